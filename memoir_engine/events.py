@@ -1,0 +1,188 @@
+"""The one event stream for log, progress and pages: facts with numbers, never sentences.
+
+Invariant: every field is JSON (str, int, float, bool, None, or tuples of them), and no event holds a secret.
+An event may name categories and quote at most a line of a text; prompts and replies are in the ledger.
+Source: DESIGN §2.6; MEMOIR 2A.10 (BatchClassified), 2B.10 (HelperReady), 7B.4 (RunEnded with its error).
+"""
+
+from __future__ import annotations
+
+from dataclasses import asdict, dataclass
+from datetime import datetime
+from typing import Any
+
+
+@dataclass(frozen=True)
+class Event:
+    """Something that happened in a run. `kind` is the class name."""
+
+    @property
+    def kind(self) -> str:
+        return type(self).__name__
+
+    def body(self) -> dict[str, Any]:
+        return asdict(self)
+
+
+@dataclass(frozen=True)
+class Stamped:
+    """An event with its run, its number in the run (from 1) and its time (UTC)."""
+
+    run_id: str
+    n: int
+    at: datetime
+    event: Event
+
+
+@dataclass(frozen=True)
+class RunStarted(Event):
+    verb: str
+    actor: str
+
+
+@dataclass(frozen=True)
+class RunEnded(Event):
+    """`error` is the exact message, None when the run did what it was asked."""
+
+    status: str
+    error: str | None = None
+    remedy: str | None = None
+
+
+@dataclass(frozen=True)
+class Waiting(Event):
+    """The run waits for another ingestion to end."""
+
+    owner: str
+
+
+@dataclass(frozen=True)
+class FileRead(Event):
+    name: str
+    file_kind: str
+    chars: int
+    title: str | None
+
+
+@dataclass(frozen=True)
+class ChunksCut(Event):
+    chunks: int
+    tokens: int
+    under_minimum: int
+
+
+@dataclass(frozen=True)
+class HelperReady(Event):
+    """origin: user or generated; reused when an earlier version was still good."""
+
+    origin: str
+    tokens: int
+    reused: bool
+    calls: int
+
+
+@dataclass(frozen=True)
+class CallEnded(Event):
+    """One attempt at the model, as the ledger has it. cost in USD, None when the price is not known."""
+
+    call_id: int
+    purpose: str
+    model: str
+    attempt: int
+    tokens_prompt: int
+    tokens_completion: int
+    latency_ms: float
+    cost: float | None
+    error: str | None
+    reused: bool
+
+
+@dataclass(frozen=True)
+class BatchClassified(Event):
+    """MEMOIR 2A.10. `parent` is the path above the level, empty at level 1."""
+
+    level: int
+    parent: tuple[str, ...]
+    sent: int
+    succeeded: int
+    retried: int
+    latency_ms: float
+
+
+@dataclass(frozen=True)
+class CategoryProposed(Event):
+    level: int
+    path: tuple[str, ...]
+
+
+@dataclass(frozen=True)
+class ChunkPlaced(Event):
+    """A chunk has its leaf in the plan; nothing is stored yet. `quote` is its first line, cut at 80 characters."""
+
+    position: int
+    path: tuple[str, ...]
+    quote: str
+
+
+@dataclass(frozen=True)
+class CommitStarted(Event):
+    chunks: int
+    new_categories: int
+
+
+@dataclass(frozen=True)
+class Committed(Event):
+    source_id: int
+    chunks: int
+    new_categories: int
+    seq: int
+    head: str
+
+
+@dataclass(frozen=True)
+class LevelSelected(Event):
+    """One level of a question: how many options stood open, how many were chosen."""
+
+    level: int
+    offered: int
+    selected: int
+    forced: bool
+    latency_ms: float
+
+
+@dataclass(frozen=True)
+class PathDropped(Event):
+    path: tuple[str, ...]
+    reason: str
+
+
+@dataclass(frozen=True)
+class ChunksRetrieved(Event):
+    paths: int
+    chunks: int
+    tokens: int
+    latency_ms: float
+
+
+@dataclass(frozen=True)
+class NetCaught(Event):
+    chunks: int
+
+
+@dataclass(frozen=True)
+class AnswerReady(Event):
+    chars: int
+    used_chunks: int
+
+
+@dataclass(frozen=True)
+class Warned(Event):
+    code: str
+    message: str
+
+
+@dataclass(frozen=True)
+class DatabaseRetried(Event):
+    operation: str
+    attempt: int
+    wait_s: float

@@ -1,0 +1,23 @@
+"""One file per model task: the wire schema, the instructions, `build` and `read`.
+
+Invariant: a prompt is a value. `build` is pure, and `read(build(x).text) == x` for any text, hostile ones included.
+Source: DESIGN §2.4, §10.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from pydantic import BaseModel
+
+
+@dataclass(frozen=True)
+class Prompt:
+    """What one call asks. `schema` is the strict wire model; `version` changes whenever the wording does."""
+
+    purpose: str
+    version: str
+    instructions: str
+    text: str
+    schema: type[BaseModel]
+    per_item: bool = False  # the caller checks each item; one wrong item never costs the others (MEMOIR 2A.9)

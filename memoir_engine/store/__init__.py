@@ -1,0 +1,1 @@
+"""The truth: every row, every transaction, the chain."""
