@@ -1,0 +1,53 @@
+# Two commands: `make run` starts the app, `make test` runs everything. `make help` lists the rest.
+# The virtual environment is built once and again whenever requirements.lock changes.
+
+SHELL := /usr/bin/env bash
+.SHELLFLAGS := -euo pipefail -c
+.DEFAULT_GOAL := help
+
+VENV := .venv
+PY := $(VENV)/bin/python
+PORT ?= 8501
+TESTS ?= tests
+
+.PHONY: help venv run demo test check bench criteria docs clean
+
+help:  ## this list
+	@grep -E '^[a-z]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 12
+
+venv: $(VENV)/installed.lock  ## the virtual environment, with every locked dependency
+
+$(VENV)/installed.lock: requirements.lock pyproject.toml scripts/venv
+	@scripts/venv $(VENV)
+
+run: venv  ## the app on http://localhost:8501 (PORT=… for another)
+	@$(PY) -m streamlit run app.py --server.port $(PORT)
+
+demo: venv  ## the app with the sample corpus loaded
+	@MEMOIR_DEMO=1 $(PY) -m streamlit run app.py --server.port $(PORT)
+
+test: venv  ## unit, contract, page and browser tests (TESTS=tests/store for a part)
+	@scripts/chromium $(PY)
+	@$(PY) -m pytest $(TESTS)
+
+check: venv  ## format, lint, types
+	@$(PY) -m ruff format --check .
+	@$(PY) -m ruff check .
+	@$(PY) -m mypy
+
+bench: venv $(VENV)/installed-bench.lock  ## every benchmark; JSON to benchmarks/results, table to docs/benchmarks.md
+	@$(PY) -m benchmarks $(BENCH)
+
+$(VENV)/installed-bench.lock: benchmarks/requirements.lock $(VENV)/installed.lock
+	@$(PY) -m pip install --quiet --disable-pip-version-check --require-hashes -r benchmarks/requirements.lock
+	@cp benchmarks/requirements.lock $@
+
+criteria: venv  ## which criteria of the specification are proved, into docs/criteria.md
+	@$(PY) -m pytest $(TESTS) --criteria=docs/criteria.md
+
+docs: venv  ## the pages of docs/ that are drawn from the code
+	@$(PY) scripts/write_docs.py
+
+clean:  ## what the commands above left behind; the memory in .memoir stays
+	rm -rf $(VENV) .pytest_cache .mypy_cache .ruff_cache .hypothesis build dist *.egg-info
+	find . -name __pycache__ -type d -prune -exec rm -rf {} +

@@ -1,0 +1,107 @@
+"""The frame of every test: a clean environment, no network but loopback, and nothing left out without a word.
+
+Invariant: a skip for lack of something says `missing …`; with CI set it fails, and so does any other skip that
+does not say `not applicable …`. What was left out stands at the end of the run, with the reason.
+"""
+
+from __future__ import annotations
+
+import os
+import sqlite3
+from collections import Counter
+from collections.abc import Iterator
+from pathlib import Path
+
+import machine
+import network
+import pytest
+
+SECRETS_AND_SETTINGS = ("MEMOIR_", "OPENAI_", "ANTHROPIC_", "GOOGLE_", "GEMINI_", "XAI_", "LMSTUDIO_", "OLLAMA_", "TIDB_")
+NAMED_SETTINGS = ("MODEL_CHOICE", "EMBEDDING_MODEL", "EMBEDDING_MODEL_DIMS")
+KEPT = "MEMOIR_TEST_"  # where a test runner says what to use
+
+pytest_plugins = ["criteria"]
+
+
+def clean_environment() -> None:
+    """No setting of the person who runs the tests, and no library that calls home."""
+    for name in list(os.environ):
+        if (name.startswith(SECRETS_AND_SETTINGS) and not name.startswith(KEPT)) or name in NAMED_SETTINGS:
+            del os.environ[name]
+    os.environ["LITELLM_LOCAL_MODEL_COST_MAP"] = "True"
+    os.environ["ANONYMIZED_TELEMETRY"] = "False"
+    for proxy in ("http_proxy", "https_proxy", "all_proxy"):
+        os.environ.pop(proxy, None)
+        os.environ.pop(proxy.upper(), None)
+
+
+clean_environment()
+network.guard()
+
+
+@pytest.fixture(autouse=True)
+def _own_folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Each test starts in an empty folder, so that no .env is read and no .memoir is written where the code is."""
+    monkeypatch.chdir(tmp_path)
+
+
+@pytest.fixture(autouse=True)
+def _no_network() -> Iterator[None]:
+    network.attempts.clear()
+    yield
+    assert network.attempts == [], f"reached for the network: {network.attempts}"
+
+
+@pytest.fixture(scope="session")
+def data() -> Path:
+    """The public data sets; see STYLE for how a test that needs one is written."""
+    if not machine.DATA.is_dir():
+        pytest.skip(machine.missing("data", f"{machine.DATA.name} is not beside the repository"))
+    return machine.DATA
+
+
+def pytest_report_header() -> list[str]:
+    postgresql, mariadb, browser = machine.postgresql_bin(), machine.mariadbd(), machine.chromium()
+    found = {
+        "SQLite": sqlite3.sqlite_version,
+        "PostgreSQL": machine.version(str(postgresql / "postgres")) if postgresql else "not found",
+        "MariaDB": machine.version(mariadb) if mariadb else "not found",
+        "Chromium": machine.version(browser) if browser else "not found",
+        "data": "found" if machine.DATA.is_dir() else "not found",
+    }
+    return ["memoir: " + ", ".join(f"{name} {version}" for name, version in found.items())]
+
+
+@pytest.hookimpl(wrapper=True)
+def pytest_runtest_makereport(item: pytest.Item, call: pytest.CallInfo[None]) -> Iterator[None]:
+    report = yield
+    return _no_silent_skip(report)
+
+
+@pytest.hookimpl(wrapper=True)
+def pytest_make_collect_report(collector: pytest.Collector) -> Iterator[None]:
+    report = yield
+    return _no_silent_skip(report)
+
+
+def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:
+    left_out = Counter(_reason(report) for report in terminalreporter.stats.get("skipped", []))
+    if left_out:
+        terminalreporter.section("left out")
+    for reason, count in sorted(left_out.items()):
+        terminalreporter.write_line(f"{count} × {reason}")
+
+
+def _no_silent_skip(report):
+    """In CI everything is there, so a skip is a failure unless it says why it can never apply."""
+    if machine.IN_CI and report.skipped and not hasattr(report, "wasxfail"):
+        reason = _reason(report)
+        if not reason.startswith("not applicable"):
+            report.outcome = "failed"
+            report.longrepr = f"left out in CI, where nothing may be: {reason}"
+    return report
+
+
+def _reason(report) -> str:
+    reason = report.longrepr[2] if isinstance(report.longrepr, tuple) else str(report.longrepr)
+    return reason.removeprefix("Skipped: ")

@@ -1,0 +1,107 @@
+"""Which criteria of the specification are proved: the list, the markers, the report.
+
+Invariant: a marker names only criteria of tests/criteria.toml; a criterion is proved when at least one test bears it
+and every test that bears it passed. A document marked complete there has every criterion proved in a full run.
+"""
+
+from __future__ import annotations
+
+import tomllib
+from collections import defaultdict
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+LIST = Path(__file__).with_name("criteria.toml")
+
+bearers: dict[str, set[str]] = defaultdict(set)  # criterion -> tests that bear its marker
+outcomes: dict[str, str] = {}  # test -> passed, failed, skipped
+
+
+def documents() -> dict[str, dict]:
+    return tomllib.loads(LIST.read_text(encoding="utf-8"))
+
+
+def titles() -> dict[str, str]:
+    """Every criterion as it is cited, `MEMOIR 2A.9`, with its title."""
+    return {f"{name} {key}": title for name, document in documents().items() for key, title in document["criteria"].items()}
+
+
+def state(criterion: str) -> str:
+    """proved, broken (a test that bears it did not pass), or open (no test bears it)."""
+    tests = bearers.get(criterion)
+    if not tests:
+        return "open"
+    return "proved" if all(outcomes.get(test) == "passed" for test in tests) else "broken"
+
+
+def pytest_addoption(parser: pytest.Parser) -> None:
+    parser.addoption("--criteria", metavar="FILE", help="write which criteria are proved to FILE (Markdown)")
+
+
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    known, unknown = titles(), []
+    for item in items:
+        for criterion in (argument for mark in item.iter_markers("req") for argument in mark.args):
+            bearers[criterion].add(item.nodeid)
+            if criterion not in known:
+                unknown.append(f"{item.nodeid} names {criterion!r}")
+    if unknown:
+        raise pytest.UsageError("not in tests/criteria.toml:\n  " + "\n  ".join(unknown))
+
+
+def pytest_runtest_logreport(report: pytest.TestReport) -> None:
+    worst = ("passed", "skipped", "failed")
+    before = outcomes.get(report.nodeid, "passed")
+    outcomes[report.nodeid] = max(before, report.outcome, key=worst.index)
+
+
+@pytest.hookimpl(tryfirst=True)
+def pytest_sessionfinish(session: pytest.Session, exitstatus: int) -> None:
+    """A complete document with an open or broken criterion fails the run; a part of the suite cannot tell."""
+    target = session.config.getoption("--criteria")
+    if target:
+        (session.config.rootpath / target).write_text(markdown(), encoding="utf-8")
+    if is_whole(session.config) and owed() and exitstatus == 0:
+        session.exitstatus = pytest.ExitCode.TESTS_FAILED
+
+
+def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter, config: pytest.Config) -> None:
+    terminalreporter.section("criteria")
+    for name, document in documents().items():
+        states = [state(f"{name} {key}") for key in document["criteria"]]
+        broken = f", {states.count('broken')} broken" if "broken" in states else ""
+        complete = ", held to completeness" if document["complete"] else ""
+        terminalreporter.write_line(f"{name}: {states.count('proved')} of {len(states)} proved{broken}{complete}")
+    for criterion in owed() if is_whole(config) else ():
+        terminalreporter.write_line(f"OWED {criterion}: {titles()[criterion]} ({state(criterion)})", red=True)
+
+
+def is_whole(config: pytest.Config) -> bool:
+    """Whether this run had every test: no part named, nothing deselected, not only a collection."""
+    options = config.option
+    parts = [Path(argument).resolve() for argument in config.args]
+    everything = parts == [config.rootpath / "tests"]
+    return everything and not (options.keyword or options.markexpr or options.lf or options.collectonly or options.maxfail)
+
+
+def owed() -> list[str]:
+    """Criteria of complete documents that are not proved."""
+    complete = [name for name, document in documents().items() if document["complete"]]
+    return [criterion for criterion in titles() if criterion.split(" ")[0] in complete and state(criterion) != "proved"]
+
+
+def markdown() -> str:
+    return "\n".join(_lines()) + "\n"
+
+
+def _lines() -> Iterator[str]:
+    yield "# Criteria and their proofs"
+    yield ""
+    yield "Written by `make criteria` from a run of the whole suite. Titles are ours; the specification decides."
+    for name, document in documents().items():
+        yield from ("", f"## {name}", "", "| criterion | title | state | tests |", "|---|---|---|---|")
+        for key, title in document["criteria"].items():
+            tests = sorted({test.split("[")[0] for test in bearers.get(f"{name} {key}", ())})
+            yield f"| {key} | {title} | {state(f'{name} {key}')} | {'<br>'.join(f'`{test}`' for test in tests)} |"

@@ -1,0 +1,67 @@
+"""What this machine has for tests to use: a browser, database servers, data; and what it lacks, in words.
+
+Invariant: nothing here starts or installs anything. A path is given only if it can be run.
+`missing(...)` is the one form of a skip for lack of something; in CI such a skip fails (tests/conftest.py).
+"""
+
+from __future__ import annotations
+
+import os
+import re
+import shutil
+import subprocess
+from functools import cache
+from pathlib import Path
+
+REPOSITORY = Path(__file__).resolve().parent.parent
+DATA = REPOSITORY.parent / "shared" / "data"
+IN_CI = os.environ.get("CI", "").lower() in ("1", "true", "yes")
+
+CHROMIUM_NAMES = ("chromium", "chromium-browser", "google-chrome-stable", "google-chrome")
+SBIN = ("/usr/sbin", "/usr/local/sbin", "/usr/libexec")
+
+
+def missing(what: str, remedy: str) -> str:
+    """The reason of a skip: what is missing, and how to get it."""
+    return f"missing {what}: {remedy}"
+
+
+@cache
+def chromium() -> str | None:
+    """MEMOIR_TEST_CHROMIUM, one on the PATH, or Playwright's own."""
+    named = os.environ.get("MEMOIR_TEST_CHROMIUM")
+    candidates = [named] if named else [*filter(None, map(shutil.which, CHROMIUM_NAMES)), *_playwright_chromiums()]
+    return next((path for path in candidates if os.access(path, os.X_OK)), None)
+
+
+@cache
+def postgresql_bin() -> Path | None:
+    """The folder that holds initdb and postgres, newest version first."""
+    debian = sorted(Path("/usr/lib/postgresql").glob("*/bin"), key=lambda folder: float(folder.parent.name), reverse=True)
+    on_path = shutil.which("initdb")
+    folders = [*debian, *([Path(on_path).resolve().parent] if on_path else [])]
+    return next((folder for folder in folders if (folder / "initdb").exists() and (folder / "postgres").exists()), None)
+
+
+@cache
+def mariadbd() -> str | None:
+    """The MariaDB server itself; Debian keeps it outside a plain user's PATH."""
+    path = os.pathsep.join((os.environ.get("PATH", ""), *SBIN))
+    return shutil.which("mariadbd", path=path)
+
+
+@cache
+def version(program: str) -> str:
+    """The first version number the program prints of itself; empty when it prints none."""
+    try:
+        printed = subprocess.run([program, "--version"], capture_output=True, text=True, timeout=30, check=False).stdout
+    except (OSError, subprocess.TimeoutExpired):
+        return ""
+    number = re.search(r"\d+(\.\d+)+", printed)
+    return number.group() if number else ""
+
+
+def _playwright_chromiums() -> list[str]:
+    home = Path(os.environ.get("PLAYWRIGHT_BROWSERS_PATH") or Path.home() / ".cache" / "ms-playwright")
+    folders = ("chrome-linux", "chrome-linux64", "chrome-headless-shell-linux64")
+    return [str(path) for folder in folders for path in sorted(home.glob(f"chromium*/{folder}/*chrome*"), reverse=True)]
