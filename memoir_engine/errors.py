@@ -42,7 +42,9 @@ MemoirError
 │   ├── ModelTimedOut         E406
 │   ├── ModelReplyInvalid     E407
 │   ├── ModelReplyCut         E408
-│   └── ContextTooLong        E409
+│   ├── ContextTooLong        E409
+│   ├── ModelServerFailed     E410
+│   └── ModelQuotaSpent       E411
 ├── DatabaseError             E500
 │   ├── DatabaseUnreachable   E501
 │   ├── DatabaseLost          E502
@@ -385,6 +387,23 @@ class ContextTooLong(ModelError):
     code = "E409"
     message_form = "the prompt is longer than the context of {model!r}"
     remedy_form = "Lower max_token_budget or batch_size, or use a model with a larger context."
+
+
+class ModelServerFailed(ModelError):
+    """The server answered with a failure of its own (5xx), retries included."""
+
+    code = "E410"
+    message_form = "the server of {model!r} failed: {problem}"
+    remedy_form = "Try again later; if it lasts, look at the server's own log. Answers already paid for are re-used."
+    retryable = True
+
+
+class ModelQuotaSpent(ModelError):
+    """Unlike ModelBusy, waiting does not help."""
+
+    code = "E411"
+    message_form = "the account for {model!r} has no quota left: {problem}"
+    remedy_form = "Check plan and billing at the provider, or choose another model; answers already paid for are re-used."
 
 
 # --- database ----------------------------------------------------------------------------------------------------

@@ -1,0 +1,300 @@
+"""Every setting as one frozen value, checked when it is made.
+
+Invariant: a `MemoirConfig` that exists can work; what cannot raises a ConfigurationError naming the setting, its value
+and the way out. Pure: where values come from (arguments, .env, environment) is `config`'s business.
+Source: MEMOIR 7A; API "MemoirConfig"; spec README, small print on 2.8, 7A.7 and 9; CHUNK 10; SESSION 5.
+"""
+
+from __future__ import annotations
+
+import difflib
+from collections.abc import Mapping
+from datetime import UTC, tzinfo
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any, Literal, Self
+from urllib.parse import urlsplit, urlunsplit
+from zoneinfo import ZoneInfo
+
+from pydantic import BaseModel, ConfigDict, Field, ValidationError, model_validator
+from pydantic_core import ErrorDetails
+
+from memoir_engine.errors import (
+    BudgetBelowChunk,
+    ChunkRangeInvalid,
+    ConfigurationError,
+    ConflictingSettings,
+    InvalidSetting,
+    LevelOutsideDepth,
+    UnknownSetting,
+)
+
+PROMPT_OVERHEAD_TOKENS = 100  # the least that frame and question take beside one chunk (MEMOIR 7A.1)
+
+
+class _Settings(BaseModel):
+    """Frozen, closed to unknown names; pydantic's errors come out as ours, the first one that matters."""
+
+    model_config = ConfigDict(frozen=True, extra="forbid")
+
+    if not TYPE_CHECKING:  # so that editors and mypy still see the fields as keywords
+
+        def __init__(self, **given: Any) -> None:
+            _refuse_truth_for_numbers(type(self), given)
+            try:
+                super().__init__(**given)
+            except ValidationError as refused:
+                raise _translated(type(self), refused) from None  # pydantic's text would repeat passwords
+
+
+class ConversationSettings(_Settings):
+    """How conversations are cut before facts are drawn from them (CHUNK 2, 3, 4, 10)."""
+
+    automatic: bool = True
+    """Cut a conversation that is longer than `max_tokens`; False sends it whole."""
+    strategy: str = "sliding_window"
+    """A name in STRATEGIES of conversation cutting, plug-ins included."""
+    max_tokens: int | None = Field(default=None, ge=1)
+    """Tokens of one cut; None takes 80 % of the model's context window."""
+    min_tokens: int | None = Field(default=None, ge=0)
+    """A cut is not made smaller than this; None takes 20 % of `max_tokens`."""
+    overlap_tokens: int | None = Field(default=None, ge=0)
+    """Tokens that neighbouring cuts share; None goes by `overlap_percent`."""
+    overlap_percent: float = Field(default=10.0, ge=0, lt=100)
+    """Overlap as a share of `max_tokens`, where `overlap_tokens` is not given."""
+    fail_fast: bool = False
+    """True raises at the first cut that fails; False goes on and reports what failed."""
+
+    @model_validator(mode="after")
+    def _hold_together(self) -> Self:
+        for name in ("min_tokens", "overlap_tokens"):
+            value = getattr(self, name)
+            if self.max_tokens is not None and value is not None and value >= self.max_tokens:
+                raise InvalidSetting(
+                    name=f"conversation.{name}",
+                    value=value,
+                    problem=f"it must be below conversation.max_tokens ({self.max_tokens})",
+                    advice=f"Lower conversation.{name}, or raise conversation.max_tokens.",
+                )
+        return self
+
+
+class SessionSettings(_Settings):
+    """How long sessions are kept (SESSION 5)."""
+
+    max_messages: int | None = Field(default=None, ge=1)
+    """The most recent messages kept per session, the system message besides; None keeps all."""
+    session_timeout: float | None = Field(default=None, gt=0)
+    """Seconds without a message after which a session counts as expired; None is never."""
+
+
+class MemoirConfig(_Settings):
+    """All settings of one memory. Times are seconds where the name says `_s`; costs are USD."""
+
+    database_url: str | None = Field(default=None, min_length=1)
+    """SQLAlchemy URL of the store; None is SQLite in `data_dir`. Never shown with its password."""
+    data_dir: Path = Path(".memoir")
+    """Folder for the SQLite file and the indexes; nothing is written outside it."""
+
+    model: str | None = Field(default=None, min_length=1)
+    """Model name, with or without a provider prefix (`anthropic:`, `google:`, `xai:`, `ollama:`, `openai:`, `lmstudio:`);
+    `offline` is the built-in one. None takes the best at hand."""
+    output_mode: Literal["auto", "native", "tool", "prompted"] = "auto"
+    """How JSON is asked for; auto uses the model's native structured output and falls back where a server refuses it."""
+    temperature: float = Field(default=0.0, ge=0, le=2)
+    """0 is the deterministic mode, sent wherever the model accepts it."""
+    timeout_s: float = Field(default=30.0, gt=0)
+    """Seconds one attempt at the model may take."""
+    max_retries: int = Field(default=2, ge=0, le=10)
+    """Further attempts after one that failed for a passing reason, with exponential back-off."""
+    max_concurrency: int = Field(default=8, ge=1, le=256)
+    """Model requests in flight at the same time."""
+    max_cost: float | None = Field(default=None, gt=0)
+    """A run stops before it would spend more than this (USD); None is no cap."""
+
+    max_file_mb: int = Field(default=50, ge=1)
+    """Largest file taken in, in MB."""
+    hierarchy_depth: int = Field(default=3, ge=1, le=100)
+    """Levels of the category tree. Belongs to the store once it has been created."""
+    category_limit: int = Field(default=128, ge=1)
+    """Categories under one parent, for every level that `category_limits` does not name."""
+    category_limits: dict[int, Annotated[int, Field(ge=1, strict=True)]] = Field(default_factory=dict)
+    """Limits of single levels, as `{1: 20, 2: 40}`."""
+    batch_size: int = Field(default=5, ge=1, le=50)
+    """Chunks in one classification call."""
+    chunk_min_tokens: int = Field(default=300, ge=1)
+    """Chunks are made at least this long where the text allows it."""
+    chunk_max_tokens: int = Field(default=500, ge=2)
+    """No chunk is longer."""
+    delimiters: tuple[Annotated[str, Field(min_length=1)], ...] = Field(default=(".", "\n"), min_length=1)
+    """Where a text may be cut; 。！？ count as periods."""
+    auto_source_identification: bool = True
+    """Write a contextual helper for each source; False asks the person for one before anything is stored."""
+
+    max_width: int = Field(default=12, ge=1)
+    """The most categories a strategy follows at one level."""
+    width_scope: Literal["level", "path"] = "level"
+    """Whether a strategy's N counts over all open paths of a level, or for each path."""
+    profile_terms: int = Field(default=32, ge=0, le=256)
+    """Key terms shown beside a category's name."""
+    max_token_budget: int = Field(default=8000, ge=1)
+    """Tokens of the final answer prompt."""
+    prompt_limiting_strategy: Literal["PRUNE", "SUMMARIZE"] = "PRUNE"
+    """What is done when the chunks do not fit: drop whole paths, or shorten every chunk. Never both."""
+    use_rankings: bool = True
+    """PRUNE drops the lowest-ranked paths first; False drops by order only."""
+    summarization_instruction_headroom_tokens: int = Field(default=1024, ge=0)
+    """Tokens kept free for instructions in each summarising call."""
+    summary_char_overage_tolerance_percent: float = Field(default=5, ge=0, le=100)
+    """By how much all summaries together may exceed their characters."""
+    summary_max_retries: int = Field(default=1, ge=0, le=10)
+    """Further attempts for summaries that are too long."""
+
+    embedder: str | None = Field(default=None, min_length=1)
+    """Name of the embedding for `search()`; None takes the best at hand."""
+    embedder_dims: int | None = Field(default=None, ge=1)
+    """Dimensions asked of the embedding; None is the embedding's own."""
+    conversation: ConversationSettings = Field(default_factory=ConversationSettings)
+    """Cutting of conversations."""
+    session: SessionSettings = Field(default_factory=SessionSettings)
+    """Retention of sessions."""
+    time_zone: str = "UTC"
+    """IANA name of the zone in which relative dates of messages are understood."""
+
+    @property
+    def zone(self) -> tzinfo:
+        return _zone(self.time_zone)
+
+    def limit(self, level: int) -> int:
+        """How many categories one parent may have at this level."""
+        return self.category_limits.get(level, self.category_limit)
+
+    @model_validator(mode="after")
+    def _hold_together(self) -> Self:
+        _check_zone(self.time_zone)
+        if self.chunk_min_tokens >= self.chunk_max_tokens:
+            raise ChunkRangeInvalid(minimum=self.chunk_min_tokens, maximum=self.chunk_max_tokens)
+        _check_budget(self)
+        for level in self.category_limits:
+            if not 1 <= level <= self.hierarchy_depth:
+                raise LevelOutsideDepth(level=level, depth=self.hierarchy_depth)
+        return self
+
+    def __repr_args__(self) -> Any:
+        for name, value in super().__repr_args__():
+            yield name, safe_url(value) if name == "database_url" and value else value
+
+
+def safe_url(url: str) -> str:
+    """The URL without its password and query, for messages and pages."""
+    try:
+        parts = urlsplit(url)
+        secret = parts.password is not None
+    except ValueError:
+        return url.split("://", 1)[0] + "://…"
+    if not secret and not parts.query:
+        return url
+    host = f"{parts.username or ''}:***@{parts.netloc.rpartition('@')[2]}" if secret else parts.netloc
+    return urlunsplit((parts.scheme, host, parts.path, "", ""))
+
+
+def conflicting_database() -> ConflictingSettings:
+    advice = "db_path='…' is shorthand for a SQLite database_url."
+    return ConflictingSettings(first="database_url", second="db_path", advice=advice)
+
+
+def unknown_setting(name: str, known: list[str]) -> UnknownSetting:
+    near = difflib.get_close_matches(name, known, n=3, cutoff=0.5) or sorted(known)
+    return UnknownSetting(name=name, near=", ".join(near))
+
+
+def _check_budget(config: MemoirConfig) -> None:
+    least, why = config.chunk_min_tokens + PROMPT_OVERHEAD_TOKENS, f"chunk_min_tokens + {PROMPT_OVERHEAD_TOKENS}"
+    if config.prompt_limiting_strategy == "SUMMARIZE":
+        parts = config.summarization_instruction_headroom_tokens + config.chunk_max_tokens
+        if parts > least:
+            least, why = parts, "with SUMMARIZE: summarization_instruction_headroom_tokens + chunk_max_tokens"
+    if config.max_token_budget <= least:
+        raise BudgetBelowChunk(budget=config.max_token_budget, least=least, why=why)
+
+
+def _check_zone(name: str) -> None:
+    try:
+        _zone(name)
+    except (OSError, ValueError, KeyError):  # ZoneInfoNotFoundError is a KeyError; a folder's name gives an OSError
+        raise InvalidSetting(
+            name="time_zone",
+            value=name,
+            problem="it is not a time zone known here",
+            advice="Use an IANA name such as 'Europe/Berlin'; the default is 'UTC'.",
+        ) from None
+
+
+def _zone(name: str) -> tzinfo:
+    return UTC if name == "UTC" else ZoneInfo(name)  # UTC works where no zone data is installed
+
+
+def _refuse_truth_for_numbers(kind: type[_Settings], given: Mapping[str, Any]) -> None:
+    """pydantic reads True as 1; a setting that is a number never means that."""
+    for name, value in given.items():
+        field = kind.model_fields.get(name)
+        if isinstance(value, bool) and field is not None and field.annotation is not bool:
+            raise _invalid(kind, name, value, "it must not be True or False")
+
+
+def _translated(kind: type[_Settings], refused: ValidationError) -> ConfigurationError:
+    errors = refused.errors(include_url=False)
+    first = next((e for e in errors if e["type"] == "extra_forbidden"), errors[0])
+    name, *inner = (str(part) for part in first["loc"] if part != "[key]")
+    if first["type"] == "extra_forbidden":
+        prefix = _prefix(kind)
+        return unknown_setting(prefix + name, [prefix + field for field in kind.model_fields])
+    return _invalid(kind, name, first["input"], _problem(first), "".join(f"[{part}]" for part in inner))
+
+
+def _invalid(kind: type[_Settings], name: str, value: Any, problem: str, inner: str = "") -> InvalidSetting:
+    default = kind.model_fields[name].get_default(call_default_factory=True)
+    shown = safe_url(value) if name == "database_url" and isinstance(value, str) else value
+    bounds = _range(kind, name)
+    advice = f"{f'Use {bounds}' if bounds else f'Correct {_prefix(kind)}{name}'}; the default is {default!r}."
+    return InvalidSetting(name=_prefix(kind) + name + inner, value=shown, problem=problem, advice=advice)
+
+
+def _prefix(kind: type[_Settings]) -> str:
+    return {ConversationSettings: "conversation.", SessionSettings: "session."}.get(kind, "")
+
+
+def _range(kind: type[_Settings], name: str) -> str:
+    bounds: dict[str, Any] = {}
+    for limit in kind.model_fields[name].metadata:
+        bounds |= {sign: getattr(limit, sign) for sign in ("ge", "gt", "le", "lt") if hasattr(limit, sign)}
+    words = {"ge": "{} or more", "gt": "more than {}", "le": "at most {}", "lt": "less than {}"}
+    if {"ge", "le"} <= bounds.keys():
+        return f"{bounds['ge']} to {bounds['le']}"
+    return " and ".join(words[sign].format(bound) for sign, bound in bounds.items())
+
+
+def _problem(error: ErrorDetails) -> str:
+    told = _PROBLEMS.get(error["type"])
+    return told.format(**error.get("ctx", {})) if told else error["msg"][:1].lower() + error["msg"][1:]
+
+
+_PROBLEMS: dict[str, str] = {
+    "greater_than_equal": "it must be {ge} or more",
+    "greater_than": "it must be above {gt}",
+    "less_than_equal": "it must be {le} or less",
+    "less_than": "it must be below {lt}",
+    "int_parsing": "it must be a whole number",
+    "int_type": "it must be a whole number",
+    "int_from_float": "it must be a whole number",
+    "float_parsing": "it must be a number",
+    "float_type": "it must be a number",
+    "bool_parsing": "it must be true or false",
+    "bool_type": "it must be true or false",
+    "string_type": "it must be a text",
+    "string_too_short": "it must not be empty",
+    "tuple_type": "it must be a list of texts",
+    "too_short": "it must not be empty",
+    "path_type": "it must be a path",
+    "literal_error": "it must be {expected}",
+    "dict_type": "it must be a table of level and limit, such as {{1: 20}}",
+}
