@@ -1,0 +1,93 @@
+"""The offline model's answer: the chunks' own sentences that share most with the question, each with its number.
+
+Invariant: every sentence stands in the chunk it cites, word for word; where no word of the question occurs, it says so
+and cites nothing. It makes no promise to notice that a question cannot be answered: that is not separable by words.
+Source: offline-model §4.6.
+"""
+
+from __future__ import annotations
+
+import math
+import re
+from collections.abc import Iterable
+from dataclasses import dataclass
+from typing import Any
+
+from memoir_engine.prompts.answer import NOT_ANSWERED, Passage, read
+from memoir_engine.text.sentences import split
+from memoir_engine.text.sought import sought
+from memoir_engine.text.summary import cut_at_word
+
+MOST_SENTENCES = 3
+LEAST_GAIN = 0.3  # of the first sentence's score that a further one must bring by words not yet said
+PRIOR = 0.02  # per place in the order of reading
+MOST_CHARS = 600  # of one sentence; what is longer is no sentence but a table or a list without marks
+
+_WHEN = re.compile(r"\b(when|what (?:year|date|day|month|time)|how long|since when)\b|いつ|何年|何月|何時", re.IGNORECASE)
+_HOW_MANY = re.compile(r"\bhow (?:many|much|old|far|high|large|big|often)\b|いくつ|いくら|何人|何個", re.IGNORECASE)
+_TIME = re.compile(r"\d|\b(?:January|February|March|April|May|June|July|August|September|October|November|December|\w+day)\b")
+_NUMBER = re.compile(r"\d|\b(?:two|three|four|five|six|seven|eight|nine|ten|eleven|twelve|dozen|hundred|thousand|half)\b")
+_NOTE = re.compile(r"\[(\d+)\]")
+
+
+@dataclass(frozen=True)
+class _Candidate:
+    passage: Passage
+    text: str
+    terms: frozenset[str]  # the question's terms in it
+    weight: float  # what each term counts: length, place, kind of question
+
+
+def answer(text: str, schema: dict[str, Any]) -> dict[str, Any]:
+    """text: an answer prompt. The reply fits `prompts.answer.Reply`; `schema` offers no choice."""
+    asked = read(text)
+    wanted = frozenset(sought(asked.question))
+    candidates = [c for passage in asked.passages for c in _candidates(passage, wanted, asked.question)]
+    chosen = _choose(candidates, _rarity(wanted, asked.passages))
+    return {"answer": " ".join(_cite(candidate) for candidate in chosen) or NOT_ANSWERED}
+
+
+def _candidates(passage: Passage, wanted: frozenset[str], question: str) -> Iterable[_Candidate]:
+    around = wanted & frozenset(sought(" ".join((*passage.path, passage.text))))
+    nearness = (1 + len(around) / max(1, len(wanted))) * max(0.5, 1 - PRIOR * (passage.number - 1))
+    for sentence in split(passage.text):
+        words = sought(sentence.text)
+        found = wanted & frozenset(words)
+        if found and sentence.kind != "heading":
+            weight = nearness * _fit(question, sentence.text) / math.sqrt(max(4, len(words)))
+            yield _Candidate(passage, sentence.text, found, weight)
+
+
+def _fit(question: str, sentence: str) -> float:
+    """A question for a time or a number is answered by a sentence that has one; a question answers nothing."""
+    asks_time, asks_number = bool(_WHEN.search(question)), bool(_HOW_MANY.search(question))
+    fits = (asks_time and _TIME.search(sentence)) or (asks_number and _NUMBER.search(sentence))
+    return (1.3 if fits else 1.0) * (0.5 if sentence.rstrip().endswith(("?", "？")) else 1.0)
+
+
+def _rarity(wanted: frozenset[str], passages: tuple[Passage, ...]) -> dict[str, float]:
+    """A word that stands in every chunk tells little apart."""
+    texts = [frozenset(sought(passage.text)) for passage in passages]
+    return {term: math.log1p(len(texts) / max(1, sum(term in words for words in texts))) for term in wanted}
+
+
+def _choose(candidates: list[_Candidate], rarity: dict[str, float]) -> list[_Candidate]:
+    """One to three sentences: the best, then those that say most of what is asked and not yet said."""
+    chosen: list[_Candidate] = []
+    said: frozenset[str] = frozenset()
+    first = 0.0
+    while candidates and len(chosen) < MOST_SENTENCES:
+        gains = [sum(rarity[term] for term in c.terms - said) * c.weight for c in candidates]
+        best = max(range(len(gains)), key=lambda at: (gains[at], -at))
+        first = first or gains[best]
+        if gains[best] <= 0 or gains[best] < LEAST_GAIN * first:
+            break
+        chosen.append(candidates[best])
+        said |= candidates[best].terms
+    return chosen
+
+
+def _cite(candidate: _Candidate) -> str:
+    sentence = cut_at_word(" ".join(candidate.text.split()), MOST_CHARS)
+    unmarked = _NOTE.sub(r"(\1)", sentence)  # a note's [3] would read as a citation
+    return f"{unmarked} [{candidate.passage.number}]"

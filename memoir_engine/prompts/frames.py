@@ -1,0 +1,64 @@
+r'''How foreign text stands in a prompt so that it can be read back, whatever it says.
+
+Texts of several lines stand between two lines of `"""` (the frame of MEMOIR 2A.2); names and titles stand on one line.
+Invariant: `unescape(escape(x)) == x` for any text, and no escaped text holds `"""`, so nothing inside a frame can end it.
+A text without three quotes in a row is written as it is: only where two quotes and any backslashes stand before a third
+quote is one backslash put in between.
+Source: MEMOIR 2A.2, DESIGN §10 (prompts are hostile ground).
+'''
+
+from __future__ import annotations
+
+import json
+import re
+
+FENCE = '"""'
+SEPARATOR = " › "  # between the names of a path; refused inside names
+
+_NEAR_FENCE = re.compile(r'""(\\*)(?=")')
+_ESCAPED_FENCE = re.compile(r'""\\(\\*)(?=")')
+
+
+def escape(text: str) -> str:
+    return _NEAR_FENCE.sub(r'""\\\1', text)
+
+
+def unescape(text: str) -> str:
+    return _ESCAPED_FENCE.sub(r'""\1', text)
+
+
+def block(text: str) -> str:
+    return f"{FENCE}\n{escape(text)}\n{FENCE}"
+
+
+def read_block(text: str, at: int) -> tuple[str, int]:
+    """The content of the frame that opens at `at`, and the index behind its end.
+
+    Raises ValueError where there is no whole frame: the text was not made by `block`.
+    """
+    start = at + len(FENCE) + 1
+    end = text.find("\n" + FENCE, start - 1)
+    if not text.startswith(FENCE + "\n", at) or end < 0:
+        raise ValueError(f"no framed text at {at}")
+    return unescape(text[start:end]), end + 1 + len(FENCE)
+
+
+def line(text: str) -> str:
+    """The text on one line, in quotes; line breaks and control characters are written as escapes."""
+    return json.dumps(text, ensure_ascii=False)
+
+
+def read_line(encoded: str) -> str:
+    value = json.loads(encoded)
+    if not isinstance(value, str):
+        raise ValueError(f"not a quoted text: {encoded!r}")
+    return value
+
+
+def path_line(path: tuple[str, ...]) -> str:
+    """`Legal › Budget`: names as they are, but for what would end the line or the name."""
+    return SEPARATOR.join(line(name)[1:-1].replace("›", "\\u203a") for name in path)
+
+
+def read_path_line(encoded: str) -> tuple[str, ...]:
+    return tuple(read_line(f'"{name}"') for name in encoded.split(SEPARATOR)) if encoded else ()

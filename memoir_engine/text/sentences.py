@@ -1,0 +1,129 @@
+"""Sentences of any text, with their spans.
+
+Headings, list items and table rows are units of their own; a paragraph may be wrapped over several lines.
+Invariant: `text[s.start:s.end] == s.text`; sentences are in order and disjoint; between them stand only white space,
+list and heading marks, and rules.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Literal
+
+Kind = Literal["prose", "heading", "item", "row"]
+
+
+@dataclass(frozen=True)
+class Sentence:
+    """`heading` includes a short line standing alone without an end mark; `row` is a line of a table."""
+
+    start: int
+    end: int
+    text: str
+    kind: Kind = "prose"
+
+
+# Before a full stop these words rarely end a sentence. Those before numbers only ("No. 5") stand apart.
+_ABBREVIATIONS = frozenset(
+    "mr mrs ms dr prof st sr jr rev gen col capt lt sgt hon gov sen rep pres messrs mme mlle vs cf viz approx ca e.g i.e eg ie "
+    "al ed eds vol vols ch fig figs eq pp bzw usw dept est ext inc ltd co corp bros mt nr tel".split()
+)
+_BEFORE_NUMBERS = frozenset("no nos p art sec para jan feb mar apr jun jul aug sep sept oct nov dec".split())
+
+_LINE = re.compile(r"[^\n]*\n?")
+_HEADING = re.compile(r"[ \t]{0,3}#{1,6}[ \t]+")
+_ITEM = re.compile(r"[ \t]*(?:[-*+•‣◦]|\(?\d{1,3}[.)]|\(?[a-z][.)])[ \t]+")
+_QUOTED = re.compile(r"[ \t]*(?:>[ \t]?)+")
+_ROW = re.compile(r"[ \t]*\|")
+_RULE = re.compile(r"[\s|:+=\-*_~#.^'\"`]*$")
+_END = re.compile(r"[.!?…]+[\"'”’»)\]*_]*(?=\s|$)|[。！？｡]+[」』）\)\"”’]*")
+_LAST_WORD = re.compile(r"(\w+(?:\.\w+)*)\.+$")
+_MAX_HEADING = 80
+
+
+def split(text: str) -> list[Sentence]:
+    return [sentence for start, end, kind in _units(text) for sentence in _cut(text, start, end, kind)]
+
+
+def _units(text: str) -> Iterator[tuple[int, int, Kind]]:
+    """Paragraphs, headings, items and rows: (start behind any mark, end, kind)."""
+    opened: tuple[int, int, Kind] | None = None
+    for start, end in _lines(text):
+        body, kind = _read_line(text, start, end)
+        if opened and (kind is not None or body == end):
+            yield _closed(text, *opened)
+            opened = None
+        if body == end:
+            continue
+        if kind in ("heading", "row"):
+            yield body, end, kind
+        else:
+            opened = (opened[0], end, opened[2]) if opened else (body, end, kind or "prose")
+    if opened:
+        yield _closed(text, *opened)
+
+
+def _lines(text: str) -> Iterator[tuple[int, int]]:
+    for found in _LINE.finditer(text):
+        if found.end() > found.start():
+            yield found.start(), found.start() + len(found.group().rstrip())
+
+
+def _read_line(text: str, start: int, end: int) -> tuple[int, Kind | None]:
+    """Where the line's words begin, and what its mark makes it; None where it goes on from the line before."""
+    if end <= start or _RULE.match(text, start, end):
+        return end, None
+    quoted = _QUOTED.match(text, start, end)
+    if quoted:
+        start = quoted.end()
+    for mark, kind in ((_HEADING, "heading"), (_ITEM, "item")):
+        found = mark.match(text, start, end)
+        if found:
+            return found.end(), kind  # type: ignore[return-value]  # the pairs above hold kinds only
+    return (start, "row") if _ROW.match(text, start, end) else (start, None)
+
+
+def _closed(text: str, start: int, end: int, kind: Kind) -> tuple[int, int, Kind]:
+    """A short single line that ends without a mark, standing alone, is a heading."""
+    alone = kind == "prose" and end - start <= _MAX_HEADING and "\n" not in text[start:end]
+    return start, end, "heading" if alone and not _END.search(text, start, end) and text[end - 1] not in ":;,]" else kind
+
+
+def _cut(text: str, start: int, end: int, kind: Kind) -> Iterator[Sentence]:
+    if kind in ("prose", "item"):
+        for found in _END.finditer(text, start, end):
+            if found.start() >= start and _ends(text, start, found, end):
+                yield from _trimmed(text, start, found.end(), kind)
+                start = found.end()
+    yield from _trimmed(text, start, end, kind)
+
+
+def _trimmed(text: str, start: int, end: int, kind: Kind) -> Iterator[Sentence]:
+    piece = text[start:end]
+    start += len(piece) - len(piece.lstrip())
+    end = start + len(piece.strip())
+    if start < end:
+        yield Sentence(start, end, text[start:end], kind)
+
+
+def _ends(text: str, start: int, found: re.Match[str], end: int) -> bool:
+    if found.group()[0] in "。！？｡":
+        return True
+    following = text[found.end() : end].lstrip()[:1]
+    if not following:
+        return True
+    if following.islower():
+        return False
+    last = _LAST_WORD.search(text, start, found.start() + 1)
+    if found.group()[0] != "." or last is None:
+        return True
+    return not _is_abbreviation(last.group(1), following)
+
+
+def _is_abbreviation(word: str, following: str) -> bool:
+    folded = word.casefold()
+    initial = len(word) == 1 and word.isalpha() and word.isupper() and word != "I"
+    dotted = "." in word and all(len(part) == 1 for part in word.split("."))  # U.S., e.g.
+    return initial or dotted or folded in _ABBREVIATIONS or (folded in _BEFORE_NUMBERS and following.isdigit())
