@@ -12,9 +12,10 @@ from collections import Counter
 from collections.abc import Iterator
 from pathlib import Path
 
+import pytest
+
 import machine
 import network
-import pytest
 
 SECRETS_AND_SETTINGS = ("MEMOIR_", "OPENAI_", "ANTHROPIC_", "GOOGLE_", "GEMINI_", "XAI_", "LMSTUDIO_", "OLLAMA_", "TIDB_")
 NAMED_SETTINGS = ("MODEL_CHOICE", "EMBEDDING_MODEL", "EMBEDDING_MODEL_DIMS")

@@ -1,0 +1,104 @@
+"""Arrows point down only, and every third-party library has one home. Source: DESIGN §3."""
+
+from __future__ import annotations
+
+import modules
+from modules import ADAPTERS, LAYERS, PACKAGE, SERVICES, Import, Place
+
+# where each library may be imported; a folder of memoir_engine, a module of it, or the app
+HOMES = {
+    "pydantic": {PACKAGE},
+    "pydantic_core": {PACKAGE},
+    "numpy": {PACKAGE},
+    "Stemmer": {f"{PACKAGE}.text"},
+    "fugashi": {f"{PACKAGE}.text"},
+    "unidic_lite": {f"{PACKAGE}.text"},
+    "pydantic_ai": {f"{PACKAGE}.llm"},
+    "litellm": {f"{PACKAGE}.llm"},
+    "tiktoken": {f"{PACKAGE}.llm"},
+    "openai": {f"{PACKAGE}.llm"},
+    "httpx2": {f"{PACKAGE}.llm"},
+    "sqlalchemy": {f"{PACKAGE}.store"},
+    "alembic": {f"{PACKAGE}.store"},
+    "psycopg": {f"{PACKAGE}.store"},
+    "pymysql": {f"{PACKAGE}.store"},
+    "bm25s": {f"{PACKAGE}.index"},
+    "chromadb": {f"{PACKAGE}.index"},
+    "pypdf": {f"{PACKAGE}.files"},
+    "docx": {f"{PACKAGE}.files"},
+    "bs4": {f"{PACKAGE}.files"},
+    "charset_normalizer": {f"{PACKAGE}.files"},
+    "dotenv": {f"{PACKAGE}.config"},
+    "typer": {f"{PACKAGE}.cli"},
+    "langgraph": {f"{PACKAGE}.langgraph"},
+    "langchain_core": {f"{PACKAGE}.langgraph"},
+    "streamlit": {"app", "ui", "pages"},
+    "starlette": {"app", "ui"},
+    "plotly": {"ui", "pages"},
+    "pandas": {"ui", "pages"},
+}
+
+
+def product_imports() -> list[Import]:
+    files = [*modules.python_files(PACKAGE, "ui", "pages"), modules.REPOSITORY / "app.py"]
+    return [found for path in files if path.exists() for found in modules.imports(path)]
+
+
+def breaks(source: Place, target: Place) -> bool:
+    """Upwards, or sideways between the parts of a layer whose parts do not know each other."""
+    if target.layer > source.layer:
+        return True
+    sideways = target.layer == source.layer and target.part != source.part
+    return sideways and (source.part in ADAPTERS | SERVICES or (source.part, target.part) == ("text", "prompts"))
+
+
+def within(module: str, homes: set[str]) -> bool:
+    return any(module == home or module.startswith(f"{home}.") for home in homes)
+
+
+def test_no_module_imports_from_a_layer_above_or_a_sibling_service_or_adapter():
+    placed = [(found, modules.place(found.source), modules.place(found.target)) for found in product_imports()]
+    broken = [
+        f"{found} ({LAYERS[source.layer]} → {LAYERS[target.layer]})"
+        for found, source, target in placed
+        if source and target and breaks(source, target)
+    ]
+    assert broken == []
+
+
+def test_the_app_imports_the_engine_by_its_public_names_only():
+    deeper = [str(found) for found in product_imports() if _is_app(found.source) and found.target.startswith(f"{PACKAGE}.")]
+    assert deeper == []
+
+
+def test_a_library_is_imported_in_its_one_home_only():
+    outside = [
+        str(found)
+        for found in product_imports()
+        if modules.is_third_party(found.target) and not within(found.source, HOMES.get(found.target.split(".")[0], set()))
+    ]
+    assert outside == []
+
+
+def test_tests_and_benchmarks_are_not_imported_by_the_product():
+    inward = [str(found) for found in product_imports() if found.target.split(".")[0] in ("tests", "benchmarks", "scripts")]
+    assert inward == []
+
+
+def test_benchmarks_use_the_public_names_only():
+    found = [statement for path in modules.python_files("benchmarks") for statement in modules.imports(path)]
+    assert [str(statement) for statement in found if statement.target.startswith(f"{PACKAGE}.")] == []
+
+
+def test_a_broken_rule_would_be_seen():
+    core, text, prompts, ingest = (modules.place(f"{PACKAGE}.{name}") for name in ("errors", "text", "prompts", "ingest.waves"))
+    assert breaks(core, text)
+    assert breaks(text, prompts)
+    assert not breaks(prompts, text)
+    assert breaks(ingest, modules.place(f"{PACKAGE}.query"))
+    assert not breaks(ingest, modules.place(f"{PACKAGE}.store.plan"))
+    assert breaks(modules.place(f"{PACKAGE}.llm.client"), modules.place(f"{PACKAGE}.store.runs"))
+
+
+def _is_app(module: str) -> bool:
+    return module.split(".")[0] in ("app", "ui", "pages")

@@ -1,0 +1,111 @@
+"""The project's own modules as the architecture tests see them: names, layers, import statements.
+
+Invariant: nothing is imported to find this out; statements are parsed, those under TYPE_CHECKING and in functions included.
+"""
+
+from __future__ import annotations
+
+import ast
+import subprocess
+import sys
+from collections.abc import Iterator
+from dataclasses import dataclass
+from functools import cache
+from pathlib import Path
+
+from machine import REPOSITORY
+
+PACKAGE = "memoir_engine"
+CODE = (PACKAGE, "ui", "pages", "tests", "benchmarks", "scripts")
+
+CORE = {"errors", "settings", "config", "events", "run", "ledger", "results", "registry"}
+PURE = {"text", "prompts"}
+ADAPTERS = {"llm", "store", "index", "files"}
+SERVICES = {"ingest", "query", "search", "sessions", "agent", "facts", "review", "evaluate"}
+LAYERS = ("core", "pure", "adapters", "services", "facade", "ui")
+
+
+@dataclass(frozen=True)
+class Place:
+    """Where a module stands: its layer, and the part of the layer it belongs to."""
+
+    layer: int
+    part: str
+
+
+@dataclass(frozen=True)
+class Import:
+    """One import statement. `target` is the dotted name, with the imported name where that is a module of ours."""
+
+    source: str
+    target: str
+    line: int
+
+    def __str__(self) -> str:
+        return f"{self.source}:{self.line} imports {self.target}"
+
+
+@cache
+def tracked() -> tuple[str, ...]:
+    """Every file of the repository that is not ignored, new ones included."""
+    listed = ["git", "ls-files", "--cached", "--others", "--exclude-standard"]
+    printed = subprocess.run(listed, cwd=REPOSITORY, capture_output=True, text=True, check=True).stdout
+    return tuple(sorted(name for name in printed.splitlines() if (REPOSITORY / name).is_file()))
+
+
+def python_files(*folders: str) -> list[Path]:
+    """Our Python files below the folders, and app.py with them where all are asked for."""
+    wanted = folders or CODE
+    files = [REPOSITORY / name for name in tracked() if name.endswith(".py") and name.split("/")[0] in wanted]
+    launcher = REPOSITORY / "app.py"
+    return files + ([launcher] if not folders and launcher.exists() else [])
+
+
+def dotted(path: Path) -> str:
+    """memoir_engine/store/chain.py -> memoir_engine.store.chain"""
+    parts = path.relative_to(REPOSITORY).with_suffix("").parts
+    return ".".join(parts[:-1] if parts[-1] == "__init__" else parts)
+
+
+def place(module: str) -> Place | None:
+    """None for what is not the product's: tests, benchmarks, other people's packages."""
+    root, *rest = module.split(".")
+    if root in ("app", "ui", "pages"):
+        return Place(5, "ui")
+    if root != PACKAGE:
+        return None
+    part = rest[0] if rest else "facade"
+    for number, parts in enumerate((CORE, PURE, ADAPTERS, SERVICES)):
+        if part in parts:
+            return Place(number, part)
+    return Place(4, "facade")
+
+
+def imports(path: Path) -> Iterator[Import]:
+    source = dotted(path)
+    for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+        if isinstance(node, ast.Import):
+            yield from (Import(source, alias.name, node.lineno) for alias in node.names)
+        elif isinstance(node, ast.ImportFrom):
+            base = _absolute(node, path)
+            yield from (Import(source, _target(base, alias.name), node.lineno) for alias in node.names)
+
+
+def is_third_party(name: str) -> bool:
+    root = name.split(".")[0]
+    return root not in sys.stdlib_module_names and root not in CODE and root != "app"
+
+
+def _absolute(node: ast.ImportFrom, path: Path) -> str:
+    if not node.level:
+        return node.module or ""
+    package = path.relative_to(REPOSITORY).parent.parts
+    kept = package[: len(package) - (node.level - 1)]
+    return ".".join((*kept, *([node.module] if node.module else [])))
+
+
+def _target(base: str, name: str) -> str:
+    """`from memoir_engine import errors` imports a module; `from memoir_engine import Memory` a name of the package."""
+    beneath = REPOSITORY.joinpath(*base.split("."), name)
+    is_module = beneath.with_suffix(".py").exists() or (beneath / "__init__.py").exists()
+    return f"{base}.{name}" if is_module else base
