@@ -1,0 +1,40 @@
+"""Pages of docs/ that are drawn from the code are current, and what the README says runs. Source: STYLE 18."""
+
+from __future__ import annotations
+
+import re
+
+import pytest
+
+from machine import REPOSITORY
+from scripts.write_docs import pages
+
+README = REPOSITORY / "README.md"
+
+
+@pytest.mark.parametrize("name", sorted(pages()))
+def test_a_page_drawn_from_the_code_is_current(name: str):
+    assert (REPOSITORY / "docs" / name).read_text(encoding="utf-8") == pages()[name], "run: make docs"
+
+
+def test_the_python_of_the_readme_runs_as_it_stands(capsys: pytest.CaptureFixture[str]):
+    """In an empty folder, with the offline model, the way a reader would try it."""
+    code = "\n".join(re.findall(r"```python\n(.*?)```", README.read_text(encoding="utf-8"), re.DOTALL))
+    exec(compile(code, "README.md", "exec"), {"__name__": "__main__"})
+    printed = capsys.readouterr().out
+    assert "notice" in printed.lower()
+    assert "AuditCheck(ok=True" in printed
+
+
+def test_every_file_that_the_readme_links_to_is_there():
+    links = re.findall(r"\]\((?!https?:)([^)#]+)", README.read_text(encoding="utf-8"))
+    assert [link for link in links if not (REPOSITORY / link).exists()] == []
+
+
+def test_decisions_are_numbered_without_doubles_and_say_the_five_things():
+    records = sorted((REPOSITORY / "docs" / "decisions").glob("*.md"))
+    numbers = [record.name[:4] for record in records]
+    assert len(numbers) == len(set(numbers)) > 0
+    headings = {record.name: re.findall(r"^## (\w+)$", record.read_text(encoding="utf-8"), re.MULTILINE) for record in records}
+    parts = ["Context", "Decision", "Rejected", "Consequences", "Check"]
+    assert {name: found for name, found in headings.items() if found != parts} == {}
