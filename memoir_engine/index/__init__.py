@@ -1,0 +1,1 @@
+"""Indexes: caches over what SQL holds, rebuilt from it, never trusted over it."""

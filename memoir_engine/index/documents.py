@@ -1,0 +1,83 @@
+"""Documents as rows of term numbers: what a segment is built from, and what two segments are joined by.
+
+Invariant: document i is `tokens[offsets[i]:offsets[i+1]]`; every term of `terms` occurs in some document.
+The order of tokens inside a document carries no meaning.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+Tokenise = Callable[[str], list[str]]
+Keys = NDArray[np.int64]
+Numbers = NDArray[np.int32]
+Mask = NDArray[np.bool_]
+
+
+@dataclass(frozen=True, eq=False)
+class Documents:
+    keys: Keys  # (n,)
+    tokens: Numbers  # (sum of lengths,)
+    offsets: Keys  # (n + 1,)
+    terms: tuple[str, ...]
+
+    def __len__(self) -> int:
+        return len(self.keys)
+
+    @property
+    def lengths(self) -> Keys:  # (n,)
+        return np.diff(self.offsets)
+
+    @property
+    def mean_length(self) -> float:
+        return len(self.tokens) / len(self.keys) if len(self.keys) else 0.0
+
+    def rows(self) -> list[list[int]]:
+        return [row.tolist() for row in np.split(self.tokens, self.offsets[1:-1])] if len(self) else []
+
+    def only(self, wanted: Mask) -> Documents:
+        """wanted: (n,); terms that no kept document holds go too, so that nothing of a removed text stays behind."""
+        if wanted.all():
+            return self
+        kept = self.tokens[np.repeat(wanted, self.lengths)]
+        used, tokens = np.unique(kept, return_inverse=True)
+        offsets = np.concatenate(([0], np.cumsum(self.lengths[wanted])))
+        return Documents(self.keys[wanted], tokens.astype(np.int32), offsets, tuple(self.terms[term] for term in used))
+
+
+def read(texts: Iterable[tuple[int, str]], tokenise: Tokenise) -> Documents:
+    """(key, text) → documents; texts are dropped one by one as they are read."""
+    numbers: dict[str, int] = {}
+    keys: list[int] = []
+    tokens: list[int] = []
+    offsets = [0]
+    for key, text in texts:
+        keys.append(key)
+        tokens.extend(numbers.setdefault(term, len(numbers)) for term in tokenise(text))
+        offsets.append(len(tokens))
+    return Documents(np.array(keys, np.int64), np.array(tokens, np.int32), np.array(offsets, np.int64), tuple(numbers))
+
+
+def join(parts: Sequence[Documents]) -> Documents:
+    """One after the other; keys must not repeat."""
+    if len(parts) == 1:
+        return parts[0]
+    numbers: dict[str, int] = {}
+    tokens = [_renumbered(part, numbers) for part in parts]
+    starts = np.cumsum([0, *(len(part.tokens) for part in parts)])
+    offsets = [part.offsets[1:] + start for part, start in zip(parts, starts, strict=False)]
+    return Documents(
+        np.concatenate([part.keys for part in parts]),
+        np.concatenate(tokens),
+        np.concatenate([np.zeros(1, np.int64), *offsets]),
+        tuple(numbers),
+    )
+
+
+def _renumbered(part: Documents, numbers: dict[str, int]) -> Numbers:
+    into = np.array([numbers.setdefault(term, len(numbers)) for term in part.terms], np.int32)
+    return into[part.tokens] if len(part.tokens) else part.tokens

@@ -1,0 +1,189 @@
+"""BM25 over the filed chunks: what a question's safety net and its nearest examples are found by.
+
+Two segments: a main one, and a small tail that is built anew with every change. When the tail outgrows the main one, or
+the main one has aged, both become a new main. Readers see whole states and wait for nobody.
+Invariant: a state holds exactly what was taken in up to `high_water`; scores do not depend on how it is cut in segments.
+Source: DESIGN §8 (each index keeps its own high-water seq), verified/store.md §2.2–2.3.
+"""
+
+from __future__ import annotations
+
+import threading
+from collections import Counter
+from collections.abc import Collection, Iterable
+from dataclasses import dataclass
+from pathlib import Path
+from typing import NamedTuple
+
+import numpy as np
+
+from memoir_engine.index import shelf
+from memoir_engine.index.documents import Documents, Keys, Tokenise, join, read
+from memoir_engine.index.segment import Scores, Segment, build, rarity
+
+TAIL_DOCUMENTS = 512  # 512 chunks of 400 tokens are built in some 0.1 s
+TAIL_SHARE = 8  # or an eighth of the main segment, whichever is more
+MOST_DRIFT = 0.1  # of the mean length since the main segment was built
+MOST_REMOVED = 0.25  # of the main segment's documents
+_SAME_SCORE_DIGITS = 4  # what differs less differs by rounding, and ties fall to the lower key
+
+
+class Hit(NamedTuple):
+    key: int
+    score: float
+
+
+@dataclass(frozen=True)
+class _State:
+    """`main` is None while everything fits the tail."""
+
+    high_water: int = 0
+    main: Segment | None = None
+    tail: Segment | None = None
+
+    @property
+    def segments(self) -> tuple[Segment, ...]:
+        return tuple(segment for segment in (self.main, self.tail) if segment is not None)
+
+    def __len__(self) -> int:
+        return sum(segment.living for segment in self.segments)
+
+
+class LexicalIndex:
+    """Keys are chunk ids. Safe for any number of threads; one process writes a folder at a time."""
+
+    def __init__(self, folder: Path | None, tokenise: Tokenise, tokeniser_id: str) -> None:
+        self._folder = folder
+        self._tokenise = tokenise
+        self._tokeniser_id = tokeniser_id
+        self._writing = threading.Lock()
+        self._files: dict[int, str] = {}  # id(segment.documents) → its file; both are held by the state
+        self._state = _State()
+        self.unsaved: str | None = None  # why the state is not on disk; it is complete in memory all the same
+
+    @classmethod
+    def open(cls, folder: Path | None, tokenise: Tokenise, *, tokeniser_id: str) -> LexicalIndex:
+        """What the folder holds, else an empty index: `high_water` 0 asks its owner for everything.
+
+        folder: the index's own, with nothing else in it; None keeps nothing on disk.
+        tokeniser_id: an index made by another one reads as empty.
+        """
+        index = cls(folder, tokenise, tokeniser_id)
+        kept = shelf.load(folder, tokeniser_id) if folder else None
+        if kept:
+            index._restore(kept)
+        return index
+
+    @property
+    def high_water(self) -> int:
+        """The seq up to which everything is taken in."""
+        return self._state.high_water
+
+    @property
+    def is_empty(self) -> bool:
+        return len(self._state) == 0
+
+    def __len__(self) -> int:
+        return len(self._state)
+
+    def take_in(self, added: Iterable[tuple[int, str]], removed: Iterable[int], seq: int) -> bool:
+        """Bring the index to `seq`: `removed` go, then `added` (key, text) come; a key there already is replaced.
+
+        False, and nothing done, where it is at `seq` or beyond: another thread was faster.
+        """
+        with self._writing:
+            before = self._state
+            if seq <= before.high_water:
+                return False
+            new = read(dict(added).items(), self._tokenise)
+            gone = {*removed, *new.keys.tolist()}
+            main = before.main.without(gone) if before.main else None
+            tail = [before.tail.without(gone).rest()] if before.tail else []
+            self._put(_settled(seq, main, join([*tail, new])))
+            return True
+
+    def clear(self) -> None:
+        """Forget everything, on disk too; the owner feeds it again from seq 0."""
+        with self._writing:
+            self._put(_State())
+
+    def compact(self) -> None:
+        """Build one segment anew: nothing of a removed text stays behind, not even its words."""
+        with self._writing:
+            rest = [segment.rest() for segment in self._state.segments]
+            if rest:
+                self._put(_whole(self._state.high_water, join(rest)))
+
+    def scores(self, query: str) -> tuple[Keys, Scores]:
+        """Keys in rising order with their scores, documents that share a word with the query only."""
+        state = self._state
+        documents = len(state)
+        weights = {}
+        for term, times in Counter(self._tokenise(query)).items():
+            holding = sum(segment.held(term) for segment in state.segments)
+            if holding:
+                weights[term] = times * rarity(holding, documents)
+        found = [segment.scores(weights) for segment in state.segments]
+        if not found:
+            return np.zeros(0, np.int64), np.zeros(0, np.float32)
+        keys = np.concatenate([keys for keys, _ in found])
+        order = np.argsort(keys)
+        return keys[order], np.concatenate([scores for _, scores in found])[order]
+
+    def top(self, query: str, k: int, *, exclude: Collection[int] = ()) -> list[Hit]:
+        """At most k hits, best first, ties by key; fewer where fewer documents share a word with the query."""
+        keys, scores = self.scores(query)
+        if exclude:
+            wanted = ~np.isin(keys, np.fromiter(exclude, np.int64, len(exclude)))
+            keys, scores = keys[wanted], scores[wanted]
+        if k <= 0 or not len(keys):
+            return []
+        rounded = np.round(scores, _SAME_SCORE_DIGITS)
+        if len(keys) > k:
+            near = np.flatnonzero(rounded >= np.partition(rounded, -k)[-k])
+            keys, scores, rounded = keys[near], scores[near], rounded[near]
+        best = np.lexsort((keys, -rounded))[:k]
+        return [Hit(int(keys[at]), float(scores[at])) for at in best]
+
+    def _put(self, state: _State) -> None:
+        """Readers see it from here on; then it goes to disk, and failing there loses nothing but time at the next opening."""
+        self._state = state
+        if self._folder is None:
+            return
+        try:
+            files = {id(s.documents): self._files.get(id(s.documents)) or shelf.save(self._folder, s) for s in state.segments}
+            named = tuple((files[id(segment.documents)], segment) for segment in state.segments)
+            shelf.publish(self._folder, shelf.Kept(state.high_water, named), self._tokeniser_id)
+            self._files, self.unsaved = files, None
+        except OSError as error:
+            self.unsaved = str(error)
+
+    def _restore(self, kept: shelf.Kept) -> None:
+        segments = [segment for _, segment in kept.segments]
+        main = segments.pop(0) if segments and len(segments[0].documents) > TAIL_DOCUMENTS else None
+        self._files = {id(segment.documents): name for name, segment in kept.segments}
+        self._state = _State(kept.high_water, main, segments[0] if segments else None)
+
+
+def _settled(seq: int, main: Segment | None, tail: Documents) -> _State:
+    if main is None or _has_aged(main, tail):
+        return _whole(seq, join([*([main.rest()] if main else []), tail]))
+    return _State(seq, main, build(tail, main.mean_length) if len(tail) else None)
+
+
+def _whole(seq: int, documents: Documents) -> _State:
+    """One segment, its statistics exact: the tail while it is small, else the main one."""
+    if not len(documents):
+        return _State(seq)
+    whole = build(documents, documents.mean_length)
+    return _State(seq, whole, None) if len(documents) > TAIL_DOCUMENTS else _State(seq, None, whole)
+
+
+def _has_aged(main: Segment, tail: Documents) -> bool:
+    outgrown = len(tail) > max(TAIL_DOCUMENTS, len(main.documents) // TAIL_SHARE)
+    worn = len(main.documents) - main.living > MOST_REMOVED * len(main.documents)
+    if outgrown or worn:
+        return True
+    tokens = main.documents.lengths[main.alive].sum() + len(tail.tokens)
+    mean = tokens / max(1, main.living + len(tail))
+    return bool(abs(mean - main.mean_length) > MOST_DRIFT * main.mean_length)

@@ -1,0 +1,102 @@
+"""Segments on disk: files that never change, and a manifest that names those in force.
+
+Invariant: the manifest is replaced in one step and last, so a reader finds a whole state or none. What is missing,
+cut off, or of another form reads as nothing: the index is a cache, its owner feeds it again.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import zipfile
+from dataclasses import dataclass
+from pathlib import Path
+from uuid import uuid4
+
+import numpy as np
+
+from memoir_engine.index.documents import Documents
+from memoir_engine.index.segment import Segment
+
+FORM = 1
+MANIFEST = "lexical.json"
+
+
+@dataclass(frozen=True)
+class Kept:
+    """A state as it stands on disk; a segment comes with the name of its file."""
+
+    high_water: int
+    segments: tuple[tuple[str, Segment], ...]
+
+
+def save(folder: Path, segment: Segment) -> str:
+    """The name of the new file. Removed documents are not part of it: they stand in the manifest."""
+    folder.mkdir(parents=True, exist_ok=True)
+    name = f"{uuid4().hex}.npz"
+    documents = segment.documents
+    words = json.dumps(documents.terms, ensure_ascii=False).encode("utf-8", "surrogatepass")
+    with (folder / f"{name}.part").open("wb") as file:
+        np.savez(
+            file,
+            keys=documents.keys,
+            tokens=documents.tokens,
+            offsets=documents.offsets,
+            terms=np.frombuffer(words, np.uint8),
+            mean_length=np.array(segment.mean_length),
+            data=segment.data,
+            indices=segment.indices,
+            indptr=segment.indptr,
+        )
+    os.replace(folder / f"{name}.part", folder / name)
+    return name
+
+
+def publish(folder: Path, kept: Kept, tokeniser: str) -> None:
+    """Put the state in force and drop the files of states before it."""
+    folder.mkdir(parents=True, exist_ok=True)
+    manifest = {
+        "form": FORM,
+        "tokeniser": tokeniser,
+        "high_water": kept.high_water,
+        "segments": [{"file": name, "removed": _removed(segment)} for name, segment in kept.segments],
+    }
+    part = folder / f"{uuid4().hex}.part"
+    part.write_text(json.dumps(manifest), encoding="utf-8")
+    os.replace(part, folder / MANIFEST)
+    names = {name for name, _ in kept.segments}
+    for file in (*folder.glob("*.npz"), *folder.glob("*.part")):
+        if file.name not in names:
+            file.unlink(missing_ok=True)
+
+
+def load(folder: Path, tokeniser: str) -> Kept | None:
+    """The state in force; None where there is none that can be read, or it was made by another tokeniser."""
+    try:
+        manifest = json.loads((folder / MANIFEST).read_text(encoding="utf-8"))
+        if (manifest["form"], manifest["tokeniser"]) != (FORM, tokeniser):
+            return None
+        segments = [(entry["file"], _read(folder / entry["file"]).without(entry["removed"])) for entry in manifest["segments"]]
+        return Kept(int(manifest["high_water"]), tuple(segments))
+    except (OSError, ValueError, KeyError, TypeError, IndexError, EOFError, zipfile.BadZipFile):
+        return None
+
+
+def _removed(segment: Segment) -> list[int]:
+    return [int(key) for key in segment.documents.keys[~segment.alive]]
+
+
+def _read(path: Path) -> Segment:
+    # opened here: np.load leaves a file open that turns out to be no archive
+    with path.open("rb") as file, np.load(file, allow_pickle=False) as held:
+        terms = tuple(json.loads(held["terms"].tobytes().decode("utf-8", "surrogatepass")))
+        documents = Documents(held["keys"], held["tokens"], held["offsets"], terms)
+        return Segment(
+            documents,
+            float(held["mean_length"]),
+            np.ones(len(documents), bool),
+            np.diff(held["indptr"]).astype(np.int32),
+            held["data"],
+            held["indices"],
+            held["indptr"],
+        )

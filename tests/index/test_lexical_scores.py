@@ -1,0 +1,103 @@
+"""Scores of the lexical index beside those of plain bm25s over the same documents."""
+
+from __future__ import annotations
+
+import bm25s
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from memoir_engine.index import lexical
+from memoir_engine.index.lexical import Hit, LexicalIndex
+from memoir_engine.index.segment import K1, B
+
+WORDS = ["art", "boat", "cat", "dune", "elm", "fig", "goat", "hill"]
+TEXTS = st.lists(st.sampled_from(WORDS), max_size=6).map(" ".join)
+CHANGES = st.lists(
+    st.tuples(st.dictionaries(st.integers(1, 14), TEXTS, max_size=5), st.sets(st.integers(1, 14), max_size=3)), max_size=8
+)
+
+
+def opened(folder=None) -> LexicalIndex:
+    return LexicalIndex.open(folder, str.split, tokeniser_id="words")
+
+
+def filled(texts: dict[int, str]) -> LexicalIndex:
+    index = opened()
+    index.take_in(texts.items(), (), 1)
+    return index
+
+
+def plain_scores(texts: dict[int, str], query: str, mean_length: float) -> dict[int, float]:
+    """One bm25s index over everything, its mean length set to `mean_length` by an exact change of parameters."""
+    keys = sorted(texts)
+    rows = [texts[key].split() for key in keys]
+    if not any(rows):
+        return {}
+    ratio = sum(map(len, rows)) / len(rows) / mean_length
+    spread = 1 - B + B * ratio
+    plain = bm25s.BM25(k1=K1 * spread, b=B * ratio / spread, method="lucene")
+    plain.index(rows, show_progress=False)
+    asked = [word for word in query.split() if word in plain.vocab_dict]
+    scores = plain.get_scores(asked) if asked else np.zeros(len(keys))
+    return {key: float(score) for key, score in zip(keys, scores, strict=True) if score > 0}
+
+
+@pytest.fixture
+def small_tail(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(lexical, "TAIL_DOCUMENTS", 3)
+    monkeypatch.setattr(lexical, "MOST_DRIFT", 0.5)
+
+
+@pytest.mark.usefixtures("small_tail")
+@settings(deadline=None, max_examples=150)
+@given(changes=CHANGES, query=TEXTS)
+def test_scores_of_segments_equal_one_full_index_after_any_changes(changes, query):
+    index, texts = opened(), {}
+    for seq, (added, removed) in enumerate(changes, start=1):
+        index.take_in(added.items(), removed, seq)
+        texts = {key: text for key, text in texts.items() if key not in removed} | added
+    keys, scores = index.scores(query)
+    mean = (index._state.main or index._state.tail).mean_length if texts else 1.0
+    assert dict(zip(keys.tolist(), scores.tolist(), strict=True)) == pytest.approx(plain_scores(texts, query, mean), abs=1e-5)
+    assert len(index) == len(texts)
+
+
+def test_the_property_above_meets_an_index_of_two_segments(small_tail):
+    index = filled(dict.fromkeys(range(1, 5), "art boat"))
+    index.take_in([(9, "cat art")], [1], 2)
+    assert (len(index._state.main.documents), index._state.main.living, len(index._state.tail.documents)) == (4, 3, 1)
+
+
+def test_best_first_and_equal_scores_by_lower_key():
+    index = filled({7: "cat", 3: "cat", 5: "cat cat", 8: "dune"})
+    assert [hit.key for hit in index.top("cat", 10)] == [5, 3, 7]
+
+
+def test_the_cut_among_equal_scores_falls_to_the_lower_keys():
+    assert [hit.key for hit in filled({4: "cat", 2: "cat", 9: "cat", 1: "elm"}).top("cat", 2)] == [2, 4]
+
+
+def test_excluded_documents_make_room_for_the_next():
+    assert [hit.key for hit in filled({1: "cat cat", 2: "cat elm", 3: "cat elm fig"}).top("cat", 1, exclude={1})] == [2]
+
+
+@pytest.mark.parametrize("query", ["", "   ", "zebra"], ids=["empty", "blank", "unknown word"])
+def test_a_query_without_a_known_word_finds_nothing(query):
+    assert filled({1: "cat"}).top(query, 5) == []
+
+
+@pytest.mark.parametrize("texts", [{}, {1: ""}, {1: "", 2: " "}], ids=["none", "empty text", "empty texts"])
+def test_an_index_of_nothing_finds_nothing(texts):
+    assert filled(texts).top("cat", 5) == []
+
+
+def test_more_asked_for_than_there_is_gives_what_there_is():
+    hits = filled({1: "cat", 2: "dune"}).top("cat", 50)
+    assert [hit.key for hit in hits] == [1]
+    assert isinstance(hits[0], Hit) and hits[0].score > 0
+
+
+def test_asking_for_none_gives_none():
+    assert filled({1: "cat"}).top("cat", 0) == []
