@@ -1,0 +1,38 @@
+"""Names of categories: how they are written, when two are the same, and which are refused.
+
+Invariant: two names of siblings with the same fold are one category; a refused name is never stored.
+Source: DESIGN §5 (name_key), §9 (`›` and control characters).
+"""
+
+from __future__ import annotations
+
+import unicodedata
+
+MAX_CHARS = 60
+SEPARATOR = "›"
+
+
+def fold(name: str) -> str:
+    """What makes names equal. The store's name_key is the sha256 of it."""
+    return " ".join(unicodedata.normalize("NFKC", unicodedata.normalize("NFKC", name).casefold()).split())
+
+
+def clean(name: str) -> str:
+    """As it is stored and shown: NFKC, trimmed, white space inside folded to one space."""
+    return " ".join(unicodedata.normalize("NFKC", name).split())
+
+
+def problem(name: str) -> str | None:
+    """Why a new name is refused, in words; None when it is fine. `name` may be as the model wrote it."""
+    written = clean(name)
+    if not written:
+        return "the name is empty"
+    if len(written) > MAX_CHARS:
+        return f"the name has {len(written)} characters, at most {MAX_CHARS} are allowed"
+    if SEPARATOR in written:
+        return f"the name contains {SEPARATOR!r}, which separates the parts of a path"
+    if any(unicodedata.category(sign) in ("Cc", "Cf", "Cs", "Co", "Cn") for sign in written):
+        return "the name contains a control character or an invisible one"
+    if not any(sign.isalpha() for sign in written):
+        return "the name contains no letter"
+    return None

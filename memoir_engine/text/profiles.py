@@ -1,0 +1,277 @@
+"""What is filed below each category, as word counts: the ground of every second opinion.
+
+Invariant: a cache. `build` from the leaves' blobs gives the same sizes, key terms and opinions as adding one by one in the order
+of chunks; forks never see each other's later changes. Categories: ids > 0, drafts < 0, 0 the root. Chunks: any integer.
+What is counted below one parent is decided by that parent's stream alone, so the order in which streams advance never shows.
+Source: DESIGN §5 (profiles), §8 (waves), §9 (second opinion).
+"""
+
+from __future__ import annotations
+
+import json
+import threading
+import zlib
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from weakref import WeakKeyDictionary, WeakSet
+
+import numpy as np
+
+from memoir_engine.text.similarity import MAX_EXAMPLES, MIN_EXAMPLES, Floats, Shelf, Vector, sample, vector
+from memoir_engine.text.terms import TOKENIZER, Terms
+
+ROOT = 0
+_FORMAT = f"profile/1 {TOKENIZER}"
+
+
+class Vocabulary:
+    """stem → id. Shared by forks: it only grows, and ids mean nothing outside the process."""
+
+    def __init__(self) -> None:
+        self.ids: dict[str, int] = {}
+        self.stems: list[str] = []
+        self._known: WeakKeyDictionary[Terms, Vector] = WeakKeyDictionary()
+        self._lock = threading.Lock()
+
+    def learn(self, terms: Terms) -> Vector:
+        with self._lock:
+            found = self._known.get(terms)
+            if found is None:
+                for stem in terms.counts:
+                    if stem not in self.ids:
+                        self.stems.append(stem)
+                        self.ids[stem] = len(self.ids)
+                found = self._known[terms] = vector(terms, self.ids)
+            return found
+
+    def look(self, terms: Terms) -> Vector:
+        """Without learning its new words: a question leaves no trace."""
+        return self._known.get(terms) or vector(terms, self.ids)
+
+
+class Profiles:
+    """Counts of every category; `fork` before drafting, `settled` after the commit."""
+
+    def __init__(self, words: Vocabulary | None = None) -> None:
+        self._words = words or Vocabulary()
+        self._forms: dict[str, dict[str, int]] = {}  # inner ones are replaced, never changed: forks share them
+        self._learned: WeakSet[Terms] = WeakSet()
+        self._parents: dict[int, int] = {}
+        self._children: dict[int, tuple[int, ...]] = {}  # in the order they were placed
+        self._held: dict[int, dict[int, Vector]] = {}  # per category its chunks, in the order they came
+        self._own: set[int] = set()  # categories whose chunks no fork shares
+        self._shelves: dict[int, Shelf] = {}  # per parent
+        self._leaves: dict[int, int] | None = None  # chunk → leaf
+
+    @classmethod
+    def build(cls, parents: Mapping[int, int], leaves: Mapping[int, Mapping[int, Terms]]) -> Profiles:
+        """parents: category → its parent, 0 at level 1. leaves: per leaf its chunks; filed in the order of their ids."""
+        made = cls()
+        for category, parent in parents.items():
+            made.place(category, parent)
+        for chunk, leaf in sorted((chunk, leaf) for leaf, chunks in leaves.items() for chunk in chunks):
+            made.file(leaf, chunk, leaves[leaf][chunk])
+        return made
+
+    def fork(self) -> Profiles:
+        """A copy that shares what neither has changed."""
+        made = Profiles(self._words)
+        made._forms, made._learned = dict(self._forms), WeakSet(self._learned)
+        made._parents, made._children = dict(self._parents), dict(self._children)
+        made._held, made._shelves, made._leaves = dict(self._held), dict(self._shelves), self._leaves
+        self._own = set()
+        return made
+
+    def settled(self, categories: Mapping[int, int], chunks: Mapping[int, int]) -> Profiles:
+        """The same with drafts and draft chunks under the ids the commit gave them."""
+        made = self.fork()
+        made._parents = {categories.get(c, c): categories.get(p, p) for c, p in self._parents.items()}
+        made._children = {categories.get(p, p): tuple(categories.get(c, c) for c in found) for p, found in self._children.items()}
+        made._held = {categories.get(c, c): _renamed(held, chunks) for c, held in self._held.items()}
+        made._shelves = {categories.get(p, p): shelf for p, shelf in self._shelves.items()}
+        made._leaves = None
+        return made
+
+    # --- what is counted ---------------------------------------------------------------------------------------------
+
+    def learn(self, texts: Iterable[Terms]) -> None:
+        """Note how words are written, for the key terms. An ingestion learns all its chunks before its first wave."""
+        for terms in texts:
+            if terms not in self._learned:
+                self._learned.add(terms)
+                self._words.learn(terms)
+                for stem, surface in terms.surfaces.items():
+                    forms = self._forms.get(stem, {})
+                    self._forms[stem] = {**forms, surface: forms.get(surface, 0) + 1}
+
+    def place(self, category: int, parent: int) -> None:
+        """Declare it; again with another parent moves it with all that is counted in it alone."""
+        if self._parents.get(category) == parent:
+            return
+        self.drop(category)
+        self._parents[category] = parent
+        self._children[parent] = (*self._children.get(parent, ()), category)
+        self._changed(parent)
+
+    def drop(self, category: int) -> None:
+        """Close it: no longer an option. What is filed in it must have been moved before."""
+        parent = self._parents.pop(category, None)
+        if parent is not None:
+            self._children[parent] = tuple(c for c in self._children[parent] if c != category)
+            self._changed(parent)
+
+    def add(self, category: int, chunk: int, terms: Terms) -> None:
+        """Count it in this category alone: one level of a draft, when the level's wave has ended."""
+        self.learn((terms,))
+        self._writable(category)[chunk] = self._words.learn(terms)
+
+    def file(self, leaf: int, chunk: int, terms: Terms) -> None:
+        """Count it in the leaf and everything above."""
+        for category in self._up(leaf):
+            self.add(category, chunk, terms)
+
+    def remove(self, leaf: int, chunk: int) -> None:
+        for category in self._up(leaf):
+            self._writable(category).pop(chunk, None)
+
+    def move(self, chunk: int, old_leaf: int, new_leaf: int) -> None:
+        """It becomes the last chunk of its new place."""
+        row = self._held[old_leaf][chunk]
+        self.remove(old_leaf, chunk)
+        for category in self._up(new_leaf):
+            self._writable(category)[chunk] = row
+
+    # --- what it tells -----------------------------------------------------------------------------------------------
+
+    def size(self, category: int) -> int:
+        """Chunks in it or below; of 0: in all of level 1."""
+        if category == ROOT:
+            return sum(len(self._held.get(child, ())) for child in self._children.get(ROOT, ()))
+        return len(self._held.get(category, ()))
+
+    def key_terms(self, category: int, n: int = 12) -> tuple[str, ...]:
+        """Surface forms that set it apart from its siblings, best first; at most 40."""
+        parent = self._parents.get(category)
+        if parent is None:
+            return ()
+        found = self._shelf(parent).key_terms(self._children[parent].index(category), n)
+        return tuple(self._surface(self._words.stems[term]) for term in found)
+
+    def opinion(self, parent: int, options: Sequence[int], texts: Sequence[Terms]) -> Floats:
+        """(n_texts, n_options) in [0, 1]: half centroid, half best example, among all children of the parent."""
+        near = self._shelf(parent).nearness([self._words.look(terms) for terms in texts])
+        return np.asarray(near[:, self._columns(parent, options)])
+
+    def question(self, terms: Terms, lexical: Mapping[int, float]) -> Question:
+        """lexical: BM25 scores by chunk id; chunks that score nothing may be left out."""
+        best: dict[int, float] = {}
+        leaves, top = self._leaf_of(), max(lexical.values(), default=0.0)
+        for chunk, score in lexical.items() if top > 0 else ():
+            leaf = leaves.get(chunk)
+            if leaf is not None:
+                best[leaf] = max(best.get(leaf, 0.0), score / top)
+        for leaf, score in list(best.items()):
+            for category in self._up(leaf):
+                best[category] = max(best.get(category, 0.0), score)
+        return Question(self, self._words.look(terms), best)
+
+    def to_centroids(self, parent: int, options: Sequence[int], text: Vector) -> Floats:
+        """(n_options,)"""
+        return np.asarray(self._shelf(parent).to_centroids([text])[0][self._columns(parent, options)])
+
+    # --- inside ------------------------------------------------------------------------------------------------------
+
+    def _columns(self, parent: int, options: Sequence[int]) -> list[int]:
+        at = {category: column for column, category in enumerate(self._children.get(parent, ()))}
+        return [at[option] for option in options]
+
+    def _shelf(self, parent: int) -> Shelf:
+        if parent not in self._shelves:
+            children = self._children.get(parent, ())
+            most = max(MIN_EXAMPLES, MAX_EXAMPLES // max(len(children), 1))
+            self._shelves[parent] = Shelf([self._examples(child, most) for child in children])
+        return self._shelves[parent]
+
+    def _examples(self, category: int, most: int) -> list[Vector]:
+        rows = list(self._held.get(category, {}).values())
+        return [rows[at] for at in sample(len(rows), most)]
+
+    def _surface(self, stem: str) -> str:
+        forms = self._forms.get(stem) or {stem: 1}
+        return min(forms.items(), key=lambda form: (-form[1], len(form[0]), form[0]))[0]
+
+    def _leaf_of(self) -> Mapping[int, int]:
+        if self._leaves is None:
+            childless = [c for c in self._held if not self._children.get(c)]
+            self._leaves = {chunk: leaf for leaf in childless for chunk in self._held[leaf]}
+        return self._leaves
+
+    def _up(self, leaf: int) -> Iterator[int]:
+        category = leaf
+        while category != ROOT:
+            yield category
+            category = self._parents[category]
+
+    def _writable(self, category: int) -> dict[int, Vector]:
+        if category not in self._own:
+            self._held[category] = dict(self._held.get(category, {}))
+            self._own.add(category)
+        self._changed(self._parents.get(category, ROOT))
+        return self._held[category]
+
+    def _changed(self, parent: int) -> None:
+        self._shelves.pop(parent, None)
+        self._leaves = None
+
+
+@dataclass(frozen=True)
+class Question:
+    """A question's nearness, level by level: half the cosine to the centroid, half the best BM25 of a chunk below."""
+
+    profiles: Profiles
+    text: Vector
+    best: Mapping[int, float]
+
+    def opinion(self, parent: int, options: Sequence[int]) -> Floats:
+        """(n_options,) in [0, 1]."""
+        if not options:
+            return np.zeros(0)
+        below = np.array([self.best.get(option, 0.0) for option in options])
+        return np.asarray(np.round(0.5 * self.profiles.to_centroids(parent, options, self.text) + 0.5 * below, 4))
+
+
+def encode_leaf(chunks: Mapping[int, Terms]) -> bytes:
+    """One leaf's chunks with their counts, as the store keeps them beside the seq they reflect."""
+    stems = sorted({stem for terms in chunks.values() for stem in terms.counts})
+    at = {stem: number for number, stem in enumerate(stems)}
+    rows = [
+        [chunk, [at[stem] for stem in terms.counts], list(terms.counts.values()), _unlike(terms)]
+        for chunk, terms in sorted(chunks.items())
+    ]
+    body = json.dumps({"format": _FORMAT, "stems": stems, "chunks": rows}, ensure_ascii=False, separators=(",", ":"))
+    return zlib.compress(body.encode(), 1)
+
+
+def decode_leaf(blob: bytes) -> dict[int, Terms] | None:
+    """None when it is damaged or of another format or tokenizer: count the texts again."""
+    try:
+        body = json.loads(zlib.decompress(blob))
+        if body["format"] != _FORMAT:
+            return None
+        return {row[0]: _terms(body["stems"], *row[1:]) for row in body["chunks"]}
+    except (zlib.error, ValueError, KeyError, IndexError, TypeError):
+        return None
+
+
+def _unlike(terms: Terms) -> dict[str, str]:
+    """Only forms that differ from their stem need a place."""
+    return {stem: surface for stem, surface in terms.surfaces.items() if surface != stem}
+
+
+def _terms(stems: Sequence[str], numbers: Sequence[int], counts: Sequence[int], unlike: Mapping[str, str]) -> Terms:
+    found = [stems[number] for number in numbers]
+    return Terms(dict(zip(found, counts, strict=True)), {stem: unlike.get(stem, stem) for stem in found})
+
+
+def _renamed(held: Mapping[int, Vector], chunks: Mapping[int, int]) -> dict[int, Vector]:
+    return {chunks.get(chunk, chunk): row for chunk, row in held.items()}
