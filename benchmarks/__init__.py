@@ -1,0 +1,13 @@
+"""What is measured, one module each, through the public names only.
+
+A benchmark is a module with `main(size) -> dict`, size "full" or "small". The dict holds:
+
+- `title`: what is measured, in one line
+- `sizes`: what it was measured on, name → number
+- `figures`: a list made by `frame.figure(...)`: name, unit, median, runs, and an aim where there is one
+- `packages` (optional): names of further libraries whose versions matter
+- `notes` (optional): lines a reader needs to read the figures rightly
+
+Invariant: small sizes run in the test suite, which looks at the shape and never at a time; full sizes make the
+documented figures. `python -m benchmarks [NAME …] [--small]` runs them.
+"""

@@ -1,0 +1,50 @@
+"""`python -m benchmarks [NAME …] [--small] [--results FOLDER]`: run, write one JSON each, draw the table."""
+
+from __future__ import annotations
+
+import argparse
+import importlib
+import pkgutil
+import tempfile
+from pathlib import Path
+from types import ModuleType
+
+import benchmarks
+from benchmarks import frame, table
+
+FRAME = {"__main__", "frame", "table", "app"}  # modules of this folder that measure nothing
+
+
+def names() -> list[str]:
+    return sorted(module.name for module in pkgutil.iter_modules(benchmarks.__path__) if module.name not in FRAME)
+
+
+def load(name: str) -> ModuleType:
+    return importlib.import_module(f"benchmarks.{name}")
+
+
+def run(name: str, size: frame.Size, results: Path) -> Path:
+    print(f"{name} ({size}) …", flush=True)
+    path = frame.write(results, frame.record(name, size, load(name).main(size)))
+    print(f"{name} → {path}", flush=True)
+    return path
+
+
+def main() -> None:
+    known = names()
+    arguments = argparse.ArgumentParser(prog="python -m benchmarks", description="Measure through the public API.")
+    arguments.add_argument("names", nargs="*", metavar="NAME", help=f"all when none is given: {', '.join(known)}")
+    arguments.add_argument("--small", action="store_true", help="small sizes, kept apart from the documented results")
+    arguments.add_argument("--results", type=Path, help="where the JSON files go")
+    given = arguments.parse_args()
+    if unknown := set(given.names) - set(known):
+        arguments.error(f"no benchmark is called {', '.join(sorted(unknown))}; there are {', '.join(known)}")
+    results = given.results or (Path(tempfile.mkdtemp(prefix="benchmarks-")) if given.small else frame.RESULTS)
+    for name in given.names or known:
+        run(name, "small" if given.small else "full", results)
+    if results == frame.RESULTS:
+        frame.TABLE.write_text(table.markdown(results), encoding="utf-8")
+
+
+if __name__ == "__main__":
+    main()

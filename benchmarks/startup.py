@@ -1,0 +1,46 @@
+"""From nothing to the first page: importing the engine, the server's health, the page in a browser."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+import tempfile
+import time
+from pathlib import Path
+from typing import Any
+
+from benchmarks.app import browser_page, served, wait_for_health, wait_until_drawn
+from benchmarks.frame import ROOT, Size, figure
+
+IMPORT = "import time; t = time.perf_counter(); import memoir_engine; print(time.perf_counter() - t)"
+IMPORT_MEMORY = "import time; t = time.perf_counter(); from memoir_engine import Memory; print(time.perf_counter() - t)"
+
+
+def main(size: Size) -> dict[str, Any]:
+    imports, starts = (11, 5) if size == "full" else (1, 1)
+    health, pages = zip(*[start() for _ in range(starts)], strict=True)
+    return {
+        "title": "Seconds from nothing to a page that is drawn",
+        "sizes": {"imports": imports, "starts": starts},
+        "figures": [
+            figure("import memoir_engine", [imported(IMPORT) for _ in range(imports)], "s", aim=0.5),
+            figure("from memoir_engine import Memory", [imported(IMPORT_MEMORY) for _ in range(imports)], "s"),
+            figure("health answers after a start", health, "s", aim=2.0),
+            figure("first page is drawn after a start", pages, "s", aim=5.0, note="empty memory; the browser is already open"),
+        ],
+    }
+
+
+def imported(code: str) -> float:
+    """Seconds of the import alone, in a fresh interpreter."""
+    ran = subprocess.run([sys.executable, "-c", code], cwd=ROOT, capture_output=True, text=True, check=True)
+    return float(ran.stdout)
+
+
+def start() -> tuple[float, float]:
+    """Seconds until health answers, and until the first page is drawn, both from the start of the process."""
+    with tempfile.TemporaryDirectory() as folder, browser_page() as page, served(Path(folder)) as app:
+        healthy = wait_for_health(app)
+        page.goto(app.url)
+        wait_until_drawn(page)
+        return healthy, time.perf_counter() - app.started

@@ -1,0 +1,58 @@
+"""docs/benchmarks.md, drawn from the JSON files: nothing in it is typed by hand."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+INTRODUCTION = """# Benchmarks
+
+Written by `make bench` from `benchmarks/results/`; nothing here is typed. A median stands beside the number of its runs. Where a
+figure has an aim, ✓ says it was reached. Times depend on the machine and its load: read ratios first.
+"""
+
+
+def markdown(folder: Path) -> str:
+    results = [json.loads(path.read_text(encoding="utf-8")) for path in sorted(folder.glob("*.json"))]
+    return "\n".join([INTRODUCTION, *(line for result in results for line in _section(result))]).rstrip() + "\n"
+
+
+def _section(result: dict[str, Any]) -> Iterator[str]:
+    yield from (f"## {result['name']}", "", f"{result['title']}", "")
+    yield "| figure | median | unit | runs | aim | |"
+    yield "|---|---:|---|---:|---:|---|"
+    for figure in result["figures"]:
+        yield _row(figure)
+    yield ""
+    yield from (f"- {note}" for note in [*result.get("notes", []), *_notes(result["figures"])])
+    yield f"- Sizes: {_pairs(result['sizes'])}."
+    yield f"- Taken {result['taken_at']} on {_pairs(result['machine'])}; {_pairs(result['versions'])}."
+    yield ""
+
+
+def _row(figure: dict[str, Any]) -> str:
+    aim, mark = "", ""
+    if "aim" in figure:
+        aim = f"{'≤' if figure['better'] == 'lower' else '≥'} {_number(figure['aim'])}"
+        mark = "✓" if figure["reached"] else "✗"
+    cells = (figure["name"], _number(figure["median"]), figure["unit"], str(len(figure["runs"])), aim, mark)
+    return f"| {' | '.join(cells)} |"
+
+
+def _notes(figures: list[dict[str, Any]]) -> Iterator[str]:
+    yield from (f"{figure['name']}: {figure['note']}" for figure in figures if figure.get("note"))
+
+
+def _pairs(values: dict[str, Any]) -> str:
+    return ", ".join(f"{name.replace('_', ' ')} {_number(value)}" for name, value in values.items())
+
+
+def _number(value: Any) -> str:
+    """Three digits that matter; whole numbers in groups of three."""
+    if isinstance(value, bool) or not isinstance(value, int | float):
+        return str(value)
+    if isinstance(value, int) or abs(value) >= 1000:
+        return f"{round(value):,}".replace(",", " ")
+    return f"{value:.3g}"
