@@ -1,0 +1,148 @@
+"""How JSON is asked for: the strict schema on the wire, the three output modes, and reading the reply.
+
+Invariant: the wire schema is never stricter than the pydantic model that checks the reply here, so what a server cannot
+express (defaults, numeric limits, very long lists of names) is still enforced.
+Source: MEMOIR 5.1–5.3, 2A.8; `verified` notes on strict schemas (a default flips `strict`; at most 250 enum values).
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable
+from functools import lru_cache
+from typing import TYPE_CHECKING, Any, Literal, get_args
+
+from pydantic import BaseModel, ValidationError
+
+from memoir_engine.prompts import Prompt
+
+if TYPE_CHECKING:
+    from pydantic_ai.messages import ModelResponse
+    from pydantic_ai.models import ModelRequestParameters
+
+Mode = Literal["native", "tool", "prompted"]
+MODES: tuple[Mode, ...] = get_args(Mode)  # in the order of falling back
+TOOL_NAME = "final_result"
+ENUM_LIMIT = 250  # above it OpenAI also counts characters, and others refuse; the local check stays
+
+_STRICT_UNKNOWN = frozenset(
+    ("title", "default", "minimum", "maximum", "exclusiveMinimum", "exclusiveMaximum", "multipleOf", "minLength", "maxLength")
+    + ("minItems", "maxItems", "uniqueItems", "pattern", "format", "minProperties", "maxProperties")
+)
+
+
+class Undecodable(ValueError):
+    """The reply holds no JSON object."""
+
+
+@lru_cache(maxsize=64)
+def wire_schema(schema: type[BaseModel]) -> dict[str, Any]:
+    """The JSON schema to send; shared, so callers copy before they change it."""
+    cleaned = _clean(schema.model_json_schema())
+    assert isinstance(cleaned, dict)
+    return cleaned
+
+
+def usual_mode(profile: dict[str, Any]) -> Mode:
+    """What the model claims to do; a claim, which a server behind a base URL may not keep."""
+    if profile.get("supports_json_schema_output", False):
+        return "native"
+    return "tool" if profile.get("supports_tools", True) else "prompted"
+
+
+def takes_temperature(profile: dict[str, Any]) -> bool:
+    """False for OpenAI's models that always reason: they refuse a temperature."""
+    if not profile.get("openai_supports_reasoning", False):
+        return True
+    can_stop = profile.get("openai_supports_reasoning_effort_none", False)
+    return bool(can_stop and not profile.get("thinking_enabled_by_default", False))
+
+
+def modes_from(first: Mode, profile: dict[str, Any]) -> tuple[Mode, ...]:
+    """`first` and what to fall back to, leaving out what the model says it cannot."""
+    later = MODES[MODES.index(first) :]
+    return tuple(mode for mode in later if mode != "tool" or profile.get("supports_tools", True))
+
+
+def request_parameters(mode: Mode, prompt: Prompt) -> ModelRequestParameters:
+    from pydantic_ai.models import ModelRequestParameters
+    from pydantic_ai.output import OutputObjectDefinition
+    from pydantic_ai.tools import ToolDefinition
+
+    schema, name = wire_schema(prompt.schema), prompt.schema.__name__
+    if mode == "tool":
+        told = "The answer, in the form asked for."
+        tool = ToolDefinition(name=TOOL_NAME, parameters_json_schema=schema, description=told, kind="output", strict=True)
+        return ModelRequestParameters(output_mode="tool", output_tools=[tool], allow_text_output=False)
+    wanted = OutputObjectDefinition(schema, name=name, strict=True if mode == "native" else None)
+    return ModelRequestParameters(output_mode=mode, output_object=wanted)
+
+
+def reply_text(response: ModelResponse) -> str:
+    """The answer as the model gave it: the arguments of its tool call, else its text."""
+    for part in response.parts:
+        if part.part_kind == "tool-call":
+            return part.args_as_json_str()
+    return response.text or ""
+
+
+def decode(text: str) -> dict[str, Any]:
+    """The JSON object in a reply; a fence or a sentence around it is left off. Raises Undecodable."""
+    start = text.find("{")
+    if start < 0:
+        raise Undecodable("it holds no JSON object" if text.strip() else "it is empty")
+    try:
+        found, end = json.JSONDecoder(parse_constant=_no_constant).raw_decode(text, start)
+    except (ValueError, RecursionError) as broken:
+        raise Undecodable(f"it is not JSON: {broken}") from None
+    if not isinstance(found, dict) or text[end:].strip().startswith(("{", "[")):
+        raise Undecodable("it holds more than one JSON value")
+    return found
+
+
+def problem_of(schema: type[BaseModel], data: dict[str, Any]) -> tuple[BaseModel | None, str]:
+    """The checked value, or None and what is wrong in one line, without the list of all allowed names."""
+    try:
+        return schema.model_validate(data), ""
+    except ValidationError as refused:
+        told = [f"{'.'.join(map(str, e['loc'])) or 'answer'}: {_short(e)}" for e in refused.errors(include_url=False)[:5]]
+        return None, "; ".join(told)
+
+
+def feedback(problem: str) -> str:
+    """What the model is told before it answers once more."""
+    return (
+        f"Your answer does not fit the form asked for: {problem}. "
+        "Answer the same request again, with nothing but JSON that fits the schema."
+    )
+
+
+def _short(error: Any) -> str:
+    if error["type"] == "literal_error":
+        return f"{str(error['input'])[:80]!r} is not one of the allowed values"
+    return str(error["msg"])
+
+
+def _no_constant(name: str) -> None:
+    raise ValueError(f"{name} is not JSON")
+
+
+def _clean(node: Any) -> Any:
+    if isinstance(node, list):
+        return [_clean(item) for item in node]
+    if not isinstance(node, dict):
+        return node
+    kept = {key: _clean_value(key, value) for key, value in node.items() if key not in _STRICT_UNKNOWN}
+    if len(kept.get("enum", ())) > ENUM_LIMIT:
+        del kept["enum"]
+    if kept.get("type") == "object" and "properties" in kept:
+        kept |= {"required": list(kept["properties"]), "additionalProperties": False}
+    return kept
+
+
+def _clean_value(key: str, value: Any) -> Any:
+    """Names of properties and definitions are data: one may be called `title` or `format`."""
+    cleaners: dict[str, Callable[[Any], Any]] = {"enum": list, "const": lambda same: same, "required": list}
+    if key in ("properties", "$defs"):
+        return {name: _clean(inner) for name, inner in value.items()}
+    return cleaners.get(key, _clean)(value)

@@ -1,0 +1,37 @@
+"""What a call cost, from litellm's bundled price list.
+
+Invariant: never a guess; a model the list does not know costs None, which the product shows as unknown.
+Prices are those of the list's release, without discounts for cached prompts: an upper bound.
+Source: MEMOIR 9 (responses), DESIGN §1.
+"""
+
+from __future__ import annotations
+
+from functools import lru_cache
+
+from memoir_engine.llm.providers import Choice
+from memoir_engine.llm.quiet import quiet_litellm
+
+_LIST_PREFIX = {"google": "gemini", "xai": "xai", "anthropic": "anthropic", "openai": "openai"}
+_SAMPLE_TOKENS = 1000  # below every tier of long contexts, far above rounding
+
+
+def cost(choice: Choice, tokens_prompt: int, tokens_completion: int) -> float | None:
+    """USD. Models run on one's own machine cost nothing. The first call for a model loads litellm: seconds."""
+    if choice.provider in ("offline", "ollama", "lmstudio"):
+        return 0.0
+    unit = _unit(choice.provider, choice.model)
+    return None if unit is None else unit[0] * tokens_prompt + unit[1] * tokens_completion
+
+
+@lru_cache(maxsize=64)
+def _unit(provider: str, model: str) -> tuple[float, float] | None:
+    """USD per token, prompt and completion."""
+    litellm = quiet_litellm()
+    for name in (model, f"{_LIST_PREFIX.get(provider, provider)}/{model}"):
+        try:
+            sent, received = litellm.cost_per_token(model=name, prompt_tokens=_SAMPLE_TOKENS, completion_tokens=_SAMPLE_TOKENS)
+        except Exception:  # litellm raises several classes, a bare one among them, for a name it does not know
+            continue
+        return sent / _SAMPLE_TOKENS, received / _SAMPLE_TOKENS
+    return None
