@@ -1,0 +1,62 @@
+"""Errors of a question (E3xx). Source: MEMOIR 4.6, 9."""
+
+from __future__ import annotations
+
+from memoir_engine.errors.root import MemoirError
+
+
+class QueryError(MemoirError):
+    code = "E300"
+    message_form = "the query failed: {problem}"
+    remedy_form = "Correct the problem and ask again."
+
+
+class QuestionEmpty(QueryError):
+    code = "E301"
+    message_form = "the question is empty"
+    remedy_form = "Ask in at least one word."
+
+
+class MemoryEmpty(QueryError):
+    code = "E302"
+    message_form = "there is nothing in memory to ask"
+    remedy_form = "Ingest something first: ingest_text(), ingest_file(), or the Sources page."
+
+
+class BudgetTooSmall(QueryError):
+    code = "E303"
+    message_form = "no path fits: the question and the frame take {fixed} of {budget} tokens, the smallest path needs {needed}"
+    remedy_form = "Raise max_token_budget, set a per_path_limit, or choose prompt_limiting_strategy='SUMMARIZE'."
+
+
+class PathsEmpty(QueryError):
+    code = "E304"
+    message_form = "none of the {count} selected paths holds a chunk"
+    remedy_form = "Ask with a wider strategy (wide_branch, branch_out), or without a limit to sources."
+
+
+class SelectionInvalid(QueryError):
+    """The model's selection at a level was wrong twice."""
+
+    code = "E305"
+    message_form = "the model gave no valid selection at level {level}: {problem}"
+    remedy_form = "Ask again, choose another strategy, or use a model that follows JSON schemas."
+    retryable = True
+
+
+class QueryCancelled(QueryError):
+    code = "E306"
+    message_form = "the question was cancelled"
+    remedy_form = "Ask again when you are ready."
+
+
+class AnswerOverBudget(QueryError):
+    code = "E307"
+    message_form = "the final prompt takes {tokens} tokens, more than max_token_budget ({budget})"
+    remedy_form = "Raise max_token_budget, or set a per_path_limit."
+
+
+class TopKInvalid(QueryError):
+    code = "E004"
+    message_form = "top_k must be positive"
+    remedy_form = "Give top_k of 1 or more; the default is 5."

@@ -1,0 +1,79 @@
+"""Errors of changes by a person (E7xx). Source: DESIGN §6."""
+
+from __future__ import annotations
+
+from memoir_engine.errors.root import MemoirError
+
+
+class ReviewError(MemoirError):
+    code = "E700"
+    message_form = "the change was not made: {problem}"
+    remedy_form = "Look at the preview for what stands in its way."
+
+
+class NotAllowed(ReviewError):
+    code = "E701"
+    message_form = "{actor!r} may not {verb}: it needs the role {role}"
+    remedy_form = "Ask an admin for the role {role}, or sign in as somebody who has it."
+
+
+class ActionNotFound(ReviewError):
+    code = "E702"
+    message_form = "there is no action {action_id!r}"
+    remedy_form = "audit.events() shows the actions there are."
+
+
+class UndoBlocked(ReviewError):
+    """Something stands on the action, or its place is taken; nothing was changed."""
+
+    code = "E703"
+    message_form = "action {action_id!r} cannot be undone: {problem}"
+    remedy_form = "{advice}"
+
+
+class CategoryNotFound(ReviewError):
+    code = "E704"
+    message_form = "there is no category {category_id!r}"
+    remedy_form = "tree.roots() and tree.children() show the categories there are."
+
+
+class ChunkNotFound(ReviewError):
+    code = "E705"
+    message_form = "there is no chunk {chunk_id!r}"
+    remedy_form = "tree.chunks() shows the chunks of a category."
+
+
+class NotALeaf(ReviewError):
+    code = "E706"
+    message_form = "{name!r} is at level {level}; chunks are filed at level {depth} only"
+    remedy_form = "Choose one of its categories at level {depth}."
+
+
+class NameInvalid(ReviewError):
+    code = "E707"
+    message_form = "{name!r} cannot be a category name: {problem}"
+    remedy_form = "Use 1 to {limit} characters without › and control characters."
+
+
+class NameTaken(ReviewError):
+    code = "E708"
+    message_form = "{name!r} already exists under {parent!r}"
+    remedy_form = "Choose another name, or merge the two."
+
+
+class NothingChanges(ReviewError):
+    code = "E709"
+    message_form = "nothing would change: {problem}"
+    remedy_form = "Choose something else."
+
+
+class LimitReached(ReviewError):
+    code = "E710"
+    message_form = "{parent!r} already has {count} categories, the limit of level {level}"
+    remedy_form = "Merge or retire one of them, or raise category_limit."
+
+
+class RunNotFound(ReviewError):
+    code = "E711"
+    message_form = "there is no run {run_id!r}"
+    remedy_form = "runs.list() shows the runs there are."

@@ -1,0 +1,34 @@
+"""The one root of Memoir's errors: how a class becomes a code, a message and a remedy.
+
+Invariant: `str(error)` is `[mem][CODE] message`; the remedy stands beside it; facts never hold a secret.
+Source: MEMOLLA §8, MEMOIR 6.5, DESIGN §11.
+"""
+
+from __future__ import annotations
+
+from typing import Any, ClassVar
+
+Fact = Any  # a value shown to a person inside a message: numbers, names, paths without credentials
+
+
+class MemoirError(Exception):
+    """Root of everything Memoir raises. `facts` are the values formatted into `message` and `remedy`."""
+
+    code: ClassVar[str] = "E000"
+    message_form: ClassVar[str] = "something went wrong"
+    remedy_form: ClassVar[str] = "Please report this with the steps that led here."
+    retryable: ClassVar[bool] = False
+
+    def __init__(self, **facts: Fact) -> None:
+        self.facts = facts
+        self.message = self.message_form.format(**facts)
+        self.remedy = self.remedy_form.format(**facts)
+        super().__init__(f"[mem][{self.code}] {self.message}")
+        self.add_note(f"→ {self.remedy}")
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return (_rebuild, (type(self), self.facts))  # errors cross the process border of file reading
+
+
+def _rebuild(kind: type[MemoirError], facts: dict[str, Fact]) -> MemoirError:
+    return kind(**facts)
