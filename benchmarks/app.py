@@ -80,8 +80,8 @@ def browser_page() -> Iterator[Any]:
 
     path = os.environ.get("MEMOIR_TEST_CHROMIUM") or shutil.which("chromium") or shutil.which("google-chrome")
     with sync_playwright() as playwright:
-        launch = {"args": ["--no-sandbox", "--disable-dev-shm-usage", "--disable-gpu"]}
-        browser = playwright.chromium.launch(**(launch | ({"executable_path": path} if path else {})))
+        arguments = ["--no-sandbox", "--disable-dev-shm-usage", "--disable-gpu"]
+        browser = playwright.chromium.launch(executable_path=path, args=arguments)
         try:
             yield browser.new_page(viewport={"width": 1440, "height": 900})
         finally:

@@ -81,7 +81,7 @@ def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter, config: p
 def is_whole(config: pytest.Config) -> bool:
     """Whether this run had every test: no part named, nothing deselected, not only a collection."""
     options = config.option
-    parts = [Path(argument).resolve() for argument in config.args]
+    parts = [(config.invocation_params.dir / argument).resolve() for argument in config.args]
     everything = parts == [config.rootpath / "tests"]
     return everything and not (options.keyword or options.markexpr or options.lf or options.collectonly or options.maxfail)
 
