@@ -1,0 +1,50 @@
+"""A small memory to begin with: papers of a fictitious association in a mill by a lake, and two conversations.
+
+All of it is invented. The documents are of several kinds and lengths; among them is a passage that fits two branches,
+a question that needs two of them, and one whose answer stands where nobody would file it.
+"""
+
+from __future__ import annotations
+
+import json
+from dataclasses import dataclass
+from importlib.resources import files
+from importlib.resources.abc import Traversable
+
+
+@dataclass(frozen=True)
+class Sample:
+    name: str
+    data: bytes
+
+
+@dataclass(frozen=True)
+class SampleQuestion:
+    """`about` says in plain words what to look at when it has been answered."""
+
+    text: str
+    about: str
+
+
+def documents() -> tuple[Sample, ...]:
+    """In the order they are to be ingested."""
+    return _read("documents")
+
+
+def conversations() -> tuple[Sample, ...]:
+    """JSON: session_id, user, and messages with role, content and ts."""
+    return _read("conversations")
+
+
+def questions() -> tuple[SampleQuestion, ...]:
+    held = json.loads(_folder("questions.json").read_text(encoding="utf-8"))
+    return tuple(SampleQuestion(entry["text"], entry["about"]) for entry in held)
+
+
+def _read(folder: str) -> tuple[Sample, ...]:
+    found = sorted(_folder(folder).iterdir(), key=lambda file: file.name)
+    return tuple(Sample(file.name, file.read_bytes()) for file in found if not file.name.startswith((".", "_")))
+
+
+def _folder(name: str) -> Traversable:
+    return files(__name__) / name
