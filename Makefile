@@ -39,7 +39,7 @@ bench: venv $(VENV)/installed-bench.lock  ## every benchmark; JSON to benchmarks
 	@$(PY) -m benchmarks $(BENCH)
 
 $(VENV)/installed-bench.lock: benchmarks/requirements.lock $(VENV)/installed.lock
-	@$(PY) -m pip install --quiet --disable-pip-version-check --require-hashes -r benchmarks/requirements.lock
+	@$(PY) -m pip install -qq --disable-pip-version-check --require-hashes -r benchmarks/requirements.lock
 	@cp benchmarks/requirements.lock $@
 
 criteria: venv  ## which criteria of the specification are proved, into docs/criteria.md

@@ -18,7 +18,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import Any, Literal
 
 from benchmarks.frame import ROOT
 
@@ -74,7 +74,7 @@ def wait_for_health(app: App) -> float:
 
 
 @contextmanager
-def browser_page() -> Iterator[Any]:
+def browser_page(color_scheme: Literal["light", "dark"] = "light") -> Iterator[Any]:
     """A page of a headless Chromium: the machine's, else Playwright's own. Raises where there is neither."""
     from playwright.sync_api import sync_playwright
 
@@ -83,7 +83,7 @@ def browser_page() -> Iterator[Any]:
         arguments = ["--no-sandbox", "--disable-dev-shm-usage", "--disable-gpu"]
         browser = playwright.chromium.launch(executable_path=path, args=arguments)
         try:
-            yield browser.new_page(viewport={"width": 1440, "height": 900})
+            yield browser.new_page(viewport={"width": 1440, "height": 900}, color_scheme=color_scheme)
         finally:
             browser.close()
 
