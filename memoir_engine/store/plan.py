@@ -109,3 +109,40 @@ class Receipt:
     category_ids: dict[int, int]
     seq: int
     head: str
+
+
+@dataclass(frozen=True)
+class NewChoice:
+    """A choice of a question at one level under one parent, as it is made. `chosen` holds (category, rank), best first."""
+
+    level: int
+    parent_id: int
+    parent_path: tuple[str, ...]
+    options: tuple[tuple[int, str], ...]
+    chosen: tuple[tuple[int, int], ...]
+    opinions: tuple[tuple[int, float], ...] = ()
+    call_id: int | None = None
+    seen: bool = False
+    decided_by: str = "model"
+    attempts: int = 1
+    note: str | None = None
+
+
+class PlanStale(Exception):
+    """The tree has changed since the plan was made: what `gone` names is closed, or a limit is reached. Plan again.
+
+    Never reaches a user: the ingestion answers it with a new plan.
+    """
+
+    def __init__(self, problem: str, gone: tuple[int, ...] = ()) -> None:
+        super().__init__(problem)
+        self.problem = problem
+        self.gone = gone
+
+
+class AlreadyStored(Exception):
+    """Another ingestion of the same bytes for the same owner was faster. Never reaches a user: its source is the answer."""
+
+    def __init__(self, source_id: int) -> None:
+        super().__init__(f"source {source_id} holds the same bytes")
+        self.source_id = source_id

@@ -1,0 +1,93 @@
+"""Canonical bytes and the digests over them.
+
+Invariant: equal values give equal bytes on every machine and database: keys sorted, no spaces, UTF-8, times in UTC to the
+microsecond, no NaN. Databases reorder their own JSON types, so what is hashed is stored as text.
+Source: DESIGN §6.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import os
+from collections.abc import Iterable, Mapping, Sequence
+from datetime import UTC, datetime
+from json import JSONDecoder, JSONEncoder
+from typing import Any
+
+from sqlalchemy import Table
+
+from memoir_engine.store import tables as t
+
+# what a row's digest covers, in this order: everything but what later events may change (to_seq, status, reviews)
+COVERED: dict[str, tuple[str, ...]] = {
+    "action": ("id", "verb", "actor", "at", "run_id", "undoes", "payload"),
+    "category_version": ("category_id", "from_seq", "parent_id", "name", "merged_into"),
+    "chunk": ("id", "source_id", "position", "start", "end", "tokens", "created_at", "text"),
+    "contextual_helper": (*("id", "source_id", "version", "origin", "text", "tokens", "author", "dated", "topic", "created_at"),),
+    "decision": (
+        *("id", "run_id", "call_id", "chunk_id", "level", "parent_id", "offer", "chosen", "opinions"),
+        *("decided_by", "seen", "attempts", "note"),
+    ),
+    "model_call": (
+        *("id", "run_id", "subject", "purpose", "prompt_version", "fingerprint", "model", "provider", "output_mode"),
+        *("params", "attempt", "started_at", "latency_ms", "tokens_prompt", "tokens_completion", "tokens_estimated"),
+        *("cost", "error", "reused_from", "payload"),
+    ),
+    "run": ("id", "verb", "actor", "user_id", "started_at", "subject", "request"),
+    "source": (
+        *("id", "name", "kind", "sha256", "text_sha256", "version", "chars", "tokens", "chunks", "title", "author"),
+        *("dated", "headings", "pages", "metadata", "doc_id", "owner", "created_at", "run_id"),
+    ),
+}
+
+
+class _Canonical(JSONEncoder):
+    def default(self, value: Any) -> Any:
+        return stamp(value) if isinstance(value, datetime) else super().default(value)
+
+
+canonical = _Canonical(sort_keys=True, separators=(",", ":"), ensure_ascii=False, allow_nan=False).encode
+parse = JSONDecoder().decode
+
+
+def stamp(moment: datetime) -> str:
+    """ISO 8601 in UTC with microseconds, 27 characters: sorts as text."""
+    return moment.astimezone(UTC).replace(tzinfo=None).isoformat(timespec="microseconds") + "Z"
+
+
+def moment_of(stamped: str) -> datetime:
+    return datetime.fromisoformat(stamped)
+
+
+def digest(salt: str, body: str) -> str:
+    return hashlib.sha256((salt + body).encode()).hexdigest()
+
+
+def salts(count: int) -> list[str]:
+    drawn = os.urandom(16 * count).hex()
+    return [drawn[i * 32 : i * 32 + 32] for i in range(count)]
+
+
+def row_digest(table: str, salt: str, row: Mapping[str, Any]) -> str:
+    return digest(salt, canonical([row[name] for name in COVERED[table]]))
+
+
+def values_digest(salt: str, values: Sequence[Any]) -> str:
+    """The same, from the covered values in their order."""
+    return digest(salt, canonical(list(values)))
+
+
+def seal(table: Table, rows: Sequence[dict[str, Any]]) -> list[dict[str, Any]]:
+    """The rows with a fresh salt and their digest."""
+    return [
+        {**row, "salt": salt, "digest": row_digest(table.name, salt, row)}
+        for row, salt in zip(rows, salts(len(rows)), strict=True)
+    ]
+
+
+def roll_up(digests: Iterable[str]) -> str:
+    """One digest for many rows in their order; deleting, inserting or swapping rows changes it."""
+    return hashlib.sha256("".join(digests).encode()).hexdigest()
+
+
+SEALED = tuple(t.metadata.tables[name] for name in COVERED)

@@ -1,0 +1,194 @@
+"""Every change is an action of somebody, chained in the transaction that made it.
+
+Invariant: seq = head.seq + 1, at = max(clock, head.at + 1 µs), prev_hash = head.hash, hash = sha256 of the canonical JSON
+`[seq, at, action, kind, body, payload, prev_hash]`. An action's first event carries the digest of its row (who, what, why).
+The head is the last row locked: `open_action` comes after every other lock, `seal` before the commit.
+Source: DESIGN §6.
+"""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Iterable, Iterator
+from datetime import UTC, datetime, timedelta
+from typing import Any
+
+from sqlalchemy import Select, func, insert, select, update
+
+from memoir_engine.errors import ActionNotFound
+from memoir_engine.results import Action, AuditEvent, AuditHead
+from memoir_engine.run import Clock, new_id
+from memoir_engine.store import payloads
+from memoir_engine.store import tables as t
+from memoir_engine.store.canon import canonical, moment_of, parse, seal, stamp
+from memoir_engine.store.rules import check_field, check_text
+from memoir_engine.store.types import Tx
+
+GENESIS = "0" * 64
+BEGINNING = stamp(datetime(1970, 1, 1, tzinfo=UTC))
+_MICROSECOND = timedelta(microseconds=1)
+
+
+class OpenAction:
+    """An action being written: `add` its events, then `seal` it. Holds the lock on the head from the start."""
+
+    def __init__(self, tx: Tx, *, verb: str, actor: str, clock: Clock, action_id: str | None = None) -> None:
+        self._tx = tx
+        head = tx.execute(select(t.audit_head).where(t.audit_head.c.id == 1).with_for_update()).one()
+        self._seq: int = head.seq
+        self._hash: str = head.hash
+        self._at = max(clock.now().astimezone(UTC), moment_of(head.at) + _MICROSECOND)
+        self._rows: list[dict[str, Any]] = []
+        self.id = action_id or new_id(self._at)
+        self._row: dict[str, Any] = {"id": self.id, "verb": verb, "actor": check_field(actor, "actor"), "at": stamp(self._at)}
+
+    @property
+    def next_seq(self) -> int:
+        return self._seq + len(self._rows) + 1
+
+    def describe(self, *, reason: str | None, run_id: str | None = None, undoes: str | None = None, **more: Any) -> None:
+        """Why, and for which run; `more` is kept in the action's payload. Comes before the first event."""
+        body = {"reason": None if reason is None else check_text(reason, "reason"), **more}
+        self._row |= {"run_id": run_id, "undoes": undoes, "payload": payloads.put(self._tx, [body])[0]}
+        self._row = seal(t.action, [self._row])[0]
+        self._tx.execute(insert(t.action), [self._row])
+
+    def add(self, kind: str, /, *, payload: str | None = None, **body: Any) -> int:
+        """Append an event; its seq. `body` holds ids, numbers and digests."""
+        if not self._rows:
+            body["action"] = self._row["digest"]
+        seq = self.next_seq
+        at = stamp(self._at + _MICROSECOND * len(self._rows))
+        row = {"seq": seq, "at": at, "action_id": self.id, "kind": kind, "body": canonical(body), "payload": payload}
+        self._rows.append(row)
+        return seq
+
+    def seal(self) -> AuditHead:
+        """Hash the events in order, write them, move the head."""
+        previous = self._hash
+        for row in self._rows:
+            row["prev_hash"] = previous
+            previous = row["hash"] = link(row["seq"], row["at"], self.id, row["kind"], row["body"], row["payload"], previous)
+        self._tx.execute(insert(t.audit_event), self._rows)
+        last = self._rows[-1]
+        moved = {"seq": last["seq"], "hash": previous, "at": last["at"]}
+        self._tx.execute(update(t.audit_head).where(t.audit_head.c.id == 1).values(**moved))
+        return AuditHead(last["seq"], previous, moment_of(last["at"]))
+
+
+def link(seq: int, at: str, action_id: str, kind: str, body: str, payload: str | None, prev_hash: str) -> str:
+    """The hash of an event, from its columns alone: nothing is parsed and nothing is told twice."""
+    covered = "null" if payload is None else f'"{payload}"'
+    return hashlib.sha256(f'[{seq},"{at}","{action_id}","{kind}",{body},{covered},"{prev_hash}"]'.encode()).hexdigest()
+
+
+def head(tx: Tx) -> AuditHead:
+    row = tx.execute(select(t.audit_head).where(t.audit_head.c.id == 1)).one()
+    return AuditHead(row.seq, row.hash, moment_of(row.at))
+
+
+def seq(tx: Tx) -> int:
+    return int(tx.execute(select(t.audit_head.c.seq).where(t.audit_head.c.id == 1)).scalar_one())
+
+
+def seq_at(tx: Tx, when: datetime) -> int:
+    """The last seq at that time, 0 before the first."""
+    return int(tx.execute(select(func.max(t.audit_event.c.seq)).where(t.audit_event.c.at <= stamp(when))).scalar() or 0)
+
+
+def events(
+    tx: Tx,
+    *,
+    before: int | None = None,
+    limit: int = 100,
+    action_id: str | None = None,
+    kind: str | None = None,
+) -> tuple[AuditEvent, ...]:
+    """Newest first, below the seq `before`."""
+    wanted = select(t.audit_event).order_by(t.audit_event.c.seq.desc()).limit(limit)
+    if before is not None:
+        wanted = wanted.where(t.audit_event.c.seq < before)
+    if action_id is not None:
+        wanted = wanted.where(t.audit_event.c.action_id == action_id)
+    if kind is not None:
+        wanted = wanted.where(t.audit_event.c.kind == kind)
+    return _events(tx, wanted)
+
+
+def actions(tx: Tx, *, before: str | None = None, limit: int = 100, verb: str | None = None, but: tuple[str, ...] = ()) -> tuple[Action, ...]:
+    """Newest first, without their events; `before` is an action id, `but` are verbs to leave out."""
+    wanted = select(t.action).order_by(t.action.c.at.desc(), t.action.c.id.desc()).limit(limit)
+    if before is not None:
+        at = select(t.action.c.at).where(t.action.c.id == before).scalar_subquery()
+        wanted = wanted.where(t.action.c.at < at)
+    if verb is not None:
+        wanted = wanted.where(t.action.c.verb == verb)
+    if but:
+        wanted = wanted.where(t.action.c.verb.not_in(but))
+    return tuple(_actions(tx, wanted))
+
+
+def get(tx: Tx, action_id: str) -> Action:
+    """With its events, in order. Raises ActionNotFound."""
+    found = next(_actions(tx, select(t.action).where(t.action.c.id == action_id), with_events=True), None)
+    if found is None:
+        raise ActionNotFound(action_id=action_id)
+    return found
+
+
+def find(tx: Tx, *, run_id: str, verb: str) -> str | None:
+    """The action a run has already made: a unit of work looks for it before it begins again."""
+    wanted = select(t.action.c.id).where(t.action.c.run_id == run_id, t.action.c.verb == verb)
+    return tx.execute(wanted).scalar()
+
+
+def exists(tx: Tx, action_id: str | None) -> bool:
+    return action_id is not None and tx.execute(select(t.action.c.id).where(t.action.c.id == action_id)).scalar() is not None
+
+
+def undone_by(tx: Tx, action_id: str) -> str | None:
+    """The action that has undone it and is not undone itself."""
+    wanted = select(t.action.c.id).where(t.action.c.undoes == action_id).order_by(t.action.c.at.desc())
+    for undoing in tx.execute(wanted).scalars().all():
+        if undone_by(tx, undoing) is None:
+            return str(undoing)
+    return None
+
+
+def action_of(tx: Tx, seq: int) -> str:
+    return str(tx.execute(select(t.audit_event.c.action_id).where(t.audit_event.c.seq == seq)).scalar_one())
+
+
+def _actions(tx: Tx, wanted: Select[Any], *, with_events: bool = False) -> Iterator[Action]:
+    rows = tx.execute(wanted).all()
+    bodies = payloads.get(tx, (row.payload for row in rows))
+    for row in rows:
+        own = select(t.audit_event).where(t.audit_event.c.action_id == row.id).order_by(t.audit_event.c.seq)
+        yield Action(
+            action_id=row.id,
+            verb=row.verb,
+            actor=row.actor,
+            at=moment_of(row.at),
+            reason=bodies.get(row.payload, {}).get("reason"),
+            run_id=row.run_id,
+            undoes=row.undoes,
+            undone_by=undone_by(tx, row.id),
+            events=_events(tx, own) if with_events else (),
+        )
+
+
+def _events(tx: Tx, wanted: Select[Any]) -> tuple[AuditEvent, ...]:
+    rows: Iterable[Any] = tx.execute(wanted).all()
+    bodies = payloads.get(tx, (row.payload for row in rows))
+    return tuple(
+        AuditEvent(
+            seq=row.seq,
+            at=moment_of(row.at),
+            action_id=row.action_id,
+            kind=row.kind,
+            body=parse(row.body),
+            payload=bodies.get(row.payload) if row.payload else None,
+            hash=row.hash,
+        )
+        for row in rows
+    )

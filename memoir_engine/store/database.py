@@ -1,0 +1,168 @@
+"""One open database: reading and writing in whole units.
+
+Invariant: `work(tx)` runs inside one transaction and is run again from its start when the connection was lost or another
+writer was in the way; so it is repeatable, short, and returns detached values. Nothing is half written.
+Source: DESIGN §2.2, §7; MEMOIR 1.3, 1.5, 7.5, 7.8, 7.9, 7B.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import os
+import threading
+import time
+from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import AbstractContextManager, nullcontext
+from typing import TypeVar
+
+from sqlalchemy import Engine
+from sqlalchemy.engine import URL
+from sqlalchemy.exc import DBAPIError, NoSuchModuleError
+from sqlalchemy.exc import TimeoutError as PoolTimeout
+
+from memoir_engine import errors
+from memoir_engine.run import Clock
+from memoir_engine.store import engines, schema
+from memoir_engine.store.address import address, extra_of, in_memory, make_folder, safe
+from memoir_engine.store.retry import Retry, kind_of, problem_of
+from memoir_engine.store.types import Tx
+
+T = TypeVar("T")
+OnRetry = Callable[[str, int, float], None]  # operation, attempt that failed, seconds to wait
+
+
+class Database:
+    """Open with `Database.open`; safe for threads, not for forked processes."""
+
+    def __init__(self, url: URL, clock: Clock, retry: Retry, on_retry: OnRetry | None) -> None:
+        self.clock = clock
+        self.safe_url = safe(url)
+        self.on_retry = on_retry
+        self._retry = retry
+        self._pid = os.getpid()
+        self._writer, self._reader = _engines(url, self.safe_url)
+        self.dialect: str = self._writer.dialect.name
+        self._turn = _turns(url)
+        self._pool = ThreadPoolExecutor(engines.POOL, thread_name_prefix="memoir-sql")
+
+    @classmethod
+    def open(
+        cls,
+        url: str,
+        *,
+        clock: Clock,
+        depth: int | None = None,
+        on_retry: OnRetry | None = None,
+        retry: Retry | None = None,
+    ) -> Database:
+        """Create or migrate the schema; `depth` is recorded at the first opening and compared ever after.
+
+        Raises DatabaseUnreachable, DriverMissing, SchemaTooNew, DepthMismatch.
+        """
+        target = address(url)
+        try:
+            make_folder(target)
+        except OSError as denied:
+            raise errors.DatabaseUnreachable(url=safe(target), problem=denied.strerror or str(denied)) from denied
+        database = cls(target, clock, retry or Retry(), on_retry)
+        try:
+            database._prepare(depth)
+        except BaseException:
+            database.close()
+            raise
+        return database
+
+    def read(self, work: Callable[[Tx], T]) -> T:
+        """Run `work` on one snapshot of the database."""
+        return self._unit(work, self._reader, "reading")
+
+    def write(self, work: Callable[[Tx], T], *, operation: str = "the change") -> T:
+        """Run `work` and commit. Raises DatabaseLost or WriteFailed naming the operation; then nothing was written."""
+        return self._unit(work, self._writer, operation)
+
+    async def aread(self, work: Callable[[Tx], T]) -> T:
+        return await asyncio.get_running_loop().run_in_executor(self._pool, lambda: self.read(work))
+
+    async def awrite(self, work: Callable[[Tx], T], *, operation: str = "the change") -> T:
+        return await asyncio.get_running_loop().run_in_executor(self._pool, lambda: self.write(work, operation=operation))
+
+    def close(self) -> None:
+        self._pool.shutdown(wait=self._pid == os.getpid())
+        for engine in {self._reader, self._writer}:
+            engine.dispose(close=self._pid == os.getpid())
+
+    def _prepare(self, depth: int | None) -> None:
+        try:
+            self._guarded(lambda: schema.bring_up(self._writer), "opening")
+            stored = self.write(lambda tx: schema.depth(tx, depth), operation="opening") if depth else None
+        except errors.DatabaseLost as lost:
+            raise errors.DatabaseUnreachable(url=self.safe_url, problem=_cause(lost)) from lost
+        except errors.WriteFailed as failed:
+            raise errors.DatabaseUnreachable(url=self.safe_url, problem=failed.facts["problem"]) from failed
+        if stored is not None and stored != depth:
+            raise errors.DepthMismatch(stored=stored, given=depth)
+
+    def _unit(self, work: Callable[[Tx], T], engine: Engine, operation: str) -> T:
+        retried = False
+
+        def attempt() -> T:
+            nonlocal retried
+            with self._turn(engine is self._writer), engine.connect() as connection:
+                tx = connection.execution_options(retried=retried)
+                retried = True
+                with tx.begin():
+                    return work(tx)
+
+        return self._guarded(attempt, operation)
+
+    def _guarded(self, attempt: Callable[[], T], operation: str) -> T:
+        """Run `attempt` until it succeeds, fails for good, or the patience of `Retry` is at its end."""
+        if os.getpid() != self._pid:
+            problem, advice = "this process was forked after the database was opened", "Open a new Memory in the new process."
+            raise errors.WrongThread(verb="write", problem=problem, advice=advice)
+        for count in range(1, self._retry.attempts + 1):
+            try:
+                return attempt()
+            except (DBAPIError, PoolTimeout) as error:
+                self._settle(error, operation, count)
+        raise AssertionError("unreachable: the last attempt raises")  # pragma: no cover
+
+    def _settle(self, error: Exception, operation: str, count: int) -> None:
+        """Wait for the next attempt, or raise what a person can understand."""
+        kind = kind_of(error)
+        if kind != "fatal" and count < self._retry.attempts:
+            wait_s = self._retry.wait_s(count)
+            if self.on_retry:
+                self.on_retry(operation, count, wait_s)
+            time.sleep(wait_s)
+        elif kind == "lost":
+            raise errors.DatabaseLost(url=self.safe_url, attempts=count) from error
+        else:
+            raise errors.WriteFailed(operation=operation, problem=problem_of(error)) from error
+
+
+def is_retried(tx: Tx) -> bool:
+    """Whether this unit ran before: it may have been committed although its answer was lost."""
+    return bool(tx.get_execution_options().get("retried"))
+
+
+def _engines(url: URL, safe_url: str) -> tuple[Engine, Engine]:
+    try:
+        writer = engines.build(url, writes=True)
+        return writer, writer if in_memory(url) else engines.build(url, writes=False)
+    except (ImportError, NoSuchModuleError) as missing:
+        raise errors.DriverMissing(url=safe_url, extra=extra_of(url)) from missing
+
+
+def _turns(url: URL) -> Callable[[bool], AbstractContextManager[object]]:
+    """SQLite has one writer: threads queue for it here, in turn, instead of in its busy loop; in memory readers too."""
+    if url.get_backend_name() != "sqlite":
+        return lambda _writes: nullcontext()
+    lock = threading.Lock()
+    alone = in_memory(url)
+    return lambda writes: lock if writes or alone else nullcontext()
+
+
+def _cause(error: BaseException) -> str:
+    return problem_of(error.__cause__) if isinstance(error.__cause__, Exception) else str(error)

@@ -1,0 +1,142 @@
+"""Where chunks are filed, changed by a person: re-file a chunk, withdraw a source.
+
+Invariant: a filing is closed and another opened at one seq, in the action that says who and why; nothing is overwritten.
+Source: DESIGN §2.7, §2.8, §6.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+from sqlalchemy import bindparam, insert, select, update
+
+from memoir_engine.errors import CategoryNotFound, ChunkNotFound, NotALeaf, NothingChanges
+from memoir_engine.results import Action
+from memoir_engine.run import Clock
+from memoir_engine.store import chain, ids, orphans, payloads, schema, sources, tree
+from memoir_engine.store import tables as t
+from memoir_engine.store.chain import OpenAction
+from memoir_engine.store.types import FAR, Tx
+
+
+def refile(
+    tx: Tx,
+    chunk_id: int,
+    category_id: int,
+    *,
+    actor: str,
+    reason: str | None,
+    clock: Clock,
+    action_id: str | None = None,
+) -> Action:
+    """File the chunk in another leaf, as reviewed by `actor`. With an `action_id` of the caller it happens once.
+
+    Raises ChunkNotFound, CategoryNotFound, NotALeaf, NothingChanges.
+    """
+    ids.lock_tree(tx)
+    if action_id is not None and chain.exists(tx, action_id):
+        return chain.get(tx, action_id)
+    old = _open_filing(tx, chunk_id)
+    leaf = _leaf(tx, category_id)
+    if old.category_id == category_id:
+        raise NothingChanges(problem=f"chunk {chunk_id} is already filed in {leaf.name!r}")
+    paths = tree.paths(tx, (old.category_id, category_id))
+    before_after = {"before": list(paths[old.category_id]), "after": list(paths[category_id])}
+    payload = payloads.put(tx, [before_after])[0]
+    action = OpenAction(tx, verb="refile", actor=actor, clock=clock, action_id=action_id)
+    action.describe(reason=reason)
+    move(tx, action, old, category_id, decision=None, reviewed=(actor, action.next_seq), payload=payload)
+    orphans.close(tx, action, [old.category_id])
+    action.seal()
+    return chain.get(tx, action.id)
+
+
+def withdraw(tx: Tx, source_id: int, *, actor: str, reason: str | None, clock: Clock, action_id: str | None = None) -> Action:
+    """Take a source and its filings out of the tree; it stays readable. Raises SourceNotFound, NothingChanges."""
+    ids.lock_tree(tx)
+    if action_id is not None and chain.exists(tx, action_id):
+        return chain.get(tx, action_id)
+    if sources.get(tx, source_id).status not in sources.LIVE:
+        raise NothingChanges(problem=f"source {source_id} is withdrawn already")
+    action = OpenAction(tx, verb="withdraw", actor=actor, clock=clock, action_id=action_id)
+    action.describe(reason=reason)
+    leaves = withdraw_source(tx, action, source_id)
+    orphans.close(tx, action, leaves)
+    action.seal()
+    return chain.get(tx, action.id)
+
+
+def move(
+    tx: Tx,
+    action: OpenAction,
+    old: Any,
+    category_id: int,
+    *,
+    decision: int | None,
+    reviewed: tuple[str | None, int | None],
+    payload: str | None = None,
+) -> None:
+    """Close the filing `old` and open the next one, by one event. `reviewed`: by whom, and the seq of that review."""
+    by, review_seq = reviewed
+    numbers = {"chunk": old.chunk_id, "category": category_id, "was": old.category_id}
+    seq = action.add("chunk.refiled", payload=payload, **numbers, decision=decision, reviewed=review_seq)
+    close(tx, [(old.chunk_id, old.from_seq)], seq)
+    row = {"chunk_id": old.chunk_id, "from_seq": seq, "to_seq": FAR, "category_id": category_id}
+    row |= {"created_at": old.created_at, "decision_id": decision, "reviewed_by": by, "reviewed_seq": review_seq}
+    tx.execute(insert(t.filing), [row])
+
+
+def withdraw_source(tx: Tx, action: OpenAction, source_id: int) -> list[int]:
+    """Close its filings by one event; the leaves they leave."""
+    open_filings = filings_of(tx, source_id, to_seq=FAR)
+    seq = action.add("source.withdrawn", source=source_id, filings=len(open_filings))
+    close(tx, [(row.chunk_id, row.from_seq) for row in open_filings], seq)
+    _set_status(tx, source_id, "withdrawn", seq)
+    return sorted({row.category_id for row in open_filings})
+
+
+def restore_source(tx: Tx, action: OpenAction, source_id: int, withdrawn_seq: int) -> None:
+    """Open again, by one event, the filings that a withdrawal closed."""
+    closed = filings_of(tx, source_id, to_seq=withdrawn_seq)
+    seq = action.add("source.restored", source=source_id, withdrawn=withdrawn_seq, filings=len(closed))
+    rows = [{**row._mapping, "from_seq": seq, "to_seq": FAR} for row in closed]
+    if rows:
+        tx.execute(insert(t.filing), rows)
+    _set_status(tx, source_id, "filed", seq)
+
+
+def filings_of(tx: Tx, source_id: int, *, to_seq: int) -> Sequence[Any]:
+    """The filings of a source's chunks that end at `to_seq`."""
+    wanted = select(t.filing).join(t.chunk, t.chunk.c.id == t.filing.c.chunk_id)
+    wanted = wanted.where(t.chunk.c.source_id == source_id, t.filing.c.to_seq == to_seq)
+    return tx.execute(wanted.order_by(t.filing.c.chunk_id)).all()
+
+
+def close(tx: Tx, filings: Sequence[tuple[int, int]], seq: int) -> None:
+    """filings: (chunk, from_seq)."""
+    if filings:
+        which = (t.filing.c.chunk_id == bindparam("which")) & (t.filing.c.from_seq == bindparam("since"))
+        ends = update(t.filing).where(which).values(to_seq=seq)
+        tx.execute(ends, [{"which": chunk, "since": since} for chunk, since in filings])
+
+
+def _open_filing(tx: Tx, chunk_id: int) -> Any:
+    row = tx.execute(select(t.filing).where(t.filing.c.chunk_id == chunk_id, t.filing.c.to_seq == FAR)).one_or_none()
+    if row is None:
+        raise ChunkNotFound(chunk_id=chunk_id)
+    return row
+
+
+def _leaf(tx: Tx, category_id: int) -> tree.OpenCategory:
+    found = tree.open_categories(tx, [category_id]).get(category_id)
+    if found is None:
+        raise CategoryNotFound(category_id=category_id)
+    depth = schema.stored_depth(tx)
+    if depth is not None and found.level != depth:
+        raise NotALeaf(name=found.name, level=found.level, depth=depth)
+    return found
+
+
+def _set_status(tx: Tx, source_id: int, status: str, seq: int) -> None:
+    tx.execute(update(t.source).where(t.source.c.id == source_id).values(status=status, status_seq=seq))

@@ -1,0 +1,30 @@
+"""Numbers for new rows, and the order in which locks are taken.
+
+Invariant: ids of one reservation are consecutive, so chunks are numbered in position order; AUTO_INCREMENT promises neither
+order nor gaplessness on a cluster. Whoever changes the tree takes `lock_tree` first, then counters in alphabetical order,
+then rows, and the chain's head last: no two writers wait for each other.
+Source: DESIGN §5, §6.
+"""
+
+from __future__ import annotations
+
+from sqlalchemy import bindparam, select, update
+
+from memoir_engine.store import tables as t
+from memoir_engine.store.types import Tx
+
+COUNTERS = ("category", "chunk", "decision", "helper", "model_call", "source", "tree")
+
+_ADD = update(t.counter).where(t.counter.c.name == bindparam("which")).values(value=t.counter.c.value + bindparam("count"))
+_READ = select(t.counter.c.value).where(t.counter.c.name == bindparam("which"))
+
+
+def reserve(tx: Tx, name: str, count: int) -> int:
+    """The first of `count` consecutive ids; the counter stays locked until the transaction ends."""
+    tx.execute(_ADD, {"which": name, "count": count})
+    return int(tx.execute(_READ, {"which": name}).scalar_one()) - count + 1
+
+
+def lock_tree(tx: Tx) -> None:
+    """Wait until nobody else changes the tree; checks made after this hold until the commit."""
+    reserve(tx, "tree", 1)

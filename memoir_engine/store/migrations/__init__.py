@@ -1,0 +1,1 @@
+"""Alembic's scripts, run by `memoir_engine.store.schema`."""

@@ -1,0 +1,244 @@
+"""Runs as the ledger has them: created before their first call, closed by an event in the chain.
+
+Invariant: a run that ended, however it ended, has a `run.closed` event with the digests of its calls and its decisions.
+`run_event` is progress for the eye, no evidence: it is not chained.
+Source: DESIGN §2.5, §6, §7.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, field
+from datetime import datetime, timedelta
+from typing import Any
+
+from sqlalchemy import ColumnElement, bindparam, func, insert, select, update
+
+from memoir_engine.errors import RunNotFound
+from memoir_engine.events import Stamped
+from memoir_engine.results import EventView, RunView
+from memoir_engine.run import Clock, RunStatus
+from memoir_engine.store import payloads
+from memoir_engine.store import tables as t
+from memoir_engine.store.canon import canonical, parse, roll_up, seal
+from memoir_engine.store.chain import OpenAction
+from memoir_engine.store.rules import check_field
+from memoir_engine.store.types import Tx
+
+ALIVE: tuple[RunStatus, ...] = ("queued", "running", "waiting_helper")
+
+
+@dataclass(frozen=True)
+class NewRun:
+    """`subject` names what is ingested (source sha256 and owner): answers paid for are re-used within it."""
+
+    id: str
+    verb: str
+    actor: str
+    user: str | None
+    started_at: datetime
+    request: dict[str, Any] = field(default_factory=dict)
+    status: RunStatus = "running"
+    owner: str | None = None
+    subject: str | None = None
+    tree_seq: int | None = None
+
+
+def create(tx: Tx, run: NewRun) -> None:
+    """Write the run's row; does nothing when it is there already."""
+    if tx.execute(select(t.run.c.id).where(t.run.c.id == run.id)).scalar():
+        return
+    row: dict[str, Any] = {
+        "id": run.id,
+        "verb": run.verb,
+        "actor": check_field(run.actor, "actor"),
+        "user_id": run.user and check_field(run.user, "user"),
+        "status": run.status,
+        "started_at": run.started_at,
+        "ended_at": None,
+        "heartbeat_at": run.started_at,
+        "owner": run.owner,
+        "subject": run.subject,
+        "tree_seq": run.tree_seq,
+        "request": payloads.put(tx, [run.request])[0],
+        "result": "{}",
+    }
+    tx.execute(insert(t.run), seal(t.run, [row]))
+
+
+def start(tx: Tx, run_id: str, *, now: datetime, owner: str | None = None) -> None:
+    """A queued, interrupted or waiting run begins to run; a closed one is open again."""
+    _set(tx, run_id, status="running", heartbeat_at=now, owner=owner, ended_at=None, closed_seq=None, error=None, remedy=None)
+
+
+def set_status(tx: Tx, run_id: str, status: RunStatus, *, now: datetime) -> None:
+    _set(tx, run_id, status=status, heartbeat_at=now)
+
+
+def set_tree_seq(tx: Tx, run_id: str, tree_seq: int) -> None:
+    _set(tx, run_id, tree_seq=tree_seq)
+
+
+def heartbeat(tx: Tx, run_ids: Iterable[str], now: datetime) -> None:
+    """These runs are alive; those that have ended are left alone."""
+    ids = sorted(set(run_ids))
+    if ids:
+        tx.execute(update(t.run).where(t.run.c.id.in_(ids), t.run.c.status.in_(ALIVE)).values(heartbeat_at=now))
+
+
+def finish(
+    tx: Tx,
+    run_id: str,
+    status: RunStatus,
+    *,
+    clock: Clock,
+    result: dict[str, Any] | None = None,
+    error: str | None = None,
+    remedy: str | None = None,
+) -> None:
+    """End a run and close it in the chain; one that its commit has closed only gets its result."""
+    row = tx.execute(select(t.run.c.closed_seq, t.run.c.actor).where(t.run.c.id == run_id).with_for_update()).one_or_none()
+    if row is None:
+        raise RunNotFound(run_id=run_id)
+    if row.closed_seq is None:
+        action = OpenAction(tx, verb="close", actor=row.actor, clock=clock)
+        action.describe(reason=None, run_id=run_id)
+        add_closing(tx, action, run_id, status)
+        action.seal()
+    _set(tx, run_id, status=status, ended_at=clock.now(), error=error, remedy=remedy)
+    if result is not None:
+        _set(tx, run_id, result=canonical(result))
+
+
+def expired(tx: Tx, *, now: datetime, ttl_s: float) -> tuple[str, ...]:
+    """Runs whose process has shown no life for `ttl_s`."""
+    cutoff = now - timedelta(seconds=ttl_s)
+    dead = select(t.run.c.id).where(t.run.c.status.in_(ALIVE), t.run.c.heartbeat_at < cutoff).order_by(t.run.c.id)
+    return tuple(tx.execute(dead).scalars())
+
+
+def interrupt_expired(tx: Tx, *, clock: Clock, ttl_s: float) -> tuple[str, ...]:
+    """Runs whose process shows no life become interrupted, each with its closing event; their ids."""
+    cutoff = clock.now() - timedelta(seconds=ttl_s)
+    dead = select(t.run.c.id).where(t.run.c.status.in_(ALIVE), t.run.c.heartbeat_at < cutoff).order_by(t.run.c.id)
+    expired = tuple(tx.execute(dead.with_for_update()).scalars())  # all of them before the first takes the head
+    for run_id in expired:
+        finish(tx, run_id, "interrupted", clock=clock, error="its process ended", remedy="Resume it, or start it again.")
+    return dead
+
+
+def add_closing(tx: Tx, action: OpenAction, run_id: str, status: RunStatus) -> None:
+    """The event that covers the run with its calls and decisions so far."""
+    calls = tx.execute(select(t.model_call.c.digest).where(t.model_call.c.run_id == run_id).order_by(t.model_call.c.id))
+    chosen = tx.execute(select(t.decision.c.digest).where(t.decision.c.run_id == run_id).order_by(t.decision.c.id))
+    call_digests, decision_digests = calls.scalars().all(), chosen.scalars().all()
+    row = tx.execute(select(t.run.c.digest).where(t.run.c.id == run_id)).scalar_one()
+    seq = action.add(
+        "run.closed",
+        run=run_id,
+        status=status,
+        digest=row,
+        calls=[len(call_digests), roll_up(call_digests)],
+        decisions=[len(decision_digests), roll_up(decision_digests)],
+    )
+    _set(tx, run_id, closed_seq=seq)
+
+
+def get(tx: Tx, run_id: str, *, user: str | None = None) -> RunView:
+    """Raises RunNotFound, also for a run of another user when `user` is given."""
+    found = _views(tx, t.run.c.id == run_id, limit=1)
+    if not found or (user is not None and found[0].user not in (None, user)):
+        raise RunNotFound(run_id=run_id)
+    return found[0]
+
+
+def recent(
+    tx: Tx,
+    *,
+    limit: int = 50,
+    verb: str | None = None,
+    verbs: Sequence[str] | None = None,
+    status: Sequence[RunStatus] = (),
+    before: str | None = None,
+    user: str | None = None,
+) -> tuple[RunView, ...]:
+    """Newest first; `before` is a run id. With `user`: that user's and the workspace's."""
+    wanted: list[ColumnElement[bool]] = []
+    if verb:
+        wanted.append(t.run.c.verb == verb)
+    if verbs is not None:
+        wanted.append(t.run.c.verb.in_(tuple(verbs)))
+    if status:
+        wanted.append(t.run.c.status.in_(tuple(status)))
+    if before:
+        wanted.append(t.run.c.id < before)
+    if user is not None:
+        wanted.append((t.run.c.user_id == user) | t.run.c.user_id.is_(None))
+    return _views(tx, *wanted, limit=limit)
+
+
+def append_events(tx: Tx, stamped: Sequence[Stamped]) -> None:
+    """Write progress; what is there already (a unit that ran twice) is skipped."""
+    for run_id in dict.fromkeys(one.run_id for one in stamped):
+        last = tx.execute(select(func.max(t.run_event.c.n)).where(t.run_event.c.run_id == run_id)).scalar() or 0
+        rows = [
+            {"run_id": run_id, "n": one.n, "at": one.at, "kind": one.event.kind, "body": canonical(one.event.body())}
+            for one in stamped
+            if one.run_id == run_id and one.n > last
+        ]
+        if rows:
+            tx.execute(insert(t.run_event), rows)
+
+
+def events(tx: Tx, run_id: str, *, after: int = 0, limit: int = 1000) -> tuple[EventView, ...]:
+    wanted = select(t.run_event).where(t.run_event.c.run_id == run_id, t.run_event.c.n > after)
+    rows = tx.execute(wanted.order_by(t.run_event.c.n).limit(limit))
+    return tuple(EventView(row.run_id, row.n, row.at, row.kind, parse(row.body)) for row in rows)
+
+
+def _set(tx: Tx, run_id: str, **values: Any) -> None:
+    tx.execute(update(t.run).where(t.run.c.id == bindparam("which")).values(**values), {"which": run_id})
+
+
+def _views(tx: Tx, *wanted: ColumnElement[bool], limit: int) -> tuple[RunView, ...]:
+    rows = tx.execute(select(t.run).where(*wanted).order_by(t.run.c.id.desc()).limit(limit)).all()
+    requests = payloads.get(tx, (row.request for row in rows))
+    sums = _sums(tx, [row.id for row in rows])
+    return tuple(_view(row, requests.get(row.request, {}), sums.get(row.id)) for row in rows)
+
+
+def _sums(tx: Tx, run_ids: list[str]) -> dict[str, Any]:
+    c = t.model_call.c
+    wanted = select(
+        c.run_id,
+        func.count().label("calls"),
+        func.sum(c.tokens_prompt).label("tokens_prompt"),
+        func.sum(c.tokens_completion).label("tokens_completion"),
+        func.sum(c.cost).label("cost"),
+        func.sum(c.latency_ms).label("latency_ms"),
+    )
+    rows = tx.execute(wanted.where(c.run_id.in_(run_ids)).group_by(c.run_id)) if run_ids else ()
+    return {row.run_id: row for row in rows}
+
+
+def _view(row: Any, request: dict[str, Any], sums: Any) -> RunView:
+    return RunView(
+        id=row.id,
+        verb=row.verb,
+        actor=row.actor,
+        user=row.user_id,
+        status=row.status,
+        started_at=row.started_at,
+        ended_at=row.ended_at,
+        heartbeat_at=row.heartbeat_at,
+        tree_seq=row.tree_seq,
+        request=request,
+        result=parse(row.result),
+        error=row.error,
+        remedy=row.remedy,
+        calls=int(sums.calls) if sums else 0,
+        tokens_prompt=int(sums.tokens_prompt) if sums else 0,
+        tokens_completion=int(sums.tokens_completion) if sums else 0,
+        cost=sums.cost if sums else None,
+        latency_ms=float(sums.latency_ms) if sums else 0.0,
+    )

@@ -1,0 +1,161 @@
+"""Sources: what was uploaded, its text, its bytes, its helpers.
+
+Invariant: a source is only ever written by an ingestion (`ingestion.commit`); only its status changes afterwards.
+Source: DESIGN §5; MEMOIR 2B.4.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from sqlalchemy import ColumnElement, Select, func, insert, select
+
+from memoir_engine.errors import SourceNotFound
+from memoir_engine.results import Heading, Helper, Source
+from memoir_engine.store import tables as t
+from memoir_engine.store.canon import parse
+from memoir_engine.store.types import Tx
+
+LIVE = ("stored", "filed")
+TEXT_PART = 1_000_000  # characters; up to 4 MB
+FILE_PART = 4_000_000  # bytes
+
+
+def find_by_digest(tx: Tx, owner: str | None, sha256: str) -> Source | None:
+    """The source of these bytes that has not been withdrawn, if there is one."""
+    mine = t.source.c.owner.is_(None) if owner is None else t.source.c.owner == owner
+    found = _sources(tx, t.source.c.sha256 == sha256, mine, t.source.c.status.in_(LIVE), limit=1)
+    return found[0] if found else None
+
+
+def get(tx: Tx, source_id: int) -> Source:
+    """Raises SourceNotFound."""
+    found = _sources(tx, t.source.c.id == source_id, limit=1)
+    if not found:
+        raise SourceNotFound(source_id=source_id)
+    return found[0]
+
+
+def recent(
+    tx: Tx, *, limit: int = 100, before: int | None = None, search: str | None = None, live: bool = False
+) -> tuple[Source, ...]:
+    """Newest first, below the id `before`; `search` is part of a name; `live` leaves out the withdrawn."""
+    wanted: list[ColumnElement[bool]] = []
+    if before is not None:
+        wanted.append(t.source.c.id < before)
+    if search:
+        wanted.append(func.lower(t.source.c.name).contains(search.lower(), autoescape=True))
+    if live:
+        wanted.append(t.source.c.status.in_(LIVE))
+    return _sources(tx, *wanted, limit=limit)
+
+
+def by_name(tx: Tx, name: str) -> tuple[Source, ...]:
+    """Sources of exactly this name, newest first."""
+    return _sources(tx, t.source.c.name == name, limit=100)
+
+
+def count(tx: Tx) -> int:
+    """Sources that have not been withdrawn."""
+    return int(tx.execute(select(func.count()).select_from(t.source).where(t.source.c.status.in_(LIVE))).scalar_one())
+
+
+def text(tx: Tx, source_id: int) -> str:
+    """Raises SourceNotFound."""
+    c = t.source_text.c
+    parts = tx.execute(select(c.text).where(c.source_id == source_id).order_by(c.part)).scalars().all()
+    if not parts:
+        get(tx, source_id)
+    return "".join(parts)
+
+
+def original(tx: Tx, source_id: int) -> bytes:
+    """The bytes as they were uploaded. Raises SourceNotFound."""
+    c = t.source_file.c
+    parts = tx.execute(select(c.bytes).where(c.source_id == source_id).order_by(c.part)).scalars().all()
+    if not parts:
+        get(tx, source_id)
+    return b"".join(parts)
+
+
+def helper(tx: Tx, source_id: int) -> Helper | None:
+    """The helper in force."""
+    found = _helpers(tx, _of(source_id).limit(1))
+    return found[0] if found else None
+
+
+def helper_history(tx: Tx, source_id: int) -> tuple[Helper, ...]:
+    """Every version, the one in force first."""
+    return _helpers(tx, _of(source_id))
+
+
+def helpers(tx: Tx, source_ids: tuple[int, ...]) -> dict[int, Helper]:
+    """The helpers in force of several sources."""
+    rows = tx.execute(
+        select(t.contextual_helper)
+        .where(t.contextual_helper.c.source_id.in_(source_ids))
+        .order_by(t.contextual_helper.c.source_id, t.contextual_helper.c.version)
+    )
+    return {row.source_id: _helper(row) for row in rows}
+
+
+def write_parts(tx: Tx, source_id: int, text: str, original: bytes) -> None:
+    """Store text and bytes in parts that fit into a packet; an empty one is one empty part."""
+    texts = [text[i : i + TEXT_PART] for i in range(0, len(text), TEXT_PART)] or [""]
+    files = [original[i : i + FILE_PART] for i in range(0, len(original), FILE_PART)] or [b""]
+    for part, some in enumerate(texts):
+        tx.execute(insert(t.source_text).values(source_id=source_id, part=part, text=some))
+    for part, some_bytes in enumerate(files):
+        tx.execute(insert(t.source_file).values(source_id=source_id, part=part, bytes=some_bytes))
+
+
+def _of(source_id: int) -> Select[Any]:
+    wanted = select(t.contextual_helper).where(t.contextual_helper.c.source_id == source_id)
+    return wanted.order_by(t.contextual_helper.c.version.desc())
+
+
+def _helpers(tx: Tx, wanted: Select[Any]) -> tuple[Helper, ...]:
+    return tuple(_helper(row) for row in tx.execute(wanted))
+
+
+def _helper(row: Any) -> Helper:
+    return Helper(
+        source_id=row.source_id,
+        version=row.version,
+        origin=row.origin,
+        text=row.text,
+        tokens=row.tokens,
+        author=row.author,
+        dated=row.dated,
+        topic=row.topic,
+        created_at=row.created_at,
+    )
+
+
+def _sources(tx: Tx, *wanted: ColumnElement[bool], limit: int) -> tuple[Source, ...]:
+    rows = tx.execute(select(t.source).where(*wanted).order_by(t.source.c.id.desc()).limit(limit))
+    return tuple(_source(row) for row in rows)
+
+
+def _source(row: Any) -> Source:
+    return Source(
+        id=row.id,
+        name=row.name,
+        kind=row.kind,
+        sha256=row.sha256,
+        version=row.version,
+        status=row.status,
+        chars=row.chars,
+        tokens=row.tokens,
+        chunks=row.chunks,
+        title=row.title,
+        author=row.author,
+        dated=row.dated,
+        headings=tuple(Heading(level, text, start) for level, text, start in parse(row.headings)),
+        pages=tuple(parse(row.pages)),
+        metadata=parse(row.metadata),
+        doc_id=row.doc_id,
+        owner=row.owner,
+        created_at=row.created_at,
+        run_id=row.run_id,
+    )

@@ -1,0 +1,32 @@
+"""Every table of the store, one module per family. Read-only outside `memoir_engine.store`."""
+
+from memoir_engine.store.tables.chain import action, audit_event, audit_head, payload
+from memoir_engine.store.tables.ledger import decision, model_call, run, run_event
+from memoir_engine.store.tables.sources import chunk, contextual_helper, source, source_file, source_text
+from memoir_engine.store.tables.state import counter, lease, profile, setting
+from memoir_engine.store.tables.tree import category, category_version, filing
+from memoir_engine.store.types import metadata
+
+__all__ = [
+    "action",
+    "audit_event",
+    "audit_head",
+    "category",
+    "category_version",
+    "chunk",
+    "contextual_helper",
+    "counter",
+    "decision",
+    "filing",
+    "lease",
+    "metadata",
+    "model_call",
+    "payload",
+    "profile",
+    "run",
+    "run_event",
+    "setting",
+    "source",
+    "source_file",
+    "source_text",
+]

@@ -1,0 +1,103 @@
+"""The ledger: runs, their events, their calls and their decisions.
+
+Invariant: a call row is committed before its answer is used; calls and decisions are never updated.
+Prompts, replies, requests and the names of options stand in payloads.
+Source: DESIGN §2.5, §2.6, §5.
+"""
+
+from __future__ import annotations
+
+from sqlalchemy import BigInteger, Column, Double, ForeignKey, Index, Integer, SmallInteger, String, Table
+
+from memoir_engine.store.types import TABLE, LongText, UTCDateTime, key, metadata
+
+run = Table(
+    "run",
+    metadata,
+    Column("id", key(26), primary_key=True),
+    Column("verb", key(40), nullable=False),
+    Column("actor", String(200), nullable=False),
+    Column("user_id", String(200)),
+    Column("status", key(20), nullable=False),
+    Column("started_at", UTCDateTime, nullable=False),
+    Column("ended_at", UTCDateTime),
+    Column("heartbeat_at", UTCDateTime),
+    Column("owner", String(200)),  # the process that works on it
+    Column("subject", key(64)),  # what it ingests: answers paid for are re-used within one subject
+    Column("tree_seq", BigInteger),
+    Column("request", key(64), nullable=False),
+    Column("result", LongText, nullable=False),
+    Column("error", LongText),
+    Column("remedy", LongText),
+    Column("committed_seq", BigInteger),
+    Column("closed_seq", BigInteger),
+    Column("salt", key(32), nullable=False),
+    Column("digest", key(64), nullable=False),
+    Index(None, "status", "heartbeat_at"),
+    Index(None, "started_at"),
+    **TABLE,
+)
+
+run_event = Table(
+    "run_event",
+    metadata,
+    Column("run_id", key(26), primary_key=True),
+    Column("n", Integer, primary_key=True, autoincrement=False),
+    Column("at", UTCDateTime, nullable=False),
+    Column("kind", key(40), nullable=False),
+    Column("body", LongText, nullable=False),
+    **TABLE,
+)
+
+model_call = Table(
+    "model_call",
+    metadata,
+    Column("id", BigInteger, primary_key=True, autoincrement=False),
+    Column("run_id", key(26), ForeignKey("run.id"), nullable=False),
+    Column("subject", key(64)),
+    Column("purpose", key(40), nullable=False),
+    Column("prompt_version", key(40), nullable=False),
+    Column("fingerprint", key(64), nullable=False),
+    Column("model", String(200), nullable=False),
+    Column("provider", String(100), nullable=False),
+    Column("output_mode", key(20), nullable=False),
+    Column("params", LongText, nullable=False),
+    Column("attempt", Integer, nullable=False),
+    Column("started_at", UTCDateTime, nullable=False),
+    Column("latency_ms", Double, nullable=False),
+    Column("tokens_prompt", Integer, nullable=False),
+    Column("tokens_completion", Integer, nullable=False),
+    Column("tokens_estimated", SmallInteger, nullable=False),
+    Column("cost", Double),
+    Column("error", LongText),
+    Column("reused_from", BigInteger),
+    Column("payload", key(64), nullable=False),  # prompt and reply
+    Column("salt", key(32), nullable=False),
+    Column("digest", key(64), nullable=False),
+    Index(None, "run_id", "id"),
+    Index(None, "fingerprint", "subject"),
+    **TABLE,
+)
+
+decision = Table(
+    "decision",
+    metadata,
+    Column("id", BigInteger, primary_key=True, autoincrement=False),
+    Column("run_id", key(26), ForeignKey("run.id"), nullable=False),
+    Column("call_id", BigInteger),
+    Column("chunk_id", BigInteger),
+    Column("level", Integer, nullable=False),
+    Column("parent_id", BigInteger, nullable=False),
+    Column("offer", key(64), nullable=False),  # payload: the path above and the options, names included
+    Column("chosen", LongText, nullable=False),  # [[category, rank], …] best first
+    Column("opinions", LongText, nullable=False),  # [[category, second opinion], …]
+    Column("decided_by", key(20), nullable=False),
+    Column("seen", SmallInteger, nullable=False),
+    Column("attempts", Integer, nullable=False),
+    Column("note", LongText),
+    Column("salt", key(32), nullable=False),
+    Column("digest", key(64), nullable=False),
+    Index(None, "run_id", "id"),
+    Index(None, "chunk_id"),
+    **TABLE,
+)

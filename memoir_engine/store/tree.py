@@ -1,0 +1,208 @@
+"""The category tree, now or as of a seq.
+
+Invariant: "now" and "then" are the same query with another number; siblings come in the order they were made.
+Source: DESIGN §2.7, §5; MEMOIR 3.3–3.8.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+from typing import Any, NamedTuple
+
+from sqlalchemy import ColumnElement, Select, func, select
+
+from memoir_engine.errors import CategoryNotFound
+from memoir_engine.results import Category, Path
+from memoir_engine.store import chain, schema
+from memoir_engine.store import tables as t
+from memoir_engine.store.rules import name_key
+from memoir_engine.store.types import FAR, ROOT, Tx, portions
+
+
+class CategoryRow(NamedTuple):
+    """`parent_id` is 0 at level 1; `chunks` are filed in it or below."""
+
+    id: int
+    parent_id: int
+    level: int
+    name: str
+    chunks: int
+    created_seq: int
+
+
+@dataclass(frozen=True)
+class TreeRows:
+    """The whole tree of one moment: parents before children, siblings by id."""
+
+    seq: int
+    categories: tuple[CategoryRow, ...]
+
+
+class OpenCategory(NamedTuple):
+    id: int
+    level: int
+    parent_id: int
+    name: str
+    name_key: str
+
+
+def snapshot(tx: Tx, at_seq: int | None = None) -> TreeRows:
+    """One read of everything; 10,000 categories are nothing to it."""
+    seq = chain.seq(tx) if at_seq is None else at_seq
+    v = t.category_version.c
+    wanted = (
+        select(v.category_id, v.parent_key, t.category.c.level, v.name, t.category.c.created_seq)
+        .join(t.category, t.category.c.id == v.category_id)
+        .where(_holds(t.category_version, at_seq))
+        .order_by(t.category.c.level, v.category_id)
+    )
+    rows = tx.execute(wanted).all()
+    totals = _totals(tx, {row.category_id: row.parent_key for row in rows}, at_seq)
+    return TreeRows(seq, tuple(CategoryRow(n, p, level, name, totals.get(n, 0), made) for n, p, level, name, made in rows))
+
+
+def all_categories(tx: Tx, *, at_seq: int | None = None) -> tuple[Category, ...]:
+    """Parents before children."""
+    return tuple(_views(snapshot(tx, at_seq), schema.stored_depth(tx)).values())
+
+
+def roots(tx: Tx, *, at_seq: int | None = None) -> tuple[Category, ...]:
+    return children(tx, None, at_seq=at_seq)
+
+
+def children(tx: Tx, category_id: int | None, *, at_seq: int | None = None) -> tuple[Category, ...]:
+    """Raises CategoryNotFound; None stands for the root."""
+    views = _views(snapshot(tx, at_seq), schema.stored_depth(tx))
+    if category_id is not None and category_id not in views:
+        raise CategoryNotFound(category_id=category_id)
+    return tuple(one for one in views.values() if one.parent_id == category_id)
+
+
+def node(tx: Tx, category_id: int, *, at_seq: int | None = None) -> Category:
+    """Raises CategoryNotFound, also for a category that is closed at that moment."""
+    found = _views(snapshot(tx, at_seq), schema.stored_depth(tx)).get(category_id)
+    if found is None:
+        raise CategoryNotFound(category_id=category_id)
+    return found
+
+
+def path(tx: Tx, category_id: int, *, at_seq: int | None = None) -> tuple[Category, ...]:
+    """From level 1 down to the category itself. Raises CategoryNotFound."""
+    views = _views(snapshot(tx, at_seq), schema.stored_depth(tx))
+    steps: list[Category] = []
+    below: int | None = category_id
+    while below is not None:
+        if below not in views:
+            raise CategoryNotFound(category_id=category_id)
+        steps.append(views[below])
+        below = views[below].parent_id
+    return tuple(reversed(steps))
+
+
+def search(tx: Tx, needle: str, *, limit: int = 50, at_seq: int | None = None) -> tuple[Category, ...]:
+    """Categories whose name holds `needle`, case aside, the fullest first."""
+    folded = needle.casefold().strip()
+    views = _views(snapshot(tx, at_seq), schema.stored_depth(tx)).values()
+    found = sorted((one for one in views if folded in one.name.casefold()), key=lambda one: (-one.chunks, one.id))
+    return tuple(found[:limit])
+
+
+def children_by_name(tx: Tx, parent_id: int | None, name: str) -> int | None:
+    """The id of the open child that counts as having this name."""
+    v = t.category_version.c
+    wanted = select(v.category_id).where(v.parent_key == (parent_id or ROOT), v.name_key == name_key(name), v.to_seq == FAR)
+    return tx.execute(wanted).scalar()
+
+
+def open_categories(tx: Tx, category_ids: Iterable[int]) -> dict[int, OpenCategory]:
+    """Those of them that are open."""
+    return _open(tx, "category_id", category_ids)
+
+
+def open_children(tx: Tx, parent_ids: Iterable[int]) -> dict[int, OpenCategory]:
+    """The open children of all of these parents (0 is the root), by their own id."""
+    return _open(tx, "parent_key", parent_ids)
+
+
+def names(tx: Tx, *, at_seq: int | None = None) -> dict[int, str]:
+    """What every category is called, or was at that seq."""
+    return {row.id: row.name for row in snapshot(tx, at_seq).categories}
+
+
+def paths(tx: Tx, category_ids: Iterable[int]) -> dict[int, Path]:
+    """The names from level 1 down, as they are now or were last."""
+    known: dict[int, tuple[int, str]] = {}
+    wanted = {one for one in category_ids if one}
+    ids = set(wanted)
+    while wanted:
+        known |= _last_names(tx, wanted)
+        wanted = {known[one][0] for one in wanted if one in known} - known.keys() - {ROOT}
+    return {one: _path(one, known) for one in ids if one in known}
+
+
+def _open(tx: Tx, column: str, values: Iterable[int]) -> dict[int, OpenCategory]:
+    v = t.category_version.c
+    found: dict[int, OpenCategory] = {}
+    for some in portions(sorted(set(values))):
+        wanted = select(v.category_id, t.category.c.level, v.parent_key, v.name, v.name_key)
+        wanted = wanted.join(t.category, t.category.c.id == v.category_id).where(v.to_seq == FAR, v[column].in_(some))
+        found |= {row.category_id: OpenCategory(*row) for row in tx.execute(wanted.order_by(v.category_id))}
+    return found
+
+
+def _last_names(tx: Tx, category_ids: Iterable[int]) -> dict[int, tuple[int, str]]:
+    v = t.category_version.c
+    found: dict[int, tuple[int, str]] = {}
+    for some in portions(sorted(category_ids)):
+        wanted = select(v.category_id, v.parent_key, v.name).where(v.category_id.in_(some)).order_by(v.from_seq)
+        found |= {row.category_id: (row.parent_key, row.name) for row in tx.execute(wanted)}
+    return found
+
+
+def _path(category_id: int, known: dict[int, tuple[int, str]]) -> Path:
+    names: list[str] = []
+    while category_id in known:
+        category_id, name = known[category_id]
+        names.append(name)
+    return tuple(reversed(names))
+
+
+def _holds(table: Any, at_seq: int | None) -> ColumnElement[bool]:
+    if at_seq is None:
+        return table.c.to_seq == FAR  # type: ignore[no-any-return]  # Table.c is untyped
+    return (table.c.from_seq <= at_seq) & (table.c.to_seq > at_seq)  # type: ignore[no-any-return]  # as above
+
+
+def _totals(tx: Tx, parents: dict[int, int], at_seq: int | None) -> dict[int, int]:
+    counted: Select[Any] = select(t.filing.c.category_id, func.count()).where(_holds(t.filing, at_seq))
+    totals: dict[int, int] = {}
+    for leaf, chunks in tx.execute(counted.group_by(t.filing.c.category_id)):
+        above = leaf
+        while above != ROOT and above in parents:
+            totals[above] = totals.get(above, 0) + chunks
+            above = parents[above]
+    return totals
+
+
+def _views(rows: TreeRows, depth: int | None) -> dict[int, Category]:
+    """By id, parents before children."""
+    offspring: dict[int, int] = {}
+    for row in rows.categories:
+        offspring[row.parent_id] = offspring.get(row.parent_id, 0) + 1
+    views: dict[int, Category] = {}
+    for row in rows.categories:
+        above = views[row.parent_id].path if row.parent_id in views else ()
+        is_leaf = row.level == depth if depth else row.id not in offspring
+        views[row.id] = Category(
+            id=row.id,
+            name=row.name,
+            level=row.level,
+            parent_id=row.parent_id or None,
+            path=(*above, row.name),
+            chunks=row.chunks,
+            children=offspring.get(row.id, 0),
+            is_leaf=is_leaf,
+            created_seq=row.created_seq,
+        )
+    return views

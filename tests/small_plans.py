@@ -1,0 +1,86 @@
+"""Small ingestion plans for tests: a text of short sentences, one chunk each, filed by names."""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Sequence
+from datetime import UTC, datetime, timedelta
+
+from memoir_engine.store.plan import IngestPlan, NewCategory, NewChunk, NewDecision, NewHelper, NewSource, Offer
+
+
+class SteadyClock:
+    """Each look is a millisecond later, from 2026-01-01 on."""
+
+    def __init__(self) -> None:
+        self._now = datetime(2026, 1, 1, tzinfo=UTC)
+
+    def now(self) -> datetime:
+        self._now += timedelta(milliseconds=1)
+        return self._now
+
+    def tick_ms(self) -> float:
+        return self._now.timestamp() * 1000
+
+
+def plan_of(
+    name: str,
+    paths: Sequence[tuple[str, ...]],
+    *,
+    known: dict[tuple[str, ...], int] | None = None,
+    owner: str | None = None,
+    tree_seq: int = 0,
+) -> IngestPlan:
+    """One chunk per path, in order. `known` gives the ids of categories that exist; all others are drafts."""
+    numbers: dict[tuple[str, ...], int] = dict(known or {})
+    made: list[NewCategory] = []
+    for path in dict.fromkeys(path[:level] for path in paths for level in range(1, len(path) + 1)):
+        if path not in numbers:
+            numbers[path] = -len(made) - 1
+            made.append(NewCategory(numbers[path], numbers.get(path[:-1], 0), len(path), path[-1]))
+    texts = [f"{name} says number {i}. " for i in range(len(paths))]
+    ends = [sum(len(one) for one in texts[: i + 1]) for i in range(len(texts))]
+    text = "".join(texts)
+    source = NewSource(
+        name=name,
+        kind="txt",
+        sha256=hashlib.sha256(text.encode()).hexdigest(),
+        text=text,
+        tokens=5 * len(paths),
+        original=text.encode(),
+        metadata={"shelf": 3},
+        owner=owner,
+    )
+    parents = list(dict.fromkeys(path[:level] for path in paths for level in range(len(path))))
+    offers = tuple(
+        Offer(len(parent) + 1, numbers.get(parent, 0), _options(parent, known or {})) for parent in parents
+    )
+    decisions = tuple(
+        NewDecision(
+            position=i,
+            level=level,
+            parent=numbers.get(path[: level - 1], 0),
+            offer=parents.index(path[: level - 1]),
+            chosen=numbers[path[:level]],
+            call_id=None,
+            opinions=((numbers[path[:level]], 0.5),),
+            seen=True,
+            decided_by="model",
+            attempts=1,
+        )
+        for i, path in enumerate(paths)
+        for level in range(1, len(path) + 1)
+    )
+    return IngestPlan(
+        source=source,
+        helper=NewHelper("generated", f"About {name}.", 4, "A. Author", "2026", name),
+        chunks=tuple(NewChunk(i, end - len(one), end, 5) for i, (one, end) in enumerate(zip(texts, ends, strict=True))),
+        categories=tuple(made),
+        offers=offers,
+        decisions=decisions,
+        tree_seq=tree_seq,
+    )
+
+
+def _options(parent: tuple[str, ...], known: dict[tuple[str, ...], int]) -> tuple[tuple[int, str], ...]:
+    return tuple((number, path[-1]) for path, number in known.items() if path[:-1] == parent)
