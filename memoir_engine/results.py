@@ -380,7 +380,10 @@ class DroppedPath:
 
 @dataclass(frozen=True)
 class UsedChunk:
-    """A chunk the answer cites. `quotes` are spans in the source's text that support it, found by the engine."""
+    """A chunk of the final prompt; `cited` when the answer names its number.
+
+    quotes: spans in the source's text that support the citing sentences, found by the engine, not by the model.
+    """
 
     chunk_id: int
     category_path: Path
@@ -389,6 +392,7 @@ class UsedChunk:
     start: int = 0
     end: int = 0
     quotes: tuple[tuple[int, int], ...] = ()
+    cited: bool = False
 
 
 @dataclass(frozen=True)
@@ -435,6 +439,31 @@ class Estimate:
     tokens_completion: int
     cost: float | None
     model: str
+
+
+@dataclass(frozen=True)
+class SettingView:
+    """A setting in force and where it came from. Secrets say only that they are set."""
+
+    name: str
+    value: str
+    origin: str  # argument, .env, environment, default
+    about: str
+
+
+@dataclass(frozen=True)
+class Overview:
+    """What stands in memory, in numbers, and what needs a person."""
+
+    sources: int
+    chunks: int
+    categories: int
+    leaves: int
+    questions: int
+    tokens: int  # spent at models, prompt and completion
+    cost: float | None
+    last_actions: tuple[Action, ...]
+    interrupted: tuple[RunView, ...]
 
 
 @dataclass(frozen=True)

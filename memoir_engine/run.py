@@ -78,6 +78,11 @@ class Cancellation:
             self._committing = not self._asked
             return self._committing
 
+    def commit_failed(self) -> None:
+        """The commit was refused and the run goes on; it may be cancelled again."""
+        with self._lock:
+            self._committing = False
+
 
 @dataclass
 class Run:

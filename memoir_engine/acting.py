@@ -1,0 +1,63 @@
+"""The view that changes what stands: each verb needs a role, is an action of somebody, and can be undone.
+
+Invariant: the role is checked here, in the engine, whatever a page shows.
+Source: API "The ledger and the audit"; DESIGN §6.
+"""
+
+from __future__ import annotations
+
+from memoir_engine.errors import NotAllowed
+from memoir_engine.reading import View
+from memoir_engine.results import Action, UndoPreview
+from memoir_engine.run import Role, new_id
+
+
+class ReviewView(View):
+    """Correct, and take back."""
+
+    def refile(self, chunk_id: int, category_id: int, reason: str | None = None) -> Action:
+        """File a chunk under another leaf. Raises NotAllowed, ChunkNotFound, CategoryNotFound, NotALeaf, NothingChanges."""
+        from memoir_engine.store import filings
+
+        self._needs("auditor", "re-file a chunk")
+        engine, actor, action_id = self._engine, self._actor, self._new_action()
+        return engine.db.write(
+            lambda tx: filings.refile(
+                tx, chunk_id, category_id, actor=actor.name, reason=reason, clock=engine.clock, action_id=action_id
+            ),
+            operation=f"the re-filing of chunk {chunk_id}",
+        )
+
+    def preview_undo(self, action_id: str) -> UndoPreview:
+        """What undoing would change, or what stands in the way."""
+        from memoir_engine.store import undo
+
+        limit = self._engine.resolved.config.limit
+        return self._read(lambda tx: undo.preview(tx, action_id, limits=limit))
+
+    def undo(self, action_id: str, reason: str | None = None) -> Action:
+        """Append the inverses of an action. Raises UndoBlocked (E703) naming what stands in the way."""
+        from memoir_engine.store import undo
+
+        self._needs("auditor", "undo an action")
+        engine, actor, undo_id = self._engine, self._actor, self._new_action()
+        return engine.db.write(
+            lambda tx: undo.undo(
+                tx,
+                action_id,
+                actor=actor.name,
+                reason=reason,
+                clock=engine.clock,
+                limits=engine.resolved.config.limit,
+                undo_id=undo_id,
+            ),
+            operation=f"the undoing of {action_id}",
+        )
+
+    def _new_action(self) -> str:
+        """Its id beforehand, so that a unit that is run again finds what it already wrote."""
+        return new_id(self._engine.clock.now())
+
+    def _needs(self, role: Role, verb: str) -> None:
+        if role not in self._actor.roles:
+            raise NotAllowed(actor=self._actor.name, verb=verb, role=role)

@@ -1,0 +1,137 @@
+"""The verb query: a question in, a QueryResult out.
+
+Invariant: an error keeps what was considered and dropped (MEMOIR 9.B2.4); the result can be read again from its run.
+Source: MEMOIR 4, 6.3–6.5, 8, 9; API "Documents and the tree".
+"""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, Literal
+
+from memoir_engine.errors import InvalidSetting, MemoirError, QueryCancelled
+from memoir_engine.results import Decision, QueryResult
+from memoir_engine.run import Actor, Listener, Run
+from memoir_engine.running import Verb
+from memoir_engine.wiring import Asking, Engine
+
+if TYPE_CHECKING:
+    from memoir_engine.query.pipeline import Asked
+    from memoir_engine.query.progress import Progress
+    from memoir_engine.store.plan import NewChoice
+
+PerPath = int | Literal["auto"] | None
+
+
+@dataclass(frozen=True)
+class QueryOptions:
+    """What a caller may choose; None takes the configuration's or the strategy's default."""
+
+    strategy: str = "wide_branch"
+    n: int | None = None
+    n2: int | None = None
+    prompt_limiting_strategy: str | None = None
+    use_rankings: bool | None = None
+    max_token_budget: int | None = None
+    per_path_limit: PerPath = None
+    page_size: int | None = None
+    after: str | None = None
+    sources: tuple[int, ...] | None = None
+    safety_net: int = 0
+
+    def request(self, question: str) -> dict[str, Any]:
+        given = {name: value for name, value in vars(self).items() if value is not None}
+        return {"question": question, **given, **({"sources": list(self.sources)} if self.sources else {})}
+
+
+def query_verb(
+    engine: Engine, actor: Actor, question: str, options: QueryOptions, listeners: tuple[Listener, ...] = ()
+) -> Verb[QueryResult]:
+    """Raises InvalidSetting for options that cannot be; everything later becomes `status="error"`."""
+    from memoir_engine.query.progress import Progress
+    from memoir_engine.query.record import to_record
+
+    asked = _checked(engine, question, options)
+    progress = Progress("", question)
+    began = engine.clock.tick_ms()
+
+    async def work(run: Run) -> QueryResult:
+        progress.run_id = run.id
+        await _query(engine, asked, run, progress)
+        return progress.result(wall_ms=run.clock.tick_ms() - began)
+
+    def failed(run: Run, error: MemoirError) -> QueryResult:
+        progress.run_id = run.id
+        return progress.result(wall_ms=run.clock.tick_ms() - began, error=error)
+
+    return Verb(
+        name="query",
+        request=options.request(question),
+        subject=None,
+        work=work,
+        failed=failed,
+        stopped=QueryCancelled,
+        record=to_record,
+        listeners=listeners,
+    )
+
+
+async def _query(engine: Engine, asked: Asked, run: Run, progress: Progress) -> None:
+    from memoir_engine.query.pipeline import Means, query
+    from memoir_engine.store import decisions, runs
+
+    async def record(made: Sequence[Decision]) -> Sequence[int]:
+        choices = [_choice(decision) for decision in made]
+        return await engine.db.awrite(lambda tx: decisions.record(tx, run.id, choices), operation="the decisions of a question")
+
+    await asyncio.to_thread(engine.catch_up)
+    tree = await asyncio.to_thread(engine.cache.current)
+    await engine.db.awrite(lambda tx: runs.set_tree_seq(tx, run.id, tree.seq))
+    ask = Asking(engine, run, QueryCancelled())
+    means = Means(engine.db, engine.cache, engine.lexical, engine.resolved.config, ask, record, engine.tokens.count)
+    await query(asked, means, run, progress)
+
+
+def _choice(decision: Decision) -> NewChoice:
+    from memoir_engine.store.plan import NewChoice
+
+    ranks = {option.category_id: option.rank or 0 for option in decision.options}
+    return NewChoice(
+        level=decision.level,
+        parent_id=decision.parent_id or 0,
+        parent_path=decision.parent_path,
+        options=tuple((option.category_id, option.name) for option in decision.options),
+        chosen=tuple((category, ranks[category]) for category in decision.chosen),
+        opinions=tuple((option.category_id, option.opinion or 0.0) for option in decision.options),
+        call_id=decision.call_id,
+        seen=decision.seen,
+        decided_by=decision.decided_by,
+        attempts=decision.attempts,
+        note=decision.note,
+    )
+
+
+def _checked(engine: Engine, question: str, options: QueryOptions) -> Asked:
+    from memoir_engine.query.pipeline import Asked
+    from memoir_engine.query.strategies import widths
+
+    config = engine.resolved.config
+    for name in ("per_path_limit", "page_size"):
+        value = getattr(options, name)
+        if value is not None and value != "auto" and (not isinstance(value, int) or value < 1):
+            raise InvalidSetting(
+                name=name, value=value, problem="it must be a whole number of 1 or more", advice="Leave it out for no limit."
+            )
+    return Asked(
+        question=question,
+        widths=widths(options.strategy, options.n, options.n2, max_width=config.max_width),
+        token_budget=options.max_token_budget or config.max_token_budget,
+        use_rankings=config.use_rankings if options.use_rankings is None else options.use_rankings,
+        per_path_limit=options.per_path_limit,
+        page_size=options.page_size,
+        after=options.after,
+        sources=options.sources,
+        safety_net=options.safety_net,
+    )

@@ -1,0 +1,166 @@
+"""Memory: the same verbs for callers that wait. Twins of two lines; a test holds the two faces equal.
+
+Invariant: a twin has its verb's very parameters and adds nothing.
+Source: API; DESIGN §7.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Coroutine, Iterable, Sequence
+from pathlib import Path
+from typing import Any, Self, TypeVar
+
+from memoir_engine.asking import PerPath
+from memoir_engine.config import MemoirConfig
+from memoir_engine.memory import AsyncMemory, OnEvent
+from memoir_engine.results import Estimate, IngestResult, ModelCheck, Overview, QueryResult, SettingView
+from memoir_engine.run import Role
+
+T = TypeVar("T")
+
+
+class Memory:
+    """Open with settings, or with a MemoirConfig; `close()` (or `with`) ends its pools and handles."""
+
+    def __init__(
+        self,
+        config: MemoirConfig | None = None,
+        *,
+        backend: str = "auto",
+        db_path: str | Path | None = None,
+        backend_options: dict[str, Any] | None = None,
+        **settings: Any,
+    ) -> None:
+        self._bind(AsyncMemory(config, backend=backend, db_path=db_path, backend_options=backend_options, **settings))
+
+    def ingest_text(
+        self,
+        text: str,
+        *,
+        name: str = "text",
+        contextual_helper: str | None = None,
+        metadata: dict[str, Any] | None = None,
+        on_event: OnEvent | None = None,
+    ) -> IngestResult:
+        """Cut a text, file its chunks, and store all of it or nothing (MEMOIR 6.2)."""
+        given = self._async.ingest_text(
+            text, name=name, contextual_helper=contextual_helper, metadata=metadata, on_event=on_event
+        )
+        return self._wait("ingest_text", given)
+
+    def ingest_file(
+        self,
+        data: bytes,
+        *,
+        name: str,
+        contextual_helper: str | None = None,
+        metadata: dict[str, Any] | None = None,
+        on_event: OnEvent | None = None,
+    ) -> IngestResult:
+        """The same for the bytes of a file: text, Markdown, HTML, PDF or DOCX, known by content and name."""
+        given = self._async.ingest_file(
+            data, name=name, contextual_helper=contextual_helper, metadata=metadata, on_event=on_event
+        )
+        return self._wait("ingest_file", given)
+
+    def query(
+        self,
+        question: str,
+        *,
+        strategy: str = "wide_branch",
+        n: int | None = None,
+        n2: int | None = None,
+        prompt_limiting_strategy: str | None = None,
+        use_rankings: bool | None = None,
+        max_token_budget: int | None = None,
+        per_path_limit: PerPath = None,
+        page_size: int | None = None,
+        after: str | None = None,
+        sources: Sequence[int] | None = None,
+        safety_net: int = 0,
+        on_event: OnEvent | None = None,
+    ) -> QueryResult:
+        """Walk the tree with a question and answer from what stands in its leaves (MEMOIR 6.3)."""
+        given = self._async.query(
+            question,
+            strategy=strategy,
+            n=n,
+            n2=n2,
+            prompt_limiting_strategy=prompt_limiting_strategy,
+            use_rankings=use_rankings,
+            max_token_budget=max_token_budget,
+            per_path_limit=per_path_limit,
+            page_size=page_size,
+            after=after,
+            sources=sources,
+            safety_net=safety_net,
+            on_event=on_event,
+        )
+        return self._wait("query", given)
+
+    def load_samples(self) -> tuple[IngestResult, ...]:
+        """Ingest the sample corpus that comes with Memoir, each document as a run of its own."""
+        return self._wait("load_samples", self._async.load_samples())
+
+    def test_call(self) -> ModelCheck:
+        """One short call to the configured model: does it answer, and how fast."""
+        return self._wait("test_call", self._async.test_call())
+
+    def start(self, verb: str, **arguments: Any) -> str:
+        """Begin `ingest_text`, `ingest_file`, `query` or `load_samples`; the id of its run, to be watched by `jobs`."""
+        return self._async.start(verb, **arguments)
+
+    def estimate(self, text: str) -> Estimate:
+        """Calls, tokens and cost of ingesting a text, before anything is asked."""
+        return self._async.estimate(text)
+
+    def overview(self) -> Overview:
+        return self._async.overview()
+
+    def settings(self) -> tuple[SettingView, ...]:
+        """What is in force and where it came from; keys only as "set"."""
+        return self._async.settings()
+
+    def acting_as(self, actor: str, user: str | None = None, roles: Iterable[Role] = ("viewer",)) -> Self:
+        """A light view of the same memory for one person; it shares everything and need not be closed."""
+        return self._view(self._async.acting_as(actor, user, roles))
+
+    def warm_up(self) -> None:
+        """Load in the background what the first question would otherwise wait for."""
+        self._async.warm_up()
+
+    def close(self) -> None:
+        """End pools, index handles and, with the last open memory, the background loop."""
+        self._async.close()
+
+    @property
+    def config(self) -> MemoirConfig:
+        return self._async.config
+
+    @property
+    def model_name(self) -> str:
+        return self._async.model_name
+
+    @property
+    def is_offline(self) -> bool:
+        return self._async.is_offline
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.close()
+
+    def _bind(self, engine: AsyncMemory) -> None:
+        self._async = engine
+        self.sources, self.tree = engine.sources, engine.tree
+        self.runs, self.jobs = engine.runs, engine.jobs
+        self.audit, self.review = engine.audit, engine.review
+
+    def _view(self, engine: AsyncMemory) -> Self:
+        view = object.__new__(type(self))
+        view._bind(engine)
+        return view
+
+    def _wait(self, verb: str, coroutine: Coroutine[Any, Any, T]) -> T:
+        return self._async._engine.loop.wait(coroutine, verb=verb)

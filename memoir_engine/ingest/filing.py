@@ -1,0 +1,205 @@
+"""Every chunk of one source walked down to its leaf, level by level.
+
+Invariant: a wave's new names are settled and its choices applied in position order before the next wave of its stream is asked.
+No parent ever gets more children than its limit: what came too late is asked again, from the existing names only.
+Source: MEMOIR 2.5–2.11; DESIGN §8.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import threading
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+
+from memoir_engine.events import CategoryProposed, ChunkPlaced
+from memoir_engine.ingest.batch import KEPT_OPINIONS, Ask, Placed, Question, ask_batch
+from memoir_engine.ingest.draft import ROOT, DraftTree, Node
+from memoir_engine.ingest.settling import settle
+from memoir_engine.ingest.waves import Stream, run_wave, wave_width
+from memoir_engine.prompts import classify
+from memoir_engine.prompts.evidence import likeliest
+from memoir_engine.run import Run
+from memoir_engine.store.plan import Offer
+from memoir_engine.text.profiles import Profiles
+from memoir_engine.text.terms import Terms
+
+QUOTE_CHARS = 80
+
+
+@dataclass(frozen=True)
+class Frame:
+    """What a wave sees: the options below a parent as they stood when the wave before it ended."""
+
+    parent: int
+    nodes: tuple[Node, ...]
+    options: classify.Options
+    offer: Offer
+
+
+@dataclass(frozen=True)
+class Chosen:
+    """A choice with its category; what becomes a row of the ledger."""
+
+    placed: Placed
+    level: int
+    parent: int
+    category: int
+    offer: Offer
+
+
+@dataclass(frozen=True)
+class Material:
+    """The source being filed: its name, its helper, and per chunk the text and its terms, in position order."""
+
+    name: str
+    helper: str
+    texts: Sequence[str]
+    terms: Sequence[Terms]
+
+
+class Filing:
+    """One source against one draft of the tree. `profiles` is this ingestion's own fork."""
+
+    def __init__(self, material: Material, tree: DraftTree, profiles: Profiles, *, ask: Ask, run: Run, batch_size: int) -> None:
+        self.material = material
+        self.tree = tree
+        self.profiles = profiles
+        self.chosen: list[Chosen] = []
+        self._ask = ask
+        self._run = run
+        self._batch_size = batch_size
+        self._lock = threading.Lock()  # profiles are read in the pool by several batches at once
+
+    async def walk(self) -> list[Chosen]:
+        """All choices, by position, then level."""
+        stream = Stream(ROOT, 1)
+        stream.feed(range(len(self.material.texts)))
+        stream.end()
+        await self._follow(stream)
+        return sorted(self.chosen, key=lambda chosen: (chosen.placed.position, chosen.level))
+
+    async def _follow(self, stream: Stream) -> None:
+        below: dict[int, Stream] = {}
+        async with asyncio.TaskGroup() as group:
+            wave = 0
+            while choices := await self._wave(stream, wave):
+                for category, positions in self._apply(choices).items():
+                    if stream.level < self.tree.depth:
+                        self._below(below, category, stream.level + 1, group).feed(positions)
+                wave += 1
+            for child in below.values():
+                child.end()
+
+    def _below(self, below: dict[int, Stream], category: int, level: int, group: asyncio.TaskGroup) -> Stream:
+        if category not in below:
+            below[category] = Stream(category, level)
+            group.create_task(self._follow(below[category]))
+        return below[category]
+
+    async def _wave(self, stream: Stream, wave: int) -> list[Chosen]:
+        """The choices of one wave in position order; empty when the stream is done."""
+        frame = self._frame(stream.parent)
+
+        async def classify_batch(batch: list[int]) -> list[Placed]:
+            question = await asyncio.to_thread(self._question, frame, batch)
+            return await ask_batch(question, self._ask, self._run, source=self.material.name)
+
+        outcomes = await run_wave(stream, wave_width(wave), self._batch_size, classify_batch)
+        return await self._settled(frame, [placed for outcome in outcomes for placed in outcome])
+
+    def _frame(self, parent: int) -> Frame:
+        nodes, level = self.tree.children(parent), self.tree.level_below(parent)
+        options = classify.Options(
+            level=level,
+            depth=self.tree.depth,
+            path=self.tree.path(parent),
+            names=tuple(node.name for node in nodes),
+            room=self.tree.room(parent),
+            filed=self.profiles.size(parent),
+        )
+        return Frame(parent, nodes, options, Offer(level, parent, tuple((node.id, node.name) for node in nodes)))
+
+    def _question(self, frame: Frame, batch: list[int]) -> Question:
+        """The prompt's values and the second opinion; computed in the pool."""
+        ids = [node.id for node in frame.nodes]
+        with self._lock:
+            opinions = self.profiles.opinion(frame.parent, ids, [self.material.terms[p] for p in batch])
+            evidence = likeliest(
+                frame.options.names,
+                opinions,
+                [self.profiles.size(category) for category in ids],
+                lambda index: self.profiles.key_terms(ids[index]),
+            )
+        chunks = tuple((number, self.material.texts[p]) for number, p in enumerate(batch, 1))
+        nearest = {
+            number: tuple(sorted(zip(ids, map(float, row), strict=True), key=lambda pair: -pair[1])[:KEPT_OPINIONS])
+            for number, row in enumerate(opinions, 1)
+        }
+        prompt = classify.Batch(frame.options, self.material.helper, chunks, evidence)
+        return Question(prompt, frame.offer, dict(enumerate(batch, 1)), nearest)
+
+    async def _settled(self, frame: Frame, placed: list[Placed]) -> list[Chosen]:
+        """Names become categories, in position order; what the limit leaves no room for is asked again."""
+        same = await settle(self._new_names(frame, placed), frame.options, self._ask)
+        chosen: list[Chosen] = []
+        late: list[Placed] = []
+        for choice in placed:
+            node = self._node(frame.parent, same.get(choice.name, choice.name))
+            if node is None:
+                late.append(choice)
+            else:
+                chosen.append(Chosen(choice, frame.options.level, frame.parent, node.id, frame.offer))
+        if late:
+            chosen.extend(await self._at_limit(frame.parent, late))
+        return sorted(chosen, key=lambda choice: choice.placed.position)
+
+    def _new_names(self, frame: Frame, placed: list[Placed]) -> dict[str, list[Terms]]:
+        """The names that are new in this wave, with the terms of the chunks that asked for them."""
+        names: dict[str, list[Terms]] = {}
+        for choice in placed:
+            if self.tree.find(frame.parent, choice.name) is None:
+                names.setdefault(choice.name, []).append(self.material.terms[choice.position])
+        return names
+
+    def _node(self, parent: int, name: str) -> Node | None:
+        found = self.tree.find(parent, name)
+        if found is not None or not self.tree.room(parent):
+            return found
+        node = self.tree.add(parent, name)
+        with self._lock:
+            self.profiles.place(node.id, parent)
+        self._run.emit(CategoryProposed(node.level, self.tree.path(node.id)))
+        return node
+
+    async def _at_limit(self, parent: int, late: list[Placed]) -> list[Chosen]:
+        """MEMOIR 2.9: the limit was reached within the wave, so these choose from what exists now."""
+        frame = self._frame(parent)
+        positions = [choice.position for choice in late]
+        batches = [positions[i : i + self._batch_size] for i in range(0, len(positions), self._batch_size)]
+        chosen = []
+        for batch in batches:
+            question = await asyncio.to_thread(self._question, frame, batch)
+            for placed in await ask_batch(question, self._ask, self._run, source=self.material.name):
+                node = self.tree.find(parent, placed.name)
+                assert node is not None  # a closed offer is a Literal of exactly these names
+                placed = replace(placed, decided_by="limit")
+                chosen.append(Chosen(placed, frame.options.level, parent, node.id, frame.offer))
+        return chosen
+
+    def _apply(self, choices: list[Chosen]) -> dict[int, list[int]]:
+        """Count the choices in the profiles; the positions of each category, in order."""
+        positions: dict[int, list[int]] = {}
+        for choice in choices:
+            position = choice.placed.position
+            with self._lock:
+                self.profiles.add(choice.category, -1 - position, self.material.terms[position])
+            positions.setdefault(choice.category, []).append(position)
+            if choice.level == self.tree.depth:
+                self._run.emit(ChunkPlaced(position, self.tree.path(choice.category), _quote(self.material.texts[position])))
+        self.chosen.extend(choices)
+        return positions
+
+
+def _quote(text: str) -> str:
+    return " ".join(text.split())[:QUOTE_CHARS]

@@ -1,0 +1,45 @@
+"""The contextual helper of a source: the user's, or one drawn from name, headings and first chunks.
+
+Invariant: at most 300 tokens, whoever wrote it; a user's helper is never replaced by a generated one.
+Source: MEMOIR 2B.1–2B.8, 2B.10.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+
+from memoir_engine.errors import HelperInvalid
+from memoir_engine.ingest.batch import Ask
+from memoir_engine.prompts import helper as prompt
+from memoir_engine.store.plan import NewChunk, NewHelper, NewSource
+
+Count = Callable[[str], int]
+
+
+def given(text: str, count: Count) -> NewHelper:
+    """The user's own. Raises HelperInvalid (E210) when it is empty or too long."""
+    text = " ".join(text.split())
+    tokens = count(text)
+    if not text:
+        raise HelperInvalid(problem="it is empty", advice="Give a sentence or two about the source, or leave it out.")
+    if tokens > prompt.MAX_TOKENS:
+        raise HelperInvalid(
+            problem=f"it has {tokens} tokens, more than {prompt.MAX_TOKENS}", advice="Shorten it. Nothing was stored."
+        )
+    return NewHelper("user", text, tokens, None, None, None)
+
+
+async def generate(source: NewSource, chunks: Sequence[NewChunk], ask: Ask, count: Count) -> NewHelper:
+    """One call, from what MEMOIR 2B.2 names, in its order."""
+    facts = prompt.Facts(
+        file_name=source.name,
+        title=source.title,
+        headings=tuple(heading.text for heading in source.headings),
+        author=source.author,
+        dated=source.dated,
+        chunks=prompt.first_chunks((source.text[c.start : c.end] for c in chunks), prompt.DERIVATION_TOKENS, count),
+    )
+    answer = await ask(prompt.build(facts))
+    fields = prompt.HelperFields.model_validate(answer.data)
+    text = prompt.compose(fields, count=count)
+    return NewHelper("generated", text, count(text), *map(prompt.known, (fields.author, fields.date, fields.topic)))

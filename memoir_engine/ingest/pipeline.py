@@ -1,0 +1,123 @@
+"""One upload, walked: cut, helper, filing, plan, one transaction.
+
+Invariant: nothing is stored before the plan is whole; whatever fails leaves the ledger of paid calls and nothing else.
+Source: DESIGN §8; MEMOIR 7.8–7.9, 7B.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+
+from memoir_engine.config import MemoirConfig
+from memoir_engine.errors import IngestionCancelled, MemoirError, WriteFailed
+from memoir_engine.events import ChunksCut, Committed, CommitStarted, HelperReady, Warned
+from memoir_engine.ingest.batch import Ask
+from memoir_engine.ingest.draft import DraftTree, Node
+from memoir_engine.ingest.filing import Filing, Material
+from memoir_engine.ingest.helper import generate, given
+from memoir_engine.ingest.planning import make_plan
+from memoir_engine.run import Run
+from memoir_engine.store.database import Database
+from memoir_engine.store.evidence import TreeCache
+from memoir_engine.store.ingestion import commit
+from memoir_engine.store.plan import IngestPlan, NewChunk, NewHelper, NewSource, PlanStale, Receipt
+from memoir_engine.text.chunks import Piece
+from memoir_engine.text.terms import terms
+
+PLANS = 3  # the tree may be corrected by people while a model is waited for
+
+
+@dataclass(frozen=True)
+class Means:
+    """What an ingestion works with. `cut` and `count` are of the model's own tokens."""
+
+    db: Database
+    cache: TreeCache
+    config: MemoirConfig
+    ask: Ask
+    cut: Callable[[str], list[Piece]]
+    count: Callable[[str], int]
+
+
+@dataclass(frozen=True)
+class Ingested:
+    receipt: Receipt
+    plan: IngestPlan
+    warnings: tuple[str, ...]
+
+
+async def ingest(source: NewSource, helper: str | None, means: Means, run: Run) -> Ingested:
+    """File a source that is not stored yet. Raises what went wrong, with nothing stored."""
+    chunks, warnings = await _cut(source, means, run)
+    _still_wanted(source, run)
+    settled = given(helper, means.count) if helper is not None else await generate(source, chunks, means.ask, means.count)
+    run.emit(HelperReady(settled.origin, settled.tokens, reused=False, calls=0 if helper is not None else 1))
+    texts = [source.text[chunk.start : chunk.end] for chunk in chunks]
+    material = Material(source.name, settled.text, texts, await asyncio.to_thread(lambda: [terms(text) for text in texts]))
+    for _ in range(PLANS):
+        plan = await _plan(source, settled, chunks, material, means, run)
+        try:
+            receipt = await _commit(plan, means, run)
+            means.cache.counted({receipt.first_chunk_id + i: words for i, words in enumerate(material.terms)})
+            return Ingested(receipt, plan, warnings)
+        except PlanStale as stale:
+            # Somebody corrected the tree meanwhile: plan again. What is asked unchanged is answered from the ledger.
+            run.cancellation.commit_failed()
+            run.emit(Warned("plan", str(stale)))
+    raise WriteFailed(
+        operation=f"the ingestion of {source.name!r}", problem=f"the tree changed {PLANS} times while it was planned"
+    )
+
+
+async def _cut(source: NewSource, means: Means, run: Run) -> tuple[tuple[NewChunk, ...], tuple[str, ...]]:
+    pieces = await asyncio.to_thread(means.cut, source.text)
+    short = [piece for piece in pieces if piece.tokens < means.config.chunk_min_tokens]
+    run.emit(ChunksCut(len(pieces), sum(piece.tokens for piece in pieces), len(short)))
+    chunks = tuple(NewChunk(piece.position, piece.start, piece.end, piece.tokens) for piece in pieces)
+    if not short:
+        return chunks, ()
+    message = f"{len(short)} of {len(pieces)} chunks below chunk_min_tokens ({means.config.chunk_min_tokens}); kept as they are"
+    run.emit(Warned("short", message))
+    return chunks, (message,)
+
+
+async def _plan(
+    source: NewSource, helper: NewHelper, chunks: Sequence[NewChunk], material: Material, means: Means, run: Run
+) -> IngestPlan:
+    now = await asyncio.to_thread(means.cache.current)
+    nodes = [Node(row.id, row.parent_id, row.level, row.name) for row in now.rows]
+    tree = DraftTree(nodes, depth=means.config.hierarchy_depth, limit=means.config.limit)
+    profiles = now.profiles.fork()
+    await asyncio.to_thread(profiles.learn, material.terms)
+    filing = Filing(material, tree, profiles, ask=means.ask, run=run, batch_size=means.config.batch_size)
+    try:
+        chosen = await filing.walk()
+    except BaseExceptionGroup as group:
+        raise first_of(group) from group
+    return make_plan(source, helper, chunks, chosen, tree, tree_seq=now.seq)
+
+
+async def _commit(plan: IngestPlan, means: Means, run: Run) -> Receipt:
+    if not run.cancellation.begin_commit():
+        raise IngestionCancelled(name=plan.source.name)
+    run.emit(CommitStarted(len(plan.chunks), len(plan.categories)))
+    receipt = await means.db.awrite(
+        lambda tx: commit(tx, plan, run_id=run.id, actor=run.actor.name, clock=run.clock, limits=means.config.limit),
+        operation=f"the ingestion of {plan.source.name!r}",
+    )
+    run.emit(Committed(receipt.source_id, len(plan.chunks), len(plan.categories), receipt.seq, receipt.head))
+    return receipt
+
+
+def first_of(group: BaseExceptionGroup[BaseException]) -> BaseException:
+    """Of several failures at once the one to tell: Memoir's own before others, then the first."""
+    leaves: list[BaseException] = []
+    for error in group.exceptions:
+        leaves.append(first_of(error) if isinstance(error, BaseExceptionGroup) else error)
+    return next((error for error in leaves if isinstance(error, MemoirError)), leaves[0])
+
+
+def _still_wanted(source: NewSource, run: Run) -> None:
+    run.check(IngestionCancelled, name=source.name)

@@ -1,0 +1,68 @@
+"""The order in which chunks are asked about: streams, waves, batches.
+
+A stream is the chunks that came to one category, in position order. Its batches go out in waves of 1, 2, 4, 8, 8, …;
+a wave sees what the waves before it in the same stream decided, and nothing else. Its batches, and other streams, are in flight together.
+Invariant: which chunks share a batch, and what a batch sees, depends on positions only, never on time or on how many calls may
+be in flight; so the same model gives the same tree at any concurrency.
+Source: DESIGN §8.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Awaitable, Callable, Iterable
+from typing import TypeVar
+
+FIRST_WAVES = (1, 2, 4)
+LATER_WAVES = 8
+
+Outcome = TypeVar("Outcome")
+
+
+class Stream:
+    """Positions waiting for one parent's choice. Fed in position order, ended once."""
+
+    def __init__(self, parent: int, level: int) -> None:
+        self.parent = parent
+        self.level = level
+        self._waiting: list[int] = []
+        self._ended = False
+        self._changed = asyncio.Event()
+
+    def feed(self, positions: Iterable[int]) -> None:
+        self._waiting.extend(positions)
+        self._changed.set()
+
+    def end(self) -> None:
+        self._ended = True
+        self._changed.set()
+
+    async def next_batch(self, size: int) -> list[int]:
+        """The next `size` positions; fewer only when the stream has ended, none when it is done."""
+        while len(self._waiting) < size and not self._ended:
+            self._changed.clear()
+            await self._changed.wait()
+        batch, self._waiting = self._waiting[:size], self._waiting[size:]
+        return batch
+
+
+def wave_width(wave: int) -> int:
+    """Batches in wave `wave`, counted from 0. Small first waves, so that names are shared before many are asked for."""
+    return FIRST_WAVES[wave] if wave < len(FIRST_WAVES) else LATER_WAVES
+
+
+async def run_wave(stream: Stream, width: int, size: int, classify: Callable[[list[int]], Awaitable[Outcome]]) -> list[Outcome]:
+    """Send up to `width` batches as they fill; their outcomes in batch order. Empty when the stream is done."""
+    tasks: list[asyncio.Future[Outcome]] = []
+    try:
+        for _ in range(width):
+            batch = await stream.next_batch(size)
+            if not batch:
+                break
+            tasks.append(asyncio.ensure_future(classify(batch)))
+        return list(await asyncio.gather(*tasks))
+    except BaseException:
+        for task in tasks:
+            task.cancel()
+        await asyncio.gather(*tasks, return_exceptions=True)
+        raise

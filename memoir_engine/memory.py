@@ -1,0 +1,200 @@
+"""AsyncMemory: the engine as callers see it.
+
+Invariant: verbs that may wait for a model are coroutines and always run on the one background loop, whatever loop awaits them;
+reads are plain methods of views. Errors of documented verbs come back in their result; configuration errors are raised.
+Source: API; MEMOIR 6; DESIGN §6–7.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Sequence
+from pathlib import Path
+from typing import Any, Self, TypeVar
+
+from memoir_engine.acting import ReviewView
+from memoir_engine.asking import PerPath, QueryOptions, query_verb
+from memoir_engine.config import MemoirConfig, resolve
+from memoir_engine.estimating import estimate
+from memoir_engine.ingesting import Upload, ingest_verb
+from memoir_engine.overview import overview, settings, test_call_verb
+from memoir_engine.reading import AuditView, JobsView, RunsView, SourcesView, TreeView
+from memoir_engine.results import Estimate, IngestResult, ModelCheck, Overview, QueryResult, SettingView
+from memoir_engine.run import ALL_ROLES, Actor, Listener, Role
+from memoir_engine.running import Verb
+from memoir_engine.sampling import samples_verb
+from memoir_engine.starting import verb_of
+from memoir_engine.wiring import Engine, open_engine
+
+T = TypeVar("T")
+OnEvent = Callable[..., None]
+
+
+class AsyncMemory:
+    """Open with settings, or with a MemoirConfig; `close()` (or `async with`) ends its pools and handles."""
+
+    def __init__(
+        self,
+        config: MemoirConfig | None = None,
+        *,
+        backend: str = "auto",
+        db_path: str | Path | None = None,
+        backend_options: dict[str, Any] | None = None,
+        **settings: Any,
+    ) -> None:
+        resolved = resolve(config, backend=backend, db_path=db_path, backend_options=backend_options, **settings)
+        self._bind(open_engine(resolved), Actor())
+
+    # --- verbs that may wait for a model -------------------------------------------------------------------------------
+
+    async def ingest_text(
+        self,
+        text: str,
+        *,
+        name: str = "text",
+        contextual_helper: str | None = None,
+        metadata: dict[str, Any] | None = None,
+        on_event: OnEvent | None = None,
+    ) -> IngestResult:
+        """Cut a text, file its chunks, and store all of it or nothing (MEMOIR 6.2)."""
+        verb = self._ingestion("ingest_text", text.encode("utf-8", "surrogatepass"), name, contextual_helper, metadata, on_event)
+        return await self._run(verb)
+
+    async def ingest_file(
+        self,
+        data: bytes,
+        *,
+        name: str,
+        contextual_helper: str | None = None,
+        metadata: dict[str, Any] | None = None,
+        on_event: OnEvent | None = None,
+    ) -> IngestResult:
+        """The same for the bytes of a file: text, Markdown, HTML, PDF or DOCX, known by content and name."""
+        return await self._run(self._ingestion("ingest_file", data, name, contextual_helper, metadata, on_event))
+
+    async def query(
+        self,
+        question: str,
+        *,
+        strategy: str = "wide_branch",
+        n: int | None = None,
+        n2: int | None = None,
+        prompt_limiting_strategy: str | None = None,
+        use_rankings: bool | None = None,
+        max_token_budget: int | None = None,
+        per_path_limit: PerPath = None,
+        page_size: int | None = None,
+        after: str | None = None,
+        sources: Sequence[int] | None = None,
+        safety_net: int = 0,
+        on_event: OnEvent | None = None,
+    ) -> QueryResult:
+        """Walk the tree with a question and answer from what stands in its leaves (MEMOIR 6.3)."""
+        options = QueryOptions(
+            strategy,
+            n,
+            n2,
+            prompt_limiting_strategy,
+            use_rankings,
+            max_token_budget,
+            per_path_limit,
+            page_size,
+            after,
+            None if sources is None else tuple(sources),
+            safety_net,
+        )
+        return await self._run(query_verb(self._engine, self._actor, question, options, _listeners(on_event)))
+
+    async def load_samples(self) -> tuple[IngestResult, ...]:
+        """Ingest the sample corpus that comes with Memoir, each document as a run of its own."""
+        return await self._run(samples_verb(self._engine, self._actor))
+
+    async def test_call(self) -> ModelCheck:
+        """One short call to the configured model: does it answer, and how fast."""
+        return await self._run(test_call_verb(self._engine))
+
+    # --- verbs that do not --------------------------------------------------------------------------------------------
+
+    def start(self, verb: str, **arguments: Any) -> str:
+        """Begin `ingest_text`, `ingest_file`, `query` or `load_samples`; the id of its run, to be watched by `jobs`."""
+        made = verb_of(self._engine, self._actor, verb, arguments)
+        run = self._engine.runner.open_run(made, self._actor)
+        self._engine.loop.submit(self._engine.runner.execute(made, run), verb=verb)
+        return run.id
+
+    def estimate(self, text: str) -> Estimate:
+        """Calls, tokens and cost of ingesting a text, before anything is asked."""
+        return estimate(self._engine, text)
+
+    def overview(self) -> Overview:
+        return overview(self._engine, self._actor)
+
+    def settings(self) -> tuple[SettingView, ...]:
+        """What is in force and where it came from; keys only as "set"."""
+        return settings(self._engine)
+
+    def acting_as(self, actor: str, user: str | None = None, roles: Iterable[Role] = ("viewer",)) -> Self:
+        """A light view of the same memory for one person; it shares everything and need not be closed."""
+        return self._view(Actor(actor, frozenset(roles) & ALL_ROLES, user))
+
+    def warm_up(self) -> None:
+        """Load in the background what the first question would otherwise wait for."""
+        self._engine.client.warm_up()
+
+    def close(self) -> None:
+        """End pools, index handles and, with the last open memory, the background loop."""
+        self._engine.close()
+
+    @property
+    def config(self) -> MemoirConfig:
+        return self._engine.resolved.config
+
+    @property
+    def model_name(self) -> str:
+        return self._engine.client.name
+
+    @property
+    def is_offline(self) -> bool:
+        return self._engine.client.is_offline
+
+    async def __aenter__(self) -> Self:
+        return self
+
+    async def __aexit__(self, *_: object) -> None:
+        self.close()
+
+    # --- what stands behind -------------------------------------------------------------------------------------------
+
+    def _bind(self, engine: Engine, actor: Actor) -> None:
+        self._engine, self._actor = engine, actor
+        self.sources = SourcesView(engine, actor)
+        self.tree = TreeView(engine, actor)
+        self.runs = RunsView(engine, actor)
+        self.jobs = JobsView(engine, actor)
+        self.audit = AuditView(engine, actor)
+        self.review = ReviewView(engine, actor)
+
+    def _view(self, actor: Actor) -> Self:
+        view = object.__new__(type(self))
+        view._bind(self._engine, actor)
+        return view
+
+    def _ingestion(
+        self,
+        verb: str,
+        data: bytes,
+        name: str,
+        helper: str | None,
+        metadata: dict[str, Any] | None,
+        on_event: OnEvent | None,
+    ) -> Verb[IngestResult]:
+        upload = Upload.of(verb, data, name, helper, metadata, max_mb=self.config.max_file_mb)
+        return ingest_verb(self._engine, self._actor, upload, verb, _listeners(on_event))
+
+    async def _run(self, verb: Verb[T]) -> T:
+        engine = self._engine
+        run = await engine.loop.bridge(engine.opened(verb, self._actor), verb=verb.name)
+        return await engine.loop.bridge(engine.runner.execute(verb, run), verb=verb.name)
+
+
+def _listeners(on_event: OnEvent | None) -> tuple[Listener, ...]:
+    return () if on_event is None else (on_event,)

@@ -1,0 +1,1 @@
+"""A question walked down the category tree: select, retrieve, fit, answer."""

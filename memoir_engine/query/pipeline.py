@@ -1,0 +1,197 @@
+"""One question, walked: traverse, order, read, fit, answer; and what the safety net caught, apart.
+
+Invariant: each leaf is read once; the same selections give the same chunks in the same order and the same final prompt.
+Source: MEMOIR 4, 8, 9; DESIGN §9.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import Literal
+
+from memoir_engine.config import MemoirConfig
+from memoir_engine.errors import InvalidSetting, MemoryEmpty, PathsEmpty, QuestionEmpty
+from memoir_engine.events import ChunksRetrieved, NetCaught, PathDropped
+from memoir_engine.index.lexical import LexicalIndex
+from memoir_engine.prompts.answer import fixed_text
+from memoir_engine.query import answering, budget
+from memoir_engine.query.paths import OpenPath, in_order
+from memoir_engine.query.progress import Progress
+from memoir_engine.query.strategies import Widths
+from memoir_engine.query.traverse import Ask, Record, Walk, traverse
+from memoir_engine.results import Chunk, DroppedPath, PathChoice
+from memoir_engine.run import Run
+from memoir_engine.store import chunks as chunk_rows
+from memoir_engine.store import sources as source_rows
+from memoir_engine.store.database import Database
+from memoir_engine.store.evidence import TreeCache, TreeNow
+from memoir_engine.text.terms import terms
+
+
+@dataclass(frozen=True)
+class Asked:
+    """A question with its options, checked."""
+
+    question: str
+    widths: Widths
+    token_budget: int
+    use_rankings: bool
+    per_path_limit: int | Literal["auto"] | None = None
+    page_size: int | None = None
+    after: str | None = None
+    sources: tuple[int, ...] | None = None
+    safety_net: int = 0
+
+
+@dataclass(frozen=True)
+class Means:
+    """What a question works with. `count` is of the model's own tokens."""
+
+    db: Database
+    cache: TreeCache
+    lexical: LexicalIndex
+    config: MemoirConfig
+    ask: Ask
+    record: Record
+    count: Callable[[str], int]
+
+
+async def query(asked: Asked, means: Means, run: Run, progress: Progress) -> None:
+    """Answer into `progress`. Raises what went wrong; progress then holds what was considered and dropped."""
+    if not asked.question.strip():
+        raise QuestionEmpty()
+    tree, nearness = await asyncio.to_thread(_opened, asked, means)
+    if not tree.rows:
+        raise MemoryEmpty()
+    about = await _about(asked.sources or (), means)
+    walk = Walk(
+        tree=tree,
+        opinion=tree.profiles.question(terms(asked.question), nearness),
+        widths=asked.widths,
+        helpers=tuple(each.helper.text for each in about.values() if each.helper is not None),
+        ask=means.ask,
+        record=means.record,
+        run=run,
+    )
+    paths = in_order(await traverse(asked.question, walk, progress), use_rankings=asked.use_rankings)
+    progress.paths = tuple(path.choice() for path in paths)
+    readings = await _retrieve(paths, asked, means, run, progress)
+    await _net(asked, nearness, readings, means, run, progress)
+    about = await _about(dict.fromkeys(chunk.source_id for reading in readings for chunk in reading.chunks), means)
+    final = await asyncio.to_thread(_fitted, asked, readings, nearness, about, means, progress)
+    await answering.answer(asked.question, final, means.ask, progress, run)
+
+
+def _opened(asked: Asked, means: Means) -> tuple[TreeNow, dict[int, float]]:
+    """The tree as it stands, and the BM25 score of every chunk that shares a word with the question."""
+    tree = means.cache.current()
+    if asked.sources is not None:
+        tree = tree.limited_to(means.db.read(lambda tx: chunk_rows.leaves_of_sources(tx, asked.sources or ())))
+    keys, scores = means.lexical.scores(asked.question)
+    return tree, dict(zip(keys.tolist(), scores.tolist(), strict=True))
+
+
+async def _retrieve(paths: Sequence[OpenPath], asked: Asked, means: Means, run: Run, progress: Progress) -> list[budget.Reading]:
+    """The chunks of each leaf, once; an empty leaf is an error of that path (MEMOIR 4.3)."""
+    began = run.clock.tick_ms()
+    leaves = [path.tip for path in paths]
+    rows = await means.db.aread(lambda tx: chunk_rows.of_leaves(tx, leaves))
+    readings = []
+    for path in paths:
+        wanted = (chunk for chunk in rows.get(path.tip, ()) if asked.sources is None or chunk.source_id in asked.sources)
+        chunks = tuple(_ranked(chunk, path.choice()) for chunk in wanted)
+        if chunks:
+            readings.append(budget.Reading(path.choice(), chunks))
+        else:
+            progress.dropped.append(DroppedPath(path.names, path.ids, "empty"))
+            run.emit(PathDropped(path.names, "empty"))
+    readings = _page(readings, asked, progress)
+    progress.chunks = tuple(chunk for reading in readings for chunk in reading.chunks)
+    progress.retrieval_ms += run.clock.tick_ms() - began
+    tokens = sum(reading.tokens for reading in readings)
+    run.emit(ChunksRetrieved(len(readings), len(progress.chunks), tokens, progress.retrieval_ms))
+    if not readings:
+        raise PathsEmpty(count=len(paths))
+    return readings
+
+
+def _ranked(chunk: Chunk, path: PathChoice) -> Chunk:
+    return replace(chunk, category_path=path.names, ranked_relevance=path.ranked_relevance)
+
+
+def _page(readings: list[budget.Reading], asked: Asked, progress: Progress) -> list[budget.Reading]:
+    """The page that begins behind `after`, at most `page_size` chunks in reading order; the order never changes."""
+    if asked.page_size is None and asked.after is None:
+        return readings
+    ids = [chunk.id for reading in readings for chunk in reading.chunks]
+    first = _behind(ids, asked.after)
+    last = len(ids) if asked.page_size is None else min(len(ids), first + asked.page_size)
+    page = set(ids[first:last])
+    progress.after = str(ids[last - 1]) if last < len(ids) else None
+    paged = [budget.Reading(r.path, tuple(chunk for chunk in r.chunks if chunk.id in page)) for r in readings]
+    return [reading for reading in paged if reading.chunks]
+
+
+def _behind(ids: Sequence[int], after: str | None) -> int:
+    if after is None:
+        return 0
+    try:
+        return ids.index(int(after)) + 1
+    except ValueError:
+        raise InvalidSetting(
+            name="after",
+            value=after,
+            problem="no chunk of this question has that cursor",
+            advice="Give the `after` of the page before, or leave it out to begin anew.",
+        ) from None
+
+
+async def _net(
+    asked: Asked,
+    nearness: Mapping[int, float],
+    readings: Sequence[budget.Reading],
+    means: Means,
+    run: Run,
+    progress: Progress,
+) -> None:
+    """The chunks that words alone find outside the paths: shown apart, never in the prompt."""
+    if not asked.safety_net:
+        return
+    began = run.clock.tick_ms()
+    read = {chunk.id for reading in readings for chunk in reading.chunks}
+    best = sorted((key for key in nearness if key not in read), key=lambda key: (-nearness[key], key))
+    caught = best[: asked.safety_net]
+    progress.net = tuple(await means.db.aread(lambda tx: chunk_rows.of_ids(tx, caught)))
+    progress.retrieval_ms += run.clock.tick_ms() - began
+    run.emit(NetCaught(len(progress.net)))
+
+
+def _fitted(
+    asked: Asked,
+    readings: Sequence[budget.Reading],
+    nearness: dict[int, float],
+    about: Mapping[int, answering.About],
+    means: Means,
+    progress: Progress,
+) -> answering.Final:
+    """The final prompt within its budget; what a per-path limit leaves out is counted."""
+    limited, progress.left_out = tuple(readings), 0
+    if asked.per_path_limit == "auto":
+        fixed = means.count(fixed_text(asked.question))
+        most = budget.automatic_limit(
+            readings, asked.token_budget, fixed_tokens=fixed, chunk_max_tokens=means.config.chunk_max_tokens
+        )
+        limited, progress.left_out = budget.nearest_per_path(readings, most, nearness)
+    elif asked.per_path_limit is not None:
+        limited, progress.left_out = budget.limit_per_path(readings, asked.per_path_limit)
+    return answering.fit(asked.question, limited, about, budget=asked.token_budget, count=means.count)
+
+
+async def _about(sources: Mapping[int, None] | Sequence[int], means: Means) -> dict[int, answering.About]:
+    wanted = list(sources)
+    if not wanted:
+        return {}
+    rows = await means.db.aread(lambda tx: [(source_rows.get(tx, each), source_rows.helper(tx, each)) for each in wanted])
+    return {source.id: answering.About(source, helper) for source, helper in rows}

@@ -1,0 +1,132 @@
+"""A query's result as ids and numbers, kept with its run, and back again.
+
+Invariant: texts are not kept twice: the answer is the reply of its call, chunks are rows, decisions and calls the ledger's.
+Source: DESIGN §5 ("no text stands outside …"), §9 ("a run with an address of its own").
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from typing import Any
+
+from memoir_engine.errors import MemoirError
+from memoir_engine.prompts import answer as prompt
+from memoir_engine.results import (
+    Call,
+    Chunk,
+    Decision,
+    DroppedPath,
+    ErrorReport,
+    PathChoice,
+    QueryResult,
+    Response,
+    RunDetail,
+    UsedChunk,
+)
+
+
+def to_record(result: QueryResult) -> dict[str, Any]:
+    return {
+        "chunks": [[chunk.id, chunk.category_id, chunk.ranked_relevance] for chunk in result.chunks],
+        "used": [[used.chunk_id, used.number, [list(quote) for quote in used.quotes], used.cited] for used in result.used_chunks],
+        "paths": [[list(path.category_ids), list(path.ranks)] for path in result.paths],
+        "dropped": [[list(path.category_ids), path.reason, path.chunks] for path in result.dropped_paths],
+        "net": [chunk.id for chunk in result.net],
+        "left_out": result.left_out,
+        "retrieval_ms": round(result.retrieval_ms, 3),
+        "wall_ms": round(result.wall_ms, 3),
+        "deterministic": result.deterministic,
+        "after": result.after,
+        "warnings": list(result.warnings),
+    }
+
+
+def chunk_ids(record: Mapping[str, Any]) -> list[int]:
+    """Every chunk the record names: they are to be read again."""
+    return list(dict.fromkeys([*(row[0] for row in record.get("chunks", ())), *record.get("net", ())]))
+
+
+def from_record(detail: RunDetail, chunks: Mapping[int, Chunk], names: Mapping[int, str]) -> QueryResult:
+    """The result of a run as it was, or as far as it has come.
+
+    chunks: by id, as rows; one that was erased is missing and left out. names: of the categories as they were.
+    detail.calls: with their replies.
+    """
+    run, record = detail.run, detail.run.result
+    paths = tuple(PathChoice(tuple(ids), _names(ids, names), tuple(ranks)) for ids, ranks in record.get("paths", ()))
+    by_leaf = {path.category_ids[-1]: path.names for path in paths if path.category_ids}
+    responses = tuple(_response(call, detail.decisions) for call in detail.calls if call.error is None)
+    return QueryResult(
+        status="error" if run.error else "success",
+        run_id=run.id,
+        question=str(run.request.get("question", "")),
+        answer=_answer(detail.calls),
+        chunks=tuple(_read(row, chunks, by_leaf) for row in record.get("chunks", ()) if row[0] in chunks),
+        used_chunks=tuple(_used(row, chunks, record, by_leaf) for row in record.get("used", ()) if row[0] in chunks),
+        dropped_paths=tuple(
+            DroppedPath(_names(ids, names), tuple(ids), reason, count) for ids, reason, count in record.get("dropped", ())
+        ),
+        paths=paths,
+        responses=responses,
+        decisions=detail.decisions,
+        net=tuple(chunks[key] for key in record.get("net", ()) if key in chunks),
+        left_out=record.get("left_out", 0),
+        retrieval_ms=record.get("retrieval_ms", 0.0),
+        total_latency_ms=sum(r.latency_ms for r in responses) + record.get("retrieval_ms", 0.0),
+        wall_ms=record.get("wall_ms", 0.0),
+        deterministic=record.get("deterministic", True),
+        after=record.get("after"),
+        warnings=tuple(record.get("warnings", ())),
+        error=ErrorReport("", run.error, run.remedy or "", False, MemoirError()) if run.error else None,
+    )
+
+
+def _names(ids: Sequence[int], names: Mapping[int, str]) -> tuple[str, ...]:
+    return tuple(names.get(category, "?") for category in ids)
+
+
+def _read(row: Sequence[Any], chunks: Mapping[int, Chunk], by_leaf: Mapping[int, tuple[str, ...]]) -> Chunk:
+    key, category, rank = row
+    return replace(chunks[key], category_id=category, category_path=by_leaf.get(category, ()), ranked_relevance=rank)
+
+
+def _used(
+    row: Sequence[Any], chunks: Mapping[int, Chunk], record: Mapping[str, Any], by_leaf: Mapping[int, tuple[str, ...]]
+) -> UsedChunk:
+    key, number, quotes, cited = row
+    chunk = chunks[key]
+    leaf = next((category for chunk_id, category, _ in record["chunks"] if chunk_id == key), None)
+    path = by_leaf.get(leaf, ()) if leaf is not None else ()
+    spans = tuple((start, end) for start, end in quotes)
+    return UsedChunk(key, path, number, chunk.source_id, chunk.start, chunk.end, spans, cited)
+
+
+def _answer(calls: Sequence[Call]) -> str:
+    for call in reversed(calls):
+        if call.purpose == "answer" and call.error is None and call.reply:
+            return prompt.Reply.model_validate(json.loads(call.reply)).answer
+    return ""
+
+
+def _response(call: Call, decisions: Sequence[Decision]) -> Response:
+    names = {
+        option.name: option.rank
+        for decision in decisions
+        if decision.call_id == call.id
+        for option in decision.options
+        if option.rank is not None
+    }
+    output = tuple({"category": name, "ranked_relevance": rank} for name, rank in names.items())
+    return Response(
+        call.purpose,
+        output,
+        call.started_at,
+        call.latency_ms,
+        call.model,
+        call.tokens_prompt,
+        call.tokens_completion,
+        call.id,
+        call.cost,
+    )

@@ -1,0 +1,223 @@
+"""A question walked down the tree: one call per level, over all open paths together.
+
+Invariant: every level leaves one decision per open parent, with all its options and the engine's second opinion of each;
+a level with a single option needs no call and is recorded as forced.
+Source: MEMOIR 4.1–4.2, 4.4, 8; DESIGN §9.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Awaitable, Callable, Sequence
+from dataclasses import dataclass, replace
+from datetime import datetime
+from typing import Any, Protocol
+
+import numpy as np
+
+from memoir_engine.errors import QueryCancelled, SelectionInvalid
+from memoir_engine.events import LevelSelected, PathDropped
+from memoir_engine.prompts import Prompt, select
+from memoir_engine.prompts.evidence import likeliest
+from memoir_engine.query.paths import OpenPath
+from memoir_engine.query.progress import Progress
+from memoir_engine.query.strategies import Widths
+from memoir_engine.results import Decision, DroppedPath, Option, Response
+from memoir_engine.run import Run
+from memoir_engine.store.evidence import TreeNow
+from memoir_engine.text.profiles import Question
+
+ATTEMPTS = 2  # a wrong selection is asked once more, then refused (MEMOIR 4.1.2)
+
+
+class Answered(Protocol):
+    @property
+    def data(self) -> Any: ...
+    @property
+    def value(self) -> Any: ...
+    @property
+    def call_id(self) -> int: ...
+    @property
+    def latency_ms(self) -> float: ...
+    @property
+    def timestamp(self) -> datetime: ...
+    @property
+    def model(self) -> str: ...
+    @property
+    def tokens_prompt(self) -> int: ...
+    @property
+    def tokens_completion(self) -> int: ...
+    @property
+    def cost(self) -> float | None: ...
+    @property
+    def deterministic(self) -> bool: ...
+
+
+Ask = Callable[[Prompt], Awaitable[Answered]]
+Record = Callable[[Sequence[Decision]], Awaitable[Sequence[int]]]  # ids of the decisions written
+
+
+@dataclass(frozen=True)
+class Walk:
+    """What a traversal needs: the tree as it stood, how wide to go, and how to ask and write down."""
+
+    tree: TreeNow
+    opinion: Question
+    widths: Widths
+    helpers: tuple[str, ...]
+    ask: Ask
+    record: Record
+    run: Run
+
+
+@dataclass(frozen=True)
+class Level:
+    """The options open at one level, parent after parent, with the second opinion of each."""
+
+    number: int
+    parents: tuple[OpenPath, ...]
+    groups: tuple[select.Group, ...]
+    ids: tuple[tuple[int, ...], ...]  # per group
+    opinions: tuple[tuple[float, ...], ...]  # per group
+    most: int
+
+    @property
+    def offered(self) -> int:
+        return sum(map(len, self.ids))
+
+
+@dataclass(frozen=True)
+class Selection:
+    picked: tuple[select.Selected, ...]
+    call_id: int | None
+    attempts: int
+    seen: bool
+    latency_ms: float
+
+
+async def traverse(question: str, walk: Walk, progress: Progress) -> list[OpenPath]:
+    """The paths that came to a leaf."""
+    paths = [OpenPath()]
+    for number in range(1, walk.tree.depth + 1):
+        walk.run.check(QueryCancelled)
+        level = await asyncio.to_thread(_level, number, paths, walk)
+        selection = await _select(question, level, walk, progress)
+        decisions = _decisions(level, selection, walk.run.id)
+        ids = await walk.record(decisions)
+        progress.decisions.extend(replace(made, id=number) for made, number in zip(decisions, ids, strict=True))
+        walk.run.emit(
+            LevelSelected(number, level.offered, len(selection.picked), selection.call_id is None, selection.latency_ms)
+        )
+        paths = _next(level, selection, progress, walk.run)
+    return paths
+
+
+def _level(number: int, paths: Sequence[OpenPath], walk: Walk) -> Level:
+    children = [walk.tree.children(path.tip) for path in paths]
+    open_ = [(path, nodes) for path, nodes in zip(paths, children, strict=True) if nodes]
+    ids = tuple(tuple(node.id for node in nodes) for _, nodes in open_)
+    return Level(
+        number=number,
+        parents=tuple(path for path, _ in open_),
+        groups=tuple(select.Group(path.names, tuple(node.name for node in nodes)) for path, nodes in open_),
+        ids=ids,
+        opinions=tuple(
+            tuple(float(o) for o in walk.opinion.opinion(path.tip, list(group)))
+            for (path, _), group in zip(open_, ids, strict=True)
+        ),
+        most=walk.widths.at(number, sum(map(len, ids))),
+    )
+
+
+async def _select(question: str, level: Level, walk: Walk, progress: Progress) -> Selection:
+    if level.offered <= 1:
+        picked = tuple(select.Selected(g, group.names[0], 1) for g, group in enumerate(level.groups))
+        return Selection(picked, None, 0, seen=False, latency_ms=0.0)
+    choice = _choice(question, level, walk)
+    latency_ms = 0.0
+    problems: tuple[str, ...] = ()
+    for attempt in range(1, ATTEMPTS + 1):
+        answer = await walk.ask(select.build(choice))
+        latency_ms += answer.latency_ms
+        parsed = select.parse(answer.data, choice)
+        progress.deterministic &= answer.deterministic
+        progress.responses.append(response("select", answer, parsed.good))
+        if not parsed.problems:
+            return Selection(parsed.good, answer.call_id, attempt, bool(choice.evidence), latency_ms)
+        problems = parsed.problems
+        choice = replace(choice, problems=problems)
+    raise SelectionInvalid(level=level.number, problem="; ".join(problems))
+
+
+def _choice(question: str, level: Level, walk: Walk) -> select.Choice:
+    flat = [category for group in level.ids for category in group]
+    opinions = np.array([[o for group in level.opinions for o in group]])
+    evidence = likeliest(
+        select.labels(level.groups),
+        opinions,
+        [walk.tree.profiles.size(category) for category in flat],
+        lambda index: walk.tree.profiles.key_terms(flat[index]),
+    )
+    return select.Choice(
+        question, level.number, walk.tree.depth, level.most, level.groups, helpers=walk.helpers, evidence=evidence
+    )
+
+
+def _decisions(level: Level, selection: Selection, run_id: str) -> list[Decision]:
+    """One per open parent; `id` 0 until the store has given one."""
+    ranks = {(picked.group, picked.name): picked.rank for picked in selection.picked}
+    decisions = []
+    for g, (path, group) in enumerate(zip(level.parents, level.groups, strict=True)):
+        options = tuple(
+            Option(category, name, round(opinion, 4), ranks.get((g, name)))
+            for category, name, opinion in zip(level.ids[g], group.names, level.opinions[g], strict=True)
+        )
+        chosen = sorted((o for o in options if o.rank is not None), key=lambda o: -(o.rank or 0))
+        decisions.append(
+            Decision(
+                id=0,
+                run_id=run_id,
+                call_id=selection.call_id,
+                chunk_id=None,
+                level=level.number,
+                parent_id=path.tip or None,
+                parent_path=path.names,
+                options=options,
+                chosen=tuple(o.category_id for o in chosen),
+                decided_by="model" if selection.call_id is not None else "forced",
+                seen=selection.seen,
+                attempts=selection.attempts,
+            )
+        )
+    return decisions
+
+
+def _next(level: Level, selection: Selection, progress: Progress, run: Run) -> list[OpenPath]:
+    """The paths one level deeper; a parent without a choice is a dropped path."""
+    deeper = []
+    for picked in selection.picked:
+        names = level.groups[picked.group].names
+        category = level.ids[picked.group][names.index(picked.name)]
+        deeper.append(level.parents[picked.group].step(category, picked.name, picked.rank, level.most))
+    followed = {picked.group for picked in selection.picked}
+    for g, path in enumerate(level.parents):
+        if g not in followed:
+            progress.dropped.append(DroppedPath(path.names, path.ids, "not chosen"))
+            run.emit(PathDropped(path.names, "not chosen"))
+    return deeper
+
+
+def response(purpose: str, answer: Answered, picked: Sequence[select.Selected] = ()) -> Response:
+    """MEMOIR 4.4: what the call said, when, and how long it took."""
+    output = tuple({"category": each.name, "ranked_relevance": each.rank} for each in picked)
+    return Response(
+        purpose,
+        output,
+        answer.timestamp,
+        answer.latency_ms,
+        answer.model,
+        answer.tokens_prompt,
+        answer.tokens_completion,
+        answer.call_id,
+        answer.cost,
+    )

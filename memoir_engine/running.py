@@ -1,0 +1,180 @@
+"""Runs as they are executed: the row first, then the work, then how it ended.
+
+Invariant: a run's row is committed before its work begins, and it never stays open when its work has ended.
+A cancelled run stops at its next wait; once its commit has begun it is too late.
+Source: DESIGN §2.5, §7; MEMOIR 7B.4.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import os
+import socket
+import threading
+from collections.abc import Awaitable, Callable
+from dataclasses import dataclass, field
+from typing import Any, Generic, TypeVar
+
+from memoir_engine.background import BackgroundLoop
+from memoir_engine.errors import IngestionCancelled, MemoirError, QueryCancelled
+from memoir_engine.events import RunEnded, RunStarted
+from memoir_engine.run import Actor, Clock, Listener, Run, RunStatus, new_id
+from memoir_engine.store import runs as run_rows
+from memoir_engine.store.database import Database
+from memoir_engine.store.recorder import Recorder
+
+Result = TypeVar("Result")
+
+HEARTBEAT_S = 2.0
+CANCELLED = (IngestionCancelled, QueryCancelled)
+
+
+@dataclass(frozen=True)
+class Verb(Generic[Result]):
+    """What is to be run: its name, what was asked, whose calls may be re-used, and the work itself.
+
+    work: fills in the result; raises what went wrong.
+    failed: the result that tells an error; `stopped` is the error that tells a cancellation.
+    record: ids and numbers of the result, kept with the run.
+    """
+
+    name: str
+    request: dict[str, Any]
+    subject: str | None
+    work: Callable[[Run], Awaitable[Result]]
+    failed: Callable[[Run, MemoirError], Result]
+    stopped: Callable[[], MemoirError]
+    record: Callable[[Result], dict[str, Any]]
+    listeners: tuple[Listener, ...] = ()
+
+
+@dataclass
+class Running:
+    run: Run
+    recorder: Recorder
+    task: asyncio.Future[Any] | None = None
+    done: threading.Event = field(default_factory=threading.Event)
+
+
+class Runner:
+    """The runs of this process. All of it happens on the one loop; `open_run` and `cancel` come from any thread."""
+
+    def __init__(self, db: Database, clock: Clock, loop: BackgroundLoop) -> None:
+        self._db = db
+        self._clock = clock
+        self._loop = loop
+        self._running: dict[str, Running] = {}
+        self._pulse: asyncio.Task[None] | None = None
+        self.owner = f"{socket.gethostname()}:{os.getpid()}"
+
+    def open_run(self, verb: Verb[Any], actor: Actor) -> Run:
+        """Write the run's row; from then on it has an address."""
+        run_id = new_id(self._clock.now())
+        recorder = Recorder(self._db, run_id, verb.subject)
+        run = Run(run_id, verb.name, actor, self._clock, recorder, [recorder.take, *verb.listeners])
+        row = run_rows.NewRun(
+            id=run_id,
+            verb=verb.name,
+            actor=actor.name,
+            user=actor.user,
+            started_at=self._clock.now(),
+            request=verb.request,
+            status="queued",
+            owner=self.owner,
+            subject=verb.subject,
+        )
+        self._db.write(lambda tx: run_rows.create(tx, row), operation=f"the run of {verb.name}")
+        self._running[run_id] = Running(run, recorder)
+        return run
+
+    async def execute(self, verb: Verb[Result], run: Run) -> Result:
+        """Do the work and write how it ended. Raises nothing but what is not Memoir's own."""
+        running = self._running[run.id]
+        self._keep_pulse()
+        try:
+            await self._db.awrite(lambda tx: run_rows.start(tx, run.id, now=self._clock.now(), owner=self.owner))
+            run.emit(RunStarted(verb.name, run.actor.name))
+            return await self._work(verb, run, running)
+        finally:
+            self._running.pop(run.id, None)
+            running.done.set()
+
+    async def _work(self, verb: Verb[Result], run: Run, running: Running) -> Result:
+        try:
+            if run.cancellation.asked:
+                raise verb.stopped()
+            task = asyncio.ensure_future(verb.work(run))  # a task of its own, so that a cancel never hits how it ends
+            running.task = task
+            result = await task
+        except MemoirError as error:
+            return await self._ended(verb, run, running, error)
+        except asyncio.CancelledError:
+            if not run.cancellation.asked:  # the loop ends: the row is left to be found interrupted
+                raise
+            return await self._ended(verb, run, running, verb.stopped())
+        except Exception as error:
+            await self._finish(run, running, "failed", {}, MemoirError(), note=type(error).__name__)
+            raise
+        await self._finish(run, running, "done", verb.record(result), None)
+        return result
+
+    async def _ended(self, verb: Verb[Result], run: Run, running: Running, error: MemoirError) -> Result:
+        status: RunStatus = "cancelled" if isinstance(error, CANCELLED) else "failed"
+        result = verb.failed(run, error)
+        await self._finish(run, running, status, verb.record(result), error)
+        return result
+
+    async def _finish(
+        self,
+        run: Run,
+        running: Running,
+        status: RunStatus,
+        record: dict[str, Any],
+        error: MemoirError | None,
+        note: str | None = None,
+    ) -> None:
+        told = None if error is None else str(error) if note is None else f"{error} ({note})"
+        run.emit(RunEnded(status, told, None if error is None else error.remedy))
+        await running.recorder.flush()
+        await self._db.awrite(
+            lambda tx: run_rows.finish(
+                tx,
+                run.id,
+                status,
+                result=record,
+                error=told,
+                remedy=None if error is None else error.remedy,
+                clock=self._clock,
+            ),
+            operation=f"the end of run {run.id}",
+        )
+
+    def cancel(self, run_id: str) -> bool:
+        """True when the run will stop; False when it is not running here, or its commit has begun."""
+        running = self._running.get(run_id)
+        if running is None or not running.run.cancellation.ask():
+            return False
+        if running.task is not None:
+            running.task.get_loop().call_soon_threadsafe(running.task.cancel)
+        return True
+
+    def wait(self, run_id: str, timeout_s: float | None) -> bool:
+        """True when the run has ended, here or elsewhere."""
+        running = self._running.get(run_id)
+        return running is None or running.done.wait(timeout_s)
+
+    def ids(self) -> tuple[str, ...]:
+        return tuple(self._running)
+
+    def _keep_pulse(self) -> None:
+        if self._pulse is None or self._pulse.done():
+            self._pulse = asyncio.get_running_loop().create_task(self._beat())
+
+    async def _beat(self) -> None:
+        """Heartbeats, and events that no call carried along, while anything runs."""
+        while self._running:
+            for running in list(self._running.values()):
+                await running.recorder.flush()
+            ids = self.ids()
+            await self._db.awrite(lambda tx: run_rows.heartbeat(tx, ids, self._clock.now()), operation="a heartbeat")
+            await asyncio.sleep(HEARTBEAT_S)

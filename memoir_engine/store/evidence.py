@@ -1,0 +1,172 @@
+"""The tree of now with the profiles of what is filed in it, in memory.
+
+Invariant: a cache. `current()` compares its seq with the chain's and takes in what changed; what it handed out before never
+changes. Blobs of leaves only save counting words again: one that does not hold exactly the leaf's chunks is mended from the texts.
+Source: DESIGN §2.3, §5 "Profiles".
+"""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field
+
+from sqlalchemy import select
+
+from memoir_engine.store import chain, chunks, profiles, tree
+from memoir_engine.store import tables as t
+from memoir_engine.store.database import Database
+from memoir_engine.store.tree import CategoryRow
+from memoir_engine.store.types import FAR, Tx
+from memoir_engine.text.profiles import Profiles, decode_leaf, encode_leaf
+from memoir_engine.text.terms import TOKENIZER, Terms, terms
+
+
+@dataclass(frozen=True)
+class TreeNow:
+    """One moment: the categories that are open at `seq`, and what is filed below them. Never changes."""
+
+    seq: int
+    depth: int
+    rows: tuple[CategoryRow, ...]
+    profiles: Profiles
+    _below: dict[int, tuple[CategoryRow, ...]] = field(default_factory=dict, compare=False, repr=False)
+
+    def children(self, parent: int) -> tuple[CategoryRow, ...]:
+        """Open children of a category (0: level 1), by id."""
+        if not self._below and self.rows:
+            below: dict[int, list[CategoryRow]] = {}
+            for row in self.rows:
+                below.setdefault(row.parent_id, []).append(row)
+            self._below.update({parent: tuple(rows) for parent, rows in below.items()})
+        return self._below.get(parent, ())
+
+    def limited_to(self, leaves: Iterable[int]) -> TreeNow:
+        """Only these leaves and what is above them."""
+        parents = {row.id: row.parent_id for row in self.rows}
+        kept: set[int] = set()
+        for leaf in leaves:
+            while leaf in parents and leaf not in kept:
+                kept.add(leaf)
+                leaf = parents[leaf]
+        return TreeNow(self.seq, self.depth, tuple(row for row in self.rows if row.id in kept), self.profiles)
+
+
+class TreeCache:
+    """One per memory; safe for threads."""
+
+    def __init__(self, db: Database, *, depth: int) -> None:
+        self._db = db
+        self._depth = depth
+        self._lock = threading.Lock()
+        self._now: TreeNow | None = None
+        self._leaf_of: dict[int, int] = {}
+        self._counted: dict[int, Terms] = {}  # by chunk id, of chunks that are about to be read
+
+    def counted(self, known: Mapping[int, Terms]) -> None:
+        """Words of chunks that were just committed, so that they are not counted twice."""
+        with self._lock:
+            self._counted.update(known)
+
+    def current(self) -> TreeNow:
+        """The tree as it stands now."""
+        with self._lock:
+            if self._now is None:
+                self._now = self._db.read(self._loaded)
+            elif self._db.read(chain.seq) != self._now.seq:
+                self._now = self._db.read(self._caught_up)
+            return self._now
+
+    def persist(self) -> None:
+        """Write the blobs of leaves whose chunks are not those of their blob."""
+        missing = self._db.read(_unlike)
+        if not missing:
+            return
+        seq = self._db.read(chain.seq)
+        bodies = self._db.read(lambda tx: [self._blob(tx, leaf, held, seq) for leaf, held in missing.items() if held])
+        gone = [leaf for leaf, held in missing.items() if not held]
+
+        def write(tx: Tx) -> None:
+            profiles.put_many(tx, bodies)
+            profiles.remove(tx, gone)
+
+        self._db.write(write, operation="the profiles")
+        with self._lock:
+            self._counted.clear()
+
+    def _loaded(self, tx: Tx) -> TreeNow:
+        rows = tree.snapshot(tx)
+        held = _open_filings(tx)
+        known = _from_blobs(tx)
+        missing = [chunk for leaf in held.values() for chunk in leaf if chunk not in known]
+        texts = chunks.texts(tx, missing)
+        known |= {chunk: self._counted.get(chunk) or terms(texts[chunk]) for chunk in missing}
+        parents = {row.id: row.parent_id for row in rows.categories}
+        self._leaf_of = {chunk: leaf for leaf, found in held.items() for chunk in found}
+        made = Profiles.build(parents, {leaf: {chunk: known[chunk] for chunk in found} for leaf, found in held.items()})
+        return TreeNow(rows.seq, self._depth, rows.categories, made)
+
+    def _caught_up(self, tx: Tx) -> TreeNow:
+        """The last moment plus what was filed and closed since; on a fork, since others may still be reading."""
+        assert self._now is not None
+        rows = tree.snapshot(tx)
+        changed = chunks.changes_since(tx, self._now.seq)
+        made = self._now.profiles.fork()
+        for row in rows.categories:
+            made.place(row.id, row.parent_id)
+        for chunk in changed.closed:
+            if chunk in self._leaf_of:
+                made.remove(self._leaf_of.pop(chunk), chunk)
+        for filed in changed.filed:
+            self._file(made, filed)
+        for gone in {row.id for row in self._now.rows} - {row.id for row in rows.categories}:
+            made.drop(gone)
+        return TreeNow(rows.seq, self._depth, rows.categories, made)
+
+    def _file(self, made: Profiles, filed: chunks.Filed) -> None:
+        before = self._leaf_of.get(filed.chunk_id)
+        if before is not None:
+            made.move(filed.chunk_id, before, filed.category_id)
+        else:
+            made.file(filed.category_id, filed.chunk_id, self._counted.get(filed.chunk_id) or terms(filed.text))
+        self._leaf_of[filed.chunk_id] = filed.category_id
+
+    def _blob(self, tx: Tx, leaf: int, held: list[int], seq: int) -> profiles.Profile:
+        known = {chunk: found for chunk in held if (found := self._counted.get(chunk)) is not None}
+        if len(known) < len(held):
+            before = profiles.get_all(tx, TOKENIZER, only=(leaf,)).get(leaf)
+            known |= {c: words for c, words in ((decode_leaf(before.body) if before else None) or {}).items() if c in set(held)}
+        texts = chunks.texts(tx, [chunk for chunk in held if chunk not in known])
+        known |= {chunk: terms(text) for chunk, text in texts.items()}
+        return profiles.Profile(leaf, seq, TOKENIZER, encode_leaf({chunk: known[chunk] for chunk in held if chunk in known}))
+
+
+def _open_filings(tx: Tx) -> dict[int, list[int]]:
+    """Per leaf its chunks, by id."""
+    c = t.filing.c
+    held: dict[int, list[int]] = {}
+    for leaf, chunk in tx.execute(select(c.category_id, c.chunk_id).where(c.to_seq == FAR).order_by(c.chunk_id)):
+        held.setdefault(leaf, []).append(chunk)
+    return held
+
+
+def _from_blobs(tx: Tx) -> dict[int, Terms]:
+    known: dict[int, Terms] = {}
+    for profile in profiles.get_all(tx, TOKENIZER).values():
+        known |= decode_leaf(profile.body) or {}
+    return known
+
+
+def _unlike(tx: Tx) -> dict[int, list[int]]:
+    """Leaves filed in since their blob was written, or without one; and leaves with a blob that hold nothing now."""
+    c = t.filing.c
+    held = _open_filings(tx)
+    stamps = {row.category_id: row.seq for row in tx.execute(select(t.profile.c.category_id, t.profile.c.seq))}
+    touched: dict[int, int] = {}
+    for leaf, opened, closed in tx.execute(select(c.category_id, c.from_seq, c.to_seq)):
+        touched[leaf] = max(touched.get(leaf, 0), opened, closed if closed < FAR else 0)
+    return {
+        leaf: held.get(leaf, [])
+        for leaf, seq in sorted(touched.items())
+        if stamps.get(leaf, -1) < seq and (leaf in held or leaf in stamps)
+    }

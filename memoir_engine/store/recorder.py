@@ -1,0 +1,71 @@
+"""A run's ledger: its calls, durable before their answers are used, and its events carried along.
+
+Invariant: `record` has committed when it returns. Events wait for the next call's transaction or the next heartbeat;
+they are for people to look at and prove nothing, so a killed process may lose the last of them, never a call.
+Source: DESIGN §2.6.
+"""
+
+from __future__ import annotations
+
+import threading
+
+from memoir_engine.events import Stamped
+from memoir_engine.ledger import Attempt, Paid
+from memoir_engine.store import calls, runs
+from memoir_engine.store.database import Database
+from memoir_engine.store.types import Tx
+
+
+class Recorder:
+    """Stands behind the protocol `Ledger`; `take` listens to the run's events."""
+
+    def __init__(self, db: Database, run_id: str, subject: str | None) -> None:
+        self._db = db
+        self._run_id = run_id
+        self._subject = subject
+        self._lock = threading.Lock()
+        self._waiting: list[Stamped] = []
+
+    def take(self, stamped: Stamped) -> None:
+        with self._lock:
+            self._waiting.append(stamped)
+
+    async def record(self, attempt: Attempt) -> int:
+        events = self._taken()
+        try:
+            return await self._db.awrite(
+                lambda tx: self._write(tx, attempt, events), operation=f"the call {attempt.purpose} of run {self._run_id}"
+            )
+        except BaseException:
+            self._give_back(events)
+            raise
+
+    async def paid(self, fingerprint: str) -> Paid | None:
+        if self._subject is None:
+            return None
+        subject = self._subject
+        return await self._db.aread(lambda tx: calls.paid(tx, fingerprint, subject))
+
+    async def flush(self) -> None:
+        """Write the events that wait."""
+        events = self._taken()
+        if not events:
+            return
+        try:
+            await self._db.awrite(lambda tx: runs.append_events(tx, events), operation=f"the events of run {self._run_id}")
+        except BaseException:
+            self._give_back(events)
+            raise
+
+    def _write(self, tx: Tx, attempt: Attempt, events: list[Stamped]) -> int:
+        runs.append_events(tx, events)
+        return calls.record(tx, attempt, self._subject)
+
+    def _taken(self) -> list[Stamped]:
+        with self._lock:
+            events, self._waiting = self._waiting, []
+        return events
+
+    def _give_back(self, events: list[Stamped]) -> None:
+        with self._lock:
+            self._waiting = events + self._waiting

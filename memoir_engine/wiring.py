@@ -1,0 +1,185 @@
+"""The composition root: one engine put together from its parts, and taken apart again.
+
+Invariant: only here do adapters meet; services receive what they need, and nothing reaches for a global.
+Source: DESIGN §3.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import hashlib
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any
+
+from memoir_engine.background import LOOP, BackgroundLoop
+from memoir_engine.config import Resolved
+from memoir_engine.errors import CostCapReached, IngestionCancelled, MemoirError
+from memoir_engine.events import Waiting
+from memoir_engine.prompts import Prompt
+from memoir_engine.run import Actor, Clock, Run, SystemClock
+from memoir_engine.running import HEARTBEAT_S, Runner, Verb
+
+if TYPE_CHECKING:
+    from memoir_engine.index.lexical import LexicalIndex
+    from memoir_engine.llm.attempts import Reply
+    from memoir_engine.llm.client import ModelClient
+    from memoir_engine.llm.tokens import TokenCounter
+    from memoir_engine.store.database import Database
+    from memoir_engine.store.evidence import TreeCache
+    from memoir_engine.text.chunks import Piece
+
+LEASE_S = 15.0  # a planner that shows no life for this long is taken to be dead
+EXPIRED_S = 15.0  # a run without a heartbeat for this long is interrupted
+POLL_S = 0.2  # how often a waiting ingestion looks whether another process has ended
+
+
+@dataclass
+class Engine:
+    """Everything one memory consists of, whoever acts on it."""
+
+    resolved: Resolved
+    clock: Clock
+    db: Database
+    client: ModelClient
+    tokens: TokenCounter
+    cache: TreeCache
+    lexical: LexicalIndex
+    runner: Runner
+    loop: BackgroundLoop = LOOP
+    _planning: asyncio.Lock = field(default_factory=asyncio.Lock)
+    closed: bool = False
+
+    def close(self) -> None:
+        """End its pools, handles and loop. Runs that are under way are cancelled."""
+        if self.closed:
+            return
+        self.closed = True
+        for run_id in self.runner.ids():
+            self.runner.cancel(run_id)
+            self.runner.wait(run_id, 10)
+        self.loop.wait(self.client.close())
+        self.loop.release()
+        self.db.close()
+
+    def cut(self, text: str) -> list[Piece]:
+        """Chunks of the size that is configured, counted as the model counts."""
+        from memoir_engine.text.chunks import cut
+
+        config = self.resolved.config
+        return cut(
+            text,
+            self.tokens,
+            minimum=config.chunk_min_tokens,
+            maximum=config.chunk_max_tokens,
+            delimiters=config.delimiters,
+        )
+
+    async def opened(self, verb: Verb[Any], actor: Actor) -> Run:
+        """The run's row, written in the pool."""
+        return await asyncio.to_thread(self.runner.open_run, verb, actor)
+
+    def bury_the_dead(self) -> None:
+        """Runs whose process shows no life any more become interrupted."""
+        from memoir_engine.store import runs
+
+        if self.db.read(lambda tx: runs.expired(tx, now=self.clock.now(), ttl_s=EXPIRED_S)):
+            self.db.write(lambda tx: runs.interrupt_expired(tx, clock=self.clock, ttl_s=EXPIRED_S), operation="ending dead runs")
+
+    def catch_up(self) -> None:
+        """Each index takes in what it misses; failing here delays search, never ingestion."""
+        from memoir_engine.store import chunks
+
+        changed = self.db.read(lambda tx: chunks.changes_since(tx, self.lexical.high_water))
+        if changed.seq > self.lexical.high_water:
+            self.lexical.take_in([(filed.chunk_id, filed.text) for filed in changed.filed], changed.closed, changed.seq)
+
+    @asynccontextmanager
+    async def planning(self, run: Run, name: str) -> AsyncIterator[None]:
+        """One planner per store: here by a lock, elsewhere by a lease with a heartbeat."""
+        from memoir_engine.store import lease
+
+        if self._planning.locked():
+            run.emit(Waiting("an ingestion before it"))
+        async with self._planning:
+            await self._leased(run, name)
+            pulse = asyncio.get_running_loop().create_task(self._keep_lease(run.id))
+            try:
+                yield
+            finally:
+                pulse.cancel()
+                await self.db.awrite(lambda tx: lease.release(tx, run.id))
+
+    async def _leased(self, run: Run, name: str) -> None:
+        from memoir_engine.store import lease
+
+        told = False
+        while not await self.db.awrite(lambda tx: lease.acquire(tx, run.id, now=self.clock.now(), ttl_s=LEASE_S)):
+            run.check(IngestionCancelled, name=name)
+            if not told:
+                run.emit(Waiting("an ingestion of another process"))
+                told = True
+            await asyncio.sleep(POLL_S)
+
+    async def _keep_lease(self, owner: str) -> None:
+        from memoir_engine.store import lease
+
+        while True:
+            await asyncio.sleep(HEARTBEAT_S)
+            await self.db.awrite(lambda tx: lease.renew(tx, owner, now=self.clock.now()))
+
+
+class Asking:
+    """The model as one run sees it: counted, capped, and stopped when somebody cancels."""
+
+    def __init__(self, engine: Engine, run: Run, stopped: MemoirError) -> None:
+        self._engine = engine
+        self._run = run
+        self._stopped = stopped
+        self.calls = 0
+        self.cost = 0.0
+
+    async def __call__(self, prompt: Prompt, *, reuse: bool = True) -> Reply:
+        cap = self._engine.resolved.config.max_cost
+        if self._run.cancellation.asked:
+            raise self._stopped
+        if cap is not None and self.cost >= cap:
+            raise CostCapReached(spent=self.cost, cap=cap)
+        reply = await self._engine.client.ask(prompt, self._run, reuse=reuse)
+        self.calls += 0 if reply.reused else 1
+        self.cost += reply.cost or 0.0
+        return reply
+
+
+def open_engine(resolved: Resolved, clock: Clock | None = None) -> Engine:
+    """Open what is configured. Raises ConfigurationError or DatabaseError, with nothing left open."""
+    from memoir_engine.index.lexical import LexicalIndex
+    from memoir_engine.llm.client import ModelClient
+    from memoir_engine.llm.tokens import counter
+    from memoir_engine.store.database import Database
+    from memoir_engine.store.evidence import TreeCache
+    from memoir_engine.text.terms import TOKENIZER, tokens
+
+    clock = clock or SystemClock()
+    config = resolved.config
+    client = ModelClient.open(config, resolved.secrets)
+    config.data_dir.mkdir(parents=True, exist_ok=True)
+    db = Database.open(str(config.database_url), clock=clock, depth=config.hierarchy_depth)
+    try:
+        lexical = LexicalIndex.open(config.data_dir / "bm25", tokens, tokeniser_id=TOKENIZER)
+        cache = TreeCache(db, depth=config.hierarchy_depth)
+    except BaseException:
+        db.close()
+        raise
+    LOOP.acquire()
+    return Engine(resolved, clock, db, client, counter(client.name), cache, lexical, Runner(db, clock, LOOP))
+
+
+def digest(data: bytes) -> str:
+    return hashlib.sha256(data).hexdigest()
+
+
+def subject_of(sha256: str, owner: str | None) -> str:
+    """Whose answers may be re-used: those of runs over the same bytes of the same owner."""
+    return hashlib.sha256(f"{sha256}\x00{owner or ''}".encode()).hexdigest()
