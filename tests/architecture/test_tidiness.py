@@ -11,6 +11,7 @@ import modules
 from machine import REPOSITORY
 
 MOST_LINES = 320
+RECORDED = "memoir_engine.store.migrations.versions."  # a migration is what once happened: never tidied afterwards
 CATCH_ALL = {"util", "utils", "common", "manager", "managers", "handler", "handlers", "processor", "processors", "base", "misc"}
 DOMAIN_WORD = "contextual helper"  # the one thing a module called helper may be about
 
@@ -62,13 +63,13 @@ def functions() -> list[tuple[str, ast.FunctionDef | ast.AsyncFunctionDef]]:
 
 
 def test_no_file_is_longer_than_one_idea():
-    lengths = {path: len(path.read_text(encoding="utf-8").splitlines()) for path in modules.python_files()}
-    assert {modules.dotted(path): lines for path, lines in lengths.items() if lines > MOST_LINES} == {}
+    lengths = {modules.dotted(path): len(path.read_text(encoding="utf-8").splitlines()) for path in modules.python_files()}
+    assert {name: lines for name, lines in lengths.items() if lines > MOST_LINES and not name.startswith(RECORDED)} == {}
 
 
 def test_no_function_is_longer_than_fifty_lines():
     spans = {name: (node.end_lineno or node.lineno) - node.lineno + 1 for name, node in functions()}
-    assert {name: lines for name, lines in spans.items() if lines > 50} == {}
+    assert {name: lines for name, lines in spans.items() if lines > 50 and not name.startswith(RECORDED)} == {}
 
 
 def test_no_module_is_a_catch_all():
@@ -83,7 +84,8 @@ def test_a_module_called_helper_is_about_the_contextual_helper():
 
 
 def test_every_module_says_its_idea():
-    files = [path for path in modules.python_files() if path.read_text(encoding="utf-8").strip()]
+    product = (modules.PACKAGE, "ui", "pages", "benchmarks", "scripts")
+    files = [path for path in modules.python_files(*product) if path.read_text(encoding="utf-8").strip()]
     silent = [modules.dotted(path) for path in files if not ast.get_docstring(ast.parse(path.read_text(encoding="utf-8")))]
     assert silent == []
 
