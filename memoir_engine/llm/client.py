@@ -29,6 +29,7 @@ from memoir_engine.prompts import Prompt
 from memoir_engine.run import Run
 
 if TYPE_CHECKING:
+    from httpx2 import AsyncClient
     from pydantic_ai.messages import ModelMessage
     from pydantic_ai.models import Model
 
@@ -44,6 +45,7 @@ class _Seat:
     """What belongs to one event loop: connections and locks cannot move between loops."""
 
     model: Model
+    http: AsyncClient | None
     gate: asyncio.Semaphore
 
 
@@ -107,10 +109,8 @@ class ModelClient:
     async def close(self) -> None:
         """End the connections of the running loop."""
         seat = self._seats.pop(asyncio.get_running_loop(), None)
-        provider = getattr(getattr(seat, "model", None), "provider", None)
-        http = getattr(getattr(provider, "client", None), "_client", None)
-        if http is not None and hasattr(http, "aclose"):
-            await http.aclose()
+        if seat is not None and seat.http is not None:
+            await seat.http.aclose()
 
     async def _answered(self, prompt: Prompt, asking: Asking) -> Reply:
         """Ask until a reply fits: feedback in the same conversation after one that does not."""
@@ -177,9 +177,10 @@ class ModelClient:
         if loop not in self._seats:
             await asyncio.to_thread(self._import_all)  # seconds the first time; the loop only waits
         if loop not in self._seats:
-            model = build(self.choice, self.secrets, recording_client(self.config.timeout_s))
+            http = None if self.is_offline else recording_client(self.config.timeout_s)
+            model = build(self.choice, self.secrets, http)
             self._temperature = self._temperature and forms.takes_temperature(dict(model.profile))
-            self._seats[loop] = _Seat(model, asyncio.Semaphore(self.config.max_concurrency))
+            self._seats[loop] = _Seat(model, http, asyncio.Semaphore(self.config.max_concurrency))
         return self._seats[loop]
 
     def _import_all(self) -> None:

@@ -98,7 +98,7 @@ def require_installed(choice: Choice) -> None:
         raise ProviderMissing(model=choice.named, provider=title, extra=choice.provider)
 
 
-def build(choice: Choice, secrets: Secrets, client: AsyncClient) -> Model:
+def build(choice: Choice, secrets: Secrets, client: AsyncClient | None) -> Model:
     """The pydantic-ai model. `client` carries its HTTP, so that what goes out can be recorded. Imports only what it needs."""
     require_installed(choice)
     if choice.provider == "offline":
@@ -164,7 +164,7 @@ def _bare(url: str) -> str:
     return f"{parts.scheme}://{parts.netloc.rpartition('@')[2]}{parts.path}"
 
 
-def _build_openai(choice: Choice, key: str, client: AsyncClient) -> Model:
+def _build_openai(choice: Choice, key: str, client: AsyncClient | None) -> Model:
     from pydantic_ai.models.openai import OpenAIChatModel, OpenAIResponsesModel
 
     if choice.provider == "ollama":
@@ -185,7 +185,7 @@ def _build_openai(choice: Choice, key: str, client: AsyncClient) -> Model:
     return kind(choice.model, provider=openai)
 
 
-def _build_cloud(choice: Choice, key: str, client: AsyncClient) -> Model:
+def _build_cloud(choice: Choice, key: str, client: AsyncClient | None) -> Model:
     if choice.provider == "anthropic":
         from pydantic_ai.models.anthropic import AnthropicModel
         from pydantic_ai.providers.anthropic import AnthropicProvider

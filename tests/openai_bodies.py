@@ -1,0 +1,103 @@
+"""The JSON bodies with which OpenAI's server answers: chat completions, responses, embeddings.
+
+Invariant: a body depends on nothing but the request and the scripted reply.
+"""
+
+from __future__ import annotations
+
+import hashlib
+from dataclasses import dataclass
+from typing import Any
+
+
+@dataclass(frozen=True)
+class Text:
+    """A reply. usage: (prompt, completion) tokens, None reports none."""
+
+    content: str
+    finish: str = "stop"
+    usage: tuple[int, int] | None = (11, 7)
+
+
+@dataclass(frozen=True)
+class Refuse:
+    reason: str
+
+
+def chat(asked: dict[str, Any], reply: Text | Refuse) -> dict[str, Any]:
+    message: dict[str, Any] = {"role": "assistant", "content": None, "refusal": None}
+    finish = "stop"
+    if isinstance(reply, Refuse):
+        message["refusal"] = reply.reason
+    elif asked.get("tools"):
+        call = {"name": asked["tools"][0]["function"]["name"], "arguments": reply.content}
+        message["tool_calls"] = [{"id": "call-1", "type": "function", "function": call}]
+        finish = "tool_calls" if reply.finish == "stop" else reply.finish
+    else:
+        message["content"], finish = reply.content, reply.finish
+    choice = {"index": 0, "message": message, "finish_reason": finish, "logprobs": None}
+    answer = {"id": "chatcmpl-1", "object": "chat.completion", "created": 1700000000, "model": asked["model"]}
+    return answer | {"choices": [choice]} | _usage(reply, "prompt_tokens", "completion_tokens")
+
+
+def responses(asked: dict[str, Any], reply: Text | Refuse) -> dict[str, Any]:
+    cut = isinstance(reply, Text) and reply.finish == "length"
+    if isinstance(reply, Refuse):
+        item = _output_message({"type": "refusal", "refusal": reply.reason})
+    elif asked.get("tools"):
+        called = {"name": asked["tools"][0]["name"], "arguments": reply.content, "status": "completed"}
+        item = {"type": "function_call", "id": "fc-1", "call_id": "call-1", **called}
+    else:
+        item = _output_message({"type": "output_text", "text": reply.content, "annotations": []})
+    answer = {
+        "id": "resp-1",
+        "object": "response",
+        "created_at": 1700000000,
+        "model": asked["model"],
+        "status": "incomplete" if cut else "completed",
+        "incomplete_details": {"reason": "max_output_tokens"} if cut else None,
+        "output": [item],
+        "parallel_tool_calls": False,
+        "tool_choice": "auto",
+        "tools": [],
+        "error": None,
+        "instructions": None,
+        "metadata": {},
+        "temperature": 0,
+        "top_p": 1,
+    }
+    return answer | _usage(reply, "input_tokens", "output_tokens")
+
+
+def _output_message(content: dict[str, Any]) -> dict[str, Any]:
+    return {"type": "message", "id": "msg-1", "role": "assistant", "status": "completed", "content": [content]}
+
+
+def _usage(reply: Text | Refuse, sent: str, received: str) -> dict[str, Any]:
+    counts = reply.usage if isinstance(reply, Text) else (5, 0)
+    if counts is None:
+        return {}
+    detail: dict[str, Any] = {}
+    if sent == "input_tokens":
+        detail = {"input_tokens_details": {"cached_tokens": 0}, "output_tokens_details": {"reasoning_tokens": 0}}
+    return {"usage": {sent: counts[0], received: counts[1], "total_tokens": sum(counts), **detail}}
+
+
+def embeddings(body: dict[str, Any]) -> dict[str, Any]:
+    """Vectors that depend on nothing but the text; equal texts are equal."""
+    texts = body["input"] if isinstance(body["input"], list) else [body["input"]]
+    dims = body.get("dimensions", 8)
+    data = [{"object": "embedding", "index": n, "embedding": _vector(text, dims)} for n, text in enumerate(texts)]
+    tokens = sum(len(text) // 4 for text in texts)
+    return {"object": "list", "data": data, "model": body["model"], "usage": {"prompt_tokens": tokens, "total_tokens": tokens}}
+
+
+def _vector(text: str, dims: int) -> list[float]:
+    digest = hashlib.shake_128(text.encode()).digest(dims)
+    return [byte / 127.5 - 1 for byte in digest]
+
+
+def text_of(content: Any) -> str:
+    if isinstance(content, str):
+        return content
+    return "\n".join(part.get("text", "") for part in content or [])
