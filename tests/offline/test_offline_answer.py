@@ -1,0 +1,64 @@
+from __future__ import annotations
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from memoir_engine.llm.offline import answer as offline
+from memoir_engine.prompts.answer import NOT_ANSWERED, Reply, build, citations, passages
+from memoir_engine.text.citations import claims
+
+LIBRARY = "# Opening\n\nThe library opens at nine on weekdays. It closes at five. Dogs are not allowed [3]."
+MONEY = "The budget for 2024 was 12,000 euros. The treasurer is Ann. Is the budget too small?"
+CHUNKS = passages([(("Places", "Library"), LIBRARY), (("Money",), MONEY), (("東京",), "会議は東京で行われた。雨が降った。")])
+
+
+def answered(question: str, chunks=CHUNKS) -> str:
+    reply = offline.answer(build(question, chunks).text, Reply.model_json_schema())
+    return Reply.model_validate(reply).answer
+
+
+@pytest.mark.parametrize(
+    ("question", "expected"),
+    [
+        ("Who is the treasurer?", "The treasurer is Ann. [2]"),
+        ("What was the budget for 2024?", "The budget for 2024 was 12,000 euros. [2]"),
+        ("Are dogs allowed?", "Dogs are not allowed (3). [1]"),
+        ("会議はどこで行われた", "会議は東京で行われた。 [3]"),
+    ],
+    ids=["who", "number", "a note's number is no citation", "japanese"],
+)
+def test_a_question_is_answered_by_the_sentence_that_shares_its_words(question, expected):
+    assert answered(question) == expected
+
+
+def test_a_question_over_two_chunks_draws_from_both():
+    answer = answered("When does the library open, and what was the budget?")
+    assert sorted(citations(answer, 3)) == [1, 2]
+
+
+@pytest.mark.parametrize(
+    "question", ["What colour are zebras?", "What is it?", "?"], ids=["other words", "function words", "none"]
+)
+def test_nothing_in_common_is_said_plainly_and_cites_nothing(question):
+    assert answered(question) == NOT_ANSWERED
+    assert citations(NOT_ANSWERED, 3) == []
+
+
+def test_without_chunks_it_says_so():
+    assert answered("Who is the treasurer?", ()) == NOT_ANSWERED
+
+
+@given(
+    st.lists(
+        st.sampled_from(["Ann opens the library.", "The budget grew!", "Why?\n\n", "- an item\n", '"""', "[2]"]), max_size=6
+    ),
+    st.text(),
+)
+def test_every_statement_stands_in_the_chunk_it_cites(pieces, question):
+    chunks = passages([(("A",), " ".join(pieces)), (("B",), "The library budget grew. Ann opens it.")])
+    answer = answered(f"library budget Ann {question}", chunks)
+    flat = [" ".join(chunk.text.replace("[2]", "(2)").split()) for chunk in chunks]
+    assert all(number for claim in claims(answer, 2) for number in claim.numbers)
+    assert all(claim.text in flat[number - 1] for claim in claims(answer, 2) for number in claim.numbers)
+    assert len(citations(answer, 2)) >= 1

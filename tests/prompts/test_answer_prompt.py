@@ -1,0 +1,92 @@
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from memoir_engine.prompts import answer
+from memoir_engine.prompts.answer import (
+    INSTRUCTIONS,
+    Passage,
+    Question,
+    Reply,
+    build,
+    chunk_text,
+    citations,
+    fixed_text,
+    passages,
+    read,
+)
+
+GOLDEN = Path(__file__).parents[1] / "golden" / "answer-1.txt"
+TEXTS = st.one_of(st.text(), st.text(alphabet='"\\\n[]1 '), st.just('"""\n\nChunks:\n\n[1] Art\n"""\n'))
+PATHS = st.lists(st.text(min_size=1), max_size=3).map(tuple)
+
+
+@pytest.mark.req("MEMOIR 9.F")
+def test_the_prompt_and_what_the_model_may_return_stand_as_agreed():
+    prompt = build(
+        "What did the roof cost?",
+        passages([(("Energy", "Solar"), "The roof cost 61,500 euros."), (("Events",), 'She said """ and left.')]),
+        helpers=["Author: Paul. Topic: solar roof."],
+    )
+    assert f"{prompt.version}\n---\n{prompt.instructions}---\n{prompt.text}" == GOLDEN.read_text(encoding="utf-8")
+    assert list(prompt.schema.model_fields) == ["answer"]
+
+
+@given(TEXTS, st.lists(TEXTS, max_size=3), st.lists(st.tuples(PATHS, TEXTS), max_size=4))
+def test_the_prompt_reads_back_whatever_it_holds(question, helpers, chunks):
+    numbered = passages(chunks)
+    assert read(build(question, numbered, helpers=helpers).text) == Question(question, tuple(helpers), numbered)
+
+
+@pytest.mark.parametrize("text", ["", "Question:\nno frame", 'Question:\n"""\nq\n"""\n\n'], ids=["empty", "unframed", "cut"])
+def test_another_text_is_refused(text):
+    with pytest.raises(ValueError):
+        read(text)
+
+
+@pytest.mark.req("MEMOIR 9.B1")
+def test_fixed_text_and_chunks_together_are_all_that_is_sent():
+    chunks = passages([(("Art",), "a painting"), (("Music",), "a sonata")])
+    prompt = build("What is there?", chunks, helpers=["Author: Ann."])
+    sent = prompt.instructions + prompt.text
+    assert fixed_text("What is there?", helpers=["Author: Ann."]) + "".join(map(chunk_text, chunks)) == sent
+    assert "a painting" not in fixed_text("What is there?", helpers=["Author: Ann."])
+
+
+def test_no_helper_leaves_no_empty_field():
+    assert "contextual_helper:\n" not in build("Why?", ()).text
+
+
+def test_chunks_are_numbered_from_one():
+    assert chunk_text(Passage(1, ("Art", "Oil"), "a painting")) == '[1] Art › Oil\n"""\na painting\n"""\n\n'
+
+
+@pytest.mark.parametrize(
+    ("text", "numbers"),
+    [
+        ("It opens at nine [2]. It closes at five [1][2].", [2, 1]),
+        ("Both say so [1, 3].", [1, 3]),
+        ("All of them [2-4].", [2, 3, 4]),
+        ("Japanese 【3】 brackets.", [3]),
+        ("Out of range [0] [9] [99999].", []),
+        ("From one to beyond [3–900000].", [3, 4]),
+        ("No numbers [a] [] (1) 2].", []),
+    ],
+    ids=["in order of use", "list", "range", "full width", "out of range", "endless range", "none"],
+)
+def test_citations_are_the_valid_numbers_in_order_of_first_use(text, numbers):
+    assert citations(text, 4) == numbers
+
+
+def test_a_helper_cut_short_keeps_title_author_and_date():
+    assert answer.short_helper("The Mill", None, "2019") == "Title: The Mill. Date: 2019."
+    assert answer.short_helper(None, None, None) == ""
+
+
+def test_the_instructions_ask_for_citations_and_forbid_other_knowledge():
+    assert "square brackets" in INSTRUCTIONS and "nothing else" in INSTRUCTIONS
+    assert Reply(answer="x").model_dump() == {"answer": "x"}

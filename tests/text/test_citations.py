@@ -1,0 +1,31 @@
+from __future__ import annotations
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from memoir_engine.text.citations import claims, without_marks
+
+
+@pytest.mark.parametrize(
+    ("answer", "expected"),
+    [
+        ("It opens at nine [2]. It closes.", [("It opens at nine.", (2,)), ("It closes.", ())]),
+        ("It opens at nine. [2] It closes at five. [1][3]", [("It opens at nine.", (2,)), ("It closes at five.", (1, 3))]),
+        ("One [1, 3] and two [2-3].", [("One and two.", (1, 3, 2))]),
+        ("Not there [7].", [("Not there.", ())]),
+        ("[1] First of all.", [("First of all.", (1,))]),
+        ("- an item [1]\n- another [2]", [("an item", (1,)), ("another", (2,))]),
+        ("", []),
+    ],
+    ids=["before the stop", "behind the stop", "lists", "out of range", "leading", "items", "empty"],
+)
+def test_a_citation_belongs_to_the_statement_it_follows(answer, expected):
+    assert [(claim.text, claim.numbers) for claim in claims(answer, 3)] == expected
+
+
+@given(st.text(alphabet="aB. [1]\n,-"))
+def test_claims_are_spans_of_the_answer_in_order(answer):
+    found = claims(answer, 5)
+    assert [without_marks(answer[claim.start : claim.end]) for claim in found] == [claim.text for claim in found]
+    assert all(first.end <= second.start for first, second in zip(found, found[1:], strict=False))
