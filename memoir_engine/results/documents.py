@@ -1,0 +1,111 @@
+"""Sources, their helpers, the tree they are filed in, and their chunks."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from datetime import datetime
+from typing import Any, Literal
+
+Path = tuple[str, ...]  # category names from root to leaf
+
+
+@dataclass(frozen=True)
+class Heading:
+    """A heading of a source: its level from 1, its text, and where it starts in the source's text."""
+
+    level: int
+    text: str
+    start: int
+
+
+@dataclass(frozen=True)
+class Source:
+    """One uploaded or pasted text. `pages` are the offsets at which pages start; empty where there are none."""
+
+    id: int
+    name: str
+    kind: str  # txt md html pdf docx
+    sha256: str  # of the original bytes
+    version: int
+    status: str  # stored, filed, withdrawn, erased
+    chars: int
+    tokens: int
+    chunks: int
+    title: str | None
+    author: str | None
+    dated: str | None  # ISO 8601, as precise as the source says
+    headings: tuple[Heading, ...]
+    pages: tuple[int, ...]
+    metadata: dict[str, Any]
+    doc_id: str | None
+    owner: str | None
+    created_at: datetime
+    run_id: str | None
+
+
+@dataclass(frozen=True)
+class Helper:
+    """The contextual helper of a source, one version of it (MEMOIR 2B)."""
+
+    source_id: int
+    version: int
+    origin: Literal["user", "generated"]
+    text: str
+    tokens: int
+    author: str | None
+    dated: str | None
+    topic: str | None
+    created_at: datetime
+
+
+@dataclass(frozen=True)
+class Category:
+    """A node as it is now, or was at the asked seq. `path` includes its own name."""
+
+    id: int
+    name: str
+    level: int
+    parent_id: int | None
+    path: Path
+    chunks: int  # filed in it or below
+    children: int
+    is_leaf: bool
+    created_seq: int
+
+
+@dataclass(frozen=True)
+class Chunk:
+    """A chunk and where it is filed. `source.text[start:end] == text`."""
+
+    id: int
+    source_id: int
+    position: int
+    start: int
+    end: int
+    text: str
+    tokens: int
+    created_at: datetime
+    category_id: int | None = None
+    category_path: Path = ()
+    source_name: str = ""
+    ranked_relevance: int | None = None  # in a query: the rank of its leaf
+
+    @property
+    def chunk_id(self) -> int:
+        return self.id
+
+    @property
+    def text_content(self) -> str:
+        return self.text
+
+
+@dataclass(frozen=True)
+class ChunkPage:
+    """One page of a leaf's chunks; `after` is the cursor of the next page, None at the end."""
+
+    chunks: tuple[Chunk, ...]
+    after: str | None
+
+
+def with_rank(chunk: Chunk, rank: int) -> Chunk:
+    return replace(chunk, ranked_relevance=rank)

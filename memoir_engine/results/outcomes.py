@@ -1,0 +1,194 @@
+"""What verbs return: an ingestion, a question with its evidence, an estimate, the state of things."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from datetime import datetime
+from typing import Any, Literal
+
+from memoir_engine.errors import MemoirError
+from memoir_engine.results.documents import Chunk, Path
+from memoir_engine.results.evidence import Action, Decision, RunView
+
+Status = Literal["success", "error", "needs_helper"]
+
+
+@dataclass(frozen=True)
+class ErrorReport:
+    """An error as a value: what `raise_for_error` raises."""
+
+    code: str
+    message: str
+    remedy: str
+    retryable: bool
+    cause: MemoirError = field(repr=False, compare=False)
+
+    @classmethod
+    def of(cls, error: MemoirError) -> ErrorReport:
+        return cls(error.code, str(error), error.remedy, error.retryable, error)
+
+
+@dataclass(frozen=True)
+class IngestResult:
+    status: Status
+    run_id: str
+    source_id: int | None = None
+    name: str = ""
+    chunks: int = 0
+    new_categories: int = 0
+    calls: int = 0
+    latency_ms: float = 0.0  # wall clock
+    warnings: tuple[str, ...] = ()
+    action_id: str | None = None
+    helper: str | None = None
+    error: ErrorReport | None = None
+
+    def raise_for_error(self) -> IngestResult:
+        """Raise what went wrong; itself when nothing did."""
+        if self.error is not None:
+            raise self.error.cause
+        return self
+
+
+@dataclass(frozen=True)
+class Response:
+    """MEMOIR 4.4 and 9: one completed call of a query, in call order."""
+
+    purpose: str
+    llm_output: tuple[dict[str, Any], ...]
+    timestamp: datetime
+    latency_ms: float
+    model: str
+    tokens_prompt: int
+    tokens_completion: int
+    call_id: int | None
+    cost: float | None
+
+
+@dataclass(frozen=True)
+class PathChoice:
+    """A path that was followed to its leaf. `ranks` from root to leaf; `identifier` orders paths."""
+
+    category_ids: tuple[int, ...]
+    names: Path
+    ranks: tuple[int, ...]
+
+    @property
+    def identifier(self) -> tuple[int, ...]:
+        return self.category_ids
+
+    @property
+    def ranked_relevance(self) -> int:
+        return self.ranks[-1] if self.ranks else 0
+
+
+@dataclass(frozen=True)
+class DroppedPath:
+    """reason: not chosen, budget, empty, gone; `category_path` may end above a leaf."""
+
+    category_path: Path
+    category_ids: tuple[int, ...]
+    reason: str
+    chunks: int = 0
+
+
+@dataclass(frozen=True)
+class UsedChunk:
+    """A chunk of the final prompt; `cited` when the answer names its number.
+
+    quotes: spans in the source's text that support the citing sentences, found by the engine, not by the model.
+    """
+
+    chunk_id: int
+    category_path: Path
+    number: int  # the [n] of the answer
+    source_id: int = 0
+    start: int = 0
+    end: int = 0
+    quotes: tuple[tuple[int, int], ...] = ()
+    cited: bool = False
+
+
+@dataclass(frozen=True)
+class QueryResult:
+    status: Status
+    run_id: str
+    question: str
+    answer: str = ""
+    chunks: tuple[Chunk, ...] = ()
+    used_chunks: tuple[UsedChunk, ...] = ()
+    dropped_paths: tuple[DroppedPath, ...] = ()
+    paths: tuple[PathChoice, ...] = ()
+    responses: tuple[Response, ...] = ()
+    decisions: tuple[Decision, ...] = ()
+    net: tuple[Chunk, ...] = ()  # what the safety net caught outside the paths; never in the prompt
+    left_out: int = 0  # chunks of chosen leaves that the per-path limit left out
+    retrieval_ms: float = 0.0
+    total_latency_ms: float = 0.0  # MEMOIR 4.5.4: sum of calls and retrievals
+    wall_ms: float = 0.0
+    deterministic: bool = True
+    after: str | None = None
+    warnings: tuple[str, ...] = ()
+    error: ErrorReport | None = None
+
+    @property
+    def total_latency(self) -> float:
+        """Seconds, the specification's name for the same number."""
+        return self.total_latency_ms / 1000
+
+    def raise_for_error(self) -> QueryResult:
+        """Raise what went wrong; itself when nothing did."""
+        if self.error is not None:
+            raise self.error.cause
+        return self
+
+
+@dataclass(frozen=True)
+class Estimate:
+    """Before anything is asked: from the chunks actually cut. cost None when the model's price is not known."""
+
+    chunks: int
+    calls: int
+    tokens_prompt: int
+    tokens_completion: int
+    cost: float | None
+    model: str
+
+
+@dataclass(frozen=True)
+class SettingView:
+    """A setting in force and where it came from. Secrets say only that they are set."""
+
+    name: str
+    value: str
+    origin: str  # argument, .env, environment, default
+    about: str
+
+
+@dataclass(frozen=True)
+class Overview:
+    """What stands in memory, in numbers, and what needs a person."""
+
+    sources: int
+    chunks: int
+    categories: int
+    leaves: int
+    questions: int
+    tokens: int  # spent at models, prompt and completion
+    cost: float | None
+    last_actions: tuple[Action, ...]
+    interrupted: tuple[RunView, ...]
+
+
+@dataclass(frozen=True)
+class ModelCheck:
+    """A test call: what answered, how fast, or why not."""
+
+    ok: bool
+    model: str
+    provider: str
+    latency_ms: float
+    tokens_prompt: int
+    tokens_completion: int
+    error: str | None = None
+    remedy: str | None = None
