@@ -13,15 +13,17 @@ import socket
 import threading
 from collections.abc import Awaitable, Callable
 from dataclasses import dataclass, field
-from typing import Any, Generic, TypeVar
+from typing import TYPE_CHECKING, Any, Generic, TypeVar
 
 from memoir_engine.background import BackgroundLoop
 from memoir_engine.errors import IngestionCancelled, MemoirError, QueryCancelled
 from memoir_engine.events import RunEnded, RunStarted
 from memoir_engine.run import Actor, Clock, Listener, Run, RunStatus, new_id
-from memoir_engine.store import runs as run_rows
-from memoir_engine.store.database import Database
-from memoir_engine.store.recorder import Recorder
+
+if TYPE_CHECKING:  # sqlalchemy is loaded when a memory opens, not when Memoir is imported
+    from memoir_engine.store.database import Database
+    from memoir_engine.store.recorder import Recorder
+    from memoir_engine.store.types import Tx
 
 Result = TypeVar("Result")
 
@@ -69,6 +71,9 @@ class Runner:
 
     def open_run(self, verb: Verb[Any], actor: Actor) -> Run:
         """Write the run's row; from then on it has an address."""
+        from memoir_engine.store import runs as run_rows
+        from memoir_engine.store.recorder import Recorder
+
         run_id = new_id(self._clock.now())
         recorder = Recorder(self._db, run_id, verb.subject)
         run = Run(run_id, verb.name, actor, self._clock, recorder, [recorder.take, *verb.listeners])
@@ -89,6 +94,8 @@ class Runner:
 
     async def execute(self, verb: Verb[Result], run: Run) -> Result:
         """Do the work and write how it ended. Raises nothing but what is not Memoir's own."""
+        from memoir_engine.store import runs as run_rows
+
         running = self._running[run.id]
         self._keep_pulse()
         try:
@@ -133,6 +140,8 @@ class Runner:
         error: MemoirError | None,
         note: str | None = None,
     ) -> None:
+        from memoir_engine.store import runs as run_rows
+
         told = None if error is None else str(error) if note is None else f"{error} ({note})"
         run.emit(RunEnded(status, told, None if error is None else error.remedy))
         await running.recorder.flush()
@@ -175,6 +184,10 @@ class Runner:
         while self._running:
             for running in list(self._running.values()):
                 await running.recorder.flush()
-            ids = self.ids()
-            await self._db.awrite(lambda tx: run_rows.heartbeat(tx, ids, self._clock.now()), operation="a heartbeat")
+            await self._db.awrite(self._heartbeat, operation="a heartbeat")
             await asyncio.sleep(HEARTBEAT_S)
+
+    def _heartbeat(self, tx: Tx) -> None:
+        from memoir_engine.store import runs as run_rows
+
+        run_rows.heartbeat(tx, self.ids(), self._clock.now())

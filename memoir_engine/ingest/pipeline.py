@@ -12,7 +12,7 @@ from dataclasses import dataclass
 
 from memoir_engine.config import MemoirConfig
 from memoir_engine.errors import IngestionCancelled, MemoirError, WriteFailed
-from memoir_engine.events import ChunksCut, Committed, CommitStarted, HelperReady, Warned
+from memoir_engine.events import ChunksCut, CommitStarted, Committed, HelperReady, Warned
 from memoir_engine.ingest.batch import Ask
 from memoir_engine.ingest.draft import DraftTree, Node
 from memoir_engine.ingest.filing import Filing, Material

@@ -1,6 +1,6 @@
 """The order in which chunks are asked about: streams, waves, batches.
 
-A stream is the chunks that came to one category, in position order. Its batches go out in waves of 1, 2, 4, 8, 8, …;
+A stream is the chunks that came to one category, in position order. Its batches go out in waves of 1, 2, 4, 8, 8, …
 a wave sees what the waves before it in the same stream decided, and nothing else. Its batches, and other streams, are in flight together.
 Invariant: which chunks share a batch, and what a batch sees, depends on positions only, never on time or on how many calls may
 be in flight; so the same model gives the same tree at any concurrency.
