@@ -22,6 +22,7 @@ Ints = NDArray[np.intp]
 
 MAX_EXAMPLES = 2048  # per shelf: one wave's opinions stay near a millisecond at any size of the memory
 MIN_EXAMPLES = 8  # per option, whatever their number
+_CALM = 10  # rows a shelf is thought to hold more than it does: among few, every word looks common
 _CLOSE = 0.30  # nearness at which two new names of one wave are worth a question
 
 
@@ -74,8 +75,8 @@ class Shelf:
 
     def _index(self, local: Ints, weights: Floats, owner: Ints) -> None:
         frequency = np.bincount(local, minlength=len(self._terms))
-        self._idf = np.log((self._rows + 1) / (frequency + 0.5))
-        self._new = float(np.log((self._rows + 1) / 0.5))  # of a word no example has
+        self._idf = np.log((self._rows + _CALM) / (frequency + 0.5))
+        self._new = float(np.log((self._rows + _CALM) / 0.5))  # of a word no example has
         rare = weights * self._idf[local]
         norms = np.sqrt(np.bincount(owner, rare**2, minlength=self._rows))
         even = rare / np.where(norms > 0, norms, 1)[owner]

@@ -1,0 +1,191 @@
+"""Phrases of a text that can name a category: one or two words that behave like a noun, as a reader would write them.
+
+Invariant: deterministic, best first; never a function word, number, month or adverb; the same phrase in singular or plural is one.
+No dictionary: a noun is known by its company ("the …", "… of", before a stop) and by its ending, a proper name by its capital.
+Source: verified/offline-model.md §3.1 (bare top terms read badly: "sandvik / alink", "list / mail / part").
+"""
+
+from __future__ import annotations
+
+import math
+import re
+import unicodedata
+from collections import Counter
+from collections.abc import Collection, Iterable, Iterator
+from dataclasses import dataclass, field
+
+from memoir_engine.text.terms import STOP, is_cjk, stem
+
+_PIECE = re.compile(r"[^\W\d_]+(?:['’][^\W\d_]+)?|[^\w\s]|\n\s*\n|\d+")
+_CJK_RUN = re.compile(r"[\u4e00-\u9fff\u3005]{2,6}|[\u30a1-\u30fa\u30fc]{3,12}|[\uac00-\ud7af]{2,6}")
+_FEW_CAPITALS = 0.25  # of the words within sentences; above, capitals mean nothing (German, titles, shouting)
+
+_BEFORE_NOUN = frozenset("the a an this that these those of in on for from by with into its their our his her my your each every no any".split())
+_BEFORE_VERB = frozenset(
+    "to will would can could may might must shall should we i you they he she it who not don't didn't let cannot won't".split()
+)
+_NOUN_ENDS = (
+    "tion", "sion", "ment", "ness", "ity", "ism", "ship", "ance", "ence", "ure", "age", "cy", "logy", "ics", "dom", "hood", "phy",
+    "er", "or", "ist", "ing", "ery", "ory", "sis", "ware",
+)  # fmt: skip
+_NEVER = frozenset(
+    """january february march april may june july august september october november december monday tuesday wednesday thursday friday
+    saturday sunday today tomorrow yesterday thousand million billion hundred dozen people person man men woman women thing way time
+    year years day days week weeks month months hour hours lot lots bit kind sort part parts number numbers example examples case cases
+    fact facts reason reasons result results point points place places side end beginning rest area areas piece pieces group groups
+    question questions answer answers problem problems issue issues idea ideas change changes need needs help work works use user's
+    post article writes wrote line lines word words name names list lists mr mrs ms dr sir everyone anyone someone something nothing
+    everything anything stuff guy guys fellow sure able possible different important great big small large long short high low main
+    whole certain particular own several current recent good bad better best real true right wrong hard easy common general specific
+    similar available following previous simple single full open clear ready free special additional various entire major minor common
+    course order level levels form forms set sets type types value values note notes section sections figure figures table tables
+    rule rules view views effort efforts purpose purposes sense matter matters call calls step steps start stop read reading
+    yeah dear please regards sincerely subject organization distribution lines reply edu com org net www http https html""".split()
+)
+_VAGUE = frozenset(
+    """world nation nations country countries future life lives power powers action actions act acts strength history hope hopes
+    honor honour life user users team teams project projects department departments government system systems community
+    development process processes service services opportunity opportunities support progress program programs effort role state
+    states citizen citizens children child family friend friends company companies member members office source sources resource
+    resources condition conditions situation method methods feature features function functions object objects information data
+    model models approach plan plans policy goal goals interest interests experience activity activities technology tool tools
+    quality value benefit benefits chance position positions author authors change changes version versions implementation
+    discussion addition attention knowledge practice practices relationship structure field fields matter century quarter
+    success failure difference differences perception responsibility responsibilities commitment institution institutions
+    warning warnings error errors update updates page pages book books story report reports letter message messages price cost
+    costs money business market public home house school city town water land air body hand hands head eye eyes face heart mind
+    voice door room table car game play show food money music law rights freedom peace war society""".split()
+)
+_ADVERB_LIKE = frozenset("family policy assembly supply anomaly monopoly reply ally italy bully belly jelly lily fly butterfly".split())
+
+
+@dataclass(frozen=True)
+class Phrase:
+    """name: ready to be shown. stems: what makes two phrases one. proper: written with capitals within sentences."""
+
+    name: str
+    stems: tuple[str, ...]
+    score: float
+    proper: bool
+
+
+@dataclass
+class _Seen:
+    """What the text shows of one word."""
+
+    count: int = 0
+    noun: int = 0
+    verb: int = 0
+    head: int = 0  # nothing it could describe follows
+    capital: int = 0
+    inside: int = 0  # occurrences where a capital would mean something
+    forms: Counter[str] = field(default_factory=Counter)
+
+
+def phrases(text: str, *, favoured: Collection[str] = ()) -> list[Phrase]:
+    """Best first. favoured: stems that count more, such as those of the source's topic."""
+    plain = unicodedata.normalize("NFKC", text)
+    if is_cjk(plain):
+        return _runs(plain)
+    pieces = [found.group() for found in _PIECE.finditer(plain)]
+    seen, pairs = _look(pieces)
+    capitals = sum(word.capital for word in seen.values()) / max(1, sum(word.inside for word in seen.values()))
+    words = {word: _worth(word, found, favoured) for word, found in seen.items()}
+    ones = (_one(word, found, words[word], capitals) for word, found in seen.items())
+    twos = (_two(pair, count, seen, words, capitals) for pair, count in pairs.items())
+    return _best([found for found in (*ones, *twos) if found])
+
+
+def _look(pieces: list[str]) -> tuple[dict[str, _Seen], Counter[tuple[str, str]]]:
+    seen: dict[str, _Seen] = {}
+    pairs: Counter[tuple[str, str]] = Counter()
+    for before, piece, after in _threes(pieces):
+        if not _may_name(piece.lower()):
+            continue
+        found = seen.setdefault(piece.lower(), _Seen())
+        found.count += 1
+        found.forms[piece] += 1
+        lead, follows = before.lower(), after.lower()
+        inside = before != "" and before[0].isalpha()
+        found.inside += inside
+        found.capital += inside and piece[0].isupper()
+        found.noun += lead in _BEFORE_NOUN or follows == "of"
+        found.verb += lead in _BEFORE_VERB
+        found.head += not after or not after[0].isalpha() or follows in STOP
+        if after and after[0].isalpha() and _may_name(follows):
+            pairs[piece.lower(), follows] += 1
+    return seen, pairs
+
+
+def _threes(pieces: list[str]) -> Iterator[tuple[str, str, str]]:
+    for at, piece in enumerate(pieces):
+        if piece[0].isalpha():
+            yield pieces[at - 1] if at else "", piece, pieces[at + 1] if at + 1 < len(pieces) else ""
+
+
+def _may_name(word: str) -> bool:
+    if len(word) < 3 or word in STOP or word in _NEVER or "'" in word or "’" in word:
+        return False
+    return not (word.endswith("ly") and word not in _ADVERB_LIKE)
+
+
+def _worth(word: str, found: _Seen, favoured: Collection[str]) -> float:
+    """How much a noun it is, times how often it is said."""
+    ending = 0.25 if word.endswith(_NOUN_ENDS) or word.endswith(tuple(f"{end}s" for end in _NOUN_ENDS)) else 0.0
+    company = (found.noun + 0.5 * found.head - 1.5 * found.verb) / found.count
+    past = 0.5 if word.endswith("ed") and len(word) > 4 else 0.0
+    noun = min(1.0, max(0.0, 0.35 + ending + 0.4 * company - past))
+    vague = 0.55 if word in _VAGUE else 1.0
+    return noun * vague * (1 + math.log(found.count)) * (1.4 if stem(word) in favoured else 1.0)
+
+
+def _one(word: str, found: _Seen, worth: float, capitals: float) -> Phrase | None:
+    short = len(word) < 4 and found.forms.most_common(1)[0][0].islower()
+    if not found.head or not found.noun or worth <= 0 or short or word.endswith("ing") and found.noun * 2 < found.count:
+        return None
+    proper = _is_proper(found, capitals)
+    return Phrase(_shown(word, found, first=True), (stem(word),), worth * (0.6 if proper else 1.0), proper)
+
+
+def _two(
+    pair: tuple[str, str], count: int, seen: dict[str, _Seen], words: dict[str, float], capitals: float
+) -> Phrase | None:
+    """The second word carries it; the first narrows it."""
+    first, second = (seen[word] for word in pair)
+    if not second.head or words[pair[1]] <= 0.3 or first.verb * 2 > first.count or pair[0] == pair[1]:
+        return None
+    if pair[0].endswith(("ing", "ed")) and first.noun == 0 or not (first.noun or second.noun):
+        return None
+    proper = _is_proper(first, capitals) and _is_proper(second, capitals)
+    worth = (0.5 * words[pair[0]] + words[pair[1]]) * (0.45 + 0.55 * math.log2(count + 0.5) if count > 1 else 0.45)
+    name = f"{_shown(pair[0], first, first=True)} {_shown(pair[1], second, first=False)}"
+    return Phrase(name, (stem(pair[0]), stem(pair[1])), worth * (0.6 if proper else 1.0), proper)
+
+
+def _is_proper(found: _Seen, capitals: float) -> bool:
+    """Always with a capital, also within sentences; not where the text capitalises everything."""
+    lower = sum(count for form, count in found.forms.items() if form[0].islower())
+    return capitals < _FEW_CAPITALS and found.capital > 0 and lower == 0 or capitals >= _FEW_CAPITALS and lower == 0 and found.inside == 0
+
+
+def _shown(word: str, found: _Seen, *, first: bool) -> str:
+    form = min(found.forms.items(), key=lambda item: (-item[1], item[0].isupper(), item[0]))[0]
+    if form.isupper() and len(form) <= 5 and word not in found.forms or not form[1:].islower() and not form.isupper():
+        return form  # an abbreviation, or a name with a capital inside
+    if first:
+        return word[0].upper() + word[1:]
+    return form if form[0].isupper() and word not in found.forms and not form.isupper() else word
+
+
+def _runs(text: str) -> list[Phrase]:
+    """Words of scripts without spaces: runs of kanji, katakana, hangul."""
+    counts = Counter(found.group() for found in _CJK_RUN.finditer(text))
+    return _best([Phrase(run, (run,), (1 + math.log(count)) * min(1.0, 0.4 + len(run) / 6), False) for run, count in counts.items()])
+
+
+def _best(found: Iterable[Phrase]) -> list[Phrase]:
+    """One phrase for each set of stems, best first; ties by name."""
+    kept: dict[tuple[str, ...], Phrase] = {}
+    for phrase in sorted(found, key=lambda phrase: (-round(phrase.score, 6), phrase.name)):
+        kept.setdefault(phrase.stems, phrase)
+    return list(kept.values())

@@ -1,0 +1,195 @@
+"""Subjects of learning and of technology, with their words; and subjects named in Japanese.
+
+Our own writing, general-purpose, as a library would shelve the world: no word was taken from a data set.
+Form: a subject, indented its branches, each with the words that speak of it. `subjects` reads it.
+"""
+
+from __future__ import annotations
+
+LEARNING = """\
+Religion
+  Christianity: christian christ jesus church gospel bible catholic protestant pope baptism sin salvation
+    resurrection apostle
+  Islam: islam islamic muslim quran koran mosque muhammad allah imam
+  Judaism: jewish judaism rabbi torah synagogue jew hebrew
+  Atheism: atheism atheist atheists secular unbelief agnostic disbelief theist
+  Faith: god faith religion religious prayer pray divine worship holy spiritual belief soul heaven providence
+    blessing
+  Eastern religions: buddhism buddha hindu hinduism zen karma temple monk meditation
+Philosophy
+  Ethics: moral morality ethics ethical virtue duty conscience evil immoral
+  Logic and knowledge: philosophy philosopher logic logical premise epistemology metaphysics truth reasoning
+    fallacy existence
+History
+  Ancient history: ancient roman rome greece greek empire pharaoh antiquity dynasty emperor archaeology
+    archaeologist
+  Modern history: century historian history historical revolution colonial colony empire slavery medieval
+    monarchy king kingdom
+Language
+  Translation: translate translation language spanish french german italian chinese japanese english interpreter
+    phrase
+  Grammar and words: grammar noun verb adjective vocabulary spelling pronunciation dialect linguistics
+    dictionary definition syllable
+Mathematics
+  Algebra and numbers: mathematics mathematical algebra equation theorem integer polynomial prime proof
+    arithmetic matrix
+  Geometry: geometry triangle polygon circle sphere angle tangent
+  Statistics: statistics statistical probability variance regression distribution mean median correlation
+  Calculus: calculus derivative integral differential function convergence
+Physics
+  Mechanics: force mass velocity acceleration momentum gravity motion kinetic pendulum
+  Quantum and particles: quantum particle electron proton neutron photon atom atomic boson
+  Heat: heat thermal temperature thermodynamics entropy conduction convection radiation
+  Light and waves: light optics laser wavelength lens spectrum frequency wave physics
+Fluid mechanics
+  Boundary layers: boundary layer laminar turbulent turbulence viscous viscosity skin friction transition
+  Supersonic flow: supersonic hypersonic shock mach subsonic transonic nozzle
+  Wings and aerodynamics: wing aerodynamic aerodynamics lift drag airfoil aerofoil aircraft flutter slender body
+  Flow theory: flow fluid pressure incompressible compressible inviscid vortex reynolds stream navier
+Engineering
+  Structures: buckling shell stress strain beam plate load stiffness elastic cylinder structural fatigue
+  Mechanical engineering: engine turbine gear valve piston pump bearing machine mechanical hydraulic
+  Civil engineering: bridge dam tunnel concrete foundation excavation infrastructure construction
+  Materials: alloy metal aluminium steel polymer ceramic composite corrosion material
+Chemistry
+  Reactions: chemical chemistry reaction acid oxidation catalyst compound solvent molecule molecular
+  Substances: hydrogen oxygen carbon nitrogen sodium chlorine sulfur sulphur
+Biology
+  Genetics: gene genetic dna chromosome genome mutation heredity rna
+  Evolution: evolution evolutionary species ancestor fossil darwin
+  Cells: cell cells membrane enzyme bacteria virus microbe protein organism biology
+  Ecology: ecosystem habitat predator prey biodiversity ecology
+Animals
+  Pets: dog cat puppy kitten pet leash veterinarian vet breed
+  Wildlife: wildlife animal bird mammal reptile insect lion elephant whale wolf bear species zoo
+  Fish: fish shark salmon aquarium tuna trout
+Earth and weather
+  Weather: weather rain snow forecast temperature storm sunny cloudy humidity wind
+  Geology: rock mineral volcano earthquake geology sediment tectonic crust fossil
+  Oceans and rivers: ocean sea river lake coast tide water wave island
+  Places: mountain valley desert continent geography map region latitude
+Space
+  Spaceflight: nasa shuttle spacecraft rocket launch astronaut orbit orbital satellite mission payload space
+  Astronomy: planet star galaxy telescope moon solar comet asteroid astronomer mars universe
+Psychology
+  Mind and behaviour: psychology psychologist behavior behaviour cognitive emotion memory perception personality
+"""
+
+TECHNOLOGY = """\
+Software development
+  Programming languages: python java javascript ruby compiler interpreter syntax bytecode typing annotations
+    semantics language
+  Code and interfaces: code class method function object module attribute variable argument api parameter
+    runtime exception import
+  Type systems: type typing generic subclass isinstance annotation annotated checker protocol inference static
+    union tuple
+  Testing and quality: test tests testing bug debug debugger unittest coverage regression linter refactor
+  Releases: release version deprecated deprecation backward compatibility changelog alpha beta maintenance
+    upgrade
+  Packaging: package packages distribution wheel pip dependency install installer metadata library build
+    repository
+  Open source: source github repository contributor maintainer commit community license fork pull
+  Architecture: software developer engineer legacy codebase microservice framework technical architecture
+    programmer coding
+Computers
+  Storage: disk drive floppy scsi ide hard controller backup ssd partition
+  Displays: monitor screen vga resolution video display graphics card
+  Processors and memory: cpu processor motherboard ram chip mhz cache intel bus hardware
+  Operating systems: windows linux unix dos macintosh mac os kernel desktop operating system driver
+  Printers and devices: printer keyboard mouse modem serial port cable peripheral scanner
+  Files and programs: file files directory folder program command format software zip application
+Computer graphics
+  Images: image images jpeg gif pixel bitmap color format rendering viewer
+  Graphics programming: graphics polygon rendering opengl texture shader algorithm animation raytracing
+  Window systems: window widget server client display toolkit
+Web
+  Websites: website webpage site page homepage domain hosting browser html css url
+  Web standards: standard standards http https html tls certificate browser component responsive framework
+  Search and navigation: search engine link navigation index query traffic analytics visitor
+  Email: email mail inbox spam newsletter smtp mailing list message
+  Internet: internet online network web isp router protocol server connection
+Information security
+  Encryption: encryption encrypt encrypted key cipher cryptography decrypt rsa algorithm
+  Privacy: privacy surveillance anonymous wiretap personal tracking confidential
+  Attacks: hacker attack vulnerability malware exploit phishing breach threat
+  Access: password authentication login authorization credential identity fraud pin security
+Data and AI
+  Machine learning: machine learning neural training classifier embedding artificial intelligence prediction
+    chatbot robot ai
+  Databases: database sql query table schema index record transaction storage
+  Data analysis: data dataset analysis analytics metric visualization dashboard
+Cloud and infrastructure
+  Cloud: cloud hosting server deploy deployment aws container docker kubernetes platform virtual infrastructure
+  Operations: monitoring outage uptime scaling devops automation pipeline continuous configuration logging
+Electronics
+  Circuits: circuit voltage resistor capacitor transistor amplifier diode ground wire wiring electronic
+  Audio: audio speaker headphone microphone stereo sound signal noise
+  Power supply: battery charger outlet volt amp watt electrical electricity
+Telecommunications
+  Phones: phone telephone smartphone cellular mobile ringtone dial caller voicemail text
+  Networks: network bandwidth broadband wireless wifi antenna ethernet fiber spectrum
+Design
+  User research: user users usability interview interviewee research persona participants findings insight
+    feedback
+  User experience: design designer prototype wireframe interface accessibility interaction layout usable visual
+  Content and writing: writing writer content style guide blog edit editorial readability words
+Project management
+  Agile methods: agile sprint scrum iteration iterative backlog kanban retrospective modular standup velocity
+  Teams: team teams teammate collaboration collaborate partner partners facilitator meeting workshop
+  Product management: product roadmap owner vision stakeholder outcome prioritize feature launch mvp
+  Planning: project plan milestone deadline schedule estimate scope risk timeline deliverable
+Energy
+  Oil and gas: oil petroleum gas gasoline pipeline drilling barrel refinery fuel
+  Electricity: electricity power grid megawatt utility hydroelectric generator
+  Renewable energy: solar wind renewable ethanol geothermal biofuel sustainable energy
+  Nuclear power: nuclear reactor uranium plutonium radioactive fission
+Environment
+  Climate: climate warming emission greenhouse carbon ozone
+  Pollution: pollution toxic waste contamination smog recycling landfill cleanup
+  Conservation: conservation forest wilderness park preserve endangered biodiversity natural resources
+    environmental
+  Water: water river reclamation irrigation drought reservoir watershed
+Agriculture
+  Crops: crop wheat corn harvest grain seed soil fertilizer farm farmer farmers irrigation agriculture
+    agricultural
+  Livestock: cattle livestock dairy sheep pig poultry ranch herd
+Vehicles
+  Cars: car cars automobile sedan dealer engine auto mileage clutch brake
+  Motorcycles: motorcycle bike biker helmet rider riding
+  Maintenance: oil tire tires brake mechanic repair transmission spark odometer gas fuel
+  Traffic: traffic highway road lane driver driving speed ticket parking
+Transport
+  Rail and roads: railway railroad train rail highway road freight canal transit subway bus transportation
+  Ships: ship shipping port harbor vessel sail maritime cargo boat
+  Aviation: airline airport pilot airplane aviation flight aircraft runway
+Travel
+  Flights: flight airline luggage boarding airport plane layover ticket baggage
+  Hotels and bookings: hotel booking reservation book trip itinerary resort hostel room
+  Tourism: travel traveler tourist tourism sightseeing vacation destination passport visa vaccinations abroad
+  Local transport: taxi directions distance gps route rental map location
+"""
+
+# subject: two characters of each word that speaks of it
+JAPANESE = """\
+政治: 政治 政府 国会 議員 選挙 内閣 首相 大臣 政党 大統領 議会 行政 憲法 民主
+法律: 法律 裁判 刑法 民法 判決 訴訟 犯罪 警察 逮捕 条約
+経済: 経済 市場 貿易 銀行 企業 会社 金融 株式 投資 産業 通貨 税金 工業 予算
+歴史: 歴史 世紀 時代 王朝 皇帝 帝国 戦国 幕府 江戸 明治 天皇 将軍 武士 国王
+軍事: 軍事 戦争 軍隊 戦闘 陸軍 海軍 空軍 兵器 戦車 攻撃 部隊 艦隊
+地理: 地理 地域 都市 山脈 河川 半島 気候 人口 地方 首都 海岸 面積
+交通: 鉄道 列車 路線 道路 空港 航空 車両 新幹 自動 高速 交通 運転
+科学: 科学 物理 化学 元素 分子 原子 理論 数学 実験 研究 物質 反応
+宇宙: 宇宙 惑星 恒星 衛星 太陽 地球 天文 銀河 探査
+生物: 生物 動物 植物 細胞 進化 遺伝 昆虫 鳥類 魚類 恐竜 哺乳
+医療: 医療 病院 患者 治療 病気 感染 医師 手術 健康 症状 薬物
+音楽: 音楽 楽器 歌手 作曲 演奏 楽曲 交響 録音 ピア ロッ バン
+文学: 文学 小説 作家 作品 詩人 物語 出版 漫画
+芸術: 芸術 美術 絵画 画家 彫刻 建築 様式 写真 デザ
+映画とテレビ: 映画 監督 俳優 放送 番組 テレ ドラ アニ 声優
+スポーツ: 選手 試合 野球 監督 優勝 大会 競技 サッ リー チー 球団 得点
+宗教: 宗教 教会 仏教 神道 キリ 聖書 寺院 神社 信仰 イス 僧侶
+言語: 言語 文字 方言 文法 発音 単語 英語 漢字
+教育: 教育 学校 大学 学生 教師 授業 学部 教授
+情報技術: 情報 計算 通信 電子 ソフ コン プロ ネッ デー システ
+料理: 料理 食品 食事 野菜 調理 醤油 米飯 酒類
+"""
