@@ -68,6 +68,8 @@ def pytest_sessionfinish(session: pytest.Session, exitstatus: int) -> None:
 
 
 def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter, config: pytest.Config) -> None:
+    if config.option.collectonly:
+        return
     terminalreporter.section("criteria")
     for name, document in documents().items():
         states = [state(f"{name} {key}") for key in document["criteria"]]

@@ -28,6 +28,7 @@ HOMES = {
     "docx": {f"{PACKAGE}.files"},
     "bs4": {f"{PACKAGE}.files"},
     "charset_normalizer": {f"{PACKAGE}.files"},
+    "yaml": {f"{PACKAGE}.files"},
     "dotenv": {f"{PACKAGE}.config"},
     "typer": {f"{PACKAGE}.cli"},
     "langgraph": {f"{PACKAGE}.langgraph"},
