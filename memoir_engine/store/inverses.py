@@ -7,16 +7,16 @@ Source: DESIGN §6 (Undo).
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Literal
 
-from sqlalchemy import func, select
+from sqlalchemy import Select, func, select
 
 from memoir_engine.results import Action, AuditEvent
 from memoir_engine.store import chain, sources, tree
 from memoir_engine.store import tables as t
-from memoir_engine.store.types import FAR, ROOT, Tx
+from memoir_engine.store.types import FAR, ROOT, Tx, portions
 
 Kind = Literal["withdraw", "restore", "reopen", "refile", "empty"]
 
@@ -63,31 +63,32 @@ def inverse_of(inverse: Inverse, event: AuditEvent) -> Found:
 
 
 def _withdraw(inverse: Inverse, event: AuditEvent) -> Found:
-    number = event.body["source"]
-    source = inverse.tx.execute(select(t.source.c.status, t.source.c.status_seq, t.source.c.name).where(_is(number))).one()
-    if source.status_seq != event.seq:
-        return Found(blocked_by=(chain.action_of(inverse.tx, source.status_seq),))
-    moved = _moved_since(inverse, number, event)
-    chunks = _count_open(inverse.tx, number)
-    says = f"{source.name} is withdrawn; {chunks} chunks leave the tree"
-    return Found((Step("withdraw", number, event.seq, says),), moved)
+    tx, number = inverse.tx, event.body["source"]
+    source = tx.execute(select(t.source.c.status, t.source.c.status_seq, t.source.c.name).where(_is(number))).one()
+    if source.status not in sources.LIVE:
+        return _changed_by(tx, [source.status_seq])
+    left = tx.execute(_filings_of(number, event.seq, inverse.done.events[-1].seq)).all()
+    moved = _moved(tx, left)
+    if moved:
+        return moved
+    says = f"{source.name} is withdrawn; {len(left)} chunks leave the tree"
+    return Found((Step("withdraw", number, event.seq, says),))
 
 
 def _restore(inverse: Inverse, event: AuditEvent) -> Found:
     tx, number = inverse.tx, event.body["source"]
     source = tx.execute(select(t.source).where(_is(number))).one()
-    if source.status_seq != event.seq:
-        return Found(blocked_by=(chain.action_of(tx, source.status_seq),))
+    if source.status != "withdrawn":
+        return _changed_by(tx, [source.status_seq])
     stored = sources.find_by_digest(tx, source.owner, source.sha256)
     if stored is not None:
         return Found(clash=f"the same bytes are stored again as source {stored.id}")
     c = t.filing.c
     wanted = select(c.category_id).join(t.chunk, t.chunk.c.id == c.chunk_id)
-    wanted = wanted.where(t.chunk.c.source_id == number, c.to_seq == event.seq).distinct()
-    leaves = set(tx.execute(wanted).scalars())
-    closed = leaves - tree.open_categories(tx, leaves).keys() - inverse.reopened.keys()
+    wanted = wanted.where(t.chunk.c.source_id == number, c.to_seq == source.status_seq).distinct()
+    closed = _closed(inverse, set(tx.execute(wanted).scalars()))
     says = f"{source.name} and its {event.body['filings']} chunks return to the tree"
-    return Found((Step("restore", number, event.seq, says),), _closers(tx, closed))
+    return closed or Found((Step("restore", number, source.status_seq, says),))
 
 
 def _empty(inverse: Inverse, event: AuditEvent) -> Found:
@@ -99,48 +100,67 @@ def _empty(inverse: Inverse, event: AuditEvent) -> Found:
 def _reopen(inverse: Inverse, event: AuditEvent) -> Found:
     tx, number = inverse.tx, event.body["category"]
     c = t.category_version.c
-    current = tx.execute(select(c.from_seq).where(c.category_id == number, c.to_seq == FAR)).scalar()
-    if current is not None:
-        return Found(blocked_by=(chain.action_of(tx, current),))
-    old = tx.execute(select(t.category_version).where(c.category_id == number, c.to_seq == event.seq)).one()
+    old = tx.execute(select(t.category_version).where(c.category_id == number).order_by(c.from_seq.desc()).limit(1)).one()
+    if old.to_seq == FAR:
+        return _changed_by(tx, [old.from_seq])
     clash = _clash(inverse, old)
     if clash:
         return Found(clash=clash)
-    parents = {old.parent_key} - {ROOT} - inverse.reopened.keys()
-    closed = parents - tree.open_categories(tx, parents).keys()
+    closed = _closed(inverse, {old.parent_key} - {ROOT})
     inverse.reopened[number] = old.parent_key
-    return Found((Step("reopen", number, event.seq, f"the category {old.name} opens again"),), _closers(tx, closed))
+    return closed or Found((Step("reopen", number, old.to_seq, f"the category {old.name} opens again"),))
 
 
 def _refile(inverse: Inverse, event: AuditEvent) -> Found:
     tx, body = inverse.tx, event.body
     c = t.filing.c
-    left = tx.execute(select(t.filing).where(c.chunk_id == body["chunk"], c.from_seq == event.seq)).one()
-    if left.to_seq != FAR:
-        return Found(blocked_by=(chain.action_of(tx, left.to_seq),))
-    target = {body["was"]} - inverse.reopened.keys()
-    closed = target - tree.open_categories(tx, target).keys()
+    left = tx.execute(select(t.filing).where(c.chunk_id == body["chunk"], c.from_seq == event.seq)).all()
+    moved = _moved(tx, left)
+    if moved:
+        return moved
     back = " › ".join(tree.paths(tx, [body["was"]]).get(body["was"], ()))
-    says = f"chunk {body['chunk']} goes back to {back}"
-    return Found((Step("refile", body["chunk"], event.seq, says),), _closers(tx, closed))
+    step = Step("refile", body["chunk"], event.seq, f"chunk {body['chunk']} goes back to {back}")
+    return _closed(inverse, {body["was"]}) or Found((step,))
 
 
 def _is(source_id: int) -> Any:
     return t.source.c.id == source_id
 
 
-def _moved_since(inverse: Inverse, source_id: int, event: AuditEvent) -> tuple[str, ...]:
-    """Later actions that changed a filing which this action made."""
+def _filings_of(source_id: int, first_seq: int, last_seq: int) -> Select[Any]:
     c = t.filing.c
-    last = inverse.done.events[-1].seq
-    wanted = select(c.to_seq).join(t.chunk, t.chunk.c.id == c.chunk_id).where(t.chunk.c.source_id == source_id)
-    wanted = wanted.where(c.from_seq >= event.seq, c.from_seq <= last, c.to_seq != FAR).distinct().order_by(c.to_seq)
-    return tuple(dict.fromkeys(chain.action_of(inverse.tx, seq) for seq in inverse.tx.execute(wanted).scalars()))
+    wanted = select(t.filing).join(t.chunk, t.chunk.c.id == c.chunk_id).where(t.chunk.c.source_id == source_id)
+    return wanted.where(c.from_seq >= first_seq, c.from_seq <= last_seq).order_by(c.chunk_id)
 
 
-def _count_open(tx: Tx, source_id: int) -> int:
-    wanted = select(func.count()).select_from(t.filing.join(t.chunk, t.chunk.c.id == t.filing.c.chunk_id))
-    return int(tx.execute(wanted.where(t.chunk.c.source_id == source_id, t.filing.c.to_seq == FAR)).scalar_one())
+def _moved(tx: Tx, left: Sequence[Any]) -> Found | None:
+    """Chunks that are not filed any more as these rows left them; one that was moved and put back counts as left alone."""
+    ended = {row.chunk_id: row for row in left if row.to_seq != FAR}
+    later: list[Any] = []
+    c = t.filing.c
+    for some in portions(sorted(ended)):
+        later += tx.execute(select(t.filing).where(c.chunk_id.in_(some)).order_by(c.from_seq)).all()
+    same = {row.chunk_id for row in later if row.to_seq == FAR and _content(row) == _content(ended[row.chunk_id])}
+    since = [row.from_seq for row in later if row.chunk_id not in same and row.from_seq > ended[row.chunk_id].from_seq]
+    since += [row.to_seq for number, row in ended.items() if number not in same]
+    return _changed_by(tx, since) if ended.keys() - same else None
+
+
+def _content(row: Any) -> tuple[Any, ...]:
+    return row.category_id, row.decision_id, row.reviewed_by, row.reviewed_seq
+
+
+def _changed_by(tx: Tx, seqs: Iterable[int]) -> Found:
+    """Blocked by the actions behind these seqs that still stand; an undo counts for what it undid."""
+    roots = dict.fromkeys(_root(tx, chain.action_of(tx, seq)) for seq in sorted(set(seqs)))
+    standing = tuple(one for one in roots if chain.undone_by(tx, one) is None)
+    return Found(blocked_by=standing) if standing else Found(clash="what it left has changed since")
+
+
+def _root(tx: Tx, action_id: str) -> str:
+    while undone := tx.execute(select(t.action.c.undoes).where(t.action.c.id == action_id)).scalar():
+        action_id = undone
+    return action_id
 
 
 def _clash(inverse: Inverse, old: Any) -> str | None:
@@ -155,9 +175,12 @@ def _clash(inverse: Inverse, old: Any) -> str | None:
     return None
 
 
-def _closers(tx: Tx, category_ids: set[int]) -> tuple[str, ...]:
-    """The actions that closed these categories."""
-    c = t.category_version.c
-    wanted = select(func.max(c.to_seq)).where(c.category_id.in_(sorted(category_ids))).group_by(c.category_id)
-    seqs = sorted(tx.execute(wanted).scalars()) if category_ids else ()
-    return tuple(dict.fromkeys(chain.action_of(tx, seq) for seq in seqs))
+def _closed(inverse: Inverse, category_ids: set[int]) -> Found | None:
+    """Blocked when one of these is closed and no step before opens it."""
+    tx, c = inverse.tx, t.category_version.c
+    needed = category_ids - inverse.reopened.keys()
+    closed = sorted(needed - tree.open_categories(tx, needed).keys())
+    if not closed:
+        return None
+    ends = select(func.max(c.to_seq)).where(c.category_id.in_(closed)).group_by(c.category_id)
+    return _changed_by(tx, tx.execute(ends).scalars())

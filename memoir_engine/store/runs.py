@@ -105,7 +105,8 @@ def finish(
         action.describe(reason=None, run_id=run_id)
         add_closing(tx, action, run_id, status)
         action.seal()
-    _set(tx, run_id, status=status, ended_at=clock.now(), error=error, remedy=remedy)
+        _set(tx, run_id, status=status, ended_at=clock.now())
+    _set(tx, run_id, error=error, remedy=remedy)
     if result is not None:
         _set(tx, run_id, result=canonical(result))
 
@@ -121,10 +122,10 @@ def interrupt_expired(tx: Tx, *, clock: Clock, ttl_s: float) -> tuple[str, ...]:
     """Runs whose process shows no life become interrupted, each with its closing event; their ids."""
     cutoff = clock.now() - timedelta(seconds=ttl_s)
     dead = select(t.run.c.id).where(t.run.c.status.in_(ALIVE), t.run.c.heartbeat_at < cutoff).order_by(t.run.c.id)
-    expired = tuple(tx.execute(dead.with_for_update()).scalars())  # all of them before the first takes the head
-    for run_id in expired:
+    found = tuple(tx.execute(dead.with_for_update()).scalars())  # all of them before the first takes the head
+    for run_id in found:
         finish(tx, run_id, "interrupted", clock=clock, error="its process ended", remedy="Resume it, or start it again.")
-    return dead
+    return found
 
 
 def add_closing(tx: Tx, action: OpenAction, run_id: str, status: RunStatus) -> None:

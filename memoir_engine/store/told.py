@@ -1,0 +1,167 @@
+"""What the events say, read once from the first to the last.
+
+Invariant: only what stands in the chain is in here; nothing is read from the tables that are to be checked.
+Source: DESIGN §6 (verify by digests and replay).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from typing import Any, NamedTuple
+
+from memoir_engine.store.canon import parse
+from memoir_engine.store.types import FAR
+
+
+@dataclass(frozen=True)
+class Problem:
+    """`seq` is the event that no longer holds; None for a row that stands in no event."""
+
+    seq: int | None
+    says: str
+
+
+class Filing(NamedTuple):
+    """A row of `filing` as replayed. `reviewed` is the seq of its review."""
+
+    from_seq: int
+    to_seq: int
+    category: int
+    decision: int | None
+    reviewed: int | None
+
+
+class Version(NamedTuple):
+    """A row of `category_version` as replayed."""
+
+    to_seq: int
+    parent: int
+    digest: str
+
+
+class Closing(NamedTuple):
+    """A `run.closed`: how many calls and decisions it covers, and their roll-ups."""
+
+    seq: int
+    status: str
+    digest: str
+    calls: tuple[int, str]
+    decisions: tuple[int, str]
+
+
+class Chunks(NamedTuple):
+    seq: int
+    first: int
+    total: int
+    digest: str
+
+
+Body = dict[str, Any]
+
+
+@dataclass
+class Told:
+    """Grows by `take`, event by event."""
+
+    actions: dict[str, tuple[int, str]] = field(default_factory=dict)  # id → its first seq, digest
+    action_at: dict[str, str] = field(default_factory=dict)  # id → time of its first event
+    payloads: dict[str, int] = field(default_factory=dict)  # digest → seq
+    sources: dict[int, tuple[int, str]] = field(default_factory=dict)
+    status: dict[int, tuple[str, int]] = field(default_factory=dict)
+    helpers: dict[int, tuple[int, str]] = field(default_factory=dict)
+    chunks: dict[int, Chunks] = field(default_factory=dict)  # by source
+    categories: dict[int, tuple[int, int]] = field(default_factory=dict)  # id → level, seq
+    versions: dict[tuple[int, int], Version] = field(default_factory=dict)  # (category, from_seq)
+    filings: dict[int, list[Filing]] = field(default_factory=dict)  # by chunk, oldest first
+    reviews: dict[int, str] = field(default_factory=dict)  # seq of a review → its action
+    closings: dict[str, list[Closing]] = field(default_factory=dict)  # by run
+    problems: list[Problem] = field(default_factory=list)
+    _open_version: dict[int, int] = field(default_factory=dict)
+
+    def take(self, seq: int, at: str, action_id: str, kind: str, text: str, payload: str | None) -> None:
+        body: Body = parse(text)
+        if action_id not in self.actions:
+            self.actions[action_id] = (seq, body.get("action", ""))
+            self.action_at[action_id] = at
+        if payload is not None:
+            self.payloads[payload] = seq
+        known: dict[str, Callable[[int, str, Body], None]] = {
+            "source.added": self._source_added,
+            "source.withdrawn": self._source_withdrawn,
+            "source.restored": self._source_restored,
+            "helper.set": self._helper_set,
+            "chunks.added": self._chunks_added,
+            "category.created": self._category_created,
+            "category.closed": self._category_closed,
+            "category.reopened": self._category_reopened,
+            "chunk.filed": self._chunk_filed,
+            "chunk.refiled": self._chunk_refiled,
+            "run.closed": self._run_closed,
+        }
+        if kind not in known:
+            self.problems.append(Problem(seq, f"event {seq} is of an unknown kind {kind!r}"))
+            return
+        try:
+            known[kind](seq, action_id, body)
+        except (KeyError, IndexError):
+            self.problems.append(Problem(seq, f"event {seq} ({kind}) does not fit the events before it"))
+
+    def _source_added(self, seq: int, _action: str, body: Body) -> None:
+        self.sources[body["source"]] = (seq, body["digest"])
+        self.status[body["source"]] = ("filed", seq)
+
+    def _source_withdrawn(self, seq: int, _action: str, body: Body) -> None:
+        self.status[body["source"]] = ("withdrawn", seq)
+        for chunk in self._chunks_of(body["source"]):
+            if chunk in self.filings and self.filings[chunk][-1].to_seq == FAR:
+                self._end(chunk, seq)
+
+    def _source_restored(self, seq: int, _action: str, body: Body) -> None:
+        self.status[body["source"]] = ("filed", seq)
+        for chunk in self._chunks_of(body["source"]):
+            rows = self.filings.get(chunk, [])
+            if rows and rows[-1].to_seq == body["withdrawn"]:
+                rows.append(rows[-1]._replace(from_seq=seq, to_seq=FAR))
+
+    def _helper_set(self, seq: int, _action: str, body: Body) -> None:
+        self.helpers[body["helper"]] = (seq, body["digest"])
+
+    def _chunks_added(self, seq: int, _action: str, body: Body) -> None:
+        self.chunks[body["source"]] = Chunks(seq, body["first"], body["count"], body["digest"])
+
+    def _category_created(self, seq: int, _action: str, body: Body) -> None:
+        self.categories[body["category"]] = (body["level"], seq)
+        self._open(seq, body)
+
+    def _category_closed(self, seq: int, _action: str, body: Body) -> None:
+        key = (body["category"], self._open_version.pop(body["category"]))
+        self.versions[key] = self.versions[key]._replace(to_seq=seq)
+
+    def _category_reopened(self, seq: int, _action: str, body: Body) -> None:
+        self._open(seq, body)
+
+    def _open(self, seq: int, body: Body) -> None:
+        self.versions[body["category"], seq] = Version(FAR, body["parent"], body["digest"])
+        self._open_version[body["category"]] = seq
+
+    def _chunk_filed(self, seq: int, _action: str, body: Body) -> None:
+        self.filings.setdefault(body["chunk"], []).append(Filing(seq, FAR, body["category"], body["decision"], None))
+
+    def _chunk_refiled(self, seq: int, action: str, body: Body) -> None:
+        self._end(body["chunk"], seq)
+        row = Filing(seq, FAR, body["category"], body["decision"], body["reviewed"])
+        self.filings[body["chunk"]].append(row)
+        if body["reviewed"] == seq:
+            self.reviews[seq] = action
+
+    def _run_closed(self, seq: int, _action: str, body: Body) -> None:
+        covers = Closing(seq, body["status"], body["digest"], tuple(body["calls"]), tuple(body["decisions"]))
+        self.closings.setdefault(body["run"], []).append(covers)
+
+    def _end(self, chunk: int, seq: int) -> None:
+        self.filings[chunk][-1] = self.filings[chunk][-1]._replace(to_seq=seq)
+
+    def _chunks_of(self, source: int) -> range:
+        added = self.chunks[source]
+        return range(added.first, added.first + added.total)
