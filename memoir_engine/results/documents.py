@@ -41,6 +41,7 @@ class Source:
     owner: str | None
     created_at: datetime
     run_id: str | None
+    added_by: str = ""  # the actor of its run
 
 
 @dataclass(frozen=True)

@@ -133,7 +133,8 @@ def _helper(row: Any) -> Helper:
 
 
 def _sources(tx: Tx, *wanted: ColumnElement[bool], limit: int) -> tuple[Source, ...]:
-    rows = tx.execute(select(t.source).where(*wanted).order_by(t.source.c.id.desc()).limit(limit))
+    actor = select(t.run.c.actor).where(t.run.c.id == t.source.c.run_id).scalar_subquery().label("added_by")
+    rows = tx.execute(select(t.source, actor).where(*wanted).order_by(t.source.c.id.desc()).limit(limit))
     return tuple(_source(row) for row in rows)
 
 
@@ -158,4 +159,5 @@ def _source(row: Any) -> Source:
         owner=row.owner,
         created_at=row.created_at,
         run_id=row.run_id,
+        added_by=row.added_by or "",
     )

@@ -1,0 +1,48 @@
+"""The launcher: Streamlit around ui/main.py, with what only a server can do.
+
+Invariant: this file draws nothing. The one Memory of the process is opened beside the first page (so that health answers
+at once) and closed when the server stops; every response carries the security headers.
+`main.py` lives in ui/, away from pages/: beside pages/ a deep link would run a page without its guard.
+Source: DESIGN §3.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+from collections.abc import AsyncIterator
+from pathlib import Path
+from typing import Any
+
+import streamlit as st
+from starlette.middleware import Middleware
+from starlette.requests import Request
+from starlette.responses import JSONResponse
+from starlette.routing import Route
+
+from ui import engine
+from ui.headers import SecurityHeaders
+
+ROOT = Path(__file__).resolve().parent
+
+
+@contextlib.asynccontextmanager
+async def lifespan(_app: st.App) -> AsyncIterator[dict[str, Any]]:
+    warming = asyncio.create_task(asyncio.to_thread(engine.warm))
+    try:
+        yield {}
+    finally:
+        await warming
+        await asyncio.to_thread(engine.close)
+
+
+async def health(_request: Request) -> JSONResponse:
+    return JSONResponse({"status": "ok", "memory": engine.state()})
+
+
+app = st.App(
+    ROOT / "ui" / "main.py",
+    lifespan=lifespan,
+    routes=[Route("/api/health", health)],
+    middleware=[Middleware(SecurityHeaders)],
+)

@@ -1,0 +1,31 @@
+"""Ask: a question, the way it goes through the tree, and the answer with the words it stands on."""
+
+from __future__ import annotations
+
+import streamlit as st
+
+from memoir_engine import Memory
+from ui import answer_view, engine, frame, problems, question, state, wording
+
+
+def start(memory: Memory) -> None:
+    with frame.head("ask", "Ask"):
+        pass
+    if not memory.overview().sources:
+        frame.empty(wording.ASK_EMPTY, wording.ASK_EMPTY_TEXT, ":material/manage_search:")
+        frame.first_buttons(memory)
+        return
+    left, right = st.columns([7, 5], gap="large")
+    with left:
+        question.form(memory, state.asked("q") or "")
+    with right:
+        question.recent(memory)
+
+
+memory = engine.memory()
+run_id = state.asked("run")
+with problems.shown():
+    if run_id is None:
+        start(memory)
+    else:
+        answer_view.run(memory, run_id)

@@ -1,0 +1,98 @@
+"""Overview: what the memory holds, what needs attention, what was done last, and the shortest way to a question."""
+
+from __future__ import annotations
+
+import streamlit as st
+
+from memoir_engine import Memory, Overview
+from ui import charts, engine, figures, frame, jobs, problems, wording
+from ui.escape import md_escape
+
+
+def numbers(overview: Overview) -> None:
+    values = {
+        "Sources": figures.count(overview.sources),
+        "Chunks": figures.count(overview.chunks),
+        "Categories": figures.count(overview.categories),
+        "Questions": figures.count(overview.questions),
+        "Tokens": figures.short(overview.tokens),
+        "Cost": figures.money(overview.cost),
+    }
+    frame.metrics(values, columns=6)
+
+
+def ask_box(memory: Memory) -> None:
+    with st.form("overview-ask", border=False, enter_to_submit=True), st.container(horizontal=True, vertical_alignment="bottom"):
+        question = st.text_input(
+            wording.QUESTION, placeholder=wording.ASK_PLACEHOLDER, label_visibility="collapsed", key="overview-question"
+        )
+        asked = st.form_submit_button(wording.ASK, type="primary", icon=":material/manage_search:", key="overview-go")
+    if asked and question.strip():
+        with problems.shown():
+            run_id = memory.start("query", question=question, safety_net=wording.NET_SIZE, per_path_limit="auto")
+        st.switch_page("../pages/ask.py", query_params={"run": run_id})
+
+
+def attention(overview: Overview) -> None:
+    with st.container(border=True, height="stretch", key="attention"):
+        st.markdown(f"**{wording.ATTENTION}**")
+        if not overview.interrupted:
+            st.markdown(wording.ALL_WELL)
+        for run in overview.interrupted[:5]:
+            with st.container(horizontal=True, vertical_alignment="center"):
+                st.markdown(md_escape(figures.one_line(jobs.name_of(run), 48)), width="content")
+                jobs.status_badge(run.status)
+                st.space("stretch")
+                where = "ask" if run.verb == "query" else "sources"
+                st.page_link(f"../pages/{where}.py", label="Open", query_params={"run": run.id} if where == "ask" else None)
+        if overview.interrupted:
+            st.caption(wording.INTERRUPTED_NOTE)
+
+
+def activity(memory: Memory, overview: Overview) -> None:
+    with st.container(border=True, height="stretch", key="activity"):
+        st.markdown(f"**{wording.ACTIVITY}**")
+        if not overview.last_actions:
+            st.caption(wording.NO_ACTIVITY)
+        for action in overview.last_actions[:8]:
+            undone = " :orange-badge[taken back]" if action.undone_by else ""
+            reason = f" · {md_escape(figures.one_line(action.reason, 60))}" if action.reason else ""
+            verb = wording.VERBS.get(action.verb, md_escape(action.verb))
+            st.markdown(f":gray[{figures.ago(action.at)}] &nbsp; **{md_escape(action.actor)}** {verb}{undone}{reason}")
+        head = memory.audit.head()
+        st.caption(f":material/link: Audit head {figures.count(head.seq)} · `{head.hash[:16]}`")
+
+
+def subjects(memory: Memory) -> None:
+    with st.container(border=True, key="about"):
+        st.markdown(f"**{wording.ABOUT}**", help=wording.ABOUT_HELP)
+        figure = charts.treemap(memory.tree.all(), dark=st.context.theme.type == "dark")
+        picked = st.plotly_chart(figure, key="treemap", on_select="rerun", theme=None, config={"displayModeBar": False})
+    points = picked.selection.points if picked else []
+    if points and str(points[0].get("id", "")).isdigit():
+        st.switch_page("../pages/tree.py", query_params={"cat": str(points[0]["id"])})
+
+
+def first_steps(memory: Memory) -> None:
+    frame.empty(wording.OVERVIEW_EMPTY, wording.OVERVIEW_EMPTY_TEXT, ":material/inventory_2:")
+    frame.first_buttons(memory)
+    st.space("small")
+    jobs.live(memory)
+
+
+memory = engine.memory()
+with frame.head("overview", "Memory overview"):
+    pass
+with problems.shown():
+    overview = memory.overview()
+    if overview.sources:
+        ask_box(memory)
+        numbers(overview)
+        left, right = st.columns([5, 7], gap="small")
+        with left:
+            attention(overview)
+        with right:
+            activity(memory, overview)
+        subjects(memory)
+    else:
+        first_steps(memory)

@@ -1,0 +1,150 @@
+"""A question's run on the screen: level by level while it goes, whole when it has ended.
+
+Invariant: what is drawn comes from the ledger by the run's id alone, so a reload or another person's tab sees the same.
+"""
+
+from __future__ import annotations
+
+import streamlit as st
+
+from memoir_engine import Decision, EventView, Memory, QueryResult, RunDetail, RunView
+from ui import drawers, figures, frame, jobs, problems, run_tables, state, wording
+from ui.components import answer, choices, copylink
+from ui.escape import md_escape
+from ui.export import as_json
+
+EVERY_S = 0.5
+
+
+def run(memory: Memory, run_id: str) -> None:
+    view = memory.jobs.get(run_id)
+    if view.verb != "query":
+        st.info(wording.NOT_A_QUESTION, icon=":material/info:")
+        st.page_link("../pages/sources.py", label="Sources", icon=":material/upload_file:")
+        return
+    _head(memory, view)
+    _question(str(view.request.get("question", "")))
+    if view.status in jobs.ACTIVE:
+        _while_running(memory, run_id)
+    else:
+        _ended(memory, memory.runs.get(run_id))
+
+
+def _head(memory: Memory, view: RunView) -> None:
+    with frame.head("ask", "Question"):
+        st.badge(f"run {view.id[-8:]}", color="gray", help=view.id)
+        jobs.status_badge("answered" if view.status == "done" else view.status)
+        st.space("stretch")
+        if view.status in jobs.ACTIVE:
+            st.button(wording.STOP, key="ask-stop", icon=":material/stop_circle:", on_click=_stop, args=(memory, view.id))
+        else:
+            asked = str(view.request.get("question", ""))[:1500]
+            st.button(
+                wording.ASK_AGAIN, key="ask-new", icon=":material/add:", on_click=state.show, kwargs={"run": None, "q": None}
+            )
+            st.button(
+                wording.SAME_AGAIN,
+                key="ask-same",
+                icon=":material/replay:",
+                on_click=state.show,
+                kwargs={"run": None, "q": asked},
+            )
+            st.download_button(
+                wording.EXPORT,
+                lambda: as_json(memory.runs.query(view.id), memory.runs.get(view.id)),
+                f"memoir-{view.id}.json",
+                "application/json",
+                icon=":material/download:",
+                key="ask-export",
+                on_click="ignore",
+            )
+        copylink.show("ask-link", run=view.id)
+
+
+def _question(text: str) -> None:
+    st.markdown(f"> {md_escape(text)}")
+
+
+def _while_running(memory: Memory, run_id: str) -> None:
+    @st.fragment(run_every=EVERY_S, key="ask-live")
+    def draw() -> None:
+        if memory.jobs.get(run_id).status not in jobs.ACTIVE:
+            st.rerun()
+        detail = memory.runs.get(run_id)
+        with st.container(border=True, key="ask-steps"):
+            steps = [step for step in map(_step, detail.events) if step]
+            for step in steps:
+                st.markdown(f":green[:material/check_circle:] {md_escape(step)}")
+            st.markdown(f":gray[:material/progress_activity: {wording.NEXT_STEP if steps else wording.WAITING_FIRST} …]")
+            st.caption(run_tables.spent(detail.run))
+        if detail.decisions:
+            _path(memory, memory.runs.query(run_id), detail)
+
+    draw()
+
+
+def _step(event: EventView) -> str:
+    form = wording.STEPS.get(event.kind)
+    return form.format(**event.body) if form else ""
+
+
+def _stop(memory: Memory, run_id: str) -> None:
+    if not memory.jobs.cancel(run_id):
+        st.toast(wording.TOO_LATE_TO_STOP, icon=":material/info:")
+
+
+def _ended(memory: Memory, detail: RunDetail) -> None:
+    result = memory.runs.query(detail.run.id)
+    left, right = st.columns([5, 4], gap="medium")
+    with left.container(border=True, height="stretch", key="answer"):
+        _answer(memory, detail.run, result)
+    with right:
+        frame.metrics(_numbers(detail, result), width=84)
+    for warning in result.warnings:
+        st.caption(f":orange[:material/warning:] {md_escape(warning)}")
+    _path(memory, result, detail)
+    run_tables.tabs(memory, detail, result)
+
+
+def _answer(memory: Memory, view: RunView, result: QueryResult) -> None:
+    if view.status != "done":
+        if view.error:
+            problems.tell(view.error, view.remedy)
+        else:
+            st.warning(wording.NOT_ENDED, icon=":material/power_off:")
+        return
+    st.markdown(f"**{wording.ANSWER}**")
+    cited = answer.show(result.answer, result.used_chunks, key=f"answer-{result.run_id}")
+    used = [each for each in result.used_chunks if each.cited]
+    leaves = len({each.category_path for each in used})
+    counts = [figures.plural(len(used), "citation", "citations"), figures.plural(leaves, "leaf", "leaves")]
+    st.caption(" · ".join([*counts, wording.CITATIONS]) if used else wording.NO_CITATIONS)
+    if cited:
+        drawers.evidence(memory, cited)
+
+
+def _numbers(detail: RunDetail, result: QueryResult) -> dict[str, str]:
+    offered = sum(len(decision.options) for decision in result.decisions)
+    tokens = detail.run.tokens_prompt + detail.run.tokens_completion
+    return {
+        "Latency": figures.duration(result.total_latency_ms or detail.run.latency_ms),
+        "Calls": str(len(detail.calls)),
+        "Tokens": figures.short(tokens),
+        "Cost": figures.money(detail.run.cost),
+        "Levels": str(len({decision.level for decision in result.decisions})),
+        "Offered": figures.count(offered),
+        "Selected": figures.count(sum(len(decision.chosen) for decision in result.decisions)),
+        "Dropped": figures.count(len(result.dropped_paths)),
+    }
+
+
+def _path(memory: Memory, result: QueryResult, detail: RunDetail) -> None:
+    st.subheader(wording.PATH_TITLE, anchor=False)
+    decisions: tuple[Decision, ...] = result.decisions
+    if not decisions:
+        st.caption(wording.NO_PATH)
+        return
+    st.markdown(f":small[{wording.PATH_ABOUT}]")
+    picked = choices.path(result, detail.calls, key=f"path-{result.run_id}")
+    if picked:
+        drawers.open_for(memory, picked, result)

@@ -1,0 +1,101 @@
+"""Charts, by plotly: the waterfall of a run's calls.
+
+Invariant: labels from outside are escaped, since plotly reads a little HTML; plotly is imported when a chart is drawn.
+"""
+
+from __future__ import annotations
+
+import html
+from collections.abc import Sequence
+from typing import Any
+
+from memoir_engine import Call, Category
+from ui import figures
+
+LIGHT = {
+    "select": "#4F46E5",
+    "answer": "#059669",
+    "condense": "#D97706",
+    "text": "#11142D",
+    "grid": "#E2E4F0",
+    "paper": "#FFFFFF",
+}
+DARK = {"select": "#818CF8", "answer": "#34D399", "condense": "#FBBF24", "text": "#E8EAF6", "grid": "#2A2E4A", "paper": "#0E1020"}
+HUES_LIGHT = ["#E0E7FF", "#E0F2FE", "#D1FAE5", "#FEF3C7", "#FCE7F3", "#EDE9FE", "#FFE4E6", "#E2E8F0"]
+HUES_DARK = ["#312E81", "#0C4A6E", "#064E3B", "#5F3F0E", "#701A4B", "#4C1D95", "#6B1D2A", "#334155"]
+MARKS = 300  # tiles; more would freeze the page
+MOST = 200  # bars; a run with more shows its first
+
+
+def waterfall(calls: Sequence[Call], *, dark: bool) -> Any:
+    """A bar per call, from its start to its end, in milliseconds after the first."""
+    import plotly.graph_objects as go
+
+    colors, shown = (DARK if dark else LIGHT), calls[:MOST]
+    first = min(call.started_at for call in shown)
+    labels = [f"{at}  {html.escape(call.purpose, quote=False)}" for at, call in enumerate(shown, start=1)]
+    bars = go.Bar(
+        orientation="h",
+        y=labels,
+        base=[(call.started_at - first).total_seconds() * 1_000 for call in shown],
+        x=[max(call.latency_ms, 0.2) for call in shown],
+        marker={"color": [colors.get(call.purpose, "#64748B") for call in shown], "cornerradius": 4},
+        text=[
+            f"{figures.duration(call.latency_ms)} · {call.tokens_prompt:,} in, {call.tokens_completion:,} out" for call in shown
+        ],
+        textposition="outside",
+        cliponaxis=False,
+        hovertemplate="%{y}<br>%{text}<extra></extra>",
+        textfont={"color": colors["text"], "size": 12},
+    )
+    figure = go.Figure(bars)
+    figure.update_layout(
+        height=64 + 30 * len(shown),
+        margin={"l": 8, "r": 170, "t": 6, "b": 34},
+        bargap=0.38,
+        font={"family": "Inter, sans-serif", "size": 12},
+        xaxis={"title": {"text": "ms"}, "gridcolor": colors["grid"], "zeroline": False, "rangemode": "tozero"},
+        yaxis={"autorange": "reversed", "ticksuffix": "  "},
+        paper_bgcolor="rgba(0,0,0,0)",
+        plot_bgcolor="rgba(0,0,0,0)",
+    )
+    return figure
+
+
+def treemap(categories: Sequence[Category], *, dark: bool) -> Any:
+    """The first two levels, MARKS of them at most; a click gives the category's id as `id`."""
+    import plotly.graph_objects as go
+
+    upper = sorted((c for c in categories if c.level <= 2 and c.chunks), key=lambda c: (c.level, -c.chunks, c.name))[:MARKS]
+    kept = {category.id for category in upper}
+    shown = [category for category in upper if category.parent_id is None or category.parent_id in kept]
+    roots = [category.id for category in shown if category.parent_id is None]
+    family = {category.id: roots.index(category.parent_id or category.id) for category in shown}
+    hues, colors = (HUES_DARK, DARK) if dark else (HUES_LIGHT, LIGHT)
+    tiles = go.Treemap(
+        ids=[str(category.id) for category in shown],
+        labels=[html.escape(category.name, quote=False) for category in shown],
+        parents=[str(category.parent_id) if category.parent_id else "" for category in shown],
+        values=[category.chunks for category in shown],
+        branchvalues="total",
+        marker={
+            "colors": [hues[family[category.id] % len(hues)] for category in shown],
+            "cornerradius": 6,
+            "line": {"width": 1.5, "color": colors["paper"]},
+        },
+        texttemplate="%{label}<br>%{value}",
+        hovertemplate="%{label}: %{value} chunks<extra></extra>",
+        textfont={"color": colors["text"], "size": 12.5},
+        tiling={"pad": 3},
+        pathbar={"visible": False},
+        root={"color": "rgba(0,0,0,0)"},
+    )
+    figure = go.Figure(tiles)
+    figure.update_layout(
+        uniformtext={"minsize": 11, "mode": "hide"},
+        height=320,
+        margin={"l": 0, "r": 0, "t": 0, "b": 0},
+        font={"family": "Inter, sans-serif"},
+        paper_bgcolor="rgba(0,0,0,0)",
+    )
+    return figure

@@ -1,0 +1,174 @@
+"""Decisions drawn: a question's path through the tree, or the choices that put one chunk where it is.
+
+Invariant: ranks are the model's, bars are the engine's second opinion, and what was offered but not chosen stands there too.
+Runs of levels with a single option are folded into one column, so that 100 levels stay readable.
+"""
+
+from __future__ import annotations
+
+from collections import Counter, defaultdict
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import streamlit as st
+
+from memoir_engine import Call, Decision, DroppedPath, QueryResult
+from ui import figures, wording
+
+FOLDED = 2  # so many forced levels in a row become one column
+_HERE = Path(__file__).parent
+_component = st.components.v2.component(
+    "memoir_choices",
+    html='<div class="choices"><div class="plan"><svg class="lines"></svg><div class="cols"></div></div></div>\n',
+    css=(_HERE / "choices.css").read_text(),
+    js=(_HERE / "choices.js").read_text(),
+)
+
+
+@dataclass(frozen=True)
+class Picked:
+    """What was clicked: kind is category, leaf or call."""
+
+    kind: str
+    id: int
+
+
+def path(result: QueryResult, calls: Sequence[Call], *, key: str) -> Picked | None:
+    """A question's way from level 1 to the evidence."""
+    lost = {dropped.category_ids[-1]: dropped for dropped in result.dropped_paths if dropped.category_ids}
+    columns = _fold(_columns(result.decisions, {call.id: call for call in calls}, lost))
+    if result.paths or result.chunks:
+        columns.append(_evidence(result, lost))
+    return _draw(columns, result.decisions, "path", key)
+
+
+def ladder(decisions: Sequence[Decision], *, key: str) -> Picked | None:
+    """The choices that put one chunk into its leaf, level by level."""
+    return _draw(_fold(_columns(decisions, {}, {})), decisions, "ladder", key)
+
+
+def _draw(columns: list[dict[str, Any]], decisions: Sequence[Decision], layout: str, key: str) -> Picked | None:
+    opinions = [option.opinion for decision in decisions for option in decision.options if option.opinion]
+    data = {"columns": columns, "layout": layout, "scale": max(opinions, default=1.0), "words": wording.CHOICE_WORDS}
+    picked = _component(key=key, data=data, on_picked_change=lambda: None).picked
+    if not picked or picked.get("kind") not in {"category", "leaf", "call"} or not isinstance(picked.get("id"), int):
+        return None
+    return Picked(picked["kind"], picked["id"])
+
+
+def _columns(decisions: Iterable[Decision], calls: dict[int, Call], lost: dict[int, DroppedPath]) -> list[dict[str, Any]]:
+    levels: dict[int, list[Decision]] = defaultdict(list)
+    for decision in decisions:
+        levels[decision.level].append(decision)
+    columns: list[dict[str, Any]] = []
+    order: list[int] = [0]
+    for level, taken in sorted(levels.items()):
+        taken.sort(
+            key=lambda decision: order.index(decision.parent_id or 0) if (decision.parent_id or 0) in order else len(order)
+        )
+        columns.append(_column(level, taken, calls, lost))
+        order = [category_id for decision in taken for category_id in decision.chosen]
+    return columns
+
+
+def _column(level: int, decisions: list[Decision], calls: dict[int, Call], lost: dict[int, DroppedPath]) -> dict[str, Any]:
+    call = next((calls[d.call_id] for d in decisions if d.call_id in calls), None)
+    return {
+        "kind": "level",
+        "level": level,
+        "title": wording.LEVEL.format(level=level),
+        "note": figures.call(call) if call else _no_call(decisions),
+        "hint": wording.SEE_CALL,
+        "call": call.id if call else 0,
+        "cards": [_card(decision, _places(decisions), lost) for decision in decisions],
+    }
+
+
+def _places(decisions: list[Decision]) -> dict[int, int]:
+    """1 for the best of a level, over all its parents: ranks count from the worst, people count from the best."""
+    chosen = [(option.rank or 0, option.category_id) for d in decisions for option in d.options if option.category_id in d.chosen]
+    return {category_id: at for at, (_, category_id) in enumerate(sorted(chosen, key=lambda c: (-c[0], c[1])), start=1)}
+
+
+def _no_call(decisions: list[Decision]) -> str:
+    return wording.FORCED if all(decision.decided_by == "forced" for decision in decisions) else ""
+
+
+def _card(decision: Decision, places: dict[int, int], lost: dict[int, DroppedPath]) -> dict[str, Any]:
+    dropped = lost.get(decision.parent_id or 0)
+    return {
+        "id": decision.parent_id or 0,
+        "name": decision.parent_path[-1] if decision.parent_path else wording.ROOT,
+        "title": figures.path(decision.parent_path) or wording.ROOT,
+        "options": _options(decision, places),
+        "lost": wording.dropped(dropped.reason) if dropped and not decision.chosen else "",
+        "note": wording.decided_by(decision.decided_by, decision.note),
+        "forced": decision.decided_by == "forced" and len(decision.options) == 1,
+    }
+
+
+def _options(decision: Decision, places: dict[int, int]) -> list[dict[str, Any]]:
+    """The chosen first, best rank first; then the others, nearest first."""
+    last = len(places) + 1
+    ordered = sorted(decision.options, key=lambda o: (places.get(o.category_id, last), -(o.opinion or 0.0), o.name))
+    return [
+        {
+            "id": option.category_id,
+            "name": option.name,
+            "rank": places.get(option.category_id),
+            "opinion": option.opinion,
+            "fresh": option.is_new,
+        }
+        for option in ordered
+    ]
+
+
+def _fold(columns: list[dict[str, Any]]) -> list[dict[str, Any]]:
+    """Columns whose every card had one option, FOLDED or more of them in a row, become one column of chips."""
+    folded: list[dict[str, Any]] = []
+    waiting: list[dict[str, Any]] = []
+    for column in [*columns, None]:
+        if column is not None and all(card["forced"] for card in column["cards"]):
+            waiting.append(column)
+            continue
+        folded += [_skip(waiting)] if len(waiting) >= FOLDED else waiting
+        waiting = []
+        folded += [column] if column is not None else []
+    return folded
+
+
+def _skip(columns: list[dict[str, Any]]) -> dict[str, Any]:
+    follows = {card["id"]: card["options"][0] for column in columns for card in column["cards"]}
+    chips = [_chip(card["id"], follows) for card in columns[0]["cards"]]
+    title = wording.LEVELS.format(first=columns[0]["level"], last=columns[-1]["level"])
+    return {"kind": "skip", "title": title, "note": "", "call": 0, "cards": chips}
+
+
+def _chip(start: int, follows: dict[int, dict[str, Any]]) -> dict[str, Any]:
+    names, at = [], start
+    while at in follows:
+        names.append(follows[at]["name"])
+        at = follows[at]["id"]
+    return {"id": start, "through": at, "name": wording.SKIPPED.format(levels=len(names)), "title": figures.path(names)}
+
+
+def _evidence(result: QueryResult, lost: dict[int, DroppedPath]) -> dict[str, Any]:
+    read = Counter(chunk.category_id for chunk in result.chunks)
+    where = {chunk.id: chunk.category_id for chunk in result.chunks}
+    cited = Counter(where.get(used.chunk_id) for used in result.used_chunks if used.cited)
+    leaves = {chosen.category_ids[-1]: chosen.names for chosen in result.paths}
+    leaves |= {
+        leaf: dropped.category_path
+        for leaf, dropped in lost.items()
+        if dropped.reason != wording.NOT_CHOSEN and leaf not in leaves
+    }
+    cards = [_leaf(leaf, names, read[leaf], cited[leaf], lost.get(leaf)) for leaf, names in leaves.items()]
+    return {"kind": "leaf", "title": wording.EVIDENCE, "note": "", "call": 0, "cards": cards}
+
+
+def _leaf(leaf: int, names: Sequence[str], read: int, cited: int, dropped: DroppedPath | None) -> dict[str, Any]:
+    shown = "lost" if dropped else "cited" if cited else "read"
+    line = wording.dropped(dropped.reason) if dropped else wording.evidence(read, cited)
+    return {"id": leaf, "name": names[-1], "title": figures.path(names), "state": shown, "line": line}

@@ -1,0 +1,104 @@
+"""Text of a source, with spans marked: the chunk in its surroundings, or all chunks in order.
+
+Invariant: what is shown between two chunk boundaries is exactly `text[start:end]` of the source.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import asdict, dataclass
+from pathlib import Path
+
+import streamlit as st
+
+from memoir_engine import Chunk, UsedChunk
+from ui import figures, wording
+
+AROUND = 1_600  # characters of the source before and after a chunk
+_HERE = Path(__file__).parent
+_component = st.components.v2.component(
+    "memoir_reader",
+    html='<div class="sheet" tabindex="0" role="document"></div>\n',
+    css=(_HERE / "reader.css").read_text(),
+    js=(_HERE / "reader.js").read_text(),
+)
+
+Mark = tuple[int, int, str]
+
+
+@dataclass(frozen=True)
+class Block:
+    """`marks` are offsets into `text`; `link` is what a person may click, then `id` comes back."""
+
+    text: str
+    kind: str = ""
+    id: int = 0
+    label: str = ""
+    link: str = ""
+    side: str = ""
+    marks: tuple[Mark, ...] = ()
+
+
+def show(blocks: Sequence[Block], *, key: str, height: int = 0) -> int | None:
+    """Draw them; the id of the block whose link was clicked. height 0: as high as the text."""
+    result = _component(
+        key=key,
+        data={"blocks": [asdict(block) for block in blocks], "height": height},
+        height=height or "content",
+        on_picked_change=lambda: None,
+    )
+    return result.picked if isinstance(result.picked, int) else None
+
+
+def chunk_in_source(chunk: Chunk, text: str, quotes: Iterable[tuple[int, int]] = ()) -> tuple[Block, ...]:
+    """The chunk marked, with what stands before and after it in the source.
+
+    quotes: spans in the source's text; those inside the chunk are marked as the supporting words.
+    """
+    before, after = text[max(0, chunk.start - AROUND) : chunk.start], text[chunk.end : chunk.end + AROUND]
+    middle = Block(
+        chunk.text, "focus", chunk.id, figures.chunk_name(chunk), side=figures.tokens(chunk.tokens), marks=_quotes(chunk, quotes)
+    )
+    blocks = (
+        Block(before if chunk.start <= AROUND else "… " + before, "aside", label=wording.BEFORE),
+        middle,
+        Block(after if chunk.end + AROUND >= len(text) else after + " …", "aside", label=wording.AFTER),
+    )
+    return tuple(block for block in blocks if block.text.strip(" …"))
+
+
+def chunks_in_order(chunks: Iterable[Chunk]) -> tuple[Block, ...]:
+    return tuple(
+        Block(
+            chunk.text,
+            id=chunk.id,
+            label=figures.chunk_name(chunk),
+            link=figures.path(chunk.category_path),
+            side=figures.tokens(chunk.tokens),
+        )
+        for chunk in chunks
+    )
+
+
+def chunks_read(chunks: Iterable[Chunk], used: Iterable[UsedChunk]) -> tuple[Block, ...]:
+    """Chunks that stood in a prompt; those the answer cites carry its number, and the words it stands on are marked."""
+    cited = {each.chunk_id: each for each in used if each.cited}
+    return tuple(
+        Block(
+            chunk.text,
+            "focus" if chunk.id in cited else "",
+            chunk.id,
+            f"[{cited[chunk.id].number}] {chunk.source_name}" if chunk.id in cited else chunk.source_name,
+            side=f"{figures.chunk_name(chunk)} · {figures.tokens(chunk.tokens)}",
+            marks=_quotes(chunk, cited[chunk.id].quotes) if chunk.id in cited else (),
+        )
+        for chunk in chunks
+    )
+
+
+def _quotes(chunk: Chunk, quotes: Iterable[tuple[int, int]]) -> tuple[Mark, ...]:
+    return tuple(sorted((start - chunk.start, end - chunk.start, "quote") for start, end in quotes if _within(chunk, start, end)))
+
+
+def _within(chunk: Chunk, start: int, end: int) -> bool:
+    return chunk.start <= start < end <= chunk.end

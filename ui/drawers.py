@@ -1,0 +1,97 @@
+"""Drawers at the right edge: the evidence behind a citation, a call as it was sent, a category, a leaf that was read.
+
+Invariant: texts of sources and models stand in components or code blocks, never in Markdown.
+"""
+
+from __future__ import annotations
+
+import streamlit as st
+
+from memoir_engine import Memory, QueryResult, UsedChunk
+from ui import figures, problems, wording
+from ui.components import reader
+from ui.components.choices import Picked
+from ui.escape import md_escape
+
+WIDTH = 620
+
+
+def open_for(memory: Memory, picked: Picked, result: QueryResult | None = None) -> None:
+    """The drawer of what was clicked on a decision path."""
+    if picked.kind == "call":
+        call(memory, picked.id)
+    elif picked.kind == "leaf" and result is not None:
+        leaf(memory, picked.id, result)
+    else:
+        category(memory, picked.id)
+
+
+@st.dialog(wording.EVIDENCE_TITLE, width=WIDTH, position="right", icon=":material/format_quote:")
+def evidence(memory: Memory, used: UsedChunk) -> None:
+    """The words a citation stands on, marked in the source."""
+    with problems.shown():
+        chunk = memory.tree.chunk(used.chunk_id)
+        text = memory.sources.text(chunk.source_id)
+    with st.container(horizontal=True, vertical_alignment="center"):
+        st.badge(f"citation {used.number}", color="blue")
+        st.markdown(f"**{md_escape(chunk.source_name)}** · {figures.chunk_name(chunk)}", width="content")
+    st.caption(md_escape(figures.path(used.category_path)))
+    reader.show(reader.chunk_in_source(chunk, text, used.quotes), key=f"cite-{used.chunk_id}-{used.number}", height=520)
+    _links(chunk.id, chunk.source_id)
+
+
+@st.dialog(wording.CALL_TITLE, width=WIDTH, position="right", icon=":material/chat:")
+def call(memory: Memory, call_id: int) -> None:
+    """One request as it went over the wire, and what came back."""
+    with problems.shown():
+        made = memory.runs.call(call_id)
+    with st.container(horizontal=True):
+        for label in (made.purpose, made.model, made.output_mode, f"attempt {made.attempt}"):
+            st.badge(md_escape(label), color="gray")
+    estimated = " (estimated)" if made.tokens_estimated else ""
+    tokens = f"{figures.count(made.tokens_prompt)} tokens in, {figures.count(made.tokens_completion)} out{estimated}"
+    times = f"{figures.stamp(made.started_at)} · {figures.duration(made.latency_ms)}"
+    st.caption(f"{times} · {tokens} · {md_escape(figures.money(made.cost))}")
+    if made.error:
+        problems.tell(made.error, None)
+    st.markdown(f"**{wording.PROMPT_TITLE}**")
+    st.code(made.prompt or wording.NO_TEXT, language=None, wrap_lines=True, height=380)
+    st.markdown(f"**{wording.REPLY_TITLE}**")
+    st.code(made.reply or wording.NO_TEXT, language=None, wrap_lines=True, height=220)
+
+
+@st.dialog(wording.CATEGORY_TITLE, width=WIDTH, position="right", icon=":material/account_tree:")
+def category(memory: Memory, category_id: int) -> None:
+    with problems.shown():
+        node = memory.tree.node(category_id)
+    st.subheader(md_escape(node.name), anchor=False)
+    st.caption(md_escape(figures.path(node.path)))
+    with st.grid(2, gap="small"):
+        st.metric("Chunks", figures.count(node.chunks), border=True)
+        st.metric("Categories inside", figures.count(node.children), border=True)
+    st.page_link("../pages/tree.py", label=wording.IN_TREE, icon=":material/account_tree:", query_params={"cat": str(node.id)})
+
+
+@st.dialog(wording.EVIDENCE, width=WIDTH, position="right", icon=":material/menu_book:")
+def leaf(memory: Memory, category_id: int, result: QueryResult) -> None:
+    """The chunks of one leaf that were read for an answer."""
+    chunks = [chunk for chunk in result.chunks if chunk.category_id == category_id]
+    if not chunks:
+        st.caption(wording.evidence(0, 0))
+        return
+    st.caption(md_escape(figures.path(chunks[0].category_path)))
+    blocks = reader.chunks_read(chunks, result.used_chunks)
+    reader.show(blocks, key=f"leaf-{result.run_id}-{category_id}", height=560)
+    st.page_link(
+        "../pages/tree.py", label=wording.IN_TREE, icon=":material/account_tree:", query_params={"cat": str(category_id)}
+    )
+
+
+def _links(chunk_id: int, source_id: int) -> None:
+    with st.container(horizontal=True):
+        st.page_link(
+            "../pages/tree.py", label=wording.IN_TREE, icon=":material/account_tree:", query_params={"chunk": str(chunk_id)}
+        )
+        st.page_link(
+            "../pages/sources.py", label=wording.IN_SOURCES, icon=":material/description:", query_params={"src": str(source_id)}
+        )

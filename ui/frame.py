@@ -1,0 +1,80 @@
+"""What every page has: its head, the banner of the offline model, the foot of the sidebar."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import Literal
+
+import streamlit as st
+
+from memoir_engine import Memory
+from ui import figures, problems, wording
+from ui.escape import md_escape
+
+ICONS = {
+    "overview": ":material/space_dashboard:",
+    "sources": ":material/upload_file:",
+    "tree": ":material/account_tree:",
+    "ask": ":material/manage_search:",
+    "settings": ":material/settings:",
+}
+
+
+@contextmanager
+def head(page: str, title: str) -> Iterator[None]:
+    """The page's title; what is drawn inside stands to its right."""
+    with st.container(horizontal=True, vertical_alignment="center", key=f"head-{page}"):
+        st.title(title, icon=ICONS[page], anchor=False, width="content")
+        yield
+
+
+def offline_banner(memory: Memory) -> None:
+    if memory.is_offline:
+        with st.container(border=True, key="offline-banner", horizontal=True, vertical_alignment="center"):
+            st.markdown(wording.OFFLINE, width="content")
+            st.space("stretch")
+            st.page_link(
+                "../pages/settings.py", label=wording.OTHER_MODEL, icon=":material/arrow_forward:", icon_position="right"
+            )
+
+
+def foot(memory: Memory) -> None:
+    """Which model answers and how long the chain is, small, below the navigation."""
+    audit = memory.audit.head()
+    with st.sidebar:
+        st.caption(
+            f":material/neurology: {md_escape(memory.model_name)}  \n:material/link: {figures.count(audit.seq)} audit events"
+        )
+
+
+def metrics(values: dict[str, str], *, width: int = 110, columns: int = 4) -> None:
+    with st.grid(columns, gap="small", min_column_width=width):
+        for label, value in values.items():
+            st.metric(label, value, border=True, help=wording.METRIC_HELP.get(label))
+
+
+def empty(title: str, text: str, icon: str) -> None:
+    """An empty state: what is missing and what to do about it; buttons follow it."""
+    with st.container(horizontal_alignment="center", gap="xsmall"):
+        st.space("medium")
+        st.markdown(f"## :gray[{icon}]", width="content")
+        st.subheader(title, anchor=False, width="content")
+        st.markdown(f":gray[{text}]", width="content", text_alignment="center")
+
+
+def first_buttons(memory: Memory) -> None:
+    """What one does with an empty memory: load the samples, or add something of one's own."""
+    with st.container(horizontal=True, horizontal_alignment="center"):
+        if st.button(
+            wording.LOAD_SAMPLES, type="primary", icon=":material/auto_stories:", key="samples", help=wording.SAMPLES_HELP
+        ):
+            with problems.shown():
+                memory.start("load_samples")
+            st.switch_page("../pages/sources.py")
+        st.page_link("../pages/sources.py", label=wording.ADD_OWN, icon=":material/upload_file:")
+
+
+def table_height(rows: int, *, most: int = 14) -> int | Literal["content"]:
+    """As high as its rows; a longer table scrolls."""
+    return "content" if rows <= most else 34 * most

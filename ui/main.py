@@ -1,0 +1,52 @@
+"""The frame around every page: configuration, the guard, the navigation.
+
+Invariant: no page runs before the guard; a memory that cannot be opened is said so once, on whatever page was asked for.
+"""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import streamlit as st
+
+from memoir_engine import MemoirError, Memory
+from ui import engine, frame, problems, wording
+
+HERE = Path(__file__).resolve().parent
+PAGES = HERE.parent / "pages"
+
+
+def page(name: str, title: str, *, default: bool = False) -> st.Page:
+    return st.Page(
+        PAGES / f"{name}.py",
+        title=title,
+        icon=frame.ICONS[name],
+        url_path=None if default else name,
+        default=default,
+        help=wording.PAGE_HELP[name],
+    )
+
+
+def guard() -> Memory:
+    """The open memory, or its error and the end of this page."""
+    try:
+        return engine.memory()
+    except MemoirError as error:
+        problems.show(error)
+        st.stop()
+
+
+st.set_page_config(page_title="Memoir", page_icon=HERE / "static" / "favicon.svg", layout="wide")
+st.logo(HERE / "static" / "logo.svg", icon_image=HERE / "static" / "favicon.svg", size="large")
+chosen = st.navigation(
+    {
+        "": [page("overview", "Overview", default=True)],
+        "Build": [page("sources", "Sources")],
+        "Explore": [page("tree", "Category tree"), page("ask", "Ask")],
+        "Admin": [page("settings", "Settings")],
+    }
+)
+memory = guard()
+frame.offline_banner(memory)
+chosen.run()
+frame.foot(memory)

@@ -1,0 +1,56 @@
+"""Every error on every page, in one form: what happened, what to do, its code.
+
+Invariant: the message is the engine's own, shown as text; nothing of a traceback reaches the page.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from contextlib import contextmanager
+
+import streamlit as st
+
+from memoir_engine import ErrorReport, MemoirError
+from ui.escape import md_escape
+
+_CODED = re.compile(r"\[mem\]\[(\w+)\] (.*)", re.DOTALL)
+
+
+def show(error: MemoirError | ErrorReport) -> None:
+    tell(str(error) if isinstance(error, MemoirError) else error.message, error.remedy)
+
+
+def tell(message: str, remedy: str | None) -> None:
+    """The same for an error that a run left behind as text."""
+    coded = _CODED.fullmatch(message)
+    code, words = coded.groups() if coded else ("", message)
+    lines = [f"**{md_escape(_sentence(words))}**"]
+    if remedy:
+        lines.append(md_escape(remedy))
+    if code:
+        lines.append(f":small[:gray[Code {md_escape(code)}]]")
+    st.error("  \n".join(lines), icon=":material/error:")
+
+
+@contextmanager
+def shown() -> Iterator[None]:
+    """Show an engine error that the block raises, and stop the page there."""
+    try:
+        yield
+    except MemoirError as error:
+        show(error)
+        st.stop()
+
+
+def _sentence(words: str) -> str:
+    return words[:1].upper() + words[1:]
+
+
+@contextmanager
+def noted() -> Iterator[None]:
+    """Show an engine error that the block raises, and go on with the page."""
+    try:
+        yield
+    except MemoirError as error:
+        show(error)

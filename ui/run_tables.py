@@ -1,0 +1,128 @@
+"""Under an answer: the calls as a waterfall and a table, the chunks that were read, the paths that were not followed, the net."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import streamlit as st
+
+from memoir_engine import Call, Chunk, Memory, QueryResult, RunDetail, RunView
+from ui import charts, drawers, figures, wording
+from ui.components import reader
+from ui.escape import md_escape
+
+
+def tabs(memory: Memory, detail: RunDetail, result: QueryResult) -> None:
+    counted = {
+        wording.TAB_CALLS: len(detail.calls),
+        wording.TAB_READ: len(result.chunks),
+        wording.TAB_DROPPED: len(result.dropped_paths),
+        wording.TAB_NET: len(result.net),
+    }
+    calls, read, dropped, net = st.tabs(
+        [f"{name} ({count})" for name, count in counted.items()], key="ask-tabs", on_change="rerun"
+    )
+    if calls.open:
+        with calls:
+            _calls(memory, detail.calls)
+    if read.open:
+        with read:
+            _read(result)
+    if dropped.open:
+        with dropped:
+            _dropped(result)
+    if net.open:
+        with net:
+            _net(memory, result.net, result.run_id)
+
+
+def spent(run: RunView) -> str:
+    tokens = run.tokens_prompt + run.tokens_completion
+    calls = figures.plural(run.calls, "call", "calls")
+    return f"{figures.elapsed(run)} · {calls} · {figures.short(tokens)} tokens · {md_escape(figures.money(run.cost))}"
+
+
+def _calls(memory: Memory, calls: Sequence[Call]) -> None:
+    import pandas as pd
+
+    if not calls:
+        st.caption(wording.NO_CALLS)
+        return
+    st.caption(wording.CALLS_ABOUT)
+    st.plotly_chart(
+        charts.waterfall(calls, dark=st.context.theme.type == "dark"), key="waterfall", config={"displayModeBar": False}
+    )
+    first = min(call.started_at for call in calls)
+    rows = pd.DataFrame(
+        [
+            {
+                "Purpose": call.purpose,
+                "Model": call.model,
+                "Start": round((call.started_at - first).total_seconds() * 1_000),
+                "Took": round(call.latency_ms, 1),
+                "In": call.tokens_prompt,
+                "Out": call.tokens_completion,
+                "Cost": figures.money(call.cost),
+                "Attempt": call.attempt,
+                "Ended": call.error or ("reused" if call.reused_from else "ok"),
+            }
+            for call in calls
+        ]
+    )
+    columns = {
+        "Start": st.column_config.NumberColumn("Start, ms", format="localized"),
+        "Took": st.column_config.NumberColumn("Took, ms", format="localized"),
+        "In": st.column_config.NumberColumn("Tokens in", format="localized"),
+        "Out": st.column_config.NumberColumn("Tokens out", format="localized"),
+    }
+    chosen = st.dataframe(
+        rows, hide_index=True, key="calls-table", on_select="rerun", selection_mode="single-row", column_config=columns
+    )
+    _open_call(memory, calls, chosen.selection.rows)
+
+
+def _open_call(memory: Memory, calls: Sequence[Call], rows: Sequence[int]) -> None:
+    """Once per selection: a drawer that was closed stays closed until another row is chosen."""
+    picked = calls[rows[0]].id if rows and rows[0] < len(calls) else 0
+    if picked and st.session_state.get("call-shown") != picked:
+        drawers.call(memory, picked)
+    st.session_state["call-shown"] = picked
+
+
+def _read(result: QueryResult) -> None:
+    if result.left_out:
+        st.caption(wording.LEFT_OUT.format(chunks=figures.plural(result.left_out, "chunk", "chunks")))
+    if result.chunks:
+        reader.show(reader.chunks_read(result.chunks, result.used_chunks), key=f"read-{result.run_id}", height=520)
+
+
+def _dropped(result: QueryResult) -> None:
+    import pandas as pd
+
+    if not result.dropped_paths:
+        st.caption(wording.NO_DROPPED)
+        return
+    rows = [
+        {
+            "Path": figures.path(dropped.category_path) or wording.ROOT,
+            "Why": wording.dropped(dropped.reason),
+            "Chunks": dropped.chunks or None,
+        }
+        for dropped in result.dropped_paths
+    ]
+    st.dataframe(
+        pd.DataFrame(rows),
+        hide_index=True,
+        key="dropped-table",
+        column_config={"Path": st.column_config.TextColumn(width="large")},
+    )
+
+
+def _net(memory: Memory, caught: Sequence[Chunk], run_id: str) -> None:
+    if not caught:
+        st.caption(wording.NET_EMPTY)
+        return
+    st.caption(wording.NET_ABOUT)
+    picked = reader.show(reader.chunks_in_order(caught), key=f"net-{run_id}", height=420)
+    if any(chunk.id == picked for chunk in caught):
+        st.switch_page("../pages/tree.py", query_params={"chunk": str(picked)})

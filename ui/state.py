@@ -1,0 +1,36 @@
+"""What a page remembers: strings and numbers in the session, what may be shared in the URL.
+
+Invariant: nothing from the URL or the browser is trusted; a value of the wrong form is no value.
+"""
+
+from __future__ import annotations
+
+import streamlit as st
+
+
+def asked(name: str) -> str | None:
+    """A value of the URL, if it has one."""
+    value = st.query_params.get(name)
+    return value if value else None
+
+
+def asked_id(name: str) -> int | None:
+    value = asked(name)
+    return int(value) if value and value.isascii() and value.isdigit() and len(value) < 19 else None
+
+
+def show(**wanted: str | int | None) -> None:
+    """Put values into the URL of this page; None takes one out."""
+    for name, value in wanted.items():
+        if value is None:
+            st.query_params.pop(name, None)
+        elif st.query_params.get(name) != str(value):
+            st.query_params[name] = str(value)
+
+
+def ids(key: str) -> set[int]:
+    return {int(part) for part in str(st.session_state.get(key, "")).split(",") if part.isdigit()}
+
+
+def keep_ids(key: str, wanted: set[int]) -> None:
+    st.session_state[key] = ",".join(map(str, sorted(wanted)))

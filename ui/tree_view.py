@@ -1,0 +1,192 @@
+"""What stands beside the tree: the root, a category with what is inside, or one chunk with the choices that put it there."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import streamlit as st
+
+from memoir_engine import Category, Chunk, Memory, Overview
+from ui import drawers, figures, frame, state, wording
+from ui.components import choices, copylink, reader
+from ui.escape import md_escape
+
+PAGE = 50
+
+
+def root(memory: Memory, overview: Overview) -> None:
+    st.subheader(wording.ROOT, anchor=False)
+    values = {
+        "Chunks": overview.chunks,
+        "Categories": overview.categories,
+        "Leaves": overview.leaves,
+        "Sources": overview.sources,
+    }
+    frame.metrics({name: figures.count(value) for name, value in values.items()})
+    st.caption(wording.TREE_HINT)
+    _inside(memory.tree.roots(), "roots")
+
+
+def category(memory: Memory, node: Category) -> None:
+    _crumbs(memory.tree.path(node.id))
+    _name(node)
+    depth = memory.config.hierarchy_depth
+    inside = {"Level": f"{node.level} of {depth}"} if node.is_leaf else {wording.INSIDE: figures.count(node.children)}
+    values = {"Chunks": figures.count(node.chunks), **inside, "Share of all": _share(memory, node)}
+    frame.metrics(values, columns=3)
+    if node.is_leaf:
+        _filed(memory, node)
+    else:
+        st.markdown(f"**{wording.INSIDE}**")
+        _inside(memory.tree.children(node.id), str(node.id))
+
+
+def chunk(memory: Memory, shown: Chunk) -> None:
+    if shown.category_id is not None:
+        _crumbs(memory.tree.path(shown.category_id))
+    with st.container(horizontal=True, vertical_alignment="center"):
+        st.subheader(f"{figures.chunk_name(shown)} of {md_escape(shown.source_name)}", anchor=False, width="content")
+        st.badge(figures.tokens(shown.tokens), color="gray")
+        st.space("stretch")
+        copylink.show("chunk-link", chunk=shown.id)
+    st.markdown(f"**{wording.IN_SOURCE}**")
+    text = memory.sources.text(shown.source_id)
+    reader.show(reader.chunk_in_source(shown, text), key=f"chunk-text-{shown.id}", height=300)
+    with st.container(horizontal=True):
+        if shown.category_id is not None:
+            st.page_link(
+                "../pages/tree.py",
+                label=wording.BACK_TO,
+                icon=":material/arrow_back:",
+                query_params={"cat": str(shown.category_id)},
+            )
+        st.page_link(
+            "../pages/sources.py",
+            label=wording.IN_SOURCES,
+            icon=":material/description:",
+            query_params={"src": str(shown.source_id)},
+        )
+    _why(memory, shown)
+
+
+def _why(memory: Memory, shown: Chunk) -> None:
+    st.markdown(f"**{wording.WHY_HERE}**")
+    decisions = memory.tree.decisions(shown.id)
+    if not decisions:
+        st.caption(wording.NO_DECISIONS)
+        return
+    st.caption(wording.WHY_ABOUT)
+    picked = choices.ladder(decisions, key=f"why-{shown.id}")
+    if picked:
+        drawers.open_for(memory, picked)
+    calls = list(dict.fromkeys(decision.call_id for decision in decisions if decision.call_id))
+    with st.container(horizontal=True):
+        for decision in decisions:
+            if decision.call_id in calls and st.button(
+                wording.PROMPT_OF.format(level=decision.level), key=f"call-{shown.id}-{decision.level}", icon=":material/chat:"
+            ):
+                drawers.call(memory, int(decision.call_id or 0))
+
+
+def _crumbs(path: Sequence[Category]) -> None:
+    with st.container(horizontal=True, gap="xxsmall", vertical_alignment="center", key="crumbs"):
+        st.page_link("../pages/tree.py", label=wording.ROOT)
+        for node in path:
+            st.markdown(":gray[›]", width="content")
+            st.page_link("../pages/tree.py", label=md_escape(node.name), query_params={"cat": str(node.id)})
+
+
+def _name(node: Category) -> None:
+    with st.container(horizontal=True, vertical_alignment="center"):
+        st.subheader(md_escape(node.name), anchor=False, width="content")
+        st.badge(wording.LEVEL.format(level=node.level).lower(), color="gray")
+        if node.is_leaf:
+            st.badge("leaf", color="green")
+        st.space("stretch")
+        copylink.show("cat-link", cat=node.id)
+
+
+def _share(memory: Memory, node: Category) -> str:
+    everything = memory.overview().chunks
+    return f"{100 * node.chunks / everything:.1f} %" if everything else "–"
+
+
+def _inside(nodes: Sequence[Category], key: str) -> None:
+    import pandas as pd
+
+    most = max((node.chunks for node in nodes), default=1) or 1
+    rows = pd.DataFrame(
+        [{"Category": n.name, "Chunks": n.chunks, "Share": n.chunks / most, "Inside": n.children or None} for n in nodes]
+    )
+    columns = {
+        "Category": st.column_config.TextColumn(width="large"),
+        "Inside": st.column_config.NumberColumn(wording.INSIDE, format="localized", width=120),
+        "Chunks": st.column_config.NumberColumn(format="localized", width=80),
+        "Share": st.column_config.ProgressColumn("", min_value=0, max_value=1, format=" ", width=120),
+    }
+    key = f"inside-{key}"
+    st.dataframe(
+        rows,
+        hide_index=True,
+        key=key,
+        selection_mode="single-row",
+        column_config=columns,
+        height=frame.table_height(len(nodes)),
+        on_select=lambda: _open(key, "cat", [n.id for n in nodes]),
+    )
+
+
+def _filed(memory: Memory, node: Category) -> None:
+    import pandas as pd
+
+    place = f"after-{node.id}"
+    page = memory.tree.chunks(node.id, after=st.session_state.get(place) or None, limit=PAGE)
+    st.markdown(f"**{wording.FILED_HERE}**")
+    if not page.chunks:
+        st.caption(wording.LEAF_EMPTY)
+        return
+    st.caption(wording.OPEN_CHUNK)
+    rows = pd.DataFrame(
+        [
+            {"Source": c.source_name, "Chunk": c.position + 1, "Tokens": c.tokens, "Text": figures.one_line(c.text)}
+            for c in page.chunks
+        ]
+    )
+    columns = {
+        "Source": st.column_config.TextColumn(width=140),
+        "Chunk": st.column_config.NumberColumn(width=60),
+        "Text": st.column_config.TextColumn(width="large"),
+        "Tokens": st.column_config.NumberColumn(width=60),
+    }
+    key = f"filed-{node.id}"
+    ids = [c.id for c in page.chunks]
+    st.dataframe(
+        rows,
+        hide_index=True,
+        key=key,
+        selection_mode="single-row",
+        column_config=columns,
+        height=frame.table_height(len(ids)),
+        on_select=lambda: _open(key, "chunk", ids),
+    )
+    _pages(place, page.after)
+
+
+def _pages(place: str, after: str | None) -> None:
+    with st.container(horizontal=True):
+        if st.session_state.get(place):
+            st.button(wording.FIRST_PAGE, key=f"{place}-first", icon=":material/first_page:", on_click=_turn, args=(place, ""))
+        if after:
+            st.button(
+                wording.NEXT_PAGE, key=f"{place}-next", icon=":material/chevron_right:", on_click=_turn, args=(place, after)
+            )
+
+
+def _turn(place: str, after: str) -> None:
+    st.session_state[place] = after
+
+
+def _open(key: str, name: str, ids: list[int]) -> None:
+    rows = st.session_state[key]["selection"]["rows"]
+    if rows and rows[0] < len(ids):
+        state.show(**{name: ids[rows[0]]})

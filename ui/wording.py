@@ -1,0 +1,279 @@
+"""Every sentence the app says, in plain language.
+
+Invariant: words of the glossary only; the second opinion is the engine's own similarity and is never called confidence.
+"""
+
+from __future__ import annotations
+
+# --- everywhere ----------------------------------------------------------------------------------------------------
+
+OFFLINE = (
+    ":material/cloud_off: **The built-in offline model answers.** "
+    ":gray[Word statistics only: no key, no cost, nothing leaves this machine.]"
+)
+OTHER_MODEL = "Use a language model"
+PAGE_HELP = {
+    "overview": "What the memory holds, what needs attention and what was done last.",
+    "sources": "Add files or text, watch them being filed, and see what became of each chunk.",
+    "tree": "Walk the categories, read what is filed under each, and see why it is there.",
+    "ask": "Ask the memory a question and see the way the answer was found.",
+    "settings": "What is in force and where it came from, a test call, and the check of the audit chain.",
+}
+METRIC_HELP = {
+    "Cost": "What the providers charge by their price lists; unknown where a model has no known price. Offline is free.",
+    "Latency": "Waiting for the model and reading chunks, added up. Calls may overlap, so the clock on the wall can show less.",
+    "Offered": "Categories the model could choose from, over all levels.",
+    "Selected": "Categories that were followed, over all levels.",
+    "Dropped": "Paths that were open but not followed to the answer.",
+}
+COPY_LINK = "Copy link"
+COPIED = "Copied"
+ROOT = "Memory"
+LOAD_SAMPLES = "Load the sample memory"
+ADD_OWN = "Add a source of your own"
+SAMPLES_HELP = "A few short documents, so that there is a tree to look at. They are filed like any other text."
+STATUS = {
+    "queued": ("queued", "gray", ":material/schedule:"),
+    "running": ("running", "blue", ":material/progress_activity:"),
+    "waiting_helper": ("waiting for you", "orange", ":material/edit_note:"),
+    "done": ("done", "green", ":material/check:"),
+    "failed": ("failed", "red", ":material/error:"),
+    "cancelled": ("cancelled", "orange", ":material/block:"),
+    "interrupted": ("interrupted", "orange", ":material/power_off:"),
+    "answered": ("answered", "green", ":material/check:"),
+}
+
+# --- overview ------------------------------------------------------------------------------------------------------
+
+OVERVIEW_EMPTY = "Nothing is remembered yet"
+OVERVIEW_EMPTY_TEXT = "Add a document and watch it being filed, or load the sample memory to look around first."
+ABOUT = "What it is about"
+ABOUT_HELP = "The first two levels of the tree; the larger, the more chunks. Click a category to open it."
+ATTENTION = "Needs attention"
+ALL_WELL = ":green[:material/check_circle:] Nothing is waiting for you."
+INTERRUPTED_NOTE = (
+    "Stopped before it ended. Nothing was half stored; add the source again, and answers already paid for are used again."
+)
+ACTIVITY = "Recent activity"
+NO_ACTIVITY = "Nothing has been done yet."
+ASK_PLACEHOLDER = "Ask the memory a question"
+VERBS = {
+    "ingest": "filed a source",
+    "ingest_text": "filed a text",
+    "ingest_file": "filed a file",
+    "query": "asked a question",
+    "refile": "moved a chunk",
+    "undo": "took an action back",
+    "load_samples": "loaded the sample memory",
+}
+
+# --- sources -------------------------------------------------------------------------------------------------------
+
+ADD_FILES, ADD_TEXT = "Files", "Pasted text"
+DROP = "Drop files here: text, Markdown, HTML, PDF or Word"
+FILE_TYPES = ["txt", "md", "markdown", "html", "htm", "pdf", "docx"]
+TEXT_NAME = "Name"
+TEXT_NAME_PLACEHOLDER = "meeting-notes.md"
+TEXT_BODY = "Text"
+TEXT_BODY_PLACEHOLDER = "Paste or type the text here"
+FILE_IT = "File it"
+HOW_FILED = (
+    "Each text is cut into chunks of 300 to 500 tokens, and each chunk is filed into the category tree, level by level. "
+    "You can watch it happen, and cancel it until it is stored."
+)
+CANCELLED = "Cancelled. Nothing was stored."
+JOBS = "Jobs"
+NO_JOBS = "No jobs yet. What you add appears here while it is being filed."
+CANCEL = "Cancel"
+CANCELLING = "Cancelling"
+TOO_LATE = "Too late to cancel: it is being stored at this moment."
+ALL_SOURCES = "All sources"
+NO_SOURCES = "No sources yet"
+NO_SOURCES_TEXT = "Add a file or a text above, or load the sample memory to look around first."
+OPEN_SOURCE = "Select a row to open a source."
+PASTED_NAME = "pasted text.txt"
+HELPER_ORIGIN = {"generated": "written by the model", "user": "written by a person"}
+HELPER = "Contextual helper"
+HELPER_ABOUT = "A short paragraph about this source that stands beside each of its chunks when they are filed or read."
+NO_HELPER = "This source has no contextual helper."
+WAITS = "Waiting for another text to be filed first"
+NOT_UNDER_WAY = "Nothing has been placed yet."
+CHUNKS_TITLE = "Chunks of this source"
+CHUNKS_ABOUT = "The whole text, cut where the chunks begin. Click a path to see the chunk in the tree, and why it is there."
+
+# --- tree ----------------------------------------------------------------------------------------------------------
+
+TREE_EMPTY = "There is no tree yet"
+TREE_EMPTY_TEXT = "Categories appear when the first text is filed. Add one on the Sources page, or load the sample memory."
+TREE_WORDS = {
+    "find": "Filter categories",
+    "shown": "shown",
+    "nothing": "No category has this in its name.",
+    "empty": "No categories yet.",
+    "level": "level",
+}
+TREE_HINT = "Choose a category to see what is in it."
+TREE_ROOT_ABOUT = "All categories of level 1. The bar beside a category shows its share among its siblings."
+INSIDE = "Categories inside"
+FILED_HERE = "Chunks filed here"
+LEAF_EMPTY = "No chunk is filed here now."
+OPEN_CHUNK = "Select a row to read the chunk in its source and to see why it is here."
+NEXT_PAGE, FIRST_PAGE = "Next page", "First page"
+IN_SOURCE = "In its source"
+WHY_HERE = "Why it is here"
+WHY_ABOUT = (
+    "One card per level: what was chosen, and what was offered beside it. The bars are the **second opinion**: "
+    "how near the engine's own word statistics put this text to each category. "
+    "It is not the model's, and it says nothing about how sure the model was."
+)
+PROMPT_OF = "Prompt of level {level}"
+NO_DECISIONS = "No decision is on record for this chunk."
+BEFORE, AFTER = "Before", "After"
+BACK_TO = "Back to the category"
+
+# --- choices -------------------------------------------------------------------------------------------------------
+
+LEVEL, LEVELS = "Level {level}", "Levels {first}–{last}"
+FORCED = "one option, no call"
+SKIPPED = "{levels} levels, one choice each"
+EVIDENCE = "Evidence"
+NOT_CHOSEN = "not chosen"
+SEE_CALL = "See the prompt and the reply of this call"
+CHOICE_WORDS = {
+    "opinion": "Second opinion (the engine's own similarity):",
+    "unknown": "No second opinion was computed.",
+    "chosen": "Chosen, rank",
+    "passed": "Offered, not chosen",
+    "more": "more offered, not chosen",
+    "less": "show fewer",
+    "fresh": "new",
+}
+_DROPPED = {
+    NOT_CHOSEN: "Path dropped: nothing below it was chosen",
+    "budget": "Dropped to keep the token budget",
+    "empty": "No chunk is filed here",
+    "gone": "The category is no longer there",
+}
+_DECIDED = {
+    "limit": "The level was full, so an existing category had to be chosen.",
+    "reviewer": "Decided by a person.",
+    "net": "Added from the safety net.",
+}
+
+
+def dropped(reason: str) -> str:
+    return _DROPPED.get(reason, reason)
+
+
+def decided_by(who: str, note: str | None) -> str:
+    return note or _DECIDED.get(who, "")
+
+
+def evidence(read: int, cited: int) -> str:
+    if not read:
+        return "no chunk read"
+    chunks = "chunk" if read == 1 else "chunks"
+    return f"{cited} of {read} {chunks} cited" if cited else f"{read} {chunks} read, none cited"
+
+
+# --- ask -----------------------------------------------------------------------------------------------------------
+
+QUESTION = "Question"
+QUESTION_PLACEHOLDER = "What would you like to know?"
+ASK = "Ask"
+ASK_AGAIN = "New question"
+SAME_AGAIN = "Ask again"
+EXPORT = "Export JSON"
+ANSWER = "Answer"
+STRATEGY = "Strategy"
+NOT_A_QUESTION = "This run is no question. Runs that file a source are on the Sources page."
+NOT_ENDED = "This question stopped before it was answered. Ask it again."
+TOO_LATE_TO_STOP = "Too late to stop: it has just ended."
+NEXT_STEP = "Next step"
+STOP = "Stop"
+STRATEGIES = {
+    "one_shot": (
+        "One path",
+        "Follow the single best category at each level. Cheapest; misses an answer that is spread over two branches.",
+    ),
+    "wide_branch": ("A few paths", "Follow the best N categories at every level. A good start for most questions."),
+    "zoom_in": (
+        "Wide, then narrow",
+        "Begin with N categories and follow N2 fewer at each level. For questions whose topic is unclear at first.",
+    ),
+    "branch_out": (
+        "Narrow, then wide",
+        "Begin with N categories and follow N2 more at each deeper level. For one topic with many sides.",
+    ),
+}
+N_LABEL, N2_LABEL = "N, categories per level", "N2, change per level"
+DEFAULT_WIDTHS = {"wide_branch": (3, 0), "zoom_in": (6, 2), "branch_out": (6, 2)}
+ADVANCED = "More settings"
+BUDGET = "When the chunks do not fit the token budget"
+BUDGETS = {"PRUNE": "Leave out whole paths, the lowest ranked first"}
+NET = "Safety net"
+NET_HELP = (
+    "Beside the tree, look for the question's words in all chunks. "
+    "What the tree missed is shown apart and never used for the answer."
+)
+NET_SIZE = 3
+ASK_EMPTY = "There is nothing to ask yet"
+ASK_EMPTY_TEXT = "Answers are found in what was filed. Add a text on the Sources page, or load the sample memory."
+RECENT = "Asked before"
+CITATIONS = "Click a number to open the words it stands on."
+NO_CITATIONS = "The answer cites no chunk."
+OPEN_CITATION = "Open the evidence: {path}"
+PATH_TITLE = "Decision path"
+PATH_ABOUT = (
+    ":gray[Discs are ranks the model gave. "
+    "Bars are the **second opinion**, the engine's own similarity of the question to each category: "
+    "not the model's, and not a measure of how sure it was.]"
+)
+NO_PATH = "No category was chosen yet."
+TAB_CALLS, TAB_READ, TAB_DROPPED, TAB_NET = "Calls", "Chunks read", "Dropped paths", "Safety net"
+CALLS_ABOUT = "Every request to the model, in order. Select a row to see the prompt and the reply as they went over the wire."
+NO_CALLS = "No request was needed."
+NO_DROPPED = "Every path that was opened was followed to the end."
+NET_ABOUT = "Chunks that share words with the question but lie outside the paths. They were not in the prompt."
+NET_EMPTY = "The net caught nothing that the tree had missed."
+LEFT_OUT = "{chunks} more in the chosen categories were left out by the limit per path."
+STEPS = {
+    "RunStarted": "Started",
+    "LevelSelected": "Level {level}: {offered} offered, {selected} chosen",
+    "ChunksRetrieved": "{chunks} chunks read from {paths} paths",
+    "PathDropped": "A path was dropped: {reason}",
+    "NetCaught": "The safety net caught {chunks}",
+    "AnswerReady": "Answer written",
+}
+WAITING_FIRST = "Waiting for the first level"
+PROMPT_TITLE, REPLY_TITLE = "Prompt as sent", "Reply as received"
+NO_TEXT = "The text was erased."
+CALL_TITLE = "Call"
+EVIDENCE_TITLE = "Evidence"
+CATEGORY_TITLE = "Category"
+IN_TREE, IN_SOURCES = "Open in the tree", "Open the source"
+
+# --- settings ------------------------------------------------------------------------------------------------------
+
+IN_FORCE = "In force"
+IN_FORCE_ABOUT = "Settings come from arguments, then the .env file, then the environment. Keys are shown only as set."
+MODEL_TITLE = "Model"
+MODEL_ABOUT = (
+    "Name a model with MEMOIR_MODEL (for example gpt-4o-mini, anthropic:…, google:…, ollama:…) in a .env file beside the app, "
+    "with its key, and start the app again."
+)
+TEST_CALL = "Test call"
+TEST_OK = "{model} answered in {latency}."
+AUDIT_TITLE = "Audit chain"
+AUDIT_ABOUT = (
+    "Every change is a link in a chain of hashes. Note the head somewhere else: then nobody can rewrite the past unseen."
+)
+TEST_FAILED = "The model did not answer"
+VERIFY = "Verify"
+VERIFY_OK = "The chain holds: {checked} events checked, nothing was changed afterwards."
+VERIFY_BAD = "The chain is broken at event {seq}"
+EXPECTED = "Head you noted before"
+EXPECTED_HELP = (
+    "Optional. If you noted the head earlier, paste it here: the check then also proves that the chain still contains it."
+)
+PLACE_TITLE = "Where it is kept"
