@@ -15,7 +15,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from memoir_engine.llm.offline.naming import GENERAL, Naming
-from memoir_engine.llm.offline.subjects import Match, Shelves, branches, subjects
+from memoir_engine.llm.offline.subjects import Match, Shelves, all_branches, branches, subjects
 from memoir_engine.prompts.classify import Batch, Options, read
 from memoir_engine.text.names import fold
 from memoir_engine.text.similarity import Shelf, Vector, vector
@@ -25,7 +25,8 @@ HELPER_WEIGHT = 0.35  # of the source's own subject beside the chunk's
 SUBJECT_WEIGHT = 0.35  # of a clear subject beside nearness
 CLEAR_SHARE = 0.10  # share of a text's words from which on a subject is fully clear
 LEAST_SHARE = 0.025
-NEW_AT = (0.13, 0.15, 0.17)  # what a new category is worth at levels 1, 2, 3 and below
+ELSEWHERE = 0.5  # a branch of another subject beside one of the parent's own
+NEW_AT = (0.12, 0.12, 0.12)  # what a new category is worth at levels 1, 2, 3 and below
 NAME_WEIGHT = 0.08  # of an option whose name the chunk itself contains
 NEW_PER_BATCH = 3  # once there are options: eight batches of a wave name new ones without seeing each other's
 CAPPED_FROM = 12  # chunks below the parent before balance matters
@@ -92,14 +93,14 @@ def _existing(chunk: _Chunk, at: int, batch: Batch) -> dict[str, float]:
     values = {}
     for name in batch.options.names:
         found = shown.get(name)
-        near = found.nearness[at] * _balance(found.size, batch.options) if found else 0.0
-        values[name] = near + _subject_value(name, chunk.shares) + NAME_WEIGHT * _named(name, chunk.terms)
+        value = (found.nearness[at] if found else 0.0) + _subject_value(name, chunk.shares)
+        values[name] = value * _balance(found.size if found else 0, batch.options) + NAME_WEIGHT * _named(name, chunk.terms)
     return values
 
 
 def _balance(size: int, options: Options) -> float:
     """1 up to twice the fair share, from there on falling with the size."""
-    if options.level == 1 or options.filed < CAPPED_FROM:
+    if options.level < min(3, options.depth) or options.filed < CAPPED_FROM:
         return 1.0
     fair = options.filed / max(len(options.names), _wanted(options.level, options.filed))
     return min(1.0, (2 * fair / max(size, 1)) ** 1.5)
@@ -110,10 +111,10 @@ def _new(chunk: _Chunk, batch: Batch, values: Mapping[str, float], thrift: float
     options = batch.options
     worth = NEW_AT[min(options.level, len(NEW_AT)) - 1] * thrift
     subject = max(chunk.shares, key=lambda name: (chunk.shares[name], name), default=None)
-    if subject is not None and chunk.shares[subject] >= (LEAST_SHARE if options.level == 1 else LEAST_SHARE / 2):
+    if subject is not None and chunk.shares[subject] >= LEAST_SHARE:
         known = next((name for name in values if fold(name) == fold(subject)), None)
-        return None if known else (subject, worth + _subject_value(subject, chunk.shares))
-    name = Naming(batch).name(chunk.text, taken=values)
+        return None if known else (subject, worth + _subject_value(subject, chunk.shares) * max(0.4, min(1.0, thrift)))
+    name = Naming(batch).name(chunk.text, taken=values, insist=bool(values))
     return (name, worth * (0.8 if chunk.shares else 1.0)) if name else None
 
 
@@ -126,12 +127,13 @@ def _thrift(options: Options, earlier: int, fresh: int) -> float:
 
     earlier: chunks of this batch before this one; fresh: the new categories they made.
     """
-    return min(1.25, max(0.4, _wanted(options.level, options.filed + earlier) / (len(options.names) + fresh + 1)))
+    filled = _wanted(options.level, options.filed + earlier) / (len(options.names) + fresh + 1)
+    return min(1.2, filled**2)
 
 
 def _wanted(level: int, filed: int) -> float:
     """How many options serve this many chunks: the square root keeps every level of the tree equally wide."""
-    return (5 if level == 1 else 1) + 0.9 * math.sqrt(filed)
+    return (5 if level == 1 else 0.8) + 0.9 * math.sqrt(filed)
 
 
 def _subject_value(name: str, shares: Mapping[str, float]) -> float:
@@ -155,25 +157,27 @@ def _best(values: Mapping[str, float]) -> str:
 def _chunks(batch: Batch) -> list[_Chunk]:
     counted = [(number, text, terms(text)) for number, text in batch.chunks]
     ids = {stem: at for at, stem in enumerate(sorted({stem for _, _, found in counted for stem in found.counts}))}
-    shelves = _shelves(batch.options)
-    of_source = shelves.match(terms(batch.helper).counts) if shelves else {}
-    return [
-        _Chunk(number, text, found, vector(found, ids), _shares(shelves, found, of_source)) for number, text, found in counted
-    ]
+    source = terms(batch.helper)
+    return [_Chunk(number, text, found, vector(found, ids), _about(batch.options, found, source)) for number, text, found in counted]
 
 
-def _shelves(options: Options) -> Shelves | None:
-    """The subjects that can be told apart at this level; None where only the text's own words can name."""
+def _about(options: Options, found: Terms, source: Terms) -> dict[str, float]:
+    """Level 1: subjects. Level 2: branches, the parent's own before those of other subjects. Below: the text's own words only."""
     if options.level == 1:
-        return subjects()
-    return branches(options.path[0]) if options.level == 2 and options.path else None
-
-
-def _shares(shelves: Shelves | None, found: Terms, of_source: Mapping[str, Match]) -> dict[str, float]:
-    """Of the chunk, its source's added; a subject that only one word of a longer text speaks of does not count."""
-    if shelves is None:
+        return _shares(subjects(), found, source)
+    if options.level > 2:
         return {}
-    least = 1 if len(found.counts) < 15 else 2 if len(found.counts) < 40 else 3
+    own = branches(options.path[0])
+    inside = _shares(own, found, source, least=1) if own else {}
+    known = {fold(name) for name in options.path}
+    outside = {name: ELSEWHERE * share for name, share in _shares(all_branches(), found, source).items() if fold(name) not in known}
+    return {**outside, **inside}
+
+
+def _shares(shelves: Shelves, found: Terms, source: Terms, least: int = 0) -> dict[str, float]:
+    """Of the chunk, its source's added; a subject that fewer than `least` words speak of does not count (0: by its length)."""
+    of_source = shelves.match(source.counts)
+    least = least or (1 if len(found.counts) < 15 else 2 if len(found.counts) < 40 else 3)
     own = {name: match.share for name, match in shelves.match(found.counts).items() if match.words >= least}
     return {name: share + HELPER_WEIGHT * _share(of_source, name) for name, share in own.items()}
 

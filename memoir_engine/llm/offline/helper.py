@@ -80,7 +80,7 @@ def _month(name: str) -> int | None:
 
 def _author(head: str) -> str | None:
     found = _AUTHOR_LINE.search(head) or _BYLINE.search(head)
-    named = " ".join(_ADDRESS.sub("", found[1]).split()).replace(" ,", ",") if found else ""
+    named = " ".join(_ADDRESS.sub("", found[1]).split()).replace(" ,", ",").strip(",;") if found else ""
     return named if 0 < len(named) <= 120 else None
 
 

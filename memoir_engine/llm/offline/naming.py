@@ -15,7 +15,7 @@ from memoir_engine.text.terms import terms, tokens
 
 GENERAL = "General"
 LEAST_SCORE = 0.9
-LEAST_AT_TOP = 1.6  # level 1 names from the text only where the text insists
+LEAST_AT_TOP = 2.2  # level 1 names from the text only where the text insists
 NEAR_BEST = 0.8  # among phrases nearly as good, the one other chunks of the batch share
 
 
@@ -28,10 +28,10 @@ class Naming:
         self._path = {stem for name in batch.options.path for stem in tokens(name)}
         self._others = [terms(text).counts for _, text in batch.chunks]
 
-    def name(self, text: str, *, taken: Iterable[str]) -> str | None:
-        """None where nothing in the text would read as a topic."""
+    def name(self, text: str, *, taken: Iterable[str], insist: bool) -> str | None:
+        """None where nothing in the text would read as a topic. insist: on a good one, since the chunk could go elsewhere."""
         refused = {frozenset(tokens(name)) for name in taken}
-        least = LEAST_AT_TOP if self._options.level == 1 else LEAST_SCORE
+        least = LEAST_AT_TOP if self._options.level == 1 else LEAST_SCORE if insist else 0.3
         fit = [found for found in phrases(text, favoured=self._favoured) if found.score >= least and self._is_fit(found, refused)]
         near_best = [found for found in fit if found.score >= NEAR_BEST * fit[0].score]
         return max(near_best, key=self._shared).name if near_best else None

@@ -14,6 +14,7 @@ from collections import Counter
 from collections.abc import Collection, Iterable, Iterator
 from dataclasses import dataclass, field
 
+from memoir_engine.llm.offline.subjects import subjects
 from memoir_engine.text.terms import STOP, is_cjk, stem
 
 _PIECE = re.compile(r"[^\W\d_]+(?:['’][^\W\d_]+)?|[^\w\s]|\n\s*\n|\d+")
@@ -28,6 +29,7 @@ _NOUN_ENDS = (
     "tion", "sion", "ment", "ness", "ity", "ism", "ship", "ance", "ence", "ure", "age", "cy", "logy", "ics", "dom", "hood", "phy",
     "er", "or", "ist", "ing", "ery", "ory", "sis", "ware",
 )  # fmt: skip
+_ADJECTIVE_ENDS = ("al", "ic", "ive", "ous", "ful", "less", "able", "ible", "ary", "ish", "human", "ian", "ern", "est")
 _NEVER = frozenset(
     """january february march april may june july august september october november december monday tuesday wednesday thursday friday
     saturday sunday today tomorrow yesterday thousand million billion hundred dozen people person man men woman women thing way time
@@ -135,8 +137,9 @@ def _worth(word: str, found: _Seen, favoured: Collection[str]) -> float:
     company = (found.noun + 0.5 * found.head - 1.5 * found.verb) / found.count
     past = 0.5 if word.endswith("ed") and len(word) > 4 else 0.0
     noun = min(1.0, max(0.0, 0.35 + ending + 0.4 * company - past))
-    vague = 0.55 if word in _VAGUE else 1.0
-    return noun * vague * (1 + math.log(found.count)) * (1.4 if stem(word) in favoured else 1.0)
+    found_stem = stem(word)
+    vague = 0.5 if word in _VAGUE else 1.3 if found_stem in subjects().words else 0.5 if word.endswith("ing") else 0.8
+    return noun * vague * (1 + math.log(found.count)) * (1.4 if found_stem in favoured else 1.0)
 
 
 def _one(word: str, found: _Seen, worth: float, capitals: float) -> Phrase | None:
@@ -144,7 +147,8 @@ def _one(word: str, found: _Seen, worth: float, capitals: float) -> Phrase | Non
     if not found.head or not found.noun or worth <= 0 or short or word.endswith("ing") and found.noun * 2 < found.count:
         return None
     proper = _is_proper(found, capitals)
-    return Phrase(_shown(word, found, first=True), (stem(word),), worth * (0.6 if proper else 1.0), proper)
+    describes = 0.6 if word.endswith(_ADJECTIVE_ENDS) else 1.0
+    return Phrase(_shown(word, found, first=True), (stem(word),), worth * describes * (0.6 if proper else 1.0), proper)
 
 
 def _two(
@@ -157,7 +161,7 @@ def _two(
     if pair[0].endswith(("ing", "ed")) and first.noun == 0 or not (first.noun or second.noun):
         return None
     proper = _is_proper(first, capitals) and _is_proper(second, capitals)
-    worth = (0.5 * words[pair[0]] + words[pair[1]]) * (0.45 + 0.55 * math.log2(count + 0.5) if count > 1 else 0.45)
+    worth = (0.5 * words[pair[0]] + words[pair[1]]) * (0.55 + 0.5 * math.log2(count + 0.5) if count > 1 else 0.55)
     name = f"{_shown(pair[0], first, first=True)} {_shown(pair[1], second, first=False)}"
     return Phrase(name, (stem(pair[0]), stem(pair[1])), worth * (0.6 if proper else 1.0), proper)
 

@@ -172,8 +172,8 @@ Home
 Daily planning
   Calendar: calendar schedule meeting appointment event agenda holiday
   Reminders and alarms: reminder remind alarm timer todo list wake clock
-  Time and date: time date day clock hour today
+  Clock and dates: clock noon midnight hourly minute date
 Assistants
   Settings: volume mode settings name language repeat sync
-  Conversation: joke hello goodbye bot human hobbies cancel
+  Conversation: joke hello goodbye bot hobbies cancel
 """

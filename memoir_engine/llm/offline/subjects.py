@@ -61,6 +61,12 @@ def branches(subject: str) -> Shelves | None:
 
 
 @cache
+def all_branches() -> Shelves:
+    """The branches of every subject: what a chunk is about besides the subject of its level 1."""
+    return _shelves([listed for found in _all().values() for listed in found.items()])
+
+
+@cache
 def _all() -> dict[str, dict[str, str]]:
     found: dict[str, dict[str, str]] = {}
     branch = subject = ""
