@@ -20,7 +20,9 @@ ON_DATA = {"pages", "chunking", "ingestion", "query"}
 
 
 @pytest.fixture(autouse=True)
-def _settings_put_back() -> Iterator[None]:
+def _as_from_the_command_line(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
+    """At the root of the repository; what a benchmark sets in the environment is put back."""
+    monkeypatch.chdir(machine.REPOSITORY)
     with mock.patch.dict(os.environ):
         yield
 
