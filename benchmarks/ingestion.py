@@ -1,0 +1,100 @@
+"""How fast an upload becomes a tree: the engine alone, and with a model that takes its time.
+
+Engine time is the wall clock less the latencies of the calls, asked one at a time so that none overlap; the model client's own
+run, the wire to a stub on loopback included, is those latencies and stands beside it.
+"""
+
+from __future__ import annotations
+
+import os
+import random
+import resource
+import tempfile
+import time
+from dataclasses import dataclass
+from math import ceil
+from pathlib import Path
+from typing import Any
+
+from benchmarks import stub
+from benchmarks.frame import Size, figure, longtext
+from memoir_engine import Memory
+
+AIM_CHUNKS_PER_S = 500
+SETTINGS: dict[str, Any] = {"model": stub.MODEL, "output_mode": "native", "batch_size": 5, "hierarchy_depth": 3}
+DELAY_S = 0.1
+DELAYED_CHUNKS = 500
+
+
+@dataclass(frozen=True)
+class Run:
+    """One ingestion. engine_s: without the calls; calls_s: their latencies, added up."""
+
+    chunks: int
+    calls: int
+    wall_s: float
+    calls_s: float
+
+    @property
+    def engine_s(self) -> float:
+        return self.wall_s - self.calls_s
+
+
+def main(size: Size) -> dict[str, Any]:
+    counts = (1_000, 10_000) if size == "full" else (40,)
+    runs_each = 3 if size == "full" else 1
+    figures = []
+    with stub.served() as url:
+        for count in counts:
+            figures += engine_figures(
+                count, [ingested(url, count, max_concurrency=1) for _ in range(runs_each if count < 5000 else 1)]
+            )
+    with stub.served(DELAY_S) as url:
+        for flight in (8, 32) if size == "full" else (8,):
+            figures += delayed_figures(flight, ingested(url, DELAYED_CHUNKS if size == "full" else 40, max_concurrency=flight))
+    figures.append(figure("peak memory of the process", [resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024], "MB"))
+    return {
+        "title": "Ingestion on SQLite, ledger and audit rows included",
+        "sizes": {"chunks": list(counts), "depth": 3},
+        "figures": figures,
+    }
+
+
+def engine_figures(count: int, runs: list[Run]) -> list[dict[str, Any]]:
+    speeds = [run.chunks / run.engine_s for run in runs]
+    return [
+        figure(f"engine, {count} chunks", speeds, "chunks/s", aim=AIM_CHUNKS_PER_S, better="higher"),
+        figure(f"model client, {count} chunks", [run.calls_s / run.calls * 1000 for run in runs], "ms/call"),
+        figure(f"all together, {count} chunks", [run.chunks / run.wall_s for run in runs], "chunks/s", better="higher"),
+    ]
+
+
+def delayed_figures(flight: int, run: Run) -> list[dict[str, Any]]:
+    """Beside the least that so many calls take: one after another in each of the lanes."""
+    least_s = ceil(run.calls / flight) * DELAY_S
+    name = f"{run.chunks} chunks, model of {DELAY_S * 1000:.0f} ms, {flight} in flight"
+    return [figure(name, [run.wall_s], "s"), figure(f"{name}, times its critical path", [run.wall_s / least_s], "×")]
+
+
+def ingested(url: str, chunks: int, *, max_concurrency: int) -> Run:
+    os.environ |= {"OPENAI_BASE_URL": url, "OPENAI_API_KEY": "none"}
+    text = corpus(chunks)
+    with (
+        tempfile.TemporaryDirectory() as folder,
+        Memory(data_dir=Path(folder), max_concurrency=max_concurrency, **SETTINGS) as memory,
+    ):
+        memory.test_call()  # what is loaded once is not the ingestion's
+        memory.estimate(text[:5000])
+        began = time.perf_counter()
+        result = memory.ingest_text(text, name="corpus").raise_for_error()
+        wall_s = time.perf_counter() - began
+        run = memory.jobs.get(result.run_id)
+    return Run(result.chunks, run.calls, wall_s, run.latency_ms / 1000)
+
+
+def corpus(chunks: int) -> str:
+    """About so many chunks of prose, the same every time: sentences of the long texts in a seeded order."""
+    sentences = [line.strip() for path in longtext() for line in path.read_text("utf-8").split(". ") if 40 < len(line) < 400]
+    sentences = sentences or [f"The committee considered paragraph {n} and asked for a report on its cost." for n in range(5000)]
+    chance = random.Random(20261121)
+    return "\n\n".join(". ".join(chance.choices(sentences, k=14)) + "." for _ in range(chunks))

@@ -1,0 +1,98 @@
+"""A model server that answers at once, or after a fixed time: an OpenAI-compatible endpoint on loopback, in a process of its own.
+
+It files a chunk by a digest of its text into one of eight categories of its level, chooses the first options offered, and
+answers any question with the first chunk: nothing that takes time, so that what is measured is the engine.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+import subprocess
+import sys
+import time
+import zlib
+from collections.abc import Iterator
+from contextlib import contextmanager
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from typing import Any
+
+CATEGORIES = 8
+MODEL = "stub"
+_CHUNK = re.compile(r'^Chunk (\d+):\n"""\n(.*?)\n"""$', re.S | re.M)
+_LEVEL = re.compile(r"^Level: (\d+)", re.M)
+
+
+@contextmanager
+def served(delay_s: float = 0.0) -> Iterator[str]:
+    """The base URL of a stub that answers after `delay_s`."""
+    process = subprocess.Popen([sys.executable, "-m", "benchmarks.stub", str(delay_s)], stdout=subprocess.PIPE, text=True)
+    try:
+        assert process.stdout is not None
+        yield f"http://127.0.0.1:{int(process.stdout.readline())}/v1"
+    finally:
+        process.terminate()
+        process.wait()
+
+
+def answer(body: dict[str, Any]) -> dict[str, Any]:
+    """What the schema asks for."""
+    text = "\n".join(str(message["content"]) for message in body["messages"])
+    fields = body["response_format"]["json_schema"]["schema"]["properties"]
+    if "chunks" in fields:
+        level = int(found[1]) if (found := _LEVEL.search(text)) else 1
+        return {"chunks": [{"id": int(number), "category": _category(level, chunk)} for number, chunk in _CHUNK.findall(text)]}
+    if "selections" in fields:
+        return {"selections": _selections(text)}
+    if "answer" in fields:
+        return {"answer": "The first chunk says so. [1]"}
+    return dict.fromkeys(fields, "unknown")
+
+
+def _category(level: int, text: str) -> str:
+    return f"Subject {level}.{zlib.crc32(f'{level} {text}'.encode()) % CATEGORIES}"
+
+
+def _selections(text: str) -> list[dict[str, Any]]:
+    most = int(found[1]) if (found := re.search(r"^Select at most: (\d+)$", text, re.M)) else 1
+    names = [json.loads(label) for label in re.findall(r'^- ".*" as (".*")$', text, re.M)][:most]
+    return [{"category": name, "ranked_relevance": most - rank} for rank, name in enumerate(names)]
+
+
+class _Handler(BaseHTTPRequestHandler):
+    protocol_version = "HTTP/1.1"
+    wbufsize = -1  # head and body in one packet: two wait 40 ms for an acknowledgement
+    delay_s = 0.0
+
+    def do_POST(self) -> None:
+        body = json.loads(self.rfile.read(int(self.headers["Content-Length"])))
+        time.sleep(self.delay_s)
+        message = {"role": "assistant", "content": json.dumps(answer(body))}
+        reply = {
+            "id": "stub",
+            "object": "chat.completion",
+            "created": 0,
+            "model": MODEL,
+            "choices": [{"index": 0, "finish_reason": "stop", "message": message}],
+            "usage": {"prompt_tokens": 1, "completion_tokens": 1, "total_tokens": 2},
+        }
+        data = json.dumps(reply).encode()
+        self.send_response(200)
+        self.send_header("Content-Type", "application/json")
+        self.send_header("Content-Length", str(len(data)))
+        self.end_headers()
+        self.wfile.write(data)
+
+    def log_message(self, *_: object) -> None:
+        pass
+
+
+def main() -> None:
+    _Handler.delay_s = float(sys.argv[1])
+    server = ThreadingHTTPServer(("127.0.0.1", 0), _Handler)
+    print(server.server_port, flush=True)
+    server.serve_forever()
+
+
+if __name__ == "__main__":
+    main()
