@@ -45,13 +45,21 @@ def paid(tx: Tx, fingerprint: str, subject: str) -> Paid | None:
         .join(t.run, t.run.c.id == c.run_id)
         .where(c.fingerprint == fingerprint, c.subject == subject, c.error.is_(None), c.reused_from.is_(None))
         .where(t.run.c.committed_seq.is_(None))
-        .order_by(c.id)
+        .order_by(c.id.desc())  # the last one: what was asked again was answered wrongly before
     )
     row = tx.execute(wanted.limit(1)).one_or_none()
     reply = payloads.get(tx, [row.payload]).get(row.payload, {}).get("reply") if row else None
     if row is None or reply is None:
         return None
     return Paid(row.id, reply, row.model, row.tokens_prompt, row.tokens_completion)
+
+
+def paid_fingerprints(tx: Tx, subject: str) -> set[str]:
+    """What uncommitted runs of the subject have paid for: all that `paid` could find."""
+    c = t.model_call.c
+    wanted = select(c.fingerprint).join(t.run, t.run.c.id == c.run_id)
+    wanted = wanted.where(c.subject == subject, c.error.is_(None), c.reused_from.is_(None), t.run.c.committed_seq.is_(None))
+    return set(tx.execute(wanted).scalars())
 
 
 def of_run(tx: Tx, run_id: str, *, texts: bool = False) -> tuple[Call, ...]:

@@ -25,6 +25,7 @@ class Recorder:
         self._subject = subject
         self._lock = threading.Lock()
         self._waiting: list[Stamped] = []
+        self._paid: set[str] | None = None  # fingerprints that `paid` could find; read once, since only this run adds to them
 
     def take(self, stamped: Stamped) -> None:
         with self._lock:
@@ -33,17 +34,24 @@ class Recorder:
     async def record(self, attempt: Attempt) -> int:
         events = self._taken()
         try:
-            return await self._db.awrite(
+            call_id = await self._db.awrite(
                 lambda tx: self._write(tx, attempt, events), operation=f"the call {attempt.purpose} of run {self._run_id}"
             )
         except BaseException:
             self._give_back(events)
             raise
+        if self._paid is not None and attempt.error is None:
+            self._paid.add(attempt.fingerprint)
+        return call_id
 
     async def paid(self, fingerprint: str) -> Paid | None:
         if self._subject is None:
             return None
         subject = self._subject
+        if self._paid is None:
+            self._paid = await self._db.aread(lambda tx: calls.paid_fingerprints(tx, subject))
+        if fingerprint not in self._paid:
+            return None
         return await self._db.aread(lambda tx: calls.paid(tx, fingerprint, subject))
 
     async def flush(self) -> None:
