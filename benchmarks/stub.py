@@ -17,6 +17,8 @@ from contextlib import contextmanager
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from typing import Any
 
+from benchmarks.frame import ROOT
+
 CATEGORIES = 8
 MODEL = "stub"
 _CHUNK = re.compile(r'^Chunk (\d+):\n"""\n(.*?)\n"""$', re.S | re.M)
@@ -26,13 +28,13 @@ _LEVEL = re.compile(r"^Level: (\d+)", re.M)
 @contextmanager
 def served(delay_s: float = 0.0) -> Iterator[str]:
     """The base URL of a stub that answers after `delay_s`."""
-    process = subprocess.Popen([sys.executable, "-m", "benchmarks.stub", str(delay_s)], stdout=subprocess.PIPE, text=True)
-    try:
-        assert process.stdout is not None
-        yield f"http://127.0.0.1:{int(process.stdout.readline())}/v1"
-    finally:
-        process.terminate()
-        process.wait()
+    command = [sys.executable, "-m", "benchmarks.stub", str(delay_s)]
+    with subprocess.Popen(command, cwd=ROOT, stdout=subprocess.PIPE, text=True) as process:
+        try:
+            assert process.stdout is not None
+            yield f"http://127.0.0.1:{int(process.stdout.readline())}/v1"
+        finally:
+            process.terminate()
 
 
 def answer(body: dict[str, Any]) -> dict[str, Any]:
