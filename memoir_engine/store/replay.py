@@ -66,7 +66,7 @@ def _versions(tx: Tx, told: Told) -> Iterator[Problem]:
 
 
 def _filings(tx: Tx, told: Told) -> Iterator[Problem]:
-    actors = dict(tx.execute(select(t.action.c.id, t.action.c.actor)).tuples().all())
+    actors = dict(tx.execute(select(t.action.c.id, t.action.c.actor)).all())
     times = _created(tx)
     chunk, rows = 0, _none()
     seen: set[int] = set()
@@ -93,7 +93,7 @@ def _none() -> Iterator[Filing]:
 
 
 def _created(tx: Tx) -> dict[int, Any]:
-    return dict(tx.execute(select(t.chunk.c.id, t.chunk.c.created_at)).tuples().all())
+    return dict(tx.execute(select(t.chunk.c.id, t.chunk.c.created_at)).all())
 
 
 def _missing(chunk: int, rows: Iterator[Filing]) -> Iterator[Problem]:
