@@ -17,14 +17,21 @@ from memoir_engine.prompts.answer import NOT_ANSWERED, Passage, read
 from memoir_engine.text.sentences import split
 from memoir_engine.text.sought import sought
 from memoir_engine.text.summary import cut_at_word
+from memoir_engine.text.terms import tokens
 
 MOST_SENTENCES = 3
 LEAST_GAIN = 0.3  # of the first sentence's score that a further one must bring by words not yet said
+LEAST_NEW = 0.25  # of all that is asked that those words must be
+NEAR = 1.25  # two sentences apart at most, one likely goes on with what the other began
 PRIOR = 0.02  # per place in the order of reading
+SHORT = 10  # words; a shorter sentence is not the better for it
 MOST_CHARS = 600  # of one sentence; what is longer is no sentence but a table or a list without marks
 
 _WHEN = re.compile(r"\b(when|what (?:year|date|day|month|time)|how long|since when)\b|いつ|何年|何月|何時", re.IGNORECASE)
-_HOW_MANY = re.compile(r"\bhow (?:many|much|old|far|high|large|big|often)\b|いくつ|いくら|何人|何個", re.IGNORECASE)
+_HOW_MANY = re.compile(
+    r"\bhow (?:many|much|old|far|high|large|big|often)\b|\b(?:costs?|price|earn(?:ed|s)?|paid|pays?)\b|いくつ|いくら|何人|何個",
+    re.IGNORECASE,
+)
 _TIME = re.compile(r"\d|\b(?:January|February|March|April|May|June|July|August|September|October|November|December|\w+day)\b")
 _NUMBER = re.compile(r"\d|\b(?:two|three|four|five|six|seven|eight|nine|ten|eleven|twelve|dozen|hundred|thousand|half)\b")
 _NOTE = re.compile(r"\[(\d+)\]")
@@ -33,6 +40,7 @@ _NOTE = re.compile(r"\[(\d+)\]")
 @dataclass(frozen=True)
 class _Candidate:
     passage: Passage
+    place: int  # among the sentences of its passage
     text: str
     terms: frozenset[str]  # the question's terms in it
     weight: float  # what each term counts: length, place, kind of question
@@ -50,12 +58,12 @@ def answer(text: str, schema: dict[str, Any]) -> dict[str, Any]:
 def _candidates(passage: Passage, wanted: frozenset[str], question: str) -> Iterable[_Candidate]:
     around = wanted & frozenset(sought(" ".join((*passage.path, passage.text))))
     nearness = (1 + len(around) / max(1, len(wanted))) * max(0.5, 1 - PRIOR * (passage.number - 1))
-    for sentence in split(passage.text):
-        words = sought(sentence.text)
-        found = wanted & frozenset(words)
+    for place, sentence in enumerate(split(passage.text)):
+        found = wanted & frozenset(sought(sentence.text))
         if found and sentence.kind != "heading":
-            weight = nearness * _fit(question, sentence.text) / math.sqrt(max(4, len(words)))
-            yield _Candidate(passage, sentence.text, found, weight)
+            told = 0.7 if sentence.kind == "row" else 1.0
+            weight = told * nearness * _fit(question, sentence.text) / math.sqrt(max(SHORT, len(tokens(sentence.text))))
+            yield _Candidate(passage, place, sentence.text, found, weight)
 
 
 def _fit(question: str, sentence: str) -> float:
@@ -77,14 +85,25 @@ def _choose(candidates: list[_Candidate], rarity: dict[str, float]) -> list[_Can
     said: frozenset[str] = frozenset()
     first = 0.0
     while candidates and len(chosen) < MOST_SENTENCES:
-        gains = [sum(rarity[term] for term in c.terms - said) * c.weight for c in candidates]
-        best = max(range(len(gains)), key=lambda at: (gains[at], -at))
-        first = first or gains[best]
-        if gains[best] <= 0 or gains[best] < LEAST_GAIN * first:
+        gains = [_told(c.terms - said, rarity) * c.weight * _nearness(c, chosen) for c in candidates]
+        at = max(range(len(gains)), key=lambda index: (gains[index], -index))
+        best, first = candidates[at], first or gains[at]
+        if gains[at] <= 0 or gains[at] < LEAST_GAIN * first:
             break
-        chosen.append(candidates[best])
-        said |= candidates[best].terms
+        if chosen and _told(best.terms - said, rarity) < LEAST_NEW * sum(rarity.values()):
+            break
+        chosen.append(best)
+        said |= best.terms
     return chosen
+
+
+def _told(terms: frozenset[str], rarity: dict[str, float]) -> float:
+    return sum(rarity[term] for term in sorted(terms))  # sorted: sums of floats depend on their order, sets on the process
+
+
+def _nearness(candidate: _Candidate, chosen: list[_Candidate]) -> float:
+    near = any(one.passage is candidate.passage and abs(one.place - candidate.place) <= 2 for one in chosen)
+    return NEAR if near else 1.0
 
 
 def _cite(candidate: _Candidate) -> str:

@@ -15,7 +15,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from memoir_engine.llm.offline.naming import GENERAL, Naming
-from memoir_engine.llm.offline.subjects import Match, Shelves, all_branches, branches, subjects
+from memoir_engine.llm.offline.subjects import Match, Shelves, all_branches, branches, content, subjects
 from memoir_engine.prompts.classify import Batch, Options, read
 from memoir_engine.text.names import fold
 from memoir_engine.text.similarity import Shelf, Vector, vector
@@ -29,6 +29,7 @@ ELSEWHERE = 0.5  # a branch of another subject beside one of the parent's own
 NEW_AT = (0.12, 0.12, 0.12)  # what a new category is worth at levels 1, 2, 3 and below
 NAME_WEIGHT = 0.08  # of an option whose name the chunk itself contains
 NEW_PER_BATCH = 3  # once there are options: eight batches of a wave name new ones without seeing each other's
+NEAR_NOTHING = 0.03  # below, no option has anything to do with the chunk
 CAPPED_FROM = 12  # chunks below the parent before balance matters
 
 
@@ -79,10 +80,18 @@ def _place(chunk: _Chunk, at: int, batch: Batch, fresh: _Fresh) -> str:
         name, worth = newest
         if worth > max(values.values(), default=0.0):
             values[name] = worth
-    elif not values:
-        values[GENERAL] = 0.0
+    if max(values.values(), default=0.0) < NEAR_NOTHING and not newest:
+        return _general(batch, fresh, chunk)
     name = _best(values)
     if name not in options.names:
+        fresh.join(name, chunk.vector)
+    return name
+
+
+def _general(batch: Batch, fresh: _Fresh, chunk: _Chunk) -> str:
+    """Where a chunk goes that says nothing: the category for such, in the spelling it has here."""
+    name = next((name for name in batch.options.names if fold(name) == fold(GENERAL)), GENERAL)
+    if name not in batch.options.names:
         fresh.join(name, chunk.vector)
     return name
 
@@ -114,7 +123,7 @@ def _new(chunk: _Chunk, batch: Batch, values: Mapping[str, float], thrift: float
     if subject is not None and chunk.shares[subject] >= LEAST_SHARE:
         known = next((name for name in values if fold(name) == fold(subject)), None)
         return None if known else (subject, worth + _subject_value(subject, chunk.shares) * max(0.4, min(1.0, thrift)))
-    name = Naming(batch).name(chunk.text, taken=values, insist=bool(values))
+    name = Naming(batch).name(chunk.text, taken=values, insist=max(values.values(), default=0.0) >= NEAR_NOTHING)
     return (name, worth * (0.8 if chunk.shares else 1.0)) if name else None
 
 
@@ -177,7 +186,8 @@ def _about(options: Options, found: Terms, source: Terms) -> dict[str, float]:
 def _shares(shelves: Shelves, found: Terms, source: Terms, least: int = 0) -> dict[str, float]:
     """Of the chunk, its source's added; a subject that fewer than `least` words speak of does not count (0: by its length)."""
     of_source = shelves.match(source.counts)
-    least = least or (1 if len(found.counts) < 15 else 2 if len(found.counts) < 40 else 3)
+    said = len(content(found.counts))
+    least = least or (1 if said < 15 else 2 if said < 40 else 3)
     own = {name: match.share for name, match in shelves.match(found.counts).items() if match.words >= least}
     return {name: share + HELPER_WEIGHT * _share(of_source, name) for name, share in own.items()}
 

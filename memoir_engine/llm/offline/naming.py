@@ -11,7 +11,7 @@ from collections.abc import Iterable
 from memoir_engine.llm.offline.phrases import Phrase, phrases
 from memoir_engine.prompts.classify import Batch
 from memoir_engine.text.names import clean, problem
-from memoir_engine.text.terms import terms, tokens
+from memoir_engine.text.terms import is_cjk, terms, tokens
 
 GENERAL = "General"
 LEAST_SCORE = 0.9
@@ -37,6 +37,8 @@ class Naming:
         return max(near_best, key=self._shared).name if near_best else None
 
     def _is_fit(self, phrase: Phrase, refused: set[frozenset[str]]) -> bool:
+        if self._options.level == 1 and is_cjk(phrase.name):
+            return False  # a run of characters says not whether it names a subject or somebody
         stems = set(phrase.stems)
         if stems <= self._path or frozenset(stems) in refused or phrase.proper and self._options.level == 1:
             return False

@@ -8,6 +8,7 @@ Source: DESIGN §10; verified/offline-model.md §3.1 (a fixed taxonomy alone: NM
 from __future__ import annotations
 
 import math
+import re
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from functools import cache
@@ -16,6 +17,7 @@ from memoir_engine.llm.offline.shelves_knowledge import JAPANESE, LEARNING, TECH
 from memoir_engine.llm.offline.shelves_society import LIFE, SOCIETY
 from memoir_engine.text.terms import stem
 
+_FRAGMENT = re.compile(r"[\u3040-\u30ff\u3400-\u9fff\uac00-\ud7af]|.?[\u3040-\u309f].?")
 _MOST = 2.0  # a word said often is one word still
 _FULL = 12.0  # weight of a text's words at which its shares are taken at face value
 
@@ -36,7 +38,7 @@ class Shelves:
 
     def match(self, counts: Mapping[str, int]) -> dict[str, Match]:
         """counts: stem → how often. Names without any word are left out."""
-        mass = sum(_dampened(count) for count in counts.values())
+        mass = sum(_dampened(count) for count in content(counts).values())
         shares: dict[str, float] = {}
         words: dict[str, int] = {}
         for found, count in counts.items():
@@ -44,6 +46,11 @@ class Shelves:
                 shares[name] = shares.get(name, 0.0) + weight * _dampened(count)
                 words[name] = words.get(name, 0) + 1
         return {name: Match(share / max(mass, _FULL), words[name]) for name, share in shares.items()}
+
+
+def content(counts: Mapping[str, int]) -> Mapping[str, int]:
+    """Without single characters and pairs with hiragana, which are there for searching and mean little alone."""
+    return {found: count for found, count in counts.items() if found.isascii() or not _FRAGMENT.fullmatch(found)}
 
 
 @cache
