@@ -253,10 +253,16 @@ def _translated(kind: type[_Settings], refused: ValidationError) -> Configuratio
 
 def _invalid(kind: type[_Settings], name: str, value: Any, problem: str, inner: str = "") -> InvalidSetting:
     default = kind.model_fields[name].get_default(call_default_factory=True)
-    shown = safe_url(value) if name == "database_url" and isinstance(value, str) else value
+    shown = _shown(name, value)
     bounds = _range(kind, name)
     advice = f"{f'Use {bounds}' if bounds else f'Correct {_prefix(kind)}{name}'}; the default is {default!r}."
     return InvalidSetting(name=_prefix(kind) + name + inner, value=shown, problem=problem, advice=advice)
+
+
+def _shown(name: str, value: Any) -> Any:
+    if name != "database_url":
+        return value
+    return safe_url(value) if isinstance(value, str) else type(value).__name__
 
 
 def _prefix(kind: type[_Settings]) -> str:

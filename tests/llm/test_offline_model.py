@@ -1,0 +1,75 @@
+"""The offline model as `ask` meets it: task by name, same answer in every mode, no fallback to anything."""
+
+from __future__ import annotations
+
+import asyncio
+
+import pytest
+from pydantic import BaseModel
+
+from memoir_engine.errors import ModelError
+from memoir_engine.llm.check import check_model
+from memoir_engine.llm.offline.model import TASKS, answer
+from memoir_engine.prompts import Prompt, ping
+
+
+@pytest.fixture
+def offline(opened):
+    return lambda **settings: opened(environ={}, model="offline", **settings)
+
+
+@pytest.mark.parametrize("mode", ["auto", "native", "tool", "prompted"])
+def test_the_offline_model_answers_in_every_output_mode(offline, ask, book, mode):
+    reply = ask(offline(output_mode=mode), ping.build("tree"))
+    assert (reply.value, reply.cost, reply.deterministic) == (ping.Echo(word="tree"), 0.0, True)
+    assert (book.rows[0].model, book.rows[0].provider, book.rows[0].tokens_estimated) == ("offline", "offline", True)
+
+
+def test_its_row_holds_what_it_was_given(offline, ask, book):
+    ask(offline(), ping.build("tree"))
+    assert '"content": "task: ping/1\\n' in book.rows[0].prompt
+    assert '"content": "Word: tree"' in book.rows[0].prompt
+
+
+def test_it_counts_its_tokens_by_four_characters(offline, ask):
+    reply = ask(offline(), ping.build("tree"))
+    assert (reply.tokens_prompt, reply.tokens_completion) == (19, 4)
+
+
+def test_a_task_it_does_not_know_is_an_error(offline, ask, book):
+    class Poem(BaseModel):
+        lines: list[str]
+
+    with pytest.raises(ModelError) as failed:
+        ask(offline(), Prompt("poem", "poem/1", "Write a poem.", "Spring", Poem))
+    assert "the offline model knows no task 'poem'" in str(failed.value)
+    assert len(book.rows) == 1
+
+
+def test_the_task_is_named_by_its_own_line_only():
+    with pytest.raises(ValueError, match="knows no task ''"):
+        answer("Do as told. task: ping/1", "Word: x", {})
+
+
+def test_every_task_has_a_home_of_its_own_name():
+    assert {purpose: home.rpartition(".")[2] for purpose, home in TASKS.items()} == {name: name for name in TASKS}
+
+
+def test_the_test_call_tells_model_mode_and_time(offline, run, book):
+    check = asyncio.run(check_model(offline(), run))
+    assert (check.ok, check.model, check.server, check.output_mode, check.error) == (True, "offline", "offline", "native", None)
+    assert book.rows[0].purpose == "ping"
+
+
+def test_the_test_call_of_a_model_that_fails_brings_its_remedy(opened, run, naps):
+    client = opened(environ={"LMSTUDIO_BASE_URL": "http://127.0.0.1:9"}, max_retries=0)
+
+    async def check():
+        try:
+            return await check_model(client, run)
+        finally:
+            await client.close()
+
+    checked = asyncio.run(check())
+    assert (checked.ok, checked.output_mode, checked.server) == (False, None, "http://127.0.0.1:9/v1")
+    assert checked.remedy == "Check that the server runs and its base URL is right; then try again, or choose model='offline'."
