@@ -4,6 +4,7 @@ The public names, and nothing else. Importing this loads neither a model library
 """
 
 from memoir_engine.blocking import Memory
+from memoir_engine.chunking import chunk_text, count_tokens
 from memoir_engine.config import MemoirConfig
 from memoir_engine.errors import (
     ConfigurationError,
@@ -83,4 +84,6 @@ __all__ = [
     "Source",
     "UndoPreview",
     "UsedChunk",
+    "chunk_text",
+    "count_tokens",
 ]
