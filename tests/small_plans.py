@@ -23,6 +23,15 @@ class SteadyClock:
         return self._now.timestamp() * 1000
 
 
+def drafts_of(paths: Sequence[tuple[str, ...]], known: dict[tuple[str, ...], int] | None = None) -> dict[tuple[str, ...], int]:
+    """The numbers `plan_of` gives: ids of known categories, drafts of the others."""
+    numbers: dict[tuple[str, ...], int] = dict(known or {})
+    for path in dict.fromkeys(whole[:level] for whole in paths for level in range(1, len(whole) + 1)):
+        if path not in numbers:
+            numbers[path] = -1 - sum(1 for number in numbers.values() if number < 0)
+    return numbers
+
+
 def plan_of(
     name: str,
     paths: Sequence[tuple[str, ...]],
@@ -32,12 +41,8 @@ def plan_of(
     tree_seq: int = 0,
 ) -> IngestPlan:
     """One chunk per path, in order. `known` gives the ids of categories that exist; all others are drafts."""
-    numbers: dict[tuple[str, ...], int] = dict(known or {})
-    made: list[NewCategory] = []
-    for path in dict.fromkeys(path[:level] for path in paths for level in range(1, len(path) + 1)):
-        if path not in numbers:
-            numbers[path] = -len(made) - 1
-            made.append(NewCategory(numbers[path], numbers.get(path[:-1], 0), len(path), path[-1]))
+    numbers = drafts_of(paths, known)
+    made = [NewCategory(number, numbers.get(path[:-1], 0), len(path), path[-1]) for path, number in numbers.items() if number < 0]
     texts = [f"{name} says number {i}. " for i in range(len(paths))]
     ends = [sum(len(one) for one in texts[: i + 1]) for i in range(len(texts))]
     text = "".join(texts)
@@ -52,9 +57,7 @@ def plan_of(
         owner=owner,
     )
     parents = list(dict.fromkeys(path[:level] for path in paths for level in range(len(path))))
-    offers = tuple(
-        Offer(len(parent) + 1, numbers.get(parent, 0), _options(parent, known or {})) for parent in parents
-    )
+    offers = tuple(Offer(len(parent) + 1, numbers.get(parent, 0), _options(parent, known or {})) for parent in parents)
     decisions = tuple(
         NewDecision(
             position=i,

@@ -1,0 +1,267 @@
+"""Database servers for tests, booted from the binaries at hand and thrown away afterwards.
+
+Use: `tests/conftest.py` lists "servers" in its `pytest_plugins`. Fixtures:
+  `postgresql_server`, `mariadb_server`  (session)  running servers; `.fresh_url()` gives a new empty database
+  `new_database`                         (session)  a function: the URL of another empty database; parametrised over sqlite,
+                                                    postgresql, mariadb, and over MEMOIR_TEST_MYSQL_URL and
+                                                    MEMOIR_TEST_TIDB_URL where they are set
+  `database_url`                         (test)     one empty database of each kind
+Invariant: nothing outlives the session; servers listen on loopback only. Both servers refuse to run as root, so as root they
+run as the first of postgres, mysql, nobody. Durable: a killed server keeps what was committed (only the machine may not die).
+Missing binaries skip with a reason; with CI set, tests/conftest.py makes such a skip a failure.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import pwd
+import shutil
+import signal
+import socket
+import subprocess
+import tempfile
+import time
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any, ClassVar
+
+import pytest
+
+import machine
+
+BOOT_S = 60.0
+OTHERS = {"mysql": "MEMOIR_TEST_MYSQL_URL", "tidb": "MEMOIR_TEST_TIDB_URL"}
+
+
+class Server:
+    """A server process with a folder of its own. `kill` is SIGKILL: what a crash is to a server."""
+
+    user_and_host: ClassVar[str]
+
+    def __init__(self) -> None:
+        self.port = _free_port()
+        self._count = 0
+        self._as = _unprivileged()
+        self.root = Path(tempfile.mkdtemp(prefix="memoir-", dir="/tmp"))  # short: sockets allow some 100 characters
+        if self._as:
+            os.chown(self.root, pwd.getpwnam(self._as["user"]).pw_uid, -1)
+        self._init()
+        self.start()
+
+    def start(self) -> None:
+        log = (self.root / "log").open("ab")
+        self._process = subprocess.Popen(self._command(), cwd=self.root, stdout=log, stderr=log, **self._as)
+        log.close()
+        until = time.monotonic() + BOOT_S
+        while not self._ready():
+            if self._process.poll() is not None or time.monotonic() > until:
+                raise RuntimeError((self.root / "log").read_text(errors="replace")[-2000:])
+            time.sleep(0.05)
+
+    def kill(self) -> None:
+        _kill_all(self._process)
+
+    def stop(self) -> None:
+        self._process.send_signal(self._stop_signal())
+        try:
+            self._process.wait(20)
+        except subprocess.TimeoutExpired:
+            self.kill()
+        shutil.rmtree(self.root, ignore_errors=True)
+
+    def fresh_url(self) -> str:
+        self._count += 1
+        name = f"memoir{self._count}"
+        self._create(name)
+        return self._url(name)
+
+    def _run(self, *command: str | Path) -> None:
+        subprocess.run(command, cwd=self.root, check=True, capture_output=True, **self._as)
+
+    def _init(self) -> None:
+        raise NotImplementedError
+
+    def _command(self) -> list[str]:
+        raise NotImplementedError
+
+    def _ready(self) -> bool:
+        raise NotImplementedError
+
+    def _create(self, name: str) -> None:
+        raise NotImplementedError
+
+    def _url(self, name: str) -> str:
+        raise NotImplementedError
+
+    def _stop_signal(self) -> signal.Signals:
+        return signal.SIGTERM
+
+
+class Postgresql(Server):
+    def __init__(self, binaries: Path) -> None:
+        self._bin = binaries
+        super().__init__()
+
+    def _init(self) -> None:
+        options = ("-U", "memoir", "-A", "trust", "-E", "UTF8", "--locale=C.UTF-8", "--no-sync", "--no-instructions")
+        self._run(self._bin / "initdb", "-D", self.root / "data", *options)
+
+    def _command(self) -> list[str]:
+        settings = ("listen_addresses=127.0.0.1", f"unix_socket_directories={self.root}", "fsync=off", "full_page_writes=off")
+        asked = [word for setting in settings for word in ("-c", setting)]
+        return [str(self._bin / "postgres"), "-D", str(self.root / "data"), "-p", str(self.port), *asked]
+
+    def _ready(self) -> bool:
+        import psycopg
+
+        with contextlib.suppress(psycopg.Error):
+            psycopg.connect(self._dsn("postgres"), connect_timeout=2).close()
+            return True
+        return False
+
+    def _create(self, name: str) -> None:
+        import psycopg
+
+        with psycopg.connect(self._dsn("postgres"), autocommit=True) as connection:
+            connection.execute(f"CREATE DATABASE {name}")
+
+    def _dsn(self, name: str) -> str:
+        return f"host=127.0.0.1 port={self.port} user=memoir dbname={name}"
+
+    def _url(self, name: str) -> str:
+        return f"postgresql://memoir@127.0.0.1:{self.port}/{name}"
+
+    def _stop_signal(self) -> signal.Signals:
+        return signal.SIGINT  # fast: do not wait for connections
+
+
+class Mariadb(Server):
+    def __init__(self, server: str, install: str) -> None:
+        self._server = server
+        self._install = install
+        super().__init__()
+
+    def _init(self) -> None:
+        options = ("--auth-root-authentication-method=normal", "--skip-test-db")
+        self._run(self._install, "--no-defaults", f"--datadir={self.root / 'data'}", *options)
+
+    def _command(self) -> list[str]:
+        places = {"datadir": "data", "socket": "s.sock", "pid-file": "pid"}
+        asked = [f"--{option}={self.root / name}" for option, name in places.items()]
+        return [self._server, "--no-defaults", *asked, f"--port={self.port}", "--bind-address=127.0.0.1"]
+
+    def _ready(self) -> bool:
+        import pymysql
+
+        with contextlib.suppress(pymysql.Error):
+            self._connect().close()
+            return True
+        return False
+
+    def _create(self, name: str) -> None:
+        with self._connect() as connection, connection.cursor() as cursor:
+            cursor.execute(f"CREATE DATABASE {name} CHARACTER SET utf8mb4 COLLATE utf8mb4_bin")
+
+    def _connect(self) -> Any:
+        import pymysql
+
+        return pymysql.connect(host="127.0.0.1", port=self.port, user="root", connect_timeout=2)
+
+    def _url(self, name: str) -> str:
+        return f"mysql://root@127.0.0.1:{self.port}/{name}"
+
+
+def new_postgresql() -> Postgresql:
+    """A server of the test's own, to be killed. Skips where there is none."""
+    binaries = machine.postgresql_bin()
+    if binaries is None:
+        pytest.skip(machine.missing("PostgreSQL", "apt-get install postgresql"))
+    return Postgresql(binaries)
+
+
+def new_mariadb() -> Mariadb:
+    server, install = machine.mariadbd(), shutil.which("mariadb-install-db")
+    if server is None or install is None:
+        pytest.skip(machine.missing("MariaDB", "apt-get install mariadb-server-core mariadb-client-core"))
+    return Mariadb(server, install)
+
+
+@pytest.fixture(scope="session")
+def postgresql_server() -> Iterator[Postgresql]:
+    server = new_postgresql()
+    yield server
+    server.stop()
+
+
+@pytest.fixture(scope="session")
+def mariadb_server() -> Iterator[Mariadb]:
+    server = new_mariadb()
+    yield server
+    server.stop()
+
+
+@pytest.fixture(
+    scope="session",
+    params=[
+        "sqlite",
+        pytest.param("postgresql", marks=pytest.mark.postgresql),
+        pytest.param("mariadb", marks=pytest.mark.mariadb),
+        *(name for name, variable in OTHERS.items() if os.environ.get(variable)),
+    ],
+)
+def new_database(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> Callable[[], str]:
+    """Gives the URL of another empty database at each call, of one kind per parameter."""
+    kind: str = request.param
+    if kind == "sqlite":
+        return lambda: f"sqlite:///{tmp_path_factory.mktemp('sqlite') / 'memory.db'}"
+    if kind in OTHERS:
+        return lambda: _emptied(os.environ[OTHERS[kind]])
+    server: Server = request.getfixturevalue(f"{kind}_server")
+    return server.fresh_url
+
+
+@pytest.fixture
+def database_url(new_database: Callable[[], str]) -> str:
+    """An empty database of each kind."""
+    return new_database()
+
+
+def _emptied(url: str) -> str:
+    """A database that somebody lent us: its tables are dropped."""
+    from sqlalchemy import MetaData, create_engine
+
+    from memoir_engine.store.address import address
+
+    engine = create_engine(address(url))
+    found = MetaData()
+    found.reflect(engine)
+    found.drop_all(engine)
+    engine.dispose()
+    return url
+
+
+def _unprivileged() -> dict[str, Any]:
+    """Popen's arguments for a user that is not root; none where we are not root ourselves."""
+    if os.geteuid() != 0:
+        return {}
+    names = {entry.pw_name for entry in pwd.getpwall()}
+    user = next(name for name in ("postgres", "mysql", "nobody") if name in names)
+    return {"user": user, "group": pwd.getpwnam(user).pw_gid, "extra_groups": []}
+
+
+def _kill_all(process: subprocess.Popen[bytes]) -> None:
+    """The process and, as it is a postmaster, its children, which would finish what they are at."""
+    children = Path(f"/proc/{process.pid}/task/{process.pid}/children")
+    listed = children.read_text().split() if children.exists() else []
+    process.kill()
+    for child in listed:
+        with contextlib.suppress(ProcessLookupError):
+            os.kill(int(child), signal.SIGKILL)
+    process.wait(20)
+
+
+def _free_port() -> int:
+    with socket.socket() as probe:
+        probe.bind(("127.0.0.1", 0))
+        return int(probe.getsockname()[1])

@@ -1,0 +1,59 @@
+"""A store with short ways to do things with it, for tests."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import Any
+
+from memoir_engine.results import Action
+from memoir_engine.run import new_id
+from memoir_engine.store import filings, ingestion, runs, state, undo, verify
+from memoir_engine.store.database import Database
+from memoir_engine.store.plan import IngestPlan, Receipt
+from small_plans import SteadyClock, drafts_of, plan_of
+
+
+@dataclass
+class Store:
+    """`known` are the categories of what `ingest` has stored, by path."""
+
+    db: Database
+    clock: SteadyClock
+    url: str
+    limit: int = 128
+    known: dict[tuple[str, ...], int] = field(default_factory=dict)
+
+    def begin(self, **more: Any) -> str:
+        run = runs.NewRun(new_id(self.clock.now()), "ingest_text", "local", None, self.clock.now(), {"name": "x"}, **more)
+        self.db.write(lambda tx: runs.create(tx, run), operation="the run")
+        return run.id
+
+    def commit(self, plan: IngestPlan, run_id: str | None = None) -> Receipt:
+        run = run_id or self.begin()
+        return self.db.write(
+            lambda tx: ingestion.commit(tx, plan, run_id=run, actor="local", clock=self.clock, limits=lambda _: self.limit),
+            operation="the ingestion",
+        )
+
+    def ingest(self, name: str, *paths: tuple[str, ...]) -> Receipt:
+        """One chunk per path; categories that exist are re-used by id."""
+        plan = plan_of(name, paths, known=self.known)
+        receipt = self.commit(plan)
+        numbers = drafts_of(paths, self.known)
+        self.known |= {path: receipt.category_ids[number] for path, number in numbers.items() if number < 0}
+        return receipt
+
+    def refile(self, chunk_id: int, *path: str) -> Action:
+        where = self.known[path]
+        return self.db.write(lambda tx: filings.refile(tx, chunk_id, where, actor="Mia", reason="why", clock=self.clock))
+
+    def undo(self, action_id: str) -> Action:
+        return self.db.write(
+            lambda tx: undo.undo(tx, action_id, actor="Mia", reason=None, limits=lambda _: self.limit, clock=self.clock)
+        )
+
+    def state(self) -> str:
+        return self.db.read(state.state_hash)
+
+    def problem(self) -> str | None:
+        return verify.verify(self.db).problem

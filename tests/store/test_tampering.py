@@ -1,0 +1,190 @@
+"""A row of evidence changed behind the store's back is found, whatever the table and the database."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from typing import Any
+
+import pytest
+from sqlalchemy import create_engine, text
+from sqlalchemy.pool import NullPool
+
+from memoir_engine.ledger import Attempt
+from memoir_engine.results import AuditCheck, AuditHead
+from memoir_engine.store import calls, chain, decisions, runs, verify
+from memoir_engine.store.address import address
+from memoir_engine.store.database import Database
+from memoir_engine.store.plan import NewChoice
+from memoir_engine.store.types import FAR, metadata
+from small_plans import SteadyClock
+from small_stores import Store
+
+GUARDS_OFF = {"postgresql": "SET session_replication_role = replica", "mysql": "SET foreign_key_checks = 0"}
+
+EDITS = {
+    "source": "UPDATE source SET title = 'Another'",
+    "source status": "UPDATE source SET status = 'withdrawn'",
+    "source_text": "UPDATE source_text SET text = 'other words'",
+    "source_file": "UPDATE source_file SET part = 1 WHERE source_id = 1; DELETE FROM source_file WHERE source_id = 1",
+    "contextual_helper": "UPDATE contextual_helper SET topic = 'nothing'",
+    "chunk text": "UPDATE chunk SET text = 'forged' WHERE id = 2",
+    "chunk span": "UPDATE chunk SET start = 1 WHERE id = 2",
+    "chunk digest": "UPDATE chunk SET digest = salt WHERE id = 2",
+    "category": "UPDATE category SET level = 2 WHERE id = 1",
+    "category name": "UPDATE category_version SET name = 'Sport' WHERE category_id = 1",
+    "category parent": "UPDATE category_version SET parent_key = 2 WHERE category_id = 3",
+    "category reopened": "UPDATE category_version SET to_seq = 3 WHERE category_id = 1",
+    "filing": "UPDATE filing SET category_id = 7 WHERE chunk_id = 1",
+    "filing reviewer": "UPDATE filing SET reviewed_by = 'Max' WHERE reviewed_by = 'Mia'",
+    "filing time": "UPDATE filing SET created_at = '2020-01-01 00:00:00.000000' WHERE chunk_id = 2",
+    "run": "UPDATE run SET actor = 'somebody'",
+    "run status": "UPDATE run SET status = 'failed' WHERE status = 'done'",
+    "model_call": "UPDATE model_call SET tokens_prompt = 1",
+    "decision": "UPDATE decision SET attempts = 9 WHERE id = 2",
+    "decision opinions": "UPDATE decision SET opinions = '[]' WHERE id = 2",
+    "payload": "UPDATE payload SET body = '{}'",
+    "action actor": "UPDATE action SET actor = 'Max' WHERE actor = 'Mia'",
+    "action time": "UPDATE action SET at = '2020-01-01T00:00:00.000000Z'",
+    "event body": "UPDATE audit_event SET body = '{}' WHERE seq = 5",
+    "event time": "UPDATE audit_event SET at = '2020-01-01T00:00:00.000000Z' WHERE seq = 5",
+    "event hash": "UPDATE audit_event SET hash = prev_hash WHERE seq = 5",
+    "head": "UPDATE audit_head SET seq = 3",
+}
+DELETED = (
+    *("source", "source_text", "source_file", "contextual_helper", "chunk", "category", "category_version", "filing"),
+    *("run", "model_call", "decision", "payload", "action", "audit_event"),
+)
+LAST = {
+    "chunk": "id = 3",
+    "decision": "id = 9",
+    "filing": "chunk_id = 2",
+    "category": "id = 7",
+    "category_version": "category_id = 7",
+    "audit_event": "seq = 5",
+}
+COPIES = {
+    "source": {"id": 900},
+    "contextual_helper": {"id": 900, "version": 9},
+    "chunk": {"id": 900, "position": 900},
+    "category": {"id": 900},
+    "category_version": {"category_id": 900, "parent_key": 900},
+    "filing": {"chunk_id": 900},
+    "run": {"id": "a" * 26},
+    "model_call": {"id": 900},
+    "decision": {"id": 900},
+    "payload": {"digest": "d" * 64},
+    "action": {"id": "a" * 26},
+    "source_text": {"part": 1},
+    "source_file": {"part": 1},
+}
+
+
+@pytest.fixture(scope="module")
+def filled(new_database: Callable[[], str]) -> Iterator[Store]:
+    """A row in every table: a question, an ingestion, and one chunk moved. Forgeries are rolled back."""
+    clock, url = SteadyClock(), new_database()
+    store = Store(Database.open(url, clock=clock, depth=3), clock, url)
+    run = store.begin()
+    attempt = Attempt(
+        run, "select", "1", "f" * 64, "m", "offline", "native", {}, 1, clock.now(), 1.25, 10, 5, False, 0.01, "p", "r"
+    )
+    call = store.db.write(lambda tx: calls.record(tx, attempt))
+    choice = NewChoice(1, 0, (), ((1, "Art"), (2, "Law")), ((1, 2),), call_id=call)
+    store.db.write(lambda tx: decisions.record(tx, run, [choice]))
+    store.db.write(lambda tx: runs.finish(tx, run, "done", clock=clock))
+    paths = (("Art", "Music", "Jazz"), ("Art", "Music", "Opera"), ("Law", "Tax", "Vat"))
+    receipt = store.ingest("alpha", *paths)
+    store.refile(receipt.first_chunk_id, "Law", "Tax", "Vat")
+    assert store.problem() is None
+    yield store
+    store.db.close()
+
+
+def forged(store: Store, *statements: str, head: AuditHead | str | None = None, **values: Any) -> AuditCheck:
+    """What verification says after SQL past the store, with foreign keys off (SQLite's default)."""
+    engine = create_engine(address(store.url), poolclass=NullPool)
+    with engine.connect() as connection:
+        if engine.dialect.name in GUARDS_OFF:
+            connection.exec_driver_sql(GUARDS_OFF[engine.dialect.name])
+        for statement in statements:
+            connection.execute(text(statement), values)
+        check = verify.check(connection, expected_head=head)
+        connection.rollback()
+    engine.dispose()
+    return check
+
+
+@pytest.mark.parametrize("what", EDITS)
+def test_an_edited_row_is_found(filled: Store, what: str) -> None:
+    check = forged(filled, *EDITS[what].split("; "))
+    assert not check.ok
+    assert check.problem
+    assert check.first_bad is not None
+
+
+@pytest.mark.parametrize("table", DELETED)
+def test_a_deleted_row_is_found(filled: Store, table: str) -> None:
+    check = forged(filled, f"DELETE FROM {table} WHERE {LAST.get(table, '1 = 1')}")
+    assert not check.ok
+    assert check.first_bad is not None
+
+
+@pytest.mark.parametrize("table", COPIES)
+def test_an_inserted_row_is_found(filled: Store, table: str) -> None:
+    columns = [column.name for column in metadata.tables[table].columns]
+    quoted = [f"`{name}`" if filled.db.dialect == "mysql" else f'"{name}"' for name in columns]
+    chosen = [f":{name}" if name in COPIES[table] else held for name, held in zip(columns, quoted, strict=True)]
+    order = quoted[0]
+    row = f"SELECT {', '.join(chosen)} FROM {table} ORDER BY {order} LIMIT 1"
+    check = forged(filled, f"INSERT INTO {table} ({', '.join(quoted)}) {row}", **COPIES[table])
+    assert not check.ok
+    assert check.problem
+
+
+def test_two_swapped_chunks_are_found(filled: Store) -> None:
+    check = forged(
+        filled,
+        "UPDATE chunk SET id = 800, position = 800 WHERE id = 1",
+        "UPDATE chunk SET id = 1, position = 0 WHERE id = 2",
+        "UPDATE chunk SET id = 2, position = 1 WHERE id = 800",
+    )
+    assert not check.ok
+
+
+def test_two_swapped_events_are_found_at_the_first_of_them(filled: Store) -> None:
+    check = forged(
+        filled,
+        "UPDATE audit_event SET seq = 900 WHERE seq = 5",
+        "UPDATE audit_event SET seq = 5 WHERE seq = 6",
+        "UPDATE audit_event SET seq = 6 WHERE seq = 900",
+    )
+    assert check.first_bad == 5
+
+
+def cut(filled: Store) -> tuple[str, ...]:
+    """The last action taken out of the history, cleanly."""
+    last = filled.db.read(chain.head).seq - 1
+    before = filled.db.read(lambda tx: chain.events(tx, before=last + 1, limit=1))[0]
+    return (
+        f"DELETE FROM audit_event WHERE seq > {last}",
+        f"UPDATE audit_head SET seq = {last}, hash = '{before.hash}'",
+        "DELETE FROM payload WHERE body LIKE '%before%' OR digest IN (SELECT payload FROM action WHERE verb = 'refile')",
+        "DELETE FROM action WHERE verb = 'refile'",
+        "DELETE FROM filing WHERE reviewed_by = 'Mia'",
+        f"UPDATE filing SET to_seq = {FAR} WHERE chunk_id = 1",
+    )
+
+
+def test_a_history_cut_off_at_its_end_looks_whole_by_itself(filled: Store) -> None:
+    assert forged(filled, *cut(filled)).ok
+
+
+def test_a_history_cut_off_at_its_end_lacks_the_head_noted_elsewhere(filled: Store) -> None:
+    noted = filled.db.read(chain.head)
+    assert "expected head" in (forged(filled, *cut(filled), head=noted).problem or "")
+    assert "expected head" in (forged(filled, *cut(filled), head=noted.hash).problem or "")
+
+
+def test_an_earlier_head_is_found_in_an_untouched_history(filled: Store) -> None:
+    earlier = filled.db.read(lambda tx: chain.events(tx, before=4, limit=1))[0]
+    assert forged(filled, head=earlier.hash).ok
