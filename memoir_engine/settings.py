@@ -34,7 +34,8 @@ PROMPT_OVERHEAD_TOKENS = 100  # the least that frame and question take beside on
 class _Settings(BaseModel):
     """Frozen, closed to unknown names; pydantic's errors come out as ours, the first one that matters."""
 
-    model_config = ConfigDict(frozen=True, extra="forbid")
+    # the texts under the fields are shown on the Settings page; reading them costs some 15 ms of the import
+    model_config = ConfigDict(frozen=True, extra="forbid", use_attribute_docstrings=True)
 
     if not TYPE_CHECKING:  # so that editors and mypy still see the fields as keywords
 

@@ -2,13 +2,10 @@
 
 from __future__ import annotations
 
-import asyncio
-
 import pytest
 from pydantic import BaseModel
 
 from memoir_engine.errors import ModelError
-from memoir_engine.llm.check import check_model
 from memoir_engine.llm.offline.model import TASKS, answer
 from memoir_engine.prompts import Prompt, ping
 
@@ -53,23 +50,3 @@ def test_the_task_is_named_by_its_own_line_only():
 
 def test_every_task_has_a_home_of_its_own_name():
     assert {purpose: home.rpartition(".")[2] for purpose, home in TASKS.items()} == {name: name for name in TASKS}
-
-
-def test_the_test_call_tells_model_mode_and_time(offline, run, book):
-    check = asyncio.run(check_model(offline(), run))
-    assert (check.ok, check.model, check.server, check.output_mode, check.error) == (True, "offline", "offline", "native", None)
-    assert book.rows[0].purpose == "ping"
-
-
-def test_the_test_call_of_a_model_that_fails_brings_its_remedy(opened, run, naps):
-    client = opened(environ={"LMSTUDIO_BASE_URL": "http://127.0.0.1:9"}, max_retries=0)
-
-    async def check():
-        try:
-            return await check_model(client, run)
-        finally:
-            await client.close()
-
-    checked = asyncio.run(check())
-    assert (checked.ok, checked.output_mode, checked.server) == (False, None, "http://127.0.0.1:9/v1")
-    assert checked.remedy == "Check that the server runs and its base URL is right; then try again, or choose model='offline'."
