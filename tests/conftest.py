@@ -1,14 +1,12 @@
-"""The frame of every test: a clean environment, no network but loopback, and nothing left out without a word.
+"""The frame of every test: a clean environment, an empty folder, and no network but loopback.
 
-Invariant: a skip for lack of something says `missing …`; with CI set it fails, and so does any other skip that
-does not say `not applicable …`. What was left out stands at the end of the run, with the reason.
+What was left out and which criteria are proved is told by the plug-ins beside this file.
 """
 
 from __future__ import annotations
 
 import os
 import sqlite3
-from collections import Counter
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -71,38 +69,3 @@ def pytest_report_header() -> list[str]:
         "data": "found" if machine.DATA.is_dir() else "not found",
     }
     return ["memoir: " + ", ".join(f"{name} {version}" for name, version in found.items())]
-
-
-@pytest.hookimpl(wrapper=True)
-def pytest_runtest_makereport(item: pytest.Item, call: pytest.CallInfo[None]) -> Iterator[None]:
-    report = yield
-    return _no_silent_skip(report)
-
-
-@pytest.hookimpl(wrapper=True)
-def pytest_make_collect_report(collector: pytest.Collector) -> Iterator[None]:
-    report = yield
-    return _no_silent_skip(report)
-
-
-def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:
-    left_out = Counter(_reason(report) for report in terminalreporter.stats.get("skipped", []))
-    if left_out:
-        terminalreporter.section("left out")
-    for reason, count in sorted(left_out.items()):
-        terminalreporter.write_line(f"{count} × {reason}")
-
-
-def _no_silent_skip(report):
-    """In CI everything is there, so a skip is a failure unless it says why it can never apply."""
-    if machine.IN_CI and report.skipped and not hasattr(report, "wasxfail"):
-        reason = _reason(report)
-        if not reason.startswith("not applicable"):
-            report.outcome = "failed"
-            report.longrepr = f"left out in CI, where nothing may be: {reason}"
-    return report
-
-
-def _reason(report) -> str:
-    reason = report.longrepr[2] if isinstance(report.longrepr, tuple) else str(report.longrepr)
-    return reason.removeprefix("Skipped: ")
