@@ -1,0 +1,228 @@
+"""Cut a text into chunks of a given number of tokens.
+
+The whole text is tokenised once; the tokens of a chunk are then a difference of two indexes, and a boundary is looked
+for only where a token ends. Where a cut could change how its two sides are tokenised, the chunk is counted anew.
+Invariants: chunks are contiguous from 0 to len(text), so they join back to it; `tokens` equals `count` of the chunk's
+own text; no chunk is above the maximum, unless a single character is; one is below the minimum only where no cut at a
+delimiter or between two words avoids it. Pure, linear in the text, the same for the same input.
+Source: MEMOIR 2.1–2.4, 7.1, 7.2; verified/performance.md §A for the method.
+"""
+
+from __future__ import annotations
+
+from bisect import bisect_left, bisect_right
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any, NamedTuple, Protocol
+
+from numpy.typing import NDArray
+
+from memoir_engine.errors import ChunkRangeInvalid
+from memoir_engine.text.boundaries import Boundary, Strength, boundaries, breaks, soft_boundaries
+
+DELIMITERS = (".", "\n")
+_TAIL = 3  # chunks' worth of text at the end that is divided as a whole, so that the last chunk is no crumb
+_STEP = 8  # tokens between two places behind a word that are weighed there
+_SHORT = 1000  # what a chunk below the minimum costs; anything else is better
+_COST = {
+    Strength.FULL_PARAGRAPH: 0,
+    Strength.PARAGRAPH: 1,
+    Strength.SENTENCE_AND_LINE: 3,
+    Strength.SENTENCE: 4,
+    Strength.LINE: 6,
+    Strength.CLAUSE: 20,
+    Strength.WORD: 30,
+}
+
+
+class Tokens(Protocol):
+    """A model's tokeniser, as cutting needs it."""
+
+    def ends(self, text: str) -> NDArray[Any]:
+        """The offset behind each token, ascending, the last one len(text); a token that ends inside a character has the
+        offset of the next one that does not."""
+        ...
+
+    def count(self, text: str) -> int: ...
+
+    def splits(self, text: str, at: int) -> bool:
+        """Whether, a token ending at `at`, both sides alone surely have the same tokens as together."""
+        ...
+
+
+class Piece(NamedTuple):
+    """A chunk before it is stored: `text == source[start:end]`. `short`: below the minimum, of which the caller warns."""
+
+    position: int
+    start: int
+    end: int
+    text: str
+    tokens: int
+    short: bool
+
+
+class _Mark(NamedTuple):
+    """A place in the text: tokens before it, its offset, whether a cut there leaves the tokens as they are."""
+
+    before: int
+    at: int
+    sure: bool
+
+
+@dataclass(frozen=True)
+class _Cutting:
+    text: str
+    ends: NDArray[Any]
+    tokens: Tokens
+    minimum: int
+    maximum: int
+    delimiters: Sequence[str]
+
+    @property
+    def end(self) -> _Mark:
+        return _Mark(len(self.ends), len(self.text), True)
+
+    def mark(self, at: int, low: int, high: int) -> _Mark | None:
+        """The place at an offset, if between the tokens `low` and `high` one ends there."""
+        index = bisect_right(self.ends, at, low, high)
+        if index == low or self.ends[index - 1] != at:
+            return None
+        return _Mark(index, at, self.tokens.splits(self.text, at))
+
+    def count(self, start: _Mark, stop: _Mark) -> int:
+        if start.sure and stop.sure:
+            return stop.before - start.before
+        return self.tokens.count(self.text[start.at : stop.at])
+
+
+def cut(
+    text: str, tokens: Tokens, *, minimum: int = 300, maximum: int = 500, delimiters: Sequence[str] = DELIMITERS
+) -> list[Piece]:
+    """Chunks of `minimum` to `maximum` tokens, in order.
+
+    delimiters: strings behind which a text may be cut; "." stands for any full stop that ends a sentence, line breaks
+    also for blank lines. Without any of them within reach, a clause or a word ends a chunk, else a token.
+    A single character of more than `maximum` tokens (4 at most) is a chunk of its own.
+    Raises ChunkRangeInvalid (E104).
+    """
+    if not 0 <= minimum < maximum:
+        raise ChunkRangeInvalid(minimum=minimum, maximum=maximum)
+    job = _Cutting(text, tokens.ends(text), tokens, minimum, maximum, tuple(delimiters))
+    pieces: list[Piece] = []
+    here = _Mark(0, 0, True)
+    while here.at < len(text):
+        there, size = _next(job, here)
+        pieces.append(Piece(len(pieces), here.at, there.at, text[here.at : there.at], size, size < minimum))
+        here = there
+    return pieces
+
+
+def _next(job: _Cutting, here: _Mark) -> tuple[_Mark, int]:
+    """Where the chunk that begins here ends, and its tokens. A recount above the maximum asks again for less."""
+    limit = job.maximum
+    while limit > 0:
+        there = _choose(job, here, limit)
+        size = job.count(here, there)
+        if size <= job.maximum:
+            return there, size
+        limit = min(limit, there.before - here.before) - (size - job.maximum)
+    at = here.at + 1
+    return _Mark(bisect_right(job.ends, at), at, False), job.tokens.count(job.text[here.at : at])
+
+
+def _choose(job: _Cutting, here: _Mark, limit: int) -> _Mark:
+    left = len(job.ends) - here.before
+    if left <= limit:
+        return job.end
+    if left <= _TAIL * job.maximum and limit == job.maximum:
+        planned = _divide(job, here, soft=False) or _divide(job, here, soft=True)
+        if planned is not None:
+            return planned
+    return _within(job, here, limit)
+
+
+def _within(job: _Cutting, here: _Mark, limit: int) -> _Mark:
+    """The last boundary of the best strength that leaves this chunk, and the rest if it can be, above the minimum."""
+    low = here.before + min(max(job.minimum, 1), limit)
+    high = max(low, min(here.before + limit, len(job.ends) - job.minimum))
+    start, stop = max(int(job.ends[low - 1]), here.at + 1), int(job.ends[high - 1])
+    return (
+        _last_break(job, start, stop, low, high)
+        or _last_mark(job, boundaries(job.text, start, stop, job.delimiters), low, high)
+        or _last_mark(job, list(soft_boundaries(job.text, start, stop)), low, high)
+        or _last_token(job, here, high)
+    )
+
+
+def _last_break(job: _Cutting, start: int, stop: int, low: int, high: int) -> _Mark | None:
+    """The best boundary if it is at a line break and better than any sentence within a line."""
+    best: tuple[Strength, _Mark] | None = None
+    for strength, at in breaks(job.text, start, stop) if "\n" in job.delimiters else ():
+        mark = job.mark(at, low - 1, high) if strength > (best[0] if best else Strength.SENTENCE) else None
+        if mark is not None:
+            best = (strength, mark)
+            if strength is Strength.FULL_PARAGRAPH:
+                break
+    return best[1] if best else None
+
+
+def _last_mark(job: _Cutting, found: list[Boundary], low: int, high: int) -> _Mark | None:
+    for _, at in sorted(found, reverse=True):
+        mark = job.mark(at, low - 1, high)
+        if mark is not None:
+            return mark
+    return None
+
+
+def _last_token(job: _Cutting, here: _Mark, high: int) -> _Mark:
+    """The last token end before `high` that is also the end of a character; else one character."""
+    at = int(job.ends[high - 1])
+    if high < len(job.ends) and job.ends[high] == at:  # the tokens before `high` end inside a character
+        high = bisect_left(job.ends, at, here.before, high)
+        at = int(job.ends[high - 1]) if high > here.before else here.at + 1
+    if at <= here.at:
+        at = here.at + 1
+    index = bisect_right(job.ends, at)
+    is_end = index > 0 and int(job.ends[index - 1]) == at
+    return _Mark(index, at, is_end and job.tokens.splits(job.text, at))
+
+
+def _divide(job: _Cutting, here: _Mark, *, soft: bool) -> _Mark | None:
+    """The first cut of the cheapest division of all that is left; None when none keeps below the maximum, or when
+    one only does so with a chunk below the minimum while softer cuts have not been tried."""
+    places = _places(job, here, soft=soft)
+    cost, first = _cheapest(places, len(places) - 1, job)
+    if first is None or (cost >= _SHORT and not soft):
+        return None
+    return first
+
+
+def _places(job: _Cutting, here: _Mark, *, soft: bool) -> list[tuple[_Mark, int]]:
+    """(place, cost of a cut there), from here to the end of the text, in order."""
+    found = boundaries(job.text, here.at + 1, len(job.text) - 1, job.delimiters)
+    if soft:
+        found = [*soft_boundaries(job.text, here.at + 1, len(job.text) - 1), *found]
+    best = {boundary.end: boundary.strength for boundary in sorted(found)}  # the stronger of two at one offset
+    places = [(here, 0)]
+    for at, strength in sorted(best.items()):
+        mark = job.mark(at, here.before, len(job.ends))
+        near = mark is not None and strength is Strength.WORD and mark.before - places[-1][0].before < _STEP
+        if mark is not None and not near:
+            places.append((mark, _COST[strength]))
+    return [*places, (job.end, 0)]
+
+
+def _cheapest(places: list[tuple[_Mark, int]], last: int, job: _Cutting) -> tuple[float, _Mark | None]:
+    """Cost of the cheapest way from the first place to the last, and its first stop. Ties fall to the later stop."""
+    costs: list[float] = [float("inf")] * last + [0.0]
+    stops = [0] * (last + 1)
+    for i in range(last - 1, -1, -1):
+        for j in range(i + 1, last + 1):
+            size = places[j][0].before - places[i][0].before
+            if size > job.maximum:
+                break
+            short = _SHORT + job.minimum - size if size < job.minimum else 0
+            cost = costs[j] + places[j][1] + short
+            if cost <= costs[i]:
+                costs[i], stops[i] = cost, j
+    return costs[0], places[stops[0]][0] if costs[0] < float("inf") else None
