@@ -1,0 +1,105 @@
+"""What kind of file it is, by its content and its name together.
+
+Invariant: a file is read as what its content is; where the name promises something else, it is refused.
+Source: DESIGN §12 (type by content).
+"""
+
+from __future__ import annotations
+
+from pathlib import PurePath
+
+from memoir_engine.errors import FileTypeUnknown
+from memoir_engine.files.document import Kind
+
+_NAMED: dict[str, Kind] = {
+    ".txt": "txt",
+    ".text": "txt",
+    ".md": "md",
+    ".markdown": "md",
+    ".mdown": "md",
+    ".html": "html",
+    ".htm": "html",
+    ".xhtml": "html",
+    ".pdf": "pdf",
+    ".docx": "docx",
+}
+_MAGIC = (
+    (b"\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1", "an old or password-protected Office file"),
+    (b"\x89PNG\r\n", "a PNG picture"),
+    (b"\xff\xd8\xff", "a JPEG picture"),
+    (b"GIF8", "a GIF picture"),
+    (b"II*\x00", "a TIFF picture"),
+    (b"MM\x00*", "a TIFF picture"),
+    (b"RIFF", "a sound, film or WebP picture"),
+    (b"ID3", "a sound"),
+    (b"OggS", "a sound or film"),
+    (b"\x1f\x8b", "a gzip archive"),
+    (b"BZh", "a bzip2 archive"),
+    (b"\xfd7zXZ", "an xz archive"),
+    (b"7z\xbc\xaf", "a 7z archive"),
+    (b"Rar!", "a RAR archive"),
+    (b"\x7fELF", "a program"),
+    (b"MZ\x90", "a program"),
+    (b"\xca\xfe\xba\xbe", "a program"),
+    (b"SQLite format 3\x00", "a database"),
+    (b"{\\rtf", "an RTF file"),
+    (b"%!PS", "a PostScript file"),
+)
+_ZIP = (b"PK\x03\x04", b"PK\x05\x06")
+_ENCODED = (b"\xff\xfe", b"\xfe\xff", b"\xef\xbb\xbf")
+_CONTROLS = bytes(set(range(32)) - set(b"\t\n\r\x0b\x0c\x1b"))
+_SAMPLE = 65_536
+
+
+def kind_of(data: bytes, name: str) -> Kind:
+    """Raises FileTypeUnknown (E204), saying what the content is."""
+    suffix = PurePath(name).suffix.lower()
+    named = _NAMED.get(suffix)
+    found = _by_magic(data)
+    if found in ("pdf", "docx"):
+        if named not in (None, found):
+            raise FileTypeUnknown(name=name, problem=f"its name ends in {suffix}, but its content is {found.upper()}")
+        return found  # type: ignore[return-value]  # one of the two
+    if found is not None:
+        raise FileTypeUnknown(name=name, problem=f"its content is {found}")
+    if named in ("pdf", "docx"):
+        raise FileTypeUnknown(name=name, problem=f"its name ends in {suffix}, but its content is not {named.upper()}")
+    if _is_binary(data):
+        raise FileTypeUnknown(name=name, problem="its content is binary, not text")
+    return named or ("html" if _is_html(data) else "txt")
+
+
+def _by_magic(data: bytes) -> str | None:
+    if data[:1024].lstrip().startswith(b"%PDF-"):
+        return "pdf"
+    if data.startswith(_ZIP):
+        return "docx" if b"word/" in data else "a ZIP archive that is not DOCX"
+    return next((kind for magic, kind in _MAGIC if data.startswith(magic)), None)
+
+
+def _is_html(data: bytes) -> bool:
+    head = data[:1024].lstrip().lower()
+    return head.startswith((b"<!doctype html", b"<html"))
+
+
+def _is_binary(data: bytes) -> bool:
+    """More than a tenth control characters, other than in UTF-16 and UTF-32, where zeros stand in columns."""
+    sample = data[:_SAMPLE]
+    if sample.startswith(_ENCODED) or wide_encoding(sample):
+        return False
+    controls = len(sample) - len(sample.translate(None, _CONTROLS))
+    return controls * 10 > len(sample)
+
+
+def wide_encoding(data: bytes) -> str | None:
+    """The encoding of UTF-16 without a byte order mark, by where its zeros stand."""
+    sample = data[:4096]
+    if len(sample) < 4:
+        return None
+    even, odd = sample[0::2], sample[1::2]
+    zeros_even, zeros_odd = even.count(0) / len(even), odd.count(0) / len(odd)
+    if zeros_odd > 0.4 and zeros_even < 0.05:
+        return "utf-16-le"
+    if zeros_even > 0.4 and zeros_odd < 0.05:
+        return "utf-16-be"
+    return None

@@ -1,0 +1,217 @@
+"""Plain text, Markdown and pasted text: encodings, fields, headings, and what is refused."""
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from machine import DATA
+from memoir_engine.errors import FileTooLarge, FileTypeUnknown, MemoirError, NothingToIngest, TextInvalid
+from memoir_engine.files import read, read_text
+from memoir_engine.results import Heading
+
+JAPANESE = "これは日本語の文章です。文字コードを調べるための試験に使います。\n改行もあります。"
+GERMAN = "Grüße aus München – schöne Straße, übermäßig große Bäume."
+
+
+@pytest.mark.parametrize(
+    ("data", "text", "encoding"),
+    [
+        (JAPANESE.encode(), JAPANESE, "utf-8"),
+        (JAPANESE.encode("utf-8-sig"), JAPANESE, "utf-8-sig"),
+        (JAPANESE.encode("utf-16"), JAPANESE, "utf-16"),
+        (b"\xfe\xff" + JAPANESE.encode("utf-16-be"), JAPANESE, "utf-16"),
+        (GERMAN.encode("utf-16-le"), GERMAN, "utf-16-le"),
+        (GERMAN.encode("utf-16-be"), GERMAN, "utf-16-be"),
+        (JAPANESE.encode("utf-32"), JAPANESE, "utf-32"),
+        (JAPANESE.encode("iso2022_jp"), JAPANESE, "iso2022_jp"),
+    ],
+    ids=["utf-8", "utf-8 marked", "utf-16", "utf-16 be", "utf-16-le unmarked", "utf-16-be unmarked", "utf-32", "iso-2022-jp"],
+)
+def test_an_encoding_is_recognised_without_a_doubt(data, text, encoding):
+    document = read(data, "a.txt")
+    assert (document.text, document.encoding, document.warnings) == (text, encoding, ())
+
+
+@pytest.mark.parametrize("encoding", ["shift_jis", "euc_jp"])
+def test_a_japanese_encoding_is_guessed_and_the_guess_told(encoding):
+    document = read(JAPANESE.encode(encoding), "a.txt")
+    assert document.text == JAPANESE
+    assert [warning.split(";")[0] for warning in document.warnings] == ["the encoding is not stated"]
+
+
+def test_bytes_of_another_encoding_among_utf8_are_read_as_windows_and_counted():
+    document = read("Schöne Grüße — ".encode() + "müde “Träume”".encode("cp1252"), "a.txt")
+    assert document.text == "Schöne Grüße — müde “Träume”"
+    assert document.warnings == ("not all of it is UTF-8: 4 byte(s) were read as Windows-1252",)
+
+
+def test_text_that_breaks_its_own_byte_order_mark_is_refused():
+    with pytest.raises(TextInvalid, match="byte 4 is not"):
+        read(b"\xff\xfea\x00b", "a.txt")
+
+
+def test_line_breaks_are_the_same_whatever_the_system():
+    assert read(b"one\r\ntwo\rthree\n", "a.txt").text == "one\ntwo\nthree\n"
+
+
+@pytest.mark.parametrize("data", [b"", b" \n\t ", "\ufeff \n".encode()], ids=["empty", "blank", "mark only"])
+def test_a_file_without_text_is_refused(data):
+    with pytest.raises(NothingToIngest):
+        read(data, "a.txt")
+
+
+@pytest.mark.parametrize(
+    "data",
+    [b"\x89PNG\r\n\x1a\n\x00\x00", b"\x7fELF\x02\x01", bytes(range(256)) * 20, b"PK\x03\x04abc", b"%PDF-1.7\n"],
+    ids=["picture", "program", "bytes", "archive", "pdf"],
+)
+def test_a_binary_named_txt_is_refused(data):
+    with pytest.raises(FileTypeUnknown):
+        read(data, "notes.txt")
+
+
+@pytest.mark.parametrize("name", ["a.pdf", "a.docx"])
+def test_text_named_as_another_format_is_refused(name):
+    with pytest.raises(FileTypeUnknown, match="is not"):
+        read(b"only words", name)
+
+
+def test_a_file_over_the_limit_is_refused_before_it_is_read():
+    with pytest.raises(FileTooLarge, match=r"1\.5 MB, more than max_file_mb \(1\)"):
+        read(b"x" * (3 << 19), "a.txt", max_mb=1)
+
+
+def test_nul_characters_are_refused_with_their_place():
+    with pytest.raises(TextInvalid, match="the first at 5"):
+        read(b"hello\x00world, the rest of it is honest text", "a.txt")
+
+
+def test_pasted_text_with_nul_characters_is_refused():
+    with pytest.raises(TextInvalid):
+        read_text("a\x00b")
+
+
+def test_pasted_halves_of_characters_are_joined_or_replaced_and_told():
+    document = read_text("whole \ud83d\ude42, half \ud83d.")
+    assert document.text == "whole 🙂, half \ufffd."
+    assert document.warnings == ("1 half character(s) (lone surrogates) became \ufffd",)
+
+
+def test_a_file_of_unknown_name_is_text_if_it_reads_as_text():
+    assert read(b"id,name\n1,Mia\n", "table.csv").kind == "txt"
+
+
+HEADER = """PEP: 9
+Title: How to write
+  on two lines
+Author: Mia Stern <mia@example.org>,
+        Ben Holt <ben@example.org>
+Created: 07-Jul-2002
+Post-History:
+
+Start
+=====
+
+Text here.
+
+Deeper
+------
+More.
+"""
+
+
+def test_a_header_block_gives_title_author_and_date():
+    document = read(HEADER.encode(), "pep.rst")
+    assert (document.title, document.author, document.dated) == ("How to write on two lines", "Mia Stern, Ben Holt", "2002-07-07")
+
+
+def test_underlined_lines_of_plain_text_are_headings():
+    document = read(HEADER.encode(), "pep.rst")
+    assert [(heading.level, heading.text) for heading in document.headings] == [(1, "Start"), (2, "Deeper")]
+    assert document.text[document.headings[1].start :].startswith("Deeper\n---")
+
+
+def test_a_text_that_begins_with_a_word_and_a_colon_has_no_header():
+    document = read_text("Note: this is only a sentence.\nAnd another one.\n\nThe end.")
+    assert (document.title, document.author, document.dated) == (None, None, None)
+
+
+MARKDOWN = """---
+title: "Why: a question"
+authors:
+ - Mia
+ - name: Ben
+date: 2014-11-13
+---
+# First #
+
+```sh
+# no heading
+```
+Second
+------
+
+    # code, no heading
+#hashtag
+### Third
+"""
+
+
+def test_front_matter_gives_title_author_and_date():
+    document = read(MARKDOWN.encode(), "a.md")
+    assert (document.kind, document.title, document.author, document.dated) == ("md", "Why: a question", "Mia, Ben", "2014-11-13")
+
+
+def test_headings_of_markdown_are_found_outside_code_only():
+    document = read(MARKDOWN.encode(), "a.md")
+    first, second, third = document.headings
+    assert [(h.level, h.text) for h in document.headings] == [(1, "First"), (2, "Second"), (3, "Third")]
+    assert document.text[first.start :].startswith("# First")
+    assert document.text[second.start :].startswith("Second\n---")
+    assert document.text[third.start :].startswith("### Third")
+
+
+def test_without_front_matter_the_first_heading_is_the_title():
+    assert read(b"# On time\n\nText.", "a.md").title == "On time"
+
+
+@pytest.mark.parametrize("front", ["title: [", "- only\n- a list", "date: 2014-99-99", "a: &a [*a]", "[" * 2000])
+def test_broken_front_matter_is_just_text(front):
+    text = f"---\n{front}\n---\nText."
+    document = read(text.encode(), "a.md")
+    assert (document.text, document.title, document.dated) == (text, None, None)
+
+
+def test_a_date_in_the_name_is_the_last_resort():
+    assert read(b"Text.", "blog-2014-11-13-why.md").dated == "2014-11-13"
+
+
+@given(st.binary(max_size=200), st.sampled_from(["a.txt", "a.md", "a.csv"]))
+@settings(deadline=None)
+def test_any_bytes_give_a_storable_text_or_one_of_our_errors(data, name):
+    try:
+        text = read(data, name, max_mb=1).text
+    except MemoirError as error:
+        assert error.code in ("E201", "E203", "E204", "E205")
+    else:
+        assert text.encode() and text.strip() and "\x00" not in text and "\r" not in text
+
+
+@pytest.mark.skipif(not DATA.is_dir(), reason="missing ../shared/data/longtext")
+@pytest.mark.parametrize("path", sorted((DATA / "longtext").glob("*")), ids=lambda path: path.name)
+def test_a_real_document_keeps_its_text_and_the_places_of_its_headings(path):
+    document = read(path.read_bytes(), path.name)
+    assert document.text == path.read_text(encoding="utf-8")  # universal line breaks, as here
+    assert document.warnings == ()
+    assert all(_begins(document.text, heading) for heading in document.headings)
+
+
+@pytest.mark.skipif(not DATA.is_dir(), reason="missing ../shared/data/longtext")
+@pytest.mark.parametrize("path", sorted((DATA / "longtext").glob("[1p]*")), ids=lambda path: path.name)
+def test_a_real_document_with_a_header_tells_title_author_and_date(path):
+    document = read(path.read_bytes(), path.name)
+    assert document.title and document.author and document.dated
+
+
+def _begins(text: str, heading: Heading) -> bool:
+    return text[heading.start :].lstrip("# ").startswith(heading.text)
