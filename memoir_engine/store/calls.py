@@ -20,8 +20,8 @@ from memoir_engine.store.database import is_retried
 from memoir_engine.store.types import Tx
 
 
-def record(tx: Tx, attempt: Attempt, subject: str | None = None) -> int:
-    """Write the attempt; its id. Raises RunNotFound, and WriteFailed when its run has ended."""
+def record(tx: Tx, attempt: Attempt, subject: str | None = None, *, call_id: int | None = None) -> int:
+    """Write the attempt; its id, reserved beforehand or now. Raises RunNotFound, and WriteFailed when its run has ended."""
     status = tx.execute(select(t.run.c.closed_seq).where(t.run.c.id == attempt.run_id).with_for_update()).one_or_none()
     if status is None:
         raise RunNotFound(run_id=attempt.run_id)
@@ -31,7 +31,7 @@ def record(tx: Tx, attempt: Attempt, subject: str | None = None) -> int:
     if status.closed_seq is not None:
         raise WriteFailed(operation="a call", problem=f"its run {attempt.run_id} has ended")
     row = _row(attempt, subject)
-    row["id"] = ids.reserve(tx, "model_call", 1)
+    row["id"] = call_id or ids.reserve(tx, "model_call", 1)
     row["payload"] = payloads.put(tx, [{"prompt": _clean(attempt.prompt), "reply": _clean(attempt.reply)}])[0]
     tx.execute(insert(t.model_call), seal(t.model_call, [row]))
     return int(row["id"])

@@ -11,9 +11,11 @@ import threading
 
 from memoir_engine.events import Stamped
 from memoir_engine.ledger import Attempt, Paid
-from memoir_engine.store import calls, runs
+from memoir_engine.store import calls, ids, runs
 from memoir_engine.store.database import Database
 from memoir_engine.store.types import Tx
+
+BLOCK = 16  # call ids reserved at a time
 
 
 class Recorder:
@@ -25,6 +27,7 @@ class Recorder:
         self._subject = subject
         self._lock = threading.Lock()
         self._waiting: list[Stamped] = []
+        self._ids: list[int] = []
         self._paid: set[str] | None = None  # fingerprints that `paid` could find; read once, since only this run adds to them
 
     def take(self, stamped: Stamped) -> None:
@@ -34,8 +37,10 @@ class Recorder:
     async def record(self, attempt: Attempt) -> int:
         events = self._taken()
         try:
-            call_id = await self._db.awrite(
-                lambda tx: self._write(tx, attempt, events), operation=f"the call {attempt.purpose} of run {self._run_id}"
+            call_id = await self._next_id()
+            await self._db.awrite(
+                lambda tx: self._write(tx, attempt, events, call_id),
+                operation=f"the call {attempt.purpose} of run {self._run_id}",
             )
         except BaseException:
             self._give_back(events)
@@ -65,9 +70,16 @@ class Recorder:
             self._give_back(events)
             raise
 
-    def _write(self, tx: Tx, attempt: Attempt, events: list[Stamped]) -> int:
+    def _write(self, tx: Tx, attempt: Attempt, events: list[Stamped], call_id: int) -> int:
         runs.append_events(tx, events)
-        return calls.record(tx, attempt, self._subject)
+        return calls.record(tx, attempt, self._subject, call_id=call_id)
+
+    async def _next_id(self) -> int:
+        """From a block of its own, so that a call's transaction is short; what a run leaves of a block stays unused."""
+        if not self._ids:
+            first = await self._db.awrite(lambda tx: ids.reserve(tx, "model_call", BLOCK), operation="numbers for calls")
+            self._ids = [*self._ids, *range(first, first + BLOCK)]
+        return self._ids.pop(0)
 
     def _taken(self) -> list[Stamped]:
         with self._lock:

@@ -22,6 +22,7 @@ from memoir_engine.store import payloads
 from memoir_engine.store import tables as t
 from memoir_engine.store.canon import canonical, parse, roll_up, seal
 from memoir_engine.store.chain import OpenAction
+from memoir_engine.store.database import is_retried
 from memoir_engine.store.rules import check_field
 from memoir_engine.store.types import Tx
 
@@ -181,7 +182,7 @@ def recent(
 def append_events(tx: Tx, stamped: Sequence[Stamped]) -> None:
     """Write progress; what is there already (a unit that ran twice) is skipped."""
     for run_id in dict.fromkeys(one.run_id for one in stamped):
-        last = tx.execute(select(func.max(t.run_event.c.n)).where(t.run_event.c.run_id == run_id)).scalar() or 0
+        last = _last_event(tx, run_id) if is_retried(tx) else 0
         rows = [
             {"run_id": run_id, "n": one.n, "at": one.at, "kind": one.event.kind, "body": canonical(one.event.body())}
             for one in stamped
@@ -189,6 +190,10 @@ def append_events(tx: Tx, stamped: Sequence[Stamped]) -> None:
         ]
         if rows:
             tx.execute(insert(t.run_event), rows)
+
+
+def _last_event(tx: Tx, run_id: str) -> int:
+    return tx.execute(select(func.max(t.run_event.c.n)).where(t.run_event.c.run_id == run_id)).scalar() or 0
 
 
 def events(tx: Tx, run_id: str, *, after: int = 0, limit: int = 1000) -> tuple[EventView, ...]:
