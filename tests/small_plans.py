@@ -49,10 +49,10 @@ def plan_of(
     source = NewSource(
         name=name,
         kind="txt",
-        sha256=hashlib.sha256(text.encode()).hexdigest(),
+        sha256=hashlib.sha256(text.encode("utf-8", "surrogatepass")).hexdigest(),
         text=text,
         tokens=5 * len(paths),
-        original=text.encode(),
+        original=text.encode("utf-8", "surrogatepass"),
         metadata={"shelf": 3},
         owner=owner,
     )

@@ -1,0 +1,114 @@
+"""Opening a database: its schema, its depth, and what is said when it cannot be opened."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+from alembic.autogenerate import compare_metadata
+from alembic.migration import MigrationContext
+from alembic.script import ScriptDirectory
+from sqlalchemy import create_engine, inspect, text
+
+from memoir_engine import errors
+from memoir_engine.store import schema
+from memoir_engine.store.address import address
+from memoir_engine.store.database import Database
+from memoir_engine.store.retry import Retry
+from memoir_engine.store.types import metadata
+from small_plans import SteadyClock
+from small_stores import Store
+
+ONCE = Retry(attempts=1)
+OPEN = """
+import sys
+from memoir_engine.run import SystemClock
+from memoir_engine.store.database import Database
+Database.open(sys.argv[1], clock=SystemClock(), depth=3).close()
+"""
+
+
+@pytest.mark.req("MEMOIR 1.1", "MEMOIR 1.3", "MEMOIR 3.7", "MEMOIR 3.8")
+def test_an_empty_database_gets_exactly_the_tables_and_indexes_of_the_code(store: Store) -> None:
+    engine = create_engine(address(store.url))
+    with engine.connect() as connection:
+        context = MigrationContext.configure(connection, opts={"compare_type": True})
+        assert compare_metadata(context, metadata) == []
+        found = {index["name"] for table in ("category_version", "filing") for index in inspect(connection).get_indexes(table)}
+    engine.dispose()
+    assert {"ix_category_version_parent_id_to_seq", "ix_filing_page"} <= found
+
+
+def test_the_head_of_the_code_is_the_head_of_the_scripts(store: Store) -> None:
+    with store.db._reader.connect() as connection:
+        scripts = ScriptDirectory.from_config(schema.alembic_config(connection))
+    assert scripts.get_current_head() == schema.REVISION
+
+
+def test_opening_again_finds_what_was_stored(store: Store) -> None:
+    store.ingest("alpha", ("Art", "Music", "Jazz"))
+    before = store.state()
+    again = Database.open(store.url, clock=store.clock, depth=3)
+    assert Store(again, store.clock, store.url).state() == before
+    again.close()
+
+
+def test_processes_that_open_an_empty_database_at_once_all_succeed(database_url: str) -> None:
+    opening = [subprocess.Popen([sys.executable, "-c", OPEN, database_url], stderr=subprocess.PIPE) for _ in range(4)]
+    assert [(one.communicate()[1], one.returncode) for one in opening] == [(b"", 0)] * 4
+
+
+def test_a_newer_schema_is_refused(store: Store) -> None:
+    store.db.write(lambda tx: tx.execute(text("UPDATE alembic_version SET version_num = '9999'")) and None)
+    with pytest.raises(errors.SchemaTooNew, match="9999"):
+        Database.open(store.url, clock=store.clock, depth=3)
+
+
+def test_another_depth_is_refused(store: Store) -> None:
+    with pytest.raises(errors.DepthMismatch, match="hierarchy_depth 3, it was opened with 4"):
+        Database.open(store.url, clock=store.clock, depth=4)
+
+
+@pytest.mark.req("MEMOIR 1.5")
+@pytest.mark.parametrize("scheme", ["postgresql", "mysql"])
+def test_a_server_that_does_not_answer_is_named_without_its_password(scheme: str) -> None:
+    url = f"{scheme}://someone:secret@127.0.0.1:1/memoir?password=secret"
+    with pytest.raises(errors.DatabaseUnreachable) as caught:
+        Database.open(url, clock=SteadyClock(), retry=ONCE)
+    assert "127.0.0.1:1/memoir" in str(caught.value)
+    assert "secret" not in str(caught.value) + caught.value.remedy
+
+
+@pytest.mark.req("MEMOIR 1.5")
+@pytest.mark.parametrize("url", ["oracle+cx_oracle://u:secret@127.0.0.1/x", "nonsense+driver://u:secret@127.0.0.1/x"])
+def test_a_missing_driver_is_named_with_how_to_get_it(url: str) -> None:
+    with pytest.raises(errors.DriverMissing) as caught:
+        Database.open(url, clock=SteadyClock())
+    assert "secret" not in str(caught.value)
+    assert "pip install" in caught.value.remedy
+
+
+@pytest.mark.req("MEMOIR 1.5")
+def test_what_is_no_url_is_refused_with_examples() -> None:
+    with pytest.raises(errors.DatabaseUnreachable, match="sqlite:///memory.db"):
+        Database.open("memory.db", clock=SteadyClock())
+
+
+@pytest.mark.req("MEMOIR 1.5")
+def test_a_file_that_is_no_database_is_refused(tmp_path: Path) -> None:
+    (tmp_path / "notes.db").write_bytes(b"These are notes, not a database." * 100)
+    with pytest.raises(errors.DatabaseUnreachable, match="not a database"):
+        Database.open(f"sqlite:///{tmp_path / 'notes.db'}", clock=SteadyClock())
+
+
+def test_the_folder_of_a_file_is_made(tmp_path: Path) -> None:
+    Database.open(f"sqlite:///{tmp_path / 'a' / 'b' / 'memory.db'}", clock=SteadyClock(), depth=3).close()
+    assert (tmp_path / "a" / "b" / "memory.db").exists()
+
+
+def test_a_folder_that_cannot_be_made_is_an_error_with_a_remedy(tmp_path: Path) -> None:
+    (tmp_path / "a").write_text("a file")
+    with pytest.raises(errors.DatabaseUnreachable):
+        Database.open(f"sqlite:///{tmp_path / 'a' / 'memory.db'}", clock=SteadyClock())
