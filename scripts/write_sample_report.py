@@ -11,18 +11,18 @@ from pathlib import Path
 from docx import Document
 
 TARGET = Path(__file__).parents[1] / "memoir_engine" / "samples" / "documents" / "energy-report-2023.docx"
-TITLE = "Heat and Power in the Mill, Report for 2023"
+TITLE = "Energy in the Mill: Heat and Power, Report for 2023"
 AUTHOR = "Paul Verhoeven"
 
 PARTS: tuple[tuple[str, tuple[str, ...]], ...] = (
     (
         "Why this report",
         (
-            "Until 2021 the mill bought all its electricity and burned eleven thousand litres of oil in a winter. "
-            "Since then a solar roof has been built, the boiler has been changed, and the attic has been "
-            "insulated. Members who lent money for this have a right to know what became of it. The report gives "
-            "the figures of 2023 beside those of the years before, says what went wrong, and proposes what to do "
-            "in 2024 and 2025.",
+            "Until 2021 the mill bought all its energy: it took electricity from the grid and burned eleven "
+            "thousand litres of oil in a winter. Since then a solar roof has been built, the boiler has been "
+            "changed, and the attic has been insulated. Members who lent money for this have a right to know what "
+            "became of it. The report gives the figures of 2023 beside those of the years before, says what went "
+            "wrong, and proposes what to do in 2024 and 2025.",
         ),
     ),
     (
@@ -31,15 +31,15 @@ PARTS: tuple[tuple[str, tuple[str, ...]], ...] = (
             "On the south side of the main roof lie 96 solar modules of 400 watts, together 38.4 kilowatts at "
             "noon in June. They were mounted in April 2022 on hooks that reach between the slates, so that no "
             "slate was drilled and the office for monuments could agree. Two inverters hang in the former engine "
-            "house. The whole plant cost 61,500 euros: 34,000 for modules and inverters, 15,500 for scaffolding "
+            "house. The solar roof cost 61,500 euros: 34,000 for modules and inverters, 15,500 for scaffolding "
             "and mounting, 7,200 for cables and the new meter cabinet, and 4,800 for the structural survey. A "
             "grant paid 18,000 euros, and 74 members lent the rest in shares of 500 euros at two per cent.",
             "In 2023 the modules produced 35,900 kilowatt hours, three per cent less than calculated, since July "
             "was grey and an inverter stood still for nine days in September. Of this the house used 21,300 "
-            "kilowatt hours itself. The rest was fed into the grid and paid with 8.2 cents each. What we did not "
-            "have to buy was worth 6,390 euros, and what we sold brought 1,197 euros. After insurance, meter fees "
-            "and the inspection, 6,800 euros remain. At this pace the plant has paid for itself in the spring of "
-            "2029.",
+            "kilowatt hours itself. The rest was fed into the grid and paid with 8.2 cents each. The electricity "
+            "we did not have to buy was worth 6,390 euros, and the energy we sold brought 1,197 euros. After "
+            "insurance, meter fees and the inspection, 6,800 euros remain. At this pace the plant has paid for "
+            "itself in the spring of 2029.",
         ),
     ),
     (
@@ -50,11 +50,11 @@ PARTS: tuple[tuple[str, tuple[str, ...]], ...] = (
             "has lost two per cent of its capacity. It stands on a concrete base forty centimetres above the "
             "highest flood mark. In case of fire the red switch beside the cellar door cuts modules and battery "
             "off at once; the fire brigade has a plan of it.",
-            "The largest consumers are the cold room of the bakery with 9,800 kilowatt hours, the lift with "
-            "2,100, the ventilation of the hall with 4,700 and all lighting with 3,900. Lamps in the stairwells "
-            "were changed for light emitting diodes with motion sensors in March, which saves some 1,400 kilowatt "
-            "hours a year. The cold room has a compressor from 2004. A new one would use half as much current and "
-            "would cost 5,200 euros.",
+            "The largest consumers of energy are the cold room of the bakery with 9,800 kilowatt hours, the lift "
+            "with 2,100, the ventilation of the hall with 4,700 and all lighting with 3,900. Lamps in the "
+            "stairwells were changed for light emitting diodes with motion sensors in March, which saves some "
+            "1,400 kilowatt hours a year. The cold room has a compressor from 2004. A new one would use half as "
+            "much current and would cost 5,200 euros.",
         ),
     ),
     (
@@ -80,11 +80,12 @@ PARTS: tuple[tuple[str, tuple[str, ...]], ...] = (
             "taken on a frosty morning show that the roof is now cold on the outside, as it should be, and that "
             "the heat leaves through the windows of the hall. They are single glazed and from 1985. Secondary "
             "glazing on the inside, which the office for monuments allows, would cost 23,000 euros for fourteen "
-            "windows and save about five tons of pellets a year. Brush seals at the great door cost 190 euros and "
+            "windows and save about five tons of fuel a year. Brush seals at the great door cost 190 euros and "
             "were fitted by two volunteers in an afternoon; the draught at the cloakroom has gone.",
-            "The temperature of the hall is set to nineteen degrees during lettings and fifteen at other times. "
-            "The valves are locked, because every guest knows better. When the hall is let on two days in a row "
-            "it is not lowered in between, as the stone walls need seven hours to become warm again.",
+            "Energy that is not needed is the cheapest. The temperature of the hall is set to nineteen degrees "
+            "during lettings and fifteen at other times. The valves are locked, because every guest knows better. "
+            "When the hall is let on two days in a row it is not lowered in between, as the stone walls need "
+            "seven hours to become warm again.",
         ),
     ),
     (

@@ -17,7 +17,10 @@ Kind = Literal["prose", "heading", "item", "row"]
 
 @dataclass(frozen=True)
 class Sentence:
-    """`heading` includes a short line standing alone without an end mark; `row` is a line of a table."""
+    """`heading` includes short lines standing alone without an end mark, front matter, and the head of a table.
+
+    `row` is a line of a table, or one that gives a name its value ("Date: 5 May").
+    """
 
     start: int
     end: int
@@ -37,10 +40,13 @@ _HEADING = re.compile(r"[ \t]{0,3}#{1,6}[ \t]+")
 _ITEM = re.compile(r"[ \t]*(?:[-*+•‣◦]|\(?\d{1,3}[.)]|\(?[a-z][.)])[ \t]+")
 _QUOTED = re.compile(r"[ \t]*(?:>[ \t]?)+")
 _ROW = re.compile(r"[ \t]*\|")
+_FRONT = re.compile(r"\s*---[ \t]*\n(?:[^\n]*\n){1,40}?---[ \t]*(?:\n|$)")
+_VALUE = re.compile(r"[ \t]*[^\W\d_][\w-]*(?: [\w-]+)?[:：][ \t]*\S[^\n]{0,100}$")
+_UNDERLINE = re.compile(r"[ \t]*\n[ \t]*\|?[ \t]*:?-[-| :\t]*(?:\n|$)")  # below the head of a table
 _RULE = re.compile(r"[\s|:+=\-*_~#.^'\"`]*$")
 _END = re.compile(r"[.!?…]+[\"'”’»)\]*_]*(?=\s|$)|[。！？｡]+[」』）\)\"”’]*")
 _LAST_WORD = re.compile(r"(\w+(?:\.\w+)*)\.+$")
-_MAX_HEADING = 80
+_MAX_HEADING = 70
 
 
 def split(text: str) -> list[Sentence]:
@@ -49,9 +55,16 @@ def split(text: str) -> list[Sentence]:
 
 def _units(text: str) -> Iterator[tuple[int, int, Kind]]:
     """Paragraphs, headings, items and rows: (start behind any mark, end, kind)."""
+    front = _FRONT.match(text)
+    behind = front.end() if front else 0
     opened: tuple[int, int, Kind] | None = None
+    kind: Kind | None
     for start, end in _lines(text):
         body, kind = _read_line(text, start, end)
+        if kind is None and opened is None and body < end and _VALUE.match(text, body, end):
+            kind = "row"
+        if end < behind or (kind == "row" and _UNDERLINE.match(text, end)):
+            kind = "heading"
         if opened and (kind is not None or body == end):
             yield _closed(text, *opened)
             opened = None
@@ -86,9 +99,10 @@ def _read_line(text: str, start: int, end: int) -> tuple[int, Kind | None]:
 
 
 def _closed(text: str, start: int, end: int, kind: Kind) -> tuple[int, int, Kind]:
-    """A short single line that ends without a mark, standing alone, is a heading."""
-    alone = kind == "prose" and end - start <= _MAX_HEADING and "\n" not in text[start:end]
-    return start, end, "heading" if alone and not _END.search(text, start, end) and text[end - 1] not in ":;,]" else kind
+    """One or two short lines without an end mark, standing alone, are a heading."""
+    lines = text[start:end].split("\n")
+    short = kind == "prose" and len(lines) <= 2 and all(len(line) <= _MAX_HEADING for line in lines)
+    return start, end, "heading" if short and not _END.search(text, start, end) and text[end - 1] not in ":;,]" else kind
 
 
 def _cut(text: str, start: int, end: int, kind: Kind) -> Iterator[Sentence]:

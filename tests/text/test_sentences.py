@@ -71,8 +71,23 @@ def test_headings_items_and_rows_stand_alone():
         ("item", "Second part."),
         ("item", "next wrapped"),
         ("item", "one"),
-        ("row", "| a | b |"),
+        ("heading", "| a | b |"),
         ("row", "| 1 | 2 |"),
         ("heading", "Title"),
         ("prose", "Body text."),
+    ]
+
+
+def test_front_matter_and_named_values_are_no_prose():
+    text = (
+        "---\ntitle: The Mill\nauthor: Ann\n---\n\nThe mill is old.\n\n"
+        "Date: 5 May 2021\nPresent: Ann, Tom\n\nThis is so: it\nends here."
+    )
+    assert [(sentence.kind, " ".join(sentence.text.split())) for sentence in split(text)] == [
+        ("heading", "title: The Mill"),
+        ("heading", "author: Ann"),
+        ("prose", "The mill is old."),
+        ("row", "Date: 5 May 2021"),
+        ("row", "Present: Ann, Tom"),
+        ("prose", "This is so: it ends here."),
     ]

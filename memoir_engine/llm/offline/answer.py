@@ -22,6 +22,7 @@ from memoir_engine.text.terms import tokens
 MOST_SENTENCES = 3
 LEAST_GAIN = 0.3  # of the first sentence's score that a further one must bring by words not yet said
 LEAST_NEW = 0.25  # of all that is asked that those words must be
+AGAIN = 0.5  # what words count that another chunk has said already
 NEAR = 1.25  # two sentences apart at most, one likely goes on with what the other began
 PRIOR = 0.02  # per place in the order of reading
 SHORT = 10  # words; a shorter sentence is not the better for it
@@ -85,20 +86,26 @@ def _choose(candidates: list[_Candidate], rarity: dict[str, float]) -> list[_Can
     said: frozenset[str] = frozenset()
     first = 0.0
     while candidates and len(chosen) < MOST_SENTENCES:
-        gains = [_told(c.terms - said, rarity) * c.weight * _nearness(c, chosen) for c in candidates]
+        added = [_told(c.terms - said, rarity) + _again(c, chosen, said, rarity) for c in candidates]
+        gains = [value * c.weight * _nearness(c, chosen) for value, c in zip(added, candidates, strict=True)]
         at = max(range(len(gains)), key=lambda index: (gains[index], -index))
-        best, first = candidates[at], first or gains[at]
-        if gains[at] <= 0 or gains[at] < LEAST_GAIN * first:
+        first = first or gains[at]
+        if gains[at] <= 0 or gains[at] < LEAST_GAIN * first or (chosen and added[at] < LEAST_NEW * _told(rarity, rarity)):
             break
-        if chosen and _told(best.terms - said, rarity) < LEAST_NEW * sum(rarity.values()):
-            break
-        chosen.append(best)
-        said |= best.terms
+        chosen.append(candidates[at])
+        said |= candidates[at].terms
+        candidates = candidates[:at] + candidates[at + 1 :]
     return chosen
 
 
-def _told(terms: frozenset[str], rarity: dict[str, float]) -> float:
+def _told(terms: Iterable[str], rarity: dict[str, float]) -> float:
     return sum(rarity[term] for term in sorted(terms))  # sorted: sums of floats depend on their order, sets on the process
+
+
+def _again(candidate: _Candidate, chosen: list[_Candidate], said: frozenset[str], rarity: dict[str, float]) -> float:
+    """A chunk not heard yet that says all of it too answers beside the first: two groups may meet on the same day."""
+    heard = any(one.passage is candidate.passage for one in chosen)
+    return 0.0 if heard or len(said) < 2 or not said <= candidate.terms else AGAIN * _told(said, rarity)
 
 
 def _nearness(candidate: _Candidate, chosen: list[_Candidate]) -> float:
