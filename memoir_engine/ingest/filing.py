@@ -65,6 +65,7 @@ class Filing:
         self.material = material
         self.tree = tree
         self.profiles = profiles
+        self.profiles.learn(material.terms)  # before the first wave: which spelling is commonest must not hang on who came first
         self.chosen: list[Chosen] = []
         self._ask = ask
         self._run = run
@@ -116,7 +117,7 @@ class Filing:
             path=self.tree.path(parent),
             names=tuple(node.name for node in nodes),
             room=self.tree.room(parent),
-            filed=self.profiles.size(parent),
+            filed=sum(self.profiles.size(node.id) for node in nodes),  # not the parent's own: it grows by another stream
         )
         return Frame(parent, nodes, options, Offer(level, parent, tuple((node.id, node.name) for node in nodes)))
 

@@ -122,8 +122,8 @@ def _level(number: int, paths: Sequence[OpenPath], walk: Walk) -> Level:
         groups=tuple(select.Group(path.names, tuple(node.name for node in nodes)) for path, nodes in open_),
         ids=ids,
         opinions=tuple(
-            tuple(float(o) for o in walk.opinion.opinion(path.tip, list(group)))
-            for (path, _), group in zip(open_, ids, strict=True)
+            tuple(map(float, found))
+            for found in walk.opinion.opinions([(path.tip, group) for (path, _), group in zip(open_, ids, strict=True)])
         ),
         most=walk.widths.at(number, sum(map(len, ids))),
     )

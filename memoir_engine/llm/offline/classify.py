@@ -10,7 +10,7 @@ Source: DESIGN §10; verified/offline-model.md §4.3 (balanced: without a soft c
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -112,7 +112,7 @@ def _balance(size: int, options: Options) -> float:
     if options.level < min(3, options.depth) or options.filed < CAPPED_FROM:
         return 1.0
     fair = options.filed / max(len(options.names), _wanted(options.level, options.filed))
-    return min(1.0, (2 * fair / max(size, 1)) ** 1.5)
+    return min(1.0, math.pow(2 * fair / max(size, 1), 1.5))
 
 
 def _new(chunk: _Chunk, batch: Batch, values: Mapping[str, float], thrift: float) -> tuple[str, float] | None:
@@ -137,7 +137,7 @@ def _thrift(options: Options, earlier: int, fresh: int) -> float:
     earlier: chunks of this batch before this one; fresh: the new categories they made.
     """
     filled = _wanted(options.level, options.filed + earlier) / (len(options.names) + fresh + 1)
-    return min(1.2, filled**2)
+    return min(1.2, filled * filled)
 
 
 def _wanted(level: int, filed: int) -> float:
@@ -167,7 +167,9 @@ def _chunks(batch: Batch) -> list[_Chunk]:
     counted = [(number, text, terms(text)) for number, text in batch.chunks]
     ids = {stem: at for at, stem in enumerate(sorted({stem for _, _, found in counted for stem in found.counts}))}
     source = terms(batch.helper)
-    return [_Chunk(number, text, found, vector(found, ids), _about(batch.options, found, source)) for number, text, found in counted]
+    return [
+        _Chunk(number, text, found, vector(found, ids), _about(batch.options, found, source)) for number, text, found in counted
+    ]
 
 
 def _about(options: Options, found: Terms, source: Terms) -> dict[str, float]:
@@ -179,7 +181,9 @@ def _about(options: Options, found: Terms, source: Terms) -> dict[str, float]:
     own = branches(options.path[0])
     inside = _shares(own, found, source, least=1) if own else {}
     known = {fold(name) for name in options.path}
-    outside = {name: ELSEWHERE * share for name, share in _shares(all_branches(), found, source).items() if fold(name) not in known}
+    outside = {
+        name: ELSEWHERE * share for name, share in _shares(all_branches(), found, source).items() if fold(name) not in known
+    }
     return {**outside, **inside}
 
 

@@ -1,6 +1,6 @@
 """Phrases of a text that can name a category: one or two words that behave like a noun, as a reader would write them.
 
-Invariant: deterministic, best first; never a function word, number, month or adverb; the same phrase in singular or plural is one.
+Invariant: deterministic, best first; never a function word, number, month or adverb; singular and plural are one phrase.
 No dictionary: a noun is known by its company ("the …", "… of", before a stop) and by its ending, a proper name by its capital.
 Source: verified/offline-model.md §3.1 (bare top terms read badly: "sandvik / alink", "list / mail / part").
 """
@@ -14,14 +14,18 @@ from collections import Counter
 from collections.abc import Collection, Iterable, Iterator
 from dataclasses import dataclass, field
 
+from memoir_engine.llm.offline.plain_words import NEVER, VAGUE
 from memoir_engine.llm.offline.subjects import subjects
 from memoir_engine.text.terms import STOP, is_cjk, stem
 
 _PIECE = re.compile(r"[^\W\d_]+(?:['’][^\W\d_]+)?|[^\w\s]|\n\s*\n|\d+")
 _CJK_RUN = re.compile(r"[\u4e00-\u9fff\u3005]{2,6}|[\u30a1-\u30fa\u30fc]{3,12}|[\uac00-\ud7af]{2,6}")
+_FEW_STOPS = 0.15
 _FEW_CAPITALS = 0.25  # of the words within sentences; above, capitals mean nothing (German, titles, shouting)
 
-_BEFORE_NOUN = frozenset("the a an this that these those of in on for from by with into its their our his her my your each every no any".split())
+_BEFORE_NOUN = frozenset(
+    "the a an this that these those of in on for from by with into its their our his her my your each every no any".split()
+)
 _BEFORE_VERB = frozenset(
     "to will would can could may might must shall should we i you they he she it who not don't didn't let cannot won't".split()
 )
@@ -30,35 +34,9 @@ _NOUN_ENDS = (
     "er", "or", "ist", "ing", "ery", "ory", "sis", "ware",
 )  # fmt: skip
 _ADJECTIVE_ENDS = ("al", "ic", "ive", "ous", "ful", "less", "able", "ible", "ary", "ish", "human", "ian", "ern", "est")
-_NEVER = frozenset(
-    """january february march april may june july august september october november december monday tuesday wednesday thursday friday
-    saturday sunday today tomorrow yesterday thousand million billion hundred dozen people person man men woman women thing way time
-    year years day days week weeks month months hour hours lot lots bit kind sort part parts number numbers example examples case cases
-    fact facts reason reasons result results point points place places side end beginning rest area areas piece pieces group groups
-    question questions answer answers problem problems issue issues idea ideas change changes need needs help work works use user's
-    post article writes wrote line lines word words name names list lists mr mrs ms dr sir everyone anyone someone something nothing
-    everything anything stuff guy guys fellow sure able possible different important great big small large long short high low main
-    whole certain particular own several current recent good bad better best real true right wrong hard easy common general specific
-    similar available following previous simple single full open clear ready free special additional various entire major minor common
-    course order level levels form forms set sets type types value values note notes section sections figure figures table tables
-    rule rules view views effort efforts purpose purposes sense matter matters call calls step steps start stop read reading
-    yeah dear please regards sincerely subject organization distribution lines reply edu com org net www http https html""".split()
+_ADVERB_LIKE = frozenset(
+    "family policy assembly supply anomaly monopoly reply ally italy bully belly jelly lily fly butterfly".split()
 )
-_VAGUE = frozenset(
-    """world nation nations country countries future life lives power powers action actions act acts strength history hope hopes
-    honor honour life user users team teams project projects department departments government system systems community
-    development process processes service services opportunity opportunities support progress program programs effort role state
-    states citizen citizens children child family friend friends company companies member members office source sources resource
-    resources condition conditions situation method methods feature features function functions object objects information data
-    model models approach plan plans policy goal goals interest interests experience activity activities technology tool tools
-    quality value benefit benefits chance position positions author authors change changes version versions implementation
-    discussion addition attention knowledge practice practices relationship structure field fields matter century quarter
-    success failure difference differences perception responsibility responsibilities commitment institution institutions
-    warning warnings error errors update updates page pages book books story report reports letter message messages price cost
-    costs money business market public home house school city town water land air body hand hands head eye eyes face heart mind
-    voice door room table car game play show food money music law rights freedom peace war society""".split()
-)
-_ADVERB_LIKE = frozenset("family policy assembly supply anomaly monopoly reply ally italy bully belly jelly lily fly butterfly".split())
 
 
 @dataclass(frozen=True)
@@ -91,6 +69,8 @@ def phrases(text: str, *, favoured: Collection[str] = ()) -> list[Phrase]:
         return _runs(plain)
     pieces = [found.group() for found in _PIECE.finditer(plain)]
     seen, pairs = _look(pieces)
+    if _is_foreign(pieces):
+        return _best(_long_words(seen))
     capitals = sum(word.capital for word in seen.values()) / max(1, sum(word.inside for word in seen.values()))
     words = {word: _worth(word, found, favoured) for word, found in seen.items()}
     ones = (_one(word, found, words[word], capitals) for word, found in seen.items())
@@ -119,6 +99,20 @@ def _look(pieces: list[str]) -> tuple[dict[str, _Seen], Counter[tuple[str, str]]
     return seen, pairs
 
 
+def _is_foreign(pieces: list[str]) -> bool:
+    """Hardly any English function word: what is known of nouns here does not hold."""
+    words = [piece.lower() for piece in pieces if piece[0].isalpha()]
+    return len(words) >= 8 and sum(word in STOP for word in words) < _FEW_STOPS * len(words)
+
+
+def _long_words(seen: dict[str, _Seen]) -> Iterator[Phrase]:
+    """In a language not known here: words said often, long ones first, those with a capital before others."""
+    for word, found in seen.items():
+        if len(word) >= 6:
+            worth = (1 + math.log(found.count)) * min(1.5, len(word) / 8) * (1.3 if found.capital else 1.0)
+            yield Phrase(_shown(word, found, first=True), (stem(word),), worth, proper=False)
+
+
 def _threes(pieces: list[str]) -> Iterator[tuple[str, str, str]]:
     for at, piece in enumerate(pieces):
         if piece[0].isalpha():
@@ -126,7 +120,7 @@ def _threes(pieces: list[str]) -> Iterator[tuple[str, str, str]]:
 
 
 def _may_name(word: str) -> bool:
-    if len(word) < 3 or word in STOP or word in _NEVER or "'" in word or "’" in word:
+    if len(word) < 3 or word in STOP or word in NEVER or "'" in word or "’" in word:
         return False
     return not (word.endswith("ly") and word not in _ADVERB_LIKE)
 
@@ -138,7 +132,7 @@ def _worth(word: str, found: _Seen, favoured: Collection[str]) -> float:
     past = 0.5 if word.endswith("ed") and len(word) > 4 else 0.0
     noun = min(1.0, max(0.0, 0.35 + ending + 0.4 * company - past))
     found_stem = stem(word)
-    vague = 0.5 if word in _VAGUE else 1.3 if found_stem in subjects().words else 0.5 if word.endswith("ing") else 0.8
+    vague = 0.5 if word in VAGUE else 1.3 if found_stem in subjects().words else 0.5 if word.endswith("ing") else 0.8
     return noun * vague * (1 + math.log(found.count)) * (1.4 if found_stem in favoured else 1.0)
 
 
@@ -151,9 +145,7 @@ def _one(word: str, found: _Seen, worth: float, capitals: float) -> Phrase | Non
     return Phrase(_shown(word, found, first=True), (stem(word),), worth * describes * (0.6 if proper else 1.0), proper)
 
 
-def _two(
-    pair: tuple[str, str], count: int, seen: dict[str, _Seen], words: dict[str, float], capitals: float
-) -> Phrase | None:
+def _two(pair: tuple[str, str], count: int, seen: dict[str, _Seen], words: dict[str, float], capitals: float) -> Phrase | None:
     """The second word carries it; the first narrows it."""
     first, second = (seen[word] for word in pair)
     if not second.head or words[pair[1]] <= 0.3 or first.verb * 2 > first.count or pair[0] == pair[1]:
@@ -169,7 +161,14 @@ def _two(
 def _is_proper(found: _Seen, capitals: float) -> bool:
     """Always with a capital, also within sentences; not where the text capitalises everything."""
     lower = sum(count for form, count in found.forms.items() if form[0].islower())
-    return capitals < _FEW_CAPITALS and found.capital > 0 and lower == 0 or capitals >= _FEW_CAPITALS and lower == 0 and found.inside == 0
+    return (
+        capitals < _FEW_CAPITALS
+        and found.capital > 0
+        and lower == 0
+        or capitals >= _FEW_CAPITALS
+        and lower == 0
+        and found.inside == 0
+    )
 
 
 def _shown(word: str, found: _Seen, *, first: bool) -> str:
@@ -184,7 +183,9 @@ def _shown(word: str, found: _Seen, *, first: bool) -> str:
 def _runs(text: str) -> list[Phrase]:
     """Words of scripts without spaces: runs of kanji, katakana, hangul."""
     counts = Counter(found.group() for found in _CJK_RUN.finditer(text))
-    return _best([Phrase(run, (run,), (1 + math.log(count)) * min(1.0, 0.4 + len(run) / 6), False) for run, count in counts.items()])
+    return _best(
+        [Phrase(run, (run,), (1 + math.log(count)) * min(1.0, 0.4 + len(run) / 6), False) for run, count in counts.items()]
+    )
 
 
 def _best(found: Iterable[Phrase]) -> list[Phrase]:

@@ -90,7 +90,7 @@ def _all() -> dict[str, dict[str, str]]:
 
 
 def _japanese() -> dict[str, str]:
-    return dict(line.split(": ", 1) for line in JAPANESE.splitlines())
+    return dict(line.split(": ", 1) for line in JAPANESE.replace("\n    ", " ").splitlines())
 
 
 def _shelves(listed: Iterable[tuple[str, str]]) -> Shelves:
