@@ -10,7 +10,7 @@ PY := $(VENV)/bin/python
 PORT ?= 8501
 TESTS ?= tests
 
-.PHONY: help venv run demo test check bench criteria docs clean
+.PHONY: help venv run demo test check bench criteria docs pictures clean
 
 help:  ## this list
 	@grep -E '^[a-z]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 12
@@ -47,6 +47,9 @@ criteria: venv  ## which criteria of the specification are proved, into docs/cri
 
 docs: venv  ## the pages of docs/ that are drawn from the code
 	@$(PY) scripts/write_docs.py
+
+pictures: venv  ## screenshots of the running app, into docs/pictures
+	@$(PY) -m scripts.take_pictures
 
 clean:  ## what the commands above left behind; the memory in .memoir stays
 	rm -rf $(VENV) .pytest_cache .mypy_cache .ruff_cache .hypothesis build dist *.egg-info

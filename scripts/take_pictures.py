@@ -15,24 +15,24 @@ from benchmarks.frame import ROOT
 from memoir_engine import Memory
 
 PICTURES = ROOT / "docs" / "pictures"
-QUESTION = "How long is the notice period of the office lease?"
+QUESTION = "How cold is Lake Tern in May, and how many water birds winter on it?"  # spans two branches of the samples
 THEMES: tuple[Literal["light", "dark"], ...] = ("light", "dark")
 
 
-def prepare(folder: Path) -> str:
-    """Load the samples and ask a question; the run's id."""
+def prepare(folder: Path) -> dict[str, str]:
+    """Load the samples and ask a question; picture -> address."""
     with Memory(data_dir=folder, model="offline") as memory:
         memory.jobs.wait(memory.start("load_samples"))
         for run in memory.jobs.list(limit=100):
             memory.jobs.wait(run.id)
-        return memory.query(QUESTION, safety_net=3).run_id
+        asked = memory.query(QUESTION, safety_net=3).raise_for_error()
+        return {"path": f"ask?run={asked.run_id}", "tree": f"tree?chunk={asked.used_chunks[0].chunk_id}"}
 
 
 def main() -> None:
     PICTURES.mkdir(parents=True, exist_ok=True)
     with tempfile.TemporaryDirectory() as name:
-        run_id = prepare(Path(name))
-        addresses = {"overview": "", "sources": "sources", "tree": "tree", "path": f"ask?run={run_id}"}
+        addresses = prepare(Path(name))
         with served(Path(name)) as app:
             wait_for_health(app)
             for theme in THEMES:
