@@ -32,6 +32,9 @@ MemoirError
 │   ├── SelectionInvalid      E305
 │   ├── QueryCancelled        E306
 │   ├── AnswerOverBudget      E307
+│   ├── SummariesTooLong      E308
+│   ├── NoRoomForContent      E309
+│   ├── SummaryMissing        E310
 │   └── TopKInvalid           E004
 ├── ModelError                E400
 │   ├── ModelUnreachable      E401
@@ -66,6 +69,7 @@ MemoirError
 │   ├── NothingChanges        E709
 │   ├── LimitReached          E710
 │   └── RunNotFound           E711
+├── MemoryClosed              E121
 └── WrongThread               E120
 
 `str(error)` is exactly `[mem][E201] …`; the remedy stands beside it as `error.remedy` and as a note (PEP 678).
@@ -83,6 +87,7 @@ from memoir_engine.errors.configuration import (
     InvalidSetting,
     KeyMissing,
     LevelOutsideDepth,
+    MemoryClosed,
     ModelNotNamed,
     NotRegistered,
     ProviderMissing,
@@ -139,11 +144,14 @@ from memoir_engine.errors.query import (
     AnswerOverBudget,
     BudgetTooSmall,
     MemoryEmpty,
+    NoRoomForContent,
     PathsEmpty,
     QueryCancelled,
     QueryError,
     QuestionEmpty,
     SelectionInvalid,
+    SummariesTooLong,
+    SummaryMissing,
     TopKInvalid,
 )
 from memoir_engine.errors.review import (
@@ -160,7 +168,7 @@ from memoir_engine.errors.review import (
     RunNotFound,
     UndoBlocked,
 )
-from memoir_engine.errors.root import MemoirError
+from memoir_engine.errors.root import MemoirError, retold
 
 __all__ = [
     "ActionNotFound",
@@ -195,6 +203,7 @@ __all__ = [
     "LevelOutsideDepth",
     "LimitReached",
     "MemoirError",
+    "MemoryClosed",
     "MemoryEmpty",
     "ModelBusy",
     "ModelError",
@@ -210,6 +219,7 @@ __all__ = [
     "ModelUnreachable",
     "NameInvalid",
     "NameTaken",
+    "NoRoomForContent",
     "NotALeaf",
     "NotAllowed",
     "NotRegistered",
@@ -226,6 +236,8 @@ __all__ = [
     "SchemaTooNew",
     "SelectionInvalid",
     "SourceNotFound",
+    "SummariesTooLong",
+    "SummaryMissing",
     "SummaryTargetUnclear",
     "TargetNotFound",
     "TextInvalid",
@@ -235,4 +247,5 @@ __all__ = [
     "UnsupportedBackend",
     "WriteFailed",
     "WrongThread",
+    "retold",
 ]

@@ -79,6 +79,12 @@ class NotRegistered(ConfigurationError):
     remedy_form = "Registered are: {names}."
 
 
+class MemoryClosed(MemoirError):
+    code = "E121"
+    message_form = "this memory has been closed"
+    remedy_form = "Open a new one, Memory(…), with the same settings."
+
+
 class WrongThread(MemoirError):
     """A synchronous verb was called where waiting for it would never end."""
 

@@ -25,7 +25,7 @@ class MemoryEmpty(QueryError):
 
 class BudgetTooSmall(QueryError):
     code = "E303"
-    message_form = "no path fits: the question and the frame take {fixed} of {budget} tokens, the smallest path needs {needed}"
+    message_form = "no path fits: the question and the frame take {fixed} of {budget} tokens, the highest-ranked path needs {needed}"
     remedy_form = "Raise max_token_budget, set a per_path_limit, or choose prompt_limiting_strategy='SUMMARIZE'."
 
 
@@ -54,6 +54,28 @@ class AnswerOverBudget(QueryError):
     code = "E307"
     message_form = "the final prompt takes {tokens} tokens, more than max_token_budget ({budget})"
     remedy_form = "Raise max_token_budget, or set a per_path_limit."
+
+
+class SummariesTooLong(QueryError):
+    """SUMMARIZE: even after the retries the summaries together are above their budget of characters."""
+
+    code = "E308"
+    message_form = "the summaries take {chars} characters together, {allowed} are allowed"
+    remedy_form = "Raise max_token_budget, summary_max_retries or summary_char_overage_tolerance_percent, or choose PRUNE."
+    retryable = True
+
+
+class NoRoomForContent(QueryError):
+    code = "E309"
+    message_form = "the question and the frame take {fixed} of {budget} tokens; nothing is left for content"
+    remedy_form = "Raise max_token_budget, or ask a shorter question."
+
+
+class SummaryMissing(QueryError):
+    code = "E310"
+    message_form = "the model gave no summary of {count} chunks (chunk {chunk_id} first) in {attempts} attempts"
+    remedy_form = "Ask again, choose PRUNE, or use a model that follows JSON schemas."
+    retryable = True
 
 
 class TopKInvalid(QueryError):

@@ -6,6 +6,7 @@ Source: MEMOLLA §8, MEMOIR 6.5, DESIGN §11.
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from typing import Any, ClassVar
 
 Fact = Any  # a value shown to a person inside a message: numbers, names, paths without credentials
@@ -28,6 +29,23 @@ class MemoirError(Exception):
 
     def __reduce__(self) -> tuple[Any, ...]:
         return (_rebuild, (type(self), self.facts))  # errors cross the process border of file reading
+
+
+def retold(told: str, remedy: str | None) -> MemoirError:
+    """An error as the ledger has it: its class by the code in its text, its words as they were."""
+    code = told.removeprefix("[mem][").partition("]")[0]
+    kind = next((kind for kind in _tree(MemoirError) if kind.code == code), MemoirError)
+    error = kind.__new__(kind)
+    Exception.__init__(error, told)
+    error.facts, error.message, error.remedy = {}, told.partition("] ")[2] or told, remedy or ""
+    error.add_note(f"→ {error.remedy}")
+    return error
+
+
+def _tree(root: type[MemoirError]) -> Iterator[type[MemoirError]]:
+    yield root
+    for child in root.__subclasses__():
+        yield from _tree(child)
 
 
 def _rebuild(kind: type[MemoirError], facts: dict[str, Fact]) -> MemoirError:

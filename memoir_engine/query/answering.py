@@ -8,21 +8,24 @@ Source: MEMOIR 9.B1–9.B2, 9.9, 9.F; DESIGN §9 "Helpers in prompts".
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Awaitable, Callable, Mapping, Sequence
 from dataclasses import dataclass
 
+from memoir_engine.errors import AnswerOverBudget
 from memoir_engine.events import AnswerReady, PathDropped
 from memoir_engine.prompts import answer as prompt
-from memoir_engine.query.budget import Pruned, Reading, drop_last, estimate, prune
+from memoir_engine.query.asked import Ask
+from memoir_engine.query.budget import Pruned, Reading, Size, drop_last, estimate, prune
+from memoir_engine.query.condensing import Compression, compression
 from memoir_engine.query.progress import Progress
-from memoir_engine.query.traverse import Ask, response
 from memoir_engine.results import Chunk, DroppedPath, Helper, Source, UsedChunk
 from memoir_engine.run import Run
 from memoir_engine.text.citations import claims
+from memoir_engine.text.sought import sought
 from memoir_engine.text.support import support
-from memoir_engine.text.terms import tokens as tokenise
 
 Count = Callable[[str], int]
+Summarise = Callable[[Sequence[Chunk], Compression], Awaitable[dict[int, str]]]
 
 
 @dataclass(frozen=True)
@@ -48,31 +51,56 @@ class Final:
 
 def fit(question: str, readings: Sequence[Reading], about: Mapping[int, About], *, budget: int, count: Count) -> Final:
     """Drop paths until the whole prompt, recounted, is within the budget. Raises BudgetTooSmall (E303)."""
-    helpers = _helpers(question, readings, about, budget=budget, count=count)
-    fixed = prompt.fixed_text(question, helpers=helpers)
-    fixed_tokens = estimate(readings, fixed_text=fixed, fixed_tokens=count(fixed)).fixed_tokens
-    pruned = prune(readings, budget, fixed_tokens=fixed_tokens)
+    size = _size(question, readings, about, budget=budget, count=count)
+    pruned = prune(readings, budget, fixed_tokens=size.fixed_tokens)
     while True:
-        helpers = _helpers(question, pruned.kept, about, budget=budget, count=count)
-        passages = prompt.passages([(chunk.category_path, chunk.text) for r in pruned.kept for chunk in r.chunks])
-        tokens = _recount(question, passages, helpers, count)
-        if tokens <= budget:
-            return Final(pruned, helpers, passages, tokens)
-        pruned = drop_last(pruned, fixed_tokens=fixed_tokens, budget=budget)
+        final, fits = _recounted(question, pruned, about, budget=budget, count=count)
+        if fits:
+            return final
+        pruned = drop_last(pruned, fixed_tokens=size.fixed_tokens, budget=budget)
+
+
+async def fit_summarised(
+    question: str,
+    readings: Sequence[Reading],
+    about: Mapping[int, About],
+    summarise: Summarise,
+    *,
+    budget: int,
+    count: Count,
+) -> Final:
+    """Shorten every chunk in proportion where the whole is above the budget (MEMOIR 9.B3); nothing is dropped.
+
+    Raises NoRoomForContent, SummariesTooLong, SummaryMissing, AnswerOverBudget.
+    """
+    chunks = [chunk for reading in readings for chunk in reading.chunks]
+    empty = prompt.passages([(chunk.category_path, "") for chunk in chunks])
+    helpers, fixed_tokens = _beside_summaries(question, empty, _forms(readings, about), budget=budget, count=count)
+    wanted = compression(chunks, budget, fixed_tokens=fixed_tokens)
+    texts = {} if wanted is None else await summarise(chunks, wanted)
+    passages = prompt.passages([(chunk.category_path, texts.get(chunk.id, chunk.text)) for chunk in chunks])
+    tokens = _recount(question, passages, helpers, count)
+    if tokens > budget:
+        raise AnswerOverBudget(tokens=tokens, budget=budget)
+    return Final(Pruned(tuple(readings), ()), helpers, passages, tokens)
 
 
 async def answer(question: str, final: Final, ask: Ask, progress: Progress, run: Run) -> None:
     """Ask the final prompt; the answer and its used chunks go into `progress`."""
     for reading in final.pruned.dropped:
-        progress.dropped.append(DroppedPath(reading.path.names, reading.path.category_ids, "budget", len(reading.chunks)))
+        progress.dropped.append(dropped(reading))
         run.emit(PathDropped(reading.path.names, "budget"))
     reply = await ask(prompt.build(question, final.passages, helpers=final.helpers))
-    progress.deterministic &= reply.deterministic
-    progress.responses.append(response("answer", reply))
+    progress.heard("answer", reply)
     progress.answer = prompt.Reply.model_validate(reply.data).answer
     chunks = [chunk for reading in final.pruned.kept for chunk in reading.chunks]
     progress.used = await asyncio.to_thread(used_chunks, progress.answer, chunks)
     run.emit(AnswerReady(len(progress.answer), sum(used.cited for used in progress.used)))
+
+
+def dropped(reading: Reading) -> DroppedPath:
+    """A path that the budget had no room for."""
+    return DroppedPath(reading.path.names, reading.path.category_ids, "budget", len(reading.chunks))
 
 
 def used_chunks(text: str, chunks: Sequence[Chunk]) -> tuple[UsedChunk, ...]:
@@ -80,7 +108,7 @@ def used_chunks(text: str, chunks: Sequence[Chunk]) -> tuple[UsedChunk, ...]:
     quotes: dict[int, list[tuple[int, int]]] = {number: [] for number in prompt.citations(text, len(chunks))}
     for claim in claims(text, len(chunks)):
         for number in claim.numbers:
-            found = support(claim.text, chunks[number - 1].text, tokenise=tokenise)
+            found = support(claim.text, chunks[number - 1].text, tokenise=sought)
             quotes[number].extend(found.spans)
     return tuple(_used(number, chunk, quotes) for number, chunk in enumerate(chunks, 1))
 
@@ -92,23 +120,45 @@ def _used(number: int, chunk: Chunk, quotes: Mapping[int, list[tuple[int, int]]]
     )
 
 
-def _helpers(
-    question: str, readings: Sequence[Reading], about: Mapping[int, About], *, budget: int, count: Count
-) -> tuple[str, ...]:
-    """One per source, whole where all fit, else cut to title, author and date, else none."""
-    sources = list(dict.fromkeys(chunk.source_id for reading in readings for chunk in reading.chunks))
-    known = [about[source] for source in sources if source in about]
-    whole = tuple(each.helper.text for each in known if each.helper is not None)
-    short = tuple(text for each in known if (text := each.short()))
-    least = min((reading.tokens for reading in readings), default=0)
-    room = budget - sum(reading.tokens for reading in readings)
-    for helpers, needed in ((whole, room), (short, room), ((), 0)):
-        if count(prompt.fixed_text(question, helpers=helpers)) <= max(needed, 0):
-            return helpers
-    # Nothing fits beside all paths: paths will be dropped, so the short form stays if it leaves room for one of them.
-    return short if short and count(prompt.fixed_text(question, helpers=short)) + least <= budget else ()
+def _recounted(question: str, pruned: Pruned, about: Mapping[int, About], *, budget: int, count: Count) -> tuple[Final, bool]:
+    """The final prompt with the fullest helpers that fit, and whether it fits at all."""
+    passages = prompt.passages([(chunk.category_path, chunk.text) for r in pruned.kept for chunk in r.chunks])
+    for helpers in _forms(pruned.kept, about):
+        tokens = _recount(question, passages, helpers, count)
+        if tokens <= budget:
+            return Final(pruned, helpers, passages, tokens), True
+    return Final(pruned, (), passages, tokens), False
 
 
 def _recount(question: str, passages: Sequence[prompt.Passage], helpers: tuple[str, ...], count: Count) -> int:
     built = prompt.build(question, passages, helpers=helpers)
     return count(f"{built.instructions}\n\n{built.text}")
+
+
+def _beside_summaries(
+    question: str, empty: Sequence[prompt.Passage], forms: Sequence[tuple[str, ...]], *, budget: int, count: Count
+) -> tuple[tuple[str, ...], int]:
+    """The fullest helpers that leave half the budget to the chunks, with the tokens of all that is not chunk."""
+    sizes = [(helpers, _recount(question, empty, helpers, count)) for helpers in forms]
+    return next((size for size in sizes if size[1] <= budget // 2), sizes[-1])
+
+
+def _size(question: str, readings: Sequence[Reading], about: Mapping[int, About], *, budget: int, count: Count) -> Size:
+    """The estimate (MEMOIR 9.B1): with the fullest helpers that leave room for every path, else for the smallest, else none."""
+    sizes = [estimate(readings, fixed_text=fixed, fixed_tokens=count(fixed)) for fixed in _fixed(question, readings, about)]
+    least = min((reading.tokens for reading in readings), default=0)
+    fitting = [size for size in sizes if size.tokens <= budget]
+    return next(iter(fitting or [size for size in sizes[1:] if size.fixed_tokens + least <= budget]), sizes[-1])
+
+
+def _fixed(question: str, readings: Sequence[Reading], about: Mapping[int, About]) -> list[str]:
+    return [prompt.fixed_text(question, helpers=helpers) for helpers in _forms(readings, about)]
+
+
+def _forms(readings: Sequence[Reading], about: Mapping[int, About]) -> tuple[tuple[str, ...], ...]:
+    """One helper per source: whole, else cut to title, author and date, else none."""
+    sources = list(dict.fromkeys(chunk.source_id for reading in readings for chunk in reading.chunks))
+    known = [about[source] for source in sources if source in about]
+    whole = tuple(each.helper.text for each in known if each.helper is not None)
+    short = tuple(text for each in known if (text := each.short()))
+    return tuple(dict.fromkeys((whole, short, ())))

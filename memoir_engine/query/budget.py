@@ -62,7 +62,7 @@ def prune(readings: Sequence[Reading], budget: int, *, fixed_tokens: int) -> Pru
     while kept and fixed_tokens + sum(reading.tokens for reading in kept) > budget:
         dropped.append(kept.pop())
     if not kept:
-        raise BudgetTooSmall(fixed=fixed_tokens, budget=budget, needed=min(reading.tokens for reading in readings))
+        raise BudgetTooSmall(fixed=fixed_tokens, budget=budget, needed=readings[0].tokens if readings else 0)
     return Pruned(tuple(kept), tuple(dropped))
 
 

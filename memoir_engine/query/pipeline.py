@@ -12,15 +12,16 @@ from dataclasses import dataclass, replace
 from typing import Literal
 
 from memoir_engine.config import MemoirConfig
-from memoir_engine.errors import InvalidSetting, MemoryEmpty, PathsEmpty, QuestionEmpty
+from memoir_engine.errors import BudgetTooSmall, InvalidSetting, MemoryEmpty, PathsEmpty, QuestionEmpty
 from memoir_engine.events import ChunksRetrieved, NetCaught, PathDropped
 from memoir_engine.index.lexical import LexicalIndex
 from memoir_engine.prompts.answer import fixed_text
-from memoir_engine.query import answering, budget
+from memoir_engine.query import answering, budget, condensing
+from memoir_engine.query.asked import Ask
 from memoir_engine.query.paths import OpenPath, in_order
 from memoir_engine.query.progress import Progress
 from memoir_engine.query.strategies import Widths
-from memoir_engine.query.traverse import Ask, Record, Walk, traverse
+from memoir_engine.query.traverse import Record, Walk, traverse
 from memoir_engine.results import Chunk, DroppedPath, PathChoice
 from memoir_engine.run import Run
 from memoir_engine.store import chunks as chunk_rows
@@ -38,11 +39,13 @@ class Asked:
     widths: Widths
     token_budget: int
     use_rankings: bool
+    prompt_limiting_strategy: Literal["PRUNE", "SUMMARIZE"] = "PRUNE"
     per_path_limit: int | Literal["auto"] | None = None
     page_size: int | None = None
     after: str | None = None
     sources: tuple[int, ...] | None = None
     safety_net: int = 0
+    width_scope: Literal["level", "path"] = "level"
 
 
 @dataclass(frozen=True)
@@ -62,10 +65,8 @@ async def query(asked: Asked, means: Means, run: Run, progress: Progress) -> Non
     """Answer into `progress`. Raises what went wrong; progress then holds what was considered and dropped."""
     if not asked.question.strip():
         raise QuestionEmpty()
-    tree, nearness = await asyncio.to_thread(_opened, asked, means)
-    if not tree.rows:
-        raise MemoryEmpty()
     about = await _about(asked.sources or (), means)
+    tree, nearness = await asyncio.to_thread(_opened, asked, means)
     walk = Walk(
         tree=tree,
         opinion=tree.profiles.question(terms(asked.question), nearness),
@@ -74,19 +75,27 @@ async def query(asked: Asked, means: Means, run: Run, progress: Progress) -> Non
         ask=means.ask,
         record=means.record,
         run=run,
+        per_path=asked.width_scope == "path",
     )
     paths = in_order(await traverse(asked.question, walk, progress), use_rankings=asked.use_rankings)
     progress.paths = tuple(path.choice() for path in paths)
-    readings = await _retrieve(paths, asked, means, run, progress)
-    await _net(asked, nearness, readings, means, run, progress)
+    whole = await _retrieve(paths, asked, means, run, progress)
+    await _net(asked, nearness, whole, means, run, progress)
+    if not whole:
+        raise PathsEmpty(count=len(paths))
+    readings = _page(whole, asked, progress)
+    progress.chunks = tuple(chunk for reading in readings for chunk in reading.chunks)
     about = await _about(dict.fromkeys(chunk.source_id for reading in readings for chunk in reading.chunks), means)
-    final = await asyncio.to_thread(_fitted, asked, readings, nearness, about, means, progress)
+    limited = await asyncio.to_thread(_limited, asked, readings, nearness, means, progress)
+    final = await _fitted(asked, limited, about, means, progress)
     await answering.answer(asked.question, final, means.ask, progress, run)
 
 
 def _opened(asked: Asked, means: Means) -> tuple[TreeNow, dict[int, float]]:
     """The tree as it stands, and the BM25 score of every chunk that shares a word with the question."""
     tree = means.cache.current()
+    if not tree.rows:
+        raise MemoryEmpty()
     if asked.sources is not None:
         tree = tree.limited_to(means.db.read(lambda tx: chunk_rows.leaves_of_sources(tx, asked.sources or ())))
     keys, scores = means.lexical.scores(asked.question)
@@ -107,13 +116,9 @@ async def _retrieve(paths: Sequence[OpenPath], asked: Asked, means: Means, run: 
         else:
             progress.dropped.append(DroppedPath(path.names, path.ids, "empty"))
             run.emit(PathDropped(path.names, "empty"))
-    readings = _page(readings, asked, progress)
-    progress.chunks = tuple(chunk for reading in readings for chunk in reading.chunks)
     progress.retrieval_ms += run.clock.tick_ms() - began
-    tokens = sum(reading.tokens for reading in readings)
-    run.emit(ChunksRetrieved(len(readings), len(progress.chunks), tokens, progress.retrieval_ms))
-    if not readings:
-        raise PathsEmpty(count=len(paths))
+    counts = sum(len(reading.chunks) for reading in readings), sum(reading.tokens for reading in readings)
+    run.emit(ChunksRetrieved(len(readings), *counts, progress.retrieval_ms))
     return readings
 
 
@@ -162,21 +167,18 @@ async def _net(
     began = run.clock.tick_ms()
     read = {chunk.id for reading in readings for chunk in reading.chunks}
     best = sorted((key for key in nearness if key not in read), key=lambda key: (-nearness[key], key))
-    caught = best[: asked.safety_net]
-    progress.net = tuple(await means.db.aread(lambda tx: chunk_rows.of_ids(tx, caught)))
+    if asked.sources is None:
+        best = best[: asked.safety_net]
+    found = await means.db.aread(lambda tx: chunk_rows.of_ids(tx, best))
+    progress.net = tuple(c for c in found if asked.sources is None or c.source_id in asked.sources)[: asked.safety_net]
     progress.retrieval_ms += run.clock.tick_ms() - began
     run.emit(NetCaught(len(progress.net)))
 
 
-def _fitted(
-    asked: Asked,
-    readings: Sequence[budget.Reading],
-    nearness: dict[int, float],
-    about: Mapping[int, answering.About],
-    means: Means,
-    progress: Progress,
-) -> answering.Final:
-    """The final prompt within its budget; what a per-path limit leaves out is counted."""
+def _limited(
+    asked: Asked, readings: Sequence[budget.Reading], nearness: dict[int, float], means: Means, progress: Progress
+) -> tuple[budget.Reading, ...]:
+    """At most so many chunks of each path; what that leaves out is counted."""
     limited, progress.left_out = tuple(readings), 0
     if asked.per_path_limit == "auto":
         fixed = means.count(fixed_text(asked.question))
@@ -186,7 +188,52 @@ def _fitted(
         limited, progress.left_out = budget.nearest_per_path(readings, most, nearness)
     elif asked.per_path_limit is not None:
         limited, progress.left_out = budget.limit_per_path(readings, asked.per_path_limit)
-    return answering.fit(asked.question, limited, about, budget=asked.token_budget, count=means.count)
+    return limited
+
+
+async def _fitted(
+    asked: Asked,
+    readings: Sequence[budget.Reading],
+    about: Mapping[int, answering.About],
+    means: Means,
+    progress: Progress,
+) -> answering.Final:
+    """The final prompt within its budget: by dropping paths or by shortening chunks, never both."""
+    if asked.prompt_limiting_strategy == "PRUNE":
+        return await asyncio.to_thread(_pruned, asked, readings, about, means, progress)
+
+    async def summarise(chunks: Sequence[Chunk], wanted: condensing.Compression) -> dict[int, str]:
+        config = means.config
+        progress.compression = wanted
+        progress.summaries = await condensing.summarise(
+            chunks,
+            wanted,
+            means.ask,
+            cap=asked.token_budget - config.summarization_instruction_headroom_tokens,
+            retries=config.summary_max_retries,
+            tolerance_percent=config.summary_char_overage_tolerance_percent,
+            count=means.count,
+            heard=lambda answer: progress.heard("condense", answer),
+        )
+        return progress.summaries
+
+    return await answering.fit_summarised(
+        asked.question, readings, about, summarise, budget=asked.token_budget, count=means.count
+    )
+
+
+def _pruned(
+    asked: Asked,
+    readings: Sequence[budget.Reading],
+    about: Mapping[int, answering.About],
+    means: Means,
+    progress: Progress,
+) -> answering.Final:
+    try:
+        return answering.fit(asked.question, readings, about, budget=asked.token_budget, count=means.count)
+    except BudgetTooSmall:  # an error that shows what was considered (MEMOIR 9.B2.4)
+        progress.dropped.extend(answering.dropped(reading) for reading in reversed(readings))
+        raise
 
 
 async def _about(sources: Mapping[int, None] | Sequence[int], means: Means) -> dict[int, answering.About]:

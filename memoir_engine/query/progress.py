@@ -6,10 +6,24 @@ Source: MEMOIR 4.4–4.7, 9.B2.4, 9.F.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 
 from memoir_engine.errors import MemoirError
-from memoir_engine.results import Chunk, Decision, DroppedPath, ErrorReport, PathChoice, QueryResult, Response, UsedChunk
+from memoir_engine.prompts.select import Selected
+from memoir_engine.query.asked import Answered
+from memoir_engine.query.condensing import Compression
+from memoir_engine.results import (
+    Chunk,
+    ChunkSummary,
+    Decision,
+    DroppedPath,
+    ErrorReport,
+    PathChoice,
+    QueryResult,
+    Response,
+    UsedChunk,
+)
 
 
 @dataclass
@@ -29,8 +43,30 @@ class Progress:
     deterministic: bool = True
     after: str | None = None
     warnings: list[str] = field(default_factory=list)
+    compression: Compression | None = None  # SUMMARIZE: the ratio and each chunk's target
+    summaries: dict[int, str] = field(default_factory=dict)
+
+    def heard(self, purpose: str, answer: Answered, picked: Sequence[Selected] = ()) -> None:
+        """Note a call that ended (MEMOIR 4.4), in call order."""
+        self.deterministic &= answer.deterministic
+        output = tuple({"category": each.name, "ranked_relevance": each.rank} for each in picked)
+        self.responses.append(
+            Response(
+                purpose,
+                output,
+                answer.timestamp,
+                answer.latency_ms,
+                answer.model,
+                answer.tokens_prompt,
+                answer.tokens_completion,
+                answer.call_id,
+                answer.cost,
+            )
+        )
 
     def result(self, *, wall_ms: float, error: MemoirError | None = None) -> QueryResult:
+        """Latencies as exact as the ledger has them, so that the run read again is equal."""
+        retrieval_ms = round(self.retrieval_ms, 3)
         return QueryResult(
             status="success" if error is None else "error",
             run_id=self.run_id,
@@ -44,11 +80,18 @@ class Progress:
             decisions=tuple(self.decisions),
             net=self.net,
             left_out=self.left_out,
-            retrieval_ms=self.retrieval_ms,
-            total_latency_ms=sum(response.latency_ms for response in self.responses) + self.retrieval_ms,
-            wall_ms=wall_ms,
+            retrieval_ms=retrieval_ms,
+            total_latency_ms=sum(response.latency_ms for response in self.responses) + retrieval_ms,
+            wall_ms=round(wall_ms, 3),
             deterministic=self.deterministic,
             after=self.after,
             warnings=tuple(self.warnings),
+            compression_ratio=None if self.compression is None else self.compression.ratio,
+            summaries=self._summaries(),
             error=None if error is None else ErrorReport.of(error),
         )
+
+    def _summaries(self) -> tuple[ChunkSummary, ...]:
+        targets = {} if self.compression is None else self.compression.targets
+        chars = {chunk.id: len(chunk.text) for chunk in self.chunks}
+        return tuple(ChunkSummary(key, chars.get(key, 0), targets.get(key, 0), text) for key, text in self.summaries.items())

@@ -11,7 +11,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
-from memoir_engine.errors import MemoirError
+from memoir_engine.errors import retold
 from memoir_engine.prompts import answer as prompt
 from memoir_engine.results import (
     Call,
@@ -35,8 +35,8 @@ def to_record(result: QueryResult) -> dict[str, Any]:
         "dropped": [[list(path.category_ids), path.reason, path.chunks] for path in result.dropped_paths],
         "net": [chunk.id for chunk in result.net],
         "left_out": result.left_out,
-        "retrieval_ms": round(result.retrieval_ms, 3),
-        "wall_ms": round(result.wall_ms, 3),
+        "retrieval_ms": result.retrieval_ms,
+        "wall_ms": result.wall_ms,
         "deterministic": result.deterministic,
         "after": result.after,
         "warnings": list(result.warnings),
@@ -57,7 +57,7 @@ def from_record(detail: RunDetail, chunks: Mapping[int, Chunk], names: Mapping[i
     run, record = detail.run, detail.run.result
     paths = tuple(PathChoice(tuple(ids), _names(ids, names), tuple(ranks)) for ids, ranks in record.get("paths", ()))
     by_leaf = {path.category_ids[-1]: path.names for path in paths if path.category_ids}
-    responses = tuple(_response(call, detail.decisions) for call in detail.calls if call.error is None)
+    responses = tuple(_response(calls, detail.decisions) for calls in _asked(detail.calls))
     return QueryResult(
         status="error" if run.error else "success",
         run_id=run.id,
@@ -79,7 +79,7 @@ def from_record(detail: RunDetail, chunks: Mapping[int, Chunk], names: Mapping[i
         deterministic=record.get("deterministic", True),
         after=record.get("after"),
         warnings=tuple(record.get("warnings", ())),
-        error=ErrorReport("", run.error, run.remedy or "", False, MemoirError()) if run.error else None,
+        error=ErrorReport.of(retold(run.error, run.remedy)) if run.error else None,
     )
 
 
@@ -110,23 +110,28 @@ def _answer(calls: Sequence[Call]) -> str:
     return ""
 
 
-def _response(call: Call, decisions: Sequence[Decision]) -> Response:
-    names = {
-        option.name: option.rank
-        for decision in decisions
-        if decision.call_id == call.id
-        for option in decision.options
-        if option.rank is not None
-    }
-    output = tuple({"category": name, "ranked_relevance": rank} for name, rank in names.items())
+def _asked(calls: Sequence[Call]) -> list[list[Call]]:
+    """The attempts of each answer that came back; a question asks one thing after another."""
+    asked: list[list[Call]] = [[]]
+    for call in calls:
+        asked[-1].append(call)
+        if call.error is None:
+            asked.append([])
+    return asked[:-1]
+
+
+def _response(attempts: Sequence[Call], decisions: Sequence[Decision]) -> Response:
+    call = attempts[-1]
+    chosen = [option for one in decisions if one.call_id == call.id for option in one.options if option.rank is not None]
+    best_first = sorted(chosen, key=lambda option: -(option.rank or 0))
     return Response(
-        call.purpose,
-        output,
-        call.started_at,
-        call.latency_ms,
-        call.model,
-        call.tokens_prompt,
-        call.tokens_completion,
-        call.id,
-        call.cost,
+        purpose=call.purpose,
+        llm_output=tuple({"category": option.name, "ranked_relevance": option.rank} for option in best_first),
+        timestamp=attempts[0].started_at,
+        latency_ms=round(sum(attempt.latency_ms for attempt in attempts), 3),
+        model=call.model,
+        tokens_prompt=sum(attempt.tokens_prompt for attempt in attempts),
+        tokens_completion=sum(attempt.tokens_completion for attempt in attempts),
+        call_id=call.id,
+        cost=None if call.cost is None else sum(attempt.cost or 0.0 for attempt in attempts),
     )

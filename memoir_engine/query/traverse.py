@@ -10,50 +10,25 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import dataclass, replace
-from datetime import datetime
-from typing import Any, Protocol
 
 import numpy as np
 
 from memoir_engine.errors import QueryCancelled, SelectionInvalid
 from memoir_engine.events import LevelSelected, PathDropped
-from memoir_engine.prompts import Prompt, select
+from memoir_engine.prompts import select
 from memoir_engine.prompts.evidence import likeliest
+from memoir_engine.query.asked import Answered, Ask
 from memoir_engine.query.paths import OpenPath
 from memoir_engine.query.progress import Progress
 from memoir_engine.query.strategies import Widths
-from memoir_engine.results import Decision, DroppedPath, Option, Response
+from memoir_engine.results import Decision, DroppedPath, Option
 from memoir_engine.run import Run
 from memoir_engine.store.evidence import TreeNow
 from memoir_engine.text.profiles import Question
 
 ATTEMPTS = 2  # a wrong selection is asked once more, then refused (MEMOIR 4.1.2)
 
-
-class Answered(Protocol):
-    @property
-    def data(self) -> Any: ...
-    @property
-    def value(self) -> Any: ...
-    @property
-    def call_id(self) -> int: ...
-    @property
-    def latency_ms(self) -> float: ...
-    @property
-    def timestamp(self) -> datetime: ...
-    @property
-    def model(self) -> str: ...
-    @property
-    def tokens_prompt(self) -> int: ...
-    @property
-    def tokens_completion(self) -> int: ...
-    @property
-    def cost(self) -> float | None: ...
-    @property
-    def deterministic(self) -> bool: ...
-
-
-Ask = Callable[[Prompt], Awaitable[Answered]]
+Heard = tuple[Answered, tuple[select.Selected, ...]]
 Record = Callable[[Sequence[Decision]], Awaitable[Sequence[int]]]  # ids of the decisions written
 
 
@@ -68,6 +43,7 @@ class Walk:
     ask: Ask
     record: Record
     run: Run
+    per_path: bool = False  # width_scope="path": each open path is asked apart, N of its own
 
 
 @dataclass(frozen=True)
@@ -92,7 +68,12 @@ class Selection:
     call_id: int | None
     attempts: int
     seen: bool
-    latency_ms: float
+    heard: tuple[Heard, ...] = ()
+    problem: str = ""
+
+    @property
+    def latency_ms(self) -> float:
+        return sum(answer.latency_ms for answer, _ in self.heard)
 
 
 async def traverse(question: str, walk: Walk, progress: Progress) -> list[OpenPath]:
@@ -100,16 +81,28 @@ async def traverse(question: str, walk: Walk, progress: Progress) -> list[OpenPa
     paths = [OpenPath()]
     for number in range(1, walk.tree.depth + 1):
         walk.run.check(QueryCancelled)
-        level = await asyncio.to_thread(_level, number, paths, walk)
-        selection = await _select(question, level, walk, progress)
-        decisions = _decisions(level, selection, walk.run.id)
-        ids = await walk.record(decisions)
-        progress.decisions.extend(replace(made, id=number) for made, number in zip(decisions, ids, strict=True))
-        walk.run.emit(
-            LevelSelected(number, level.offered, len(selection.picked), selection.call_id is None, selection.latency_ms)
-        )
-        paths = _next(level, selection, progress, walk.run)
+        scopes = [[path] for path in paths] if walk.per_path else [paths]
+        levels = [await asyncio.to_thread(_level, number, scope, walk) for scope in scopes]
+        selections = await asyncio.gather(*(_select(question, level, walk) for level in levels))
+        deeper: list[OpenPath] = []
+        for level, selection in zip(levels, selections, strict=True):
+            for answer, picked in selection.heard:
+                progress.heard("select", answer, picked)
+            if selection.problem:
+                raise SelectionInvalid(level=number, problem=selection.problem)
+            await _keep(level, selection, walk, progress)
+            deeper += _next(level, selection, progress, walk.run)
+        paths = deeper
     return paths
+
+
+async def _keep(level: Level, selection: Selection, walk: Walk, progress: Progress) -> None:
+    """Write the level's decisions down, and tell of it."""
+    decisions = _decisions(level, selection, walk.run.id)
+    ids = await walk.record(decisions)
+    progress.decisions.extend(replace(made, id=number) for made, number in zip(decisions, ids, strict=True))
+    forced = selection.call_id is None
+    walk.run.emit(LevelSelected(level.number, level.offered, len(selection.picked), forced, selection.latency_ms))
 
 
 def _level(number: int, paths: Sequence[OpenPath], walk: Walk) -> Level:
@@ -129,24 +122,21 @@ def _level(number: int, paths: Sequence[OpenPath], walk: Walk) -> Level:
     )
 
 
-async def _select(question: str, level: Level, walk: Walk, progress: Progress) -> Selection:
+async def _select(question: str, level: Level, walk: Walk) -> Selection:
+    """The choice at a level; with `problem` in words when it was wrong twice."""
     if level.offered <= 1:
         picked = tuple(select.Selected(g, group.names[0], 1) for g, group in enumerate(level.groups))
-        return Selection(picked, None, 0, seen=False, latency_ms=0.0)
+        return Selection(picked, None, 0, seen=False)
     choice = _choice(question, level, walk)
-    latency_ms = 0.0
-    problems: tuple[str, ...] = ()
+    heard: list[Heard] = []
     for attempt in range(1, ATTEMPTS + 1):
         answer = await walk.ask(select.build(choice))
-        latency_ms += answer.latency_ms
         parsed = select.parse(answer.data, choice)
-        progress.deterministic &= answer.deterministic
-        progress.responses.append(response("select", answer, parsed.good))
+        heard.append((answer, parsed.good))
         if not parsed.problems:
-            return Selection(parsed.good, answer.call_id, attempt, bool(choice.evidence), latency_ms)
-        problems = parsed.problems
-        choice = replace(choice, problems=problems)
-    raise SelectionInvalid(level=level.number, problem="; ".join(problems))
+            return Selection(parsed.good, answer.call_id, attempt, bool(choice.evidence), tuple(heard))
+        choice = replace(choice, problems=parsed.problems)
+    return Selection((), None, ATTEMPTS, bool(choice.evidence), tuple(heard), problem="; ".join(choice.problems))
 
 
 def _choice(question: str, level: Level, walk: Walk) -> select.Choice:
@@ -205,19 +195,3 @@ def _next(level: Level, selection: Selection, progress: Progress, run: Run) -> l
             progress.dropped.append(DroppedPath(path.names, path.ids, "not chosen"))
             run.emit(PathDropped(path.names, "not chosen"))
     return deeper
-
-
-def response(purpose: str, answer: Answered, picked: Sequence[select.Selected] = ()) -> Response:
-    """MEMOIR 4.4: what the call said, when, and how long it took."""
-    output = tuple({"category": each.name, "ranked_relevance": each.rank} for each in picked)
-    return Response(
-        purpose,
-        output,
-        answer.timestamp,
-        answer.latency_ms,
-        answer.model,
-        answer.tokens_prompt,
-        answer.tokens_completion,
-        answer.call_id,
-        answer.cost,
-    )

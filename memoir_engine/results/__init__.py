@@ -22,6 +22,7 @@ from memoir_engine.results.evidence import (
     UndoPreview,
 )
 from memoir_engine.results.outcomes import (
+    ChunkSummary,
     DroppedPath,
     ErrorReport,
     Estimate,
@@ -45,6 +46,7 @@ __all__ = [
     "Category",
     "Chunk",
     "ChunkPage",
+    "ChunkSummary",
     "Decision",
     "DroppedPath",
     "ErrorReport",

@@ -110,6 +110,16 @@ class UsedChunk:
 
 
 @dataclass(frozen=True)
+class ChunkSummary:
+    """SUMMARIZE: what stood for a chunk in the final prompt. chars: of the chunk; target: what was allowed."""
+
+    chunk_id: int
+    chars: int
+    target: int
+    text: str
+
+
+@dataclass(frozen=True)
 class QueryResult:
     status: Status
     run_id: str
@@ -129,6 +139,8 @@ class QueryResult:
     deterministic: bool = True
     after: str | None = None
     warnings: tuple[str, ...] = ()
+    compression_ratio: float | None = None  # SUMMARIZE, where it was needed
+    summaries: tuple[ChunkSummary, ...] = ()
     error: ErrorReport | None = None
 
     @property
