@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import streamlit as st
 
-from memoir_engine import Memory, Overview
+from memoir_engine import Action, Memory, Overview
 from ui import charts, engine, figures, frame, jobs, problems, wording
 from ui.escape import md_escape
 
@@ -34,7 +34,7 @@ def ask_box(memory: Memory) -> None:
 
 
 def attention(overview: Overview) -> None:
-    with st.container(border=True, height="stretch", key="attention"):
+    with st.container(border=True, key="attention"):
         st.markdown(f"**{wording.ATTENTION}**")
         if not overview.interrupted:
             st.markdown(wording.ALL_WELL)
@@ -50,17 +50,24 @@ def attention(overview: Overview) -> None:
 
 
 def activity(memory: Memory, overview: Overview) -> None:
+    names = {run.id: jobs.name_of(run) for run in memory.runs.list(limit=40)}
     with st.container(border=True, height="stretch", key="activity"):
         st.markdown(f"**{wording.ACTIVITY}**")
         if not overview.last_actions:
             st.caption(wording.NO_ACTIVITY)
-        for action in overview.last_actions[:8]:
-            undone = " :orange-badge[taken back]" if action.undone_by else ""
-            reason = f" · {md_escape(figures.one_line(action.reason, 60))}" if action.reason else ""
-            verb = wording.VERBS.get(action.verb, md_escape(action.verb))
-            st.markdown(f":gray[{figures.ago(action.at)}] &nbsp; **{md_escape(action.actor)}** {verb}{undone}{reason}")
+        with st.container(gap="xsmall"):
+            for action in overview.last_actions[:7]:
+                st.markdown(line(action, names.get(action.run_id or "", "")))
         head = memory.audit.head()
         st.caption(f":material/link: Audit head {figures.count(head.seq)} · `{head.hash[:16]}`")
+
+
+def line(action: Action, name: str) -> str:
+    verb = wording.VERBS.get(action.verb, md_escape(action.verb))
+    about = f" **{md_escape(figures.one_line(name, 40))}**" if name else ""
+    undone = " :orange-badge[taken back]" if action.undone_by else ""
+    reason = f" · {md_escape(figures.one_line(action.reason, 60))}" if action.reason else ""
+    return f":small[{md_escape(action.actor)} {verb}{about}{undone}{reason} :gray[{figures.ago(action.at)}]]"
 
 
 def subjects(memory: Memory) -> None:
@@ -76,8 +83,9 @@ def subjects(memory: Memory) -> None:
 def first_steps(memory: Memory) -> None:
     frame.empty(wording.OVERVIEW_EMPTY, wording.OVERVIEW_EMPTY_TEXT, ":material/inventory_2:")
     frame.first_buttons(memory)
-    st.space("small")
-    jobs.live(memory)
+    if jobs.any_known(memory):
+        st.space("small")
+        jobs.live(memory)
 
 
 memory = engine.memory()
@@ -88,11 +96,11 @@ with problems.shown():
     if overview.sources:
         ask_box(memory)
         numbers(overview)
-        left, right = st.columns([5, 7], gap="small")
+        left, right = st.columns([7, 5], gap="small")
         with left:
-            attention(overview)
+            subjects(memory)
         with right:
+            attention(overview)
             activity(memory, overview)
-        subjects(memory)
     else:
         first_steps(memory)

@@ -49,7 +49,7 @@ def verified(check: AuditCheck) -> None:
     if check.ok:
         st.success(wording.VERIFY_OK.format(checked=figures.count(check.checked)), icon=":material/verified:")
     else:
-        problems.tell(wording.VERIFY_BAD.format(seq=check.first_bad), check.problem)
+        problems.tell(wording.VERIFY_BAD, check.problem)
 
 
 def places(settings: tuple[SettingView, ...]) -> None:

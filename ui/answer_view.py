@@ -95,11 +95,11 @@ def _stop(memory: Memory, run_id: str) -> None:
 
 def _ended(memory: Memory, detail: RunDetail) -> None:
     result = memory.runs.query(detail.run.id)
-    left, right = st.columns([5, 4], gap="medium")
+    left, right = st.columns(2, gap="small")
     with left.container(border=True, height="stretch", key="answer"):
         _answer(memory, detail.run, result)
     with right:
-        frame.metrics(_numbers(detail, result), width=84)
+        frame.metrics(_numbers(detail, result), width=72, explained=False)
     for warning in result.warnings:
         st.caption(f":orange[:material/warning:] {md_escape(warning)}")
     _path(memory, result, detail)
@@ -108,7 +108,7 @@ def _ended(memory: Memory, detail: RunDetail) -> None:
 
 def _answer(memory: Memory, view: RunView, result: QueryResult) -> None:
     if view.status != "done":
-        if view.error:
+        if view.error and view.status != "interrupted":
             problems.tell(view.error, view.remedy)
         else:
             st.warning(wording.NOT_ENDED, icon=":material/power_off:")

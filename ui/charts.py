@@ -81,19 +81,20 @@ def treemap(categories: Sequence[Category], *, dark: bool) -> Any:
         marker={
             "colors": [hues[family[category.id] % len(hues)] for category in shown],
             "cornerradius": 6,
+            "pad": {"t": 22, "l": 4, "r": 4, "b": 4},
             "line": {"width": 1.5, "color": colors["paper"]},
         },
         texttemplate="%{label}<br>%{value}",
         hovertemplate="%{label}: %{value} chunks<extra></extra>",
         textfont={"color": colors["text"], "size": 12.5},
-        tiling={"pad": 3},
+        tiling={"pad": 3, "packing": "squarify"},
         pathbar={"visible": False},
         root={"color": "rgba(0,0,0,0)"},
     )
     figure = go.Figure(tiles)
     figure.update_layout(
         uniformtext={"minsize": 11, "mode": "hide"},
-        height=320,
+        height=430,
         margin={"l": 0, "r": 0, "t": 0, "b": 0},
         font={"family": "Inter, sans-serif"},
         paper_bgcolor="rgba(0,0,0,0)",

@@ -5,10 +5,12 @@ Invariant: texts of sources and models stand in components or code blocks, never
 
 from __future__ import annotations
 
+from typing import Literal
+
 import streamlit as st
 
 from memoir_engine import Memory, QueryResult, UsedChunk
-from ui import figures, problems, wording
+from ui import figures, problems, wire, wording
 from ui.components import reader
 from ui.components.choices import Picked
 from ui.escape import md_escape
@@ -54,10 +56,19 @@ def call(memory: Memory, call_id: int) -> None:
     st.caption(f"{times} · {tokens} · {md_escape(figures.money(made.cost))}")
     if made.error:
         problems.tell(made.error, None)
-    st.markdown(f"**{wording.PROMPT_TITLE}**")
-    st.code(made.prompt or wording.NO_TEXT, language=None, wrap_lines=True, height=380)
+    for role, text in wire.turns(made.prompt or ""):
+        st.markdown(f"**{wording.ROLES.get(role, md_escape(role))}**")
+        st.code(text, language=None, wrap_lines=True, height=_height(text))
     st.markdown(f"**{wording.REPLY_TITLE}**")
-    st.code(made.reply or wording.NO_TEXT, language=None, wrap_lines=True, height=220)
+    reply = wire.pretty(made.reply or wording.NO_TEXT)
+    st.code(reply, language=None, wrap_lines=True, height=_height(reply))
+    with st.expander(wording.PROMPT_TITLE, icon=":material/data_object:"):
+        st.code(made.prompt or wording.NO_TEXT, language=None, wrap_lines=True)
+
+
+def _height(text: str) -> int | Literal["content"]:
+    """Long texts scroll in a box of their own."""
+    return 300 if len(text) > 1_200 or text.count("\n") > 14 else "content"
 
 
 @st.dialog(wording.CATEGORY_TITLE, width=WIDTH, position="right", icon=":material/account_tree:")

@@ -48,10 +48,10 @@ def foot(memory: Memory) -> None:
         )
 
 
-def metrics(values: dict[str, str], *, width: int = 110, columns: int = 4) -> None:
+def metrics(values: dict[str, str], *, width: int = 110, columns: int = 4, explained: bool = True) -> None:
     with st.grid(columns, gap="small", min_column_width=width):
         for label, value in values.items():
-            st.metric(label, value, border=True, help=wording.METRIC_HELP.get(label))
+            st.metric(label, value, border=True, help=wording.METRIC_HELP.get(label) if explained else None)
 
 
 def empty(title: str, text: str, icon: str) -> None:
@@ -65,16 +65,17 @@ def empty(title: str, text: str, icon: str) -> None:
 
 def first_buttons(memory: Memory) -> None:
     """What one does with an empty memory: load the samples, or add something of one's own."""
-    with st.container(horizontal=True, horizontal_alignment="center"):
+    with st.container(horizontal=True, horizontal_alignment="center", vertical_alignment="center"):
         if st.button(
             wording.LOAD_SAMPLES, type="primary", icon=":material/auto_stories:", key="samples", help=wording.SAMPLES_HELP
         ):
             with problems.shown():
                 memory.start("load_samples")
             st.switch_page("../pages/sources.py")
-        st.page_link("../pages/sources.py", label=wording.ADD_OWN, icon=":material/upload_file:")
+        if st.button(wording.ADD_OWN, icon=":material/upload_file:", key="add-own"):
+            st.switch_page("../pages/sources.py")
 
 
-def table_height(rows: int, *, most: int = 14) -> int | Literal["content"]:
+def table_height(rows: int, *, most: int = 14, row: int = 34) -> int | Literal["content"]:
     """As high as its rows; a longer table scrolls."""
-    return "content" if rows <= most else 34 * most
+    return "content" if rows <= most else row * most

@@ -6,14 +6,19 @@ Invariant: a page can load and reach nothing but its own origin, so text that sl
 
 from __future__ import annotations
 
+import base64
+import hashlib
 import re
+from functools import cache
+from pathlib import Path
 
+import streamlit
 from starlette.datastructures import Headers, MutableHeaders
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 _HOST = re.compile(r"[A-Za-z0-9.\-\[\]:]{1,255}")
 _POLICY = (
-    "default-src 'self'; script-src 'self' 'unsafe-eval' 'wasm-unsafe-eval' blob:; style-src 'self' 'unsafe-inline'; "
+    "default-src 'self'; script-src 'self' 'unsafe-eval' 'wasm-unsafe-eval' blob: {inline}; style-src 'self' 'unsafe-inline'; "
     "img-src 'self' data: blob:; font-src 'self' data:; connect-src 'self'{sockets} data: blob:; worker-src 'self' blob:; "
     "frame-ancestors 'none'; base-uri 'self'; form-action 'self'; object-src 'none'"
 )
@@ -29,7 +34,15 @@ _FIXED = {
 def policy(host: str) -> str:
     """The content policy; sockets are allowed to `host` only. A host that is not a plain name gets none."""
     named = _HOST.fullmatch(host)
-    return _POLICY.format(sockets=f" ws://{host} wss://{host}" if named else "")
+    return _POLICY.format(inline=inline_scripts(), sockets=f" ws://{host} wss://{host}" if named else "")
+
+
+@cache
+def inline_scripts() -> str:
+    """Hashes of the scripts that stand in Streamlit's own page, so that these and no others may run."""
+    page = (Path(streamlit.__file__).parent / "static" / "index.html").read_bytes()
+    digests = [hashlib.sha256(script).digest() for script in re.findall(rb"<script>(.*?)</script>", page, re.DOTALL)]
+    return " ".join(f"'sha256-{base64.b64encode(digest).decode()}'" for digest in digests)
 
 
 class SecurityHeaders:

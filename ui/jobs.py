@@ -20,7 +20,8 @@ INGESTS = ("ingest_file", "ingest_text", "load_samples")
 ACTIVE = ("queued", "running", "waiting_helper")
 EVERY_S = 0.6
 LINES = 6
-MOST = 8
+ENDED = 3  # cards of ended jobs; older ones are folded away
+MOST = 20
 
 
 @dataclass
@@ -55,11 +56,20 @@ def live(memory: Memory) -> None:
             st.rerun()  # once more in full: polling ends, and the list of sources is read again
         if not runs:
             st.caption(wording.NO_JOBS)
-        for run in runs:
-            if run.verb != "load_samples" or run.status == "failed":  # its documents have cards of their own
-                _card(memory, run)
+        shown = [run for run in runs if run.verb != "load_samples" or run.status == "failed"]  # its documents have their own
+        front = [run for run in shown if run.status in ACTIVE] + [run for run in shown if run.status not in ACTIVE][:ENDED]
+        for run in front:
+            _card(memory, run)
+        if len(shown) > len(front):
+            with st.expander(wording.EARLIER):
+                for run in [run for run in shown if run not in front]:
+                    _card(memory, run)
 
     draw()
+
+
+def any_known(memory: Memory) -> bool:
+    return bool(_runs(memory))
 
 
 def status_badge(status: str) -> None:
@@ -116,10 +126,10 @@ def _progress(memory: Memory, run: RunView) -> None:
 def _ending(run: RunView) -> None:
     if run.status == "cancelled":
         st.caption(wording.CANCELLED)
-    elif run.error:
-        problems.tell(run.error, run.remedy)
     elif run.status == "interrupted":
         st.caption(wording.INTERRUPTED_NOTE)
+    elif run.error:
+        problems.tell(run.error, run.remedy)
     result = run.result
     made = [
         figures.plural(int(result[name]), one, many)

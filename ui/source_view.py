@@ -5,7 +5,7 @@ from __future__ import annotations
 import streamlit as st
 
 from memoir_engine import Chunk, Memory, Source
-from ui import figures, frame, state, wording
+from ui import figures, frame, jobs, state, wording
 from ui.components import reader
 from ui.escape import md_escape
 
@@ -16,18 +16,21 @@ def table(memory: Memory) -> None:
     import pandas as pd
 
     sources = memory.sources.list(limit=200)
+    if not sources and jobs.any_known(memory):
+        st.caption(wording.SOURCES_SOON)
+        return
     if not sources:
         frame.empty(wording.NO_SOURCES, wording.NO_SOURCES_TEXT, ":material/upload_file:")
         frame.first_buttons(memory)
         return
     rows = pd.DataFrame([_row(source) for source in sources])
     columns = {
-        "Name": st.column_config.TextColumn(width="large"),
-        "Added": st.column_config.DatetimeColumn(format="YYYY-MM-DD HH:mm", width=140),
-        "Kind": st.column_config.TextColumn(width=70),
-        "Chunks": st.column_config.NumberColumn(format="localized", width=80),
-        "Tokens": st.column_config.NumberColumn(format="localized", width=90),
-        "By": st.column_config.TextColumn(width=90),
+        "Name": st.column_config.TextColumn(width=240),
+        "Added": st.column_config.DatetimeColumn(format="YYYY-MM-DD HH:mm", width=130),
+        "Kind": st.column_config.TextColumn(width=60),
+        "Chunks": st.column_config.NumberColumn(format="localized", width=70),
+        "Tokens": st.column_config.NumberColumn(format="localized", width=70),
+        "By": st.column_config.TextColumn(width=80),
     }
     st.caption(wording.OPEN_SOURCE)
     st.dataframe(

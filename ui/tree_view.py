@@ -119,10 +119,10 @@ def _inside(nodes: Sequence[Category], key: str) -> None:
         [{"Category": n.name, "Chunks": n.chunks, "Share": n.chunks / most, "Inside": n.children or None} for n in nodes]
     )
     columns = {
-        "Category": st.column_config.TextColumn(width="large"),
-        "Inside": st.column_config.NumberColumn(wording.INSIDE, format="localized", width=120),
+        "Category": st.column_config.TextColumn(),
+        "Inside": st.column_config.NumberColumn(wording.INSIDE, format="localized", width=110),
         "Chunks": st.column_config.NumberColumn(format="localized", width=80),
-        "Share": st.column_config.ProgressColumn("", min_value=0, max_value=1, format=" ", width=120),
+        "Share": st.column_config.ProgressColumn("", min_value=0, max_value=1, format=" ", width=100),
     }
     key = f"inside-{key}"
     st.dataframe(
@@ -166,7 +166,8 @@ def _filed(memory: Memory, node: Category) -> None:
         key=key,
         selection_mode="single-row",
         column_config=columns,
-        height=frame.table_height(len(ids)),
+        row_height=54,
+        height=frame.table_height(len(ids), most=8, row=54),
         on_select=lambda: _open(key, "chunk", ids),
     )
     _pages(place, page.after)

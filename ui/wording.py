@@ -8,8 +8,8 @@ from __future__ import annotations
 # --- everywhere ----------------------------------------------------------------------------------------------------
 
 OFFLINE = (
-    ":material/cloud_off: **The built-in offline model answers.** "
-    ":gray[Word statistics only: no key, no cost, nothing leaves this machine.]"
+    ":small[:material/cloud_off: **The built-in offline model answers.** "
+    ":gray[Word statistics only: no key, no cost, nothing leaves this machine.]]"
 )
 OTHER_MODEL = "Use a language model"
 PAGE_HELP = {
@@ -58,7 +58,7 @@ ACTIVITY = "Recent activity"
 NO_ACTIVITY = "Nothing has been done yet."
 ASK_PLACEHOLDER = "Ask the memory a question"
 VERBS = {
-    "ingest": "filed a source",
+    "ingest": "filed",
     "ingest_text": "filed a text",
     "ingest_file": "filed a file",
     "query": "asked a question",
@@ -83,6 +83,7 @@ HOW_FILED = (
 )
 CANCELLED = "Cancelled. Nothing was stored."
 JOBS = "Jobs"
+EARLIER = "Earlier jobs"
 NO_JOBS = "No jobs yet. What you add appears here while it is being filed."
 CANCEL = "Cancel"
 CANCELLING = "Cancelling"
@@ -90,6 +91,7 @@ TOO_LATE = "Too late to cancel: it is being stored at this moment."
 ALL_SOURCES = "All sources"
 NO_SOURCES = "No sources yet"
 NO_SOURCES_TEXT = "Add a file or a text above, or load the sample memory to look around first."
+SOURCES_SOON = "A source appears here as soon as it is stored."
 OPEN_SOURCE = "Select a row to open a source."
 PASTED_NAME = "pasted text.txt"
 HELPER_ORIGIN = {"generated": "written by the model", "user": "written by a person"}
@@ -246,7 +248,8 @@ STEPS = {
     "AnswerReady": "Answer written",
 }
 WAITING_FIRST = "Waiting for the first level"
-PROMPT_TITLE, REPLY_TITLE = "Prompt as sent", "Reply as received"
+PROMPT_TITLE, REPLY_TITLE = "The body as it went over the wire", "Reply"
+ROLES = {"system": "Instructions", "developer": "Instructions", "user": "Prompt", "assistant": "Earlier reply", "": "Prompt"}
 NO_TEXT = "The text was erased."
 CALL_TITLE = "Call"
 EVIDENCE_TITLE = "Evidence"
@@ -271,7 +274,7 @@ AUDIT_ABOUT = (
 TEST_FAILED = "The model did not answer"
 VERIFY = "Verify"
 VERIFY_OK = "The chain holds: {checked} events checked, nothing was changed afterwards."
-VERIFY_BAD = "The chain is broken at event {seq}"
+VERIFY_BAD = "The chain is not what it was"
 EXPECTED = "Head you noted before"
 EXPECTED_HELP = (
     "Optional. If you noted the head earlier, paste it here: the check then also proves that the chain still contains it."

@@ -1,0 +1,41 @@
+"""The app's pages in-process: opened by address, read as a person reads them."""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+
+from streamlit.testing.v1 import AppTest
+
+from machine import REPOSITORY
+from memoir_engine import Memory, RunView
+
+
+def opened(page: str = "overview", **parameters: str | int) -> AppTest:
+    """A page as somebody opens it, by its address."""
+    app = AppTest.from_file(str(REPOSITORY / "ui" / "main.py"), default_timeout=30)
+    if page != "overview":
+        app.run()
+        app.switch_page(f"../pages/{page}.py")
+    for name, value in parameters.items():
+        app.query_params[name] = str(value)
+    return app.run()
+
+
+def words(app: AppTest) -> str:
+    """All text of the page that Streamlit itself shows."""
+    kinds = ("title", "subheader", "markdown", "caption", "text", "code", "error", "warning", "info", "success")
+    return "\n".join(str(element.value) for kind in kinds for element in getattr(app, kind))
+
+
+def numbers(app: AppTest) -> dict[str, str]:
+    return {metric.label: metric.value for metric in app.metric}
+
+
+def component(app: AppTest, key: str) -> dict[str, Any]:
+    """What a component of ours was given to draw."""
+    return dict(json.loads(app.get_by_key(key).proto.json))
+
+
+def ended(memory: Memory, run_id: str) -> RunView:
+    return memory.jobs.wait(run_id, timeout_s=30)

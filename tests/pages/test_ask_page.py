@@ -1,0 +1,131 @@
+"""The Ask page: the form, the run while it goes, the answer with its evidence."""
+
+from __future__ import annotations
+
+import json
+
+import pytest
+
+from app_pages import component, ended, numbers, opened, words
+from memoir_engine import Memory, QueryResult
+
+QUESTION = "What did the harbour festival earn?"
+
+
+@pytest.fixture
+def answered(filled: Memory) -> QueryResult:
+    return filled.query(QUESTION, safety_net=3).raise_for_error()
+
+
+def test_without_sources_there_is_nothing_to_ask(memory: Memory):
+    assert "There is nothing to ask yet" in words(opened("ask"))
+
+
+def test_asking_puts_the_run_into_the_address_at_once(filled: Memory):
+    page = opened("ask")
+    page.text_area(key="question-").set_value(QUESTION)
+    page.button(key="ask-go").click().run()
+    run = filled.runs.list(verb="query")[0]
+    assert page.query_params["run"] == run.id
+    assert (run.request["question"], run.request["strategy"]) == (QUESTION, "wide_branch")
+
+
+def test_an_empty_question_is_refused_with_a_remedy(filled: Memory):
+    page = opened("ask")
+    page.button(key="ask-go").click().run()
+    run = filled.runs.list(verb="query")
+    shown = page.error[0].value if page.error else str(ended(filled, run[0].id).error)
+    assert "question" in shown.lower()
+
+
+@pytest.mark.parametrize(
+    ("strategy", "n", "n2"), [("one_shot", None, None), ("wide_branch", 4, None), ("zoom_in", 5, 1), ("branch_out", 2, 1)]
+)
+def test_each_strategy_has_its_own_numbers(filled: Memory, strategy: str, n: int | None, n2: int | None):
+    page = opened("ask")
+    page.segmented_control(key="a_strategy").set_value(strategy).run()
+    fields = {field.key: field for field in page.number_input}
+    given = {f"n-{strategy}": n, f"n2-{strategy}": n2}
+    assert set(fields) == {key for key, value in given.items() if value is not None}
+    for key, field in fields.items():
+        field.set_value(given[key])
+    page.text_area(key="question-").set_value(QUESTION)
+    page.button(key="ask-go").click().run()
+    asked = filled.runs.list(verb="query")[0].request
+    assert (asked["strategy"], asked["n"] if n else None, asked["n2"] if n2 else None) == (strategy, n, n2)
+
+
+def test_the_answer_is_given_as_text_with_its_citations(filled: Memory, answered: QueryResult):
+    drawn = component(opened("ask", run=answered.run_id), f"answer-{answered.run_id}")
+    assert drawn["text"] == answered.answer
+    assert [number for number, _ in drawn["cites"]] == [used.number for used in answered.used_chunks]
+
+
+def test_the_numbers_of_a_run_stand_beside_the_answer(filled: Memory, answered: QueryResult):
+    shown = numbers(opened("ask", run=answered.run_id))
+    assert shown["Levels"] == "3"
+    assert shown["Calls"] == str(len(filled.runs.get(answered.run_id).calls))
+    assert shown["Cost"] == "$0"
+
+
+def test_the_decision_path_has_a_column_per_level_and_the_evidence(filled: Memory, answered: QueryResult):
+    drawn = component(opened("ask", run=answered.run_id), f"path-{answered.run_id}")
+    assert drawn["columns"][0]["title"] == "Level 1"
+    assert drawn["columns"][-1]["title"] == "Evidence"
+    first = drawn["columns"][0]["cards"][0]["options"]
+    assert sorted(option["name"] for option in first) == sorted(category.name for category in filled.tree.roots())
+
+
+def test_the_calls_are_listed_in_order_with_their_tokens(filled: Memory, answered: QueryResult):
+    table = opened("ask", run=answered.run_id).dataframe(key="calls-table").value
+    calls = filled.runs.get(answered.run_id).calls
+    assert list(table["Purpose"]) == [call.purpose for call in calls]
+    assert list(table["In"]) == [call.tokens_prompt for call in calls]
+
+
+def test_a_call_opens_with_its_prompt_and_its_reply(filled: Memory, answered: QueryResult):
+    page = opened("ask", run=answered.run_id)
+    page.session_state["calls-table"] = {"selection": {"rows": [0], "columns": [], "cells": []}}
+    page.run()
+    call = filled.runs.call(filled.runs.get(answered.run_id).calls[0].id)
+    shown = [code.value for code in page.code]
+    assert call.prompt in shown
+    assert any(json.loads(text) == json.loads(call.reply or "") for text in shown if text.startswith("{"))
+
+
+def test_a_failed_question_keeps_its_message_and_its_address(memory: Memory):
+    run = memory.start("query", question=QUESTION)
+    assert ended(memory, run).status == "failed"
+    page = opened("ask", run=run)
+    assert not page.exception
+    assert "Code E302" in page.error[0].value
+
+
+def test_an_unknown_run_is_said_with_its_remedy(filled: Memory):
+    page = opened("ask", run="nowhere")
+    assert not page.exception
+    assert "nowhere" in page.error[0].value
+
+
+def test_a_run_that_is_no_question_sends_to_the_sources(filled: Memory):
+    run = filled.jobs.list()[0]
+    assert "This run is no question" in words(opened("ask", run=run.id))
+
+
+def test_what_was_asked_before_is_one_click_away(filled: Memory, answered: QueryResult):
+    assert [link.label for link in opened("ask").page_link if "festival" in link.label] == ["What did the harbour festival earn?"]
+
+
+def test_asking_again_brings_the_words_back(filled: Memory, answered: QueryResult):
+    page = opened("ask", run=answered.run_id)
+    page.button(key="ask-same").click().run()
+    assert page.text_area[0].value == QUESTION
+
+
+def test_a_running_question_can_be_watched_by_its_address_and_stopped(gated_question: tuple[Memory, str]):
+    memory, run_id = gated_question
+    page = opened("ask", run=run_id)
+    assert "Waiting for the first level" in words(page)
+    page.button(key="ask-stop").click().run()
+    assert ended(memory, run_id).status == "cancelled"
+    assert "cancelled" in words(opened("ask", run=run_id))

@@ -1,0 +1,67 @@
+"""The Overview page."""
+
+from __future__ import annotations
+
+import pytest
+
+from app_pages import ended, numbers, opened, words
+from memoir_engine import Memory
+
+PAGES = ["overview", "sources", "tree", "ask", "settings"]
+
+
+def test_an_empty_memory_says_what_to_do_next(memory: Memory):
+    page = opened()
+    assert not page.exception
+    assert "Nothing is remembered yet" in words(page)
+    assert [button.label for button in page.button] == ["Load the sample memory", "Add a source of your own"]
+
+
+def test_one_click_loads_the_sample_memory(memory: Memory):
+    opened().button(key="samples").click().run()
+    run = memory.jobs.list(verbs=("load_samples",))[0]
+    assert ended(memory, run.id).status == "done"
+    assert memory.overview().sources > 4
+
+
+def test_a_filled_memory_is_told_in_numbers(filled: Memory):
+    page = opened()
+    assert not page.exception
+    assert {name: numbers(page)[name] for name in ("Sources", "Questions", "Cost")} == {
+        "Sources": "2",
+        "Questions": "0",
+        "Cost": "$0",
+    }
+
+
+def test_recent_activity_names_who_filed_what(filled: Memory):
+    assert "local filed **accounts\\.md**" in words(opened())
+
+
+def test_the_audit_head_stands_small_on_the_page(filled: Memory):
+    assert filled.audit.head().hash[:16] in words(opened())
+
+
+@pytest.mark.parametrize("page", PAGES)
+def test_the_offline_model_is_said_plainly_on_every_page(filled: Memory, page: str):
+    assert "built-in offline model answers" in words(opened(page))
+
+
+def test_the_ask_box_asks_and_goes_to_the_answer(filled: Memory):
+    page = opened()
+    page.text_input(key="overview-question").set_value("What did the festival earn?")
+    page.button(key="overview-go").click().run()
+    runs = filled.runs.list(verb="query")
+    assert [run.request["question"] for run in runs] == ["What did the festival earn?"]
+    assert page.query_params["run"] == runs[0].id
+
+
+def test_a_job_that_a_killed_process_left_behind_needs_attention(filled: Memory, interrupted: str):
+    page = opened()
+    assert "lost\\.md" in words(page)
+    assert "Nothing was half stored" in words(page)
+
+
+@pytest.mark.parametrize("page", PAGES)
+def test_every_page_draws_without_an_exception(filled: Memory, page: str):
+    assert not opened(page).exception

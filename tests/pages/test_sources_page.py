@@ -1,0 +1,109 @@
+"""The Sources page: adding, watching, opening."""
+
+from __future__ import annotations
+
+from app_pages import component, ended, numbers, opened, words
+from memoir_engine import Memory
+
+LONG = "The garden is watered from the rain barrels before nine in the morning. Tomatoes need more, herbs need less. " * 20
+
+
+def test_without_sources_the_page_offers_the_samples(memory: Memory):
+    page = opened("sources")
+    assert "No sources yet" in words(page)
+    assert page.button(key="samples").label == "Load the sample memory"
+
+
+def test_an_uploaded_file_becomes_a_source(memory: Memory):
+    page = opened("sources")
+    page.file_uploader(key="upload-0").upload("garden.md", LONG.encode(), "text/markdown")
+    page.run()
+    page.button(key="file-files").click().run()
+    run = memory.jobs.list()[0]
+    assert ended(memory, run.id).status == "done"
+    assert [source.name for source in memory.sources.list()] == ["garden.md"]
+
+
+def test_several_files_are_filed_at_once(memory: Memory):
+    page = opened("sources")
+    page.file_uploader(key="upload-0").upload("one.txt", LONG.encode(), "text/plain")
+    page.file_uploader(key="upload-0").upload("two.txt", LONG.replace("garden", "yard").encode(), "text/plain")
+    page.run()
+    page.button(key="file-files").click().run()
+    assert sorted(str(run.request["name"]) for run in memory.jobs.list()) == ["one.txt", "two.txt"]
+
+
+def test_pasted_text_becomes_a_source_under_its_name(memory: Memory):
+    page = opened("sources")
+    page.segmented_control(key="src-kind").set_value("Pasted text").run()
+    page.text_input(key="text-name-0").set_value("notes.md")
+    page.text_area(key="text-body-0").set_value(LONG)
+    page.button(key="file-text").click().run()
+    run = memory.jobs.list()[0]
+    assert ended(memory, run.id).status == "done"
+    assert [source.name for source in memory.sources.list()] == ["notes.md"]
+
+
+def test_a_finished_job_says_what_it_made(filled: Memory):
+    assert "2 chunks · 3 new categories" in words(opened("sources"))
+
+
+def test_a_failed_job_keeps_its_message_remedy_and_code(memory: Memory):
+    run = memory.start("ingest_file", data=b"%PDF-1.7 broken", name="broken.pdf")
+    assert ended(memory, run).status == "failed"
+    page = opened("sources")
+    assert "broken\\.pdf" in page.error[0].value
+    assert "Code E2" in page.error[0].value
+
+
+def test_the_list_shows_kind_chunks_and_who_added_it(filled: Memory):
+    row = opened("sources").dataframe(key="src-table").value.iloc[0]
+    assert (row["Name"], row["Kind"], row["Chunks"], row["By"]) == ("accounts.md", "md", 2, "local")
+
+
+def test_a_row_opens_the_source(filled: Memory):
+    page = opened("sources")
+    page.session_state["src-table"] = {"selection": {"rows": [1], "columns": [], "cells": []}}
+    page.run()
+    page.query_params["src"] = str(filled.sources.list()[1].id)
+    page.run()
+    assert "bakery\\.md" in page.title[0].value
+
+
+def test_a_source_shows_its_text_cut_where_the_chunks_begin(filled: Memory):
+    source = filled.sources.list()[0]
+    page = opened("sources", src=source.id)
+    drawn = component(page, f"src-text-{source.id}")["blocks"]
+    assert "".join(block["text"] for block in drawn) == filled.sources.text(source.id)
+    assert [block["label"] for block in drawn] == ["Chunk 1", "Chunk 2"]
+    assert drawn[0]["link"] == " › ".join(filled.sources.chunks(source.id)[0].category_path)
+
+
+def test_a_source_shows_its_contextual_helper_and_numbers(filled: Memory):
+    source = filled.sources.list()[0]
+    page = opened("sources", src=source.id)
+    helper = filled.sources.helper(source.id)
+    assert helper is not None
+    assert helper.text in [text.value for text in page.text]
+    assert numbers(page)["Chunks"] == "2"
+
+
+def test_an_unknown_source_is_said_with_its_remedy(filled: Memory):
+    page = opened("sources", src=999)
+    assert not page.exception
+    assert "999" in page.error[0].value
+
+
+def test_a_running_job_shows_progress_and_what_became_of_each_chunk(gated: tuple[Memory, str]):
+    _, run_id = gated
+    page = opened("sources")
+    assert page.button(key=f"cancel-{run_id}").label == "Cancel"
+    assert "chunks" in page.progress[0].text
+
+
+def test_cancel_stops_a_running_job(gated: tuple[Memory, str]):
+    memory, run_id = gated
+    opened("sources").button(key=f"cancel-{run_id}").click().run()
+    assert ended(memory, run_id).status == "cancelled"
+    assert memory.sources.list() == ()
+    assert "Cancelled. Nothing was stored." in words(opened("sources"))

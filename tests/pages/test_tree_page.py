@@ -1,0 +1,92 @@
+"""The Category tree page."""
+
+from __future__ import annotations
+
+from app_pages import component, numbers, opened, words
+from memoir_engine import Category, Memory
+
+
+def leaf(memory: Memory) -> Category:
+    return next(category for category in memory.tree.all() if category.is_leaf)
+
+
+def test_without_a_tree_the_page_says_how_one_grows(memory: Memory):
+    assert "There is no tree yet" in words(opened("tree"))
+
+
+def test_the_whole_tree_is_given_to_the_component(filled: Memory):
+    rows = component(opened("tree"), "tree")["rows"]
+    assert sorted(row[0] for some in rows.values() for row in some) == sorted(c.id for c in filled.tree.all())
+
+
+def test_the_root_shows_the_first_level(filled: Memory):
+    table = opened("tree").dataframe(key="inside-roots").value
+    assert list(table["Category"]) == [category.name for category in filled.tree.roots()]
+
+
+def test_a_link_to_a_category_opens_the_way_down_to_it(filled: Memory):
+    node = leaf(filled)
+    page = opened("tree", cat=node.id)
+    drawn = component(page, "tree")
+    assert drawn["chosen"] == node.id
+    assert drawn["way"] == [category.id for category in filled.tree.path(node.id)][:-1]
+    assert numbers(page)["Level"] == "3 of 3"
+
+
+def test_a_category_above_a_leaf_lists_what_is_inside(filled: Memory):
+    top = filled.tree.roots()[0]
+    table = opened("tree", cat=top.id).dataframe(key=f"inside-{top.id}").value
+    assert list(table["Category"]) == [category.name for category in filled.tree.children(top.id)]
+
+
+def test_a_leaf_lists_its_chunks(filled: Memory):
+    node = leaf(filled)
+    table = opened("tree", cat=node.id).dataframe(key=f"filed-{node.id}").value
+    assert list(table["Chunk"]) == [chunk.position + 1 for chunk in filled.tree.chunks(node.id).chunks]
+
+
+def test_a_link_to_a_chunk_shows_it_inside_its_source(filled: Memory):
+    chunk = filled.tree.chunks(leaf(filled).id).chunks[0]
+    page = opened("tree", chunk=chunk.id)
+    blocks = component(page, f"chunk-text-{chunk.id}")["blocks"]
+    focus = next(block for block in blocks if block["kind"] == "focus")
+    assert focus["text"] == filled.sources.text(chunk.source_id)[chunk.start : chunk.end]
+    assert component(page, "tree")["chosen"] == chunk.category_id
+
+
+def test_why_a_chunk_is_there_shows_each_level_with_the_options_that_lost(filled: Memory):
+    chunk = filled.sources.chunks(filled.sources.list()[0].id)[0]
+    drawn = component(opened("tree", chunk=chunk.id), f"why-{chunk.id}")
+    assert [column["title"] for column in drawn["columns"]] == ["Level 1", "Level 2", "Level 3"]
+    options = drawn["columns"][0]["cards"][0]["options"]
+    assert [option["rank"] for option in options] == [1, *[None] * (len(options) - 1)]
+    assert {option["name"] for option in options} >= {category.name for category in filled.tree.roots()[:1]}
+
+
+def test_the_bars_are_named_second_opinion_and_never_confidence(filled: Memory):
+    chunk = filled.sources.chunks(1)[0]
+    page = opened("tree", chunk=chunk.id)
+    assert "second opinion" in words(page)
+    assert "confidence" not in words(page).lower()
+
+
+def test_unknown_ids_are_said_and_the_tree_still_stands(filled: Memory):
+    for parameters in ({"cat": 9999}, {"chunk": 9999}):
+        page = opened("tree", **parameters)
+        assert not page.exception
+        assert "9999" in page.error[0].value
+        assert component(page, "tree")["rows"]["0"]
+
+
+def test_an_id_that_is_no_number_is_no_id(filled: Memory):
+    page = opened("tree", cat="1;drop table")
+    assert not page.exception
+    assert not page.error
+
+
+def test_a_large_tree_travels_branch_by_branch(filled: Memory, monkeypatch):
+    monkeypatch.setattr("ui.components.tree.WHOLE", 1)
+    top = filled.tree.roots()[0]
+    drawn = component(opened("tree", cat=top.id), "tree")
+    assert drawn["lazy"] is True
+    assert sorted(drawn["rows"]) == ["0", str(top.id)]

@@ -1,0 +1,36 @@
+"""A request's body as it went over the wire, taken apart for reading.
+
+Invariant: nothing is lost or added; what is not understood is shown as it is.
+"""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+
+
+def turns(body: str) -> list[tuple[str, str]]:
+    """(role, text) of each message in a chat or responses request; one turn of the whole where it is neither."""
+    try:
+        asked = json.loads(body)
+        listed = asked.get("messages") or asked.get("input") or []
+        first = [("system", asked["instructions"])] if asked.get("instructions") else []
+        found = first + [(str(turn.get("role", "")), _text(turn.get("content"))) for turn in listed]
+    except (ValueError, AttributeError, TypeError):
+        found = []
+    return [(role, text) for role, text in found if text] or [("", body)]
+
+
+def pretty(reply: str) -> str:
+    """JSON with line breaks; anything else as it came."""
+    try:
+        return json.dumps(json.loads(reply), ensure_ascii=False, indent=2)
+    except ValueError:
+        return reply
+
+
+def _text(content: Any) -> str:
+    if isinstance(content, str):
+        return content
+    parts = content if isinstance(content, list) else []
+    return "\n".join(str(part.get("text", "")) for part in parts if isinstance(part, dict))
