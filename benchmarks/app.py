@@ -22,11 +22,13 @@ from typing import Any, Literal
 
 from benchmarks.frame import ROOT
 
-READY = """() => {
+READY = """heading => {
   const app = document.querySelector('[data-testid=stApp]');
   return app && app.dataset.testConnectionState === 'CONNECTED' && app.dataset.testScriptState === 'notRunning'
     && document.querySelector('[data-testid=stMainBlockContainer] [data-testid=stElementContainer]')
-    && !document.querySelector('[data-testid=stSkeleton],[data-stale="true"]');
+    && !document.querySelector('[data-testid=stSkeleton],[data-stale="true"]')
+    && [...document.querySelectorAll('[data-testid=stMainBlockContainer] h1')]
+         .some(found => found.innerText.toLowerCase().includes(heading));
 }"""
 MOST_S = 120.0
 POLL_S = 0.02
@@ -88,9 +90,9 @@ def browser_page(color_scheme: Literal["light", "dark"] = "light") -> Iterator[A
             browser.close()
 
 
-def wait_until_drawn(page: Any) -> None:
-    """The script has ended and nothing is left to draw."""
-    page.wait_for_function(READY, timeout=MOST_S * 1000, polling="raf")
+def wait_until_drawn(page: Any, heading: str = "") -> None:
+    """The script has ended, nothing is left to draw, and the page's title has the words of `heading`."""
+    page.wait_for_function(READY, arg=heading.lower(), timeout=MOST_S * 1000, polling="raf")
 
 
 def _free_port() -> int:
