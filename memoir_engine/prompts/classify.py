@@ -154,7 +154,8 @@ def _head(rows: list[str]) -> tuple[dict[str, str], tuple[str, ...], tuple[Evide
         if found.startswith("- "):
             listed.setdefault(field, []).append(found)
         else:
-            field, _, fields[field] = (found.partition(":")[0], None, found.partition(":")[2].strip())
+            field, _, value = found.partition(": ")
+            fields[field] = value
     names = tuple(read_line(name[2:]) for name in listed.get("Existing categories", ()))
     return fields, names, tuple(read_row(found) for found in listed.get(HEAD, ()))
 

@@ -162,9 +162,10 @@ def _rows(rows: list[str]) -> tuple[dict[str, str], tuple[Group, ...], tuple[Evi
         if found.startswith("- "):
             sections[-1][2].append(found)
         elif found:
-            field, _, value = found.partition(":")
-            fields[field] = value.strip()
-            sections.append((field, value.strip(), []))
+            field, _, value = found.partition(": ")
+            field = field.removesuffix(":")
+            fields[field] = value
+            sections.append((field, value, []))
     groups = tuple(
         Group(read_path_line(value), tuple(_name(item) for item in items))
         for field, value, items in sections
