@@ -1,12 +1,13 @@
 """Documents as rows of term numbers: what a segment is built from, and what two segments are joined by.
 
-Invariant: document i is `tokens[offsets[i]:offsets[i+1]]`; every term of `terms` occurs in some document.
+Invariant: document i is `tokens[offsets[i]:offsets[i+1]]`; `numbers` counts from 0 in its own order, and every term of it
+occurs in some document.
 The order of tokens inside a document carries no meaning.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -23,7 +24,7 @@ class Documents:
     keys: Keys  # (n,)
     tokens: Numbers  # (sum of lengths,)
     offsets: Keys  # (n + 1,)
-    terms: tuple[str, ...]
+    numbers: Mapping[str, int]  # term → its number
 
     def __len__(self) -> int:
         return len(self.keys)
@@ -46,7 +47,8 @@ class Documents:
         kept = self.tokens[np.repeat(wanted, self.lengths)]
         used, tokens = np.unique(kept, return_inverse=True)
         offsets = np.concatenate(([0], np.cumsum(self.lengths[wanted])))
-        return Documents(self.keys[wanted], tokens.astype(np.int32), offsets, tuple(self.terms[term] for term in used))
+        terms = list(self.numbers)
+        return Documents(self.keys[wanted], tokens.astype(np.int32), offsets, {terms[term]: at for at, term in enumerate(used)})
 
 
 def read(texts: Iterable[tuple[int, str]], tokenise: Tokenise) -> Documents:
@@ -59,25 +61,25 @@ def read(texts: Iterable[tuple[int, str]], tokenise: Tokenise) -> Documents:
         keys.append(key)
         tokens.extend(numbers.setdefault(term, len(numbers)) for term in tokenise(text))
         offsets.append(len(tokens))
-    return Documents(np.array(keys, np.int64), np.array(tokens, np.int32), np.array(offsets, np.int64), tuple(numbers))
+    return Documents(np.array(keys, np.int64), np.array(tokens, np.int32), np.array(offsets, np.int64), numbers)
 
 
 def join(parts: Sequence[Documents]) -> Documents:
-    """One after the other; keys must not repeat."""
+    """One after the other; keys must not repeat. Terms of the first part keep their numbers."""
     if len(parts) == 1:
         return parts[0]
-    numbers: dict[str, int] = {}
-    tokens = [_renumbered(part, numbers) for part in parts]
+    numbers = dict(parts[0].numbers)
+    tokens = [parts[0].tokens, *(_renumbered(part, numbers) for part in parts[1:])]
     starts = np.cumsum([0, *(len(part.tokens) for part in parts)])
     offsets = [part.offsets[1:] + start for part, start in zip(parts, starts, strict=False)]
     return Documents(
         np.concatenate([part.keys for part in parts]),
         np.concatenate(tokens),
         np.concatenate([np.zeros(1, np.int64), *offsets]),
-        tuple(numbers),
+        numbers,
     )
 
 
 def _renumbered(part: Documents, numbers: dict[str, int]) -> Numbers:
-    into = np.array([numbers.setdefault(term, len(numbers)) for term in part.terms], np.int32)
+    into = np.array([numbers.setdefault(term, len(numbers)) for term in part.numbers], np.int32)
     return into[part.tokens] if len(part.tokens) else part.tokens

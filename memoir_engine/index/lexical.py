@@ -1,7 +1,7 @@
 """BM25 over the filed chunks: what a question's safety net and its nearest examples are found by.
 
-Two segments: a main one, and a small tail that is built anew with every change. When the tail outgrows the main one, or
-the main one has aged, both become a new main. Readers see whole states and wait for nobody.
+Two segments: a main one, and a small tail that every change is joined to. When the tail outgrows the main one they are
+joined; when the mean length has drifted, all is built anew. Readers see whole states and wait for nobody.
 Invariant: a state holds exactly what was taken in up to `high_water`; scores do not depend on how it is cut in segments.
 Source: DESIGN §8 (each index keeps its own high-water seq), verified/store.md §2.2–2.3.
 """
@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import threading
 from collections import Counter
-from collections.abc import Collection, Iterable
+from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import NamedTuple
@@ -19,11 +19,11 @@ import numpy as np
 
 from memoir_engine.index import shelf
 from memoir_engine.index.documents import Documents, Keys, Tokenise, join, read
-from memoir_engine.index.segment import Scores, Segment, build, rarity
+from memoir_engine.index.segment import Scores, Segment, build, merge, rarity
 
-TAIL_DOCUMENTS = 512  # 512 chunks of 400 tokens are built in some 0.1 s
+TAIL_DOCUMENTS = 512
 TAIL_SHARE = 8  # or an eighth of the main segment, whichever is more
-MOST_DRIFT = 0.1  # of the mean length since the main segment was built
+MOST_DRIFT = 0.1  # of the mean length since the segments were built
 MOST_REMOVED = 0.25  # of the main segment's documents
 _SAME_SCORE_DIGITS = 4  # what differs less differs by rounding, and ties fall to the lower key
 
@@ -97,9 +97,8 @@ class LexicalIndex:
                 return False
             new = read(dict(added).items(), self._tokenise)
             gone = {*removed, *new.keys.tolist()}
-            main = before.main.without(gone) if before.main else None
-            tail = [before.tail.without(gone).rest()] if before.tail else []
-            self._put(_settled(seq, main, join([*tail, new])))
+            main, tail = (segment and segment.without(gone) for segment in (before.main, before.tail))
+            self._put(_grown(seq, main, tail, new))
             return True
 
     def clear(self) -> None:
@@ -110,9 +109,8 @@ class LexicalIndex:
     def compact(self) -> None:
         """Build one segment anew: nothing of a removed text stays behind, not even its words."""
         with self._writing:
-            rest = [segment.rest() for segment in self._state.segments]
-            if rest:
-                self._put(_whole(self._state.high_water, join(rest)))
+            if self._state.segments:
+                self._put(_whole(self._state.high_water, self._state.segments))
 
     def scores(self, query: str) -> tuple[Keys, Scores]:
         """Keys in rising order with their scores, documents that share a word with the query only."""
@@ -165,25 +163,35 @@ class LexicalIndex:
         self._state = _State(kept.high_water, main, segments[0] if segments else None)
 
 
-def _settled(seq: int, main: Segment | None, tail: Documents) -> _State:
-    if main is None or _has_aged(main, tail):
-        return _whole(seq, join([*([main.rest()] if main else []), tail]))
-    return _State(seq, main, build(tail, main.mean_length) if len(tail) else None)
+def _grown(seq: int, main: Segment | None, tail: Segment | None, new: Documents) -> _State:
+    before = [segment for segment in (main, tail) if segment is not None]
+    mean_length = before[0].mean_length if before else new.mean_length
+    if not before or _drifted(before, new):
+        return _whole(seq, before, new)
+    batch = build(new, mean_length)
+    tail = merge(tail, batch) if tail else batch
+    if main is None or len(tail.documents) > max(TAIL_DOCUMENTS, len(main.documents) // TAIL_SHARE):
+        return _placed(seq, merge(main, tail) if main else tail)
+    if len(main.documents) - main.living > MOST_REMOVED * len(main.documents):
+        main = main.rest()
+    return _State(seq, main, tail)
 
 
-def _whole(seq: int, documents: Documents) -> _State:
-    """One segment, its statistics exact: the tail while it is small, else the main one."""
-    if not len(documents):
+def _whole(seq: int, segments: Sequence[Segment], new: Documents | None = None) -> _State:
+    """Everything built anew as one segment."""
+    documents = join([*(segment.rest().documents for segment in segments), *([new] if new is not None else [])])
+    return _placed(seq, build(documents, documents.mean_length))
+
+
+def _placed(seq: int, segment: Segment) -> _State:
+    """The tail while it is small, else the main one."""
+    if not len(segment.documents):
         return _State(seq)
-    whole = build(documents, documents.mean_length)
-    return _State(seq, whole, None) if len(documents) > TAIL_DOCUMENTS else _State(seq, None, whole)
+    return _State(seq, segment, None) if len(segment.documents) > TAIL_DOCUMENTS else _State(seq, None, segment)
 
 
-def _has_aged(main: Segment, tail: Documents) -> bool:
-    outgrown = len(tail) > max(TAIL_DOCUMENTS, len(main.documents) // TAIL_SHARE)
-    worn = len(main.documents) - main.living > MOST_REMOVED * len(main.documents)
-    if outgrown or worn:
-        return True
-    tokens = main.documents.lengths[main.alive].sum() + len(tail.tokens)
-    mean = tokens / max(1, main.living + len(tail))
-    return bool(abs(mean - main.mean_length) > MOST_DRIFT * main.mean_length)
+def _drifted(segments: Sequence[Segment], new: Documents) -> bool:
+    tokens = len(new.tokens) + sum(int(segment.documents.lengths[segment.alive].sum()) for segment in segments)
+    mean = tokens / max(1, len(new) + sum(segment.living for segment in segments))
+    pinned = segments[0].mean_length
+    return abs(mean - pinned) > MOST_DRIFT * pinned

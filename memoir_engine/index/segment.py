@@ -1,9 +1,9 @@
-"""One bm25s matrix over some of the documents, whose scores can be corrected to those of the whole.
+"""One bm25s matrix over some of the documents, whose scores are those of one over all of them.
 
-bm25s writes the rarity of each term and the length of each document into every score. Lengths are set right when the
-segment is built, by the parameters: with r = own mean length / mean length of all, k1' = k1·(1 − b + b·r) and
-b' = b·r / (1 − b + b·r) give the same sum. Rarity is set right when it is asked, by the ratio of the two.
-Invariant: for equal statistics the scores of all segments together are those of one index over all documents.
+bm25s writes the rarity of each term and the length of each document into every score. Lengths are set right when a segment
+is built, by the parameters: with r = own mean length / mean length of all, k1' = k1·(1 − b + b·r) and
+b' = b·r / (1 − b + b·r) give the same sum. Rarity is taken out again, and comes in when asked, counted over all segments.
+Invariant: segments of one `mean_length` score like one index over all their documents; joined, they score the same.
 Source: verified/store.md §2.3 (exact to 5e-7), §2.2 (an index of nothing raises: there is no matrix then).
 """
 
@@ -17,7 +17,7 @@ from functools import cached_property
 import numpy as np
 from numpy.typing import NDArray
 
-from memoir_engine.index.documents import Documents, Keys, Mask, Numbers
+from memoir_engine.index.documents import Documents, Keys, Mask, Numbers, join
 
 Scores = NDArray[np.float32]
 
@@ -29,23 +29,19 @@ B = 0.75
 class Segment:
     """`alive` masks removed documents; `holding` counts the living documents with each term.
 
-    data, indices, indptr: a column per term, a row per document, as bm25s built it when all of them lived.
+    shares, rows, starts: a column per term with its documents in rising order, and each one's score but for rarity.
     """
 
     documents: Documents
-    mean_length: float  # of all documents, as it was when this was built
+    mean_length: float  # of all documents there were when the matrix was built
     alive: Mask  # (n,)
     holding: Numbers  # (n_terms,)
-    data: Scores
-    indices: Numbers
-    indptr: Keys
+    shares: Scores  # (n_entries,)
+    rows: Numbers  # (n_entries,)
+    starts: Keys  # (n_terms + 1,)
 
     @cached_property
-    def numbers(self) -> dict[str, int]:
-        return {term: number for number, term in enumerate(self.documents.terms)}
-
-    @cached_property
-    def rows(self) -> dict[int, int]:
+    def places(self) -> dict[int, int]:
         return {int(key): row for row, key in enumerate(self.documents.keys)}
 
     @cached_property
@@ -53,12 +49,12 @@ class Segment:
         return int(self.alive.sum())
 
     def held(self, term: str) -> int:
-        number = self.numbers.get(term)
+        number = self.documents.numbers.get(term)
         return 0 if number is None else int(self.holding[number])
 
     def without(self, keys: Iterable[int]) -> Segment:
         """The same with those documents masked; keys it does not hold are passed over."""
-        gone = [row for key in set(keys) if (row := self.rows.get(key)) is not None and self.alive[row]]
+        gone = [row for key in set(keys) if (row := self.places.get(key)) is not None and self.alive[row]]
         if not gone:
             return self
         alive, holding = self.alive.copy(), self.holding.copy()
@@ -67,18 +63,24 @@ class Segment:
             holding[np.unique(self._tokens(row))] -= 1
         return replace(self, alive=alive, holding=holding)
 
-    def rest(self) -> Documents:
-        return self.documents.only(self.alive)
+    def rest(self) -> Segment:
+        """The living documents alone; what only removed ones held is gone, words included."""
+        if self.living == len(self.documents):
+            return self
+        kept = self.alive[self.rows]
+        into = (np.cumsum(self.alive) - 1).astype(np.int32)
+        holding = self.holding[self.holding > 0]  # the terms that `documents.only` keeps, in its order
+        documents = self.documents.only(self.alive)
+        return _segment(documents, self.mean_length, self.shares[kept], into[self.rows[kept]], holding)
 
     def scores(self, weights: Mapping[str, float]) -> tuple[Keys, Scores]:
         """weights: how often each term is asked for times its rarity in the whole. Documents with a score above 0 only."""
         total = np.zeros(len(self.documents), np.float32)
         for term, weight in weights.items():
-            number = self.numbers.get(term)
+            number = self.documents.numbers.get(term)
             if number is not None:
-                first, last = self.indptr[number], self.indptr[number + 1]
-                own = rarity(int(last - first), len(self.documents))
-                total[self.indices[first:last]] += self.data[first:last] * np.float32(weight / own)
+                column = slice(self.starts[number], self.starts[number + 1])
+                total[self.rows[column]] += self.shares[column] * np.float32(weight)
         found = np.flatnonzero(total * self.alive)
         return self.documents.keys[found], total[found]
 
@@ -94,26 +96,36 @@ def rarity(holding: int, documents: int) -> float:
 def build(documents: Documents, mean_length: float) -> Segment:
     """mean_length: of all documents there are, in tokens."""
     if not len(documents.tokens):
-        return _empty(documents, mean_length)
+        none = np.zeros(0, np.int32)
+        return _segment(documents, mean_length, np.zeros(0, np.float32), none, none)
     from bm25s import BM25
 
     ratio = documents.mean_length / mean_length
     spread = 1 - B + B * ratio
     engine = BM25(k1=K1 * spread, b=B * ratio / spread, method="lucene")
-    built = engine.build_index_from_ids(range(len(documents.terms)), documents.rows(), show_progress=False)
-    indptr = np.asarray(built["indptr"], np.int64)
-    return Segment(
-        documents,
-        mean_length,
-        np.ones(len(documents), bool),
-        np.diff(indptr).astype(np.int32),
-        np.asarray(built["data"], np.float32),
-        np.asarray(built["indices"], np.int32),
-        indptr,
-    )
+    built = engine.build_index_from_ids(range(len(documents.numbers)), documents.rows(), show_progress=False)
+    holding = np.diff(built["indptr"]).astype(np.int32)
+    own = np.log(1 + (len(documents) - holding + 0.5) / (holding + 0.5))  # `rarity`, of all terms at once
+    shares = (built["data"] / np.repeat(own, holding)).astype(np.float32)
+    return _segment(documents, mean_length, shares, built["indices"].astype(np.int32), holding)
 
 
-def _empty(documents: Documents, mean_length: float) -> Segment:
-    alive = np.ones(len(documents), bool)
-    none = np.zeros(0, np.int32)
-    return Segment(documents, mean_length, alive, none, np.zeros(0, np.float32), none, np.zeros(1, np.int64))
+def merge(first: Segment, second: Segment) -> Segment:
+    """Both as one, without their removed documents; they must have one mean length, and no key in common."""
+    parts = [segment for segment in (first.rest(), second.rest()) if len(segment.documents)]
+    if len(parts) < 2:
+        return parts[0] if parts else first.rest()
+    documents = join([part.documents for part in parts])
+    second_terms = np.array([documents.numbers[term] for term in parts[1].documents.numbers], np.int32)
+    into = (np.arange(len(parts[0].documents.numbers), dtype=np.int32), second_terms)  # `join` keeps the numbers of the first
+    columns = np.concatenate([np.repeat(own, part.holding) for own, part in zip(into, parts, strict=True)])
+    rows = np.concatenate([parts[0].rows, parts[1].rows + np.int32(len(parts[0].documents))])
+    order = np.argsort(columns, kind="stable")  # stable: rows stay in rising order inside a column
+    holding = np.bincount(columns, minlength=len(documents.numbers)).astype(np.int32)
+    shares = np.concatenate([part.shares for part in parts])
+    return _segment(documents, first.mean_length, shares[order], rows[order], holding)
+
+
+def _segment(documents: Documents, mean_length: float, shares: Scores, rows: Numbers, holding: Numbers) -> Segment:
+    starts = np.concatenate(([0], np.cumsum(holding, dtype=np.int64)))
+    return Segment(documents, mean_length, np.ones(len(documents), bool), holding, shares, rows, starts)

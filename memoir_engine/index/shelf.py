@@ -35,7 +35,7 @@ def save(folder: Path, segment: Segment) -> str:
     folder.mkdir(parents=True, exist_ok=True)
     name = f"{uuid4().hex}.npz"
     documents = segment.documents
-    words = json.dumps(documents.terms, ensure_ascii=False).encode("utf-8", "surrogatepass")
+    words = json.dumps(list(documents.numbers), ensure_ascii=False).encode("utf-8", "surrogatepass")
     with (folder / f"{name}.part").open("wb") as file:
         np.savez(
             file,
@@ -44,9 +44,9 @@ def save(folder: Path, segment: Segment) -> str:
             offsets=documents.offsets,
             terms=np.frombuffer(words, np.uint8),
             mean_length=np.array(segment.mean_length),
-            data=segment.data,
-            indices=segment.indices,
-            indptr=segment.indptr,
+            shares=segment.shares,
+            rows=segment.rows,
+            starts=segment.starts,
         )
     os.replace(folder / f"{name}.part", folder / name)
     return name
@@ -89,14 +89,14 @@ def _removed(segment: Segment) -> list[int]:
 def _read(path: Path) -> Segment:
     # opened here: np.load leaves a file open that turns out to be no archive
     with path.open("rb") as file, np.load(file, allow_pickle=False) as held:
-        terms = tuple(json.loads(held["terms"].tobytes().decode("utf-8", "surrogatepass")))
-        documents = Documents(held["keys"], held["tokens"], held["offsets"], terms)
+        terms = json.loads(held["terms"].tobytes().decode("utf-8", "surrogatepass"))
+        documents = Documents(held["keys"], held["tokens"], held["offsets"], {term: at for at, term in enumerate(terms)})
         return Segment(
             documents,
             float(held["mean_length"]),
             np.ones(len(documents), bool),
-            np.diff(held["indptr"]).astype(np.int32),
-            held["data"],
-            held["indices"],
-            held["indptr"],
+            np.diff(held["starts"]).astype(np.int32),
+            held["shares"],
+            held["rows"],
+            held["starts"],
         )
