@@ -15,8 +15,9 @@ from dataclasses import dataclass, replace
 from memoir_engine.events import CategoryProposed, ChunkPlaced
 from memoir_engine.ingest.batch import KEPT_OPINIONS, Ask, Placed, Question, ask_batch
 from memoir_engine.ingest.draft import ROOT, DraftTree, Node
+from memoir_engine.ingest.gate import Gate
 from memoir_engine.ingest.settling import settle
-from memoir_engine.ingest.waves import Stream, run_wave, wave_width
+from memoir_engine.ingest.waves import Below, Stream, run_wave, wave_width
 from memoir_engine.prompts import classify
 from memoir_engine.prompts.evidence import likeliest
 from memoir_engine.run import Run
@@ -61,7 +62,9 @@ class Material:
 class Filing:
     """One source against one draft of the tree. `profiles` is this ingestion's own fork."""
 
-    def __init__(self, material: Material, tree: DraftTree, profiles: Profiles, *, ask: Ask, run: Run, batch_size: int) -> None:
+    def __init__(
+        self, material: Material, tree: DraftTree, profiles: Profiles, *, ask: Ask, run: Run, gate: Gate, batch_size: int
+    ) -> None:
         self.material = material
         self.tree = tree
         self.profiles = profiles
@@ -69,6 +72,7 @@ class Filing:
         self.chosen: list[Chosen] = []
         self._ask = ask
         self._run = run
+        self._gate = gate
         self._batch_size = batch_size
         self._lock = threading.Lock()  # profiles are read in the pool by several batches at once
 
@@ -81,33 +85,37 @@ class Filing:
         return sorted(self.chosen, key=lambda chosen: (chosen.placed.position, chosen.level))
 
     async def _follow(self, stream: Stream) -> None:
-        below: dict[int, Stream] = {}
         async with asyncio.TaskGroup() as group:
+            below = Below(stream, self.tree.depth, lambda child: group.create_task(self._follow(child)))
             wave = 0
-            while choices := await self._wave(stream, wave):
-                for category, positions in self._apply(choices).items():
-                    if stream.level < self.tree.depth:
-                        self._below(below, category, stream.level + 1, group).feed(positions)
+            while choices := await self._wave(stream, wave, below):
+                self._apply(choices)
+                for choice in choices:
+                    below.pass_on(choice.category, choice.placed.position)
                 wave += 1
-            for child in below.values():
-                child.end()
+            below.end()
 
-    def _below(self, below: dict[int, Stream], category: int, level: int, group: asyncio.TaskGroup) -> Stream:
-        if category not in below:
-            below[category] = Stream(category, level)
-            group.create_task(self._follow(below[category]))
-        return below[category]
-
-    async def _wave(self, stream: Stream, wave: int) -> list[Chosen]:
+    async def _wave(self, stream: Stream, wave: int, below: Below) -> list[Chosen]:
         """The choices of one wave in position order; empty when the stream is done."""
         frame = self._frame(stream.parent)
 
         async def classify_batch(batch: list[int]) -> list[Placed]:
+            return await self._asked(frame, batch)
+
+        def pass_on_certain(placed: list[Placed]) -> None:
+            """A choice of what exists cannot change any more; a new name waits until the wave's names are settled."""
+            for choice in placed:
+                node = self.tree.find(frame.parent, choice.name)
+                if node is not None:
+                    below.pass_on(node.id, choice.position)
+
+        outcomes = await run_wave(stream, wave_width(wave), self._batch_size, classify_batch, pass_on_certain)
+        return await self._settled(frame, [placed for outcome in outcomes for placed in outcome])
+
+    async def _asked(self, frame: Frame, batch: list[int]) -> list[Placed]:
+        async with self._gate.turn(frame.options.level):
             question = await asyncio.to_thread(self._question, frame, batch)
             return await ask_batch(question, self._ask, self._run, source=self.material.name)
-
-        outcomes = await run_wave(stream, wave_width(wave), self._batch_size, classify_batch)
-        return await self._settled(frame, [placed for outcome in outcomes for placed in outcome])
 
     def _frame(self, parent: int) -> Frame:
         nodes, level = self.tree.children(parent), self.tree.level_below(parent)
@@ -179,27 +187,23 @@ class Filing:
         positions = [choice.position for choice in late]
         batches = [positions[i : i + self._batch_size] for i in range(0, len(positions), self._batch_size)]
         chosen = []
-        for batch in batches:
-            question = await asyncio.to_thread(self._question, frame, batch)
-            for placed in await ask_batch(question, self._ask, self._run, source=self.material.name):
-                node = self.tree.find(parent, placed.name)
+        for placed in await asyncio.gather(*(self._asked(frame, batch) for batch in batches)):
+            for choice in placed:
+                node = self.tree.find(parent, choice.name)
                 assert node is not None  # a closed offer is a Literal of exactly these names
-                placed = replace(placed, decided_by="limit")
-                chosen.append(Chosen(placed, frame.options.level, parent, node.id, frame.offer))
+                limited = replace(choice, decided_by="limit")
+                chosen.append(Chosen(limited, frame.options.level, parent, node.id, frame.offer))
         return chosen
 
-    def _apply(self, choices: list[Chosen]) -> dict[int, list[int]]:
-        """Count the choices in the profiles; the positions of each category, in order."""
-        positions: dict[int, list[int]] = {}
+    def _apply(self, choices: list[Chosen]) -> None:
+        """Count the choices in the profiles, where the next wave finds them."""
         for choice in choices:
             position = choice.placed.position
             with self._lock:
                 self.profiles.add(choice.category, -1 - position, self.material.terms[position])
-            positions.setdefault(choice.category, []).append(position)
             if choice.level == self.tree.depth:
                 self._run.emit(ChunkPlaced(position, self.tree.path(choice.category), _quote(self.material.texts[position])))
         self.chosen.extend(choices)
-        return positions
 
 
 def _quote(text: str) -> str:

@@ -31,13 +31,14 @@ def given(text: str, count: Count) -> NewHelper:
 
 async def generate(source: NewSource, chunks: Sequence[NewChunk], ask: Ask, count: Count) -> NewHelper:
     """One call, from what MEMOIR 2B.2 names, in its order."""
-    facts = prompt.Facts(
-        file_name=source.name,
+    facts = prompt.gather(
+        source.name,
         title=source.title,
-        headings=tuple(heading.text for heading in source.headings),
+        headings=(heading.text for heading in source.headings),
         author=source.author,
         dated=source.dated,
-        chunks=prompt.first_chunks((source.text[c.start : c.end] for c in chunks), prompt.DERIVATION_TOKENS, count),
+        chunks=(source.text[c.start : c.end] for c in chunks),
+        count=count,
     )
     answer = await ask(prompt.build(facts))
     fields = prompt.HelperFields.model_validate(answer.data)

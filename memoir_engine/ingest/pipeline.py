@@ -16,6 +16,7 @@ from memoir_engine.events import ChunksCut, CommitStarted, Committed, HelperRead
 from memoir_engine.ingest.batch import Ask
 from memoir_engine.ingest.draft import DraftTree, Node
 from memoir_engine.ingest.filing import Filing, Material
+from memoir_engine.ingest.gate import Gate
 from memoir_engine.ingest.helper import generate, given
 from memoir_engine.ingest.planning import make_plan
 from memoir_engine.run import Run
@@ -91,7 +92,15 @@ async def _plan(
     tree = DraftTree(nodes, depth=means.config.hierarchy_depth, limit=means.config.limit)
     profiles = now.profiles.fork()
     await asyncio.to_thread(profiles.learn, material.terms)
-    filing = Filing(material, tree, profiles, ask=means.ask, run=run, batch_size=means.config.batch_size)
+    filing = Filing(
+        material,
+        tree,
+        profiles,
+        ask=means.ask,
+        run=run,
+        gate=Gate(means.config.max_concurrency),
+        batch_size=means.config.batch_size,
+    )
     try:
         chosen = await filing.walk()
     except BaseExceptionGroup as group:

@@ -1,7 +1,8 @@
 """The order in which chunks are asked about: streams, waves, batches.
 
-A stream is the chunks that came to one category, in position order. Its batches go out in waves of 1, 2, 4, 8, 8, …
-a wave sees what the waves before it in the same stream decided, and nothing else. Its batches, and other streams, are in flight together.
+A stream is the chunks that came to one category, in position order. Its batches go out in waves of 1, 2, 4, 8, 8, …;
+a wave sees what the waves before it in the same stream decided, and nothing else. Its batches are in flight together,
+and so are those of other streams.
 Invariant: which chunks share a batch, and what a batch sees, depends on positions only, never on time or on how many calls may
 be in flight; so the same model gives the same tree at any concurrency.
 Source: DESIGN §8.
@@ -46,23 +47,60 @@ class Stream:
         return batch
 
 
+class Below:
+    """The streams below one: opened as their category is first chosen, each position passed on once, in order."""
+
+    def __init__(self, above: Stream, depth: int, follow: Callable[[Stream], object]) -> None:
+        self._level = above.level + 1
+        self._deepest = above.level >= depth
+        self._follow = follow
+        self._streams: dict[int, Stream] = {}
+        self._passed: set[int] = set()
+
+    def pass_on(self, category: int, position: int) -> None:
+        if self._deepest or position in self._passed:
+            return
+        self._passed.add(position)
+        if category not in self._streams:
+            self._streams[category] = Stream(category, self._level)
+            self._follow(self._streams[category])
+        self._streams[category].feed((position,))
+
+    def end(self) -> None:
+        for stream in self._streams.values():
+            stream.end()
+
+
 def wave_width(wave: int) -> int:
     """Batches in wave `wave`, counted from 0. Small first waves, so that names are shared before many are asked for."""
     return FIRST_WAVES[wave] if wave < len(FIRST_WAVES) else LATER_WAVES
 
 
-async def run_wave(stream: Stream, width: int, size: int, classify: Callable[[list[int]], Awaitable[Outcome]]) -> list[Outcome]:
-    """Send up to `width` batches as they fill; their outcomes in batch order. Empty when the stream is done."""
-    tasks: list[asyncio.Future[Outcome]] = []
-    try:
-        for _ in range(width):
+async def run_wave(
+    stream: Stream,
+    width: int,
+    size: int,
+    classify: Callable[[list[int]], Awaitable[Outcome]],
+    in_order: Callable[[Outcome], None] = lambda _: None,
+) -> list[Outcome]:
+    """Send up to `width` batches as they fill; their outcomes in batch order. Empty when the stream is done.
+
+    in_order: told each outcome once it and all before it in the wave are there, so what is certain need not wait for the rest.
+    """
+    outcomes: dict[int, Outcome] = {}
+    told = 0
+
+    async def send(number: int, batch: list[int]) -> None:
+        nonlocal told
+        outcomes[number] = await classify(batch)
+        while told in outcomes:
+            in_order(outcomes[told])
+            told += 1
+
+    async with asyncio.TaskGroup() as group:
+        for number in range(width):
             batch = await stream.next_batch(size)
             if not batch:
                 break
-            tasks.append(asyncio.ensure_future(classify(batch)))
-        return list(await asyncio.gather(*tasks))
-    except BaseException:
-        for task in tasks:
-            task.cancel()
-        await asyncio.gather(*tasks, return_exceptions=True)
-        raise
+            group.create_task(send(number, batch))
+    return [outcomes[number] for number in sorted(outcomes)]
