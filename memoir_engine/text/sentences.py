@@ -46,6 +46,7 @@ _UNDERLINE = re.compile(r"[ \t]*\n[ \t]*\|?[ \t]*:?-[-| :\t]*(?:\n|$)")  # below
 _RULE = re.compile(r"[\s|:+=\-*_~#.^'\"`]*$")
 _END = re.compile(r"[.!?…]+[\"'”’»)\]*_]*(?=\s|$)|[。！？｡]+[」』）\)\"”’]*")
 _LAST_WORD = re.compile(r"(\w+(?:\.\w+)*)\.+$")
+_NEXT = re.compile(r"\S")
 _MAX_HEADING = 70
 
 
@@ -125,9 +126,10 @@ def _trimmed(text: str, start: int, end: int, kind: Kind) -> Iterator[Sentence]:
 def _ends(text: str, start: int, found: re.Match[str], end: int) -> bool:
     if found.group()[0] in "。！？｡":
         return True
-    following = text[found.end() : end].lstrip()[:1]
-    if not following:
+    behind = _NEXT.search(text, found.end(), end)
+    if behind is None:
         return True
+    following = behind.group()
     if following.islower():
         return False
     last = _LAST_WORD.search(text, start, found.start() + 1)
