@@ -32,9 +32,16 @@ from memoir_engine.files.plain import plain_fields, plain_headings
 MB = 1024 * 1024
 TIMEOUT_S = 60
 MEMORY_MB = 1_000
-_WORKER = "from memoir_engine.files.worker import main; main()"
+# The package without its public names: the reader needs none of them, and importing them takes longer than reading.
+_WORKER = """
+import sys, types
+package = sys.modules["memoir_engine"] = types.ModuleType("memoir_engine")
+package.__path__ = [sys.argv.pop(1)]
+from memoir_engine.files.worker import main
+main()
+"""
 _UNSTORABLE = re.compile("[\x00\ud800-\udfff]")
-_PASSED = ("PATH", "LANG", "LC_ALL", "SYSTEMROOT", "LD_LIBRARY_PATH")
+_PASSED = ("PATH", "LANG", "LC_ALL", "SYSTEMROOT", "LD_LIBRARY_PATH", "PYTHONPATH")
 _ENDED_BY = {-signal.SIGKILL: "the system ended it", -signal.SIGXCPU: "it took too long"}
 
 
@@ -84,7 +91,7 @@ def _scan(decoded: Decoded, name: str, kind: Kind) -> Document:
 
 
 def _parse_apart(kind: Kind, data: bytes, name: str, timeout_s: float, memory_mb: int) -> Document:
-    command = [sys.executable, "-c", _WORKER, kind, str(memory_mb), str(int(timeout_s) + 1)]
+    command = [sys.executable, "-c", _WORKER, str(Path(__file__).parents[1]), kind, str(memory_mb), str(int(timeout_s) + 1)]
     streams: dict[str, Any] = {"stdout": subprocess.PIPE, "stderr": subprocess.DEVNULL}
     try:
         done = subprocess.run(command, input=data, timeout=timeout_s, env=_environment(), check=False, **streams)
@@ -107,8 +114,6 @@ def _document(answer: dict[str, Any], name: str) -> Document:
 
 
 def _environment() -> dict[str, str]:
-    """No key of any provider, and this very package first; one thread for a library that only ever uses one."""
-    root = str(Path(__file__).parents[2])
-    paths = os.pathsep.join(filter(None, (root, os.environ.get("PYTHONPATH", ""))))
+    """No key of any provider; one thread for a library that only ever uses one."""
     passed = {name: os.environ[name] for name in _PASSED if name in os.environ}
-    return {**passed, "PYTHONPATH": paths, "PYTHONIOENCODING": "utf-8", "OPENBLAS_NUM_THREADS": "1"}
+    return {**passed, "PYTHONIOENCODING": "utf-8", "OPENBLAS_NUM_THREADS": "1"}
