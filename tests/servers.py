@@ -7,7 +7,8 @@ Use: `tests/conftest.py` lists "servers" in its `pytest_plugins`. Fixtures:
                                                     MEMOIR_TEST_TIDB_URL where they are set
   `database_url`                         (test)     one empty database of each kind
 Invariant: nothing outlives the session; servers listen on loopback only. Both servers refuse to run as root, so as root they
-run as the first of postgres, mysql, nobody. Durable: a killed server keeps what was committed (only the machine may not die).
+run as the first of postgres, mysql, nobody. A server of `new_…` is durable: killed, it keeps what was committed (only the machine
+may not die); those of the session are fast instead.
 Missing binaries skip with a reason; with CI set, tests/conftest.py makes such a skip a failure.
 """
 
@@ -39,7 +40,8 @@ class Server:
 
     user_and_host: ClassVar[str]
 
-    def __init__(self) -> None:
+    def __init__(self, *, durable: bool) -> None:
+        self.durable = durable
         self.port = _free_port()
         self._count = 0
         self._as = _unprivileged()
@@ -99,9 +101,9 @@ class Server:
 
 
 class Postgresql(Server):
-    def __init__(self, binaries: Path) -> None:
+    def __init__(self, binaries: Path, *, durable: bool) -> None:
         self._bin = binaries
-        super().__init__()
+        super().__init__(durable=durable)
 
     def _init(self) -> None:
         options = ("-U", "memoir", "-A", "trust", "-E", "UTF8", "--locale=C.UTF-8", "--no-sync", "--no-instructions")
@@ -109,6 +111,7 @@ class Postgresql(Server):
 
     def _command(self) -> list[str]:
         settings = ("listen_addresses=127.0.0.1", f"unix_socket_directories={self.root}", "fsync=off", "full_page_writes=off")
+        settings += (f"synchronous_commit={'on' if self.durable else 'off'}",)
         asked = [word for setting in settings for word in ("-c", setting)]
         return [str(self._bin / "postgres"), "-D", str(self.root / "data"), "-p", str(self.port), *asked]
 
@@ -137,10 +140,10 @@ class Postgresql(Server):
 
 
 class Mariadb(Server):
-    def __init__(self, server: str, install: str) -> None:
+    def __init__(self, server: str, install: str, *, durable: bool) -> None:
         self._server = server
         self._install = install
-        super().__init__()
+        super().__init__(durable=durable)
 
     def _init(self) -> None:
         options = ("--auth-root-authentication-method=normal", "--skip-test-db")
@@ -149,7 +152,10 @@ class Mariadb(Server):
     def _command(self) -> list[str]:
         places = {"datadir": "data", "socket": "s.sock", "pid-file": "pid"}
         asked = [f"--{option}={self.root / name}" for option, name in places.items()]
-        return [self._server, "--no-defaults", *asked, f"--port={self.port}", "--bind-address=127.0.0.1"]
+        asked += [f"--port={self.port}", "--bind-address=127.0.0.1"]
+        if not self.durable:
+            asked += ["--innodb-flush-log-at-trx-commit=0", "--innodb-doublewrite=0", "--innodb-flush-method=nosync"]
+        return [self._server, "--no-defaults", *asked]
 
     def _ready(self) -> bool:
         import pymysql
@@ -172,31 +178,31 @@ class Mariadb(Server):
         return f"mysql://root@127.0.0.1:{self.port}/{name}"
 
 
-def new_postgresql() -> Postgresql:
+def new_postgresql(*, durable: bool = True) -> Postgresql:
     """A server of the test's own, to be killed. Skips where there is none."""
     binaries = machine.postgresql_bin()
     if binaries is None:
         pytest.skip(machine.missing("PostgreSQL", "apt-get install postgresql"))
-    return Postgresql(binaries)
+    return Postgresql(binaries, durable=durable)
 
 
-def new_mariadb() -> Mariadb:
+def new_mariadb(*, durable: bool = True) -> Mariadb:
     server, install = machine.mariadbd(), shutil.which("mariadb-install-db")
     if server is None or install is None:
         pytest.skip(machine.missing("MariaDB", "apt-get install mariadb-server-core mariadb-client-core"))
-    return Mariadb(server, install)
+    return Mariadb(server, install, durable=durable)
 
 
 @pytest.fixture(scope="session")
 def postgresql_server() -> Iterator[Postgresql]:
-    server = new_postgresql()
+    server = new_postgresql(durable=False)
     yield server
     server.stop()
 
 
 @pytest.fixture(scope="session")
 def mariadb_server() -> Iterator[Mariadb]:
-    server = new_mariadb()
+    server = new_mariadb(durable=False)
     yield server
     server.stop()
 
