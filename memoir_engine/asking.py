@@ -22,6 +22,7 @@ if TYPE_CHECKING:
     from memoir_engine.query.progress import Progress
     from memoir_engine.store.plan import NewChoice
 
+LEAST = {"per_path_limit": 1, "page_size": 1, "max_token_budget": 1, "safety_net": 0}
 PerPath = int | Literal["auto"] | None
 
 
@@ -42,8 +43,8 @@ class QueryOptions:
     safety_net: int = 0
 
     def request(self, question: str) -> dict[str, Any]:
-        given = {name: value for name, value in vars(self).items() if value is not None}
-        return {"question": question, **given, **({"sources": list(self.sources)} if self.sources else {})}
+        given = {name: list(v) if isinstance(v, tuple) else v for name, v in vars(self).items() if v is not None}
+        return {"question": question, **given}
 
 
 def query_verb(
@@ -118,20 +119,34 @@ def _checked(engine: Engine, question: str, options: QueryOptions) -> Asked:
     from memoir_engine.query.strategies import widths
 
     config = engine.resolved.config
-    for name in ("per_path_limit", "page_size"):
-        value = getattr(options, name)
-        if value is not None and value != "auto" and (not isinstance(value, int) or value < 1):
-            raise InvalidSetting(
-                name=name, value=value, problem="it must be a whole number of 1 or more", advice="Leave it out for no limit."
-            )
+    for name, least in LEAST.items():
+        _whole(name, getattr(options, name), least)
+    limiting = options.prompt_limiting_strategy or config.prompt_limiting_strategy
+    if limiting not in ("PRUNE", "SUMMARIZE"):
+        raise InvalidSetting(
+            name="prompt_limiting_strategy",
+            value=limiting,
+            problem="there is no such strategy",
+            advice="Use 'PRUNE' or 'SUMMARIZE'.",
+        )
     return Asked(
         question=question,
         widths=widths(options.strategy, options.n, options.n2, max_width=config.max_width),
         token_budget=options.max_token_budget or config.max_token_budget,
         use_rankings=config.use_rankings if options.use_rankings is None else options.use_rankings,
+        prompt_limiting_strategy="SUMMARIZE" if limiting == "SUMMARIZE" else "PRUNE",
         per_path_limit=options.per_path_limit,
         page_size=options.page_size,
         after=options.after,
         sources=options.sources,
+        width_scope=config.width_scope,
         safety_net=options.safety_net,
     )
+
+
+def _whole(name: str, value: object, least: int) -> None:
+    if value is None or (value == "auto" and name == "per_path_limit"):
+        return
+    if isinstance(value, bool) or not isinstance(value, int) or value < least:
+        problem = f"it must be a whole number of {least} or more"
+        raise InvalidSetting(name=name, value=value, problem=problem, advice="Leave it out for the default.")

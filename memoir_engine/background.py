@@ -14,7 +14,7 @@ from collections.abc import Coroutine
 from concurrent.futures import Future
 from typing import Any, TypeVar
 
-from memoir_engine.errors import WrongThread
+from memoir_engine.errors import MemoryClosed, WrongThread
 
 T = TypeVar("T")
 
@@ -31,6 +31,8 @@ class BackgroundLoop:
 
     def acquire(self) -> None:
         with self._lock:
+            if self._pid != os.getpid():  # a forked process has the loop's name, not its thread
+                self._loop, self._users = None, 0
             self._users += 1
             if self._loop is None:
                 self._start()
@@ -45,9 +47,11 @@ class BackgroundLoop:
         """Start it on the loop; from any thread."""
         if self._loop is None or self._pid != os.getpid():
             coroutine.close()
+            if self._pid == os.getpid():
+                raise MemoryClosed()
             raise WrongThread(
                 verb=verb,
-                problem="this Memory is closed, or the process was forked after it was opened",
+                problem="this process was forked after the memory was opened",
                 advice="Open a new Memory in this process.",
             )
         return asyncio.run_coroutine_threadsafe(coroutine, self._loop)

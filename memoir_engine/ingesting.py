@@ -79,6 +79,8 @@ def to_record(result: IngestResult) -> dict[str, Any]:
 
 
 async def _ingest(engine: Engine, actor: Actor, upload: Upload, sha256: str, run: Run) -> IngestResult:
+    from memoir_engine.store.plan import AlreadyStored
+
     began = run.clock.tick_ms()
     document = await asyncio.to_thread(upload.read)
     run.emit(FileRead(upload.name, document.kind, len(document.text), document.title))
@@ -88,7 +90,11 @@ async def _ingest(engine: Engine, actor: Actor, upload: Upload, sha256: str, run
         existing = await _existing(engine, sha256, actor.user)
         if existing is not None:
             return _again(existing, run, run.clock.tick_ms() - began)
-        result = await _file(engine, actor, upload, document, sha256, run)
+        try:
+            result = await _file(engine, actor, upload, document, sha256, run)
+        except AlreadyStored as faster:  # another process, which had taken this one for dead
+            stored = await _source(engine, faster.source_id)
+            return _again(stored, run, run.clock.tick_ms() - began)
     await asyncio.to_thread(_index, engine, run)
     return _timed(result, document.warnings, run.clock.tick_ms() - began)
 
@@ -138,6 +144,12 @@ async def _existing(engine: Engine, sha256: str, owner: str | None) -> Source | 
     from memoir_engine.store import sources
 
     return await engine.db.aread(lambda tx: sources.find_by_digest(tx, owner, sha256))
+
+
+async def _source(engine: Engine, source_id: int) -> Source:
+    from memoir_engine.store import sources
+
+    return await engine.db.aread(lambda tx: sources.get(tx, source_id))
 
 
 def _again(source: Source, run: Run, latency_ms: float) -> IngestResult:

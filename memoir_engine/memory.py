@@ -7,6 +7,7 @@ Source: API; MEMOIR 6; DESIGN §6–7.
 
 from __future__ import annotations
 
+import logging
 from collections.abc import Callable, Iterable, Sequence
 from pathlib import Path
 from typing import Any, Self, TypeVar
@@ -15,6 +16,7 @@ from memoir_engine.acting import ReviewView
 from memoir_engine.asking import PerPath, QueryOptions, query_verb
 from memoir_engine.config import MemoirConfig, resolve
 from memoir_engine.estimating import estimate
+from memoir_engine.events import Stamped
 from memoir_engine.ingesting import Upload, ingest_verb
 from memoir_engine.overview import overview, settings, test_call_verb
 from memoir_engine.reading import AuditView, JobsView, RunsView, SourcesView, TreeView
@@ -26,7 +28,7 @@ from memoir_engine.starting import verb_of
 from memoir_engine.wiring import Engine, open_engine
 
 T = TypeVar("T")
-OnEvent = Callable[..., None]
+OnEvent = Callable[[Stamped], object]
 
 
 class AsyncMemory:
@@ -192,9 +194,25 @@ class AsyncMemory:
 
     async def _run(self, verb: Verb[T]) -> T:
         engine = self._engine
-        run = await engine.loop.bridge(engine.opened(verb, self._actor), verb=verb.name)
-        return await engine.loop.bridge(engine.runner.execute(verb, run), verb=verb.name)
+        return await engine.loop.bridge(engine.runner.perform(verb, self._actor), verb=verb.name)
 
 
 def _listeners(on_event: OnEvent | None) -> tuple[Listener, ...]:
-    return () if on_event is None else (on_event,)
+    return () if on_event is None else (_guarded(on_event),)
+
+
+def _guarded(on_event: OnEvent) -> Listener:
+    """A listener that fails is told to the log and not called again: an ingestion is worth more than its progress bar."""
+    failed = False
+
+    def listener(stamped: Stamped) -> None:
+        nonlocal failed
+        if failed:
+            return
+        try:
+            on_event(stamped)
+        except Exception:
+            failed = True
+            logging.getLogger(__name__).exception("on_event failed; it hears no more of run %s", stamped.run_id)
+
+    return listener

@@ -152,7 +152,7 @@ class RunsView(View):
         """Newest first."""
         from memoir_engine.store import runs
 
-        return self._read(lambda tx: runs.recent(tx, limit=limit, verb=verb, before=before))
+        return self._read(lambda tx: runs.recent(tx, limit=limit, verb=verb, before=before, user=self._actor.user))
 
     def get(self, run_id: str) -> RunDetail:
         """The run with its calls (without their texts), decisions and events."""
@@ -162,17 +162,25 @@ class RunsView(View):
         """The run's events behind number `after`."""
         from memoir_engine.store import runs
 
-        return self._read(lambda tx: runs.events(tx, run_id, after=after, limit=limit))
+        def work(tx: Tx) -> tuple[EventView, ...]:
+            runs.get(tx, run_id, user=self._actor.user)
+            return runs.events(tx, run_id, after=after, limit=limit)
+
+        return self._read(work)
 
     def call(self, call_id: int) -> Call:
         """One call with the prompt and the reply as they went over the wire. Raises RunNotFound (E711)."""
         from memoir_engine.errors import RunNotFound
-        from memoir_engine.store import calls
+        from memoir_engine.store import calls, runs
 
-        found = self._read(lambda tx: calls.get(tx, call_id))
-        if found is None:
-            raise RunNotFound(run_id=f"of call {call_id}")
-        return found
+        def work(tx: Tx) -> Call:
+            found = calls.get(tx, call_id)
+            if found is None:
+                raise RunNotFound(run_id=f"of call {call_id}")
+            runs.get(tx, found.run_id, user=self._actor.user)
+            return found
+
+        return self._read(work)
 
     def query(self, run_id: str) -> QueryResult:
         """A question's result read again from the ledger; while it still runs, what is known so far."""
@@ -188,11 +196,11 @@ class RunsView(View):
 
     def ingest(self, run_id: str) -> IngestResult:
         """An ingestion's result read again from the ledger."""
-        from memoir_engine.errors import MemoirError
+        from memoir_engine.errors import retold
 
         run = self.get(run_id).run
         result = run.result
-        error = ErrorReport("", run.error, run.remedy or "", False, MemoirError()) if run.error else None
+        error = ErrorReport.of(retold(run.error, run.remedy)) if run.error else None
         return IngestResult(
             status="error" if error else "success",
             run_id=run_id,
@@ -227,9 +235,9 @@ class AuditView(View):
 
     def verify(self, expected_head: str | None = None) -> AuditCheck:
         """Check the chain, the digests of every row that holds evidence, and that replay gives what stands now."""
-        from memoir_engine.store import verify
+        from memoir_engine.store.verify import verify
 
-        return verify.verify(self._engine.db, expected_head=expected_head)
+        return verify(self._engine.db, expected_head=expected_head)
 
     def events(self, limit: int = 100, before: int | None = None, action_id: str | None = None) -> tuple[AuditEvent, ...]:
         """Newest first."""
@@ -257,7 +265,7 @@ class JobsView(View):
         from memoir_engine.store import runs
 
         self._engine.bury_the_dead()
-        return self._read(lambda tx: runs.recent(tx, limit=limit, verbs=verbs))
+        return self._read(lambda tx: runs.recent(tx, limit=limit, verbs=verbs, user=self._actor.user))
 
     def cancel(self, run_id: str) -> bool:
         """True when it will stop; False when it is too late, or it does not run in this process."""

@@ -12,12 +12,13 @@ import os
 import socket
 import threading
 from collections.abc import Awaitable, Callable
+from contextlib import suppress
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, Generic, TypeVar
 
 from memoir_engine.background import BackgroundLoop
-from memoir_engine.errors import IngestionCancelled, MemoirError, QueryCancelled
-from memoir_engine.events import RunEnded, RunStarted
+from memoir_engine.errors import DatabaseError, IngestionCancelled, MemoirError, QueryCancelled
+from memoir_engine.events import RunEnded, RunStarted, Warned
 from memoir_engine.run import Actor, Clock, Listener, Run, RunStatus, new_id
 
 if TYPE_CHECKING:  # sqlalchemy is loaded when a memory opens, not when Memoir is imported
@@ -54,7 +55,7 @@ class Verb(Generic[Result]):
 class Running:
     run: Run
     recorder: Recorder
-    task: asyncio.Future[Any] | None = None
+    task: asyncio.Task[Any] | None = None
     done: threading.Event = field(default_factory=threading.Event)
 
 
@@ -92,15 +93,24 @@ class Runner:
         self._running[run_id] = Running(run, recorder)
         return run
 
-    async def execute(self, verb: Verb[Result], run: Run) -> Result:
-        """Do the work and write how it ended. Raises nothing but what is not Memoir's own."""
-        from memoir_engine.store import runs as run_rows
+    async def perform(self, verb: Verb[Result], actor: Actor) -> Result:
+        """Open the run and execute it; what it came to, also when whoever waits leaves first."""
+        opening = asyncio.create_task(asyncio.to_thread(self.open_run, verb, actor))
+        try:
+            run = await asyncio.shield(opening)
+        except asyncio.CancelledError:
+            run = await opening
+            run.cancellation.ask()
+        return await self.execute(verb, run)
 
+    async def execute(self, verb: Verb[Result], run: Run) -> Result:
+        """Do the work and write how it ended. Raises nothing but what is not Memoir's own.
+
+        Whoever waits may leave: the run is then cancelled, unless its commit has begun.
+        """
         running = self._running[run.id]
         self._keep_pulse()
         try:
-            await self._db.awrite(lambda tx: run_rows.start(tx, run.id, now=self._clock.now(), owner=self.owner))
-            run.emit(RunStarted(verb.name, run.actor.name))
             return await self._work(verb, run, running)
         finally:
             self._running.pop(run.id, None)
@@ -110,20 +120,27 @@ class Runner:
         try:
             if run.cancellation.asked:
                 raise verb.stopped()
-            task = asyncio.ensure_future(verb.work(run))  # a task of its own, so that a cancel never hits how it ends
+            await self._begin(run)
+            task = asyncio.create_task(_working(verb, run))  # its own task: a cancel never hits how it ends
             running.task = task
-            result = await task
+            result = await _outcome(task, run)
         except MemoirError as error:
             return await self._ended(verb, run, running, error)
         except asyncio.CancelledError:
-            if not run.cancellation.asked:  # the loop ends: the row is left to be found interrupted
-                raise
             return await self._ended(verb, run, running, verb.stopped())
         except Exception as error:
             await self._finish(run, running, "failed", {}, MemoirError(), note=type(error).__name__)
             raise
         await self._finish(run, running, "done", verb.record(result), None)
         return result
+
+    async def _begin(self, run: Run) -> None:
+        from memoir_engine.store import runs as run_rows
+
+        await self._db.awrite(
+            lambda tx: run_rows.start(tx, run.id, now=self._clock.now(), owner=self.owner), operation=f"the run of {run.verb}"
+        )
+        run.emit(RunStarted(run.verb, run.actor.name))
 
     async def _ended(self, verb: Verb[Result], run: Run, running: Running, error: MemoirError) -> Result:
         status: RunStatus = "cancelled" if isinstance(error, CANCELLED) else "failed"
@@ -143,20 +160,18 @@ class Runner:
         from memoir_engine.store import runs as run_rows
 
         told = None if error is None else str(error) if note is None else f"{error} ({note})"
-        run.emit(RunEnded(status, told, None if error is None else error.remedy))
-        await running.recorder.flush()
-        await self._db.awrite(
-            lambda tx: run_rows.finish(
-                tx,
-                run.id,
-                status,
-                result=record,
-                error=told,
-                remedy=None if error is None else error.remedy,
-                clock=self._clock,
-            ),
-            operation=f"the end of run {run.id}",
-        )
+        remedy = None if error is None else error.remedy
+        run.emit(RunEnded(status, told, remedy))
+
+        def write(tx: Tx) -> None:
+            run_rows.finish(tx, run.id, status, result=record, error=told, remedy=remedy, clock=self._clock)
+
+        try:
+            await running.recorder.flush()
+            await self._db.awrite(write, operation=f"the end of run {run.id}")
+        except DatabaseError as lost:
+            # what the run did stands; its row, left open, is found interrupted when the database is back
+            run.emit(Warned("ledger", str(lost)))
 
     def cancel(self, run_id: str) -> bool:
         """True when the run will stop; False when it is not running here, or its commit has begun."""
@@ -182,12 +197,30 @@ class Runner:
     async def _beat(self) -> None:
         """Heartbeats, and events that no call carried along, while anything runs."""
         while self._running:
-            for running in list(self._running.values()):
-                await running.recorder.flush()
-            await self._db.awrite(self._heartbeat, operation="a heartbeat")
+            with suppress(DatabaseError):  # the next beat may get through; the runs themselves will say what is wrong
+                for running in list(self._running.values()):
+                    await running.recorder.flush()
+                await self._db.awrite(self._heartbeat, operation="a heartbeat")
             await asyncio.sleep(HEARTBEAT_S)
 
     def _heartbeat(self, tx: Tx) -> None:
         from memoir_engine.store import runs as run_rows
 
         run_rows.heartbeat(tx, self.ids(), self._clock.now())
+
+
+async def _working(verb: Verb[Result], run: Run) -> Result:
+    return await verb.work(run)
+
+
+async def _outcome(task: asyncio.Task[Result], run: Run) -> Result:
+    """What the work came to, also when whoever waits for it leaves first."""
+    try:
+        return await asyncio.shield(task)
+    except asyncio.CancelledError:
+        if not task.done() and run.cancellation.ask():
+            task.cancel()
+    while not task.done():
+        with suppress(asyncio.CancelledError):
+            await asyncio.wait([task])
+    return task.result()

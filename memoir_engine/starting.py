@@ -22,6 +22,13 @@ def verb_of(engine: Engine, actor: Actor, name: str, arguments: dict[str, Any]) 
     """Raises InvalidSetting for a verb or an argument there is not."""
     try:
         return _made(engine, actor, name, dict(arguments))
+    except KeyError as missing:
+        raise InvalidSetting(
+            name="arguments",
+            value=sorted(arguments),
+            problem=f"{missing.args[0]!r} is missing",
+            advice=f"Give {name} the arguments of memory.{name}().",
+        ) from missing
     except TypeError as unknown:
         raise InvalidSetting(
             name="arguments",

@@ -9,17 +9,17 @@ from __future__ import annotations
 import asyncio
 import hashlib
 from collections.abc import AsyncIterator
-from contextlib import asynccontextmanager
+from contextlib import asynccontextmanager, suppress
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from memoir_engine.background import LOOP, BackgroundLoop
 from memoir_engine.config import Resolved
-from memoir_engine.errors import CostCapReached, IngestionCancelled, MemoirError
+from memoir_engine.errors import CostCapReached, DatabaseError, IngestionCancelled, MemoirError
 from memoir_engine.events import Waiting
 from memoir_engine.prompts import Prompt
-from memoir_engine.run import Actor, Clock, Run, SystemClock
-from memoir_engine.running import HEARTBEAT_S, Runner, Verb
+from memoir_engine.run import Clock, Run, SystemClock
+from memoir_engine.running import HEARTBEAT_S, Runner
 
 if TYPE_CHECKING:
     from memoir_engine.index.lexical import LexicalIndex
@@ -76,10 +76,6 @@ class Engine:
             delimiters=config.delimiters,
         )
 
-    async def opened(self, verb: Verb[Any], actor: Actor) -> Run:
-        """The run's row, written in the pool."""
-        return await asyncio.to_thread(self.runner.open_run, verb, actor)
-
     def bury_the_dead(self) -> None:
         """Runs whose process shows no life any more become interrupted."""
         from memoir_engine.store import runs
@@ -103,13 +99,14 @@ class Engine:
         if self._planning.locked():
             run.emit(Waiting("an ingestion before it"))
         async with self._planning:
-            await self._leased(run, name)
             pulse = asyncio.get_running_loop().create_task(self._keep_lease(run.id))
             try:
+                await self._leased(run, name)
                 yield
             finally:
                 pulse.cancel()
-                await self.db.awrite(lambda tx: lease.release(tx, run.id))
+                with suppress(DatabaseError):  # what was done is done; a lease that shows no life is taken over
+                    await self.db.awrite(lambda tx: lease.release(tx, run.id), operation="the end of a lease")
 
     async def _leased(self, run: Run, name: str) -> None:
         from memoir_engine.store import lease
@@ -127,7 +124,8 @@ class Engine:
 
         while True:
             await asyncio.sleep(HEARTBEAT_S)
-            await self.db.awrite(lambda tx: lease.renew(tx, owner, now=self.clock.now()))
+            with suppress(DatabaseError):  # the next beat may get through; a lost lease shows at the commit
+                await self.db.awrite(lambda tx: lease.renew(tx, owner, now=self.clock.now()), operation="a lease")
 
 
 class Asking:
@@ -159,7 +157,7 @@ def open_engine(resolved: Resolved, clock: Clock | None = None) -> Engine:
     from memoir_engine.llm.tokens import counter
     from memoir_engine.store.database import Database
     from memoir_engine.store.evidence import TreeCache
-    from memoir_engine.text.terms import TOKENIZER, tokens
+    from memoir_engine.text.sought import SEARCH_TOKENIZER, sought
 
     clock = clock or SystemClock()
     config = resolved.config
@@ -167,7 +165,7 @@ def open_engine(resolved: Resolved, clock: Clock | None = None) -> Engine:
     config.data_dir.mkdir(parents=True, exist_ok=True)
     db = Database.open(str(config.database_url), clock=clock, depth=config.hierarchy_depth)
     try:
-        lexical = LexicalIndex.open(config.data_dir / "bm25", tokens, tokeniser_id=TOKENIZER)
+        lexical = LexicalIndex.open(config.data_dir / "bm25", sought, tokeniser_id=SEARCH_TOKENIZER)
         cache = TreeCache(db, depth=config.hierarchy_depth)
     except BaseException:
         db.close()

@@ -41,6 +41,7 @@ class Database:
         self.on_retry = on_retry
         self._retry = retry
         self._pid = os.getpid()
+        self._closed = False
         self._writer, self._reader = _engines(url, self.safe_url)
         self.dialect: str = self._writer.dialect.name
         self._turn = _turns(url)
@@ -82,15 +83,25 @@ class Database:
         return self._unit(work, self._writer, operation)
 
     async def aread(self, work: Callable[[Tx], T]) -> T:
-        return await asyncio.get_running_loop().run_in_executor(self._pool, lambda: self.read(work))
+        return await self._waited(lambda: self.read(work))
 
     async def awrite(self, work: Callable[[Tx], T], *, operation: str = "the change") -> T:
-        return await asyncio.get_running_loop().run_in_executor(self._pool, lambda: self.write(work, operation=operation))
+        return await self._waited(lambda: self.write(work, operation=operation))
 
     def close(self) -> None:
+        self._closed = True
         self._pool.shutdown(wait=self._pid == os.getpid())
         for engine in {self._reader, self._writer}:
             engine.dispose(close=self._pid == os.getpid())
+
+    async def _waited(self, unit: Callable[[], T]) -> T:
+        """In the pool. A task that is cancelled waits until its unit has ended: afterwards it is written, or it is not."""
+        running = asyncio.get_running_loop().run_in_executor(self._pool, unit)
+        try:
+            return await asyncio.shield(running)
+        except asyncio.CancelledError:
+            await asyncio.gather(running, return_exceptions=True)
+            raise
 
     def _prepare(self, depth: int | None) -> None:
         try:
@@ -121,6 +132,8 @@ class Database:
         if os.getpid() != self._pid:
             problem, advice = "this process was forked after the database was opened", "Open a new Memory in the new process."
             raise errors.WrongThread(verb="write", problem=problem, advice=advice)
+        if self._closed:
+            raise errors.MemoryClosed()
         for count in range(1, self._retry.attempts + 1):
             try:
                 return attempt()
