@@ -92,7 +92,10 @@ class Shelf:
         first = np.flatnonzero(np.concatenate(([True], (term[1:] != term[:-1]) | (label[1:] != label[:-1])))[: len(term)])
         sums = np.add.reduceat(self._weights, first) if len(first) else np.zeros(0)
         held = np.diff(np.append(first, len(term)))
-        self._runs = (term[first], label[first], sums, held)
+        self._totals = np.bincount(term[first], sums, minlength=len(self._terms))
+        by_label = np.argsort(label[first].astype(np.uint16), kind="stable")  # a few thousand options at most
+        self._runs = (term[first][by_label], sums[by_label], held[by_label])
+        self._run_starts = np.concatenate(([0], np.cumsum(np.bincount(label[first], minlength=self.options))))
         self._centroid_norms = np.sqrt(np.bincount(label[first], sums**2, minlength=self.options))
 
     def nearness(self, texts: Sequence[Vector]) -> Floats:
@@ -147,15 +150,15 @@ class Shelf:
         return np.asarray(total / np.clip(self.sizes, 1, _BEST))
 
     def _rank(self, option: int) -> Ints:
-        term, label, sums, held = self._runs
-        mine = np.flatnonzero(label == option)
+        mine = slice(self._run_starts[option], self._run_starts[option + 1])
+        term, sums, held = (found[mine] for found in self._runs)
         size = int(self.sizes[option])
-        mean = sums[mine] / max(size, 1)
-        others = np.bincount(term, sums, minlength=len(self._terms))[term[mine]] - sums[mine]
+        mean = sums / max(size, 1)
+        others = self._totals[term] - sums
         rest = others / max(self._rows - size, 1)
         score = mean * mean / (mean + rest + 1e-12)
-        score = np.where(held[mine] >= min(2, 1 + size // 4), score, score * 0.25)  # a word of one example says little
-        return np.asarray(term[mine][np.lexsort((term[mine], -np.round(score, 9)))][:40])
+        score = np.where(held >= min(2, 1 + size // 4), score, score * 0.25)  # a word of one example says little
+        return np.asarray(term[np.lexsort((term, -np.round(score, 9)))][:40])
 
 
 def close_names(examples: Mapping[str, Sequence[Terms]]) -> tuple[tuple[str, ...], ...]:

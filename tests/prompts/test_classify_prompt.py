@@ -84,6 +84,8 @@ def test_a_reply_holds_ids_and_categories_and_nothing_else():
     wire = schema(batch("x").options)
     assert wire.model_validate(reply((1, "Anything new"))).model_dump() == {"chunks": [{"id": 1, "category": "Anything new"}]}
     assert list(wire.model_json_schema()["$defs"]["Placement"]["properties"]) == ["id", "category"]
+    with pytest.raises(ValidationError):
+        wire.model_validate({"chunks": [{"id": 1}]})
 
 
 @pytest.mark.req("MEMOIR 2.9")

@@ -124,7 +124,16 @@ def _new(chunk: _Chunk, batch: Batch, values: Mapping[str, float], thrift: float
         known = next((name for name in values if fold(name) == fold(subject)), None)
         return None if known else (subject, worth + _subject_value(subject, chunk.shares) * max(0.4, min(1.0, thrift)))
     name = Naming(batch).name(chunk.text, taken=values, insist=max(values.values(), default=0.0) >= NEAR_NOTHING)
+    if name is None and options.level > 2:
+        name = _branch(chunk, options)
     return (name, worth * (0.8 if chunk.shares else 1.0)) if name else None
+
+
+def _branch(chunk: _Chunk, options: Options) -> str | None:
+    """For a chunk without a phrase to name it by: the branch of any subject that it speaks of most."""
+    path = {fold(name) for name in options.path}
+    found = {name: match.share for name, match in all_branches().match(chunk.terms.counts).items() if fold(name) not in path}
+    return max(found, key=lambda name: (found[name], name), default=None)
 
 
 def _may_add(options: Options, fresh: _Fresh) -> bool:

@@ -40,7 +40,12 @@ class Naming:
         if self._options.level == 1 and is_cjk(phrase.name):
             return False  # a run of characters says not whether it names a subject or somebody
         stems = set(phrase.stems)
-        if stems <= self._path or frozenset(stems) in refused or phrase.proper and self._options.level == 1:
+        if (
+            stems <= self._path
+            or frozenset(stems) in refused
+            or self._options.level == 1
+            and (phrase.proper or not phrase.common)
+        ):
             return False
         return problem(clean(phrase.name)) is None
 

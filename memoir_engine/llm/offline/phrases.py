@@ -23,9 +23,8 @@ _CJK_RUN = re.compile(r"[\u4e00-\u9fff\u3005]{2,6}|[\u30a1-\u30fa\u30fc]{3,12}|[
 _FEW_STOPS = 0.15
 _FEW_CAPITALS = 0.25  # of the words within sentences; above, capitals mean nothing (German, titles, shouting)
 
-_BEFORE_NOUN = frozenset(
-    "the a an this that these those of in on for from by with into its their our his her my your each every no any".split()
-)
+_PREPOSITIONS = frozenset("of in on for from by with into".split())
+_BEFORE_NOUN = _PREPOSITIONS | frozenset("the a an this that these those its their our his her my your each every no any".split())
 _BEFORE_VERB = frozenset(
     "to will would can could may might must shall should we i you they he she it who not don't didn't let cannot won't".split()
 )
@@ -33,7 +32,7 @@ _NOUN_ENDS = (
     "tion", "sion", "ment", "ness", "ity", "ism", "ship", "ance", "ence", "ure", "age", "cy", "logy", "ics", "dom", "hood", "phy",
     "er", "or", "ist", "ing", "ery", "ory", "sis", "ware",
 )  # fmt: skip
-_ADJECTIVE_ENDS = ("al", "ic", "ive", "ous", "ful", "less", "able", "ible", "ary", "ish", "human", "ian", "ern", "est")
+_ADJECTIVE_ENDS = ("al", "ic", "ive", "ous", "ful", "less", "able", "ible", "ary", "ish", "human", "ian")
 _ADVERB_LIKE = frozenset(
     "family policy assembly supply anomaly monopoly reply ally italy bully belly jelly lily fly butterfly".split()
 )
@@ -41,12 +40,16 @@ _ADVERB_LIKE = frozenset(
 
 @dataclass(frozen=True)
 class Phrase:
-    """name: ready to be shown. stems: what makes two phrases one. proper: written with capitals within sentences."""
+    """name: ready to be shown. stems: what makes two phrases one. proper: written with capitals within sentences.
+
+    common: all of its words stand in lower case somewhere in the text.
+    """
 
     name: str
     stems: tuple[str, ...]
     score: float
     proper: bool
+    common: bool = True
 
 
 @dataclass
@@ -60,6 +63,10 @@ class _Seen:
     capital: int = 0
     inside: int = 0  # occurrences where a capital would mean something
     forms: Counter[str] = field(default_factory=Counter)
+
+    @property
+    def common(self) -> bool:
+        return any(form.islower() for form in self.forms)
 
 
 def phrases(text: str, *, favoured: Collection[str] = ()) -> list[Phrase]:
@@ -91,7 +98,8 @@ def _look(pieces: list[str]) -> tuple[dict[str, _Seen], Counter[tuple[str, str]]
         inside = before != "" and before[0].isalpha()
         found.inside += inside
         found.capital += inside and piece[0].isupper()
-        found.noun += lead in _BEFORE_NOUN or follows == "of"
+        gerund = lead in _PREPOSITIONS and piece.endswith("ing")  # "by reducing …" is something done, "the building" a thing
+        found.noun += lead in _BEFORE_NOUN and not gerund or follows == "of"
         found.verb += lead in _BEFORE_VERB
         found.head += not after or not after[0].isalpha() or follows in STOP
         if after and after[0].isalpha() and _may_name(follows):
@@ -110,7 +118,7 @@ def _long_words(seen: dict[str, _Seen]) -> Iterator[Phrase]:
     for word, found in seen.items():
         if len(word) >= 6:
             worth = (1 + math.log(found.count)) * min(1.5, len(word) / 8) * (1.3 if found.capital else 1.0)
-            yield Phrase(_shown(word, found, first=True), (stem(word),), worth, proper=False)
+            yield Phrase(_shown(word, found, first=True), (stem(word),), worth, proper=False, common=found.common)
 
 
 def _threes(pieces: list[str]) -> Iterator[tuple[str, str, str]]:
@@ -129,7 +137,7 @@ def _worth(word: str, found: _Seen, favoured: Collection[str]) -> float:
     """How much a noun it is, times how often it is said."""
     ending = 0.25 if word.endswith(_NOUN_ENDS) or word.endswith(tuple(f"{end}s" for end in _NOUN_ENDS)) else 0.0
     company = (found.noun + 0.5 * found.head - 1.5 * found.verb) / found.count
-    past = 0.5 if word.endswith("ed") and len(word) > 4 else 0.0
+    past = 0.7 if word.endswith("ed") and len(word) > 4 else 0.0
     noun = min(1.0, max(0.0, 0.35 + ending + 0.4 * company - past))
     found_stem = stem(word)
     vague = 0.5 if word in VAGUE else 1.3 if found_stem in subjects().words else 0.5 if word.endswith("ing") else 0.8
@@ -141,21 +149,23 @@ def _one(word: str, found: _Seen, worth: float, capitals: float) -> Phrase | Non
     if not found.head or not found.noun or worth <= 0 or short or word.endswith("ing") and found.noun * 2 < found.count:
         return None
     proper = _is_proper(found, capitals)
-    describes = 0.6 if word.endswith(_ADJECTIVE_ENDS) else 1.0
-    return Phrase(_shown(word, found, first=True), (stem(word),), worth * describes * (0.6 if proper else 1.0), proper)
+    describes = 1.0 if not word.endswith(_ADJECTIVE_ENDS) else 0.8 if stem(word) in subjects().words else 0.6
+    return Phrase(
+        _shown(word, found, first=True), (stem(word),), worth * describes * (0.6 if proper else 1.0), proper, found.common
+    )
 
 
 def _two(pair: tuple[str, str], count: int, seen: dict[str, _Seen], words: dict[str, float], capitals: float) -> Phrase | None:
     """The second word carries it; the first narrows it."""
     first, second = (seen[word] for word in pair)
-    if not second.head or words[pair[1]] <= 0.3 or first.verb * 2 > first.count or pair[0] == pair[1]:
+    if not second.head or words[pair[1]] <= 0.3 or first.verb > first.noun or pair[0] == pair[1]:
         return None
     if pair[0].endswith(("ing", "ed")) and first.noun == 0 or not (first.noun or second.noun):
         return None
     proper = _is_proper(first, capitals) and _is_proper(second, capitals)
     worth = (0.5 * words[pair[0]] + words[pair[1]]) * (0.55 + 0.5 * math.log2(count + 0.5) if count > 1 else 0.55)
     name = f"{_shown(pair[0], first, first=True)} {_shown(pair[1], second, first=False)}"
-    return Phrase(name, (stem(pair[0]), stem(pair[1])), worth * (0.6 if proper else 1.0), proper)
+    return Phrase(name, (stem(pair[0]), stem(pair[1])), worth * (0.6 if proper else 1.0), proper, first.common and second.common)
 
 
 def _is_proper(found: _Seen, capitals: float) -> bool:
