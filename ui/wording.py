@@ -240,7 +240,6 @@ NET_ABOUT = "Chunks that share words with the question but lie outside the paths
 NET_EMPTY = "The net caught nothing that the tree had missed."
 LEFT_OUT = "{chunks} more in the chosen categories were left out by the limit per path."
 STEPS = {
-    "RunStarted": "Started",
     "LevelSelected": "Level {level}: {offered} offered, {selected} chosen",
     "ChunksRetrieved": "{chunks} chunks read from {paths} paths",
     "PathDropped": "A path was dropped: {reason}",

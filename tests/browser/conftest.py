@@ -1,0 +1,132 @@
+"""The running app and a real Chromium: one server and one memory per test, a fresh browser context each.
+
+Invariant: waits are on what the page shows, or on a gate, never on time. Nothing but the app itself may be asked for.
+"""
+
+from __future__ import annotations
+
+import os
+import socket
+import subprocess
+import sys
+import threading
+import time
+import urllib.error
+import urllib.request
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+import pytest
+from playwright.sync_api import Browser, Page, sync_playwright
+
+import fake_openai as fake
+import machine
+from machine import REPOSITORY
+
+START_S = 60
+READY = """() => {
+  const app = document.querySelector('[data-testid=stApp]');
+  return app && app.dataset.testConnectionState === 'CONNECTED' && app.dataset.testScriptState === 'notRunning'
+    && document.querySelector('[data-testid=stMainBlockContainer] [data-testid=stElementContainer]')
+    && !document.querySelector('[data-testid=stSkeleton], [data-stale="true"]');
+}"""
+
+
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    for item in items:
+        if Path(__file__).parent in item.path.parents:
+            item.add_marker(pytest.mark.browser)
+
+
+@pytest.fixture(scope="session")
+def chromium() -> Iterator[Browser]:
+    path = machine.chromium()
+    if path is None:
+        pytest.skip(machine.missing("Chromium", "install chromium, or run `make test`, which gets one"))
+    with sync_playwright() as playwright:
+        browser = playwright.chromium.launch(
+            executable_path=path, args=["--no-sandbox", "--disable-dev-shm-usage", "--disable-gpu"]
+        )
+        yield browser
+        browser.close()
+
+
+@pytest.fixture
+def held() -> Iterator[tuple[fake.FakeOpenAI, threading.Event]]:
+    """A model server that answers as the offline model would, once its gate is open."""
+    gate = threading.Event()
+    with fake.FakeOpenAI() as server:
+        server.otherwise(lambda seen: fake.Held(gate, fake.offline(seen)))
+        yield server, gate
+        gate.set()
+
+
+@pytest.fixture
+def served(tmp_path: Path) -> Iterator[Callable[..., str]]:
+    """served(**settings) starts the app on a memory of the test's own; its address."""
+    running: list[subprocess.Popen[bytes]] = []
+
+    def serve(**settings: str) -> str:
+        process, url = _start({"MEMOIR_DATA_DIR": str(tmp_path / "memory"), "MEMOIR_MODEL": "offline", **settings}, tmp_path)
+        running.append(process)
+        return url
+
+    yield serve
+    for process in running:
+        process.terminate()
+        process.wait(timeout=30)
+
+
+@pytest.fixture
+def visit(chromium: Browser) -> Iterator[Callable[[str], Page]]:
+    """visit(address) opens it in a browser of its own; errors of scripts and requests elsewhere fail the test."""
+    opened: list[Page] = []
+    problems: list[str] = []
+
+    def go(address: str) -> Page:
+        page = chromium.new_context(viewport={"width": 1500, "height": 940}).new_page()
+        host = address.split("/")[2]
+        page.on("pageerror", lambda error: problems.append(f"script: {error}"))
+        page.on("request", lambda request: problems.extend(_elsewhere(request.url, host)))
+        opened.append(page)
+        page.goto(address)
+        ready(page)
+        return page
+
+    yield go
+    for page in opened:
+        page.context.close()
+    assert problems == []
+
+
+def ready(page: Page) -> None:
+    """Until the script has run and nothing on the page is old."""
+    page.wait_for_function(READY, timeout=60_000)
+
+
+def _elsewhere(url: str, host: str) -> list[str]:
+    return [] if url.startswith(("data:", "blob:")) or url.split("/")[2] == host else [f"reached for {url}"]
+
+
+def _start(settings: dict[str, str], folder: Path) -> tuple[subprocess.Popen[bytes], str]:
+    with socket.socket() as free:
+        free.bind(("127.0.0.1", 0))
+        port = free.getsockname()[1]
+    command = [sys.executable, "-m", "streamlit", "run", "app.py", "--server.port", str(port)]
+    with (folder / "app.log").open("wb") as log:
+        process = subprocess.Popen(command, cwd=REPOSITORY, env={**os.environ, **settings}, stdout=log, stderr=subprocess.STDOUT)
+    url = f"http://localhost:{port}"
+    _wait_for_health(url, process)
+    return process, url
+
+
+def _wait_for_health(url: str, process: subprocess.Popen[bytes]) -> None:
+    until = time.monotonic() + START_S
+    while time.monotonic() < until and process.poll() is None:
+        try:
+            with urllib.request.urlopen(f"{url}/api/health", timeout=5) as answer:
+                if answer.status == 200:
+                    return
+        except (urllib.error.URLError, OSError):
+            time.sleep(0.1)
+    raise AssertionError("the app did not start")
