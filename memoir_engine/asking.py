@@ -87,7 +87,7 @@ async def _query(engine: Engine, asked: Asked, run: Run, progress: Progress) -> 
         choices = [_choice(decision) for decision in made]
         return await engine.db.awrite(lambda tx: decisions.record(tx, run.id, choices), operation="the decisions of a question")
 
-    await asyncio.to_thread(engine.catch_up)
+    await asyncio.to_thread(engine.keeper.catch_up)
     tree = await asyncio.to_thread(engine.cache.current)
     await engine.db.awrite(lambda tx: runs.set_tree_seq(tx, run.id, tree.seq))
     ask = Asking(engine, run, QueryCancelled())

@@ -11,7 +11,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from memoir_engine.errors import HelperInvalid, IngestionCancelled, MemoirError
+from memoir_engine.errors import HelperInvalid, IngestionCancelled
 from memoir_engine.events import FileRead, Warned
 from memoir_engine.results import ErrorReport, IngestResult, Source
 from memoir_engine.run import Actor, Listener, Run
@@ -95,7 +95,7 @@ async def _ingest(engine: Engine, actor: Actor, upload: Upload, sha256: str, run
         except AlreadyStored as faster:  # another process, which had taken this one for dead
             stored = await _source(engine, faster.source_id)
             return _again(stored, run, run.clock.tick_ms() - began)
-    await asyncio.to_thread(_index, engine, run)
+    engine.keeper.later()
     return _timed(result, document.warnings, run.clock.tick_ms() - began)
 
 
@@ -114,7 +114,7 @@ async def _file(engine: Engine, actor: Actor, upload: Upload, document: Document
         kind=document.kind,
         sha256=sha256,
         text=document.text,
-        tokens=await asyncio.to_thread(engine.tokens.count, document.text),
+        tokens=0,  # known when it is cut
         original=upload.data,
         title=document.title,
         author=document.author,
@@ -158,15 +158,6 @@ def _again(source: Source, run: Run, latency_ms: float) -> IngestResult:
     return IngestResult(
         "success", run.id, source_id=source.id, name=source.name, chunks=source.chunks, latency_ms=latency_ms, warnings=(warning,)
     )
-
-
-def _index(engine: Engine, run: Run) -> None:
-    """Indexes are caches: what fails here delays search and is said, the ingestion stands."""
-    try:
-        engine.cache.current()
-        engine.catch_up()
-    except (MemoirError, OSError, ValueError) as delayed:
-        run.emit(Warned("index", f"the search index will catch up later: {type(delayed).__name__}"))
 
 
 def _timed(result: IngestResult, warnings: tuple[str, ...], latency_ms: float) -> IngestResult:

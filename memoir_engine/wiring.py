@@ -17,6 +17,7 @@ from memoir_engine.background import LOOP, BackgroundLoop
 from memoir_engine.config import Resolved
 from memoir_engine.errors import CostCapReached, DatabaseError, IngestionCancelled, MemoirError
 from memoir_engine.events import Waiting
+from memoir_engine.keeping import Keeper
 from memoir_engine.prompts import Prompt
 from memoir_engine.run import Clock, Run, SystemClock
 from memoir_engine.running import HEARTBEAT_S, Runner
@@ -47,6 +48,7 @@ class Engine:
     cache: TreeCache
     lexical: LexicalIndex
     runner: Runner
+    keeper: Keeper
     loop: BackgroundLoop = LOOP
     _planning: asyncio.Lock = field(default_factory=asyncio.Lock)
     closed: bool = False
@@ -59,6 +61,7 @@ class Engine:
         for run_id in self.runner.ids():
             self.runner.cancel(run_id)
             self.runner.wait(run_id, 10)
+        self.keeper.close()
         self.loop.wait(self.client.close())
         self.loop.release()
         self.db.close()
@@ -82,14 +85,6 @@ class Engine:
 
         if self.db.read(lambda tx: runs.expired(tx, now=self.clock.now(), ttl_s=EXPIRED_S)):
             self.db.write(lambda tx: runs.interrupt_expired(tx, clock=self.clock, ttl_s=EXPIRED_S), operation="ending dead runs")
-
-    def catch_up(self) -> None:
-        """Each index takes in what it misses; failing here delays search, never ingestion."""
-        from memoir_engine.store import chunks
-
-        changed = self.db.read(lambda tx: chunks.changes_since(tx, self.lexical.high_water))
-        if changed.seq > self.lexical.high_water:
-            self.lexical.take_in([(filed.chunk_id, filed.text) for filed in changed.filed], changed.closed, changed.seq)
 
     @asynccontextmanager
     async def planning(self, run: Run, name: str) -> AsyncIterator[None]:
@@ -171,7 +166,9 @@ def open_engine(resolved: Resolved, clock: Clock | None = None) -> Engine:
         db.close()
         raise
     LOOP.acquire()
-    return Engine(resolved, clock, db, client, counter(client.name), cache, lexical, Runner(db, clock, LOOP))
+    return Engine(
+        resolved, clock, db, client, counter(client.name), cache, lexical, Runner(db, clock, LOOP), Keeper(db, cache, lexical)
+    )
 
 
 def digest(data: bytes) -> str:

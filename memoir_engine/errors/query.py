@@ -25,7 +25,7 @@ class MemoryEmpty(QueryError):
 
 class BudgetTooSmall(QueryError):
     code = "E303"
-    message_form = "no path fits: the question and the frame take {fixed} of {budget} tokens, the highest-ranked path needs {needed}"
+    message_form = "no path fits: question and frame take {fixed} of {budget} tokens, the highest-ranked path needs {needed}"
     remedy_form = "Raise max_token_budget, set a per_path_limit, or choose prompt_limiting_strategy='SUMMARIZE'."
 
 

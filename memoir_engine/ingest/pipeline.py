@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from memoir_engine.config import MemoirConfig
 from memoir_engine.errors import IngestionCancelled, MemoirError, WriteFailed
@@ -52,6 +52,7 @@ class Ingested:
 async def ingest(source: NewSource, helper: str | None, means: Means, run: Run) -> Ingested:
     """File a source that is not stored yet. Raises what went wrong, with nothing stored."""
     chunks, warnings = await _cut(source, means, run)
+    source = replace(source, tokens=sum(chunk.tokens for chunk in chunks))
     _still_wanted(source, run)
     settled = given(helper, means.count) if helper is not None else await generate(source, chunks, means.ask, means.count)
     run.emit(HelperReady(settled.origin, settled.tokens, reused=False, calls=0 if helper is not None else 1))

@@ -115,7 +115,9 @@ def events(
     return _events(tx, wanted)
 
 
-def actions(tx: Tx, *, before: str | None = None, limit: int = 100, verb: str | None = None, but: tuple[str, ...] = ()) -> tuple[Action, ...]:
+def actions(
+    tx: Tx, *, before: str | None = None, limit: int = 100, verb: str | None = None, but: tuple[str, ...] = ()
+) -> tuple[Action, ...]:
     """Newest first, without their events; `before` is an action id, `but` are verbs to leave out."""
     wanted = select(t.action).order_by(t.action.c.at.desc(), t.action.c.id.desc()).limit(limit)
     if before is not None:

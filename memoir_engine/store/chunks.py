@@ -98,7 +98,8 @@ def leaves_of_sources(tx: Tx, source_ids: Iterable[int]) -> tuple[int, ...]:
     c = t.filing.c
     found: set[int] = set()
     for some in portions(sorted(set(source_ids))):
-        wanted = select(c.category_id).join(t.chunk, t.chunk.c.id == c.chunk_id).where(c.to_seq == FAR, t.chunk.c.source_id.in_(some))
+        wanted = select(c.category_id).join(t.chunk, t.chunk.c.id == c.chunk_id)
+        wanted = wanted.where(c.to_seq == FAR, t.chunk.c.source_id.in_(some))
         found |= set(tx.execute(wanted.distinct()).scalars())
     return tuple(sorted(found))
 

@@ -1,7 +1,7 @@
 """The tree of now with the profiles of what is filed in it, in memory.
 
 Invariant: a cache. `current()` compares its seq with the chain's and takes in what changed; what it handed out before never
-changes. Blobs of leaves only save counting words again: one that does not hold exactly the leaf's chunks is mended from the texts.
+changes. Blobs of leaves only save counting words again: what a blob lacks of its leaf's chunks is counted from their texts.
 Source: DESIGN §2.3, §5 "Profiles".
 """
 
