@@ -25,6 +25,8 @@ _MARKS = (
 _JAPANESE_ESCAPES = (b"\x1b$B", b"\x1b$@")
 _FOREIGN = re.compile("[\udc80-\udcff]")
 _SURROGATE = re.compile("[\ud800-\udfff]")
+# What text files are found in. Rarer ones (of old Macintosh and DOS machines) only mislead the guess.
+_LEGACY = "cp1252 cp1250 cp1251 koi8_r cp932 euc_jp gb18030 big5 cp949 cp1253 cp1254 cp1255 cp1256".split()
 _SAMPLE = 200_000  # bytes a guess is made from; guessing is slow
 
 
@@ -89,10 +91,12 @@ def _as_windows(match: re.Match[str]) -> str:
 def _guessed(data: bytes, name: str) -> Decoded:
     from charset_normalizer import from_bytes
 
-    for guess in from_bytes(data[:_SAMPLE]):
-        text = _try(data, guess.encoding)
+    guesses = [guess.encoding for guess in from_bytes(data[:_SAMPLE], cp_isolation=list(_LEGACY))]
+    # Both fit most texts of western Europe, and the guesser then prefers the eastern one: è would become č.
+    for encoding in sorted(guesses, key=lambda guess: guess == "cp1250" and "cp1252" in guesses):
+        text = _try(data, encoding)
         if text is not None:
-            return Decoded(text, guess.encoding, (f"the encoding is not stated; read as {guess.encoding}",))
+            return Decoded(text, encoding, (f"the encoding is not stated; read as {encoding}",))
     advice = "Save it again as UTF-8."
     raise TextInvalid(name=name, problem="it is in no single encoding that could be recognised", advice=advice)
 

@@ -32,10 +32,22 @@ def test_an_encoding_is_recognised_without_a_doubt(data, text, encoding):
     assert (document.text, document.encoding, document.warnings) == (text, encoding, ())
 
 
-@pytest.mark.parametrize("encoding", ["shift_jis", "euc_jp"])
-def test_a_japanese_encoding_is_guessed_and_the_guess_told(encoding):
-    document = read(JAPANESE.encode(encoding), "a.txt")
-    assert document.text == JAPANESE
+@pytest.mark.parametrize(
+    ("text", "encoding"),
+    [
+        (JAPANESE, "shift_jis"),
+        (JAPANESE, "euc_jp"),
+        (GERMAN, "cp1252"),
+        ("Le café était fermé à Noël, où était-il passé ? L'élève répond très vite.", "cp1252"),
+        ("Zażółć gęślą jaźń, dziękuję bardzo za pomoc. Łódź jest piękna.", "cp1250"),
+        ("Привет, как дела? Сегодня хорошая погода в городе Москва.", "cp1251"),
+        ("这是一个中文句子，用来测试编码检测。今天天气很好。", "gb18030"),
+    ],
+    ids=["shift_jis", "euc_jp", "german", "french", "polish", "russian", "chinese"],
+)
+def test_an_older_encoding_is_guessed_and_the_guess_told(text, encoding):
+    document = read(text.encode(encoding), "a.txt")
+    assert document.text == text
     assert [warning.split(";")[0] for warning in document.warnings] == ["the encoding is not stated"]
 
 
