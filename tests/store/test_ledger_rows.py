@@ -6,6 +6,7 @@ from dataclasses import replace
 from datetime import timedelta
 
 import pytest
+from sqlalchemy.exc import OperationalError
 
 from memoir_engine import errors
 from memoir_engine.events import ChunksCut, RunStarted, Stamped
@@ -50,15 +51,11 @@ def record(store: Store, one: Attempt, subject: str | None = SUBJECT) -> int:
 def test_a_call_comes_back_as_it_was_recorded(store: Store) -> None:
     run = store.begin()
     one = attempt(store, run)
-    call = store.db.read(lambda tx: calls.get(tx, record_in_other(store, one)))
+    number = record(store, one)
+    call = store.db.read(lambda tx: calls.get(tx, number))
     assert call is not None
     assert (call.prompt, call.reply, call.params) == (one.prompt, one.reply, {"temperature": 0})
     assert (call.latency_ms, call.cost, call.started_at) == (12.346, 0.0001234, one.started_at)
-
-
-def record_in_other(store: Store, one: Attempt) -> int:
-    found = store.db.read(lambda tx: calls.of_run(tx, one.run_id))
-    return found[0].id if found else record(store, one)
 
 
 def test_a_list_of_calls_carries_no_texts(store: Store) -> None:
@@ -143,8 +140,15 @@ def test_runs_are_listed_newest_first_and_a_users_are_hidden_from_others(store: 
 def test_progress_that_is_written_twice_stands_once(store: Store) -> None:
     run, now = store.begin(), store.clock.now()
     stamped = [Stamped(run, 1, now, RunStarted("ingest_text", "local")), Stamped(run, 2, now, ChunksCut(3, 9, 0))]
-    for _ in range(2):
-        store.db.write(lambda tx: runs.append_events(tx, stamped))
+    store.db.write(lambda tx: runs.append_events(tx, stamped[:1]))
+    failures = [OperationalError("COMMIT", {}, Exception("database is locked"))]
+
+    def again(tx: Tx) -> None:
+        if failures:
+            raise failures.pop()
+        runs.append_events(tx, stamped)
+
+    store.db.write(again)
     found = store.db.read(lambda tx: runs.events(tx, run))
     assert [(one.n, one.kind) for one in found] == [(1, "RunStarted"), (2, "ChunksCut")]
     assert [one.body for one in store.db.read(lambda tx: runs.events(tx, run, after=1))] == [
