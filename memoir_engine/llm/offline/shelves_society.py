@@ -109,6 +109,7 @@ Medicine
   Diseases: cancer tumor diabetes hiv aids asthma arthritis hepatitis influenza stroke cardiac hypertension
     disease
   Research: clinical trial placebo efficacy cohort medical medicine pathology immunology
+  First aid: wound bandage bleeding burn cpr unconscious airway injury sprain splint choking bite breathing cool
   Anatomy: blood heart liver kidney lung brain muscle bone skin tissue artery nerve
 Family and relationships
   Marriage: marriage marry wedding husband wife spouse divorce bride engaged anniversary
@@ -118,6 +119,13 @@ Population and migration
   Immigration: immigrant immigration migrant border visa refugee asylum deport citizenship naturalization
   Ethnic groups: ethnic race racial minority indigenous tribe native genocide diaspora
   Census: census demographic population birthrate household
+Community
+  Clubs and associations: club association member membership committee chair chairman secretary treasurer quorum
+    minutes motion seconded resolution bylaws assembly society meeting
+  Events and festivals: festival fair event stage stall visitor crowd parade fireworks programme celebration
+    organizer volunteer opening ceremony
+  Volunteering: volunteer volunteers charity donation donate fundraising neighbour neighbor neighbourhood helper
+  Lending and sharing: borrow lend lending loan return overdue library shared sharing swap tool tools
 Emergencies
   Natural disasters: earthquake hurricane flood tornado tsunami disaster wildfire evacuation drought
   Rescue: rescue emergency firefighter ambulance relief survivors evacuate responder fire
@@ -150,6 +158,7 @@ Music
   Classical music: orchestra symphony composer violin piano opera sonata conductor concerto
 Visual arts
   Painting and sculpture: painting painter sculpture museum gallery canvas portrait artist art exhibition
+  Crafts: knitting pottery woodwork weaving sewing embroidery carving craft
   Photography: photo photograph photographer camera lens exposure film
 Film and television
   Films: film movie cinema actor actress director screenplay hollywood
@@ -168,7 +177,8 @@ Shopping
 Home
   Housing: house housing apartment rent tenant landlord home homeowner mortgage residential
   Household: kitchen bathroom furniture cleaning laundry vacuum thermostat lights
-  Garden: garden gardening lawn plant seed flower weed tree
+  Tools and repairs: tool tools drill saw hammer ladder sander screwdriver repair workshop blade wrench nail paint
+  Garden: compost bed sow seedling prune plot allotment greenhouse hedge watering garden gardening lawn plant seed flower weed tree
 Daily planning
   Calendar: calendar schedule meeting appointment event agenda holiday
   Reminders and alarms: reminder remind alarm timer todo list wake clock
