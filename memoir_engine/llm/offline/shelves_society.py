@@ -178,7 +178,8 @@ Home
   Housing: house housing apartment rent tenant landlord home homeowner mortgage residential
   Household: kitchen bathroom furniture cleaning laundry vacuum thermostat lights
   Tools and repairs: tool tools drill saw hammer ladder sander screwdriver repair workshop blade wrench nail paint
-  Garden: compost bed sow seedling prune plot allotment greenhouse hedge watering garden gardening lawn plant seed flower weed tree
+  Garden: compost bed sow seedling prune plot allotment greenhouse hedge watering
+    garden gardening lawn plant seed flower weed tree
 Daily planning
   Calendar: calendar schedule meeting appointment event agenda holiday
   Reminders and alarms: reminder remind alarm timer todo list wake clock
