@@ -31,6 +31,8 @@ from memoir_engine.results import (
     Estimate,
     EventView,
     Helper,
+    HelperDraft,
+    HelperPreview,
     IngestResult,
     ModelCheck,
     Option,
@@ -44,6 +46,7 @@ from memoir_engine.results import (
     Source,
     UndoPreview,
     UsedChunk,
+    WordChange,
 )
 
 __all__ = [
@@ -64,6 +67,8 @@ __all__ = [
     "Estimate",
     "EventView",
     "Helper",
+    "HelperDraft",
+    "HelperPreview",
     "IngestResult",
     "IngestionError",
     "MemoirConfig",
@@ -84,6 +89,7 @@ __all__ = [
     "Source",
     "UndoPreview",
     "UsedChunk",
+    "WordChange",
     "chunk_text",
     "count_tokens",
 ]

@@ -23,7 +23,11 @@ MemoirError
 │   ├── ChunkUnclassified     E207
 │   ├── IngestionCancelled    E208
 │   ├── CostCapReached        E209
-│   └── HelperInvalid         E210
+│   ├── HelperInvalid         E210
+│   ├── HelperNeeded          E211
+│   ├── DraftNotFound         E212
+│   ├── RunNotResumable       E213
+│   └── SourceNotCurrent      E214
 ├── QueryError                E300
 │   ├── QuestionEmpty         E301
 │   ├── MemoryEmpty           E302
@@ -108,13 +112,17 @@ from memoir_engine.errors.database import (
 from memoir_engine.errors.ingestion import (
     ChunkUnclassified,
     CostCapReached,
+    DraftNotFound,
     FileTooLarge,
     FileTypeUnknown,
     FileUnreadable,
     HelperInvalid,
+    HelperNeeded,
     IngestionCancelled,
     IngestionError,
     NothingToIngest,
+    RunNotResumable,
+    SourceNotCurrent,
     SourceNotFound,
     TextInvalid,
 )
@@ -189,11 +197,13 @@ __all__ = [
     "DatabaseUnreachable",
     "DepthMismatch",
     "DocIdExists",
+    "DraftNotFound",
     "DriverMissing",
     "FileTooLarge",
     "FileTypeUnknown",
     "FileUnreadable",
     "HelperInvalid",
+    "HelperNeeded",
     "IngestionCancelled",
     "IngestionError",
     "InvalidSetting",
@@ -233,8 +243,10 @@ __all__ = [
     "QuestionEmpty",
     "ReviewError",
     "RunNotFound",
+    "RunNotResumable",
     "SchemaTooNew",
     "SelectionInvalid",
+    "SourceNotCurrent",
     "SourceNotFound",
     "SummariesTooLong",
     "SummaryMissing",

@@ -72,3 +72,32 @@ class HelperInvalid(IngestionError):
     code = "E210"
     message_form = "the contextual helper is invalid: {problem}"
     remedy_form = "{advice}"
+
+
+class HelperNeeded(IngestionError):
+    """auto_source_identification is off and nobody has said yet what the source is."""
+
+    code = "E211"
+    message_form = "{name!r} waits for its contextual helper"
+    remedy_form = (
+        "helpers.confirm({draft!r}, fields) goes on with date, author, topic and description; helpers.cancel({draft!r}) gives "
+        "up. With contextual_helper=… nothing is asked. Nothing was stored yet."
+    )
+
+
+class DraftNotFound(IngestionError):
+    code = "E212"
+    message_form = "no ingestion {draft!r} waits for a contextual helper"
+    remedy_form = "helpers.drafts() shows those that wait; this one may have been confirmed or cancelled."
+
+
+class RunNotResumable(IngestionError):
+    code = "E213"
+    message_form = "run {run_id} cannot be resumed: {problem}"
+    remedy_form = "{advice}"
+
+
+class SourceNotCurrent(IngestionError):
+    code = "E214"
+    message_form = "source {source_id} is {status}; there can be no newer version of it"
+    remedy_form = "{advice} Nothing was stored."

@@ -7,7 +7,19 @@ Source: MEMOIR 4.3–4.5 and 9 (final outputs), API.md, DESIGN §5.
 
 from __future__ import annotations
 
-from memoir_engine.results.documents import Category, Chunk, ChunkPage, Heading, Helper, Path, Source, with_rank
+from memoir_engine.results.documents import (
+    Category,
+    Chunk,
+    ChunkPage,
+    Heading,
+    Helper,
+    HelperDraft,
+    HelperPreview,
+    Path,
+    Source,
+    WordChange,
+    with_rank,
+)
 from memoir_engine.results.evidence import (
     Action,
     AuditCheck,
@@ -54,6 +66,8 @@ __all__ = [
     "EventView",
     "Heading",
     "Helper",
+    "HelperDraft",
+    "HelperPreview",
     "IngestResult",
     "ModelCheck",
     "Option",
@@ -69,5 +83,6 @@ __all__ = [
     "Status",
     "UndoPreview",
     "UsedChunk",
+    "WordChange",
     "with_rank",
 ]

@@ -27,7 +27,7 @@ class Source:
     kind: str  # txt md html pdf docx
     sha256: str  # of the original bytes
     version: int
-    status: str  # stored, filed, withdrawn, erased
+    status: str  # stored, filed, replaced, withdrawn, erased
     chars: int
     tokens: int
     chunks: int
@@ -42,6 +42,7 @@ class Source:
     created_at: datetime
     run_id: str | None
     added_by: str = ""  # the actor of its run
+    replaces: int | None = None  # the source of which it is a newer version
 
 
 @dataclass(frozen=True)
@@ -57,6 +58,43 @@ class Helper:
     dated: str | None
     topic: str | None
     created_at: datetime
+    in_force: bool = True
+
+
+@dataclass(frozen=True)
+class HelperPreview:
+    """A contextual helper as it would be stored. `fields` are date, author, topic and description as they were typed.
+
+    errors: what is wrong and what to do, by field; "text" stands for the paragraph as a whole.
+    """
+
+    text: str
+    tokens: int
+    fields: dict[str, str]
+    errors: dict[str, str]
+
+    @property
+    def ok(self) -> bool:
+        return not self.errors
+
+
+@dataclass(frozen=True)
+class HelperDraft:
+    """An ingestion that waits for its helper. `fields`: what the file says of itself, empty where it says nothing."""
+
+    draft: str
+    name: str
+    actor: str
+    started_at: datetime
+    fields: dict[str, str]
+
+
+@dataclass(frozen=True)
+class WordChange:
+    """Words that two versions share, or that only the one before or the one after has."""
+
+    kind: Literal["same", "removed", "added"]
+    text: str
 
 
 @dataclass(frozen=True)

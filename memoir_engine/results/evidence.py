@@ -103,6 +103,7 @@ class RunView:
     tokens_completion: int = 0
     cost: float | None = None
     latency_ms: float = 0.0  # sum over its calls
+    resumable: bool = False  # it did not get to its end, and what it needs to go on is kept
 
 
 @dataclass(frozen=True)

@@ -58,7 +58,7 @@ def withdraw(tx: Tx, source_id: int, *, actor: str, reason: str | None, clock: C
     if action_id is not None and chain.exists(tx, action_id):
         return chain.get(tx, action_id)
     if sources.get(tx, source_id).status not in sources.LIVE:
-        raise NothingChanges(problem=f"source {source_id} is withdrawn already")
+        raise NothingChanges(problem=f"source {source_id} is {sources.get(tx, source_id).status} already")
     action = OpenAction(tx, verb="withdraw", actor=actor, clock=clock, action_id=action_id)
     action.describe(reason=reason)
     leaves = withdraw_source(tx, action, source_id)
@@ -79,7 +79,7 @@ def move(
 ) -> None:
     """Close the filing `old` and open the next one, by one event. `reviewed`: by whom, and the seq of that review."""
     by, review_seq = reviewed
-    numbers = {"chunk": old.chunk_id, "category": category_id, "was": old.category_id}
+    numbers: dict[str, Any] = {"chunk": old.chunk_id, "category": category_id, "was": old.category_id}
     seq = action.add("chunk.refiled", payload=payload, **numbers, decision=decision, reviewed=review_seq)
     close(tx, [(old.chunk_id, old.from_seq)], seq)
     row = {"chunk_id": old.chunk_id, "from_seq": seq, "to_seq": FAR, "category_id": category_id}
@@ -87,19 +87,21 @@ def move(
     tx.execute(insert(t.filing), [row])
 
 
-def withdraw_source(tx: Tx, action: OpenAction, source_id: int) -> list[int]:
-    """Close its filings by one event; the leaves they leave."""
+def withdraw_source(tx: Tx, action: OpenAction, source_id: int, *, by: int | None = None) -> list[int]:
+    """Close its filings by one event; the leaves they leave. `by`: the newer version that takes its place."""
     open_filings = filings_of(tx, source_id, to_seq=FAR)
-    seq = action.add("source.withdrawn", source=source_id, filings=len(open_filings))
+    kind = "source.withdrawn" if by is None else "source.replaced"
+    body: dict[str, Any] = {"source": source_id, "filings": len(open_filings)} | ({} if by is None else {"by": by})
+    seq = action.add(kind, **body)
     close(tx, [(row.chunk_id, row.from_seq) for row in open_filings], seq)
-    _set_status(tx, source_id, "withdrawn", seq)
+    _set_status(tx, source_id, "withdrawn" if by is None else "replaced", seq)
     return sorted({row.category_id for row in open_filings})
 
 
-def restore_source(tx: Tx, action: OpenAction, source_id: int, withdrawn_seq: int) -> None:
-    """Open again, by one event, the filings that a withdrawal closed."""
+def restore_source(tx: Tx, action: OpenAction, source_id: int, withdrawn_seq: int, *, by: int | None = None) -> None:
+    """Open again, by one event, the filings that a withdrawal closed, or a replacement `by` a newer version."""
     closed = filings_of(tx, source_id, to_seq=withdrawn_seq)
-    seq = action.add("source.restored", source=source_id, withdrawn=withdrawn_seq, filings=len(closed))
+    seq = action.add("source.restored", source=source_id, withdrawn=withdrawn_seq, filings=len(closed), by=by)
     rows = [{**row._mapping, "from_seq": seq, "to_seq": FAR} for row in closed]
     if rows:
         tx.execute(insert(t.filing), rows)

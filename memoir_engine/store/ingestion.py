@@ -17,7 +17,7 @@ from sqlalchemy import insert, select, update
 
 from memoir_engine.errors import IngestionError, NotALeaf
 from memoir_engine.run import Clock
-from memoir_engine.store import chain, decisions, ids, payloads, runs, schema, sources
+from memoir_engine.store import chain, decisions, filings, helpers, ids, inputs, orphans, payloads, runs, schema, sources
 from memoir_engine.store import tables as t
 from memoir_engine.store.canon import canonical, roll_up, seal
 from memoir_engine.store.chain import OpenAction
@@ -44,7 +44,7 @@ def commit(
     """Write the plan with its action and events, and close its run as done.
 
     limits: level → how many categories one parent may have there.
-    Raises PlanStale (plan again), AlreadyStored, TextInvalid.
+    Raises PlanStale (plan again), AlreadyStored, SourceNotFound and SourceNotCurrent (of what it replaces), TextInvalid.
     """
     done = chain.find(tx, run_id=run_id, verb=VERB)
     if done is not None:
@@ -54,12 +54,15 @@ def commit(
     stored = sources.find_by_digest(tx, plan.source.owner, plan.source.sha256)
     if stored is not None:
         raise AlreadyStored(stored.id)
+    version = 1 if plan.source.replaces is None else sources.current(tx, plan.source.replaces).version + 1
+    subject = tx.execute(select(t.run.c.subject).where(t.run.c.id == run_id)).scalar_one()
     placed = place(tx, plan, limits)
     first = {name: ids.reserve(tx, name, count) for name, count in _counts(plan, placed).items()}
     placed = placed.numbered(first["category"])
     now = clock.now()
-    source = _source(tx, plan, first["source"], run_id, now)
-    helper = _helper(tx, plan, first, now)
+    source = _source(tx, plan, first["source"], run_id, now, version)
+    new, number = plan.helper, first["helper"]
+    helper = None if new is None else helpers.write(tx, first["source"], 1, new, number=number, now=now)
     chunk_rows = _chunks(tx, plan, first, now)
     leaf_decisions = _decisions(tx, plan, placed, first, run_id)
 
@@ -67,17 +70,17 @@ def commit(
     receipt: Row = {"source": first["source"], "helper": first["helper"] if helper else None}
     receipt |= {"first_chunk": first["chunk"], "categories": [list(pair) for pair in sorted(placed.ids.items())]}
     action.describe(reason=reason, run_id=run_id, receipt=receipt)
-    seq = action.add("source.added", source=first["source"], digest=source["digest"])
+    seq = action.add("source.added", source=first["source"], replaces=plan.source.replaces, digest=source["digest"])
     tx.execute(update(t.source).where(t.source.c.id == first["source"]).values(status_seq=seq))
     if helper:
-        action.add("helper.set", source=first["source"], helper=helper["id"], version=1, digest=helper["digest"])
+        helpers.tell(action, helper, was=None, in_force=True)
     covered = roll_up(row["digest"] for row in chunk_rows)
     action.add("chunks.added", source=first["source"], first=first["chunk"], count=len(chunk_rows), digest=covered)
     write_categories(tx, action, placed)
     _file(tx, action, plan, placed, first, leaf_decisions, now)
-    runs.add_closing(tx, action, run_id, "done")
-    head = action.seal()
-    tx.execute(update(t.run).where(t.run.c.id == run_id).values(committed_seq=head.seq, status="done", ended_at=now))
+    _replace(tx, action, plan, first["source"])
+    head = runs.close_with(tx, action, run_id, now=now)
+    inputs.forget_ended(tx, subject)
     return Receipt(first["source"], receipt["helper"], action.id, first["chunk"], placed.ids, head.seq, head.hash)
 
 
@@ -149,7 +152,14 @@ def _counts(plan: IngestPlan, placed: Placed) -> dict[str, int]:
     }
 
 
-def _source(tx: Tx, plan: IngestPlan, number: int, run_id: str, now: datetime) -> Row:
+def _replace(tx: Tx, action: OpenAction, plan: IngestPlan, number: int) -> None:
+    """What the new version replaces leaves the tree, and stays readable."""
+    if plan.source.replaces is not None:
+        leaves = filings.withdraw_source(tx, action, plan.source.replaces, by=number)
+        orphans.close(tx, action, leaves)
+
+
+def _source(tx: Tx, plan: IngestPlan, number: int, run_id: str, now: datetime, version: int) -> Row:
     new = plan.source
     row: Row = {
         "id": number,
@@ -157,7 +167,7 @@ def _source(tx: Tx, plan: IngestPlan, number: int, run_id: str, now: datetime) -
         "kind": new.kind,
         "sha256": new.sha256,
         "text_sha256": hashlib.sha256(new.text.encode()).hexdigest(),
-        "version": 1,
+        "version": version,
         "status": "filed",
         "status_seq": 0,  # set as soon as the head is locked
         "chars": len(new.text),
@@ -173,31 +183,12 @@ def _source(tx: Tx, plan: IngestPlan, number: int, run_id: str, now: datetime) -
         "owner": new.owner,
         "created_at": now,
         "run_id": run_id,
+        "replaces": new.replaces,
+        "helper_version": 1 if plan.helper else None,
     }
     sealed = seal(t.source, [row])[0]
     tx.execute(insert(t.source), [sealed])
     sources.write_parts(tx, number, new.text, new.original)
-    return sealed
-
-
-def _helper(tx: Tx, plan: IngestPlan, first: dict[str, int], now: datetime) -> Row | None:
-    new = plan.helper
-    if new is None:
-        return None
-    row: Row = {
-        "id": first["helper"],
-        "source_id": first["source"],
-        "version": 1,
-        "origin": new.origin,
-        "text": new.text,
-        "tokens": new.tokens,
-        "author": new.author,
-        "dated": new.dated,
-        "topic": new.topic,
-        "created_at": now,
-    }
-    sealed = seal(t.contextual_helper, [row])[0]
-    tx.execute(insert(t.contextual_helper), [sealed])
     return sealed
 
 

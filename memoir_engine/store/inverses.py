@@ -16,19 +16,24 @@ from sqlalchemy import Select, func, select
 from memoir_engine.results import Action, AuditEvent
 from memoir_engine.store import chain, sources, tree
 from memoir_engine.store import tables as t
+from memoir_engine.store.canon import parse
 from memoir_engine.store.types import FAR, ROOT, Tx, portions
 
-Kind = Literal["withdraw", "restore", "reopen", "refile", "empty"]
+Kind = Literal["withdraw", "restore", "reopen", "refile", "empty", "helper"]
 
 
 @dataclass(frozen=True)
 class Step:
-    """`number` is a source, a category or a chunk; `seq` the event whose effect is taken back."""
+    """`number` is a source, a category or a chunk; `seq` the event whose effect is taken back.
+
+    `other`: the newer version of a source that took its place, or takes it again; the version of a helper to go back to.
+    """
 
     kind: Kind
     number: int
     seq: int
     says: str
+    other: int | None = None
 
 
 @dataclass(frozen=True)
@@ -54,6 +59,9 @@ def inverse_of(inverse: Inverse, event: AuditEvent) -> Found:
         "source.added": _withdraw,
         "source.restored": _withdraw,
         "source.withdrawn": _restore,
+        "source.replaced": _restore,
+        "helper.set": _helper,
+        "helper.chosen": _helper,
         "category.created": _empty,
         "category.reopened": _empty,
         "category.closed": _reopen,
@@ -71,14 +79,15 @@ def _withdraw(inverse: Inverse, event: AuditEvent) -> Found:
     moved = _moved(tx, left)
     if moved:
         return moved
-    says = f"{source.name} is withdrawn; {len(left)} chunks leave the tree"
-    return Found((Step("withdraw", number, event.seq, says),))
+    by = event.body.get("by")
+    says = f"{source.name} is {'withdrawn' if by is None else 'replaced again'}; {len(left)} chunks leave the tree"
+    return Found((Step("withdraw", number, event.seq, says, by),))
 
 
 def _restore(inverse: Inverse, event: AuditEvent) -> Found:
     tx, number = inverse.tx, event.body["source"]
     source = tx.execute(select(t.source).where(_is(number))).one()
-    if source.status != "withdrawn":
+    if source.status not in ("withdrawn", "replaced"):
         return _changed_by(tx, [source.status_seq])
     stored = sources.find_by_digest(tx, source.owner, source.sha256)
     if stored is not None:
@@ -88,7 +97,27 @@ def _restore(inverse: Inverse, event: AuditEvent) -> Found:
     wanted = wanted.where(t.chunk.c.source_id == number, c.to_seq == source.status_seq).distinct()
     closed = _closed(inverse, set(tx.execute(wanted).scalars()))
     says = f"{source.name} and its {event.body['filings']} chunks return to the tree"
-    return closed or Found((Step("restore", number, source.status_seq, says),))
+    return closed or Found((Step("restore", number, source.status_seq, says, event.body.get("by")),))
+
+
+def _helper(inverse: Inverse, event: AuditEvent) -> Found:
+    """Back to the version in force before; nothing for the first one, and for one that never was in force."""
+    tx, body = inverse.tx, event.body
+    if not body.get("in_force", True) or body.get("was") is None:
+        return Found()
+    now = tx.execute(select(t.source.c.helper_version, t.source.c.name).where(_is(body["source"]))).one()
+    if now.helper_version != body["version"]:
+        return _changed_by(tx, _helper_changes(tx, body["source"], event.seq))
+    says = f"version {body['was']} of the helper of {now.name} is in force again"
+    return Found((Step("helper", body["source"], event.seq, says, body["was"]),))
+
+
+def _helper_changes(tx: Tx, source_id: int, seq: int) -> list[int]:
+    """Later events that put another version of the source's helper in force."""
+    c = t.audit_event.c
+    later = tx.execute(select(c.seq, c.body).where(c.kind.in_(("helper.set", "helper.chosen")), c.seq > seq)).all()
+    bodies = [(row.seq, parse(row.body)) for row in later]
+    return [seq for seq, body in bodies if body["source"] == source_id and body.get("in_force", True)]
 
 
 def _empty(inverse: Inverse, event: AuditEvent) -> Found:

@@ -29,6 +29,7 @@ class NewSource:
     metadata: dict[str, Any] = field(default_factory=dict)
     doc_id: str | None = None
     owner: str | None = None
+    replaces: int | None = None  # the source of which this is a newer version
 
 
 @dataclass(frozen=True)

@@ -1,7 +1,7 @@
 """The rows that say how things stand, beside what the events make of them.
 
-Invariant: every row of `filing`, `category`, `category_version` and every source's status, open or closed, is exactly what
-replaying the events gives.
+Invariant: every row of `filing`, `category`, `category_version`, open or closed, and every source's status, predecessor and
+helper in force are exactly what replaying the events gives.
 Source: DESIGN §2.7, §6.
 """
 
@@ -32,10 +32,16 @@ def _stream(tx: Tx, wanted: Select[Any]) -> Iterator[Any]:
 
 
 def _sources(tx: Tx, told: Told) -> Iterator[Problem]:
-    for row in _stream(tx, select(t.source.c.id, t.source.c.status, t.source.c.status_seq).order_by(t.source.c.id)):
+    c = t.source.c
+    for row in _stream(tx, select(c.id, c.status, c.status_seq, c.replaces, c.helper_version).order_by(c.id)):
         said = told.status.get(row.id)
         if said is not None and said != (row.status, row.status_seq):
             yield Problem(said[1], f"source {row.id} is {row.status!r}, the events make it {said[0]!r}")
+        if row.replaces != told.replaces.get(row.id):
+            yield Problem(told.sources.get(row.id, (None, ""))[0], f"what source {row.id} replaces is not what its event says")
+        version, seq = told.in_force.get(row.id, (None, None))
+        if row.helper_version != version:
+            yield Problem(seq, f"the helper in force of source {row.id} is not the one the events make it")
 
 
 def _categories(tx: Tx, told: Told) -> Iterator[Problem]:

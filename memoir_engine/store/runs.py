@@ -1,6 +1,7 @@
 """Runs as the ledger has them: created before their first call, closed by an event in the chain.
 
 Invariant: a run that ended, however it ended, has a `run.closed` event with the digests of its calls and its decisions.
+One that goes on again is open again, and closed anew. One that waits for a person needs no process and never expires.
 `run_event` is progress for the eye, no evidence: it is not chained.
 Source: DESIGN §2.5, §6, §7.
 """
@@ -12,13 +13,13 @@ from dataclasses import dataclass, field
 from datetime import datetime, timedelta
 from typing import Any
 
-from sqlalchemy import ColumnElement, bindparam, func, insert, select, update
+from sqlalchemy import ColumnElement, bindparam, delete, func, insert, select, update
 
-from memoir_engine.errors import RunNotFound
+from memoir_engine.errors import MemoirError, RunNotFound
 from memoir_engine.events import Stamped
-from memoir_engine.results import EventView, RunView
+from memoir_engine.results import AuditHead, EventView, RunView
 from memoir_engine.run import Clock, RunStatus
-from memoir_engine.store import payloads
+from memoir_engine.store import inputs, payloads
 from memoir_engine.store import tables as t
 from memoir_engine.store.canon import canonical, parse, roll_up, seal
 from memoir_engine.store.chain import OpenAction
@@ -27,6 +28,8 @@ from memoir_engine.store.rules import check_field
 from memoir_engine.store.types import Tx
 
 ALIVE: tuple[RunStatus, ...] = ("queued", "running", "waiting_helper")
+AT_WORK: tuple[RunStatus, ...] = ("queued", "running")
+RESUMABLE: tuple[RunStatus, ...] = ("failed", "interrupted")
 
 
 @dataclass(frozen=True)
@@ -72,8 +75,34 @@ def start(tx: Tx, run_id: str, *, now: datetime, owner: str | None = None) -> No
     _set(tx, run_id, status="running", heartbeat_at=now, owner=owner, ended_at=None, closed_seq=None, error=None, remedy=None)
 
 
-def set_status(tx: Tx, run_id: str, status: RunStatus, *, now: datetime) -> None:
-    _set(tx, run_id, status=status, heartbeat_at=now)
+def claim(tx: Tx, run_id: str, statuses: Sequence[RunStatus], *, now: datetime, owner: str) -> bool:
+    """Queue a run again that is in one of these statuses; False when somebody else was faster."""
+    free = update(t.run).where(t.run.c.id == run_id, t.run.c.status.in_(statuses))
+    opened = {"ended_at": None, "closed_seq": None, "error": None, "remedy": None}
+    if tx.execute(free.values(status="queued", heartbeat_at=now, owner=owner, **opened)).rowcount == 1:
+        return True
+    mine = select(t.run.c.id).where(t.run.c.id == run_id, t.run.c.status == "queued", t.run.c.owner == owner)
+    return is_retried(tx) and tx.execute(mine).scalar() is not None
+
+
+def pause(tx: Tx, run_id: str, *, now: datetime, result: dict[str, Any]) -> None:
+    """It waits for a person; what is known so far stands in its result."""
+    _set(tx, run_id, status="waiting_helper", heartbeat_at=now, result=canonical(result))
+
+
+def give_up(tx: Tx, run_id: str, statuses: Sequence[RunStatus], *, clock: Clock, error: MemoirError) -> bool:
+    """Cancel a run that nobody works on, and what was kept of it; False when it is not in one of these statuses.
+
+    One that waited for a person has asked no model: its events go too, for they quote what was never stored.
+    """
+    status = tx.execute(select(t.run.c.status).where(t.run.c.id == run_id).with_for_update()).scalar()
+    if status not in statuses:
+        return False
+    if status == "waiting_helper":
+        tx.execute(delete(t.run_event).where(t.run_event.c.run_id == run_id))
+    _set(tx, run_id, closed_seq=None)
+    finish(tx, run_id, "cancelled", clock=clock, result={}, error=str(error), remedy=error.remedy)
+    return True
 
 
 def set_tree_seq(tx: Tx, run_id: str, tree_seq: int) -> None:
@@ -115,14 +144,14 @@ def finish(
 def expired(tx: Tx, *, now: datetime, ttl_s: float) -> tuple[str, ...]:
     """Runs whose process has shown no life for `ttl_s`."""
     cutoff = now - timedelta(seconds=ttl_s)
-    dead = select(t.run.c.id).where(t.run.c.status.in_(ALIVE), t.run.c.heartbeat_at < cutoff).order_by(t.run.c.id)
+    dead = select(t.run.c.id).where(t.run.c.status.in_(AT_WORK), t.run.c.heartbeat_at < cutoff).order_by(t.run.c.id)
     return tuple(tx.execute(dead).scalars())
 
 
 def interrupt_expired(tx: Tx, *, clock: Clock, ttl_s: float) -> tuple[str, ...]:
     """Runs whose process shows no life become interrupted, each with its closing event; their ids."""
     cutoff = clock.now() - timedelta(seconds=ttl_s)
-    dead = select(t.run.c.id).where(t.run.c.status.in_(ALIVE), t.run.c.heartbeat_at < cutoff).order_by(t.run.c.id)
+    dead = select(t.run.c.id).where(t.run.c.status.in_(AT_WORK), t.run.c.heartbeat_at < cutoff).order_by(t.run.c.id)
     found = tuple(tx.execute(dead.with_for_update()).scalars())  # all of them before the first takes the head
     for run_id in found:
         finish(tx, run_id, "interrupted", clock=clock, error="its process ended", remedy="Resume it, or start it again.")
@@ -144,6 +173,16 @@ def add_closing(tx: Tx, action: OpenAction, run_id: str, status: RunStatus) -> N
         decisions=[len(decision_digests), roll_up(decision_digests)],
     )
     _set(tx, run_id, closed_seq=seq)
+    if status in ("done", "cancelled"):
+        inputs.forget(tx, run_id)
+
+
+def close_with(tx: Tx, action: OpenAction, run_id: str, *, now: datetime) -> AuditHead:
+    """End an action with the end of the run that led to it: done, and its answers are spent."""
+    add_closing(tx, action, run_id, "done")
+    head = action.seal()
+    _set(tx, run_id, committed_seq=head.seq, status="done", ended_at=now)
+    return head
 
 
 def get(tx: Tx, run_id: str, *, user: str | None = None) -> RunView:
@@ -182,7 +221,7 @@ def recent(
 def append_events(tx: Tx, stamped: Sequence[Stamped]) -> None:
     """Write progress; what is there already (a unit that ran twice) is skipped."""
     for run_id in dict.fromkeys(one.run_id for one in stamped):
-        last = _last_event(tx, run_id) if is_retried(tx) else 0
+        last = last_event(tx, run_id) if is_retried(tx) else 0
         rows = [
             {"run_id": run_id, "n": one.n, "at": one.at, "kind": one.event.kind, "body": canonical(one.event.body())}
             for one in stamped
@@ -192,7 +231,8 @@ def append_events(tx: Tx, stamped: Sequence[Stamped]) -> None:
             tx.execute(insert(t.run_event), rows)
 
 
-def _last_event(tx: Tx, run_id: str) -> int:
+def last_event(tx: Tx, run_id: str) -> int:
+    """The number of its last event, 0 before the first."""
     return tx.execute(select(func.max(t.run_event.c.n)).where(t.run_event.c.run_id == run_id)).scalar() or 0
 
 
@@ -210,7 +250,8 @@ def _views(tx: Tx, *wanted: ColumnElement[bool], limit: int) -> tuple[RunView, .
     rows = tx.execute(select(t.run).where(*wanted).order_by(t.run.c.id.desc()).limit(limit)).all()
     requests = payloads.get(tx, (row.request for row in rows))
     sums = _sums(tx, [row.id for row in rows])
-    return tuple(_view(row, requests.get(row.request, {}), sums.get(row.id)) for row in rows)
+    kept = inputs.kept_runs(tx, [row.id for row in rows if row.status in RESUMABLE])
+    return tuple(_view(row, requests.get(row.request, {}), sums.get(row.id), row.id in kept) for row in rows)
 
 
 def _sums(tx: Tx, run_ids: list[str]) -> dict[str, Any]:
@@ -227,7 +268,7 @@ def _sums(tx: Tx, run_ids: list[str]) -> dict[str, Any]:
     return {row.run_id: row for row in rows}
 
 
-def _view(row: Any, request: dict[str, Any], sums: Any) -> RunView:
+def _view(row: Any, request: dict[str, Any], sums: Any, resumable: bool) -> RunView:
     return RunView(
         id=row.id,
         verb=row.verb,
@@ -247,4 +288,5 @@ def _view(row: Any, request: dict[str, Any], sums: Any) -> RunView:
         tokens_completion=int(sums.tokens_completion) if sums else 0,
         cost=sums.cost if sums else None,
         latency_ms=float(sums.latency_ms) if sums else 0.0,
+        resumable=resumable,
     )

@@ -11,13 +11,13 @@ from pathlib import Path
 from typing import Any
 
 from sqlalchemy import Connection, Engine, insert, inspect, select, text
-from sqlalchemy.exc import DBAPIError
+from sqlalchemy.exc import DBAPIError, IntegrityError
 
 from memoir_engine.errors import SchemaTooNew
 from memoir_engine.store import tables as t
 from memoir_engine.store.types import Tx
 
-REVISION = "0001"  # the head of migrations/versions; a test holds the two equal
+REVISION = "0002"  # the head of migrations/versions; a test holds the two equal
 _LOCK = 7_203_517  # any number: the advisory lock of migrations
 
 
@@ -36,10 +36,14 @@ def bring_up(engine: Engine) -> None:
 def depth(tx: Tx, given: int) -> int:
     """The depth of this store; recorded at its first opening."""
     stored = tx.execute(select(t.setting.c.value).where(t.setting.c.name == "depth").with_for_update()).scalar()
-    if stored is None:
-        tx.execute(insert(t.setting).values(name="depth", value=str(given)))
-        return given
-    return int(stored)
+    if stored is not None:
+        return int(stored)
+    try:
+        with tx.begin_nested():
+            tx.execute(insert(t.setting).values(name="depth", value=str(given)))
+    except IntegrityError:  # another process opened it at the same time; a row that is not there yet cannot be locked
+        return stored_depth(tx) or given
+    return given
 
 
 def stored_depth(tx: Tx) -> int | None:

@@ -1,6 +1,7 @@
 """Sources: what was uploaded, its text, its bytes, its helpers.
 
-Invariant: a source is only ever written by an ingestion (`ingestion.commit`); only its status changes afterwards.
+Invariant: a source is only ever written by an ingestion (`ingestion.commit`); only its status and which of its helpers is in
+force change afterwards.
 Source: DESIGN §5; MEMOIR 2B.4.
 """
 
@@ -10,7 +11,7 @@ from typing import Any
 
 from sqlalchemy import ColumnElement, Select, func, insert, select
 
-from memoir_engine.errors import SourceNotFound
+from memoir_engine.errors import SourceNotCurrent, SourceNotFound
 from memoir_engine.results import Heading, Helper, Source
 from memoir_engine.store import tables as t
 from memoir_engine.store.canon import parse
@@ -36,6 +37,16 @@ def get(tx: Tx, source_id: int) -> Source:
     return found[0]
 
 
+def current(tx: Tx, source_id: int) -> Source:
+    """A source of which there may be a newer version. Raises SourceNotFound, SourceNotCurrent."""
+    found = get(tx, source_id)
+    if found.status not in LIVE:
+        newest = next((one.id for one in versions(tx, source_id) if one.status in LIVE), None)
+        advice = "Ingest without replaces." if newest is None else f"Replace the version in force: replaces={newest}."
+        raise SourceNotCurrent(source_id=source_id, status=found.status, advice=advice)
+    return found
+
+
 def recent(
     tx: Tx, *, limit: int = 100, before: int | None = None, search: str | None = None, live: bool = False
 ) -> tuple[Source, ...]:
@@ -50,9 +61,22 @@ def recent(
     return _sources(tx, *wanted, limit=limit)
 
 
-def by_name(tx: Tx, name: str) -> tuple[Source, ...]:
-    """Sources of exactly this name, newest first."""
-    return _sources(tx, t.source.c.name == name, limit=100)
+def by_name(tx: Tx, name: str, *, live: bool = False) -> tuple[Source, ...]:
+    """Sources of exactly this name, newest first; `live` leaves out the replaced and withdrawn."""
+    return _sources(tx, t.source.c.name == name, *([t.source.c.status.in_(LIVE)] if live else []), limit=100)
+
+
+def versions(tx: Tx, source_id: int) -> tuple[Source, ...]:
+    """The source with all that it replaces and all that replace it, newest first. Raises SourceNotFound."""
+    c = t.source.c
+    found = {source_id: get(tx, source_id)}
+    new = set(found)
+    while new:
+        before = {one.replaces for one in found.values() if one.replaces is not None}
+        rows = _sources(tx, c.replaces.in_(new) | c.id.in_(before - found.keys()), limit=1000)
+        new = {one.id for one in rows} - found.keys()
+        found |= {one.id: one for one in rows}
+    return tuple(found[number] for number in sorted(found, reverse=True))
 
 
 def count(tx: Tx) -> int:
@@ -80,23 +104,20 @@ def original(tx: Tx, source_id: int) -> bytes:
 
 def helper(tx: Tx, source_id: int) -> Helper | None:
     """The helper in force."""
-    found = _helpers(tx, _of(source_id).limit(1))
+    found = _helpers(tx, _of(source_id).where(t.contextual_helper.c.version == t.source.c.helper_version))
     return found[0] if found else None
 
 
 def helper_history(tx: Tx, source_id: int) -> tuple[Helper, ...]:
-    """Every version, the one in force first."""
+    """Every version, newest first."""
     return _helpers(tx, _of(source_id))
 
 
 def helpers(tx: Tx, source_ids: tuple[int, ...]) -> dict[int, Helper]:
     """The helpers in force of several sources."""
-    rows = tx.execute(
-        select(t.contextual_helper)
-        .where(t.contextual_helper.c.source_id.in_(source_ids))
-        .order_by(t.contextual_helper.c.source_id, t.contextual_helper.c.version)
-    )
-    return {row.source_id: _helper(row) for row in rows}
+    c = t.contextual_helper.c
+    wanted = _with_force().where(c.source_id.in_(source_ids), c.version == t.source.c.helper_version).order_by(c.source_id)
+    return {one.source_id: one for one in _helpers(tx, wanted)}
 
 
 def write_parts(tx: Tx, source_id: int, text: str, original: bytes) -> None:
@@ -110,8 +131,13 @@ def write_parts(tx: Tx, source_id: int, text: str, original: bytes) -> None:
 
 
 def _of(source_id: int) -> Select[Any]:
-    wanted = select(t.contextual_helper).where(t.contextual_helper.c.source_id == source_id)
-    return wanted.order_by(t.contextual_helper.c.version.desc())
+    c = t.contextual_helper.c
+    return _with_force().where(c.source_id == source_id).order_by(c.version.desc())
+
+
+def _with_force() -> Select[Any]:
+    joined = t.contextual_helper.join(t.source, t.source.c.id == t.contextual_helper.c.source_id)
+    return select(t.contextual_helper, t.source.c.helper_version).select_from(joined)
 
 
 def _helpers(tx: Tx, wanted: Select[Any]) -> tuple[Helper, ...]:
@@ -129,6 +155,7 @@ def _helper(row: Any) -> Helper:
         dated=row.dated,
         topic=row.topic,
         created_at=row.created_at,
+        in_force=row.version == row.helper_version,
     )
 
 
@@ -160,4 +187,5 @@ def _source(row: Any) -> Source:
         created_at=row.created_at,
         run_id=row.run_id,
         added_by=row.added_by or "",
+        replaces=row.replaces,
     )

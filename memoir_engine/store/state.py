@@ -28,17 +28,11 @@ def state_hash(tx: Tx) -> str:
 
 
 def _open_rows() -> Iterable[Select[Any]]:
-    f, v, s, h = t.filing.c, t.category_version.c, t.source.c, t.contextual_helper.c
+    f, v, s = t.filing.c, t.category_version.c, t.source.c
     yield (
         select(f.chunk_id, f.category_id, f.decision_id, f.reviewed_by, f.reviewed_seq)
         .where(f.to_seq == FAR)
         .order_by(f.chunk_id)
     )
     yield select(v.category_id, v.parent_key, v.name, v.merged_into).where(v.to_seq == FAR).order_by(v.category_id)
-    yield select(s.id, s.status).where(s.status.in_(LIVE)).order_by(s.id)
-    yield (
-        select(h.source_id, h.version)
-        .join(t.source, s.id == h.source_id)
-        .where(s.status.in_(LIVE))
-        .order_by(h.source_id, h.version)
-    )
+    yield select(s.id, s.status, s.helper_version).where(s.status.in_(LIVE)).order_by(s.id)

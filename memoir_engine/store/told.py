@@ -69,7 +69,9 @@ class Told:
     payloads: dict[str, int] = field(default_factory=dict)  # digest → seq
     sources: dict[int, tuple[int, str]] = field(default_factory=dict)
     status: dict[int, tuple[str, int]] = field(default_factory=dict)
+    replaces: dict[int, int | None] = field(default_factory=dict)  # by source
     helpers: dict[int, tuple[int, str]] = field(default_factory=dict)
+    in_force: dict[int, tuple[int | None, int]] = field(default_factory=dict)  # source → version of its helper, seq
     chunks: dict[int, Chunks] = field(default_factory=dict)  # by source
     categories: dict[int, tuple[int, int]] = field(default_factory=dict)  # id → level, seq
     versions: dict[tuple[int, int], Version] = field(default_factory=dict)  # (category, from_seq)
@@ -89,8 +91,10 @@ class Told:
         known: dict[str, Callable[[int, str, Body], None]] = {
             "source.added": self._source_added,
             "source.withdrawn": self._source_withdrawn,
+            "source.replaced": self._source_withdrawn,
             "source.restored": self._source_restored,
             "helper.set": self._helper_set,
+            "helper.chosen": self._helper_chosen,
             "chunks.added": self._chunks_added,
             "category.created": self._category_created,
             "category.closed": self._category_closed,
@@ -110,9 +114,10 @@ class Told:
     def _source_added(self, seq: int, _action: str, body: Body) -> None:
         self.sources[body["source"]] = (seq, body["digest"])
         self.status[body["source"]] = ("filed", seq)
+        self.replaces[body["source"]] = body.get("replaces")  # absent before there were versions
 
     def _source_withdrawn(self, seq: int, _action: str, body: Body) -> None:
-        self.status[body["source"]] = ("withdrawn", seq)
+        self.status[body["source"]] = ("replaced" if "by" in body else "withdrawn", seq)
         for chunk in self._chunks_of(body["source"]):
             if chunk in self.filings and self.filings[chunk][-1].to_seq == FAR:
                 self._end(chunk, seq)
@@ -126,6 +131,11 @@ class Told:
 
     def _helper_set(self, seq: int, _action: str, body: Body) -> None:
         self.helpers[body["helper"]] = (seq, body["digest"])
+        if body.get("in_force", True):
+            self.in_force[body["source"]] = (body["version"], seq)
+
+    def _helper_chosen(self, seq: int, _action: str, body: Body) -> None:
+        self.in_force[body["source"]] = (body["version"], seq)
 
     def _chunks_added(self, seq: int, _action: str, body: Body) -> None:
         self.chunks[body["source"]] = Chunks(seq, body["first"], body["count"], body["digest"])

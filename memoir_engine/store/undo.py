@@ -15,7 +15,7 @@ from sqlalchemy import insert, select
 from memoir_engine.errors import UndoBlocked
 from memoir_engine.results import Action, UndoPreview
 from memoir_engine.run import Clock
-from memoir_engine.store import chain, filings, ids, orphans
+from memoir_engine.store import chain, filings, helpers, ids, orphans
 from memoir_engine.store import tables as t
 from memoir_engine.store.canon import seal
 from memoir_engine.store.chain import OpenAction
@@ -99,9 +99,12 @@ def _refuse(action_id: str, plan: _Plan) -> None:
 def _take(tx: Tx, action: OpenAction, step: Step) -> set[int]:
     """Do one step; the categories it may have emptied."""
     if step.kind == "withdraw":
-        return set(filings.withdraw_source(tx, action, step.number))
+        return set(filings.withdraw_source(tx, action, step.number, by=step.other))
     if step.kind == "restore":
-        filings.restore_source(tx, action, step.number, step.seq)
+        filings.restore_source(tx, action, step.number, step.seq, by=step.other)
+        return set()
+    if step.kind == "helper":
+        helpers.put_back(tx, action, step.number, step.other)
         return set()
     if step.kind == "reopen":
         _reopen(tx, action, step)

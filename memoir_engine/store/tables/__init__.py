@@ -1,7 +1,7 @@
 """Every table of the store, one module per family. Read-only outside `memoir_engine.store`."""
 
 from memoir_engine.store.tables.chain import action, audit_event, audit_head, payload
-from memoir_engine.store.tables.ledger import decision, model_call, run, run_event
+from memoir_engine.store.tables.ledger import decision, model_call, run, run_event, run_input
 from memoir_engine.store.tables.sources import chunk, contextual_helper, source, source_file, source_text
 from memoir_engine.store.tables.state import counter, lease, profile, setting
 from memoir_engine.store.tables.tree import category, category_version, filing
@@ -25,6 +25,7 @@ __all__ = [
     "profile",
     "run",
     "run_event",
+    "run_input",
     "setting",
     "source",
     "source_file",

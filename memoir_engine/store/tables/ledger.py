@@ -2,6 +2,7 @@
 
 Invariant: a call row is committed before its answer is used; calls and decisions are never updated.
 Prompts, replies, requests and the names of options stand in payloads.
+`run_input` is no evidence: what a run needs to go on, kept until it has done its work or was given up.
 Source: DESIGN §2.5, §2.6, §5.
 """
 
@@ -9,7 +10,7 @@ from __future__ import annotations
 
 from sqlalchemy import BigInteger, Column, Double, ForeignKey, Index, Integer, SmallInteger, String, Table
 
-from memoir_engine.store.types import TABLE, LongText, UTCDateTime, key, metadata
+from memoir_engine.store.types import TABLE, LongBytes, LongText, UTCDateTime, key, metadata
 
 run = Table(
     "run",
@@ -46,6 +47,15 @@ run_event = Table(
     Column("at", UTCDateTime, nullable=False),
     Column("kind", key(40), nullable=False),
     Column("body", LongText, nullable=False),
+    **TABLE,
+)
+
+run_input = Table(
+    "run_input",
+    metadata,
+    Column("run_id", key(26), ForeignKey("run.id"), primary_key=True),
+    Column("part", Integer, primary_key=True, autoincrement=False),  # 0: how to go on, as JSON; from 1: the bytes, in parts
+    Column("bytes", LongBytes, nullable=False),
     **TABLE,
 )
 

@@ -1,6 +1,6 @@
 """Sources with their original bytes, their helpers and their chunks.
 
-Invariant: all but a source's `status` and `status_seq` never changes.
+Invariant: all but a source's `status`, `status_seq` and `helper_version` never changes; events say all three, and `replaces`.
 Bytes and texts are kept in parts: MySQL's default packet is 16 MB, an upload may be larger.
 Source: DESIGN §5.
 """
@@ -35,10 +35,13 @@ source = Table(
     Column("owner", String(200)),
     Column("created_at", UTCDateTime, nullable=False),
     Column("run_id", key(26)),
+    Column("replaces", BigInteger),  # the source of which this is a newer version
+    Column("helper_version", Integer),  # the one in force
     Column("salt", key(32), nullable=False),
     Column("digest", key(64), nullable=False),
     Index(None, "sha256"),
     Index(None, "name"),
+    Index(None, "replaces"),
     **TABLE,
 )
 
