@@ -110,8 +110,8 @@ class Postgresql(Server):
         self._run(self._bin / "initdb", "-D", self.root / "data", *options)
 
     def _command(self) -> list[str]:
-        settings = ("listen_addresses=127.0.0.1", f"unix_socket_directories={self.root}", "fsync=off", "full_page_writes=off")
-        settings += (f"synchronous_commit={'on' if self.durable else 'off'}",)
+        settings = ["listen_addresses=127.0.0.1", f"unix_socket_directories={self.root}", "fsync=off", "full_page_writes=off"]
+        settings.append(f"synchronous_commit={'on' if self.durable else 'off'}")
         asked = [word for setting in settings for word in ("-c", setting)]
         return [str(self._bin / "postgres"), "-D", str(self.root / "data"), "-p", str(self.port), *asked]
 

@@ -70,7 +70,7 @@ def follow(tx: Tx, *, expected_head: str | AuditHead | None = None) -> Links:
     for seq, stamped, action_id, kind, body, payload, prev_hash, stored in _events(tx):
         if seq != last + 1 or prev_hash != previous:
             return Links(last, seq, f"event {seq} does not follow event {last}")
-        previous = chain.link(seq, stamped, action_id, kind, body, payload, prev_hash)
+        previous = chain.link(seq, stamped, action_id, kind, body, payload, previous)
         if previous != stored or stamped <= at:
             return Links(last, seq, f"event {seq} is not what was written")
         last, at = seq, stamped
@@ -87,7 +87,8 @@ def _events(tx: Tx) -> Iterator[Event]:
     """In order, by portions: no server keeps a cursor for us, no list of a million rows."""
     wanted = select(*_COLUMNS).order_by(t.audit_event.c.seq).limit(_BATCH)
     last = -(2**62)
-    while rows := tx.execute(wanted.where(t.audit_event.c.seq > last)).all():
+    # plain tuples off the driver's cursor: these columns need no conversion on any database
+    while rows := tx.execute(wanted.where(t.audit_event.c.seq > last)).cursor.fetchall():
         yield from rows
         last = rows[-1][0]
 
