@@ -51,9 +51,7 @@ def commit(
         return _receipt(tx, done)
     _check(tx, plan)
     ids.lock_tree(tx)
-    stored = sources.find_by_digest(tx, plan.source.owner, plan.source.sha256)
-    if stored is not None:
-        raise AlreadyStored(stored.id)
+    _refuse_twin(tx, plan)
     version = 1 if plan.source.replaces is None else sources.current(tx, plan.source.replaces).version + 1
     subject = tx.execute(select(t.run.c.subject).where(t.run.c.id == run_id)).scalar_one()
     placed = place(tx, plan, limits)
@@ -67,8 +65,7 @@ def commit(
     leaf_decisions = _decisions(tx, plan, placed, first, run_id)
 
     action = OpenAction(tx, verb=VERB, actor=actor, clock=clock)
-    receipt: Row = {"source": first["source"], "helper": first["helper"] if helper else None}
-    receipt |= {"first_chunk": first["chunk"], "categories": [list(pair) for pair in sorted(placed.ids.items())]}
+    receipt = _told(first, placed, helper is not None)
     action.describe(reason=reason, run_id=run_id, receipt=receipt)
     seq = action.add("source.added", source=first["source"], replaces=plan.source.replaces, digest=source["digest"])
     tx.execute(update(t.source).where(t.source.c.id == first["source"]).values(status_seq=seq))
@@ -112,6 +109,19 @@ def version_row(category_id: int, parent: int, name: str, key: str, seq: int) ->
         "name_key": key,
         "merged_into": None,
     }
+
+
+def _refuse_twin(tx: Tx, plan: IngestPlan) -> None:
+    stored = sources.find_by_digest(tx, plan.source.owner, plan.source.sha256)
+    if stored is not None:
+        raise AlreadyStored(stored.id)
+
+
+def _told(first: dict[str, int], placed: Placed, helped: bool) -> Row:
+    """What a unit that runs again reads its receipt from."""
+    categories = [list(pair) for pair in sorted(placed.ids.items())]
+    helper = first["helper"] if helped else None
+    return {"source": first["source"], "helper": helper, "first_chunk": first["chunk"], "categories": categories}
 
 
 def _receipt(tx: Tx, action_id: str) -> Receipt:
