@@ -11,7 +11,7 @@ import asyncio
 import os
 import socket
 import threading
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, Generic, TypeVar
@@ -23,6 +23,7 @@ from memoir_engine.run import Actor, Clock, Listener, Run, RunStatus, new_id
 
 if TYPE_CHECKING:  # sqlalchemy is loaded when a memory opens, not when Memoir is imported
     from memoir_engine.store.database import Database
+    from memoir_engine.store.inputs import Kept
     from memoir_engine.store.recorder import Recorder
     from memoir_engine.store.types import Tx
 
@@ -39,6 +40,8 @@ class Verb(Generic[Result]):
     work: fills in the result; raises what went wrong.
     failed: the result that tells an error; `stopped` is the error that tells a cancellation.
     record: ids and numbers of the result, kept with the run.
+    waits: whether the result is that the run waits for a person.
+    kept: what it needs to go on should it not get to its end; written with the run's row.
     """
 
     name: str
@@ -49,6 +52,8 @@ class Verb(Generic[Result]):
     stopped: Callable[[], MemoirError]
     record: Callable[[Result], dict[str, Any]]
     listeners: tuple[Listener, ...] = ()
+    waits: Callable[[Result], bool] = lambda _: False
+    kept: Kept | None = None
 
 
 @dataclass
@@ -72,12 +77,10 @@ class Runner:
 
     def open_run(self, verb: Verb[Any], actor: Actor) -> Run:
         """Write the run's row; from then on it has an address."""
+        from memoir_engine.store import inputs
         from memoir_engine.store import runs as run_rows
-        from memoir_engine.store.recorder import Recorder
 
         run_id = new_id(self._clock.now())
-        recorder = Recorder(self._db, run_id, verb.subject)
-        run = Run(run_id, verb.name, actor, self._clock, recorder, [recorder.take, *verb.listeners])
         row = run_rows.NewRun(
             id=run_id,
             verb=verb.name,
@@ -89,7 +92,35 @@ class Runner:
             owner=self.owner,
             subject=verb.subject,
         )
-        self._db.write(lambda tx: run_rows.create(tx, row), operation=f"the run of {verb.name}")
+
+        def write(tx: Tx) -> None:
+            run_rows.create(tx, row)
+            if verb.kept is not None:
+                inputs.keep(tx, run_id, verb.kept)
+
+        self._db.write(write, operation=f"the run of {verb.name}")
+        return self._entered(verb, actor, run_id)
+
+    def reopen(self, verb: Verb[Any], actor: Actor, run_id: str, statuses: Sequence[RunStatus]) -> Run | None:
+        """The same run once more, if it is in one of these statuses; None when somebody else was faster."""
+        from memoir_engine.store import inputs
+        from memoir_engine.store import runs as run_rows
+
+        def write(tx: Tx) -> int | None:
+            if not run_rows.claim(tx, run_id, statuses, now=self._clock.now(), owner=self.owner):
+                return None
+            if verb.kept is not None:
+                inputs.amend(tx, run_id, **verb.kept.how)
+            return run_rows.last_event(tx, run_id)
+
+        last = self._db.write(write, operation=f"the run of {verb.name}")
+        return None if last is None else self._entered(verb, actor, run_id, events=last)
+
+    def _entered(self, verb: Verb[Any], actor: Actor, run_id: str, events: int = 0) -> Run:
+        from memoir_engine.store.recorder import Recorder
+
+        recorder = Recorder(self._db, run_id, verb.subject)
+        run = Run(run_id, verb.name, actor, self._clock, recorder, [recorder.take, *verb.listeners], _count=events)
         self._running[run_id] = Running(run, recorder)
         return run
 
@@ -123,6 +154,8 @@ class Runner:
             await self._begin(run)
             task = asyncio.create_task(_working(verb, run))  # its own task: a cancel never hits how it ends
             running.task = task
+            if run.cancellation.asked:  # by somebody who came before there was a task to cancel
+                task.cancel()
             result = await _outcome(task, run)
         except MemoirError as error:
             return await self._ended(verb, run, running, error)
@@ -131,8 +164,23 @@ class Runner:
         except Exception as error:
             await self._finish(run, running, "failed", {}, MemoirError(), note=type(error).__name__)
             raise
-        await self._finish(run, running, "done", verb.record(result), None)
+        if verb.waits(result):
+            await self._pause(run, running, verb.record(result))
+        else:
+            await self._finish(run, running, "done", verb.record(result), None)
         return result
+
+    async def _pause(self, run: Run, running: Running, record: dict[str, Any]) -> None:
+        """It waits for a person, and for no process."""
+        from memoir_engine.store import runs as run_rows
+
+        try:
+            await running.recorder.flush()
+            await self._db.awrite(
+                lambda tx: run_rows.pause(tx, run.id, now=self._clock.now(), result=record), operation=f"the run of {run.verb}"
+            )
+        except DatabaseError as lost:
+            run.emit(Warned("ledger", str(lost)))
 
     async def _begin(self, run: Run) -> None:
         from memoir_engine.store import runs as run_rows

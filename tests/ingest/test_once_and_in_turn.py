@@ -1,0 +1,150 @@
+"""The same bytes once; two ingestions at once one after the other, in one process or two memories."""
+
+from __future__ import annotations
+
+import asyncio
+import threading
+from concurrent.futures import ThreadPoolExecutor
+from typing import Any
+
+from memoir_engine import Memory
+from memoir_engine.store import lease
+from scripted import Asked, Opened, Script, events, leaves, paper, place, tree
+
+FIRST = paper("Music/Strings/Violin", "Art/Oil/Dutch")
+SECOND = paper("Music/Strings/Violin", "Trade/Tea/Green")
+
+
+def test_the_same_bytes_again_give_the_source_there_is_without_a_call(memory: Memory, script: Script):
+    first = memory.ingest_text(FIRST, name="one.txt").raise_for_error()
+    script.requests.clear()
+    again = memory.ingest_text(FIRST, name="two.txt").raise_for_error()
+    assert (again.source_id, again.chunks, again.calls, again.new_categories) == (first.source_id, 2, 0, 0)
+    assert again.warnings == ("'one.txt' holds the same bytes and is in memory already; nothing was stored again",)
+    assert script.requests == []
+    assert [source.name for source in memory.sources.list()] == ["one.txt"]
+
+
+def test_a_file_with_the_bytes_of_a_text_is_the_same_source(memory: Memory):
+    first = memory.ingest_text(FIRST).raise_for_error()
+    assert memory.ingest_file(FIRST.encode(), name="f.txt").raise_for_error().source_id == first.source_id
+
+
+def test_after_an_undone_ingestion_the_same_bytes_are_filed_anew(memory: Memory):
+    first = memory.ingest_text(FIRST).raise_for_error()
+    memory.review.undo(first.action_id or "", reason="wrong file")
+    assert tree(memory) == []
+    again = memory.ingest_text(FIRST).raise_for_error()
+    assert again.source_id != first.source_id
+    assert leaves(memory) == {"Music/Strings/Violin": [0], "Art/Oil/Dutch": [1]}
+
+
+def test_two_ingestions_at_once_take_turns_and_the_second_sees_the_first_ones_tree(memory: Memory, script: Script):
+    gate = script.hold("helper")
+    first = memory.start("ingest_text", text=FIRST, name="first")
+    script.wait_for("helper")
+    second = memory.start("ingest_text", text=SECOND, name="second")
+    gate.open()
+    assert [memory.jobs.wait(run, 20).status for run in (first, second)] == ["done", "done"]
+    assert tree(memory) == [
+        *("Art", "Art/Oil", "Art/Oil/Dutch"),
+        *("Music", "Music/Strings", "Music/Strings/Violin"),
+        *("Trade", "Trade/Tea", "Trade/Tea/Green"),
+    ]
+    purposes = [asked.purpose for asked in script.requests]
+    assert purposes.index("helper", 1) > purposes.index("classify")
+
+
+def test_the_one_that_waits_says_so(memory: Memory, script: Script):
+    gate = script.hold("helper")
+    first = memory.start("ingest_text", text=FIRST)
+    script.wait_for("helper")
+    said = threading.Event()
+    with ThreadPoolExecutor(1) as pool:
+        second = pool.submit(
+            memory.ingest_text, SECOND, on_event=lambda stamped: said.set() if stamped.event.kind == "Waiting" else None
+        )
+        assert said.wait(20)
+        gate.open()
+        result = second.result(20).raise_for_error()
+    assert memory.jobs.wait(first, 20).status == "done"
+    assert events(memory, result.run_id, "Waiting") == [{"owner": "an ingestion before it"}]
+
+
+def test_cancelling_the_one_that_waits_ends_it_at_once_and_frees_its_turn(memory: Memory, script: Script):
+    gate = script.hold("helper")
+    first = memory.start("ingest_text", text=FIRST)
+    script.wait_for("helper")
+    second = memory.start("ingest_text", text=SECOND)
+    assert memory.jobs.cancel(second)
+    assert memory.jobs.wait(second, 20).status == "cancelled"
+    assert memory.jobs.get(first).status == "running"
+    gate.open()
+    assert memory.jobs.wait(first, 20).status == "done"
+    assert memory.ingest_text(SECOND).raise_for_error().chunks == 2
+
+
+def test_two_memories_on_one_file_take_turns_too(opened: Opened, script: Script):
+    one, two = opened(), opened()
+    gate = script.hold("helper")
+    first = one.start("ingest_text", text=FIRST)
+    script.wait_for("helper")
+    second = two.start("ingest_text", text=SECOND)
+    waiting = threading.Event()
+    while not events(two, second, "Waiting") and not waiting.wait(0.05):
+        two._async._engine.loop.wait(two._async._engine.runner._running[second].recorder.flush())
+    gate.open()
+    assert [one.jobs.wait(first, 20).status, two.jobs.wait(second, 20).status] == ["done", "done"]
+    assert events(two, second, "Waiting") == [{"owner": "an ingestion of another process"}]
+    assert tree(one) == tree(two)
+    assert len(tree(one)) == 9
+    assert one.audit.verify().ok
+
+
+def test_cancelling_while_another_memory_plans_leaves_no_lease_behind(opened: Opened, script: Script):
+    one, two = opened(), opened()
+    gate = script.hold("helper")
+    first = one.start("ingest_text", text=FIRST)
+    script.wait_for("helper")
+    second = two.start("ingest_text", text=SECOND)
+    assert two.jobs.cancel(second)
+    assert two.jobs.wait(second, 20).status == "cancelled"
+    gate.open()
+    assert one.jobs.wait(first, 20).status == "done"
+    assert one._async._engine.db.read(lease.holder) is None
+
+
+def test_when_another_process_stored_the_same_bytes_meanwhile_its_source_is_the_answer(opened: Opened, script: Script):
+    """The lease of a process that showed no life was taken over; it was alive after all."""
+    slow, fast = opened(), opened()
+    gate = script.hold("helper")
+    run = slow.start("ingest_text", text=FIRST, name="slow")
+    script.wait_for("helper")
+    slow._async._engine.db.write(lambda tx: lease.release(tx, run))
+    script._gates.clear()
+    stored = fast.ingest_text(FIRST, name="fast").raise_for_error()
+    gate.open()
+    assert slow.jobs.wait(run, 20).status == "done"
+    result = slow.runs.ingest(run)
+    assert result.source_id == stored.source_id
+    assert result.warnings == ("'fast' holds the same bytes and is in memory already; nothing was stored again",)
+    assert [source.name for source in slow.sources.list()] == ["fast"]
+    assert slow.audit.verify().ok
+
+
+def test_a_tree_corrected_while_the_model_was_waited_for_is_planned_again(memory: Memory, script: Script):
+    memory.ingest_text(paper("Music/Strings/Violin"), name="old").raise_for_error()
+    memory.ingest_text(paper("Art/Oil/Dutch"), name="other").raise_for_error()
+    violin, dutch = memory.sources.chunks(1)[0], memory.sources.chunks(2)[0]
+
+    async def answer(asked: Asked) -> dict[str, Any]:
+        if asked.batch.options.path == ("Music", "Strings") and memory.sources.chunks(1)[0].category_id != dutch.category_id:
+            await asyncio.to_thread(memory.review.refile, violin.id, dutch.category_id, reason="it is about a painting")
+        return place(asked)
+
+    script.always("classify", answer)
+    result = memory.ingest_text(paper("Music/Strings/Violin", "Music/Strings/Cello"), name="new").raise_for_error()
+    assert [told["code"] for told in events(memory, result.run_id, "Warned")] == ["plan"]
+    assert leaves(memory) == {"Art/Oil/Dutch": [0, 0], "Music/Strings/Violin": [0], "Music/Strings/Cello": [1]}
+    assert {chunk.category_path[-1] for chunk in memory.sources.chunks(result.source_id or 0)} == {"Violin", "Cello"}
+    assert memory.audit.verify().ok
