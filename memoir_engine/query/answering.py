@@ -144,11 +144,11 @@ def _beside_summaries(
 
 
 def _size(question: str, readings: Sequence[Reading], about: Mapping[int, About], *, budget: int, count: Count) -> Size:
-    """The estimate (MEMOIR 9.B1): with the fullest helpers that leave room for every path, else for the smallest, else none."""
+    """The estimate (MEMOIR 9.B1): with the fullest helpers that leave room for every path, else for the best one, else none."""
     sizes = [estimate(readings, fixed_text=fixed, fixed_tokens=count(fixed)) for fixed in _fixed(question, readings, about)]
-    least = min((reading.tokens for reading in readings), default=0)
+    best = readings[0].tokens if readings else 0
     fitting = [size for size in sizes if size.tokens <= budget]
-    return next(iter(fitting or [size for size in sizes[1:] if size.fixed_tokens + least <= budget]), sizes[-1])
+    return next(iter(fitting or [size for size in sizes[1:] if size.fixed_tokens + best <= budget]), sizes[-1])
 
 
 def _fixed(question: str, readings: Sequence[Reading], about: Mapping[int, About]) -> list[str]:

@@ -1,0 +1,70 @@
+"""How many categories each strategy follows at a level."""
+
+from __future__ import annotations
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from memoir_engine.errors import InvalidSetting
+from memoir_engine.query.strategies import widths
+
+MANY = 1000
+
+
+@pytest.mark.parametrize(
+    ("strategy", "expected"),
+    [
+        pytest.param("one_shot", [1, 1, 1, 1, 1], marks=pytest.mark.req("MEMOIR 8.one_shot")),
+        pytest.param("wide_branch", [3, 3, 3, 3, 3], marks=pytest.mark.req("MEMOIR 8.wide_branch")),
+        pytest.param("zoom_in", [6, 4, 2, 1, 1], marks=pytest.mark.req("MEMOIR 8.zoom_in")),
+        pytest.param("branch_out", [6, 8, 10, 12, 12], marks=pytest.mark.req("MEMOIR 8.branch_out")),
+    ],
+)
+def test_widths_by_default(strategy: str, expected: list[int]):
+    assert [widths(strategy, max_width=12).at(level, MANY) for level in range(1, 6)] == expected
+
+
+@pytest.mark.parametrize(
+    ("strategy", "n", "n2", "expected"),
+    [
+        ("wide_branch", 2, None, [2, 2, 2]),
+        ("zoom_in", 5, 1, [5, 4, 3]),
+        ("zoom_in", 2, 5, [2, 1, 1]),
+        ("branch_out", 1, 3, [1, 4, 7]),
+        ("branch_out", 2, 0, [2, 2, 2]),
+        ("one_shot", 9, 9, [1, 1, 1]),
+        ("wide_branch", 2, 9, [2, 2, 2]),
+    ],
+)
+def test_widths_of_ones_own_numbers(strategy: str, n: int, n2: int | None, expected: list[int]):
+    assert [widths(strategy, n, n2, max_width=12).at(level, MANY) for level in (1, 2, 3)] == expected
+
+
+@given(
+    st.sampled_from(["one_shot", "wide_branch", "zoom_in", "branch_out"]),
+    st.integers(1, 30),
+    st.integers(0, 9),
+    st.integers(1, 20),
+    st.integers(1, 100),
+    st.integers(1, 60),
+)
+def test_a_width_is_at_least_one_and_never_above_what_is_offered_or_the_cap(
+    strategy: str, n: int, n2: int, max_width: int, level: int, offered: int
+):
+    assert 1 <= widths(strategy, n, n2, max_width=max_width).at(level, offered) <= min(offered, max_width)
+
+
+@pytest.mark.parametrize(
+    ("strategy", "n", "n2", "told"),
+    [
+        ("sideways", None, None, "strategy = 'sideways' is invalid: there is no such strategy"),
+        ("wide_branch", 0, None, "n = 0 is invalid: it must be a whole number of 1 or more"),
+        ("wide_branch", True, None, "n = True is invalid"),
+        ("zoom_in", 6, -1, "n2 = -1 is invalid: it must be a whole number of 0 or more"),
+        ("zoom_in", 2.5, 1, "n = 2.5 is invalid"),
+    ],
+)
+def test_numbers_that_cannot_be_are_refused_by_name(strategy: str, n: int | None, n2: int | None, told: str):
+    with pytest.raises(InvalidSetting, match=told):
+        widths(strategy, n, n2, max_width=12)
