@@ -20,7 +20,7 @@ from starlette.requests import Request
 from starlette.responses import JSONResponse
 from starlette.routing import Route
 
-from ui import engine
+from ui import engine, problems
 from ui.headers import SecurityHeaders
 
 ROOT = Path(__file__).resolve().parent
@@ -45,4 +45,5 @@ app = st.App(
     lifespan=lifespan,
     routes=[Route("/api/health", health)],
     middleware=[Middleware(SecurityHeaders)],
+    on_script_error=problems.unexpected,
 )

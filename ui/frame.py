@@ -76,6 +76,6 @@ def first_buttons(memory: Memory) -> None:
             st.switch_page("../pages/sources.py")
 
 
-def table_height(rows: int, *, most: int = 14, row: int = 34) -> int | Literal["content"]:
+def table_height(rows: int, *, most: int = 14) -> int | Literal["content"]:
     """As high as its rows; a longer table scrolls."""
-    return "content" if rows <= most else row * most
+    return "content" if rows <= most else 34 * most

@@ -5,6 +5,7 @@ Invariant: the message is the engine's own, shown as text; nothing of a tracebac
 
 from __future__ import annotations
 
+import logging
 import re
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -12,7 +13,10 @@ from contextlib import contextmanager
 import streamlit as st
 
 from memoir_engine import ErrorReport, MemoirError
+from ui import wording
 from ui.escape import md_escape
+
+_log = logging.getLogger("memoir.app")
 
 _CODED = re.compile(r"\[mem\]\[(\w+)\] (.*)", re.DOTALL)
 
@@ -31,6 +35,13 @@ def tell(message: str, remedy: str | None) -> None:
     if code:
         lines.append(f":small[:gray[Code {md_escape(code)}]]")
     st.error("  \n".join(lines), icon=":material/error:")
+
+
+def unexpected(error: BaseException) -> bool:
+    """Whatever no page expected: said plainly, written to the log in full. True: nothing more is to be shown."""
+    _log.error("a page failed", exc_info=error)
+    st.error(f"**{wording.UNEXPECTED}**  \n{wording.UNEXPECTED_REMEDY}", icon=":material/error:")
+    return True
 
 
 @contextmanager

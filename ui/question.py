@@ -6,17 +6,10 @@ from typing import Any
 
 import streamlit as st
 
-from memoir_engine import Memory
+from memoir_engine import Memory, RunView
 from ui import figures, jobs, problems, state, wording
-from ui.escape import md_escape
 
 RECENT = 10
-ENDED = {
-    "done": ":material/check:",
-    "failed": ":material/error:",
-    "cancelled": ":material/block:",
-    "interrupted": ":material/power_off:",
-}
 
 
 def form(memory: Memory, prefilled: str) -> None:
@@ -33,20 +26,36 @@ def form(memory: Memory, prefilled: str) -> None:
 
 
 def recent(memory: Memory) -> None:
+    import pandas as pd
+
     runs = memory.runs.list(limit=RECENT, verb="query")
     if not runs:
         return
     st.markdown(f"**{wording.RECENT}**")
-    with st.container(border=True, key="recent"):
-        for run in runs:
-            with st.container(gap="xxsmall", key=f"asked-{run.id}"):
-                label = md_escape(figures.one_line(jobs.name_of(run), 120))
-                st.page_link(
-                    "../pages/ask.py",
-                    label=label,
-                    query_params={"run": run.id},
-                    icon=ENDED.get(run.status, ":material/schedule:"),
-                )
+    st.caption(wording.RECENT_ABOUT)
+    rows = [
+        {"Question": figures.one_line(jobs.name_of(run)), "Ended": _ended(run), "When": figures.ago(run.started_at)}
+        for run in runs
+    ]
+    columns = {"Ended": st.column_config.TextColumn(width=80), "When": st.column_config.TextColumn(width=90)}
+    st.dataframe(
+        pd.DataFrame(rows),
+        hide_index=True,
+        key="asked",
+        selection_mode="single-row",
+        column_config=columns,
+        on_select=lambda: _open([run.id for run in runs]),
+    )
+
+
+def _ended(run: RunView) -> str:
+    return wording.STATUS["answered" if run.status == "done" else run.status][0]
+
+
+def _open(ids: list[str]) -> None:
+    rows = st.session_state["asked"]["selection"]["rows"]
+    if rows and rows[0] < len(ids):
+        state.show(run=ids[rows[0]], q=None)
 
 
 def _strategy() -> dict[str, Any]:

@@ -155,7 +155,7 @@ def _filed(memory: Memory, node: Category) -> None:
     columns = {
         "Source": st.column_config.TextColumn(width=140),
         "Chunk": st.column_config.NumberColumn(width=60),
-        "Text": st.column_config.TextColumn(width="large"),
+        "Text": st.column_config.TextColumn(),
         "Tokens": st.column_config.NumberColumn(width=60),
     }
     key = f"filed-{node.id}"
@@ -166,8 +166,7 @@ def _filed(memory: Memory, node: Category) -> None:
         key=key,
         selection_mode="single-row",
         column_config=columns,
-        row_height=54,
-        height=frame.table_height(len(ids), most=8, row=54),
+        height=frame.table_height(len(ids)),
         on_select=lambda: _open(key, "chunk", ids),
     )
     _pages(place, page.after)

@@ -26,6 +26,8 @@ METRIC_HELP = {
     "Selected": "Categories that were followed, over all levels.",
     "Dropped": "Paths that were open but not followed to the answer.",
 }
+UNEXPECTED = "Something went wrong on this page"
+UNEXPECTED_REMEDY = "Nothing was changed by looking at it. Reload the page; if it stays so, the log of the app says why."
 COPY_LINK = "Copy link"
 COPIED = "Copied"
 ROOT = "Memory"
@@ -200,11 +202,11 @@ STRATEGIES = {
     ),
     "wide_branch": ("A few paths", "Follow the best N categories at every level. A good start for most questions."),
     "zoom_in": (
-        "Wide, then narrow",
+        "Zoom in",
         "Begin with N categories and follow N2 fewer at each level. For questions whose topic is unclear at first.",
     ),
     "branch_out": (
-        "Narrow, then wide",
+        "Branch out",
         "Begin with N categories and follow N2 more at each deeper level. For one topic with many sides.",
     ),
 }
@@ -212,7 +214,10 @@ N_LABEL, N2_LABEL = "N, categories per level", "N2, change per level"
 DEFAULT_WIDTHS = {"wide_branch": (3, 0), "zoom_in": (6, 2), "branch_out": (6, 2)}
 ADVANCED = "More settings"
 BUDGET = "When the chunks do not fit the token budget"
-BUDGETS = {"PRUNE": "Leave out whole paths, the lowest ranked first"}
+BUDGETS = {
+    "PRUNE": "Leave out whole paths, the lowest ranked first",
+    "SUMMARIZE": "Summarise what was read (more calls)",
+}
 NET = "Safety net"
 NET_HELP = (
     "Beside the tree, look for the question's words in all chunks. "
@@ -221,7 +226,7 @@ NET_HELP = (
 NET_SIZE = 3
 ASK_EMPTY = "There is nothing to ask yet"
 ASK_EMPTY_TEXT = "Answers are found in what was filed. Add a text on the Sources page, or load the sample memory."
-RECENT = "Asked before"
+RECENT, RECENT_ABOUT = "Asked before", "Select a row to see the answer and its path again."
 CITATIONS = "Click a number to open the words it stands on."
 NO_CITATIONS = "The answer cites no chunk."
 OPEN_CITATION = "Open the evidence: {path}"

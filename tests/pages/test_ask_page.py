@@ -113,7 +113,9 @@ def test_a_run_that_is_no_question_sends_to_the_sources(filled: Memory):
 
 
 def test_what_was_asked_before_is_one_click_away(filled: Memory, answered: QueryResult):
-    assert [link.label for link in opened("ask").page_link if "festival" in link.label] == ["What did the harbour festival earn?"]
+    page = opened("ask")
+    assert list(page.dataframe(key="asked").value["Question"]) == [QUESTION]
+    assert list(page.dataframe(key="asked").value["Ended"]) == ["answered"]
 
 
 def test_asking_again_brings_the_words_back(filled: Memory, answered: QueryResult):

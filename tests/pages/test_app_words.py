@@ -1,0 +1,77 @@
+"""What the app says and how: figures, escapes, headers, requests taken apart. No Streamlit page is run here."""
+
+from __future__ import annotations
+
+import pytest
+
+from ui import figures, headers, wire, wording
+from ui.escape import md_escape
+
+
+@pytest.mark.parametrize(
+    "hostile",
+    [
+        "![x](http://evil.example/x.png)",
+        "[a](javascript:alert(1))",
+        "<script>alert(1)</script>",
+        ":red[x]",
+        "www.evil.example",
+        "a@b.example",
+    ],
+)
+def test_escaped_text_holds_no_live_markdown(hostile: str):
+    escaped = md_escape(hostile)
+    assert not any(live in escaped for live in ("](", "://", ":red[", "www.", "a@b"))
+    assert escaped.count("<") == escaped.count("\\<")
+
+
+def test_escaped_text_reads_the_same():
+    assert md_escape("Report *2024*: 5 < 6").replace("\\", "").replace("\u200b", "") == "Report *2024*: 5 < 6"
+
+
+@pytest.mark.parametrize(("cost", "shown"), [(None, "unknown"), (0.0, "$0"), (0.004, "$0.0040"), (1.5, "$1.50")])
+def test_an_unknown_price_is_no_zero(cost: float | None, shown: str):
+    assert figures.money(cost) == shown
+
+
+@pytest.mark.parametrize(("ms", "shown"), [(3.21, "3.2 ms"), (388, "388 ms"), (3400, "3.4 s"), (90_000, "1.5 min")])
+def test_durations_are_read_at_a_glance(ms: float, shown: str):
+    assert figures.duration(ms) == shown
+
+
+@pytest.mark.parametrize(("number", "shown"), [(950, "950"), (7_600, "7.6 k"), (1_100_000, "1.1 M")])
+def test_large_numbers_are_short(number: int, shown: str):
+    assert figures.short(number) == shown
+
+
+def test_a_strange_host_is_not_written_into_the_policy():
+    assert "evil" not in headers.policy("evil; script-src *")
+    assert "connect-src 'self' ws://localhost:8501 wss://localhost:8501" in headers.policy("localhost:8501")
+
+
+def test_the_policy_allows_no_foreign_image_and_no_frame():
+    policy = headers.policy("localhost:8501")
+    assert "img-src 'self' data: blob:" in policy
+    assert "frame-ancestors 'none'" in policy
+
+
+def test_a_chat_request_is_taken_apart_into_its_turns():
+    body = (
+        '{"messages": [{"role": "system", "content": "Do it."}, {"role": "user", "content": [{"type": "text", "text": "This"}]}]}'
+    )
+    assert wire.turns(body) == [("system", "Do it."), ("user", "This")]
+
+
+def test_a_responses_request_is_taken_apart_too():
+    body = '{"instructions": "Do it.", "input": [{"role": "user", "content": "This"}]}'
+    assert wire.turns(body) == [("system", "Do it."), ("user", "This")]
+
+
+@pytest.mark.parametrize("body", ["plain text", "[1, 2]", "{}", '{"messages": 7}'])
+def test_a_body_of_another_form_is_shown_whole(body: str):
+    assert wire.turns(body) == [("", body)]
+
+
+def test_the_second_opinion_is_never_called_confidence():
+    texts = [value for name, value in vars(wording).items() if name.isupper()]
+    assert "confidence" not in str(texts).lower()
