@@ -7,9 +7,25 @@ Source: API "The ledger and the audit"; DESIGN §6.
 from __future__ import annotations
 
 from memoir_engine.errors import NotAllowed
-from memoir_engine.reading import View
+from memoir_engine.identifying import needs_auditor
+from memoir_engine.reading import SourcesView, View
 from memoir_engine.results import Action, UndoPreview
 from memoir_engine.run import Role, new_id
+
+
+class DocumentsView(SourcesView):
+    """Sources, read and withdrawn."""
+
+    def withdraw(self, source_id: int, reason: str | None = None) -> Action:
+        """Take a source out of the tree; it stays readable. Raises NotAllowed, SourceNotFound, NothingChanges."""
+        from memoir_engine.store import filings
+
+        needs_auditor(self._actor, "withdraw a source")
+        engine, actor, action_id = self._engine, self._actor, new_id(self._engine.clock.now())
+        return engine.db.write(
+            lambda tx: filings.withdraw(tx, source_id, actor=actor.name, reason=reason, clock=engine.clock, action_id=action_id),
+            operation=f"the withdrawal of source {source_id}",
+        )
 
 
 class ReviewView(View):

@@ -12,9 +12,11 @@ from typing import Any, Self, TypeVar
 
 from memoir_engine.asking import PerPath
 from memoir_engine.config import MemoirConfig
-from memoir_engine.memory import AsyncMemory, OnEvent
+from memoir_engine.helpers import Helpers
+from memoir_engine.memory import AsyncMemory
 from memoir_engine.results import Estimate, IngestResult, ModelCheck, Overview, QueryResult, SettingView
 from memoir_engine.run import Role
+from memoir_engine.telling import OnEvent
 
 T = TypeVar("T")
 
@@ -40,11 +42,22 @@ class Memory:
         name: str = "text",
         contextual_helper: str | None = None,
         metadata: dict[str, Any] | None = None,
+        replaces: int | None = None,
+        regenerate: bool = False,
         on_event: OnEvent | None = None,
     ) -> IngestResult:
-        """Cut a text, file its chunks, and store all of it or nothing (MEMOIR 6.2)."""
+        """Cut a text, file its chunks, and store all of it or nothing (MEMOIR 6.2).
+
+        replaces: the source of which this is a newer version. regenerate: draw its contextual helper anew.
+        """
         given = self._async.ingest_text(
-            text, name=name, contextual_helper=contextual_helper, metadata=metadata, on_event=on_event
+            text,
+            name=name,
+            contextual_helper=contextual_helper,
+            metadata=metadata,
+            replaces=replaces,
+            regenerate=regenerate,
+            on_event=on_event,
         )
         return self._wait("ingest_text", given)
 
@@ -55,11 +68,19 @@ class Memory:
         name: str,
         contextual_helper: str | None = None,
         metadata: dict[str, Any] | None = None,
+        replaces: int | None = None,
+        regenerate: bool = False,
         on_event: OnEvent | None = None,
     ) -> IngestResult:
         """The same for the bytes of a file: text, Markdown, HTML, PDF or DOCX, known by content and name."""
         given = self._async.ingest_file(
-            data, name=name, contextual_helper=contextual_helper, metadata=metadata, on_event=on_event
+            data,
+            name=name,
+            contextual_helper=contextual_helper,
+            metadata=metadata,
+            replaces=replaces,
+            regenerate=regenerate,
+            on_event=on_event,
         )
         return self._wait("ingest_file", given)
 
@@ -107,12 +128,15 @@ class Memory:
         return self._wait("test_call", self._async.test_call())
 
     def start(self, verb: str, **arguments: Any) -> str:
-        """Begin `ingest_text`, `ingest_file`, `query` or `load_samples`; the id of its run, to be watched by `jobs`."""
+        """Begin a verb that takes time, with its arguments; the id of its run, to be watched by `jobs`.
+
+        ingest_text, ingest_file, query, load_samples; confirm_helper and regenerate_helper of `helpers`.
+        """
         return self._async.start(verb, **arguments)
 
-    def estimate(self, text: str) -> Estimate:
-        """Calls, tokens and cost of ingesting a text, before anything is asked."""
-        return self._async.estimate(text)
+    def estimate(self, given: str | bytes, *, name: str = "text") -> Estimate:
+        """Calls, tokens and cost of ingesting a text, or a file by its bytes and name, before anything is asked."""
+        return self._async.estimate(given, name=name)
 
     def overview(self) -> Overview:
         return self._async.overview()
@@ -156,6 +180,7 @@ class Memory:
         self.sources, self.tree = engine.sources, engine.tree
         self.runs, self.jobs = engine.runs, engine.jobs
         self.audit, self.review = engine.audit, engine.review
+        self.helpers = Helpers(engine._engine, engine._actor)
 
     def _view(self, engine: AsyncMemory) -> Self:
         view = object.__new__(type(self))

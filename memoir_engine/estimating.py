@@ -7,9 +7,12 @@ Source: issue "Cost before and after"; MEMOIR 2A.6, 2B.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from math import ceil
+from typing import Any
 
 from memoir_engine.results import Estimate
+from memoir_engine.uploads import Upload
 from memoir_engine.wiring import Engine
 
 FRAME_TOKENS = 450  # instructions, helper, options and evidence of a classify prompt
@@ -18,21 +21,34 @@ HELPER_REPLY_TOKENS = 200
 ITEM_REPLY_TOKENS = 15  # {"id": 1, "category": "…"}
 
 
-def estimate(engine: Engine, text: str) -> Estimate:
-    """Raises nothing for any text; an empty one costs nothing."""
+def estimate(engine: Engine, given: str | bytes, name: str) -> Estimate:
+    """Of a text, or of the bytes of a file; an empty one costs nothing. Raises what reading the file raises."""
+    text = given if isinstance(given, str) else _text(engine, given, name)
+    pieces = engine.cut(text)
+    return foreseen(engine, [piece.tokens for piece in pieces], helper=engine.resolved.config.auto_source_identification)
+
+
+def foreseen(engine: Engine, tokens: Sequence[int], *, helper: bool) -> Estimate:
+    """tokens: of each chunk. helper: whether one will be generated."""
     from memoir_engine.llm.prices import cost
 
-    config = engine.resolved.config
-    pieces = engine.cut(text)
-    if not pieces:
-        return Estimate(0, 0, 0, 0, 0.0, engine.client.name)
-    tokens = sum(piece.tokens for piece in pieces)
-    per_level = ceil(len(pieces) / config.batch_size)
-    calls = per_level * config.hierarchy_depth
-    prompt, reply = (
-        calls * FRAME_TOKENS + tokens * config.hierarchy_depth,
-        len(pieces) * config.hierarchy_depth * ITEM_REPLY_TOKENS,
-    )
-    if config.auto_source_identification:
-        calls, prompt, reply = calls + 1, prompt + min(tokens, HELPER_PROMPT_TOKENS), reply + HELPER_REPLY_TOKENS
-    return Estimate(len(pieces), calls, prompt, reply, cost(engine.client.choice, prompt, reply), engine.client.name)
+    config, model = engine.resolved.config, engine.client.name
+    if not tokens:
+        return Estimate(0, 0, 0, 0, 0.0, model)
+    depth, whole = config.hierarchy_depth, sum(tokens)
+    calls = ceil(len(tokens) / config.batch_size) * depth
+    prompt = calls * FRAME_TOKENS + whole * depth
+    reply = len(tokens) * depth * ITEM_REPLY_TOKENS
+    if helper:
+        calls, prompt, reply = calls + 1, prompt + min(whole, HELPER_PROMPT_TOKENS), reply + HELPER_REPLY_TOKENS
+    return Estimate(len(tokens), calls, prompt, reply, cost(engine.client.choice, prompt, reply), model)
+
+
+def from_record(told: dict[str, Any] | None) -> Estimate | None:
+    """The estimate of a run, as its record has it."""
+    return None if told is None else Estimate(**told)
+
+
+def _text(engine: Engine, data: bytes, name: str) -> str:
+    upload = Upload.of("ingest_file", data, name, None, None, max_mb=engine.resolved.config.max_file_mb)
+    return upload.read().text

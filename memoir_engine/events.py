@@ -72,6 +72,24 @@ class ChunksCut(Event):
 
 
 @dataclass(frozen=True)
+class Estimated(Event):
+    """What the ingestion will ask for, from the chunks actually cut; cost in USD, None when the price is not known."""
+
+    chunks: int
+    calls: int
+    tokens_prompt: int
+    tokens_completion: int
+    cost: float | None
+
+
+@dataclass(frozen=True)
+class HelperRequested(Event):
+    """The ingestion waits for a person to say what the source is (MEMOIR 2B.7)."""
+
+    name: str
+
+
+@dataclass(frozen=True)
 class HelperReady(Event):
     """origin: user or generated; reused when an earlier version was still good."""
 

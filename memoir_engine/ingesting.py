@@ -7,62 +7,68 @@ Source: MEMOIR 6.2, 6.4–6.5, 7; API "Documents and the tree".
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Callable
-from dataclasses import dataclass
+from contextlib import suppress
+from dataclasses import asdict, dataclass, field, replace
 from typing import TYPE_CHECKING, Any
 
-from memoir_engine.errors import HelperInvalid, IngestionCancelled
-from memoir_engine.events import FileRead, Warned
-from memoir_engine.results import ErrorReport, IngestResult, Source
+from memoir_engine.errors import HelperNeeded, IngestionCancelled, MemoirError, NothingChanges
+from memoir_engine.estimating import foreseen
+from memoir_engine.events import Estimated, FileRead, HelperRequested, Warned
+from memoir_engine.identifying import regenerate, set_helper
+from memoir_engine.results import ErrorReport, Estimate, IngestResult, Source
 from memoir_engine.run import Actor, Listener, Run
 from memoir_engine.running import Verb
+from memoir_engine.uploads import Upload
 from memoir_engine.wiring import Asking, Engine, digest, subject_of
 
 if TYPE_CHECKING:
     from memoir_engine.files import Document
+    from memoir_engine.store.plan import NewHelper, NewSource
+    from memoir_engine.text.chunks import Piece
+
+
+@dataclass
+class Known:
+    """What a run has found out so far, for its record however it ends."""
+
+    estimate: Estimate | None = None
+    suggested: dict[str, str] = field(default_factory=dict)  # for the helper's form, from the file itself
 
 
 @dataclass(frozen=True)
-class Upload:
-    """What was given: original bytes, a name, and how to read them."""
+class Ingestion:
+    """One upload on its way."""
 
-    name: str
-    data: bytes
-    read: Callable[[], Document]
-    helper: str | None
-    metadata: dict[str, Any]
-
-    @classmethod
-    def of(cls, verb: str, data: bytes, name: str, helper: str | None, metadata: dict[str, Any] | None, *, max_mb: int) -> Upload:
-        """A file, or with the verb ingest_text the UTF-8 of a text that was given as one."""
-
-        def read() -> Document:
-            from memoir_engine import files
-
-            if verb == "ingest_text":
-                return files.read_text(data.decode("utf-8", "surrogatepass"), name, max_mb=max_mb)
-            return files.read(data, name, max_mb=max_mb)
-
-        return cls(name, data, read, helper, dict(metadata or {}))
+    engine: Engine
+    actor: Actor
+    upload: Upload
+    sha256: str
+    known: Known
+    run: Run
 
 
-def ingest_verb(
-    engine: Engine, actor: Actor, upload: Upload, verb: str, listeners: tuple[Listener, ...] = ()
-) -> Verb[IngestResult]:
-    sha256 = digest(upload.data)
+def ingest_verb(engine: Engine, actor: Actor, upload: Upload, listeners: tuple[Listener, ...] = ()) -> Verb[IngestResult]:
+    sha256, known = digest(upload.data), Known()
 
     async def work(run: Run) -> IngestResult:
-        return await _ingest(engine, actor, upload, sha256, run)
+        began = run.clock.tick_ms()
+        result = await _ingest(Ingestion(engine, actor, upload, sha256, known, run))
+        return replace(result, latency_ms=run.clock.tick_ms() - began)
+
+    def failed(run: Run, error: MemoirError) -> IngestResult:
+        return IngestResult("error", run.id, name=upload.name, error=ErrorReport.of(error), estimate=known.estimate)
 
     return Verb(
-        name=verb,
+        name=upload.verb,
         request={"name": upload.name, "bytes": len(upload.data), "sha256": sha256},
         subject=subject_of(sha256, actor.user),
         work=work,
-        failed=lambda run, error: IngestResult("error", run.id, name=upload.name, error=ErrorReport.of(error)),
+        failed=failed,
         stopped=lambda: IngestionCancelled(name=upload.name),
-        record=to_record,
+        record=lambda result: to_record(result) | ({"suggested": known.suggested} if result.draft else {}),
         listeners=listeners,
+        waits=lambda result: result.draft is not None,
+        kept=upload.kept(),
     )
 
 
@@ -75,75 +81,122 @@ def to_record(result: IngestResult) -> dict[str, Any]:
         "latency_ms": round(result.latency_ms, 3),
         "warnings": list(result.warnings),
         "action_id": result.action_id,
+        "estimate": None if result.estimate is None else asdict(result.estimate),
     }
 
 
-async def _ingest(engine: Engine, actor: Actor, upload: Upload, sha256: str, run: Run) -> IngestResult:
-    from memoir_engine.store.plan import AlreadyStored
-
-    began = run.clock.tick_ms()
+async def _ingest(one: Ingestion) -> IngestResult:
+    engine, upload, run = one.engine, one.upload, one.run
     document = await asyncio.to_thread(upload.read)
     run.emit(FileRead(upload.name, document.kind, len(document.text), document.title))
     for warning in document.warnings:
         run.emit(Warned("file", warning))
+    helper = await _settled(engine, upload)
+    asked_for = engine.resolved.config.auto_source_identification or upload.regenerate
+    if helper is None and not asked_for and await _existing(one) is None:
+        return _waiting(one, document)
     async with engine.planning(run, upload.name):
-        existing = await _existing(engine, sha256, actor.user)
-        if existing is not None:
-            return _again(existing, run, run.clock.tick_ms() - began)
-        try:
-            result = await _file(engine, actor, upload, document, sha256, run)
-        except AlreadyStored as faster:  # another process, which had taken this one for dead
-            stored = await _source(engine, faster.source_id)
-            return _again(stored, run, run.clock.tick_ms() - began)
+        outcome = await _existing(one) or await _file(one, document, helper)
+    if isinstance(outcome, Source):
+        return await _again(one, outcome)
     engine.keeper.later()
-    return _timed(result, document.warnings, run.clock.tick_ms() - began)
+    return replace(outcome, warnings=(*document.warnings, *outcome.warnings))
 
 
-async def _file(engine: Engine, actor: Actor, upload: Upload, document: Document, sha256: str, run: Run) -> IngestResult:
+async def _settled(engine: Engine, upload: Upload) -> NewHelper | None:
+    """The helper that need not be generated: the user's, before the stored one of the version that is replaced."""
+    from memoir_engine.ingest.helper import given
+    from memoir_engine.store import sources
+    from memoir_engine.store.plan import NewHelper
+
+    before = upload.replaces
+    if before is not None:
+        await engine.db.aread(lambda tx: sources.current(tx, before))
+    if upload.helper is not None:
+        said = upload.helper
+        return replace(given(said.text, engine.tokens.count), author=said.author, dated=said.dated, topic=said.topic)
+    stored = None if before is None else await engine.db.aread(lambda tx: sources.helper(tx, before))
+    if stored is None or (upload.regenerate and stored.origin != "user"):
+        return None
+    return NewHelper(stored.origin, stored.text, stored.tokens, stored.author, stored.dated, stored.topic)
+
+
+def _waiting(one: Ingestion, document: Document) -> IngestResult:
+    name, run_id = one.upload.name, one.run.id
+    one.known.suggested = _suggested(document)
+    one.run.emit(HelperRequested(name))
+    needed = ErrorReport.of(HelperNeeded(name=name, draft=run_id))
+    return IngestResult("needs_helper", run_id, name=name, draft=run_id, error=needed, warnings=document.warnings)
+
+
+def _suggested(document: Document) -> dict[str, str]:
+    return {"date": document.dated or "", "author": document.author or "", "topic": document.title or "", "description": ""}
+
+
+async def _file(one: Ingestion, document: Document, helper: NewHelper | None) -> IngestResult | Source:
+    """The source filed; or the source there is, when another process was faster, which had taken this one for dead."""
     from memoir_engine.ingest.pipeline import Means, ingest
-    from memoir_engine.store.plan import NewSource
+    from memoir_engine.store.plan import AlreadyStored
 
-    if upload.helper is None and not engine.resolved.config.auto_source_identification:
-        raise HelperInvalid(
-            problem="none was given, and auto_source_identification is off",
-            advice="Give contextual_helper=…. Nothing was stored.",
-        )
-    ask = Asking(engine, run, IngestionCancelled(name=upload.name))
-    source = NewSource(
-        name=upload.name,
-        kind=document.kind,
-        sha256=sha256,
-        text=document.text,
-        tokens=0,  # known when it is cut
-        original=upload.data,
-        title=document.title,
-        author=document.author,
-        dated=document.dated,
-        headings=document.headings,
-        pages=document.pages,
-        metadata=upload.metadata,
-        owner=actor.user,
-    )
-    means = Means(engine.db, engine.cache, engine.resolved.config, ask, engine.cut, engine.tokens.count)
-    ingested = await ingest(source, upload.helper, means, run)
+    engine, run = one.engine, one.run
+    ask = Asking(engine, run, IngestionCancelled(name=one.upload.name))
+    await ask.count_before()
+
+    def cut(text: str) -> list[Piece]:
+        pieces = engine.cut(text)
+        one.known.estimate = foreseen(engine, [piece.tokens for piece in pieces], helper=helper is None)
+        run.emit(_told(one.known.estimate))
+        return pieces
+
+    means = Means(engine.db, engine.cache, engine.resolved.config, ask, cut, engine.tokens.count)
+    try:
+        ingested = await ingest(_source_of(one, document), helper, means, run, reused=one.upload.helper is None)
+    except AlreadyStored as faster:
+        return await _source(engine, faster.source_id)
     return IngestResult(
         status="success",
         run_id=run.id,
         source_id=ingested.receipt.source_id,
-        name=upload.name,
+        name=one.upload.name,
         chunks=len(ingested.plan.chunks),
         new_categories=len(ingested.plan.categories),
         calls=ask.calls,
         warnings=ingested.warnings,
         action_id=ingested.receipt.action_id,
         helper=None if ingested.plan.helper is None else ingested.plan.helper.text,
+        estimate=one.known.estimate,
     )
 
 
-async def _existing(engine: Engine, sha256: str, owner: str | None) -> Source | None:
+def _source_of(one: Ingestion, document: Document) -> NewSource:
+    from memoir_engine.store.plan import NewSource
+
+    return NewSource(
+        name=one.upload.name,
+        kind=document.kind,
+        sha256=one.sha256,
+        text=document.text,
+        tokens=0,  # known when it is cut
+        original=one.upload.data,
+        title=document.title,
+        author=document.author,
+        dated=document.dated,
+        headings=document.headings,
+        pages=document.pages,
+        metadata=one.upload.metadata,
+        owner=one.actor.user,
+        replaces=one.upload.replaces,
+    )
+
+
+def _told(foreseen: Estimate) -> Estimated:
+    return Estimated(foreseen.chunks, foreseen.calls, foreseen.tokens_prompt, foreseen.tokens_completion, foreseen.cost)
+
+
+async def _existing(one: Ingestion) -> Source | None:
     from memoir_engine.store import sources
 
-    return await engine.db.aread(lambda tx: sources.find_by_digest(tx, owner, sha256))
+    return await one.engine.db.aread(lambda tx: sources.find_by_digest(tx, one.actor.user, one.sha256))
 
 
 async def _source(engine: Engine, source_id: int) -> Source:
@@ -152,15 +205,22 @@ async def _source(engine: Engine, source_id: int) -> Source:
     return await engine.db.aread(lambda tx: sources.get(tx, source_id))
 
 
-def _again(source: Source, run: Run, latency_ms: float) -> IngestResult:
+async def _again(one: Ingestion, source: Source) -> IngestResult:
+    """The same bytes are stored: nothing is stored again, but their helper where one is given or asked for (MEMOIR 2B.8–2B.9)."""
     warning = f"{source.name!r} holds the same bytes and is in memory already; nothing was stored again"
-    run.emit(Warned("again", warning))
+    one.run.emit(Warned("again", warning))
+    said, action = one.upload.helper, None
+    if said is not None:
+        with suppress(NothingChanges):
+            action = await asyncio.to_thread(set_helper, one.engine, one.actor, source.id, said.text, None)
+    elif one.upload.regenerate:
+        await regenerate(one.engine, one.actor, source.id, one.run, force=False)
     return IngestResult(
-        "success", run.id, source_id=source.id, name=source.name, chunks=source.chunks, latency_ms=latency_ms, warnings=(warning,)
+        status="success",
+        run_id=one.run.id,
+        source_id=source.id,
+        name=source.name,
+        chunks=source.chunks,
+        warnings=(warning,),
+        action_id=None if action is None else action.action_id,
     )
-
-
-def _timed(result: IngestResult, warnings: tuple[str, ...], latency_ms: float) -> IngestResult:
-    from dataclasses import replace
-
-    return replace(result, latency_ms=latency_ms, warnings=(*warnings, *result.warnings))

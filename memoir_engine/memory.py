@@ -7,28 +7,29 @@ Source: API; MEMOIR 6; DESIGN §6–7.
 
 from __future__ import annotations
 
-import logging
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Iterable, Sequence
 from pathlib import Path
 from typing import Any, Self, TypeVar
 
-from memoir_engine.acting import ReviewView
+from memoir_engine.acting import DocumentsView, ReviewView
 from memoir_engine.asking import PerPath, QueryOptions, query_verb
 from memoir_engine.config import MemoirConfig, resolve
 from memoir_engine.estimating import estimate
-from memoir_engine.events import Stamped
-from memoir_engine.ingesting import Upload, ingest_verb
+from memoir_engine.helpers import AsyncHelpers
+from memoir_engine.ingesting import ingest_verb
+from memoir_engine.jobs import JobsView
 from memoir_engine.overview import overview, settings, test_call_verb
-from memoir_engine.reading import AuditView, JobsView, RunsView, SourcesView, TreeView
+from memoir_engine.reading import AuditView, RunsView, TreeView
 from memoir_engine.results import Estimate, IngestResult, ModelCheck, Overview, QueryResult, SettingView
-from memoir_engine.run import ALL_ROLES, Actor, Listener, Role
+from memoir_engine.run import ALL_ROLES, Actor, Role
 from memoir_engine.running import Verb
 from memoir_engine.sampling import samples_verb
-from memoir_engine.starting import verb_of
+from memoir_engine.starting import begin
+from memoir_engine.telling import OnEvent, listeners
+from memoir_engine.uploads import Upload
 from memoir_engine.wiring import Engine, open_engine
 
 T = TypeVar("T")
-OnEvent = Callable[[Stamped], object]
 
 
 class AsyncMemory:
@@ -55,11 +56,17 @@ class AsyncMemory:
         name: str = "text",
         contextual_helper: str | None = None,
         metadata: dict[str, Any] | None = None,
+        replaces: int | None = None,
+        regenerate: bool = False,
         on_event: OnEvent | None = None,
     ) -> IngestResult:
-        """Cut a text, file its chunks, and store all of it or nothing (MEMOIR 6.2)."""
-        verb = self._ingestion("ingest_text", text.encode("utf-8", "surrogatepass"), name, contextual_helper, metadata, on_event)
-        return await self._run(verb)
+        """Cut a text, file its chunks, and store all of it or nothing (MEMOIR 6.2).
+
+        replaces: the source of which this is a newer version. regenerate: draw its contextual helper anew.
+        """
+        data = text.encode("utf-8", "surrogatepass")
+        upload = self._upload("ingest_text", data, name, contextual_helper, metadata, replaces, regenerate)
+        return await self._run(ingest_verb(self._engine, self._actor, upload, listeners(on_event)))
 
     async def ingest_file(
         self,
@@ -68,10 +75,13 @@ class AsyncMemory:
         name: str,
         contextual_helper: str | None = None,
         metadata: dict[str, Any] | None = None,
+        replaces: int | None = None,
+        regenerate: bool = False,
         on_event: OnEvent | None = None,
     ) -> IngestResult:
         """The same for the bytes of a file: text, Markdown, HTML, PDF or DOCX, known by content and name."""
-        return await self._run(self._ingestion("ingest_file", data, name, contextual_helper, metadata, on_event))
+        upload = self._upload("ingest_file", data, name, contextual_helper, metadata, replaces, regenerate)
+        return await self._run(ingest_verb(self._engine, self._actor, upload, listeners(on_event)))
 
     async def query(
         self,
@@ -104,7 +114,7 @@ class AsyncMemory:
             None if sources is None else tuple(sources),
             safety_net,
         )
-        return await self._run(query_verb(self._engine, self._actor, question, options, _listeners(on_event)))
+        return await self._run(query_verb(self._engine, self._actor, question, options, listeners(on_event)))
 
     async def load_samples(self) -> tuple[IngestResult, ...]:
         """Ingest the sample corpus that comes with Memoir, each document as a run of its own."""
@@ -117,15 +127,15 @@ class AsyncMemory:
     # --- verbs that do not --------------------------------------------------------------------------------------------
 
     def start(self, verb: str, **arguments: Any) -> str:
-        """Begin `ingest_text`, `ingest_file`, `query` or `load_samples`; the id of its run, to be watched by `jobs`."""
-        made = verb_of(self._engine, self._actor, verb, arguments)
-        run = self._engine.runner.open_run(made, self._actor)
-        self._engine.loop.submit(self._engine.runner.execute(made, run), verb=verb)
-        return run.id
+        """Begin a verb that takes time, with its arguments; the id of its run, to be watched by `jobs`.
 
-    def estimate(self, text: str) -> Estimate:
-        """Calls, tokens and cost of ingesting a text, before anything is asked."""
-        return estimate(self._engine, text)
+        ingest_text, ingest_file, query, load_samples; confirm_helper and regenerate_helper of `helpers`.
+        """
+        return begin(self._engine, self._actor, verb, arguments)
+
+    def estimate(self, given: str | bytes, *, name: str = "text") -> Estimate:
+        """Calls, tokens and cost of ingesting a text, or a file by its bytes and name, before anything is asked."""
+        return estimate(self._engine, given, name)
 
     def overview(self) -> Overview:
         return overview(self._engine, self._actor)
@@ -168,51 +178,32 @@ class AsyncMemory:
 
     def _bind(self, engine: Engine, actor: Actor) -> None:
         self._engine, self._actor = engine, actor
-        self.sources = SourcesView(engine, actor)
+        self.sources = DocumentsView(engine, actor)
         self.tree = TreeView(engine, actor)
         self.runs = RunsView(engine, actor)
         self.jobs = JobsView(engine, actor)
         self.audit = AuditView(engine, actor)
         self.review = ReviewView(engine, actor)
+        self.helpers = AsyncHelpers(engine, actor)
 
     def _view(self, actor: Actor) -> Self:
         view = object.__new__(type(self))
         view._bind(self._engine, actor)
         return view
 
-    def _ingestion(
+    def _upload(
         self,
         verb: str,
         data: bytes,
         name: str,
         helper: str | None,
         metadata: dict[str, Any] | None,
-        on_event: OnEvent | None,
-    ) -> Verb[IngestResult]:
-        upload = Upload.of(verb, data, name, helper, metadata, max_mb=self.config.max_file_mb)
-        return ingest_verb(self._engine, self._actor, upload, verb, _listeners(on_event))
+        replaces: int | None,
+        regenerate: bool,
+    ) -> Upload:
+        limit = self.config.max_file_mb
+        return Upload.of(verb, data, name, helper, metadata, max_mb=limit, replaces=replaces, regenerate=regenerate)
 
     async def _run(self, verb: Verb[T]) -> T:
         engine = self._engine
         return await engine.loop.bridge(engine.runner.perform(verb, self._actor), verb=verb.name)
-
-
-def _listeners(on_event: OnEvent | None) -> tuple[Listener, ...]:
-    return () if on_event is None else (_guarded(on_event),)
-
-
-def _guarded(on_event: OnEvent) -> Listener:
-    """A listener that fails is told to the log and not called again: an ingestion is worth more than its progress bar."""
-    failed = False
-
-    def listener(stamped: Stamped) -> None:
-        nonlocal failed
-        if failed:
-            return
-        try:
-            on_event(stamped)
-        except Exception:
-            failed = True
-            logging.getLogger(__name__).exception("on_event failed; it hears no more of run %s", stamped.run_id)
-
-    return listener

@@ -7,7 +7,7 @@ Source: API; DESIGN §6 "Who and whose", §7.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from typing import TYPE_CHECKING, TypeVar
 
 from memoir_engine.results import (
@@ -62,6 +62,18 @@ class SourcesView(View):
         from memoir_engine.store import sources
 
         return self._read(lambda tx: sources.get(tx, source_id))
+
+    def versions(self, source_id: int) -> tuple[Source, ...]:
+        """The source with all that it replaces and all that replace it, newest first."""
+        from memoir_engine.store import sources
+
+        return self._read(lambda tx: sources.versions(tx, source_id))
+
+    def by_name(self, name: str) -> tuple[Source, ...]:
+        """Those in force with exactly this name, newest first: a recurring name may be a newer version."""
+        from memoir_engine.store import sources
+
+        return self._read(lambda tx: sources.by_name(tx, name, live=True))
 
     def text(self, source_id: int) -> str:
         """The text that spans refer to."""
@@ -196,13 +208,16 @@ class RunsView(View):
 
     def ingest(self, run_id: str) -> IngestResult:
         """An ingestion's result read again from the ledger."""
-        from memoir_engine.errors import retold
+        from memoir_engine.errors import HelperNeeded, retold
+        from memoir_engine.estimating import from_record
 
         run = self.get(run_id).run
-        result = run.result
+        result, waits = run.result, run.status == "waiting_helper"
         error = ErrorReport.of(retold(run.error, run.remedy)) if run.error else None
+        if waits:
+            error = ErrorReport.of(HelperNeeded(name=run.request.get("name", ""), draft=run_id))
         return IngestResult(
-            status="error" if error else "success",
+            status="needs_helper" if waits else "error" if error else "success",
             run_id=run_id,
             source_id=result.get("source_id"),
             name=str(run.request.get("name", "")),
@@ -213,6 +228,8 @@ class RunsView(View):
             warnings=tuple(result.get("warnings", ())),
             action_id=result.get("action_id"),
             error=error,
+            draft=run_id if waits else None,
+            estimate=from_record(result.get("estimate")),
         )
 
     def _detail(self, tx: Tx, run_id: str, *, texts: bool) -> RunDetail:
@@ -250,29 +267,3 @@ class AuditView(View):
         from memoir_engine.store import chain
 
         return self._read(lambda tx: chain.actions(tx, limit=limit, before=before))
-
-
-class JobsView(View):
-    """Runs watched from elsewhere: by their id, from any thread, also after a restart."""
-
-    def get(self, run_id: str) -> RunView:
-        from memoir_engine.store import runs
-
-        return self._read(lambda tx: runs.get(tx, run_id, user=self._actor.user))
-
-    def list(self, limit: int = 20, verbs: Sequence[str] | None = None) -> tuple[RunView, ...]:
-        """Newest first; those whose process has died are interrupted by now."""
-        from memoir_engine.store import runs
-
-        self._engine.bury_the_dead()
-        return self._read(lambda tx: runs.recent(tx, limit=limit, verbs=verbs, user=self._actor.user))
-
-    def cancel(self, run_id: str) -> bool:
-        """True when it will stop; False when it is too late, or it does not run in this process."""
-        self.get(run_id)
-        return self._engine.runner.cancel(run_id)
-
-    def wait(self, run_id: str, timeout_s: float | None = None) -> RunView:
-        """Wait until it has ended, here; its state then, or when the time is over."""
-        self._engine.runner.wait(run_id, timeout_s)
-        return self.get(run_id)

@@ -9,10 +9,11 @@ from __future__ import annotations
 from typing import Any
 
 from memoir_engine.errors import IngestionCancelled, MemoirError
-from memoir_engine.ingesting import Upload, ingest_verb
+from memoir_engine.ingesting import ingest_verb
 from memoir_engine.results import IngestResult
 from memoir_engine.run import Actor, Run
 from memoir_engine.running import Verb
+from memoir_engine.uploads import Upload
 from memoir_engine.wiring import Engine
 
 NAME = "the sample memory"
@@ -27,7 +28,7 @@ def samples_verb(engine: Engine, actor: Actor) -> Verb[tuple[IngestResult, ...]]
         for sample in documents():
             run.check(IngestionCancelled, name=NAME)
             upload = Upload.of("ingest_file", sample.data, sample.name, None, None, max_mb=engine.resolved.config.max_file_mb)
-            results.append(await engine.runner.perform(ingest_verb(engine, actor, upload, "ingest_file"), actor))
+            results.append(await engine.runner.perform(ingest_verb(engine, actor, upload), actor))
         return tuple(results)
 
     def failed(run: Run, error: MemoirError) -> tuple[IngestResult, ...]:

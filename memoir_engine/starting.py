@@ -9,33 +9,42 @@ from typing import Any
 
 from memoir_engine.asking import QueryOptions, query_verb
 from memoir_engine.errors import InvalidSetting
-from memoir_engine.ingesting import Upload, ingest_verb
-from memoir_engine.run import Actor
+from memoir_engine.helpers import confirming
+from memoir_engine.identifying import regenerate_verb
+from memoir_engine.ingesting import ingest_verb
+from memoir_engine.run import Actor, Run
 from memoir_engine.running import Verb
 from memoir_engine.sampling import samples_verb
+from memoir_engine.uploads import Upload
 from memoir_engine.wiring import Engine
 
-VERBS = ("ingest_text", "ingest_file", "query", "load_samples")
+VERBS = ("ingest_text", "ingest_file", "query", "load_samples", "confirm_helper", "regenerate_helper")
 
 
-def verb_of(engine: Engine, actor: Actor, name: str, arguments: dict[str, Any]) -> Verb[Any]:
-    """Raises InvalidSetting for a verb or an argument there is not."""
+def begin(engine: Engine, actor: Actor, name: str, arguments: dict[str, Any]) -> str:
+    """The id of the run that has begun; of confirm_helper it is the draft's own.
+
+    Raises InvalidSetting for a verb or an argument there is not; of confirm_helper HelperInvalid and DraftNotFound.
+    """
+    verb, run = _opened(engine, actor, name, dict(arguments))
+    engine.loop.submit(engine.runner.execute(verb, run), verb=name)
+    return run.id
+
+
+def _opened(engine: Engine, actor: Actor, name: str, given: dict[str, Any]) -> tuple[Verb[Any], Run]:
+    problem, names = "", sorted(given)
     try:
-        return _made(engine, actor, name, dict(arguments))
+        if name == "confirm_helper":
+            return confirming(engine, actor, given.pop("draft"), given.pop("fields"), **given)
+        verb = _made(engine, actor, name, given)
     except KeyError as missing:
-        raise InvalidSetting(
-            name="arguments",
-            value=sorted(arguments),
-            problem=f"{missing.args[0]!r} is missing",
-            advice=f"Give {name} the arguments of memory.{name}().",
-        ) from missing
+        problem = f"{missing.args[0]!r} is missing"
     except TypeError as unknown:
-        raise InvalidSetting(
-            name="arguments",
-            value=sorted(arguments),
-            problem=str(unknown),
-            advice=f"Give {name} the arguments of memory.{name}().",
-        ) from unknown
+        problem = str(unknown)
+    if problem:
+        advice = f"Give {name} the arguments of the verb of this name."
+        raise InvalidSetting(name="arguments", value=names, problem=problem, advice=advice)
+    return verb, engine.runner.open_run(verb, actor)
 
 
 def _made(engine: Engine, actor: Actor, name: str, given: dict[str, Any]) -> Verb[Any]:
@@ -45,9 +54,11 @@ def _made(engine: Engine, actor: Actor, name: str, given: dict[str, Any]) -> Ver
         return query_verb(engine, actor, question, QueryOptions(**given, sources=None if sources is None else tuple(sources)))
     if name in ("ingest_text", "ingest_file"):
         data = given.pop("text").encode("utf-8", "surrogatepass") if name == "ingest_text" else given.pop("data")
-        return ingest_verb(engine, actor, _upload(engine, name, data, **given), name)
+        return ingest_verb(engine, actor, _upload(engine, name, data, **given))
     if name == "load_samples":
         return samples_verb(engine, actor)
+    if name == "regenerate_helper":
+        return regenerate_verb(engine, actor, given.pop("source_id"), force=bool(given.pop("force", False)))
     raise InvalidSetting(
         name="verb", value=name, problem="there is no such verb to start", advice=f"Use one of: {', '.join(VERBS)}."
     )
@@ -61,5 +72,8 @@ def _upload(
     name: str = "text",
     contextual_helper: str | None = None,
     metadata: dict[str, Any] | None = None,
+    replaces: int | None = None,
+    regenerate: bool = False,
 ) -> Upload:
-    return Upload.of(verb, data, name, contextual_helper, metadata, max_mb=engine.resolved.config.max_file_mb)
+    limit = engine.resolved.config.max_file_mb
+    return Upload.of(verb, data, name, contextual_helper, metadata, max_mb=limit, replaces=replaces, regenerate=regenerate)

@@ -132,17 +132,42 @@ class Asking:
         self._stopped = stopped
         self.calls = 0
         self.cost = 0.0
+        self._in_flight = 0.0  # what the calls under way may cost
+
+    async def count_before(self) -> None:
+        """What the same run has spent before it was resumed counts towards its cap."""
+        from memoir_engine.store import runs
+
+        if self._engine.resolved.config.max_cost is not None:
+            view = await self._engine.db.aread(lambda tx: runs.get(tx, self._run.id))
+            self.cost = view.cost or 0.0
 
     async def __call__(self, prompt: Prompt, *, reuse: bool = True) -> Reply:
-        cap = self._engine.resolved.config.max_cost
         if self._run.cancellation.asked:
             raise self._stopped
-        if cap is not None and self.cost >= cap:
-            raise CostCapReached(spent=self.cost, cap=cap)
-        reply = await self._engine.client.ask(prompt, self._run, reuse=reuse)
+        likely = await asyncio.to_thread(self._likely, prompt) if self._engine.resolved.config.max_cost is not None else 0.0
+        self._within_cap(likely)
+        self._in_flight += likely
+        try:
+            reply = await self._engine.client.ask(prompt, self._run, reuse=reuse)
+        finally:
+            self._in_flight -= likely
         self.calls += 0 if reply.reused else 1
         self.cost += reply.cost or 0.0
         return reply
+
+    def _within_cap(self, likely: float) -> None:
+        """The cap holds before a call is made, those under way included: afterwards it would be paid for."""
+        cap = self._engine.resolved.config.max_cost
+        if cap is not None and (self.cost >= cap or self.cost + self._in_flight + likely > cap):
+            raise CostCapReached(spent=self.cost, cap=cap)
+
+    def _likely(self, prompt: Prompt) -> float:
+        """What the prompt alone will cost at least; 0 where no price is known."""
+        from memoir_engine.llm.prices import cost
+
+        tokens = self._engine.tokens.count(prompt.instructions) + self._engine.tokens.count(prompt.text)
+        return cost(self._engine.client.choice, tokens, 0) or 0.0
 
 
 def open_engine(resolved: Resolved, clock: Clock | None = None) -> Engine:

@@ -11,7 +11,8 @@ from collections.abc import Callable, Sequence
 from memoir_engine.errors import HelperInvalid
 from memoir_engine.ingest.batch import Ask
 from memoir_engine.prompts import helper as prompt
-from memoir_engine.store.plan import NewChunk, NewHelper, NewSource
+from memoir_engine.results import Source
+from memoir_engine.store.plan import NewHelper, NewSource
 
 Count = Callable[[str], int]
 
@@ -29,15 +30,15 @@ def given(text: str, count: Count) -> NewHelper:
     return NewHelper("user", text, tokens, None, None, None)
 
 
-async def generate(source: NewSource, chunks: Sequence[NewChunk], ask: Ask, count: Count) -> NewHelper:
-    """One call, from what MEMOIR 2B.2 names, in its order."""
+async def generate(source: NewSource | Source, texts: Sequence[str], ask: Ask, count: Count) -> NewHelper:
+    """One call, from what MEMOIR 2B.2 names, in its order. texts: of the first chunks, or of all."""
     facts = prompt.gather(
         source.name,
         title=source.title,
         headings=(heading.text for heading in source.headings),
         author=source.author,
         dated=source.dated,
-        chunks=(source.text[c.start : c.end] for c in chunks),
+        chunks=texts,
         count=count,
     )
     answer = await ask(prompt.build(facts))

@@ -17,7 +17,7 @@ from memoir_engine.ingest.batch import Ask
 from memoir_engine.ingest.draft import DraftTree, Node
 from memoir_engine.ingest.filing import Filing, Material
 from memoir_engine.ingest.gate import Gate
-from memoir_engine.ingest.helper import generate, given
+from memoir_engine.ingest.helper import generate
 from memoir_engine.ingest.planning import make_plan
 from memoir_engine.run import Run
 from memoir_engine.store.database import Database
@@ -49,14 +49,17 @@ class Ingested:
     warnings: tuple[str, ...]
 
 
-async def ingest(source: NewSource, helper: str | None, means: Means, run: Run) -> Ingested:
-    """File a source that is not stored yet. Raises what went wrong, with nothing stored."""
+async def ingest(source: NewSource, helper: NewHelper | None, means: Means, run: Run, *, reused: bool = False) -> Ingested:
+    """File a source that is not stored yet. Raises what went wrong, with nothing stored.
+
+    helper: settled already, by a person or (`reused`) for an earlier version; None: to be generated.
+    """
     chunks, warnings = await _cut(source, means, run)
     source = replace(source, tokens=sum(chunk.tokens for chunk in chunks))
     _still_wanted(source, run)
-    settled = given(helper, means.count) if helper is not None else await generate(source, chunks, means.ask, means.count)
-    run.emit(HelperReady(settled.origin, settled.tokens, reused=False, calls=0 if helper is not None else 1))
     texts = [source.text[chunk.start : chunk.end] for chunk in chunks]
+    settled = helper or await generate(source, texts, means.ask, means.count)
+    run.emit(HelperReady(settled.origin, settled.tokens, reused=reused and helper is not None, calls=0 if helper else 1))
     material = Material(source.name, settled.text, texts, await asyncio.to_thread(lambda: [terms(text) for text in texts]))
     for _ in range(PLANS):
         plan = await _plan(source, settled, chunks, material, means, run)

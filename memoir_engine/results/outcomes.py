@@ -42,6 +42,8 @@ class IngestResult:
     action_id: str | None = None
     helper: str | None = None
     error: ErrorReport | None = None
+    draft: str | None = None  # with needs_helper: what helpers.confirm and helpers.cancel take
+    estimate: Estimate | None = None  # what was foreseen when the chunks were cut
 
     def raise_for_error(self) -> IngestResult:
         """Raise what went wrong; itself when nothing did."""
@@ -111,12 +113,16 @@ class UsedChunk:
 
 @dataclass(frozen=True)
 class ChunkSummary:
-    """SUMMARIZE: what stood for a chunk in the final prompt. chars: of the chunk; target: what was allowed."""
+    """SUMMARIZE: what stood for a chunk in the final prompt. chars: of the chunk; target: what was allowed.
+
+    call_id: the call whose reply holds the text.
+    """
 
     chunk_id: int
     chars: int
     target: int
     text: str
+    call_id: int | None = None
 
 
 @dataclass(frozen=True)

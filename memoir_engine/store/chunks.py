@@ -109,6 +109,12 @@ def of_source(tx: Tx, source_id: int) -> tuple[Chunk, ...]:
     return _chunks(tx, _wanted(outer=True).where(t.chunk.c.source_id == source_id).order_by(t.chunk.c.position))
 
 
+def first_texts(tx: Tx, source_id: int, *, limit: int = 5) -> tuple[str, ...]:
+    """The texts of a source's first chunks."""
+    c = t.chunk.c
+    return tuple(tx.execute(select(c.text).where(c.source_id == source_id).order_by(c.position).limit(limit)).scalars())
+
+
 def texts(tx: Tx, chunk_ids: Iterable[int]) -> dict[int, str]:
     found: dict[int, str] = {}
     for some in portions(sorted(set(chunk_ids))):

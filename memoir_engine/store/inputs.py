@@ -31,7 +31,7 @@ def keep(tx: Tx, run_id: str, kept: Kept) -> None:
     """Write it; does nothing when it is there already."""
     if kept_runs(tx, [run_id]):
         return
-    parts = [canonical(kept.how).encode(), *(kept.data[i : i + PART] for i in range(0, len(kept.data), PART))]
+    parts = [_told(kept.how), *(kept.data[i : i + PART] for i in range(0, len(kept.data), PART))]
     for part, some in enumerate(parts):
         tx.execute(insert(t.run_input).values(run_id=run_id, part=part, bytes=some))
 
@@ -41,14 +41,14 @@ def amend(tx: Tx, run_id: str, **how: Any) -> None:
     c = t.run_input.c
     header = (c.run_id == run_id) & (c.part == 0)
     before = tx.execute(select(c.bytes).where(header)).scalar_one()
-    after = {**parse(before.decode()), **how}
-    tx.execute(update(t.run_input).where(header).values(bytes=canonical(after).encode()))
+    after = {**_read(before), **how}
+    tx.execute(update(t.run_input).where(header).values(bytes=_told(after)))
 
 
 def get(tx: Tx, run_id: str) -> Kept | None:
     c = t.run_input.c
     parts = tx.execute(select(c.bytes).where(c.run_id == run_id).order_by(c.part)).scalars().all()
-    return Kept(parse(parts[0].decode()), b"".join(parts[1:])) if parts else None
+    return Kept(_read(parts[0]), b"".join(parts[1:])) if parts else None
 
 
 def kept_runs(tx: Tx, run_ids: list[str]) -> set[str]:
@@ -67,3 +67,12 @@ def forget_ended(tx: Tx, subject: str | None) -> None:
         c = t.run.c
         ended = select(c.id).where(c.subject == subject, c.status.in_(("failed", "interrupted")))
         tx.execute(delete(t.run_input).where(t.run_input.c.run_id.in_(ended)))
+
+
+def _told(how: dict[str, Any]) -> bytes:
+    return canonical(how).encode("utf-8", "surrogatepass")  # what cannot be stored is told so later, by its own error
+
+
+def _read(told: bytes) -> dict[str, Any]:
+    how: dict[str, Any] = parse(told.decode("utf-8", "surrogatepass"))
+    return how

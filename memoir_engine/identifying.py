@@ -1,0 +1,81 @@
+"""The contextual helper of a stored source, changed: by a person, or drawn again by the model.
+
+Invariant: a version is added, none is ever changed; a user's stays in force unless somebody says otherwise.
+Source: MEMOIR 2B.8–2B.10.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from memoir_engine.errors import IngestionCancelled, MemoirError, NotAllowed
+from memoir_engine.events import HelperReady
+from memoir_engine.results import Action, Helper
+from memoir_engine.run import Actor, Listener, Run, new_id
+from memoir_engine.running import Verb
+from memoir_engine.wiring import Asking, Engine
+
+
+def set_helper(engine: Engine, actor: Actor, source_id: int, text: str, reason: str | None) -> Action:
+    """Raises NotAllowed, SourceNotFound, HelperInvalid, NothingChanges."""
+    from memoir_engine.ingest.helper import given
+    from memoir_engine.store import helpers
+
+    needs_auditor(actor, "set a contextual helper")
+    new, action_id = given(text, engine.tokens.count), new_id(engine.clock.now())
+    return engine.db.write(
+        lambda tx: helpers.set_by_user(
+            tx, source_id, new, actor=actor.name, reason=reason, clock=engine.clock, action_id=action_id
+        ),
+        operation=f"the helper of source {source_id}",
+    )
+
+
+def regenerate_verb(
+    engine: Engine, actor: Actor, source_id: int, *, force: bool, listeners: tuple[Listener, ...] = ()
+) -> Verb[Helper | MemoirError]:
+    """Its answers are its own: what was paid for before is what one wants to have drawn again."""
+    name = f"the helper of source {source_id}"
+
+    async def work(run: Run) -> Helper:
+        return await regenerate(engine, actor, source_id, run, force=force)
+
+    return Verb(
+        name="regenerate_helper",
+        request={"source_id": source_id, "force": force},
+        subject=None,
+        work=work,
+        failed=lambda run, error: error,
+        stopped=lambda: IngestionCancelled(name=name),
+        record=_record,
+        listeners=listeners,
+    )
+
+
+async def regenerate(engine: Engine, actor: Actor, source_id: int, run: Run, *, force: bool) -> Helper:
+    """From what is known of the source now and its first chunks, within the limits of the first time (MEMOIR 2B.9)."""
+    from memoir_engine.ingest.helper import generate
+    from memoir_engine.store import chunks, helpers, sources
+
+    needs_auditor(actor, "regenerate a contextual helper")
+    source = await engine.db.aread(lambda tx: sources.get(tx, source_id))
+    texts = await engine.db.aread(lambda tx: chunks.first_texts(tx, source_id))
+    ask = Asking(engine, run, IngestionCancelled(name=source.name))
+    new = await generate(source, texts, ask, engine.tokens.count)
+    run.emit(HelperReady(new.origin, new.tokens, reused=False, calls=ask.calls))
+    await engine.db.awrite(
+        lambda tx: helpers.regenerated(tx, source_id, new, run_id=run.id, actor=actor.name, clock=engine.clock, force=force),
+        operation=f"the helper of source {source_id}",
+    )
+    return (await engine.db.aread(lambda tx: sources.helper_history(tx, source_id)))[0]
+
+
+def needs_auditor(actor: Actor, verb: str) -> None:
+    if "auditor" not in actor.roles:
+        raise NotAllowed(actor=actor.name, verb=verb, role="auditor")
+
+
+def _record(outcome: Helper | MemoirError) -> dict[str, Any]:
+    if isinstance(outcome, MemoirError):
+        return {}
+    return {"source_id": outcome.source_id, "version": outcome.version, "in_force": outcome.in_force, "tokens": outcome.tokens}

@@ -1,0 +1,97 @@
+"""Runs watched from elsewhere: by their id, from any thread, also after a restart; stopped, given up, or gone on with.
+
+Invariant: a resumed ingestion is the same run: what it asked before is answered from the ledger, and only what is missing is
+asked of the model.
+Source: DESIGN §7 (Job), §8 (answers paid for); issue "Resume".
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+
+from memoir_engine.errors import IngestionCancelled, RunNotResumable
+from memoir_engine.ingesting import ingest_verb
+from memoir_engine.reading import View
+from memoir_engine.results import RunView
+from memoir_engine.run import RunStatus
+from memoir_engine.uploads import Upload
+
+INGESTIONS = ("ingest_text", "ingest_file")
+RESUMABLE: tuple[RunStatus, ...] = ("failed", "interrupted")
+AGAIN = {"query": "Ask the question again.", "load_samples": "Load the samples again: what is stored is recognised."}
+WHY = {
+    "queued": ("it has not begun yet", "Wait for it: jobs.wait(run_id)."),
+    "running": ("it is still running", "Wait for it; one whose process has ended shows as interrupted within seconds."),
+    "waiting_helper": ("it waits for its contextual helper", "helpers.confirm(run_id, fields) goes on with it."),
+    "done": ("it is done", "There is nothing left to do."),
+    "cancelled": ("it was cancelled, and nothing of it is kept", "Ingest again."),
+}
+NOTHING_KEPT = "Ingest again: answers already paid for are re-used, and what is stored is recognised."
+
+
+class JobsView(View):
+    """Runs by their id."""
+
+    def get(self, run_id: str) -> RunView:
+        from memoir_engine.store import runs
+
+        return self._read(lambda tx: runs.get(tx, run_id, user=self._actor.user))
+
+    def list(self, limit: int = 20, verbs: Sequence[str] | None = None) -> tuple[RunView, ...]:
+        """Newest first; those whose process has died are interrupted by now."""
+        from memoir_engine.store import runs
+
+        self._engine.bury_the_dead()
+        return self._read(lambda tx: runs.recent(tx, limit=limit, verbs=verbs, user=self._actor.user))
+
+    def cancel(self, run_id: str) -> bool:
+        """True when it will stop; False when it is too late, or it does not run in this process.
+
+        An ingestion that waits for a helper, failed or was interrupted is given up: what was kept of it is deleted.
+        """
+        from memoir_engine.store import runs
+
+        view = self.get(run_id)
+        if self._engine.runner.cancel(run_id):
+            return True
+        if view.verb not in INGESTIONS or not (view.resumable or view.status == "waiting_helper"):
+            return False
+        stopped = IngestionCancelled(name=str(view.request.get("name", "")))
+        return self._engine.db.write(
+            lambda tx: runs.give_up(tx, run_id, (*RESUMABLE, "waiting_helper"), clock=self._engine.clock, error=stopped),
+            operation=f"the end of run {run_id}",
+        )
+
+    def wait(self, run_id: str, timeout_s: float | None = None) -> RunView:
+        """Wait until it has ended, here; its state then, or when the time is over."""
+        self._engine.runner.wait(run_id, timeout_s)
+        return self.get(run_id)
+
+    def resume(self, run_id: str) -> str:
+        """Go on, in the background, with an ingestion that failed or was interrupted; the same id.
+
+        Raises RunNotResumable (E213) saying why not, and what to do instead.
+        """
+        from memoir_engine.store import inputs
+
+        self._engine.bury_the_dead()
+        view = self.get(run_id)
+        kept = self._read(lambda tx: inputs.get(tx, run_id)) if view.resumable and view.verb in INGESTIONS else None
+        if kept is None:
+            raise _not_resumable(view)
+        engine, actor = self._engine, replace(self._actor, user=view.user)
+        verb = ingest_verb(engine, actor, Upload.again(kept, max_mb=engine.resolved.config.max_file_mb))
+        run = engine.runner.reopen(verb, actor, run_id, RESUMABLE)
+        if run is None:
+            raise _not_resumable(self.get(run_id))
+        engine.loop.submit(engine.runner.execute(verb, run), verb="jobs.resume")
+        return run_id
+
+
+def _not_resumable(view: RunView) -> RunNotResumable:
+    if view.verb not in INGESTIONS:
+        advice = AGAIN.get(view.verb, "Start it again.")
+        return RunNotResumable(run_id=view.id, problem=f"only ingestions are resumed, this is {view.verb}", advice=advice)
+    problem, advice = WHY.get(view.status, ("what it needs to go on is no longer kept", NOTHING_KEPT))
+    return RunNotResumable(run_id=view.id, problem=problem, advice=advice)

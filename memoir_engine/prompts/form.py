@@ -1,0 +1,67 @@
+"""The form in which a person says what a source is, and the paragraph it becomes: the user's contextual helper.
+
+Invariant: pure, and nothing a person may type raises: what is wrong comes back by field, with what to do about it.
+Every field is required and may say "unknown"; what is known stands in one paragraph of at most 300 tokens.
+Source: MEMOIR 2B.6, 2B.7.1–2B.7.6; spec/README 2B.7.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+from datetime import date, datetime
+
+from memoir_engine.prompts.helper import MAX_TOKENS, UNKNOWN, Count, known
+
+FIELDS = ("date", "author", "topic", "description")
+DESCRIPTION_TOKENS = 200
+NOTHING_KNOWN = "Author, date, topic and content of this source are unknown."
+EXAMPLES = "2024, 2024-05, 2024-05-17 or 2024-05-17T09:30:00"
+
+_DATE = re.compile(r"(\d{4})(?:-(\d\d)(?:-(\d\d)(T\d\d:\d\d:\d\d(?:\.\d+)?(?:Z|[+-]\d\d:?\d\d)?)?)?)?", re.ASCII)
+
+
+def tidy(fields: Mapping[str, str]) -> dict[str, str]:
+    """Exactly the fields of the form, each on one line; empty where nothing was given."""
+    return {name: " ".join(str(fields.get(name) or "").split()) for name in FIELDS}
+
+
+def problems(fields: Mapping[str, str], count: Count) -> dict[str, str]:
+    """What is wrong, by field; empty when the form is complete. fields: as `tidy` leaves them."""
+    found = {name: f"The {name} is missing. If you do not know it, write: {UNKNOWN}" for name in FIELDS if not fields[name]}
+    if fields["date"] and known(fields["date"]) and not is_date(fields["date"]):
+        found["date"] = f"{fields['date']!r} is no date in ISO 8601. Write it like {EXAMPLES}, or: {UNKNOWN}"
+    tokens = count(fields["description"])
+    if tokens > DESCRIPTION_TOKENS:
+        found["description"] = f"The description has {tokens} tokens, {DESCRIPTION_TOKENS} at most. Shorten it."
+    return found
+
+
+def is_date(text: str) -> bool:
+    """A year, a month, a day, or a day with its time, that there is in the calendar."""
+    matched = _DATE.fullmatch(text)
+    if matched is None:
+        return False
+    year, month, day, time = matched.groups()
+    try:
+        date(int(year), int(month or 1), int(day or 1))
+        return time is None or datetime.fromisoformat(text) is not None
+    except ValueError:
+        return False
+
+
+def compose(fields: Mapping[str, str]) -> str:
+    """One paragraph with the author, date, topic and description that are known (MEMOIR 2B.7.5)."""
+    named = (("Author", "author"), ("Date", "date"), ("Topic", "topic"))
+    told = [f"{title}: {value.rstrip('.')}." for title, name in named if (value := known(fields[name]))]
+    description = known(fields["description"])
+    return " ".join([*told, *([description] if description else [])]) or NOTHING_KNOWN
+
+
+def problem_of(text: str, tokens: int) -> str | None:
+    """What is wrong with the paragraph as a whole, composed or edited."""
+    if not text:
+        return "The paragraph is empty. Say in a sentence or two what the source is."
+    if tokens > MAX_TOKENS:
+        return f"The paragraph has {tokens} tokens, {MAX_TOKENS} at most. Shorten the author, the topic or the description."
+    return None
