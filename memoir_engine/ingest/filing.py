@@ -113,8 +113,8 @@ class Filing:
         return await self._settled(frame, [placed for outcome in outcomes for placed in outcome])
 
     async def _asked(self, frame: Frame, batch: list[int]) -> list[Placed]:
+        question = await asyncio.to_thread(self._question, frame, batch)  # while other calls are being waited for
         async with self._gate.turn(frame.options.level):
-            question = await asyncio.to_thread(self._question, frame, batch)
             return await ask_batch(question, self._ask, self._run, source=self.material.name)
 
     def _frame(self, parent: int) -> Frame:

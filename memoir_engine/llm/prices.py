@@ -13,14 +13,22 @@ from memoir_engine.llm.providers import Choice
 from memoir_engine.llm.quiet import quiet_litellm
 
 _LIST_PREFIX = {"google": "gemini", "xai": "xai", "anthropic": "anthropic", "openai": "openai"}
+_FREE = ("offline", "ollama", "lmstudio")
+_asked: set[tuple[str, str]] = set()  # (provider, model) whose price was looked up
 _SAMPLE_TOKENS = 1000  # below every tier of long contexts, far above rounding
+
+
+def is_known(choice: Choice) -> bool:
+    """Whether `cost` answers at once: nothing has to be loaded for this model any more."""
+    return choice.provider in _FREE or (choice.provider, choice.model) in _asked
 
 
 def cost(choice: Choice, tokens_prompt: int, tokens_completion: int) -> float | None:
     """USD. Models run on one's own machine cost nothing. The first call for a model loads litellm: seconds."""
-    if choice.provider in ("offline", "ollama", "lmstudio"):
+    if choice.provider in _FREE:
         return 0.0
     unit = _unit(choice.provider, choice.model)
+    _asked.add((choice.provider, choice.model))
     return None if unit is None else unit[0] * tokens_prompt + unit[1] * tokens_completion
 
 

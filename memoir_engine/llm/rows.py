@@ -17,7 +17,7 @@ from memoir_engine.config import Secrets
 from memoir_engine.ledger import Attempt, Paid
 from memoir_engine.llm import forms
 from memoir_engine.llm.forms import Mode
-from memoir_engine.llm.prices import cost
+from memoir_engine.llm.prices import cost, is_known
 from memoir_engine.llm.providers import Choice
 from memoir_engine.llm.wire import Exchange
 from memoir_engine.prompts import Prompt
@@ -86,8 +86,8 @@ class Measure:
         return self.run.clock.tick_ms() - self._began_ms
 
     async def _price(self, tokens: Tokens) -> float | None:
-        if self.choice.provider == "offline":
-            return 0.0
+        if is_known(self.choice):  # a hop to the pool costs a call more than the multiplication
+            return cost(self.choice, tokens.prompt, tokens.completion)
         return await asyncio.to_thread(cost, self.choice, tokens.prompt, tokens.completion)
 
     def _tokens(self, response: ModelResponse, text: str) -> Tokens:
