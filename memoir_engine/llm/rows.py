@@ -119,7 +119,7 @@ class Measure:
             params={**self.settings, **(served or {})},
             attempt=self.number,
             started_at=self.started_at,
-            latency_ms=self._elapsed_ms() if latency_ms is None else latency_ms,
+            latency_ms=round(self._elapsed_ms() if latency_ms is None else latency_ms, 3),  # as exact as databases keep it
             tokens_prompt=tokens.prompt,
             tokens_completion=tokens.completion,
             tokens_estimated=tokens.estimated,

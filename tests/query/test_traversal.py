@@ -1,0 +1,208 @@
+"""A question walks the tree: one call per level, ranks, forced levels, wrong selections."""
+
+from __future__ import annotations
+
+import pytest
+
+from memoir_engine import Memory
+from memoir_engine.errors import SelectionInvalid
+from scripted import Opened, Script, events, paper, selected
+
+ROOTS = "ABCDEFG"
+WIDE = paper(*(f"{a}/{a}{b}x/{a}{b}{c}y" for a in ROOTS for b in "kl" for c in "mn"))  # 7 · 2 · 2 leaves
+
+
+@pytest.fixture
+def wide(opened: Opened) -> Memory:
+    memory = opened(batch_size=50, max_token_budget=20_000)
+    memory.ingest_text(WIDE).raise_for_error()
+    return memory
+
+
+@pytest.fixture
+def small(memory: Memory) -> Memory:
+    memory.ingest_text(paper("Music/Strings/Violin", "Music/Wind/Flute", "Art/Oil/Dutch")).raise_for_error()
+    return memory
+
+
+@pytest.mark.req("MEMOIR 4.1", "MEMOIR 9.12")
+@pytest.mark.parametrize(
+    ("strategy", "widths", "leaves"),
+    [
+        pytest.param("one_shot", [1, 1, 1], 1, marks=pytest.mark.req("MEMOIR 8.one_shot")),
+        pytest.param("wide_branch", [3, 3, 3], 3, marks=pytest.mark.req("MEMOIR 8.wide_branch")),
+        pytest.param("zoom_in", [6, 4, 2], 2, marks=pytest.mark.req("MEMOIR 8.zoom_in")),
+        pytest.param("branch_out", [6, 8, 10], 10, marks=pytest.mark.req("MEMOIR 8.branch_out")),
+    ],
+)
+def test_each_strategy_asks_once_per_level_for_its_width(
+    wide: Memory, script: Script, strategy: str, widths: list[int], leaves: int
+):
+    result = wide.query("where?", strategy=strategy).raise_for_error()
+    asked = [one.choice for one in script.asked("select")]
+    assert [choice.level for choice in asked] == [1, 2, 3]
+    assert [choice.most for choice in asked] == widths
+    assert len(result.paths) == leaves
+
+
+def test_one_call_carries_the_options_of_all_open_paths_grouped_by_parent(wide: Memory, script: Script):
+    script.on("select", selected("C", "A", most=2))
+    wide.query("where?", n=2).raise_for_error()
+    assert [(group.path, group.names) for group in script.asked("select")[1].choice.groups] == [
+        (("C",), ("Ckx", "Clx")),
+        (("A",), ("Akx", "Alx")),
+    ]
+
+
+@pytest.mark.req("MEMOIR 4.1.1")
+def test_the_schema_allows_the_offered_names_with_a_rank_and_nothing_more(small: Memory, script: Script):
+    small.query("where?").raise_for_error()
+    asked = script.asked("select")[0]
+    assert asked.names == ["Music", "Art"]
+    item = asked.schema["$defs"]["Selection"]
+    assert (list(item["properties"]), item["additionalProperties"]) == (["category", "ranked_relevance"], False)
+
+
+@pytest.mark.req("MEMOIR 4.1.2")
+def test_ranks_run_from_the_width_downwards(wide: Memory, script: Script):
+    script.on("select", selected("B", "F", "D", most=3), selected("Flx", most=3), selected("Flny", "Flmy", most=2))
+    result = wide.query("where?").raise_for_error()
+    assert [(path.names, path.ranks) for path in result.paths] == [
+        (("F", "Flx", "Flny"), (2, 3, 2)),
+        (("F", "Flx", "Flmy"), (2, 3, 1)),
+    ]
+    assert [(chunk.category_path[-1], chunk.ranked_relevance) for chunk in result.chunks] == [("Flny", 2), ("Flmy", 1)]
+
+
+WRONG = [
+    pytest.param(selected("Music", "Music", most=2), "'Music' is selected twice", id="one twice"),
+    pytest.param(selected("Music", "Art", most=3), "ranked_relevance must be 2, 1", id="ranks too high"),
+    pytest.param(selected(), "nothing is selected", id="none"),
+    pytest.param(
+        {"selections": [{"category": name, "ranked_relevance": 2} for name in ("Music", "Art")]},
+        "ranked_relevance must be 2, 1 from the most relevant on, not [2, 2]",
+        id="equal ranks",
+    ),
+]
+
+
+@pytest.mark.req("MEMOIR 4.1.2")
+@pytest.mark.parametrize(("wrong", "problem"), WRONG)
+def test_a_wrong_selection_is_asked_once_more_with_what_was_wrong(
+    small: Memory, script: Script, wrong: dict[str, object], problem: str
+):
+    script.on("select", wrong)
+    result = small.query("where?").raise_for_error()
+    first, again = [one.choice for one in script.asked("select")[:2]]
+    assert (first.level, first.problems, again.level) == (1, (), 1)
+    assert any(problem in told for told in again.problems)
+    assert [decision.attempts for decision in result.decisions if decision.level == 1] == [2]
+
+
+@pytest.mark.parametrize(("wrong", "problem"), WRONG)
+def test_a_selection_that_stays_wrong_is_an_error_that_says_so(
+    small: Memory, script: Script, wrong: dict[str, object], problem: str
+):
+    script.on("select", wrong, wrong)
+    result = small.query("where?")
+    assert (result.status, result.answer, len(result.responses)) == ("error", "", 2)
+    assert result.error is not None
+    assert result.error.code == "E305"
+    assert problem in result.error.message
+    with pytest.raises(SelectionInvalid):
+        result.raise_for_error()
+
+
+def test_a_name_that_was_not_offered_is_refused_at_the_border(small: Memory, script: Script):
+    script.on("select", *[selected("Law", most=2)] * 3)
+    result = small.query("where?")
+    assert result.error is not None
+    assert result.error.code == "E407"
+    assert "'Law' is not one of the allowed values" in result.error.message
+
+
+@pytest.mark.req("MEMOIR 4.1.2")
+def test_a_level_with_one_option_is_taken_without_a_call(memory: Memory, script: Script):
+    memory.ingest_text(paper("Music/Strings/Violin", "Music/Strings/Cello")).raise_for_error()
+    result = memory.query("where?").raise_for_error()
+    assert [one.choice.level for one in script.asked("select")] == [3]
+    assert [(d.level, d.decided_by, d.call_id is None, len(d.chosen)) for d in result.decisions] == [
+        (1, "forced", True, 1),
+        (2, "forced", True, 1),
+        (3, "model", False, 2),
+    ]
+    assert [told["forced"] for told in events(memory, result.run_id, "LevelSelected")] == [True, True, False]
+    assert result.paths[0].ranks == (1, 1, 2)
+
+
+@pytest.mark.req("MEMOIR 4.2", "MEMOIR 4.2.1")
+def test_every_path_runs_from_the_root_to_a_leaf(wide: Memory):
+    result = wide.query("where?", strategy="branch_out").raise_for_error()
+    names = {category.id: category for category in wide.tree.all()}
+    assert [[names[number].level for number in path.category_ids] for path in result.paths] == [[1, 2, 3]] * 10
+    assert all(names[path.category_ids[-1]].is_leaf for path in result.paths)
+    assert all(names[path.category_ids[-1]].path == path.names for path in result.paths)
+
+
+def test_an_open_path_that_gets_no_choice_is_dropped_and_told(wide: Memory, script: Script):
+    script.on("select", selected("A", "B", "C", most=3), selected("Bkx", most=3))
+    result = wide.query("where?").raise_for_error()
+    assert [(drop.category_path, drop.reason) for drop in result.dropped_paths] == [
+        (("A",), "not chosen"),
+        (("C",), "not chosen"),
+    ]
+    assert len(events(wide, result.run_id, "PathDropped")) == 2
+
+
+def test_a_name_below_two_open_parents_is_offered_as_a_path(memory: Memory, script: Script):
+    memory.ingest_text(paper("Legal/Budget/Year", "Sales/Budget/Year", "Sales/Staff/Year")).raise_for_error()
+    script.on("select", selected("Legal", "Sales", most=2), selected("Sales › Budget", "Legal › Budget", most=3))
+    result = memory.query("where?").raise_for_error()
+    assert script.asked("select")[1].names == ["Legal › Budget", "Sales › Budget", "Staff"]
+    assert [path.names for path in result.paths] == [("Legal", "Budget", "Year"), ("Sales", "Budget", "Year")]
+
+
+def test_each_decision_shows_every_option_with_the_second_opinion_and_what_lost(small: Memory):
+    result = small.query("How is a violin played?", strategy="one_shot").raise_for_error()
+    first = result.decisions[0]
+    assert [(option.name, option.rank) for option in first.options] == [("Music", 1), ("Art", None)]
+    assert [option.name for option in first.rejected] == ["Art"]
+    opinions = {option.name: option.opinion or 0 for option in first.options}
+    assert 1 >= opinions["Music"] > opinions["Art"] >= 0
+    assert first.seen
+
+
+def test_the_evidence_stands_in_the_prompt_the_model_saw(small: Memory, script: Script):
+    small.query("How is a violin played?").raise_for_error()
+    shown = {found.category: found for found in script.asked("select")[0].choice.evidence}
+    assert shown["Music"].size == 2
+    assert "Violin" in shown["Music"].terms or "violin" in [term.casefold() for term in shown["Music"].terms]
+
+
+def test_a_width_counted_per_path_asks_each_open_path_apart(opened: Opened, script: Script):
+    memory = opened(batch_size=50, max_token_budget=20_000, width_scope="path")
+    memory.ingest_text(WIDE).raise_for_error()
+    result = memory.query("where?", n=2).raise_for_error()
+    asked = [(one.choice.level, len(one.choice.groups), one.choice.most) for one in script.asked("select")]
+    assert sorted(asked) == [(1, 1, 2), *[(2, 1, 2)] * 2, *[(3, 1, 2)] * 4]
+    assert len(result.paths) == 8
+
+
+@pytest.mark.parametrize(
+    ("options", "told"),
+    [
+        ({"strategy": "sideways"}, "strategy = 'sideways'"),
+        ({"n": 0}, "n = 0"),
+        ({"per_path_limit": 0}, "per_path_limit = 0"),
+        ({"page_size": "ten"}, "page_size = 'ten'"),
+        ({"max_token_budget": -5}, "max_token_budget = -5"),
+        ({"safety_net": -1}, "safety_net = -1"),
+        ({"prompt_limiting_strategy": "CUT"}, "prompt_limiting_strategy = 'CUT'"),
+    ],
+)
+def test_options_that_cannot_be_are_refused_before_a_run_is_begun(small: Memory, options: dict[str, object], told: str):
+    from memoir_engine.errors import ConfigurationError
+
+    with pytest.raises(ConfigurationError, match=told):
+        small.query("where?", **options)
+    assert [run.verb for run in small.runs.list()] == ["ingest_text"]
