@@ -34,10 +34,10 @@ def recent(memory: Memory) -> None:
     st.markdown(f"**{wording.RECENT}**")
     st.caption(wording.RECENT_ABOUT)
     rows = [
-        {"Question": figures.one_line(jobs.name_of(run)), "Ended": _ended(run), "When": figures.ago(run.started_at)}
+        {"When": figures.ago(run.started_at), "Ended": _ended(run), "Question": figures.one_line(jobs.name_of(run))}
         for run in runs
     ]
-    columns = {"Ended": st.column_config.TextColumn(width=80), "When": st.column_config.TextColumn(width=90)}
+    columns = {"Ended": st.column_config.TextColumn(width=80), "When": st.column_config.TextColumn(width=80)}
     st.dataframe(
         pd.DataFrame(rows),
         hide_index=True,
