@@ -195,7 +195,7 @@ def waiting(engine: Engine, actor: Actor, draft: str) -> RunView:
 
 
 def confirming(
-    engine: Engine, actor: Actor, draft: str, fields: Fields, text: str | None, told: tuple[Listener, ...] = ()
+    engine: Engine, actor: Actor, draft: str, fields: Fields, text: str | None = None, told: tuple[Listener, ...] = ()
 ) -> Reopened:
     """The draft's run once more, with what the user says. Raises DraftNotFound, HelperInvalid."""
     from memoir_engine.store import inputs
