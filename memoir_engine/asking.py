@@ -50,7 +50,7 @@ class QueryOptions:
 def query_verb(
     engine: Engine, actor: Actor, question: str, options: QueryOptions, listeners: tuple[Listener, ...] = ()
 ) -> Verb[QueryResult]:
-    """Raises InvalidSetting for options that cannot be; everything later becomes `status="error"`."""
+    """Raises ConfigurationError for options that cannot be; everything later becomes `status="error"`."""
     from memoir_engine.query.progress import Progress
     from memoir_engine.query.record import to_record
 
@@ -117,6 +117,7 @@ def _choice(decision: Decision) -> NewChoice:
 def _checked(engine: Engine, question: str, options: QueryOptions) -> Asked:
     from memoir_engine.query.pipeline import Asked
     from memoir_engine.query.strategies import widths
+    from memoir_engine.settings import check_parts
 
     config = engine.resolved.config
     for name, least in LEAST.items():
@@ -129,10 +130,13 @@ def _checked(engine: Engine, question: str, options: QueryOptions) -> Asked:
             problem="there is no such strategy",
             advice="Use 'PRUNE' or 'SUMMARIZE'.",
         )
+    budget = options.max_token_budget or config.max_token_budget
+    if limiting == "SUMMARIZE":
+        check_parts(config, budget)
     return Asked(
         question=question,
         widths=widths(options.strategy, options.n, options.n2, max_width=config.max_width),
-        token_budget=options.max_token_budget or config.max_token_budget,
+        token_budget=budget,
         use_rankings=config.use_rankings if options.use_rankings is None else options.use_rankings,
         prompt_limiting_strategy="SUMMARIZE" if limiting == "SUMMARIZE" else "PRUNE",
         per_path_limit=options.per_path_limit,

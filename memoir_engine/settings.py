@@ -169,6 +169,11 @@ class MemoirConfig(_Settings):
         """How many categories one parent may have at this level."""
         return self.category_limits.get(level, self.category_limit)
 
+    @property
+    def parts_floor(self) -> int:
+        """A budget with SUMMARIZE must be above this."""
+        return self.summarization_instruction_headroom_tokens + self.chunk_max_tokens
+
     @model_validator(mode="after")
     def _hold_together(self) -> Self:
         _check_zone(self.time_zone)
@@ -208,14 +213,19 @@ def unknown_setting(name: str, known: list[str]) -> UnknownSetting:
     return UnknownSetting(name=name, near=", ".join(near))
 
 
+def check_parts(config: MemoirConfig, budget: int) -> None:
+    """SUMMARIZE sends chunks in parts below the budget: the instructions and one chunk must fit into each (MEMOIR 9.B3.4)."""
+    if budget <= config.parts_floor:
+        why = "with SUMMARIZE: summarization_instruction_headroom_tokens + chunk_max_tokens"
+        raise BudgetBelowChunk(budget=budget, least=config.parts_floor, why=why)
+
+
 def _check_budget(config: MemoirConfig) -> None:
-    least, why = config.chunk_min_tokens + PROMPT_OVERHEAD_TOKENS, f"chunk_min_tokens + {PROMPT_OVERHEAD_TOKENS}"
-    if config.prompt_limiting_strategy == "SUMMARIZE":
-        parts = config.summarization_instruction_headroom_tokens + config.chunk_max_tokens
-        if parts > least:
-            least, why = parts, "with SUMMARIZE: summarization_instruction_headroom_tokens + chunk_max_tokens"
+    least = config.chunk_min_tokens + PROMPT_OVERHEAD_TOKENS
+    if config.prompt_limiting_strategy == "SUMMARIZE" and config.parts_floor > least:
+        check_parts(config, config.max_token_budget)
     if config.max_token_budget <= least:
-        raise BudgetBelowChunk(budget=config.max_token_budget, least=least, why=why)
+        raise BudgetBelowChunk(budget=config.max_token_budget, least=least, why=f"chunk_min_tokens + {PROMPT_OVERHEAD_TOKENS}")
 
 
 def _check_zone(name: str) -> None:

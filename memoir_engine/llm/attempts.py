@@ -197,7 +197,7 @@ class Asking:
             data=data,
             call_id=last_id,
             attempts=len(rows),
-            latency_ms=sum(row.latency_ms for row in rows),
+            latency_ms=round(sum(row.latency_ms for row in rows), 3),
             model=last.model,
             tokens_prompt=sum(row.tokens_prompt for row in rows),
             tokens_completion=sum(row.tokens_completion for row in rows),

@@ -83,7 +83,7 @@ class Measure:
         return '"temperature"' in (self.wire.sent or "")
 
     def _elapsed_ms(self) -> float:
-        return self.run.clock.tick_ms() - self._began_ms
+        return round(self.run.clock.tick_ms() - self._began_ms, 3)  # as exact as the ledger keeps it
 
     async def _price(self, tokens: Tokens) -> float | None:
         if is_known(self.choice):  # a hop to the pool costs a call more than the multiplication

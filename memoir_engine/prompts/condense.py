@@ -27,7 +27,9 @@ ASKED = (
     "For each chunk above, produce a summary of at most its `target_chars` characters. Preserve key facts, entities, dates, "
     "numbers, and definitions. Omit repetition and boilerplate. Return only the JSON schema below."
 )
-STRICTER = "Your summaries of these chunks were too long. Count characters: `target_chars` is a hard limit, shorter is fine."
+STRICTER = (
+    "Your summaries of these chunks were too long or missing. Count characters: `target_chars` is a hard limit, shorter is fine."
+)
 FORM = '{ "summaries": [ { "chunk_id": <int>, "summary": "<string>" } ] }'
 
 _HEAD = re.compile(r"Chunk (\d+) \(original_chars=(\d+), target_chars=(\d+)\):\n")
@@ -44,7 +46,7 @@ class Piece:
 
 @dataclass(frozen=True)
 class Part:
-    """What one call is given. strict: these were over their target before."""
+    """What one call is given. strict: these were over their target before, or missing."""
 
     pieces: tuple[Piece, ...]
     strict: bool = False
@@ -107,6 +109,11 @@ def parse(data: object, part: Part) -> Parsed:
         else:
             long[piece.chunk_id] = given[0]
     return Parsed(good, long, tuple(missing))
+
+
+def texts(data: object) -> dict[int, str]:
+    """The summaries a reply holds, by chunk id; those of ids that it gives more than once are left out."""
+    return {key: given[0] for key, given in _written(data).items() if len(given) == 1}
 
 
 def _text(part: Part) -> str:

@@ -26,6 +26,14 @@ class Compression:
     targets: Mapping[int, int]
 
 
+@dataclass(frozen=True)
+class Condensed:
+    """A summary and the call whose reply it stands in."""
+
+    text: str
+    call_id: int
+
+
 def compression(chunks: Sequence[Chunk], budget: int, *, fixed_tokens: int) -> Compression | None:
     """None when nothing needs shortening. Raises NoRoomForContent (E309) when not even one token is left."""
     total = sum(chunk.tokens for chunk in chunks)
@@ -62,28 +70,29 @@ async def summarise(
     tolerance_percent: float,
     count: Count,
     heard: Callable[[Answered], None],
-) -> dict[int, str]:
+) -> dict[int, Condensed]:
     """A summary of every chunk, by id. `heard` is told of each call.
 
     Raises SummaryMissing (E310), SummariesTooLong (E308).
     """
     pieces = [condense.Piece(chunk.id, chunk.text, wanted.targets[chunk.id]) for chunk in chunks]
-    summaries: dict[int, str] = {}
+    summaries: dict[int, Condensed] = {}
     for part in parts(pieces, cap, count):
         summaries |= await _part(part, ask, retries=retries, heard=heard)
     _check_combined(chunks, summaries, wanted, tolerance_percent)
     return summaries
 
 
-async def _part(part: condense.Part, ask: Ask, *, retries: int, heard: Callable[[Answered], None]) -> dict[int, str]:
+async def _part(part: condense.Part, ask: Ask, *, retries: int, heard: Callable[[Answered], None]) -> dict[int, Condensed]:
     """What is over its target after all retries stays as it is: the combined check decides."""
-    summaries: dict[int, str] = {}
+    summaries: dict[int, Condensed] = {}
     left = part
     for _ in range(retries + 1):
         answer = await ask(condense.build(left))
         heard(answer)
         parsed = condense.parse(answer.data, left)
-        summaries |= parsed.good | parsed.long
+        for key, text in (parsed.good | parsed.long).items():
+            summaries[key] = _shorter(summaries.get(key), Condensed(text, answer.call_id))
         again = {*parsed.long, *parsed.missing}
         if not again:
             return summaries
@@ -94,9 +103,16 @@ async def _part(part: condense.Part, ask: Ask, *, retries: int, heard: Callable[
     return summaries
 
 
-def _check_combined(chunks: Sequence[Chunk], summaries: Mapping[int, str], wanted: Compression, tolerance_percent: float) -> None:
+def _shorter(before: Condensed | None, now: Condensed) -> Condensed:
+    """A model asked for less sometimes gives more."""
+    return before if before is not None and len(before.text) <= len(now.text) else now
+
+
+def _check_combined(
+    chunks: Sequence[Chunk], summaries: Mapping[int, Condensed], wanted: Compression, tolerance_percent: float
+) -> None:
     """MEMOIR 9.B3.7."""
-    combined = sum(len(summary) for summary in summaries.values())
+    combined = sum(len(summary.text) for summary in summaries.values())
     allowed = sum(len(chunk.text) for chunk in chunks) * wanted.ratio * (1 + tolerance_percent / 100)
     if combined > allowed:
         raise SummariesTooLong(chars=combined, allowed=floor(allowed))

@@ -30,6 +30,8 @@ from memoir_engine.store.database import Database
 from memoir_engine.store.evidence import TreeCache, TreeNow
 from memoir_engine.text.terms import terms
 
+FRAME_TOKENS = 40  # of a chunk in the final prompt: its number, its path, its quote lines
+
 
 @dataclass(frozen=True)
 class Asked:
@@ -183,7 +185,7 @@ def _limited(
     if asked.per_path_limit == "auto":
         fixed = means.count(fixed_text(asked.question))
         most = budget.automatic_limit(
-            readings, asked.token_budget, fixed_tokens=fixed, chunk_max_tokens=means.config.chunk_max_tokens
+            readings, asked.token_budget, fixed_tokens=fixed, chunk_max_tokens=means.config.chunk_max_tokens + FRAME_TOKENS
         )
         limited, progress.left_out = budget.nearest_per_path(readings, most, nearness)
     elif asked.per_path_limit is not None:
@@ -215,7 +217,7 @@ async def _fitted(
             count=means.count,
             heard=lambda answer: progress.heard("condense", answer),
         )
-        return progress.summaries
+        return {key: summary.text for key, summary in progress.summaries.items()}
 
     return await answering.fit_summarised(
         asked.question, readings, about, summarise, budget=asked.token_budget, count=means.count

@@ -12,7 +12,7 @@ from dataclasses import dataclass, field
 from memoir_engine.errors import MemoirError
 from memoir_engine.prompts.select import Selected
 from memoir_engine.query.asked import Answered
-from memoir_engine.query.condensing import Compression
+from memoir_engine.query.condensing import Compression, Condensed
 from memoir_engine.results import (
     Chunk,
     ChunkSummary,
@@ -44,7 +44,7 @@ class Progress:
     after: str | None = None
     warnings: list[str] = field(default_factory=list)
     compression: Compression | None = None  # SUMMARIZE: the ratio and each chunk's target
-    summaries: dict[int, str] = field(default_factory=dict)
+    summaries: dict[int, Condensed] = field(default_factory=dict)
 
     def heard(self, purpose: str, answer: Answered, picked: Sequence[Selected] = ()) -> None:
         """Note a call that ended (MEMOIR 4.4), in call order."""
@@ -55,7 +55,7 @@ class Progress:
                 purpose,
                 output,
                 answer.timestamp,
-                answer.latency_ms,
+                round(answer.latency_ms, 3),
                 answer.model,
                 answer.tokens_prompt,
                 answer.tokens_completion,
@@ -94,4 +94,7 @@ class Progress:
     def _summaries(self) -> tuple[ChunkSummary, ...]:
         targets = {} if self.compression is None else self.compression.targets
         chars = {chunk.id: len(chunk.text) for chunk in self.chunks}
-        return tuple(ChunkSummary(key, chars.get(key, 0), targets.get(key, 0), text) for key, text in self.summaries.items())
+        return tuple(
+            ChunkSummary(key, chars.get(key, 0), targets.get(key, 0), each.text, each.call_id)
+            for key, each in self.summaries.items()
+        )

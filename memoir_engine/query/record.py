@@ -1,21 +1,24 @@
 """A query's result as ids and numbers, kept with its run, and back again.
 
-Invariant: texts are not kept twice: the answer is the reply of its call, chunks are rows, decisions and calls the ledger's.
+Invariant: texts are not kept twice: answer and summaries are in the replies of their calls, chunks are rows, decisions and calls
+the ledger's.
 Source: DESIGN §5 ("no text stands outside …"), §9 ("a run with an address of its own").
 """
 
 from __future__ import annotations
 
-import json
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
 from memoir_engine.errors import retold
+from memoir_engine.llm.forms import decode
 from memoir_engine.prompts import answer as prompt
+from memoir_engine.prompts import condense
 from memoir_engine.results import (
     Call,
     Chunk,
+    ChunkSummary,
     Decision,
     DroppedPath,
     ErrorReport,
@@ -40,6 +43,9 @@ def to_record(result: QueryResult) -> dict[str, Any]:
         "deterministic": result.deterministic,
         "after": result.after,
         "warnings": list(result.warnings),
+        "calls": [response.call_id for response in result.responses],
+        "ratio": result.compression_ratio,
+        "summaries": [[each.chunk_id, each.chars, each.target, each.call_id] for each in result.summaries],
     }
 
 
@@ -57,7 +63,7 @@ def from_record(detail: RunDetail, chunks: Mapping[int, Chunk], names: Mapping[i
     run, record = detail.run, detail.run.result
     paths = tuple(PathChoice(tuple(ids), _names(ids, names), tuple(ranks)) for ids, ranks in record.get("paths", ()))
     by_leaf = {path.category_ids[-1]: path.names for path in paths if path.category_ids}
-    responses = tuple(_response(calls, detail.decisions) for calls in _asked(detail.calls))
+    responses = tuple(_response(calls, detail.decisions) for calls in _asked(detail.calls, record.get("calls", ())))
     return QueryResult(
         status="error" if run.error else "success",
         run_id=run.id,
@@ -79,6 +85,8 @@ def from_record(detail: RunDetail, chunks: Mapping[int, Chunk], names: Mapping[i
         deterministic=record.get("deterministic", True),
         after=record.get("after"),
         warnings=tuple(record.get("warnings", ())),
+        compression_ratio=record.get("ratio"),
+        summaries=_summaries(record.get("summaries", ()), detail.calls),
         error=ErrorReport.of(retold(run.error, run.remedy)) if run.error else None,
     )
 
@@ -106,18 +114,34 @@ def _used(
 def _answer(calls: Sequence[Call]) -> str:
     for call in reversed(calls):
         if call.purpose == "answer" and call.error is None and call.reply:
-            return prompt.Reply.model_validate(json.loads(call.reply)).answer
+            return prompt.Reply.model_validate(decode(call.reply)).answer
     return ""
 
 
-def _asked(calls: Sequence[Call]) -> list[list[Call]]:
-    """The attempts of each answer that came back; a question asks one thing after another."""
-    asked: list[list[Call]] = [[]]
+def _summaries(rows: Sequence[Sequence[Any]], calls: Sequence[Call]) -> tuple[ChunkSummary, ...]:
+    """With the texts of the replies they stand in; one whose reply was erased is left out."""
+    given = [call for call in calls if call.purpose == "condense" and call.error is None and call.reply]
+    replies = {call.id: condense.texts(decode(call.reply or "")) for call in given}
+    return tuple(
+        ChunkSummary(chunk, chars, target, replies[call][chunk], call)
+        for chunk, chars, target, call in rows
+        if chunk in replies.get(call, {})
+    )
+
+
+def _asked(calls: Sequence[Call], order: Sequence[int]) -> list[list[Call]]:
+    """The attempts of each answer that came back, in the `order` of the calls that brought them, as far as it is known.
+
+    Several may be asked at the same time (width_scope="path"), so attempts belong together by what they asked.
+    """
+    open_: dict[str, list[Call]] = {}
+    asked: list[list[Call]] = []
     for call in calls:
-        asked[-1].append(call)
+        open_.setdefault(call.fingerprint, []).append(call)
         if call.error is None:
-            asked.append([])
-    return asked[:-1]
+            asked.append(open_.pop(call.fingerprint))
+    place = {call_id: n for n, call_id in enumerate(order)}
+    return sorted(asked, key=lambda attempts: place.get(attempts[-1].id, len(place)))
 
 
 def _response(attempts: Sequence[Call], decisions: Sequence[Decision]) -> Response:

@@ -8,8 +8,9 @@ Source: MEMOIR 4.1–4.2, 4.4, 8; DESIGN §9.
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Awaitable, Callable, Sequence
+from collections.abc import Awaitable, Callable, Coroutine, Sequence
 from dataclasses import dataclass, replace
+from typing import Any
 
 import numpy as np
 
@@ -83,17 +84,29 @@ async def traverse(question: str, walk: Walk, progress: Progress) -> list[OpenPa
         walk.run.check(QueryCancelled)
         scopes = [[path] for path in paths] if walk.per_path else [paths]
         levels = [await asyncio.to_thread(_level, number, scope, walk) for scope in scopes]
-        selections = await asyncio.gather(*(_select(question, level, walk) for level in levels))
+        selections = await _together([_select(question, level, walk) for level in levels])
+        for answer, picked in (heard for selection in selections for heard in selection.heard):
+            progress.heard("select", answer, picked)
         deeper: list[OpenPath] = []
         for level, selection in zip(levels, selections, strict=True):
-            for answer, picked in selection.heard:
-                progress.heard("select", answer, picked)
             if selection.problem:
                 raise SelectionInvalid(level=number, problem=selection.problem)
             await _keep(level, selection, walk, progress)
             deeper += _next(level, selection, progress, walk.run)
         paths = deeper
     return paths
+
+
+async def _together(selecting: Sequence[Coroutine[Any, Any, Selection]]) -> list[Selection]:
+    """All of them, in order; when one fails the others are called off, so that nothing is asked for a question that has ended."""
+    tasks = [asyncio.ensure_future(each) for each in selecting]
+    try:
+        return await asyncio.gather(*tasks)
+    except BaseException:
+        for task in tasks:
+            task.cancel()
+        await asyncio.gather(*tasks, return_exceptions=True)
+        raise
 
 
 async def _keep(level: Level, selection: Selection, walk: Walk, progress: Progress) -> None:

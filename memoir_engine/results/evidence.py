@@ -31,6 +31,7 @@ class Call:
     cost: float | None
     error: str | None
     reused_from: int | None
+    fingerprint: str = ""  # equal for the attempts at one answer
     prompt: str | None = None
     reply: str | None = None
 

@@ -129,6 +129,7 @@ def _call(row: Any, body: dict[str, Any]) -> Call:
         cost=row.cost,
         error=row.error,
         reused_from=row.reused_from,
+        fingerprint=row.fingerprint,
         prompt=body.get("prompt"),
         reply=body.get("reply"),
     )
