@@ -22,9 +22,9 @@ ITEM_REPLY_TOKENS = 15  # {"id": 1, "category": "…"}
 
 
 def estimate(engine: Engine, given: str | bytes, name: str) -> Estimate:
-    """Of a text, or of the bytes of a file; an empty one costs nothing. Raises what reading the file raises."""
+    """Of a text, or of the bytes of a file; an empty or blank one costs nothing. Raises what reading the file raises."""
     text = given if isinstance(given, str) else _text(engine, given, name)
-    pieces = engine.cut(text)
+    pieces = engine.cut(text) if text.strip() else []
     return foreseen(engine, [piece.tokens for piece in pieces], helper=engine.resolved.config.auto_source_identification)
 
 

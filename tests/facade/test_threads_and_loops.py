@@ -1,0 +1,221 @@
+"""Any thread, any event loop, any number of callers at once; and the places where waiting would never end."""
+
+from __future__ import annotations
+
+import asyncio
+import os
+import threading
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+
+import pytest
+
+from memoir_engine import AsyncMemory, Memory
+from memoir_engine.background import LOOP
+from memoir_engine.errors import MemoryClosed, WrongThread
+from memoir_engine.events import RunStarted, Stamped
+from scripted import SMALL, Opened, Script, events, leaves, paper
+
+TRADES = paper("Music/Strings/Violin", "Art/Oil/Dutch")
+
+
+def test_eight_threads_may_ask_at_once(memory: Memory, script: Script):
+    memory.ingest_text(TRADES).raise_for_error()
+    with ThreadPoolExecutor(8) as pool:
+        results = list(pool.map(lambda n: memory.query(f"where is number {n}?"), range(8)))
+    assert [result.status for result in results] == ["success"] * 8
+    assert len({result.run_id for result in results}) == 8
+    assert [result.question for result in results] == [f"where is number {n}?" for n in range(8)]
+    assert memory.audit.verify().ok
+
+
+def test_questions_go_on_while_something_is_ingested(memory: Memory, script: Script):
+    memory.ingest_text(TRADES).raise_for_error()
+    gate = script.hold("helper")
+    run_id = memory.start("ingest_text", text=paper("Law/Order/Rules"))
+    script.wait_for("helper", 2)
+    assert memory.query("where?").raise_for_error().answer != ""
+    gate.open()
+    assert memory.jobs.wait(run_id, 20).status == "done"
+
+
+def test_a_waiting_verb_on_the_thread_that_would_answer_it_is_refused(memory: Memory):
+    refused: list[WrongThread] = []
+
+    def ask(stamped: Stamped) -> None:
+        if isinstance(stamped.event, RunStarted):
+            try:
+                memory.query("where?")
+            except WrongThread as wrong:
+                refused.append(wrong)
+
+    memory.ingest_text(TRADES, on_event=ask).raise_for_error()
+    assert [wrong.message for wrong in refused] == [
+        "query() cannot wait here: it was called on the loop that would have to answer it"
+    ]
+    assert refused[0].remedy == "Use AsyncMemory and await it."
+
+
+@pytest.mark.req("MEMOIR 6.6")
+def test_the_async_face_works_from_ones_own_loop_and_from_a_second_one(script: Script, tmp_path: Path):
+    memory = AsyncMemory(db_path=tmp_path / "memory.db", **SMALL)
+
+    async def ingest() -> int:
+        return (await memory.ingest_text(TRADES)).raise_for_error().chunks
+
+    async def ask() -> list[str]:
+        found = await asyncio.gather(*(memory.query(f"where {n}?") for n in range(3)))
+        return [result.status for result in found]
+
+    assert asyncio.run(ingest()) == 2
+    assert asyncio.run(ask()) == ["success"] * 3
+    memory.close()
+
+
+def test_the_async_face_closes_with_its_block(script: Script, tmp_path: Path):
+    async def story() -> str:
+        async with AsyncMemory(db_path=tmp_path / "memory.db", **SMALL) as memory:
+            await memory.ingest_text(TRADES)
+            view = memory.acting_as("Mia")
+        with pytest.raises(MemoryClosed):
+            await view.query("where?")
+        return view.config.model or ""
+
+    assert asyncio.run(story()) == "offline"
+
+
+def test_a_task_that_is_cancelled_in_ones_own_loop_cancels_its_run(script: Script, tmp_path: Path):
+    gate = script.hold("helper")
+    memory = AsyncMemory(db_path=tmp_path / "memory.db", **SMALL)
+
+    async def story() -> None:
+        task = asyncio.create_task(memory.ingest_text(TRADES))
+        await asyncio.to_thread(script.wait_for, "helper")
+        task.cancel()
+        with pytest.raises(asyncio.CancelledError):
+            await task
+
+    asyncio.run(story())
+    (run,) = memory.jobs.list()
+    assert memory.jobs.wait(run.id, 20).status == "cancelled"
+    gate.open()
+    assert memory.sources.list() == ()
+    memory.close()
+
+
+@pytest.mark.skipif(not hasattr(os, "fork"), reason="not applicable: this system has no fork")
+@pytest.mark.filterwarnings("ignore:This process .* is multi-threaded:DeprecationWarning")
+def test_after_a_fork_the_old_memory_is_refused_and_a_new_one_works(memory: Memory, tmp_path: Path):
+    memory.ingest_text(TRADES).raise_for_error()
+    reading, writing = os.pipe()
+    child = os.fork()
+    if child == 0:
+        os.write(writing, _in_the_child(memory, tmp_path).encode())
+        os._exit(0)
+    os.close(writing)
+    os.waitpid(child, 0)
+    with os.fdopen(reading) as pipe:
+        told = pipe.read()
+    assert told == "WrongThread WrongThread WrongThread success"
+    assert memory.query("where?").raise_for_error().answer != ""
+
+
+def _in_the_child(memory: Memory, tmp_path: Path) -> str:
+    told = []
+    for verb in (lambda: memory.query("where?"), lambda: memory.tree.all(), lambda: memory.start("query", question="w")):
+        try:
+            verb()
+            told.append("worked")
+        except Exception as error:
+            told.append(type(error).__name__)
+    own = Memory(db_path=tmp_path / "child.db", **SMALL)
+    told.append(own.ingest_text(TRADES).status)
+    return " ".join(told)
+
+
+# --- opening and closing --------------------------------------------------------------------------------------------------
+
+
+def test_closing_twice_is_closing_once(opened: Opened):
+    memory = opened()
+    memory.close()
+    memory.close()
+    with pytest.raises(MemoryClosed):
+        memory.tree.all()
+
+
+def test_a_closed_memory_says_so_whatever_is_asked_of_it(opened: Opened):
+    memory, other = opened("one.db"), opened("two.db")  # the other keeps the loop running
+    view = memory.acting_as("Mia", roles=("auditor",))
+    memory.close()
+    refused = []
+    for verb in (
+        lambda: memory.query("where?"),
+        lambda: memory.ingest_text(TRADES),
+        lambda: memory.start("query", question="where?"),
+        lambda: memory.overview(),
+        lambda: memory.jobs.list(),
+        lambda: view.review.refile(1, 1),
+        lambda: memory.audit.verify(),
+    ):
+        with pytest.raises(MemoryClosed) as closed:
+            verb()
+        refused.append(str(closed.value))
+    assert set(refused) == {"[mem][E121] this memory has been closed"}
+    assert other.tree.all() == ()
+
+
+def test_closing_ends_the_runs_that_are_under_way_as_cancelled(opened: Opened, script: Script):
+    memory = opened()
+    script.hold("helper")
+    run_id = memory.start("ingest_text", text=TRADES)
+    script.wait_for("helper")
+    memory.close()
+    again = opened()
+    assert again.jobs.get(run_id).status == "cancelled"
+    assert again.sources.list() == ()
+
+
+def test_the_loop_ends_with_the_last_memory_and_begins_with_the_next(script: Script, tmp_path: Path):
+    before = {thread.name for thread in threading.enumerate()}
+    with Memory(db_path=tmp_path / "one.db", **SMALL) as one, Memory(db_path=tmp_path / "two.db", **SMALL):
+        assert [thread.name for thread in threading.enumerate()].count("memoir-loop") == 1
+        one.ingest_text(TRADES).raise_for_error()
+    assert "memoir-loop" not in {thread.name for thread in threading.enumerate()} - before
+    assert LOOP._loop is None
+    with Memory(db_path=tmp_path / "one.db", **SMALL) as again:
+        assert again.query("where?").raise_for_error().answer != ""
+
+
+# --- listeners ------------------------------------------------------------------------------------------------------------
+
+
+def test_a_listener_hears_what_the_ledger_keeps(memory: Memory):
+    heard: list[Stamped] = []
+    result = memory.ingest_text(TRADES, on_event=heard.append).raise_for_error()
+    assert {stamped.run_id for stamped in heard} == {result.run_id}
+    assert [(event.n, event.kind, event.at) for event in memory.runs.events(result.run_id)] == [
+        (stamped.n, stamped.event.kind, stamped.at) for stamped in heard
+    ]
+
+
+def test_a_listener_that_fails_is_told_to_the_log_and_costs_nothing(memory: Memory, caplog: pytest.LogCaptureFixture):
+    calls: list[str] = []
+
+    def broken(stamped: Stamped) -> None:
+        calls.append(stamped.event.kind)
+        raise RuntimeError("the progress bar is gone")
+
+    memory.ingest_text(TRADES, on_event=broken).raise_for_error()
+    assert calls == ["RunStarted"]
+    assert leaves(memory) == {"Music/Strings/Violin": [0], "Art/Oil/Dutch": [1]}
+    assert len([record for record in caplog.records if "on_event failed" in record.message]) == 1
+
+
+def test_the_events_of_runs_at_once_stay_apart_and_in_order(memory: Memory):
+    memory.ingest_text(TRADES).raise_for_error()
+    with ThreadPoolExecutor(4) as pool:
+        results = list(pool.map(lambda n: memory.query(f"where {n}?"), range(4)))
+    numbers = [[event.n for event in memory.runs.events(result.run_id)] for result in results]
+    assert numbers == [list(range(1, len(each) + 1)) for each in numbers]
+    assert {len(events(memory, result.run_id, "RunEnded")) for result in results} == {1}
