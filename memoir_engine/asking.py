@@ -92,7 +92,10 @@ async def _query(engine: Engine, asked: Asked, run: Run, progress: Progress) -> 
     await engine.db.awrite(lambda tx: runs.set_tree_seq(tx, run.id, tree.seq))
     ask = Asking(engine, run, QueryCancelled())
     means = Means(engine.db, engine.cache, engine.lexical, engine.resolved.config, ask, record, engine.tokens.count)
-    await query(asked, means, run, progress)
+    try:
+        await query(asked, means, run, progress)
+    finally:
+        progress.warnings.extend(ask.warnings)
 
 
 def _choice(decision: Decision) -> NewChoice:

@@ -161,7 +161,7 @@ async def _file(one: Ingestion, document: Document, helper: NewHelper | None) ->
         chunks=len(ingested.plan.chunks),
         new_categories=len(ingested.plan.categories),
         calls=ask.calls,
-        warnings=ingested.warnings,
+        warnings=(*ingested.warnings, *ask.warnings),
         action_id=ingested.receipt.action_id,
         helper=None if ingested.plan.helper is None else ingested.plan.helper.text,
         estimate=one.known.estimate,

@@ -99,6 +99,8 @@ class MemoirConfig(_Settings):
     model: str | None = Field(default=None, min_length=1)
     """Model name, with or without a provider prefix (`anthropic:`, `google:`, `xai:`, `ollama:`, `openai:`, `lmstudio:`);
     `offline` is the built-in one. None takes the best at hand."""
+    fallback_model: str | None = Field(default=None, min_length=1)
+    """Answers for the rest of a run when `model` is down, busy or has no quota left; the result says so. None: an error."""
     output_mode: Literal["auto", "native", "tool", "prompted"] = "auto"
     """How JSON is asked for; auto uses the model's native structured output and falls back where a server refuses it."""
     temperature: float = Field(default=0.0, ge=0, le=2)

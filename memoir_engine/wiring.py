@@ -15,8 +15,19 @@ from typing import TYPE_CHECKING
 
 from memoir_engine.background import LOOP, BackgroundLoop
 from memoir_engine.config import Resolved
-from memoir_engine.errors import CostCapReached, DatabaseError, IngestionCancelled, MemoirError
-from memoir_engine.events import Waiting
+from memoir_engine.errors import (
+    CostCapReached,
+    DatabaseError,
+    IngestionCancelled,
+    MemoirError,
+    ModelBusy,
+    ModelError,
+    ModelQuotaSpent,
+    ModelServerFailed,
+    ModelTimedOut,
+    ModelUnreachable,
+)
+from memoir_engine.events import Waiting, Warned
 from memoir_engine.keeping import Keeper
 from memoir_engine.prompts import Prompt
 from memoir_engine.run import Clock, Run, SystemClock
@@ -33,6 +44,7 @@ if TYPE_CHECKING:
 
 LEASE_S = 15.0  # a planner that shows no life for this long is taken to be dead
 EXPIRED_S = 15.0  # a run without a heartbeat for this long is interrupted
+UNAVAILABLE = (ModelUnreachable, ModelBusy, ModelTimedOut, ModelServerFailed, ModelQuotaSpent)
 POLL_S = 0.2  # how often a waiting ingestion looks whether another process has ended
 
 
@@ -49,6 +61,7 @@ class Engine:
     lexical: LexicalIndex
     runner: Runner
     keeper: Keeper
+    fallback: ModelClient | None = None  # asked only when the configured model is not to be had
     loop: BackgroundLoop = LOOP
     _planning: asyncio.Lock = field(default_factory=asyncio.Lock)
     closed: bool = False
@@ -62,7 +75,8 @@ class Engine:
             self.runner.cancel(run_id)
             self.runner.wait(run_id, 10)
         self.keeper.close()
-        self.loop.wait(self.client.close())
+        for client in filter(None, (self.client, self.fallback)):
+            self.loop.wait(client.close())
         self.loop.release()
         self.db.close()
 
@@ -132,15 +146,22 @@ class Asking:
         self._stopped = stopped
         self.calls = 0
         self.cost = 0.0
+        self.warnings: list[str] = []  # that another model answers, and why
+        self._client = engine.client
         self._in_flight = 0.0  # what the calls under way may cost
 
     async def count_before(self) -> None:
-        """What the same run has spent before it was resumed counts towards its cap."""
+        """What the same run has spent before it was resumed counts towards its cap. Says so where no cap can be held."""
+        from memoir_engine.llm.prices import cost
         from memoir_engine.store import runs
 
-        if self._engine.resolved.config.max_cost is not None:
-            view = await self._engine.db.aread(lambda tx: runs.get(tx, self._run.id))
-            self.cost = view.cost or 0.0
+        if self._engine.resolved.config.max_cost is None:
+            return
+        view = await self._engine.db.aread(lambda tx: runs.get(tx, self._run.id))
+        self.cost = view.cost or 0.0
+        if await asyncio.to_thread(cost, self._engine.client.choice, 1, 1) is None:
+            name = self._engine.client.name
+            self._run.emit(Warned("cost", f"max_cost cannot be held: no price is known for {name!r}"))
 
     async def __call__(self, prompt: Prompt, *, reuse: bool = True) -> Reply:
         if self._run.cancellation.asked:
@@ -149,12 +170,30 @@ class Asking:
         self._within_cap(likely)
         self._in_flight += likely
         try:
-            reply = await self._engine.client.ask(prompt, self._run, reuse=reuse)
+            reply = await self._asked(prompt, reuse)
         finally:
             self._in_flight -= likely
         self.calls += 0 if reply.reused else 1
         self.cost += reply.cost or 0.0
         return reply
+
+    async def _asked(self, prompt: Prompt, reuse: bool) -> Reply:
+        """By the model that is configured; by its fall-back, where there is one, once it is not to be had (MEMOIR 7.4)."""
+        client, fallback = self._client, self._engine.fallback
+        try:
+            return await client.ask(prompt, self._run, reuse=reuse)
+        except UNAVAILABLE as failed:
+            if fallback is None or client is fallback:
+                raise
+            self._fall_back(fallback, failed)
+            return await fallback.ask(prompt, self._run, reuse=reuse)
+
+    def _fall_back(self, fallback: ModelClient, failed: ModelError) -> None:
+        """For the rest of the run: asking a model that is down before each call would cost its whole patience every time."""
+        if self._client is not fallback:
+            self._client = fallback
+            self.warnings.append(f"{fallback.name!r} answers for the rest of this run: {failed}")
+            self._run.emit(Warned("model", self.warnings[-1]))
 
     def _within_cap(self, likely: float) -> None:
         """The cap holds before a call is made, those under way included: afterwards it would be paid for."""
@@ -167,7 +206,7 @@ class Asking:
         from memoir_engine.llm.prices import cost
 
         tokens = self._engine.tokens.count(prompt.instructions) + self._engine.tokens.count(prompt.text)
-        return cost(self._engine.client.choice, tokens, 0) or 0.0
+        return cost(self._client.choice, tokens, 0) or 0.0
 
 
 def open_engine(resolved: Resolved, clock: Clock | None = None) -> Engine:
@@ -182,6 +221,8 @@ def open_engine(resolved: Resolved, clock: Clock | None = None) -> Engine:
     clock = clock or SystemClock()
     config = resolved.config
     client = ModelClient.open(config, resolved.secrets)
+    second = config.model_copy(update={"model": config.fallback_model})
+    fallback = ModelClient.open(second, resolved.secrets) if config.fallback_model else None
     config.data_dir.mkdir(parents=True, exist_ok=True)
     db = Database.open(str(config.database_url), clock=clock, depth=config.hierarchy_depth)
     try:
@@ -191,9 +232,8 @@ def open_engine(resolved: Resolved, clock: Clock | None = None) -> Engine:
         db.close()
         raise
     LOOP.acquire()
-    return Engine(
-        resolved, clock, db, client, counter(client.name), cache, lexical, Runner(db, clock, LOOP), Keeper(db, cache, lexical)
-    )
+    runner, keeper = Runner(db, clock, LOOP), Keeper(db, cache, lexical)
+    return Engine(resolved, clock, db, client, counter(client.name), cache, lexical, runner, keeper, fallback)
 
 
 def digest(data: bytes) -> str:

@@ -2,7 +2,7 @@
 
 Invariant: an answer leaves this module only after `ledger.record` of its attempt has returned; if recording fails, no
 further request is made. Retries are ours, with those of the SDKs switched off, so that nothing is asked unseen. A model
-that fails is never replaced by another.
+that fails is never replaced here; a fall-back that somebody configured is the run's business.
 Source: DESIGN §2.6, §9; MEMOIR 2A.8, 5.1–5.3, 7.4, 9.11; MEMOLLA §1 (30 s, two retries, exponential back-off).
 """
 
