@@ -149,8 +149,6 @@ class Runner:
 
     async def _work(self, verb: Verb[Result], run: Run, running: Running) -> Result:
         try:
-            if run.cancellation.asked:
-                raise verb.stopped()
             await self._begin(run)
             task = asyncio.create_task(_working(verb, run))  # its own task: a cancel never hits how it ends
             running.task = task

@@ -28,7 +28,7 @@ from pydantic_ai.models.function import AgentInfo, FunctionModel
 from pydantic_ai.profiles import ModelProfile
 
 from memoir_engine import Memory
-from memoir_engine.prompts import answer, classify, helper, select, settle
+from memoir_engine.prompts import answer, classify, select, settle
 
 PATIENCE_S = 30  # how long a broken test may wait before it ends
 SMALL: dict[str, Any] = {"chunk_min_tokens": 8, "chunk_max_tokens": 30, "model": "offline"}
@@ -235,7 +235,3 @@ def memory(opened: Opened) -> Memory:
 
 def events(memory: Memory, run_id: str, kind: str) -> list[dict[str, Any]]:
     return [event.body for event in memory.runs.events(run_id) if event.kind == kind]
-
-
-__all__ = ["SMALL", "Asked", "Gate", "Opened", "Script", "events", "helper", "leaves", "memory", "opened", "paper", "path_of"]
-__all__ += ["place", "placed", "script", "selected", "tree"]

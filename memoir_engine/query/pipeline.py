@@ -12,13 +12,13 @@ from dataclasses import dataclass, replace
 from typing import Literal
 
 from memoir_engine.config import MemoirConfig
-from memoir_engine.errors import BudgetTooSmall, InvalidSetting, MemoryEmpty, PathsEmpty, QuestionEmpty
+from memoir_engine.errors import BudgetTooSmall, InvalidSetting, MemoryEmpty, PathsEmpty, QueryError, QuestionEmpty
 from memoir_engine.events import ChunksRetrieved, NetCaught, PathDropped
 from memoir_engine.index.lexical import LexicalIndex
 from memoir_engine.prompts.answer import fixed_text
 from memoir_engine.query import answering, budget, condensing
 from memoir_engine.query.asked import Ask
-from memoir_engine.query.paths import OpenPath, in_order
+from memoir_engine.query.paths import OpenPath, ends_at_leaf, in_order
 from memoir_engine.query.progress import Progress
 from memoir_engine.query.strategies import Widths
 from memoir_engine.query.traverse import Record, Walk, traverse
@@ -80,6 +80,8 @@ async def query(asked: Asked, means: Means, run: Run, progress: Progress) -> Non
         per_path=asked.width_scope == "path",
     )
     paths = in_order(await traverse(asked.question, walk, progress), use_rankings=asked.use_rankings)
+    if not ends_at_leaf(paths, tree.depth):  # MEMOIR 4.2.1: no chunk stands above a leaf
+        raise QueryError(problem="a path ended above the leaves")
     progress.paths = tuple(path.choice() for path in paths)
     whole = await _retrieve(paths, asked, means, run, progress)
     await _net(asked, nearness, whole, means, run, progress)

@@ -82,6 +82,7 @@ async def traverse(question: str, walk: Walk, progress: Progress) -> list[OpenPa
     paths = [OpenPath()]
     for number in range(1, walk.tree.depth + 1):
         walk.run.check(QueryCancelled)
+        paths = _followed(paths, walk, progress)
         scopes = [[path] for path in paths] if walk.per_path else [paths]
         levels = [await asyncio.to_thread(_level, number, scope, walk) for scope in scopes]
         selections = await _together([_select(question, level, walk) for level in levels])
@@ -95,6 +96,15 @@ async def traverse(question: str, walk: Walk, progress: Progress) -> list[OpenPa
             deeper += _next(level, selection, progress, walk.run)
         paths = deeper
     return paths
+
+
+def _followed(paths: Sequence[OpenPath], walk: Walk, progress: Progress) -> list[OpenPath]:
+    """Those that lead on; one that ends above the leaves is dropped, and told."""
+    for path in paths:
+        if not walk.tree.children(path.tip):
+            progress.dropped.append(DroppedPath(path.names, path.ids, "gone"))
+            walk.run.emit(PathDropped(path.names, "gone"))
+    return [path for path in paths if walk.tree.children(path.tip)]
 
 
 async def _together(selecting: Sequence[Coroutine[Any, Any, Selection]]) -> list[Selection]:
@@ -119,8 +129,7 @@ async def _keep(level: Level, selection: Selection, walk: Walk, progress: Progre
 
 
 def _level(number: int, paths: Sequence[OpenPath], walk: Walk) -> Level:
-    children = [walk.tree.children(path.tip) for path in paths]
-    open_ = [(path, nodes) for path, nodes in zip(paths, children, strict=True) if nodes]
+    open_ = [(path, walk.tree.children(path.tip)) for path in paths]
     ids = tuple(tuple(node.id for node in nodes) for _, nodes in open_)
     return Level(
         number=number,

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import pytest
 
 from memoir_engine import Memory
-from memoir_engine.errors import SelectionInvalid
+from memoir_engine.errors import ConfigurationError, SelectionInvalid
 from scripted import Opened, Script, events, paper, selected
 
 ROOTS = "ABCDEFG"
@@ -154,6 +156,15 @@ def test_an_open_path_that_gets_no_choice_is_dropped_and_told(wide: Memory, scri
     assert len(events(wide, result.run_id, "PathDropped")) == 2
 
 
+def test_a_path_that_ends_above_the_leaves_is_dropped_and_the_others_go_on(small: Memory, monkeypatch: pytest.MonkeyPatch):
+    now = small._async._engine.cache.current()
+    holed = replace(now, rows=tuple(row for row in now.rows if row.name != "Violin"), _below={})
+    monkeypatch.setattr(small._async._engine.cache, "current", lambda: holed)
+    result = small.query("where?").raise_for_error()
+    assert [(drop.category_path, drop.reason) for drop in result.dropped_paths] == [(("Music", "Strings"), "gone")]
+    assert [path.names[-1] for path in result.paths] == ["Flute", "Dutch"]
+
+
 def test_a_name_below_two_open_parents_is_offered_as_a_path(memory: Memory, script: Script):
     memory.ingest_text(paper("Legal/Budget/Year", "Sales/Budget/Year", "Sales/Staff/Year")).raise_for_error()
     script.on("select", selected("Legal", "Sales", most=2), selected("Sales › Budget", "Legal › Budget", most=3))
@@ -201,8 +212,6 @@ def test_a_width_counted_per_path_asks_each_open_path_apart(opened: Opened, scri
     ],
 )
 def test_options_that_cannot_be_are_refused_before_a_run_is_begun(small: Memory, options: dict[str, object], told: str):
-    from memoir_engine.errors import ConfigurationError
-
     with pytest.raises(ConfigurationError, match=told):
         small.query("where?", **options)
     assert [run.verb for run in small.runs.list()] == ["ingest_text"]
