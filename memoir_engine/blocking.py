@@ -72,7 +72,7 @@ class Memory:
         regenerate: bool = False,
         on_event: OnEvent | None = None,
     ) -> IngestResult:
-        """The same for the bytes of a file: text, Markdown, HTML, PDF or DOCX, known by content and name."""
+        """The same for the bytes of a file: text, Markdown, HTML, PDF, DOCX or e-mail, known by content and name."""
         given = self._async.ingest_file(
             data,
             name=name,

@@ -79,7 +79,7 @@ class AsyncMemory:
         regenerate: bool = False,
         on_event: OnEvent | None = None,
     ) -> IngestResult:
-        """The same for the bytes of a file: text, Markdown, HTML, PDF or DOCX, known by content and name."""
+        """The same for the bytes of a file: text, Markdown, HTML, PDF, DOCX or e-mail, known by content and name."""
         upload = self._upload("ingest_file", data, name, contextual_helper, metadata, replaces, regenerate)
         return await self._run(ingest_verb(self._engine, self._actor, upload, listeners(on_event)))
 

@@ -31,7 +31,7 @@ class FileUnreadable(IngestionError):
 
 class FileTypeUnknown(IngestionError):
     code = "E204"
-    message_form = "{name!r} is not a text, Markdown, HTML, PDF or DOCX file: {problem}"
+    message_form = "{name!r} is not a text, Markdown, HTML, PDF, DOCX or e-mail file: {problem}"
     remedy_form = "Convert it to one of these, or paste its text. Nothing was stored."
 
 

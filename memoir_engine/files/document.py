@@ -12,7 +12,7 @@ from typing import Any, Literal
 
 from memoir_engine.results import Heading
 
-Kind = Literal["txt", "md", "html", "pdf", "docx"]
+Kind = Literal["txt", "md", "html", "pdf", "docx", "eml"]
 
 
 @dataclass(frozen=True)

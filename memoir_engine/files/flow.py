@@ -42,6 +42,15 @@ class Flow:
             self.headings.append(Heading(level, words, self._length - len(words)))
             self.break_block()
 
+    def insert(self, text: str, headings: tuple[Heading, ...] = (), *, deeper: int = 0) -> None:
+        """Text with headings of its own, verbatim, as blocks; deeper: by how much its headings lie below those here."""
+        self.break_block()
+        if text:
+            self._put(text)
+            start = self._length - len(text)
+            self.headings += [Heading(heading.level + deeper, heading.text, heading.start + start) for heading in headings]
+            self.break_block()
+
     def break_line(self) -> None:
         self._gap = "\n" if self._gap != "\n\n" else self._gap
 

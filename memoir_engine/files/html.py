@@ -39,20 +39,21 @@ _META = {
 _Step = tuple[Literal["open", "close"], "Tag"] | tuple[Literal["text"], str]
 
 
-def read_html(data: bytes) -> Document:
+def read_html(data: bytes, *, encoding: str | None = None) -> Document:
+    """encoding: what it is in, whatever the page itself says."""
     from bs4 import BeautifulSoup
 
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")  # it warns of text that looks like a file name or a URL
-        soup = BeautifulSoup(data, "lxml")
+        soup = BeautifulSoup(data, "lxml", from_encoding=encoding)
     flow = Flow()
     _fill(flow, soup)
     fields = fields_of(_meta(soup))
     title = one_line(soup.title.get_text()) if soup.title else None
     first = next((heading.text for heading in flow.headings if heading.level == 1), None)
-    encoding = str(soup.original_encoding) if soup.original_encoding else None
+    found = str(soup.original_encoding) if soup.original_encoding else None
     return Document(
-        "html", flow.text, title or fields.title or first, fields.author, fields.dated, tuple(flow.headings), encoding=encoding
+        "html", flow.text, title or fields.title or first, fields.author, fields.dated, tuple(flow.headings), encoding=found
     )
 
 

@@ -6,6 +6,7 @@ Source: DESIGN §12 (type by content).
 
 from __future__ import annotations
 
+import re
 from pathlib import PurePath
 
 from memoir_engine.errors import FileTypeUnknown
@@ -22,6 +23,8 @@ _NAMED: dict[str, Kind] = {
     ".xhtml": "html",
     ".pdf": "pdf",
     ".docx": "docx",
+    ".eml": "eml",
+    ".mbox": "eml",
 }
 _MAGIC = (
     (b"\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1", "an old or password-protected Office file"),
@@ -45,6 +48,10 @@ _MAGIC = (
     (b"{\\rtf", "an RTF file"),
     (b"%!PS", "a PostScript file"),
 )
+_MAIL_FIELDS = frozenset(
+    b"from to cc subject date message-id received mime-version return-path delivered-to reply-to sender content-type".split()
+)
+_FIELD = re.compile(rb"([!-9;-~]+)[ \t]*:")
 _ZIP = (b"PK\x03\x04", b"PK\x05\x06")
 _ENCODED = (b"\xff\xfe", b"\xfe\xff", b"\xef\xbb\xbf")
 _CONTROLS = bytes(set(range(32)) - set(b"\t\n\r\x0b\x0c\x1b"))
@@ -64,6 +71,11 @@ def kind_of(data: bytes, name: str) -> Kind:
         raise FileTypeUnknown(name=name, problem=f"its content is {found}")
     if named in ("pdf", "docx"):
         raise FileTypeUnknown(name=name, problem=f"its name ends in {suffix}, but its content is not {named.upper()}")
+    if named == "eml" and not _mail_fields(data, strict=False):
+        problem = f"its name ends in {suffix}, but it does not begin with the header of a message (From, Date, Subject …)"
+        raise FileTypeUnknown(name=name, problem=problem)
+    if named == "eml" or (named is None and _is_mail(data)):
+        return "eml"
     if _is_binary(data):
         raise FileTypeUnknown(name=name, problem="its content is binary, not text")
     return named or ("html" if _is_html(data) else "txt")
@@ -80,6 +92,27 @@ def _by_magic(data: bytes) -> str | None:
 def _is_html(data: bytes) -> bool:
     head = data[:1024].lstrip().lower()
     return head.startswith((b"<!doctype html", b"<html"))
+
+
+def _is_mail(data: bytes) -> bool:
+    fields = _mail_fields(data, strict=True)
+    written = b"from" in fields and not fields.isdisjoint((b"date", b"message-id", b"received", b"mime-version"))
+    return written or {b"mime-version", b"content-type"} <= fields
+
+
+def _mail_fields(data: bytes, *, strict: bool) -> set[bytes]:
+    """The fields of a message's header at the start, in lower case; strict: none where other lines stand among them."""
+    lines = data[:_SAMPLE].removeprefix(b"\xef\xbb\xbf").lstrip(b"\r\n").splitlines()
+    found = set()
+    for line in lines[1:] if lines and lines[0].startswith(b"From ") else lines:
+        field = _FIELD.match(line)
+        if field:
+            found.add(field[1].lower())
+        elif not line.strip():
+            break
+        elif line[:1] not in b" \t":
+            return set() if strict else found & _MAIL_FIELDS
+    return found & _MAIL_FIELDS
 
 
 def _is_binary(data: bytes) -> bool:

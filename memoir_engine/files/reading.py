@@ -1,6 +1,6 @@
 """Read a file: check it, read it in a process of its own where that needs a parser, and hand on what will be stored.
 
-PDF, DOCX and HTML go through libraries that follow structures inside the file, so they are read in a process limited
+PDF, DOCX, HTML and e-mail go through libraries that follow structures inside the file, so they are read in a process limited
 in time and memory, which sees no variable of this one's environment but the paths it needs. Plain text and Markdown are
 decoded by the standard library and scanned line by line, in time that their size bounds: a process for them would cost
 0.2 s each and guard against nothing.
@@ -109,8 +109,16 @@ def _document(answer: dict[str, Any], name: str) -> Document:
     if "document" not in answer:
         error: type[MemoirError] = getattr(errors, answer["error"])
         raise error(**{**answer["facts"], "name": name})
-    document = from_json(answer["document"])
-    return replace(document, text=_UNSTORABLE.sub("\ufffd", document.text))  # one for one: offsets hold
+    return from_json(_storable(answer["document"]))
+
+
+def _storable(value: Any) -> Any:
+    """The same with every character that no database takes replaced, one for one: offsets hold."""
+    if isinstance(value, str):
+        return _UNSTORABLE.sub("\ufffd", value)
+    if isinstance(value, dict):
+        return {name: _storable(held) for name, held in value.items()}
+    return [_storable(held) for held in value] if isinstance(value, list) else value
 
 
 def _environment() -> dict[str, str]:

@@ -1,4 +1,4 @@
-"""The process that reads one PDF, DOCX or HTML file: bytes on its input, JSON on its output, nothing else.
+"""The process that reads one PDF, DOCX, HTML or e-mail file: bytes on its input, JSON on its output, nothing else.
 
 Invariant: it never writes a file, and takes no more memory and processor time than it was told; whatever goes wrong,
 what comes out is a document or one of our errors, or nothing (then it was ended from outside).
@@ -86,4 +86,10 @@ def _html(data: bytes, name: str) -> Document:
     return read_html(data)
 
 
-_READERS = {"pdf": _pdf, "docx": _docx, "html": _html}
+def _eml(data: bytes, name: str) -> Document:
+    from memoir_engine.files.mail import read_mail
+
+    return read_mail(data, name)
+
+
+_READERS = {"pdf": _pdf, "docx": _docx, "html": _html, "eml": _eml}

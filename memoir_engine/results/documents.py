@@ -24,7 +24,7 @@ class Source:
 
     id: int
     name: str
-    kind: str  # txt md html pdf docx
+    kind: str  # txt md html pdf docx eml
     sha256: str  # of the original bytes
     version: int
     status: str  # stored, filed, replaced, withdrawn, erased
