@@ -28,6 +28,7 @@ class Recorder:
         self._lock = threading.Lock()
         self._waiting: list[Stamped] = []
         self._ids: list[int] = []
+        self._doubtful = False  # a unit was left before it said whether it has committed
         self._paid: set[str] | None = None  # fingerprints that `paid` could find; read once, since only this run adds to them
 
     def take(self, stamped: Stamped) -> None:
@@ -65,13 +66,15 @@ class Recorder:
         if not events:
             return
         try:
-            await self._db.awrite(lambda tx: runs.append_events(tx, events), operation=f"the events of run {self._run_id}")
+            await self._db.awrite(
+                lambda tx: runs.append_events(tx, events, again=self._doubtful), operation=f"the events of run {self._run_id}"
+            )
         except BaseException:
             self._give_back(events)
             raise
 
     def _write(self, tx: Tx, attempt: Attempt, events: list[Stamped], call_id: int) -> int:
-        runs.append_events(tx, events)
+        runs.append_events(tx, events, again=self._doubtful)
         return calls.record(tx, attempt, self._subject, call_id=call_id)
 
     async def _next_id(self) -> int:
@@ -89,3 +92,4 @@ class Recorder:
     def _give_back(self, events: list[Stamped]) -> None:
         with self._lock:
             self._waiting = events + self._waiting
+            self._doubtful = True

@@ -218,17 +218,22 @@ def recent(
     return _views(tx, *wanted, limit=limit)
 
 
-def append_events(tx: Tx, stamped: Sequence[Stamped]) -> None:
-    """Write progress; what is there already (a unit that ran twice) is skipped."""
+def append_events(tx: Tx, stamped: Sequence[Stamped], *, again: bool = False) -> None:
+    """Write progress; what is there already is skipped, where this unit or (`again`) another may have written it."""
     for run_id in dict.fromkeys(one.run_id for one in stamped):
-        last = last_event(tx, run_id) if is_retried(tx) else 0
+        there = _numbers(tx, run_id, min(one.n for one in stamped)) if again or is_retried(tx) else set()
         rows = [
             {"run_id": run_id, "n": one.n, "at": one.at, "kind": one.event.kind, "body": canonical(one.event.body())}
             for one in stamped
-            if one.run_id == run_id and one.n > last
+            if one.run_id == run_id and one.n not in there
         ]
         if rows:
             tx.execute(insert(t.run_event), rows)
+
+
+def _numbers(tx: Tx, run_id: str, first: int) -> set[int]:
+    """Of its events from `first` on."""
+    return set(tx.execute(select(t.run_event.c.n).where(t.run_event.c.run_id == run_id, t.run_event.c.n >= first)).scalars())
 
 
 def last_event(tx: Tx, run_id: str) -> int:
