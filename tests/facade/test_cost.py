@@ -1,0 +1,107 @@
+"""What an ingestion will cost, what it may cost, and what it did cost."""
+
+from __future__ import annotations
+
+import pytest
+
+from memoir_engine import Memory
+from memoir_engine.errors import CostCapReached, MemoirError
+from scripted import Opened, Script, events, paper, tree
+
+TRADES = paper("Music/Strings/Violin", "Art/Oil/Dutch", "Music/Wind/Flute")
+SENT, RECEIVED = 0.001, 0.01  # USD per token
+
+
+@pytest.fixture
+def priced(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The model costs money: a price list with one price."""
+    for where in ("memoir_engine.llm.prices.cost", "memoir_engine.llm.rows.cost"):
+        monkeypatch.setattr(where, lambda _choice, sent, received: SENT * sent + RECEIVED * received)
+
+
+def test_the_estimate_counts_the_chunks_actually_cut(memory: Memory, script: Script):
+    estimate = memory.estimate(TRADES)
+    assert (estimate.chunks, estimate.calls, estimate.cost, estimate.model) == (3, 4, 0.0, "offline")
+    assert estimate.tokens_prompt > memory._async._engine.tokens.count(TRADES) * 3
+    assert script.requests == []
+    assert memory.estimate("").calls == 0
+
+
+def test_the_estimate_of_a_file_reads_it_as_the_ingestion_will(memory: Memory):
+    page = f"<html><body><p>{TRADES}</p></body></html>".encode()
+    assert memory.estimate(page, name="trades.html").chunks == memory.ingest_file(page, name="trades.html").chunks
+    with pytest.raises(MemoirError, match="E20"):
+        memory.estimate(b"%PDF-1.4 and then nothing", name="broken.pdf")
+
+
+def test_no_helper_is_foreseen_where_people_say_it(opened: Opened):
+    assert opened(auto_source_identification=False).estimate(TRADES).calls == 3
+
+
+def test_a_run_shows_its_estimate_beside_what_it_took(memory: Memory, priced: None):
+    result = memory.ingest_text(TRADES).raise_for_error()
+    view = memory.jobs.get(result.run_id)
+    assert result.estimate == memory.estimate(TRADES)
+    assert memory.runs.ingest(result.run_id).estimate == result.estimate
+    assert view.result["estimate"]["calls"] == 4
+    assert (view.calls, result.calls) == (8, 8)
+    assert view.cost is not None
+    assert view.cost > 0
+    assert events(memory, result.run_id, "Estimated")[0]["calls"] == 4
+
+
+def test_a_helper_that_is_given_is_not_in_the_estimate_of_its_run(memory: Memory):
+    foreseen = memory.ingest_text(TRADES, contextual_helper="Mine.").estimate
+    assert foreseen is not None
+    assert (foreseen.calls, memory.estimate(TRADES).calls) == (3, 4)
+
+
+def test_a_run_that_failed_keeps_its_estimate(memory: Memory, script: Script):
+    script.on("classify", *["no JSON"] * 3)
+    result = memory.ingest_text(TRADES)
+    assert result.estimate == memory.estimate(TRADES)
+    assert memory.jobs.get(result.run_id).result["estimate"]["chunks"] == 3
+
+
+def test_a_run_stops_before_the_call_that_would_pass_its_cap(opened: Opened, script: Script, priced: None):
+    free = opened(at="free.db")
+    whole = free.jobs.get(free.ingest_text(TRADES).run_id).cost or 0.0
+    capped = opened(max_cost=whole / 2)
+    result = capped.ingest_text(TRADES)
+    with pytest.raises(CostCapReached, match="its cap is max_cost"):
+        result.raise_for_error()
+    spent = capped.jobs.get(result.run_id).cost or 0.0
+    assert 0 < spent <= whole / 2
+    assert (tree(capped), capped.sources.list()) == ([], ())
+
+
+def test_calls_under_way_count_towards_the_cap(opened: Opened, script: Script, priced: None):
+    """Both calls of level 2 leave at once; there is money for one and a half of their prompts."""
+    free = opened(at="free.db")
+    calls = free.runs.get(free.ingest_text(TRADES).run_id).calls
+    up_to_level_1, of_level_2 = sum(call.cost or 0.0 for call in calls[:2]), calls[2].tokens_prompt * SENT
+    capped = opened(max_cost=up_to_level_1 + of_level_2 * 1.5)
+    run = capped.ingest_text(TRADES).run_id
+    assert (capped.jobs.get(run).error or "").startswith("[mem][E209]")
+    assert (capped.jobs.get(run).cost or 0.0) <= (capped.config.max_cost or 0.0)
+
+
+def test_what_a_run_has_spent_counts_when_it_is_resumed(opened: Opened, script: Script, priced: None):
+    free = opened(at="free.db")
+    whole = free.jobs.get(free.ingest_text(TRADES).run_id).cost or 0.0
+    capped = opened(max_cost=whole / 2)
+    run = capped.ingest_text(TRADES).run_id
+    spent = capped.jobs.get(run).cost
+    assert capped.jobs.wait(capped.jobs.resume(run), 30).status == "failed"
+    assert (capped.jobs.get(run).error or "").startswith("[mem][E209]")
+    assert capped.jobs.get(run).cost == spent
+    capped.close()
+    raised = opened(max_cost=whole * 2)
+    assert raised.jobs.wait(raised.jobs.resume(run), 30).status == "done"
+
+
+def test_a_cap_that_cannot_be_held_is_said(opened: Opened, monkeypatch: pytest.MonkeyPatch):
+    monkeypatch.setattr("memoir_engine.llm.prices.cost", lambda *_: None)
+    memory = opened(max_cost=1.0)
+    run = memory.ingest_text(TRADES).run_id
+    assert [told["code"] for told in events(memory, run, "Warned") if told["code"] == "cost"] == ["cost"]

@@ -1,0 +1,161 @@
+"""A newer version of a source: what it replaces leaves the questions, stays readable, and comes back with an undo."""
+
+from __future__ import annotations
+
+import pytest
+
+from memoir_engine import Memory
+from memoir_engine.errors import NotAllowed, NothingChanges, SourceNotCurrent, SourceNotFound
+from memoir_engine.store import state
+from scripted import Opened, Script, events, leaves, paper, tree
+
+FIRST = paper("Music/Strings/Violin", "Art/Oil/Dutch")
+SECOND = paper("Music/Strings/Violin", "Music/Wind/Flute", "Music/Wind/Flute")
+THIRD = paper("Law/Tax/Vat")
+
+
+@pytest.fixture
+def first(memory: Memory) -> int:
+    return memory.ingest_text(FIRST, name="trades.txt").raise_for_error().source_id or 0
+
+
+def newer(memory: Memory, text: str, replaces: int, **more: object) -> int:
+    return memory.ingest_text(text, name="trades.txt", replaces=replaces, **more).raise_for_error().source_id or 0  # type: ignore[arg-type]
+
+
+def now(memory: Memory) -> str:
+    return memory._async._engine.db.read(state.state_hash)
+
+
+@pytest.mark.req("MEMOIR 2B.4")
+def test_the_older_version_leaves_the_tree_and_stays_readable(memory: Memory, first: int):
+    second = newer(memory, SECOND, first)
+    assert leaves(memory) == {"Music/Strings/Violin": [0], "Music/Wind/Flute": [1, 2], "Art/Oil/Dutch": []}
+    old, new = memory.sources.get(first), memory.sources.get(second)
+    assert (old.status, old.version, old.replaces) == ("replaced", 1, None)
+    assert (new.status, new.version, new.replaces) == ("filed", 2, first)
+    assert memory.sources.text(first) == FIRST
+    assert [chunk.category_id for chunk in memory.sources.chunks(first)] == [None, None]
+    assert memory.overview().sources == 1
+    assert memory.audit.verify().ok
+
+
+def test_a_question_is_answered_from_the_version_in_force_only(memory: Memory, first: int):
+    second = newer(memory, SECOND, first)
+    result = memory.query("violins?", n=9, safety_net=5).raise_for_error()
+    assert {chunk.source_id for chunk in (*result.chunks, *result.net)} == {second}
+
+
+def test_its_helper_is_used_again_and_not_paid_for_twice(memory: Memory, script: Script, first: int):
+    result = memory.ingest_text(SECOND, name="trades.txt", replaces=first).raise_for_error()
+    assert len(script.asked("helper")) == 1
+    assert events(memory, result.run_id, "HelperReady")[0] == {"origin": "generated", "tokens": 9, "reused": True, "calls": 0}
+    assert memory.helpers.history(result.source_id or 0)[0].text == memory.helpers.history(first)[0].text
+
+
+@pytest.mark.req("MEMOIR 2B.8", "MEMOIR 2B.9")
+def test_the_users_helper_comes_before_the_stored_and_the_stored_before_a_new_one(memory: Memory, script: Script, first: int):
+    memory.helpers.set(first, "Mine.")
+    second = newer(memory, SECOND, first, regenerate=True)
+    assert (memory.helpers.history(second)[0].origin, memory.helpers.history(second)[0].text) == ("user", "Mine.")
+    third = newer(memory, THIRD, second, contextual_helper="Mine, again.")
+    assert memory.helpers.history(third)[0].text == "Mine, again."
+    assert len(script.asked("helper")) == 1
+
+
+@pytest.mark.req("MEMOIR 2B.9")
+def test_the_flag_draws_the_helper_of_a_newer_version_anew(memory: Memory, script: Script, first: int):
+    newer(memory, SECOND, first, regenerate=True)
+    assert len(script.asked("helper")) == 2
+
+
+def test_a_stored_helper_needs_no_form(opened: Opened):
+    memory = opened(auto_source_identification=False)
+    first = memory.ingest_text(FIRST, contextual_helper="Mine.").raise_for_error().source_id or 0
+    assert memory.ingest_text(SECOND, replaces=first).status == "success"
+    assert memory.ingest_text(THIRD).status == "needs_helper"
+
+
+def test_undoing_the_newer_version_brings_the_older_back_and_that_again(memory: Memory, first: int):
+    alone = now(memory)
+    result = memory.ingest_text(SECOND, replaces=first).raise_for_error()
+    both = now(memory)
+    preview = memory.review.preview_undo(result.action_id or "")
+    assert preview.possible
+    undone = memory.review.undo(result.action_id or "")
+    assert (now(memory), memory.sources.get(first).status) == (alone, "filed")
+    assert leaves(memory) == {"Music/Strings/Violin": [0], "Art/Oil/Dutch": [1]}
+    memory.review.undo(undone.action_id)
+    assert (now(memory), memory.sources.get(first).status) == (both, "replaced")
+    assert memory.audit.verify().ok
+
+
+def test_the_older_ingestion_is_undone_after_the_newer_only(memory: Memory, first: int):
+    ingestion = (
+        memory.audit.actions()[1].action_id if memory.audit.actions()[0].verb != "ingest" else memory.audit.actions()[0].action_id
+    )
+    result = memory.ingest_text(SECOND, replaces=first).raise_for_error()
+    assert memory.review.preview_undo(ingestion).blocked_by == (result.action_id,)
+    memory.review.undo(result.action_id or "")
+    memory.review.undo(ingestion)
+    assert tree(memory) == []
+    assert memory.audit.verify().ok
+
+
+def test_versions_are_told_newest_first_from_any_of_them(memory: Memory, first: int):
+    second = newer(memory, SECOND, first)
+    third = newer(memory, THIRD, second)
+    for source in (first, second, third):
+        assert [(one.id, one.version) for one in memory.sources.versions(source)] == [(third, 3), (second, 2), (first, 1)]
+    assert [one.id for one in memory.sources.by_name("trades.txt")] == [third]
+    assert memory.sources.by_name("Trades.txt") == ()
+
+
+def test_earlier_bytes_may_come_back_as_a_newer_version(memory: Memory, first: int):
+    third = newer(memory, FIRST, newer(memory, SECOND, first))
+    assert (memory.sources.get(third).version, leaves(memory)["Art/Oil/Dutch"]) == (3, [1])
+
+
+def test_only_what_is_in_force_can_be_replaced(memory: Memory, script: Script, first: int):
+    second = newer(memory, SECOND, first)
+    asked = len(script.requests)
+    with pytest.raises(SourceNotCurrent, match="source 1 is replaced") as caught:
+        memory.ingest_text(THIRD, replaces=first).raise_for_error()
+    assert f"replaces={second}" in caught.value.remedy
+    with pytest.raises(SourceNotFound):
+        memory.ingest_text(THIRD, replaces=99).raise_for_error()
+    assert len(script.requests) == asked
+
+
+def test_a_version_withdrawn_meanwhile_is_not_replaced(memory: Memory, script: Script, first: int):
+    gate = script.hold("classify")
+    run = memory.start("ingest_text", text=SECOND, name="trades.txt", replaces=first)
+    script.wait_for("classify", 5)
+    memory.sources.withdraw(first, reason="wrong")
+    gate.open()
+    assert memory.jobs.wait(run, 30).status == "failed"
+    assert (memory.jobs.get(run).error or "").startswith("[mem][E214]")
+    assert [source.id for source in memory.sources.list()] == [first]
+
+
+def test_a_source_is_withdrawn_by_an_auditor_and_comes_back(memory: Memory, first: int):
+    before = now(memory)
+    with pytest.raises(NotAllowed):
+        memory.acting_as("Mia").sources.withdraw(first)
+    action = memory.acting_as("Mia", roles=("auditor",)).sources.withdraw(first, reason="wrong file")
+    assert (action.verb, action.actor, action.reason) == ("withdraw", "Mia", "wrong file")
+    assert (memory.sources.get(first).status, memory.overview().chunks) == ("withdrawn", 0)
+    with pytest.raises(NothingChanges):
+        memory.sources.withdraw(first)
+    memory.review.undo(action.action_id)
+    assert now(memory) == before
+    assert memory.audit.verify().ok
+
+
+def test_a_forged_link_between_versions_is_found(memory: Memory, first: int):
+    from sqlalchemy import text
+
+    second = newer(memory, SECOND, first)
+    forge = text(f"UPDATE source SET replaces = NULL WHERE id = {second}")
+    memory._async._engine.db.write(lambda tx: tx.execute(forge) and None)
+    assert "replaces" in (memory.audit.verify().problem or "")
