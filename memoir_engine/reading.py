@@ -250,11 +250,14 @@ class AuditView(View):
 
         return self._read(chain.head)
 
-    def verify(self, expected_head: str | None = None) -> AuditCheck:
-        """Check the chain, the digests of every row that holds evidence, and that replay gives what stands now."""
+    def verify(self, expected_head: str | None = None, *, links_only: bool = False) -> AuditCheck:
+        """Check the chain, the digests of every row that holds evidence, and that replay gives what stands now.
+
+        expected_head: a head noted elsewhere, which must be in the history. links_only: the chain alone, which is quick.
+        """
         from memoir_engine.store.verify import verify
 
-        return verify(self._engine.db, expected_head=expected_head)
+        return verify(self._engine.db, expected_head=expected_head, links_only=links_only)
 
     def events(self, limit: int = 100, before: int | None = None, action_id: str | None = None) -> tuple[AuditEvent, ...]:
         """Newest first."""

@@ -38,16 +38,16 @@ class Links:
     problem: str | None
 
 
-def verify(db: Database, *, expected_head: str | AuditHead | None = None) -> AuditCheck:
+def verify(db: Database, *, expected_head: str | AuditHead | None = None, links_only: bool = False) -> AuditCheck:
     """Links, digests and replay. `expected_head`: a head (or its hash) noted earlier, which must be in the history."""
-    return db.read(lambda tx: check(tx, expected_head=expected_head))
+    return db.read(lambda tx: check(tx, expected_head=expected_head, links_only=links_only))
 
 
-def check(tx: Tx, *, expected_head: str | AuditHead | None = None) -> AuditCheck:
+def check(tx: Tx, *, expected_head: str | AuditHead | None = None, links_only: bool = False) -> AuditCheck:
     """The same, inside a transaction of the caller."""
     links = follow(tx, expected_head=expected_head)
-    if links.problem is not None:
-        return AuditCheck(False, links.checked, links.first_bad, links.problem, chain.head(tx))
+    if links_only or links.problem is not None:
+        return AuditCheck(links.problem is None, links.checked, links.first_bad, links.problem, chain.head(tx))
     told = Told()
     for seq, at, action_id, kind, body, payload, _, _ in _events(tx):
         told.take(seq, at, action_id, kind, body, payload)
