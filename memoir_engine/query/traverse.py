@@ -90,10 +90,11 @@ async def traverse(question: str, walk: Walk, progress: Progress) -> list[OpenPa
             progress.heard("select", answer, picked)
         deeper: list[OpenPath] = []
         for level, selection in zip(levels, selections, strict=True):
-            if selection.problem:
-                raise SelectionInvalid(level=number, problem=selection.problem)
-            await _keep(level, selection, walk, progress)
-            deeper += _next(level, selection, progress, walk.run)
+            if not selection.problem:
+                await _keep(level, selection, walk, progress)
+                deeper += _next(level, selection, progress, walk.run)
+        for wrong in (selection for selection in selections if selection.problem):
+            raise SelectionInvalid(level=number, problem=wrong.problem)
         paths = deeper
     return paths
 
