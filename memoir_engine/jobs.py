@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import replace
 
-from memoir_engine.errors import IngestionCancelled, RunNotResumable
+from memoir_engine.errors import IngestionCancelled, QueryCancelled, RunNotResumable
 from memoir_engine.ingesting import ingest_verb
 from memoir_engine.reading import View
 from memoir_engine.results import RunView
@@ -48,16 +48,16 @@ class JobsView(View):
     def cancel(self, run_id: str) -> bool:
         """True when it will stop; False when it is too late, or it does not run in this process.
 
-        An ingestion that waits for a helper, failed or was interrupted is given up: what was kept of it is deleted.
+        A run that waits for a helper, was interrupted, or failed and could be resumed is given up: what was kept of it goes.
         """
         from memoir_engine.store import runs
 
         view = self.get(run_id)
         if self._engine.runner.cancel(run_id):
             return True
-        if view.verb not in INGESTIONS or not (view.resumable or view.status == "waiting_helper"):
+        if not view.resumable and view.status not in ("waiting_helper", "interrupted"):
             return False
-        stopped = IngestionCancelled(name=str(view.request.get("name", "")))
+        stopped = QueryCancelled() if view.verb == "query" else IngestionCancelled(name=str(view.request.get("name", view.verb)))
         return self._engine.db.write(
             lambda tx: runs.give_up(tx, run_id, (*RESUMABLE, "waiting_helper"), clock=self._engine.clock, error=stopped),
             operation=f"the end of run {run_id}",

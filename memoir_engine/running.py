@@ -17,8 +17,8 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, Generic, TypeVar
 
 from memoir_engine.background import BackgroundLoop
-from memoir_engine.errors import DatabaseError, IngestionCancelled, MemoirError, QueryCancelled
-from memoir_engine.events import RunEnded, RunStarted, Warned
+from memoir_engine.errors import DatabaseError, IngestionCancelled, IngestionInterrupted, MemoirError, QueryCancelled
+from memoir_engine.events import DatabaseRetried, RunEnded, RunStarted, Warned
 from memoir_engine.run import Actor, Clock, Listener, Run, RunStatus, new_id
 
 if TYPE_CHECKING:  # sqlalchemy is loaded when a memory opens, not when Memoir is imported
@@ -30,6 +30,7 @@ if TYPE_CHECKING:  # sqlalchemy is loaded when a memory opens, not when Memoir i
 Result = TypeVar("Result")
 
 HEARTBEAT_S = 2.0
+LEAVE_S = 10.0  # how long closing waits for a run to stop
 CANCELLED = (IngestionCancelled, QueryCancelled)
 
 
@@ -42,6 +43,7 @@ class Verb(Generic[Result]):
     record: ids and numbers of the result, kept with the run.
     waits: whether the result is that the run waits for a person.
     kept: what it needs to go on should it not get to its end; written with the run's row.
+    unopened: the result when not even the run's row can be written; None raises what the database says.
     """
 
     name: str
@@ -54,6 +56,7 @@ class Verb(Generic[Result]):
     listeners: tuple[Listener, ...] = ()
     waits: Callable[[Result], bool] = lambda _: False
     kept: Kept | None = None
+    unopened: Callable[[MemoirError], Result] | None = None
 
 
 @dataclass
@@ -62,6 +65,7 @@ class Running:
     recorder: Recorder
     task: asyncio.Task[Any] | None = None
     done: threading.Event = field(default_factory=threading.Event)
+    leaving: bool = False  # the memory closes under it
 
 
 class Runner:
@@ -132,6 +136,10 @@ class Runner:
         except asyncio.CancelledError:
             run = await opening
             run.cancellation.ask()
+        except DatabaseError as error:
+            if verb.unopened is None:
+                raise
+            return verb.unopened(error)
         return await self.execute(verb, run)
 
     async def execute(self, verb: Verb[Result], run: Run) -> Result:
@@ -189,9 +197,13 @@ class Runner:
         run.emit(RunStarted(run.verb, run.actor.name))
 
     async def _ended(self, verb: Verb[Result], run: Run, running: Running, error: MemoirError) -> Result:
-        status: RunStatus = "cancelled" if isinstance(error, CANCELLED) else "failed"
         result = verb.failed(run, error)
-        await self._finish(run, running, status, verb.record(result), error)
+        if not isinstance(error, CANCELLED):
+            await self._finish(run, running, "failed", verb.record(result), error)
+        elif running.leaving and verb.kept is not None:  # nobody called it off: it can be resumed
+            await self._finish(run, running, "interrupted", verb.record(result), IngestionInterrupted())
+        else:
+            await self._finish(run, running, "cancelled", verb.record(result), error)
         return result
 
     async def _finish(
@@ -228,10 +240,23 @@ class Runner:
             running.task.get_loop().call_soon_threadsafe(running.task.cancel)
         return True
 
+    def leave(self, run_id: str) -> None:
+        """Stop it because the memory closes, and wait for its end; one that can go on later is interrupted."""
+        running = self._running.get(run_id)
+        if running is not None:
+            running.leaving = True
+            self.cancel(run_id)
+            running.done.wait(LEAVE_S)
+
     def wait(self, run_id: str, timeout_s: float | None) -> bool:
         """True when the run has ended, here or elsewhere."""
         running = self._running.get(run_id)
         return running is None or running.done.wait(timeout_s)
+
+    def retried(self, operation: str, attempt: int, wait_s: float) -> None:
+        """The database is tried again; every run that is under way tells it. From any thread."""
+        for running in list(self._running.values()):
+            running.run.emit(DatabaseRetried(operation, attempt, wait_s))
 
     def ids(self) -> tuple[str, ...]:
         return tuple(self._running)

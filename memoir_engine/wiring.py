@@ -40,6 +40,7 @@ if TYPE_CHECKING:
     from memoir_engine.llm.tokens import TokenCounter
     from memoir_engine.store.database import Database
     from memoir_engine.store.evidence import TreeCache
+    from memoir_engine.store.types import Tx
     from memoir_engine.text.chunks import Piece
 
 LEASE_S = 15.0  # a planner that shows no life for this long is taken to be dead
@@ -67,13 +68,12 @@ class Engine:
     closed: bool = False
 
     def close(self) -> None:
-        """End its pools, handles and loop. Runs that are under way are cancelled."""
+        """End its pools, handles and loop. Runs under way are stopped; ingestions among them can be resumed."""
         if self.closed:
             return
         self.closed = True
         for run_id in self.runner.ids():
-            self.runner.cancel(run_id)
-            self.runner.wait(run_id, 10)
+            self.runner.leave(run_id)
         self.keeper.close()
         for client in filter(None, (self.client, self.fallback)):
             self.loop.wait(client.close())
@@ -121,7 +121,10 @@ class Engine:
         from memoir_engine.store import lease
 
         told = False
-        while not await self.db.awrite(lambda tx: lease.acquire(tx, run.id, now=self.clock.now(), ttl_s=LEASE_S)):
+        def acquire(tx: Tx) -> bool:
+            return lease.acquire(tx, run.id, now=self.clock.now(), ttl_s=LEASE_S)
+
+        while not await self.db.awrite(acquire, operation=f"the turn of {name!r} to be ingested"):
             run.check(IngestionCancelled, name=name)
             if not told:
                 run.emit(Waiting("an ingestion of another process"))
@@ -233,6 +236,7 @@ def open_engine(resolved: Resolved, clock: Clock | None = None) -> Engine:
         raise
     LOOP.acquire()
     runner, keeper = Runner(db, clock, LOOP), Keeper(db, cache, lexical)
+    db.on_retry = runner.retried
     return Engine(resolved, clock, db, client, counter(client.name), cache, lexical, runner, keeper, fallback)
 
 

@@ -27,7 +27,8 @@ MemoirError
 │   ├── HelperNeeded          E211
 │   ├── DraftNotFound         E212
 │   ├── RunNotResumable       E213
-│   └── SourceNotCurrent      E214
+│   ├── SourceNotCurrent      E214
+│   └── IngestionInterrupted  E215
 ├── QueryError                E300
 │   ├── QuestionEmpty         E301
 │   ├── MemoryEmpty           E302
@@ -59,7 +60,8 @@ MemoirError
 │   ├── DepthMismatch         E504
 │   ├── DriverMissing         E505
 │   ├── WriteFailed           E506
-│   └── LeaseHeld             E507
+│   ├── LeaseHeld             E507
+│   └── ReadFailed            E508
 ├── KnowledgeError            E001 E002 E003 E005 E006 (MEMOLLA's own texts)
 ├── ReviewError               E700
 │   ├── NotAllowed            E701
@@ -106,6 +108,7 @@ from memoir_engine.errors.database import (
     DepthMismatch,
     DriverMissing,
     LeaseHeld,
+    ReadFailed,
     SchemaTooNew,
     WriteFailed,
 )
@@ -120,6 +123,7 @@ from memoir_engine.errors.ingestion import (
     HelperNeeded,
     IngestionCancelled,
     IngestionError,
+    IngestionInterrupted,
     NothingToIngest,
     RunNotResumable,
     SourceNotCurrent,
@@ -206,6 +210,7 @@ __all__ = [
     "HelperNeeded",
     "IngestionCancelled",
     "IngestionError",
+    "IngestionInterrupted",
     "InvalidSetting",
     "KeyMissing",
     "KnowledgeError",

@@ -52,6 +52,13 @@ class WriteFailed(DatabaseError):
     retryable = True
 
 
+class ReadFailed(DatabaseError):
+    code = "E508"
+    message_form = "the database could not be read: {problem}"
+    remedy_form = "Nothing was half stored. Check the database and its rights and try again; answers already paid for are re-used."
+    retryable = True
+
+
 class LeaseHeld(DatabaseError):
     code = "E507"
     message_form = "another ingestion ({owner}) is still running"

@@ -101,3 +101,10 @@ class SourceNotCurrent(IngestionError):
     code = "E214"
     message_form = "source {source_id} is {status}; there can be no newer version of it"
     remedy_form = "{advice} Nothing was stored."
+
+
+class IngestionInterrupted(IngestionError):
+    code = "E215"
+    message_form = "its process ended before it did"
+    remedy_form = "Resume it: answers already paid for are re-used, only what is missing is asked. Nothing was stored yet."
+    retryable = True

@@ -15,7 +15,7 @@ from typing import Any
 
 from sqlalchemy import ColumnElement, bindparam, delete, func, insert, select, update
 
-from memoir_engine.errors import MemoirError, RunNotFound
+from memoir_engine.errors import IngestionInterrupted, MemoirError, RunNotFound
 from memoir_engine.events import Stamped
 from memoir_engine.results import AuditHead, EventView, RunView
 from memoir_engine.run import Clock, RunStatus
@@ -153,8 +153,11 @@ def interrupt_expired(tx: Tx, *, clock: Clock, ttl_s: float) -> tuple[str, ...]:
     cutoff = clock.now() - timedelta(seconds=ttl_s)
     dead = select(t.run.c.id).where(t.run.c.status.in_(AT_WORK), t.run.c.heartbeat_at < cutoff).order_by(t.run.c.id)
     found = tuple(tx.execute(dead.with_for_update()).scalars())  # all of them before the first takes the head
+    kept, ended = inputs.kept_runs(tx, list(found)), IngestionInterrupted()
     for run_id in found:
-        finish(tx, run_id, "interrupted", clock=clock, error="its process ended", remedy="Resume it, or start it again.")
+        resumable = run_id in kept
+        error, remedy = (str(ended), ended.remedy) if resumable else ("its process ended", "Ask, or start it, again.")
+        finish(tx, run_id, "interrupted", clock=clock, error=error, remedy=remedy)
     return found
 
 

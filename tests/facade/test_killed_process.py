@@ -48,7 +48,7 @@ def test_a_killed_ingestion_is_interrupted_and_its_paid_answers_are_used_again(
         monkeypatch.setattr("memoir_engine.wiring.EXPIRED_S", 0.0)
         monkeypatch.setattr("memoir_engine.wiring.LEASE_S", 0.0)
         (run,) = memory.jobs.list()
-        assert (run.status, run.error) == ("interrupted", "its process ended")
+        assert (run.status, run.error) == ("interrupted", "[mem][E215] its process ended before it did")
         assert (memory.sources.list(), memory.tree.all()) == ((), ())
         assert [(call.purpose, call.error) for call in memory.runs.get(run.id).calls] == [("helper", None)]
         assert memory.overview().interrupted == (run,)

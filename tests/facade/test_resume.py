@@ -191,3 +191,31 @@ def test_a_large_file_is_kept_in_parts_and_comes_back_whole(one_by_one: Memory, 
     found = kept(one_by_one, run)
     assert found is not None
     assert found.data == data
+
+
+def test_a_memory_that_closes_leaves_its_ingestion_to_be_resumed(opened: Opened, script: Script):
+    memory = opened(max_concurrency=1)
+    script.hold("classify")
+    run = memory.start("ingest_text", text=TRADES, name="trades.txt")
+    script.wait_for("classify")
+    memory.close()
+    script.hold("classify").open()
+    again = opened()
+    view = again.jobs.get(run)
+    assert (view.status, view.error, view.resumable) == ("interrupted", "[mem][E215] its process ended before it did", True)
+    assert again.jobs.wait(again.jobs.resume(run), 30).status == "done"
+    assert len(script.asked("helper")) == 1
+    assert leaves(again) == FILED
+
+
+def test_an_interrupted_question_says_to_ask_again_and_can_be_put_away(memory: Memory):
+    began = datetime(2026, 1, 1, tzinfo=UTC)
+    row = runs.NewRun("0" * 26, "query", "local", None, began, {"question": "violins?"}, owner="gone:1")
+    memory._async._engine.db.write(lambda tx: runs.create(tx, row))
+    with pytest.raises(RunNotResumable, match="this is query") as asked:
+        memory.jobs.resume(row.id)
+    assert asked.value.remedy == "Ask the question again."
+    assert [run.id for run in memory.overview().interrupted] == [row.id]
+    assert memory.jobs.cancel(row.id)
+    assert memory.overview().interrupted == ()
+    assert memory.audit.verify().ok
