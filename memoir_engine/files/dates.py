@@ -9,7 +9,7 @@ from __future__ import annotations
 import re
 from datetime import date, datetime
 
-_MONTHS = {month: n for n, month in enumerate("jan feb mar apr may jun jul aug sep oct nov dec".split(), start=1)}
+_MONTHS = "january february march april may june july august september october november december".split()
 _ISO = re.compile(r"(\d{4})(?:[-/.](\d{1,2})(?:[-/.](\d{1,2}))?)?(?![\d/.-])")
 _DAY_FIRST = re.compile(r"(\d{1,2})(?:st|nd|rd|th)?[ -]([A-Za-z]{3,9})\.?,?[ -](\d{4})\b")
 _MONTH_FIRST = re.compile(r"([A-Za-z]{3,9})\.? (\d{1,2})(?:st|nd|rd|th)?,? (\d{4})\b")
@@ -49,7 +49,8 @@ def _read(words: str) -> str | None:
 
 
 def _month(name: str) -> str:
-    return str(_MONTHS.get(name[:3].lower(), 0))
+    """Its number, or 0: a beginning of three letters or more counts, and so does "Sept", but no "Marathon"."""
+    return str(next((n for n, month in enumerate(_MONTHS, start=1) if month.startswith(name.lower())), 0))
 
 
 def _iso(year: str, month: str | None, day: str | None) -> str | None:

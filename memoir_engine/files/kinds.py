@@ -30,17 +30,18 @@ _MAGIC = (
     (b"\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1", "an old or password-protected Office file"),
     (b"\x89PNG\r\n", "a PNG picture"),
     (b"\xff\xd8\xff", "a JPEG picture"),
-    (b"GIF8", "a GIF picture"),
+    (b"GIF87a", "a GIF picture"),
+    (b"GIF89a", "a GIF picture"),
     (b"II*\x00", "a TIFF picture"),
     (b"MM\x00*", "a TIFF picture"),
-    (b"RIFF", "a sound, film or WebP picture"),
-    (b"ID3", "a sound"),
-    (b"OggS", "a sound or film"),
+    (b"ID3\x02", "a sound"),
+    (b"ID3\x03", "a sound"),
+    (b"ID3\x04", "a sound"),
+    (b"OggS\x00", "a sound or film"),
     (b"\x1f\x8b", "a gzip archive"),
-    (b"BZh", "a bzip2 archive"),
     (b"\xfd7zXZ", "an xz archive"),
     (b"7z\xbc\xaf", "a 7z archive"),
-    (b"Rar!", "a RAR archive"),
+    (b"Rar!\x1a", "a RAR archive"),
     (b"\x7fELF", "a program"),
     (b"MZ\x90", "a program"),
     (b"\xca\xfe\xba\xbe", "a program"),
@@ -62,7 +63,7 @@ def kind_of(data: bytes, name: str) -> Kind:
     """Raises FileTypeUnknown (E204), saying what the content is."""
     suffix = PurePath(name).suffix.lower()
     named = _NAMED.get(suffix)
-    found = _by_magic(data)
+    found = "pdf" if named == "pdf" and b"%PDF-" in data[:1024] else _by_magic(data)  # readers allow other bytes before it
     if found in ("pdf", "docx"):
         if named not in (None, found):
             raise FileTypeUnknown(name=name, problem=f"its name ends in {suffix}, but its content is {found.upper()}")
@@ -86,6 +87,10 @@ def _by_magic(data: bytes) -> str | None:
         return "pdf"
     if data.startswith(_ZIP):
         return "docx" if b"word/" in data else "a ZIP archive that is not DOCX"
+    if data.startswith(b"RIFF") and data[8:12] in (b"WAVE", b"AVI ", b"WEBP"):
+        return "a sound, film or WebP picture"
+    if data.startswith(b"BZh") and data[4:10] == b"1AY&SY":
+        return "a bzip2 archive"
     return next((kind for magic, kind in _MAGIC if data.startswith(magic)), None)
 
 

@@ -64,6 +64,8 @@ def _yaml(front: str) -> dict[str, Any]:
     import yaml
 
     try:
+        if any(isinstance(token, yaml.AliasToken) for token in yaml.scan(front, yaml.SafeLoader)):
+            return {}  # ten lists of ten aliases each are 10^10 words to whoever writes them out
         values = yaml.safe_load(front)
     except (yaml.YAMLError, ValueError, RecursionError):  # ValueError: an impossible date
         return {}

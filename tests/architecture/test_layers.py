@@ -27,6 +27,7 @@ HOMES = {
     "pypdf": {f"{PACKAGE}.files"},
     "docx": {f"{PACKAGE}.files"},
     "bs4": {f"{PACKAGE}.files"},
+    "lxml": {f"{PACKAGE}.files"},
     "charset_normalizer": {f"{PACKAGE}.files"},
     "yaml": {f"{PACKAGE}.files"},
     "dotenv": {f"{PACKAGE}.config"},

@@ -15,8 +15,8 @@ from machine import REPOSITORY
 # of API.md, what stands today; the parts that later work brings are added here with them
 PROMISED = {"Memory", "AsyncMemory", "MemoirConfig", "MemoirError", "ConfigurationError", "chunk_text", "count_tokens"}
 HEAVY = (
-    "pydantic_ai litellm openai tiktoken chromadb bm25s pandas plotly streamlit pypdf docx bs4 charset_normalizer alembic typer "
-    "langgraph langchain_core sqlalchemy.dialects.postgresql sqlalchemy.dialects.mysql"
+    "pydantic_ai litellm openai tiktoken chromadb bm25s pandas plotly streamlit pypdf docx bs4 lxml charset_normalizer alembic "
+    "typer langgraph langchain_core sqlalchemy.dialects.postgresql sqlalchemy.dialects.mysql"
 ).split()
 
 

@@ -17,6 +17,7 @@ from memoir_engine.files.dates import iso_date
         ("Jan. 2nd, 1983", "1983-01-02"),
         ("Thu, 13 Feb 2020 10:00:00 +0000", "2020-02-13"),
         ("May 2019", "2019-05"),
+        ("Sept. 2019", "2019-09"),
         ("2019", "2019"),
         ("2024年5月1日", "2024-05-01"),
         ("2024年5月", "2024-05"),
@@ -29,6 +30,8 @@ def test_a_date_is_told_as_precisely_as_it_is_written(written, iso):
     assert iso_date(written) == iso
 
 
-@pytest.mark.parametrize("written", ["", None, "soon", "30 February 2020", "03/04/2020", "Foo 12, 2020", "1.2.3", "20201"])
+@pytest.mark.parametrize(
+    "written", ["", None, "soon", "30 February 2020", "03/04/2020", "Foo 12, 2020", "Marathon 2020", "1.2.3", "20201"]
+)
 def test_what_is_no_date_or_could_be_two_is_none(written):
     assert iso_date(written) is None

@@ -88,6 +88,10 @@ def test_text_named_as_another_format_is_refused(name):
         read(b"only words", name)
 
 
+def test_a_pdf_may_begin_with_other_bytes(pdf):
+    assert read(b"\r\njunk\r\n" + pdf("Text."), "a.pdf").text == "Text."
+
+
 def test_a_file_over_the_limit_is_refused_before_it_is_read():
     with pytest.raises(FileTooLarge, match=r"1\.5 MB, more than max_file_mb \(1\)"):
         read(b"x" * (3 << 19), "a.txt", max_mb=1)
@@ -192,6 +196,17 @@ def test_broken_front_matter_is_just_text(front):
     text = f"---\n{front}\n---\nText."
     document = read(text.encode(), "a.md")
     assert (document.text, document.title, document.dated) == (text, None, None)
+
+
+def test_aliases_of_front_matter_are_not_multiplied():
+    lists = "".join(f"a{n}: &a{n} [{', '.join([f'*a{n - 1}'] * 10)}]\n" for n in range(1, 10))
+    document = read(f"---\na0: &a0 ha\n{lists}title: *a9\n---\nText.".encode(), "a.md")
+    assert document.title is None
+
+
+@pytest.mark.parametrize("words", ["ID3 learns trees.", "RIFF is a format.", "BZh", "GIF8 or what", "Rar!"])
+def test_a_text_that_begins_like_another_format_is_text(words):
+    assert read(words.encode(), "a.txt").text == words
 
 
 def test_a_date_in_the_name_is_the_last_resort():
