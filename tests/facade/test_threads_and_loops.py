@@ -165,14 +165,14 @@ def test_a_closed_memory_says_so_whatever_is_asked_of_it(opened: Opened):
     assert other.tree.all() == ()
 
 
-def test_closing_ends_the_runs_that_are_under_way_as_cancelled(opened: Opened, script: Script):
+def test_closing_ends_the_runs_that_are_under_way_as_interrupted(opened: Opened, script: Script):
     memory = opened()
     script.hold("helper")
     run_id = memory.start("ingest_text", text=TRADES)
     script.wait_for("helper")
     memory.close()
     again = opened()
-    assert again.jobs.get(run_id).status == "cancelled"
+    assert again.jobs.get(run_id).status == "interrupted"
     assert again.sources.list() == ()
 
 
