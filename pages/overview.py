@@ -7,6 +7,7 @@ import streamlit as st
 from memoir_engine import Action, Memory, Overview
 from ui import charts, engine, figures, frame, jobs, problems, wording
 from ui.escape import md_escape
+from ui.question import per_path_limit
 
 
 def numbers(overview: Overview) -> None:
@@ -29,15 +30,19 @@ def ask_box(memory: Memory) -> None:
         asked = st.form_submit_button(wording.ASK, type="primary", icon=":material/manage_search:", key="overview-go")
     if asked and question.strip():
         with problems.shown():
-            run_id = memory.start("query", question=question, safety_net=wording.NET_SIZE, per_path_limit="auto")
+            limit = per_path_limit(memory.config.prompt_limiting_strategy)
+            run_id = memory.start("query", question=question, safety_net=wording.NET_SIZE, per_path_limit=limit)
         st.switch_page("../pages/ask.py", query_params={"run": run_id})
 
 
-def attention(overview: Overview) -> None:
+def attention(memory: Memory, overview: Overview) -> None:
+    drafts = len(memory.helpers.drafts())
     with st.container(border=True, key="attention"):
         st.markdown(f"**{wording.ATTENTION}**")
-        if not overview.interrupted:
+        if not overview.interrupted and not drafts:
             st.markdown(wording.ALL_WELL)
+        if drafts:
+            waiting(drafts)
         for run in overview.interrupted[:5]:
             with st.container(horizontal=True, vertical_alignment="center"):
                 st.markdown(md_escape(figures.one_line(jobs.name_of(run), 48)), width="content")
@@ -47,6 +52,15 @@ def attention(overview: Overview) -> None:
                 st.page_link(f"../pages/{where}.py", label="Open", query_params={"run": run.id} if where == "ask" else None)
         if overview.interrupted:
             st.caption(wording.INTERRUPTED_NOTE)
+
+
+def waiting(drafts: int) -> None:
+    texts = figures.plural(drafts, "text waits", "texts wait")
+    with st.container(horizontal=True, vertical_alignment="center"):
+        line = wording.DRAFTS_WAIT.format(texts=texts, they="it is" if drafts == 1 else "they are")
+        st.markdown(f":orange[:material/edit_note:] {line}", width="content")
+        st.space("stretch")
+        st.page_link("../pages/sources.py", label="Open")
 
 
 def activity(memory: Memory, overview: Overview) -> None:
@@ -100,7 +114,7 @@ with problems.shown():
         with left:
             subjects(memory)
         with right:
-            attention(overview)
+            attention(memory, overview)
             activity(memory, overview)
     else:
         first_steps(memory)

@@ -34,6 +34,8 @@ def _head(memory: Memory, view: RunView) -> None:
     with frame.head("ask", "Question"):
         st.badge(f"run {view.id[-8:]}", color="gray", help=view.id)
         jobs.status_badge("answered" if view.status == "done" else view.status)
+        if view.status == "done":
+            _exactness(bool(view.result.get("deterministic", True)))
         st.space("stretch")
         if view.status in jobs.ACTIVE:
             st.button(wording.STOP, key="ask-stop", icon=":material/stop_circle:", on_click=_stop, args=(memory, view.id))
@@ -61,6 +63,11 @@ def _head(memory: Memory, view: RunView) -> None:
         copylink.show("ask-link", run=view.id)
 
 
+def _exactness(deterministic: bool) -> None:
+    label, about = wording.DETERMINISTIC if deterministic else wording.NOT_DETERMINISTIC
+    st.badge(label, color="gray" if deterministic else "orange", help=about)
+
+
 def _question(text: str) -> None:
     st.markdown(f"> {md_escape(text)}")
 
@@ -76,7 +83,7 @@ def _while_running(memory: Memory, run_id: str) -> None:
             for step in steps:
                 st.markdown(f":green[:material/check_circle:] {md_escape(step)}")
             st.markdown(f":gray[:material/progress_activity: {wording.NEXT_STEP if steps else wording.WAITING_FIRST} …]")
-            st.caption(run_tables.spent(detail.run))
+            st.caption(figures.spent(detail.run))
         if detail.decisions:
             _path(memory, memory.runs.query(run_id), detail)
 

@@ -12,6 +12,7 @@ from zoneinfo import ZoneInfo, ZoneInfoNotFoundError
 import streamlit as st
 
 from memoir_engine import Call, Chunk, RunView
+from ui.escape import md_escape
 
 _STEPS = ((60, 1, "s"), (3_600, 60, "min"), (86_400, 3_600, "h"), (30 * 86_400, 86_400, "d"))
 
@@ -65,6 +66,12 @@ def call(call: Call) -> str:
 def elapsed(run: RunView) -> str:
     end = run.ended_at or datetime.now(UTC)
     return duration((end - run.started_at).total_seconds() * 1_000)
+
+
+def spent(run: RunView) -> str:
+    """Time, calls, tokens and money of a run, for Markdown."""
+    used = short(run.tokens_prompt + run.tokens_completion)
+    return f"{elapsed(run)} · {plural(run.calls, 'call', 'calls')} · {used} tokens · {md_escape(money(run.cost))}"
 
 
 def ago(when: datetime) -> str:

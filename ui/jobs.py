@@ -5,44 +5,21 @@ Invariant: only a running job is asked again and again, and only for what happen
 
 from __future__ import annotations
 
-import json
-from dataclasses import asdict, dataclass, field
 from datetime import UTC, datetime
-from typing import Any
 
 import streamlit as st
 
-from memoir_engine import EventView, Memory, RunView
-from ui import figures, problems, wording
+from memoir_engine import Memory, RunView
+from ui import feed, figures, job_log, problems, wording
+from ui import wording_sources as said
 from ui.escape import md_escape
 
 INGESTS = ("ingest_file", "ingest_text", "load_samples")
-ACTIVE = ("queued", "running", "waiting_helper")
+ACTIVE = ("queued", "running")
+WAITING = "waiting_helper"  # for a person: nothing to poll for
 EVERY_S = 0.6
-LINES = 6
-ENDED = 3  # cards of ended jobs; older ones are folded away
+ENDED = 3  # cards of jobs that do not run; older ones are folded away
 MOST = 20
-
-
-@dataclass
-class Feed:
-    """What is known of a running job; kept as text between two looks, so that only new events are read."""
-
-    n: int = 0
-    total: int = 0
-    placed: int = 0
-    waiting: bool = False
-    lines: list[str] = field(default_factory=list)
-
-    def take(self, event: EventView) -> None:
-        body, self.n = event.body, event.n
-        if event.kind == "Waiting":
-            self.waiting = True
-        elif event.kind == "ChunksCut":
-            self.total, self.waiting = self.total + int(body["chunks"]), False
-        elif event.kind == "ChunkPlaced":
-            self.placed += 1
-            self.lines = [_line(body), *self.lines[: LINES - 1]]
 
 
 def live(memory: Memory) -> None:
@@ -55,13 +32,13 @@ def live(memory: Memory) -> None:
         if busy and not _any_active(runs):
             st.rerun()  # once more in full: polling ends, and the list of sources is read again
         if not runs:
-            st.caption(wording.NO_JOBS)
+            st.caption(said.NO_JOBS)
         shown = [run for run in runs if run.verb != "load_samples" or run.status == "failed"]  # its documents have their own
         front = [run for run in shown if run.status in ACTIVE] + [run for run in shown if run.status not in ACTIVE][:ENDED]
         for run in front:
             _card(memory, run)
         if len(shown) > len(front):
-            with st.expander(wording.EARLIER):
+            with st.expander(said.EARLIER):
                 for run in [run for run in shown if run not in front]:
                     _card(memory, run)
 
@@ -92,76 +69,83 @@ def _any_active(runs: tuple[RunView, ...]) -> bool:
 def _card(memory: Memory, run: RunView) -> None:
     with st.container(border=True, key=f"job-{run.id}", gap="small"):
         with st.container(horizontal=True, vertical_alignment="center"):
-            st.markdown(f":material/description: **{md_escape(name_of(run))}**", width="content")
+            st.markdown(f":material/description: **{md_escape(figures.one_line(name_of(run), 60))}**", width="content")
             status_badge(run.status)
             st.space("stretch")
-            if run.status in ACTIVE:
-                st.button(
-                    wording.CANCEL, key=f"cancel-{run.id}", icon=":material/stop_circle:", on_click=_cancel, args=(memory, run.id)
-                )
-            elif run.result.get("source_id"):
-                st.page_link(
-                    "../pages/sources.py",
-                    label="Open",
-                    icon=":material/arrow_forward:",
-                    query_params={"src": str(run.result["source_id"])},
-                )
+            _buttons(memory, run)
         if run.status in ACTIVE:
             _progress(memory, run)
+        elif run.status == WAITING:
+            st.caption(f"{said.WAITS_FOR_YOU} :gray[{figures.ago(run.started_at)}]")
         else:
-            _ending(run)
+            _ending(memory, run)
+        if run.calls or run.result.get("estimate"):
+            job_log.show(memory, run)
+
+
+def _buttons(memory: Memory, run: RunView) -> None:
+    if run.status in ACTIVE:
+        st.button(said.CANCEL, key=f"cancel-{run.id}", icon=":material/stop_circle:", on_click=_cancel, args=(memory, run.id))
+    elif run.status == WAITING:
+        _link(said.SAY_WHAT, ":material/edit_note:", draft=run.id)
+        _give_up(memory, run.id, said.DRAFT_CANCEL)
+    elif run.resumable:
+        if st.button(said.RESUME, key=f"resume-{run.id}", icon=":material/play_arrow:", type="primary"):
+            with problems.noted():
+                memory.jobs.resume(run.id)
+                st.rerun()
+        _give_up(memory, run.id, said.DISCARD)
+    elif run.result.get("source_id"):
+        _link("Open", ":material/arrow_forward:", src=run.result["source_id"])
+
+
+def _link(label: str, icon: str, **parameters: str | int) -> None:
+    query = {name: str(value) for name, value in parameters.items()}
+    st.page_link("../pages/sources.py", label=label, icon=icon, query_params=query)
+
+
+def _give_up(memory: Memory, run_id: str, label: str) -> None:
+    if st.button(label, key=f"give-up-{run_id}", icon=":material/delete:", help=said.DISCARD_HELP):
+        with problems.noted():
+            memory.jobs.cancel(run_id)
+            st.rerun()
 
 
 def _progress(memory: Memory, run: RunView) -> None:
-    feed = _feed(memory, run.id)
-    if feed.waiting:
-        st.caption(wording.WAITS)
-    rate = f" · {feed.placed / max(_seconds(run), 0.1):.1f}/s" if feed.placed else ""
-    text = f"{figures.count(feed.placed)} / {figures.plural(feed.total, 'chunk', 'chunks')}{rate} · {_spent(run)}"
-    st.progress(min(1.0, feed.placed / feed.total) if feed.total else 0.0, text=text)
-    if feed.lines:
-        st.code("\n".join(feed.lines), language=None)
+    known = feed.of(memory, run.id)
+    if known.waiting:
+        st.caption(said.WAITS)
+    rate = f" · {known.placed / max(_seconds(run), 0.1):.1f}/s" if known.placed else ""
+    text = f"{figures.count(known.placed)} / {figures.plural(known.total, 'chunk', 'chunks')}{rate} · {figures.spent(run)}"
+    st.progress(min(1.0, known.placed / known.total) if known.total else 0.0, text=text)
+    if known.lines:
+        st.code("\n".join(known.lines), language=None)
 
 
-def _ending(run: RunView) -> None:
+def _ending(memory: Memory, run: RunView) -> None:
     if run.status == "cancelled":
-        st.caption(wording.CANCELLED)
+        st.caption(said.CANCELLED)
     elif run.status == "interrupted":
-        st.caption(wording.INTERRUPTED_NOTE)
+        st.caption(said.INTERRUPTED)
     elif run.error:
         problems.tell(run.error, run.remedy)
+    if run.resumable:
+        st.caption(f":material/play_arrow: {job_log.going_on(memory, run)}")
+    for warning in run.result.get("warnings", ()):
+        st.caption(f":orange[:material/warning:] {md_escape(str(warning))}")
     result = run.result
     made = [
         figures.plural(int(result[name]), one, many)
         for name, one, many in (("chunks", "chunk", "chunks"), ("new_categories", "new category", "new categories"))
-        if result.get(name) is not None
+        if result.get(name) is not None and not run.error
     ]
-    st.caption(" · ".join([*made, _spent(run), figures.ago(run.started_at)]))
-
-
-def _spent(run: RunView) -> str:
-    tokens = run.tokens_prompt + run.tokens_completion
-    calls = figures.plural(run.calls, "call", "calls")
-    return f"{figures.elapsed(run)} · {calls} · {figures.short(tokens)} tokens · {md_escape(figures.money(run.cost))}"
+    st.caption(" · ".join([*made, figures.spent(run), figures.ago(run.started_at)]))
 
 
 def _seconds(run: RunView) -> float:
     return ((run.ended_at or datetime.now(UTC)) - run.started_at).total_seconds()
 
 
-def _feed(memory: Memory, run_id: str) -> Feed:
-    key = f"feed-{run_id}"
-    feed = Feed(**json.loads(st.session_state.get(key, "{}")))
-    for event in memory.runs.events(run_id, after=feed.n):
-        feed.take(event)
-    st.session_state[key] = json.dumps(asdict(feed))
-    return feed
-
-
-def _line(body: dict[str, Any]) -> str:
-    return f"{int(body['position']) + 1:>4}  {figures.path(body['path'])}   “{figures.one_line(str(body['quote']), 44)}”"
-
-
 def _cancel(memory: Memory, run_id: str) -> None:
     if not memory.jobs.cancel(run_id):
-        st.toast(wording.TOO_LATE, icon=":material/info:")
+        st.toast(said.TOO_LATE, icon=":material/info:")

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, Literal
 
 import streamlit as st
 
@@ -17,10 +17,10 @@ def form(memory: Memory, prefilled: str) -> None:
     text = st.text_area(
         wording.QUESTION, value=prefilled, placeholder=wording.QUESTION_PLACEHOLDER, height=110, key=f"question-{prefilled}"
     )
-    options = _strategy() | _more()
+    options = _strategy(memory) | _more(memory)
     if st.button(wording.ASK, type="primary", icon=":material/manage_search:", key="ask-go", shortcut="ctrl+enter"):
         with problems.noted():
-            run_id = memory.start("query", question=text, per_path_limit="auto", **options)
+            run_id = memory.start("query", question=text, **options)
             state.show(q=None, run=run_id)
             st.rerun()
 
@@ -58,7 +58,7 @@ def _open(ids: list[str]) -> None:
         state.show(run=ids[rows[0]], q=None)
 
 
-def _strategy() -> dict[str, Any]:
+def _strategy(memory: Memory) -> dict[str, Any]:
     names = list(wording.STRATEGIES)
     chosen = st.segmented_control(
         wording.STRATEGY,
@@ -77,13 +77,41 @@ def _strategy() -> dict[str, Any]:
             options["n"] = int(st.number_input(wording.N_LABEL, 1, 12, n, key=f"n-{chosen}", width=200))
             if n2:
                 options["n2"] = int(st.number_input(wording.N2_LABEL, 0, 12, n2, key=f"n2-{chosen}", width=200))
+        st.caption(wording.WIDTH_SCOPE[memory.config.width_scope])
     return options
 
 
-def _more() -> dict[str, Any]:
+def _more(memory: Memory) -> dict[str, Any]:
+    config, known = memory.config, list(wording.LIMITINGS)
     with st.expander(wording.ADVANCED, icon=":material/tune:"):
         limiting = st.selectbox(
-            wording.BUDGET, list(wording.BUDGETS), format_func=lambda name: wording.BUDGETS[name], key="ask-budget"
+            wording.LIMITING,
+            known,
+            index=known.index(config.prompt_limiting_strategy),
+            format_func=lambda name: wording.LIMITINGS[name],
+            key="ask-limiting",
         )
+        ways = list(wording.PER_PATHS)
+        with st.container(horizontal=True):
+            budget = st.number_input(
+                wording.BUDGET, 1, None, config.max_token_budget, 100, key="ask-budget", help=wording.BUDGET_HELP, width=150
+            )
+            way = st.selectbox(
+                wording.PER_PATH,
+                ways,
+                index=ways.index(per_path_limit(limiting) or "all"),
+                format_func=lambda name: wording.PER_PATHS[name],
+                key=f"ask-per-path-{limiting}",
+            )
         net = st.toggle(wording.NET, value=True, help=wording.NET_HELP, key="ask-net")
-    return {"prompt_limiting_strategy": limiting, "safety_net": wording.NET_SIZE if net else 0}
+    return {
+        "prompt_limiting_strategy": limiting,
+        "max_token_budget": int(budget),
+        "per_path_limit": "auto" if way == "auto" else None,
+        "safety_net": wording.NET_SIZE if net else 0,
+    }
+
+
+def per_path_limit(limiting: str) -> Literal["auto"] | None:
+    """Where everything is shortened to fit, nothing is left out beforehand."""
+    return None if limiting == "SUMMARIZE" else "auto"

@@ -1,4 +1,4 @@
-"""Under an answer: the calls as a waterfall and a table, the chunks that were read, the paths that were not followed, the net."""
+"""Under an answer: calls, chunks that were read, their summaries, paths that were not followed, the net, the settings."""
 
 from __future__ import annotations
 
@@ -6,21 +6,22 @@ from collections.abc import Sequence
 
 import streamlit as st
 
-from memoir_engine import Call, Chunk, Memory, QueryResult, RunDetail, RunView
-from ui import charts, drawers, figures, wording
+from memoir_engine import Call, Chunk, Memory, QueryResult, RunDetail
+from ui import asked_view, charts, drawers, figures, summary_view, wording
 from ui.components import reader
-from ui.escape import md_escape
 
 
 def tabs(memory: Memory, detail: RunDetail, result: QueryResult) -> None:
     counted = {
         wording.TAB_CALLS: len(detail.calls),
         wording.TAB_READ: len(result.chunks),
+        wording.TAB_SUMMARIES: len(result.summaries),
         wording.TAB_DROPPED: len(result.dropped_paths),
         wording.TAB_NET: len(result.net),
     }
-    calls, read, dropped, net = st.tabs(
-        [f"{name} ({count})" for name, count in counted.items()], key="ask-tabs", on_change="rerun"
+    names = [f"{name} ({count})" for name, count in counted.items()]
+    calls, read, summaries, dropped, net, how = st.tabs(
+        [*names, wording.TAB_SETTINGS], key=f"ask-tabs-{detail.run.id}", on_change="rerun"
     )
     if calls.open:
         with calls:
@@ -28,18 +29,18 @@ def tabs(memory: Memory, detail: RunDetail, result: QueryResult) -> None:
     if read.open:
         with read:
             _read(result)
+    if summaries.open:
+        with summaries:
+            summary_view.show(detail.run, result)
     if dropped.open:
         with dropped:
             _dropped(result)
     if net.open:
         with net:
             _net(memory, result.net, result.run_id)
-
-
-def spent(run: RunView) -> str:
-    tokens = run.tokens_prompt + run.tokens_completion
-    calls = figures.plural(run.calls, "call", "calls")
-    return f"{figures.elapsed(run)} · {calls} · {figures.short(tokens)} tokens · {md_escape(figures.money(run.cost))}"
+    if how.open:
+        with how:
+            asked_view.show(memory, detail, result)
 
 
 def _calls(memory: Memory, calls: Sequence[Call]) -> None:

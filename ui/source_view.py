@@ -1,43 +1,61 @@
-"""Sources as a table, and one source with its text, its helper and where each of its chunks sits."""
+"""Sources as a table, and one source with its text, its helper, its versions and where each of its chunks sits."""
 
 from __future__ import annotations
+
+from collections.abc import Sequence
 
 import streamlit as st
 
 from memoir_engine import Chunk, Memory, Source
-from ui import figures, frame, jobs, state, wording
+from ui import figures, frame, helper_view, jobs, state
+from ui import wording_sources as said
 from ui.components import reader
 from ui.escape import md_escape
 
 PAGE = 20  # chunks on one page of the text
+MOST = 200
+LIVE = ("filed", "stored")
 
 
 def table(memory: Memory) -> None:
-    import pandas as pd
-
-    sources = memory.sources.list(limit=200)
+    sources = memory.sources.list(limit=MOST)
+    hidden = [source for source in sources if source.status not in LIVE]
+    with st.container(horizontal=True, vertical_alignment="bottom"):
+        st.subheader(said.ALL_SOURCES, anchor=False, width="content")
+        st.space("stretch")
+        earlier = bool(hidden) and st.toggle(said.SHOW_EARLIER, key="s_earlier", bind="query-params")
     if not sources and jobs.any_known(memory):
-        st.caption(wording.SOURCES_SOON)
+        st.caption(said.SOURCES_SOON)
         return
     if not sources:
-        frame.empty(wording.NO_SOURCES, wording.NO_SOURCES_TEXT, ":material/upload_file:")
+        frame.empty(said.NO_SOURCES, said.NO_SOURCES_TEXT, ":material/upload_file:")
         frame.first_buttons(memory)
         return
-    rows = pd.DataFrame([_row(source) for source in sources])
+    shown = sources if earlier else tuple(source for source in sources if source.status in LIVE)
+    _rows(shown, hidden=0 if earlier else len(hidden))
+
+
+def _rows(sources: tuple[Source, ...], *, hidden: int) -> None:
+    import pandas as pd
+
+    versions = "versions are" if hidden != 1 else "version is"
+    left_out = said.EARLIER_HIDDEN.format(count=hidden, versions=versions) if hidden else ""
+    st.caption(f"{said.OPEN_SOURCE} {left_out}")
     columns = {
         "Name": st.column_config.TextColumn(width=240),
+        "Version": st.column_config.TextColumn(width=60),
+        "Status": st.column_config.TextColumn(width=80),
         "Added": st.column_config.DatetimeColumn(format="YYYY-MM-DD HH:mm", width=130),
         "Kind": st.column_config.TextColumn(width=60),
         "Chunks": st.column_config.NumberColumn(format="localized", width=70),
         "Tokens": st.column_config.NumberColumn(format="localized", width=70),
         "By": st.column_config.TextColumn(width=80),
     }
-    st.caption(wording.OPEN_SOURCE)
     st.dataframe(
-        rows,
+        pd.DataFrame([_row(source) for source in sources]),
         hide_index=True,
         key="src-table",
-        on_select=lambda: _open(sources),
+        on_select=lambda: _open("src-table", sources),
         selection_mode="single-row",
         column_config=columns,
         height=frame.table_height(len(sources)),
@@ -48,6 +66,8 @@ def _row(source: Source) -> dict[str, object]:
     return {
         "Name": source.name,
         "Title": source.title or "",
+        "Version": f"v{source.version}",
+        "Status": said.SOURCE_STATUS.get(source.status, source.status),
         "Kind": source.kind,
         "Chunks": source.chunks,
         "Tokens": source.tokens,
@@ -56,49 +76,87 @@ def _row(source: Source) -> dict[str, object]:
     }
 
 
-def _open(sources: tuple[Source, ...]) -> None:
-    rows = st.session_state["src-table"]["selection"]["rows"]
+def _open(key: str, sources: Sequence[Source]) -> None:
+    rows = st.session_state[key]["selection"]["rows"]
     if rows and rows[0] < len(sources):
         state.show(src=sources[rows[0]].id)
 
 
 def detail(memory: Memory, source_id: int) -> None:
-    source = memory.sources.get(source_id)
+    source, versions = memory.sources.get(source_id), memory.sources.versions(source_id)
     with frame.head("sources", md_escape(source.name)):
         st.badge(source.kind, color="gray")
-        if source.status != "filed":
-            st.badge(source.status, color="orange")
+        if len(versions) > 1:
+            st.badge(f"v{source.version}", color="blue")
+        if source.status not in LIVE:
+            st.badge(said.SOURCE_STATUS.get(source.status, source.status), color="orange")
         st.space("stretch")
-        st.page_link("../pages/sources.py", label=wording.ALL_SOURCES, icon=":material/arrow_back:")
+        st.page_link("../pages/sources.py", label=said.ALL_SOURCES, icon=":material/arrow_back:")
+    _not_in_force(source, versions)
+    left, right = st.columns([4, 8], gap="medium")
+    with left:
+        frame.metrics(_numbers(source), columns=2, width=120)
+        helper_view.card(memory, source)
+        _facts(source)
+    with right:
+        chunks, helper, chain = st.tabs(
+            [said.TAB_CHUNKS, said.TAB_HELPER, said.TAB_VERSIONS], key=f"src-tabs-{source.id}", on_change="rerun"
+        )
+        if chunks.open:
+            with chunks:
+                _text(memory, source)
+        if helper.open:
+            with helper:
+                helper_view.tab(memory, source, live=source.status in LIVE)
+        if chain.open:
+            with chain:
+                _versions(source, versions)
+
+
+def _numbers(source: Source) -> dict[str, str]:
     numbers = {
         "Chunks": figures.count(source.chunks),
         "Tokens": figures.count(source.tokens),
         "Characters": figures.count(source.chars),
     }
-    if source.pages:
-        numbers["Pages"] = figures.count(len(source.pages))
-    left, right = st.columns([4, 8], gap="medium")
-    with left:
-        frame.metrics(numbers, columns=2, width=120)
-        _helper(memory, source)
-        _facts(source)
-    with right:
-        _text(memory, source)
+    return numbers | ({"Pages": figures.count(len(source.pages))} if source.pages else {})
 
 
-def _helper(memory: Memory, source: Source) -> None:
-    helper = memory.sources.helper(source.id)
-    with st.container(border=True, key="src-helper"):
-        with st.container(horizontal=True, vertical_alignment="center"):
-            st.markdown(f"**{wording.HELPER}**", width="content", help=wording.HELPER_ABOUT)
-            if helper:
-                st.badge(wording.HELPER_ORIGIN[helper.origin], color="gray")
-                st.space("stretch")
-                st.caption(figures.tokens(helper.tokens), width="content")
-        if helper:
-            st.text(helper.text, width="stretch")
-        else:
-            st.caption(wording.NO_HELPER)
+def _not_in_force(source: Source, versions: Sequence[Source]) -> None:
+    if source.status in LIVE:
+        return
+    newest = next((version for version in versions if version.status in LIVE), None)
+    with st.container(border=True, horizontal=True, vertical_alignment="center", key="not-in-force"):
+        note = said.REPLACED_NOTE if source.status == "replaced" else said.WITHDRAWN_NOTE
+        st.markdown(f":orange[:material/history:] {note}", width="content")
+        if newest is not None:
+            st.space("stretch")
+            query = {"src": str(newest.id)}
+            st.page_link("../pages/sources.py", label=said.OPEN_NEWEST, icon=":material/arrow_forward:", query_params=query)
+
+
+def _versions(source: Source, versions: tuple[Source, ...]) -> None:
+    import pandas as pd
+
+    if len(versions) < 2:
+        st.caption(said.ONE_VERSION)
+        return
+    st.caption(said.VERSIONS_ABOUT)
+    rows = [
+        {
+            "Version": f"v{version.version}" + (" (this one)" if version.id == source.id else ""),
+            "Status": said.SOURCE_STATUS.get(version.status, version.status),
+            "Name": version.name,
+            "Chunks": version.chunks,
+            "Added": figures.stamp(version.created_at),
+            "By": version.added_by or version.owner or "",
+        }
+        for version in versions
+    ]
+    key = f"src-versions-{source.id}"
+    st.dataframe(
+        pd.DataFrame(rows), hide_index=True, key=key, selection_mode="single-row", on_select=lambda: _open(key, versions)
+    )
 
 
 def _facts(source: Source) -> None:
@@ -121,7 +179,7 @@ def _facts(source: Source) -> None:
 def _text(memory: Memory, source: Source) -> None:
     chunks = memory.sources.chunks(source.id)
     with st.container(horizontal=True, vertical_alignment="center"):
-        st.markdown(f"**{wording.CHUNKS_TITLE}**", width="content", help=wording.CHUNKS_ABOUT)
+        st.markdown(f"**{said.CHUNKS_TITLE}**", width="content", help=said.CHUNKS_ABOUT)
         st.space("stretch")
         page = st.pagination(max(1, -(-len(chunks) // PAGE)), key=f"src-page-{source.id}") if len(chunks) > PAGE else 1
     shown = chunks[(page - 1) * PAGE : page * PAGE]

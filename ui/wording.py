@@ -54,8 +54,10 @@ ABOUT_HELP = "The first two levels of the tree; the larger, the more chunks. Cli
 ATTENTION = "Needs attention"
 ALL_WELL = ":green[:material/check_circle:] Nothing is waiting for you."
 INTERRUPTED_NOTE = (
-    "Stopped before it ended. Nothing was half stored; add the source again, and answers already paid for are used again."
+    "Stopped before it ended. Nothing was half stored. "
+    "Resume a text on the Sources page: answers already paid for are used again. Ask a question again."
 )
+DRAFTS_WAIT = "{texts} until you say what {they}."
 ACTIVITY = "Recent activity"
 NO_ACTIVITY = "Nothing has been done yet."
 ASK_PLACEHOLDER = "Ask the memory a question"
@@ -67,43 +69,10 @@ VERBS = {
     "refile": "moved a chunk",
     "undo": "took an action back",
     "load_samples": "loaded the sample memory",
+    "set_helper": "wrote a contextual helper",
+    "regenerate_helper": "had a contextual helper written anew",
+    "withdraw": "withdrew a source",
 }
-
-# --- sources -------------------------------------------------------------------------------------------------------
-
-ADD_FILES, ADD_TEXT = "Files", "Pasted text"
-DROP = "Drop files here: text, Markdown, HTML, PDF or Word"
-FILE_TYPES = ["txt", "md", "markdown", "html", "htm", "pdf", "docx"]
-TEXT_NAME = "Name"
-TEXT_NAME_PLACEHOLDER = "meeting-notes.md"
-TEXT_BODY = "Text"
-TEXT_BODY_PLACEHOLDER = "Paste or type the text here"
-FILE_IT = "File it"
-HOW_FILED = (
-    "Each text is cut into chunks of 300 to 500 tokens, and each chunk is filed into the category tree, level by level. "
-    "You can watch it happen, and cancel it until it is stored."
-)
-CANCELLED = "Cancelled. Nothing was stored."
-JOBS = "Jobs"
-EARLIER = "Earlier jobs"
-NO_JOBS = "No jobs yet. What you add appears here while it is being filed."
-CANCEL = "Cancel"
-CANCELLING = "Cancelling"
-TOO_LATE = "Too late to cancel: it is being stored at this moment."
-ALL_SOURCES = "All sources"
-NO_SOURCES = "No sources yet"
-NO_SOURCES_TEXT = "Add a file or a text above, or load the sample memory to look around first."
-SOURCES_SOON = "A source appears here as soon as it is stored."
-OPEN_SOURCE = "Select a row to open a source."
-PASTED_NAME = "pasted text.txt"
-HELPER_ORIGIN = {"generated": "written by the model", "user": "written by a person"}
-HELPER = "Contextual helper"
-HELPER_ABOUT = "A short paragraph about this source that stands beside each of its chunks when they are filed or read."
-NO_HELPER = "This source has no contextual helper."
-WAITS = "Waiting for another text to be filed first"
-NOT_UNDER_WAY = "Nothing has been placed yet."
-CHUNKS_TITLE = "Chunks of this source"
-CHUNKS_ABOUT = "The whole text, cut where the chunks begin. Click a path to see the chunk in the tree, and why it is there."
 
 # --- tree ----------------------------------------------------------------------------------------------------------
 
@@ -212,12 +181,20 @@ STRATEGIES = {
 }
 N_LABEL, N2_LABEL = "N, categories per level", "N2, change per level"
 DEFAULT_WIDTHS = {"wide_branch": (3, 0), "zoom_in": (6, 2), "branch_out": (6, 2)}
-ADVANCED = "More settings"
-BUDGET = "When the chunks do not fit the token budget"
-BUDGETS = {
-    "PRUNE": "Leave out whole paths, the lowest ranked first",
-    "SUMMARIZE": "Summarise what was read (more calls)",
+WIDTH_SCOPE = {
+    "level": "N counts the categories of a level over all open paths together (width_scope = level).",
+    "path": "N counts the categories of a level for each open path (width_scope = path).",
 }
+ADVANCED = "More settings"
+LIMITING = "When the chunks do not fit the token budget"
+LIMITINGS = {
+    "PRUNE": "PRUNE: leave out whole paths, the lowest ranked first",
+    "SUMMARIZE": "SUMMARIZE: shorten every chunk (more calls)",
+}
+BUDGET = "Token budget"
+BUDGET_HELP = "Tokens the final prompt may have (max_token_budget). Lower it to see pruning or summarising at work."
+PER_PATH = "From each leaf"
+PER_PATHS = {"auto": "As many chunks as fit the budget, the nearest first", "all": "All its chunks"}
 NET = "Safety net"
 NET_HELP = (
     "Beside the tree, look for the question's words in all chunks. "
@@ -238,6 +215,24 @@ PATH_ABOUT = (
 )
 NO_PATH = "No category was chosen yet."
 TAB_CALLS, TAB_READ, TAB_DROPPED, TAB_NET = "Calls", "Chunks read", "Dropped paths", "Safety net"
+TAB_SUMMARIES, TAB_SETTINGS = "Summaries", "How it was asked"
+SUMMARIES_ABOUT = (
+    "The chunks did not fit, so each was shortened in proportion: a chunk of n characters may keep n × {ratio} of them, "
+    "and no path was dropped. Select a row to read a summary beside its chunk."
+)
+NO_SUMMARIES = "Everything fitted into the budget, so nothing was summarised."
+NOT_SUMMARISING = "This question was not asked with SUMMARIZE."
+SUMMARY_NUMBERS = ("Compression ratio", "Characters before", "Target", "Characters after")
+SUMMARY, ITS_CHUNK = "Summary", "Its chunk"
+SUMMARY_OVER = "over"
+DETERMINISTIC = ("deterministic", "Temperature 0 was sent and taken in every call.")
+NOT_DETERMINISTIC = (
+    "not deterministic",
+    "Temperature 0 was not in force in every call: the same question may get another answer.",
+)
+ASKED_WITH = "What was asked for"
+SENT_WITH = "What was recorded with the calls"
+AS_CONFIGURED = "{value} (as configured now)"
 CALLS_ABOUT = "Every request to the model, in order. Select a row to see the prompt and the reply as they went over the wire."
 NO_CALLS = "No request was needed."
 NO_DROPPED = "Every path that was opened was followed to the end."

@@ -1,5 +1,6 @@
 // A source's text as blocks, with spans marked and the first of them brought into view.
 const seen = new WeakMap();
+const TAGS = { removed: "del", added: "ins" };
 
 const make = (tag, name, text) => {
   const node = document.createElement(tag);
@@ -16,7 +17,7 @@ const marked = (text, marks) => {
   let at = 0;
   for (const [start, end, kind] of marks) {
     if (start > at) node.append(points.slice(at, start).join(""));
-    if (end > Math.max(at, start)) node.append(make("mark", kind, points.slice(Math.max(at, start), end).join("")));
+    if (end > Math.max(at, start)) node.append(make(TAGS[kind] || "mark", kind, points.slice(Math.max(at, start), end).join("")));
     at = Math.max(at, end);
   }
   node.append(points.slice(at).join(""));

@@ -11,7 +11,7 @@ from pathlib import Path
 
 import streamlit as st
 
-from memoir_engine import Chunk, UsedChunk
+from memoir_engine import Chunk, UsedChunk, WordChange
 from ui import figures, wording
 
 AROUND = 1_600  # characters of the source before and after a chunk
@@ -94,6 +94,17 @@ def chunks_read(chunks: Iterable[Chunk], used: Iterable[UsedChunk]) -> tuple[Blo
         )
         for chunk in chunks
     )
+
+
+def changed(changes: Iterable[WordChange]) -> tuple[Block, ...]:
+    """Two versions of a text as one: words that went are marked removed, words that came are marked added."""
+    text, marks = "", []
+    for change in changes:
+        start = len(text) + bool(text)
+        text = f"{text} {change.text}" if text else change.text
+        if change.kind != "same":
+            marks.append((start, len(text), change.kind))
+    return (Block(text, marks=tuple(marks)),)
 
 
 def _quotes(chunk: Chunk, quotes: Iterable[tuple[int, int]]) -> tuple[Mark, ...]:

@@ -1,0 +1,57 @@
+"""How a question was asked: what the person chose, and the parameters recorded with the calls (MEMOIR 9.11)."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import streamlit as st
+
+from memoir_engine import Call, Memory, QueryResult, RunDetail
+from ui import wording
+
+SETTINGS = ("prompt_limiting_strategy", "max_token_budget", "use_rankings", "width_scope", "temperature")  # else as configured
+
+
+def show(memory: Memory, detail: RunDetail, result: QueryResult) -> None:
+    left, right = st.columns(2, gap="medium")
+    with left:
+        st.markdown(f"**{wording.ASKED_WITH}**")
+        _table(_asked(memory, detail.run.request), key=f"asked-with-{detail.run.id}")
+    with right:
+        st.markdown(f"**{wording.SENT_WITH}**")
+        _, about = wording.DETERMINISTIC if result.deterministic else wording.NOT_DETERMINISTIC
+        st.caption(about)
+        _table(_sent(detail.calls), key=f"sent-with-{detail.run.id}")
+
+
+def _asked(memory: Memory, request: dict[str, Any]) -> list[tuple[str, str]]:
+    """What was not chosen stands as it is configured, and says so."""
+    chosen = [(name, _plain(value)) for name, value in request.items() if name != "question"]
+    config = memory.config
+    silent = [name for name in SETTINGS if name not in request]
+    return chosen + [(name, wording.AS_CONFIGURED.format(value=_plain(getattr(config, name)))) for name in silent]
+
+
+def _sent(calls: Sequence[Call]) -> list[tuple[str, str]]:
+    """Each parameter once, with all values it had."""
+    values: dict[str, dict[str, None]] = {}
+    for call in calls:
+        known = {"model": call.model, "provider": call.provider, "output_mode": call.output_mode, **call.params}
+        for name, value in known.items():
+            values.setdefault(name, {})[_plain(value)] = None
+    return [(name, ", ".join(seen)) for name, seen in values.items()]
+
+
+def _table(rows: Sequence[tuple[str, str]], *, key: str) -> None:
+    import pandas as pd
+
+    if not rows:
+        st.caption(wording.NO_CALLS)
+        return
+    table = pd.DataFrame(rows, columns=["Setting", "Value"])
+    st.dataframe(table, hide_index=True, key=key, column_config={"Setting": st.column_config.TextColumn(width=190)})
+
+
+def _plain(value: object) -> str:
+    return "–" if value is None else str(value)

@@ -1,0 +1,192 @@
+"""One text that waits: the form in which a person says what it is, beside the paragraph this becomes.
+
+Invariant: nothing is stored before Confirm; a wrong field is told under the field, with an example.
+Buttons stand where they are, whatever is typed, so that leaving a field never moves one away from a click.
+Source: MEMOIR 2B.7.1–2B.7.7.
+"""
+
+from __future__ import annotations
+
+import streamlit as st
+
+from memoir_engine import HelperDraft, HelperPreview, MemoirError, Memory
+from ui import drafts, frame, jobs, problems, state
+from ui import wording_sources as said
+from ui.components import copylink
+from ui.escape import md_escape
+
+BOX = 230
+EVERY_S = 0.5
+
+
+def show(memory: Memory, draft_id: str) -> None:
+    with problems.shown():
+        run = memory.jobs.get(draft_id)
+    if run.status in jobs.ACTIVE:
+        _until_it_waits(memory, draft_id, run.request.get("name", ""))
+        return
+    try:
+        draft = memory.helpers.draft(draft_id)
+    except MemoirError as gone:
+        _gone(gone, run.result.get("source_id"))
+        return
+    _head(draft.name, draft_id)
+    left, right = st.columns([5, 6], gap="medium")
+    with left.container(border=True, key="saying"):
+        st.markdown(f"**{said.SAYING}**")
+        st.caption(said.SAYING_ABOUT)
+        _fields(memory, draft)
+    with right.container(border=True, key="preview"):
+        _paragraph(memory, draft, drafts.preview(memory, draft))
+
+
+def _head(name: str, draft_id: str) -> None:
+    with frame.head("sources", md_escape(name)):
+        jobs.status_badge(jobs.WAITING)
+        st.space("stretch")
+        copylink.show("draft-link", draft=draft_id)
+        st.page_link("../pages/sources.py", label=said.ALL_SOURCES, icon=":material/arrow_back:")
+
+
+def _gone(gone: MemoirError, source_id: int | None) -> None:
+    with frame.head("sources", "Sources"):
+        pass
+    problems.show(gone)
+    if source_id:
+        st.page_link("../pages/sources.py", label="Open", icon=":material/arrow_forward:", query_params={"src": str(source_id)})
+    st.page_link("../pages/sources.py", label=said.ALL_SOURCES, icon=":material/arrow_back:")
+
+
+def _until_it_waits(memory: Memory, draft_id: str, name: str) -> None:
+    with frame.head("sources", md_escape(name)):
+        pass
+
+    @st.fragment(run_every=EVERY_S, key="draft-live")
+    def draw() -> None:
+        if memory.jobs.get(draft_id).status not in jobs.ACTIVE:
+            st.rerun()
+        st.markdown(f":gray[:material/progress_activity: {said.BEING_READ}]")
+
+    draw()
+
+
+def _fields(memory: Memory, draft: HelperDraft) -> None:
+    known, errors = drafts.told(draft), drafts.preview(memory, draft).errors
+    for name in ("date", "author", "topic"):
+        st.text_input(
+            said.FIELD_LABELS[name],
+            value=known[name],
+            placeholder=said.FIELD_HINTS[name],
+            help=said.DATE_FORM if name == "date" else None,
+            live="400ms",
+            key=_key(draft, name),
+            on_change=_keep,
+            args=(draft, name),
+        )
+        _wrong(draft, name, known[name], errors)
+    st.text_area(
+        said.FIELD_LABELS["description"],
+        value=known["description"],
+        placeholder=said.FIELD_HINTS["description"],
+        height=120,
+        key=_key(draft, "description"),
+        on_change=_keep,
+        args=(draft, "description"),
+    )
+    tokens = memory.helpers.preview(text=known["description"]).tokens
+    st.caption(_of(tokens, said.DESCRIPTION_TOKENS))
+    _wrong(draft, "description", known["description"], errors)
+
+
+def _paragraph(memory: Memory, draft: HelperDraft, shown: HelperPreview) -> None:
+    edited = drafts.TEXT in drafts.told(draft)
+    with st.container(horizontal=True, vertical_alignment="center"):
+        st.markdown(f"**{said.PREVIEW}**", width="content")
+        st.badge(said.EDITED if edited else said.COMPOSED, color="violet" if edited else "gray")
+        st.space("stretch")
+        st.caption(_of(shown.tokens, said.HELPER_TOKENS), width="content")
+    if edited:
+        key = _key(draft, drafts.TEXT)
+        given = drafts.told(draft)[drafts.TEXT]
+        st.text_area(
+            said.PREVIEW,
+            given,
+            height=BOX,
+            key=key,
+            label_visibility="collapsed",
+            on_change=_keep,
+            args=(draft, drafts.TEXT),
+        )
+    else:
+        with st.container(height=BOX, border=True, key="composed"):
+            if any(shown.fields.values()):
+                st.text(shown.text)
+            else:
+                st.caption(said.NOTHING_YET)
+    _buttons(memory, draft, shown, edited)
+    if "text" in shown.errors and (edited or any(shown.fields.values())):
+        _tell(shown.errors["text"])
+
+
+def _buttons(memory: Memory, draft: HelperDraft, shown: HelperPreview, edited: bool) -> None:
+    with st.container(horizontal=True):
+        if st.button(said.CONFIRM, key="draft-confirm", type="primary", icon=":material/check:", shortcut="ctrl+enter"):
+            _confirm(memory, draft, shown)
+        if edited:
+            st.button(said.BACK_TO_COMPOSED, key="draft-composed", icon=":material/undo:", on_click=_edit, args=(draft, None))
+        else:
+            st.button(said.EDIT_TEXT, key="draft-edit", icon=":material/edit:", on_click=_edit, args=(draft, shown.text))
+        if st.button(said.DRAFT_CANCEL, key="draft-cancel", icon=":material/close:"):
+            _cancel(memory, draft)
+
+
+def _confirm(memory: Memory, draft: HelperDraft, shown: HelperPreview) -> None:
+    if not shown.ok:
+        st.session_state[f"tried-{draft.draft}"] = True
+        st.rerun()
+    with problems.noted():
+        drafts.confirm(memory, draft)
+        _leave(draft)
+        st.toast(said.ON_ITS_WAY, icon=":material/check:")
+        st.rerun()
+
+
+def _cancel(memory: Memory, draft: HelperDraft) -> None:
+    with problems.noted():
+        memory.helpers.cancel(draft.draft)
+        drafts.forget(draft.draft)
+        _leave(draft)
+        st.toast(said.DRAFT_CANCELLED, icon=":material/info:")
+        st.rerun()
+
+
+def _leave(draft: HelperDraft) -> None:
+    st.session_state.pop(f"tried-{draft.draft}", None)
+    state.show(draft=None)
+
+
+def _edit(draft: HelperDraft, text: str | None) -> None:
+    drafts.tell(draft, **{drafts.TEXT: text})
+
+
+def _keep(draft: HelperDraft, name: str) -> None:
+    drafts.tell(draft, **{name: str(st.session_state[_key(draft, name)] or "")})
+
+
+def _wrong(draft: HelperDraft, name: str, value: str, errors: dict[str, str]) -> None:
+    """A field still empty is told only to somebody who has tried to confirm."""
+    if name in errors and (value.strip() or st.session_state.get(f"tried-{draft.draft}")):
+        _tell(errors[name])
+
+
+def _tell(problem: str) -> None:
+    st.caption(f":red[:material/error: {md_escape(problem)}]")
+
+
+def _of(tokens: int, most: int) -> str:
+    line = said.OF_TOKENS.format(tokens=tokens, most=most)
+    return f":red[{line}]" if tokens > most else line
+
+
+def _key(draft: HelperDraft, name: str) -> str:
+    return f"draft-{draft.draft}-{name}"

@@ -1,0 +1,139 @@
+"""Texts that wait until a person has said what they are: what has been said so far, and all of them in a table.
+
+Invariant: what is typed stays in this browser's session, as text, until it is confirmed; the engine judges it.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Sequence
+
+import streamlit as st
+
+from memoir_engine import HelperDraft, HelperPreview, Memory
+from ui import figures, frame, problems, state
+from ui import wording_sources as said
+
+FIELDS = ("date", "author", "topic", "description")
+TEXT = "text"  # the paragraph as a person has edited it; not there while the composed one stands
+
+
+def told(draft: HelperDraft) -> dict[str, str]:
+    """What was typed so far, else what the file says of itself."""
+    typed = json.loads(st.session_state.get(_key(draft.draft), "{}"))
+    return {name: draft.fields.get(name, "") for name in FIELDS} | {name: str(value) for name, value in typed.items()}
+
+
+def tell(draft: HelperDraft, **values: str | None) -> None:
+    """Keep what was typed; None forgets it."""
+    kept = {name: value for name, value in {**told(draft), **values}.items() if value is not None}
+    st.session_state[_key(draft.draft)] = json.dumps(kept)
+
+
+def preview(memory: Memory, draft: HelperDraft) -> HelperPreview:
+    known = told(draft)
+    return memory.helpers.preview(**{name: known[name] for name in FIELDS}, text=known.get(TEXT))
+
+
+def confirm(memory: Memory, draft: HelperDraft) -> None:
+    """Raises HelperInvalid, DraftNotFound."""
+    known = told(draft)
+    memory.start("confirm_helper", draft=draft.draft, fields={n: known[n] for n in FIELDS}, text=known.get(TEXT))
+    forget(draft.draft)
+
+
+def forget(draft_id: str) -> None:
+    st.session_state.pop(_key(draft_id), None)
+
+
+def waiting(memory: Memory) -> None:
+    """The table of all that wait, with what can be done to several at once; nothing when none does."""
+    import pandas as pd
+
+    drafts = memory.helpers.drafts()
+    if not drafts:
+        return
+    with st.container(border=True, key="drafts"):
+        st.markdown(f":orange[:material/edit_note:] **{said.DRAFTS}** :gray-badge[{figures.count(len(drafts))}]")
+        st.caption(said.DRAFTS_ABOUT)
+        previews = [preview(memory, draft) for draft in drafts]
+        rows = [_row(draft, shown) for draft, shown in zip(drafts, previews, strict=True)]
+        chosen = st.dataframe(
+            pd.DataFrame(rows),
+            hide_index=True,
+            key=f"drafts-{_stamp(drafts)}",
+            on_select="rerun",
+            selection_mode="multi-row",
+            column_config={
+                "Name": st.column_config.TextColumn(width=190),
+                "Date": st.column_config.TextColumn(width=90),
+                "Author": st.column_config.TextColumn(width=120),
+                "Topic": st.column_config.TextColumn(width=140),
+                "Tokens": st.column_config.NumberColumn(f"Tokens, of {said.HELPER_TOKENS}", width=100),
+                "State": st.column_config.TextColumn(width=220),
+            },
+            height=frame.table_height(len(rows), most=10),
+        ).selection.rows
+        _actions(memory, drafts, [drafts[row] for row in chosen if row < len(drafts)])
+
+
+def _actions(memory: Memory, drafts: Sequence[HelperDraft], some: list[HelperDraft]) -> None:
+    meant = some or list(drafts)
+
+    def label(every: str, selected: str) -> str:
+        return selected.format(count=len(some)) if some else every
+
+    with st.container(horizontal=True):
+        if st.button(label(said.CONFIRM_ALL, said.CONFIRM_SOME), key="drafts-confirm", type="primary", icon=":material/check:"):
+            _confirm_ready(memory, meant)
+        if st.button(said.EDIT_ONE, key="drafts-edit", icon=":material/edit:", disabled=len(some) != 1, help=said.EDIT_HELP):
+            state.show(draft=some[0].draft)
+            st.rerun()
+        if st.button(label(said.UNKNOWN_ALL, said.UNKNOWN_SOME), key="drafts-unknown", icon=":material/question_mark:"):
+            for draft in meant:
+                tell(draft, **{name: "unknown" for name in FIELDS if not told(draft)[name].strip()})
+            st.rerun()
+        if st.button(label(said.CANCEL_ALL, said.CANCEL_SOME), key="drafts-cancel", icon=":material/close:"):
+            _cancel(memory, meant)
+
+
+def _confirm_ready(memory: Memory, meant: Sequence[HelperDraft]) -> None:
+    ready = [draft for draft in meant if preview(memory, draft).ok]
+    with problems.shown():
+        for draft in ready:
+            confirm(memory, draft)
+    if ready:
+        st.toast(said.CONFIRMED.format(count=len(ready)), icon=":material/check:")
+        st.rerun()
+    st.warning(said.NOT_READY.format(count=len(meant)), icon=":material/edit_note:")
+
+
+def _cancel(memory: Memory, meant: Sequence[HelperDraft]) -> None:
+    with problems.shown():
+        for draft in meant:
+            memory.helpers.cancel(draft.draft)
+            forget(draft.draft)
+    st.toast(said.DRAFT_CANCELLED, icon=":material/info:")
+    st.rerun()
+
+
+def _row(draft: HelperDraft, shown: HelperPreview) -> dict[str, object]:
+    fields = shown.fields
+    needs = ", ".join(said.FIELD_LABELS.get(name, name).lower() for name in shown.errors)
+    return {
+        "Name": draft.name,
+        "Date": fields["date"],
+        "Author": fields["author"],
+        "Topic": fields["topic"],
+        "Tokens": shown.tokens if any(fields.values()) else None,
+        "State": said.READY if shown.ok else said.NEEDS.format(fields=needs),
+    }
+
+
+def _stamp(drafts: Sequence[HelperDraft]) -> str:
+    """A table of other drafts is another table: a selection never slips to a row that moved up."""
+    return f"{len(drafts)}-{drafts[0].draft}-{drafts[-1].draft}"
+
+
+def _key(draft_id: str) -> str:
+    return f"said-{draft_id}"

@@ -1,0 +1,71 @@
+"""What is known of a job from its events: kept as text between two looks, so that only new events are read.
+
+Invariant: a job that goes on counts its chunks anew; its batches are numbered by attempt and stay.
+"""
+
+from __future__ import annotations
+
+import json
+from dataclasses import asdict, dataclass, field
+from typing import Any
+
+import streamlit as st
+
+from memoir_engine import EventView, Memory
+from ui import figures
+
+LINES = 6
+BATCHES = 2_000  # the last ones; a longer log is in the ledger
+AT_ONCE = 1_000  # events of one read
+
+
+@dataclass
+class Feed:
+    """batches: level, parent, sent, succeeded, retried, latency_ms, attempt. foreseen: the body of Estimated."""
+
+    n: int = 0
+    attempt: int = 0
+    total: int = 0
+    placed: int = 0
+    waiting: bool = False
+    lines: list[str] = field(default_factory=list)
+    batches: list[list[Any]] = field(default_factory=list)
+    foreseen: dict[str, Any] | None = None
+
+    def take(self, event: EventView) -> None:
+        body, self.n = event.body, event.n
+        if event.kind == "RunStarted":
+            self.attempt, self.placed, self.lines = self.attempt + 1, 0, []
+        elif event.kind == "Waiting":
+            self.waiting = True
+        elif event.kind == "ChunksCut":
+            self.total, self.waiting = int(body["chunks"]), False
+        elif event.kind == "Estimated":
+            self.foreseen = dict(body)
+        elif event.kind == "BatchClassified":
+            self.batches = [*self.batches[1 - BATCHES :], _batch(body, self.attempt)]
+        elif event.kind == "ChunkPlaced":
+            self.placed += 1
+            self.lines = [_line(body), *self.lines[: LINES - 1]]
+
+
+def of(memory: Memory, run_id: str) -> Feed:
+    """Everything up to now."""
+    key = f"feed-{run_id}"
+    feed, more = Feed(**json.loads(st.session_state.get(key, "{}"))), True
+    while more:
+        events = memory.runs.events(run_id, after=feed.n, limit=AT_ONCE)
+        for event in events:
+            feed.take(event)
+        more = len(events) == AT_ONCE
+    st.session_state[key] = json.dumps(asdict(feed))
+    return feed
+
+
+def _batch(body: dict[str, Any], attempt: int) -> list[Any]:
+    numbers = [int(body[name]) for name in ("sent", "succeeded", "retried")]
+    return [int(body["level"]), figures.path(body["parent"]), *numbers, float(body["latency_ms"]), attempt]
+
+
+def _line(body: dict[str, Any]) -> str:
+    return f"{int(body['position']) + 1:>4}  {figures.path(body['path'])}   “{figures.one_line(str(body['quote']), 44)}”"

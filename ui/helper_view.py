@@ -1,0 +1,217 @@
+"""The contextual helper of a stored source: the one in force, its versions with their difference, and changing it.
+
+Invariant: a version is never changed, only another put in force, by an action that can be taken back.
+Source: MEMOIR 2B.8, 2B.9.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import streamlit as st
+
+from memoir_engine import Action, Helper, Memory, RunView, Source
+from ui import figures, jobs, problems
+from ui import wording_sources as said
+from ui.components import reader
+from ui.escape import md_escape
+
+EVERY_S = 0.5
+LOOKED_AT = 200  # actions, newest first, among which the last change of a helper is looked for
+
+
+def card(memory: Memory, source: Source) -> None:
+    """The helper in force."""
+    helper = memory.sources.helper(source.id)
+    with st.container(border=True, key="src-helper"):
+        with st.container(horizontal=True, vertical_alignment="center"):
+            st.markdown(f"**{said.HELPER}**", width="content", help=said.HELPER_ABOUT)
+            if helper:
+                st.badge(said.HELPER_ORIGIN[helper.origin], color="violet" if helper.origin == "user" else "gray")
+                st.space("stretch")
+                st.caption(figures.tokens(helper.tokens), width="content")
+        if helper:
+            st.text(helper.text, width="stretch")
+        else:
+            st.caption(said.NO_HELPER)
+
+
+def tab(memory: Memory, source: Source, *, live: bool) -> None:
+    """Everything about it; live: whether it can be changed."""
+    history = memory.helpers.history(source.id)
+    if live:
+        _change(memory, source, next((one for one in history if one.in_force), None))
+    if not history:
+        st.caption(said.NO_HELPER)
+        return
+    st.markdown(f"**{said.HISTORY}**")
+    _table(source.id, history)
+    _last_change(memory, source.id)
+    if len(history) > 1:
+        _compare(memory, source.id, history)
+
+
+def _change(memory: Memory, source: Source, current: Helper | None) -> None:
+    writing, again = f"helper-own-{source.id}", f"helper-again-{source.id}"
+    drawing = _under_way(memory, source.id)
+    with st.container(horizontal=True):
+        if st.button(said.WRITE_OWN, key="helper-write", icon=":material/edit:", disabled=drawing):
+            st.session_state[writing], st.session_state[again] = True, False
+        if st.button(
+            said.REGENERATE, key="helper-regenerate", icon=":material/autorenew:", disabled=drawing, help=said.REGENERATE_ABOUT
+        ):
+            st.session_state[writing], st.session_state[again] = False, True
+    if drawing:
+        _until_drawn(memory, source.id)
+    elif st.session_state.get(writing):
+        _own(memory, source, current, writing)
+    elif st.session_state.get(again):
+        _again(memory, source, current, again)
+
+
+def _own(memory: Memory, source: Source, current: Helper | None, flag: str) -> None:
+    with st.container(border=True, key="helper-own"):
+        text = st.text_area(said.OWN_TEXT, current.text if current else "", height=150, key=f"own-text-{source.id}")
+        shown = memory.helpers.preview(text=text)
+        st.caption(said.OF_TOKENS.format(tokens=shown.tokens, most=said.HELPER_TOKENS))
+        if shown.tokens > said.HELPER_TOKENS:
+            st.caption(f":red[:material/error: {md_escape(_too_long(memory, text))}]")
+        reason = st.text_input(said.REASON, placeholder=said.REASON_PLACEHOLDER, key=f"own-reason-{source.id}", max_chars=500)
+        with st.container(horizontal=True):
+            if st.button(said.SAVE, key="own-save", type="primary", icon=":material/check:"):
+                with problems.noted():
+                    memory.helpers.set(source.id, text, reason.strip() or None)
+                    _close(flag)
+            if st.button(said.NEVER_MIND, key="own-leave"):
+                _close(flag)
+
+
+def _too_long(memory: Memory, text: str) -> str:
+    unknown = dict.fromkeys(("date", "author", "topic", "description"), "unknown")
+    return memory.helpers.preview(**unknown, text=text).errors.get("text", "")
+
+
+def _again(memory: Memory, source: Source, current: Helper | None, flag: str) -> None:
+    force = False
+    with st.container(border=True, key="helper-again"):
+        st.caption(said.REGENERATE_ABOUT)
+        if current is not None and current.origin == "user":
+            st.markdown(f":orange[:material/info:] {said.REGENERATE_NOTE}")
+            force = st.toggle(said.REGENERATE_FORCE, key=f"again-force-{source.id}")
+        with st.container(horizontal=True):
+            if st.button(said.REGENERATE, key="again-go", type="primary", icon=":material/autorenew:"):
+                with problems.noted():
+                    memory.start("regenerate_helper", source_id=source.id, force=force)
+                    _close(flag)
+            if st.button(said.NEVER_MIND, key="again-leave"):
+                _close(flag)
+
+
+def _close(flag: str) -> None:
+    st.session_state[flag] = False
+    st.rerun()
+
+
+def _runs(memory: Memory, source_id: int) -> tuple[RunView, ...]:
+    """Newest first."""
+    runs = memory.jobs.list(limit=jobs.MOST, verbs=("regenerate_helper",))
+    return tuple(run for run in runs if run.request.get("source_id") == source_id)
+
+
+def _under_way(memory: Memory, source_id: int) -> bool:
+    """Whether the model writes it at this moment; the last try is told when it failed."""
+    runs = _runs(memory, source_id)
+    if runs and runs[0].status == "failed" and runs[0].error:
+        problems.tell(runs[0].error, runs[0].remedy)
+    return any(run.status in jobs.ACTIVE for run in runs)
+
+
+def _until_drawn(memory: Memory, source_id: int) -> None:
+    @st.fragment(run_every=EVERY_S, key="helper-live")
+    def draw() -> None:
+        if not any(run.status in jobs.ACTIVE for run in _runs(memory, source_id)):
+            st.rerun()
+        st.markdown(f":gray[:material/progress_activity: {said.REGENERATING}]")
+
+    draw()
+
+
+def _table(source_id: int, history: Sequence[Helper]) -> None:
+    import pandas as pd
+
+    rows = [
+        {
+            "Version": one.version,
+            "In force": one.in_force,
+            "Origin": said.HELPER_ORIGIN[one.origin],
+            "Tokens": one.tokens,
+            "Made": figures.stamp(one.created_at),
+            "Text": figures.one_line(one.text),
+        }
+        for one in history
+    ]
+    columns = {
+        "Version": st.column_config.NumberColumn(width=60),
+        "In force": st.column_config.CheckboxColumn(width=66),
+        "Origin": st.column_config.TextColumn(width=140),
+        "Tokens": st.column_config.NumberColumn(width=60),
+        "Made": st.column_config.TextColumn(width=140),
+    }
+    st.dataframe(pd.DataFrame(rows), hide_index=True, key=f"helper-versions-{source_id}", column_config=columns)
+
+
+def _last_change(memory: Memory, source_id: int) -> None:
+    last = _last(memory, source_id)
+    if last is None:
+        return
+    verb = said.HELPER_VERBS[last.verb]
+    reason = f" · “{md_escape(figures.one_line(last.reason, 80))}”" if last.reason else ""
+    line = said.LAST_CHANGE.format(actor=md_escape(last.actor), verb=verb, when=figures.ago(last.at), reason=reason)
+    with st.container(horizontal=True, vertical_alignment="center"):
+        st.caption(line, width="content")
+        if st.button(said.UNDO, key="helper-undo", icon=":material/undo:"):
+            with problems.noted():
+                memory.review.undo(last.action_id)
+                st.rerun()
+
+
+def _last(memory: Memory, source_id: int) -> Action | None:
+    """The last action that changed the helper of this source; None where only its ingestion did."""
+    actions = memory.audit.actions(limit=LOOKED_AT)
+    return next((a for a in actions if a.verb in said.HELPER_VERBS and _concerns(memory, a.action_id, source_id)), None)
+
+
+def _concerns(memory: Memory, action_id: str, source_id: int) -> bool:
+    events = memory.audit.events(action_id=action_id)
+    return any(event.kind.startswith("helper.") and event.body.get("source") == source_id for event in events)
+
+
+def _compare(memory: Memory, source_id: int, history: Sequence[Helper]) -> None:
+    st.markdown(f"**{said.COMPARE}**")
+    texts = {one.version: one for one in history}
+    current = next((one for one in history if one.in_force), history[0])
+    other = next(one for one in history if one.version != current.version)
+    key = f"{source_id}-{len(history)}-{current.version}"  # after a change it is the change that is compared
+    with st.container(horizontal=True):
+        before = _version(said.BEFORE_VERSION, list(texts), other.version, f"compare-a-{key}")
+        after = _version(said.AFTER_VERSION, list(texts), current.version, f"compare-b-{key}")
+    for column, number in zip(st.columns(2, gap="small"), (before, after), strict=True):
+        with column.container(border=True, height="stretch"):
+            one = texts[number]
+            line = said.VERSION_LINE.format(
+                version=number, origin=said.HELPER_ORIGIN[one.origin], tokens=figures.tokens(one.tokens)
+            )
+            st.caption(line)
+            st.text(one.text)
+    with st.container(horizontal=True, vertical_alignment="center"):
+        st.markdown(f"**{said.DIFFERENCE}**", width="content")
+        st.markdown(said.DIFFERENCE_KEY, width="content")
+    changes = memory.helpers.difference(source_id, before, after)
+    if all(change.kind == "same" for change in changes):
+        st.caption(said.SAME_TEXT)
+    else:
+        reader.show(reader.changed(changes), key=f"difference-{source_id}-{before}-{after}")
+
+
+def _version(label: str, versions: list[int], chosen: int, key: str) -> int:
+    return int(st.selectbox(label, versions, index=versions.index(chosen), key=key, width=160))

@@ -1,0 +1,99 @@
+"""Under a job: what was estimated beside what it took, its batches as they were asked, and what going on with it will ask.
+
+Invariant: a number that nobody knows yet is left empty; the estimate is the one made when the chunks were cut.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import streamlit as st
+
+from memoir_engine import Memory, RunView
+from ui import feed, figures, frame, wording
+from ui import wording_sources as said
+from ui.escape import md_escape
+
+
+def show(memory: Memory, run: RunView) -> None:
+    """Folded away; read only when somebody opens it."""
+    folded = st.expander(said.LOG, key=f"log-{run.id}", on_change="rerun", icon=":material/receipt_long:")
+    if not folded.open:
+        return
+    with folded:
+        known = feed.of(memory, run.id)
+        _costs(run, run.result.get("estimate") or known.foreseen)
+        if memory.config.max_cost is not None:
+            st.caption(said.CAP.format(cap=md_escape(figures.money(memory.config.max_cost))))
+        _batches(run.id, known.batches)
+
+
+def going_on(memory: Memory, run: RunView) -> str:
+    """What resuming will ask of the model, and what it will not."""
+    kept = _answers_kept(memory, run)
+    if not kept:
+        return said.RESUME_NEW
+    foreseen = run.result.get("estimate") or feed.of(memory, run.id).foreseen
+    calls = said.RESUME_OF.format(calls=figures.plural(int(foreseen["calls"]), "call", "calls")) if foreseen else ""
+    return said.RESUME_KEPT.format(kept=figures.plural(kept, "answer is", "answers are"), of=calls)
+
+
+def _answers_kept(memory: Memory, run: RunView) -> int:
+    """Counted once for each state of the run, since a list of jobs is drawn again and again."""
+    key = f"kept-{run.id}-{run.calls}"
+    if key not in st.session_state:
+        calls = memory.runs.get(run.id).calls
+        st.session_state[key] = len({call.fingerprint for call in calls if call.error is None})
+    return int(st.session_state[key])
+
+
+def _costs(run: RunView, estimate: dict[str, Any] | None) -> None:
+    import pandas as pd
+
+    foreseen: dict[str, Any] = estimate or {}
+    rows = [
+        ("Calls", _count(foreseen.get("calls")), figures.count(run.calls)),
+        ("Tokens in", _count(foreseen.get("tokens_prompt")), figures.count(run.tokens_prompt)),
+        ("Tokens out", _count(foreseen.get("tokens_completion")), figures.count(run.tokens_completion)),
+        ("Cost", figures.money(foreseen["cost"]) if foreseen else "", figures.money(run.cost)),
+    ]
+    st.dataframe(
+        pd.DataFrame(rows, columns=["", "Estimated", "Actual"]),
+        hide_index=True,
+        key=f"costs-{run.id}",
+        column_config={name: st.column_config.TextColumn(alignment="right") for name in ("Estimated", "Actual")},
+    )
+
+
+def _batches(run_id: str, batches: list[list[Any]]) -> None:
+    import pandas as pd
+
+    if not batches:
+        st.caption(said.NO_BATCHES)
+        return
+    more = f" {said.MORE_BATCHES.format(count=figures.count(len(batches)))}" if len(batches) == feed.BATCHES else ""
+    st.caption(said.BATCHES + more)
+    names = ["Level", "Parent", "Sent", "Succeeded", "Retried", "Latency", "Attempt"]
+    rows = pd.DataFrame(batches, columns=names).assign(Parent=[batch[1] or wording.ROOT for batch in batches])
+    if rows["Attempt"].max() == 1:
+        rows = rows.drop(columns="Attempt")
+    columns = {
+        "Level": st.column_config.NumberColumn(width=44),
+        "Parent": st.column_config.TextColumn(),
+        "Sent": st.column_config.NumberColumn(width=44),
+        "Succeeded": st.column_config.NumberColumn(width=80),
+        "Retried": st.column_config.NumberColumn(width=60),
+        "Latency": st.column_config.NumberColumn("Latency, ms", format="%.1f", width=88),
+        "Attempt": st.column_config.NumberColumn(width=60),
+    }
+    st.dataframe(
+        rows,
+        hide_index=True,
+        key=f"batches-{run_id}",
+        column_config=columns,
+        height=frame.table_height(len(rows), most=10),
+    )
+
+
+def _count(number: int | None) -> str:
+    return "" if number is None else figures.count(number)

@@ -1,0 +1,183 @@
+"""Adding files or a text: what it will take, whether it is a newer version of what is there, and off it goes.
+
+Invariant: nothing is asked of a model before the button is pressed; a name that recurs is asked about file by file.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Sequence
+from dataclasses import asdict, dataclass
+from hashlib import sha256
+from typing import Any
+
+import streamlit as st
+
+from memoir_engine import Estimate, MemoirError, Memory, Source
+from ui import figures, problems, state
+from ui import wording_sources as said
+from ui.escape import md_escape
+
+AT_ONCE_BYTES = 3_000_000  # cut and counted unasked; more than that on a click
+_ANOTHER = 0  # no source has this id
+
+
+@dataclass(frozen=True)
+class Given:
+    """A file or a text that was chosen, not yet started. mark: its own in this session."""
+
+    verb: str
+    name: str
+    data: bytes
+    mark: str
+
+    def arguments(self) -> dict[str, Any]:
+        return {"text": self.data.decode()} if self.verb == "ingest_text" else {"data": self.data}
+
+
+def add(memory: Memory) -> None:
+    kind = st.segmented_control(
+        "Kind",
+        [said.ADD_FILES, said.ADD_TEXT],
+        default=said.ADD_FILES,
+        required=True,
+        label_visibility="collapsed",
+        key="src-kind",
+        width="stretch",
+    )
+    with st.container(border=True, key="add"):
+        if kind == said.ADD_TEXT:
+            _text(memory)
+        else:
+            _files(memory)
+    config = memory.config
+    st.caption(said.HOW_FILED.format(least=config.chunk_min_tokens, most=config.chunk_max_tokens))
+    if not config.auto_source_identification:
+        st.caption(f":material/edit_note: {said.ASKED_FIRST}")
+
+
+def _files(memory: Memory) -> None:
+    fresh = int(st.session_state.get("upload_round", 0))
+    files = st.file_uploader(
+        said.DROP,
+        type=said.FILE_TYPES,
+        accept_multiple_files=True,
+        key=f"upload-{fresh}",
+        max_upload_size=memory.config.max_file_mb,
+    )
+    given = [Given("ingest_file", file.name, file.getvalue(), str(file.file_id)) for file in files]
+    if _started(memory, given, key="file-files", disabled=not files):
+        st.session_state["upload_round"] = fresh + 1
+        st.rerun()
+
+
+def _text(memory: Memory) -> None:
+    fresh = int(st.session_state.get("text_round", 0))
+    name = st.text_input(said.TEXT_NAME, placeholder=said.TEXT_NAME_PLACEHOLDER, key=f"text-name-{fresh}", max_chars=200)
+    text = st.text_area(said.TEXT_BODY, placeholder=said.TEXT_BODY_PLACEHOLDER, key=f"text-body-{fresh}", height=200)
+    data = text.encode("utf-8", "replace")
+    given = Given("ingest_text", name.strip() or said.PASTED_NAME, data, sha256(data).hexdigest()[:16])
+    if _started(memory, [given], key="file-text"):
+        st.session_state["text_round"] = fresh + 1
+        st.rerun()
+
+
+def _started(memory: Memory, given: Sequence[Given], *, key: str, disabled: bool = False) -> bool:
+    """Ask what has to be asked, tell what it will take, and start it when the button is pressed."""
+    replaces = {one.mark: _which(memory, one) for one in given}
+    unsaid = any(answer is None for answer in replaces.values())
+    _foreseen(memory, [one for one in given if one.data.strip()])
+    if unsaid:
+        st.caption(f":orange[:material/help: {said.SAY_FIRST}]")
+    label = said.FILE_IT if memory.config.auto_source_identification else said.GO_ON
+    if not st.button(label, type="primary", icon=":material/check:", key=key, disabled=disabled or unsaid):
+        return False
+    with problems.shown():
+        runs = [_start(memory, one, replaces[one.mark] or None) for one in given]
+    if len(runs) == 1 and not memory.config.auto_source_identification:
+        state.show(draft=runs[0])
+    return True
+
+
+def _start(memory: Memory, one: Given, replaces: int | None) -> str:
+    return memory.start(one.verb, name=one.name, replaces=replaces, **one.arguments())
+
+
+def _which(memory: Memory, one: Given) -> int | None:
+    """The source of which this is a newer version, _ANOTHER for none, None while nobody has said it."""
+    there = memory.sources.by_name(one.name) if one.data else ()
+    if not there:
+        return _ANOTHER
+    st.markdown(said.RECURS.format(name=md_escape(one.name)))
+    choices = {source.id: _newer(source, alone=len(there) == 1) for source in there} | {_ANOTHER: said.ANOTHER}
+    chosen: int | None = st.radio(
+        said.RECURS.format(name=md_escape(one.name)),
+        list(choices),
+        index=None,
+        format_func=lambda source_id: choices[source_id],
+        captions=[said.NEWER_NOTE] * len(there) + [""],
+        label_visibility="collapsed",
+        key=f"recurs-{one.mark}",
+    )
+    return chosen
+
+
+def _newer(source: Source, *, alone: bool) -> str:
+    form = said.NEWER if alone else said.NEWER_OF
+    chunks = figures.plural(source.chunks, "chunk", "chunks")
+    return form.format(version=source.version, chunks=chunks, when=figures.stamp(source.created_at))
+
+
+def _foreseen(memory: Memory, given: Sequence[Given]) -> None:
+    """What all of it will take; a large upload only when asked for, since cutting it takes its time."""
+    if not given:
+        return
+    unknown = [one for one in given if _key(one) not in st.session_state]
+    large = sum(len(one.data) for one in unknown) > AT_ONCE_BYTES
+    if large and not st.button(said.ESTIMATE, icon=":material/calculate:", key="estimate"):
+        return
+    if unknown:
+        with st.spinner(said.ESTIMATING):
+            for one in unknown:
+                st.session_state[_key(one)] = json.dumps(_estimated(memory, one))
+    known = [json.loads(st.session_state[_key(one)]) for one in given]
+    for wrong in known:
+        if "problem" in wrong:
+            problems.tell(wrong["problem"], wrong["remedy"])
+    _tell(memory, [Estimate(**each) for each in known if "problem" not in each])
+
+
+def _estimated(memory: Memory, one: Given) -> dict[str, Any]:
+    try:
+        return asdict(
+            memory.estimate(one.data, name=one.name) if one.verb == "ingest_file" else memory.estimate(one.data.decode())
+        )
+    except MemoirError as error:
+        return {"problem": str(error), "remedy": error.remedy}
+
+
+def _tell(memory: Memory, estimates: Sequence[Estimate]) -> None:
+    if not estimates:
+        return
+    costs = [each.cost for each in estimates]
+    cost = None if None in costs else sum(each for each in costs if each is not None)
+    line = said.ESTIMATED.format(
+        chunks=figures.plural(sum(each.chunks for each in estimates), "chunk", "chunks"),
+        calls=figures.plural(sum(each.calls for each in estimates), "call", "calls"),
+        tokens=f"{figures.short(sum(each.tokens_prompt + each.tokens_completion for each in estimates))} tokens",
+        cost=md_escape(figures.money(cost)),
+    )
+    st.markdown(f":small[:material/calculate: {line}]", help=said.ESTIMATED_ABOUT)
+    _cap(memory.config.max_cost, max((each for each in costs if each is not None), default=0.0))
+
+
+def _cap(cap: float | None, dearest: float) -> None:
+    """The cap holds for each run, and each text is a run of its own."""
+    if cap is None:
+        return
+    form, color = (said.OVER_CAP, "red") if dearest > cap else (said.CAP, "gray")
+    st.markdown(f":small[:{color}[:material/lock: {form.format(cap=md_escape(figures.money(cap)))}]]")
+
+
+def _key(one: Given) -> str:
+    return f"estimate-{one.mark}"
