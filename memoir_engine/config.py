@@ -17,7 +17,7 @@ from urllib.parse import quote
 
 from pydantic.fields import FieldInfo
 
-from memoir_engine.errors import ConfigurationError, InvalidSetting, UnsupportedBackend
+from memoir_engine.errors import ConfigurationError, DataDirUnusable, InvalidSetting, UnsupportedBackend
 from memoir_engine.settings import (
     ConversationSettings,
     MemoirConfig,
@@ -114,17 +114,24 @@ def _arguments(config: MemoirConfig | None, db_path: str | Path | None, settings
 
 
 def _sqlite_url(path: str | Path) -> str:
-    return "sqlite://" if str(path) == ":memory:" else f"sqlite:///{Path(path).expanduser().resolve()}"
+    return "sqlite://" if str(path) == ":memory:" else f"sqlite:///{_absolute(path)}"
 
 
 def _placed(config: MemoirConfig, folder_given: bool, db_path: str | Path | None) -> MemoirConfig:
     """Absolute paths, so that a later chdir moves nothing. Beside a `db_path` the folder is named after the file:
     two databases of one folder then never share indexes."""
-    folder = config.data_dir.expanduser().resolve()
+    folder = _absolute(config.data_dir)
     if db_path is not None and str(db_path) != ":memory:" and not folder_given:
-        folder = Path(db_path).expanduser().resolve().with_suffix(".memoir")
+        folder = _absolute(db_path).with_suffix(".memoir")
     url = config.database_url or _sqlite_url(folder / "memory.db")
     return config.model_copy(update={"data_dir": folder, "database_url": url})
+
+
+def _absolute(path: str | Path) -> Path:
+    try:
+        return Path(path).expanduser().resolve()
+    except (OSError, RuntimeError, ValueError) as impossible:  # a NUL in it, a ring of links, nobody's home
+        raise DataDirUnusable(folder=repr(str(path)), problem=str(impossible)) from None
 
 
 def _outer(environ: Mapping[str, str] | None, dotenv: Path | None) -> list[tuple[Origin, Mapping[str, str]]]:

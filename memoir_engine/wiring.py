@@ -8,9 +8,11 @@ from __future__ import annotations
 
 import asyncio
 import hashlib
+import os
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager, suppress
 from dataclasses import dataclass, field
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 from memoir_engine.background import LOOP, BackgroundLoop
@@ -18,6 +20,7 @@ from memoir_engine.config import Resolved
 from memoir_engine.errors import (
     CostCapReached,
     DatabaseError,
+    DataDirUnusable,
     IngestionCancelled,
     MemoirError,
     ModelBusy,
@@ -121,6 +124,7 @@ class Engine:
         from memoir_engine.store import lease
 
         told = False
+
         def acquire(tx: Tx) -> bool:
             return lease.acquire(tx, run.id, now=self.clock.now(), ttl_s=LEASE_S)
 
@@ -226,7 +230,7 @@ def open_engine(resolved: Resolved, clock: Clock | None = None) -> Engine:
     client = ModelClient.open(config, resolved.secrets)
     second = config.model_copy(update={"model": config.fallback_model})
     fallback = ModelClient.open(second, resolved.secrets) if config.fallback_model else None
-    config.data_dir.mkdir(parents=True, exist_ok=True)
+    _make_folder(config.data_dir)
     db = Database.open(str(config.database_url), clock=clock, depth=config.hierarchy_depth)
     try:
         lexical = LexicalIndex.open(config.data_dir / "bm25", sought, tokeniser_id=SEARCH_TOKENIZER)
@@ -238,6 +242,15 @@ def open_engine(resolved: Resolved, clock: Clock | None = None) -> Engine:
     runner, keeper = Runner(db, clock, LOOP), Keeper(db, cache, lexical)
     db.on_retry = runner.retried
     return Engine(resolved, clock, db, client, counter(client.name), cache, lexical, runner, keeper, fallback)
+
+
+def _make_folder(folder: Path) -> None:
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+    except OSError as refused:
+        raise DataDirUnusable(folder=folder, problem=(refused.strerror or str(refused)).lower()) from refused
+    if not os.access(folder, os.W_OK | os.X_OK):
+        raise DataDirUnusable(folder=folder, problem="permission denied")
 
 
 def digest(data: bytes) -> str:

@@ -12,7 +12,8 @@ MemoirError
 │   ├── ProviderMissing       E108
 │   ├── KeyMissing            E109
 │   ├── UnsupportedBackend    E004
-│   └── NotRegistered         E110
+│   ├── NotRegistered         E110
+│   └── DataDirUnusable       E111
 ├── IngestionError            E200
 │   ├── NothingToIngest       E201
 │   ├── FileTooLarge          E202
@@ -90,6 +91,7 @@ from memoir_engine.errors.configuration import (
     ChunkRangeInvalid,
     ConfigurationError,
     ConflictingSettings,
+    DataDirUnusable,
     InvalidSetting,
     KeyMissing,
     LevelOutsideDepth,
@@ -196,6 +198,7 @@ __all__ = [
     "ContextTooLong",
     "ConversationInputMissing",
     "CostCapReached",
+    "DataDirUnusable",
     "DatabaseError",
     "DatabaseLost",
     "DatabaseUnreachable",
@@ -246,6 +249,7 @@ __all__ = [
     "QueryCancelled",
     "QueryError",
     "QuestionEmpty",
+    "ReadFailed",
     "ReviewError",
     "RunNotFound",
     "RunNotResumable",

@@ -79,6 +79,14 @@ class NotRegistered(ConfigurationError):
     remedy_form = "Registered are: {names}."
 
 
+class DataDirUnusable(ConfigurationError):
+    code = "E111"
+    message_form = "data_dir {folder} cannot be written to: {problem}"
+    remedy_form = (
+        "Give data_dir=… (or db_path=…, beside which it stands) a folder that exists or can be made, with the right to write."
+    )
+
+
 class MemoryClosed(MemoirError):
     code = "E121"
     message_form = "this memory has been closed"

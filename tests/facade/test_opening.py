@@ -1,0 +1,41 @@
+"""A memory is opened where it cannot be: said in words, before anything is opened."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from memoir_engine import ConfigurationError, DatabaseError, Memory
+
+
+@pytest.mark.req("MEMOIR 7.7")
+def test_a_folder_below_a_file_is_refused_naming_data_dir(tmp_path: Path):
+    (tmp_path / "file").write_text("no folder")
+    with pytest.raises(ConfigurationError, match=r"E111.* data_dir .*file/memory cannot be written to") as refused:
+        Memory(model="offline", data_dir=tmp_path / "file" / "memory")
+    assert "data_dir=" in refused.value.remedy
+
+
+@pytest.mark.req("MEMOIR 7.7")
+@pytest.mark.parametrize("folder", ["/proc/nowhere", "name\x00with NUL", "long" * 100], ids=["no folder", "NUL", "too long"])
+def test_a_folder_that_cannot_be_made_is_refused(folder: str):
+    with pytest.raises(ConfigurationError, match="E111"):
+        Memory(model="offline", db_path=f"{folder}/memory.db")
+
+
+@pytest.mark.req("MEMOIR 7.7")
+def test_a_folder_that_may_not_be_written_to_is_refused(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
+    (tmp_path / "theirs").mkdir()
+    monkeypatch.setattr(
+        "os.access", lambda path, _: Path(path).name != "theirs"
+    )  # a test may run as root, who may write everywhere
+    with pytest.raises(ConfigurationError, match=r"E111.*theirs cannot be written to"):
+        Memory(model="offline", data_dir=tmp_path / "theirs")
+
+
+@pytest.mark.req("MEMOIR 1.5")
+def test_a_database_file_where_no_folder_can_be_is_told_as_a_database_error(tmp_path: Path):
+    with pytest.raises(DatabaseError, match=r"E501.*/proc/nowhere/memory.db cannot be opened") as refused:
+        Memory(model="offline", db_path="/proc/nowhere/memory.db", data_dir=tmp_path)
+    assert "folder can be written to" in refused.value.remedy
