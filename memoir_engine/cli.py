@@ -1,0 +1,96 @@
+"""`memoir`: the verbs of a memory on the command line.
+
+Invariant: prints what the library returns and decides nothing; an error prints its message and its remedy and ends with 1.
+Source: API "Commands".
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Annotated, Any
+
+import typer
+
+from memoir_engine.blocking import Memory
+from memoir_engine.errors import MemoirError
+from memoir_engine.results import Category, QueryResult
+
+app = typer.Typer(no_args_is_help=True, add_completion=False, help="See, question, correct and undo what an AI remembers.")
+
+DataDir = Annotated[Path | None, typer.Option("--data-dir", help="Folder of the memory; else the configured one.")]
+
+
+@contextmanager
+def opened(data_dir: Path | None) -> Iterator[Memory]:
+    """The configured memory; an error of Memoir ends the command as a person would want to read it."""
+    try:
+        settings: dict[str, Any] = {} if data_dir is None else {"data_dir": data_dir}
+        with Memory(**settings) as memory:
+            yield memory
+    except MemoirError as error:
+        typer.echo(f"{error}\n→ {error.remedy}", err=True)
+        raise typer.Exit(1) from error
+
+
+@app.command()
+def ingest(files: list[Path], data_dir: DataDir = None) -> None:
+    """File one or more documents in the category tree."""
+    with opened(data_dir) as memory:
+        for path in files:
+            result = memory.ingest_file(_bytes(path), name=path.name).raise_for_error()
+            typer.echo(f"{path.name}: {result.chunks} chunks, {result.new_categories} new categories, {result.calls} calls")
+            for warning in result.warnings:
+                typer.echo(f"  {warning}")
+
+
+@app.command()
+def ask(question: str, strategy: str = "wide_branch", data_dir: DataDir = None) -> None:
+    """Answer a question, with where the answer comes from."""
+    with opened(data_dir) as memory:
+        _show(memory, memory.query(question, strategy=strategy, per_path_limit="auto").raise_for_error())
+
+
+@app.command()
+def tree(data_dir: DataDir = None) -> None:
+    """Print the category tree."""
+    with opened(data_dir) as memory:
+        below: dict[int | None, list[Category]] = {}
+        for category in memory.tree.all():
+            below.setdefault(category.parent_id, []).append(category)
+        _draw(below, None)
+
+
+@app.command()
+def verify(head: Annotated[str | None, typer.Argument(help="A head noted elsewhere.")] = None, data_dir: DataDir = None) -> None:
+    """Check that the record was not touched."""
+    with opened(data_dir) as memory:
+        check = memory.audit.verify(head)
+    typer.echo(f"{check.checked} events, head {check.head.hash}")
+    if not check.ok:
+        typer.echo(f"event {check.first_bad}: {check.problem}", err=True)
+        raise typer.Exit(1)
+    typer.echo("verified")
+
+
+def _bytes(path: Path) -> bytes:
+    try:
+        return path.read_bytes()
+    except OSError as unreadable:
+        typer.echo(f"{path}: {unreadable.strerror}", err=True)
+        raise typer.Exit(1) from unreadable
+
+
+def _show(memory: Memory, result: QueryResult) -> None:
+    typer.echo(result.answer)
+    for used in result.used_chunks:
+        if used.cited:
+            source = memory.sources.get(used.source_id)
+            typer.echo(f"[{used.number}] {source.name} {used.start}–{used.end}  {' › '.join(used.category_path)}")
+
+
+def _draw(below: dict[int | None, list[Category]], parent: int | None) -> None:
+    for category in below.get(parent, ()):
+        typer.echo(f"{'  ' * (category.level - 1)}{category.name} ({category.chunks})")
+        _draw(below, category.id)

@@ -1,0 +1,51 @@
+"""The command line: what a person types, and what comes back."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+from typer.testing import CliRunner
+
+from memoir_engine.cli import app
+
+LEASE = "The lease of the office may be ended by either side with three months' notice. Rent is due on the third working day.\n"
+
+
+@pytest.fixture
+def run(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):  # type: ignore[no-untyped-def]  # a callable of the runner's own type
+    monkeypatch.setenv("MEMOIR_MODEL", "offline")
+    runner = CliRunner()
+    return lambda *words: runner.invoke(app, [*map(str, words), "--data-dir", str(tmp_path / "memory")])
+
+
+def test_a_file_is_filed_asked_about_drawn_and_verified(run, tmp_path: Path) -> None:  # type: ignore[no-untyped-def]
+    (tmp_path / "lease.txt").write_text(LEASE, encoding="utf-8")
+    assert "lease.txt: 1 chunks, 3 new categories" in run("ingest", tmp_path / "lease.txt").output
+    asked = run("ask", "How much notice does ending the lease need?").output
+    assert "three months' notice" in asked
+    assert "[1] lease.txt 0–" in asked
+    assert run("tree").output.count("(1)") == 3
+    checked = run("verify")
+    assert (checked.exit_code, checked.output.endswith("verified\n")) == (0, True)
+
+
+def test_an_error_prints_its_message_and_the_way_out_and_ends_with_1(run) -> None:  # type: ignore[no-untyped-def]
+    refused = run("ask", "Anything?")
+    assert refused.exit_code == 1
+    assert "[mem][E302] there is nothing in memory to ask" in refused.output
+    assert "→ Ingest something first" in refused.output
+
+
+def test_a_head_that_is_not_in_the_history_fails_the_check(run, tmp_path: Path) -> None:  # type: ignore[no-untyped-def]
+    (tmp_path / "lease.txt").write_text(LEASE, encoding="utf-8")
+    run("ingest", tmp_path / "lease.txt")
+    refused = run("verify", "f" * 64)
+    assert refused.exit_code == 1
+    assert "the expected head is not in the history" in refused.output
+
+
+def test_a_file_that_is_not_there_is_named(run, tmp_path: Path) -> None:  # type: ignore[no-untyped-def]
+    refused = run("ingest", tmp_path / "nowhere.txt")
+    assert refused.exit_code == 1
+    assert "nowhere.txt: No such file or directory" in refused.output
