@@ -17,7 +17,7 @@ from sqlalchemy import Table, select
 
 from memoir_engine.store import tables as t
 from memoir_engine.store.canon import COVERED, digest, roll_up, values_digest
-from memoir_engine.store.runs import ALIVE
+from memoir_engine.store.runs import ALIVE, RESUMABLE
 from memoir_engine.store.told import Problem, Told
 from memoir_engine.store.types import Tx
 
@@ -129,7 +129,8 @@ def _runs(tx: Tx, told: Told, named: dict[str, int | None]) -> Iterator[Problem]
         if true != stored or (last and last.digest != true):
             yield Problem(last.seq if last else None, f"run {number} is not what was written")
         elif closed_seq is None and status in ALIVE:
-            continue
+            if last and last.status not in RESUMABLE:  # else whoever opens it again could add answers to it
+                yield Problem(last.seq, f"run {number} ended as event {last.seq} says and is open again")
         elif last is None:
             yield Problem(None, f"run {number} ended and stands in no event")
         elif (closed_seq, status) != (last.seq, last.status) or committed_seq not in (None, *(c.seq for c in closings)):

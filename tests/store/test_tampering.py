@@ -6,16 +6,18 @@ from collections.abc import Callable, Iterator
 from typing import Any
 
 import pytest
-from sqlalchemy import create_engine, text
+from sqlalchemy import create_engine, insert, select, text, update
 from sqlalchemy.pool import NullPool
 
 from memoir_engine.ledger import Attempt
 from memoir_engine.results import AuditCheck, AuditHead
-from memoir_engine.store import calls, chain, decisions, runs, verify
+from memoir_engine.store import calls, chain, decisions, payloads, runs, verify
+from memoir_engine.store import tables as t
 from memoir_engine.store.address import address
+from memoir_engine.store.canon import seal
 from memoir_engine.store.database import Database
 from memoir_engine.store.plan import NewChoice
-from memoir_engine.store.types import FAR, metadata
+from memoir_engine.store.types import FAR, Tx, metadata
 from small_plans import SteadyClock
 from small_stores import Store
 
@@ -77,11 +79,21 @@ COPIES = {
     "source_text": {"part": 1},
     "source_file": {"part": 1},
 }
+SEALED_ANEW = {
+    "source": "source 900 stands in no event",
+    "contextual_helper": "contextual_helper 900 stands in no event",
+    "chunk": "source 1 has 4 chunks",
+    "category_version": "a version of category 900 from",
+    "run": f"run {'a' * 26} ended and stands in no event",
+    "model_call": "has calls that stand in no event",
+    "decision": "has decisions that stand in no event",
+    "action": f"action {'a' * 26} stands in no event",
+}
 
 
 @pytest.fixture(scope="module")
 def filled(new_database: Callable[[], str]) -> Iterator[Store]:
-    """A row in every table: a question, an ingestion, and one chunk moved. Forgeries are rolled back."""
+    """A row in every table: a question, runs that came to nothing, an ingestion, one chunk moved. Forgeries are rolled back."""
     clock, url = SteadyClock(), new_database()
     store = Store(Database.open(url, clock=clock, depth=3), clock, url)
     run = store.begin()
@@ -92,6 +104,8 @@ def filled(new_database: Callable[[], str]) -> Iterator[Store]:
     choice = NewChoice(1, 0, (), ((1, "Art"), (2, "Law")), ((1, 2),), call_id=call)
     store.db.write(lambda tx: decisions.record(tx, run, [choice]))
     store.db.write(lambda tx: runs.finish(tx, run, "done", clock=clock))
+    for status in ("failed", "cancelled"):
+        store.db.write(lambda tx, run=store.begin(), status=status: runs.finish(tx, run, status, clock=clock))
     paths = (("Art", "Music", "Jazz"), ("Art", "Music", "Opera"), ("Law", "Tax", "Vat"))
     receipt = store.ingest("alpha", *paths)
     store.refile(receipt.first_chunk_id, "Law", "Tax", "Vat")
@@ -100,14 +114,17 @@ def filled(new_database: Callable[[], str]) -> Iterator[Store]:
     store.db.close()
 
 
-def forged(store: Store, *statements: str, head: AuditHead | str | None = None, **values: Any) -> AuditCheck:
+Edit = Callable[[Tx], object]
+
+
+def forged(store: Store, *edits: str | Edit, head: AuditHead | str | None = None, **values: Any) -> AuditCheck:
     """What verification says after SQL past the store, with foreign keys off (SQLite's default)."""
     engine = create_engine(address(store.url), poolclass=NullPool)
     with engine.connect() as connection:
         if engine.dialect.name in GUARDS_OFF:
             connection.exec_driver_sql(GUARDS_OFF[engine.dialect.name])
-        for statement in statements:
-            connection.execute(text(statement), values)
+        for edit in edits:
+            _ = connection.execute(text(edit), values) if isinstance(edit, str) else edit(connection)
         check = verify.check(connection, expected_head=head)
         connection.rollback()
     engine.dispose()
@@ -139,6 +156,46 @@ def test_an_inserted_row_is_found(filled: Store, table: str) -> None:
     check = forged(filled, f"INSERT INTO {table} ({', '.join(quoted)}) {row}", **COPIES[table])
     assert not check.ok
     assert check.problem
+
+
+def sealed_copy(table: str, **changes: Any) -> Edit:
+    """Insert the first row again, changed and with a digest of its own: by somebody who knows how it is made."""
+
+    def write(tx: Tx) -> None:
+        into = metadata.tables[table]
+        row = tx.execute(select(into).order_by(*into.primary_key.columns).limit(1)).one()
+        tx.execute(insert(into), seal(into, [{**row._mapping, **changes}]))
+
+    return write
+
+
+@pytest.mark.parametrize("table", SEALED_ANEW)
+def test_an_inserted_row_with_a_digest_of_its_own_is_found(filled: Store, table: str) -> None:
+    problem = forged(filled, sealed_copy(table, **COPIES[table])).problem
+    assert SEALED_ANEW[table] in (problem or "")
+
+
+def forged_answer(run: str) -> Edit:
+    """Another answer, paid for by a run that is made to look as if it went on."""
+
+    def write(tx: Tx) -> None:
+        paper = payloads.put(tx, [{"prompt": "p", "reply": "forged"}])[0]
+        sealed_copy("model_call", id=900, run_id=run, payload=paper)(tx)
+        tx.execute(update(t.run).where(t.run.c.id == run).values(status="running", closed_seq=None))
+
+    return write
+
+
+@pytest.mark.parametrize("status", ["done", "cancelled"])
+def test_a_run_that_ended_for_good_cannot_be_opened_to_add_an_answer(filled: Store, status: str) -> None:
+    run = filled.db.read(lambda tx: tx.execute(select(t.run.c.id).where(t.run.c.status == status).limit(1)).scalar_one())
+    check = forged(filled, forged_answer(run))
+    assert check.first_bad is not None
+    assert f"run {run} ended as event {check.first_bad} says and is open again" in (check.problem or "")
+
+
+def test_a_run_that_failed_may_be_open_again(filled: Store) -> None:
+    assert forged(filled, "UPDATE run SET status = 'running', closed_seq = NULL WHERE status = 'failed'").ok
 
 
 def test_two_swapped_chunks_are_found(filled: Store) -> None:
