@@ -7,6 +7,7 @@ Source: DESIGN §2.7, §2.8, §6.
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import dataclass
 from typing import Any
 
 from sqlalchemy import bindparam, insert, select, update
@@ -18,6 +19,8 @@ from memoir_engine.store import chain, ids, orphans, payloads, schema, sources, 
 from memoir_engine.store import tables as t
 from memoir_engine.store.chain import OpenAction
 from memoir_engine.store.types import FAR, Tx
+
+NOW = 0  # as the seq of a review: the event that files the chunk is the review
 
 
 def refile(
@@ -46,7 +49,7 @@ def refile(
     payload = payloads.put(tx, [before_after])[0]
     action = OpenAction(tx, verb="refile", actor=actor, clock=clock, action_id=action_id)
     action.describe(reason=reason)
-    move(tx, action, old, category_id, decision=None, reviewed=(actor, action.next_seq), payload=payload)
+    move(tx, action, [Move(old, category_id, None, (actor, NOW), payload)])
     orphans.close(tx, action, [old.category_id])
     action.seal()
     return chain.get(tx, action.id)
@@ -67,24 +70,33 @@ def withdraw(tx: Tx, source_id: int, *, actor: str, reason: str | None, clock: C
     return chain.get(tx, action.id)
 
 
-def move(
-    tx: Tx,
-    action: OpenAction,
-    old: Any,
-    category_id: int,
-    *,
-    decision: int | None,
-    reviewed: tuple[str | None, int | None],
-    payload: str | None = None,
-) -> None:
-    """Close the filing `old` and open the next one, by one event. `reviewed`: by whom, and the seq of that review."""
-    by, review_seq = reviewed
-    numbers: dict[str, Any] = {"chunk": old.chunk_id, "category": category_id, "was": old.category_id}
-    seq = action.add("chunk.refiled", payload=payload, **numbers, decision=decision, reviewed=review_seq)
-    close(tx, [(old.chunk_id, old.from_seq)], seq)
-    row = {"chunk_id": old.chunk_id, "from_seq": seq, "to_seq": FAR, "category_id": category_id}
-    row |= {"created_at": old.created_at, "decision_id": decision, "reviewed_by": by, "reviewed_seq": review_seq}
-    tx.execute(insert(t.filing), [row])
+@dataclass(frozen=True)
+class Move:
+    """A filing `old` that ends, and the next of its chunk. `reviewed`: by whom and the seq of that review; a seq of 0 is now."""
+
+    old: Any
+    category_id: int
+    decision: int | None
+    reviewed: tuple[str | None, int | None]
+    payload: str | None = None
+
+
+def move(tx: Tx, action: OpenAction, moves: Sequence[Move]) -> None:
+    """Close filings and open the next ones, by one event each."""
+    ended, rows = [], []
+    for one in moves:
+        old, (by, review_seq) = one.old, one.reviewed
+        review_seq = action.next_seq if review_seq == NOW else review_seq
+        numbers: dict[str, Any] = {"chunk": old.chunk_id, "category": one.category_id, "was": old.category_id}
+        seq = action.add("chunk.refiled", payload=one.payload, **numbers, decision=one.decision, reviewed=review_seq)
+        ended.append((old.chunk_id, old.from_seq, seq))
+        row = {"chunk_id": old.chunk_id, "from_seq": seq, "to_seq": FAR, "category_id": one.category_id}
+        rows.append(
+            {**row, "created_at": old.created_at, "decision_id": one.decision, "reviewed_by": by, "reviewed_seq": review_seq}
+        )
+    _end(tx, ended)
+    if rows:
+        tx.execute(insert(t.filing), rows)
 
 
 def withdraw_source(tx: Tx, action: OpenAction, source_id: int, *, by: int | None = None) -> list[int]:
@@ -117,10 +129,15 @@ def filings_of(tx: Tx, source_id: int, *, to_seq: int) -> Sequence[Any]:
 
 def close(tx: Tx, filings: Sequence[tuple[int, int]], seq: int) -> None:
     """filings: (chunk, from_seq)."""
+    _end(tx, [(chunk, since, seq) for chunk, since in filings])
+
+
+def _end(tx: Tx, filings: Sequence[tuple[int, int, int]]) -> None:
+    """filings: (chunk, from_seq, the seq at which it ends)."""
     if filings:
         which = (t.filing.c.chunk_id == bindparam("which")) & (t.filing.c.from_seq == bindparam("since"))
-        ends = update(t.filing).where(which).values(to_seq=seq)
-        tx.execute(ends, [{"which": chunk, "since": since} for chunk, since in filings])
+        ends = update(t.filing).where(which).values(to_seq=bindparam("until"))
+        tx.execute(ends, [{"which": chunk, "since": since, "until": until} for chunk, since, until in filings])
 
 
 def _open_filing(tx: Tx, chunk_id: int) -> Any:

@@ -17,14 +17,27 @@ from sqlalchemy import insert, select, update
 
 from memoir_engine.errors import IngestionError, NotALeaf
 from memoir_engine.run import Clock
-from memoir_engine.store import chain, decisions, filings, helpers, ids, inputs, orphans, payloads, runs, schema, sources
+from memoir_engine.store import (
+    chain,
+    decisions,
+    filings,
+    helpers,
+    ids,
+    inputs,
+    orphans,
+    payloads,
+    runs,
+    schema,
+    sources,
+    versions,
+)
 from memoir_engine.store import tables as t
 from memoir_engine.store.canon import canonical, roll_up, seal
 from memoir_engine.store.chain import OpenAction
 from memoir_engine.store.placing import Placed, place
 from memoir_engine.store.plan import AlreadyStored, IngestPlan, NewChunk, Receipt
 from memoir_engine.store.rules import check_field, check_text
-from memoir_engine.store.types import FAR, ROOT, Tx
+from memoir_engine.store.types import FAR, Tx
 
 VERB = "ingest"
 
@@ -83,32 +96,19 @@ def commit(
 
 def write_categories(tx: Tx, action: OpenAction, placed: Placed) -> None:
     """New categories with their first version and an event each, parents first."""
-    versions = []
+    rows = []
     made = []
     for i, new in enumerate(placed.made):
         seq = action.next_seq + i
         made.append({"id": placed.ids[new.draft], "level": new.level, "created_seq": seq})
-        versions.append(version_row(placed.ids[new.draft], placed.id_of(new.parent), new.name, new.name_key, seq))
-    sealed = seal(t.category_version, versions)
+        rows.append(versions.row_of(placed.ids[new.draft], placed.id_of(new.parent), new.name, seq))
+    sealed = seal(t.category_version, rows)
     for row, new in zip(sealed, placed.made, strict=True):
         numbers = {"category": row["category_id"], "level": new.level, "parent": row["parent_key"]}
         action.add("category.created", **numbers, digest=row["digest"])
     if sealed:
         tx.execute(insert(t.category), made)
         tx.execute(insert(t.category_version), sealed)
-
-
-def version_row(category_id: int, parent: int, name: str, key: str, seq: int) -> Row:
-    return {
-        "category_id": category_id,
-        "from_seq": seq,
-        "to_seq": FAR,
-        "parent_id": None if parent == ROOT else parent,
-        "parent_key": parent,
-        "name": name,
-        "name_key": key,
-        "merged_into": None,
-    }
 
 
 def _refuse_twin(tx: Tx, plan: IngestPlan) -> None:

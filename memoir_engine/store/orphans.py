@@ -1,7 +1,7 @@
 """Categories that lose their last filing after the ingestion that made them was undone.
 
 Invariant: such a category closes in the action that empties it, and its parents with it; one made by an ingestion that
-stands stays open however empty it is.
+stands stays open however empty it is, and so does one that a person has renamed or moved, until that is undone.
 Source: DESIGN §6 (Undo).
 """
 
@@ -9,9 +9,9 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
-from sqlalchemy import select, update
+from sqlalchemy import select
 
-from memoir_engine.store import chain, tree
+from memoir_engine.store import chain, later, tree, versions
 from memoir_engine.store import tables as t
 from memoir_engine.store.chain import OpenAction
 from memoir_engine.store.types import FAR, ROOT, Tx, portions
@@ -26,15 +26,20 @@ def close(tx: Tx, action: OpenAction, category_ids: Iterable[int]) -> None:
         now = {number: one for number, one in here.items() if one.level == deepest}
         here = {number: one for number, one in here.items() if one.level != deepest}
         used = _used(tx, now)
-        closing = sorted(number for number in now if number not in used and standing.is_undone(number))
+        closing = sorted(number for number in now if number not in used and standing.is_loose(number))
         for number in closing:
-            end_version(tx, number, action.add("category.closed", category=number))
+            versions.close(tx, action, number)
         here |= tree.open_categories(tx, {now[number].parent_id for number in closing} - {ROOT})
 
 
-def end_version(tx: Tx, category_id: int, seq: int) -> None:
-    c = t.category_version.c
-    tx.execute(update(t.category_version).where(c.category_id == category_id, c.to_seq == FAR).values(to_seq=seq))
+def loose(tx: Tx) -> frozenset[int]:
+    """The open categories that would close with their last filing."""
+    v, made = t.category_version.c, t.audit_event.c
+    undone = select(t.action.c.undoes).where(t.action.c.undoes.is_not(None))
+    wanted = select(t.category.c.id).join(t.audit_event, made.seq == t.category.c.created_seq)
+    wanted = wanted.join(t.category_version, v.category_id == t.category.c.id).where(v.to_seq == FAR, made.action_id.in_(undone))
+    standing = _Standing(tx)
+    return frozenset(one for one in tx.execute(wanted).scalars().all() if standing.is_loose(one))
 
 
 def _used(tx: Tx, category_ids: Iterable[int]) -> set[int]:
@@ -52,17 +57,24 @@ def _used(tx: Tx, category_ids: Iterable[int]) -> set[int]:
 
 
 class _Standing:
-    """Whether the action that made a category has been undone."""
+    """Whether the action that made a category has been undone, and no edit that stands holds it."""
 
     def __init__(self, tx: Tx) -> None:
         self._tx = tx
-        self._undone: dict[str, bool] = {}
+        self._stands: dict[str, bool] = {}
 
-    def is_undone(self, category_id: int) -> bool:
+    def is_loose(self, category_id: int) -> bool:
         made = select(t.audit_event.c.action_id).join(t.category, t.category.c.created_seq == t.audit_event.c.seq)
-        action_id = self._tx.execute(made.where(t.category.c.id == category_id)).scalar()
-        if action_id is None:
-            return False
-        if action_id not in self._undone:
-            self._undone[action_id] = chain.undone_by(self._tx, action_id) is not None
-        return self._undone[action_id]
+        maker = self._tx.execute(made.where(t.category.c.id == category_id)).scalar()
+        return maker is not None and not self._is_standing(maker) and not self._is_held(category_id, maker)
+
+    def _is_held(self, category_id: int, maker: str) -> bool:
+        v, event = t.category_version.c, t.audit_event.c
+        opened = select(event.action_id).join(t.category_version, v.from_seq == event.seq).where(v.category_id == category_id)
+        roots = {later.root(self._tx, one) for one in self._tx.execute(opened.distinct()).scalars().all()} - {maker}
+        return any(later.verb(self._tx, one) in later.EDITS and self._is_standing(one) for one in roots)
+
+    def _is_standing(self, action_id: str) -> bool:
+        if action_id not in self._stands:
+            self._stands[action_id] = chain.undone_by(self._tx, action_id) is None
+        return self._stands[action_id]

@@ -99,6 +99,10 @@ class Told:
             "category.created": self._category_created,
             "category.closed": self._category_closed,
             "category.reopened": self._category_reopened,
+            "category.renamed": self._category_changed,
+            "category.moved": self._category_changed,
+            "category.merged": self._category_changed,
+            "category.restored": self._category_changed,
             "chunk.filed": self._chunk_filed,
             "chunk.refiled": self._chunk_refiled,
             "run.closed": self._run_closed,
@@ -149,6 +153,10 @@ class Told:
         self.versions[key] = self.versions[key]._replace(to_seq=seq)
 
     def _category_reopened(self, seq: int, _action: str, body: Body) -> None:
+        self._open(seq, body)
+
+    def _category_changed(self, seq: int, action: str, body: Body) -> None:
+        self._category_closed(seq, action, body)
         self._open(seq, body)
 
     def _open(self, seq: int, body: Body) -> None:

@@ -7,20 +7,24 @@ Source: DESIGN §6 (Undo).
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections import Counter
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
+from itertools import groupby
+from operator import attrgetter
+from typing import Any
 
-from sqlalchemy import insert, select
+from sqlalchemy import select
 
 from memoir_engine.errors import UndoBlocked
 from memoir_engine.results import Action, UndoPreview
 from memoir_engine.run import Clock
-from memoir_engine.store import chain, filings, helpers, ids, orphans
+from memoir_engine.store import chain, filings, helpers, ids, orphans, versions
 from memoir_engine.store import tables as t
-from memoir_engine.store.canon import seal
 from memoir_engine.store.chain import OpenAction
-from memoir_engine.store.inverses import Inverse, Step, inverse_of
-from memoir_engine.store.types import FAR, Tx
+from memoir_engine.store.inverses import inverse_of
+from memoir_engine.store.types import FAR, Tx, portions
+from memoir_engine.store.undoing import Inverse, Step
 
 Limits = Callable[[int], int]
 
@@ -36,8 +40,7 @@ def preview(tx: Tx, action_id: str, *, limits: Limits) -> UndoPreview:
     """What undoing would change, and what stands in its way. Raises ActionNotFound."""
     plan = _plan(tx, chain.get(tx, action_id), limits)
     possible = not plan.blocked_by and plan.clash is None
-    changes = tuple(step.says for step in plan.steps)
-    return UndoPreview(action_id, possible, changes, tuple(plan.blocked_by), plan.clash)
+    return UndoPreview(action_id, possible, _told(plan.steps), tuple(plan.blocked_by), plan.clash)
 
 
 def undo(
@@ -63,8 +66,12 @@ def undo(
     action = OpenAction(tx, verb="undo", actor=actor, clock=clock, action_id=undo_id)
     action.describe(reason=reason, undoes=action_id)
     emptied: set[int] = set()
-    for step in plan.steps:
-        emptied |= _take(tx, action, step)
+    for kind, steps in groupby(plan.steps, key=attrgetter("kind")):
+        if kind == "refile":
+            emptied |= _refile_back(tx, action, tuple(steps))
+        else:
+            for step in steps:
+                emptied |= _take(tx, action, step)
     orphans.close(tx, action, emptied)
     action.seal()
     return chain.get(tx, action.id)
@@ -77,8 +84,8 @@ def _plan(tx: Tx, done: Action, limits: Limits) -> _Plan:
         plan.clash = "it has been undone already"
         return plan
     inverse = Inverse(tx, done, limits)
-    for event in reversed(done.events):
-        found = inverse_of(inverse, event)
+    for kind, events in groupby(reversed(done.events), key=attrgetter("kind")):
+        found = inverse_of(inverse, kind, tuple(events))
         plan.steps += found.steps
         plan.blocked_by += [one for one in found.blocked_by if one not in plan.blocked_by]
         plan.clash = plan.clash or found.clash
@@ -96,6 +103,17 @@ def _refuse(action_id: str, plan: _Plan) -> None:
         raise UndoBlocked(action_id=action_id, problem=problem, advice=f"Undo first: {', '.join(plan.blocked_by)}.")
 
 
+def _told(steps: Sequence[Step]) -> tuple[str, ...]:
+    """In words; what many chunks do is said once."""
+    back = Counter(step.other for step in steps if step.kind == "refile")
+    told: dict[str, None] = {}
+    for step in steps:
+        together = step.kind == "refile" and back[step.other] > 1
+        where = step.says.partition(" goes back to ")[2]
+        told[f"{back[step.other]} chunks go back to {where}" if together else step.says] = None
+    return tuple(told)
+
+
 def _take(tx: Tx, action: OpenAction, step: Step) -> set[int]:
     """Do one step; the categories it may have emptied."""
     if step.kind == "withdraw":
@@ -107,27 +125,29 @@ def _take(tx: Tx, action: OpenAction, step: Step) -> set[int]:
         helpers.put_back(tx, action, step.number, step.other)
         return set()
     if step.kind == "reopen":
-        _reopen(tx, action, step)
+        versions.reopen(tx, action, step.number, step.seq)
         return set()
-    if step.kind == "empty":
-        return {step.number}
-    return _refile_back(tx, action, step)
+    if step.kind == "close":
+        return {versions.close(tx, action, step.number)}
+    if step.kind == "version":
+        return {step.number, versions.restore(tx, action, step.number, step.seq)}
+    return {step.number}
 
 
-def _reopen(tx: Tx, action: OpenAction, step: Step) -> None:
-    """The version that was closed at `seq`, again."""
-    c = t.category_version.c
-    old = tx.execute(select(t.category_version).where(c.category_id == step.number, c.to_seq == step.seq)).one()
-    row = seal(t.category_version, [{**old._mapping, "from_seq": action.next_seq, "to_seq": FAR}])[0]
-    action.add("category.reopened", category=step.number, closed=step.seq, parent=row["parent_key"], digest=row["digest"])
-    tx.execute(insert(t.category_version), [row])
-
-
-def _refile_back(tx: Tx, action: OpenAction, step: Step) -> set[int]:
-    """The filing that was closed at `seq`, again, with its decision and its review."""
+def _refile_back(tx: Tx, action: OpenAction, steps: Sequence[Step]) -> set[int]:
+    """The filings that were closed at these steps' seqs, again, each with its decision and its review."""
     c = t.filing.c
-    now = tx.execute(select(t.filing).where(c.chunk_id == step.number, c.to_seq == FAR)).one()
-    before = tx.execute(select(t.filing).where(c.chunk_id == step.number, c.to_seq == step.seq)).one()
-    reviewed = (before.reviewed_by, before.reviewed_seq)
-    filings.move(tx, action, now, before.category_id, decision=before.decision_id, reviewed=reviewed)
-    return {now.category_id}
+    now: dict[int, Any] = {}
+    before: dict[tuple[int, int], Any] = {}
+    for some in portions(steps):
+        chunks = [step.number for step in some]
+        now |= {row.chunk_id: row for row in tx.execute(select(t.filing).where(c.chunk_id.in_(chunks), c.to_seq == FAR))}
+        ended = tx.execute(select(t.filing).where(c.to_seq.in_([step.seq for step in some]))).all()
+        before |= {(row.chunk_id, row.to_seq): row for row in ended}
+    moves = []
+    for step in steps:
+        old = before[step.number, step.seq]
+        reviewed = (old.reviewed_by, old.reviewed_seq)
+        moves.append(filings.Move(now[step.number], old.category_id, old.decision_id, reviewed))
+    filings.move(tx, action, moves)
+    return {row.category_id for row in now.values()}
