@@ -2,32 +2,43 @@
 
 from __future__ import annotations
 
+import json
+import re
+from dataclasses import asdict
+from typing import Any
+
 import streamlit as st
 
-from memoir_engine import AuditCheck, Memory, ModelCheck, SettingView
-from ui import engine, figures, frame, problems, wording
+from memoir_engine import Memory, ModelCheck, SettingView
+from ui import engine, figures, frame, problems
+from ui import wording_settings as said
 from ui.escape import md_escape
 
+HEAD = re.compile(r"[0-9a-f]{64}")
+TWO_LINES = 52  # px: what a setting does may need them
 PLACES = {"database_url": "Database", "data_dir": "Data folder"}
 
 
 def model(memory: Memory) -> None:
     with st.container(border=True, key="model"):
         with st.container(horizontal=True, vertical_alignment="center"):
-            st.markdown(f"**{wording.MODEL_TITLE}**", width="content")
+            st.markdown(f"**{said.MODEL_TITLE}**", width="content")
             st.badge(md_escape(memory.model_name), color="orange" if memory.is_offline else "green")
-        st.caption(wording.MODEL_ABOUT)
-        if st.button(wording.TEST_CALL, icon=":material/bolt:", key="test-call"):
+        st.caption(said.MODEL_ABOUT)
+        if st.button(said.TEST_CALL, icon=":material/bolt:", key="test-call"):
             with problems.noted(), st.spinner("Asking"):
-                tested(memory.test_call())
+                _keep("settings-tested", asdict(memory.test_call()))
+        kept = _kept("settings-tested")
+        if kept:
+            tested(ModelCheck(**kept))
 
 
 def tested(check: ModelCheck) -> None:
     if not check.ok:
-        problems.tell(check.error or wording.TEST_FAILED, check.remedy)
+        problems.tell(check.error or said.TEST_FAILED, check.remedy)
         return
-    tokens = f"{check.tokens_prompt} tokens in, {check.tokens_completion} out"
-    line = wording.TEST_OK.format(model=md_escape(check.model), latency=figures.duration(check.latency_ms))
+    tokens = said.TEST_TOKENS.format(prompt=check.tokens_prompt, completion=check.tokens_completion)
+    line = said.TEST_OK.format(model=md_escape(check.model), latency=figures.duration(check.latency_ms))
     st.success(f"{line} :small[:gray[{tokens}]]", icon=":material/check_circle:")
 
 
@@ -35,51 +46,83 @@ def audit(memory: Memory) -> None:
     head = memory.audit.head()
     with st.container(border=True, height="stretch", key="audit"):
         with st.container(horizontal=True, vertical_alignment="center"):
-            st.markdown(f"**{wording.AUDIT_TITLE}**", width="content")
+            st.markdown(f"**{said.AUDIT_TITLE}**", width="content")
             st.badge(figures.plural(head.seq, "event", "events"), color="gray")
-        st.caption(wording.AUDIT_ABOUT)
+        st.caption(said.AUDIT_ABOUT)
         st.code(head.hash, language=None, wrap_lines=True)
-        expected = st.text_input(wording.EXPECTED, key="expected-head", help=wording.EXPECTED_HELP, placeholder="64 hex digits")
-        if st.button(wording.VERIFY, icon=":material/verified:", key="verify"):
-            with problems.noted(), st.spinner("Checking"):
-                verified(memory.audit.verify(expected_head=expected.strip() or None))
+        expected = st.text_input(said.EXPECTED, key="expected-head", help=said.EXPECTED_HELP, placeholder=said.EXPECTED_FORM)
+        if st.button(said.VERIFY, icon=":material/verified:", key="verify"):
+            verify(memory, expected.strip().lower())
+        kept = _kept("settings-verified")
+        if kept:
+            verified(**kept)
 
 
-def verified(check: AuditCheck) -> None:
-    if check.ok:
-        st.success(wording.VERIFY_OK.format(checked=figures.count(check.checked)), icon=":material/verified:")
+def verify(memory: Memory, expected: str) -> None:
+    """A mistyped head is no sign of tampering, so it is never compared."""
+    st.session_state.pop("settings-verified", None)
+    if expected and not HEAD.fullmatch(expected):
+        st.warning(said.NOT_A_HEAD, icon=":material/edit:")
+        return
+    with problems.noted(), st.spinner("Checking"):
+        check = memory.audit.verify(expected_head=expected or None)
+        _keep("settings-verified", {"ok": check.ok, "checked": check.checked, "problem": check.problem})
+
+
+def verified(*, ok: bool, checked: int, problem: str | None) -> None:
+    if ok:
+        st.success(said.VERIFY_OK.format(checked=figures.count(checked)), icon=":material/verified:")
     else:
-        problems.tell(wording.VERIFY_BAD, check.problem)
+        problems.tell(said.VERIFY_BAD, problem)
+
+
+def _keep(key: str, check: dict[str, Any]) -> None:
+    """As text, so that one card's result stays while the other's button is pressed."""
+    st.session_state[key] = json.dumps(check)
+
+
+def _kept(key: str) -> dict[str, Any]:
+    return dict(json.loads(st.session_state.get(key, "{}")))
 
 
 def places(settings: tuple[SettingView, ...]) -> None:
     with st.container(border=True, key="places"):
-        st.markdown(f"**{wording.PLACE_TITLE}**")
+        st.markdown(f"**{said.PLACE_TITLE}**")
         for setting in settings:
             if setting.name in PLACES:
                 st.caption(PLACES[setting.name])
                 st.code(setting.value, language=None, wrap_lines=True)
 
 
-def in_force(settings: tuple[SettingView, ...]) -> None:
+def in_force(memory: Memory, settings: tuple[SettingView, ...]) -> None:
     import pandas as pd
 
-    st.subheader(wording.IN_FORCE, anchor=False)
-    st.caption(wording.IN_FORCE_ABOUT)
-    rows = [{"Setting": s.name, "Value": s.value, "From": s.origin, "What it does": s.about} for s in settings]
+    st.subheader(said.IN_FORCE, anchor=False)
+    st.caption(said.IN_FORCE_ABOUT)
+    rows = [
+        {"Setting": s.name, "Value": _value(memory, s), "From": s.origin, "What it does": " ".join(s.about.split())}
+        for s in settings
+    ]
     columns = {
-        "Setting": st.column_config.TextColumn(width=230),
-        "Value": st.column_config.TextColumn(width=230),
-        "From": st.column_config.TextColumn(width=90),
-        "What it does": st.column_config.TextColumn(width="large"),
+        "Setting": st.column_config.TextColumn(width=250),
+        "Value": st.column_config.TextColumn(width=220),
+        "From": st.column_config.TextColumn(width=80),
+        "What it does": st.column_config.MarkdownColumn(),
     }
     st.dataframe(
         pd.DataFrame(rows),
         hide_index=True,
         column_config=columns,
         key="settings-table",
-        height=frame.table_height(len(rows), most=20),
+        row_height=TWO_LINES,
+        height=min(len(rows) + 1, 14) * TWO_LINES,
     )
+
+
+def _value(memory: Memory, setting: SettingView) -> str:
+    if setting.name == "model" and setting.value == "none":
+        return said.NO_MODEL.format(model=memory.model_name)
+    return setting.value
 
 
 memory = engine.memory()
@@ -93,4 +136,4 @@ with problems.shown():
         places(settings)
     with right:
         audit(memory)
-    in_force(settings)
+    in_force(memory, settings)

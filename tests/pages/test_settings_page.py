@@ -37,6 +37,40 @@ def test_verify_against_a_head_that_never_was_fails(filled: Memory):
     assert "The chain is not what it was" in page.error[0].value
 
 
+@pytest.mark.parametrize("typed", ["0c41f1f4", "the head", "g" * 64], ids=["too short", "words", "no hex"])
+def test_a_mistyped_head_raises_no_alarm(filled: Memory, typed: str):
+    page = opened("settings")
+    page.text_input(key="expected-head").set_value(typed)
+    page.button(key="verify").click().run()
+    assert not page.error
+    assert "64 hex digits" in page.warning[0].value
+
+
+def test_a_head_pasted_in_capitals_with_blanks_is_the_same_head(filled: Memory):
+    page = opened("settings")
+    page.text_input(key="expected-head").set_value(f"  {filled.audit.head().hash.upper()} ")
+    page.button(key="verify").click().run()
+    assert "The chain holds" in page.success[0].value
+
+
+def test_a_test_call_and_a_check_stand_side_by_side(filled: Memory):
+    page = opened("settings")
+    page.button(key="test-call").click().run()
+    page.button(key="verify").click().run()
+    shown = [success.value for success in page.success]
+    assert ["answered in" in text for text in shown] == [True, False]
+    assert "The chain holds" in shown[1]
+
+
+def test_the_table_names_the_model_that_answers_where_none_was_named(memory: Memory, monkeypatch: pytest.MonkeyPatch):
+    from ui import engine
+
+    engine.close()
+    monkeypatch.delenv("MEMOIR_MODEL", raising=False)
+    table = opened("settings").dataframe[0].value.set_index("Setting")
+    assert table.loc["model", "Value"] == "none named: offline answers"
+
+
 def test_keys_are_shown_only_as_set(memory: Memory, monkeypatch: pytest.MonkeyPatch):
     from ui import engine
 

@@ -1,0 +1,33 @@
+"""What the Settings page says.
+
+Invariant: a mistyped head is called mistyped; only the engine's own check speaks of a chain that is not what it was.
+"""
+
+from __future__ import annotations
+
+IN_FORCE = "In force"
+IN_FORCE_ABOUT = "Settings come from arguments, then the .env file, then the environment. Keys are shown only as set."
+MODEL_TITLE = "Model"
+MODEL_ABOUT = (
+    "Name a model with MEMOIR_MODEL (for example gpt-4o-mini, anthropic:…, google:…, ollama:…) in a .env file beside the app, "
+    "with its key, and start the app again."
+)
+NO_MODEL = "none named: {model} answers"
+TEST_CALL = "Test call"
+TEST_OK = "{model} answered in {latency}."
+TEST_TOKENS = "{prompt} tokens in, {completion} out"
+TEST_FAILED = "The model did not answer"
+AUDIT_TITLE = "Audit chain"
+AUDIT_ABOUT = (
+    "Every change is a link in a chain of hashes. Note the head somewhere else: then nobody can rewrite the past unseen."
+)
+VERIFY = "Verify"
+VERIFY_OK = "The chain holds: {checked} events checked, nothing was changed afterwards."
+VERIFY_BAD = "The chain is not what it was"
+EXPECTED = "Head you noted before"
+EXPECTED_HELP = (
+    "Optional. If you noted the head earlier, paste it here: the check then also proves that the chain still contains it."
+)
+EXPECTED_FORM = "64 hex digits"
+NOT_A_HEAD = "That is not a head: a head is 64 hex digits. Nothing was checked."
+PLACE_TITLE = "Where it is kept"
