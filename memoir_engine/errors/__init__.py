@@ -75,7 +75,10 @@ MemoirError
 │   ├── NameTaken             E708
 │   ├── NothingChanges        E709
 │   ├── LimitReached          E710
-│   └── RunNotFound           E711
+│   ├── RunNotFound           E711
+│   ├── WrongLevel            E712
+│   ├── CategoryInUse         E713
+│   └── NotInside             E714
 ├── MemoryClosed              E121
 └── WrongThread               E120
 
@@ -170,6 +173,7 @@ from memoir_engine.errors.query import (
 )
 from memoir_engine.errors.review import (
     ActionNotFound,
+    CategoryInUse,
     CategoryNotFound,
     ChunkNotFound,
     LimitReached,
@@ -178,9 +182,11 @@ from memoir_engine.errors.review import (
     NotALeaf,
     NotAllowed,
     NothingChanges,
+    NotInside,
     ReviewError,
     RunNotFound,
     UndoBlocked,
+    WrongLevel,
 )
 from memoir_engine.errors.root import MemoirError, retold
 
@@ -189,6 +195,7 @@ __all__ = [
     "AnswerOverBudget",
     "BudgetBelowChunk",
     "BudgetTooSmall",
+    "CategoryInUse",
     "CategoryNotFound",
     "ChunkNotFound",
     "ChunkRangeInvalid",
@@ -240,6 +247,7 @@ __all__ = [
     "NoRoomForContent",
     "NotALeaf",
     "NotAllowed",
+    "NotInside",
     "NotRegistered",
     "NothingChanges",
     "NothingToIngest",
@@ -267,6 +275,7 @@ __all__ = [
     "UnknownSetting",
     "UnsupportedBackend",
     "WriteFailed",
+    "WrongLevel",
     "WrongThread",
     "retold",
 ]

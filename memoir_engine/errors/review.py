@@ -77,3 +77,23 @@ class RunNotFound(ReviewError):
     code = "E711"
     message_form = "there is no run {run_id!r}"
     remedy_form = "runs.list() shows the runs there are."
+
+
+class WrongLevel(ReviewError):
+    """Depth never changes: a category stands below one a level above it, and is merged with one of its own level."""
+
+    code = "E712"
+    message_form = "{name!r} is at level {level}: {problem}"
+    remedy_form = "{advice}"
+
+
+class CategoryInUse(ReviewError):
+    code = "E713"
+    message_form = "{name!r} is not empty: it holds {what}"
+    remedy_form = "Move or merge what is in it first, then retire it."
+
+
+class NotInside(ReviewError):
+    code = "E714"
+    message_form = "{what} is not in {name!r}"
+    remedy_form = "tree.chunks() shows the chunks of a leaf, tree.children() the categories below one."

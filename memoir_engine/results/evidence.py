@@ -181,3 +181,23 @@ class UndoPreview:
     changes: tuple[str, ...]
     blocked_by: tuple[str, ...]
     clash: str | None
+
+
+@dataclass(frozen=True)
+class EditPreview:
+    """What an edit of the tree would do, worked out by what does it. `changes` says it in words.
+
+    chunks_moved: filed elsewhere, or carried along below a category that moves. categories_changed: made, renamed, moved,
+    merged or closed. `clashes` are names in the way, `limit` a full parent, `depth` a wrong level; `problem` is what the edit
+    would be refused with, None when it is possible.
+    """
+
+    verb: str
+    possible: bool
+    chunks_moved: int
+    categories_changed: int
+    clashes: tuple[str, ...]
+    limit: str | None
+    depth: str | None
+    problem: str | None
+    changes: tuple[str, ...]
