@@ -6,6 +6,7 @@ Source: API "The ledger and the audit"; DESIGN §6.
 
 from __future__ import annotations
 
+from memoir_engine import given
 from memoir_engine.errors import NotAllowed
 from memoir_engine.identifying import needs_auditor
 from memoir_engine.reading import SourcesView, View
@@ -21,6 +22,7 @@ class DocumentsView(SourcesView):
         from memoir_engine.store import filings
 
         needs_auditor(self._actor, "withdraw a source")
+        source_id = given.source(source_id)
         engine, actor, action_id = self._engine, self._actor, new_id(self._engine.clock.now())
         return engine.db.write(
             lambda tx: filings.withdraw(tx, source_id, actor=actor.name, reason=reason, clock=engine.clock, action_id=action_id),
@@ -36,6 +38,7 @@ class ReviewView(View):
         from memoir_engine.store import filings
 
         self._needs("auditor", "re-file a chunk")
+        chunk_id, category_id = given.chunk(chunk_id), given.category(category_id)
         engine, actor, action_id = self._engine, self._actor, self._new_action()
         return engine.db.write(
             lambda tx: filings.refile(

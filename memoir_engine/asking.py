@@ -8,9 +8,10 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any, Literal
 
+from memoir_engine import given
 from memoir_engine.errors import InvalidSetting, MemoirError, QueryCancelled
 from memoir_engine.results import Decision, QueryResult
 from memoir_engine.run import Actor, Listener, Run
@@ -39,12 +40,24 @@ class QueryOptions:
     per_path_limit: PerPath = None
     page_size: int | None = None
     after: str | None = None
-    sources: tuple[int, ...] | None = None
+    sources: Sequence[int] | None = None
     safety_net: int = 0
 
+    def checked(self) -> QueryOptions:
+        """Each of its type and range, whatever the configuration. Raises InvalidSetting."""
+        for name, least in LEAST.items():
+            value = getattr(self, name)
+            if value is not None and (name, value) != ("per_path_limit", "auto"):
+                given.whole(name, value, least=least)
+        if self.use_rankings is not None:
+            given.flag("use_rankings", self.use_rankings)
+        if self.after is not None:
+            given.text("after", self.after)
+        return self if self.sources is None else replace(self, sources=given.sources(self.sources))
+
     def request(self, question: str) -> dict[str, Any]:
-        given = {name: list(v) if isinstance(v, tuple) else v for name, v in vars(self).items() if v is not None}
-        return {"question": question, **given}
+        chosen = {name: list(v) if isinstance(v, tuple) else v for name, v in vars(self).items() if v is not None}
+        return {"question": question, **chosen}
 
 
 def query_verb(
@@ -54,7 +67,8 @@ def query_verb(
     from memoir_engine.query.progress import Progress
     from memoir_engine.query.record import to_record
 
-    asked = _checked(engine, question, options)
+    question, options = given.text("question", question), options.checked()
+    asked = _asked(engine, question, options)
     progress = Progress("", question)
     began = engine.clock.tick_ms()
 
@@ -76,6 +90,7 @@ def query_verb(
         stopped=QueryCancelled,
         record=to_record,
         listeners=listeners,
+        unopened=lambda error: progress.result(wall_ms=engine.clock.tick_ms() - began, error=error),
     )
 
 
@@ -117,15 +132,14 @@ def _choice(decision: Decision) -> NewChoice:
     )
 
 
-def _checked(engine: Engine, question: str, options: QueryOptions) -> Asked:
+def _asked(engine: Engine, question: str, options: QueryOptions) -> Asked:
     from memoir_engine.query.pipeline import Asked
     from memoir_engine.query.strategies import widths
     from memoir_engine.settings import check_parts
 
     config = engine.resolved.config
-    for name, least in LEAST.items():
-        _whole(name, getattr(options, name), least)
-    limiting = options.prompt_limiting_strategy or config.prompt_limiting_strategy
+    limiting = options.prompt_limiting_strategy
+    limiting = config.prompt_limiting_strategy if limiting is None else limiting
     if limiting not in ("PRUNE", "SUMMARIZE"):
         raise InvalidSetting(
             name="prompt_limiting_strategy",
@@ -145,15 +159,7 @@ def _checked(engine: Engine, question: str, options: QueryOptions) -> Asked:
         per_path_limit=options.per_path_limit,
         page_size=options.page_size,
         after=options.after,
-        sources=options.sources,
+        sources=None if options.sources is None else tuple(options.sources),
         width_scope=config.width_scope,
         safety_net=options.safety_net,
     )
-
-
-def _whole(name: str, value: object, least: int) -> None:
-    if value is None or (value == "auto" and name == "per_path_limit"):
-        return
-    if isinstance(value, bool) or not isinstance(value, int) or value < least:
-        problem = f"it must be a whole number of {least} or more"
-        raise InvalidSetting(name=name, value=value, problem=problem, advice="Leave it out for the default.")

@@ -11,6 +11,7 @@ from collections.abc import Sequence
 from math import ceil
 from typing import Any
 
+from memoir_engine import given
 from memoir_engine.results import Estimate
 from memoir_engine.uploads import Upload
 from memoir_engine.wiring import Engine
@@ -21,9 +22,9 @@ HELPER_REPLY_TOKENS = 200
 ITEM_REPLY_TOKENS = 15  # {"id": 1, "category": "…"}
 
 
-def estimate(engine: Engine, given: str | bytes, name: str) -> Estimate:
+def estimate(engine: Engine, content: str | bytes, name: str) -> Estimate:
     """Of a text, or of the bytes of a file; an empty or blank one costs nothing. Raises what reading the file raises."""
-    text = given if isinstance(given, str) else _text(engine, given, name)
+    text = given.text("text", content) if isinstance(content, str) else _text(engine, content, name)
     pieces = engine.cut(text) if text.strip() else []
     return foreseen(engine, [piece.tokens for piece in pieces], helper=engine.resolved.config.auto_source_identification)
 

@@ -12,6 +12,7 @@ from collections.abc import Coroutine, Mapping
 from dataclasses import dataclass, replace
 from typing import Any, NamedTuple, TypeVar
 
+from memoir_engine import given
 from memoir_engine.errors import DraftNotFound, HelperInvalid, IngestionCancelled, MemoirError, RunNotFound
 from memoir_engine.identifying import regenerate_verb, set_helper
 from memoir_engine.ingesting import ingest_verb
@@ -91,7 +92,7 @@ class HelpersRead(View):
         """Every version, newest first; `in_force` marks the one that prompts carry. Raises SourceNotFound."""
         from memoir_engine.store import sources
 
-        self._read(lambda tx: sources.get(tx, source_id))
+        source_id = self._read(lambda tx: sources.get(tx, given.source(source_id))).id
         return self._read(lambda tx: sources.helper_history(tx, source_id))
 
     def set(self, source_id: int, text: str, reason: str | None = None) -> Action:

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from typing import Any
 
+from memoir_engine import given
 from memoir_engine.errors import IngestionCancelled, MemoirError, NotAllowed
 from memoir_engine.events import HelperReady
 from memoir_engine.results import Action, Helper
@@ -18,11 +19,12 @@ from memoir_engine.wiring import Asking, Engine
 
 def set_helper(engine: Engine, actor: Actor, source_id: int, text: str, reason: str | None) -> Action:
     """Raises NotAllowed, SourceNotFound, HelperInvalid, NothingChanges."""
-    from memoir_engine.ingest.helper import given
+    from memoir_engine.ingest.helper import given as by_user
     from memoir_engine.store import helpers
 
     needs_auditor(actor, "set a contextual helper")
-    new, action_id = given(text, engine.tokens.count), new_id(engine.clock.now())
+    source_id, text = given.source(source_id), given.raw_text("text", text)
+    new, action_id = by_user(text, engine.tokens.count), new_id(engine.clock.now())
     return engine.db.write(
         lambda tx: helpers.set_by_user(
             tx, source_id, new, actor=actor.name, reason=reason, clock=engine.clock, action_id=action_id
@@ -35,6 +37,7 @@ def regenerate_verb(
     engine: Engine, actor: Actor, source_id: int, *, force: bool, listeners: tuple[Listener, ...] = ()
 ) -> Verb[Helper | MemoirError]:
     """Its answers are its own: what was paid for before is what one wants to have drawn again."""
+    source_id, force = given.source(source_id), given.flag("force", force)
     name = f"the helper of source {source_id}"
 
     async def work(run: Run) -> Helper:
@@ -52,8 +55,13 @@ def regenerate_verb(
     )
 
 
-async def regenerate(engine: Engine, actor: Actor, source_id: int, run: Run, *, force: bool) -> Helper:
-    """From what is known of the source now and its first chunks, within the limits of the first time (MEMOIR 2B.9)."""
+async def regenerate(
+    engine: Engine, actor: Actor, source_id: int, run: Run, *, force: bool, record: dict[str, Any] | None = None
+) -> Helper:
+    """From what is known of the source now and its first chunks, within the limits of the first time (MEMOIR 2B.9).
+
+    The run ends with it; `record`: what is to be kept of the run beside the version.
+    """
     from memoir_engine.ingest.helper import generate
     from memoir_engine.store import chunks, helpers, sources
 
@@ -63,8 +71,9 @@ async def regenerate(engine: Engine, actor: Actor, source_id: int, run: Run, *, 
     ask = Asking(engine, run, IngestionCancelled(name=source.name))
     new = await generate(source, texts, ask, engine.tokens.count)
     run.emit(HelperReady(new.origin, new.tokens, reused=False, calls=ask.calls))
+    who, clock = actor.name, engine.clock
     await engine.db.awrite(
-        lambda tx: helpers.regenerated(tx, source_id, new, run_id=run.id, actor=actor.name, clock=engine.clock, force=force),
+        lambda tx: helpers.regenerated(tx, source_id, new, run_id=run.id, actor=who, clock=clock, force=force, result=record),
         operation=f"the helper of source {source_id}",
     )
     return (await engine.db.aread(lambda tx: sources.helper_history(tx, source_id)))[0]

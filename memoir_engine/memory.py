@@ -11,6 +11,7 @@ from collections.abc import Iterable, Sequence
 from pathlib import Path
 from typing import Any, Self, TypeVar
 
+from memoir_engine import given
 from memoir_engine.acting import DocumentsView, ReviewView
 from memoir_engine.asking import PerPath, QueryOptions, query_verb
 from memoir_engine.config import MemoirConfig, resolve
@@ -21,7 +22,7 @@ from memoir_engine.jobs import JobsView
 from memoir_engine.overview import overview, settings, test_call_verb
 from memoir_engine.reading import AuditView, RunsView, TreeView
 from memoir_engine.results import Estimate, IngestResult, ModelCheck, Overview, QueryResult, SettingView
-from memoir_engine.run import ALL_ROLES, Actor, Role
+from memoir_engine.run import Actor, Role
 from memoir_engine.running import Verb
 from memoir_engine.sampling import samples_verb
 from memoir_engine.starting import begin
@@ -64,8 +65,7 @@ class AsyncMemory:
 
         replaces: the source of which this is a newer version. regenerate: draw its contextual helper anew.
         """
-        data = text.encode("utf-8", "surrogatepass")
-        upload = self._upload("ingest_text", data, name, contextual_helper, metadata, replaces, regenerate)
+        upload = self._upload("ingest_text", text, name, contextual_helper, metadata, replaces, regenerate)
         return await self._run(ingest_verb(self._engine, self._actor, upload, listeners(on_event)))
 
     async def ingest_file(
@@ -111,7 +111,7 @@ class AsyncMemory:
             per_path_limit,
             page_size,
             after,
-            None if sources is None else tuple(sources),
+            sources,
             safety_net,
         )
         return await self._run(query_verb(self._engine, self._actor, question, options, listeners(on_event)))
@@ -146,7 +146,7 @@ class AsyncMemory:
 
     def acting_as(self, actor: str, user: str | None = None, roles: Iterable[Role] = ("viewer",)) -> Self:
         """A light view of the same memory for one person; it shares everything and need not be closed."""
-        return self._view(Actor(actor, frozenset(roles) & ALL_ROLES, user))
+        return self._view(given.actor(actor, user, roles))
 
     def warm_up(self) -> None:
         """Load in the background what the first question would otherwise wait for."""
@@ -194,7 +194,7 @@ class AsyncMemory:
     def _upload(
         self,
         verb: str,
-        data: bytes,
+        content: str | bytes,
         name: str,
         helper: str | None,
         metadata: dict[str, Any] | None,
@@ -202,7 +202,7 @@ class AsyncMemory:
         regenerate: bool,
     ) -> Upload:
         limit = self.config.max_file_mb
-        return Upload.of(verb, data, name, helper, metadata, max_mb=limit, replaces=replaces, regenerate=regenerate)
+        return Upload.of(verb, content, name, helper, metadata, max_mb=limit, replaces=replaces, regenerate=regenerate)
 
     async def _run(self, verb: Verb[T]) -> T:
         engine = self._engine

@@ -10,6 +10,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import TYPE_CHECKING, TypeVar
 
+from memoir_engine import given
 from memoir_engine.results import (
     Action,
     AuditCheck,
@@ -61,46 +62,46 @@ class SourcesView(View):
     def get(self, source_id: int) -> Source:
         from memoir_engine.store import sources
 
-        return self._read(lambda tx: sources.get(tx, source_id))
+        return self._read(lambda tx: sources.get(tx, given.source(source_id)))
 
     def versions(self, source_id: int) -> tuple[Source, ...]:
         """The source with all that it replaces and all that replace it, newest first."""
         from memoir_engine.store import sources
 
-        return self._read(lambda tx: sources.versions(tx, source_id))
+        return self._read(lambda tx: sources.versions(tx, given.source(source_id)))
 
     def by_name(self, name: str) -> tuple[Source, ...]:
         """Those in force with exactly this name, newest first: a recurring name may be a newer version."""
         from memoir_engine.store import sources
 
-        return self._read(lambda tx: sources.by_name(tx, name, live=True))
+        return self._read(lambda tx: sources.by_name(tx, given.text("name", name), live=True))
 
     def text(self, source_id: int) -> str:
         """The text that spans refer to."""
         from memoir_engine.store import sources
 
-        self.get(source_id)
+        source_id = self.get(source_id).id
         return self._read(lambda tx: sources.text(tx, source_id))
 
     def original(self, source_id: int) -> bytes:
         """The very bytes that were given."""
         from memoir_engine.store import sources
 
-        self.get(source_id)
+        source_id = self.get(source_id).id
         return self._read(lambda tx: sources.original(tx, source_id))
 
     def chunks(self, source_id: int) -> tuple[Chunk, ...]:
         """All chunks in order, with where each is filed now."""
         from memoir_engine.store import chunks
 
-        self.get(source_id)
+        source_id = self.get(source_id).id
         return self._read(lambda tx: chunks.of_source(tx, source_id))
 
     def helper(self, source_id: int) -> Helper | None:
         """The contextual helper in force."""
         from memoir_engine.store import sources
 
-        self.get(source_id)
+        source_id = self.get(source_id).id
         return self._read(lambda tx: sources.helper(tx, source_id))
 
 
@@ -115,18 +116,18 @@ class TreeView(View):
     def children(self, category_id: int) -> tuple[Category, ...]:
         from memoir_engine.store import tree
 
-        return self._read(lambda tx: tree.children(tx, category_id))
+        return self._read(lambda tx: tree.children(tx, given.category(category_id)))
 
     def node(self, category_id: int) -> Category:
         from memoir_engine.store import tree
 
-        return self._read(lambda tx: tree.node(tx, category_id))
+        return self._read(lambda tx: tree.node(tx, given.category(category_id)))
 
     def path(self, category_id: int) -> tuple[Category, ...]:
         """From level 1 down to the category itself."""
         from memoir_engine.store import tree
 
-        return self._read(lambda tx: tree.path(tx, category_id))
+        return self._read(lambda tx: tree.path(tx, given.category(category_id)))
 
     def all(self) -> tuple[Category, ...]:
         from memoir_engine.store import tree
@@ -137,24 +138,24 @@ class TreeView(View):
         """Categories whose name holds the text."""
         from memoir_engine.store import tree
 
-        return self._read(lambda tx: tree.search(tx, text, limit=limit))
+        return self._read(lambda tx: tree.search(tx, given.text("text", text), limit=limit))
 
     def chunks(self, category_id: int, after: str | None = None, limit: int = 50) -> ChunkPage:
         """A page of a leaf's chunks, by creation, then id."""
         from memoir_engine.store import chunks
 
-        return self._read(lambda tx: chunks.page(tx, category_id, after=after, limit=limit))
+        return self._read(lambda tx: chunks.page(tx, given.category(category_id), after=after, limit=limit))
 
     def chunk(self, chunk_id: int) -> Chunk:
         from memoir_engine.store import chunks
 
-        return self._read(lambda tx: chunks.get(tx, chunk_id))
+        return self._read(lambda tx: chunks.get(tx, given.chunk(chunk_id)))
 
     def decisions(self, chunk_id: int) -> tuple[Decision, ...]:
         """The decisions that put a chunk where it is, level by level."""
         from memoir_engine.store import decisions
 
-        return self._read(lambda tx: decisions.of_chunk(tx, chunk_id))
+        return self._read(lambda tx: decisions.of_chunk(tx, given.chunk(chunk_id)))
 
 
 class RunsView(View):
@@ -175,7 +176,7 @@ class RunsView(View):
         from memoir_engine.store import runs
 
         def work(tx: Tx) -> tuple[EventView, ...]:
-            runs.get(tx, run_id, user=self._actor.user)
+            runs.get(tx, given.run(run_id), user=self._actor.user)
             return runs.events(tx, run_id, after=after, limit=limit)
 
         return self._read(work)
@@ -186,7 +187,7 @@ class RunsView(View):
         from memoir_engine.store import calls, runs
 
         def work(tx: Tx) -> Call:
-            found = calls.get(tx, call_id)
+            found = calls.get(tx, given.call(call_id))
             if found is None:
                 raise RunNotFound(run_id=f"of call {call_id}")
             runs.get(tx, found.run_id, user=self._actor.user)
@@ -235,7 +236,7 @@ class RunsView(View):
     def _detail(self, tx: Tx, run_id: str, *, texts: bool) -> RunDetail:
         from memoir_engine.store import calls, decisions, runs
 
-        run = runs.get(tx, run_id, user=self._actor.user)
+        run = runs.get(tx, given.run(run_id), user=self._actor.user)
         return RunDetail(
             run, calls.of_run(tx, run_id, texts=texts), decisions.of_run(tx, run_id), runs.events(tx, run_id, limit=100_000)
         )

@@ -49,16 +49,14 @@ def _opened(engine: Engine, actor: Actor, name: str, given: dict[str, Any]) -> t
 
 def _made(engine: Engine, actor: Actor, name: str, given: dict[str, Any]) -> Verb[Any]:
     if name == "query":
-        question = given.pop("question")
-        sources = given.pop("sources", None)
-        return query_verb(engine, actor, question, QueryOptions(**given, sources=None if sources is None else tuple(sources)))
+        return query_verb(engine, actor, given.pop("question"), QueryOptions(**given))
     if name in ("ingest_text", "ingest_file"):
-        data = given.pop("text").encode("utf-8", "surrogatepass") if name == "ingest_text" else given.pop("data")
-        return ingest_verb(engine, actor, _upload(engine, name, data, **given))
+        content = given.pop("text" if name == "ingest_text" else "data")
+        return ingest_verb(engine, actor, _upload(engine, name, content, **given))
     if name == "load_samples":
         return samples_verb(engine, actor)
     if name == "regenerate_helper":
-        return regenerate_verb(engine, actor, given.pop("source_id"), force=bool(given.pop("force", False)))
+        return regenerate_verb(engine, actor, given.pop("source_id"), force=given.pop("force", False))
     raise InvalidSetting(
         name="verb", value=name, problem="there is no such verb to start", advice=f"Use one of: {', '.join(VERBS)}."
     )
@@ -67,7 +65,7 @@ def _made(engine: Engine, actor: Actor, name: str, given: dict[str, Any]) -> Ver
 def _upload(
     engine: Engine,
     verb: str,
-    data: bytes,
+    content: object,
     *,
     name: str = "text",
     contextual_helper: str | None = None,
@@ -76,4 +74,4 @@ def _upload(
     regenerate: bool = False,
 ) -> Upload:
     limit = engine.resolved.config.max_file_mb
-    return Upload.of(verb, data, name, contextual_helper, metadata, max_mb=limit, replaces=replaces, regenerate=regenerate)
+    return Upload.of(verb, content, name, contextual_helper, metadata, max_mb=limit, replaces=replaces, regenerate=regenerate)

@@ -6,15 +6,17 @@ Source: MEMOIR 6.2, 2B.7; issue "Resume".
 
 from __future__ import annotations
 
-import json
 from dataclasses import asdict, dataclass, field
 from typing import TYPE_CHECKING, Any
 
-from memoir_engine.errors import InvalidSetting
+from memoir_engine import given
 
 if TYPE_CHECKING:
     from memoir_engine.files import Document
     from memoir_engine.store.inputs import Kept
+
+
+UNNAMED = "text"
 
 
 @dataclass(frozen=True)
@@ -47,18 +49,31 @@ class Upload:
     def of(
         cls,
         verb: str,
-        data: bytes,
-        name: str,
-        helper: str | None,
-        metadata: dict[str, Any] | None,
+        content: object,
+        name: object,
+        helper: object,
+        metadata: object,
         *,
         max_mb: int,
-        replaces: int | None = None,
-        regenerate: bool = False,
+        replaces: object = None,
+        regenerate: object = False,
     ) -> Upload:
-        """As a caller gives it. Raises InvalidSetting for metadata that are not JSON."""
-        said = None if helper is None else Said(helper)
-        return cls(verb, name, data, max_mb, said, _checked(metadata or {}), replaces, regenerate)
+        """As a caller gives it. Raises InvalidSetting for what is of another type, and for metadata that are not JSON.
+
+        content: a text for ingest_text, bytes for ingest_file. A text without a name is called "text".
+        """
+        is_text = verb == "ingest_text"
+        called = given.raw_text("name", name)
+        return cls(
+            verb,
+            UNNAMED if is_text and not called.strip() else called,
+            given.raw_text("text", content).encode("utf-8", "surrogatepass") if is_text else given.raw_bytes("data", content),
+            max_mb,
+            None if helper is None else Said(given.raw_text("contextual_helper", helper)),
+            {} if metadata is None else given.metadata(metadata),
+            None if replaces is None else given.number("replaces", replaces),
+            given.flag("regenerate", regenerate),
+        )
 
     @classmethod
     def again(cls, kept: Kept, *, max_mb: int) -> Upload:
@@ -80,12 +95,3 @@ class Upload:
         if self.verb == "ingest_text":
             return files.read_text(self.data.decode("utf-8", "surrogatepass"), self.name, max_mb=self.max_mb)
         return files.read(self.data, self.name, max_mb=self.max_mb)
-
-
-def _checked(metadata: dict[str, Any]) -> dict[str, Any]:
-    try:
-        json.dumps(metadata, allow_nan=False)
-    except (TypeError, ValueError) as not_json:
-        advice = "Use texts, numbers, lists and dictionaries with texts as keys."
-        raise InvalidSetting(name="metadata", value=metadata, problem=str(not_json), advice=advice) from not_json
-    return dict(metadata)

@@ -18,6 +18,7 @@ from memoir_engine.store.canon import parse
 from memoir_engine.store.types import Tx
 
 LIVE = ("stored", "filed")
+MOST_ID = 2**63 - 1  # what a BIGINT holds; drivers refuse more with errors of their own
 TEXT_PART = 1_000_000  # characters; up to 4 MB
 FILE_PART = 4_000_000  # bytes
 
@@ -31,7 +32,7 @@ def find_by_digest(tx: Tx, owner: str | None, sha256: str) -> Source | None:
 
 def get(tx: Tx, source_id: int) -> Source:
     """Raises SourceNotFound."""
-    found = _sources(tx, t.source.c.id == source_id, limit=1)
+    found = _sources(tx, t.source.c.id == source_id, limit=1) if abs(source_id) <= MOST_ID else ()
     if not found:
         raise SourceNotFound(source_id=source_id)
     return found[0]

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import pytest
 
-from memoir_engine import Memory
+from memoir_engine import ConfigurationError, Memory
 from memoir_engine.errors import (
     CategoryNotFound,
     ChunkNotFound,
@@ -103,7 +105,7 @@ def test_a_chunk_is_only_refiled_under_a_leaf_that_is_there(filed: Memory):
         filed.review.refile(1, leaf(filed, "Violin"))
 
 
-@pytest.mark.parametrize("roles", [(), ("viewer",), ("reader",), "auditor"])
+@pytest.mark.parametrize("roles", [(), ("viewer",), ("admin",)])
 def test_without_the_role_nothing_is_corrected_or_undone(filed: Memory, roles: tuple[str, ...]):
     before = filed.audit.head()
     ingestion = filed.runs.list(verb="ingest_text")[0].result["action_id"]
@@ -114,6 +116,24 @@ def test_without_the_role_nothing_is_corrected_or_undone(filed: Memory, roles: t
     with pytest.raises(NotAllowed):
         view.review.undo(ingestion)
     assert filed.audit.head() == before
+
+
+@pytest.mark.parametrize(
+    ("name", "given"),
+    [
+        pytest.param("roles", {"roles": "auditor"}, id="a word, not a list"),
+        pytest.param("roles", {"roles": ("auditor", "reader")}, id="no such role"),
+        pytest.param("roles", {"roles": [["auditor"]]}, id="a list in a list"),
+        pytest.param("roles", {"roles": None}, id="none"),
+        pytest.param("actor", {"actor": " "}, id="nobody"),
+        pytest.param("actor", {"actor": "e" * 201}, id="a name too long to be written"),
+        pytest.param("actor", {"actor": "e\x00"}, id="NUL in the name"),
+        pytest.param("user", {"user": ""}, id="nobody's data"),
+    ],
+)
+def test_nobody_acts_under_a_name_or_role_that_is_none(memory: Memory, name: str, given: dict[str, Any]):
+    with pytest.raises(ConfigurationError, match=rf"E102\] {name} = "):
+        memory.acting_as(**{"actor": "Eve", **given})
 
 
 def test_a_view_reads_the_same_memory_and_signs_its_own_runs(filed: Memory):

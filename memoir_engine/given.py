@@ -1,0 +1,180 @@
+"""What callers give, looked at once, at the border: is it of its type, in its range, and can every database hold it.
+
+Invariant: what passes can be written down as it is; what does not is refused by its name, before a run's row is written.
+An id that no row can have answers like one that no row has.
+Source: MEMOIR 7.6, 7.7; DESIGN §11.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable
+from operator import index
+from typing import Any, NoReturn
+
+from memoir_engine.errors import (
+    CategoryNotFound,
+    ChunkNotFound,
+    InvalidSetting,
+    MemoirError,
+    RunNotFound,
+    SourceNotFound,
+)
+from memoir_engine.run import ALL_ROLES, Actor, Role
+
+MOST_ID = 2**63 - 1
+FIELD_CHARS = 200  # of a name of a person
+SHOWN_CHARS = 100  # of a value that is refused
+
+
+def text(name: str, value: object) -> str:
+    """A text that can be written down: without NUL characters and halves of surrogate pairs."""
+    if not isinstance(value, str):
+        _refuse(name, value, "it must be a text", "Give a str.")
+    problem = _unwritable(value)
+    if problem:
+        _refuse(name, value, problem, "Remove it and try again.")
+    return value
+
+
+def raw_text(name: str, value: object) -> str:
+    """A text whose characters are looked at later, where the place of a wrong one can be told."""
+    return value if isinstance(value, str) else _refuse(name, value, "it must be a text", "Give a str; bytes are ingest_file's.")
+
+
+def raw_bytes(name: str, value: object) -> bytes:
+    if isinstance(value, bytes | bytearray | memoryview):
+        return bytes(value)
+    _refuse(name, value, "it must be the bytes of a file", "Read the file with open(…, 'rb'); a text is ingest_text's.")
+
+
+def flag(name: str, value: object) -> bool:
+    return value if isinstance(value, bool) else _refuse(name, value, "it must be True or False", "Leave it out for the default.")
+
+
+def whole(name: str, value: object, *, least: int) -> int:
+    if isinstance(value, bool) or not isinstance(value, int) or value < least:
+        _refuse(name, value, f"it must be a whole number of {least} or more", "Leave it out for the default.")
+    return value
+
+
+def number(name: str, value: object) -> int:
+    """An id, or a number that counts rows."""
+    try:
+        if not isinstance(value, bool):
+            return index(value)  # type: ignore[arg-type]  # whatever is no number says so
+    except TypeError:
+        pass
+    _refuse(name, value, "it must be a whole number", "Ids are the numbers that results carry, e.g. result.source_id.")
+
+
+def source(value: object) -> int:
+    return _row(value, "source_id", SourceNotFound)
+
+
+def category(value: object) -> int:
+    return _row(value, "category_id", CategoryNotFound)
+
+
+def chunk(value: object) -> int:
+    return _row(value, "chunk_id", ChunkNotFound)
+
+
+def call(value: object) -> int:
+    found = number("call_id", value)
+    if not 0 < found <= MOST_ID:
+        raise RunNotFound(run_id=f"of call {found}")
+    return found
+
+
+def run(value: object) -> str:
+    """A run's id; what cannot be one is not found."""
+    if isinstance(value, str) and _unwritable(value):
+        raise RunNotFound(run_id=value)
+    return value if isinstance(value, str) else _refuse("run_id", value, "it must be a text", "Results carry it: result.run_id.")
+
+
+def sources(value: object) -> tuple[int, ...]:
+    """Sources a question is limited to; none at all is no question."""
+    if isinstance(value, str | bytes) or not isinstance(value, Iterable):
+        _refuse("sources", value, "it must be a list of source ids", "Leave it out to ask all sources.")
+    found = tuple(value)
+    if not found:
+        _refuse("sources", value, "there is no source in it", "Leave it out to ask all sources.")
+    return tuple(number("sources", each) for each in found)
+
+
+def metadata(value: object) -> dict[str, Any]:
+    """As JSON gives it back, so that what is kept and what is stored are the same."""
+    advice = "Use a dictionary of texts, numbers, lists and dictionaries, with texts as keys."
+    if not isinstance(value, dict):
+        _refuse("metadata", value, "it must be a dictionary", advice)
+    try:
+        problem = _unwritable_in(value)
+        plain: dict[str, Any] = json.loads(json.dumps(value, allow_nan=False))
+    except (TypeError, ValueError, RecursionError) as not_json:
+        problem = str(not_json)
+    if problem:
+        _refuse("metadata", value, problem, advice)
+    return plain
+
+
+def actor(name: object, user: object, roles: object) -> Actor:
+    """Who acts, whose data it is, and what they may do."""
+    person = None if user is None else _person("user", user)
+    return Actor(_person("actor", name), _roles(roles), person)
+
+
+def _roles(value: object) -> frozenset[Role]:
+    advice = f"Give a tuple of: {', '.join(sorted(ALL_ROLES))}."
+    if isinstance(value, str | bytes) or not isinstance(value, Iterable):
+        _refuse("roles", value, "it must be a list of roles", advice)
+    wanted = list(value)
+    unknown = [each for each in wanted if each not in list(ALL_ROLES)]
+    if unknown:
+        _refuse("roles", wanted, f"there is no role {unknown[0]!r}", advice)
+    return frozenset(wanted)
+
+
+def _person(name: str, value: object) -> str:
+    known = text(name, value)
+    if not known.strip():
+        _refuse(name, known, "it is empty", "Give the name of who acts, or whose data it is.")
+    if len(known) > FIELD_CHARS:
+        _refuse(name, known, f"it is {len(known)} characters long", f"Shorten it to {FIELD_CHARS} characters.")
+    return known
+
+
+def _row(value: object, name: str, missing: type[MemoirError]) -> int:
+    found = number(name, value)
+    if not 0 < found <= MOST_ID:
+        raise missing(**{name: found})
+    return found
+
+
+def _unwritable_in(value: object) -> str:
+    if isinstance(value, str):
+        return _unwritable(value)
+    if isinstance(value, dict):
+        keys = next((f"the key {key!r} is no text" for key in value if not isinstance(key, str)), "")
+        return keys or _first(_unwritable_in(each) for pair in value.items() for each in pair)
+    return _first(_unwritable_in(each) for each in value) if isinstance(value, list | tuple) else ""
+
+
+def _first(problems: Iterable[str]) -> str:
+    return next(filter(None, problems), "")
+
+
+def _unwritable(value: str) -> str:
+    if "\x00" in value:
+        return "it holds a NUL character"
+    try:
+        value.encode()
+    except UnicodeEncodeError:
+        return "it holds half of a surrogate pair"
+    return ""
+
+
+def _refuse(name: str, value: object, problem: str, advice: str) -> NoReturn:
+    shown = value if len(repr(value)) <= SHOWN_CHARS else f"{repr(value)[:SHOWN_CHARS]}…"
+    raise InvalidSetting(name=name, value=shown, problem=problem, advice=advice)
