@@ -23,7 +23,7 @@ from memoir_engine.wiring import Asking, Engine, digest, subject_of
 
 if TYPE_CHECKING:
     from memoir_engine.files import Document
-    from memoir_engine.store.plan import NewHelper, NewSource
+    from memoir_engine.store.plan import NewHelper, NewSource, Stored
     from memoir_engine.text.chunks import Piece
 
 
@@ -33,6 +33,7 @@ class Known:
 
     estimate: Estimate | None = None
     suggested: dict[str, str] = field(default_factory=dict)  # for the helper's form, from the file itself
+    filed: IngestResult | None = None  # what the commit has recorded
 
 
 @dataclass(frozen=True)
@@ -45,15 +46,19 @@ class Ingestion:
     sha256: str
     known: Known
     run: Run
+    began: float  # ms on the run's clock
+
+    @property
+    def latency_ms(self) -> float:
+        return self.run.clock.tick_ms() - self.began
 
 
 def ingest_verb(engine: Engine, actor: Actor, upload: Upload, listeners: tuple[Listener, ...] = ()) -> Verb[IngestResult]:
     sha256, known = digest(upload.data), Known()
 
     async def work(run: Run) -> IngestResult:
-        began = run.clock.tick_ms()
-        result = await _ingest(Ingestion(engine, actor, upload, sha256, known, run))
-        return replace(result, latency_ms=run.clock.tick_ms() - began)
+        one = Ingestion(engine, actor, upload, sha256, known, run, run.clock.tick_ms())
+        return replace(await _ingest(one), latency_ms=one.latency_ms)
 
     def failed(run: Run, error: MemoirError) -> IngestResult:
         return IngestResult("error", run.id, name=upload.name, error=ErrorReport.of(error), estimate=known.estimate)
@@ -100,7 +105,7 @@ async def _ingest(one: Ingestion) -> IngestResult:
     if isinstance(outcome, Source):
         return await _again(one, outcome)
     engine.keeper.later()
-    return replace(outcome, warnings=(*document.warnings, *outcome.warnings))
+    return outcome
 
 
 async def _settled(engine: Engine, upload: Upload) -> NewHelper | None:
@@ -148,22 +153,32 @@ async def _file(one: Ingestion, document: Document, helper: NewHelper | None) ->
         run.emit(_told(one.known.estimate))
         return pieces
 
+    def recorded(stored: Stored, warnings: tuple[str, ...]) -> dict[str, Any]:
+        """In the commit: all but the latency of its last step is known by then, and a run that is done has its result."""
+        said = (*document.warnings, *warnings, *ask.warnings)
+        one.known.filed = replace(_filed(one, stored), calls=ask.calls, warnings=said)
+        return to_record(one.known.filed)
+
     means = Means(engine.db, engine.cache, engine.resolved.config, ask, cut, engine.tokens.count)
+    source, reused = _source_of(one, document), one.upload.helper is None
     try:
-        ingested = await ingest(_source_of(one, document), helper, means, run, reused=one.upload.helper is None)
+        ingested = await ingest(source, helper, means, run, recorded=recorded, reused=reused)
     except AlreadyStored as faster:
         return await _source(engine, faster.source_id)
+    assert one.known.filed is not None  # by the commit
+    return replace(one.known.filed, helper=None if ingested.plan.helper is None else ingested.plan.helper.text)
+
+
+def _filed(one: Ingestion, stored: Stored) -> IngestResult:
     return IngestResult(
         status="success",
-        run_id=run.id,
-        source_id=ingested.receipt.source_id,
+        run_id=one.run.id,
+        source_id=stored.source_id,
         name=one.upload.name,
-        chunks=len(ingested.plan.chunks),
-        new_categories=len(ingested.plan.categories),
-        calls=ask.calls,
-        warnings=(*ingested.warnings, *ask.warnings),
-        action_id=ingested.receipt.action_id,
-        helper=None if ingested.plan.helper is None else ingested.plan.helper.text,
+        chunks=stored.chunks,
+        new_categories=stored.new_categories,
+        latency_ms=one.latency_ms,
+        action_id=stored.action_id,
         estimate=one.known.estimate,
     )
 
@@ -209,18 +224,12 @@ async def _again(one: Ingestion, source: Source) -> IngestResult:
     """The same bytes are stored: nothing is stored again, but their helper where one is given or asked for (MEMOIR 2B.8–2B.9)."""
     warning = f"{source.name!r} holds the same bytes and is in memory already; nothing was stored again"
     one.run.emit(Warned("again", warning))
+    same = IngestResult("success", one.run.id, source.id, source.name, source.chunks, warnings=(warning,))
     said, action = one.upload.helper, None
     if said is not None:
         with suppress(NothingChanges):
             action = await asyncio.to_thread(set_helper, one.engine, one.actor, source.id, said.text, None)
     elif one.upload.regenerate:
-        await regenerate(one.engine, one.actor, source.id, one.run, force=False)
-    return IngestResult(
-        status="success",
-        run_id=one.run.id,
-        source_id=source.id,
-        name=source.name,
-        chunks=source.chunks,
-        warnings=(warning,),
-        action_id=None if action is None else action.action_id,
-    )
+        record = to_record(replace(same, latency_ms=one.latency_ms))
+        await regenerate(one.engine, one.actor, source.id, one.run, force=False, record=record)
+    return replace(same, action_id=None if action is None else action.action_id)

@@ -9,6 +9,7 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
+from typing import Any
 
 from memoir_engine.config import MemoirConfig
 from memoir_engine.errors import IngestionCancelled, MemoirError, WriteFailed
@@ -23,7 +24,7 @@ from memoir_engine.run import Run
 from memoir_engine.store.database import Database
 from memoir_engine.store.evidence import TreeCache
 from memoir_engine.store.ingestion import commit
-from memoir_engine.store.plan import IngestPlan, NewChunk, NewHelper, NewSource, PlanStale, Receipt
+from memoir_engine.store.plan import IngestPlan, NewChunk, NewHelper, NewSource, PlanStale, Receipt, Stored
 from memoir_engine.text.chunks import Piece
 from memoir_engine.text.terms import terms
 
@@ -49,10 +50,16 @@ class Ingested:
     warnings: tuple[str, ...]
 
 
-async def ingest(source: NewSource, helper: NewHelper | None, means: Means, run: Run, *, reused: bool = False) -> Ingested:
+Recorded = Callable[[Stored, tuple[str, ...]], dict[str, Any]]  # what is stored, and the warnings → the run's record
+
+
+async def ingest(
+    source: NewSource, helper: NewHelper | None, means: Means, run: Run, *, recorded: Recorded, reused: bool = False
+) -> Ingested:
     """File a source that is not stored yet. Raises what went wrong, with nothing stored.
 
     helper: settled already, by a person or (`reused`) for an earlier version; None: to be generated.
+    recorded: called in the commit, so that the run is done and has its record in one.
     """
     chunks, warnings = await _cut(source, means, run)
     source = replace(source, tokens=sum(chunk.tokens for chunk in chunks))
@@ -64,7 +71,7 @@ async def ingest(source: NewSource, helper: NewHelper | None, means: Means, run:
     for _ in range(PLANS):
         plan = await _plan(source, settled, chunks, material, means, run)
         try:
-            receipt = await _commit(plan, means, run)
+            receipt = await _commit(plan, means, run, lambda stored: recorded(stored, warnings))
             means.cache.counted({receipt.first_chunk_id + i: words for i, words in enumerate(material.terms)})
             return Ingested(receipt, plan, warnings)
         except PlanStale as stale:
@@ -112,12 +119,13 @@ async def _plan(
     return make_plan(source, helper, chunks, chosen, tree, tree_seq=now.seq)
 
 
-async def _commit(plan: IngestPlan, means: Means, run: Run) -> Receipt:
+async def _commit(plan: IngestPlan, means: Means, run: Run, result: Callable[[Stored], dict[str, Any]]) -> Receipt:
     if not run.cancellation.begin_commit():
         raise IngestionCancelled(name=plan.source.name)
     run.emit(CommitStarted(len(plan.chunks), len(plan.categories)))
+    limits, actor = means.config.limit, run.actor.name
     receipt = await means.db.awrite(
-        lambda tx: commit(tx, plan, run_id=run.id, actor=run.actor.name, clock=run.clock, limits=means.config.limit),
+        lambda tx: commit(tx, plan, run_id=run.id, actor=actor, clock=run.clock, limits=limits, result=result),
         operation=f"the ingestion of {plan.source.name!r}",
     )
     run.emit(Committed(receipt.source_id, len(plan.chunks), len(plan.categories), receipt.seq, receipt.head))

@@ -72,8 +72,21 @@ def set_by_user(
     return chain.get(tx, action.id)
 
 
-def regenerated(tx: Tx, source_id: int, new: NewHelper, *, run_id: str, actor: str, clock: Clock, force: bool) -> str:
-    """A generated version with the end of the run that asked for it; the action's id. A user's stays in force without `force`."""
+def regenerated(
+    tx: Tx,
+    source_id: int,
+    new: NewHelper,
+    *,
+    run_id: str,
+    actor: str,
+    clock: Clock,
+    force: bool,
+    result: Row | None = None,
+) -> str:
+    """A generated version with the end of the run that asked for it; the action's id. A user's stays in force without `force`.
+
+    result: what the run's record says beside the version.
+    """
     done = chain.find(tx, run_id=run_id, verb=REGENERATE)
     if done is not None:
         return done
@@ -86,7 +99,8 @@ def regenerated(tx: Tx, source_id: int, new: NewHelper, *, run_id: str, actor: s
     tell(action, row, was=before.version if before else None, in_force=in_force)
     if in_force:
         _put_in_force(tx, source_id, row["version"])
-    runs.close_with(tx, action, run_id, now=clock.now())
+    made = {"source_id": source_id, "version": row["version"], "in_force": in_force, "tokens": new.tokens}
+    runs.close_with(tx, action, run_id, now=clock.now(), result=(result or {}) | made)
     return action.id
 
 

@@ -35,7 +35,7 @@ from memoir_engine.store import tables as t
 from memoir_engine.store.canon import canonical, roll_up, seal
 from memoir_engine.store.chain import OpenAction
 from memoir_engine.store.placing import Placed, place
-from memoir_engine.store.plan import AlreadyStored, IngestPlan, NewChunk, Receipt
+from memoir_engine.store.plan import AlreadyStored, IngestPlan, NewChunk, Receipt, Stored
 from memoir_engine.store.rules import check_field, check_text
 from memoir_engine.store.types import FAR, Tx
 
@@ -53,10 +53,12 @@ def commit(
     clock: Clock,
     limits: Callable[[int], int],
     reason: str | None = None,
+    result: Callable[[Stored], Row] = Stored._asdict,
 ) -> Receipt:
     """Write the plan with its action and events, and close its run as done.
 
     limits: level → how many categories one parent may have there.
+    result: what the run's record says of the ingestion.
     Raises PlanStale (plan again), AlreadyStored, SourceNotFound and SourceNotCurrent (of what it replaces), TextInvalid.
     """
     done = chain.find(tx, run_id=run_id, verb=VERB)
@@ -89,7 +91,8 @@ def commit(
     write_categories(tx, action, placed)
     _file(tx, action, plan, placed, first, leaf_decisions, now)
     _replace(tx, action, plan, first["source"])
-    head = runs.close_with(tx, action, run_id, now=now)
+    stored = Stored(first["source"], action.id, len(plan.chunks), len(placed.made))
+    head = runs.close_with(tx, action, run_id, now=now, result=result(stored))
     inputs.forget_ended(tx, subject)
     return Receipt(first["source"], receipt["helper"], action.id, first["chunk"], placed.ids, head.seq, head.hash)
 

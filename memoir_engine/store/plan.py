@@ -8,7 +8,7 @@ Source: DESIGN §2.2, §8 (IngestPlan).
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, NamedTuple
 
 from memoir_engine.results import Heading
 
@@ -97,6 +97,15 @@ class IngestPlan:
     offers: tuple[Offer, ...]
     decisions: tuple[NewDecision, ...]
     tree_seq: int
+
+
+class Stored(NamedTuple):
+    """What the commit is about to have stored, for the record of its run."""
+
+    source_id: int
+    action_id: str
+    chunks: int
+    new_categories: int
 
 
 @dataclass(frozen=True)

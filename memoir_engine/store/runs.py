@@ -126,17 +126,17 @@ def finish(
     error: str | None = None,
     remedy: str | None = None,
 ) -> None:
-    """End a run and close it in the chain; one that its commit has closed only gets its result."""
+    """End a run and close it in the chain; one that its commit has closed stays as it is: its result stands already."""
     row = tx.execute(select(t.run.c.closed_seq, t.run.c.actor).where(t.run.c.id == run_id).with_for_update()).one_or_none()
     if row is None:
         raise RunNotFound(run_id=run_id)
-    if row.closed_seq is None:
-        action = OpenAction(tx, verb="close", actor=row.actor, clock=clock)
-        action.describe(reason=None, run_id=run_id)
-        add_closing(tx, action, run_id, status)
-        action.seal()
-        _set(tx, run_id, status=status, ended_at=clock.now())
-    _set(tx, run_id, error=error, remedy=remedy)
+    if row.closed_seq is not None:
+        return
+    action = OpenAction(tx, verb="close", actor=row.actor, clock=clock)
+    action.describe(reason=None, run_id=run_id)
+    add_closing(tx, action, run_id, status)
+    action.seal()
+    _set(tx, run_id, status=status, ended_at=clock.now(), error=error, remedy=remedy)
     if result is not None:
         _set(tx, run_id, result=canonical(result))
 
@@ -180,11 +180,11 @@ def add_closing(tx: Tx, action: OpenAction, run_id: str, status: RunStatus) -> N
         inputs.forget(tx, run_id)
 
 
-def close_with(tx: Tx, action: OpenAction, run_id: str, *, now: datetime) -> AuditHead:
-    """End an action with the end of the run that led to it: done, and its answers are spent."""
+def close_with(tx: Tx, action: OpenAction, run_id: str, *, now: datetime, result: dict[str, Any]) -> AuditHead:
+    """End an action with the end of the run that led to it: done, with its result, and its answers are spent."""
     add_closing(tx, action, run_id, "done")
     head = action.seal()
-    _set(tx, run_id, committed_seq=head.seq, status="done", ended_at=now)
+    _set(tx, run_id, committed_seq=head.seq, status="done", ended_at=now, result=canonical(result))
     return head
 
 

@@ -7,7 +7,6 @@ from dataclasses import replace
 import pytest
 
 from memoir_engine import errors
-from memoir_engine.run import Clock
 from memoir_engine.store import chunks, decisions, ingestion, runs, sources, tree
 from memoir_engine.store import tables as t
 from memoir_engine.store.plan import AlreadyStored, NewCategory, PlanStale
@@ -138,15 +137,12 @@ def test_a_name_that_cannot_stand_in_a_path_is_refused(store: Store, name: str) 
         store.commit(plan_of("alpha", [(name, "Music", "Jazz")]))
 
 
-def test_the_run_is_closed_by_its_commit_and_its_result_added_later(store: Store) -> None:
-    run, clock = store.begin(), store.clock
-    store.commit(plan_of("alpha", [JAZZ]), run)
-    assert store.db.read(lambda tx: runs.get(tx, run)).status == "done"
-    _finish(store, run, clock)
+def test_a_run_is_closed_with_its_result_by_its_commit_and_stays_so(store: Store) -> None:
+    run = store.begin()
+    receipt = store.commit(plan_of("alpha", [JAZZ]), run)
     view = store.db.read(lambda tx: runs.get(tx, run))
-    assert (view.status, view.result) == ("done", {"chunks": 1})
+    stored = {"source_id": receipt.source_id, "action_id": receipt.action_id, "chunks": 1, "new_categories": 3}
+    assert (view.status, view.result) == ("done", stored)
+    store.db.write(lambda tx: runs.finish(tx, run, "failed", clock=store.clock, result={}, error="too late"))
+    assert store.db.read(lambda tx: runs.get(tx, run)) == view
     assert store.problem() is None
-
-
-def _finish(store: Store, run: str, clock: Clock) -> None:
-    store.db.write(lambda tx: runs.finish(tx, run, "failed", clock=clock, result={"chunks": 1}))

@@ -104,8 +104,9 @@ def filled(new_database: Callable[[], str]) -> Iterator[Store]:
     choice = NewChoice(1, 0, (), ((1, "Art"), (2, "Law")), ((1, 2),), call_id=call)
     store.db.write(lambda tx: decisions.record(tx, run, [choice]))
     store.db.write(lambda tx: runs.finish(tx, run, "done", clock=clock))
-    for status in ("failed", "cancelled"):
-        store.db.write(lambda tx, run=store.begin(), status=status: runs.finish(tx, run, status, clock=clock))
+    failed, cancelled = store.begin(), store.begin()
+    store.db.write(lambda tx: runs.finish(tx, failed, "failed", clock=clock))
+    store.db.write(lambda tx: runs.finish(tx, cancelled, "cancelled", clock=clock))
     paths = (("Art", "Music", "Jazz"), ("Art", "Music", "Opera"), ("Law", "Tax", "Vat"))
     receipt = store.ingest("alpha", *paths)
     store.refile(receipt.first_chunk_id, "Law", "Tax", "Vat")
