@@ -55,7 +55,9 @@ class WriteFailed(DatabaseError):
 class ReadFailed(DatabaseError):
     code = "E508"
     message_form = "the database could not be read: {problem}"
-    remedy_form = "Nothing was half stored. Check the database and its rights and try again; answers already paid for are re-used."
+    remedy_form = (
+        "Nothing was half stored. Check the database and its rights and try again; answers already paid for are re-used."
+    )
     retryable = True
 
 

@@ -28,6 +28,8 @@ from memoir_engine.store.address import address, extra_of, in_memory, make_folde
 from memoir_engine.store.retry import Retry, kind_of, problem_of
 from memoir_engine.store.types import Tx
 
+READING = "reading"
+
 T = TypeVar("T")
 OnRetry = Callable[[str, int, float], None]  # operation, attempt that failed, seconds to wait
 
@@ -76,7 +78,7 @@ class Database:
 
     def read(self, work: Callable[[Tx], T]) -> T:
         """Run `work` on one snapshot of the database."""
-        return self._unit(work, self._reader, "reading")
+        return self._unit(work, self._reader, READING)
 
     def write(self, work: Callable[[Tx], T], *, operation: str = "the change") -> T:
         """Run `work` and commit. Raises DatabaseLost or WriteFailed naming the operation; then nothing was written."""
@@ -151,6 +153,8 @@ class Database:
             time.sleep(wait_s)
         elif kind == "lost":
             raise errors.DatabaseLost(url=self.safe_url, attempts=count) from error
+        elif operation == READING:
+            raise errors.ReadFailed(problem=problem_of(error)) from error
         else:
             raise errors.WriteFailed(operation=operation, problem=problem_of(error)) from error
 

@@ -1,7 +1,8 @@
 """The tree of now with the profiles of what is filed in it, in memory.
 
-Invariant: a cache. `current()` compares its seq with the chain's and takes in what changed; what it handed out before never
-changes. Blobs of leaves only save counting words again: what a blob lacks of its leaf's chunks is counted from their texts.
+Invariant: a cache. `current()` compares its seq with the chain's and takes in what changed, whole or not at all: a reading that
+fails or is tried again leaves it as it was. What it handed out before never changes. Blobs of leaves only save counting words
+again: what a blob lacks of its leaf's chunks is counted from their texts.
 Source: DESIGN §2.3, §5 "Profiles".
 """
 
@@ -72,9 +73,9 @@ class TreeCache:
         """The tree as it stands now."""
         with self._lock:
             if self._now is None:
-                self._now = self._db.read(self._loaded)
+                self._now, self._leaf_of = self._db.read(self._loaded)
             elif self._db.read(chain.seq) != self._now.seq:
-                self._now = self._db.read(self._caught_up)
+                self._now, self._leaf_of = self._db.read(self._caught_up)
             return self._now
 
     def persist(self) -> None:
@@ -94,7 +95,7 @@ class TreeCache:
         with self._lock:
             self._counted.clear()
 
-    def _loaded(self, tx: Tx) -> TreeNow:
+    def _loaded(self, tx: Tx) -> tuple[TreeNow, dict[int, int]]:
         rows = tree.snapshot(tx)
         held = _open_filings(tx)
         known = _from_blobs(tx)
@@ -102,34 +103,34 @@ class TreeCache:
         texts = chunks.texts(tx, missing)
         known |= {chunk: self._counted.get(chunk) or terms(texts[chunk]) for chunk in missing}
         parents = {row.id: row.parent_id for row in rows.categories}
-        self._leaf_of = {chunk: leaf for leaf, found in held.items() for chunk in found}
+        leaf_of = {chunk: leaf for leaf, found in held.items() for chunk in found}
         made = Profiles.build(parents, {leaf: {chunk: known[chunk] for chunk in found} for leaf, found in held.items()})
-        return TreeNow(rows.seq, self._depth, rows.categories, made)
+        return TreeNow(rows.seq, self._depth, rows.categories, made), leaf_of
 
-    def _caught_up(self, tx: Tx) -> TreeNow:
+    def _caught_up(self, tx: Tx) -> tuple[TreeNow, dict[int, int]]:
         """The last moment plus what was filed and closed since; on a fork, since others may still be reading."""
         assert self._now is not None
         rows = tree.snapshot(tx)
         changed = chunks.changes_since(tx, self._now.seq)
-        made = self._now.profiles.fork()
+        made, leaf_of = self._now.profiles.fork(), dict(self._leaf_of)
         for row in rows.categories:
             made.place(row.id, row.parent_id)
         for chunk in changed.closed:
-            if chunk in self._leaf_of:
-                made.remove(self._leaf_of.pop(chunk), chunk)
+            if chunk in leaf_of:
+                made.remove(leaf_of.pop(chunk), chunk)
         for filed in changed.filed:
-            self._file(made, filed)
+            self._file(made, leaf_of, filed)
         for gone in {row.id for row in self._now.rows} - {row.id for row in rows.categories}:
             made.drop(gone)
-        return TreeNow(rows.seq, self._depth, rows.categories, made)
+        return TreeNow(rows.seq, self._depth, rows.categories, made), leaf_of
 
-    def _file(self, made: Profiles, filed: chunks.Filed) -> None:
-        before = self._leaf_of.get(filed.chunk_id)
+    def _file(self, made: Profiles, leaf_of: dict[int, int], filed: chunks.Filed) -> None:
+        before = leaf_of.get(filed.chunk_id)
         if before is not None:
             made.move(filed.chunk_id, before, filed.category_id)
         else:
             made.file(filed.category_id, filed.chunk_id, self._counted.get(filed.chunk_id) or terms(filed.text))
-        self._leaf_of[filed.chunk_id] = filed.category_id
+        leaf_of[filed.chunk_id] = filed.category_id
 
     def _blob(self, tx: Tx, leaf: int, held: list[int], seq: int) -> profiles.Profile:
         known = {chunk: found for chunk in held if (found := self._counted.get(chunk)) is not None}

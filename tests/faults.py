@@ -1,0 +1,116 @@
+"""Faults at any point of what the engine asks of its database.
+
+    with failing(memory, 7) as fault: ...     # the 7th statement or commit from here on fails for good; fault.hit tells whether
+Invariant: counted are the statements of the engine in the order in which they are sent, those of the caches' thread apart, which
+come when they come; exactly one fails. `quiet` keeps heartbeats out, so that the same is sent every time.
+"""
+
+from __future__ import annotations
+
+import sqlite3
+import threading
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from typing import Any
+
+import pytest
+from sqlalchemy import event
+from sqlalchemy.exc import OperationalError
+
+from memoir_engine import IngestResult, Memory
+from memoir_engine.store import state
+from scripted import Script, paper
+
+TOLD = "database or disk is full"  # no waiting mends it, so nothing is retried
+
+
+@dataclass
+class Fault:
+    """`at`: which one fails, from 1; 0 is none. `caches`: of the caches' thread, or of all others. `hit`: what it was."""
+
+    at: int
+    caches: bool = False
+    hit: str = ""
+    sent: list[str] = field(default_factory=list)
+    lock: threading.Lock = field(default_factory=threading.Lock)
+
+    def send(self, statement: str) -> None:
+        if threading.current_thread().name.startswith("memoir-caches") is not self.caches:
+            return
+        with self.lock:
+            self.sent.append(statement)
+            if len(self.sent) != self.at:
+                return
+            self.hit = statement
+        raise OperationalError(statement, {}, sqlite3.OperationalError(TOLD))
+
+
+@contextmanager
+def failing(memory: Memory, at: int, *, caches: bool = False) -> Iterator[Fault]:
+    fault = Fault(at, caches)
+    db, keeper = memory._async._engine.db, memory._async._engine.keeper
+    hooks: list[tuple[Any, str, Any]] = []
+    for engine in {db._writer, db._reader}:
+        hooks.append((engine, "before_cursor_execute", lambda _c, _k, statement, *_: fault.send(statement)))
+        hooks.append((engine, "commit", lambda _c: fault.send("COMMIT")))
+    for hook in hooks:
+        event.listen(*hook)
+    try:
+        yield fault
+        if keeper._next is not None:
+            keeper._next.result()  # what it caused is part of it
+    finally:
+        for hook in hooks:
+            event.remove(*hook)
+
+
+def quiet(monkeypatch: pytest.MonkeyPatch) -> None:
+    for module in ("running", "wiring"):
+        monkeypatch.setattr(f"memoir_engine.{module}.HEARTBEAT_S", 3600.0)
+
+
+def clean(memory: Memory, text: str) -> list[str]:
+    """What one ingestion sends when nothing fails."""
+    with failing(memory, 0) as fault:
+        memory.ingest_text(text, name="clean").raise_for_error()
+    return fault.sent
+
+
+def state_of(memory: Memory) -> str:
+    """One hash over everything that is open."""
+    return str(memory._async._engine.db.read(state.state_hash))
+
+
+@dataclass(frozen=True)
+class Outcome:
+    """One ingestion with a fault in it, and the same one again without.
+
+    unchanged: the store is as it was before. paid: answers in the ledger; again: what was asked the second time.
+    """
+
+    at: int
+    statement: str
+    result: IngestResult
+    unchanged: bool
+    paid: int
+    again: int
+    retried: IngestResult
+
+
+def each_statement(memory: Memory, script: Script, paths: tuple[str, ...], stride: int = 1, **options: bool) -> Iterator[Outcome]:
+    """An ingestion per statement that one takes, or per every `stride`-th, each with another one of them failing."""
+    for at in range(1, 1000, stride):
+        text = f"{paper(*paths)} {at}"
+        before = state_of(memory)
+        with failing(memory, at, **options) as fault:
+            result = memory.ingest_text(text, name=f"text {at}")
+        if not fault.hit:
+            return
+        calls = memory.runs.get(result.run_id).calls if result.run_id else ()
+        unchanged = state_of(memory) == before
+        script.requests.clear()
+        with failing(memory, 0):
+            retried = memory.ingest_text(text, name=f"text {at}")
+        paid = len([call for call in calls if call.error is None])
+        yield Outcome(at, fault.hit, result, unchanged, paid, len(script.requests), retried)
