@@ -101,7 +101,10 @@ def read(text: str) -> Batch:
 
 
 def parse(data: object, batch: Batch) -> Parsed:
-    """data: the reply as JSON values, not yet checked. Ids that were not asked about are passed over."""
+    """data: the reply as JSON values, not yet checked. Ids that were not asked about are passed over.
+
+    New names beyond `room` are good here: which of a wave come too late is known when all its batches are there.
+    """
     written = _written(data)
     good: dict[int, str] = {}
     bad: dict[int, str] = {}
@@ -195,6 +198,4 @@ def _not_offered(name: str, known: Mapping[str, str], new: Mapping[str, str], ro
         return None
     if room <= 0:
         return f"{clean(name)!r} is not one of the existing categories, and no new one may be made"
-    if len(new) >= room:
-        return f"{clean(name)!r} would be one new category too many: only {room} may be made"
     return problem(name)

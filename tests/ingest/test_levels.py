@@ -148,12 +148,14 @@ def test_late_chunks_of_a_full_wave_choose_from_what_the_wave_made(opened: Opene
     assert [option.name for option in decision.options] == ["Art", "Music"]
 
 
-def test_one_batch_may_not_bring_more_new_names_than_there_is_room_for(opened: Opened, script: Script):
-    memory = opened(hierarchy_depth=1, category_limit=2, batch_size=3)
-    script.on("classify", place, lambda asked: placed(dict.fromkeys(asked.ids, "Art")))
-    memory.ingest_text(paper("Art", "Music", "Trade")).raise_for_error()
-    assert [one.ids for one in script.asked("classify")] == [[1, 2, 3], [3]]
-    assert leaves(memory) == {"Art": [0, 2], "Music": [1]}
+@pytest.mark.req("MEMOIR 2.9")
+def test_new_names_beyond_the_room_of_one_batch_are_asked_again_closed(opened: Opened, script: Script):
+    memory = opened(hierarchy_depth=1, category_limit=1, batch_size=5)
+    script.always("classify", lambda asked: placed(dict.fromkeys(asked.ids, asked.names[0])) if asked.names else place(asked))
+    memory.ingest_text(paper("Art", "Music", "Trade", "Law", "Farm")).raise_for_error()
+    assert [(one.ids, one.names) for one in script.asked("classify")] == [([1, 2, 3, 4, 5], None), ([1, 2, 3, 4], ["Art"])]
+    assert leaves(memory) == {"Art": [0, 1, 2, 3, 4]}
+    assert [memory.tree.decisions(chunk.id)[0].decided_by for chunk in memory.sources.chunks(1)] == ["model", *["limit"] * 4]
 
 
 def test_new_names_of_one_wave_that_the_model_calls_the_same_become_one(opened: Opened, script: Script):
