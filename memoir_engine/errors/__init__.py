@@ -41,6 +41,7 @@ MemoirError
 │   ├── SummariesTooLong      E308
 │   ├── NoRoomForContent      E309
 │   ├── SummaryMissing        E310
+│   ├── SourcesNotFiled       E311
 │   └── TopKInvalid           E004
 ├── ModelError                E400
 │   ├── ModelUnreachable      E401
@@ -167,6 +168,7 @@ from memoir_engine.errors.query import (
     QueryError,
     QuestionEmpty,
     SelectionInvalid,
+    SourcesNotFiled,
     SummariesTooLong,
     SummaryMissing,
     TopKInvalid,
@@ -265,6 +267,7 @@ __all__ = [
     "SelectionInvalid",
     "SourceNotCurrent",
     "SourceNotFound",
+    "SourcesNotFiled",
     "SummariesTooLong",
     "SummaryMissing",
     "SummaryTargetUnclear",

@@ -78,6 +78,12 @@ class SummaryMissing(QueryError):
     retryable = True
 
 
+class SourcesNotFiled(QueryError):
+    code = "E311"
+    message_form = "none of the {count} sources asked is filed in the tree"
+    remedy_form = "Ask without sources=…, or name sources in force; sources.list() shows the status of each."
+
+
 class TopKInvalid(QueryError):
     code = "E004"
     message_form = "top_k must be positive"

@@ -12,8 +12,16 @@ from dataclasses import dataclass, replace
 from typing import Literal
 
 from memoir_engine.config import MemoirConfig
-from memoir_engine.errors import BudgetTooSmall, InvalidSetting, MemoryEmpty, PathsEmpty, QueryError, QuestionEmpty
-from memoir_engine.events import ChunksRetrieved, NetCaught, PathDropped
+from memoir_engine.errors import (
+    BudgetTooSmall,
+    InvalidSetting,
+    MemoryEmpty,
+    PathsEmpty,
+    QueryError,
+    QuestionEmpty,
+    SourcesNotFiled,
+)
+from memoir_engine.events import ChunksRetrieved, NetCaught
 from memoir_engine.index.lexical import LexicalIndex
 from memoir_engine.prompts.answer import fixed_text
 from memoir_engine.query import answering, budget, condensing
@@ -21,13 +29,14 @@ from memoir_engine.query.asked import Ask
 from memoir_engine.query.paths import OpenPath, ends_at_leaf, in_order
 from memoir_engine.query.progress import Progress
 from memoir_engine.query.strategies import Widths
-from memoir_engine.query.traverse import Record, Walk, traverse
-from memoir_engine.results import Chunk, DroppedPath, PathChoice
+from memoir_engine.query.traverse import Record, Walk, drop, traverse
+from memoir_engine.results import Chunk, PathChoice
 from memoir_engine.run import Run
 from memoir_engine.store import chunks as chunk_rows
 from memoir_engine.store import sources as source_rows
 from memoir_engine.store.database import Database
 from memoir_engine.store.evidence import TreeCache, TreeNow
+from memoir_engine.store.types import ROOT
 from memoir_engine.text.terms import terms
 
 FRAME_TOKENS = 40  # of a chunk in the final prompt: its number, its path, its quote lines
@@ -69,6 +78,10 @@ async def query(asked: Asked, means: Means, run: Run, progress: Progress) -> Non
         raise QuestionEmpty()
     about = await _about(asked.sources or (), means)
     tree, nearness = await asyncio.to_thread(_opened, asked, means)
+    if not tree.offered(ROOT):
+        for row in tree.empty(ROOT):
+            drop((row.name,), (row.id,), "empty", progress, run)
+        raise MemoryEmpty() if asked.sources is None else SourcesNotFiled(count=len(asked.sources))
     walk = Walk(
         tree=tree,
         opinion=tree.profiles.question(terms(asked.question), nearness),
@@ -98,8 +111,6 @@ async def query(asked: Asked, means: Means, run: Run, progress: Progress) -> Non
 def _opened(asked: Asked, means: Means) -> tuple[TreeNow, dict[int, float]]:
     """The tree as it stands, and the BM25 score of every chunk that shares a word with the question."""
     tree = means.cache.current()
-    if not tree.rows:
-        raise MemoryEmpty()
     if asked.sources is not None:
         tree = tree.limited_to(means.db.read(lambda tx: chunk_rows.leaves_of_sources(tx, asked.sources or ())))
     keys, scores = means.lexical.scores(asked.question)
@@ -118,8 +129,7 @@ async def _retrieve(paths: Sequence[OpenPath], asked: Asked, means: Means, run: 
         if chunks:
             readings.append(budget.Reading(path.choice(), chunks))
         else:
-            progress.dropped.append(DroppedPath(path.names, path.ids, "empty"))
-            run.emit(PathDropped(path.names, "empty"))
+            drop(path.names, path.ids, "empty", progress, run)
     progress.retrieval_ms += run.clock.tick_ms() - began
     counts = sum(len(reading.chunks) for reading in readings), sum(reading.tokens for reading in readings)
     run.emit(ChunksRetrieved(len(readings), *counts, progress.retrieval_ms))

@@ -22,7 +22,7 @@ from memoir_engine.query.asked import Answered, Ask
 from memoir_engine.query.paths import OpenPath
 from memoir_engine.query.progress import Progress
 from memoir_engine.query.strategies import Widths
-from memoir_engine.results import Decision, DroppedPath, Option
+from memoir_engine.results import Decision, DroppedPath, Option, Path
 from memoir_engine.run import Run
 from memoir_engine.store.evidence import TreeNow
 from memoir_engine.text.profiles import Question
@@ -77,6 +77,12 @@ class Selection:
         return sum(answer.latency_ms for answer, _ in self.heard)
 
 
+def drop(names: Path, ids: tuple[int, ...], reason: str, progress: Progress, run: Run) -> None:
+    """A path that is not followed any further, or not at all."""
+    progress.dropped.append(DroppedPath(names, ids, reason))
+    run.emit(PathDropped(names, reason))
+
+
 async def traverse(question: str, walk: Walk, progress: Progress) -> list[OpenPath]:
     """The paths that came to a leaf."""
     paths = [OpenPath()]
@@ -100,12 +106,13 @@ async def traverse(question: str, walk: Walk, progress: Progress) -> list[OpenPa
 
 
 def _followed(paths: Sequence[OpenPath], walk: Walk, progress: Progress) -> list[OpenPath]:
-    """Those that lead on; one that ends above the leaves is dropped, and told."""
+    """Those that lead on; one that ends above the leaves, or to where nothing is filed, is dropped and told."""
     for path in paths:
+        for row in walk.tree.empty(path.tip):
+            drop((*path.names, row.name), (*path.ids, row.id), "empty", progress, walk.run)
         if not walk.tree.children(path.tip):
-            progress.dropped.append(DroppedPath(path.names, path.ids, "gone"))
-            walk.run.emit(PathDropped(path.names, "gone"))
-    return [path for path in paths if walk.tree.children(path.tip)]
+            drop(path.names, path.ids, "gone", progress, walk.run)
+    return [path for path in paths if walk.tree.offered(path.tip)]
 
 
 async def _together(selecting: Sequence[Coroutine[Any, Any, Selection]]) -> list[Selection]:
@@ -130,7 +137,7 @@ async def _keep(level: Level, selection: Selection, walk: Walk, progress: Progre
 
 
 def _level(number: int, paths: Sequence[OpenPath], walk: Walk) -> Level:
-    open_ = [(path, walk.tree.children(path.tip)) for path in paths]
+    open_ = [(path, walk.tree.offered(path.tip)) for path in paths]
     ids = tuple(tuple(node.id for node in nodes) for _, nodes in open_)
     return Level(
         number=number,
@@ -215,6 +222,5 @@ def _next(level: Level, selection: Selection, progress: Progress, run: Run) -> l
     followed = {picked.group for picked in selection.picked}
     for g, path in enumerate(level.parents):
         if g not in followed:
-            progress.dropped.append(DroppedPath(path.names, path.ids, "not chosen"))
-            run.emit(PathDropped(path.names, "not chosen"))
+            drop(path.names, path.ids, "not chosen", progress, run)
     return deeper

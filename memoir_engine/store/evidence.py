@@ -42,6 +42,13 @@ class TreeNow:
             self._below.update({parent: tuple(rows) for parent, rows in below.items()})
         return self._below.get(parent, ())
 
+    def offered(self, parent: int) -> tuple[CategoryRow, ...]:
+        """Those of its children in which, or below which, a chunk is filed."""
+        return tuple(row for row in self.children(parent) if self.profiles.size(row.id))
+
+    def empty(self, parent: int) -> tuple[CategoryRow, ...]:
+        return tuple(row for row in self.children(parent) if not self.profiles.size(row.id))
+
     def limited_to(self, leaves: Iterable[int]) -> TreeNow:
         """Only these leaves and what is above them."""
         parents = {row.id: row.parent_id for row in self.rows}

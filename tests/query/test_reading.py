@@ -6,7 +6,7 @@ import pytest
 from sqlalchemy import event
 
 from memoir_engine import Memory
-from memoir_engine.errors import MemoryEmpty, PathsEmpty
+from memoir_engine.errors import MemoryEmpty
 from memoir_engine.prompts.answer import fixed_text
 from memoir_engine.query.pipeline import FRAME_TOKENS
 from scripted import SMALL, Opened, Script, paper, selected
@@ -106,39 +106,6 @@ def test_an_empty_question_is_refused_without_a_call(two: Memory, script: Script
     result = two.query("  \n ")
     assert result.error is not None
     assert (result.error.code, script.requests) == ("E301", [])
-
-
-def emptied(memory: Memory) -> Memory:
-    """Violin's leaf still stands, but its chunks are re-filed under Dutch."""
-    (dutch,) = [c.id for c in memory.tree.all() if c.name == "Dutch"]
-    for chunk in memory.sources.chunks(1):
-        if chunk.category_path[-1] == "Violin":
-            memory.review.refile(chunk.id, dutch, reason="wrong shelf")
-    return memory
-
-
-@pytest.mark.req("MEMOIR 4.3.4", "MEMOIR 4.5.3")
-def test_an_empty_leaf_is_an_error_of_its_path_and_the_others_go_on(memory: Memory):
-    memory.ingest_text(TWICE).raise_for_error()
-    result = emptied(memory).query("where?").raise_for_error()
-    assert [(drop.category_path, drop.reason) for drop in result.dropped_paths] == [(("Music", "Strings", "Violin"), "empty")]
-    assert {chunk.category_path for chunk in result.chunks} == {("Art", "Oil", "Dutch")}
-    assert len(result.chunks) == 4
-
-
-@pytest.mark.req("MEMOIR 4.6")
-def test_when_no_path_holds_a_chunk_the_error_lists_the_empty_ones_and_shows_the_net(memory: Memory, script: Script):
-    memory.ingest_text(TWICE).raise_for_error()
-    emptied(memory)
-    script.on("select", selected("Music", most=1))
-    result = memory.query("violin paragraph", strategy="one_shot", safety_net=2)
-    assert result.error is not None
-    assert result.error.code == "E304"
-    assert [(drop.category_path, drop.reason) for drop in result.dropped_paths] == [(("Music", "Strings", "Violin"), "empty")]
-    assert len(result.net) == 2
-    assert script.asked("answer") == []
-    with pytest.raises(PathsEmpty):
-        result.raise_for_error()
 
 
 # --- limited to sources ---------------------------------------------------------------------------------------------------
