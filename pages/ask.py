@@ -24,6 +24,9 @@ def start(memory: Memory) -> None:
 
 memory = engine.memory()
 run_id = state.asked("run")
+if run_id is not None:
+    with frame.found("ask", "Question"):
+        memory.jobs.get(run_id)
 with problems.shown():
     if run_id is None:
         start(memory)

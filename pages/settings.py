@@ -15,7 +15,7 @@ from ui import wording_settings as said
 from ui.escape import md_escape
 
 HEAD = re.compile(r"[0-9a-f]{64}")
-TWO_LINES = 52  # px: what a setting does may need them
+LINES = 62  # px: what a setting does may need three of them
 PLACES = {"database_url": "Database", "data_dir": "Data folder"}
 
 
@@ -99,24 +99,26 @@ def in_force(memory: Memory, settings: tuple[SettingView, ...]) -> None:
 
     st.subheader(said.IN_FORCE, anchor=False)
     st.caption(said.IN_FORCE_ABOUT)
-    rows = [
-        {"Setting": s.name, "Value": _value(memory, s), "From": s.origin, "What it does": " ".join(s.about.split())}
-        for s in settings
-    ]
+    rows = [{"Setting": s.name, "Value": _value(memory, s), "From": s.origin, "What it does": _about(s)} for s in settings]
     columns = {
         "Setting": st.column_config.TextColumn(width=250),
-        "Value": st.column_config.TextColumn(width=220),
-        "From": st.column_config.TextColumn(width=80),
-        "What it does": st.column_config.MarkdownColumn(),
+        "Value": st.column_config.TextColumn(width=190),
+        "From": st.column_config.TextColumn(width=90),
+        "What it does": st.column_config.TextColumn(width=340),
     }
     st.dataframe(
         pd.DataFrame(rows),
         hide_index=True,
         column_config=columns,
         key="settings-table",
-        row_height=TWO_LINES,
-        height=min(len(rows) + 1, 14) * TWO_LINES,
+        row_height=LINES,
+        height=min(len(rows) + 1, 12) * LINES,
     )
+
+
+def _about(setting: SettingView) -> str:
+    """Cells are plain text, so the marks of code would stand there as they are."""
+    return " ".join(setting.about.replace("`", "").split())
 
 
 def _value(memory: Memory, setting: SettingView) -> str:

@@ -5,8 +5,10 @@ from __future__ import annotations
 import streamlit as st
 
 from memoir_engine import Category, Chunk, Memory
-from ui import engine, frame, problems, state, tree_view, wording
+from ui import engine, filing, frame, problems, state, tree_view, wording
 from ui.components.tree import category_tree
+
+TREE_WIDTH = 370  # px; where what stands beside it would get too narrow, it moves below
 
 
 def asked(memory: Memory) -> tuple[Category | None, Chunk | None]:
@@ -24,7 +26,9 @@ def draw(memory: Memory) -> None:
         frame.empty(wording.TREE_EMPTY, wording.TREE_EMPTY_TEXT, ":material/account_tree:")
         frame.first_buttons(memory)
         return
-    left, right = st.columns([5, 8], gap="medium")
+    filing.follow(memory, key="tree-filed")
+    with st.container(horizontal=True, gap="medium"):
+        left, right = st.container(width=TREE_WIDTH), st.container()
     found: tuple[Category | None, Chunk | None] = (None, None)
     with right, problems.noted():
         found = asked(memory)

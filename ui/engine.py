@@ -28,6 +28,7 @@ def warm() -> None:
     """Open it ahead of the first page; that page shows the error, if there is one. MEMOIR_DEMO=1 fills an empty one."""
     with contextlib.suppress(MemoirError):
         opened = memory()
+        opened.warm_up()  # imports: the first text would wait for them for seconds
         if os.environ.get("MEMOIR_DEMO") == "1" and opened.overview().sources == 0:
             opened.start("load_samples")
 

@@ -8,8 +8,8 @@ from typing import Literal
 
 import streamlit as st
 
-from memoir_engine import Memory
-from ui import figures, problems, wording
+from memoir_engine import MemoirError, Memory
+from ui import figures, filing, problems, wording, wording_errors
 from ui.escape import md_escape
 
 ICONS = {
@@ -27,6 +27,18 @@ def head(page: str, title: str) -> Iterator[None]:
     with st.container(horizontal=True, vertical_alignment="center", key=f"head-{page}"):
         st.title(title, icon=ICONS[page], anchor=False, width="content")
         yield
+
+
+@contextmanager
+def found(page: str, title: str) -> Iterator[None]:
+    """Look up what the address names; where that is nothing, the page has its head and says so, and ends there."""
+    try:
+        yield
+    except MemoirError as error:
+        with head(page, title):
+            pass
+        problems.show(error)
+        st.stop()
 
 
 def offline_banner(memory: Memory) -> None:
@@ -64,7 +76,12 @@ def empty(title: str, text: str, icon: str) -> None:
 
 
 def first_buttons(memory: Memory) -> None:
-    """What one does with an empty memory: load the samples, or add something of one's own."""
+    """What one does with an empty memory: load the samples, or add something of one's own; wait, while it is being filed."""
+    if filing.busy(memory):
+        with st.container(horizontal=True, horizontal_alignment="center"):
+            st.page_link("../pages/sources.py", label=wording_errors.BEING_FILED, icon=":material/progress_activity:")
+        filing.follow(memory, key="first-filed")
+        return
     with st.container(horizontal=True, horizontal_alignment="center", vertical_alignment="center"):
         if st.button(
             wording.LOAD_SAMPLES, type="primary", icon=":material/auto_stories:", key="samples", help=wording.SAMPLES_HELP

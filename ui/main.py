@@ -47,6 +47,6 @@ chosen = st.navigation(
     }
 )
 memory = guard()
+frame.foot(memory)
 frame.offline_banner(memory)
 chosen.run()
-frame.foot(memory)

@@ -1,6 +1,7 @@
 """Every error on every page, in one form: what happened, what to do, its code.
 
-Invariant: the message is the engine's own, shown as text; nothing of a traceback reaches the page.
+Invariant: the message is the engine's own, or the app's where an address names nothing; it is shown as text, and nothing of
+a traceback reaches the page.
 """
 
 from __future__ import annotations
@@ -13,7 +14,7 @@ from contextlib import contextmanager
 import streamlit as st
 
 from memoir_engine import ErrorReport, MemoirError
-from ui import wording
+from ui import wording, wording_errors
 from ui.escape import md_escape
 
 _log = logging.getLogger("memoir.app")
@@ -22,7 +23,10 @@ _CODED = re.compile(r"\[mem\]\[(\w+)\] (.*)", re.DOTALL)
 
 
 def show(error: MemoirError | ErrorReport) -> None:
-    tell(str(error) if isinstance(error, MemoirError) else error.message, error.remedy)
+    if isinstance(error, MemoirError) and error.facts and error.code in wording_errors.FOR_PAGES:
+        _astray(error, wording_errors.FOR_PAGES[error.code])
+    else:
+        tell(str(error) if isinstance(error, MemoirError) else error.message, error.remedy)
 
 
 def tell(message: str, remedy: str | None) -> None:
@@ -52,6 +56,12 @@ def shown() -> Iterator[None]:
     except MemoirError as error:
         show(error)
         st.stop()
+
+
+def _astray(error: MemoirError, said: wording_errors.Said) -> None:
+    """A wrong address: in the words of the app, with a way on."""
+    tell(f"[mem][{error.code}] {said.message.format(**error.facts)}", wording_errors.REMEDY)
+    st.page_link(f"../pages/{said.page}.py", label=said.label, icon=":material/arrow_forward:")
 
 
 def _sentence(words: str) -> str:

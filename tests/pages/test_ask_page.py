@@ -105,6 +105,10 @@ def test_an_unknown_run_is_said_with_its_remedy(filled: Memory):
     page = opened("ask", run="nowhere")
     assert not page.exception
     assert "nowhere" in page.error[0].value
+    assert "runs.list" not in page.error[0].value
+    assert page.title[0].value == "Question"
+    assert "Questions asked before" in [link.proto.label for link in page.get("page_link")]
+    assert f"{filled.audit.head().seq} audit events" in words(page)
 
 
 def test_a_run_that_is_no_question_sends_to_the_sources(filled: Memory):

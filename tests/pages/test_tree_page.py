@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from app_pages import component, numbers, opened, words
+from app_pages import component, ended, numbers, opened, words
 from memoir_engine import Category, Memory
 
 
@@ -12,6 +12,21 @@ def leaf(memory: Memory) -> Category:
 
 def test_without_a_tree_the_page_says_how_one_grows(memory: Memory):
     assert "There is no tree yet" in words(opened("tree"))
+
+
+def test_while_the_first_text_is_filed_the_samples_are_not_offered_again(gated: tuple[Memory, str]):
+    page = opened("tree")
+    assert not [button for button in page.button if button.key == "samples"]
+    assert "being filed" in page.get("page_link")[-1].proto.label
+
+
+def test_a_tree_that_grows_is_drawn_again(gated: tuple[Memory, str]):
+    memory, run_id = gated
+    page = opened("tree")
+    assert "There is no tree yet" in words(page)
+    memory.jobs.cancel(run_id)
+    ended(memory, run_id)
+    assert [button.key for button in page.run().button] == ["samples", "add-own"]
 
 
 def test_the_whole_tree_is_given_to_the_component(filled: Memory):
@@ -74,7 +89,8 @@ def test_unknown_ids_are_said_and_the_tree_still_stands(filled: Memory):
     for parameters in ({"cat": 9999}, {"chunk": 9999}):
         page = opened("tree", **parameters)
         assert not page.exception
-        assert "9999" in page.error[0].value
+        assert "9999 in this memory" in page.error[0].value
+        assert "tree." not in page.error[0].value
         assert component(page, "tree")["rows"]["0"]
 
 

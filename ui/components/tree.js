@@ -19,7 +19,13 @@ const arrow = () => {
   return svg;
 };
 
-const fresh = () => ({ kids: {}, nodes: {}, open: new Set(), waiting: new Set(), here: 0, query: "", flat: [], asked: 0 });
+const fresh = () => ({ kids: {}, nodes: {}, open: new Set(), waiting: new Set(), here: 0, query: "", flat: [], asked: 0, byName: false });
+
+// Siblings in the order that was chosen; `at` is what a screen reader says of a row, so it follows.
+const arrange = (mine, parent) => {
+  const size = (a, b) => mine.nodes[b].chunks - mine.nodes[a].chunks, name = (a, b) => mine.nodes[a].name.localeCompare(mine.nodes[b].name);
+  mine.kids[parent].sort((a, b) => (mine.byName ? 0 : size(a, b)) || name(a, b) || a - b).forEach((id, at) => { mine.nodes[id].at = at + 1; });
+};
 
 const learn = (mine, data) => {
   if (mine.version !== data.version) Object.assign(mine, { kids: {}, nodes: {}, version: data.version });
@@ -27,9 +33,9 @@ const learn = (mine, data) => {
     const most = Math.max(1, ...rows.map((row) => row[2]));
     mine.kids[parent] = rows.map((row) => row[0]);
     mine.waiting.delete(+parent);
-    rows.forEach(([id, name, chunks, children], at) => {
-      mine.nodes[id] = { id, name, chunks, children, parent: +parent, share: chunks / most, at: at + 1, of: rows.length };
-    });
+    for (const [id, name, chunks, children] of rows)
+      mine.nodes[id] = { id, name, chunks, children, parent: +parent, share: chunks / most, of: rows.length };
+    arrange(mine, parent);
   }
 };
 
@@ -47,6 +53,9 @@ const listed = (mine) => {
   for (const id of mine.kids[0] || []) walk(id, 0);
   return out;
 };
+
+// While a filter holds, the cursor stands on the first category that has the words in its own name.
+const first = (mine) => Math.max(0, mine.flat.findIndex(([id]) => mine.nodes[id].name.toLowerCase().includes(mine.query.toLowerCase())));
 
 const label = (name, query) => {
   const node = make("span", "name"), at = query ? name.toLowerCase().indexOf(query.toLowerCase()) : -1;
@@ -87,6 +96,7 @@ export default function (component) {
   memory.set(root, mine);
   const box = root.querySelector(".box"), view = root.querySelector(".view"), room = root.querySelector(".room");
   const rows = root.querySelector(".rows"), find = root.querySelector(".find"), shown = root.querySelector(".shown");
+  const order = root.querySelector(".order");
   box.style.height = data.height + "px";
   find.placeholder = data.words.find;
   find.setAttribute("aria-label", data.words.find);
@@ -94,11 +104,11 @@ export default function (component) {
   mine.chosen = data.chosen;
 
   const paint = () => {
-    const first = Math.max(0, Math.floor(view.scrollTop / ROW) - AHEAD);
-    const last = Math.min(mine.flat.length, first + Math.ceil(view.clientHeight / ROW) + 2 * AHEAD);
-    rows.style.transform = `translateY(${first * ROW}px)`;
+    const top = Math.max(0, Math.floor(view.scrollTop / ROW) - AHEAD);
+    const last = Math.min(mine.flat.length, top + Math.ceil(view.clientHeight / ROW) + 2 * AHEAD);
+    rows.style.transform = `translateY(${top * ROW}px)`;
     const drawn = [];
-    for (let at = first; at < last; at++) drawn.push(row(mine, at, data.words));
+    for (let at = top; at < last; at++) drawn.push(row(mine, at, data.words));
     if (!mine.flat.length) drawn.push(make("div", "none", mine.query ? data.words.nothing : data.words.empty));
     rows.replaceChildren(...drawn);
     const here = mine.flat[mine.here];
@@ -112,7 +122,7 @@ export default function (component) {
   };
   const refresh = () => {
     mine.flat = listed(mine);
-    mine.here = Math.max(0, Math.min(mine.here, mine.flat.length - 1));
+    mine.here = mine.seeking ? first(mine) : Math.max(0, Math.min(mine.here, mine.flat.length - 1));
     room.style.height = mine.flat.length * ROW + "px";
     if (mine.target) {
       const at = mine.flat.findIndex(([id]) => id === mine.target);
@@ -130,6 +140,18 @@ export default function (component) {
     refresh();
   };
   const choose = (id) => { mine.chosen = mine.revealed = id; setTriggerValue("chosen", id); paint(); };
+  const name = () => {
+    order.textContent = mine.byName ? data.words.byName : data.words.bySize;
+    order.title = data.words.order;
+  };
+  order.onclick = () => {
+    const [id] = mine.flat[mine.here] || [];
+    mine.byName = !mine.byName;
+    Object.keys(mine.kids).forEach((parent) => arrange(mine, parent));
+    mine.target = id || 0;
+    name();
+    refresh();
+  };
   const step = (key) => {
     const [id] = mine.flat[mine.here] || [];
     if (id === undefined) return false;
@@ -152,6 +174,7 @@ export default function (component) {
   rows.onclick = (event) => {
     const hit = event.target.closest(".row");
     if (!hit) return;
+    mine.seeking = false;
     mine.here = +hit.dataset.at;
     const [id] = mine.flat[mine.here];
     if (event.target.closest(".twist")) fold(id, !mine.open.has(id));
@@ -159,6 +182,7 @@ export default function (component) {
     view.focus({ preventScroll: true });
   };
   view.onkeydown = (event) => {
+    mine.seeking = false;
     if (event.ctrlKey || event.metaKey || event.altKey || !step(event.key)) return;
     event.preventDefault();
     event.stopPropagation();
@@ -167,6 +191,7 @@ export default function (component) {
   };
   find.oninput = () => {
     mine.query = find.value.trim();
+    mine.seeking = mine.query !== "";
     view.scrollTop = 0;
     clearTimeout(mine.asked);
     if (data.lazy && mine.query.length > 1) mine.asked = setTimeout(() => setTriggerValue("find", mine.query), 300);
@@ -174,14 +199,15 @@ export default function (component) {
   };
   find.onkeydown = (event) => {
     event.stopPropagation();
-    if (event.key === "Escape") { find.value = mine.query = ""; refresh(); view.focus(); }
-    if (event.key === "ArrowDown" || event.key === "Enter") { event.preventDefault(); view.focus(); paint(); }
+    if (event.key === "Escape") { find.value = mine.query = ""; mine.seeking = false; refresh(); view.focus(); }
+    if (event.key === "ArrowDown" || event.key === "Enter") { event.preventDefault(); mine.seeking = false; view.focus(); bring(mine.here, true); paint(); }
   };
 
   if (data.chosen && data.chosen !== mine.revealed) {
     mine.revealed = mine.target = data.chosen;
     for (const id of data.way) mine.open.add(id);
   }
+  name();
   refresh();
   if (!mine.sized) { mine.sized = new ResizeObserver(paint); mine.sized.observe(view); }
   return () => mine.sized && mine.sized.disconnect();

@@ -12,7 +12,7 @@ from pathlib import Path
 import streamlit as st
 
 from memoir_engine import Category, MemoirError, Memory
-from ui import state, wording
+from ui import state, wording, wording_tree
 
 WHOLE = 2_000
 HEIGHT = 660
@@ -43,7 +43,7 @@ def category_tree(memory: Memory, *, key: str, total: int, version: int, shown: 
             "version": version,
             "lazy": total > WHOLE,
             "height": HEIGHT,
-            "words": wording.TREE_WORDS,
+            "words": wording.TREE_WORDS | wording_tree.ORDER,
         },
         height=HEIGHT,
         on_chosen_change=lambda: _choose(key),

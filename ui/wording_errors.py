@@ -1,0 +1,26 @@
+"""Wrong addresses, as somebody with a browser understands them: what is not there, why that may be, where to go on.
+
+Invariant: only errors whose own remedy speaks of the library stand here; all others keep the engine's words.
+"""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+
+class Said(NamedTuple):
+    """`message` is formatted with the facts of the error; `page` is where `label` leads."""
+
+    message: str
+    page: str
+    label: str
+
+
+BEING_FILED = "The first texts are being filed. Watch them on the Sources page."
+REMEDY = "It may have been taken away since, or the link belongs to another memory."
+FOR_PAGES = {
+    "E206": Said("There is no source {source_id} in this memory", "sources", "All sources"),
+    "E704": Said("There is no category {category_id} in this memory", "tree", "The whole tree"),
+    "E705": Said("There is no chunk {chunk_id} in this memory", "tree", "The whole tree"),
+    "E711": Said("There is no run {run_id!r} in this memory", "ask", "Questions asked before"),
+}
