@@ -59,6 +59,11 @@ def data() -> Path:
     return machine.DATA
 
 
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """Browser tests last: Playwright keeps an event loop running on this thread for as long as its browser is open."""
+    items.sort(key=lambda item: "browser" in item.path.parts)
+
+
 def pytest_report_header() -> list[str]:
     postgresql, mariadb, browser = machine.postgresql_bin(), machine.mariadbd(), machine.chromium()
     found = {
