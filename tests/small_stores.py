@@ -5,10 +5,11 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import Any
 
-from memoir_engine.results import Action
+from memoir_engine.results import Action, EditPreview, UndoPreview
 from memoir_engine.run import new_id
 from memoir_engine.store import filings, ingestion, runs, state, undo, verify
 from memoir_engine.store.database import Database
+from memoir_engine.store.edits import asked, making
 from memoir_engine.store.plan import IngestPlan, Receipt
 from small_plans import SteadyClock, drafts_of, plan_of
 
@@ -23,8 +24,8 @@ class Store:
     limit: int = 128
     known: dict[tuple[str, ...], int] = field(default_factory=dict)
 
-    def begin(self, **more: Any) -> str:
-        run = runs.NewRun(new_id(self.clock.now()), "ingest_text", "local", None, self.clock.now(), {"name": "x"}, **more)
+    def begin(self, verb: str = "ingest_text", **more: Any) -> str:
+        run = runs.NewRun(new_id(self.clock.now()), verb, "local", None, self.clock.now(), {"name": "x"}, **more)
         self.db.write(lambda tx: runs.create(tx, run), operation="the run")
         return run.id
 
@@ -46,6 +47,18 @@ class Store:
     def refile(self, chunk_id: int, *path: str) -> Action:
         where = self.known[path]
         return self.db.write(lambda tx: filings.refile(tx, chunk_id, where, actor="Mia", reason="why", clock=self.clock))
+
+    def edit(self, verb: str, *given: Any, **more: Any) -> Action:
+        """An edit of the tree by Mia; `more` goes to the writing of it."""
+        known: dict[str, Any] = {"actor": "Mia", "reason": "why", "limits": lambda _: self.limit, "clock": self.clock}
+        return self.db.write(lambda tx: making.perform(tx, asked.edit_of(verb, *given), **(known | more)))
+
+    def preview(self, verb: str, *given: Any) -> EditPreview:
+        edit = asked.edit_of(verb, *given)
+        return self.db.read(lambda tx: making.preview(tx, edit, limits=lambda _: self.limit))
+
+    def preview_undo(self, action_id: str) -> UndoPreview:
+        return self.db.read(lambda tx: undo.preview(tx, action_id, limits=lambda _: self.limit))
 
     def undo(self, action_id: str) -> Action:
         return self.db.write(

@@ -247,7 +247,7 @@ def _decisions(tx: Tx, plan: IngestPlan, placed: Placed, first: dict[str, int], 
                 "note": new.note,
             }
         )
-        leaves[new.position] = (first["decision"] + i, chosen)
+        leaves[new.position] = (first["decision"] + i, placed.now(new.chosen))
     if rows:
         tx.execute(insert(t.decision), seal(t.decision, rows))
     return leaves

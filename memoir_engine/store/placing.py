@@ -1,7 +1,7 @@
 """Where a plan's categories stand in the tree of now.
 
 Invariant: a draft becomes the open category of the same name under the same parent where there is one, else a new one;
-the limit of a parent is never passed; every category the plan names is still open.
+the limit of a parent is never passed; every category the plan names is still open, or was merged into one that is.
 Runs under `ids.lock_tree`, so what it finds holds until the commit.
 Source: DESIGN §8 (names, limits, merges re-checked); MEMOIR 2.8, 2.9, 3.3–3.5.
 """
@@ -33,14 +33,22 @@ class Made:
 
 @dataclass(frozen=True)
 class Placed:
-    """`ids` maps drafts to ids; drafts of `made` are numbered once their ids are reserved."""
+    """`ids` maps drafts to ids; drafts of `made` are numbered once their ids are reserved.
+
+    `merged`: what was merged meanwhile, and into what. A decision keeps what was chosen, its chunk is filed where that is now.
+    """
 
     made: tuple[Made, ...]
     ids: dict[int, int]
     paths: dict[int, Path] = field(default_factory=dict)
+    merged: dict[int, int] = field(default_factory=dict)
 
     def id_of(self, number: int) -> int:
         return self.ids[number] if number < ROOT else number
+
+    def now(self, number: int) -> int:
+        """Where what is filed under it goes."""
+        return self.merged.get(number, self.id_of(number))
 
     def path(self, number: int) -> Path:
         return self.paths.get(number, ())
@@ -51,20 +59,21 @@ class Placed:
 
 def place(tx: Tx, plan: IngestPlan, limits: Callable[[int], int]) -> Placed:
     """Raises PlanStale, NameInvalid."""
-    known = _still_open(tx, plan)
-    placing = _Placing(tx, limits, known)
+    known, merged = _still_open(tx, plan)
+    placing = _Placing(tx, limits, known, merged)
     for level in sorted({new.level for new in plan.categories}):
         placing.settle(level, [new for new in plan.categories if new.level == level])
-    return Placed(tuple(placing.made), placing.ids, _paths(tx, plan))
+    return Placed(tuple(placing.made), placing.ids, _paths(tx, plan), merged)
 
 
 class _Placing:
     """Level by level, so that a draft's parent is settled before it."""
 
-    def __init__(self, tx: Tx, limits: Callable[[int], int], known: dict[int, OpenCategory]) -> None:
+    def __init__(self, tx: Tx, limits: Callable[[int], int], known: dict[int, OpenCategory], merged: dict[int, int]) -> None:
         self._tx = tx
         self._limits = limits
         self._known = known
+        self._merged = merged
         self._levels: dict[int, int] = {}
         self.made: list[Made] = []
         self.ids: dict[int, int] = {}
@@ -93,26 +102,30 @@ class _Placing:
         self.made.append(Made(new.draft, parent, new.level, name, key))
 
     def _parent(self, new: NewCategory) -> int:
-        parent = self.ids.get(new.parent, new.parent)
+        parent = self.ids.get(new.parent, self._merged.get(new.parent, new.parent))
         above = 0 if parent == ROOT else self._levels.get(new.parent, getattr(self._known.get(parent), "level", None))
         if above != new.level - 1:
             raise IngestionError(problem=f"{new.name!r} at level {new.level} stands under level {above}")
         return parent
 
 
-def _still_open(tx: Tx, plan: IngestPlan) -> dict[int, OpenCategory]:
+def _still_open(tx: Tx, plan: IngestPlan) -> tuple[dict[int, OpenCategory], dict[int, int]]:
+    """What the plan names as it is now, and which of it was merged into what."""
     named = {new.parent for new in plan.categories} | {one.chosen for one in plan.decisions}
     named |= {one.parent for one in plan.decisions}
     named = {one for one in named if one > ROOT}
     found = tree.open_categories(tx, named)
-    gone = tuple(sorted(named - found.keys()))
+    merged = tree.merged_into(tx, named - found.keys())
+    gone = tuple(sorted(named - found.keys() - merged.keys()))
     if gone:
         raise PlanStale(f"categories {list(gone)} are closed", gone)
+    found |= tree.open_categories(tx, merged.values())
     chosen = {(one.chosen, one.parent, one.level) for one in plan.decisions if one.chosen > ROOT and one.parent >= ROOT}
     for number, parent, level in sorted(chosen):
-        if (found[number].parent_id, found[number].level) != (parent, level):
+        now = found.get(number)  # what was merged is where its chunks have gone, below whatever that stands
+        if now is not None and (now.parent_id, now.level) != (merged.get(parent, parent), level):
             raise PlanStale(f"category {number} has moved", (number,))
-    return found
+    return found, merged
 
 
 def _paths(tx: Tx, plan: IngestPlan) -> dict[int, Path]:

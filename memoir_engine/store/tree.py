@@ -18,6 +18,7 @@ from memoir_engine.store import chain, schema
 from memoir_engine.store import tables as t
 from memoir_engine.store.rules import name_key
 from memoir_engine.store.types import FAR, ROOT, Tx, portions
+from memoir_engine.text.names import SEPARATOR, fold
 
 
 class CategoryRow(NamedTuple):
@@ -108,6 +109,17 @@ def search(tx: Tx, needle: str, *, limit: int = 50, at_seq: int | None = None) -
     return tuple(found[:limit])
 
 
+def search_paths(tx: Tx, text: str, *, limit: int = 50, leaves_only: bool = False) -> tuple[Category, ...]:
+    """Categories whose path holds every word of `text`, or its beginning; those whose own name does come first."""
+    words = fold(text.replace(SEPARATOR, " ")).split()
+    found: list[tuple[int, int, int, Category]] = []
+    for one in _views(snapshot(tx), schema.stored_depth(tx)).values():
+        whole, own = _words(one.path), _words(one.path[-1:])
+        if (one.is_leaf or not leaves_only) and all(_begins(word, whole) for word in words):
+            found.append((-sum(_begins(word, own) for word in words), -one.chunks, one.id, one))
+    return tuple(one for *_, one in sorted(found, key=lambda hit: hit[:3])[:limit])
+
+
 def children_by_name(tx: Tx, parent_id: int | None, name: str) -> int | None:
     """The id of the open child that counts as having this name."""
     v = t.category_version.c
@@ -123,6 +135,23 @@ def open_categories(tx: Tx, category_ids: Iterable[int]) -> dict[int, OpenCatego
 def open_children(tx: Tx, parent_ids: Iterable[int]) -> dict[int, OpenCategory]:
     """The open children of all of these parents (0 is the root), by their own id."""
     return _open(tx, "parent_key", parent_ids)
+
+
+def every_open(tx: Tx) -> dict[int, OpenCategory]:
+    """The whole tree of now by id, without what is filed in it."""
+    v = t.category_version.c
+    wanted = select(v.category_id, t.category.c.level, v.parent_key, v.name, v.name_key)
+    wanted = wanted.join(t.category, t.category.c.id == v.category_id).where(v.to_seq == FAR).order_by(v.category_id)
+    return {row.category_id: OpenCategory(*row) for row in tx.execute(wanted)}
+
+
+def merged_into(tx: Tx, category_ids: Iterable[int]) -> dict[int, int]:
+    """Of closed categories those that were merged into one that is open now, followed to the end."""
+    ends = {one: one for one in category_ids}
+    while closed := set(ends.values()) - open_categories(tx, ends.values()).keys():
+        known = _last_merges(tx, closed)
+        ends = {one: known.get(end, end) for one, end in ends.items() if end not in closed or end in known}
+    return ends
 
 
 def names(tx: Tx, *, at_seq: int | None = None) -> dict[int, str]:
@@ -160,12 +189,30 @@ def _last_names(tx: Tx, category_ids: Iterable[int]) -> dict[int, tuple[int, str
     return found
 
 
+def _last_merges(tx: Tx, category_ids: Iterable[int]) -> dict[int, int]:
+    v = t.category_version.c
+    last: dict[int, int | None] = {}
+    for some in portions(sorted(category_ids)):
+        wanted = select(v.category_id, v.merged_into).where(v.category_id.in_(some)).order_by(v.from_seq)
+        last |= {row.category_id: row.merged_into for row in tx.execute(wanted)}
+    return {number: into for number, into in last.items() if into is not None}
+
+
 def _path(category_id: int, known: dict[int, tuple[int, str]]) -> Path:
     names: list[str] = []
     while category_id in known:
         category_id, name = known[category_id]
         names.append(name)
     return tuple(reversed(names))
+
+
+def _words(path: Path) -> list[str]:
+    return fold(" ".join(path)).split()
+
+
+def _begins(word: str, words: list[str]) -> bool:
+    """Whether one of the words begins with it; where words are not parted by spaces, whether one holds it."""
+    return any(one.startswith(word) or (not word.isascii() and word in one) for one in words)
 
 
 def _holds(table: Any, at_seq: int | None) -> ColumnElement[bool]:
