@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from memoir_engine.query.progress import Progress
     from memoir_engine.store.plan import NewChoice
 
-LEAST = {"per_path_limit": 1, "page_size": 1, "max_token_budget": 1, "safety_net": 0}
+LEAST = {"n": 1, "n2": 0, "per_path_limit": 1, "page_size": 1, "max_token_budget": 1, "safety_net": 0}
 PerPath = int | Literal["auto"] | None
 
 
@@ -69,7 +69,7 @@ def query_verb(
 
     question, options = given.text("question", question), options.checked()
     asked = _asked(engine, question, options)
-    progress = Progress("", question)
+    progress = Progress("", question, warnings=list(_without_effect(engine, options)))
     began = engine.clock.tick_ms()
 
     async def work(run: Run) -> QueryResult:
@@ -130,6 +130,12 @@ def _choice(decision: Decision) -> NewChoice:
         attempts=decision.attempts,
         note=decision.note,
     )
+
+
+def _without_effect(engine: Engine, options: QueryOptions) -> tuple[str, ...]:
+    from memoir_engine.query.strategies import without_effect
+
+    return without_effect(options.strategy, options.n, options.n2, max_width=engine.resolved.config.max_width)
 
 
 def _asked(engine: Engine, question: str, options: QueryOptions) -> Asked:

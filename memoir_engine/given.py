@@ -23,6 +23,7 @@ from memoir_engine.errors import (
 from memoir_engine.run import ALL_ROLES, Actor, Role
 
 MOST_ID = 2**63 - 1
+MOST_BITS = 1024  # of any number: Python refuses to write down those of thousands of digits
 FIELD_CHARS = 200  # of a name of a person
 SHOWN_CHARS = 100  # of a value that is refused
 
@@ -55,14 +56,15 @@ def flag(name: str, value: object) -> bool:
 def whole(name: str, value: object, *, least: int) -> int:
     if isinstance(value, bool) or not isinstance(value, int) or value < least:
         _refuse(name, value, f"it must be a whole number of {least} or more", "Leave it out for the default.")
-    return value
+    return value if _writable(value) else _refuse(name, value, "it has too many digits", "Leave it out for the default.")
 
 
 def number(name: str, value: object) -> int:
     """An id, or a number that counts rows."""
     try:
-        if not isinstance(value, bool):
-            return index(value)  # type: ignore[arg-type]  # whatever is no number says so
+        found = index(value)  # type: ignore[arg-type]  # whatever is no number says so
+        if not isinstance(value, bool) and _writable(found):
+            return found
     except TypeError:
         pass
     _refuse(name, value, "it must be a whole number", "Ids are the numbers that results carry, e.g. result.source_id.")
@@ -175,6 +177,16 @@ def _unwritable(value: str) -> str:
     return ""
 
 
+def _writable(value: int) -> bool:
+    return value.bit_length() <= MOST_BITS
+
+
 def _refuse(name: str, value: object, problem: str, advice: str) -> NoReturn:
-    shown = value if len(repr(value)) <= SHOWN_CHARS else f"{repr(value)[:SHOWN_CHARS]}…"
-    raise InvalidSetting(name=name, value=shown, problem=problem, advice=advice)
+    raise InvalidSetting(name=name, value=_shown(value), problem=problem, advice=advice)
+
+
+def _shown(value: object) -> object:
+    if isinstance(value, int) and not _writable(value):
+        return "…"
+    told = repr(value)
+    return value if len(told) <= SHOWN_CHARS else f"{told[:SHOWN_CHARS]}…"

@@ -9,8 +9,9 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
+from typing import Annotated
 
-from pydantic import BaseModel, Field
+from pydantic import AfterValidator, BaseModel, Field
 
 from memoir_engine.prompts import Prompt
 from memoir_engine.prompts.frames import block, path_line, read_block, read_path_line
@@ -56,10 +57,18 @@ class Question:
     passages: tuple[Passage, ...]
 
 
-class Reply(BaseModel):
-    """The answer, with the numbers of its chunks in square brackets."""
+def _said(answer: str) -> str:
+    if not answer.strip():
+        raise ValueError("it is blank")
+    return answer
 
-    answer: str = Field(description="The answer in plain text, each statement followed by the numbers of its chunks, like [2].")
+
+class Reply(BaseModel):
+    """The answer, with the numbers of its chunks in square brackets; a blank one does not fit the form."""
+
+    answer: Annotated[str, AfterValidator(_said)] = Field(
+        description="The answer in plain text, each statement followed by the numbers of its chunks, like [2]."
+    )
 
 
 def passages(chunks: Iterable[tuple[tuple[str, ...], str]]) -> tuple[Passage, ...]:

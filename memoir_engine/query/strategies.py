@@ -50,6 +50,18 @@ def widths(strategy: str, n: int | None = None, n2: int | None = None, *, max_wi
     return Widths(name, n, n2, sign * n2, max_width)
 
 
+def without_effect(strategy: str, n: int | None, n2: int | None, *, max_width: int) -> tuple[str, ...]:
+    """What was asked of a strategy and is not done, in words."""
+    name, told = _known(strategy), []
+    if name == "one_shot" and n not in (None, 1):
+        told.append(f"one_shot follows one category at each level: n = {n} has no effect")
+    elif n is not None and n > max_width:
+        told.append(f"n = {n} is above max_width: at most {max_width} categories are followed at a level")
+    if n2 and DEFAULTS[name][2] == 0:
+        told.append(f"{name} keeps its width at every level: n2 = {n2} has no effect")
+    return tuple(told)
+
+
 def _known(strategy: str) -> Strategy:
     for name in get_args(Strategy):
         if name == strategy:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from memoir_engine import Memory
-from memoir_engine.errors import BudgetTooSmall
+from memoir_engine.errors import BudgetTooSmall, ModelReplyInvalid
 from memoir_engine.prompts.answer import fixed_text
 from scripted import Opened, Script, events, paper, selected
 
@@ -110,6 +110,21 @@ def test_the_model_is_asked_for_the_answer_alone(small: Memory, script: Script):
     assert list(script.asked("answer")[0].schema["properties"]) == ["answer"]
 
 
+def test_a_blank_answer_is_asked_for_again_with_what_was_wrong(small: Memory, script: Script):
+    script.on("answer", {"answer": " \n "}, {"answer": "Violins. [1]"})
+    result = small.query("where?").raise_for_error()
+    assert (result.answer, len(script.asked("answer"))) == ("Violins. [1]", 2)
+    assert small.runs.query(result.run_id).answer == "Violins. [1]"
+
+
+def test_an_answer_that_stays_blank_is_an_error_and_no_success(small: Memory, script: Script):
+    script.always("answer", {"answer": ""})
+    result = small.query("where?")
+    with pytest.raises(ModelReplyInvalid, match="E407.*answer: .*blank"):
+        result.raise_for_error()
+    assert result.chunks
+
+
 def test_a_citation_opens_the_very_span_of_its_source(small: Memory, script: Script):
     script.on("answer", {"answer": "It tells at some length of Flute [2]. And of Dutch and of nothing else at all [3]."})
     result = small.query("where?").raise_for_error()
@@ -122,7 +137,7 @@ def test_a_citation_opens_the_very_span_of_its_source(small: Memory, script: Scr
     assert all(start <= low < high <= end for start, end, (low, high) in spans)
 
 
-@pytest.mark.parametrize("answer", ["Nothing is cited.", "A number of nobody [7].", "[0]", ""])
+@pytest.mark.parametrize("answer", ["Nothing is cited.", "A number of nobody [7].", "[0]"])
 def test_an_answer_that_cites_nothing_uses_its_chunks_uncited(small: Memory, script: Script, answer: str):
     script.on("answer", {"answer": answer})
     result = small.query("where?").raise_for_error()

@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from memoir_engine.errors import InvalidSetting
-from memoir_engine.query.strategies import widths
+from memoir_engine.query.strategies import widths, without_effect
 
 MANY = 1000
 
@@ -68,3 +68,18 @@ def test_a_width_is_at_least_one_and_never_above_what_is_offered_or_the_cap(
 def test_numbers_that_cannot_be_are_refused_by_name(strategy: str, n: int | None, n2: int | None, told: str):
     with pytest.raises(InvalidSetting, match=told):
         widths(strategy, n, n2, max_width=12)
+
+
+@pytest.mark.parametrize(
+    ("strategy", "n", "n2", "told"),
+    [
+        ("one_shot", 5, None, ("one_shot follows one category at each level: n = 5 has no effect",)),
+        ("one_shot", 1, None, ()),
+        ("wide_branch", 10**30, None, (f"n = {10**30} is above max_width: at most 12 categories are followed at a level",)),
+        ("wide_branch", 3, 2, ("wide_branch keeps its width at every level: n2 = 2 has no effect",)),
+        ("zoom_in", 12, 2, ()),
+        ("branch_out", None, None, ()),
+    ],
+)
+def test_a_number_that_has_no_effect_is_told(strategy: str, n: int | None, n2: int | None, told: tuple[str, ...]):
+    assert without_effect(strategy, n, n2, max_width=12) == told

@@ -215,3 +215,9 @@ def test_options_that_cannot_be_are_refused_before_a_run_is_begun(small: Memory,
     with pytest.raises(ConfigurationError, match=told):
         small.query("where?", **options)
     assert [run.verb for run in small.runs.list()] == ["ingest_text"]
+
+
+def test_a_width_that_is_cut_is_told_with_the_answer_and_when_the_run_is_read_again(small: Memory):
+    result = small.query("where?", strategy="one_shot", n=5).raise_for_error()
+    assert result.warnings == ("one_shot follows one category at each level: n = 5 has no effect",)
+    assert small.runs.query(result.run_id).warnings == result.warnings
