@@ -120,15 +120,22 @@ class TreeCache:
         rows = tree.snapshot(tx)
         changed = chunks.changes_since(tx, self._now.seq)
         made, leaf_of = self._now.profiles.fork(), dict(self._leaf_of)
+        before = {row.id: row.parent_id for row in self._now.rows}
+        now = {row.id: row.parent_id for row in rows.categories}
         for row in rows.categories:
-            made.place(row.id, row.parent_id)
+            if row.id not in before:
+                made.place(row.id, row.parent_id)
         for chunk in changed.closed:
             if chunk in leaf_of:
                 made.remove(leaf_of.pop(chunk), chunk)
         for filed in changed.filed:
             self._file(made, leaf_of, filed)
-        for gone in {row.id for row in self._now.rows} - {row.id for row in rows.categories}:
+        for gone in before.keys() - now.keys():
             made.drop(gone)
+        if any(now[one] != before[one] for one in now.keys() & before.keys()):
+            made = made.rearranged(now, leaf_of)
+        else:
+            made.in_order({filed.category_id for filed in changed.filed})
         return TreeNow(rows.seq, self._depth, rows.categories, made), leaf_of
 
     def _file(self, made: Profiles, leaf_of: dict[int, int], filed: chunks.Filed) -> None:

@@ -142,6 +142,25 @@ class Profiles:
         for category in self._up(new_leaf):
             self._writable(category)[chunk] = row
 
+    def in_order(self, leaves: Iterable[int]) -> None:
+        """What these leaves and all above them hold, in the order of chunks again, after old chunks have come to them."""
+        for category in {above for leaf in leaves for above in self._up(leaf)}:
+            held = self._writable(category)
+            self._held[category] = dict(sorted(held.items()))
+
+    def rearranged(self, parents: Mapping[int, int], leaves: Mapping[int, int]) -> Profiles:
+        """The same chunks in another tree. parents: category → its parent; leaves: chunk → its leaf."""
+        rows = {chunk: row for held in self._held.values() for chunk, row in held.items()}
+        made = self.fork()
+        made._parents, made._children, made._held, made._shelves, made._leaves = {}, {}, {}, {}, None
+        for category, parent in parents.items():
+            made.place(category, parent)
+        for chunk in sorted(leaves):
+            for category in made._up(leaves[chunk]):
+                made._held.setdefault(category, {})[chunk] = rows[chunk]
+        made._own = set(made._held)
+        return made
+
     # --- what it tells -----------------------------------------------------------------------------------------------
 
     def size(self, category: int) -> int:

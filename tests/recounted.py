@@ -1,0 +1,30 @@
+"""Whether the profiles a cache keeps up are those that a reading of everything gives."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from memoir_engine.store.evidence import TreeCache, TreeNow
+from memoir_engine.text.terms import terms
+from small_stores import Store
+
+ASKED = "alpha says number 1. beta says number 2."
+
+
+def told(now: TreeNow) -> dict[int, tuple[Any, ...]]:
+    """Per parent its children with size, key terms and nearness to some text."""
+    text = [terms(ASKED)]
+    found: dict[int, tuple[Any, ...]] = {}
+    for parent in (0, *(row.id for row in now.rows)):
+        options = [row.id for row in now.children(parent)]
+        sizes = [now.profiles.size(one) for one in options]
+        words = [sorted(now.profiles.key_terms(one, 40)) for one in options]
+        near = now.profiles.opinion(parent, options, text).tolist() if options else []
+        found[parent] = (options, sizes, words, near)
+    return found
+
+
+def differs(store: Store, cache: TreeCache) -> str | None:
+    """What the cache has otherwise than one that reads everything anew."""
+    kept, anew = told(cache.current()), told(TreeCache(store.db, depth=3).current())
+    return next((f"below {one}: {kept.get(one)} is not {anew[one]}" for one in anew if kept.get(one) != anew[one]), None)
