@@ -17,6 +17,7 @@ from memoir_engine.store import ids, payloads
 from memoir_engine.store import tables as t
 from memoir_engine.store.canon import canonical, parse, seal
 from memoir_engine.store.database import is_retried
+from memoir_engine.store.rules import tame
 from memoir_engine.store.types import Tx
 
 
@@ -105,7 +106,7 @@ def _row(attempt: Attempt, subject: str | None) -> dict[str, Any]:
         "tokens_completion": attempt.tokens_completion,
         "tokens_estimated": int(attempt.tokens_estimated),
         "cost": None if attempt.cost is None else round(attempt.cost, 10),
-        "error": attempt.error and attempt.error.replace("\x00", "").encode("utf-8", "replace").decode(),
+        "error": attempt.error and tame(attempt.error),
         "reused_from": attempt.reused_from,
     }
 

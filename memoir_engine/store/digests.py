@@ -17,6 +17,7 @@ from sqlalchemy import Table, select
 
 from memoir_engine.store import tables as t
 from memoir_engine.store.canon import COVERED, digest, roll_up, values_digest
+from memoir_engine.store.closing import OUTCOME, outcome_digest
 from memoir_engine.store.runs import ALIVE, RESUMABLE
 from memoir_engine.store.told import Problem, Told
 from memoir_engine.store.types import Tx
@@ -121,8 +122,9 @@ def _chunks(tx: Tx, told: Told) -> Iterator[Problem]:
 
 def _runs(tx: Tx, told: Told, named: dict[str, int | None]) -> Iterator[Problem]:
     left = dict(told.closings)
-    more = ("id", "status", "closed_seq", "committed_seq", "request")
-    for true, stored, number, status, closed_seq, committed_seq, request in _stream(tx, t.run, *more):
+    more = ("id", "closed_seq", "request", "salt", *OUTCOME)
+    for true, stored, number, closed_seq, request, salt, *outcome in _stream(tx, t.run, *more):
+        status = outcome[0]
         closings = left.pop(number, [])
         last = closings[-1] if closings else None
         named[request] = last.seq if last else None
@@ -133,8 +135,10 @@ def _runs(tx: Tx, told: Told, named: dict[str, int | None]) -> Iterator[Problem]
                 yield Problem(last.seq, f"run {number} ended as event {last.seq} says and is open again")
         elif last is None:
             yield Problem(None, f"run {number} ended and stands in no event")
-        elif (closed_seq, status) != (last.seq, last.status) or committed_seq not in (None, *(c.seq for c in closings)):
+        elif (closed_seq, status) != (last.seq, last.status):
             yield Problem(last.seq, f"run {number} did not end as event {last.seq} says")
+        elif last.outcome not in (None, outcome_digest(salt, outcome)):
+            yield Problem(last.seq, f"what run {number} came to is not what event {last.seq} covers")
     for number, closings in left.items():
         yield Problem(closings[-1].seq, f"run {number} of event {closings[-1].seq} is missing")
 

@@ -15,10 +15,11 @@ from sqlalchemy import func, insert, select, update
 from memoir_engine.errors import NothingChanges
 from memoir_engine.results import Action, Helper
 from memoir_engine.run import Clock
-from memoir_engine.store import chain, ids, runs, sources
+from memoir_engine.store import chain, ids, sources
 from memoir_engine.store import tables as t
 from memoir_engine.store.canon import seal
 from memoir_engine.store.chain import OpenAction
+from memoir_engine.store.closing import close_with
 from memoir_engine.store.plan import NewHelper
 from memoir_engine.store.rules import check_text
 from memoir_engine.store.types import Tx
@@ -100,7 +101,7 @@ def regenerated(
     if in_force:
         _put_in_force(tx, source_id, row["version"])
     made = {"source_id": source_id, "version": row["version"], "in_force": in_force, "tokens": new.tokens}
-    runs.close_with(tx, action, run_id, now=clock.now(), result=(result or {}) | made)
+    close_with(tx, action, run_id, now=clock.now(), result=(result or {}) | made)
     return action.id
 
 

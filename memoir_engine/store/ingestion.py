@@ -26,7 +26,6 @@ from memoir_engine.store import (
     inputs,
     orphans,
     payloads,
-    runs,
     schema,
     sources,
     versions,
@@ -34,6 +33,7 @@ from memoir_engine.store import (
 from memoir_engine.store import tables as t
 from memoir_engine.store.canon import canonical, roll_up, seal
 from memoir_engine.store.chain import OpenAction
+from memoir_engine.store.closing import close_with
 from memoir_engine.store.placing import Placed, place
 from memoir_engine.store.plan import AlreadyStored, IngestPlan, NewChunk, Receipt, Stored
 from memoir_engine.store.rules import check_field, check_text
@@ -92,7 +92,7 @@ def commit(
     _file(tx, action, plan, placed, first, leaf_decisions, now)
     _replace(tx, action, plan, first["source"])
     stored = Stored(first["source"], action.id, len(plan.chunks), len(placed.made))
-    head = runs.close_with(tx, action, run_id, now=now, result=result(stored))
+    head = close_with(tx, action, run_id, now=now, result=result(stored))
     inputs.forget_ended(tx, subject)
     return Receipt(first["source"], receipt["helper"], action.id, first["chunk"], placed.ids, head.seq, head.hash)
 

@@ -51,6 +51,11 @@ def check_field(value: str, field: str, limit: int = FIELD_LIMIT) -> str:
     return check_text(value, field)
 
 
+def tame(text: str) -> str:
+    """What a library said, as every database stores it: without NUL characters and halves of surrogate pairs."""
+    return text.replace("\x00", "").encode("utf-8", "replace").decode()
+
+
 def _name_problem(name: str) -> str | None:
     if not name:
         return "it is empty"

@@ -1,7 +1,7 @@
 """Runs as the ledger has them: created before their first call, closed by an event in the chain.
 
-Invariant: a run that ended, however it ended, has a `run.closed` event with the digests of its calls and its decisions.
-One that goes on again is open again, and closed anew. One that waits for a person needs no process and never expires.
+Invariant: a run that ended, however it ended, is closed in the chain (`closing`). One that goes on is open again, and
+closed anew. One that waits for a person needs no process and never expires.
 `run_event` is progress for the eye, no evidence: it is not chained.
 Source: DESIGN §2.5, §6, §7.
 """
@@ -17,12 +17,13 @@ from sqlalchemy import ColumnElement, bindparam, delete, func, insert, select, u
 
 from memoir_engine.errors import IngestionInterrupted, MemoirError, RunNotFound
 from memoir_engine.events import Stamped
-from memoir_engine.results import AuditHead, EventView, RunView
+from memoir_engine.results import EventView, RunView
 from memoir_engine.run import Clock, RunStatus
 from memoir_engine.store import inputs, payloads
 from memoir_engine.store import tables as t
-from memoir_engine.store.canon import canonical, parse, roll_up, seal
+from memoir_engine.store.canon import canonical, parse, seal
 from memoir_engine.store.chain import OpenAction
+from memoir_engine.store.closing import Ending, close
 from memoir_engine.store.database import is_retried
 from memoir_engine.store.rules import check_field
 from memoir_engine.store.types import Tx
@@ -134,11 +135,8 @@ def finish(
         return
     action = OpenAction(tx, verb="close", actor=row.actor, clock=clock)
     action.describe(reason=None, run_id=run_id)
-    add_closing(tx, action, run_id, status)
+    close(tx, action, run_id, Ending(status, clock.now(), result, error, remedy))
     action.seal()
-    _set(tx, run_id, status=status, ended_at=clock.now(), error=error, remedy=remedy)
-    if result is not None:
-        _set(tx, run_id, result=canonical(result))
 
 
 def expired(tx: Tx, *, now: datetime, ttl_s: float) -> tuple[str, ...]:
@@ -159,33 +157,6 @@ def interrupt_expired(tx: Tx, *, clock: Clock, ttl_s: float) -> tuple[str, ...]:
         error, remedy = (str(ended), ended.remedy) if resumable else ("its process ended", "Ask, or start it, again.")
         finish(tx, run_id, "interrupted", clock=clock, error=error, remedy=remedy)
     return found
-
-
-def add_closing(tx: Tx, action: OpenAction, run_id: str, status: RunStatus) -> None:
-    """The event that covers the run with its calls and decisions so far."""
-    calls = tx.execute(select(t.model_call.c.digest).where(t.model_call.c.run_id == run_id).order_by(t.model_call.c.id))
-    chosen = tx.execute(select(t.decision.c.digest).where(t.decision.c.run_id == run_id).order_by(t.decision.c.id))
-    call_digests, decision_digests = calls.scalars().all(), chosen.scalars().all()
-    row = tx.execute(select(t.run.c.digest).where(t.run.c.id == run_id)).scalar_one()
-    seq = action.add(
-        "run.closed",
-        run=run_id,
-        status=status,
-        digest=row,
-        calls=[len(call_digests), roll_up(call_digests)],
-        decisions=[len(decision_digests), roll_up(decision_digests)],
-    )
-    _set(tx, run_id, closed_seq=seq)
-    if status in ("done", "cancelled"):
-        inputs.forget(tx, run_id)
-
-
-def close_with(tx: Tx, action: OpenAction, run_id: str, *, now: datetime, result: dict[str, Any]) -> AuditHead:
-    """End an action with the end of the run that led to it: done, with its result, and its answers are spent."""
-    add_closing(tx, action, run_id, "done")
-    head = action.seal()
-    _set(tx, run_id, committed_seq=head.seq, status="done", ended_at=now, result=canonical(result))
-    return head
 
 
 def get(tx: Tx, run_id: str, *, user: str | None = None) -> RunView:

@@ -41,11 +41,12 @@ class Version(NamedTuple):
 
 
 class Closing(NamedTuple):
-    """A `run.closed`: how many calls and decisions it covers, and their roll-ups."""
+    """A `run.closed`: the digests of the run and of what it came to; how many calls and decisions, and their roll-ups."""
 
     seq: int
     status: str
     digest: str
+    outcome: str | None  # absent before outcomes were covered
     calls: tuple[int, str]
     decisions: tuple[int, str]
 
@@ -174,7 +175,8 @@ class Told:
             self.reviews[seq] = action
 
     def _run_closed(self, seq: int, _action: str, body: Body) -> None:
-        covers = Closing(seq, body["status"], body["digest"], tuple(body["calls"]), tuple(body["decisions"]))
+        calls, decisions = tuple(body["calls"]), tuple(body["decisions"])
+        covers = Closing(seq, body["status"], body["digest"], body.get("outcome"), calls, decisions)
         self.closings.setdefault(body["run"], []).append(covers)
 
     def _end(self, chunk: int, seq: int) -> None:

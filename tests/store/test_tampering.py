@@ -41,6 +41,13 @@ EDITS = {
     "filing time": "UPDATE filing SET created_at = '2020-01-01 00:00:00.000000' WHERE chunk_id = 2",
     "run": "UPDATE run SET actor = 'somebody'",
     "run status": "UPDATE run SET status = 'failed' WHERE status = 'done'",
+    "run end": "UPDATE run SET ended_at = '2020-01-01 00:00:00.000000' WHERE status = 'failed'",
+    "run result": """UPDATE run SET result = '{"used":[[1,1,[],true]]}' WHERE verb = 'query'""",
+    "ingestion result": "UPDATE run SET result = '{}' WHERE committed_seq IS NOT NULL",
+    "run error": "UPDATE run SET error = NULL WHERE status = 'failed'",
+    "run remedy": "UPDATE run SET remedy = 'Pay.' WHERE status = 'failed'",
+    "run tree": "UPDATE run SET tree_seq = 1 WHERE status = 'done'",
+    "run commit": "UPDATE run SET committed_seq = NULL",
     "model_call": "UPDATE model_call SET tokens_prompt = 1",
     "decision": "UPDATE decision SET attempts = 9 WHERE id = 2",
     "decision opinions": "UPDATE decision SET opinions = '[]' WHERE id = 2",
@@ -96,16 +103,16 @@ def filled(new_database: Callable[[], str]) -> Iterator[Store]:
     """A row in every table: a question, runs that came to nothing, an ingestion, one chunk moved. Forgeries are rolled back."""
     clock, url = SteadyClock(), new_database()
     store = Store(Database.open(url, clock=clock, depth=3), clock, url)
-    run = store.begin()
+    run = store.begin(verb="query")
     attempt = Attempt(
         run, "select", "1", "f" * 64, "m", "offline", "native", {}, 1, clock.now(), 1.25, 10, 5, False, 0.01, "p", "r"
     )
     call = store.db.write(lambda tx: calls.record(tx, attempt))
     choice = NewChoice(1, 0, (), ((1, "Art"), (2, "Law")), ((1, 2),), call_id=call)
     store.db.write(lambda tx: decisions.record(tx, run, [choice]))
-    store.db.write(lambda tx: runs.finish(tx, run, "done", clock=clock))
+    store.db.write(lambda tx: runs.finish(tx, run, "done", clock=clock, result={"used": []}))
     failed, cancelled = store.begin(), store.begin()
-    store.db.write(lambda tx: runs.finish(tx, failed, "failed", clock=clock))
+    store.db.write(lambda tx: runs.finish(tx, failed, "failed", clock=clock, error="it \x00 broke", remedy="Mend it."))
     store.db.write(lambda tx: runs.finish(tx, cancelled, "cancelled", clock=clock))
     paths = (("Art", "Music", "Jazz"), ("Art", "Music", "Opera"), ("Law", "Tax", "Vat"))
     receipt = store.ingest("alpha", *paths)
