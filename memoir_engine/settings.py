@@ -137,8 +137,8 @@ class MemoirConfig(_Settings):
     """The most categories a strategy follows at one level."""
     width_scope: Literal["level", "path"] = "level"
     """Whether a strategy's N counts over all open paths of a level, or for each path."""
-    profile_terms: int = Field(default=32, ge=0, le=256)
-    """Key terms shown beside a category's name."""
+    profile_terms: int = Field(default=12, ge=0, le=40)
+    """Key terms of a category shown in prompts beside its name; more of them leave room for fewer categories."""
     max_token_budget: int = Field(default=8000, ge=1)
     """Tokens of the final answer prompt."""
     prompt_limiting_strategy: Literal["PRUNE", "SUMMARIZE"] = "PRUNE"

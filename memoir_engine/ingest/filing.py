@@ -63,7 +63,16 @@ class Filing:
     """One source against one draft of the tree. `profiles` is this ingestion's own fork."""
 
     def __init__(
-        self, material: Material, tree: DraftTree, profiles: Profiles, *, ask: Ask, run: Run, gate: Gate, batch_size: int
+        self,
+        material: Material,
+        tree: DraftTree,
+        profiles: Profiles,
+        *,
+        ask: Ask,
+        run: Run,
+        gate: Gate,
+        batch_size: int,
+        profile_terms: int,
     ) -> None:
         self.material = material
         self.tree = tree
@@ -74,6 +83,7 @@ class Filing:
         self._run = run
         self._gate = gate
         self._batch_size = batch_size
+        self._profile_terms = profile_terms
         self._lock = threading.Lock()  # profiles are read in the pool by several batches at once
 
     async def walk(self) -> list[Chosen]:
@@ -138,7 +148,7 @@ class Filing:
                 frame.options.names,
                 opinions,
                 [self.profiles.size(category) for category in ids],
-                lambda index: self.profiles.key_terms(ids[index]),
+                lambda index: self.profiles.key_terms(ids[index], self._profile_terms),
             )
         chunks = tuple((number, self.material.texts[p]) for number, p in enumerate(batch, 1))
         nearest = {

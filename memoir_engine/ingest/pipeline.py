@@ -111,6 +111,7 @@ async def _plan(
         run=run,
         gate=Gate(means.config.max_concurrency),
         batch_size=means.config.batch_size,
+        profile_terms=means.config.profile_terms,
     )
     try:
         chosen = await filing.walk()

@@ -15,7 +15,6 @@ import numpy as np
 from numpy.typing import NDArray
 
 MAX_TOKENS = 2000
-MAX_TERMS = 12
 PER_TEXT = 8  # likeliest options named for each text
 _CHARS_PER_TOKEN = 3
 
@@ -49,7 +48,7 @@ def likeliest(
     left, shown = max_tokens * _CHARS_PER_TOKEN, {}
     for option in _by_need(opinions):
         near = tuple(round(float(value), 3) for value in opinions[:, option])
-        found = Evidence(labels[option], int(sizes[option]), tuple(key_terms(option))[:MAX_TERMS], near)
+        found = Evidence(labels[option], int(sizes[option]), tuple(key_terms(option)), near)
         left -= len(row(found)) + 1
         if left < 0:
             break

@@ -90,6 +90,7 @@ async def query(asked: Asked, means: Means, run: Run, progress: Progress) -> Non
         ask=means.ask,
         record=means.record,
         run=run,
+        profile_terms=means.config.profile_terms,
         per_path=asked.width_scope == "path",
     )
     paths = in_order(await traverse(asked.question, walk, progress), use_rankings=asked.use_rankings)

@@ -44,6 +44,7 @@ class Walk:
     ask: Ask
     record: Record
     run: Run
+    profile_terms: int  # key terms shown of an option
     per_path: bool = False  # width_scope="path": each open path is asked apart, N of its own
 
 
@@ -176,7 +177,7 @@ def _choice(question: str, level: Level, walk: Walk) -> select.Choice:
         select.labels(level.groups),
         opinions,
         [walk.tree.profiles.size(category) for category in flat],
-        lambda index: walk.tree.profiles.key_terms(flat[index]),
+        lambda index: walk.tree.profiles.key_terms(flat[index], walk.profile_terms),
     )
     return select.Choice(
         question, level.number, walk.tree.depth, level.most, level.groups, helpers=walk.helpers, evidence=evidence

@@ -8,7 +8,7 @@ from memoir_engine.prompts.evidence import Evidence, likeliest, read_row, row
 
 
 def terms_of(index: int) -> list[str]:
-    return [f"term{index}"] * 20
+    return [f"term{index}"] * 12
 
 
 def test_options_near_a_text_are_shown_with_size_terms_and_nearness():

@@ -221,3 +221,13 @@ def test_a_width_that_is_cut_is_told_with_the_answer_and_when_the_run_is_read_ag
     result = small.query("where?", strategy="one_shot", n=5).raise_for_error()
     assert result.warnings == ("one_shot follows one category at each level: n = 5 has no effect",)
     assert small.runs.query(result.run_id).warnings == result.warnings
+
+
+@pytest.mark.parametrize("terms", [0, 2])
+def test_as_many_key_terms_are_shown_of_an_option_as_are_configured(opened: Opened, script: Script, terms: int):
+    memory = opened(profile_terms=terms, batch_size=1)
+    memory.ingest_text(paper("Music/Wind/Flute", "Art/Oil/Dutch", "Music/Strings/Violin")).raise_for_error()
+    memory.query("Which violin?").raise_for_error()
+    shown = [row for asked in script.asked("classify") for row in asked.batch.evidence]
+    shown += [row for asked in script.asked("select") for row in asked.choice.evidence]
+    assert {len(row.terms) for row in shown} == {terms}
