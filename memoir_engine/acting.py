@@ -7,11 +7,11 @@ Source: API "The ledger and the audit"; DESIGN §6.
 from __future__ import annotations
 
 from memoir_engine import given
-from memoir_engine.errors import NotAllowed
+from memoir_engine.editing import TreeEdits
 from memoir_engine.identifying import needs_auditor
-from memoir_engine.reading import SourcesView, View
+from memoir_engine.reading import SourcesView
 from memoir_engine.results import Action, UndoPreview
-from memoir_engine.run import Role, new_id
+from memoir_engine.run import new_id
 
 
 class DocumentsView(SourcesView):
@@ -30,7 +30,7 @@ class DocumentsView(SourcesView):
         )
 
 
-class ReviewView(View):
+class ReviewView(TreeEdits):
     """Correct, and take back."""
 
     def refile(self, chunk_id: int, category_id: int, reason: str | None = None) -> Action:
@@ -72,11 +72,3 @@ class ReviewView(View):
             ),
             operation=f"the undoing of {action_id}",
         )
-
-    def _new_action(self) -> str:
-        """Its id beforehand, so that a unit that is run again finds what it already wrote."""
-        return new_id(self._engine.clock.now())
-
-    def _needs(self, role: Role, verb: str) -> None:
-        if role not in self._actor.roles:
-            raise NotAllowed(actor=self._actor.name, verb=verb, role=role)

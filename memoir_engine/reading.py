@@ -140,6 +140,12 @@ class TreeView(View):
 
         return self._read(lambda tx: tree.search(tx, given.text("text", text), limit=limit))
 
+    def search_paths(self, text: str, limit: int = 20, *, leaves_only: bool = False) -> tuple[Category, ...]:
+        """Categories whose path holds every word of the text; those whose own name does come first."""
+        from memoir_engine.store import tree
+
+        return self._read(lambda tx: tree.search_paths(tx, text, limit=limit, leaves_only=leaves_only))
+
     def chunks(self, category_id: int, after: str | None = None, limit: int = 50) -> ChunkPage:
         """A page of a leaf's chunks, by creation, then id."""
         from memoir_engine.store import chunks
