@@ -4,10 +4,13 @@ from __future__ import annotations
 
 import streamlit as st
 
-from memoir_engine import Action, Memory, Overview
-from ui import charts, engine, figures, frame, jobs, problems, wording
+from memoir_engine import Action, Memory, Overview, RunView
+from ui import charts, engine, figures, filing, frame, jobs, problems, wording, wording_tree
 from ui.escape import md_escape
 from ui.question import per_path_limit
+
+SHOWN = 6  # of what needs attention
+ALONE = "local"  # the actor of an app that nobody signs in to
 
 
 def numbers(overview: Overview) -> None:
@@ -39,19 +42,32 @@ def attention(memory: Memory, overview: Overview) -> None:
     drafts = len(memory.helpers.drafts())
     with st.container(border=True, key="attention"):
         st.markdown(f"**{wording.ATTENTION}**")
-        if not overview.interrupted and not drafts:
+        failed = _failed(memory)
+        if not overview.interrupted and not drafts and not failed:
             st.markdown(wording.ALL_WELL)
         if drafts:
             waiting(drafts)
-        for run in overview.interrupted[:5]:
+        for run in [*failed, *overview.interrupted][:SHOWN]:
             with st.container(horizontal=True, vertical_alignment="center"):
-                st.markdown(md_escape(figures.one_line(jobs.name_of(run), 48)), width="content")
+                st.markdown(md_escape(figures.shortened(jobs.name_of(run), 48)), width="content")
                 jobs.status_badge(run.status)
                 st.space("stretch")
                 where = "ask" if run.verb == "query" else "sources"
                 st.page_link(f"../pages/{where}.py", label="Open", query_params={"run": run.id} if where == "ask" else None)
         if overview.interrupted:
             st.caption(wording.INTERRUPTED_NOTE)
+
+
+def _failed(memory: Memory) -> list[RunView]:
+    """Texts that could not be filed, as long as none of the same name was filed after them."""
+    failed: list[RunView] = []
+    settled: set[str] = set()
+    for run in filing.runs(memory):  # newest first
+        name = str(run.request.get("name", run.id))
+        if run.status == "failed" and name not in settled:
+            failed.append(run)
+        settled.add(name)
+    return failed
 
 
 def waiting(drafts: int) -> None:
@@ -81,7 +97,8 @@ def line(action: Action, name: str) -> str:
     about = f" **{md_escape(figures.one_line(name, 40))}**" if name else ""
     undone = " :orange-badge[taken back]" if action.undone_by else ""
     reason = f" · {md_escape(figures.one_line(action.reason, 60))}" if action.reason else ""
-    return f":small[{md_escape(action.actor)} {verb}{about}{undone}{reason} :gray[{figures.ago(action.at)}]]"
+    who = wording_tree.YOU if action.actor == ALONE else md_escape(action.actor)
+    return f":small[{who} {verb}{about}{undone}{reason} :gray[{figures.ago(action.at)}]]"
 
 
 def subjects(memory: Memory) -> None:
@@ -102,12 +119,14 @@ def first_steps(memory: Memory) -> None:
         jobs.live(memory)
 
 
+st.query_params.clear()  # this page has none; what another page left in the address would only mislead
 memory = engine.memory()
 with frame.head("overview", "Memory overview"):
     pass
 with problems.shown():
     overview = memory.overview()
     if overview.sources:
+        filing.follow(memory, key="overview-filed")
         ask_box(memory)
         numbers(overview)
         left, right = st.columns([7, 5], gap="small")

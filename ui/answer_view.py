@@ -127,7 +127,7 @@ def _answer(memory: Memory, view: RunView, result: QueryResult) -> None:
     counts = [figures.plural(len(used), "citation", "citations"), figures.plural(leaves, "leaf", "leaves")]
     st.caption(" · ".join([*counts, wording.CITATIONS]) if used else wording.NO_CITATIONS)
     if cited:
-        drawers.evidence(memory, cited)
+        drawers.evidence(memory, cited, answer.labels(result.answer, result.used_chunks)[cited.number])
 
 
 def _numbers(detail: RunDetail, result: QueryResult) -> dict[str, str]:

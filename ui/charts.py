@@ -1,4 +1,4 @@
-"""Charts, by plotly: the waterfall of a run's calls.
+"""Charts, by plotly: the waterfall of a run's calls, and what a memory is about.
 
 Invariant: labels from outside are escaped, since plotly reads a little HTML; plotly is imported when a chart is drawn.
 """
@@ -10,7 +10,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from memoir_engine import Call, Category
-from ui import figures
+from ui import figures, wording
 
 LIGHT = {
     "select": "#4F46E5",
@@ -19,10 +19,21 @@ LIGHT = {
     "text": "#11142D",
     "grid": "#E2E4F0",
     "paper": "#FFFFFF",
+    "root": "#F4F5FA",
 }
-DARK = {"select": "#818CF8", "answer": "#34D399", "condense": "#FBBF24", "text": "#E8EAF6", "grid": "#2A2E4A", "paper": "#0E1020"}
+DARK = {
+    "select": "#818CF8",
+    "answer": "#34D399",
+    "condense": "#FBBF24",
+    "text": "#E8EAF6",
+    "grid": "#2A2E4A",
+    "paper": "#0E1020",
+    "root": "#181B30",
+}
 HUES_LIGHT = ["#E0E7FF", "#E0F2FE", "#D1FAE5", "#FEF3C7", "#FCE7F3", "#EDE9FE", "#FFE4E6", "#E2E8F0"]
 HUES_DARK = ["#312E81", "#0C4A6E", "#064E3B", "#5F3F0E", "#701A4B", "#4C1D95", "#6B1D2A", "#334155"]
+MANY = 12  # categories of level 1 beyond which only they are drawn: what is inside would have no room for its name
+WHOLE = "all"  # the tile around all others; no category has this id
 MARKS = 300  # tiles; more would freeze the page
 MOST = 200  # bars; a run with more shows its first
 
@@ -63,40 +74,40 @@ def waterfall(calls: Sequence[Call], *, dark: bool) -> Any:
 
 
 def treemap(categories: Sequence[Category], *, dark: bool) -> Any:
-    """The first two levels, MARKS of them at most; a click gives the category's id as `id`."""
+    """The first two levels, the first alone where it has many, MARKS tiles at most; a click gives the category's id as `id`."""
     import plotly.graph_objects as go
 
-    upper = sorted((c for c in categories if c.level <= 2 and c.chunks), key=lambda c: (c.level, -c.chunks, c.name))[:MARKS]
+    levels = 1 if sum(c.level == 1 and c.chunks > 0 for c in categories) > MANY else 2
+    upper = sorted((c for c in categories if c.level <= levels and c.chunks), key=lambda c: (c.level, -c.chunks, c.name))[:MARKS]
     kept = {category.id for category in upper}
     shown = [category for category in upper if category.parent_id is None or category.parent_id in kept]
     roots = [category.id for category in shown if category.parent_id is None]
     family = {category.id: roots.index(category.parent_id or category.id) for category in shown}
     hues, colors = (HUES_DARK, DARK) if dark else (HUES_LIGHT, LIGHT)
     tiles = go.Treemap(
-        ids=[str(category.id) for category in shown],
-        labels=[html.escape(category.name, quote=False) for category in shown],
-        parents=[str(category.parent_id) if category.parent_id else "" for category in shown],
-        values=[category.chunks for category in shown],
+        ids=[WHOLE, *(str(category.id) for category in shown)],
+        labels=[wording.ROOT, *(html.escape(category.name, quote=False) for category in shown)],
+        parents=["", *(str(category.parent_id) if category.parent_id else WHOLE for category in shown)],
+        values=[sum(c.chunks for c in shown if c.parent_id is None), *(category.chunks for category in shown)],
         branchvalues="total",
         marker={
-            "colors": [hues[family[category.id] % len(hues)] for category in shown],
+            "colors": [colors["root"], *(hues[family[category.id] % len(hues)] for category in shown)],
             "cornerradius": 6,
-            "pad": {"t": 22, "l": 4, "r": 4, "b": 4},
+            "pad": {"t": 20, "l": 3, "r": 3, "b": 3},
             "line": {"width": 1.5, "color": colors["paper"]},
         },
-        texttemplate="%{label}<br>%{value}",
+        texttemplate="%{label} · %{value}",
         hovertemplate="%{label}: %{value} chunks<extra></extra>",
         textfont={"color": colors["text"], "size": 12.5},
         tiling={"pad": 3, "packing": "squarify"},
         pathbar={"visible": False},
-        root={"color": "rgba(0,0,0,0)"},
     )
     figure = go.Figure(tiles)
     figure.update_layout(
-        uniformtext={"minsize": 11, "mode": "hide"},
         height=430,
         margin={"l": 0, "r": 0, "t": 0, "b": 0},
         font={"family": "Inter, sans-serif"},
+        hoverlabel={"font": {"family": "Inter, sans-serif", "size": 12.5}},
         paper_bgcolor="rgba(0,0,0,0)",
     )
     return figure

@@ -9,13 +9,14 @@ from typing import Literal
 
 import streamlit as st
 
-from memoir_engine import Memory, QueryResult, UsedChunk
+from memoir_engine import Category, Memory, QueryResult, UsedChunk
 from ui import figures, problems, wire, wording
-from ui.components import reader
+from ui.components import answer, reader
 from ui.components.choices import Picked
 from ui.escape import md_escape
 
 WIDTH = 620
+SOME, MOST = 4, 24  # chunks of a leaf, categories inside
 
 
 def open_for(memory: Memory, picked: Picked, result: QueryResult | None = None) -> None:
@@ -29,13 +30,13 @@ def open_for(memory: Memory, picked: Picked, result: QueryResult | None = None) 
 
 
 @st.dialog(wording.EVIDENCE_TITLE, width=WIDTH, position="right", icon=":material/format_quote:")
-def evidence(memory: Memory, used: UsedChunk) -> None:
-    """The words a citation stands on, marked in the source."""
+def evidence(memory: Memory, used: UsedChunk, label: int) -> None:
+    """The words a citation stands on, marked in the source; `label` is the number it has in the answer."""
     with problems.shown():
         chunk = memory.tree.chunk(used.chunk_id)
         text = memory.sources.text(chunk.source_id)
     with st.container(horizontal=True, vertical_alignment="center"):
-        st.badge(f"citation {used.number}", color="blue")
+        st.badge(f"citation {label}", color="blue")
         st.markdown(f"**{md_escape(chunk.source_name)}** · {figures.chunk_name(chunk)}", width="content")
     st.caption(md_escape(figures.path(used.category_path)))
     reader.show(reader.chunk_in_source(chunk, text, used.quotes), key=f"cite-{used.chunk_id}-{used.number}", height=520)
@@ -76,11 +77,29 @@ def category(memory: Memory, category_id: int) -> None:
     with problems.shown():
         node = memory.tree.node(category_id)
     st.subheader(md_escape(node.name), anchor=False)
-    st.caption(md_escape(figures.path(node.path)))
+    if node.level > 1:
+        st.caption(md_escape(figures.path(node.path[:-1])))
     with st.grid(2, gap="small"):
         st.metric("Chunks", figures.count(node.chunks), border=True)
         st.metric("Categories inside", figures.count(node.children), border=True)
     st.page_link("../pages/tree.py", label=wording.IN_TREE, icon=":material/account_tree:", query_params={"cat": str(node.id)})
+    _inside(memory, node)
+
+
+def _inside(memory: Memory, node: Category) -> None:
+    """What one would go there to see: the categories of it, or the first chunks of a leaf."""
+    if node.is_leaf:
+        chunks = memory.tree.chunks(node.id, limit=SOME).chunks
+        st.markdown(f"**{wording.FILED_HERE}**")
+        reader.show(
+            [reader.Block(c.text, label=c.source_name, side=figures.chunk_name(c)) for c in chunks], key=f"drawer-{node.id}"
+        )
+        return
+    st.markdown(f"**{wording.INSIDE}**")
+    with st.container(gap="xsmall"):
+        for child in sorted(memory.tree.children(node.id), key=lambda c: (-c.chunks, c.name))[:MOST]:
+            label = f"{md_escape(child.name)} :gray[· {figures.plural(child.chunks, 'chunk', 'chunks')}]"
+            st.page_link("../pages/tree.py", label=label, query_params={"cat": str(child.id)})
 
 
 @st.dialog(wording.EVIDENCE, width=WIDTH, position="right", icon=":material/menu_book:")
@@ -91,7 +110,7 @@ def leaf(memory: Memory, category_id: int, result: QueryResult) -> None:
         st.caption(wording.evidence(0, 0))
         return
     st.caption(md_escape(figures.path(chunks[0].category_path)))
-    blocks = reader.chunks_read(chunks, result.used_chunks)
+    blocks = reader.chunks_read(chunks, result.used_chunks, answer.labels(result.answer, result.used_chunks))
     reader.show(blocks, key=f"leaf-{result.run_id}-{category_id}", height=560)
     st.page_link(
         "../pages/tree.py", label=wording.IN_TREE, icon=":material/account_tree:", query_params={"cat": str(category_id)}

@@ -12,6 +12,7 @@ import threading
 
 from memoir_engine import MemoirError, Memory
 
+FIRST = "A few words."
 _lock = threading.Lock()
 _held: list[Memory] = []
 
@@ -28,7 +29,8 @@ def warm() -> None:
     """Open it ahead of the first page; that page shows the error, if there is one. MEMOIR_DEMO=1 fills an empty one."""
     with contextlib.suppress(MemoirError):
         opened = memory()
-        opened.warm_up()  # imports: the first text would wait for them for seconds
+        opened.warm_up()
+        opened.estimate(FIRST)  # loads the tokeniser, for which the first text would wait
         if os.environ.get("MEMOIR_DEMO") == "1" and opened.overview().sources == 0:
             opened.start("load_samples")
 

@@ -69,7 +69,9 @@ def elapsed(run: RunView) -> str:
 
 
 def spent(run: RunView) -> str:
-    """Time, calls, tokens and money of a run, for Markdown."""
+    """Time of a run, for Markdown; calls, tokens and money where there were any."""
+    if not run.calls:
+        return elapsed(run)
     used = short(run.tokens_prompt + run.tokens_completion)
     return f"{elapsed(run)} · {plural(run.calls, 'call', 'calls')} · {used} tokens · {md_escape(money(run.cost))}"
 
@@ -94,6 +96,15 @@ def zone() -> tzinfo:
         return ZoneInfo(st.context.timezone or "UTC")
     except (ZoneInfoNotFoundError, ValueError):
         return UTC
+
+
+def shortened(name: str, limit: int = 60) -> str:
+    """Cut in the middle, so that the beginning and the ending of a file's name stay."""
+    flat = " ".join(name.split())
+    if len(flat) <= limit:
+        return flat
+    tail = min(14, limit // 3)
+    return f"{flat[: limit - tail - 1].rstrip()}…{flat[-tail:].lstrip()}"
 
 
 def one_line(text: str, limit: int = 160) -> str:

@@ -20,6 +20,8 @@ ICONS = {
     "settings": ":material/settings:",
 }
 
+A_ROW: list[Literal["single-row", "single-cell"]] = ["single-row", "single-cell"]  # a click on any word of it chooses a row
+
 
 @contextmanager
 def head(page: str, title: str) -> Iterator[None]:

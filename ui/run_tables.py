@@ -8,7 +8,7 @@ import streamlit as st
 
 from memoir_engine import Call, Chunk, Memory, QueryResult, RunDetail
 from ui import asked_view, charts, drawers, figures, summary_view, wording
-from ui.components import reader
+from ui.components import answer, reader
 
 
 def tabs(memory: Memory, detail: RunDetail, result: QueryResult) -> None:
@@ -94,7 +94,11 @@ def _read(result: QueryResult) -> None:
     if result.left_out:
         st.caption(wording.LEFT_OUT.format(chunks=figures.plural(result.left_out, "chunk", "chunks")))
     if result.chunks:
-        reader.show(reader.chunks_read(result.chunks, result.used_chunks), key=f"read-{result.run_id}", height=520)
+        reader.show(
+            reader.chunks_read(result.chunks, result.used_chunks, answer.labels(result.answer, result.used_chunks)),
+            key=f"read-{result.run_id}",
+            height=520,
+        )
 
 
 def _dropped(result: QueryResult) -> None:

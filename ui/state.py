@@ -5,6 +5,9 @@ Invariant: nothing from the URL or the browser is trusted; a value of the wrong 
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+from typing import Any
+
 import streamlit as st
 
 
@@ -26,6 +29,14 @@ def show(**wanted: str | int | None) -> None:
             st.query_params.pop(name, None)
         elif st.query_params.get(name) != str(value):
             st.query_params[name] = str(value)
+
+
+def row(selected: Mapping[str, Any]) -> int | None:
+    """The row of a table that was clicked, by its box or by any of its cells."""
+    chosen = selected["selection"]
+    if chosen["rows"]:
+        return int(chosen["rows"][0])
+    return int(chosen["cells"][0][0]) if chosen.get("cells") else None
 
 
 def ids(key: str) -> set[int]:

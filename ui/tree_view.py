@@ -28,7 +28,7 @@ def root(memory: Memory, overview: Overview) -> None:
 
 
 def category(memory: Memory, node: Category) -> None:
-    _crumbs(memory.tree.path(node.id))
+    _crumbs(memory.tree.path(node.id)[:-1])
     _name(node)
     depth = memory.config.hierarchy_depth
     inside = {"Level": f"{node.level} of {depth}"} if node.is_leaf else {wording.INSIDE: figures.count(node.children)}
@@ -114,10 +114,11 @@ def _share(memory: Memory, node: Category) -> str:
 def _inside(nodes: Sequence[Category], key: str) -> None:
     import pandas as pd
 
+    nodes = sorted(nodes, key=lambda node: (-node.chunks, node.name))
     most = max((node.chunks for node in nodes), default=1) or 1
-    rows = pd.DataFrame(
-        [{"Category": n.name, "Chunks": n.chunks, "Share": n.chunks / most, "Inside": n.children or None} for n in nodes]
-    )
+    rows = pd.DataFrame([{"Category": n.name, "Chunks": n.chunks, "Share": n.chunks / most, "Inside": n.children} for n in nodes])
+    if not rows["Inside"].any():
+        rows = rows.drop(columns="Inside")
     columns = {
         "Category": st.column_config.TextColumn(),
         "Inside": st.column_config.NumberColumn(wording.INSIDE, format="localized", width=110),
@@ -129,7 +130,7 @@ def _inside(nodes: Sequence[Category], key: str) -> None:
         rows,
         hide_index=True,
         key=key,
-        selection_mode="single-row",
+        selection_mode=frame.A_ROW,
         column_config=columns,
         height=frame.table_height(len(nodes)),
         on_select=lambda: _open(key, "cat", [n.id for n in nodes]),
@@ -164,7 +165,7 @@ def _filed(memory: Memory, node: Category) -> None:
         rows,
         hide_index=True,
         key=key,
-        selection_mode="single-row",
+        selection_mode=frame.A_ROW,
         column_config=columns,
         height=frame.table_height(len(ids)),
         on_select=lambda: _open(key, "chunk", ids),
@@ -187,6 +188,6 @@ def _turn(place: str, after: str) -> None:
 
 
 def _open(key: str, name: str, ids: list[int]) -> None:
-    rows = st.session_state[key]["selection"]["rows"]
-    if rows and rows[0] < len(ids):
-        state.show(**{name: ids[rows[0]]})
+    row = state.row(st.session_state[key])
+    if row is not None and row < len(ids):
+        state.show(**{name: ids[row]})

@@ -1,5 +1,6 @@
-"""What the tree and the drawers say beside what is in `wording`: orders, what a drawer shows of a category."""
+"""Small words of the pages to look around in: the orders of the tree, who acted."""
 
 from __future__ import annotations
 
 ORDER = {"order": "Order of the categories: click to change it", "bySize": "by size", "byName": "by name"}
+YOU = "You"

@@ -58,7 +58,7 @@ def test_each_strategy_has_its_own_numbers(filled: Memory, strategy: str, n: int
 def test_the_answer_is_given_as_text_with_its_citations(filled: Memory, answered: QueryResult):
     drawn = component(opened("ask", run=answered.run_id), f"answer-{answered.run_id}")
     assert drawn["text"] == answered.answer
-    assert [number for number, _ in drawn["cites"]] == [used.number for used in answered.used_chunks]
+    assert [number for number, _, _ in drawn["cites"]] == [used.number for used in answered.used_chunks]
 
 
 def test_the_numbers_of_a_run_stand_beside_the_answer(filled: Memory, answered: QueryResult):

@@ -35,7 +35,7 @@ def test_a_filled_memory_is_told_in_numbers(filled: Memory):
 
 
 def test_recent_activity_names_who_filed_what(filled: Memory):
-    assert "local filed **accounts\\.md**" in words(opened())
+    assert "You filed **accounts\\.md**" in words(opened())
 
 
 def test_the_audit_head_stands_small_on_the_page(filled: Memory):
@@ -60,6 +60,24 @@ def test_a_job_that_a_killed_process_left_behind_needs_attention(filled: Memory,
     page = opened()
     assert "lost\\.md" in words(page)
     assert "Nothing was half stored" in words(page)
+
+
+def test_a_text_that_could_not_be_filed_needs_attention(filled: Memory):
+    run = filled.start("ingest_file", data=b"%PDF-1.7 broken", name="broken.pdf")
+    assert ended(filled, run).status == "failed"
+    page = opened()
+    assert "broken\\.pdf" in words(page)
+    assert "Nothing is waiting for you" not in words(page)
+
+
+def test_a_failed_text_that_was_filed_afterwards_needs_no_attention(filled: Memory):
+    ended(filled, filled.start("ingest_file", data=b"%PDF-1.7 broken", name="notes"))
+    ended(filled, filled.start("ingest_text", text="The choir meets on Mondays. " * 60, name="notes"))
+    assert "Nothing is waiting for you" in words(opened())
+
+
+def test_what_another_page_left_in_the_address_is_dropped(filled: Memory):
+    assert "cat" not in opened(cat=1).query_params
 
 
 @pytest.mark.parametrize("page", PAGES)

@@ -36,7 +36,30 @@ def test_the_whole_tree_is_given_to_the_component(filled: Memory):
 
 def test_the_root_shows_the_first_level(filled: Memory):
     table = opened("tree").dataframe(key="inside-roots").value
-    assert list(table["Category"]) == [category.name for category in filled.tree.roots()]
+    assert sorted(table["Category"]) == sorted(category.name for category in filled.tree.roots())
+
+
+def test_the_largest_categories_stand_first(filled: Memory):
+    filled.ingest_text("Vinegar pickles keep in the cellar of the bakery, beside the sourdough. " * 120, name="more.md")
+    chunks = list(opened("tree").dataframe(key="inside-roots").value["Chunks"])
+    assert chunks == sorted(chunks, reverse=True)
+    assert chunks[0] > chunks[-1]
+
+
+def test_the_path_above_a_category_does_not_repeat_its_name(filled: Memory):
+    top = filled.tree.roots()[0]
+    links = [link.proto.label for link in opened("tree", cat=top.id).get("page_link")]
+    assert "Memory" in links
+    assert top.name not in links
+
+
+def test_a_click_on_a_word_of_a_row_opens_it(filled: Memory):
+    from ui import state
+
+    cell = {"selection": {"rows": [], "columns": [], "cells": [(1, "Category")]}}
+    assert state.row(cell) == 1
+    assert state.row({"selection": {"rows": [0], "columns": [], "cells": [(1, "Category")]}}) == 0
+    assert state.row({"selection": {"rows": [], "columns": [], "cells": []}}) is None
 
 
 def test_a_link_to_a_category_opens_the_way_down_to_it(filled: Memory):

@@ -5,6 +5,8 @@ Invariant: the model's text is shown as text; only numbers of chunks it really w
 
 from __future__ import annotations
 
+import re
+from collections.abc import Iterable
 from pathlib import Path
 
 import streamlit as st
@@ -21,8 +23,20 @@ _component = st.components.v2.component(
 )
 
 
+def labels(text: str, used: Iterable[UsedChunk]) -> dict[int, int]:
+    """The number of a chunk in the prompt -> the number a reader sees: 1, 2, … as they appear, then what no [n] names."""
+    known = [chunk.number for chunk in used]
+    seen = [int(found) for found in re.findall(r"\[([0-9]{1,9})\]", text)]
+    order = dict.fromkeys([number for number in seen if number in known] + known)
+    return {number: at for at, number in enumerate(order, start=1)}
+
+
 def show(text: str, used: tuple[UsedChunk, ...], *, key: str) -> UsedChunk | None:
     """Draw it; the citation that was clicked."""
-    cites = [(chunk.number, wording.OPEN_CITATION.format(path=figures.path(chunk.category_path))) for chunk in used]
+    shown = labels(text, used)
+    cites = [
+        (chunk.number, wording.OPEN_CITATION.format(path=figures.path(chunk.category_path)), shown[chunk.number])
+        for chunk in used
+    ]
     result = _component(key=key, data={"text": text, "cites": cites}, on_cited_change=lambda: None)
     return next((chunk for chunk in used if chunk.number == result.cited), None)

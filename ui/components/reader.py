@@ -5,7 +5,7 @@ Invariant: what is shown between two chunk boundaries is exactly `text[start:end
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import asdict, dataclass
 from pathlib import Path
 
@@ -53,7 +53,7 @@ def show(blocks: Sequence[Block], *, key: str, height: int = 0) -> int | None:
 def chunk_in_source(chunk: Chunk, text: str, quotes: Iterable[tuple[int, int]] = ()) -> tuple[Block, ...]:
     """The chunk marked, with what stands before and after it in the source.
 
-    quotes: spans in the source's text; those inside the chunk are marked as the supporting words.
+    quotes: spans in the source's text; what of them lies inside the chunk is marked as the supporting words.
     """
     before, after = text[max(0, chunk.start - AROUND) : chunk.start], text[chunk.end : chunk.end + AROUND]
     middle = Block(
@@ -80,15 +80,18 @@ def chunks_in_order(chunks: Iterable[Chunk]) -> tuple[Block, ...]:
     )
 
 
-def chunks_read(chunks: Iterable[Chunk], used: Iterable[UsedChunk]) -> tuple[Block, ...]:
-    """Chunks that stood in a prompt; those the answer cites carry its number, and the words it stands on are marked."""
+def chunks_read(chunks: Iterable[Chunk], used: Iterable[UsedChunk], labels: Mapping[int, int]) -> tuple[Block, ...]:
+    """Chunks that stood in a prompt; those the answer cites carry its number, and the words it stands on are marked.
+
+    labels: the number in the prompt -> the number a reader sees (`answer.labels`).
+    """
     cited = {each.chunk_id: each for each in used if each.cited}
     return tuple(
         Block(
             chunk.text,
             "focus" if chunk.id in cited else "",
             chunk.id,
-            f"[{cited[chunk.id].number}] {chunk.source_name}" if chunk.id in cited else chunk.source_name,
+            f"[{labels[cited[chunk.id].number]}] {chunk.source_name}" if chunk.id in cited else chunk.source_name,
             side=f"{figures.chunk_name(chunk)} · {figures.tokens(chunk.tokens)}",
             marks=_quotes(chunk, cited[chunk.id].quotes) if chunk.id in cited else (),
         )
@@ -108,8 +111,6 @@ def changed(changes: Iterable[WordChange]) -> tuple[Block, ...]:
 
 
 def _quotes(chunk: Chunk, quotes: Iterable[tuple[int, int]]) -> tuple[Mark, ...]:
-    return tuple(sorted((start - chunk.start, end - chunk.start, "quote") for start, end in quotes if _within(chunk, start, end)))
-
-
-def _within(chunk: Chunk, start: int, end: int) -> bool:
-    return chunk.start <= start < end <= chunk.end
+    """What of them lies in the chunk: a sentence may begin in the chunk before, or end in the one behind."""
+    parts = ((max(start, chunk.start), min(end, chunk.end)) for start, end in quotes)
+    return tuple(sorted((start - chunk.start, end - chunk.start, "quote") for start, end in parts if start < end))
