@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 from typing import Any
 
+from pandas import DataFrame
 from streamlit.testing.v1 import AppTest
 
 from machine import REPOSITORY
@@ -39,3 +40,14 @@ def component(app: AppTest, key: str) -> dict[str, Any]:
 
 def ended(memory: Memory, run_id: str) -> RunView:
     return memory.jobs.wait(run_id, timeout_s=30)
+
+
+def table(app: AppTest, column: str) -> DataFrame:
+    """The first table that has this column."""
+    return next(shown.value for shown in app.dataframe if column in shown.value.columns)
+
+
+def selected(app: AppTest, key: str, *rows: int) -> AppTest:
+    """The page after somebody has selected these rows of a table."""
+    app.session_state[key] = {"selection": {"rows": list(rows), "columns": [], "cells": []}}
+    return app.run()

@@ -8,7 +8,7 @@ from __future__ import annotations
 import streamlit as st
 
 from memoir_engine import Decision, EventView, Memory, QueryResult, RunDetail, RunView
-from ui import drawers, figures, frame, jobs, problems, run_tables, state, wording
+from ui import asked_view, drawers, figures, frame, jobs, problems, run_tables, state, wording
 from ui.components import answer, choices, copylink
 from ui.escape import md_escape
 from ui.export import as_json
@@ -23,7 +23,7 @@ def run(memory: Memory, run_id: str) -> None:
         st.page_link("../pages/sources.py", label="Sources", icon=":material/upload_file:")
         return
     _head(memory, view)
-    _question(str(view.request.get("question", "")))
+    _question(view)
     if view.status in jobs.ACTIVE:
         _while_running(memory, run_id)
     else:
@@ -34,8 +34,6 @@ def _head(memory: Memory, view: RunView) -> None:
     with frame.head("ask", "Question"):
         st.badge(f"run {view.id[-8:]}", color="gray", help=view.id)
         jobs.status_badge("answered" if view.status == "done" else view.status)
-        if view.status == "done":
-            _exactness(bool(view.result.get("deterministic", True)))
         st.space("stretch")
         if view.status in jobs.ACTIVE:
             st.button(wording.STOP, key="ask-stop", icon=":material/stop_circle:", on_click=_stop, args=(memory, view.id))
@@ -63,13 +61,9 @@ def _head(memory: Memory, view: RunView) -> None:
         copylink.show("ask-link", run=view.id)
 
 
-def _exactness(deterministic: bool) -> None:
-    label, about = wording.DETERMINISTIC if deterministic else wording.NOT_DETERMINISTIC
-    st.badge(label, color="gray" if deterministic else "orange", help=about)
-
-
-def _question(text: str) -> None:
-    st.markdown(f"> {md_escape(text)}")
+def _question(view: RunView) -> None:
+    st.markdown(f"> {md_escape(str(view.request.get('question', '')))}")
+    st.caption(asked_view.line(view))
 
 
 def _while_running(memory: Memory, run_id: str) -> None:
@@ -106,7 +100,7 @@ def _ended(memory: Memory, detail: RunDetail) -> None:
     with left.container(border=True, height="stretch", key="answer"):
         _answer(memory, detail.run, result)
     with right:
-        frame.metrics(_numbers(detail, result), width=72, explained=False)
+        frame.metrics(_numbers(detail, result), width=84)
     for warning in result.warnings:
         st.caption(f":orange[:material/warning:] {md_escape(warning)}")
     _path(memory, result, detail)

@@ -7,10 +7,24 @@ from typing import Any
 
 import streamlit as st
 
-from memoir_engine import Call, Memory, QueryResult, RunDetail
-from ui import wording
+from memoir_engine import Call, Memory, QueryResult, RunDetail, RunView
+from ui import figures, wording
 
 SETTINGS = ("prompt_limiting_strategy", "max_token_budget", "use_rankings", "width_scope", "temperature")  # else as configured
+
+
+def line(view: RunView) -> str:
+    """The short of it, in one line."""
+    asked, strategy = view.request, str(view.request.get("strategy", ""))
+    budget = asked.get("max_token_budget")
+    told = [
+        wording.STRATEGIES[strategy][0] if strategy in wording.STRATEGIES else "",
+        *(f"{name.upper()} {asked[name]}" for name in ("n", "n2") if asked.get(name) is not None),
+        str(asked.get("prompt_limiting_strategy", "")),
+        wording.BUDGET_OF.format(tokens=figures.tokens(int(budget))) if budget else "",
+        _exact(bool(view.result.get("deterministic", True)))[0] if view.status == "done" else "",
+    ]
+    return " · ".join(part for part in told if part)
 
 
 def show(memory: Memory, detail: RunDetail, result: QueryResult) -> None:
@@ -20,8 +34,7 @@ def show(memory: Memory, detail: RunDetail, result: QueryResult) -> None:
         _table(_asked(memory, detail.run.request), key=f"asked-with-{detail.run.id}")
     with right:
         st.markdown(f"**{wording.SENT_WITH}**")
-        _, about = wording.DETERMINISTIC if result.deterministic else wording.NOT_DETERMINISTIC
-        st.caption(about)
+        st.caption(_exact(result.deterministic)[1])
         _table(_sent(detail.calls), key=f"sent-with-{detail.run.id}")
 
 
@@ -31,6 +44,10 @@ def _asked(memory: Memory, request: dict[str, Any]) -> list[tuple[str, str]]:
     config = memory.config
     silent = [name for name in SETTINGS if name not in request]
     return chosen + [(name, wording.AS_CONFIGURED.format(value=_plain(getattr(config, name)))) for name in silent]
+
+
+def _exact(deterministic: bool) -> tuple[str, str]:
+    return wording.DETERMINISTIC if deterministic else wording.NOT_DETERMINISTIC
 
 
 def _sent(calls: Sequence[Call]) -> list[tuple[str, str]]:

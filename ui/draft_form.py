@@ -180,7 +180,7 @@ def _wrong(draft: HelperDraft, name: str, value: str, errors: dict[str, str]) ->
 
 
 def _tell(problem: str) -> None:
-    st.caption(f":red[:material/error: {md_escape(problem)}]")
+    st.markdown(f":small[:red[:material/error: {md_escape(problem)}]]")
 
 
 def _of(tokens: int, most: int) -> str:

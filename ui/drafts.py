@@ -73,6 +73,7 @@ def waiting(memory: Memory) -> None:
                 "State": st.column_config.TextColumn(width=220),
             },
             height=frame.table_height(len(rows), most=10),
+            placeholder="",
         ).selection.rows
         _actions(memory, drafts, [drafts[row] for row in chosen if row < len(drafts)])
 
@@ -119,7 +120,7 @@ def _cancel(memory: Memory, meant: Sequence[HelperDraft]) -> None:
 
 def _row(draft: HelperDraft, shown: HelperPreview) -> dict[str, object]:
     fields = shown.fields
-    needs = ", ".join(said.FIELD_LABELS.get(name, name).lower() for name in shown.errors)
+    needs = ", ".join(said.NEEDED[name] for name in (*FIELDS, TEXT) if name in shown.errors)
     return {
         "Name": draft.name,
         "Date": fields["date"],

@@ -75,7 +75,7 @@ def _own(memory: Memory, source: Source, current: Helper | None, flag: str) -> N
         shown = memory.helpers.preview(text=text)
         st.caption(said.OF_TOKENS.format(tokens=shown.tokens, most=said.HELPER_TOKENS))
         if shown.tokens > said.HELPER_TOKENS:
-            st.caption(f":red[:material/error: {md_escape(_too_long(memory, text))}]")
+            st.markdown(f":small[:red[:material/error: {md_escape(_too_long(memory, text))}]]")
         reason = st.text_input(said.REASON, placeholder=said.REASON_PLACEHOLDER, key=f"own-reason-{source.id}", max_chars=500)
         with st.container(horizontal=True):
             if st.button(said.SAVE, key="own-save", type="primary", icon=":material/check:"):
@@ -195,14 +195,11 @@ def _compare(memory: Memory, source_id: int, history: Sequence[Helper]) -> None:
     with st.container(horizontal=True):
         before = _version(said.BEFORE_VERSION, list(texts), other.version, f"compare-a-{key}")
         after = _version(said.AFTER_VERSION, list(texts), current.version, f"compare-b-{key}")
-    for column, number in zip(st.columns(2, gap="small"), (before, after), strict=True):
-        with column.container(border=True, height="stretch"):
-            one = texts[number]
-            line = said.VERSION_LINE.format(
-                version=number, origin=said.HELPER_ORIGIN[one.origin], tokens=figures.tokens(one.tokens)
-            )
-            st.caption(line)
-            st.text(one.text)
+    _difference(memory, source_id, before, after)
+    _both(texts[before], texts[after])
+
+
+def _difference(memory: Memory, source_id: int, before: int, after: int) -> None:
     with st.container(horizontal=True, vertical_alignment="center"):
         st.markdown(f"**{said.DIFFERENCE}**", width="content")
         st.markdown(said.DIFFERENCE_KEY, width="content")
@@ -211,6 +208,16 @@ def _compare(memory: Memory, source_id: int, history: Sequence[Helper]) -> None:
         st.caption(said.SAME_TEXT)
     else:
         reader.show(reader.changed(changes), key=f"difference-{source_id}-{before}-{after}")
+
+
+def _both(before: Helper, after: Helper) -> None:
+    for column, one in zip(st.columns(2, gap="small"), (before, after), strict=True):
+        with column.container(border=True, height="stretch"):
+            line = said.VERSION_LINE.format(
+                version=one.version, origin=said.HELPER_ORIGIN[one.origin], tokens=figures.tokens(one.tokens)
+            )
+            st.caption(line)
+            st.text(one.text)
 
 
 def _version(label: str, versions: list[int], chosen: int, key: str) -> int:

@@ -17,7 +17,7 @@ from ui.escape import md_escape
 
 def show(memory: Memory, run: RunView) -> None:
     """Folded away; read only when somebody opens it."""
-    folded = st.expander(said.LOG, key=f"log-{run.id}", on_change="rerun", icon=":material/receipt_long:")
+    folded = st.expander(said.LOG, key=f"log-{run.id}", on_change="rerun", icon=":material/receipt_long:", type="compact")
     if not folded.open:
         return
     with folded:

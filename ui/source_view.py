@@ -95,7 +95,8 @@ def detail(memory: Memory, source_id: int) -> None:
     _not_in_force(source, versions)
     left, right = st.columns([4, 8], gap="medium")
     with left:
-        frame.metrics(_numbers(source), columns=2, width=120)
+        numbers = _numbers(source)
+        frame.metrics(numbers, columns=3 if len(numbers) == 3 else 2, width=96)
         helper_view.card(memory, source)
         _facts(source)
     with right:

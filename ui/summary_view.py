@@ -44,8 +44,7 @@ def _table(result: QueryResult, chunks: dict[int, Chunk]) -> int:
             "Characters": each.chars,
             "Target": each.target,
             "Summary": len(each.text),
-            "Of target": len(each.text) / each.target,
-            "": wording.SUMMARY_OVER if len(each.text) > each.target else "",
+            "Of target": 100 * len(each.text) / each.target,
         }
         for each in result.summaries
         if each.chunk_id in chunks
@@ -56,8 +55,7 @@ def _table(result: QueryResult, chunks: dict[int, Chunk]) -> int:
         "Characters": st.column_config.NumberColumn("Characters before", format="localized", width=120),
         "Target": st.column_config.NumberColumn(format="localized", width=80),
         "Summary": st.column_config.NumberColumn("Characters after", format="localized", width=110),
-        "Of target": st.column_config.ProgressColumn(format="percent", min_value=0, max_value=1, width=130),
-        "": st.column_config.TextColumn(width=50),
+        "Of target": st.column_config.ProgressColumn(format="%.0f %%", min_value=0, max_value=100, width=150),
     }
     chosen = st.dataframe(
         pd.DataFrame(rows),

@@ -89,12 +89,13 @@ def _started(memory: Memory, given: Sequence[Given], *, key: str, disabled: bool
     _foreseen(memory, [one for one in given if one.data.strip()])
     if unsaid:
         st.caption(f":orange[:material/help: {said.SAY_FIRST}]")
-    label = said.FILE_IT if memory.config.auto_source_identification else said.GO_ON
-    if not st.button(label, type="primary", icon=":material/check:", key=key, disabled=disabled or unsaid):
+    auto = memory.config.auto_source_identification
+    label, icon = (said.FILE_IT, ":material/check:") if auto else (said.GO_ON, ":material/arrow_forward:")
+    if not st.button(label, type="primary", icon=icon, key=key, disabled=disabled or unsaid):
         return False
     with problems.shown():
         runs = [_start(memory, one, replaces[one.mark] or None) for one in given]
-    if len(runs) == 1 and not memory.config.auto_source_identification:
+    if len(runs) == 1 and not auto:
         state.show(draft=runs[0])
     return True
 

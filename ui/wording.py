@@ -21,7 +21,8 @@ PAGE_HELP = {
 }
 METRIC_HELP = {
     "Cost": "What the providers charge by their price lists; unknown where a model has no known price. Offline is free.",
-    "Latency": "Waiting for the model and reading chunks, added up. Calls may overlap, so the clock on the wall can show less.",
+    "Latency": "Waiting for the model and reading chunks, added up. "
+    "The clock on the wall shows less where calls overlap, more where the engine itself was at work in between.",
     "Offered": "Categories the model could choose from, over all levels.",
     "Selected": "Categories that were followed, over all levels.",
     "Dropped": "Paths that were open but not followed to the answer.",
@@ -194,7 +195,8 @@ LIMITINGS = {
 BUDGET = "Token budget"
 BUDGET_HELP = "Tokens the final prompt may have (max_token_budget). Lower it to see pruning or summarising at work."
 PER_PATH = "From each leaf"
-PER_PATHS = {"auto": "As many chunks as fit the budget, the nearest first", "all": "All its chunks"}
+PER_PATHS = {"auto": "As many as fit, the nearest first", "all": "All its chunks"}
+BUDGET_OF = "budget {tokens}"
 NET = "Safety net"
 NET_HELP = (
     "Beside the tree, look for the question's words in all chunks. "
@@ -224,7 +226,6 @@ NO_SUMMARIES = "Everything fitted into the budget, so nothing was summarised."
 NOT_SUMMARISING = "This question was not asked with SUMMARIZE."
 SUMMARY_NUMBERS = ("Compression ratio", "Characters before", "Target", "Characters after")
 SUMMARY, ITS_CHUNK = "Summary", "Its chunk"
-SUMMARY_OVER = "over"
 DETERMINISTIC = ("deterministic", "Temperature 0 was sent and taken in every call.")
 NOT_DETERMINISTIC = (
     "not deterministic",
@@ -254,28 +255,3 @@ CALL_TITLE = "Call"
 EVIDENCE_TITLE = "Evidence"
 CATEGORY_TITLE = "Category"
 IN_TREE, IN_SOURCES = "Open in the tree", "Open the source"
-
-# --- settings ------------------------------------------------------------------------------------------------------
-
-IN_FORCE = "In force"
-IN_FORCE_ABOUT = "Settings come from arguments, then the .env file, then the environment. Keys are shown only as set."
-MODEL_TITLE = "Model"
-MODEL_ABOUT = (
-    "Name a model with MEMOIR_MODEL (for example gpt-4o-mini, anthropic:…, google:…, ollama:…) in a .env file beside the app, "
-    "with its key, and start the app again."
-)
-TEST_CALL = "Test call"
-TEST_OK = "{model} answered in {latency}."
-AUDIT_TITLE = "Audit chain"
-AUDIT_ABOUT = (
-    "Every change is a link in a chain of hashes. Note the head somewhere else: then nobody can rewrite the past unseen."
-)
-TEST_FAILED = "The model did not answer"
-VERIFY = "Verify"
-VERIFY_OK = "The chain holds: {checked} events checked, nothing was changed afterwards."
-VERIFY_BAD = "The chain is not what it was"
-EXPECTED = "Head you noted before"
-EXPECTED_HELP = (
-    "Optional. If you noted the head earlier, paste it here: the check then also proves that the chain still contains it."
-)
-PLACE_TITLE = "Where it is kept"

@@ -49,6 +49,13 @@ DRAFTS_ABOUT = (
     "with nothing selected the buttons mean all."
 )
 READY, NEEDS = "ready", "needs {fields}"
+NEEDED = {
+    "date": "date",
+    "author": "author",
+    "topic": "topic",
+    "description": "description",
+    "text": "another paragraph",
+}
 CONFIRM_ALL, CONFIRM_SOME = "Confirm all", "Confirm selected ({count})"
 UNKNOWN_ALL, UNKNOWN_SOME = "Write “unknown” where empty", "Write “unknown” where empty ({count})"
 CANCEL_ALL, CANCEL_SOME = "Cancel all", "Cancel selected ({count})"

@@ -99,3 +99,11 @@ def gated_question(filled: Memory, held: fake.FakeOpenAI) -> tuple[Memory, str]:
     run_id = slow.start("query", question="What did the festival earn?")
     held.wait_for(1)
     return slow, run_id
+
+
+@pytest.fixture
+def asking(memory: Memory, monkeypatch: pytest.MonkeyPatch) -> Memory:
+    """An empty memory that asks a person what each source is."""
+    engine.close()
+    monkeypatch.setenv("MEMOIR_AUTO_SOURCE_IDENTIFICATION", "false")
+    return engine.memory()

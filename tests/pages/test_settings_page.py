@@ -80,3 +80,16 @@ def test_keys_are_shown_only_as_set(memory: Memory, monkeypatch: pytest.MonkeyPa
     table = opened("settings").dataframe[0].value.set_index("Setting")
     assert table.loc["OPENAI_API_KEY", "Value"] == "set"
     assert "sk-very-secret" not in table.to_string()
+
+
+def test_what_decides_over_helpers_and_budgets_is_shown_with_its_origin(memory: Memory, monkeypatch: pytest.MonkeyPatch):
+    from ui import engine
+
+    engine.close()
+    monkeypatch.setenv("MEMOIR_AUTO_SOURCE_IDENTIFICATION", "false")
+    monkeypatch.setenv("MEMOIR_MAX_COST", "0.5")
+    table = opened("settings").dataframe[0].value.set_index("Setting")
+    assert tuple(table.loc["auto_source_identification", ["Value", "From"]]) == ("off", "environment")
+    assert tuple(table.loc["max_cost", ["Value", "From"]]) == ("0.5", "environment")
+    assert tuple(table.loc["prompt_limiting_strategy", ["Value", "From"]]) == ("PRUNE", "default")
+    assert {"width_scope", "max_token_budget", "category_limits"} <= set(table.index)

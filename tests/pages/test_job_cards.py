@@ -1,0 +1,114 @@
+"""A job's card: going on, what was estimated beside what it took, its batches, and the cap that stopped it."""
+
+from __future__ import annotations
+
+import pytest
+
+import fake_openai as fake
+from app_pages import ended, opened, table, words
+from memoir_engine import Memory
+from ui import engine
+
+TEXT = "The sourdough starter lives in the cold room and is fed twice a week. Bread is baked on Tuesdays. " * 40
+
+
+@pytest.fixture
+def server(monkeypatch: pytest.MonkeyPatch) -> fake.FakeOpenAI:
+    """A model server that answers as the offline model would, for the app's own memory."""
+    with fake.FakeOpenAI() as running:
+        running.otherwise(fake.offline)
+        monkeypatch.setenv("OPENAI_BASE_URL", running.url)
+        monkeypatch.setenv("OPENAI_API_KEY", "sk-test-0123456789")
+        monkeypatch.setenv("MEMOIR_MODEL", "gpt-4o-mini")
+        monkeypatch.setenv("MEMOIR_MAX_RETRIES", "0")
+        engine.close()
+        yield running
+        engine.close()
+
+
+@pytest.fixture
+def failed(memory: Memory, server: fake.FakeOpenAI) -> tuple[Memory, str]:
+    """An ingestion whose model answered once, with the helper, and then refused."""
+    helper = {"author": "unknown", "date": "unknown", "topic": "bread", "summary": "About bread."}
+    server.say(helper, fake.Status(401, "no more"))
+    live = engine.memory()
+    run_id = live.start("ingest_text", text=TEXT, name="bread.txt")
+    assert ended(live, run_id).status == "failed"
+    return live, run_id
+
+
+def log(page, run_id: str):
+    page.session_state[f"log-{run_id}"] = True
+    return page.run()
+
+
+def test_a_failed_job_says_what_going_on_will_ask_again(failed: tuple[Memory, str]):
+    shown = words(opened("sources"))
+    assert "1 answer is kept of about 4 calls" in shown
+    assert "asks only for what is missing" in shown
+
+
+def test_resume_goes_on_with_the_same_run_and_asks_only_for_the_rest(failed: tuple[Memory, str], server: fake.FakeOpenAI):
+    memory, run_id = failed
+    before = len(server.seen)
+    opened("sources").button(key=f"resume-{run_id}").click().run()
+    assert ended(memory, run_id).status == "done"
+    assert "task: helper" not in [seen.instructions.split("/")[0] for seen in server.seen[before:]]
+    assert [source.name for source in memory.sources.list()] == ["bread.txt"]
+
+
+def test_a_failed_job_is_discarded(failed: tuple[Memory, str]):
+    memory, run_id = failed
+    opened("sources").button(key=f"give-up-{run_id}").click().run()
+    assert memory.jobs.get(run_id).status == "cancelled"
+    assert f"resume-{run_id}" not in [button.key for button in opened("sources").button]
+
+
+def test_an_interrupted_job_that_kept_nothing_cannot_go_on(filled: Memory, interrupted: str):
+    assert f"resume-{interrupted}" not in [button.key for button in opened("sources").button]
+
+
+@pytest.mark.req("MEMOIR 2A.10")
+def test_each_batch_is_logged_with_sent_succeeded_retried_and_latency(filled: Memory):
+    run = filled.jobs.list()[0]
+    shown = table(log(opened("sources"), run.id), "Sent")
+    told = [event.body for event in filled.runs.events(run.id) if event.kind == "BatchClassified"]
+    assert list(shown["Level"]) == [1, 2, 3]
+    assert shown["Parent"].iloc[0] == "Memory"
+    assert list(shown["Sent"]) == [body["sent"] for body in told]
+    assert list(shown["Succeeded"]) == [2, 2, 2]
+    assert list(shown["Retried"]) == [0, 0, 0]
+    assert list(shown["Latency"]) == [body["latency_ms"] for body in told]
+
+
+def test_the_estimate_stands_beside_what_it_took(filled: Memory):
+    run = filled.jobs.list()[0]
+    shown = table(log(opened("sources"), run.id), "Estimated").set_index("")
+    assert shown.loc["Calls", "Estimated"] == str(run.result["estimate"]["calls"])
+    assert shown.loc["Calls", "Actual"] == str(run.calls)
+    assert shown.loc["Cost", "Actual"] == "$0"
+
+
+def test_batches_of_a_run_that_went_on_are_numbered_by_attempt(failed: tuple[Memory, str]):
+    memory, run_id = failed
+    page = log(opened("sources"), run_id)
+    memory.jobs.resume(run_id)
+    assert ended(memory, run_id).status == "done"
+    assert set(table(page.run(), "Sent")["Attempt"]) == {2}
+
+
+def test_the_cap_that_stopped_a_run_is_readable(memory: Memory, server: fake.FakeOpenAI, monkeypatch: pytest.MonkeyPatch):
+    monkeypatch.setenv("MEMOIR_MAX_COST", "0.0000001")
+    live = engine.memory()
+    run = ended(live, live.start("ingest_text", text=TEXT, name="bread.txt"))
+    assert run.status == "failed"
+    page = opened("sources")
+    assert "its cap is max\\_cost" in page.error[0].value
+    assert "Code E209" in page.error[0].value
+    assert "Hard cap: a run stops" in words(log(page, run.id))
+
+
+def test_what_a_job_warns_of_is_said(filled: Memory):
+    again = filled.ingest_text(filled.sources.text(1), name="copy.md").raise_for_error()
+    assert again.warnings
+    assert "nothing was stored again" in words(opened("sources"))
