@@ -49,6 +49,7 @@ from memoir_engine.results import (
     UsedChunk,
     WordChange,
 )
+from memoir_engine.samples import SampleQuestion
 
 __all__ = [
     "Action",
@@ -87,6 +88,7 @@ __all__ = [
     "ReviewError",
     "RunDetail",
     "RunView",
+    "SampleQuestion",
     "SettingView",
     "Source",
     "UndoPreview",

@@ -16,6 +16,7 @@ from memoir_engine.helpers import Helpers
 from memoir_engine.memory import AsyncMemory
 from memoir_engine.results import Estimate, IngestResult, ModelCheck, Overview, QueryResult, SettingView
 from memoir_engine.run import Role
+from memoir_engine.samples import SampleQuestion
 from memoir_engine.telling import OnEvent
 
 T = TypeVar("T")
@@ -122,6 +123,10 @@ class Memory:
     def load_samples(self) -> tuple[IngestResult, ...]:
         """Ingest the sample corpus that comes with Memoir, each document as a run of its own."""
         return self._wait("load_samples", self._async.load_samples())
+
+    def sample_questions(self) -> tuple[SampleQuestion, ...]:
+        """Questions that the samples answer, each with what to look at."""
+        return self._async.sample_questions()
 
     def test_call(self) -> ModelCheck:
         """One short call to the configured model: does it answer, and how fast."""

@@ -24,6 +24,7 @@ from memoir_engine.reading import AuditView, RunsView, TreeView
 from memoir_engine.results import Estimate, IngestResult, ModelCheck, Overview, QueryResult, SettingView
 from memoir_engine.run import Actor, Role
 from memoir_engine.running import Verb
+from memoir_engine.samples import SampleQuestion, questions
 from memoir_engine.sampling import samples_verb
 from memoir_engine.starting import begin
 from memoir_engine.telling import OnEvent, listeners
@@ -119,6 +120,10 @@ class AsyncMemory:
     async def load_samples(self) -> tuple[IngestResult, ...]:
         """Ingest the sample corpus that comes with Memoir, each document as a run of its own."""
         return await self._run(samples_verb(self._engine, self._actor))
+
+    def sample_questions(self) -> tuple[SampleQuestion, ...]:
+        """Questions that the samples answer, each with what to look at."""
+        return questions()
 
     async def test_call(self) -> ModelCheck:
         """One short call to the configured model: does it answer, and how fast."""

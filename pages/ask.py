@@ -5,7 +5,7 @@ from __future__ import annotations
 import streamlit as st
 
 from memoir_engine import Memory
-from ui import answer_view, engine, frame, problems, question, state, wording
+from ui import answer_view, engine, first_questions, frame, problems, question, state, wording
 
 
 def start(memory: Memory) -> None:
@@ -19,6 +19,8 @@ def start(memory: Memory) -> None:
     with left:
         question.form(memory, state.asked("q") or "")
     with right:
+        if first_questions.fit(memory):
+            first_questions.everyone(memory)
         question.recent(memory)
 
 

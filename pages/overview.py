@@ -5,7 +5,7 @@ from __future__ import annotations
 import streamlit as st
 
 from memoir_engine import Action, Memory, Overview, RunView
-from ui import charts, engine, figures, filing, frame, jobs, problems, wording, wording_tree
+from ui import charts, engine, figures, filing, first_questions, frame, jobs, problems, wording, wording_tree
 from ui.escape import md_escape
 from ui.question import per_path_limit
 
@@ -128,6 +128,8 @@ with problems.shown():
     if overview.sources:
         filing.follow(memory, key="overview-filed")
         ask_box(memory)
+        if first_questions.fit(memory):
+            first_questions.few(memory)
         numbers(overview)
         left, right = st.columns([7, 5], gap="small")
         with left:

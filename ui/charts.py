@@ -6,6 +6,7 @@ Invariant: labels from outside are escaped, since plotly reads a little HTML; pl
 from __future__ import annotations
 
 import html
+import textwrap
 from collections.abc import Sequence
 from typing import Any
 
@@ -33,6 +34,7 @@ DARK = {
 HUES_LIGHT = ["#E0E7FF", "#E0F2FE", "#D1FAE5", "#FEF3C7", "#FCE7F3", "#EDE9FE", "#FFE4E6", "#E2E8F0"]
 HUES_DARK = ["#312E81", "#0C4A6E", "#064E3B", "#5F3F0E", "#701A4B", "#4C1D95", "#6B1D2A", "#334155"]
 MANY = 12  # categories of level 1 beyond which only they are drawn: what is inside would have no room for its name
+LINE = 12  # characters
 WHOLE = "all"  # the tile around all others; no category has this id
 MARKS = 300  # tiles; more would freeze the page
 MOST = 200  # bars; a run with more shows its first
@@ -83,6 +85,7 @@ def treemap(categories: Sequence[Category], *, dark: bool) -> Any:
     shown = [category for category in upper if category.parent_id is None or category.parent_id in kept]
     roots = [category.id for category in shown if category.parent_id is None]
     family = {category.id: roots.index(category.parent_id or category.id) for category in shown}
+    parents = {category.parent_id for category in shown}
     hues, colors = (HUES_DARK, DARK) if dark else (HUES_LIGHT, LIGHT)
     tiles = go.Treemap(
         ids=[WHOLE, *(str(category.id) for category in shown)],
@@ -96,7 +99,8 @@ def treemap(categories: Sequence[Category], *, dark: bool) -> Any:
             "pad": {"t": 20, "l": 3, "r": 3, "b": 3},
             "line": {"width": 1.5, "color": colors["paper"]},
         },
-        texttemplate="%{label} · %{value}",
+        text=[wording.ROOT, *(_tile(category, parents) for category in shown)],
+        texttemplate="%{text}",
         hovertemplate="%{label}: %{value} chunks<extra></extra>",
         textfont={"color": colors["text"], "size": 12.5},
         tiling={"pad": 3, "packing": "squarify"},
@@ -111,3 +115,9 @@ def treemap(categories: Sequence[Category], *, dark: bool) -> Any:
         paper_bgcolor="rgba(0,0,0,0)",
     )
     return figure
+
+
+def _tile(category: Category, parents: set[int | None]) -> str:
+    """A name as it stands on its tile: on one line above others, else in lines short enough for a narrow tile."""
+    lines = [category.name] if category.id in parents else textwrap.wrap(category.name, LINE, break_long_words=False)
+    return f"{'<br>'.join(html.escape(line, quote=False) for line in lines)} · {category.chunks:,}"

@@ -135,3 +135,28 @@ def test_a_running_question_can_be_watched_by_its_address_and_stopped(gated_ques
     page.button(key="ask-stop").click().run()
     assert ended(memory, run_id).status == "cancelled"
     assert "cancelled" in words(opened("ask", run=run_id))
+
+
+def test_the_samples_bring_questions_to_begin_with(memory: Memory):
+    memory.load_samples()
+    first = memory.sample_questions()[0]
+    page = opened("ask")
+    assert first.about in words(page)
+    page.button(key="first-question-0").click().run()
+    assert page.text_area[0].value == first.text
+    assert memory.runs.list(verb="query") == ()
+
+
+def test_once_something_was_asked_no_question_is_proposed(memory: Memory):
+    memory.load_samples()
+    memory.query(QUESTION)
+    assert not [button for button in opened("ask").button if str(button.key).startswith("first-question")]
+
+
+def test_a_memory_of_ones_own_gets_no_questions_of_the_samples(filled: Memory):
+    assert not [button for button in opened("ask").button if str(button.key).startswith("first-question")]
+
+
+def test_the_latency_says_what_it_counts(filled: Memory, answered: QueryResult):
+    helps = {metric.label: metric.help for metric in opened("ask", run=answered.run_id).metric}
+    assert "clock on the wall" in helps["Latency"]

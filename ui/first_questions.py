@@ -1,0 +1,40 @@
+"""Questions to begin with: those of the samples, while they are there and nothing has been asked yet.
+
+Invariant: a click fills the question in; nothing is asked before the person asks it.
+"""
+
+from __future__ import annotations
+
+import streamlit as st
+
+from memoir_engine import Memory
+from ui import wording_tree
+
+FEW = 3
+
+
+def fit(memory: Memory) -> bool:
+    """The samples were loaded, and nothing was asked."""
+    return not memory.runs.list(limit=1, verb="query") and bool(memory.jobs.list(limit=1, verbs=("load_samples",)))
+
+
+def everyone(memory: Memory) -> None:
+    """Each with what to look at when it has been answered."""
+    st.markdown(f"**{wording_tree.TRY_ONE}**")
+    for at, question in enumerate(memory.sample_questions()):
+        with st.container(gap="xxsmall"):
+            _button(question.text, at)
+            st.caption(question.about)
+
+
+def few(memory: Memory) -> None:
+    """Some of them in a row, for a page with other things on it."""
+    with st.container(horizontal=True, vertical_alignment="center", gap="xsmall", key="first-questions"):
+        st.caption(wording_tree.TRY_ONE, width="content")
+        for at, question in enumerate(memory.sample_questions()[:FEW]):
+            _button(question.text, at)
+
+
+def _button(text: str, at: int) -> None:
+    if st.button(text, key=f"first-question-{at}", icon=":material/help:"):
+        st.switch_page("../pages/ask.py", query_params={"q": text})
