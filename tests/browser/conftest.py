@@ -14,6 +14,7 @@ import time
 import urllib.error
 import urllib.request
 from collections.abc import Callable, Iterator
+from dataclasses import dataclass, field
 from pathlib import Path
 
 import pytest
@@ -61,20 +62,39 @@ def held() -> Iterator[tuple[fake.FakeOpenAI, threading.Event]]:
         gate.set()
 
 
-@pytest.fixture
-def served(tmp_path: Path) -> Iterator[Callable[..., str]]:
-    """served(**settings) starts the app on a memory of the test's own; its address."""
-    running: list[subprocess.Popen[bytes]] = []
+@dataclass
+class Apps:
+    """The app on a memory of the test's own, as often as it is started."""
 
-    def serve(**settings: str) -> str:
-        process, url = _start({"MEMOIR_DATA_DIR": str(tmp_path / "memory"), "MEMOIR_MODEL": "offline", **settings}, tmp_path)
-        running.append(process)
+    folder: Path
+    running: list[subprocess.Popen[bytes]] = field(default_factory=list)
+
+    def __call__(self, **settings: str) -> str:
+        """Start it with these settings; its address."""
+        own = {"MEMOIR_DATA_DIR": str(self.folder / "memory"), "MEMOIR_MODEL": "offline"}
+        process, url = _start(own | settings, self.folder)
+        self.running.append(process)
         return url
 
-    yield serve
-    for process in running:
-        process.terminate()
-        process.wait(timeout=30)
+    def kill(self) -> None:
+        """As a lost machine ends it: without a word."""
+        while self.running:
+            process = self.running.pop()
+            process.kill()
+            process.wait(timeout=30)
+
+    def stop(self) -> None:
+        for process in self.running:
+            process.terminate()
+            process.wait(timeout=30)
+
+
+@pytest.fixture
+def served(tmp_path: Path) -> Iterator[Apps]:
+    """served(**settings) starts the app on a memory of the test's own; its address."""
+    apps = Apps(tmp_path)
+    yield apps
+    apps.stop()
 
 
 @pytest.fixture

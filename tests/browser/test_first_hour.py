@@ -5,28 +5,16 @@ from __future__ import annotations
 import re
 import threading
 import urllib.request
-from collections.abc import Callable
 from pathlib import Path
 
 import pytest
-from playwright.sync_api import Page, expect
+from playwright.sync_api import expect
 
 import fake_openai as fake
+from app_browser import BAKERY, FESTIVAL, PATIENCE_MS, Served, Visit, ask, upload, wait_for_source
 from memoir_engine import Memory
 
-Visit = Callable[[str], Page]
-Served = Callable[..., str]
 Held = tuple[fake.FakeOpenAI, threading.Event]
-
-BAKERY = (
-    "The sourdough starter lives in the cold room and is fed twice a week with rye flour and water. "
-    "Bread is baked on Tuesdays; the dough rests overnight and the oven is heated with beech wood. "
-) * 14
-FESTIVAL = (
-    "The harbour festival earned a surplus of 8,450 euros, and the board decided to repair the quay. "
-    "The treasurer keeps the accounts, pays the invoices and reports to the members every spring. "
-) * 14
-PATIENCE_MS = 60_000
 
 
 @pytest.fixture
@@ -35,24 +23,6 @@ def filled(tmp_path: Path) -> None:
     with Memory(data_dir=tmp_path / "memory", model="offline") as memory:
         memory.ingest_text(BAKERY, name="bakery.txt").raise_for_error()
         memory.ingest_text(FESTIVAL, name="festival.txt").raise_for_error()
-
-
-def upload(page: Page, *files: tuple[str, str]) -> None:
-    payload = [{"name": name, "mimeType": "text/plain", "buffer": text.encode()} for name, text in files]
-    page.locator("[class*=st-key-upload-] input[type=file]").set_input_files(payload)
-    button = page.locator(".st-key-file-files button")
-    expect(button).to_be_enabled(timeout=PATIENCE_MS)
-    button.click()
-
-
-def wait_for_source(page: Page, name: str) -> None:
-    card = page.locator("[class*=st-key-job-]", has_text=name)
-    expect(card).to_contain_text("done", timeout=PATIENCE_MS)
-
-
-def ask(page: Page, question: str) -> None:
-    page.get_by_role("textbox", name="Question").fill(question)
-    page.locator(".st-key-ask-go button").click()
 
 
 def test_upload_then_tree_then_ask_then_the_very_words(served: Served, visit: Visit):

@@ -1,0 +1,55 @@
+"""The app in a real browser, worked as a person works it: upload, wait for it, ask."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable
+
+from playwright.sync_api import Locator, Page, expect
+
+Visit = Callable[[str], Page]
+Served = Callable[..., str]
+
+PATIENCE_MS = 60_000
+BAKERY = (
+    "The sourdough starter lives in the cold room and is fed twice a week with rye flour and water. "
+    "Bread is baked on Tuesdays; the dough rests overnight and the oven is heated with beech wood. "
+) * 14
+FESTIVAL = (
+    "The harbour festival earned a surplus of 8,450 euros, and the board decided to repair the quay. "
+    "The treasurer keeps the accounts, pays the invoices and reports to the members every spring. "
+) * 14
+
+
+def choose(page: Page, *files: tuple[str, str]) -> None:
+    """Files in the drop zone, until they may be started."""
+    payload = [{"name": name, "mimeType": "text/plain", "buffer": text.encode()} for name, text in files]
+    page.locator("[class*=st-key-upload-] input[type=file]").set_input_files(payload)
+    expect(page.locator(".st-key-file-files button")).to_be_enabled(timeout=PATIENCE_MS)
+
+
+def upload(page: Page, *files: tuple[str, str]) -> None:
+    choose(page, *files)
+    page.locator(".st-key-file-files button").click()
+
+
+def wait_for_source(page: Page, name: str) -> None:
+    card = page.locator("[class*=st-key-job-]", has_text=name)
+    expect(card).to_contain_text("done", timeout=PATIENCE_MS)
+
+
+def cells(within: Page | Locator, text: str) -> Locator:
+    """Cells of tables with exactly this text; tables are painted, and told to screen readers inside their canvas."""
+    return within.locator("canvas td", has_text=re.compile(f"^{re.escape(text)}$"))
+
+
+def ask(page: Page, question: str) -> None:
+    page.get_by_role("textbox", name="Question").fill(question)
+    page.locator(".st-key-ask-go button").click()
+
+
+def fill(page: Page, label: str, text: str) -> None:
+    """Type into a field and leave it, as a person does."""
+    field = page.get_by_role("textbox", name=label)
+    field.fill(text)
+    field.press("Tab")
