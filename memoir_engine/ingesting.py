@@ -65,7 +65,7 @@ def ingest_verb(engine: Engine, actor: Actor, upload: Upload, listeners: tuple[L
 
     return Verb(
         name=upload.verb,
-        request={"name": upload.name, "bytes": len(upload.data), "sha256": sha256},
+        request={"name": upload.shown_name, "bytes": len(upload.data), "sha256": sha256},
         subject=subject_of(sha256, actor.user),
         work=work,
         failed=failed,
@@ -74,6 +74,7 @@ def ingest_verb(engine: Engine, actor: Actor, upload: Upload, listeners: tuple[L
         listeners=listeners,
         waits=lambda result: result.draft is not None,
         kept=upload.kept(),
+        unopened=lambda error: IngestResult("error", "", name=upload.name, error=ErrorReport.of(error)),
     )
 
 
@@ -93,6 +94,7 @@ def to_record(result: IngestResult) -> dict[str, Any]:
 async def _ingest(one: Ingestion) -> IngestResult:
     engine, upload, run = one.engine, one.upload, one.run
     document = await asyncio.to_thread(upload.read)
+    await asyncio.to_thread(_check, one, document)
     run.emit(FileRead(upload.name, document.kind, len(document.text), document.title))
     for warning in document.warnings:
         run.emit(Warned("file", warning))
@@ -106,6 +108,13 @@ async def _ingest(one: Ingestion) -> IngestResult:
         return await _again(one, outcome)
     engine.keeper.later()
     return outcome
+
+
+def _check(one: Ingestion, document: Document) -> None:
+    """What cannot be stored is refused before anything is paid for. Raises TextInvalid."""
+    from memoir_engine.store.rules import check_source
+
+    check_source(_source_of(one, document), "" if one.upload.helper is None else one.upload.helper.text)
 
 
 async def _settled(engine: Engine, upload: Upload) -> NewHelper | None:

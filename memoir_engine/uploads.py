@@ -89,6 +89,11 @@ class Upload:
         how = {"verb": self.verb, "name": self.name, "helper": helper, "metadata": self.metadata}
         return Kept(how | {"replaces": self.replaces, "regenerate": self.regenerate}, self.data)
 
+    @property
+    def shown_name(self) -> str:
+        """As it can be written down whatever it is, for the run that tells what is wrong with it."""
+        return self.name.encode("utf-8", "replace").decode()
+
     def read(self) -> Document:
         from memoir_engine import files
 

@@ -34,7 +34,7 @@ from memoir_engine.store.closing import close_with
 from memoir_engine.store.ingested import Written, write
 from memoir_engine.store.placing import Placed, place
 from memoir_engine.store.plan import AlreadyStored, IngestPlan, Receipt, Stored
-from memoir_engine.store.rules import check_field, check_text
+from memoir_engine.store.rules import check_source
 from memoir_engine.store.types import FAR, Tx
 
 VERB = "ingest"
@@ -124,13 +124,7 @@ def _receipt(tx: Tx, action_id: str) -> Receipt:
 
 def _check(tx: Tx, plan: IngestPlan) -> None:
     new = plan.source
-    check_field(new.name, "the source's name", 500)
-    check_text(new.text, new.name)
-    for field, value in (("title", new.title), ("author", new.author), ("dated", new.dated)):
-        check_text(value or "", field)
-    for field, value in (("doc_id", new.doc_id), ("owner", new.owner)):
-        check_field(value or "", field)
-    check_text(plan.helper.text if plan.helper else "", "contextual_helper")
+    check_source(new, plan.helper.text if plan.helper else "")
     depth = schema.stored_depth(tx)
     leaves = {one.position: one.level for one in plan.decisions}  # the last of a position is its leaf's
     wrong = [level for level in leaves.values() if depth is not None and level != depth]
