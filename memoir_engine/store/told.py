@@ -83,10 +83,6 @@ class Told:
     _open_version: dict[int, int] = field(default_factory=dict)
 
     def take(self, seq: int, at: str, action_id: str, kind: str, text: str, payload: str | None) -> None:
-        body: Body = parse(text)
-        if action_id not in self.actions:
-            self.actions[action_id] = (seq, body.get("action", ""))
-            self.action_at[action_id] = at
         if payload is not None:
             self.payloads[payload] = seq
         known: dict[str, Callable[[int, str, Body], None]] = {
@@ -112,8 +108,12 @@ class Told:
             self.problems.append(Problem(seq, f"event {seq} is of an unknown kind {kind!r}"))
             return
         try:
+            body: Body = parse(text)
+            if action_id not in self.actions:
+                self.actions[action_id] = (seq, body.get("action", ""))
+                self.action_at[action_id] = at
             known[kind](seq, action_id, body)
-        except (KeyError, IndexError):
+        except (LookupError, TypeError, ValueError, AttributeError):
             self.problems.append(Problem(seq, f"event {seq} ({kind}) does not fit the events before it"))
 
     def _source_added(self, seq: int, _action: str, body: Body) -> None:

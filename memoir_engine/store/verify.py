@@ -3,23 +3,27 @@
 Invariant: reads one snapshot, changes nothing. The links prove the events; the digests in the events prove the rows that
 hold evidence; replaying the events gives the rows that say how things stand. A history cut off at its end links well:
 only a head noted elsewhere (`expected_head`) shows it.
-A run that is still open is covered when it closes; progress events, caches and leases are no evidence.
+A run that is still open is covered when it closes; progress events, caches and leases are no evidence. What cannot be read is
+a problem like any other: verification always answers.
 Source: DESIGN §6.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 from sqlalchemy import select
+from sqlalchemy.exc import DBAPIError
 
 from memoir_engine.results import AuditCheck, AuditHead
 from memoir_engine.store import chain
 from memoir_engine.store import tables as t
+from memoir_engine.store.canon import moment_of
 from memoir_engine.store.database import Database
 from memoir_engine.store.digests import digest_problems
 from memoir_engine.store.replay import replay_problems
+from memoir_engine.store.retry import problem_of
 from memoir_engine.store.told import Problem, Told
 from memoir_engine.store.types import Tx
 
@@ -29,13 +33,45 @@ _COLUMNS = tuple(t.audit_event.c[name] for name in ("seq", "at", "action_id", "k
 Event = tuple[int, str, str, str, str, str | None, str, str]
 
 
-@dataclass(frozen=True)
-class Links:
-    """What following the links came to. `first_bad` is the first event that does not follow from the one before."""
+@dataclass
+class _Links:
+    """How far the links hold. `met`: whether the expected head has been passed."""
 
-    checked: int
-    first_bad: int | None
-    problem: str | None
+    expected: str | None
+    seq: int = 0
+    hash: str = chain.GENESIS
+    at: str = chain.BEGINNING
+    met: bool = field(init=False)
+
+    def __post_init__(self) -> None:
+        self.met = self.expected in (None, chain.GENESIS)
+
+    def problems(self, tx: Tx) -> Iterator[Problem]:
+        """Nothing is parsed. Whoever asks stops at the first."""
+        for seq, at, action_id, kind, body, payload, prev_hash, stored in _events(tx):
+            if seq != self.seq + 1 or prev_hash != self.hash:
+                yield Problem(seq, f"event {seq} does not follow event {self.seq}")
+            true = chain.link(seq, at, action_id, kind, body, payload, self.hash)
+            if true != stored or at <= self.at:
+                yield Problem(seq, f"event {seq} is not what was written")
+            self.seq, self.hash, self.at = seq, true, at
+            self.met = self.met or true == self.expected
+        yield from self._end(tx)
+
+    def head(self) -> AuditHead:
+        return AuditHead(self.seq, self.hash, moment_of(self.at))
+
+    def _end(self, tx: Tx) -> Iterator[Problem]:
+        head = _stored_head(tx)
+        if head is None:
+            yield Problem(self.seq + 1, f"the history ends with event {self.seq}, and the row of its head is missing")
+        elif head[:2] != (self.seq, self.hash):
+            first = min(head[0], self.seq + 1)
+            yield Problem(first, f"the history ends with event {self.seq}, its head is event {head[0]}")
+        elif head[2] != self.at:
+            yield Problem(self.seq, f"the time of the head is not that of event {self.seq}")
+        if not self.met:
+            yield Problem(self.seq + 1, "the expected head is not in the history: its end was cut off or written anew")
 
 
 def verify(db: Database, *, expected_head: str | AuditHead | None = None, links_only: bool = False) -> AuditCheck:
@@ -45,42 +81,54 @@ def verify(db: Database, *, expected_head: str | AuditHead | None = None, links_
 
 def check(tx: Tx, *, expected_head: str | AuditHead | None = None, links_only: bool = False) -> AuditCheck:
     """The same, inside a transaction of the caller."""
-    links = follow(tx, expected_head=expected_head)
-    if links_only or links.problem is not None:
-        return AuditCheck(links.problem is None, links.checked, links.first_bad, links.problem, chain.head(tx))
-    told = Told()
-    for seq, at, action_id, kind, body, payload, _, _ in _events(tx):
-        told.take(seq, at, action_id, kind, body, payload)
-    found = [*told.problems, *digest_problems(tx, told), *replay_problems(tx, told)]
-    first = min(found, key=_first_seq, default=None)
+    links = _Links(expected_head.hash if isinstance(expected_head, AuditHead) else expected_head)
+    first = next(_readable(links.problems(tx)), None)
+    if first is None and not links_only:
+        first = min(_readable(_rows(tx)), key=_first_seq, default=None)
     return AuditCheck(
         ok=first is None,
-        checked=links.checked,
+        checked=links.seq,
         first_bad=first.seq if first else None,
         problem=first.says if first else None,
-        head=chain.head(tx),
+        head=_known_head(tx, links),
     )
 
 
-def follow(tx: Tx, *, expected_head: str | AuditHead | None = None) -> Links:
-    """The links alone: nothing is parsed."""
-    wanted = expected_head.hash if isinstance(expected_head, AuditHead) else expected_head
-    met = wanted in (None, chain.GENESIS)
-    previous, last, at = chain.GENESIS, 0, chain.BEGINNING
-    for seq, stamped, action_id, kind, body, payload, prev_hash, stored in _events(tx):
-        if seq != last + 1 or prev_hash != previous:
-            return Links(last, seq, f"event {seq} does not follow event {last}")
-        previous = chain.link(seq, stamped, action_id, kind, body, payload, previous)
-        if previous != stored or stamped <= at:
-            return Links(last, seq, f"event {seq} is not what was written")
-        last, at = seq, stamped
-        met = met or previous == wanted
-    head = chain.head(tx)
-    if (head.seq, head.hash) != (last, previous):
-        return Links(last, min(head.seq, last + 1), f"the history ends with event {last}, its head is event {head.seq}")
-    if not met:
-        return Links(last, last + 1, "the expected head is not in the history: its end was cut off or written anew")
-    return Links(last, None, None)
+def _rows(tx: Tx) -> Iterator[Problem]:
+    """Digests and replay."""
+    told = Told()
+    for seq, at, action_id, kind, body, payload, _, _ in _events(tx):
+        told.take(seq, at, action_id, kind, body, payload)
+    yield from told.problems
+    yield from _readable(digest_problems(tx, told))
+    yield from _readable(replay_problems(tx, told))
+
+
+def _readable(problems: Iterator[Problem]) -> Iterator[Problem]:
+    """Whatever somebody has put into a row is an answer, never an exception; only the database itself may fail."""
+    try:
+        yield from problems
+    except DBAPIError as failed:
+        if "decode" not in str(failed.orig).lower():  # SQLite, of a text that is no UTF-8
+            raise
+        yield Problem(None, f"a row cannot be read: {problem_of(failed)}")
+    except Exception as damaged:
+        yield Problem(None, f"a row cannot be read: {type(damaged).__name__}: {damaged}")
+
+
+def _known_head(tx: Tx, links: _Links) -> AuditHead:
+    """As it is stored; where that cannot be read, the last event whose links hold."""
+    found = _stored_head(tx)
+    try:
+        return links.head() if found is None else AuditHead(found[0], found[1], moment_of(found[2]))
+    except (TypeError, ValueError):
+        return links.head()
+
+
+def _stored_head(tx: Tx) -> tuple[int, str, str] | None:
+    c = t.audit_head.c
+    row = tx.execute(select(c.seq, c.hash, c.at).where(c.id == 1)).one_or_none()
+    return None if row is None else (row.seq, row.hash, row.at)
 
 
 def _events(tx: Tx) -> Iterator[Event]:

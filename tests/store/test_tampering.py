@@ -14,7 +14,7 @@ from memoir_engine.results import AuditCheck, AuditHead
 from memoir_engine.store import calls, chain, decisions, payloads, runs, verify
 from memoir_engine.store import tables as t
 from memoir_engine.store.address import address
-from memoir_engine.store.canon import seal
+from memoir_engine.store.canon import seal, stamp
 from memoir_engine.store.database import Database
 from memoir_engine.store.plan import NewChoice
 from memoir_engine.store.types import FAR, Tx, metadata
@@ -58,6 +58,25 @@ EDITS = {
     "event time": "UPDATE audit_event SET at = '2020-01-01T00:00:00.000000Z' WHERE seq = 5",
     "event hash": "UPDATE audit_event SET hash = prev_hash WHERE seq = 5",
     "head": "UPDATE audit_head SET seq = 3",
+    "head hash": "UPDATE audit_head SET hash = 'nonsense'",
+    "head time": "UPDATE audit_head SET at = 'nonsense'",
+}
+UNREADABLE = {
+    "chunk": "UPDATE chunk SET created_at = 'nonsense'",
+    "filing": "UPDATE filing SET created_at = 'nonsense'",
+    "run": "UPDATE run SET started_at = 'nonsense'",
+    "source": "UPDATE source SET created_at = 'nonsense'",
+    "text that is no UTF-8": "UPDATE chunk SET text = CAST(X'FF' AS TEXT)",
+    "bytes for a text": "UPDATE category_version SET name = X'FF'",
+    "bytes for a number": "UPDATE model_call SET cost = X'FF'",
+    "bytes for a time": "UPDATE audit_event SET at = X'FF'",
+}
+GARBLED = {
+    "cut off": '{"chunk":',
+    "no object": "[1]",
+    "nothing": "",
+    "of another shape": '{"chunk":{},"category":1,"decision":null,"action":7}',
+    "numbers as texts": '{"chunk":"1","category":"1","decision":"1"}',
 }
 DELETED = (
     *("source", "source_text", "source_file", "contextual_helper", "chunk", "category", "category_version", "filing"),
@@ -98,11 +117,9 @@ SEALED_ANEW = {
 }
 
 
-@pytest.fixture(scope="module")
-def filled(new_database: Callable[[], str]) -> Iterator[Store]:
-    """A row in every table: a question, runs that came to nothing, an ingestion, one chunk moved. Forgeries are rolled back."""
-    clock, url = SteadyClock(), new_database()
-    store = Store(Database.open(url, clock=clock, depth=3), clock, url)
+def fill(store: Store) -> None:
+    """A row in every table: a question, runs that came to nothing, an ingestion, one chunk moved."""
+    clock = store.clock
     run = store.begin(verb="query")
     attempt = Attempt(
         run, "select", "1", "f" * 64, "m", "offline", "native", {}, 1, clock.now(), 1.25, 10, 5, False, 0.01, "p", "r"
@@ -117,6 +134,14 @@ def filled(new_database: Callable[[], str]) -> Iterator[Store]:
     paths = (("Art", "Music", "Jazz"), ("Art", "Music", "Opera"), ("Law", "Tax", "Vat"))
     receipt = store.ingest("alpha", *paths)
     store.refile(receipt.first_chunk_id, "Law", "Tax", "Vat")
+
+
+@pytest.fixture(scope="module")
+def filled(new_database: Callable[[], str]) -> Iterator[Store]:
+    """Forgeries are rolled back."""
+    clock, url = SteadyClock(), new_database()
+    store = Store(Database.open(url, clock=clock, depth=3), clock, url)
+    fill(store)
     assert store.problem() is None
     yield store
     store.db.close()
@@ -145,6 +170,45 @@ def test_an_edited_row_is_found(filled: Store, what: str) -> None:
     assert not check.ok
     assert check.problem
     assert check.first_bad is not None
+
+
+def test_a_missing_head_is_found_and_the_last_event_stands_for_it(filled: Store) -> None:
+    head = filled.db.read(chain.head)
+    check = forged(filled, "DELETE FROM audit_head")
+    assert "the row of its head is missing" in (check.problem or "")
+    assert check.head == head
+
+
+@pytest.mark.parametrize("what", UNREADABLE)
+def test_a_row_that_cannot_be_read_is_a_problem_not_an_exception(sqlite_store: Store, what: str) -> None:
+    """Other databases refuse such values themselves."""
+    fill(sqlite_store)
+    check = forged(sqlite_store, UNREADABLE[what])
+    assert not check.ok
+    assert check.head == sqlite_store.db.read(chain.head)
+
+
+def rewritten(seq: int, body: str) -> Edit:
+    """Another body for an event, and every link from there on made anew: by somebody who knows how they are made."""
+
+    def write(tx: Tx) -> None:
+        c = t.audit_event.c
+        tx.execute(update(t.audit_event).where(c.seq == seq).values(body=body))
+        previous, rows = "0" * 64, tx.execute(select(t.audit_event).order_by(c.seq)).all()
+        for row in rows:
+            made = chain.link(row.seq, row.at, row.action_id, row.kind, row.body, row.payload, previous)
+            tx.execute(update(t.audit_event).where(c.seq == row.seq).values(prev_hash=previous, hash=made))
+            previous = made
+        tx.execute(update(t.audit_head).values(hash=previous))
+
+    return write
+
+
+@pytest.mark.parametrize("what", GARBLED)
+@pytest.mark.parametrize("kind", ["source.added", "chunks.added", "chunk.filed", "run.closed"])
+def test_an_event_that_cannot_be_read_is_found_though_its_links_hold(filled: Store, kind: str, what: str) -> None:
+    seq = filled.db.read(lambda tx: chain.events(tx, kind=kind, limit=1))[0].seq
+    assert forged(filled, rewritten(seq, GARBLED[what])).problem is not None
 
 
 @pytest.mark.parametrize("table", DELETED)
@@ -232,7 +296,7 @@ def cut(filled: Store) -> tuple[str, ...]:
     before = filled.db.read(lambda tx: chain.events(tx, before=last + 1, limit=1))[0]
     return (
         f"DELETE FROM audit_event WHERE seq > {last}",
-        f"UPDATE audit_head SET seq = {last}, hash = '{before.hash}'",
+        f"UPDATE audit_head SET seq = {last}, hash = '{before.hash}', at = '{stamp(before.at)}'",
         "DELETE FROM payload WHERE body LIKE '%before%' OR digest IN (SELECT payload FROM action WHERE verb = 'refile')",
         "DELETE FROM action WHERE verb = 'refile'",
         "DELETE FROM filing WHERE reviewed_by = 'Mia'",
