@@ -1,7 +1,7 @@
 """A model server that answers at once, or after a fixed time: an OpenAI-compatible endpoint on loopback, in a process of its own.
 
-It files a chunk by a digest of its text into one of eight categories of its level, chooses the first options offered, and
-answers any question with the first chunk: nothing that takes time, so that what is measured is the engine.
+It files a chunk by a digest of its text into one of eight categories of its level, or as many as asked for, chooses the first
+options offered, and answers any question with the first chunk: nothing that takes time, so that what is measured is the engine.
 """
 
 from __future__ import annotations
@@ -26,9 +26,9 @@ _LEVEL = re.compile(r"^Level: (\d+)", re.M)
 
 
 @contextmanager
-def served(delay_s: float = 0.0) -> Iterator[str]:
+def served(delay_s: float = 0.0, categories: int = CATEGORIES) -> Iterator[str]:
     """The base URL of a stub that answers after `delay_s`."""
-    command = [sys.executable, "-m", "benchmarks.stub", str(delay_s)]
+    command = [sys.executable, "-m", "benchmarks.stub", str(delay_s), str(categories)]
     with subprocess.Popen(command, cwd=ROOT, stdout=subprocess.PIPE, text=True) as process:
         try:
             assert process.stdout is not None
@@ -37,13 +37,17 @@ def served(delay_s: float = 0.0) -> Iterator[str]:
             process.terminate()
 
 
-def answer(body: dict[str, Any]) -> dict[str, Any]:
+def answer(body: dict[str, Any], categories: int = CATEGORIES) -> dict[str, Any]:
     """What the schema asks for."""
     text = "\n".join(str(message["content"]) for message in body["messages"])
     fields = body["response_format"]["json_schema"]["schema"]["properties"]
     if "chunks" in fields:
         level = int(found[1]) if (found := _LEVEL.search(text)) else 1
-        return {"chunks": [{"id": int(number), "category": _category(level, chunk)} for number, chunk in _CHUNK.findall(text)]}
+        return {
+            "chunks": [
+                {"id": int(number), "category": _category(level, chunk, categories)} for number, chunk in _CHUNK.findall(text)
+            ]
+        }
     if "selections" in fields:
         return {"selections": _selections(text)}
     if "answer" in fields:
@@ -51,8 +55,8 @@ def answer(body: dict[str, Any]) -> dict[str, Any]:
     return dict.fromkeys(fields, "unknown")
 
 
-def _category(level: int, text: str) -> str:
-    return f"Subject {level}.{zlib.crc32(f'{level} {text}'.encode()) % CATEGORIES}"
+def _category(level: int, text: str, categories: int) -> str:
+    return f"Subject {level}.{zlib.crc32(f'{level} {text}'.encode()) % categories}"
 
 
 def _selections(text: str) -> list[dict[str, Any]]:
@@ -65,11 +69,12 @@ class _Handler(BaseHTTPRequestHandler):
     protocol_version = "HTTP/1.1"
     wbufsize = -1  # head and body in one packet: two wait 40 ms for an acknowledgement
     delay_s = 0.0
+    categories = CATEGORIES
 
     def do_POST(self) -> None:
         body = json.loads(self.rfile.read(int(self.headers["Content-Length"])))
         time.sleep(self.delay_s)
-        message = {"role": "assistant", "content": json.dumps(answer(body))}
+        message = {"role": "assistant", "content": json.dumps(answer(body, self.categories))}
         reply = {
             "id": "stub",
             "object": "chat.completion",
@@ -90,7 +95,7 @@ class _Handler(BaseHTTPRequestHandler):
 
 
 def main() -> None:
-    _Handler.delay_s = float(sys.argv[1])
+    _Handler.delay_s, _Handler.categories = float(sys.argv[1]), int(sys.argv[2])
     server = ThreadingHTTPServer(("127.0.0.1", 0), _Handler)
     print(server.server_port, flush=True)
     server.serve_forever()

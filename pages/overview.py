@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import streamlit as st
 
-from memoir_engine import Action, Memory, Overview, RunView
+from memoir_engine import Action, Memory, Overview
 from ui import charts, engine, figures, filing, first_questions, frame, jobs, problems, wording, wording_tree
 from ui.escape import md_escape
 from ui.question import per_path_limit
@@ -42,7 +42,7 @@ def attention(memory: Memory, overview: Overview) -> None:
     drafts = len(memory.helpers.drafts())
     with st.container(border=True, key="attention"):
         st.markdown(f"**{wording.ATTENTION}**")
-        failed = _failed(memory)
+        failed = filing.unsettled(memory)
         if not overview.interrupted and not drafts and not failed:
             st.markdown(wording.ALL_WELL)
         if drafts:
@@ -56,18 +56,6 @@ def attention(memory: Memory, overview: Overview) -> None:
                 st.page_link(f"../pages/{where}.py", label="Open", query_params={"run": run.id} if where == "ask" else None)
         if overview.interrupted:
             st.caption(wording.INTERRUPTED_NOTE)
-
-
-def _failed(memory: Memory) -> list[RunView]:
-    """Texts that could not be filed, as long as none of the same name was filed after them."""
-    failed: list[RunView] = []
-    settled: set[str] = set()
-    for run in filing.runs(memory):  # newest first
-        name = str(run.request.get("name", run.id))
-        if run.status == "failed" and name not in settled:
-            failed.append(run)
-        settled.add(name)
-    return failed
 
 
 def waiting(drafts: int) -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import time
 from typing import Any
 
 from pandas import DataFrame
@@ -51,3 +52,11 @@ def selected(app: AppTest, key: str, *rows: int) -> AppTest:
     """The page after somebody has selected these rows of a table."""
     app.session_state[key] = {"selection": {"rows": list(rows), "columns": [], "cells": []}}
     return app.run()
+
+
+def recorded(memory: Memory, run_id: str, kind: str) -> None:
+    """Until the ledger has an event of this kind: events are written some at a time."""
+    until = time.monotonic() + 30
+    while kind not in {event.kind for event in memory.runs.events(run_id)}:
+        assert time.monotonic() < until, f"{kind} never came"
+        time.sleep(0.02)

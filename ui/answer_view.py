@@ -8,7 +8,7 @@ from __future__ import annotations
 import streamlit as st
 
 from memoir_engine import Decision, EventView, Memory, QueryResult, RunDetail, RunView
-from ui import asked_view, drawers, figures, frame, jobs, problems, run_tables, state, wording
+from ui import asked_view, drawers, figures, frame, jobs, problems, question, run_tables, state, wording
 from ui.components import answer, choices, copylink
 from ui.escape import md_escape
 from ui.export import as_json
@@ -36,18 +36,23 @@ def _head(memory: Memory, view: RunView) -> None:
         jobs.status_badge("answered" if view.status == "done" else view.status)
         st.space("stretch")
         if view.status in jobs.ACTIVE:
-            st.button(wording.STOP, key="ask-stop", icon=":material/stop_circle:", on_click=_stop, args=(memory, view.id))
+            heard = f"stopping-{view.id}" in st.session_state
+            label, icon = wording.STOPPING if heard else wording.STOP, ":material/stop_circle:"
+            st.button(label, key="ask-stop", icon=icon, on_click=_stop, args=(memory, view.id), disabled=heard)
         else:
-            asked = str(view.request.get("question", ""))[:1500]
             st.button(
-                wording.ASK_AGAIN, key="ask-new", icon=":material/add:", on_click=state.show, kwargs={"run": None, "q": None}
+                wording.ASK_AGAIN,
+                key="ask-new",
+                icon=":material/add:",
+                on_click=state.show,
+                kwargs={"run": None, **question.NOTHING},
             )
             st.button(
                 wording.SAME_AGAIN,
                 key="ask-same",
                 icon=":material/replay:",
                 on_click=state.show,
-                kwargs={"run": None, "q": asked},
+                kwargs={"run": None, **question.again(view)},
             )
             st.download_button(
                 wording.EXPORT,
@@ -90,7 +95,9 @@ def _step(event: EventView) -> str:
 
 
 def _stop(memory: Memory, run_id: str) -> None:
-    if not memory.jobs.cancel(run_id):
+    if memory.jobs.cancel(run_id):
+        st.session_state[f"stopping-{run_id}"] = 1
+    else:
         st.toast(wording.TOO_LATE_TO_STOP, icon=":material/info:")
 
 
@@ -100,14 +107,20 @@ def _ended(memory: Memory, detail: RunDetail) -> None:
     with left.container(border=True, height="stretch", key="answer"):
         _answer(memory, detail.run, result)
     with right:
-        frame.metrics(_numbers(detail, result), width=84)
+        if result.decisions or detail.run.status == "done":
+            frame.metrics(_numbers(detail, result), width=84)
     for warning in result.warnings:
         st.caption(f":orange[:material/warning:] {md_escape(warning)}")
-    _path(memory, result, detail)
-    run_tables.tabs(memory, detail, result)
+    if result.decisions:
+        _path(memory, result, detail)
+    if result.decisions or detail.calls:
+        run_tables.tabs(memory, detail, result)
 
 
 def _answer(memory: Memory, view: RunView, result: QueryResult) -> None:
+    if view.status == "cancelled":
+        st.markdown(f":gray[:material/block: {wording.QUESTION_CANCELLED}]")
+        return
     if view.status != "done":
         if view.error and view.status != "interrupted":
             problems.tell(view.error, view.remedy)

@@ -21,10 +21,17 @@ def line(view: RunView) -> str:
         wording.STRATEGIES[strategy][0] if strategy in wording.STRATEGIES else "",
         *(f"{name.upper()} {asked[name]}" for name in ("n", "n2") if asked.get(name) is not None),
         str(asked.get("prompt_limiting_strategy", "")),
+        _net(asked.get("safety_net")),
         wording.BUDGET_OF.format(tokens=figures.tokens(int(budget))) if budget else "",
         _exact(bool(view.result.get("deterministic", True)))[0] if view.status == "done" else "",
     ]
     return " · ".join(part for part in told if part)
+
+
+def _net(size: object) -> str:
+    if size is None:
+        return ""
+    return wording.NET_ON if size else wording.NET_OFF
 
 
 def show(memory: Memory, detail: RunDetail, result: QueryResult) -> None:

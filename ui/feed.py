@@ -28,6 +28,8 @@ class Feed:
     total: int = 0
     placed: int = 0
     waiting: bool = False
+    read: bool = False
+    identified: bool = False  # its contextual helper is there
     lines: list[str] = field(default_factory=list)
     batches: list[list[Any]] = field(default_factory=list)
     foreseen: dict[str, Any] | None = None
@@ -36,6 +38,10 @@ class Feed:
         body, self.n = event.body, event.n
         if event.kind == "RunStarted":
             self.attempt, self.placed, self.lines = self.attempt + 1, 0, []
+        elif event.kind == "FileRead":
+            self.read = True
+        elif event.kind == "HelperReady":
+            self.identified = True
         elif event.kind == "Waiting":
             self.waiting = True
         elif event.kind == "ChunksCut":

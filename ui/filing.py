@@ -20,6 +20,18 @@ def runs(memory: Memory) -> tuple[RunView, ...]:
     return memory.jobs.list(limit=MOST, verbs=INGESTS)
 
 
+def unsettled(memory: Memory) -> list[RunView]:
+    """Texts that could not be filed, as long as none of the same name was tried after them; newest first."""
+    failed: list[RunView] = []
+    later: set[str] = set()
+    for run in runs(memory):
+        name = str(run.request.get("name", run.id))
+        if run.status == "failed" and name not in later:
+            failed.append(run)
+        later.add(name)
+    return failed
+
+
 def busy(memory: Memory) -> bool:
     return any(run.status in ACTIVE for run in runs(memory))
 

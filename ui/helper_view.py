@@ -11,7 +11,7 @@ from collections.abc import Sequence
 import streamlit as st
 
 from memoir_engine import Action, Helper, Memory, RunView, Source
-from ui import figures, jobs, problems
+from ui import figures, filing, jobs, problems
 from ui import wording_sources as said
 from ui.components import reader
 from ui.escape import md_escape
@@ -114,7 +114,7 @@ def _close(flag: str) -> None:
 
 def _runs(memory: Memory, source_id: int) -> tuple[RunView, ...]:
     """Newest first."""
-    runs = memory.jobs.list(limit=jobs.MOST, verbs=("regenerate_helper",))
+    runs = memory.jobs.list(limit=filing.MOST, verbs=("regenerate_helper",))
     return tuple(run for run in runs if run.request.get("source_id") == source_id)
 
 

@@ -10,43 +10,54 @@ from datetime import UTC, datetime
 import streamlit as st
 
 from memoir_engine import Memory, RunView
-from ui import feed, figures, job_log, problems, wording
+from ui import feed, figures, filing, job_log, problems, wording
 from ui import wording_sources as said
 from ui.escape import md_escape
 
-INGESTS = ("ingest_file", "ingest_text", "load_samples")
-ACTIVE = ("queued", "running")
+ACTIVE = filing.ACTIVE
 WAITING = "waiting_helper"  # for a person: nothing to poll for
 EVERY_S = 0.6
-ENDED = 3  # cards of jobs that do not run; older ones are folded away
-MOST = 20
+ENDED = 3  # cards of jobs that do not run; older ones are folded away, but for those that need somebody
 
 
 def live(memory: Memory) -> None:
     """The list of jobs, which redraws itself while one of them runs."""
-    busy = _any_active(_runs(memory))
+    before = _active(filing.runs(memory))
 
-    @st.fragment(run_every=EVERY_S if busy else None, key="jobs")
+    @st.fragment(run_every=EVERY_S if before else None, key="jobs")
     def draw() -> None:
-        runs = _runs(memory)
-        if busy and not _any_active(runs):
-            st.rerun()  # once more in full: polling ends, and the list of sources is read again
+        runs = filing.runs(memory)
+        if before - _active(runs):
+            st.rerun()  # one has ended: once more in full, so that the list of sources and the counts are read again
         if not runs:
             st.caption(said.NO_JOBS)
-        shown = [run for run in runs if run.verb != "load_samples" or run.status == "failed"]  # its documents have their own
-        front = [run for run in shown if run.status in ACTIVE] + [run for run in shown if run.status not in ACTIVE][:ENDED]
+        front, earlier = _sorted(memory, runs)
         for run in front:
             _card(memory, run)
-        if len(shown) > len(front):
-            with st.expander(said.EARLIER):
-                for run in [run for run in shown if run not in front]:
+        if earlier:
+            with st.expander(_folded(earlier), key="jobs-earlier"):
+                for run in earlier:
                     _card(memory, run)
 
     draw()
 
 
+def _sorted(memory: Memory, runs: tuple[RunView, ...]) -> tuple[list[RunView], list[RunView]]:
+    """What runs or needs somebody in front, then the last that ended; the others apart."""
+    shown = [run for run in runs if run.verb != "load_samples" or run.status in (*ACTIVE, "failed")]  # its texts have their own
+    troubled = {run.id for run in filing.unsettled(memory)} | {run.id for run in shown if run.status in (WAITING, "interrupted")}
+    first = [run for run in shown if run.status in ACTIVE] + [run for run in shown if run.id in troubled]
+    rest = [run for run in shown if run not in first]
+    return first + rest[:ENDED], rest[ENDED:]
+
+
+def _folded(earlier: list[RunView]) -> str:
+    failed = sum(run.status == "failed" for run in earlier)
+    return f"{said.EARLIER} ({len(earlier)}{said.OF_THEM_FAILED.format(failed=failed) if failed else ''})"
+
+
 def any_known(memory: Memory) -> bool:
-    return bool(_runs(memory))
+    return bool(filing.runs(memory))
 
 
 def status_badge(status: str) -> None:
@@ -58,19 +69,21 @@ def name_of(run: RunView) -> str:
     return str(run.request.get("name") or run.request.get("question") or wording.VERBS.get(run.verb, run.verb))
 
 
-def _runs(memory: Memory) -> tuple[RunView, ...]:
-    return memory.jobs.list(limit=MOST, verbs=INGESTS)
-
-
-def _any_active(runs: tuple[RunView, ...]) -> bool:
-    return any(run.status in ACTIVE for run in runs)
+def _active(runs: tuple[RunView, ...]) -> set[str]:
+    return {run.id for run in runs if run.status in ACTIVE}
 
 
 def _card(memory: Memory, run: RunView) -> None:
     with st.container(border=True, key=f"job-{run.id}", gap="small"):
         with st.container(horizontal=True, vertical_alignment="center"):
-            st.markdown(f":material/description: **{md_escape(figures.one_line(name_of(run), 60))}**", width="content")
-            status_badge(run.status)
+            name = name_of(run)
+            short = figures.shortened(name, 44)
+            full = md_escape(name) if short != name else None
+            st.markdown(f":material/description: **{md_escape(short)}**", width="content", help=full)
+            if _was_there(run):
+                st.badge(said.WAS_THERE, color="gray", icon=":material/content_copy:")
+            else:
+                status_badge(run.status)
             st.space("stretch")
             _buttons(memory, run)
         if run.status in ACTIVE:
@@ -85,7 +98,16 @@ def _card(memory: Memory, run: RunView) -> None:
 
 def _buttons(memory: Memory, run: RunView) -> None:
     if run.status in ACTIVE:
-        st.button(said.CANCEL, key=f"cancel-{run.id}", icon=":material/stop_circle:", on_click=_cancel, args=(memory, run.id))
+        heard = f"cancelling-{run.id}" in st.session_state
+        every = said.CANCEL_ALL_SAMPLES if run.verb == "load_samples" else said.CANCEL
+        st.button(
+            said.CANCELLING if heard else every,
+            key=f"cancel-{run.id}",
+            icon=":material/stop_circle:",
+            on_click=_cancel,
+            args=(memory, run.id),
+            disabled=heard,
+        )
     elif run.status == WAITING:
         _link(said.SAY_WHAT, ":material/edit_note:", draft=run.id)
         _give_up(memory, run.id, said.DRAFT_CANCEL)
@@ -112,14 +134,20 @@ def _give_up(memory: Memory, run_id: str, label: str) -> None:
 
 
 def _progress(memory: Memory, run: RunView) -> None:
+    if run.verb == "load_samples":
+        st.caption(said.SAMPLES_ONE_BY_ONE)
+        return
     known = feed.of(memory, run.id)
+    if not known.waiting and not known.identified and not known.placed:
+        st.progress(0.0, text=f"{said.WRITING_HELPER if known.read else said.READING} · {figures.elapsed(run)}")
+        return
     if known.waiting:
         st.caption(said.WAITS)
     rate = f" · {known.placed / max(_seconds(run), 0.1):.1f}/s" if known.placed else ""
     text = f"{figures.count(known.placed)} / {figures.plural(known.total, 'chunk', 'chunks')}{rate} · {figures.spent(run)}"
     st.progress(min(1.0, known.placed / known.total) if known.total else 0.0, text=text)
     if known.lines:
-        st.code("\n".join(known.lines), language=None)
+        st.code("\n".join(known.lines), language=None, wrap_lines=True)
 
 
 def _ending(memory: Memory, run: RunView) -> None:
@@ -146,6 +174,14 @@ def _seconds(run: RunView) -> float:
     return ((run.ended_at or datetime.now(UTC)) - run.started_at).total_seconds()
 
 
+def _was_there(run: RunView) -> bool:
+    """The same bytes were filed before, so nothing was done."""
+    known = run.verb in ("ingest_file", "ingest_text") and run.status == "done" and run.result.get("source_id")
+    return bool(known) and run.result.get("action_id") is None
+
+
 def _cancel(memory: Memory, run_id: str) -> None:
-    if not memory.jobs.cancel(run_id):
+    if memory.jobs.cancel(run_id):
+        st.session_state[f"cancelling-{run_id}"] = 1
+    else:
         st.toast(said.TOO_LATE, icon=":material/info:")

@@ -7,9 +7,11 @@ from typing import Any, Literal
 import streamlit as st
 
 from memoir_engine import Memory, RunView
-from ui import figures, jobs, problems, state, wording
+from ui import figures, frame, jobs, problems, state, wording
 
 RECENT = 10
+WIDEST = 12
+NOTHING: dict[str, str | int | None] = dict.fromkeys(("q", "a_strategy", "n", "n2", "limit", "budget", "net"))  # of the form
 
 
 def form(memory: Memory, prefilled: str) -> None:
@@ -21,7 +23,7 @@ def form(memory: Memory, prefilled: str) -> None:
     if st.button(wording.ASK, type="primary", icon=":material/manage_search:", key="ask-go", shortcut="ctrl+enter"):
         with problems.noted():
             run_id = memory.start("query", question=text, **options)
-            state.show(q=None, run=run_id)
+            state.show(**NOTHING, run=run_id)
             st.rerun()
 
 
@@ -42,10 +44,36 @@ def recent(memory: Memory) -> None:
         pd.DataFrame(rows),
         hide_index=True,
         key="asked",
-        selection_mode="single-row",
+        selection_mode=frame.A_ROW,
         column_config=columns,
         on_select=lambda: _open([run.id for run in runs]),
     )
+
+
+def again(view: RunView) -> dict[str, str | int | None]:
+    """The address of the form as it was filled in for this run; what it left open stays open."""
+    asked = view.request
+    net = asked.get("safety_net")
+    return NOTHING | {
+        "q": str(asked.get("question", ""))[:1_500],
+        "a_strategy": asked.get("strategy"),
+        "n": asked.get("n"),
+        "n2": asked.get("n2"),
+        "limit": asked.get("prompt_limiting_strategy"),
+        "budget": asked.get("max_token_budget"),
+        "net": None if net is None else int(bool(net)),
+    }
+
+
+def _strategy_asked() -> str:
+    asked = state.asked("a_strategy")
+    return asked if asked in wording.STRATEGIES else "wide_branch"
+
+
+def _asked(name: str, otherwise: int, *, least: int, most: int) -> int:
+    """A number of the address, where it is one that the form takes."""
+    number = state.asked_id(name)
+    return otherwise if number is None or not least <= number <= most else number
 
 
 def _ended(run: RunView) -> str:
@@ -53,9 +81,9 @@ def _ended(run: RunView) -> str:
 
 
 def _open(ids: list[str]) -> None:
-    rows = st.session_state["asked"]["selection"]["rows"]
-    if rows and rows[0] < len(ids):
-        state.show(run=ids[rows[0]], q=None)
+    row = state.row(st.session_state["asked"])
+    if row is not None and row < len(ids):
+        state.show(**NOTHING, run=ids[row])
 
 
 def _strategy(memory: Memory) -> dict[str, Any]:
@@ -63,20 +91,22 @@ def _strategy(memory: Memory) -> dict[str, Any]:
     chosen = st.segmented_control(
         wording.STRATEGY,
         names,
-        default="wide_branch",
+        default=_strategy_asked(),
         required=True,
         format_func=lambda name: wording.STRATEGIES[name][0],
         key="a_strategy",
-        bind="query-params",
+        on_change=lambda: state.show(a_strategy=st.session_state["a_strategy"]),
     )
     st.caption(wording.STRATEGIES[chosen][1])
     options: dict[str, Any] = {"strategy": chosen}
     if chosen in wording.DEFAULT_WIDTHS:
         n, n2 = wording.DEFAULT_WIDTHS[chosen]
         with st.container(horizontal=True):
-            options["n"] = int(st.number_input(wording.N_LABEL, 1, 12, n, key=f"n-{chosen}", width=200))
+            n = _asked("n", n, least=1, most=WIDEST)
+            options["n"] = int(st.number_input(wording.N_LABEL, 1, WIDEST, n, key=f"n-{chosen}", width=200))
             if n2:
-                options["n2"] = int(st.number_input(wording.N2_LABEL, 0, 12, n2, key=f"n2-{chosen}", width=200))
+                n2 = _asked("n2", n2, least=0, most=WIDEST)
+                options["n2"] = int(st.number_input(wording.N2_LABEL, 0, WIDEST, n2, key=f"n2-{chosen}", width=200))
         st.caption(wording.WIDTH_SCOPE[memory.config.width_scope])
     return options
 
@@ -87,14 +117,21 @@ def _more(memory: Memory) -> dict[str, Any]:
         limiting = st.selectbox(
             wording.LIMITING,
             known,
-            index=known.index(config.prompt_limiting_strategy),
+            index=known.index(limit if (limit := state.asked("limit")) in known else config.prompt_limiting_strategy),
             format_func=lambda name: wording.LIMITINGS[name],
             key="ask-limiting",
         )
         ways = list(wording.PER_PATHS)
         with st.container(horizontal=True):
             budget = st.number_input(
-                wording.BUDGET, 1, None, config.max_token_budget, 100, key="ask-budget", help=wording.BUDGET_HELP, width=150
+                wording.BUDGET,
+                1,
+                None,
+                _asked("budget", config.max_token_budget, least=1, most=10**7),
+                100,
+                key="ask-budget",
+                help=wording.BUDGET_HELP,
+                width=150,
             )
             way = st.selectbox(
                 wording.PER_PATH,
@@ -103,7 +140,7 @@ def _more(memory: Memory) -> dict[str, Any]:
                 format_func=lambda name: wording.PER_PATHS[name],
                 key=f"ask-per-path-{limiting}",
             )
-        net = st.toggle(wording.NET, value=True, help=wording.NET_HELP, key="ask-net")
+        net = st.toggle(wording.NET, value=state.asked("net") != "0", help=wording.NET_HELP, key="ask-net")
     return {
         "prompt_limiting_strategy": limiting,
         "max_token_budget": int(budget),

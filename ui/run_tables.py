@@ -7,7 +7,7 @@ from collections.abc import Sequence
 import streamlit as st
 
 from memoir_engine import Call, Chunk, Memory, QueryResult, RunDetail
-from ui import asked_view, charts, drawers, figures, summary_view, wording
+from ui import asked_view, charts, drawers, figures, frame, state, summary_view, wording
 from ui.components import answer, reader
 
 
@@ -37,7 +37,7 @@ def tabs(memory: Memory, detail: RunDetail, result: QueryResult) -> None:
             _dropped(result)
     if net.open:
         with net:
-            _net(memory, result.net, result.run_id)
+            _net(memory, result.net, result.run_id, result.question)
     if how.open:
         with how:
             asked_view.show(memory, detail, result)
@@ -77,14 +77,14 @@ def _calls(memory: Memory, calls: Sequence[Call]) -> None:
         "Out": st.column_config.NumberColumn("Tokens out", format="localized"),
     }
     chosen = st.dataframe(
-        rows, hide_index=True, key="calls-table", on_select="rerun", selection_mode="single-row", column_config=columns
+        rows, hide_index=True, key="calls-table", on_select="rerun", selection_mode=frame.A_ROW, column_config=columns
     )
-    _open_call(memory, calls, chosen.selection.rows)
+    _open_call(memory, calls, state.row(chosen))
 
 
-def _open_call(memory: Memory, calls: Sequence[Call], rows: Sequence[int]) -> None:
+def _open_call(memory: Memory, calls: Sequence[Call], row: int | None) -> None:
     """Once per selection: a drawer that was closed stays closed until another row is chosen."""
-    picked = calls[rows[0]].id if rows and rows[0] < len(calls) else 0
+    picked = calls[row].id if row is not None and row < len(calls) else 0
     if picked and st.session_state.get("call-shown") != picked:
         drawers.call(memory, picked)
     st.session_state["call-shown"] = picked
@@ -123,11 +123,11 @@ def _dropped(result: QueryResult) -> None:
     )
 
 
-def _net(memory: Memory, caught: Sequence[Chunk], run_id: str) -> None:
+def _net(memory: Memory, caught: Sequence[Chunk], run_id: str, question: str) -> None:
     if not caught:
         st.caption(wording.NET_EMPTY)
         return
     st.caption(wording.NET_ABOUT)
-    picked = reader.show(reader.chunks_in_order(caught), key=f"net-{run_id}", height=420)
+    picked = reader.show(reader.chunks_caught(caught, question), key=f"net-{run_id}", height=420)
     if any(chunk.id == picked for chunk in caught):
         st.switch_page("../pages/tree.py", query_params={"chunk": str(picked)})

@@ -18,7 +18,9 @@ LIVE = ("filed", "stored")
 
 
 def table(memory: Memory) -> None:
-    sources = memory.sources.list(limit=MOST)
+    limit = MOST * int(st.session_state.get("src-pages", 1))
+    found = memory.sources.list(limit=limit + 1)
+    sources = found[:limit]
     hidden = [source for source in sources if source.status not in LIVE]
     with st.container(horizontal=True, vertical_alignment="bottom"):
         st.subheader(said.ALL_SOURCES, anchor=False, width="content")
@@ -33,6 +35,9 @@ def table(memory: Memory) -> None:
         return
     shown = sources if earlier else tuple(source for source in sources if source.status in LIVE)
     _rows(shown, hidden=0 if earlier else len(hidden))
+    if len(found) > limit and st.button(said.MORE_SOURCES, key="src-more", icon=":material/expand_more:"):
+        st.session_state["src-pages"] = limit // MOST + 1
+        st.rerun()
 
 
 def _rows(sources: tuple[Source, ...], *, hidden: int) -> None:
@@ -56,7 +61,7 @@ def _rows(sources: tuple[Source, ...], *, hidden: int) -> None:
         hide_index=True,
         key="src-table",
         on_select=lambda: _open("src-table", sources),
-        selection_mode="single-row",
+        selection_mode=frame.A_ROW,
         column_config=columns,
         height=frame.table_height(len(sources)),
     )
@@ -77,9 +82,9 @@ def _row(source: Source) -> dict[str, object]:
 
 
 def _open(key: str, sources: Sequence[Source]) -> None:
-    rows = st.session_state[key]["selection"]["rows"]
-    if rows and rows[0] < len(sources):
-        state.show(src=sources[rows[0]].id)
+    row = state.row(st.session_state[key])
+    if row is not None and row < len(sources):
+        state.show(src=sources[row].id)
 
 
 def detail(memory: Memory, source_id: int) -> None:
@@ -155,9 +160,7 @@ def _versions(source: Source, versions: tuple[Source, ...]) -> None:
         for version in versions
     ]
     key = f"src-versions-{source.id}"
-    st.dataframe(
-        pd.DataFrame(rows), hide_index=True, key=key, selection_mode="single-row", on_select=lambda: _open(key, versions)
-    )
+    st.dataframe(pd.DataFrame(rows), hide_index=True, key=key, selection_mode=frame.A_ROW, on_select=lambda: _open(key, versions))
 
 
 def _facts(source: Source) -> None:

@@ -93,6 +93,9 @@ def _started(memory: Memory, given: Sequence[Given], *, key: str, disabled: bool
     label, icon = (said.FILE_IT, ":material/check:") if auto else (said.GO_ON, ":material/arrow_forward:")
     if not st.button(label, type="primary", icon=icon, key=key, disabled=disabled or unsaid):
         return False
+    if any(one.verb == "ingest_text" and not one.data.strip() for one in given):
+        st.warning(said.NO_TEXT, icon=":material/edit:")
+        return False
     with problems.shown():
         runs = [_start(memory, one, replaces[one.mark] or None) for one in given]
     if len(runs) == 1 and not auto:

@@ -203,6 +203,9 @@ NET_HELP = (
     "What the tree missed is shown apart and never used for the answer."
 )
 NET_SIZE = 3
+NET_ON, NET_OFF = "safety net on", "safety net off"
+QUESTION_CANCELLED = "This question was stopped. What was asked until then is kept below."
+STOPPING = "Stopping…"
 ASK_EMPTY = "There is nothing to ask yet"
 ASK_EMPTY_TEXT = "Answers are found in what was filed. Add a text on the Sources page, or load the sample memory."
 RECENT, RECENT_ABOUT = "Asked before", "Select a row to see the answer and its path again."

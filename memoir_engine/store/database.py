@@ -24,7 +24,7 @@ from sqlalchemy.exc import TimeoutError as PoolTimeout
 from memoir_engine import errors
 from memoir_engine.run import Clock
 from memoir_engine.store import engines, schema
-from memoir_engine.store.address import address, extra_of, in_memory, make_folder, safe
+from memoir_engine.store.address import address, extra_of, in_memory, is_ours, make_folder, refused, safe
 from memoir_engine.store.retry import Retry, kind_of, problem_of
 from memoir_engine.store.types import Tx
 
@@ -61,7 +61,7 @@ class Database:
     ) -> Database:
         """Create or migrate the schema; `depth` is recorded at the first opening and compared ever after.
 
-        Raises DatabaseUnreachable, DriverMissing, SchemaTooNew, DepthMismatch.
+        Raises InvalidSetting (of database_url), DatabaseUnreachable, DriverMissing, SchemaTooNew, DepthMismatch.
         """
         target = address(url)
         try:
@@ -169,6 +169,8 @@ def _engines(url: URL, safe_url: str) -> tuple[Engine, Engine]:
         writer = engines.build(url, writes=True)
         return writer, writer if in_memory(url) else engines.build(url, writes=False)
     except (ImportError, NoSuchModuleError) as missing:
+        if not is_ours(url):
+            raise refused(url.drivername, "its driver is not installed, and is none that Memoir brings") from missing
         raise errors.DriverMissing(url=safe_url, extra=extra_of(url)) from missing
 
 

@@ -15,7 +15,9 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
+from memoir_engine.text.names import fold
 from memoir_engine.text.terms import Terms
+from memoir_engine.text.terms import stem as stem_of
 
 Floats = NDArray[np.float64]
 Ints = NDArray[np.intp]
@@ -162,18 +164,24 @@ class Shelf:
 
 
 def close_names(examples: Mapping[str, Sequence[Terms]]) -> tuple[tuple[str, ...], ...]:
-    """Groups of new names whose texts are near enough that they may be one category; mostly none."""
+    """Groups of new names that may be one category: by near texts, or as all words of one are words of another; mostly none."""
     names = list(examples)
     ids = {stem: at for at, stem in enumerate(sorted({s for found in examples.values() for t in found for s in t.counts}))}
     vectors = [[vector(found, ids) for found in examples[name]] for name in names]
     shelf = Shelf(vectors)
     near = np.array([shelf.nearness(found).max(axis=0) if found else np.zeros(len(names)) for found in vectors])
+    words = [_words(name) for name in names]
+    within = np.array([[bool(one) and one <= other for other in words] for one in words], dtype=bool).reshape(near.shape)
     group = list(range(len(names)))
-    for one, other in np.argwhere(near >= _CLOSE).tolist() if len(names) > 1 else []:
+    for one, other in np.argwhere((near >= _CLOSE) | within).tolist() if len(names) > 1 else []:
         low, high = sorted((group[one], group[other]))
         group = [low if at == high else at for at in group]
     together = [tuple(name for name, at in zip(names, group, strict=True) if at == leader) for leader in sorted(set(group))]
     return tuple(found for found in together if len(found) > 1)
+
+
+def _words(name: str) -> set[str]:
+    return {stem_of(word) or word for word in fold(name).split()}
 
 
 def _compact(ids: Ints) -> tuple[Ints, Ints]:

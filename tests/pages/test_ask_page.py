@@ -128,13 +128,46 @@ def test_asking_again_brings_the_words_back(filled: Memory, answered: QueryResul
     assert page.text_area[0].value == QUESTION
 
 
+def test_asking_again_keeps_how_it_was_asked(filled: Memory):
+    run = filled.start(
+        "query", question=QUESTION, strategy="zoom_in", n=5, n2=1, prompt_limiting_strategy="SUMMARIZE", max_token_budget=6000
+    )
+    ended(filled, run)
+    page = opened("ask", run=run)
+    page.button(key="ask-same").click().run()
+    assert page.query_params["a_strategy"] == "zoom_in"
+    assert (page.number_input(key="n-zoom_in").value, page.number_input(key="n2-zoom_in").value) == (5, 1)
+    assert page.selectbox(key="ask-limiting").value == "SUMMARIZE"
+    assert page.number_input(key="ask-budget").value == 6000
+
+
+def test_an_address_of_the_form_carries_ids_and_numbers_it_can_take(filled: Memory):
+    page = opened("ask", a_strategy="one_shot", net=0)
+    assert page.segmented_control(key="a_strategy").value == "one_shot"
+    assert page.toggle(key="ask-net").value is False
+    odd = opened("ask", a_strategy="Nothing", n=99)
+    assert odd.segmented_control(key="a_strategy").value == "wide_branch"
+    assert odd.number_input(key="n-wide_branch").value == 3
+
+
+def test_what_the_net_caught_names_its_source_and_marks_the_words_asked_for(filled: Memory, answered: QueryResult):
+    from ui.components import reader
+
+    block = reader.chunks_caught(filled.sources.chunks(2), QUESTION)[0]
+    assert block.label == "accounts.md · Chunk 1"
+    assert {block.text[start:end].lower() for start, end, _ in block.marks} == {"harbour", "festival", "earned"}
+
+
 def test_a_running_question_can_be_watched_by_its_address_and_stopped(gated_question: tuple[Memory, str]):
     memory, run_id = gated_question
     page = opened("ask", run=run_id)
     assert "Waiting for the first level" in words(page)
     page.button(key="ask-stop").click().run()
     assert ended(memory, run_id).status == "cancelled"
-    assert "cancelled" in words(opened("ask", run=run_id))
+    stopped = opened("ask", run=run_id)
+    assert "This question was stopped" in words(stopped)
+    assert not stopped.error
+    assert "No category was chosen yet" not in words(stopped)
 
 
 def test_the_samples_bring_questions_to_begin_with(memory: Memory):

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from app_pages import component, ended, numbers, opened, words
+from app_pages import component, ended, numbers, opened, recorded, words
 from memoir_engine import Memory
 
 LONG = "The garden is watered from the rain barrels before nine in the morning. Tomatoes need more, herbs need less. " * 20
@@ -95,10 +95,44 @@ def test_an_unknown_source_is_said_with_its_remedy(filled: Memory):
 
 
 def test_a_running_job_shows_progress_and_what_became_of_each_chunk(gated: tuple[Memory, str]):
-    _, run_id = gated
+    memory, run_id = gated
+    recorded(memory, run_id, "ChunksCut")
     page = opened("sources")
     assert page.button(key=f"cancel-{run_id}").label == "Cancel"
-    assert "chunks" in page.progress[0].text
+    assert page.progress[0].text.startswith("Writing the contextual helper")
+
+
+def test_no_empty_text_is_filed(memory: Memory):
+    page = opened("sources")
+    page.segmented_control(key="src-kind").set_value("Pasted text").run()
+    page.text_area(key="text-body-0").set_value("  \n ")
+    page.button(key="file-text").click().run()
+    assert page.warning[0].value == "There is no text to file yet."
+    assert memory.jobs.list() == ()
+
+
+def test_the_same_bytes_again_are_told_apart_from_a_new_source(filled: Memory):
+    filled.ingest_text(filled.sources.text(1), name="bakery.md")
+    shown = words(opened("sources"))
+    assert "already in memory" in shown
+    assert filled.runs.list()[0].result["warnings"][0][:20] in shown.replace("\\", "")
+
+
+def test_a_failed_job_is_not_folded_away_behind_later_ones(filled: Memory):
+    ended(filled, filled.start("ingest_file", data=b"%PDF-1.7 broken", name="broken.pdf"))
+    for at in range(4):
+        ended(filled, filled.start("ingest_text", text=f"Boat {at} lies at the quay. " * 40, name=f"boat-{at}.md"))
+    page = opened("sources")
+    assert [folded.label for folded in page.expander if folded.label.startswith("Earlier")] == ["Earlier jobs (3)"]
+    assert "broken\\.pdf" in page.error[0].value
+
+
+def test_more_sources_than_a_page_holds_can_be_reached(filled: Memory, monkeypatch):
+    monkeypatch.setattr("ui.source_view.MOST", 1)
+    page = opened("sources")
+    assert list(page.dataframe(key="src-table").value["Name"]) == ["accounts.md"]
+    page.button(key="src-more").click().run()
+    assert list(page.dataframe(key="src-table").value["Name"]) == ["accounts.md", "bakery.md"]
 
 
 def test_cancel_stops_a_running_job(gated: tuple[Memory, str]):

@@ -82,18 +82,37 @@ def test_a_server_that_does_not_answer_is_named_without_its_password(scheme: str
 
 
 @pytest.mark.req("MEMOIR 1.5")
-@pytest.mark.parametrize("url", ["oracle+cx_oracle://u:secret@127.0.0.1/x", "nonsense+driver://u:secret@127.0.0.1/x"])
-def test_a_missing_driver_is_named_with_how_to_get_it(url: str) -> None:
-    with pytest.raises(errors.DriverMissing) as caught:
+@pytest.mark.parametrize(
+    ("url", "problem"),
+    [
+        ("memory.db", "it is not a database URL"),
+        ("nonsense", "it is not a database URL"),
+        ("", "it is not a database URL"),
+        ("://u:secret@h/x", "it is not a database URL"),
+        ("u:secret@h/x://y", "it is not a database URL"),
+        ("sqlite:///a\x00b.db", "it is not a database URL"),
+        ("postgresql://u:secret@h:port/x", "it is not a database URL"),
+        ("oracle://u:secret@127.0.0.1/x", "there is no support for this database"),
+        ("oracle+cx_oracle://u:secret@127.0.0.1/x", "there is no support for this database"),
+        ("nonsense+driver://u:secret@127.0.0.1/x", "there is no support for this database"),
+        ("postgresql+pg8000://u:secret@127.0.0.1/x", "its driver is not installed"),
+        ("mysql+nonsense://u:secret@127.0.0.1/x", "its driver is not installed"),
+    ],
+)
+def test_a_url_that_cannot_be_used_is_refused_with_those_that_can(url: str, problem: str) -> None:
+    with pytest.raises(errors.InvalidSetting, match=f"database_url.*{problem}") as caught:
         Database.open(url, clock=SteadyClock())
     assert "secret" not in str(caught.value)
-    assert "pip install" in caught.value.remedy
+    assert "sqlite:///memory.db, postgresql://" in caught.value.remedy
 
 
 @pytest.mark.req("MEMOIR 1.5")
-def test_what_is_no_url_is_refused_with_examples() -> None:
-    with pytest.raises(errors.DatabaseUnreachable, match="sqlite:///memory.db"):
-        Database.open("memory.db", clock=SteadyClock())
+def test_a_missing_driver_is_named_with_how_to_get_it(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setitem(sys.modules, "psycopg", None)  # as if it were not installed
+    with pytest.raises(errors.DriverMissing) as caught:
+        Database.open("postgresql://u:secret@127.0.0.1/x", clock=SteadyClock())
+    assert "secret" not in str(caught.value)
+    assert "pip install 'memoir-engine[postgres]'" in caught.value.remedy
 
 
 @pytest.mark.req("MEMOIR 1.5")

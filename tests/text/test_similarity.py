@@ -40,6 +40,16 @@ def test_close_names_are_those_whose_texts_are_alike():
     assert close_names(texts) == (("Taxes", "Tax policy"),)
 
 
+def test_names_within_one_another_are_close_whatever_their_texts():
+    texts = {
+        "VGA": [terms("monitor cable pins")],
+        "VGA chips": [terms("memory bandwidth register")],
+        "Subject 1": [terms("tax income")],
+        "Subject 2": [terms("whale squid")],
+    }
+    assert close_names(texts) == (("VGA", "VGA chips"),)
+
+
 def test_a_single_name_and_no_name_are_close_to_nothing():
     assert close_names({"Taxes": [terms("tax")]}) == ()
     assert close_names({}) == ()

@@ -5,6 +5,7 @@ Invariant: what is shown between two chunk boundaries is exactly `text[start:end
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import asdict, dataclass
 from pathlib import Path
@@ -14,6 +15,11 @@ import streamlit as st
 from memoir_engine import Chunk, UsedChunk, WordChange
 from ui import figures, wording
 
+SHORTEST = 4  # letters of a word that is looked for
+WORD = re.compile(r"\w+")
+EVERYWHERE = frozenset(
+    "about been does from have into many more much only that their them there these they this what when where which with".split()
+)
 AROUND = 1_600  # characters of the source before and after a chunk
 _HERE = Path(__file__).parent
 _component = st.components.v2.component(
@@ -80,6 +86,21 @@ def chunks_in_order(chunks: Iterable[Chunk]) -> tuple[Block, ...]:
     )
 
 
+def chunks_caught(chunks: Iterable[Chunk], question: str) -> tuple[Block, ...]:
+    """What a search by words has found: whose text it is, and the words it shares with the question marked."""
+    return tuple(
+        Block(
+            chunk.text,
+            id=chunk.id,
+            label=f"{chunk.source_name} · {figures.chunk_name(chunk)}",
+            link=figures.path(chunk.category_path),
+            side=figures.tokens(chunk.tokens),
+            marks=_shared(chunk.text, question),
+        )
+        for chunk in chunks
+    )
+
+
 def chunks_read(chunks: Iterable[Chunk], used: Iterable[UsedChunk], labels: Mapping[int, int]) -> tuple[Block, ...]:
     """Chunks that stood in a prompt; those the answer cites carry its number, and the words it stands on are marked.
 
@@ -108,6 +129,25 @@ def changed(changes: Iterable[WordChange]) -> tuple[Block, ...]:
         if change.kind != "same":
             marks.append((start, len(text), change.kind))
     return (Block(text, marks=tuple(marks)),)
+
+
+def _shared(text: str, question: str) -> tuple[Mark, ...]:
+    """Words of the question in a text, in any of their forms: only to guide the eye, nothing is decided by it."""
+    wanted = {word for word in _words(question) if len(word) >= SHORTEST or word.isdigit()} - EVERYWHERE
+    found = ((match, match.group().casefold()) for match in WORD.finditer(text))
+    return tuple((match.start(), match.end(), "word") for match, word in found if any(_akin(word, each) for each in wanted))
+
+
+def _akin(word: str, other: str) -> bool:
+    """The same, or the same but for an ending: earn and earned, boat and boats."""
+    if word == other or word.isdigit() or other.isdigit():
+        return word == other
+    shorter, longer = sorted((word, other), key=len)
+    return len(shorter) >= SHORTEST and len(longer) - len(shorter) < SHORTEST and longer.startswith(shorter.removesuffix("e"))
+
+
+def _words(text: str) -> set[str]:
+    return {match.group().casefold() for match in WORD.finditer(text)}
 
 
 def _quotes(chunk: Chunk, quotes: Iterable[tuple[int, int]]) -> tuple[Mark, ...]:
