@@ -1,0 +1,1 @@
+"""Passages ranked by their words and by their vectors."""

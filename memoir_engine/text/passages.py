@@ -1,0 +1,180 @@
+"""Texts and conversations cut into passages of fixed length, for the search that ranks.
+
+A passage is 512 characters and shares 32 with the next (MEMOLLA F-02-02). Where that would part a letter from its accent, an
+emoji from its parts or one half of a surrogate pair from the other, the cut moves back before the whole sign.
+Invariant: a passage is `text[start:end]`; together they cover every sign of the text that is not blank; what is appended to a
+conversation changes its last passage only. Pure; time is linear in the text.
+Source: MEMOLLA F-02-02, spec README 3; verified/offline-model.md §2.1–2.2 (for conversations: speaker, date and the turn before
+as words that are searched too).
+"""
+
+from __future__ import annotations
+
+import unicodedata
+from bisect import bisect_right
+from collections.abc import Sequence
+from dataclasses import dataclass
+from datetime import datetime
+from itertools import accumulate
+
+PASSAGE_CHARS = 512
+OVERLAP_CHARS = 32
+TURN_BEFORE_CHARS = 200  # of the turn before: its end, which is what an answer answers
+LONGEST_RUN = 2048  # flags in a row; beyond, which letters belong together is a guess
+LONGEST_SIGN = 32  # characters; a heap of accents longer than that is cut all the same
+
+_MONTHS = "January February March April May June July August September October November December".split()
+_JOINER = "\u200d"
+
+
+@dataclass(frozen=True, slots=True)
+class Passage:
+    """`text` is the source's own from `start` to `end`."""
+
+    start: int
+    end: int
+    text: str
+
+
+@dataclass(frozen=True, slots=True)
+class Turn:
+    """One message. `at` in the zone in which its day is meant; None where it is not known."""
+
+    speaker: str
+    text: str
+    at: datetime | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Stretch:
+    """A passage of a conversation, from `start` in the message number `first` to `end` in the message number `last`.
+
+    text: what was said there, message after message, empty ones left out. indexed: what is searched, with speakers, days
+    and the turn before.
+    """
+
+    first: int
+    start: int
+    last: int
+    end: int
+    text: str
+    indexed: str
+
+
+def passages(text: str) -> list[Passage]:
+    """In order; a passage of blanks alone is left out."""
+    return [Passage(start, end, text[start:end]) for start, end in _windows(text) if not _is_blank(text[start:end])]
+
+
+def stretches(turns: Sequence[Turn]) -> list[Stretch]:
+    """Passages over consecutive messages, laid one after the other with a line break between."""
+    text = "\n".join(turn.text for turn in turns)
+    begins = list(accumulate((len(turn.text) + 1 for turn in turns), initial=0))
+    return [_stretch(turns, begins, passage) for passage in passages(text)]
+
+
+def _windows(text: str) -> list[tuple[int, int]]:
+    found: list[tuple[int, int]] = []
+    start = 0
+    while start < len(text):
+        end = min(start + PASSAGE_CHARS, len(text))
+        end = _whole(text, end)
+        found.append((start, end))
+        if end == len(text):
+            break
+        start = _whole(text, end - OVERLAP_CHARS)
+    return found
+
+
+def _whole(text: str, at: int) -> int:
+    """The nearest place at or before `at` that parts no sign; `at` itself, or one before it, where there is none near."""
+    for place in range(at, max(at - LONGEST_SIGN, 0), -1):
+        if not _parts_a_sign(text, place):
+            return place
+    return at - 1 if _is_pair(text, at) else at
+
+
+def _parts_a_sign(text: str, at: int) -> bool:
+    if at >= len(text):
+        return False
+    before, after = text[at - 1], text[at]
+    if before.isascii() and after.isascii():
+        return before == "\r" and after == "\n"
+    return (
+        _is_pair(text, at)
+        or after == _JOINER
+        or before == _JOINER
+        or unicodedata.category(after) in ("Mn", "Mc", "Me")  # accents, vowel signs, variation selectors
+        or "\U0001f3fb" <= after <= "\U0001f3ff"  # skin tones
+        or "\U000e0020" <= after <= "\U000e007f"  # tags of regional flags
+        or _joins_jamo(before, after)
+        or _joins_flag(text, at)
+    )
+
+
+def _is_pair(text: str, at: int) -> bool:
+    return at < len(text) and "\ud800" <= text[at - 1] <= "\udbff" and "\udc00" <= text[at] <= "\udfff"
+
+
+def _joins_jamo(before: str, after: str) -> bool:
+    """Korean letters written one by one that are read as one syllable."""
+    return "\u1100" <= before <= "\u11ff" and "\u1160" <= after <= "\u11ff"
+
+
+def _joins_flag(text: str, at: int) -> bool:
+    """Two regional letters are one flag; which two belong together depends on how many stand before them."""
+    if not (_is_regional(text[at]) and _is_regional(text[at - 1])):
+        return False
+    count = 0
+    while count < LONGEST_RUN and count < at and _is_regional(text[at - 1 - count]):
+        count += 1
+    return count % 2 == 1
+
+
+def _is_regional(sign: str) -> bool:
+    return "\U0001f1e6" <= sign <= "\U0001f1ff"
+
+
+def _is_blank(text: str) -> bool:
+    return not text.strip()
+
+
+def _stretch(turns: Sequence[Turn], begins: Sequence[int], passage: Passage) -> Stretch:
+    """Messages of which the passage holds nothing, and the line breaks between them, belong to no span."""
+    parts = [part for part in _parts(begins, passage) if part[1] < part[2]]
+    first, start, _ = parts[0]
+    last, _, end = parts[-1]
+    said = "\n".join(turns[number].text[begin:behind] for number, begin, behind in parts)
+    return Stretch(first, start, last, end, said, _indexed(turns, parts))
+
+
+def _parts(begins: Sequence[int], passage: Passage) -> list[tuple[int, int, int]]:
+    """(message, start, end) in each message the passage touches."""
+    number = bisect_right(begins, passage.start) - 1
+    found = []
+    while number < len(begins) - 1 and begins[number] < passage.end:
+        begin, behind = begins[number], begins[number + 1] - 1
+        found.append((number, max(passage.start - begin, 0), min(passage.end, behind) - begin))
+        number += 1
+    return found
+
+
+def _indexed(turns: Sequence[Turn], parts: Sequence[tuple[int, int, int]]) -> str:
+    first = parts[0][0]
+    lines = [_said(turns[first - 1], -TURN_BEFORE_CHARS, None)] if first else []
+    day = ""
+    for number, start, end in parts:
+        turn = turns[number]
+        if turn.at is not None and (said := _day(turn.at)) != day:
+            lines.append(day := said)
+        lines.append(_said(turn, start, end))
+    return "\n".join(lines)
+
+
+def _said(turn: Turn, start: int, end: int | None) -> str:
+    return f"{turn.speaker}: {turn.text[start:end]}"
+
+
+def _day(at: datetime) -> str:
+    """As numbers and in words: a question names a day either way."""
+    return f"{at:%Y-%m-%d}, {at.day} {_MONTHS[at.month - 1]} {at.year}"

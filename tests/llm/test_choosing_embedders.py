@@ -1,0 +1,94 @@
+"""Which embedder the settings mean. Source: MEMOLLA §1, spec README 14."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+
+import pytest
+
+from memoir_engine.config import resolve
+from memoir_engine.embedding import EMBEDDERS
+from memoir_engine.errors import InvalidSetting
+from memoir_engine.llm.embeddings import choose_embedding, open_embedder
+from memoir_engine.llm.offline.embedding import OfflineEmbedder
+from memoir_engine.llm.providers import Choice
+
+OPENAI = {"OPENAI_API_KEY": "sk-0123456789"}
+ALL = {
+    "OPENAI_BASE_URL": "http://one.test/v1",
+    "LMSTUDIO_BASE_URL": "http://two.test/v1",
+    "OLLAMA_BASE_URL": "http://three.test/v1",
+}
+
+
+def chosen(environ: dict[str, str], **settings: Any) -> Choice | None:
+    resolved = resolve(environ=environ, **settings)
+    return choose_embedding(resolved.config, resolved.secrets)
+
+
+def named(choice: Choice | None) -> tuple[str, str] | None:
+    return None if choice is None else (choice.provider, choice.model)
+
+
+@pytest.fixture
+def plugged() -> Iterator[str]:
+    """A plug-in, taken away again."""
+    EMBEDDERS.register("letters")(lambda _: OfflineEmbedder())
+    yield "letters"
+    del EMBEDDERS._known["letters"]
+
+
+@pytest.mark.parametrize(
+    ("environ", "settings", "expected"),
+    [
+        ({}, {}, None),
+        (OPENAI, {}, ("openai", "text-embedding-3-small")),
+        (OPENAI, {"embedder": "auto"}, ("openai", "text-embedding-3-small")),
+        (OPENAI, {"embedder": "offline"}, None),
+        (OPENAI, {"model": "offline"}, None),
+        (OPENAI | {"ANTHROPIC_API_KEY": "k" * 9}, {"model": "anthropic:claude-x"}, None),
+        (OPENAI | ALL, {"model": "some-model"}, None),
+        (ALL, {"embedder": "nomic-embed-text"}, ("compatible", "nomic-embed-text")),
+        ({name: ALL[name] for name in list(ALL)[1:]}, {"embedder": "nomic-embed-text"}, ("lmstudio", "nomic-embed-text")),
+        ({"OLLAMA_BASE_URL": "http://three.test"}, {"embedder": "nomic-embed-text"}, ("ollama", "nomic-embed-text")),
+        ({}, {"embedder": "ollama:nomic-embed-text"}, ("ollama", "nomic-embed-text")),
+        ({}, {"embedder": "lmstudio:bge"}, ("lmstudio", "bge")),
+        (OPENAI, {"embedder": "openai:text-embedding-3-large"}, ("openai", "text-embedding-3-large")),
+        (OPENAI | {"EMBEDDING_MODEL": "text-embedding-ada-002"}, {}, ("openai", "text-embedding-ada-002")),
+    ],
+)
+def test_the_setting_the_file_and_the_environment_decide_in_that_order(environ, settings, expected):
+    assert named(chosen(environ, **settings)) == expected
+
+
+@pytest.mark.parametrize(
+    ("embedder", "problem"),
+    [
+        ("text-embedding-3-small", "it needs an API key, and OPENAI_API_KEY is not set"),
+        ("openai:text-embedding-3-small", "it needs an API key, and OPENAI_API_KEY is not set"),
+        ("nomic-embed-text", "it names no provider, and no server is configured for it"),
+        ("anthropic:voyage", "no embeddings are asked of anthropic here"),
+    ],
+)
+def test_an_embedder_that_cannot_be_reached_is_refused_by_the_name_of_the_setting(embedder: str, problem: str):
+    with pytest.raises(InvalidSetting) as refused:
+        chosen({}, embedder=embedder)
+    assert str(refused.value) == f"[mem][E102] embedder = {embedder!r} is invalid: {problem}"
+    assert "'offline'" in refused.value.remedy
+
+
+def test_a_plug_in_is_found_by_its_name_and_named_where_another_is_refused(plugged: str):
+    resolved = resolve(environ={}, embedder=plugged)
+    assert isinstance(open_embedder(resolved.config, resolved.secrets), OfflineEmbedder)
+    with pytest.raises(InvalidSetting) as refused:
+        chosen({}, embedder="no-such")
+    assert "plug-ins: 'letters'" in refused.value.remedy
+
+
+def test_dimensions_the_offline_embedder_does_not_have_are_refused_where_it_was_named():
+    resolved = resolve(environ={}, embedder="offline", embedder_dims=1536)
+    with pytest.raises(InvalidSetting, match="embedder_dims = 1536 is invalid: the offline embedder has 384"):
+        open_embedder(resolved.config, resolved.secrets)
+    unnamed = resolve(environ={}, embedder_dims=1536)
+    assert open_embedder(unnamed.config, unnamed.secrets).dim == 384
