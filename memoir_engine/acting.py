@@ -8,14 +8,16 @@ from __future__ import annotations
 
 from memoir_engine import given
 from memoir_engine.editing import TreeEdits
+from memoir_engine.erasing import Erasures
 from memoir_engine.identifying import needs_auditor
-from memoir_engine.reading import SourcesView
 from memoir_engine.results import Action, UndoPreview
+from memoir_engine.reviewing import Reviews, id_of_caller
 from memoir_engine.run import new_id
+from memoir_engine.signing import SignOffs
 
 
-class DocumentsView(SourcesView):
-    """Sources, read and withdrawn."""
+class DocumentsView(Erasures):
+    """Sources, read, withdrawn and erased."""
 
     def withdraw(self, source_id: int, reason: str | None = None) -> Action:
         """Take a source out of the tree; it stays readable. Raises NotAllowed, SourceNotFound, NothingChanges."""
@@ -30,8 +32,8 @@ class DocumentsView(SourcesView):
         )
 
 
-class ReviewView(TreeEdits):
-    """Correct, and take back."""
+class ReviewView(Reviews, SignOffs, TreeEdits):
+    """Go through what was decided, correct, sign, and take back."""
 
     def refile(self, chunk_id: int, category_id: int, reason: str | None = None) -> Action:
         """File a chunk under another leaf. Raises NotAllowed, ChunkNotFound, CategoryNotFound, NotALeaf, NothingChanges."""
@@ -54,12 +56,16 @@ class ReviewView(TreeEdits):
         limit = self._engine.resolved.config.limit
         return self._read(lambda tx: undo.preview(tx, action_id, limits=limit))
 
-    def undo(self, action_id: str, reason: str | None = None) -> Action:
-        """Append the inverses of an action. Raises UndoBlocked (E703) naming what stands in the way."""
+    def undo(self, action_id: str, reason: str | None = None, *, undo_id: str | None = None) -> Action:
+        """Append the inverses of an action. Raises UndoBlocked (E703) naming what stands in the way.
+
+        undo_id: the id of this action, where the caller gives it (26 letters and digits): with the same one it happens once.
+        """
         from memoir_engine.store import undo
 
         self._needs("auditor", "undo an action")
-        engine, actor, undo_id = self._engine, self._actor, self._new_action()
+        engine, actor = self._engine, self._actor
+        own = self._new_action() if undo_id is None else id_of_caller("undo_id", undo_id)
         return engine.db.write(
             lambda tx: undo.undo(
                 tx,
@@ -68,7 +74,7 @@ class ReviewView(TreeEdits):
                 reason=reason,
                 clock=engine.clock,
                 limits=engine.resolved.config.limit,
-                undo_id=undo_id,
+                undo_id=own,
             ),
             operation=f"the undoing of {action_id}",
         )

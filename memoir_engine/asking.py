@@ -7,8 +7,9 @@ Source: MEMOIR 4, 6.3–6.5, 8, 9; API "Documents and the tree".
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
+from datetime import datetime
 from typing import TYPE_CHECKING, Any, Literal
 
 from memoir_engine import given
@@ -21,10 +22,12 @@ from memoir_engine.wiring import Asking, Engine
 if TYPE_CHECKING:
     from memoir_engine.query.pipeline import Asked
     from memoir_engine.query.progress import Progress
+    from memoir_engine.query.traverse import Taken
     from memoir_engine.store.plan import NewChoice
 
 LEAST = {"n": 1, "n2": 0, "per_path_limit": 1, "page_size": 1, "max_token_budget": 1, "safety_net": 0}
 PerPath = int | Literal["auto"] | None
+Moment = int | datetime | str  # a seq, or an aware time, in ISO 8601 where it is a text
 
 
 @dataclass(frozen=True)
@@ -42,6 +45,7 @@ class QueryOptions:
     after: str | None = None
     sources: Sequence[int] | None = None
     safety_net: int = 0
+    as_of: Moment | None = None
 
     def checked(self) -> QueryOptions:
         """Each of its type and range, whatever the configuration. Raises InvalidSetting."""
@@ -53,28 +57,44 @@ class QueryOptions:
             given.flag("use_rankings", self.use_rankings)
         if self.after is not None:
             given.text("after", self.after)
-        return self if self.sources is None else replace(self, sources=given.sources(self.sources))
+        sources = None if self.sources is None else given.sources(self.sources)
+        return replace(self, sources=sources, as_of=None if self.as_of is None else given.moment("as_of", self.as_of))
 
     def request(self, question: str) -> dict[str, Any]:
         chosen = {name: list(v) if isinstance(v, tuple) else v for name, v in vars(self).items() if v is not None}
-        return {"question": question, **chosen}
+        when = {"as_of": self.as_of.isoformat()} if isinstance(self.as_of, datetime) else {}
+        return {"question": question, **chosen, **when}
 
 
 def query_verb(
-    engine: Engine, actor: Actor, question: str, options: QueryOptions, listeners: tuple[Listener, ...] = ()
+    engine: Engine,
+    actor: Actor,
+    question: str,
+    options: QueryOptions,
+    listeners: tuple[Listener, ...] = (),
+    *,
+    taken: Mapping[int, Sequence[Taken]] | None = None,
+    branch: dict[str, Any] | None = None,
+    scope: object = None,
 ) -> Verb[QueryResult]:
-    """Raises ConfigurationError for options that cannot be; everything later becomes `status="error"`."""
+    """Raises ConfigurationError for options that cannot be; everything later becomes `status="error"`.
+
+    taken: what is followed without asking, by level; branch: of which run and decision, kept with the request.
+    scope: the width_scope of the run it branches from; None takes the configuration's. Either is kept with the request.
+    """
     from memoir_engine.query.progress import Progress
     from memoir_engine.query.record import to_record
 
     question, options = given.text("question", question), options.checked()
-    asked = _asked(engine, question, options)
+    asked = replace(_asked(engine, question, options), taken=taken or {})
+    if scope == "path" or scope == "level":
+        asked = replace(asked, width_scope=scope)
     progress = Progress("", question, warnings=list(_without_effect(engine, options)))
     began = engine.clock.tick_ms()
 
     async def work(run: Run) -> QueryResult:
         progress.run_id = run.id
-        await _query(engine, asked, run, progress)
+        await _query(engine, asked, options.as_of, run, progress)
         return progress.result(wall_ms=run.clock.tick_ms() - began)
 
     def failed(run: Run, error: MemoirError) -> QueryResult:
@@ -83,7 +103,7 @@ def query_verb(
 
     return Verb(
         name="query",
-        request=options.request(question),
+        request=options.request(question) | {"width_scope": asked.width_scope} | ({"what_if": branch} if branch else {}),
         subject=None,
         work=work,
         failed=failed,
@@ -94,23 +114,34 @@ def query_verb(
     )
 
 
-async def _query(engine: Engine, asked: Asked, run: Run, progress: Progress) -> None:
+async def _query(engine: Engine, asked: Asked, as_of: Moment | None, run: Run, progress: Progress) -> None:
     from memoir_engine.query.pipeline import Means, query
     from memoir_engine.store import decisions, runs
 
     async def record(made: Sequence[Decision]) -> Sequence[int]:
         choices = [_choice(decision) for decision in made]
-        return await engine.db.awrite(lambda tx: decisions.record(tx, run.id, choices), operation="the decisions of a question")
+        return await engine.db.awrite(
+            lambda tx: decisions.record(tx, run.id, choices, owner=run.owner), operation="the decisions of a question"
+        )
 
-    await asyncio.to_thread(engine.keeper.catch_up)
-    tree = await asyncio.to_thread(engine.cache.current)
-    await engine.db.awrite(lambda tx: runs.set_tree_seq(tx, run.id, tree.seq))
+    at_seq = None if as_of is None else await asyncio.to_thread(_seq, engine, as_of)
+    asked, words = replace(asked, at_seq=at_seq), await asyncio.to_thread(engine.keeper.words, at_seq)
+    tree = await asyncio.to_thread(engine.cache.at, at_seq)
+    await engine.db.awrite(lambda tx: runs.set_tree_seq(tx, run.id, tree.seq, owner=run.owner))
+    progress.as_of_seq = at_seq
     ask = Asking(engine, run, QueryCancelled())
-    means = Means(engine.db, engine.cache, engine.lexical, engine.resolved.config, ask, record, engine.tokens.count)
+    means = Means(engine.db, engine.cache, words, engine.resolved.config, ask, record, engine.tokens.count)
     try:
         await query(asked, means, run, progress)
     finally:
         progress.warnings.extend(ask.warnings)
+
+
+def _seq(engine: Engine, as_of: Moment) -> int:
+    from memoir_engine.store import moments
+
+    when = given.moment("as_of", as_of)
+    return engine.db.read(lambda tx: moments.seq_of(tx, when))
 
 
 def _choice(decision: Decision) -> NewChoice:

@@ -31,8 +31,6 @@ class BackgroundLoop:
 
     def acquire(self) -> None:
         with self._lock:
-            if self._pid != os.getpid():  # a forked process has the loop's name, not its thread
-                self._loop, self._users = None, 0
             self._users += 1
             if self._loop is None:
                 self._start()
@@ -42,6 +40,11 @@ class BackgroundLoop:
             self._users -= 1
             if self._users == 0 and self._loop is not None:
                 self._stop()
+
+    def forget(self) -> None:
+        """In a forked process: the loop is its parent's, and so is the lock, which somebody may have held at that moment."""
+        self._lock = threading.Lock()
+        self._loop, self._thread, self._users = None, None, 0
 
     def submit(self, coroutine: Coroutine[Any, Any, T], *, verb: str = "this verb") -> Future[T]:
         """Start it on the loop; from any thread."""
@@ -104,3 +107,5 @@ async def _end_tasks() -> None:
 
 
 LOOP = BackgroundLoop()
+if hasattr(os, "register_at_fork"):
+    os.register_at_fork(after_in_child=LOOP.forget)

@@ -10,12 +10,13 @@ from collections.abc import Coroutine, Iterable, Sequence
 from pathlib import Path
 from typing import Any, Self, TypeVar
 
-from memoir_engine.asking import PerPath
+from memoir_engine.asking import Moment, PerPath
 from memoir_engine.config import MemoirConfig
 from memoir_engine.helpers import Helpers
 from memoir_engine.memory import AsyncMemory
-from memoir_engine.results import Estimate, IngestResult, ModelCheck, Overview, QueryResult, SettingView
-from memoir_engine.run import Role
+from memoir_engine.proposing import Review
+from memoir_engine.results import Estimate, Exported, IngestResult, ModelCheck, Overview, QueryResult, SettingView
+from memoir_engine.run import Actor, Role
 from memoir_engine.samples import SampleQuestion
 from memoir_engine.telling import OnEvent
 
@@ -35,6 +36,26 @@ class Memory:
         **settings: Any,
     ) -> None:
         self._bind(AsyncMemory(config, backend=backend, db_path=db_path, backend_options=backend_options, **settings))
+
+    @classmethod
+    def import_(
+        cls,
+        path: str | Path,
+        config: MemoirConfig | None = None,
+        *,
+        backend: str = "auto",
+        db_path: str | Path | None = None,
+        backend_options: dict[str, Any] | None = None,
+        **settings: Any,
+    ) -> Self:
+        """Open an empty store with what `export` wrote, on any kind of database: equal by head and state, or refused whole.
+
+        The depth is the file's. Raises ImportRefused, ImportTooNew, StoreNotEmpty, DepthMismatch.
+        """
+        opened = AsyncMemory.import_(path, config, backend=backend, db_path=db_path, backend_options=backend_options, **settings)
+        memory = object.__new__(cls)
+        memory._bind(opened)
+        return memory
 
     def ingest_text(
         self,
@@ -100,9 +121,13 @@ class Memory:
         after: str | None = None,
         sources: Sequence[int] | None = None,
         safety_net: int = 0,
+        as_of: Moment | None = None,
         on_event: OnEvent | None = None,
     ) -> QueryResult:
-        """Walk the tree with a question and answer from what stands in its leaves (MEMOIR 6.3)."""
+        """Walk the tree with a question and answer from what stands in its leaves (MEMOIR 6.3).
+
+        as_of: what it would have seen at a seq or an aware time: names, filings and helpers of that moment, and nothing later.
+        """
         given = self._async.query(
             question,
             strategy=strategy,
@@ -116,9 +141,17 @@ class Memory:
             after=after,
             sources=sources,
             safety_net=safety_net,
+            as_of=as_of,
             on_event=on_event,
         )
         return self._wait("query", given)
+
+    def what_if(self, run_id: str, decision_id: int, take: Iterable[int], *, on_event: OnEvent | None = None) -> QueryResult:
+        """A finished question once more with other options taken at one decision; a run of its own beside the original.
+
+        take: categories that the decision offered, best first. Raises RunNotFound, ChoiceNotOffered.
+        """
+        return self._wait("what_if", self._async.what_if(run_id, decision_id, take, on_event=on_event))
 
     def load_samples(self) -> tuple[IngestResult, ...]:
         """Ingest the sample corpus that comes with Memoir, each document as a run of its own."""
@@ -135,13 +168,21 @@ class Memory:
     def start(self, verb: str, **arguments: Any) -> str:
         """Begin a verb that takes time, with its arguments; the id of its run, to be watched by `jobs`.
 
-        ingest_text, ingest_file, query, load_samples; confirm_helper and regenerate_helper of `helpers`.
+        ingest_text, ingest_file, query, what_if, load_samples; confirm_helper and regenerate_helper of `helpers`;
+        propose_split of `review`.
         """
         return self._async.start(verb, **arguments)
 
     def estimate(self, given: str | bytes, *, name: str = "text") -> Estimate:
         """Calls, tokens and cost of ingesting a text, or a file by its bytes and name, before anything is asked."""
         return self._async.estimate(given, name=name)
+
+    def export(self, path: str | Path) -> Exported:
+        """Everything that stands here, into one file that `import_` reads; whole, or nothing is written. Needs the role admin.
+
+        Neither keys nor settings are in it. Raises NotAllowed, ExportFailed.
+        """
+        return self._async.export(path)
 
     def overview(self) -> Overview:
         return self._async.overview()
@@ -161,6 +202,11 @@ class Memory:
     def close(self) -> None:
         """End pools, index handles and, with the last open memory, the background loop."""
         self._async.close()
+
+    @property
+    def actor(self) -> Actor:
+        """Who acts, with which roles, and whose data it is."""
+        return self._async.actor
 
     @property
     def config(self) -> MemoirConfig:
@@ -184,7 +230,8 @@ class Memory:
         self._async = engine
         self.sources, self.tree = engine.sources, engine.tree
         self.runs, self.jobs = engine.runs, engine.jobs
-        self.audit, self.review = engine.audit, engine.review
+        self.audit, self.reports = engine.audit, engine.reports
+        self.review = Review(engine._engine, engine._actor)
         self.helpers = Helpers(engine._engine, engine._actor)
 
     def _view(self, engine: AsyncMemory) -> Self:

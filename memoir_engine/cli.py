@@ -24,11 +24,16 @@ DataDir = Annotated[Path | None, typer.Option("--data-dir", help="Folder of the 
 
 @contextmanager
 def opened(data_dir: Path | None) -> Iterator[Memory]:
-    """The configured memory; an error of Memoir ends the command as a person would want to read it."""
+    """The configured memory."""
+    with told(), Memory(**_settings(data_dir)) as memory:
+        yield memory
+
+
+@contextmanager
+def told() -> Iterator[None]:
+    """An error of Memoir ends the command as a person would want to read it."""
     try:
-        settings: dict[str, Any] = {} if data_dir is None else {"data_dir": data_dir}
-        with Memory(**settings) as memory:
-            yield memory
+        yield
     except MemoirError as error:
         typer.echo(f"{error}\n→ {error.remedy}", err=True)
         raise typer.Exit(1) from error
@@ -46,10 +51,16 @@ def ingest(files: list[Path], data_dir: DataDir = None) -> None:
 
 
 @app.command()
-def ask(question: str, strategy: str = "wide_branch", data_dir: DataDir = None) -> None:
+def ask(
+    question: str,
+    strategy: str = "wide_branch",
+    as_of: Annotated[str | None, typer.Option(help="An event's number, or a time with its zone (2026-05-01T12:00Z).")] = None,
+    data_dir: DataDir = None,
+) -> None:
     """Answer a question, with where the answer comes from."""
+    moment = int(as_of) if as_of is not None and as_of.isdecimal() and len(as_of) < 19 else as_of
     with opened(data_dir) as memory:
-        _show(memory, memory.query(question, strategy=strategy, per_path_limit="auto").raise_for_error())
+        _show(memory, memory.query(question, strategy=strategy, per_path_limit="auto", as_of=moment).raise_for_error())
 
 
 @app.command()
@@ -63,15 +74,40 @@ def tree(data_dir: DataDir = None) -> None:
 
 
 @app.command()
-def verify(head: Annotated[str | None, typer.Argument(help="A head noted elsewhere.")] = None, data_dir: DataDir = None) -> None:
-    """Check that the record was not touched."""
+def verify(
+    head: Annotated[str | None, typer.Argument(help="A head noted elsewhere.")] = None,
+    expected_head: Annotated[str | None, typer.Option(help="The same, as an option.")] = None,
+    links_only: Annotated[bool, typer.Option("--links-only", help="The chain alone, which is quick.")] = False,
+    data_dir: DataDir = None,
+) -> None:
+    """Check that the record was not touched; ends with 1 when it was."""
     with opened(data_dir) as memory:
-        check = memory.audit.verify(head)
+        check = memory.audit.verify(head if expected_head is None else expected_head, links_only=links_only)
     typer.echo(f"{check.checked} events, head {check.head.hash}")
     if not check.ok:
         typer.echo(f"event {check.first_bad}: {check.problem}", err=True)
         raise typer.Exit(1)
     typer.echo("verified")
+
+
+@app.command()
+def export(file: Path, data_dir: DataDir = None) -> None:
+    """Write the whole memory into one file."""
+    with opened(data_dir) as memory:
+        written = memory.export(file)
+    typer.echo(f"{written.path}: {written.bytes} bytes, {written.head.seq} events, head {written.head.hash}")
+
+
+@app.command("import")
+def import_(file: Path, data_dir: DataDir = None) -> None:
+    """Fill an empty memory with what was exported, on whichever database is configured."""
+    with told(), Memory.import_(file, **_settings(data_dir)) as memory:
+        head = memory.audit.head()
+    typer.echo(f"imported and verified: {head.seq} events, head {head.hash}")
+
+
+def _settings(data_dir: Path | None) -> dict[str, Any]:
+    return {} if data_dir is None else {"data_dir": data_dir}
 
 
 def _bytes(path: Path) -> bytes:

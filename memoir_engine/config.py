@@ -18,14 +18,8 @@ from urllib.parse import quote
 from pydantic.fields import FieldInfo
 
 from memoir_engine.errors import ConfigurationError, DataDirUnusable, InvalidSetting, UnsupportedBackend
-from memoir_engine.settings import (
-    ConversationSettings,
-    MemoirConfig,
-    SessionSettings,
-    conflicting_database,
-    safe_url,
-    unknown_setting,
-)
+from memoir_engine.refusing import safe_url, unknown_setting
+from memoir_engine.settings import ConversationSettings, MemoirConfig, SessionSettings, conflicting_database
 
 __all__ = ["ConversationSettings", "MemoirConfig", "Origin", "Resolved", "Secrets", "SessionSettings", "resolve", "safe_url"]
 
@@ -33,6 +27,7 @@ Origin = Literal["argument", ".env", "environment", "default"]
 
 KEYS = ("OPENAI_API_KEY", "ANTHROPIC_API_KEY", "GOOGLE_API_KEY", "XAI_API_KEY")
 SERVERS = ("OPENAI_BASE_URL", "LMSTUDIO_BASE_URL", "OLLAMA_BASE_URL")
+EXAMPLES = {"category_limits": '{"1": 20}', "roles": '{"ana@example.org": ["auditor"]}', "delimiters": '[".", "\\n"]'}
 ALIASES = {"model": "MODEL_CHOICE", "embedder": "EMBEDDING_MODEL", "embedder_dims": "EMBEDDING_MODEL_DIMS"}  # TIMEM's names
 LEAST_SECRET_CHARS = 6  # shorter values are placeholders; hiding them would blank out ordinary words
 
@@ -191,7 +186,7 @@ def _parsed(name: str, text: str, about: FieldInfo) -> Any:
     try:
         return json.loads(text)
     except ValueError:
-        example = {dict: '{"1": 20}', tuple: '[".", "\\n"]'}.get(type(default), '{"max_tokens": 4000}')
+        example = EXAMPLES.get(name, '{"max_tokens": 4000}')
         advice = f"Write it like {variable(name)}='{example}'."
         raise InvalidSetting(name=variable(name), value=text, problem="it is not JSON", advice=advice) from None
 

@@ -2,7 +2,7 @@
 
 The count of calls assumes full batches; every level's last ones may be smaller, so more calls may come. The frame is what a
 classify prompt takes beside its chunks, measured on the sample corpus.
-Source: issue "Cost before and after"; MEMOIR 2A.6, 2B.
+Source: MEMOIR 2A.6, 2B; API `memory.estimate`; DESIGN §1 (what a choice costs).
 """
 
 from __future__ import annotations
@@ -24,6 +24,7 @@ ITEM_REPLY_TOKENS = 15  # {"id": 1, "category": "…"}
 
 def estimate(engine: Engine, content: str | bytes, name: str) -> Estimate:
     """Of a text, or of the bytes of a file; an empty or blank one costs nothing. Raises what reading the file raises."""
+    engine.check_open()
     text = given.text("text", content) if isinstance(content, str) else _text(engine, content, name)
     pieces = engine.cut(text) if text.strip() else []
     return foreseen(engine, [piece.tokens for piece in pieces], helper=engine.resolved.config.auto_source_identification)

@@ -1,7 +1,8 @@
 """The one event stream for log, progress and pages: facts with numbers, never sentences.
 
 Invariant: every field is JSON (str, int, float, bool, None, or tuples of them), and no event holds a secret.
-An event may name categories and quote at most a line of a text; prompts and replies are in the ledger.
+An event may name files and categories. What it quotes of a text is for who looks on while the run lives: `kept`, which is
+what is written down, has none of it (DESIGN §5). Prompts and replies are in the ledger.
 Source: DESIGN §2.6; MEMOIR 2A.10 (BatchClassified), 2B.10 (HelperReady), 7B.4 (RunEnded with its error).
 """
 
@@ -22,6 +23,10 @@ class Event:
 
     def body(self) -> dict[str, Any]:
         return asdict(self)
+
+    def kept(self) -> dict[str, Any]:
+        """The body as it is written down."""
+        return self.body()
 
 
 @dataclass(frozen=True)
@@ -58,10 +63,15 @@ class Waiting(Event):
 
 @dataclass(frozen=True)
 class FileRead(Event):
+    """`title` is None once it is written down: it stands with the source."""
+
     name: str
     file_kind: str
     chars: int
     title: str | None
+
+    def kept(self) -> dict[str, Any]:
+        return self.body() | {"title": None}
 
 
 @dataclass(frozen=True)
@@ -135,11 +145,17 @@ class CategoryProposed(Event):
 
 @dataclass(frozen=True)
 class ChunkPlaced(Event):
-    """A chunk has its leaf in the plan; nothing is stored yet. `quote` is its first line, cut at 80 characters."""
+    """A chunk has its leaf in the plan; nothing is stored yet. `quote` is how it begins, in at most 80 characters.
+
+    Read again, `quote` comes from the run while it lives and from the stored chunk afterwards; None where there is neither.
+    """
 
     position: int
     path: tuple[str, ...]
-    quote: str
+    quote: str | None
+
+    def kept(self) -> dict[str, Any]:
+        return self.body() | {"quote": None}
 
 
 @dataclass(frozen=True)

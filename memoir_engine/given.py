@@ -8,7 +8,9 @@ Source: MEMOIR 7.6, 7.7; DESIGN §11.
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable
+import re
+from collections.abc import Iterable, Mapping
+from datetime import UTC, datetime
 from operator import index
 from typing import Any, NoReturn
 
@@ -23,9 +25,11 @@ from memoir_engine.errors import (
 from memoir_engine.run import ALL_ROLES, Actor, Role
 
 MOST_ID = 2**63 - 1
+MOST_ROWS = 1_000_000  # that are held in memory together
 MOST_BITS = 1024  # of any number: Python refuses to write down those of thousands of digits
 FIELD_CHARS = 200  # of a name of a person
 SHOWN_CHARS = 100  # of a value that is refused
+_HEAD = re.compile("[0-9a-f]{64}")
 
 
 def text(name: str, value: object) -> str:
@@ -59,6 +63,14 @@ def whole(name: str, value: object, *, least: int) -> int:
     return value if _writable(value) else _refuse(name, value, "it has too many digits", "Leave it out for the default.")
 
 
+def limit(value: object) -> int:
+    """How many rows are wanted at most."""
+    found = whole("limit", value, least=1)
+    if found > MOST_ROWS:
+        _refuse("limit", found, f"it is more than {MOST_ROWS} rows at once", "Read on from the last of them, page by page.")
+    return found
+
+
 def number(name: str, value: object) -> int:
     """An id, or a number that counts rows."""
     try:
@@ -68,6 +80,28 @@ def number(name: str, value: object) -> int:
     except TypeError:
         pass
     _refuse(name, value, "it must be a whole number", "Ids are the numbers that results carry, e.g. result.source_id.")
+
+
+def moment(name: str, value: object) -> int | datetime:
+    """The number of an audit event, or an aware time, as a datetime or in ISO 8601."""
+    advice = "Give a seq of audit.events(), or a datetime with a time zone, e.g. datetime.now(UTC)."
+    if isinstance(value, str):
+        value = _time(name, value, advice)
+    if isinstance(value, datetime):
+        if value.tzinfo is None or value.utcoffset() is None:
+            _refuse(name, value, "the time has no time zone", advice)
+        return _in_utc(value)
+    if isinstance(value, bool) or not isinstance(value, int):
+        _refuse(name, value, "it must be a whole number or a time", advice)
+    return value if _writable(value) else _refuse(name, value, "it has too many digits", advice)
+
+
+def head(name: str, value: object) -> str:
+    """A head of the chain as somebody noted it. A mistyped one is no sign of tampering, so it is never compared."""
+    noted = text(name, value).strip().lower()
+    if not _HEAD.fullmatch(noted):
+        _refuse(name, noted, "it is no head: a head has 64 characters, 0 to 9 and a to f", "audit.head().hash is one.")
+    return noted
 
 
 def source(value: object) -> int:
@@ -104,6 +138,13 @@ def sources(value: object) -> tuple[int, ...]:
     if not found:
         _refuse("sources", value, "there is no source in it", "Leave it out to ask all sources.")
     return tuple(number("sources", each) for each in found)
+
+
+def fields(value: object) -> dict[str, str]:
+    """What a person says of a source; the values are looked at by the form."""
+    if not isinstance(value, Mapping):
+        _refuse("fields", value, "it must be a dictionary, a preview or a text", "Give date, author, topic and description.")
+    return dict(value)
 
 
 def metadata(value: object) -> dict[str, Any]:
@@ -145,6 +186,20 @@ def _person(name: str, value: object) -> str:
     if len(known) > FIELD_CHARS:
         _refuse(name, known, f"it is {len(known)} characters long", f"Shorten it to {FIELD_CHARS} characters.")
     return known
+
+
+def _time(name: str, value: str, advice: str) -> datetime:
+    try:
+        return datetime.fromisoformat(value)
+    except ValueError:
+        _refuse(name, value, "it is no time", advice)
+
+
+def _in_utc(value: datetime) -> datetime:
+    try:
+        return value.astimezone(UTC)
+    except OverflowError:  # less than a day from the ends of the calendar
+        return value.replace(tzinfo=UTC)
 
 
 def _row(value: object, name: str, missing: type[MemoirError]) -> int:

@@ -14,7 +14,7 @@ from typing import Any, NamedTuple, TypeVar
 
 from memoir_engine import given
 from memoir_engine.errors import DraftNotFound, HelperInvalid, IngestionCancelled, MemoirError, RunNotFound
-from memoir_engine.identifying import regenerate_verb, set_helper
+from memoir_engine.identifying import needs_owner, regenerate_verb, set_helper
 from memoir_engine.ingesting import ingest_verb
 from memoir_engine.reading import View
 from memoir_engine.results import Action, ErrorReport, Helper, HelperDraft, HelperPreview, IngestResult, RunView, WordChange
@@ -38,11 +38,13 @@ class Form:
 
     @classmethod
     def of(cls, fields: Fields, text: str | None) -> Form:
+        if text is not None:
+            text = given.raw_text("text", text)
         if isinstance(fields, str):
             return cls(None, fields if text is None else text)
         if isinstance(fields, HelperPreview):
             return cls(fields.fields, fields.text if text is None else text)
-        return cls(dict(fields), text)
+        return cls(given.fields(fields), text)
 
 
 class Reopened(NamedTuple):
@@ -72,10 +74,11 @@ class HelpersRead(View):
         return _draft(waiting(self._engine, self._actor, draft))
 
     def cancel(self, draft: str) -> None:
-        """Give the ingestion up; of what was given nothing stays. Raises DraftNotFound (E212)."""
+        """Give the ingestion up; of what was given nothing stays. Raises DraftNotFound (E212), NotAllowed for another's."""
         from memoir_engine.store import runs
 
         view = waiting(self._engine, self._actor, draft)
+        needs_owner(self._actor, view.actor, "give up what another has begun")
         stopped = IngestionCancelled(name=str(view.request.get("name", "")))
         done = self._engine.db.write(
             lambda tx: runs.give_up(tx, draft, WAITING, clock=self._engine.clock, error=stopped),
@@ -198,10 +201,11 @@ def waiting(engine: Engine, actor: Actor, draft: str) -> RunView:
 def confirming(
     engine: Engine, actor: Actor, draft: str, fields: Fields, text: str | None = None, told: tuple[Listener, ...] = ()
 ) -> Reopened:
-    """The draft's run once more, with what the user says. Raises DraftNotFound, HelperInvalid."""
+    """The draft's run once more, with what the user says. Raises DraftNotFound, HelperInvalid, NotAllowed."""
     from memoir_engine.store import inputs
 
     view = waiting(engine, actor, draft)
+    needs_owner(actor, view.actor, "go on with what another has begun")
     said = _said(engine, Form.of(fields, text))
     kept = engine.db.read(lambda tx: inputs.get(tx, draft))
     if kept is None:

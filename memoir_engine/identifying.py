@@ -6,6 +6,7 @@ Source: MEMOIR 2B.8–2B.10.
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any
 
 from memoir_engine import given
@@ -37,6 +38,7 @@ def regenerate_verb(
     engine: Engine, actor: Actor, source_id: int, *, force: bool, listeners: tuple[Listener, ...] = ()
 ) -> Verb[Helper | MemoirError]:
     """Its answers are its own: what was paid for before is what one wants to have drawn again."""
+    needs_auditor(actor, "regenerate a contextual helper")
     source_id, force = given.source(source_id), given.flag("force", force)
     name = f"the helper of source {source_id}"
 
@@ -56,7 +58,7 @@ def regenerate_verb(
 
 
 async def regenerate(
-    engine: Engine, actor: Actor, source_id: int, run: Run, *, force: bool, record: dict[str, Any] | None = None
+    engine: Engine, actor: Actor, source_id: int, run: Run, *, force: bool, record: Callable[[], dict[str, Any]] | None = None
 ) -> Helper:
     """From what is known of the source now and its first chunks, within the limits of the first time (MEMOIR 2B.9).
 
@@ -69,14 +71,23 @@ async def regenerate(
     source = await engine.db.aread(lambda tx: sources.get(tx, source_id))
     texts = await engine.db.aread(lambda tx: chunks.first_texts(tx, source_id))
     ask = Asking(engine, run, IngestionCancelled(name=source.name))
+    before = run.ledger.sent
     new = await generate(source, texts, ask, engine.tokens.count)
-    run.emit(HelperReady(new.origin, new.tokens, reused=False, calls=ask.calls))
-    who, clock = actor.name, engine.clock
+    run.emit(HelperReady(new.origin, new.tokens, reused=False, calls=run.ledger.sent - before))
+    who, clock, kept = actor.name, engine.clock, record() if record else None
     await engine.db.awrite(
-        lambda tx: helpers.regenerated(tx, source_id, new, run_id=run.id, actor=who, clock=clock, force=force, result=record),
+        lambda tx: helpers.regenerated(
+            tx, source_id, new, run_id=run.id, actor=who, clock=clock, force=force, owner=run.owner, result=kept
+        ),
         operation=f"the helper of source {source_id}",
     )
     return (await engine.db.aread(lambda tx: sources.helper_history(tx, source_id)))[0]
+
+
+def needs_owner(actor: Actor, begun_by: str, verb: str) -> None:
+    """What somebody has begun, they may stop and go on with; for what another has begun it takes the auditor."""
+    if actor.name != begun_by:
+        needs_auditor(actor, verb)
 
 
 def needs_auditor(actor: Actor, verb: str) -> None:

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any
 from memoir_engine.errors import HelperNeeded, IngestionCancelled, MemoirError, NothingChanges
 from memoir_engine.estimating import foreseen
 from memoir_engine.events import Estimated, FileRead, HelperRequested, Warned
-from memoir_engine.identifying import regenerate, set_helper
+from memoir_engine.identifying import needs_auditor, regenerate, set_helper
 from memoir_engine.results import ErrorReport, Estimate, IngestResult, Source
 from memoir_engine.run import Actor, Listener, Run
 from memoir_engine.running import Verb
@@ -61,7 +61,8 @@ def ingest_verb(engine: Engine, actor: Actor, upload: Upload, listeners: tuple[L
         return replace(await _ingest(one), latency_ms=one.latency_ms)
 
     def failed(run: Run, error: MemoirError) -> IngestResult:
-        return IngestResult("error", run.id, name=upload.name, error=ErrorReport.of(error), estimate=known.estimate)
+        failed = IngestResult("error", run.id, name=upload.name, error=ErrorReport.of(error), estimate=known.estimate)
+        return _counted(failed, run)
 
     return Verb(
         name=upload.verb,
@@ -93,6 +94,8 @@ def to_record(result: IngestResult) -> dict[str, Any]:
 
 async def _ingest(one: Ingestion) -> IngestResult:
     engine, upload, run = one.engine, one.upload, one.run
+    if upload.replaces is not None:
+        needs_auditor(one.actor, "withdraw a source by a newer version")
     document = await asyncio.to_thread(upload.read)
     await asyncio.to_thread(_check, one, document)
     run.emit(FileRead(upload.name, document.kind, len(document.text), document.title))
@@ -154,7 +157,6 @@ async def _file(one: Ingestion, document: Document, helper: NewHelper | None) ->
 
     engine, run = one.engine, one.run
     ask = Asking(engine, run, IngestionCancelled(name=one.upload.name))
-    await ask.count_before()
 
     def cut(text: str) -> list[Piece]:
         pieces = engine.cut(text)
@@ -165,7 +167,7 @@ async def _file(one: Ingestion, document: Document, helper: NewHelper | None) ->
     def recorded(stored: Stored, warnings: tuple[str, ...]) -> dict[str, Any]:
         """In the commit: all but the latency of its last step is known by then, and a run that is done has its result."""
         said = (*document.warnings, *warnings, *ask.warnings)
-        one.known.filed = replace(_filed(one, stored), calls=ask.calls, warnings=said)
+        one.known.filed = replace(_counted(_filed(one, stored), one.run), warnings=said)
         return to_record(one.known.filed)
 
     means = Means(engine.db, engine.cache, engine.resolved.config, ask, cut, engine.tokens.count)
@@ -239,6 +241,13 @@ async def _again(one: Ingestion, source: Source) -> IngestResult:
         with suppress(NothingChanges):
             action = await asyncio.to_thread(set_helper, one.engine, one.actor, source.id, said.text, None)
     elif one.upload.regenerate:
-        record = to_record(replace(same, latency_ms=one.latency_ms))
+
+        def record() -> dict[str, Any]:
+            return to_record(_counted(replace(same, latency_ms=one.latency_ms), one.run))
+
         await regenerate(one.engine, one.actor, source.id, one.run, force=False, record=record)
-    return replace(same, action_id=None if action is None else action.action_id)
+    return _counted(replace(same, action_id=None if action is None else action.action_id), one.run)
+
+
+def _counted(result: IngestResult, run: Run) -> IngestResult:
+    return replace(result, calls=run.ledger.sent, reused=run.ledger.reused)

@@ -2,7 +2,7 @@
 
 Invariant: a resumed ingestion is the same run: what it asked before is answered from the ledger, and only what is missing is
 asked of the model.
-Source: DESIGN §7 (Job), §8 (answers paid for); issue "Resume".
+Source: DESIGN §7 (Job), §8 (answers paid for); MEMOIR 7.9.
 """
 
 from __future__ import annotations
@@ -10,7 +10,9 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import replace
 
+from memoir_engine import given
 from memoir_engine.errors import IngestionCancelled, QueryCancelled, RunNotResumable
+from memoir_engine.identifying import needs_owner
 from memoir_engine.ingesting import ingest_verb
 from memoir_engine.reading import View
 from memoir_engine.results import RunView
@@ -42,17 +44,20 @@ class JobsView(View):
         """Newest first; those whose process has died are interrupted by now."""
         from memoir_engine.store import runs
 
+        most = given.limit(limit)
         self._engine.bury_the_dead()
-        return self._read(lambda tx: runs.recent(tx, limit=limit, verbs=verbs, user=self._actor.user))
+        return self._read(lambda tx: runs.recent(tx, limit=most, verbs=verbs, user=self._actor.user))
 
     def cancel(self, run_id: str) -> bool:
         """True when it will stop; False when it is too late, or it does not run in this process.
 
         A run that waits for a helper, was interrupted, or failed and could be resumed is given up: what was kept of it goes.
+        Raises NotAllowed for the run of another.
         """
         from memoir_engine.store import runs
 
         view = self.get(run_id)
+        needs_owner(self._actor, view.actor, "cancel what another has begun")
         if self._engine.runner.cancel(run_id):
             return True
         if not view.resumable and view.status not in ("waiting_helper", "interrupted"):
@@ -71,12 +76,13 @@ class JobsView(View):
     def resume(self, run_id: str) -> str:
         """Go on, in the background, with an ingestion that failed or was interrupted; the same id.
 
-        Raises RunNotResumable (E213) saying why not, and what to do instead.
+        Raises RunNotResumable (E213) saying why not, and what to do instead; NotAllowed for the run of another.
         """
         from memoir_engine.store import inputs
 
         self._engine.bury_the_dead()
         view = self.get(run_id)
+        needs_owner(self._actor, view.actor, "resume what another has begun")
         kept = self._read(lambda tx: inputs.get(tx, run_id)) if view.resumable and view.verb in INGESTIONS else None
         if kept is None:
             raise _not_resumable(view)

@@ -27,6 +27,8 @@ class Keeper:
         self._lock = threading.Lock()
         self._pool = ThreadPoolExecutor(1, thread_name_prefix="memoir-caches")
         self._next: Future[None] | None = None
+        self._looking_back = threading.Lock()
+        self._then: tuple[int, int, LexicalIndex] | None = None  # its seq, and how many erasures there had been
         self.problem: str | None = None
 
     def later(self) -> None:
@@ -37,20 +39,59 @@ class Keeper:
 
     def catch_up(self) -> None:
         """The lexical index takes in what it misses, now."""
-        from memoir_engine.store import chunks
+        from memoir_engine.store import chunks, erasures
 
-        changed = self._db.read(lambda tx: chunks.changes_since(tx, self._lexical.high_water))
-        if changed.seq > self._lexical.high_water:
+        before = self._lexical.high_water
+        changed = self._db.read(lambda tx: chunks.changes_since(tx, before))
+        if changed.seq > before:
             self._lexical.take_in([(filed.chunk_id, filed.text) for filed in changed.filed], changed.closed, changed.seq)
+            if before and self._db.read(lambda tx: erasures.since(tx, before)):
+                self._lexical.compact()  # what is removed is only marked so; its words would stay in the file
+
+    def erased(self) -> None:
+        """Caches let go of what was erased, now; then what the database file keeps of it is overwritten."""
+        with self._looking_back:
+            self._then = None
+        self._cache.forget_the_past()
+        self._pool.submit(self._round).result()
+
+    def go_on(self) -> None:
+        """With what a process before this one was to overwrite and did not."""
+        from memoir_engine.store import compaction
+
+        if self._db.read(compaction.is_due):
+            self.later()
+
+    def words(self, seq: int | None) -> LexicalIndex:
+        """The lexical index of what is filed now, or was filed at a seq: it is made for the occasion, in memory."""
+        from memoir_engine.store import ids
+
+        self.catch_up()
+        if seq is None:
+            return self._lexical
+        with self._looking_back:
+            erasures, made = self._db.read(ids.erasures), self._then  # what was erased since must not be found again
+            if made is None or made[:2] != (seq, erasures):
+                made = self._then = seq, erasures, self._made(seq)
+            return made[2]
 
     def close(self) -> None:
         self._pool.shutdown(wait=True)
 
+    def _made(self, seq: int) -> LexicalIndex:
+        from memoir_engine.store import chunks
+
+        keys = self._db.read(lambda tx: chunks.filed(tx, at_seq=seq))
+        return self._lexical.of(keys, lambda missing: self._db.read(lambda tx: chunks.texts(tx, missing)))
+
     def _round(self) -> None:
+        from memoir_engine.store import compaction
+
         try:
             self._cache.current()
             self.catch_up()
             self._cache.persist()
+            compaction.finish(self._db)
             self.problem = None
         except Exception as delayed:  # whatever it is, the next reader tries again and is told
             self.problem = f"{type(delayed).__name__}: {delayed}"

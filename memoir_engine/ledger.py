@@ -11,6 +11,8 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import Any, Protocol
 
+from memoir_engine.events import CallEnded
+
 
 @dataclass(frozen=True)
 class Attempt:
@@ -52,7 +54,38 @@ class Paid:
     tokens_completion: int
 
 
+def ended(call_id: int, attempt: Attempt) -> CallEnded:
+    """What a run tells of an attempt that is written down."""
+    return CallEnded(
+        call_id=call_id,
+        purpose=attempt.purpose,
+        model=attempt.model,
+        attempt=attempt.attempt,
+        tokens_prompt=attempt.tokens_prompt,
+        tokens_completion=attempt.tokens_completion,
+        latency_ms=attempt.latency_ms,
+        cost=attempt.cost,
+        error=attempt.error,
+        reused=attempt.reused_from is not None,
+    )
+
+
 class Ledger(Protocol):
+    @property
+    def sent(self) -> int:
+        """How many attempts of the run went to a model, in all its processes; what was answered from the ledger did not."""
+        ...
+
+    @property
+    def reused(self) -> int:
+        """How many answers of the run were taken from the ledger."""
+        ...
+
+    @property
+    def spent(self) -> float:
+        """USD that the attempts of the run have cost in all its openings, as far as it is known."""
+        ...
+
     async def record(self, attempt: Attempt) -> int:
         """Write it durably; the id of its row."""
         ...

@@ -12,16 +12,22 @@ from pathlib import Path
 from typing import Any, Self, TypeVar
 
 from memoir_engine import given
-from memoir_engine.acting import DocumentsView, ReviewView
-from memoir_engine.asking import PerPath, QueryOptions, query_verb
+from memoir_engine.acting import DocumentsView
+from memoir_engine.asking import Moment, PerPath, QueryOptions, query_verb
+from memoir_engine.auditing import AuditTrail
+from memoir_engine.branching import what_if_verb
+from memoir_engine.browsing import TreeView
 from memoir_engine.config import MemoirConfig, resolve
 from memoir_engine.estimating import estimate
 from memoir_engine.helpers import AsyncHelpers
 from memoir_engine.ingesting import ingest_verb
 from memoir_engine.jobs import JobsView
+from memoir_engine.moving import export, imported
 from memoir_engine.overview import overview, settings, test_call_verb
-from memoir_engine.reading import AuditView, RunsView, TreeView
-from memoir_engine.results import Estimate, IngestResult, ModelCheck, Overview, QueryResult, SettingView
+from memoir_engine.proposing import AsyncReview
+from memoir_engine.reading import RunsView
+from memoir_engine.reporting import Reports
+from memoir_engine.results import Estimate, Exported, IngestResult, ModelCheck, Overview, QueryResult, SettingView
 from memoir_engine.run import Actor, Role
 from memoir_engine.running import Verb
 from memoir_engine.samples import SampleQuestion, questions
@@ -48,6 +54,26 @@ class AsyncMemory:
     ) -> None:
         resolved = resolve(config, backend=backend, db_path=db_path, backend_options=backend_options, **settings)
         self._bind(open_engine(resolved), Actor())
+
+    @classmethod
+    def import_(
+        cls,
+        path: str | Path,
+        config: MemoirConfig | None = None,
+        *,
+        backend: str = "auto",
+        db_path: str | Path | None = None,
+        backend_options: dict[str, Any] | None = None,
+        **settings: Any,
+    ) -> Self:
+        """Open an empty store with what `export` wrote, on any kind of database: equal by head and state, or refused whole.
+
+        The depth is the file's. Raises ImportRefused, ImportTooNew, StoreNotEmpty, DepthMismatch.
+        """
+        engine = imported(path, config, backend=backend, db_path=db_path, backend_options=backend_options, settings=settings)
+        memory = object.__new__(cls)
+        memory._bind(engine, Actor())
+        return memory
 
     # --- verbs that may wait for a model -------------------------------------------------------------------------------
 
@@ -99,9 +125,13 @@ class AsyncMemory:
         after: str | None = None,
         sources: Sequence[int] | None = None,
         safety_net: int = 0,
+        as_of: Moment | None = None,
         on_event: OnEvent | None = None,
     ) -> QueryResult:
-        """Walk the tree with a question and answer from what stands in its leaves (MEMOIR 6.3)."""
+        """Walk the tree with a question and answer from what stands in its leaves (MEMOIR 6.3).
+
+        as_of: what it would have seen at a seq or an aware time: names, filings and helpers of that moment, and nothing later.
+        """
         options = QueryOptions(
             strategy,
             n,
@@ -114,8 +144,18 @@ class AsyncMemory:
             after,
             sources,
             safety_net,
+            as_of,
         )
         return await self._run(query_verb(self._engine, self._actor, question, options, listeners(on_event)))
+
+    async def what_if(
+        self, run_id: str, decision_id: int, take: Iterable[int], *, on_event: OnEvent | None = None
+    ) -> QueryResult:
+        """A finished question once more with other options taken at one decision; a run of its own beside the original.
+
+        take: categories that the decision offered, best first. Raises RunNotFound, ChoiceNotOffered.
+        """
+        return await self._run(what_if_verb(self._engine, self._actor, run_id, decision_id, take, listeners(on_event)))
 
     async def load_samples(self) -> tuple[IngestResult, ...]:
         """Ingest the sample corpus that comes with Memoir, each document as a run of its own."""
@@ -134,13 +174,21 @@ class AsyncMemory:
     def start(self, verb: str, **arguments: Any) -> str:
         """Begin a verb that takes time, with its arguments; the id of its run, to be watched by `jobs`.
 
-        ingest_text, ingest_file, query, load_samples; confirm_helper and regenerate_helper of `helpers`.
+        ingest_text, ingest_file, query, what_if, load_samples; confirm_helper and regenerate_helper of `helpers`;
+        propose_split of `review`.
         """
         return begin(self._engine, self._actor, verb, arguments)
 
     def estimate(self, given: str | bytes, *, name: str = "text") -> Estimate:
         """Calls, tokens and cost of ingesting a text, or a file by its bytes and name, before anything is asked."""
         return estimate(self._engine, given, name)
+
+    def export(self, path: str | Path) -> Exported:
+        """Everything that stands here, into one file that `import_` reads; whole, or nothing is written. Needs the role admin.
+
+        Neither keys nor settings are in it. Raises NotAllowed, ExportFailed.
+        """
+        return export(self._engine, self._actor, path)
 
     def overview(self) -> Overview:
         return overview(self._engine, self._actor)
@@ -160,6 +208,11 @@ class AsyncMemory:
     def close(self) -> None:
         """End pools, index handles and, with the last open memory, the background loop."""
         self._engine.close()
+
+    @property
+    def actor(self) -> Actor:
+        """Who acts, with which roles, and whose data it is."""
+        return self._actor
 
     @property
     def config(self) -> MemoirConfig:
@@ -187,8 +240,9 @@ class AsyncMemory:
         self.tree = TreeView(engine, actor)
         self.runs = RunsView(engine, actor)
         self.jobs = JobsView(engine, actor)
-        self.audit = AuditView(engine, actor)
-        self.review = ReviewView(engine, actor)
+        self.audit = AuditTrail(engine, actor)
+        self.reports = Reports(engine, actor)
+        self.review = AsyncReview(engine, actor)
         self.helpers = AsyncHelpers(engine, actor)
 
     def _view(self, actor: Actor) -> Self:

@@ -1,7 +1,7 @@
 """What stands in memory, what is in force, and whether the model answers.
 
 Invariant: secrets are only ever "set".
-Source: issue "The app" (Overview, Settings); API.
+Source: API "Opening"; DESIGN §12 (secrets); MEMOIR 7A.
 """
 
 from __future__ import annotations
@@ -9,10 +9,11 @@ from __future__ import annotations
 from typing import Any
 
 from memoir_engine.errors import MemoirError, QueryCancelled
+from memoir_engine.refusing import safe_url
 from memoir_engine.results import ModelCheck, Overview, SettingView
 from memoir_engine.run import Actor, Run
 from memoir_engine.running import Verb
-from memoir_engine.settings import MemoirConfig, safe_url
+from memoir_engine.settings import MemoirConfig
 from memoir_engine.wiring import Engine
 
 LAST_ACTIONS = 8

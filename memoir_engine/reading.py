@@ -1,4 +1,4 @@
-"""The views that only read: sources, the tree, runs, the audit.
+"""The views that only read: sources, runs, the audit; of the tree in `browsing`.
 
 Invariant: plain SQL reads, the same objects on both faces of the facade; nothing here waits for a model or decides anything.
 A row of another user answers exactly like a missing one: the actor's user goes into every read that can tell them apart.
@@ -7,7 +7,7 @@ Source: API; DESIGN §6 "Who and whose", §7.
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from typing import TYPE_CHECKING, TypeVar
 
 from memoir_engine import given
@@ -17,15 +17,14 @@ from memoir_engine.results import (
     AuditEvent,
     AuditHead,
     Call,
-    Category,
     Chunk,
-    ChunkPage,
     Decision,
     ErrorReport,
     EventView,
     Helper,
     IngestResult,
     QueryResult,
+    RunComparison,
     RunDetail,
     RunView,
     Source,
@@ -37,6 +36,7 @@ if TYPE_CHECKING:
     from memoir_engine.store.types import Tx
 
 T = TypeVar("T")
+SHOWN = 1000  # calls and decisions of a run that is no question
 
 
 class View:
@@ -57,7 +57,8 @@ class SourcesView(View):
         """Newest first."""
         from memoir_engine.store import sources
 
-        return self._read(lambda tx: sources.recent(tx, limit=limit))
+        most = given.limit(limit)
+        return self._read(lambda tx: sources.recent(tx, limit=most))
 
     def get(self, source_id: int) -> Source:
         from memoir_engine.store import sources
@@ -105,63 +106,8 @@ class SourcesView(View):
         return self._read(lambda tx: sources.helper(tx, source_id))
 
 
-class TreeView(View):
-    """The category tree as it stands."""
-
-    def roots(self) -> tuple[Category, ...]:
-        from memoir_engine.store import tree
-
-        return self._read(lambda tx: tree.roots(tx))
-
-    def children(self, category_id: int) -> tuple[Category, ...]:
-        from memoir_engine.store import tree
-
-        return self._read(lambda tx: tree.children(tx, given.category(category_id)))
-
-    def node(self, category_id: int) -> Category:
-        from memoir_engine.store import tree
-
-        return self._read(lambda tx: tree.node(tx, given.category(category_id)))
-
-    def path(self, category_id: int) -> tuple[Category, ...]:
-        """From level 1 down to the category itself."""
-        from memoir_engine.store import tree
-
-        return self._read(lambda tx: tree.path(tx, given.category(category_id)))
-
-    def all(self) -> tuple[Category, ...]:
-        from memoir_engine.store import tree
-
-        return self._read(lambda tx: tree.all_categories(tx))
-
-    def search(self, text: str, limit: int = 20) -> tuple[Category, ...]:
-        """Categories whose name holds the text."""
-        from memoir_engine.store import tree
-
-        return self._read(lambda tx: tree.search(tx, given.text("text", text), limit=limit))
-
-    def search_paths(self, text: str, limit: int = 20, *, leaves_only: bool = False) -> tuple[Category, ...]:
-        """Categories whose path holds every word of the text; those whose own name does come first."""
-        from memoir_engine.store import tree
-
-        return self._read(lambda tx: tree.search_paths(tx, text, limit=limit, leaves_only=leaves_only))
-
-    def chunks(self, category_id: int, after: str | None = None, limit: int = 50) -> ChunkPage:
-        """A page of a leaf's chunks, by creation, then id."""
-        from memoir_engine.store import chunks
-
-        return self._read(lambda tx: chunks.page(tx, given.category(category_id), after=after, limit=limit))
-
-    def chunk(self, chunk_id: int) -> Chunk:
-        from memoir_engine.store import chunks
-
-        return self._read(lambda tx: chunks.get(tx, given.chunk(chunk_id)))
-
-    def decisions(self, chunk_id: int) -> tuple[Decision, ...]:
-        """The decisions that put a chunk where it is, level by level."""
-        from memoir_engine.store import decisions
-
-        return self._read(lambda tx: decisions.of_chunk(tx, given.chunk(chunk_id)))
+def _unerased(found: Iterable[Chunk]) -> dict[int, Chunk]:
+    return {chunk.id: chunk for chunk in found if chunk.text}
 
 
 class RunsView(View):
@@ -171,21 +117,39 @@ class RunsView(View):
         """Newest first."""
         from memoir_engine.store import runs
 
-        return self._read(lambda tx: runs.recent(tx, limit=limit, verb=verb, before=before, user=self._actor.user))
+        most, below = given.limit(limit), None if before is None else given.text("before", before)
+        return self._read(lambda tx: runs.recent(tx, limit=most, verb=verb, before=below, user=self._actor.user))
 
-    def get(self, run_id: str) -> RunDetail:
-        """The run with its calls (without their texts), decisions and events."""
-        return self._read(lambda tx: self._detail(tx, run_id, texts=False))
+    def get(self, run_id: str, limit: int = 1000) -> RunDetail:
+        """The run with its first calls (without their texts), decisions and events; `limit` holds for each of the three."""
+        most = given.limit(limit)
+
+        def work(tx: Tx) -> RunDetail:
+            run = self._mine(tx, run_id)
+            calls, calls_after = cut_off(self._calls(tx, run_id, 0, most + 1), most, key="id")
+            made, decisions_after = cut_off(self._decisions(tx, run_id, 0, most + 1), most, key="id")
+            told, events_after = cut_off(self._events(tx, run_id, 0, most + 1), most, key="n")
+            return RunDetail(run, calls, made, told, calls_after, decisions_after, events_after)
+
+        return self._read(work)
+
+    def calls(self, run_id: str, after: int = 0, limit: int = 1000) -> tuple[Call, ...]:
+        """The run's calls behind the call `after`, without their texts."""
+        return self._page(run_id, after, limit, self._calls)
+
+    def decisions(self, run_id: str, after: int = 0, limit: int = 1000) -> tuple[Decision, ...]:
+        """The run's decisions behind the decision `after`."""
+        return self._page(run_id, after, limit, self._decisions)
 
     def events(self, run_id: str, after: int = 0, limit: int = 1000) -> tuple[EventView, ...]:
         """The run's events behind number `after`."""
-        from memoir_engine.store import runs
+        return self._page(run_id, after, limit, self._events)
 
-        def work(tx: Tx) -> tuple[EventView, ...]:
-            runs.get(tx, given.run(run_id), user=self._actor.user)
-            return runs.events(tx, run_id, after=after, limit=limit)
+    def answers_kept(self, run_id: str) -> int:
+        """How many answers of the run are paid for: going on with it does not ask for them again."""
+        from memoir_engine.store import calls
 
-        return self._read(work)
+        return self._read(lambda tx: calls.answers(tx, self._mine(tx, run_id).id))
 
     def call(self, call_id: int) -> Call:
         """One call with the prompt and the reply as they went over the wire. Raises RunNotFound (E711)."""
@@ -203,22 +167,37 @@ class RunsView(View):
 
     def query(self, run_id: str) -> QueryResult:
         """A question's result read again from the ledger; while it still runs, what is known so far."""
-        from memoir_engine.query.record import chunk_ids, from_record
+        from memoir_engine.query.record import as_of_seq, chunk_ids, from_record
         from memoir_engine.store import chunks, tree
 
         def work(tx: Tx) -> QueryResult:
-            detail = self._detail(tx, run_id, texts=True)
-            found = chunks.of_ids(tx, chunk_ids(detail.run.result))
-            return from_record(detail, {chunk.id: chunk for chunk in found}, tree.names(tx, at_seq=detail.run.tree_seq))
+            detail = self._answered(tx, run_id)
+            found = chunks.of_ids(tx, chunk_ids(detail.run.result), at_seq=as_of_seq(detail.run))
+            return from_record(detail, _unerased(found), tree.names(tx, at_seq=detail.run.tree_seq))
 
         return self._read(work)
+
+    def compare(self, one: str, other: str) -> RunComparison:
+        """Two questions' runs side by side: what was asked, chosen, read and answered differently."""
+        from memoir_engine.errors import InvalidSetting
+        from memoir_engine.query.comparing import compare
+        from memoir_engine.store import state
+
+        runs = self._view(one), self._view(other)
+        for run in runs:
+            if run.verb != "query":
+                problem = f"it is of {run.verb!r}"
+                raise InvalidSetting(name="run_id", value=run.id, problem=problem, advice="Give the runs of two questions.")
+        seqs = runs[0].tree_seq or 0, runs[1].tree_seq or 0
+        changed = self._read(lambda tx: state.changed_between(tx, *seqs))
+        return compare(runs, (self.query(one), self.query(other)), tree_changed=changed)
 
     def ingest(self, run_id: str) -> IngestResult:
         """An ingestion's result read again from the ledger."""
         from memoir_engine.errors import HelperNeeded, retold
         from memoir_engine.estimating import from_record
 
-        run = self.get(run_id).run
+        run = self._view(run_id)
         result, waits = run.result, run.status == "waiting_helper"
         error = ErrorReport.of(retold(run.error, run.remedy)) if run.error else None
         if waits:
@@ -230,22 +209,70 @@ class RunsView(View):
             name=str(run.request.get("name", "")),
             chunks=result.get("chunks", 0),
             new_categories=result.get("new_categories", 0),
-            calls=result.get("calls", 0),
+            calls=run.calls,
+            reused=run.reused,
             latency_ms=result.get("latency_ms", 0.0),
             warnings=tuple(result.get("warnings", ())),
             action_id=result.get("action_id"),
+            helper=self._helper_of(run_id, result.get("source_id")),
             error=error,
             draft=run_id if waits else None,
             estimate=from_record(result.get("estimate")),
         )
 
-    def _detail(self, tx: Tx, run_id: str, *, texts: bool) -> RunDetail:
-        from memoir_engine.store import calls, decisions, runs
+    def _helper_of(self, run_id: str, source_id: int | None) -> str | None:
+        """The contextual helper a source was filed with, if this run filed it; None where it was erased."""
+        from memoir_engine.store import sources
 
-        run = runs.get(tx, given.run(run_id), user=self._actor.user)
-        return RunDetail(
-            run, calls.of_run(tx, run_id, texts=texts), decisions.of_run(tx, run_id), runs.events(tx, run_id, limit=100_000)
-        )
+        def work(tx: Tx) -> str | None:
+            if source_id is None or sources.get(tx, source_id).run_id != run_id:
+                return None
+            first = [one.text for one in sources.helper_history(tx, source_id) if one.version == 1]
+            return first[0] or None if first else None
+
+        return self._read(work)
+
+    def _view(self, run_id: str) -> RunView:
+        return self._read(lambda tx: self._mine(tx, run_id))
+
+    def _mine(self, tx: Tx, run_id: str) -> RunView:
+        from memoir_engine.store import runs
+
+        return runs.get(tx, given.run(run_id), user=self._actor.user)
+
+    def _page(self, run_id: str, after: int, limit: int, read: Callable[[Tx, str, int, int], tuple[T, ...]]) -> tuple[T, ...]:
+        behind, most = given.number("after", after), given.limit(limit)
+        return self._read(lambda tx: read(tx, self._mine(tx, run_id).id, behind, most))
+
+    def _answered(self, tx: Tx, run_id: str) -> RunDetail:
+        """A question whole, replies included: it asks a few calls for each level. Of any other run the first of them."""
+        from memoir_engine.store import calls, decisions
+
+        run = self._mine(tx, run_id)
+        most = None if run.verb == "query" else SHOWN
+        return RunDetail(run, calls.of_run(tx, run_id, texts=True, limit=most), decisions.of_run(tx, run_id, limit=most), ())
+
+    def _calls(self, tx: Tx, run_id: str, after: int, limit: int) -> tuple[Call, ...]:
+        from memoir_engine.store import calls
+
+        return calls.of_run(tx, run_id, after=after, limit=limit)
+
+    def _decisions(self, tx: Tx, run_id: str, after: int, limit: int) -> tuple[Decision, ...]:
+        from memoir_engine.store import decisions
+
+        return decisions.of_run(tx, run_id, after=after, limit=limit)
+
+    def _events(self, tx: Tx, run_id: str, after: int, limit: int) -> tuple[EventView, ...]:
+        from memoir_engine.store import runs
+        from memoir_engine.store.openings import with_openings
+
+        events = runs.events(tx, run_id, after=after, limit=limit)
+        return with_openings(tx, events, self._engine.runner.openings(run_id))
+
+
+def cut_off(found: tuple[T, ...], most: int, *, key: str) -> tuple[tuple[T, ...], int | None]:
+    """The first `most` of one more than that, and behind which of them to read on; None when there is no more."""
+    return (found, None) if len(found) <= most else (found[:most], getattr(found[most - 1], key))
 
 
 class AuditView(View):
@@ -257,23 +284,35 @@ class AuditView(View):
 
         return self._read(chain.head)
 
-    def verify(self, expected_head: str | None = None, *, links_only: bool = False) -> AuditCheck:
+    def verify(
+        self,
+        expected_head: str | AuditHead | None = None,
+        *,
+        links_only: bool = False,
+        on_progress: Callable[[float], None] | None = None,
+    ) -> AuditCheck:
         """Check the chain, the digests of every row that holds evidence, and that replay gives what stands now.
 
         expected_head: a head noted elsewhere, which must be in the history. links_only: the chain alone, which is quick.
+        on_progress: called with the part of the work that is done, from 0 to 1; some of its steps are long.
+        Raises InvalidSetting for what is no head.
         """
         from memoir_engine.store.verify import verify
 
-        return verify(self._engine.db, expected_head=expected_head, links_only=links_only)
+        noted = expected_head.hash if isinstance(expected_head, AuditHead) else expected_head
+        expected = None if noted is None else given.head("expected_head", noted)
+        return verify(self._engine.db, expected_head=expected, links_only=links_only, progress=on_progress)
 
     def events(self, limit: int = 100, before: int | None = None, action_id: str | None = None) -> tuple[AuditEvent, ...]:
         """Newest first."""
         from memoir_engine.store import chain
 
-        return self._read(lambda tx: chain.events(tx, limit=limit, before=before, action_id=action_id))
+        most, below = given.limit(limit), None if before is None else given.number("before", before)
+        return self._read(lambda tx: chain.events(tx, limit=most, before=below, action_id=action_id))
 
     def actions(self, limit: int = 50, before: str | None = None) -> tuple[Action, ...]:
         """Newest first, without their events."""
         from memoir_engine.store import chain
 
-        return self._read(lambda tx: chain.actions(tx, limit=limit, before=before))
+        most = given.limit(limit)
+        return self._read(lambda tx: chain.actions(tx, limit=most, before=before))

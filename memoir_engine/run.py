@@ -95,6 +95,7 @@ class Run:
     ledger: Ledger
     listeners: list[Listener] = field(default_factory=list)
     cancellation: Cancellation = field(default_factory=Cancellation)
+    owner: str | None = None  # of this opening of the run: once another has opened it, nothing more is written here
     _count: int = 0
     _lock: threading.Lock = field(default_factory=threading.Lock)
 

@@ -9,19 +9,22 @@ from __future__ import annotations
 
 import asyncio
 import os
+import secrets
 import socket
 import threading
-from collections.abc import Awaitable, Callable, Sequence
+from collections.abc import Awaitable, Callable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, Generic, TypeVar
 
+from memoir_engine.awaiting import outcome
 from memoir_engine.background import BackgroundLoop
 from memoir_engine.errors import DatabaseError, IngestionCancelled, IngestionInterrupted, MemoirError, QueryCancelled
 from memoir_engine.events import DatabaseRetried, RunEnded, RunStarted, Warned
 from memoir_engine.run import Actor, Clock, Listener, Run, RunStatus, new_id
 
 if TYPE_CHECKING:  # sqlalchemy is loaded when a memory opens, not when Memoir is imported
+    from memoir_engine.store.calls import Counted
     from memoir_engine.store.database import Database
     from memoir_engine.store.inputs import Kept
     from memoir_engine.store.recorder import Recorder
@@ -77,14 +80,14 @@ class Runner:
         self._loop = loop
         self._running: dict[str, Running] = {}
         self._pulse: asyncio.Task[None] | None = None
-        self.owner = f"{socket.gethostname()}:{os.getpid()}"
+        self._process = f"{socket.gethostname()[:100]}:{os.getpid()}"
 
     def open_run(self, verb: Verb[Any], actor: Actor) -> Run:
         """Write the run's row; from then on it has an address."""
         from memoir_engine.store import inputs
         from memoir_engine.store import runs as run_rows
 
-        run_id = new_id(self._clock.now())
+        run_id, owner = new_id(self._clock.now()), self._new_owner()
         row = run_rows.NewRun(
             id=run_id,
             verb=verb.name,
@@ -93,7 +96,7 @@ class Runner:
             started_at=self._clock.now(),
             request=verb.request,
             status="queued",
-            owner=self.owner,
+            owner=owner,
             subject=verb.subject,
         )
 
@@ -103,28 +106,37 @@ class Runner:
                 inputs.keep(tx, run_id, verb.kept)
 
         self._db.write(write, operation=f"the run of {verb.name}")
-        return self._entered(verb, actor, run_id)
+        return self._entered(verb, actor, run_id, owner)
 
     def reopen(self, verb: Verb[Any], actor: Actor, run_id: str, statuses: Sequence[RunStatus]) -> Run | None:
         """The same run once more, if it is in one of these statuses; None when somebody else was faster."""
-        from memoir_engine.store import inputs
+        from memoir_engine.store import calls, inputs
         from memoir_engine.store import runs as run_rows
 
-        def write(tx: Tx) -> int | None:
-            if not run_rows.claim(tx, run_id, statuses, now=self._clock.now(), owner=self.owner):
+        owner = self._new_owner()
+
+        def write(tx: Tx) -> tuple[int, calls.Counted] | None:
+            if not run_rows.claim(tx, run_id, statuses, now=self._clock.now(), owner=owner):
                 return None
             if verb.kept is not None:
                 inputs.amend(tx, run_id, **verb.kept.how)
-            return run_rows.last_event(tx, run_id)
+            return run_rows.last_event(tx, run_id), calls.counted(tx, run_id)
 
-        last = self._db.write(write, operation=f"the run of {verb.name}")
-        return None if last is None else self._entered(verb, actor, run_id, events=last)
+        before = self._db.write(write, operation=f"the run of {verb.name}")
+        return None if before is None else self._entered(verb, actor, run_id, owner, *before)
 
-    def _entered(self, verb: Verb[Any], actor: Actor, run_id: str, events: int = 0) -> Run:
-        from memoir_engine.store.recorder import Recorder
+    def _new_owner(self) -> str:
+        """Of one opening of a run: who opens it once more, here or elsewhere, is another."""
+        return f"{self._process}:{secrets.token_hex(6)}"
 
-        recorder = Recorder(self._db, run_id, verb.subject)
-        run = Run(run_id, verb.name, actor, self._clock, recorder, [recorder.take, *verb.listeners], _count=events)
+    def _entered(
+        self, verb: Verb[Any], actor: Actor, run_id: str, owner: str, events: int = 0, counted: Counted | None = None
+    ) -> Run:
+        from memoir_engine.store.recorder import NONE_YET, Recorder
+
+        recorder = Recorder(self._db, run_id, verb.subject, counted=counted or NONE_YET, owner=owner)
+        told = [recorder.take, *verb.listeners]
+        run = Run(run_id, verb.name, actor, self._clock, recorder, told, owner=owner, _count=events)
         self._running[run_id] = Running(run, recorder)
         return run
 
@@ -162,7 +174,7 @@ class Runner:
             running.task = task
             if run.cancellation.asked:  # by somebody who came before there was a task to cancel
                 task.cancel()
-            result = await _outcome(task, run)
+            result = await outcome(task, run)
         except MemoirError as error:
             return await self._ended(verb, run, running, error)
         except asyncio.CancelledError:
@@ -183,7 +195,8 @@ class Runner:
         try:
             await running.recorder.flush()
             await self._db.awrite(
-                lambda tx: run_rows.pause(tx, run.id, now=self._clock.now(), result=record), operation=f"the run of {run.verb}"
+                lambda tx: run_rows.pause(tx, run.id, now=self._clock.now(), result=record, owner=run.owner),
+                operation=f"the run of {run.verb}",
             )
         except DatabaseError as lost:
             run.emit(Warned("ledger", str(lost)))
@@ -192,11 +205,13 @@ class Runner:
         from memoir_engine.store import runs as run_rows
 
         await self._db.awrite(
-            lambda tx: run_rows.start(tx, run.id, now=self._clock.now(), owner=self.owner), operation=f"the run of {run.verb}"
+            lambda tx: run_rows.start(tx, run.id, now=self._clock.now(), owner=run.owner), operation=f"the run of {run.verb}"
         )
         run.emit(RunStarted(run.verb, run.actor.name))
 
     async def _ended(self, verb: Verb[Result], run: Run, running: Running, error: MemoirError) -> Result:
+        with suppress(DatabaseError):  # what is counted so far is told
+            await running.recorder.recount()
         result = verb.failed(run, error)
         if not isinstance(error, CANCELLED):
             await self._finish(run, running, "failed", verb.record(result), error)
@@ -222,7 +237,7 @@ class Runner:
         run.emit(RunEnded(status, told, remedy))
 
         def write(tx: Tx) -> None:
-            run_rows.finish(tx, run.id, status, result=record, error=told, remedy=remedy, clock=self._clock)
+            run_rows.finish(tx, run.id, status, result=record, error=told, remedy=remedy, clock=self._clock, owner=run.owner)
 
         try:
             await running.recorder.flush()
@@ -258,6 +273,11 @@ class Runner:
         for running in list(self._running.values()):
             running.run.emit(DatabaseRetried(operation, attempt, wait_s))
 
+    def openings(self, run_id: str) -> Mapping[int, str]:
+        """How the chunks begin that a run has placed, by event, while it is under way here."""
+        running = self._running.get(run_id)
+        return {} if running is None else running.recorder.openings
+
     def ids(self) -> tuple[str, ...]:
         return tuple(self._running)
 
@@ -277,21 +297,10 @@ class Runner:
     def _heartbeat(self, tx: Tx) -> None:
         from memoir_engine.store import runs as run_rows
 
-        run_rows.heartbeat(tx, self.ids(), self._clock.now())
+        here = [running.run for running in list(self._running.values())]
+        owners = [run.owner for run in here if run.owner]
+        run_rows.heartbeat(tx, [run.id for run in here], self._clock.now(), owners=owners)
 
 
 async def _working(verb: Verb[Result], run: Run) -> Result:
     return await verb.work(run)
-
-
-async def _outcome(task: asyncio.Task[Result], run: Run) -> Result:
-    """What the work came to, also when whoever waits for it leaves first."""
-    try:
-        return await asyncio.shield(task)
-    except asyncio.CancelledError:
-        if not task.done() and run.cancellation.ask():
-            task.cancel()
-    while not task.done():
-        with suppress(asyncio.CancelledError):
-            await asyncio.wait([task])
-    return task.result()

@@ -1,7 +1,7 @@
 """The sample corpus, loaded: each document an ingestion of its own, one after another.
 
 Invariant: loading it again changes nothing; the same bytes are recognised. What was loaded stays, whatever comes after it.
-Source: issue "Samples".
+Source: API `make demo`; DESIGN §7 (Job).
 """
 
 from __future__ import annotations

@@ -7,48 +7,25 @@ Source: MEMOIR 7A; API "MemoirConfig"; spec README, small print on 2.8, 7A.7 and
 
 from __future__ import annotations
 
-import difflib
-from collections.abc import Mapping
 from datetime import UTC, tzinfo
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any, Literal, Self
-from urllib.parse import urlsplit, urlunsplit
+from typing import Annotated, Any, ClassVar, Literal, Self
 from zoneinfo import ZoneInfo
 
-from pydantic import BaseModel, ConfigDict, Field, ValidationError, model_validator
-from pydantic_core import ErrorDetails
+from pydantic import Field, model_validator
 
-from memoir_engine.errors import (
-    BudgetBelowChunk,
-    ChunkRangeInvalid,
-    ConfigurationError,
-    ConflictingSettings,
-    InvalidSetting,
-    LevelOutsideDepth,
-    UnknownSetting,
-)
+from memoir_engine.errors import BudgetBelowChunk, ChunkRangeInvalid, ConflictingSettings, InvalidSetting, LevelOutsideDepth
+from memoir_engine.refusing import Settings, safe_url
+from memoir_engine.run import Role
 
+EVERYBODY = "*"  # in `roles`: who signs in and is not named
 PROMPT_OVERHEAD_TOKENS = 100  # the least that frame and question take beside one chunk (MEMOIR 7A.1)
 
 
-class _Settings(BaseModel):
-    """Frozen, closed to unknown names; pydantic's errors come out as ours, the first one that matters."""
-
-    # the texts under the fields are shown on the Settings page; reading them costs some 15 ms of the import
-    model_config = ConfigDict(frozen=True, extra="forbid", use_attribute_docstrings=True)
-
-    if not TYPE_CHECKING:  # so that editors and mypy still see the fields as keywords
-
-        def __init__(self, **given: Any) -> None:
-            _refuse_truth_for_numbers(type(self), given)
-            try:
-                super().__init__(**given)
-            except ValidationError as refused:
-                raise _translated(type(self), refused) from None  # pydantic's text would repeat passwords
-
-
-class ConversationSettings(_Settings):
+class ConversationSettings(Settings):
     """How conversations are cut before facts are drawn from them (CHUNK 2, 3, 4, 10)."""
+
+    prefix: ClassVar[str] = "conversation."
 
     automatic: bool = True
     """Cut a conversation that is longer than `max_tokens`; False sends it whole."""
@@ -79,8 +56,10 @@ class ConversationSettings(_Settings):
         return self
 
 
-class SessionSettings(_Settings):
+class SessionSettings(Settings):
     """How long sessions are kept (SESSION 5)."""
+
+    prefix: ClassVar[str] = "session."
 
     max_messages: int | None = Field(default=None, ge=1)
     """The most recent messages kept per session, the system message besides; None keeps all."""
@@ -88,7 +67,7 @@ class SessionSettings(_Settings):
     """Seconds without a message after which a session counts as expired; None is never."""
 
 
-class MemoirConfig(_Settings):
+class MemoirConfig(Settings):
     """All settings of one memory. Times are seconds where the name says `_s`; costs are USD."""
 
     database_url: str | None = Field(default=None, min_length=1)
@@ -112,7 +91,7 @@ class MemoirConfig(_Settings):
     max_concurrency: int = Field(default=8, ge=1, le=256)
     """Model requests in flight at the same time."""
     max_cost: float | None = Field(default=None, gt=0)
-    """A run stops before it would spend more than this (USD); None is no cap."""
+    """A run stops before it would spend more than this (USD), and asks no model without a known price; None is no cap."""
 
     max_file_mb: int = Field(default=50, ge=1)
     """Largest file taken in, in MB."""
@@ -128,6 +107,8 @@ class MemoirConfig(_Settings):
     """Chunks are made at least this long where the text allows it."""
     chunk_max_tokens: int = Field(default=500, ge=2)
     """No chunk is longer."""
+    teaching_examples: int = Field(default=3, ge=0, le=20)
+    """Texts like it, corrected or approved by people, that a classification is shown for each chunk; 0 for none."""
     delimiters: tuple[Annotated[str, Field(min_length=1)], ...] = Field(default=(".", "\n"), min_length=1)
     """Where a text may be cut; 。！？ count as periods."""
     auto_source_identification: bool = True
@@ -153,7 +134,8 @@ class MemoirConfig(_Settings):
     """Further attempts for summaries that are too long."""
 
     embedder: str | None = Field(default=None, min_length=1)
-    """Name of the embedding for `search()`; None takes the best at hand."""
+    """What makes the vectors of `search()`: `auto`, `offline` (words and pieces of words, no meaning), `provider:model` as
+    models are named, or a plug-in's name. None is auto: OpenAI's default where OpenAI answers, else offline."""
     embedder_dims: int | None = Field(default=None, ge=1)
     """Dimensions asked of the embedding; None is the embedding's own."""
     conversation: ConversationSettings = Field(default_factory=ConversationSettings)
@@ -163,6 +145,12 @@ class MemoirConfig(_Settings):
     time_zone: str = "UTC"
     """IANA name of the zone in which relative dates of messages are understood."""
 
+    roles: dict[str, tuple[Role, ...]] = Field(default_factory=dict)
+    """Roles of people who sign in to the app, by e-mail, as `{"ana@example.org": ["auditor"]}`; `*` is everybody else,
+    who reads, asks and adds as a viewer by default. An auditor changes what stands, an admin erases."""
+    reviewer: str | None = Field(default=None, min_length=1, max_length=200)
+    """Name under which changes are made in an app without sign-in; None asks once for each browser session."""
+
     @property
     def zone(self) -> tzinfo:
         return _zone(self.time_zone)
@@ -170,6 +158,12 @@ class MemoirConfig(_Settings):
     def limit(self, level: int) -> int:
         """How many categories one parent may have at this level."""
         return self.category_limits.get(level, self.category_limit)
+
+    def roles_of(self, email: str) -> tuple[Role, ...]:
+        """Of somebody who signed in; whatever else one may do, everybody may look."""
+        known = {name.strip().casefold(): roles for name, roles in self.roles.items()}
+        given = known.get(email.strip().casefold(), known.get(EVERYBODY, ()))
+        return ("viewer", *(role for role in given if role != "viewer"))
 
     @property
     def parts_floor(self) -> int:
@@ -192,27 +186,9 @@ class MemoirConfig(_Settings):
             yield name, safe_url(value) if name == "database_url" and value else value
 
 
-def safe_url(url: str) -> str:
-    """The URL without its password and query, for messages and pages."""
-    try:
-        parts = urlsplit(url)
-        secret = parts.password is not None
-    except ValueError:
-        return url.split("://", 1)[0] + "://…"
-    if not secret and not parts.query:
-        return url
-    host = f"{parts.username or ''}:***@{parts.netloc.rpartition('@')[2]}" if secret else parts.netloc
-    return urlunsplit((parts.scheme, host, parts.path, "", ""))
-
-
 def conflicting_database() -> ConflictingSettings:
     advice = "db_path='…' is shorthand for a SQLite database_url."
     return ConflictingSettings(first="database_url", second="db_path", advice=advice)
-
-
-def unknown_setting(name: str, known: list[str]) -> UnknownSetting:
-    near = difflib.get_close_matches(name, known, n=3, cutoff=0.5) or sorted(known)
-    return UnknownSetting(name=name, near=", ".join(near))
 
 
 def check_parts(config: MemoirConfig, budget: int) -> None:
@@ -244,76 +220,3 @@ def _check_zone(name: str) -> None:
 
 def _zone(name: str) -> tzinfo:
     return UTC if name == "UTC" else ZoneInfo(name)  # UTC works where no zone data is installed
-
-
-def _refuse_truth_for_numbers(kind: type[_Settings], given: Mapping[str, Any]) -> None:
-    """pydantic reads True as 1; a setting that is a number never means that."""
-    for name, value in given.items():
-        field = kind.model_fields.get(name)
-        if isinstance(value, bool) and field is not None and field.annotation is not bool:
-            raise _invalid(kind, name, value, "it must not be True or False")
-
-
-def _translated(kind: type[_Settings], refused: ValidationError) -> ConfigurationError:
-    errors = refused.errors(include_url=False)
-    first = next((e for e in errors if e["type"] == "extra_forbidden"), errors[0])
-    name, *inner = (str(part) for part in first["loc"] if part != "[key]")
-    if first["type"] == "extra_forbidden":
-        prefix = _prefix(kind)
-        return unknown_setting(prefix + name, [prefix + field for field in kind.model_fields])
-    return _invalid(kind, name, first["input"], _problem(first), "".join(f"[{part}]" for part in inner))
-
-
-def _invalid(kind: type[_Settings], name: str, value: Any, problem: str, inner: str = "") -> InvalidSetting:
-    default = kind.model_fields[name].get_default(call_default_factory=True)
-    shown = _shown(name, value)
-    bounds = _range(kind, name)
-    advice = f"{f'Use {bounds}' if bounds else f'Correct {_prefix(kind)}{name}'}; the default is {default!r}."
-    return InvalidSetting(name=_prefix(kind) + name + inner, value=shown, problem=problem, advice=advice)
-
-
-def _shown(name: str, value: Any) -> Any:
-    if name != "database_url":
-        return value
-    return safe_url(value) if isinstance(value, str) else type(value).__name__
-
-
-def _prefix(kind: type[_Settings]) -> str:
-    return {ConversationSettings: "conversation.", SessionSettings: "session."}.get(kind, "")
-
-
-def _range(kind: type[_Settings], name: str) -> str:
-    bounds: dict[str, Any] = {}
-    for limit in kind.model_fields[name].metadata:
-        bounds |= {sign: getattr(limit, sign) for sign in ("ge", "gt", "le", "lt") if hasattr(limit, sign)}
-    words = {"ge": "{} or more", "gt": "more than {}", "le": "at most {}", "lt": "less than {}"}
-    if {"ge", "le"} <= bounds.keys():
-        return f"{bounds['ge']} to {bounds['le']}"
-    return " and ".join(words[sign].format(bound) for sign, bound in bounds.items())
-
-
-def _problem(error: ErrorDetails) -> str:
-    told = _PROBLEMS.get(error["type"])
-    return told.format(**error.get("ctx", {})) if told else error["msg"][:1].lower() + error["msg"][1:]
-
-
-_PROBLEMS: dict[str, str] = {
-    "greater_than_equal": "it must be {ge} or more",
-    "greater_than": "it must be above {gt}",
-    "less_than_equal": "it must be {le} or less",
-    "less_than": "it must be below {lt}",
-    "int_parsing": "it must be a whole number",
-    "int_type": "it must be a whole number",
-    "int_from_float": "it must be a whole number",
-    "float_parsing": "it must be a number",
-    "float_type": "it must be a number",
-    "bool_parsing": "it must be true or false",
-    "bool_type": "it must be true or false",
-    "string_type": "it must be a text",
-    "string_too_short": "it must not be empty",
-    "tuple_type": "it must be a list of texts",
-    "too_short": "it must not be empty",
-    "path_type": "it must be a path",
-    "literal_error": "it must be {expected}",
-    "dict_type": "it must be a table of level and limit, such as {{1: 20}}",
-}

@@ -8,17 +8,19 @@ from __future__ import annotations
 from typing import Any
 
 from memoir_engine.asking import QueryOptions, query_verb
+from memoir_engine.branching import what_if_verb
 from memoir_engine.errors import InvalidSetting
 from memoir_engine.helpers import confirming
 from memoir_engine.identifying import regenerate_verb
 from memoir_engine.ingesting import ingest_verb
+from memoir_engine.proposing import split_verb
 from memoir_engine.run import Actor, Run
 from memoir_engine.running import Verb
 from memoir_engine.sampling import samples_verb
 from memoir_engine.uploads import Upload
 from memoir_engine.wiring import Engine
 
-VERBS = ("ingest_text", "ingest_file", "query", "load_samples", "confirm_helper", "regenerate_helper")
+VERBS = ("ingest_text", "ingest_file", "query", "what_if", "load_samples", "confirm_helper", "regenerate_helper", "propose_split")
 
 
 def begin(engine: Engine, actor: Actor, name: str, arguments: dict[str, Any]) -> str:
@@ -50,6 +52,8 @@ def _opened(engine: Engine, actor: Actor, name: str, given: dict[str, Any]) -> t
 def _made(engine: Engine, actor: Actor, name: str, given: dict[str, Any]) -> Verb[Any]:
     if name == "query":
         return query_verb(engine, actor, given.pop("question"), QueryOptions(**given))
+    if name == "what_if":
+        return what_if_verb(engine, actor, given.pop("run_id"), given.pop("decision_id"), given.pop("take"), **given)
     if name in ("ingest_text", "ingest_file"):
         content = given.pop("text" if name == "ingest_text" else "data")
         return ingest_verb(engine, actor, _upload(engine, name, content, **given))
@@ -57,6 +61,8 @@ def _made(engine: Engine, actor: Actor, name: str, given: dict[str, Any]) -> Ver
         return samples_verb(engine, actor)
     if name == "regenerate_helper":
         return regenerate_verb(engine, actor, given.pop("source_id"), force=given.pop("force", False))
+    if name == "propose_split":
+        return split_verb(engine, actor, given.pop("category_id"))
     raise InvalidSetting(
         name="verb", value=name, problem="there is no such verb to start", advice=f"Use one of: {', '.join(VERBS)}."
     )

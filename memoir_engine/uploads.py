@@ -1,7 +1,7 @@
 """What was given to an ingestion, and how to go on with it in another process.
 
 Invariant: `Upload.again(upload.kept())` is the same upload.
-Source: MEMOIR 6.2, 2B.7; issue "Resume".
+Source: MEMOIR 6.2, 2B.7, 7.9.
 """
 
 from __future__ import annotations

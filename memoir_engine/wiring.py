@@ -19,10 +19,12 @@ from memoir_engine.background import LOOP, BackgroundLoop
 from memoir_engine.config import Resolved
 from memoir_engine.errors import (
     CostCapReached,
+    CostUnknown,
     DatabaseError,
     DataDirUnusable,
     IngestionCancelled,
     MemoirError,
+    MemoryClosed,
     ModelBusy,
     ModelError,
     ModelQuotaSpent,
@@ -35,6 +37,7 @@ from memoir_engine.keeping import Keeper
 from memoir_engine.prompts import Prompt
 from memoir_engine.run import Clock, Run, SystemClock
 from memoir_engine.running import HEARTBEAT_S, Runner
+from memoir_engine.waiting import WaitingList
 
 if TYPE_CHECKING:
     from memoir_engine.index.lexical import LexicalIndex
@@ -65,16 +68,23 @@ class Engine:
     lexical: LexicalIndex
     runner: Runner
     keeper: Keeper
+    waiting: WaitingList = field(default_factory=WaitingList)
     fallback: ModelClient | None = None  # asked only when the configured model is not to be had
     loop: BackgroundLoop = LOOP
     _planning: asyncio.Lock = field(default_factory=asyncio.Lock)
     closed: bool = False
+    _pid: int = field(default_factory=os.getpid)
 
     def close(self) -> None:
-        """End its pools, handles and loop. Runs under way are stopped; ingestions among them can be resumed."""
+        """End its pools, handles and loop. Runs under way are stopped; ingestions among them can be resumed.
+
+        A forked process only lets go: loop, pools, connections and their locks are its parent's, and may be locked for ever here.
+        """
         if self.closed:
             return
         self.closed = True
+        if self._pid != os.getpid():
+            return
         for run_id in self.runner.ids():
             self.runner.leave(run_id)
         self.keeper.close()
@@ -82,6 +92,11 @@ class Engine:
             self.loop.wait(client.close())
         self.loop.release()
         self.db.close()
+
+    def check_open(self) -> None:
+        """For what needs neither loop nor database, which would say so themselves."""
+        if self.closed:
+            raise MemoryClosed()
 
     def cut(self, text: str) -> list[Piece]:
         """Chunks of the size that is configured, counted as the model counts."""
@@ -107,6 +122,11 @@ class Engine:
     async def planning(self, run: Run, name: str) -> AsyncIterator[None]:
         """One planner per store: here by a lock, elsewhere by a lease with a heartbeat."""
         from memoir_engine.store import lease
+        from memoir_engine.store.holding import is_held
+
+        def release(tx: Tx) -> None:
+            if is_held(tx, run.id, run.owner):  # else the same run plans elsewhere by now, with the lease of its name
+                lease.release(tx, run.id)
 
         if self._planning.locked():
             run.emit(Waiting("an ingestion before it"))
@@ -118,7 +138,7 @@ class Engine:
             finally:
                 pulse.cancel()
                 with suppress(DatabaseError):  # what was done is done; a lease that shows no life is taken over
-                    await self.db.awrite(lambda tx: lease.release(tx, run.id), operation="the end of a lease")
+                    await self.db.awrite(release, operation="the end of a lease")
 
     async def _leased(self, run: Run, name: str) -> None:
         from memoir_engine.store import lease
@@ -145,44 +165,47 @@ class Engine:
 
 
 class Asking:
-    """The model as one run sees it: counted, capped, and stopped when somebody cancels."""
+    """The model as one run sees it: capped, and stopped when somebody cancels."""
 
     def __init__(self, engine: Engine, run: Run, stopped: MemoirError) -> None:
         self._engine = engine
         self._run = run
         self._stopped = stopped
-        self.calls = 0
-        self.cost = 0.0
         self.warnings: list[str] = []  # that another model answers, and why
         self._client = engine.client
+        self._cap = engine.resolved.config.max_cost
         self._in_flight = 0.0  # what the calls under way may cost
-
-    async def count_before(self) -> None:
-        """What the same run has spent before it was resumed counts towards its cap. Says so where no cap can be held."""
-        from memoir_engine.llm.prices import cost
-        from memoir_engine.store import runs
-
-        if self._engine.resolved.config.max_cost is None:
-            return
-        view = await self._engine.db.aread(lambda tx: runs.get(tx, self._run.id))
-        self.cost = view.cost or 0.0
-        if await asyncio.to_thread(cost, self._engine.client.choice, 1, 1) is None:
-            name = self._engine.client.name
-            self._run.emit(Warned("cost", f"max_cost cannot be held: no price is known for {name!r}"))
 
     async def __call__(self, prompt: Prompt, *, reuse: bool = True) -> Reply:
         if self._run.cancellation.asked:
             raise self._stopped
-        likely = await asyncio.to_thread(self._likely, prompt) if self._engine.resolved.config.max_cost is not None else 0.0
-        self._within_cap(likely)
+        if self._cap is None:
+            return await self._asked(prompt, reuse)
+        unpriced = await asyncio.to_thread(self._unpriced)
+        if unpriced is not None:
+            return await self._repeated(prompt, reuse, CostUnknown(cap=self._cap, model=unpriced))
+        return await self._within(self._cap, prompt, reuse)
+
+    async def _within(self, cap: float, prompt: Prompt, reuse: bool) -> Reply:
+        """The cap holds before a call is made, those under way included: afterwards it would be paid for.
+
+        What the run has spent before it was resumed counts too.
+        """
+        likely, spent = await asyncio.to_thread(self._likely, prompt), self._run.ledger.spent
+        if spent >= cap or spent + self._in_flight + likely > cap:
+            return await self._repeated(prompt, reuse, CostCapReached(spent=spent, cap=cap))
         self._in_flight += likely
         try:
-            reply = await self._asked(prompt, reuse)
+            return await self._asked(prompt, reuse)
         finally:
             self._in_flight -= likely
-        self.calls += 0 if reply.reused else 1
-        self.cost += reply.cost or 0.0
-        return reply
+
+    async def _repeated(self, prompt: Prompt, reuse: bool, refused: MemoirError) -> Reply:
+        """Nothing may be asked; but what was paid for before costs nothing."""
+        paid = await self._client.repeat(prompt, self._run) if reuse else None
+        if paid is None:
+            raise refused
+        return paid
 
     async def _asked(self, prompt: Prompt, reuse: bool) -> Reply:
         """By the model that is configured; by its fall-back, where there is one, once it is not to be had (MEMOIR 7.4)."""
@@ -202,14 +225,15 @@ class Asking:
             self.warnings.append(f"{fallback.name!r} answers for the rest of this run: {failed}")
             self._run.emit(Warned("model", self.warnings[-1]))
 
-    def _within_cap(self, likely: float) -> None:
-        """The cap holds before a call is made, those under way included: afterwards it would be paid for."""
-        cap = self._engine.resolved.config.max_cost
-        if cap is not None and (self.cost >= cap or self.cost + self._in_flight + likely > cap):
-            raise CostCapReached(spent=self.cost, cap=cap)
+    def _unpriced(self) -> str | None:
+        """Whoever may be asked and has no known price, by name; the fall-back too, before anything is asked."""
+        from memoir_engine.llm.prices import cost
+
+        clients = filter(None, (self._engine.client, self._engine.fallback))
+        return next((client.name for client in clients if cost(client.choice, 1, 1) is None), None)
 
     def _likely(self, prompt: Prompt) -> float:
-        """What the prompt alone will cost at least; 0 where no price is known."""
+        """What the prompt alone will cost at least."""
         from memoir_engine.llm.prices import cost
 
         tokens = self._engine.tokens.count(prompt.instructions) + self._engine.tokens.count(prompt.text)
@@ -241,7 +265,8 @@ def open_engine(resolved: Resolved, clock: Clock | None = None) -> Engine:
     LOOP.acquire()
     runner, keeper = Runner(db, clock, LOOP), Keeper(db, cache, lexical)
     db.on_retry = runner.retried
-    return Engine(resolved, clock, db, client, counter(client.name), cache, lexical, runner, keeper, fallback)
+    keeper.go_on()
+    return Engine(resolved, clock, db, client, counter(client.name), cache, lexical, runner, keeper, fallback=fallback)
 
 
 def _make_folder(folder: Path) -> None:

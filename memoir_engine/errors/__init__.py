@@ -42,6 +42,9 @@ MemoirError
 │   ├── NoRoomForContent      E309
 │   ├── SummaryMissing        E310
 │   ├── SourcesNotFiled       E311
+│   ├── ChoiceGone            E312
+│   ├── ChoiceNotOffered      E313
+│   ├── NothingFiledThen      E314
 │   └── TopKInvalid           E004
 ├── ModelError                E400
 │   ├── ModelUnreachable      E401
@@ -54,7 +57,8 @@ MemoirError
 │   ├── ModelReplyCut         E408
 │   ├── ContextTooLong        E409
 │   ├── ModelServerFailed     E410
-│   └── ModelQuotaSpent       E411
+│   ├── ModelQuotaSpent       E411
+│   └── CostUnknown           E412
 ├── DatabaseError             E500
 │   ├── DatabaseUnreachable   E501
 │   ├── DatabaseLost          E502
@@ -63,7 +67,11 @@ MemoirError
 │   ├── DriverMissing         E505
 │   ├── WriteFailed           E506
 │   ├── LeaseHeld             E507
-│   └── ReadFailed            E508
+│   ├── ReadFailed            E508
+│   ├── ExportFailed          E510
+│   ├── ImportRefused         E511
+│   │   └── ImportTooNew      E512
+│   └── StoreNotEmpty         E513
 ├── KnowledgeError            E001 E002 E003 E005 E006 (MEMOLLA's own texts)
 ├── ReviewError               E700
 │   ├── NotAllowed            E701
@@ -79,7 +87,12 @@ MemoirError
 │   ├── RunNotFound           E711
 │   ├── WrongLevel            E712
 │   ├── CategoryInUse         E713
-│   └── NotInside             E714
+│   ├── NotInside             E714
+│   ├── SignedStateChanged    E715
+│   ├── SourceErased          E720
+│   ├── ErasedMeanwhile       E721
+│   ├── ReviewItemNotFound    E730
+│   └── ReviewOvertaken       E731
 ├── MemoryClosed              E121
 └── WrongThread               E120
 
@@ -118,6 +131,7 @@ from memoir_engine.errors.database import (
     SchemaTooNew,
     WriteFailed,
 )
+from memoir_engine.errors.erasing import ErasedMeanwhile, SourceErased
 from memoir_engine.errors.ingestion import (
     ChunkUnclassified,
     CostCapReached,
@@ -146,6 +160,7 @@ from memoir_engine.errors.knowledge import (
 )
 from memoir_engine.errors.model import (
     ContextTooLong,
+    CostUnknown,
     ModelBusy,
     ModelError,
     ModelNotFound,
@@ -158,11 +173,15 @@ from memoir_engine.errors.model import (
     ModelTimedOut,
     ModelUnreachable,
 )
+from memoir_engine.errors.moving import ExportFailed, ImportRefused, ImportTooNew, StoreNotEmpty
 from memoir_engine.errors.query import (
     AnswerOverBudget,
     BudgetTooSmall,
+    ChoiceGone,
+    ChoiceNotOffered,
     MemoryEmpty,
     NoRoomForContent,
+    NothingFiledThen,
     PathsEmpty,
     QueryCancelled,
     QueryError,
@@ -187,10 +206,12 @@ from memoir_engine.errors.review import (
     NotInside,
     ReviewError,
     RunNotFound,
+    SignedStateChanged,
     UndoBlocked,
     WrongLevel,
 )
 from memoir_engine.errors.root import MemoirError, retold
+from memoir_engine.errors.verdicts import ReviewItemNotFound, ReviewOvertaken
 
 __all__ = [
     "ActionNotFound",
@@ -199,6 +220,8 @@ __all__ = [
     "BudgetTooSmall",
     "CategoryInUse",
     "CategoryNotFound",
+    "ChoiceGone",
+    "ChoiceNotOffered",
     "ChunkNotFound",
     "ChunkRangeInvalid",
     "ChunkUnclassified",
@@ -207,6 +230,7 @@ __all__ = [
     "ContextTooLong",
     "ConversationInputMissing",
     "CostCapReached",
+    "CostUnknown",
     "DataDirUnusable",
     "DatabaseError",
     "DatabaseLost",
@@ -215,11 +239,15 @@ __all__ = [
     "DocIdExists",
     "DraftNotFound",
     "DriverMissing",
+    "ErasedMeanwhile",
+    "ExportFailed",
     "FileTooLarge",
     "FileTypeUnknown",
     "FileUnreadable",
     "HelperInvalid",
     "HelperNeeded",
+    "ImportRefused",
+    "ImportTooNew",
     "IngestionCancelled",
     "IngestionError",
     "IngestionInterrupted",
@@ -252,6 +280,7 @@ __all__ = [
     "NotInside",
     "NotRegistered",
     "NothingChanges",
+    "NothingFiledThen",
     "NothingToIngest",
     "OptimizeNotImplemented",
     "PathsEmpty",
@@ -261,13 +290,18 @@ __all__ = [
     "QuestionEmpty",
     "ReadFailed",
     "ReviewError",
+    "ReviewItemNotFound",
+    "ReviewOvertaken",
     "RunNotFound",
     "RunNotResumable",
     "SchemaTooNew",
     "SelectionInvalid",
+    "SignedStateChanged",
+    "SourceErased",
     "SourceNotCurrent",
     "SourceNotFound",
     "SourcesNotFiled",
+    "StoreNotEmpty",
     "SummariesTooLong",
     "SummaryMissing",
     "SummaryTargetUnclear",

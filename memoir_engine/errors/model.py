@@ -86,3 +86,11 @@ class ModelQuotaSpent(ModelError):
     code = "E411"
     message_form = "the account for {model!r} has no quota left: {problem}"
     remedy_form = "Check plan and billing at the provider, or choose another model; answers already paid for are re-used."
+
+
+class CostUnknown(ModelError):
+    """A cap is set and what a call costs is not known: it is refused before it is made."""
+
+    code = "E412"
+    message_form = "max_cost = {cap} cannot be held: no price is known for {model!r}"
+    remedy_form = "Nothing was asked. Choose a model with a known price for model and fallback_model, or unset max_cost."

@@ -84,6 +84,30 @@ class SourcesNotFiled(QueryError):
     remedy_form = "Ask without sources=…, or name sources in force; sources.list() shows the status of each."
 
 
+class NothingFiledThen(QueryError):
+    """A question as of a moment at which the tree was empty."""
+
+    code = "E314"
+    message_form = "nothing was filed as of event {seq}"
+    remedy_form = "Ask as of a later moment; tree.moments() shows when the tree changed."
+
+
+class ChoiceGone(QueryError):
+    """What-if: a category that was followed then is offered no more."""
+
+    code = "E312"
+    message_form = "category {category_id} is no longer offered at level {level}"
+    remedy_form = "Ask the question again: the tree has changed since."
+
+
+class ChoiceNotOffered(QueryError):
+    """What-if: only what the decision had on the table can be taken instead."""
+
+    code = "E313"
+    message_form = "decision {decision_id} cannot take {category_ids}: {problem}"
+    remedy_form = "runs.query(run_id).decisions shows each decision with its options; take others than it chose."
+
+
 class TopKInvalid(QueryError):
     code = "E004"
     message_form = "top_k must be positive"

@@ -97,3 +97,11 @@ class NotInside(ReviewError):
     code = "E714"
     message_form = "{what} is not in {name!r}"
     remedy_form = "tree.chunks() shows the chunks of a leaf, tree.children() the categories below one."
+
+
+class SignedStateChanged(ReviewError):
+    """Nobody signs what they have not seen."""
+
+    code = "E715"
+    message_form = "{title!r} has changed since it was looked at"
+    remedy_form = "Look at it again, then sign what stands there now."

@@ -1,7 +1,7 @@
 """Dates as documents write them, as ISO 8601.
 
 Invariant: as precise as the source, never more: "May 2019" is 2019-05, "2019" is 2019; an impossible date is no date.
-Source: issue 2 "Text"; MEMOIR 2B (the date of a source).
+Source: MEMOIR 2B (the date of a source).
 """
 
 from __future__ import annotations

@@ -4,7 +4,7 @@ Order: byte order mark, UTF-8, UTF-16 by its zeros, ISO-2022-JP by its escapes, 
 Windows-1252, counted in a warning), else what charset_normalizer finds, with a warning that it is a guess.
 Invariant: what comes out is what is stored: \\n for every line break, no NUL, no lone surrogate; nothing is dropped
 silently.
-Source: issue 2 "Text" (encodings detected), DESIGN §12.
+Source: DESIGN §12 (encodings are looked at before storing).
 """
 
 from __future__ import annotations

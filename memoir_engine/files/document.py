@@ -2,7 +2,7 @@
 
 Invariant: headings and pages are offsets into `text`, which is what will be stored and what every span refers to: line
 breaks are \\n, and there are neither NUL characters nor lone surrogates in it.
-Source: DESIGN §3 (files/), issue 2 "Text".
+Source: DESIGN §3 (files/), §8 (files.read).
 """
 
 from __future__ import annotations

@@ -1,7 +1,7 @@
 """DOCX: paragraphs, lists and tables in order, headings by their styles, properties of the document.
 
 Invariant: the archive's sizes are looked at before anything in it is unpacked. Cells of a table row are parted by a
-bar, merged cells are told once. Source: issue 2 "Text", DESIGN §12 (archive bombs).
+bar, merged cells are told once. Source: DESIGN §8 (files.read), §12 (archive bombs).
 """
 
 from __future__ import annotations

@@ -1,7 +1,7 @@
 """Text built block by block, with headings at their offsets.
 
 Invariant: blocks are parted by one blank line, lines of a block by one line break; no block is empty; a heading's
-offset is that of its block. Source: issue 2 "Text" (block structure kept as paragraphs).
+offset is that of its block. Source: DESIGN §8 (files.read: headings with their offsets).
 """
 
 from __future__ import annotations

@@ -3,7 +3,7 @@
 Scripts, styles and navigation are left out; preformatted text keeps its lines; the cells of a table row are parted by
 a bar. Invariant: nothing is fetched and nothing is run; no tree is built (one of 5 MB took 10 s and 400 MB), and nothing
 recurses, however deep the page is.
-Source: issue 2 "Text".
+Source: DESIGN §8 (files.read), §12.
 """
 
 from __future__ import annotations

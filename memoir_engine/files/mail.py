@@ -5,7 +5,7 @@ they stand and not read: each is a document of its own, with an author and a dat
 of several messages is refused with the advice to split it: as one source it could have only one author and one date, which
 would be wrong for all messages but one.
 Invariant: nothing is fetched; of a broken message what can be read is read, with a warning; depth and number of parts are
-limited. Source: RFC 5322, RFC 2045, RFC 2046; issue 3 "E-mail as a format".
+limited. Source: RFC 5322, RFC 2045, RFC 2046; DESIGN §8 (files.read).
 """
 
 from __future__ import annotations

@@ -1,7 +1,7 @@
 """Markdown: YAML front matter for title, author and date; # and underlined headings.
 
 Invariant: the text is kept as it is, front matter included; headings inside fenced code do not count.
-Source: issue 2 "Text"; CommonMark 4.2, 4.3, 4.5.
+Source: DESIGN §8 (files.read); CommonMark 4.2, 4.3, 4.5.
 """
 
 from __future__ import annotations

@@ -1,7 +1,7 @@
 """Title, author and date from the fields a document carries: front matter, a mail-like header, meta elements.
 
 Invariant: a field that cannot be read is left out, never guessed; values are one line of text, cut at 500 characters.
-Source: issue 2 "Text" (text with title, author, date).
+Source: DESIGN §8 (files.read: title, author, date); MEMOIR 2B.
 """
 
 from __future__ import annotations

@@ -1,7 +1,7 @@
 """PDF: the text layer page by page, with page offsets; headings from the outline.
 
 Invariant: `pages[i]` is where page i + 1 begins in the text, whether or not it holds any; a document without a text
-layer or with a password is refused in words that say so. Source: issue 2 "Text".
+layer or with a password is refused in words that say so. Source: DESIGN §8 (files.read: page offsets), §11.
 """
 
 from __future__ import annotations

@@ -1,7 +1,7 @@
 """Plain text: fields of a mail-like header block, headings that are underlined as in reStructuredText.
 
 Invariant: the text is kept as it is, header included; only offsets are added.
-Source: issue 2 "Text".
+Source: DESIGN §8 (files.read).
 """
 
 from __future__ import annotations

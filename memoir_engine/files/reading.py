@@ -5,7 +5,7 @@ in time and memory, which sees no variable of this one's environment but the pat
 decoded by the standard library and scanned line by line, in time that their size bounds: a process for them would cost
 0.2 s each and guard against nothing.
 Invariant: what is returned satisfies document.Document; any failure is one of E201–E205 and nothing else.
-Source: DESIGN §8, §12; issue 2 "Text".
+Source: DESIGN §8 (files.read), §12 (a limited subprocess).
 """
 
 from __future__ import annotations

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import threading
 from collections import Counter
-from collections.abc import Collection, Iterable, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import NamedTuple
@@ -100,6 +100,15 @@ class LexicalIndex:
             main, tail = (segment and segment.without(gone) for segment in (before.main, before.tail))
             self._put(_grown(seq, main, tail, new))
             return True
+
+    def of(self, keys: Collection[int], texts: Callable[[list[int]], Mapping[int, str]]) -> LexicalIndex:
+        """An index over these documents alone, in memory. texts: gives those of keys that this one does not hold."""
+        wanted = set(keys)
+        segments = [segment.without(segment.places.keys() - wanted) for segment in self._state.segments]
+        held = {key for segment in segments for key, row in segment.places.items() if segment.alive[row]}
+        made = LexicalIndex(None, self._tokenise, self._tokeniser_id)
+        made._state = _whole(self.high_water, segments, read(texts(sorted(wanted - held)).items(), self._tokenise))
+        return made
 
     def clear(self) -> None:
         """Forget everything, on disk too; the owner feeds it again from seq 0."""

@@ -48,6 +48,7 @@ class Placed:
     opinions: tuple[tuple[int, float], ...]  # (category, second opinion), nearest first
     seen: bool
     decided_by: str = "model"
+    taught: tuple[int, ...] = ()  # chunks shown as examples
 
 
 @dataclass(frozen=True)
@@ -88,14 +89,16 @@ async def ask_batch(question: Question, ask: Ask, run: Run, *, source: str) -> l
 
 
 def _placed(question: Question, number: int, name: str, call_id: int, attempt: int) -> Placed:
-    return Placed(question.positions[number], name, call_id, attempt, question.opinions.get(number, ()), question.seen)
+    opinions = question.opinions.get(number, ())
+    return Placed(question.positions[number], name, call_id, attempt, opinions, question.seen, taught=question.offer.taught)
 
 
 def _only(batch: classify.Batch, bad: dict[int, str]) -> classify.Batch:
-    """The same question about the bad chunks alone; their ids stay, and each keeps its own column of the evidence."""
+    """The same question about the bad chunks alone; their ids stay, and each keeps its own column of what is shown."""
     kept = [i for i, (number, _) in enumerate(batch.chunks) if number in bad]
     evidence = tuple(replace(e, nearness=tuple(e.nearness[i] for i in kept)) for e in batch.evidence)
-    return replace(batch, chunks=tuple(batch.chunks[i] for i in kept), evidence=evidence)
+    examples = tuple(replace(e, nearness=tuple(e.nearness[i] for i in kept)) for e in batch.examples)
+    return replace(batch, chunks=tuple(batch.chunks[i] for i in kept), evidence=evidence, examples=examples)
 
 
 def _log(question: Question, placed: dict[int, Placed], retried: int, latency_ms: float, run: Run) -> None:

@@ -16,16 +16,16 @@ from memoir_engine.events import CategoryProposed, ChunkPlaced
 from memoir_engine.ingest.batch import KEPT_OPINIONS, Ask, Placed, Question, ask_batch
 from memoir_engine.ingest.draft import ROOT, DraftTree, Node
 from memoir_engine.ingest.gate import Gate
+from memoir_engine.ingest.lessons import Lessons
 from memoir_engine.ingest.settling import settle
 from memoir_engine.ingest.waves import Below, Stream, run_wave, wave_width
 from memoir_engine.prompts import classify
 from memoir_engine.prompts.evidence import likeliest
 from memoir_engine.run import Run
 from memoir_engine.store.plan import Offer
+from memoir_engine.text.opening import opening
 from memoir_engine.text.profiles import Profiles
 from memoir_engine.text.terms import Terms
-
-QUOTE_CHARS = 80
 
 
 @dataclass(frozen=True)
@@ -73,6 +73,7 @@ class Filing:
         gate: Gate,
         batch_size: int,
         profile_terms: int,
+        lessons: Lessons | None = None,
     ) -> None:
         self.material = material
         self.tree = tree
@@ -84,6 +85,7 @@ class Filing:
         self._gate = gate
         self._batch_size = batch_size
         self._profile_terms = profile_terms
+        self._lessons = lessons or Lessons()
         self._lock = threading.Lock()  # profiles are read in the pool by several batches at once
 
     async def walk(self) -> list[Chosen]:
@@ -140,9 +142,11 @@ class Filing:
         return Frame(parent, nodes, options, Offer(level, parent, tuple((node.id, node.name) for node in nodes)))
 
     def _question(self, frame: Frame, batch: list[int]) -> Question:
-        """The prompt's values and the second opinion; computed in the pool."""
+        """The prompt's values, the second opinion and what people taught; computed in the pool."""
         ids = [node.id for node in frame.nodes]
         with self._lock:
+            rows = [self.profiles.look(self.material.terms[p]) for p in batch]
+            examples = self._lessons.shown(frame.parent, {node.id: node.name for node in frame.nodes}, rows)
             opinions = self.profiles.opinion(frame.parent, ids, [self.material.terms[p] for p in batch])
             evidence = likeliest(
                 frame.options.names,
@@ -155,8 +159,9 @@ class Filing:
             number: tuple(sorted(zip(ids, map(float, row), strict=True), key=lambda pair: -pair[1])[:KEPT_OPINIONS])
             for number, row in enumerate(opinions, 1)
         }
-        prompt = classify.Batch(frame.options, self.material.helper, chunks, evidence)
-        return Question(prompt, frame.offer, dict(enumerate(batch, 1)), nearest)
+        prompt = classify.Batch(frame.options, self.material.helper, chunks, evidence, tuple(examples.values()))
+        offer = replace(frame.offer, taught=tuple(examples))
+        return Question(prompt, offer, dict(enumerate(batch, 1)), nearest)
 
     async def _settled(self, frame: Frame, placed: list[Placed]) -> list[Chosen]:
         """Names become categories, in position order; what the limit leaves no room for is asked again."""
@@ -168,7 +173,7 @@ class Filing:
             if node is None:
                 late.append(choice)
             else:
-                chosen.append(Chosen(choice, frame.options.level, frame.parent, node.id, frame.offer))
+                chosen.append(Chosen(choice, frame.options.level, frame.parent, node.id, _shown(frame, choice)))
         if late:
             chosen.extend(await self._at_limit(frame.parent, late))
         return sorted(chosen, key=lambda choice: choice.placed.position)
@@ -202,7 +207,7 @@ class Filing:
                 node = self.tree.find(parent, choice.name)
                 assert node is not None  # a closed offer is a Literal of exactly these names
                 limited = replace(choice, decided_by="limit")
-                chosen.append(Chosen(limited, frame.options.level, parent, node.id, frame.offer))
+                chosen.append(Chosen(limited, frame.options.level, parent, node.id, _shown(frame, choice)))
         return chosen
 
     def _apply(self, choices: list[Chosen]) -> None:
@@ -212,9 +217,10 @@ class Filing:
             with self._lock:
                 self.profiles.add(choice.category, -1 - position, self.material.terms[position])
             if choice.level == self.tree.depth:
-                self._run.emit(ChunkPlaced(position, self.tree.path(choice.category), _quote(self.material.texts[position])))
+                self._run.emit(ChunkPlaced(position, self.tree.path(choice.category), opening(self.material.texts[position])))
         self.chosen.extend(choices)
 
 
-def _quote(text: str) -> str:
-    return " ".join(text.split())[:QUOTE_CHARS]
+def _shown(frame: Frame, choice: Placed) -> Offer:
+    """What its batch was offered: examples are a batch's own."""
+    return replace(frame.offer, taught=choice.taught)

@@ -19,12 +19,16 @@ from memoir_engine.ingest.draft import DraftTree, Node
 from memoir_engine.ingest.filing import Filing, Material
 from memoir_engine.ingest.gate import Gate
 from memoir_engine.ingest.helper import generate
+from memoir_engine.ingest.lessons import Lesson, Lessons
 from memoir_engine.ingest.planning import make_plan
+from memoir_engine.prompts.examples import QUOTE_CHARS
 from memoir_engine.run import Run
 from memoir_engine.store.database import Database
-from memoir_engine.store.evidence import TreeCache
+from memoir_engine.store.evidence import TreeCache, TreeNow
 from memoir_engine.store.ingestion import commit
 from memoir_engine.store.plan import IngestPlan, NewChunk, NewHelper, NewSource, PlanStale, Receipt, Stored
+from memoir_engine.store.review_evidence import taught
+from memoir_engine.store.types import Tx
 from memoir_engine.text.chunks import Piece
 from memoir_engine.text.terms import terms
 
@@ -65,8 +69,10 @@ async def ingest(
     source = replace(source, tokens=sum(chunk.tokens for chunk in chunks))
     _still_wanted(source, run)
     texts = [source.text[chunk.start : chunk.end] for chunk in chunks]
+    before = run.ledger.sent
     settled = helper or await generate(source, texts, means.ask, means.count)
-    run.emit(HelperReady(settled.origin, settled.tokens, reused=reused and helper is not None, calls=0 if helper else 1))
+    kept = reused and helper is not None
+    run.emit(HelperReady(settled.origin, settled.tokens, reused=kept, calls=run.ledger.sent - before))
     material = Material(source.name, settled.text, texts, await asyncio.to_thread(lambda: [terms(text) for text in texts]))
     for _ in range(PLANS):
         plan = await _plan(source, settled, chunks, material, means, run)
@@ -103,6 +109,7 @@ async def _plan(
     tree = DraftTree(nodes, depth=means.config.hierarchy_depth, limit=means.config.limit)
     profiles = now.profiles.fork()
     await asyncio.to_thread(profiles.learn, material.terms)
+    lessons = await means.db.aread(lambda tx: _lessons(tx, now, means.config.teaching_examples))
     filing = Filing(
         material,
         tree,
@@ -112,6 +119,7 @@ async def _plan(
         gate=Gate(means.config.max_concurrency),
         batch_size=means.config.batch_size,
         profile_terms=means.config.profile_terms,
+        lessons=lessons,
     )
     try:
         chosen = await filing.walk()
@@ -120,15 +128,30 @@ async def _plan(
     return make_plan(source, helper, chunks, chosen, tree, tree_seq=now.seq)
 
 
+def _lessons(tx: Tx, now: TreeNow, per_text: int) -> Lessons:
+    """What people have corrected or approved up to now, as far as it stands in the tree that is being added to."""
+    parents = {row.id: row.parent_id for row in now.rows}
+    known: list[Lesson] = []
+    for chunk, leaf, text in taught(tx, quoted=2 * QUOTE_CHARS) if per_text else ():
+        above: list[tuple[int, int]] = []
+        while leaf in parents:
+            above.insert(0, (parents[leaf], leaf))
+            leaf = parents[leaf]
+        row = now.profiles.vector_of(chunk)
+        known += [Lesson(chunk, tuple(above), text, row)] if row and above else []
+    return Lessons(known, per_text=per_text)
+
+
 async def _commit(plan: IngestPlan, means: Means, run: Run, result: Callable[[Stored], dict[str, Any]]) -> Receipt:
     if not run.cancellation.begin_commit():
         raise IngestionCancelled(name=plan.source.name)
     run.emit(CommitStarted(len(plan.chunks), len(plan.categories)))
-    limits, actor = means.config.limit, run.actor.name
-    receipt = await means.db.awrite(
-        lambda tx: commit(tx, plan, run_id=run.id, actor=actor, clock=run.clock, limits=limits, result=result),
-        operation=f"the ingestion of {plan.source.name!r}",
-    )
+
+    def write(tx: Tx) -> Receipt:
+        limits, actor = means.config.limit, run.actor.name
+        return commit(tx, plan, run_id=run.id, actor=actor, clock=run.clock, limits=limits, owner=run.owner, result=result)
+
+    receipt = await means.db.awrite(write, operation=f"the ingestion of {plan.source.name!r}")
     run.emit(Committed(receipt.source_id, len(plan.chunks), len(plan.categories), receipt.seq, receipt.head))
     return receipt
 

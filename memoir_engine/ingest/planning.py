@@ -50,7 +50,7 @@ def _category(node: Node, numbers: dict[int, int]) -> NewCategory:
 
 def _offer(offer: Offer, numbers: dict[int, int]) -> Offer:
     options = tuple((numbers.get(category, category), name) for category, name in offer.options)
-    return Offer(offer.level, numbers.get(offer.parent, offer.parent), options)
+    return Offer(offer.level, numbers.get(offer.parent, offer.parent), options, offer.taught)
 
 
 def _decision(choice: Chosen, offer: int, numbers: dict[int, int]) -> NewDecision:

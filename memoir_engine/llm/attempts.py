@@ -16,8 +16,7 @@ from pydantic import BaseModel
 
 from memoir_engine.config import MemoirConfig, Secrets
 from memoir_engine.errors import ModelError, ModelReplyCut, ModelReplyInvalid
-from memoir_engine.events import CallEnded
-from memoir_engine.ledger import Attempt, Paid
+from memoir_engine.ledger import Attempt, Paid, ended
 from memoir_engine.llm import forms
 from memoir_engine.llm.forms import Mode
 from memoir_engine.llm.providers import Choice
@@ -118,20 +117,7 @@ class Asking:
     async def record(self, row: Attempt) -> int:
         call_id = await self.run.ledger.record(row)
         self.written.append((call_id, row))
-        self.run.emit(
-            CallEnded(
-                call_id=call_id,
-                purpose=row.purpose,
-                model=row.model,
-                attempt=row.attempt,
-                tokens_prompt=row.tokens_prompt,
-                tokens_completion=row.tokens_completion,
-                latency_ms=row.latency_ms,
-                cost=row.cost,
-                error=row.error,
-                reused=row.reused_from is not None,
-            )
-        )
+        self.run.emit(ended(call_id, row))
         return call_id
 
     async def _request(

@@ -99,18 +99,22 @@ class ModelClient:
         With `prompt.per_item` a reply that is JSON but does not fit the schema is returned with `value` None.
         Raises ModelError subclasses; whatever `run.ledger.record` raises.
         """
-        asking = Asking(prompt, run, self.choice, self.config, self.secrets, self._shown_params())
-        paid = seed_reply
-        if paid is None and reuse:
-            paid = await run.ledger.paid(asking.fingerprint)
-        reused = await asking.reuse(paid) if paid is not None else None
-        return reused or await self._answered(prompt, asking)
+        asking = self._asking(prompt, run)
+        repeated = await _repeated(asking, seed_reply) if reuse or seed_reply else None
+        return repeated or await self._answered(prompt, asking)
+
+    async def repeat(self, prompt: Prompt, run: Run) -> Reply | None:
+        """The answer that was paid for before, at no cost; None where there is none, and nothing is asked."""
+        return await _repeated(self._asking(prompt, run), None)
 
     async def close(self) -> None:
         """End the connections of the running loop."""
         seat = self._seats.pop(asyncio.get_running_loop(), None)
         if seat is not None and seat.http is not None:
             await seat.http.aclose()
+
+    def _asking(self, prompt: Prompt, run: Run) -> Asking:
+        return Asking(prompt, run, self.choice, self.config, self.secrets, self._shown_params())
 
     async def _answered(self, prompt: Prompt, asking: Asking) -> Reply:
         """Ask until a reply fits: feedback in the same conversation after one that does not."""
@@ -193,6 +197,11 @@ class ModelClient:
         import pydantic_ai.models.openai  # noqa: F401
 
         quiet_litellm()
+
+
+async def _repeated(asking: Asking, given: Paid | None) -> Reply | None:
+    paid = given or await asking.run.ledger.paid(asking.fingerprint)
+    return None if paid is None else await asking.reuse(paid)
 
 
 def _first_messages(prompt: Prompt) -> list[ModelMessage]:

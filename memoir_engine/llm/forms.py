@@ -8,6 +8,7 @@ Source: MEMOIR 5.1–5.3, 2A.8; `verified` notes on strict schemas (a default fl
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Callable
 from functools import lru_cache
 from typing import TYPE_CHECKING, Any, Literal, get_args
@@ -25,6 +26,7 @@ MODES: tuple[Mode, ...] = get_args(Mode)  # in the order of falling back
 TOOL_NAME = "final_result"
 ENUM_LIMIT = 250  # above it OpenAI also counts characters, and others refuse; the local check stays
 
+_UNSTORABLE = re.compile("[\x00\ud800-\udfff]")
 _STRICT_UNKNOWN = frozenset(
     ("title", "default", "minimum", "maximum", "exclusiveMinimum", "exclusiveMaximum", "multipleOf", "minLength", "maxLength")
     + ("minItems", "maxItems", "uniqueItems", "pattern", "format", "minProperties", "maxProperties")
@@ -87,12 +89,16 @@ def reply_text(response: ModelResponse) -> str:
 
 
 def decode(text: str) -> dict[str, Any]:
-    """The JSON object in a reply; a fence or a sentence around it is left off. Raises Undecodable."""
+    """The JSON object in a reply; a fence or a sentence around it is left off, and so is what nobody can store.
+
+    Raises Undecodable.
+    """
     start = text.find("{")
     if start < 0:
         raise Undecodable("it holds no JSON object" if text.strip() else "it is empty")
     try:
         found, end = json.JSONDecoder(parse_constant=_no_constant).raw_decode(text, start)
+        found = _storable(found)
     except (ValueError, RecursionError) as broken:
         raise Undecodable(f"it is not JSON: {broken}") from None
     if not isinstance(found, dict) or text[end:].strip().startswith(("{", "[")):
@@ -125,6 +131,15 @@ def _short(error: Any) -> str:
 
 def _no_constant(name: str) -> None:
     raise ValueError(f"{name} is not JSON")
+
+
+def _storable(value: Any) -> Any:
+    """Without half characters and NULs: JSON can escape them, no database or page takes them, and they say nothing."""
+    if isinstance(value, str):
+        return _UNSTORABLE.sub("", value)
+    if isinstance(value, list):
+        return [_storable(item) for item in value]
+    return {_storable(key): _storable(item) for key, item in value.items()} if isinstance(value, dict) else value
 
 
 def _clean(node: Any) -> Any:

@@ -19,6 +19,7 @@ NOTHING_KNOWN = "Author, date, topic and content of this source are unknown."
 EXAMPLES = "2024, 2024-05, 2024-05-17 or 2024-05-17T09:30:00"
 
 _DATE = re.compile(r"(\d{4})(?:-(\d\d)(?:-(\d\d)(T\d\d:\d\d:\d\d(?:\.\d+)?(?:Z|[+-]\d\d:?\d\d)?)?)?)?", re.ASCII)
+_HALF = re.compile("[\ud800-\udfff]")
 
 
 def tidy(fields: Mapping[str, str]) -> dict[str, str]:
@@ -31,6 +32,7 @@ def problems(fields: Mapping[str, str], count: Count) -> dict[str, str]:
     found = {name: f"The {name} is missing. If you do not know it, write: {UNKNOWN}" for name in FIELDS if not fields[name]}
     if fields["date"] and known(fields["date"]) and not is_date(fields["date"]):
         found["date"] = f"{fields['date']!r} is no date in ISO 8601. Write it like {EXAMPLES}, or: {UNKNOWN}"
+    found |= {name: f"The {name} holds {wrong}. Remove it." for name in FIELDS if (wrong := _unstorable(fields[name]))}
     tokens = count(fields["description"])
     if tokens > DESCRIPTION_TOKENS:
         found["description"] = f"The description has {tokens} tokens, {DESCRIPTION_TOKENS} at most. Shorten it."
@@ -62,6 +64,15 @@ def problem_of(text: str, tokens: int) -> str | None:
     """What is wrong with the paragraph as a whole, composed or edited."""
     if not text:
         return "The paragraph is empty. Say in a sentence or two what the source is."
+    if wrong := _unstorable(text):
+        return f"The paragraph holds {wrong}. Remove it."
     if tokens > MAX_TOKENS:
         return f"The paragraph has {tokens} tokens, {MAX_TOKENS} at most. Shorten the author, the topic or the description."
     return None
+
+
+def _unstorable(text: str) -> str:
+    """What no database holds, in words."""
+    if "\x00" in text:
+        return "a NUL character"
+    return "half of a surrogate pair" if _HALF.search(text) else ""

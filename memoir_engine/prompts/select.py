@@ -18,7 +18,7 @@ from pydantic import BaseModel, create_model
 from memoir_engine.prompts import Prompt
 from memoir_engine.prompts.evidence import EXPLAINED, HEAD, Evidence, read_row, row
 from memoir_engine.prompts.frames import SEPARATOR, block, line, path_line, read_block, read_line, read_path_line
-from memoir_engine.text.names import fold
+from memoir_engine.text.names import fold, shown
 
 VERSION = "select/1"
 MAX_LITERALS = 250
@@ -207,7 +207,7 @@ def _counted(count: int, most: int) -> list[str]:
 
 
 def _unknown(written: list[tuple[str, int]], offered: Mapping[str, tuple[int, str]]) -> list[str]:
-    return [f"{category!r} is not one of the categories" for category, _ in written if fold(category) not in offered]
+    return [f"{shown(category)} is not one of the categories" for category, _ in written if fold(category) not in offered]
 
 
 def _ranked(written: list[tuple[str, int]], most: int) -> list[str]:

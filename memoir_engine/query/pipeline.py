@@ -8,7 +8,8 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
+from heapq import nsmallest
 from typing import Literal
 
 from memoir_engine.config import MemoirConfig
@@ -16,6 +17,7 @@ from memoir_engine.errors import (
     BudgetTooSmall,
     InvalidSetting,
     MemoryEmpty,
+    NothingFiledThen,
     PathsEmpty,
     QueryError,
     QuestionEmpty,
@@ -29,7 +31,7 @@ from memoir_engine.query.asked import Ask
 from memoir_engine.query.paths import OpenPath, ends_at_leaf, in_order
 from memoir_engine.query.progress import Progress
 from memoir_engine.query.strategies import Widths
-from memoir_engine.query.traverse import Record, Walk, drop, traverse
+from memoir_engine.query.traverse import Record, Taken, Walk, drop, traverse
 from memoir_engine.results import Chunk, PathChoice
 from memoir_engine.run import Run
 from memoir_engine.store import chunks as chunk_rows
@@ -57,11 +59,13 @@ class Asked:
     sources: tuple[int, ...] | None = None
     safety_net: int = 0
     width_scope: Literal["level", "path"] = "level"
+    taken: Mapping[int, Sequence[Taken]] = field(default_factory=dict)  # by level: what is followed without asking
+    at_seq: int | None = None  # the moment asked about; None: now
 
 
 @dataclass(frozen=True)
 class Means:
-    """What a question works with. `count` is of the model's own tokens."""
+    """What a question works with. `lexical` holds what is filed at the moment asked about, `count` is of the model's tokens."""
 
     db: Database
     cache: TreeCache
@@ -76,12 +80,12 @@ async def query(asked: Asked, means: Means, run: Run, progress: Progress) -> Non
     """Answer into `progress`. Raises what went wrong; progress then holds what was considered and dropped."""
     if not asked.question.strip():
         raise QuestionEmpty()
-    about = await _about(asked.sources or (), means)
+    about = await _about(asked.sources or (), asked, means)
     tree, nearness = await asyncio.to_thread(_opened, asked, means)
     if not tree.offered(ROOT):
         for row in tree.empty(ROOT):
             drop((row.name,), (row.id,), "empty", progress, run)
-        raise MemoryEmpty() if asked.sources is None else SourcesNotFiled(count=len(asked.sources))
+        raise _nothing(asked)
     walk = Walk(
         tree=tree,
         opinion=tree.profiles.question(terms(asked.question), nearness),
@@ -92,6 +96,7 @@ async def query(asked: Asked, means: Means, run: Run, progress: Progress) -> Non
         run=run,
         profile_terms=means.config.profile_terms,
         per_path=asked.width_scope == "path",
+        taken=asked.taken,
     )
     paths = in_order(await traverse(asked.question, walk, progress), use_rankings=asked.use_rankings)
     if not ends_at_leaf(paths, tree.depth):  # MEMOIR 4.2.1: no chunk stands above a leaf
@@ -103,29 +108,37 @@ async def query(asked: Asked, means: Means, run: Run, progress: Progress) -> Non
         raise PathsEmpty(count=len(paths))
     readings = _page(whole, asked, progress)
     progress.chunks = tuple(chunk for reading in readings for chunk in reading.chunks)
-    about = await _about(dict.fromkeys(chunk.source_id for reading in readings for chunk in reading.chunks), means)
+    about = await _about(dict.fromkeys(chunk.source_id for reading in readings for chunk in reading.chunks), asked, means)
     limited = await asyncio.to_thread(_limited, asked, readings, nearness, means, progress)
     final = await _fitted(asked, limited, about, means, progress)
     await answering.answer(asked.question, final, means.ask, progress, run)
 
 
 def _opened(asked: Asked, means: Means) -> tuple[TreeNow, dict[int, float]]:
-    """The tree as it stands, and the BM25 score of every chunk that shares a word with the question."""
-    tree = means.cache.current()
+    """The tree as it stands, or stood, and the BM25 score of every chunk that shares a word with the question."""
+    tree = means.cache.at(asked.at_seq)
     if asked.sources is not None:
-        tree = tree.limited_to(means.db.read(lambda tx: chunk_rows.leaves_of_sources(tx, asked.sources or ())))
+        sources, at_seq = asked.sources, asked.at_seq
+        tree = tree.limited_to(means.db.read(lambda tx: chunk_rows.leaves_of_sources(tx, sources, at_seq=at_seq)))
     keys, scores = means.lexical.scores(asked.question)
     return tree, dict(zip(keys.tolist(), scores.tolist(), strict=True))
+
+
+def _nothing(asked: Asked) -> QueryError:
+    if asked.sources is not None:
+        return SourcesNotFiled(count=len(asked.sources))
+    return MemoryEmpty() if asked.at_seq is None else NothingFiledThen(seq=asked.at_seq)
 
 
 async def _retrieve(paths: Sequence[OpenPath], asked: Asked, means: Means, run: Run, progress: Progress) -> list[budget.Reading]:
     """The chunks of each leaf, once; an empty leaf is an error of that path (MEMOIR 4.3)."""
     began = run.clock.tick_ms()
     leaves = [path.tip for path in paths]
-    rows = await means.db.aread(lambda tx: chunk_rows.of_leaves(tx, leaves))
+    rows = await means.db.aread(lambda tx: chunk_rows.of_leaves(tx, leaves, at_seq=asked.at_seq))
     readings = []
     for path in paths:
-        wanted = (chunk for chunk in rows.get(path.tip, ()) if asked.sources is None or chunk.source_id in asked.sources)
+        here = [chunk for chunk in rows.get(path.tip, ()) if chunk.text]  # one that was erased since says nothing
+        wanted = (chunk for chunk in here if asked.sources is None or chunk.source_id in asked.sources)
         chunks = tuple(_ranked(chunk, path.choice()) for chunk in wanted)
         if chunks:
             readings.append(budget.Reading(path.choice(), chunks))
@@ -181,10 +194,10 @@ async def _net(
         return
     began = run.clock.tick_ms()
     read = {chunk.id for reading in readings for chunk in reading.chunks}
-    best = sorted((key for key in nearness if key not in read), key=lambda key: (-nearness[key], key))
-    if asked.sources is None:
-        best = best[: asked.safety_net]
-    found = await means.db.aread(lambda tx: chunk_rows.of_ids(tx, best))
+    outside = [key for key in nearness if key not in read]
+    most = asked.safety_net if asked.sources is None else len(outside)
+    best = nsmallest(most, outside, key=lambda key: (-nearness[key], key))
+    found = await means.db.aread(lambda tx: chunk_rows.of_ids(tx, best, at_seq=asked.at_seq))
     progress.net = tuple(c for c in found if asked.sources is None or c.source_id in asked.sources)[: asked.safety_net]
     progress.retrieval_ms += run.clock.tick_ms() - began
     run.emit(NetCaught(len(progress.net)))
@@ -251,9 +264,12 @@ def _pruned(
         raise
 
 
-async def _about(sources: Mapping[int, None] | Sequence[int], means: Means) -> dict[int, answering.About]:
-    wanted = list(sources)
+async def _about(sources: Mapping[int, None] | Sequence[int], asked: Asked, means: Means) -> dict[int, answering.About]:
+    """The sources with the helpers that were in force at the moment asked about."""
+    wanted, at_seq = list(sources), asked.at_seq
     if not wanted:
         return {}
-    rows = await means.db.aread(lambda tx: [(source_rows.get(tx, each), source_rows.helper(tx, each)) for each in wanted])
+    rows = await means.db.aread(
+        lambda tx: [(source_rows.in_brief(tx, each), source_rows.helper(tx, each, at_seq=at_seq)) for each in wanted]
+    )
     return {source.id: answering.About(source, helper) for source, helper in rows}

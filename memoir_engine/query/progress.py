@@ -45,6 +45,7 @@ class Progress:
     warnings: list[str] = field(default_factory=list)
     compression: Compression | None = None  # SUMMARIZE: the ratio and each chunk's target
     summaries: dict[int, Condensed] = field(default_factory=dict)
+    as_of_seq: int | None = None
 
     def heard(self, purpose: str, answer: Answered, picked: Sequence[Selected] = ()) -> None:
         """Note a call that ended (MEMOIR 4.4), in call order."""
@@ -88,6 +89,7 @@ class Progress:
             warnings=tuple(self.warnings),
             compression_ratio=None if self.compression is None else self.compression.ratio,
             summaries=self._summaries(),
+            as_of_seq=self.as_of_seq,
             error=None if error is None else ErrorReport.of(error),
         )
 

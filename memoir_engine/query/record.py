@@ -26,6 +26,7 @@ from memoir_engine.results import (
     QueryResult,
     Response,
     RunDetail,
+    RunView,
     UsedChunk,
 )
 
@@ -47,6 +48,11 @@ def to_record(result: QueryResult) -> dict[str, Any]:
         "ratio": result.compression_ratio,
         "summaries": [[each.chunk_id, each.chars, each.target, each.call_id] for each in result.summaries],
     }
+
+
+def as_of_seq(run: RunView) -> int | None:
+    """The moment a question was about; None where it was about the memory as it stood, or has not come so far."""
+    return None if run.request.get("as_of") is None else run.tree_seq
 
 
 def chunk_ids(record: Mapping[str, Any]) -> list[int]:
@@ -87,6 +93,7 @@ def from_record(detail: RunDetail, chunks: Mapping[int, Chunk], names: Mapping[i
         warnings=tuple(record.get("warnings", ())),
         compression_ratio=record.get("ratio"),
         summaries=_summaries(record.get("summaries", ()), detail.calls),
+        as_of_seq=as_of_seq(run),
         error=ErrorReport.of(retold(run.error, run.remedy)) if run.error else None,
     )
 

@@ -8,13 +8,13 @@ Source: MEMOIR 4.1–4.2, 4.4, 8; DESIGN §9.
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Awaitable, Callable, Coroutine, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Awaitable, Callable, Coroutine, Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 import numpy as np
 
-from memoir_engine.errors import QueryCancelled, SelectionInvalid
+from memoir_engine.errors import ChoiceGone, QueryCancelled, SelectionInvalid
 from memoir_engine.events import LevelSelected, PathDropped
 from memoir_engine.prompts import select
 from memoir_engine.prompts.evidence import likeliest
@@ -46,6 +46,17 @@ class Walk:
     run: Run
     profile_terms: int  # key terms shown of an option
     per_path: bool = False  # width_scope="path": each open path is asked apart, N of its own
+    taken: Mapping[int, Sequence[Taken]] = field(default_factory=dict)  # levels that are not asked about, because a person chose
+
+
+@dataclass(frozen=True)
+class Taken:
+    """A category to be followed without asking. by: repeated (as another run chose it) or reviewer (a person says so)."""
+
+    parent_id: int  # 0 above level 1
+    category_id: int
+    rank: int
+    by: str
 
 
 @dataclass(frozen=True)
@@ -72,6 +83,7 @@ class Selection:
     seen: bool
     heard: tuple[Heard, ...] = ()
     problem: str = ""
+    by: Mapping[int, str] = field(default_factory=dict)  # group → who chose, where the model was not asked
 
     @property
     def latency_ms(self) -> float:
@@ -92,7 +104,11 @@ async def traverse(question: str, walk: Walk, progress: Progress) -> list[OpenPa
         paths = _followed(paths, walk, progress)
         scopes = [[path] for path in paths] if walk.per_path else [paths]
         levels = [await asyncio.to_thread(_level, number, scope, walk) for scope in scopes]
-        selections = await _together([_select(question, level, walk) for level in levels])
+        if number in walk.taken:
+            levels = [_widened(level, walk.taken[number]) for level in levels]
+            selections = [_taken(level, walk.taken[number]) for level in levels]
+        else:
+            selections = await _together([_select(question, level, walk) for level in levels])
         for answer, picked in (heard for selection in selections for heard in selection.heard):
             progress.heard("select", answer, picked)
         deeper: list[OpenPath] = []
@@ -133,7 +149,7 @@ async def _keep(level: Level, selection: Selection, walk: Walk, progress: Progre
     decisions = _decisions(level, selection, walk.run.id)
     ids = await walk.record(decisions)
     progress.decisions.extend(replace(made, id=number) for made, number in zip(decisions, ids, strict=True))
-    forced = selection.call_id is None
+    forced = selection.call_id is None and not selection.by
     walk.run.emit(LevelSelected(level.number, level.offered, len(selection.picked), forced, selection.latency_ms))
 
 
@@ -168,6 +184,28 @@ async def _select(question: str, level: Level, walk: Walk) -> Selection:
             return Selection(parsed.good, answer.call_id, attempt, bool(choice.evidence), tuple(heard))
         choice = replace(choice, problems=parsed.problems)
     return Selection((), None, ATTEMPTS, bool(choice.evidence), tuple(heard), problem="; ".join(choice.problems))
+
+
+def _widened(level: Level, taken: Sequence[Taken]) -> Level:
+    """As wide as what was taken: a person may follow more categories than the strategy would."""
+    return replace(level, most=max(level.most, *(each.rank for each in taken)))
+
+
+def _taken(level: Level, taken: Sequence[Taken]) -> Selection:
+    """Raises ChoiceGone for a category that is no longer offered where it was."""
+    places = {(path.tip, category): (g, i) for g, path in enumerate(level.parents) for i, category in enumerate(level.ids[g])}
+    tips = {path.tip for path in level.parents}
+    for each in taken:
+        if each.parent_id in tips and (each.parent_id, each.category_id) not in places:
+            raise ChoiceGone(category_id=each.category_id, level=level.number)
+    picked, by = [], {}
+    for each in sorted(taken, key=lambda each: -each.rank):
+        if (each.parent_id, each.category_id) in places:
+            g, i = places[each.parent_id, each.category_id]
+            picked.append(select.Selected(g, level.groups[g].names[i], each.rank))
+            by[g] = each.by
+    rest = dict.fromkeys(range(len(level.parents)), "repeated")
+    return Selection(tuple(picked), None, 0, seen=False, by=rest | by)
 
 
 def _choice(question: str, level: Level, walk: Walk) -> select.Choice:
@@ -205,7 +243,7 @@ def _decisions(level: Level, selection: Selection, run_id: str) -> list[Decision
                 parent_path=path.names,
                 options=options,
                 chosen=tuple(o.category_id for o in chosen),
-                decided_by="model" if selection.call_id is not None else "forced",
+                decided_by=selection.by.get(g, "model" if selection.call_id is not None else "forced"),
                 seen=selection.seen,
                 attempts=selection.attempts,
             )

@@ -51,7 +51,8 @@ class Option:
 class Decision:
     """One choice at one level under one parent, with what lost.
 
-    decided_by: model, forced (one option), limit (re-asked at the limit), reviewer, net.
+    decided_by: model, forced (one option), limit (re-asked at the limit), reviewer, repeated (as the run chose it that this one
+    branches from), net.
     seen: whether the model saw the second opinion.
     """
 
@@ -68,6 +69,7 @@ class Decision:
     seen: bool
     attempts: int
     note: str | None = None  # why the engine, not the model, decided
+    taught: tuple[int, ...] = ()  # chunks, placed by people, that the model was shown as examples
 
     @property
     def rejected(self) -> tuple[Option, ...]:
@@ -84,7 +86,10 @@ class Decision:
 
 @dataclass(frozen=True)
 class RunView:
-    """A run as the ledger has it. `request` is what was asked, `result` ids and numbers only."""
+    """A run as the ledger has it. `request` is what was asked, `result` ids and numbers only.
+
+    calls: requests to a model, failed ones included. reused: answers that were paid for before and taken from the ledger.
+    """
 
     id: str
     verb: str
@@ -100,6 +105,7 @@ class RunView:
     error: str | None
     remedy: str | None
     calls: int = 0
+    reused: int = 0
     tokens_prompt: int = 0
     tokens_completion: int = 0
     cost: float | None = None
@@ -120,10 +126,15 @@ class EventView:
 
 @dataclass(frozen=True)
 class RunDetail:
+    """`calls_after` and the like: where there is more, what `runs.calls` and the like go on behind; None where all is here."""
+
     run: RunView
     calls: tuple[Call, ...]
     decisions: tuple[Decision, ...]
     events: tuple[EventView, ...]
+    calls_after: int | None = None
+    decisions_after: int | None = None
+    events_after: int | None = None
 
 
 @dataclass(frozen=True)
@@ -140,8 +151,33 @@ class AuditEvent:
 
 
 @dataclass(frozen=True)
+class Tally:
+    """Events of one action that are alike: of one kind, with one payload. `event` is the first of them."""
+
+    event: AuditEvent
+    count: int
+
+
+@dataclass(frozen=True)
+class Change:
+    """What an action did, in words. `before` and `after` are names as they were then; `count` events are told as one."""
+
+    kind: str
+    says: str
+    before: str | None = None
+    after: str | None = None
+    count: int = 1
+    source_id: int | None = None
+    category_id: int | None = None
+    chunk_id: int | None = None
+
+
+@dataclass(frozen=True)
 class Action:
-    """What one person (or run) did in one go; `events` in order, undone as one."""
+    """What one person (or run) did in one go; `events` in order, undone as one.
+
+    `says` is its verb and `changes` what it did, in words, many events as one line: in the lists of the audit.
+    """
 
     action_id: str
     verb: str
@@ -152,6 +188,8 @@ class Action:
     undoes: str | None
     undone_by: str | None
     events: tuple[AuditEvent, ...] = ()
+    changes: tuple[Change, ...] = ()
+    says: str = ""
 
 
 @dataclass(frozen=True)

@@ -30,6 +30,8 @@ class ErrorReport:
 
 @dataclass(frozen=True)
 class IngestResult:
+    """`calls` and `reused` as RunView has them: requests to a model in all of the run, and answers taken from the ledger."""
+
     status: Status
     run_id: str
     source_id: int | None = None
@@ -37,6 +39,7 @@ class IngestResult:
     chunks: int = 0
     new_categories: int = 0
     calls: int = 0
+    reused: int = 0
     latency_ms: float = 0.0  # wall clock
     warnings: tuple[str, ...] = ()
     action_id: str | None = None
@@ -148,6 +151,7 @@ class QueryResult:
     compression_ratio: float | None = None  # SUMMARIZE, where it was needed
     summaries: tuple[ChunkSummary, ...] = ()
     error: ErrorReport | None = None
+    as_of_seq: int | None = None  # the moment it was asked about; None: the memory as it stood
 
     @property
     def total_latency(self) -> float:

@@ -1,36 +1,45 @@
 """Each attempt at a model, one row, written before its answer is used.
 
-Invariant: a row never changes; prompt and reply stand in its payload. Nothing is written for a run that has ended.
+Invariant: a row never changes; prompt and reply stand in its payload. Nothing is written for a run that has ended, nor by
+a process from which it was taken over.
 Source: DESIGN §2.6, §6, §8 (answers paid for).
 """
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, NamedTuple
 
-from sqlalchemy import insert, select
+from sqlalchemy import func, insert, select
 
-from memoir_engine.errors import RunNotFound, WriteFailed
 from memoir_engine.ledger import Attempt, Paid
 from memoir_engine.results import Call
 from memoir_engine.store import ids, payloads
 from memoir_engine.store import tables as t
 from memoir_engine.store.canon import canonical, parse, seal
 from memoir_engine.store.database import is_retried
+from memoir_engine.store.holding import hold
 from memoir_engine.store.rules import tame
 from memoir_engine.store.types import Tx
 
 
-def record(tx: Tx, attempt: Attempt, subject: str | None = None, *, call_id: int | None = None) -> int:
-    """Write the attempt; its id, reserved beforehand or now. Raises RunNotFound, and WriteFailed when its run has ended."""
-    status = tx.execute(select(t.run.c.closed_seq).where(t.run.c.id == attempt.run_id).with_for_update()).one_or_none()
-    if status is None:
-        raise RunNotFound(run_id=attempt.run_id)
+class Counted(NamedTuple):
+    """Of a run: attempts that went to a model, answers that were taken from the ledger, and USD as far as it is known."""
+
+    sent: int
+    reused: int
+    spent: float
+
+    def with_one(self, attempt: Attempt) -> Counted:
+        reused = attempt.reused_from is not None
+        return Counted(self.sent + (not reused), self.reused + reused, self.spent + (attempt.cost or 0.0))
+
+
+def record(tx: Tx, attempt: Attempt, subject: str | None = None, *, call_id: int | None = None, owner: str | None = None) -> int:
+    """Write the attempt; its id, reserved beforehand or now. Raises what `hold` raises of the run and its `owner`."""
     written = _written(tx, attempt) if is_retried(tx) else None
     if written is not None:
         return written
-    if status.closed_seq is not None:
-        raise WriteFailed(operation="a call", problem=f"its run {attempt.run_id} has ended")
+    hold(tx, attempt.run_id, owner, "a call")
     row = _row(attempt, subject)
     row["id"] = call_id or ids.reserve(tx, "model_call", 1)
     row["payload"] = payloads.put(tx, [{"prompt": _clean(attempt.prompt), "reply": _clean(attempt.reply)}])[0]
@@ -49,6 +58,9 @@ def paid(tx: Tx, fingerprint: str, subject: str) -> Paid | None:
         .order_by(c.id.desc())  # the last one: what was asked again was answered wrongly before
     )
     row = tx.execute(wanted.limit(1)).one_or_none()
+    lost = t.tombstone.c.row_key == (row.payload if row else "")  # its words, to an erasure
+    if tx.execute(select(t.tombstone.c.seq).where(t.tombstone.c.place == "payload", lost)).first():
+        return None
     reply = payloads.get(tx, [row.payload]).get(row.payload, {}).get("reply") if row else None
     if row is None or reply is None:
         return None
@@ -63,11 +75,26 @@ def paid_fingerprints(tx: Tx, subject: str) -> set[str]:
     return set(tx.execute(wanted).scalars())
 
 
-def of_run(tx: Tx, run_id: str, *, texts: bool = False) -> tuple[Call, ...]:
-    """In the order they were written; prompts and replies only with `texts`."""
-    rows = tx.execute(select(t.model_call).where(t.model_call.c.run_id == run_id).order_by(t.model_call.c.id)).all()
+def counted(tx: Tx, run_id: str) -> Counted:
+    c = t.model_call.c
+    sums = select(func.count().label("written"), func.count(c.reused_from).label("reused"), func.sum(c.cost).label("spent"))
+    row = tx.execute(sums.where(c.run_id == run_id)).one()
+    return Counted(row.written - row.reused, row.reused, float(row.spent or 0.0))
+
+
+def of_run(tx: Tx, run_id: str, *, texts: bool = False, after: int = 0, limit: int | None = None) -> tuple[Call, ...]:
+    """Behind the call `after`, in the order they were written; prompts and replies only with `texts`."""
+    c = t.model_call.c
+    wanted = select(t.model_call).where(c.run_id == run_id, c.id > after).order_by(c.id).limit(limit)
+    rows = tx.execute(wanted).all()
     bodies = payloads.get(tx, (row.payload for row in rows)) if texts else {}
     return tuple(_call(row, bodies.get(row.payload, {})) for row in rows)
+
+
+def answers(tx: Tx, run_id: str) -> int:
+    """How many questions of the run were answered: going on with it asks none of them again."""
+    c = t.model_call.c
+    return tx.execute(select(func.count(c.fingerprint.distinct())).where(c.run_id == run_id, c.error.is_(None))).scalar_one()
 
 
 def get(tx: Tx, call_id: int) -> Call | None:

@@ -48,7 +48,7 @@ def opened(inverse: Inverse, event: AuditEvent) -> Found:
         edits = inverse.later.edits(history.since(event.seq))
         says = f"the category {left.name} closes once nothing is filed in it"
         return Found(blocked_by=edits) if edits else Found((Step("empty", number, event.seq, says),))
-    in_the_way = _touched(inverse, number, history, event.seq, left) or _used(inverse, number)
+    in_the_way = _touched(inverse, number, history, event.seq, left) or _used(inverse, number, event.seq)
     if in_the_way:
         return in_the_way
     inverse.places[number] = None
@@ -66,9 +66,9 @@ def closed(inverse: Inverse, event: AuditEvent) -> Found:
     if standing:
         return Found(blocked_by=standing)
     place = Place.of(old)
-    clash, above = inverse.clash(number, place), inverse.closed({place.parent_key})
-    if clash or above:
-        return Found(clash=clash) if clash else above or Found()
+    in_the_way = inverse.clash(number, place, event.seq) or inverse.closed({place.parent_key})
+    if in_the_way:
+        return in_the_way
     inverse.places[number] = place
     return Found((Step("reopen", number, old.to_seq, f"the category {old.name} opens again"),))
 
@@ -81,9 +81,9 @@ def changed(inverse: Inverse, event: AuditEvent) -> Found:
     touched = _touched(inverse, number, history, event.seq, left)
     if touched:
         return touched
-    clash, above = inverse.clash(number, before), inverse.closed({before.parent_key})
-    if clash or above:
-        return Found(clash=clash) if clash else above or Found()
+    in_the_way = inverse.clash(number, before, event.seq) or inverse.closed({before.parent_key})
+    if in_the_way:
+        return in_the_way
     inverse.places[number] = before
     return Found((Step("version", number, event.seq, _says(inverse, left, before)),))
 
@@ -111,11 +111,15 @@ def _touched(inverse: Inverse, number: int, history: _History, seq: int, left: P
     return None if inverse.place(number) == left else inverse.changed(since)
 
 
-def _used(inverse: Inverse, number: int) -> Found | None:
-    """Blocked by who filed in it, or put categories below it, as far as the steps before do not take that away."""
+def _used(inverse: Inverse, number: int, since: int) -> Found | None:
+    """Blocked by who filed in it or put categories below it, and by who took them away again: undone, they bring them back."""
     f, v = t.filing.c, t.category_version.c
-    filed = inverse.tx.execute(select(f.chunk_id, f.from_seq).where(f.category_id == number, f.to_seq == FAR)).all()
-    below = inverse.tx.execute(select(v.category_id, v.from_seq).where(v.parent_key == number, v.to_seq == FAR)).all()
-    users = [row.from_seq for row in filed if row.chunk_id not in inverse.leaving]
-    users += [row.from_seq for row in below if row.category_id not in inverse.places]
+    filed = inverse.tx.execute(select(f.chunk_id, f.from_seq, f.to_seq).where(f.category_id == number, f.to_seq > since)).all()
+    below = inverse.tx.execute(select(v.category_id, v.from_seq, v.to_seq).where(v.parent_key == number, v.to_seq > since)).all()
+    seqs = [seq for row in (*filed, *below) for seq in (row.from_seq, row.to_seq) if since < seq < FAR]
+    standing = inverse.later.standing(seqs)
+    if standing:
+        return Found(blocked_by=standing)
+    users = [row.from_seq for row in filed if row.to_seq == FAR and row.chunk_id not in inverse.leaving]
+    users += [row.from_seq for row in below if row.to_seq == FAR and row.category_id not in inverse.places]
     return inverse.changed(users) if users else None

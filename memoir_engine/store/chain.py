@@ -138,6 +138,14 @@ def get(tx: Tx, action_id: str) -> Action:
     return found
 
 
+def brief(tx: Tx, action_id: str) -> Action:
+    """Without its events. Raises ActionNotFound."""
+    found = next(_actions(tx, select(t.action).where(t.action.c.id == action_id)), None)
+    if found is None:
+        raise ActionNotFound(action_id=action_id)
+    return found
+
+
 def find(tx: Tx, *, run_id: str, verb: str) -> str | None:
     """The action a run has already made: a unit of work looks for it before it begins again."""
     wanted = select(t.action.c.id).where(t.action.c.run_id == run_id, t.action.c.verb == verb)

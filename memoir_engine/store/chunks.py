@@ -1,4 +1,4 @@
-"""Chunks: of a leaf, of a source, and what has changed for the indexes.
+"""Chunks: of a leaf, of a source, now or as of a seq; and what has changed for the indexes.
 
 Invariant: within a leaf by created_at, then id; pages by keyset, never OFFSET (at 170,000 rows an OFFSET costs 22 to 554 ms).
 A withdrawn source has no open filing, so reading open filings leaves it out.
@@ -9,17 +9,19 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
-from datetime import datetime
+from datetime import UTC, datetime
 from typing import Any, NamedTuple
 
 from sqlalchemy import Select, func, select
 
-from memoir_engine.errors import ChunkNotFound
+from memoir_engine.errors import ChunkNotFound, InvalidSetting
 from memoir_engine.results import Chunk, ChunkPage
 from memoir_engine.store import chain, tree
 from memoir_engine.store import tables as t
 from memoir_engine.store.canon import moment_of, stamp
 from memoir_engine.store.types import FAR, Tx, portions
+
+ID_DIGITS = 18  # fewer than any database's whole numbers have
 
 
 class Filed(NamedTuple):
@@ -41,72 +43,76 @@ class Changes:
     closed: tuple[int, ...]
 
 
-def page(tx: Tx, category_id: int, *, after: str | None = None, limit: int = 50) -> ChunkPage:
+def page(tx: Tx, category_id: int, *, after: str | None = None, limit: int = 50, at_seq: int | None = None) -> ChunkPage:
     """A page of a leaf's chunks; `after` is the cursor of the page before."""
-    wanted = _of_leaf(category_id)
-    if after:
-        at, number = _cursor(after)
-        c = t.filing.c
-        # this form keeps the index on every database; a tuple comparison makes MariaDB read the whole leaf
-        wanted = wanted.where(c.created_at >= at, (c.created_at > at) | (c.chunk_id > number))
-    found = _chunks(tx, wanted.limit(limit + 1))
+    found = _of_leaf(tx, category_id, at_seq, limit=limit + 1, after=None if after is None else _cursor(after))
     more = len(found) > limit
     last = found[limit - 1] if more else None
     return ChunkPage(found[:limit], f"{stamp(last.created_at)}|{last.id}" if last else None)
 
 
-def of_leaves(tx: Tx, category_ids: Iterable[int], *, per_leaf_limit: int | None = None) -> dict[int, tuple[Chunk, ...]]:
+def of_leaves(
+    tx: Tx, category_ids: Iterable[int], *, per_leaf_limit: int | None = None, at_seq: int | None = None
+) -> dict[int, tuple[Chunk, ...]]:
     """The chunks of each leaf, read once per leaf; a leaf without chunks has an empty entry."""
-    return {leaf: _chunks(tx, _of_leaf(leaf).limit(per_leaf_limit)) for leaf in dict.fromkeys(category_ids)}
+    return {leaf: _of_leaf(tx, leaf, at_seq, limit=per_leaf_limit) for leaf in dict.fromkeys(category_ids)}
 
 
-def counts(tx: Tx, category_ids: Iterable[int]) -> dict[int, int]:
+def counts(tx: Tx, category_ids: Iterable[int], *, at_seq: int | None = None) -> dict[int, int]:
     """How many chunks each of these leaves holds."""
     c = t.filing.c
     found: dict[int, int] = {}
     for some in portions(sorted(set(category_ids))):
         rows = tx.execute(
-            select(c.category_id, func.count()).where(c.to_seq == FAR, c.category_id.in_(some)).group_by(c.category_id)
+            select(c.category_id, func.count())
+            .where(tree.holds(t.filing, at_seq), c.category_id.in_(some))
+            .group_by(c.category_id)
         )
         found |= {row[0]: row[1] for row in rows}
     return found
 
 
-def count(tx: Tx) -> int:
+def count(tx: Tx, *, at_seq: int | None = None) -> int:
     """All chunks that are filed."""
-    return int(tx.execute(select(func.count()).select_from(t.filing).where(t.filing.c.to_seq == FAR)).scalar_one())
+    return int(tx.execute(select(func.count()).select_from(t.filing).where(tree.holds(t.filing, at_seq))).scalar_one())
 
 
-def get(tx: Tx, chunk_id: int) -> Chunk:
-    """With its leaf, if it is filed. Raises ChunkNotFound."""
-    found = of_ids(tx, [chunk_id])
+def filed(tx: Tx, *, at_seq: int | None = None) -> frozenset[int]:
+    """The ids of all chunks that are filed."""
+    return frozenset(tx.execute(select(t.filing.c.chunk_id).where(tree.holds(t.filing, at_seq))).scalars())
+
+
+def get(tx: Tx, chunk_id: int, *, at_seq: int | None = None) -> Chunk:
+    """With its leaf, if it is filed. Raises ChunkNotFound, also for a chunk that came later."""
+    found = of_ids(tx, [chunk_id], at_seq=at_seq)
     if not found:
         raise ChunkNotFound(chunk_id=chunk_id)
     return found[0]
 
 
-def of_ids(tx: Tx, chunk_ids: Sequence[int]) -> tuple[Chunk, ...]:
+def of_ids(tx: Tx, chunk_ids: Sequence[int], *, at_seq: int | None = None) -> tuple[Chunk, ...]:
     """In the order asked for; unknown ids are left out."""
     found: dict[int, Chunk] = {}
     for some in portions(sorted(set(chunk_ids))):
-        found |= {one.id: one for one in _chunks(tx, _wanted(outer=True).where(t.chunk.c.id.in_(some)))}
+        found |= {one.id: one for one in _chunks(tx, _of_any_state(at_seq).where(t.chunk.c.id.in_(some)), at_seq)}
     return tuple(found[one] for one in dict.fromkeys(chunk_ids) if one in found)
 
 
-def leaves_of_sources(tx: Tx, source_ids: Iterable[int]) -> tuple[int, ...]:
+def leaves_of_sources(tx: Tx, source_ids: Iterable[int], *, at_seq: int | None = None) -> tuple[int, ...]:
     """The leaves in which chunks of these sources are filed."""
     c = t.filing.c
     found: set[int] = set()
     for some in portions(sorted(set(source_ids))):
         wanted = select(c.category_id).join(t.chunk, t.chunk.c.id == c.chunk_id)
-        wanted = wanted.where(c.to_seq == FAR, t.chunk.c.source_id.in_(some))
+        wanted = wanted.where(tree.holds(t.filing, at_seq), t.chunk.c.source_id.in_(some))
         found |= set(tx.execute(wanted.distinct()).scalars())
     return tuple(sorted(found))
 
 
-def of_source(tx: Tx, source_id: int) -> tuple[Chunk, ...]:
+def of_source(tx: Tx, source_id: int, *, at_seq: int | None = None) -> tuple[Chunk, ...]:
     """In position order."""
-    return _chunks(tx, _wanted(outer=True).where(t.chunk.c.source_id == source_id).order_by(t.chunk.c.position))
+    wanted = _of_any_state(at_seq).where(t.chunk.c.source_id == source_id)
+    return _chunks(tx, wanted.order_by(t.chunk.c.position), at_seq)
 
 
 def first_texts(tx: Tx, source_id: int, *, limit: int = 5) -> tuple[str, ...]:
@@ -141,23 +147,44 @@ def changes_since(tx: Tx, seq: int, *, limit: int | None = None) -> Changes:
     return Changes(upto, filed, tuple(sorted(closed - alive)))
 
 
-def _of_leaf(category_id: int) -> Select[Any]:
+def _of_leaf(
+    tx: Tx, category_id: int, at_seq: int | None, *, limit: int | None, after: tuple[datetime, int] | None = None
+) -> tuple[Chunk, ...]:
+    """By created_at, then id. Of a past moment what is still there and what has left are read apart, each by its index."""
     c = t.filing.c
-    return _wanted().where(c.category_id == category_id, c.to_seq == FAR).order_by(c.created_at, c.chunk_id)
+    wanted = _wanted(at_seq).where(c.category_id == category_id).order_by(c.created_at, c.chunk_id).limit(limit)
+    if after:
+        at, number = after
+        # this form keeps the index on every database; a tuple comparison makes MariaDB read the whole leaf
+        wanted = wanted.where(c.created_at >= at, (c.created_at > at) | (c.chunk_id > number))
+    here = _chunks(tx, wanted.where(c.to_seq == FAR), at_seq)
+    if at_seq is None:
+        return here
+    gone = _chunks(tx, wanted.where(c.to_seq < FAR), at_seq)
+    return tuple(sorted((*here, *gone), key=lambda one: (one.created_at, one.id)))[:limit]
 
 
-def _wanted(*, outer: bool = False) -> Select[Any]:
+def _of_any_state(at_seq: int | None) -> Select[Any]:
+    """Filed or not; of a past moment those that had been filed by then."""
+    wanted = _wanted(at_seq, outer=True)
+    if at_seq is None:
+        return wanted
+    once = t.filing.alias()
+    return wanted.where(select(once.c.chunk_id).where(once.c.chunk_id == t.chunk.c.id, once.c.from_seq <= at_seq).exists())
+
+
+def _wanted(at_seq: int | None, *, outer: bool = False) -> Select[Any]:
     filed = t.chunk.join(t.source, t.source.c.id == t.chunk.c.source_id).join(
-        t.filing, (t.filing.c.chunk_id == t.chunk.c.id) & (t.filing.c.to_seq == FAR), isouter=outer
+        t.filing, (t.filing.c.chunk_id == t.chunk.c.id) & tree.holds(t.filing, at_seq), isouter=outer
     )
     names = ("id", "source_id", "position", "start", "end", "text", "tokens", "created_at")
     columns = (*(t.chunk.c[name] for name in names), t.filing.c.category_id, t.source.c.name.label("source_name"))
     return select(*columns).select_from(filed)
 
 
-def _chunks(tx: Tx, wanted: Select[Any]) -> tuple[Chunk, ...]:
+def _chunks(tx: Tx, wanted: Select[Any], at_seq: int | None) -> tuple[Chunk, ...]:
     rows = tx.execute(wanted).all()
-    paths = tree.paths(tx, {row.category_id for row in rows})
+    paths = tree.paths(tx, {row.category_id for row in rows}, at_seq=at_seq)
     return tuple(
         Chunk(
             id=row.id,
@@ -177,6 +204,12 @@ def _chunks(tx: Tx, wanted: Select[Any]) -> tuple[Chunk, ...]:
 
 
 def _cursor(after: str) -> tuple[datetime, int]:
-    """Raises ValueError for what is no cursor of ours."""
+    """Raises InvalidSetting for what is no cursor of ours."""
     at, _, number = after.partition("|")
-    return moment_of(at), int(number)
+    try:
+        moment = moment_of(at)
+        if moment.tzinfo is not None and len(number) <= ID_DIGITS:
+            return moment.astimezone(UTC), int(number)
+    except (ValueError, OverflowError):
+        pass
+    raise InvalidSetting(name="after", value=after[:100], problem="it is no cursor", advice="Pages carry it: page.after.")

@@ -1,6 +1,6 @@
 """What stands in the store, in numbers.
 
-Source: issue "The app" (Overview).
+Source: DESIGN §5 (the ledger: tokens and cost of each call).
 """
 
 from __future__ import annotations

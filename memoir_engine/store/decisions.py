@@ -13,19 +13,22 @@ from typing import Any
 from sqlalchemy import ColumnElement, insert, select
 
 from memoir_engine.results import Decision, Option
-from memoir_engine.store import ids, payloads
+from memoir_engine.store import erasures, ids, payloads
 from memoir_engine.store import tables as t
 from memoir_engine.store.canon import canonical, parse, seal
 from memoir_engine.store.database import is_retried
+from memoir_engine.store.holding import hold
 from memoir_engine.store.plan import NewChoice
 from memoir_engine.store.types import Tx, portions
 
 
-def record(tx: Tx, run_id: str, choices: Sequence[NewChoice]) -> tuple[int, ...]:
-    """Write the choices of a question, a level at a time; their ids."""
+def record(tx: Tx, run_id: str, choices: Sequence[NewChoice], *, owner: str | None = None) -> tuple[int, ...]:
+    """Write the choices of a question, a level at a time; their ids. Raises what `hold` raises of the run and its `owner`."""
     written = _written(tx, run_id, choices) if is_retried(tx) else ()
     if written or not choices:
         return written
+    hold(tx, run_id, owner, "a decision")
+    erasures.refuse_late(tx, run_id)
     offers = [offer_body(choice.level, choice.parent_id, choice.parent_path, choice.options) for choice in choices]
     first = ids.reserve(tx, "decision", len(choices))
     rows = [
@@ -36,13 +39,16 @@ def record(tx: Tx, run_id: str, choices: Sequence[NewChoice]) -> tuple[int, ...]
     return tuple(range(first, first + len(choices)))
 
 
-def offer_body(level: int, parent: int, path: Sequence[str], options: Sequence[tuple[int, str]]) -> dict[str, Any]:
-    return {"level": level, "parent": parent, "path": list(path), "options": [list(option) for option in options]}
+def offer_body(
+    level: int, parent: int, path: Sequence[str], options: Sequence[tuple[int, str]], taught: Sequence[int] = ()
+) -> dict[str, Any]:
+    body = {"level": level, "parent": parent, "path": list(path), "options": [list(option) for option in options]}
+    return body | ({"taught": list(taught)} if taught else {})
 
 
-def of_run(tx: Tx, run_id: str, *, limit: int | None = None) -> tuple[Decision, ...]:
-    """In the order they were made."""
-    return _decisions(tx, t.decision.c.run_id == run_id, limit)
+def of_run(tx: Tx, run_id: str, *, after: int = 0, limit: int | None = None) -> tuple[Decision, ...]:
+    """Behind the decision `after`, in the order they were made."""
+    return _decisions(tx, (t.decision.c.run_id == run_id) & (t.decision.c.id > after), limit)
 
 
 def of_chunk(tx: Tx, chunk_id: int) -> tuple[Decision, ...]:
@@ -121,4 +127,5 @@ def _decision(row: Any, offer: dict[str, Any] | None, names: dict[int, str]) -> 
         seen=bool(row.seen),
         attempts=row.attempts,
         note=row.note,
+        taught=tuple(offer.get("taught", ())) if offer else (),
     )

@@ -10,13 +10,14 @@ from __future__ import annotations
 
 import threading
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 from sqlalchemy import select
 
-from memoir_engine.store import chain, chunks, profiles, tree
+from memoir_engine.store import chain, chunks, ids, profiles, tree
 from memoir_engine.store import tables as t
 from memoir_engine.store.database import Database
+from memoir_engine.store.state import changed_between
 from memoir_engine.store.tree import CategoryRow
 from memoir_engine.store.types import FAR, Tx
 from memoir_engine.text.profiles import Profiles, decode_leaf, encode_leaf
@@ -70,6 +71,8 @@ class TreeCache:
         self._now: TreeNow | None = None
         self._leaf_of: dict[int, int] = {}
         self._counted: dict[int, Terms] = {}  # by chunk id, of chunks that are about to be read
+        self._looking_back = threading.Lock()
+        self._then: tuple[int, TreeNow] | None = None  # how many erasures there had been, and the last moment asked for
 
     def counted(self, known: Mapping[int, Terms]) -> None:
         """Words of chunks that were just committed, so that they are not counted twice."""
@@ -85,30 +88,45 @@ class TreeCache:
                 self._now, self._leaf_of = self._db.read(self._caught_up)
             return self._now
 
+    def at(self, seq: int | None) -> TreeNow:
+        """The tree as it stood at a seq, its words counted from what was filed then; None is now."""
+        if seq is None:
+            return self.current()
+        with self._looking_back:
+            erasures = self._db.read(ids.erasures)  # what was erased since must not be counted again
+            if self._then is None or (self._then[0], self._then[1].seq) != (erasures, seq):
+                self._then = erasures, self._db.read(lambda tx: self._loaded(tx, seq))[0]
+            return self._then[1]
+
+    def forget_the_past(self) -> None:
+        with self._looking_back:
+            self._then = None
+
     def persist(self) -> None:
         """Write the blobs of leaves whose chunks are not those of their blob."""
         missing = self._db.read(_unlike)
         if not missing:
             return
-        seq = self._db.read(chain.seq)
+        seq, erasures = self._db.read(lambda tx: (chain.seq(tx), ids.erasures(tx)))
         bodies = self._db.read(lambda tx: [self._blob(tx, leaf, held, seq) for leaf, held in missing.items() if held])
         gone = [leaf for leaf, held in missing.items() if not held]
 
         def write(tx: Tx) -> None:
-            profiles.put_many(tx, bodies)
-            profiles.remove(tx, gone)
+            if ids.erasures(tx, hold=True) == erasures:  # else a blob may count words that are to be forgotten: next time
+                profiles.put_many(tx, bodies)
+                profiles.remove(tx, gone)
 
         self._db.write(write, operation="the profiles")
         with self._lock:
             self._counted.clear()
 
-    def _loaded(self, tx: Tx) -> tuple[TreeNow, dict[int, int]]:
-        rows = tree.snapshot(tx)
-        held = _open_filings(tx)
+    def _loaded(self, tx: Tx, at_seq: int | None = None) -> tuple[TreeNow, dict[int, int]]:
+        rows = tree.snapshot(tx, at_seq)
+        held = _filings(tx, at_seq)
         known = _from_blobs(tx)
         missing = [chunk for leaf in held.values() for chunk in leaf if chunk not in known]
         texts = chunks.texts(tx, missing)
-        known |= {chunk: self._counted.get(chunk) or terms(texts[chunk]) for chunk in missing}
+        known |= {chunk: self._counted.get(chunk) or terms(texts.get(chunk, "")) for chunk in missing}
         parents = {row.id: row.parent_id for row in rows.categories}
         leaf_of = {chunk: leaf for leaf, found in held.items() for chunk in found}
         made = Profiles.build(parents, {leaf: {chunk: known[chunk] for chunk in found} for leaf, found in held.items()})
@@ -117,6 +135,9 @@ class TreeCache:
     def _caught_up(self, tx: Tx) -> tuple[TreeNow, dict[int, int]]:
         """The last moment plus what was filed and closed since; on a fork, since others may still be reading."""
         assert self._now is not None
+        now_seq = chain.seq(tx)
+        if not changed_between(tx, self._now.seq, now_seq):  # most events are of questions, which change nothing here
+            return replace(self._now, seq=now_seq), self._leaf_of
         rows = tree.snapshot(tx)
         changed = chunks.changes_since(tx, self._now.seq)
         made, leaf_of = self._now.profiles.fork(), dict(self._leaf_of)
@@ -156,11 +177,11 @@ class TreeCache:
         return profiles.Profile(leaf, seq, TOKENIZER, encode_leaf({chunk: known[chunk] for chunk in held if chunk in known}))
 
 
-def _open_filings(tx: Tx) -> dict[int, list[int]]:
+def _filings(tx: Tx, at_seq: int | None = None) -> dict[int, list[int]]:
     """Per leaf its chunks, by id."""
     c = t.filing.c
     held: dict[int, list[int]] = {}
-    for leaf, chunk in tx.execute(select(c.category_id, c.chunk_id).where(c.to_seq == FAR).order_by(c.chunk_id)):
+    for leaf, chunk in tx.execute(select(c.category_id, c.chunk_id).where(tree.holds(t.filing, at_seq)).order_by(c.chunk_id)):
         held.setdefault(leaf, []).append(chunk)
     return held
 
@@ -175,7 +196,7 @@ def _from_blobs(tx: Tx) -> dict[int, Terms]:
 def _unlike(tx: Tx) -> dict[int, list[int]]:
     """Leaves filed in since their blob was written, or without one; and leaves with a blob that hold nothing now."""
     c = t.filing.c
-    held = _open_filings(tx)
+    held = _filings(tx)
     stamps = {row.category_id: row.seq for row in tx.execute(select(t.profile.c.category_id, t.profile.c.seq))}
     touched: dict[int, int] = {}
     for leaf, opened, closed in tx.execute(select(c.category_id, c.from_seq, c.to_seq)):

@@ -15,12 +15,13 @@ from sqlalchemy import bindparam, insert, select, update
 from memoir_engine.errors import CategoryNotFound, ChunkNotFound, NotALeaf, NothingChanges
 from memoir_engine.results import Action
 from memoir_engine.run import Clock
-from memoir_engine.store import chain, ids, orphans, payloads, schema, sources, tree
+from memoir_engine.store import chain, ids, orphans, payloads, schema, sources, tree, verdicts
 from memoir_engine.store import tables as t
 from memoir_engine.store.chain import OpenAction
 from memoir_engine.store.types import FAR, Tx
+from memoir_engine.store.verdicts import Review
 
-NOW = 0  # as the seq of a review: the event that files the chunk is the review
+NOW = verdicts.NOW
 
 
 def refile(
@@ -33,24 +34,28 @@ def refile(
     clock: Clock,
     action_id: str | None = None,
 ) -> Action:
-    """File the chunk in another leaf, as reviewed by `actor`. With an `action_id` of the caller it happens once.
+    """File the chunk in another leaf, or a rejected one again, as reviewed by `actor`. With an `action_id` it happens once.
 
     Raises ChunkNotFound, CategoryNotFound, NotALeaf, NothingChanges.
     """
     ids.lock_tree(tx)
     if action_id is not None and chain.exists(tx, action_id):
         return chain.get(tx, action_id)
-    old = _open_filing(tx, chunk_id)
-    leaf = _leaf(tx, category_id)
-    if old.category_id == category_id:
-        raise NothingChanges(problem=f"chunk {chunk_id} is already filed in {leaf.name!r}")
-    paths = tree.paths(tx, (old.category_id, category_id))
-    before_after = {"before": list(paths[old.category_id]), "after": list(paths[category_id])}
+    old, rejected = open_filing(tx, chunk_id), verdicts.rejected_filing(tx, chunk_id)
+    if old is None and rejected is None:
+        raise ChunkNotFound(chunk_id=chunk_id)
+    check_leaf(tx, old or rejected, category_id)
+    before = [] if old is None else [old.category_id]
+    paths = tree.paths(tx, (*before, category_id))
+    before_after = {"before": list(paths[before[0]]) if before else None, "after": list(paths[category_id])}
     payload = payloads.put(tx, [before_after])[0]
     action = OpenAction(tx, verb="refile", actor=actor, clock=clock, action_id=action_id)
     action.describe(reason=reason)
-    move(tx, action, [Move(old, category_id, None, (actor, NOW), payload)])
-    orphans.close(tx, action, [old.category_id])
+    if old is None:
+        verdicts.give_back(tx, action, rejected, category_id, None, Review(actor, NOW), payload)
+    else:
+        move(tx, action, [Move(old, category_id, None, (actor, NOW), payload)])
+        orphans.close(tx, action, before)
     action.seal()
     return chain.get(tx, action.id)
 
@@ -72,13 +77,17 @@ def withdraw(tx: Tx, source_id: int, *, actor: str, reason: str | None, clock: C
 
 @dataclass(frozen=True)
 class Move:
-    """A filing `old` that ends, and the next of its chunk. `reviewed`: by whom and the seq of that review; a seq of 0 is now."""
+    """A filing `old` that ends, and the next of its chunk. `reviewed`: by whom and the seq of that review; a seq of 0 is now.
+
+    verdict: what that review said, where the filing is one that stood before.
+    """
 
     old: Any
     category_id: int
     decision: int | None
     reviewed: tuple[str | None, int | None]
     payload: str | None = None
+    verdict: str | None = None
 
 
 def move(tx: Tx, action: OpenAction, moves: Sequence[Move]) -> None:
@@ -88,12 +97,12 @@ def move(tx: Tx, action: OpenAction, moves: Sequence[Move]) -> None:
         old, (by, review_seq) = one.old, one.reviewed
         review_seq = action.next_seq if review_seq == NOW else review_seq
         numbers: dict[str, Any] = {"chunk": old.chunk_id, "category": one.category_id, "was": old.category_id}
-        seq = action.add("chunk.refiled", payload=one.payload, **numbers, decision=one.decision, reviewed=review_seq)
+        said = {} if one.verdict is None else {"verdict": one.verdict}
+        seq = action.add("chunk.refiled", payload=one.payload, **numbers, decision=one.decision, reviewed=review_seq, **said)
         ended.append((old.chunk_id, old.from_seq, seq))
         row = {"chunk_id": old.chunk_id, "from_seq": seq, "to_seq": FAR, "category_id": one.category_id}
-        rows.append(
-            {**row, "created_at": old.created_at, "decision_id": one.decision, "reviewed_by": by, "reviewed_seq": review_seq}
-        )
+        row |= {"created_at": old.created_at, "decision_id": one.decision}
+        rows.append({**row, "reviewed_by": by, "reviewed_seq": review_seq, "verdict": one.verdict})
     _end(tx, ended)
     if rows:
         tx.execute(insert(t.filing), rows)
@@ -140,11 +149,15 @@ def _end(tx: Tx, filings: Sequence[tuple[int, int, int]]) -> None:
         tx.execute(ends, [{"which": chunk, "since": since, "until": until} for chunk, since, until in filings])
 
 
-def _open_filing(tx: Tx, chunk_id: int) -> Any:
-    row = tx.execute(select(t.filing).where(t.filing.c.chunk_id == chunk_id, t.filing.c.to_seq == FAR)).one_or_none()
-    if row is None:
-        raise ChunkNotFound(chunk_id=chunk_id)
-    return row
+def open_filing(tx: Tx, chunk_id: int) -> Any | None:
+    return tx.execute(select(t.filing).where(t.filing.c.chunk_id == chunk_id, t.filing.c.to_seq == FAR)).one_or_none()
+
+
+def check_leaf(tx: Tx, filing: Any, category_id: int) -> None:
+    """Whether the chunk of this filing can go there. Raises CategoryNotFound, NotALeaf, NothingChanges."""
+    leaf = _leaf(tx, category_id)
+    if filing.to_seq == FAR and filing.category_id == category_id:
+        raise NothingChanges(problem=f"chunk {filing.chunk_id} is already filed in {leaf.name!r}")
 
 
 def _leaf(tx: Tx, category_id: int) -> tree.OpenCategory:

@@ -20,6 +20,7 @@ from memoir_engine.store import tables as t
 from memoir_engine.store.canon import seal
 from memoir_engine.store.chain import OpenAction
 from memoir_engine.store.closing import close_with
+from memoir_engine.store.holding import hold
 from memoir_engine.store.plan import NewHelper
 from memoir_engine.store.rules import check_text
 from memoir_engine.store.types import Tx
@@ -82,6 +83,7 @@ def regenerated(
     actor: str,
     clock: Clock,
     force: bool,
+    owner: str | None = None,
     result: Row | None = None,
 ) -> str:
     """A generated version with the end of the run that asked for it; the action's id. A user's stays in force without `force`.
@@ -95,6 +97,7 @@ def regenerated(
     before = _of_live(tx, source_id)
     in_force = force or before is None or before.origin != "user"
     row = _next(tx, source_id, new, clock)
+    hold(tx, run_id, owner, f"the helper of source {source_id}")
     action = OpenAction(tx, verb=REGENERATE, actor=actor, clock=clock)
     action.describe(reason=None, run_id=run_id)
     tell(action, row, was=before.version if before else None, in_force=in_force)

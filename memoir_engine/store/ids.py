@@ -13,7 +13,7 @@ from sqlalchemy import bindparam, select, update
 from memoir_engine.store import tables as t
 from memoir_engine.store.types import Tx
 
-COUNTERS = ("category", "chunk", "decision", "helper", "model_call", "source", "tree")
+COUNTERS = ("category", "chunk", "decision", "erasure", "helper", "model_call", "source", "tree")
 
 _ADD = update(t.counter).where(t.counter.c.name == bindparam("which")).values(value=t.counter.c.value + bindparam("count"))
 _READ = select(t.counter.c.value).where(t.counter.c.name == bindparam("which"))
@@ -28,3 +28,9 @@ def reserve(tx: Tx, name: str, count: int) -> int:
 def lock_tree(tx: Tx) -> None:
     """Wait until nobody else changes the tree; checks made after this hold until the commit."""
     reserve(tx, "tree", 1)
+
+
+def erasures(tx: Tx, *, hold: bool = False) -> int:
+    """How many there were. With `hold` none can happen until the transaction ends: take it before any other lock."""
+    wanted = select(t.counter.c.value).where(t.counter.c.name == "erasure")
+    return tx.execute(wanted.with_for_update(read=True) if hold else wanted).scalar() or 0

@@ -123,7 +123,7 @@ def _decisions(tx: Tx, plan: IngestPlan, placed: Placed, first: dict[str, int], 
     for offer in plan.offers:
         parent = placed.id_of(offer.parent)
         options = [(placed.id_of(one), name) for one, name in offer.options]
-        bodies.append(decisions.offer_body(offer.level, parent, placed.path(offer.parent), options))
+        bodies.append(decisions.offer_body(offer.level, parent, placed.path(offer.parent), options, offer.taught))
     offers = payloads.put(tx, bodies)
     chunk_of = {one.position: first["chunk"] + i for i, one in enumerate(plan.chunks)}
     rows: list[Row] = []

@@ -13,10 +13,11 @@ from typing import Any
 
 from sqlalchemy import insert, select, update
 
-from memoir_engine.errors import IngestionError, NotALeaf
+from memoir_engine.errors import ErasedMeanwhile, IngestionError, NotALeaf
 from memoir_engine.run import Clock
 from memoir_engine.store import (
     chain,
+    erasures,
     filings,
     helpers,
     ids,
@@ -31,6 +32,7 @@ from memoir_engine.store import tables as t
 from memoir_engine.store.canon import roll_up, seal
 from memoir_engine.store.chain import OpenAction
 from memoir_engine.store.closing import close_with
+from memoir_engine.store.holding import hold
 from memoir_engine.store.ingested import Written, write
 from memoir_engine.store.placing import Placed, place
 from memoir_engine.store.plan import AlreadyStored, IngestPlan, Receipt, Stored
@@ -51,22 +53,28 @@ def commit(
     clock: Clock,
     limits: Callable[[int], int],
     reason: str | None = None,
+    owner: str | None = None,
     result: Callable[[Stored], Row] = Stored._asdict,
 ) -> Receipt:
     """Write the plan with its action and events, and close its run as done.
 
     limits: level → how many categories one parent may have there.
     result: what the run's record says of the ingestion.
-    Raises PlanStale (plan again), AlreadyStored, SourceNotFound and SourceNotCurrent (of what it replaces), TextInvalid.
+    Raises PlanStale (plan again), AlreadyStored, SourceNotFound and SourceNotCurrent (of what it replaces), TextInvalid, and
+    WriteFailed when the run has ended or has another owner by now, and ErasedMeanwhile: names of then could come back.
     """
     done = chain.find(tx, run_id=run_id, verb=VERB)
     if done is not None:
         return _receipt(tx, done)
     _check(tx, plan)
+    ids.erasures(tx, hold=True)
+    if plan.tree_seq and erasures.since(tx, plan.tree_seq):
+        raise ErasedMeanwhile
     ids.lock_tree(tx)
     _refuse_twin(tx, plan)
     version = 1 if plan.source.replaces is None else sources.current(tx, plan.source.replaces).version + 1
     rows = write(tx, plan, place(tx, plan, limits), run_id, version, clock.now())
+    hold(tx, run_id, owner, f"the ingestion of {plan.source.name!r}")
     action = OpenAction(tx, verb=VERB, actor=actor, clock=clock)
     action.describe(reason=reason, run_id=run_id, receipt=rows.told())
     _tell(tx, action, plan, rows)

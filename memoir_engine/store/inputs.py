@@ -2,7 +2,7 @@
 
 Invariant: no evidence and in no event; bytes and words of an ingestion that came to nothing do not outlive it. What is kept
 of one that failed or was interrupted goes when the same bytes are stored by another run.
-Source: issue "Resume"; MEMOIR 2B.7 (an ingestion that waits for a person), 7.9.
+Source: MEMOIR 2B.7 (an ingestion that waits for a person), 7.9.
 """
 
 from __future__ import annotations

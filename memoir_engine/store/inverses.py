@@ -13,10 +13,11 @@ from sqlalchemy import Select, select
 
 from memoir_engine.results import AuditEvent
 from memoir_engine.store import category_inverses as categories
+from memoir_engine.store import review_inverses as reviews
 from memoir_engine.store import sources, tree
 from memoir_engine.store import tables as t
 from memoir_engine.store.canon import parse
-from memoir_engine.store.types import Tx, portions
+from memoir_engine.store.types import FAR, Tx, portions
 from memoir_engine.store.undoing import Found, Inverse, Step
 
 
@@ -29,6 +30,9 @@ def inverse_of(inverse: Inverse, kind: str, events: Sequence[AuditEvent]) -> Fou
         "source.restored": _withdraw,
         "source.withdrawn": _restore,
         "source.replaced": _restore,
+        "filing.reviewed": reviews.reviewed,
+        "chunk.rejected": reviews.rejected,
+        "chunk.returned": reviews.returned,
         "helper.set": _helper,
         "helper.chosen": _helper,
         "category.created": categories.opened,
@@ -38,6 +42,9 @@ def inverse_of(inverse: Inverse, kind: str, events: Sequence[AuditEvent]) -> Fou
         "category.moved": categories.changed,
         "category.merged": categories.changed,
         "category.restored": categories.changed,
+        "sign_off.made": _unsign,
+        "sign_off.restored": _unsign,
+        "sign_off.withdrawn": _resign,
     }
     found = [known[kind](inverse, event) for event in events] if kind in known else []
     steps = tuple(step for one in found for step in one.steps)
@@ -93,6 +100,20 @@ def _helper_changes(tx: Tx, source_id: int, seq: int) -> list[int]:
     later = tx.execute(select(c.seq, c.body).where(c.kind.in_(("helper.set", "helper.chosen")), c.seq > seq)).all()
     bodies = [(row.seq, parse(row.body)) for row in later]
     return [seq for seq, body in bodies if body["source"] == source_id and body.get("in_force", True)]
+
+
+def _unsign(inverse: Inverse, event: AuditEvent) -> Found:
+    row = inverse.tx.execute(select(t.sign_off).where(t.sign_off.c.from_seq == event.seq)).one()
+    if row.to_seq != FAR:
+        return inverse.changed([row.to_seq])
+    says = f"the signature of {row.signer} under {row.subject} {row.subject_id} is withdrawn"
+    return Found((Step("unsign", row.subject_id, event.seq, says),))
+
+
+def _resign(inverse: Inverse, event: AuditEvent) -> Found:
+    row = inverse.tx.execute(select(t.sign_off).where(t.sign_off.c.to_seq == event.seq)).one()
+    says = f"the signature of {row.signer} under {row.subject} {row.subject_id} stands again"
+    return Found((Step("resign", row.subject_id, event.seq, says),))
 
 
 def _refile(inverse: Inverse, events: Sequence[AuditEvent]) -> Found:

@@ -7,18 +7,35 @@ Source: DESIGN §6 (Undo).
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Collection, Iterable
 
 from sqlalchemy import select
 
+from memoir_engine.results import Action
 from memoir_engine.store import chain, later, tree, versions
 from memoir_engine.store import tables as t
 from memoir_engine.store.chain import OpenAction
 from memoir_engine.store.types import FAR, ROOT, Tx, portions
 
 
-def close(tx: Tx, action: OpenAction, category_ids: Iterable[int]) -> None:
-    """Close those of the categories, and of what stands above them, that nothing holds open any more."""
+def close_after(tx: Tx, action: OpenAction, done: Action, emptied: Collection[int]) -> None:
+    """After `done` was undone by the action. An undo that is undone closes again what it had opened, and nothing else."""
+    if chain.undone_by(tx, later.root(tx, done.action_id)) is not None:
+        close(tx, action, emptied, gone=True)
+    else:
+        opened = {event.body["category"] for event in done.events if event.kind == "category.reopened"}
+        close(tx, action, emptied, among=opened)
+
+
+def close(
+    tx: Tx, action: OpenAction, category_ids: Iterable[int], *, gone: bool = False, among: Collection[int] | None = None
+) -> None:
+    """Close those of the categories, and of what stands above them, that nothing holds open any more.
+
+    gone: this is an undo, and what it undoes stands no more. Then what others took away from a category, and may bring back by an
+    undo of theirs, holds it open, too: there is no action left that they could be told to undo before.
+    among: no others than these.
+    """
     standing = _Standing(tx)
     here = tree.open_categories(tx, category_ids)
     while here:
@@ -26,7 +43,8 @@ def close(tx: Tx, action: OpenAction, category_ids: Iterable[int]) -> None:
         now = {number: one for number, one in here.items() if one.level == deepest}
         here = {number: one for number, one in here.items() if one.level != deepest}
         used = _used(tx, now)
-        closing = sorted(number for number in now if number not in used and standing.is_loose(number))
+        closing = [one for one in sorted(now.keys() - used) if standing.is_loose(one)]
+        closing = [one for one in closing if not (gone and standing.may_return(one)) and (among is None or one in among)]
         for number in closing:
             versions.close(tx, action, number)
         here |= tree.open_categories(tx, {now[number].parent_id for number in closing} - {ROOT})
@@ -67,6 +85,14 @@ class _Standing:
         made = select(t.audit_event.c.action_id).join(t.category, t.category.c.created_seq == t.audit_event.c.seq)
         maker = self._tx.execute(made.where(t.category.c.id == category_id)).scalar()
         return maker is not None and not self._is_standing(maker) and not self._is_held(category_id, maker)
+
+    def may_return(self, category_id: int) -> bool:
+        """Whether an action that stands has closed a filing in it, or moved a category away from below it."""
+        f, v, event = t.filing.c, t.category_version.c, t.audit_event.c
+        left = select(event.action_id).join(t.filing, f.to_seq == event.seq).where(f.category_id == category_id)
+        gone = select(event.action_id).join(t.category_version, v.to_seq == event.seq).where(v.parent_key == category_id)
+        takers = {*self._tx.execute(left.distinct()).scalars(), *self._tx.execute(gone.distinct()).scalars()}
+        return any(self._is_standing(later.root(self._tx, one)) for one in takers)
 
     def _is_held(self, category_id: int, maker: str) -> bool:
         v, event = t.category_version.c, t.audit_event.c

@@ -62,11 +62,15 @@ class NewCategory:
 
 @dataclass(frozen=True)
 class Offer:
-    """The options of one batch: (category, name) as they stood in the prompt, in its order."""
+    """The options of one batch: (category, name) as they stood in the prompt, in its order.
+
+    taught: the chunks, placed by people, that stood beside them as examples.
+    """
 
     level: int
     parent: int
     options: tuple[tuple[int, str], ...]
+    taught: tuple[int, ...] = ()
 
 
 @dataclass(frozen=True)

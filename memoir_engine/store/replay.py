@@ -1,7 +1,7 @@
 """The rows that say how things stand, beside what the events make of them.
 
-Invariant: every row of `filing`, `category`, `category_version`, open or closed, and every source's status, predecessor and
-helper in force are exactly what replaying the events gives.
+Invariant: every row of `filing`, `category`, `category_version` and `sign_off`, open or closed, and every source's status,
+predecessor and helper in force are exactly what replaying the events gives.
 Source: DESIGN §2.7, §6.
 """
 
@@ -25,6 +25,7 @@ def replay_problems(tx: Tx, told: Told) -> Iterator[Problem]:
     yield from _categories(tx, told)
     yield from _versions(tx, told)
     yield from _filings(tx, told)
+    yield from _sign_offs(tx, told)
 
 
 def _stream(tx: Tx, wanted: Select[Any]) -> Iterator[Any]:
@@ -86,12 +87,27 @@ def _filings(tx: Tx, told: Told) -> Iterator[Problem]:
             yield Problem(None, f"a filing of chunk {chunk} from {row.from_seq} stands in no event")
             continue
         by = actors.get(told.reviews.get(said.reviewed or 0, ""))
-        found = (row.from_seq, row.to_seq, row.category_id, row.decision_id, row.reviewed_seq)
+        found = (row.from_seq, row.to_seq, row.category_id, row.decision_id, row.reviewed_seq, row.verdict)
         if found != said or row.reviewed_by != by or row.created_at != times.get(chunk):
             yield Problem(said.from_seq, f"the filing of chunk {chunk} is not what event {said.from_seq} made of it")
     yield from _missing(chunk, rows)
     for number in told.filings.keys() - seen:
         yield from _missing(number, iter(told.filings[number]))
+
+
+def _sign_offs(tx: Tx, told: Told) -> Iterator[Problem]:
+    actors = dict(tx.execute(select(t.action.c.id, t.action.c.actor)).all())
+    left = dict(told.signatures)
+    for row in _stream(tx, select(t.sign_off).order_by(t.sign_off.c.from_seq)):
+        said = left.pop(row.from_seq, None)
+        if said is None:
+            yield Problem(None, f"a signature under {row.subject} {row.subject_id} from {row.from_seq} stands in no event")
+            continue
+        found = (row.to_seq, row.subject, row.subject_id, row.state, row.payload, row.signer)
+        if found != (*said[:5], actors.get(said.action)):
+            yield Problem(row.from_seq, f"the signature of event {row.from_seq} is not what the events make of it")
+    for seq in left:
+        yield Problem(seq, f"the signature of event {seq} is missing")
 
 
 def _none() -> Iterator[Filing]:

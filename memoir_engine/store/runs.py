@@ -15,7 +15,7 @@ from typing import Any
 
 from sqlalchemy import ColumnElement, bindparam, delete, func, insert, select, update
 
-from memoir_engine.errors import IngestionInterrupted, MemoirError, RunNotFound
+from memoir_engine.errors import IngestionInterrupted, MemoirError, RunNotFound, WriteFailed
 from memoir_engine.events import Stamped
 from memoir_engine.results import EventView, RunView
 from memoir_engine.run import Clock, RunStatus
@@ -25,12 +25,14 @@ from memoir_engine.store.canon import canonical, parse, seal
 from memoir_engine.store.chain import OpenAction
 from memoir_engine.store.closing import Ending, close
 from memoir_engine.store.database import is_retried
+from memoir_engine.store.holding import hold, is_held
 from memoir_engine.store.rules import check_field
 from memoir_engine.store.types import Tx
 
 ALIVE: tuple[RunStatus, ...] = ("queued", "running", "waiting_helper")
 AT_WORK: tuple[RunStatus, ...] = ("queued", "running")
 RESUMABLE: tuple[RunStatus, ...] = ("failed", "interrupted")
+OPENED: dict[str, Any] = {"ended_at": None, "closed_seq": None, "error": None, "remedy": None}
 
 
 @dataclass(frozen=True)
@@ -72,22 +74,27 @@ def create(tx: Tx, run: NewRun) -> None:
 
 
 def start(tx: Tx, run_id: str, *, now: datetime, owner: str | None = None) -> None:
-    """A queued, interrupted or waiting run begins to run; a closed one is open again."""
-    _set(tx, run_id, status="running", heartbeat_at=now, owner=owner, ended_at=None, closed_seq=None, error=None, remedy=None)
+    """A queued run begins to run; one that failed or was interrupted before is open again. Raises WriteFailed for others."""
+    c = t.run.c
+    mine = [] if owner is None else [c.owner == owner]
+    begun = update(t.run).where(c.id == run_id, c.status.in_((*AT_WORK, *RESUMABLE)), *mine)
+    if tx.execute(begun.values(status="running", heartbeat_at=now, owner=owner, **OPENED)).rowcount != 1:
+        raise WriteFailed(operation="the start of a run", problem=f"run {run_id} has ended or goes on elsewhere")
 
 
 def claim(tx: Tx, run_id: str, statuses: Sequence[RunStatus], *, now: datetime, owner: str) -> bool:
     """Queue a run again that is in one of these statuses; False when somebody else was faster."""
     free = update(t.run).where(t.run.c.id == run_id, t.run.c.status.in_(statuses))
-    opened = {"ended_at": None, "closed_seq": None, "error": None, "remedy": None}
-    if tx.execute(free.values(status="queued", heartbeat_at=now, owner=owner, **opened)).rowcount == 1:
+    said = {"result": "{}"} if tuple(statuses) == ("waiting_helper",) else {}  # what its form was filled in with has served
+    if tx.execute(free.values(status="queued", heartbeat_at=now, owner=owner, **OPENED, **said)).rowcount == 1:
         return True
     mine = select(t.run.c.id).where(t.run.c.id == run_id, t.run.c.status == "queued", t.run.c.owner == owner)
     return is_retried(tx) and tx.execute(mine).scalar() is not None
 
 
-def pause(tx: Tx, run_id: str, *, now: datetime, result: dict[str, Any]) -> None:
-    """It waits for a person; what is known so far stands in its result."""
+def pause(tx: Tx, run_id: str, *, now: datetime, result: dict[str, Any], owner: str | None = None) -> None:
+    """It waits for a person; what is known so far stands in its result. Raises what `hold` raises."""
+    hold(tx, run_id, owner, "a pause")
     _set(tx, run_id, status="waiting_helper", heartbeat_at=now, result=canonical(result))
 
 
@@ -106,15 +113,17 @@ def give_up(tx: Tx, run_id: str, statuses: Sequence[RunStatus], *, clock: Clock,
     return True
 
 
-def set_tree_seq(tx: Tx, run_id: str, tree_seq: int) -> None:
+def set_tree_seq(tx: Tx, run_id: str, tree_seq: int, *, owner: str | None = None) -> None:
+    hold(tx, run_id, owner, "the tree of a run")
     _set(tx, run_id, tree_seq=tree_seq)
 
 
-def heartbeat(tx: Tx, run_ids: Iterable[str], now: datetime) -> None:
-    """These runs are alive; those that have ended are left alone."""
-    ids = sorted(set(run_ids))
+def heartbeat(tx: Tx, run_ids: Iterable[str], now: datetime, *, owners: Iterable[str] | None = None) -> None:
+    """These runs are alive; those that have ended, or go on under none of the `owners`, are left alone."""
+    ids, c = sorted(set(run_ids)), t.run.c
+    mine = [] if owners is None else [c.owner.in_(sorted(set(owners)))]
     if ids:
-        tx.execute(update(t.run).where(t.run.c.id.in_(ids), t.run.c.status.in_(ALIVE)).values(heartbeat_at=now))
+        tx.execute(update(t.run).where(c.id.in_(ids), c.status.in_(ALIVE), *mine).values(heartbeat_at=now))
 
 
 def finish(
@@ -126,12 +135,17 @@ def finish(
     result: dict[str, Any] | None = None,
     error: str | None = None,
     remedy: str | None = None,
+    owner: str | None = None,
 ) -> None:
-    """End a run and close it in the chain; one that its commit has closed stays as it is: its result stands already."""
-    row = tx.execute(select(t.run.c.closed_seq, t.run.c.actor).where(t.run.c.id == run_id).with_for_update()).one_or_none()
+    """End a run and close it in the chain.
+
+    One that its commit has closed stays as it is: its result stands already. So does one that goes on under another owner.
+    """
+    c = t.run.c
+    row = tx.execute(select(c.closed_seq, c.actor, c.owner).where(c.id == run_id).with_for_update()).one_or_none()
     if row is None:
         raise RunNotFound(run_id=run_id)
-    if row.closed_seq is not None:
+    if row.closed_seq is not None or owner not in (None, row.owner):
         return
     action = OpenAction(tx, verb="close", actor=row.actor, clock=clock)
     action.describe(reason=None, run_id=run_id)
@@ -192,12 +206,17 @@ def recent(
     return _views(tx, *wanted, limit=limit)
 
 
-def append_events(tx: Tx, stamped: Sequence[Stamped], *, again: bool = False) -> None:
-    """Write progress; what is there already is skipped, where this unit or (`again`) another may have written it."""
+def append_events(tx: Tx, stamped: Sequence[Stamped], *, again: bool = False, owner: str | None = None) -> None:
+    """Write progress; what is there already is skipped, where this unit or (`again`) another may have written it.
+
+    Of a run that has another owner by now nothing is written: the numbers are taken.
+    """
     for run_id in dict.fromkeys(one.run_id for one in stamped):
+        if not is_held(tx, run_id, owner):
+            continue
         there = _numbers(tx, run_id, min(one.n for one in stamped)) if again or is_retried(tx) else set()
         rows = [
-            {"run_id": run_id, "n": one.n, "at": one.at, "kind": one.event.kind, "body": canonical(one.event.body())}
+            {"run_id": run_id, "n": one.n, "at": one.at, "kind": one.event.kind, "body": canonical(one.event.kept())}
             for one in stamped
             if one.run_id == run_id and one.n not in there
         ]
@@ -237,7 +256,8 @@ def _sums(tx: Tx, run_ids: list[str]) -> dict[str, Any]:
     c = t.model_call.c
     wanted = select(
         c.run_id,
-        func.count().label("calls"),
+        (func.count() - func.count(c.reused_from)).label("calls"),
+        func.count(c.reused_from).label("reused"),
         func.sum(c.tokens_prompt).label("tokens_prompt"),
         func.sum(c.tokens_completion).label("tokens_completion"),
         func.sum(c.cost).label("cost"),
@@ -263,6 +283,7 @@ def _view(row: Any, request: dict[str, Any], sums: Any, resumable: bool) -> RunV
         error=row.error,
         remedy=row.remedy,
         calls=int(sums.calls) if sums else 0,
+        reused=int(sums.reused) if sums else 0,
         tokens_prompt=int(sums.tokens_prompt) if sums else 0,
         tokens_completion=int(sums.tokens_completion) if sums else 0,
         cost=sums.cost if sums else None,

@@ -9,15 +9,16 @@ from __future__ import annotations
 
 from typing import Any
 
-from sqlalchemy import ColumnElement, Select, func, insert, select
+from sqlalchemy import ColumnElement, Select, func, insert, literal, select
 
-from memoir_engine.errors import SourceNotCurrent, SourceNotFound
+from memoir_engine.errors import SourceErased, SourceNotCurrent, SourceNotFound
 from memoir_engine.results import Heading, Helper, Source
 from memoir_engine.store import tables as t
 from memoir_engine.store.canon import parse
 from memoir_engine.store.types import Tx
 
 LIVE = ("stored", "filed")
+ERASED = "erased"
 MOST_ID = 2**63 - 1  # what a BIGINT holds; drivers refuse more with errors of their own
 TEXT_PART = 1_000_000  # characters; up to 4 MB
 FILE_PART = 4_000_000  # bytes
@@ -36,6 +37,17 @@ def get(tx: Tx, source_id: int) -> Source:
     if not found:
         raise SourceNotFound(source_id=source_id)
     return found[0]
+
+
+def in_brief(tx: Tx, source_id: int) -> Source:
+    """Without the places of its headings and pages, which take long to read of a long text. Raises SourceNotFound."""
+    c = t.source.c
+    brief = [literal("[]").label(column.name) if column.name in ("headings", "pages") else column for column in c]
+    wanted = select(*brief, literal(None).label("added_by")).where(c.id == source_id)
+    row = tx.execute(wanted).one_or_none() if abs(source_id) <= MOST_ID else None
+    if row is None:
+        raise SourceNotFound(source_id=source_id)
+    return _source(row)
 
 
 def current(tx: Tx, source_id: int) -> Source:
@@ -86,26 +98,28 @@ def count(tx: Tx) -> int:
 
 
 def text(tx: Tx, source_id: int) -> str:
-    """Raises SourceNotFound."""
+    """Raises SourceNotFound, SourceErased."""
     c = t.source_text.c
     parts = tx.execute(select(c.text).where(c.source_id == source_id).order_by(c.part)).scalars().all()
     if not parts:
-        get(tx, source_id)
+        _refuse_erased(tx, source_id)
     return "".join(parts)
 
 
 def original(tx: Tx, source_id: int) -> bytes:
-    """The bytes as they were uploaded. Raises SourceNotFound."""
+    """The bytes as they were uploaded. Raises SourceNotFound, SourceErased."""
     c = t.source_file.c
     parts = tx.execute(select(c.bytes).where(c.source_id == source_id).order_by(c.part)).scalars().all()
     if not parts:
-        get(tx, source_id)
+        _refuse_erased(tx, source_id)
     return b"".join(parts)
 
 
-def helper(tx: Tx, source_id: int) -> Helper | None:
-    """The helper in force."""
-    found = _helpers(tx, _of(source_id).where(t.contextual_helper.c.version == t.source.c.helper_version))
+def helper(tx: Tx, source_id: int, *, at_seq: int | None = None) -> Helper | None:
+    """The helper in force, or that was in force at that seq."""
+    c = t.contextual_helper.c
+    version = t.source.c.helper_version if at_seq is None else _version_in_force(tx, source_id, at_seq)
+    found = _helpers(tx, _of(source_id).where(c.version == version))
     return found[0] if found else None
 
 
@@ -129,6 +143,20 @@ def write_parts(tx: Tx, source_id: int, text: str, original: bytes) -> None:
         tx.execute(insert(t.source_text).values(source_id=source_id, part=part, text=some))
     for part, some_bytes in enumerate(files):
         tx.execute(insert(t.source_file).values(source_id=source_id, part=part, bytes=some_bytes))
+
+
+def _version_in_force(tx: Tx, source_id: int, at_seq: int) -> int | None:
+    """As the events say: rows only know which version is in force now."""
+    e = t.audit_event.c
+    of_source = e.body.contains(f'"source":{source_id},')  # canonical JSON, with more keys behind this one
+    wanted = select(e.body).where(e.kind.in_(("helper.set", "helper.chosen")), e.seq <= at_seq, of_source)
+    told = (parse(body) for body in tx.execute(wanted.order_by(e.seq.desc())).scalars())
+    return next((body["version"] for body in told if body.get("in_force", True)), None)
+
+
+def _refuse_erased(tx: Tx, source_id: int) -> None:
+    if get(tx, source_id).status == ERASED:
+        raise SourceErased(source_id=source_id)
 
 
 def _of(source_id: int) -> Select[Any]:

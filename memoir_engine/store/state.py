@@ -10,7 +10,7 @@ import hashlib
 from collections.abc import Iterable
 from typing import Any
 
-from sqlalchemy import Select, select
+from sqlalchemy import Select, func, select
 
 from memoir_engine.store import tables as t
 from memoir_engine.store.canon import canonical
@@ -27,12 +27,35 @@ def state_hash(tx: Tx) -> str:
     return covered.hexdigest()
 
 
+def changed_between(tx: Tx, one: int, other: int) -> bool:
+    """Whether a filing or a category began or ended behind the one seq and up to the other."""
+    first, last = sorted((one, other))
+    for table in (t.filing, t.category_version):
+        for seq in (table.c.from_seq, table.c.to_seq):
+            if tx.execute(select(seq).where(seq > first, seq <= last).limit(1)).first():
+                return True
+    return False
+
+
 def _open_rows() -> Iterable[Select[Any]]:
-    f, v, s = t.filing.c, t.category_version.c, t.source.c
+    f, v, s, o = t.filing.c, t.category_version.c, t.source.c, t.sign_off.c
     yield (
-        select(f.chunk_id, f.category_id, f.decision_id, f.reviewed_by, f.reviewed_seq)
+        select(f.chunk_id, f.category_id, f.decision_id, f.reviewed_by, f.reviewed_seq, f.verdict)
         .where(f.to_seq == FAR)
         .order_by(f.chunk_id)
     )
+    yield _rejected()
     yield select(v.category_id, v.parent_key, v.name, v.merged_into).where(v.to_seq == FAR).order_by(v.category_id)
     yield select(s.id, s.status, s.helper_version).where(s.status.in_(LIVE)).order_by(s.id)
+    yield select(o.subject, o.subject_id, o.signer, o.state).where(o.to_seq == FAR).order_by(o.subject, o.subject_id, o.state)
+
+
+def _rejected() -> Select[Any]:
+    """Chunks of live sources that are filed nowhere, and who said so: where they were last filed is history."""
+    f, s, c = t.filing.c, t.source.c, t.chunk.c
+    last = select(f.chunk_id.label("chunk"), func.max(f.from_seq).label("seq")).group_by(f.chunk_id).subquery()
+    wanted = select(f.chunk_id, f.reviewed_by, f.reviewed_seq).join(
+        last, (last.c.chunk == f.chunk_id) & (last.c.seq == f.from_seq)
+    )
+    wanted = wanted.join(t.chunk, c.id == f.chunk_id).join(t.source, s.id == c.source_id)
+    return wanted.where(f.to_seq < FAR, s.status.in_(LIVE)).order_by(f.chunk_id)

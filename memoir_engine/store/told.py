@@ -23,13 +23,14 @@ class Problem:
 
 
 class Filing(NamedTuple):
-    """A row of `filing` as replayed. `reviewed` is the seq of its review."""
+    """A row of `filing` as replayed. `reviewed` is the seq of its review, `verdict` what it said."""
 
     from_seq: int
     to_seq: int
     category: int
     decision: int | None
     reviewed: int | None
+    verdict: str | None = None
 
 
 class Version(NamedTuple):
@@ -49,6 +50,17 @@ class Closing(NamedTuple):
     outcome: str | None  # absent before outcomes were covered
     calls: tuple[int, str]
     decisions: tuple[int, str]
+
+
+class Signature(NamedTuple):
+    """A row of `sign_off` as replayed. `action` is the one that signed."""
+
+    to_seq: int
+    subject: str
+    number: int
+    state: str
+    statement: str
+    action: str
 
 
 class Chunks(NamedTuple):
@@ -78,7 +90,9 @@ class Told:
     versions: dict[tuple[int, int], Version] = field(default_factory=dict)  # (category, from_seq)
     filings: dict[int, list[Filing]] = field(default_factory=dict)  # by chunk, oldest first
     reviews: dict[int, str] = field(default_factory=dict)  # seq of a review → its action
+    signatures: dict[int, Signature] = field(default_factory=dict)  # by from_seq
     closings: dict[str, list[Closing]] = field(default_factory=dict)  # by run
+    erasures: dict[int, str] = field(default_factory=dict)  # seq → digest of its tombstones
     problems: list[Problem] = field(default_factory=list)
     _open_version: dict[int, int] = field(default_factory=dict)
 
@@ -90,6 +104,7 @@ class Told:
             "source.withdrawn": self._source_withdrawn,
             "source.replaced": self._source_withdrawn,
             "source.restored": self._source_restored,
+            "source.erased": self._source_erased,
             "helper.set": self._helper_set,
             "helper.chosen": self._helper_chosen,
             "chunks.added": self._chunks_added,
@@ -102,6 +117,12 @@ class Told:
             "category.restored": self._category_changed,
             "chunk.filed": self._chunk_filed,
             "chunk.refiled": self._chunk_refiled,
+            "chunk.rejected": self._chunk_rejected,
+            "chunk.returned": self._chunk_returned,
+            "filing.reviewed": self._filing_reviewed,
+            "sign_off.made": self._signed,
+            "sign_off.withdrawn": self._sign_off_withdrawn,
+            "sign_off.restored": self._sign_off_restored,
             "run.closed": self._run_closed,
         }
         if kind not in known:
@@ -126,6 +147,11 @@ class Told:
         for chunk in self._chunks_of(body["source"]):
             if chunk in self.filings and self.filings[chunk][-1].to_seq == FAR:
                 self._end(chunk, seq)
+
+    def _source_erased(self, seq: int, action: str, body: Body) -> None:
+        self._source_withdrawn(seq, action, body)
+        self.status[body["source"]] = ("erased", seq)
+        self.erasures[seq] = body["stones"]
 
     def _source_restored(self, seq: int, _action: str, body: Body) -> None:
         self.status[body["source"]] = ("filed", seq)
@@ -169,10 +195,42 @@ class Told:
 
     def _chunk_refiled(self, seq: int, action: str, body: Body) -> None:
         self._end(body["chunk"], seq)
-        row = Filing(seq, FAR, body["category"], body["decision"], body["reviewed"])
+        self._refiled(seq, action, body)
+
+    def _chunk_rejected(self, seq: int, action: str, body: Body) -> None:
+        self._filing_reviewed(seq, action, {**body, "verdict": "rejected"})
+        self._end(body["chunk"], seq)
+
+    def _chunk_returned(self, seq: int, action: str, body: Body) -> None:
+        if self.filings[body["chunk"]][-1].to_seq == FAR:
+            raise ValueError("it is filed")
+        self._refiled(seq, action, body)
+
+    def _filing_reviewed(self, seq: int, action: str, body: Body) -> None:
+        row = self.filings[body["chunk"]][-1]
+        if (row.from_seq, row.to_seq) != (body["filing"], FAR) or body["before"] != [row.verdict, row.reviewed]:
+            raise ValueError("another filing")
+        self.filings[body["chunk"]][-1] = row._replace(reviewed=body["reviewed"], verdict=body["verdict"])
+        self._reviewed(seq, action, body)
+
+    def _refiled(self, seq: int, action: str, body: Body) -> None:
+        verdict = body.get("verdict")  # absent before there were verdicts
+        row = Filing(seq, FAR, body["category"], body["decision"], body["reviewed"], verdict)
         self.filings[body["chunk"]].append(row)
+        self._reviewed(seq, action, body)
+
+    def _reviewed(self, seq: int, action: str, body: Body) -> None:
         if body["reviewed"] == seq:
             self.reviews[seq] = action
+
+    def _signed(self, seq: int, action: str, body: Body) -> None:
+        self.signatures[seq] = Signature(FAR, body["subject"], body["number"], body["state"], body["statement"], action)
+
+    def _sign_off_withdrawn(self, seq: int, _action: str, body: Body) -> None:
+        self.signatures[body["signed"]] = self.signatures[body["signed"]]._replace(to_seq=seq)
+
+    def _sign_off_restored(self, seq: int, _action: str, body: Body) -> None:
+        self.signatures[seq] = self.signatures[body["signed"]]._replace(to_seq=FAR)
 
     def _run_closed(self, seq: int, _action: str, body: Body) -> None:
         calls, decisions = tuple(body["calls"]), tuple(body["decisions"])

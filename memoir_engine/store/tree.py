@@ -55,7 +55,7 @@ def snapshot(tx: Tx, at_seq: int | None = None) -> TreeRows:
     wanted = (
         select(v.category_id, v.parent_key, t.category.c.level, v.name, t.category.c.created_seq)
         .join(t.category, t.category.c.id == v.category_id)
-        .where(_holds(t.category_version, at_seq))
+        .where(holds(t.category_version, at_seq))
         .order_by(t.category.c.level, v.category_id)
     )
     rows = tx.execute(wanted).all()
@@ -109,15 +109,24 @@ def search(tx: Tx, needle: str, *, limit: int = 50, at_seq: int | None = None) -
     return tuple(found[:limit])
 
 
-def search_paths(tx: Tx, text: str, *, limit: int = 50, leaves_only: bool = False) -> tuple[Category, ...]:
+def search_paths(
+    tx: Tx, text: str, *, limit: int = 50, leaves_only: bool = False, at_seq: int | None = None
+) -> tuple[Category, ...]:
     """Categories whose path holds every word of `text`, or its beginning; those whose own name does come first."""
     words = fold(text.replace(SEPARATOR, " ")).split()
     found: list[tuple[int, int, int, Category]] = []
-    for one in _views(snapshot(tx), schema.stored_depth(tx)).values():
+    for one in _views(snapshot(tx, at_seq), schema.stored_depth(tx)).values():
         whole, own = _words(one.path), _words(one.path[-1:])
         if (one.is_leaf or not leaves_only) and all(_begins(word, whole) for word in words):
             found.append((-sum(_begins(word, own) for word in words), -one.chunks, one.id, one))
     return tuple(one for *_, one in sorted(found, key=lambda hit: hit[:3])[:limit])
+
+
+def holds(table: Any, at_seq: int | None) -> ColumnElement[bool]:
+    """The rows of `filing` or `category_version` that are open: now, or at that seq."""
+    if at_seq is None:
+        return table.c.to_seq == FAR  # type: ignore[no-any-return]  # Table.c is untyped
+    return (table.c.from_seq <= at_seq) & (table.c.to_seq > at_seq)  # type: ignore[no-any-return]  # as above
 
 
 def children_by_name(tx: Tx, parent_id: int | None, name: str) -> int | None:
@@ -127,9 +136,9 @@ def children_by_name(tx: Tx, parent_id: int | None, name: str) -> int | None:
     return tx.execute(wanted).scalar()
 
 
-def open_categories(tx: Tx, category_ids: Iterable[int]) -> dict[int, OpenCategory]:
+def open_categories(tx: Tx, category_ids: Iterable[int], *, at_seq: int | None = None) -> dict[int, OpenCategory]:
     """Those of them that are open."""
-    return _open(tx, "category_id", category_ids)
+    return _open(tx, "category_id", category_ids, at_seq)
 
 
 def open_children(tx: Tx, parent_ids: Iterable[int]) -> dict[int, OpenCategory]:
@@ -145,11 +154,11 @@ def every_open(tx: Tx) -> dict[int, OpenCategory]:
     return {row.category_id: OpenCategory(*row) for row in tx.execute(wanted)}
 
 
-def merged_into(tx: Tx, category_ids: Iterable[int]) -> dict[int, int]:
-    """Of closed categories those that were merged into one that is open now, followed to the end."""
+def merged_into(tx: Tx, category_ids: Iterable[int], *, at_seq: int | None = None) -> dict[int, int]:
+    """Of closed categories those that were merged into one that is open, followed to the end."""
     ends = {one: one for one in category_ids}
-    while closed := set(ends.values()) - open_categories(tx, ends.values()).keys():
-        known = _last_merges(tx, closed)
+    while closed := set(ends.values()) - open_categories(tx, ends.values(), at_seq=at_seq).keys():
+        known = _last_merges(tx, closed, at_seq)
         ends = {one: known.get(end, end) for one, end in ends.items() if end not in closed or end in known}
     return ends
 
@@ -159,41 +168,44 @@ def names(tx: Tx, *, at_seq: int | None = None) -> dict[int, str]:
     return {row.id: row.name for row in snapshot(tx, at_seq).categories}
 
 
-def paths(tx: Tx, category_ids: Iterable[int]) -> dict[int, Path]:
-    """The names from level 1 down, as they are now or were last."""
+def paths(tx: Tx, category_ids: Iterable[int], *, at_seq: int | None = None) -> dict[int, Path]:
+    """The names from level 1 down, as they are now, or were at that seq; of a closed category as they were last."""
     known: dict[int, tuple[int, str]] = {}
     wanted = {one for one in category_ids if one}
     ids = set(wanted)
     while wanted:
-        known |= _last_names(tx, wanted)
+        known |= _last_names(tx, wanted, at_seq)
         wanted = {known[one][0] for one in wanted if one in known} - known.keys() - {ROOT}
     return {one: _path(one, known) for one in ids if one in known}
 
 
-def _open(tx: Tx, column: str, values: Iterable[int]) -> dict[int, OpenCategory]:
+def _open(tx: Tx, column: str, values: Iterable[int], at_seq: int | None = None) -> dict[int, OpenCategory]:
     v = t.category_version.c
     found: dict[int, OpenCategory] = {}
     for some in portions(sorted(set(values))):
         wanted = select(v.category_id, t.category.c.level, v.parent_key, v.name, v.name_key)
-        wanted = wanted.join(t.category, t.category.c.id == v.category_id).where(v.to_seq == FAR, v[column].in_(some))
+        wanted = wanted.join(t.category, t.category.c.id == v.category_id)
+        wanted = wanted.where(holds(t.category_version, at_seq), v[column].in_(some))
         found |= {row.category_id: OpenCategory(*row) for row in tx.execute(wanted.order_by(v.category_id))}
     return found
 
 
-def _last_names(tx: Tx, category_ids: Iterable[int]) -> dict[int, tuple[int, str]]:
+def _last_names(tx: Tx, category_ids: Iterable[int], at_seq: int | None) -> dict[int, tuple[int, str]]:
     v = t.category_version.c
     found: dict[int, tuple[int, str]] = {}
     for some in portions(sorted(category_ids)):
         wanted = select(v.category_id, v.parent_key, v.name).where(v.category_id.in_(some)).order_by(v.from_seq)
+        wanted = wanted if at_seq is None else wanted.where(v.from_seq <= at_seq)
         found |= {row.category_id: (row.parent_key, row.name) for row in tx.execute(wanted)}
     return found
 
 
-def _last_merges(tx: Tx, category_ids: Iterable[int]) -> dict[int, int]:
+def _last_merges(tx: Tx, category_ids: Iterable[int], at_seq: int | None) -> dict[int, int]:
     v = t.category_version.c
     last: dict[int, int | None] = {}
     for some in portions(sorted(category_ids)):
         wanted = select(v.category_id, v.merged_into).where(v.category_id.in_(some)).order_by(v.from_seq)
+        wanted = wanted if at_seq is None else wanted.where(v.from_seq <= at_seq)
         last |= {row.category_id: row.merged_into for row in tx.execute(wanted)}
     return {number: into for number, into in last.items() if into is not None}
 
@@ -215,14 +227,8 @@ def _begins(word: str, words: list[str]) -> bool:
     return any(one.startswith(word) or (not word.isascii() and word in one) for one in words)
 
 
-def _holds(table: Any, at_seq: int | None) -> ColumnElement[bool]:
-    if at_seq is None:
-        return table.c.to_seq == FAR  # type: ignore[no-any-return]  # Table.c is untyped
-    return (table.c.from_seq <= at_seq) & (table.c.to_seq > at_seq)  # type: ignore[no-any-return]  # as above
-
-
 def _totals(tx: Tx, parents: dict[int, int], at_seq: int | None) -> dict[int, int]:
-    counted: Select[Any] = select(t.filing.c.category_id, func.count()).where(_holds(t.filing, at_seq))
+    counted: Select[Any] = select(t.filing.c.category_id, func.count()).where(holds(t.filing, at_seq))
     totals: dict[int, int] = {}
     for leaf, chunks in tx.execute(counted.group_by(t.filing.c.category_id)):
         above = leaf

@@ -19,12 +19,16 @@ from sqlalchemy import select
 from memoir_engine.errors import UndoBlocked
 from memoir_engine.results import Action, UndoPreview
 from memoir_engine.run import Clock
-from memoir_engine.store import chain, filings, helpers, ids, orphans, versions
+from memoir_engine.store import chain, filings, helpers, ids, orphans, review_inverses, sign_offs, versions
 from memoir_engine.store import tables as t
 from memoir_engine.store.chain import OpenAction
+from memoir_engine.store.erasures import VERB as ERASES
 from memoir_engine.store.inverses import inverse_of
+from memoir_engine.store.later import verb as verb_of
 from memoir_engine.store.types import FAR, Tx, portions
 from memoir_engine.store.undoing import Inverse, Step
+
+FINAL = "a source was erased by it or since, and an erasure is final"
 
 Limits = Callable[[int], int]
 
@@ -72,7 +76,7 @@ def undo(
         else:
             for step in steps:
                 emptied |= _take(tx, action, step)
-    orphans.close(tx, action, emptied)
+    orphans.close_after(tx, action, done, emptied)
     action.seal()
     return chain.get(tx, action.id)
 
@@ -89,12 +93,16 @@ def _plan(tx: Tx, done: Action, limits: Limits) -> _Plan:
         plan.steps += found.steps
         plan.blocked_by += [one for one in found.blocked_by if one not in plan.blocked_by]
         plan.clash = plan.clash or found.clash
+    if done.verb == ERASES or any(verb_of(tx, one) == ERASES for one in plan.blocked_by):
+        plan.clash = FINAL
     if not plan.steps and not plan.blocked_by and plan.clash is None:
         plan.clash = "it changed nothing that could be undone"
     return plan
 
 
 def _refuse(action_id: str, plan: _Plan) -> None:
+    if plan.clash == FINAL:
+        raise UndoBlocked(action_id=action_id, problem=FINAL, advice="What was erased cannot come back.")
     if plan.clash:
         advice = "Undo what took its place first, or leave it as it is."
         raise UndoBlocked(action_id=action_id, problem=plan.clash, advice=advice)
@@ -124,6 +132,11 @@ def _take(tx: Tx, action: OpenAction, step: Step) -> set[int]:
     if step.kind == "helper":
         helpers.put_back(tx, action, step.number, step.other)
         return set()
+    if step.kind in ("review", "reject", "return"):
+        return review_inverses.take(tx, action, step)
+    if step.kind in ("unsign", "resign"):
+        (sign_offs.withdraw if step.kind == "unsign" else sign_offs.restore)(tx, action, step.seq)
+        return set()
     if step.kind == "reopen":
         versions.reopen(tx, action, step.number, step.seq)
         return set()
@@ -148,6 +161,6 @@ def _refile_back(tx: Tx, action: OpenAction, steps: Sequence[Step]) -> set[int]:
     for step in steps:
         old = before[step.number, step.seq]
         reviewed = (old.reviewed_by, old.reviewed_seq)
-        moves.append(filings.Move(now[step.number], old.category_id, old.decision_id, reviewed))
+        moves.append(filings.Move(now[step.number], old.category_id, old.decision_id, reviewed, verdict=old.verdict))
     filings.move(tx, action, moves)
     return {row.category_id for row in now.values()}

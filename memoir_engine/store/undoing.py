@@ -16,10 +16,12 @@ from sqlalchemy import func, select
 from memoir_engine.results import Action
 from memoir_engine.store import tables as t
 from memoir_engine.store import tree
+from memoir_engine.store.canon import parse
 from memoir_engine.store.later import CHANGED, Later
 from memoir_engine.store.types import FAR, ROOT, Tx, portions
 
-Kind = Literal["withdraw", "restore", "reopen", "close", "version", "refile", "empty", "helper"]
+ReviewKind = Literal["review", "reject", "return", "unsign", "resign"]
+Kind = Literal["withdraw", "restore", "reopen", "close", "version", "refile", "empty", "helper"] | ReviewKind
 
 
 @dataclass(frozen=True)
@@ -27,7 +29,8 @@ class Step:
     """`number` is a source, a category or a chunk; `seq` the event whose effect is taken back.
 
     `other`: the newer version of a source that took its place, or takes it again; the version of a helper to go back to;
-    the leaf that a chunk goes back to.
+    the leaf that a chunk goes back to; the seq of the filing that was rejected.
+    review: the verdict that a filing had before, and the seq by which it was given.
     """
 
     kind: Kind
@@ -35,6 +38,7 @@ class Step:
     seq: int
     says: str
     other: int | None = None
+    review: tuple[str | None, int | None] = (None, None)
 
 
 @dataclass(frozen=True)
@@ -93,16 +97,39 @@ class Inverse:
                 found[number] = place.name_key
         return found
 
-    def clash(self, category_id: int, place: Place) -> str | None:
-        """Whether the name or the room of a category that comes to this place has been taken."""
+    def clash(self, category_id: int, place: Place, since: int) -> Found | None:
+        """Whether the name or the room of a category that comes to this place has been taken since that seq.
+
+        Also by what has gone again and may come back: others who stand must find what they left when they are undone.
+        """
         siblings = self.siblings(place.parent_key)
         came = siblings.pop(category_id, None) is None
+        v = t.category_version.c
+        wanted = select(t.category_version).where(
+            v.parent_key == place.parent_key, v.category_id != category_id, v.to_seq > since
+        )
+        there = self.tx.execute(wanted.order_by(v.from_seq)).all()
+        blocked_by = self._standing_of([row for row in there if row.name_key == place.name_key], since)
         if place.name_key in siblings.values():
-            return f"the name {place.name!r} is taken by another category"
+            return Found(blocked_by=blocked_by, clash=f"the name {place.name!r} is taken by another category")
+        if blocked_by:
+            return Found(blocked_by=blocked_by)
+        return self._room(category_id, place, siblings, there, since) if came else None
+
+    def _room(self, category_id: int, place: Place, siblings: dict[int, str], there: Sequence[Any], since: int) -> Found | None:
         level = self.tx.execute(select(t.category.c.level).where(t.category.c.id == category_id)).scalar_one()
-        if came and len(siblings) >= self.limits(level):
-            return f"the limit of level {level} is reached, {place.name!r} finds no room"
+        gone = [row for row in there if row.category_id not in siblings and self.later.standing([row.to_seq])]
+        limit = self.limits(level)
+        if len(siblings) >= limit:
+            text = f"the limit of level {level} is reached, {place.name!r} finds no room"
+            return Found(blocked_by=self._standing_of(there, since), clash=text)
+        if len(siblings) + len({row.category_id for row in gone}) >= limit:
+            return Found(blocked_by=self._standing_of(gone, since))
         return None
+
+    def _standing_of(self, rows: Sequence[Any], since: int) -> tuple[str, ...]:
+        """Who opened and closed these versions after that seq, and stands."""
+        return self.later.standing(seq for row in rows for seq in (row.from_seq, row.to_seq) if since < seq < FAR)
 
     def closed(self, category_ids: set[int]) -> Found | None:
         """Blocked when one of these is closed and no step before opens it."""
@@ -116,21 +143,40 @@ class Inverse:
         return self.changed(self.tx.execute(ends).scalars())
 
     def moved(self, left: Sequence[Any]) -> Found | None:
-        """Whether chunks are not filed any more as these rows left them, or somebody who stands has moved them since."""
+        """Whether chunks are not filed any more as these rows left them, or who stands has moved or judged them since."""
         ended = {row.chunk_id: row for row in left if row.to_seq != FAR}
         since: dict[int, list[int]] = {number: [row.to_seq] for number, row in ended.items()}
         same: set[int] = set()
-        for row in self._filings_of(ended):
+        later = self._filings_of(ended)
+        for row in later:
             if row.from_seq > ended[row.chunk_id].from_seq:
                 since[row.chunk_id].append(row.from_seq)
-            if row.to_seq == FAR and _content(row) == _content(ended[row.chunk_id]):
+            if row.to_seq == FAR and _is_like(row, ended[row.chunk_id]):
                 same.add(row.chunk_id)
         every = [seq for seqs in since.values() for seq in seqs]
-        standing = self.later.standing(every)
+        standing = self.later.standing(every + self._stamps([*left, *later]))
         if standing:
             return Found(blocked_by=standing)
         rest = [seq for number, seqs in since.items() if number not in same for seq in seqs]
         return self.changed(rest) if rest else None
+
+    def _stamps(self, rows: Iterable[Any]) -> list[int]:
+        """The seqs, later than the action, by which these filings were reviewed; with those that a later verdict covers."""
+        own, found = self.done.events[-1].seq, set[int]()
+        new = {row.reviewed_seq for row in rows if (row.reviewed_seq or 0) > own}
+        while new:
+            found |= new
+            new = {seq for seq in self._covered(new) if seq > own} - found
+        return sorted(found)
+
+    def _covered(self, seqs: Iterable[int]) -> list[int]:
+        """The reviews that stood before these."""
+        c = t.audit_event.c
+        found: list[int] = []
+        for some in portions(sorted(seqs)):
+            bodies = self.tx.execute(select(c.body).where(c.seq.in_(some), c.kind.in_(("filing.reviewed", "chunk.rejected"))))
+            found += [parse(body)["before"][1] or 0 for body in bodies.scalars()]
+        return found
 
     def _filings_of(self, chunk_ids: Iterable[int]) -> list[Any]:
         c = t.filing.c
@@ -140,5 +186,7 @@ class Inverse:
         return found
 
 
-def _content(row: Any) -> tuple[Any, ...]:
-    return row.category_id, row.decision_id, row.reviewed_by, row.reviewed_seq
+def _is_like(row: Any, ended: Any) -> bool:
+    """Whether a filing is where one was that has ended. Verdicts given and taken back in between may have left the ended one
+    with another than the one that stands; whose verdicts stand is asked beside."""
+    return (row.category_id, row.decision_id) == (ended.category_id, ended.decision_id)

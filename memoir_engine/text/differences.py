@@ -1,7 +1,7 @@
 """What changed between two versions of a text, word by word.
 
 Invariant: the words of "same" and "removed" are those of the one before, in order; of "same" and "added" those of the one after.
-Source: issue "Contextual helpers" (the page shows both versions and their difference).
+Source: MEMOIR 2B.9 (a helper regenerated stands beside the one before).
 """
 
 from __future__ import annotations

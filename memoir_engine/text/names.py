@@ -22,6 +22,12 @@ def clean(name: str) -> str:
     return " ".join(unicodedata.normalize("NFKC", name).split())
 
 
+def shown(name: str) -> str:
+    """As an error tells it: where a name belongs a model may have written a whole text, and errors are kept."""
+    written = clean(name)
+    return repr(written if len(written) <= MAX_CHARS else f"{written[:MAX_CHARS]}…")
+
+
 def problem(name: str) -> str | None:
     """Why a new name is refused, in words; None when it is fine. `name` may be as the model wrote it."""
     written = clean(name)

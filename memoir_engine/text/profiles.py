@@ -148,6 +148,15 @@ class Profiles:
             held = self._writable(category)
             self._held[category] = dict(sorted(held.items()))
 
+    def vector_of(self, chunk: int) -> Vector | None:
+        """The counts of a chunk that is filed."""
+        leaf = self._leaf_of().get(chunk)
+        return None if leaf is None else self._held[leaf][chunk]
+
+    def look(self, terms: Terms) -> Vector:
+        """The counts of a text that is not."""
+        return self._words.look(terms)
+
     def rearranged(self, parents: Mapping[int, int], leaves: Mapping[int, int]) -> Profiles:
         """The same chunks in another tree. parents: category → its parent; leaves: chunk → its leaf."""
         rows = {chunk: row for held in self._held.values() for chunk, row in held.items()}

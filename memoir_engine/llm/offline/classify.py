@@ -2,8 +2,8 @@
 
 Invariant: the same prompt gives the same answer; a closed level gets existing names only; what a chunk says is counted, never
 obeyed. Ids are taken in order: a later chunk may join the new category of an earlier one.
-Nearness (the evidence) places; subjects name and steer the upper two levels; categories that hold twice their fair share draw
-less, and the more options a parent has for its chunks, the less a new one is worth.
+Nearness (the evidence, and what people placed) places; subjects name and steer the upper two levels; categories that hold twice
+their fair share draw less, and the more options a parent has for its chunks, the less a new one is worth.
 Source: DESIGN §10; verified/offline-model.md §4.3 (balanced: without a soft cap half the memory lands in one leaf).
 """
 
@@ -30,6 +30,7 @@ NEW_AT = (0.12, 0.12, 0.12)  # what a new category is worth at levels 1, 2, 3 an
 NAME_WEIGHT = 0.08  # of an option whose name the chunk itself contains
 NEW_PER_BATCH = 3  # once there are options: eight batches of a wave name new ones without seeing each other's
 NEAR_NOTHING = 0.03  # below, no option has anything to do with the chunk
+TAUGHT = 0.5  # what a person placed counts as the evidence counts an option's best examples: as one half of its nearness
 CAPPED_FROM = 12  # chunks below the parent before balance matters
 
 
@@ -97,14 +98,20 @@ def _general(batch: Batch, fresh: _Fresh, chunk: _Chunk) -> str:
 
 
 def _existing(chunk: _Chunk, at: int, batch: Batch) -> dict[str, float]:
-    """What each existing option is worth to the chunk."""
+    """What each existing option is worth to the chunk; never less than what a person has filed there makes it worth.
+
+    Adding the two up counts an example twice, and lets weak likenesses outvote the evidence: it made more errors than it mended.
+    """
     shown = {found.category: found for found in batch.evidence}
-    values = {}
+    values: dict[str, float] = {}
+    taught: dict[str, float] = {}
     for name in batch.options.names:
         found = shown.get(name)
         value = (found.nearness[at] if found else 0.0) + _subject_value(name, chunk.shares)
         values[name] = value * _balance(found.size if found else 0, batch.options) + NAME_WEIGHT * _named(name, chunk.terms)
-    return values
+    for example in batch.examples:
+        taught[example.category] = max(taught.get(example.category, 0.0), example.nearness[at])
+    return {name: max(value, TAUGHT * taught.get(name, 0.0)) for name, value in values.items()}
 
 
 def _balance(size: int, options: Options) -> float:

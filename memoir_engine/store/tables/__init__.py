@@ -2,6 +2,7 @@
 
 from memoir_engine.store.tables.chain import action, audit_event, audit_head, payload
 from memoir_engine.store.tables.ledger import decision, model_call, run, run_event, run_input
+from memoir_engine.store.tables.review import sign_off, tombstone
 from memoir_engine.store.tables.sources import chunk, contextual_helper, source, source_file, source_text
 from memoir_engine.store.tables.state import counter, lease, profile, setting
 from memoir_engine.store.tables.tree import category, category_version, filing
@@ -27,7 +28,9 @@ __all__ = [
     "run_event",
     "run_input",
     "setting",
+    "sign_off",
     "source",
     "source_file",
     "source_text",
+    "tombstone",
 ]

@@ -32,6 +32,8 @@ action = Table(
     Column("payload", key(64), nullable=False),  # reason and receipt
     Column("salt", key(32), nullable=False),
     Column("digest", key(64), nullable=False),
+    Index(None, "at"),
+    Index(None, "actor", "at"),
     Index(None, "run_id"),
     Index(None, "undoes"),
     **TABLE,

@@ -49,6 +49,7 @@ filing = Table(
     Column("decision_id", BigInteger),
     Column("reviewed_by", String(200)),
     Column("reviewed_seq", BigInteger),
+    Column("verdict", key(20)),  # approved, rejected or skipped; NULL with a reviewer: re-filed by them
     UniqueConstraint("chunk_id", "to_seq"),
     Index("ix_filing_page", "category_id", "to_seq", "created_at", "chunk_id"),
     Index(None, "from_seq"),

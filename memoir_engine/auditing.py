@@ -1,0 +1,207 @@
+"""The audit as people look through it: filtered, in words, and taken along as a file.
+
+Invariant: reads only; filters are SQL, words are made from a table that a test holds complete.
+Source: API "The ledger and the audit"; DESIGN §6.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import asdict, replace
+from datetime import datetime
+from itertools import chain as joined
+from typing import TYPE_CHECKING, Any, Literal
+
+from memoir_engine import given
+from memoir_engine.errors import InvalidSetting
+from memoir_engine.reading import AuditView
+from memoir_engine.results import Action, Tally
+
+if TYPE_CHECKING:
+    from memoir_engine.store.activity import Wanted
+    from memoir_engine.store.types import Tx
+
+AT_ONCE = 500  # actions read together for an export
+
+
+class AuditTrail(AuditView):
+    """Who did what, when and why; and whether the record was touched."""
+
+    def actions(
+        self,
+        limit: int = 50,
+        before: str | None = None,
+        *,
+        actor: str | None = None,
+        verb: str | None = None,
+        kind: str | None = None,
+        source: int | None = None,
+        category: int | None = None,
+        run: str | None = None,
+        since: datetime | None = None,
+        until: datetime | None = None,
+        text: str | None = None,
+        but: Sequence[str] = (),
+    ) -> tuple[Action, ...]:
+        """Newest first, with what each did in words and without its events; below the action `before`.
+
+        kind: of one of its events. source, category: what the action touched there or below. since: from then on, until: before
+        then, both with a time zone. text: part of the reason. but: verbs to leave out.
+        """
+        wanted = _wanted(actor, verb, kind, source, category, run, since, until, text, but)
+        most = given.whole("limit", limit, least=1)
+        after = None if before is None else given.text("before", before)
+        return self._read(lambda tx: _page(tx, wanted, after, most))
+
+    def action(self, action_id: str) -> Action:
+        """One action with its events, and in words. Raises ActionNotFound."""
+        from memoir_engine.store import chain
+
+        wanted = given.text("action_id", action_id)
+        return self._read(lambda tx: in_words(tx, [chain.get(tx, wanted)])[0])
+
+    def actors(self) -> tuple[str, ...]:
+        """Everybody who has ever acted, by name."""
+        from memoir_engine.store import activity
+
+        return self._read(activity.actors)
+
+    def verbs(self) -> tuple[str, ...]:
+        """What has ever been done."""
+        from memoir_engine.store import activity
+
+        return self._read(activity.verbs)
+
+    def words(self, verb: str) -> str:
+        """What a verb is called."""
+        from memoir_engine.reports import words
+
+        return words.verb(given.text("verb", verb))
+
+    def export(
+        self,
+        format: Literal["csv", "json"] = "json",
+        *,
+        actor: str | None = None,
+        verb: str | None = None,
+        kind: str | None = None,
+        source: int | None = None,
+        category: int | None = None,
+        run: str | None = None,
+        since: datetime | None = None,
+        until: datetime | None = None,
+        text: str | None = None,
+        but: Sequence[str] = (),
+    ) -> str:
+        """All that passes the filters of `actions`: a table no spreadsheet takes for formulas, or JSON with every event."""
+        if format not in ("csv", "json"):
+            raise InvalidSetting(name="format", value=format, problem="there is no such format", advice="Use csv or json.")
+        wanted = _wanted(actor, verb, kind, source, category, run, since, until, text, but)
+        return "".join(_table(self._every(wanted)) if format == "csv" else _document(self, wanted))
+
+    def _every(self, wanted: Wanted) -> Iterator[tuple[Action, ...]]:
+        """Page by page, with events; what is done meanwhile comes before the first page and is not among them."""
+        before: str | None = None
+        while found := self._read(lambda tx, last=before: _whole_page(tx, wanted, last)):  # type: ignore[misc]  # a default of a lambda
+            yield found
+            before = found[-1].action_id
+
+
+def _page(tx: Tx, wanted: Wanted, before: str | None, limit: int) -> tuple[Action, ...]:
+    from memoir_engine.store import activity
+
+    return in_words(tx, activity.page(tx, wanted, before=before, limit=limit))
+
+
+def _whole_page(tx: Tx, wanted: Wanted, before: str | None) -> tuple[Action, ...]:
+    from memoir_engine.store import activity
+
+    return activity.with_events(tx, _page(tx, wanted, before, AT_ONCE))
+
+
+def in_words(tx: Tx, actions: Sequence[Action]) -> tuple[Action, ...]:
+    """The actions with what each of them did."""
+    from memoir_engine.reports import words
+    from memoir_engine.store import activity
+
+    did = activity.tallies(tx, [one.action_id for one in actions])
+    found = [tally for tallies, _ in did.values() for tally in tallies]
+    names = words.Names(
+        *activity.names(
+            tx,
+            sources=_ids(found, "source", subject="source"),
+            categories=[*_ids(found, "category", subject="category"), *_ids(found, "was")],
+            chunks=_ids(found, "chunk"),
+        )
+    )
+    return tuple(replace(one, changes=words.changes(*_did(did, one, names)), says=words.verb(one.verb)) for one in actions)
+
+
+def _did(did: dict[str, Any], action: Action, names: Any) -> tuple[Any, Any, int]:
+    tallies, more = did.get(action.action_id, ((), 0))
+    return tallies, names, more
+
+
+def _ids(tallies: Iterable[Tally], key: str, subject: str = "") -> list[int]:
+    bodies = [tally.event.body for tally in tallies]
+    signed = (body.get("number") for body in bodies if subject and body.get("subject") == subject)
+    return [number for number in joined((body.get(key) for body in bodies), signed) if isinstance(number, int)]
+
+
+def _table(pages: Iterable[tuple[Action, ...]]) -> Iterator[str]:
+    from memoir_engine.reports import activity
+
+    yield activity.head_line()
+    for found in pages:
+        yield activity.lines(found)
+
+
+def _document(view: AuditTrail, wanted: Wanted) -> Iterator[str]:
+    """Written piece by piece: a history may be long."""
+    from memoir_engine.reports import activity
+
+    head = view.head()
+    asked = {name: activity.stamp(value) if isinstance(value, datetime) else value for name, value in asdict(wanted).items()}
+    told = {"head": {"seq": head.seq, "hash": head.hash, "at": activity.stamp(head.at)}, "filters": asked}
+    yield f'{{"format": {activity.text_of(activity.FORMAT)}, {activity.text_of(told)[1:-1]}, "actions": ['
+    separator = "\n"
+    for found in view._every(wanted):
+        for action in found:
+            yield separator + activity.text_of(activity.item(action))
+            separator = ",\n"
+    yield "\n]}\n"
+
+
+def _wanted(
+    actor: str | None,
+    verb: str | None,
+    kind: str | None,
+    source: int | None,
+    category: int | None,
+    run: str | None,
+    since: datetime | None,
+    until: datetime | None,
+    text: str | None,
+    but: Sequence[str],
+) -> Wanted:
+    from memoir_engine.store.activity import Wanted
+
+    return Wanted(
+        actor=None if actor is None else given.text("actor", actor),
+        verb=None if verb is None else given.text("verb", verb),
+        kind=None if kind is None else given.text("kind", kind),
+        source=None if source is None else given.source(source),
+        category=None if category is None else given.category(category),
+        run=None if run is None else given.run(run),
+        since=None if since is None else _time("since", since),
+        until=None if until is None else _time("until", until),
+        text=None if text is None else given.text("text", text),
+        but=tuple(given.text("but", one) for one in but),
+    )
+
+
+def _time(name: str, value: object) -> datetime:
+    found = given.moment(name, value)
+    if isinstance(found, datetime):
+        return found
+    raise InvalidSetting(name=name, value=value, problem="it is no time", advice="Give a datetime with a time zone.")

@@ -1,0 +1,100 @@
+"""A whole memory into one file, and from one into an empty store.
+
+Invariant: what comes back is the same by its head and by the hash of its state, on whichever database; caches are made anew.
+Nobody's keys and none of the settings are in the file. Whoever exports sees everything, so it needs an admin.
+Source: API `memory.export`, `Memory.import_`.
+"""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+from memoir_engine import given
+from memoir_engine.config import MemoirConfig, Resolved, resolve
+from memoir_engine.errors import DepthMismatch, NotAllowed
+from memoir_engine.results import Exported
+from memoir_engine.run import Actor, SystemClock
+from memoir_engine.wiring import Engine, open_engine
+
+
+def export(engine: Engine, actor: Actor, path: str | Path) -> Exported:
+    """Raises NotAllowed, ExportFailed."""
+    from memoir_engine.store import exporting
+
+    if "admin" not in actor.roles:
+        raise NotAllowed(actor=actor.name, verb="export the memory", role="admin")
+    return exporting.export(engine.db, _place(path), made_by=_version())
+
+
+def imported(
+    path: str | Path,
+    config: MemoirConfig | None,
+    *,
+    backend: str,
+    db_path: str | Path | None,
+    backend_options: dict[str, Any] | None,
+    settings: dict[str, Any],
+) -> Engine:
+    """An engine over a store that was just filled. Raises ImportRefused, StoreNotEmpty, DepthMismatch; then nothing is kept."""
+    from memoir_engine.store import importing
+    from memoir_engine.store.database import Database
+
+    source = _place(path)
+    depth = importing.look(source)
+    _refuse_other_depth(depth, config, settings)
+    named: dict[str, Any] = {**settings, "hierarchy_depth": depth}
+    resolved = resolve(config, backend=backend, db_path=db_path, backend_options=backend_options, **named)
+    if _in_memory(resolved):
+        return _filled(open_engine(resolved), source)
+    db = Database.open(str(resolved.config.database_url), clock=SystemClock())
+    try:
+        importing.fill(db, source)
+    finally:
+        db.close()
+    return _anew(open_engine(resolved))
+
+
+def _filled(engine: Engine, source: Path) -> Engine:
+    """A database in memory is gone with its connection."""
+    from memoir_engine.store import importing
+
+    try:
+        importing.fill(engine.db, source)
+    except BaseException:
+        engine.close()
+        raise
+    return _anew(engine)
+
+
+def _anew(engine: Engine) -> Engine:
+    """An index of another memory may lie in the folder."""
+    engine.lexical.clear()
+    engine.keeper.later()
+    return engine
+
+
+def _in_memory(resolved: Resolved) -> bool:
+    return str(resolved.config.database_url) in ("sqlite://", "sqlite:///:memory:")
+
+
+def _refuse_other_depth(depth: int, config: MemoirConfig | None, settings: dict[str, Any]) -> None:
+    """The depth is the file's; whoever names another one means another memory."""
+    said = settings.get("hierarchy_depth")
+    if said is None and config is not None and "hierarchy_depth" in config.model_fields_set:
+        said = config.hierarchy_depth
+    if said is not None and said != depth:
+        raise DepthMismatch(stored=depth, given=said)
+
+
+def _place(path: str | Path) -> Path:
+    return Path(given.text("path", str(path))).expanduser().absolute()
+
+
+def _version() -> str:
+    from importlib.metadata import PackageNotFoundError, version
+
+    try:
+        return f"memoir-engine {version('memoir-engine')}"
+    except PackageNotFoundError:
+        return "memoir-engine"

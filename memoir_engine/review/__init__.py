@@ -1,0 +1,1 @@
+"""What waits for a person, ordered by what speaks against it."""

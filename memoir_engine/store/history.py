@@ -1,0 +1,182 @@
+"""What the tree has been through: the versions of a category, the filings of a chunk, and what differs between two moments.
+
+Invariant: read from the rows that hold from one seq until another, never put together from events; events only say who and why.
+Source: DESIGN §2.7, §5.
+"""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Iterable, Mapping
+from typing import Any, NamedTuple
+
+from sqlalchemy import select
+
+from memoir_engine.errors import CategoryNotFound, ChunkNotFound
+from memoir_engine.results import CategoryChange, CategoryVersion, Filing, LeafChange, Path, TreeChanges
+from memoir_engine.store import causes, tree
+from memoir_engine.store import tables as t
+from memoir_engine.store.tree import CategoryRow
+from memoir_engine.store.types import FAR, Tx
+from memoir_engine.text.names import SEPARATOR
+
+Rows = Mapping[int, CategoryRow]
+
+
+class _Sat(NamedTuple):
+    """The leaf of a chunk at both moments; None where it is not filed."""
+
+    before: int | None
+    after: int | None
+
+
+def versions(tx: Tx, category_id: int) -> tuple[CategoryVersion, ...]:
+    """Oldest first. Raises CategoryNotFound."""
+    v = t.category_version.c
+    rows = tx.execute(select(t.category_version).where(v.category_id == category_id).order_by(v.from_seq)).all()
+    if not rows:
+        raise CategoryNotFound(category_id=category_id)
+    why = causes.of_seqs(tx, _ends(rows))
+    paths = [tree.paths(tx, [category_id], at_seq=row.from_seq)[category_id] for row in rows]
+    into = tree.paths(tx, {row.merged_into for row in rows if row.merged_into is not None})
+    return tuple(
+        CategoryVersion(
+            category_id=category_id,
+            name=row.name,
+            path=paths[at],
+            parent_id=row.parent_id,
+            from_seq=row.from_seq,
+            to_seq=_until(row),
+            merged_into=row.merged_into,
+            began=why[row.from_seq],
+            ended=why.get(row.to_seq),
+            says=_renamed_or_moved(rows[at - 1], row, paths[at - 1], paths[at], into) if at else "made",
+        )
+        for at, row in enumerate(rows)
+        if row.from_seq in why
+    )
+
+
+def filings(tx: Tx, chunk_id: int, *, at_seq: int | None = None) -> tuple[Filing, ...]:
+    """Oldest first; at a seq only the one that holds then, if any. Raises ChunkNotFound."""
+    c = t.filing.c
+    rows = tx.execute(select(t.filing).where(c.chunk_id == chunk_id).order_by(c.from_seq)).all()
+    if not rows or (at_seq is not None and rows[0].from_seq > at_seq):
+        raise ChunkNotFound(chunk_id=chunk_id)
+    why = causes.of_seqs(tx, _ends(rows))
+    paths = [tree.paths(tx, [row.category_id], at_seq=row.from_seq)[row.category_id] for row in rows]
+    return tuple(
+        Filing(
+            chunk_id=chunk_id,
+            category_id=row.category_id,
+            path=paths[at],
+            from_seq=row.from_seq,
+            to_seq=_until(row),
+            began=why[row.from_seq],
+            ended=why.get(row.to_seq),
+            says=_filed(rows[at - 1], row, paths[at - 1]) if at else "filed",
+            reviewed_by=row.reviewed_by,
+            verdict=row.verdict,
+        )
+        for at, row in enumerate(rows)
+        if row.from_seq in why and (at_seq is None or row.from_seq <= at_seq < row.to_seq)
+    )
+
+
+def changes(tx: Tx, since: int, until: int) -> TreeChanges:
+    """What is not the same at two seqs, whichever of them is earlier."""
+    before, after = (tree.snapshot(tx, seq).categories for seq in (since, until))
+    sat = _sat(tx, since, until)
+    return TreeChanges(since, until, _categories(tx, before, after, until), _leaves(tx, sat, since, until))
+
+
+def _ends(rows: Iterable[Any]) -> list[int]:
+    return [seq for row in rows for seq in (row.from_seq, row.to_seq)]
+
+
+def _until(row: Any) -> int | None:
+    return None if row.to_seq == FAR else int(row.to_seq)
+
+
+def _renamed_or_moved(was: Any, row: Any, before: Path, after: Path, into: Mapping[int, Path]) -> str:
+    if was.to_seq != row.from_seq:
+        return "opened again"
+    if row.merged_into is not None:
+        return f"became one with {_told(into.get(row.merged_into, ()))}"
+    said = [f"renamed from {was.name} to {row.name}"] if was.name != row.name else []
+    if was.parent_key != row.parent_key:
+        said.append(f"moved from {_told(before[:-1])} to {_told(after[:-1])}")
+    return " and ".join(said) or "stands by itself again"
+
+
+def _filed(was: Any, row: Any, before: Path) -> str:
+    return f"moved from {_told(before)}" if was.to_seq == row.from_seq else "filed again"
+
+
+def _told(path: Path) -> str:
+    return f" {SEPARATOR} ".join(path)
+
+
+def _categories(
+    tx: Tx, before: tuple[CategoryRow, ...], after: tuple[CategoryRow, ...], until: int
+) -> tuple[CategoryChange, ...]:
+    old, new = ({row.id: row for row in rows} for rows in (before, after))
+    into = tree.merged_into(tx, old.keys() - new.keys(), at_seq=until)
+    changed = []
+    for number in sorted(old.keys() | new.keys()):
+        was, now = old.get(number), new.get(number)
+        stands = now or was
+        assert stands is not None
+        merged = into.get(number, number)
+        change = CategoryChange(
+            category_id=number,
+            before=_path(number, old) if was else None,
+            after=_path(number, new) if now else None,
+            parent_id=stands.parent_id or None,
+            made=was is None,
+            closed=now is None,
+            renamed=bool(was and now and was.name != now.name),
+            moved=bool(was and now and was.parent_id != now.parent_id),
+            merged_into=None if merged == number else merged,
+            merged_path=() if merged == number else _path(merged, new),
+        )
+        if change.made or change.closed or change.renamed or change.moved:
+            changed.append(change)
+    return tuple(changed)
+
+
+def _path(category_id: int, rows: Rows) -> Path:
+    names: list[str] = []
+    while category_id in rows:
+        names.append(rows[category_id].name)
+        category_id = rows[category_id].parent_id
+    return tuple(reversed(names))
+
+
+def _sat(tx: Tx, since: int, until: int) -> dict[int, _Sat]:
+    """By chunk, of those that may have moved. A filing that begins and ends between the two is no place at either."""
+    c = t.filing.c
+    first, last = min(since, until), max(since, until)
+    began = (c.from_seq > first) & (c.from_seq <= last)
+    ended = (c.to_seq > first) & (c.to_seq <= last)
+    leaves: dict[int, list[int | None]] = {}
+    for row in tx.execute(select(c.chunk_id, c.category_id, c.from_seq, c.to_seq).where(began | ended)):
+        sat = leaves.setdefault(row.chunk_id, [None, None])
+        for at, seq in enumerate((since, until)):
+            if row.from_seq <= seq < row.to_seq:
+                sat[at] = row.category_id
+    return {chunk: _Sat(*leaves[chunk]) for chunk in sorted(leaves)}
+
+
+def _leaves(tx: Tx, sat: Mapping[int, _Sat], since: int, until: int) -> tuple[LeafChange, ...]:
+    kinds: dict[int, dict[str, list[int]]] = defaultdict(lambda: defaultdict(list))
+    for chunk, (before, after) in sat.items():
+        if before != after and after is not None:
+            kinds[after]["added" if before is None else "came"].append(chunk)
+        if before != after and before is not None:
+            kinds[before]["removed" if after is None else "went"].append(chunk)
+    paths = tree.paths(tx, kinds, at_seq=max(since, until))
+    return tuple(
+        LeafChange(leaf, paths.get(leaf, ()), **{kind: tuple(chunks) for kind, chunks in kinds[leaf].items()})
+        for leaf in sorted(kinds)
+    )
