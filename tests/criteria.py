@@ -1,7 +1,8 @@
 """Which criteria of the specification are proved: the list, the markers, the report.
 
-Invariant: a marker names only criteria of tests/criteria.toml; a criterion is proved when at least one test bears it
-and every test that bears it passed. A document marked complete there has every criterion proved in a full run.
+Invariant: a marker names only criteria of tests/criteria.toml; a criterion is proved when a test that bears it passed, and
+every other one did, too, or can be run on no machine. A document marked complete there owes every criterion in a full run;
+what was left out for lack of something is said to be so, is not called proved, and in CI fails by itself.
 """
 
 from __future__ import annotations
@@ -13,10 +14,13 @@ from pathlib import Path
 
 import pytest
 
+import left_out
+
 LIST = Path(__file__).with_name("criteria.toml")
 
 bearers: dict[str, set[str]] = defaultdict(set)  # criterion -> tests that bear its marker
-outcomes: dict[str, str] = {}  # test -> passed, failed, skipped
+outcomes: dict[str, str] = {}  # test -> one of WORST
+WORST = ("passed", left_out.NEVER_HERE, "skipped", "failed")  # the further behind, the more it counts
 
 
 def documents() -> dict[str, dict]:
@@ -29,11 +33,13 @@ def titles() -> dict[str, str]:
 
 
 def state(criterion: str) -> str:
-    """proved, broken (a test that bears it did not pass), or open (no test bears it)."""
-    tests = bearers.get(criterion)
-    if not tests:
-        return "open"
-    return "proved" if all(outcomes.get(test) == "passed" for test in tests) else "broken"
+    """proved, broken (a test that bears it failed or was not run), left out (one could not be run here), or open."""
+    found = {outcomes.get(test, "failed") for test in bearers.get(criterion, ())} - {left_out.NEVER_HERE}
+    if "failed" in found:
+        return "broken"
+    if "skipped" in found:
+        return "left out"
+    return "proved" if found else "open"
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:
@@ -52,9 +58,9 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
 
 
 def pytest_runtest_logreport(report: pytest.TestReport) -> None:
-    worst = ("passed", "skipped", "failed")
-    before = outcomes.get(report.nodeid, "passed")
-    outcomes[report.nodeid] = max(before, report.outcome, key=worst.index)
+    never = report.skipped and left_out.reason(report).startswith(left_out.NEVER_HERE)
+    outcome = left_out.NEVER_HERE if never else report.outcome
+    outcomes[report.nodeid] = max(outcomes.get(report.nodeid, "passed"), outcome, key=WORST.index)
 
 
 @pytest.hookimpl(tryfirst=True)
@@ -73,7 +79,7 @@ def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter, config: p
     terminalreporter.section("criteria")
     for name, document in documents().items():
         states = [state(f"{name} {key}") for key in document["criteria"]]
-        broken = f", {states.count('broken')} broken" if "broken" in states else ""
+        broken = "".join(f", {states.count(kind)} {kind}" for kind in ("broken", "left out") if kind in states)
         complete = ", held to completeness" if document["complete"] else ""
         terminalreporter.write_line(f"{name}: {states.count('proved')} of {len(states)} proved{broken}{complete}")
     for criterion in owed() if is_whole(config) else ():
@@ -85,13 +91,14 @@ def is_whole(config: pytest.Config) -> bool:
     options = config.option
     parts = [(config.invocation_params.dir / argument).resolve() for argument in config.args]
     everything = parts == [config.rootpath / "tests"]
-    return everything and not (options.keyword or options.markexpr or options.lf or options.collectonly or options.maxfail)
+    last_failed = getattr(options, "lf", False)  # of a plugin that may be switched off
+    return everything and not (options.keyword or options.markexpr or last_failed or options.collectonly or options.maxfail)
 
 
 def owed() -> list[str]:
-    """Criteria of complete documents that are not proved."""
+    """Criteria of complete documents that are broken or open."""
     complete = [name for name, document in documents().items() if document["complete"]]
-    return [criterion for criterion in titles() if criterion.split(" ")[0] in complete and state(criterion) != "proved"]
+    return [criterion for criterion in titles() if criterion.split(" ")[0] in complete and state(criterion) in ("broken", "open")]
 
 
 def markdown() -> str:

@@ -6,6 +6,7 @@
         server.say(Held(gate, {"word": "x"}))   # answers when the threading.Event `gate` is set
         server.otherwise(lambda seen: {...})    # what to answer when nothing is queued; default: Status(500)
         server.otherwise(offline)               # the offline model's own tasks, over the wire
+        server.say_vectors(Status(503), Vectors([[1.0, 0.0]]))  # the next answers to embeddings; else vectors by their text
         ... base URL: server.url ...
         server.seen[0].body, .path, .headers, .authorization
 
@@ -24,7 +25,7 @@ from dataclasses import dataclass, field
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from typing import Any
 
-from openai_bodies import Refuse, Text, chat, embeddings, responses, text_of
+from openai_bodies import Refuse, Text, Vectors, chat, embeddings, responses, text_of, vectors_body
 
 GATE_TIMEOUT_S = 60  # a gate that nobody opens ends the request, so that a broken test ends too
 
@@ -137,6 +138,7 @@ class FakeOpenAI:
 
     def __post_init__(self) -> None:
         self._queue: deque[Answer] = deque()
+        self._vectors: deque[Answer | Vectors] = deque()
         self._script: Script = lambda _: Status(500, "nothing scripted")
         self._in_flight = 0
         self._server = _Server(("127.0.0.1", 0), _Conversation)
@@ -153,6 +155,9 @@ class FakeOpenAI:
 
     def say(self, *answers: Answer) -> None:
         self._queue.extend(answers)
+
+    def say_vectors(self, *answers: Answer | Vectors) -> None:
+        self._vectors.extend(answers)
 
     def otherwise(self, script: Script) -> None:
         self._script = script
@@ -176,9 +181,18 @@ class FakeOpenAI:
             self.seen.append(seen)
             self._in_flight += 1
             self.most_in_flight = max(self.most_in_flight, self._in_flight)
-            queued = self._queue.popleft() if self._queue and "embeddings" not in seen.path else None
+            queued = self._queue.popleft() if self._queue else None
             self.arrived.notify_all()
         return self._script(seen) if queued is None else queued
+
+    def take_vectors(self, seen: Seen) -> Answer | Vectors:
+        with self.arrived:
+            self.seen.append(seen)
+            self._in_flight += 1
+            self.most_in_flight = max(self.most_in_flight, self._in_flight)
+            queued = self._vectors.popleft() if self._vectors else Vectors()
+            self.arrived.notify_all()
+        return queued
 
     def done(self) -> None:
         with self.arrived:
@@ -214,9 +228,8 @@ class _Conversation(BaseHTTPRequestHandler):
     def do_POST(self) -> None:
         raw = self.rfile.read(int(self.headers.get("content-length", 0)))
         seen = Seen(self.path, json.loads(raw), {name.lower(): value for name, value in self.headers.items()})
-        if self.path.endswith("/embeddings"):
-            return self._send(200, embeddings(seen.body))
-        answer = self.server.fake.take(seen)
+        fake = self.server.fake
+        answer = fake.take_vectors(seen) if self.path.endswith("/embeddings") else fake.take(seen)
         try:
             if isinstance(answer, Held):
                 answer.gate.wait(GATE_TIMEOUT_S)
@@ -236,6 +249,8 @@ class _Conversation(BaseHTTPRequestHandler):
             self._send(200, '{"id": "x", "choices": [')
         elif isinstance(answer, Status):
             self._fail(answer)
+        elif isinstance(answer, Vectors):
+            self._send(200, embeddings(seen.body) if answer.rows is None else vectors_body(seen.body, answer))
         else:
             reply = (
                 answer if isinstance(answer, Text | Refuse) else Text(answer if isinstance(answer, str) else json.dumps(answer))

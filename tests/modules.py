@@ -18,8 +18,8 @@ from machine import REPOSITORY
 PACKAGE = "memoir_engine"
 CODE = (PACKAGE, "ui", "pages", "tests", "benchmarks", "scripts")
 
-CORE = {"errors", "settings", "config", "events", "run", "ledger", "results", "registry"}
-PURE = {"text", "prompts"}
+CORE = {"errors", "refusing", "settings", "config", "events", "run", "ledger", "results", "registry", "embedding"}
+PURE = {"text", "prompts", "reports"}
 ADAPTERS = {"llm", "store", "index", "files"}
 SERVICES = {"ingest", "query", "search", "sessions", "agent", "facts", "review", "evaluate"}
 LAYERS = ("core", "pure", "adapters", "services", "facade", "ui")

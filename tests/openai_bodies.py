@@ -83,6 +83,23 @@ def _usage(reply: Text | Refuse, sent: str, received: str) -> dict[str, Any]:
     return {"usage": {sent: counts[0], received: counts[1], "total_tokens": sum(counts), **detail}}
 
 
+@dataclass(frozen=True)
+class Vectors:
+    """An answer to embeddings; rows None: by the texts. order: the numbers the rows are sent under."""
+
+    rows: list[list[float]] | None = None
+    order: tuple[int, ...] | None = None
+    usage: bool = True
+
+
+def vectors_body(body: dict[str, Any], answer: Vectors) -> dict[str, Any]:
+    rows = answer.rows or []
+    numbered = zip(answer.order or range(len(rows)), rows, strict=True)
+    data = [{"object": "embedding", "index": n, "embedding": row} for n, row in numbered]
+    usage = {"usage": {"prompt_tokens": 9, "total_tokens": 9}} if answer.usage else {}
+    return {"object": "list", "data": data, "model": body["model"], **usage}
+
+
 def embeddings(body: dict[str, Any]) -> dict[str, Any]:
     """Vectors that depend on nothing but the text; equal texts are equal."""
     texts = body["input"] if isinstance(body["input"], list) else [body["input"]]

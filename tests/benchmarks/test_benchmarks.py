@@ -15,8 +15,8 @@ import machine
 from benchmarks import __main__ as runner
 from benchmarks import frame, table
 
-IN_A_BROWSER = {"startup", "pages"}
-ON_DATA = {"pages", "chunking", "ingestion", "query"}
+IN_A_BROWSER = {"startup", "pages", "reviewing"}
+ON_DATA = {"pages", "chunking", "ingestion", "query", "review"}
 
 
 @pytest.fixture(autouse=True)

@@ -97,6 +97,8 @@ def test_a_level_without_a_limit_of_its_own_takes_the_general_one():
         ({"batch_size": True}, "batch_size = True is invalid: it must not be True or False"),
         ({"temperature": 2.5}, "temperature = 2.5 is invalid: it must be 2.0 or less"),
         ({"timeout_s": 0}, "timeout_s = 0 is invalid: it must be above 0.0"),
+        ({"timeout_s": float("inf")}, "timeout_s = inf is invalid: it must be a number that has an end"),
+        ({"temperature": float("nan")}, "temperature = nan is invalid: it must be a number that has an end"),
         ({"output_mode": "xml"}, "output_mode = 'xml' is invalid: it must be 'auto', 'native', 'tool' or 'prompted'"),
         ({"use_rankings": "maybe"}, "use_rankings = 'maybe' is invalid: it must be true or false"),
         ({"delimiters": ()}, "delimiters = () is invalid: it must not be empty"),
@@ -162,3 +164,51 @@ def test_utc_is_known_without_zone_data_and_other_zones_by_name():
 
 def test_retention_is_off_unless_asked_for():
     assert MemoirConfig().session == SessionSettings(max_messages=None, session_timeout=None)
+
+
+def test_roles_are_found_by_e_mail_whatever_its_case_and_everybody_may_look():
+    config = MemoirConfig(roles={"Ana@Example.org": ["auditor"], "eve@example.org": ["admin", "viewer"]})
+    assert config.roles_of("ana@EXAMPLE.org ") == ("viewer", "auditor")
+    assert config.roles_of("eve@example.org") == ("viewer", "admin")
+    assert config.roles_of("somebody@example.org") == config.roles_of("") == ("viewer",)
+
+
+def test_a_star_is_everybody_who_is_not_named():
+    config = MemoirConfig(roles={"*": ["auditor"], "ben@example.org": []})
+    assert config.roles_of("ana@example.org") == ("viewer", "auditor")
+    assert config.roles_of("ben@example.org") == ("viewer",)
+
+
+@pytest.mark.parametrize(
+    ("roles", "problem"),
+    [
+        ({"ana@example.org": ["boss"]}, r"roles\[ana@example.org\]\[0\] = 'boss' is invalid: it must be 'viewer', 'auditor' or"),
+        ({"ana@example.org": "auditor"}, r"roles\[ana@example.org\] = 'auditor' is invalid: it must be a list"),
+        ("auditor", "roles = 'auditor' is invalid: it must be a table"),
+    ],
+    ids=["no such role", "a word, not a list", "no table"],
+)
+def test_a_role_there_is_not_is_refused(roles: object, problem: str):
+    with pytest.raises(ConfigurationError, match=problem):
+        MemoirConfig(roles=roles)
+
+
+@pytest.mark.req("MEMOIR 2.2", "MEMOIR 2.8", "MEMOIR 2A.6", "MEMOIR 3.1")
+def test_the_defaults_of_filing_are_those_of_the_specification():
+    config = MemoirConfig()
+    assert (config.chunk_min_tokens, config.chunk_max_tokens, config.delimiters) == (300, 500, (".", "\n"))
+    assert (config.hierarchy_depth, config.category_limit, config.category_limits, config.batch_size) == (3, 128, {}, 5)
+
+
+@pytest.mark.req("MEMOIR 9.C1", "MEMOIR 9.C3", "MEMOIR 9.C4", "MEMOIR 9.C5", "MEMOIR 9.C6")
+def test_the_defaults_of_the_budget_are_those_of_the_specification():
+    config = MemoirConfig()
+    assert (config.prompt_limiting_strategy, config.use_rankings) == ("PRUNE", True)
+    assert config.summarization_instruction_headroom_tokens == 1024
+    assert (config.summary_char_overage_tolerance_percent, config.summary_max_retries) == (5, 1)
+
+
+@pytest.mark.req("MEMOIR 9.C1")
+@pytest.mark.parametrize("both", ["BOTH", "prune", ("PRUNE", "SUMMARIZE"), None])
+def test_a_prompt_is_pruned_or_summarised_and_nothing_else(both: object):
+    assert "must be 'PRUNE' or 'SUMMARIZE'" in str(refusal(prompt_limiting_strategy=both))

@@ -30,6 +30,15 @@ def test_a_file_is_filed_asked_about_drawn_and_verified(run, tmp_path: Path) -> 
     assert (checked.exit_code, checked.output.endswith("verified\n")) == (0, True)
 
 
+def test_a_question_can_be_asked_about_an_earlier_moment(run, tmp_path: Path) -> None:  # type: ignore[no-untyped-def]
+    (tmp_path / "lease.txt").write_text(LEASE, encoding="utf-8")
+    run("ingest", tmp_path / "lease.txt")
+    question = "How much notice does ending the lease need?"
+    assert "three months' notice" in run("ask", question, "--as-of", "2999-01-01T00:00:00Z").output
+    assert "[mem][E314] nothing was filed as of event 0" in run("ask", question, "--as-of", "0").output
+    assert "[mem][E102] as_of = 'last week' is invalid" in run("ask", question, "--as-of", "last week").output
+
+
 def test_an_error_prints_its_message_and_the_way_out_and_ends_with_1(run) -> None:  # type: ignore[no-untyped-def]
     refused = run("ask", "Anything?")
     assert refused.exit_code == 1
@@ -43,6 +52,18 @@ def test_a_head_that_is_not_in_the_history_fails_the_check(run, tmp_path: Path) 
     refused = run("verify", "f" * 64)
     assert refused.exit_code == 1
     assert "the expected head is not in the history" in refused.output
+
+
+def test_a_memory_is_exported_and_imported_into_an_empty_folder(run, tmp_path: Path) -> None:  # type: ignore[no-untyped-def]
+    (tmp_path / "lease.txt").write_text(LEASE, encoding="utf-8")
+    run("ingest", tmp_path / "lease.txt")
+    written = run("export", tmp_path / "out.zip")
+    head = written.output.split()[-1]
+    assert written.exit_code == 0
+    (tmp_path / "memory").rename(tmp_path / "before")
+    assert run("import", tmp_path / "out.zip").output.split()[-1] == head
+    assert run("tree").output.count("(1)") == 3
+    assert run("import", tmp_path / "out.zip").exit_code == 1
 
 
 def test_a_file_that_is_not_there_is_named(run, tmp_path: Path) -> None:  # type: ignore[no-untyped-def]

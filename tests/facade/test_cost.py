@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+
 import pytest
 
 from memoir_engine import Memory
-from memoir_engine.errors import CostCapReached, MemoirError
+from memoir_engine.errors import CostCapReached, CostUnknown, MemoirError, WriteFailed
 from scripted import Opened, Script, events, paper, tree
 
 TRADES = paper("Music/Strings/Violin", "Art/Oil/Dutch", "Music/Wind/Flute")
@@ -100,8 +102,82 @@ def test_what_a_run_has_spent_counts_when_it_is_resumed(opened: Opened, script: 
     assert raised.jobs.wait(raised.jobs.resume(run), 30).status == "done"
 
 
-def test_a_cap_that_cannot_be_held_is_said(opened: Opened, monkeypatch: pytest.MonkeyPatch):
+@pytest.fixture
+def unpriced(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("memoir_engine.llm.prices.cost", lambda *_: None)
+
+
+REFUSED = "[mem][E412] max_cost = 1.0 cannot be held: no price is known for 'offline'"
+
+
+def test_a_cap_that_cannot_be_held_refuses_an_ingestion(opened: Opened, script: Script, unpriced: None):
     memory = opened(max_cost=1.0)
+    result = memory.ingest_text(TRADES)
+    assert (result.status, result.error and result.error.message, result.calls) == ("error", REFUSED, 0)
+    assert "unset max_cost" in (result.error.remedy if result.error else "")
+    assert (script.requests, memory.sources.list()) == ([], ())
+
+
+def test_a_cap_that_cannot_be_held_refuses_a_question(opened: Opened, script: Script, monkeypatch: pytest.MonkeyPatch):
+    memory = opened(max_cost=1.0)
+    memory.ingest_text(TRADES).raise_for_error()
+    monkeypatch.setattr("memoir_engine.llm.prices.cost", lambda *_: None)
+    asked = len(script.requests)
+    result = memory.query("Which trades?")
+    assert (result.error and result.error.message, len(script.requests)) == (REFUSED, asked)
+
+
+def test_a_cap_that_cannot_be_held_refuses_a_new_helper(opened: Opened, script: Script, monkeypatch: pytest.MonkeyPatch):
+    memory = opened(max_cost=1.0)
+    source = memory.ingest_text(TRADES).raise_for_error().source_id
+    monkeypatch.setattr("memoir_engine.llm.prices.cost", lambda *_: None)
+    asked = len(script.requests)
+    with pytest.raises(CostUnknown):
+        memory.helpers.regenerate(source or 0)
+    again = memory.ingest_text(TRADES, regenerate=True)
+    assert (again.error and again.error.code, len(script.requests)) == ("E412", asked)
+
+
+def test_a_fall_back_without_a_price_refuses_before_anything_is_asked(
+    opened: Opened, script: Script, monkeypatch: pytest.MonkeyPatch
+):
+    monkeypatch.setenv("OPENAI_API_KEY", "sk-test-0123456789")
+    monkeypatch.setattr("memoir_engine.llm.prices.cost", lambda choice, *_: 0.0 if choice.provider == "offline" else None)
+    memory = opened(max_cost=1.0, fallback_model="openai:gpt-of-nobody")
+    result = memory.ingest_text(TRADES)
+    assert (result.error and result.error.code, script.requests) == ("E412", [])
+    assert "'gpt-of-nobody'" in (result.error.message if result.error else "")
+
+
+def test_what_was_paid_for_before_costs_nothing_and_is_known(opened: Opened, script: Script, monkeypatch: pytest.MonkeyPatch):
+    """The price list forgets the model: the answers of the run are all paid for, only its commit failed."""
+    memory = opened(max_cost=1.0)
+    with pytest.MonkeyPatch.context() as disk:
+        disk.setattr("memoir_engine.ingest.pipeline.commit", full)
+        run = memory.ingest_text(TRADES).run_id
+    monkeypatch.setattr("memoir_engine.llm.prices.cost", lambda *_: None)
+    asked = len(script.requests)
+    done = memory.jobs.wait(memory.jobs.resume(run), 30)
+    assert (done.status, done.reused, len(script.requests)) == ("done", asked, asked)
+
+
+def full(*_: object, **__: object) -> None:
+    raise WriteFailed(operation="the ingestion", problem="the disk is full")
+
+
+def test_the_offline_model_costs_nothing_and_is_known(tmp_path: Path):
+    with Memory(db_path=tmp_path / "memory.db", model="offline", max_cost=0.01) as memory:
+        assert memory.ingest_text(TRADES).status == "success"
+
+
+def test_failed_attempts_count_towards_the_cap(opened: Opened, script: Script, priced: None):
+    """Three replies that do not fit are paid for like any other; the run that goes on has that much less."""
+    script.on("classify", *["no JSON"] * 3)
+    memory = opened(max_concurrency=1)
     run = memory.ingest_text(TRADES).run_id
-    assert [told["code"] for told in events(memory, run, "Warned") if told["code"] == "cost"] == ["cost"]
+    spent = memory.jobs.get(run).cost or 0.0
+    memory.close()
+    capped = opened(max_cost=spent)
+    view = capped.jobs.wait(capped.jobs.resume(run), 30)
+    assert (view.error or "").startswith("[mem][E209]")
+    assert view.cost == spent

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -253,3 +254,30 @@ def test_the_other_face_waits_and_confirms_alike(tmp_path: Path, script: Script)
 
     assert asyncio.run(use()) == ("needs_helper", "success", COMPOSED, "generated")
     assert "HelperReady" in heard
+
+
+@pytest.mark.req("MEMOIR 2B.7.4", "MEMOIR 7.6")
+@pytest.mark.parametrize("sign", ["\x00", "\ud83d"], ids=["NUL", "half a character"])
+def test_a_field_that_cannot_be_stored_comes_back_and_the_draft_waits_on(memory: Memory, draft: str, sign: str):
+    told = memory.helpers.confirm(draft, FIELDS | {"author": f"Ada{sign}Miller"})
+    assert (told.status, list(memory.helpers.preview(**FIELDS | {"author": sign}).errors)) == ("needs_helper", ["author"])
+    assert told.error is not None
+    assert "The author holds" in told.error.remedy
+    edited = memory.helpers.confirm(draft, FIELDS, text=f"Ada{sign}Miller on trades.")
+    assert edited.status == "needs_helper"
+    assert memory.helpers.confirm(draft, FIELDS).raise_for_error().helper == COMPOSED
+
+
+@pytest.mark.parametrize("fields", [5, None, ["date"], [("date", "2024")]], ids=str)
+def test_fields_that_are_none_are_refused_by_name_and_the_draft_waits_on(memory: Memory, draft: str, fields: Any):
+    told = memory.helpers.confirm(draft, fields)
+    assert told.error is not None
+    assert "fields = " in told.error.message
+    assert [waiting.draft for waiting in memory.helpers.drafts()] == [draft]
+
+
+def test_a_paragraph_that_is_no_text_is_refused_by_name_and_the_draft_waits_on(memory: Memory, draft: str):
+    told = memory.helpers.confirm(draft, FIELDS, text=5)  # type: ignore[arg-type]
+    assert told.error is not None
+    assert "text = 5" in told.error.message
+    assert [waiting.draft for waiting in memory.helpers.drafts()] == [draft]

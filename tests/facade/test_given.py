@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from memoir_engine import ConfigurationError, Memory
-from memoir_engine.errors import CategoryNotFound, ChunkNotFound, MemoirError, RunNotFound, SourceNotFound
+from memoir_engine.errors import CategoryNotFound, ChunkNotFound, MemoirError, NotALeaf, RunNotFound, SourceNotFound
 from scripted import Script, paper
 
 TRADES = paper("Music/Strings/Violin")
@@ -52,6 +52,23 @@ def param(name: str, call: Callable[[Memory], Any]) -> Any:
         param("data", lambda memory: memory.estimate(5)),
         param("source_id", lambda memory: memory.sources.get("1")),
         param("run_id", lambda memory: memory.runs.get(5)),
+        param("limit", lambda memory: memory.runs.list(limit=-1)),
+        param("limit", lambda memory: memory.runs.list(limit=True)),
+        param("limit", lambda memory: memory.runs.get("0" * 26, limit=0)),
+        param("limit", lambda memory: memory.runs.calls("0" * 26, limit=0)),
+        param("limit", lambda memory: memory.runs.decisions("0" * 26, limit="9")),
+        param("limit", lambda memory: memory.runs.events("0" * 26, limit=10**30)),
+        param("after", lambda memory: memory.runs.calls("0" * 26, after="1")),
+        param("limit", lambda memory: memory.jobs.list(limit=0)),
+        param("limit", lambda memory: memory.sources.list(limit=0)),
+        param("limit", lambda memory: memory.audit.events(limit=-5)),
+        param("limit", lambda memory: memory.audit.events(limit=2_000_000)),
+        param("before", lambda memory: memory.audit.events(before="x")),
+        param("limit", lambda memory: memory.tree.search("a", limit=0)),
+        param("limit", lambda memory: memory.tree.search_paths("a", limit=-1)),
+        param("text", lambda memory: memory.tree.search_paths(5)),
+        param("limit", lambda memory: memory.tree.chunks(1, limit=0)),
+        param("after", lambda memory: memory.tree.chunks(1, after=5)),
     ],
 )
 def test_what_is_not_of_its_type_is_refused_by_its_name(memory: Memory, script: Script, name: str, call: Callable[[Memory], Any]):
@@ -96,3 +113,22 @@ def test_metadata_come_back_as_they_were_given(memory: Memory):
     given = {"pages": [1, 2], "of": {"a": None, "ü": True}}
     source = memory.ingest_text(TRADES, metadata=given).source_id
     assert memory.sources.get(source).metadata == given
+
+
+@pytest.mark.parametrize(
+    "after", ["", "x", "5", "2026-01-01T00:00:00|1", "2026-01-01T00:00:00+00:00|" + "9" * 30, "|", "0|0", "é|1"]
+)
+def test_a_cursor_that_no_page_carried_is_refused(memory: Memory, after: str):
+    memory.ingest_text(TRADES).raise_for_error()
+    leaf = next(category.id for category in memory.tree.all() if category.is_leaf)
+    with pytest.raises(ConfigurationError, match=r"E102\] after = ") as refused:
+        memory.tree.chunks(leaf, after=after)
+    assert refused.value.remedy == "Pages carry it: page.after."
+
+
+def test_only_a_leaf_there_is_has_chunks(memory: Memory):
+    memory.ingest_text(TRADES).raise_for_error()
+    with pytest.raises(NotALeaf, match="'Music' is at level 1; chunks are filed at level 3 only"):
+        memory.tree.chunks(next(category.id for category in memory.tree.roots() if category.name == "Music"))
+    with pytest.raises(CategoryNotFound):
+        memory.tree.chunks(999)

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import pytest
 
 from memoir_engine import Helper, Memory, WordChange
@@ -200,3 +202,12 @@ def test_a_page_starts_drawing_it_again_without_waiting(memory: Memory, source: 
     run = memory.start("regenerate_helper", source_id=source)
     assert memory.jobs.wait(run, 30).status == "done"
     assert in_force(memory, source)[0] == 2
+
+
+def test_an_ingestion_read_again_has_the_helper_it_was_filed_with(memory: Memory):
+    made = memory.ingest_text(TRADES).raise_for_error()
+    memory.helpers.set(made.source_id or 0, "Mine.")
+    again = memory.ingest_text(TRADES).raise_for_error()
+    assert made.helper
+    assert [memory.runs.ingest(run).helper for run in (made.run_id, again.run_id)] == [made.helper, again.helper]
+    assert replace(memory.runs.ingest(made.run_id), latency_ms=made.latency_ms) == made

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from memoir_engine import ConfigurationError, DatabaseError, Memory
+from memoir_engine import ConfigurationError, DatabaseError, MemoirError, Memory
 
 
 @pytest.mark.req("MEMOIR 7.7")
@@ -39,3 +39,19 @@ def test_a_database_file_where_no_folder_can_be_is_told_as_a_database_error(tmp_
     with pytest.raises(DatabaseError, match=r"E501.*/proc/nowhere/memory.db cannot be opened") as refused:
         Memory(model="offline", db_path="/proc/nowhere/memory.db", data_dir=tmp_path)
     assert "folder can be written to" in refused.value.remedy
+
+
+@pytest.mark.req("MEMOIR 6.4")
+def test_every_result_says_how_it_ended_and_raises_only_when_asked_to(tmp_path: Path):
+    with Memory(data_dir=tmp_path / "memory", model="offline") as memory:
+        unasked = memory.query("When is bread baked?")
+        filed = memory.ingest_text("Bread is baked on Tuesdays, and the oven is heated with beech wood. " * 8, name="bread.txt")
+        empty = memory.ingest_text("   ", name="empty.txt")
+        answered = memory.query("When is bread baked?")
+    assert [one.status for one in (unasked, filed, empty, answered)] == ["error", "success", "error", "success"]
+    assert filed.raise_for_error() is filed
+    assert answered.raise_for_error() is answered
+    for failed in (unasked, empty):
+        assert failed.error is not None
+        with pytest.raises(MemoirError, match=failed.error.code):
+            failed.raise_for_error()

@@ -107,6 +107,7 @@ def test_a_task_that_is_cancelled_in_ones_own_loop_cancels_its_run(script: Scrip
 @pytest.mark.filterwarnings("ignore:This process .* is multi-threaded:DeprecationWarning")
 def test_after_a_fork_the_old_memory_is_refused_and_a_new_one_works(memory: Memory, tmp_path: Path):
     memory.ingest_text(TRADES).raise_for_error()
+    memory._async._engine.keeper._pool.submit(bool).result()  # a thread inside SQLite would leave its mutexes taken in the child
     reading, writing = os.pipe()
     child = os.fork()
     if child == 0:
@@ -118,6 +119,43 @@ def test_after_a_fork_the_old_memory_is_refused_and_a_new_one_works(memory: Memo
         told = pipe.read()
     assert told == "WrongThread WrongThread WrongThread success"
     assert memory.query("where?").raise_for_error().answer != ""
+
+
+@pytest.mark.skipif(not hasattr(os, "fork"), reason="not applicable: this system has no fork")
+@pytest.mark.filterwarnings("ignore:.*multi-threaded.*fork:DeprecationWarning")
+def test_a_forked_process_closes_what_it_inherited_without_touching_it(memory: Memory, script: Script):
+    """With a run under way, and every lock of the parent's taken at the moment of the fork."""
+    script.hold("helper")
+    run = memory.start("ingest_text", text=TRADES)
+    script.wait_for("helper")
+    engine = memory._async._engine
+    pool = engine.keeper._pool
+    told, tell = os.pipe()
+    with engine.runner._db._pool._shutdown_lock, pool._shutdown_lock, engine.loop._lock:
+        child = os.fork()
+        if child == 0:  # pragma: no cover - it ends without telling the coverage
+            os.write(tell, _let_go(memory).encode())
+            os._exit(0)
+    os.close(tell)
+    with open(told) as heard:
+        said = heard.read()
+    os.waitpid(child, 0)
+    assert said == "True WrongThread 1 alive"
+    assert (memory.jobs.get(run).status, LOOP._loop is not None) == ("running", True)
+    assert memory.jobs.cancel(run)
+    assert memory.jobs.wait(run, 30).status == "cancelled"
+
+
+def _let_go(memory: Memory) -> str:
+    LOOP.acquire()  # as a memory of the child's own does
+    memory.close()
+    memory.close()
+    try:
+        memory.tree.all()
+        refused = ""
+    except Exception as error:
+        refused = type(error).__name__
+    return f"{memory._async._engine.closed} {refused} {LOOP._users} {LOOP.wait(asyncio.sleep(0, 'alive'))}"
 
 
 def _in_the_child(memory: Memory, tmp_path: Path) -> str:
@@ -154,6 +192,8 @@ def test_a_closed_memory_says_so_whatever_is_asked_of_it(opened: Opened):
         lambda: memory.ingest_text(TRADES),
         lambda: memory.start("query", question="where?"),
         lambda: memory.overview(),
+        lambda: memory.estimate(TRADES),
+        lambda: memory.estimate(b"", name="a.txt"),
         lambda: memory.jobs.list(),
         lambda: view.review.refile(1, 1),
         lambda: memory.audit.verify(),

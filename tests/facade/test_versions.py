@@ -159,3 +159,18 @@ def test_a_forged_link_between_versions_is_found(memory: Memory, first: int):
     forge = text(f"UPDATE source SET replaces = NULL WHERE id = {second}")
     memory._async._engine.db.write(lambda tx: tx.execute(forge) and None)
     assert "replaces" in (memory.audit.verify().problem or "")
+
+
+def test_a_newer_version_withdraws_the_older_and_takes_the_role_for_it(memory: Memory, script: Script, first: int):
+    mia, before, asked = memory.acting_as("Mia"), now(memory), len(script.requests)
+    result = mia.ingest_text(SECOND, name="trades.txt", replaces=first)
+    refused = "[mem][E701] 'Mia' may not withdraw a source by a newer version: it needs the role auditor"
+    assert (result.status, result.error and result.error.message) == ("error", refused)
+    assert (len(script.requests), now(memory), memory.sources.get(first).status) == (asked, before, "filed")
+    assert memory.jobs.wait(mia.start("ingest_text", text=SECOND, replaces=first), 30).error == refused
+    assert mia.ingest_text(SECOND, name="trades.txt").status == "success"
+
+
+def test_an_auditor_may_replace_a_source(memory: Memory, first: int):
+    newer(memory.acting_as("Ada", roles=("auditor",)), SECOND, first)
+    assert memory.sources.get(first).status == "replaced"

@@ -106,3 +106,12 @@ def test_with_automatic_identification_off_and_none_given_nothing_is_asked_or_st
     assert result.status in ("error", "needs_helper")
     assert (script.requests, memory.sources.list()) == ([], ())
     assert memory.ingest_text(TRADES, contextual_helper="Mine.").raise_for_error().chunks == 3
+
+
+@pytest.mark.req("MEMOIR 7.6")
+def test_a_cut_emoji_in_a_models_reply_costs_no_ingestion(memory: Memory, script: Script):
+    """JSON can escape what no database holds, and a paid reply would be taken again at every try."""
+    script.always("helper", FIELDS | {"author": "Ada \ud83dMiller\x00"})
+    result = memory.ingest_text(TRADES).raise_for_error()
+    assert result.helper == COMPOSED
+    assert memory.audit.verify().ok

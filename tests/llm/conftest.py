@@ -37,6 +37,18 @@ class Book:
         self.rows.append(attempt)
         return len(self.rows)
 
+    @property
+    def sent(self) -> int:
+        return len(self.rows) - self.reused
+
+    @property
+    def reused(self) -> int:
+        return sum(row.reused_from is not None for row in self.rows)
+
+    @property
+    def spent(self) -> float:
+        return sum(row.cost or 0.0 for row in self.rows)
+
     async def paid(self, fingerprint: str) -> Paid | None:
         return self.payable.get(fingerprint)
 

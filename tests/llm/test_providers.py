@@ -9,7 +9,7 @@ import pytest
 from memoir_engine.config import MemoirConfig, Secrets
 from memoir_engine.errors import InvalidSetting, KeyMissing, ModelNotNamed, ProviderMissing
 from memoir_engine.llm.client import ModelClient
-from memoir_engine.llm.providers import Choice, choose, require_installed
+from memoir_engine.llm.providers import Choice, build, choose
 
 SERVERS = {
     "OPENAI_BASE_URL": "http://127.0.0.1:1/v1",
@@ -126,6 +126,20 @@ def test_a_provider_whose_package_is_missing_is_refused_on_opening(monkeypatch, 
     assert refused.value.remedy == f"Install it with: pip install 'memoir-engine[{extra}]'"
 
 
-def test_models_of_the_core_need_no_extra():
-    require_installed(chosen("ollama:llama3"))
-    require_installed(chosen(None))
+@pytest.mark.parametrize(
+    ("model", "keys", "provider"),
+    [
+        (None, {}, "offline"),
+        ("offline", {}, "offline"),
+        ("gpt-4o-mini", {"OPENAI_API_KEY": "k"}, "openai"),
+        ("ollama:llama3", {}, "ollama"),
+        ("lmstudio:qwen", {}, "lmstudio"),
+    ],
+)
+def test_models_of_the_core_need_no_extra(monkeypatch, model, keys, provider):
+    """With none of the extras installed they open, and the model that is asked is built."""
+    for package in ("anthropic", "google.genai", "xai_sdk"):
+        monkeypatch.setitem(sys.modules, package, None)
+    client = ModelClient.open(MemoirConfig(model=model), Secrets(keys))
+    built = build(client.choice, client.secrets, None)
+    assert (client.provider, built.model_name) == (provider, client.name)

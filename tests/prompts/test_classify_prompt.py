@@ -9,8 +9,9 @@ from pydantic import ValidationError
 
 from memoir_engine.prompts.classify import Batch, Options, build, parse, read, schema
 from memoir_engine.prompts.evidence import Evidence
+from memoir_engine.prompts.examples import Example
 
-GOLDEN = Path(__file__).parents[1] / "golden" / "classify-1.txt"
+GOLDEN = Path(__file__).parents[1] / "golden" / "classify-2.txt"
 TEXTS = st.one_of(
     st.text(),
     st.text(alphabet='"\\\n- '),
@@ -21,6 +22,7 @@ NUMBERS = st.integers(0, 10**6)
 EVIDENCE = st.builds(
     Evidence, TEXTS, NUMBERS, st.lists(TEXTS, max_size=2).map(tuple), st.lists(st.floats(0, 1), max_size=2).map(tuple)
 )
+EXAMPLES = st.builds(Example, TEXTS, TEXTS, st.lists(st.floats(0, 1), max_size=2).map(tuple))
 OPTIONS = st.builds(
     Options,
     NUMBERS,
@@ -46,7 +48,8 @@ def reply(*pairs: tuple[object, object]) -> dict[str, object]:
 def test_the_prompt_shows_helper_options_evidence_and_the_chunks_in_their_form():
     asked = batch("Taxes rose.", 'He said """stop""".')
     shown = Evidence("Tax policy", 4, ("tax", "income"), (0.412, 0.08))
-    prompt = build(Batch(asked.options, asked.helper, asked.chunks, (shown,)))
+    taught = Example("Public health", 'Nurses ask for "more" time.', (0.1, 0.35))
+    prompt = build(Batch(asked.options, asked.helper, asked.chunks, (shown,), (taught,)))
     assert f"{prompt.version}\n---\n{prompt.instructions}---\n{prompt.text}" == GOLDEN.read_text(encoding="utf-8")
     assert (prompt.purpose, prompt.per_item) == ("classify", True)
 
@@ -61,7 +64,9 @@ def test_a_chunk_asked_about_again_keeps_its_number():
     assert "Chunk 3:" in build(batch("three", ids=[3])).text
 
 
-@given(st.builds(Batch, OPTIONS, TEXTS, CHUNKS, st.lists(EVIDENCE, max_size=2).map(tuple)))
+@given(
+    st.builds(Batch, OPTIONS, TEXTS, CHUNKS, st.lists(EVIDENCE, max_size=2).map(tuple), st.lists(EXAMPLES, max_size=2).map(tuple))
+)
 def test_the_prompt_reads_back_whatever_it_holds(asked):
     assert read(build(asked).text) == asked
 

@@ -96,5 +96,12 @@ def test_what_is_unknown_is_left_out_of_the_paragraph():
     assert form.compose(dict.fromkeys(form.FIELDS, "unknown")) == form.NOTHING_KNOWN
 
 
+@pytest.mark.req("MEMOIR 7.6")
+@pytest.mark.parametrize(("sign", "told"), [("\x00", "a NUL character"), ("\ud83d", "half of a surrogate pair")])
+def test_what_no_database_holds_is_told_at_its_field(sign: str, told: str):
+    assert problems(author=f"Ada{sign}Miller") == {"author": f"The author holds {told}. Remove it."}
+    assert form.problem_of(f"Ada{sign}Miller", 3) == f"The paragraph holds {told}. Remove it."
+
+
 def test_lines_and_spaces_become_one_line():
     assert form.tidy({"author": " Ada\n\nMiller "})["author"] == "Ada Miller"

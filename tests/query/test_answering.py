@@ -144,6 +144,7 @@ def test_an_answer_that_cites_nothing_uses_its_chunks_uncited(small: Memory, scr
     assert [(used.cited, used.quotes) for used in result.used_chunks] == [(False, ())] * 3
 
 
+@pytest.mark.req("MEMOIR 2B.4")
 def test_the_answer_prompt_carries_one_helper_per_source_that_is_read(memory: Memory, script: Script):
     for name, path in (("one", THREE[0]), ("two", THREE[0]), ("three", THREE[2])):
         memory.ingest_text(paper(path) + f" {name}", name=name, contextual_helper=f"Helper of {name}.").raise_for_error()

@@ -37,7 +37,10 @@ def test_chunks_come_path_by_path_by_time_then_id(two: Memory):
     keys = [(chunk.created_at, chunk.id) for chunk in chunks[:5]]
     assert keys == sorted(keys)
     assert chunks[0].text_content == chunks[0].text
-    assert {chunk.ranked_relevance for chunk in chunks} == {1, 2}
+    assert [chunk.ranked_relevance for chunk in chunks] == [2, 2, 2, 2, 2, 1, 1]
+    assert [chunk.category_path for chunk in chunks[4:6]] == [("Music", "Strings", "Violin"), ("Art", "Oil", "Dutch")]
+    assert [two.tree.chunk(chunk.id).created_at for chunk in chunks] == [chunk.created_at for chunk in chunks]
+    assert [chunk.text for chunk in chunks] == [two.sources.text(c.source_id)[c.start : c.end] for c in chunks]
 
 
 @pytest.mark.req("MEMOIR 9.1", "MEMOIR 4.3")

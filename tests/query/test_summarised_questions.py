@@ -198,3 +198,39 @@ def test_an_answer_in_a_fence_can_be_read_again(filled: Memory, script: Script):
     script.on("answer", 'Here it is:\n```json\n{"answer": "So it is. [1]"}\n```')
     answered: QueryResult = filled.query("What of trades?").raise_for_error()
     assert filled.runs.query(answered.run_id).answer == answered.answer == "So it is. [1]"
+
+
+@pytest.mark.req("MEMOIR 9.C6", "MEMOIR 9.B3.6")
+def test_where_nothing_is_said_a_summary_that_is_too_long_is_asked_for_once_more_and_no_more(filled: Memory, script: Script):
+    script.always("condense", over)
+    failed = filled.query("What of trades?")
+    assert failed.error is not None
+    parts = [condense.read(asked.text) for asked in script.asked("condense")]
+    first = [part for part in parts if not part.strict]
+    assert [part.pieces for part in parts if part.strict] == [part.pieces for part in first]
+    assert filled.config.summary_max_retries == 1
+
+
+@pytest.mark.req("MEMOIR 9.C5", "MEMOIR 9.B3.7")
+@pytest.mark.parametrize(("over_by", "status"), [(0, "success"), (1, "error")], ids=["at five percent", "one character more"])
+def test_where_nothing_is_said_all_summaries_may_pass_their_characters_by_five_percent(
+    opened: Opened, script: Script, over_by: int, status: str
+):
+    """The first chunk takes all that the tolerance leaves; the words are short, so that the tokens fit."""
+    script.always("condense", condensed)
+    memory = opened(hierarchy_depth=1, **SETTINGS)
+    memory.ingest_text(TRADES).raise_for_error()
+    probe = memory.query("What of trades?")
+    allowed = int(sum(each.chars for each in probe.summaries) * (probe.compression_ratio or 0) * 1.05)
+    targets = {each.chunk_id: each.target for each in probe.summaries}
+    first = next(iter(targets))
+    lengths = targets | {first: allowed - sum(targets.values()) + targets[first] + over_by}
+
+    def filled_up(asked: Asked) -> dict[str, Any]:
+        part = condense.read(asked.text)
+        return {"summaries": [{"chunk_id": one.chunk_id, "summary": "a" * lengths[one.chunk_id]} for one in part.pieces]}
+
+    script.always("condense", filled_up)
+    answered = memory.query("What of trades?")
+    assert answered.status == status
+    assert sum(lengths.values()) == allowed + over_by

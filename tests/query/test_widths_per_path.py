@@ -146,3 +146,25 @@ def test_when_one_path_fails_the_others_are_called_off(per_path: Memory, script:
     assert result.error.code == "E404"
     calls = per_path.runs.get(result.run_id).calls
     assert sorted(str(call.error)[:9] for call in calls) == ["None", "[mem][E40", "cancelled", "cancelled"]
+
+
+@pytest.mark.parametrize("scope", ["level", "path"])
+def test_what_n_was_counted_over_is_kept_with_the_run(opened: Opened, scope: str):
+    memory = opened(width_scope=scope, **SETTINGS)
+    memory.ingest_text(WIDE).raise_for_error()
+    run = memory.query("where?", strategy="zoom_in").raise_for_error().run_id
+    assert memory.runs.get(run).run.request["width_scope"] == scope
+
+
+def test_two_scopes_of_one_question_are_told_apart_and_a_branch_keeps_its_own(opened: Opened):
+    memory = opened(width_scope="path", **SETTINGS)
+    memory.ingest_text(WIDE).raise_for_error()
+    first = memory.query("where?").raise_for_error()
+    memory.close()
+    later = opened(**SETTINGS)
+    settings = later.runs.compare(first.run_id, later.query("where?").run_id).settings
+    assert [(each.name, each.one, each.other) for each in settings] == [("width_scope", "path", "level")]
+    made = next(each for each in first.decisions if each.level == 1)
+    other = next(option.category_id for option in made.rejected)
+    branch = later.what_if(first.run_id, made.id, [other]).raise_for_error()
+    assert later.runs.get(branch.run_id).run.request["width_scope"] == "path"

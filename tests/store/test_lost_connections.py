@@ -141,6 +141,7 @@ def test_a_commit_whose_answer_was_lost_is_found_and_not_done_twice(store: Store
     assert store.db.read(chunks.count) == 1
 
 
+@pytest.mark.req("MEMOIR 7.5")
 def test_waits_double_up_to_the_longest(sqlite_store: Store) -> None:
     waits: list[float] = []
     db = Database.open(

@@ -10,10 +10,10 @@ import pytest
 from alembic.autogenerate import compare_metadata
 from alembic.migration import MigrationContext
 from alembic.script import ScriptDirectory
-from sqlalchemy import create_engine, inspect, text
+from sqlalchemy import create_engine, event, inspect, text
 
 from memoir_engine import errors
-from memoir_engine.store import schema
+from memoir_engine.store import chunks, schema
 from memoir_engine.store.address import address
 from memoir_engine.store.database import Database
 from memoir_engine.store.retry import Retry
@@ -21,6 +21,7 @@ from memoir_engine.store.types import metadata
 from small_plans import SteadyClock
 from small_stores import Store
 
+JAZZ, VAT = ("Music", "Jazz", "Bebop"), ("Law", "Tax", "Vat")
 ONCE = Retry(attempts=1)
 OPEN = """
 import sys
@@ -131,3 +132,34 @@ def test_a_folder_that_cannot_be_made_is_an_error_with_a_remedy(tmp_path: Path) 
     (tmp_path / "a").write_text("a file")
     with pytest.raises(errors.DatabaseUnreachable):
         Database.open(f"sqlite:///{tmp_path / 'a' / 'memory.db'}", clock=SteadyClock())
+
+
+@pytest.mark.req("MEMOIR 3.7", "MEMOIR 3.8")
+def test_children_are_found_by_their_parent_and_chunks_by_their_category_on_every_database(store: Store) -> None:
+    """An index serves a look-up when the column stands first in it."""
+    engine = create_engine(address(store.url))
+    with engine.connect() as connection:
+        first = {
+            (table, index["column_names"][0])
+            for table in ("category_version", "filing")
+            for index in inspect(connection).get_indexes(table)
+        }
+    engine.dispose()
+    assert {("category_version", "parent_id"), ("filing", "category_id")} <= first
+
+
+@pytest.mark.req("MEMOIR 3.7", "MEMOIR 3.8")
+def test_the_children_of_a_parent_and_a_page_of_a_leaf_are_read_by_those_indexes(sqlite_store: Store) -> None:
+    said: list[tuple[str, object]] = []
+    reader = sqlite_store.db._reader
+    event.listen(reader, "before_cursor_execute", lambda c, k, statement, given, *a: said.append((statement, given)))
+    sqlite_store.ingest("alpha", JAZZ, VAT)
+    sqlite_store.db.read(lambda tx: chunks.page(tx, sqlite_store.known[JAZZ]))
+    page = next(one for one in said if "filing.category_id = " in one[0])
+    children = ("SELECT category_id FROM category_version WHERE parent_id = ? AND to_seq = ?", (1, 1))
+    engine = create_engine(address(sqlite_store.url))
+    with engine.connect() as connection:
+        steps = [connection.exec_driver_sql(f"EXPLAIN QUERY PLAN {asked}", given).first() for asked, given in (page, children)]
+    engine.dispose()
+    assert "INDEX ix_filing_page (category_id=? AND to_seq=?" in str(steps[0])
+    assert "INDEX ix_category_version_parent_id_to_seq (parent_id=? AND to_seq=?)" in str(steps[1])

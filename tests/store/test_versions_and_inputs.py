@@ -161,7 +161,7 @@ def test_a_run_that_waits_for_a_person_never_expires(store: Store) -> None:
 
 
 def test_a_store_of_the_first_schema_is_brought_up_with_what_it_holds(store: Store) -> None:
-    """As 0001 left its tables: no inputs, no versions."""
+    """As 0001 left its tables: no inputs, no versions, no verdicts."""
     source = store.ingest("alpha", JAZZ, VAT).source_id
     before = store.state()
     store.db.write(lambda tx: _back_to_the_first(tx, store.db.dialect))
@@ -177,8 +177,12 @@ def test_a_store_of_the_first_schema_is_brought_up_with_what_it_holds(store: Sto
 
 
 def _back_to_the_first(tx: Tx, dialect: str) -> None:
-    tx.execute(text("DROP TABLE run_input"))
-    tx.execute(text("DROP INDEX ix_source_replaces" + (" ON source" if dialect in ("mysql", "mariadb") else "")))
+    for table in ("run_input", "sign_off", "tombstone"):
+        tx.execute(text(f"DROP TABLE {table}"))
+    tx.execute(text("ALTER TABLE filing DROP COLUMN verdict"))
+    tx.execute(text("DELETE FROM counter WHERE name = 'erasure'"))
+    for index, table in (("ix_source_replaces", "source"), ("ix_action_at", "action"), ("ix_action_actor_at", "action")):
+        tx.execute(text(f"DROP INDEX {index}" + (f" ON {table}" if dialect in ("mysql", "mariadb") else "")))
     tx.execute(text("ALTER TABLE source DROP COLUMN replaces"))
     tx.execute(text("ALTER TABLE source DROP COLUMN helper_version"))
     tx.execute(text("UPDATE alembic_version SET version_num = '0001'"))

@@ -1,0 +1,261 @@
+"""A player that turns any numbers into ingestions, edits, re-filings, helpers and undos of a store, and what must hold meanwhile.
+
+    play = Play(store)
+    play.step("merge", 4, 7)      # whatever 4 and 7 come to among what is there now; nothing where it is refused
+    play.undo_all([3, 1, 2])      # in an order of these numbers, as far as previews allow, until nothing is left
+Invariant: what a preview allows happens, and what it refuses changes nothing.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Callable, Sequence
+from contextlib import suppress
+from dataclasses import dataclass, field, replace
+from functools import partial
+
+from sqlalchemy import select
+
+from memoir_engine import errors
+from memoir_engine.results import Action, Verdict
+from memoir_engine.run import new_id
+from memoir_engine.store import chain, filings, helpers, reviews, sources, tree
+from memoir_engine.store import tables as t
+from memoir_engine.store.evidence import TreeCache
+from memoir_engine.store.plan import NewHelper, PlanStale
+from memoir_engine.store.tree import CategoryRow
+from memoir_engine.store.types import FAR, ROOT, Tx
+from recounted import differs
+from small_plans import plan_of
+from small_stores import Store
+
+NAMES = ("Ant", "Bee", "Cat", "Dog")  # few, so that they meet
+DEPTH = 3
+VERBS = (
+    *("ingest", "ingest", "ingest", "replace", "withdraw", "helper", "refile", "refile_many", "refile_many"),
+    *("create", "rename", "rename", "move", "move", "merge", "merge", "split", "split", "retire"),
+    *("approve", "approve", "reject", "reject", "skip"),
+    *("undo", "undo", "undo", "undo", "redo", "redo", "probe"),
+)
+
+
+@dataclass
+class Play:
+    store: Store
+    done: list[str] = field(default_factory=list)  # actions that stand and are no undo
+    undoings: dict[str, str] = field(default_factory=dict)  # undos that stand, and what they undid
+    texts: int = 0
+    name: str = "text"
+    alone: bool = True  # else others act between a preview and the deed
+
+    def __post_init__(self) -> None:
+        self.cache = TreeCache(self.store.db, depth=DEPTH)
+
+    def step(self, verb: str, one: int, other: int) -> bool:
+        """Whether anything was done."""
+        known: dict[str, Callable[[int, int], str | None]] = {
+            "ingest": self._ingest,
+            "replace": self._replace,
+            "withdraw": self._withdraw,
+            "helper": self._helper,
+            "refile": self._refile,
+            "approve": partial(self._judge, "approve"),
+            "reject": partial(self._judge, "reject"),
+            "skip": partial(self._judge, "skip"),
+            "undo": self._undo,
+            "redo": self._redo,
+            "probe": self._probe,
+        }
+        action_id = known[verb](one, other) if verb in known else self._edit(verb, one, other)
+        if action_id is not None:
+            self.done.append(action_id)
+        return action_id is not None
+
+    def try_step(self, verb: str, one: int, other: int) -> None:
+        """Where others may have been faster."""
+        with suppress(errors.MemoirError):
+            self.step(verb, one, other)
+
+    def undo_all(self, numbers: Sequence[int]) -> None:
+        """Each time one of those that can be undone; the numbers choose, then the oldest."""
+        turns = iter(numbers)
+        while self.done:
+            can = [one for one in self.done if self.store.preview_undo(one).possible]
+            assert can, f"none of {len(self.done)} actions can be undone"
+            self._take_back(can[next(turns, 0) % len(can)])
+
+    def problems(self) -> list[str]:
+        """What breaks MEMOIR 3, the record, or the counts."""
+        rows = self.store.db.read(tree.snapshot).categories
+        broken = [*broken_rules(rows, self._leaves(), self.store.limit)]
+        return [one for one in (*broken, self.store.problem(), differs(self.store, self.cache)) if one]
+
+    # --- what can be done ---------------------------------------------------------------------------------------------
+
+    def _ingest(self, one: int, other: int) -> str | None:
+        """Two chunks: below what is there where it has these names, else below new categories."""
+        return self._file(one, other, None)
+
+    def _replace(self, one: int, other: int) -> str | None:
+        live = self._live()
+        return self._file(other, one, live[one % len(live)]) if live else None
+
+    def _file(self, one: int, other: int, replaces: int | None) -> str | None:
+        paths = [(NAMES[n % 2], NAMES[n // 2 % 3], NAMES[n // 6 % 4]) for n in (one, other)]
+        now = self.store.db.read(tree.all_categories)
+        self.texts += 1
+        plan = plan_of(f"{self.name} {self.texts}", paths, known={category.path: category.id for category in now})
+        plan = replace(plan, source=replace(plan.source, replaces=replaces))
+        try:
+            return self.store.commit(plan).action_id
+        except PlanStale as full:  # it would be planned again, with the names there are
+            assert "limit" in full.problem or not self.alone
+            return None
+
+    def _helper(self, one: int, other: int) -> str | None:
+        live, clock = self._live(), self.store.clock
+        if not live:
+            return None
+        number, new = live[one % len(live)], NewHelper("user", f"About {NAMES[other % 4]}.", 4, None, None, None)
+        try:
+            done = self.store.db.write(lambda tx: helpers.set_by_user(tx, number, new, actor="Mia", reason=None, clock=clock))
+        except errors.NothingChanges:
+            return None
+        return done.action_id
+
+    def _withdraw(self, one: int, _: int) -> str | None:
+        live, clock = self._live(), self.store.clock
+        if not live:
+            return None
+        number = live[one % len(live)]
+        return self.store.db.write(lambda tx: filings.withdraw(tx, number, actor="Mia", reason=None, clock=clock)).action_id
+
+    def _refile(self, one: int, other: int) -> str | None:
+        chunks, leaves = self._chunks(), self._level(DEPTH)
+        if not chunks or not leaves:
+            return None
+        chunk, leaf, clock = chunks[one % len(chunks)], leaves[other % len(leaves)], self.store.clock
+        if self._leaves().get(chunk) == leaf:
+            return None
+        return self.store.db.write(lambda tx: filings.refile(tx, chunk, leaf, actor="Mia", reason=None, clock=clock)).action_id
+
+    def _judge(self, verdict: Verdict, one: int, _: int) -> str | None:
+        items = self.store.db.read(reviews.standing)
+        if not items:
+            return None
+        item, clock, action_id = items[one % len(items)], self.store.clock, new_id(self.store.clock.now())
+        asked = reviews.Asked(item.chunk_id, item.filed_seq, verdict)
+
+        def judge(tx: Tx) -> Action:
+            return reviews.perform(tx, reviews.as_it_stands(tx, asked), actor="Mia", clock=clock, action_id=action_id)
+
+        try:
+            return self.store.db.write(judge).action_id
+        except errors.ReviewError:  # it is judged so already
+            return None
+
+    def _undo(self, one: int, _: int) -> str | None:
+        can = [action for action in self.done if self.store.preview_undo(action).possible]
+        if can:
+            self._take_back(can[one % len(can)])
+        return None
+
+    def _redo(self, one: int, _: int) -> str | None:
+        """Undo an undo that stands: what it had undone stands again."""
+        can = [undoing for undoing in self.undoings if self.store.preview_undo(undoing).possible]
+        return self._bring_back(can[one % len(can)]) if can else None
+
+    def _probe(self, one: int, _: int) -> str | None:
+        """Undo one, and that at once again: all is as it was."""
+        can = [action for action in self.done if self.store.preview_undo(action).possible]
+        if not can:
+            return None
+        before = self.store.state()
+        undoing = self._take_back(can[one % len(can)])
+        brought = self._bring_back(undoing.action_id)
+        assert self.store.state() == before, f"undone and brought back, {brought} left something"
+        return brought
+
+    def _edit(self, verb: str, one: int, other: int) -> str | None:
+        given = self._given(verb, one, other)
+        if given is None:
+            return None
+        if not self.alone:
+            return self.store.edit(verb, *given).action_id
+        if self.store.preview(verb, *given).possible:
+            return self.store.edit(verb, *given).action_id
+        head = self.store.db.read(chain.head)
+        try:
+            self.store.edit(verb, *given)
+        except errors.ReviewError:
+            assert self.store.db.read(chain.head) == head
+            return None
+        raise AssertionError(f"{verb}{given} was refused by its preview and done all the same")
+
+    def _given(self, verb: str, one: int, other: int) -> tuple[object, ...] | None:
+        rows = self.store.db.read(tree.snapshot).categories
+        if not rows:
+            return (None, NAMES[other % 4]) if verb == "create" else None
+        row = rows[one % len(rows)]
+        same, above = self._level(row.level), self._level(row.level - 1)
+        name = NAMES[other % 4]
+        if verb == "refile_many":
+            return self._many(one, other)
+        known: dict[str, tuple[object, ...]] = {
+            "create": (row.id if row.level < DEPTH and other % 5 else None, name),
+            "rename": (row.id, name),
+            "move": (row.id, above[other % len(above)] if above else None),
+            "merge": (row.id, same[other % len(same)]),
+            "split": (row.id, self._half(row, other), name),
+            "retire": (row.id,),
+        }
+        return known[verb]
+
+    def _many(self, one: int, other: int) -> tuple[object, ...] | None:
+        chunks, leaves = self._chunks(), self._level(DEPTH)
+        return (chunks[one % len(chunks) :][:3], leaves[other % len(leaves)]) if chunks and leaves else None
+
+    def _half(self, row: CategoryRow, other: int) -> list[int]:
+        held = [chunk for chunk, leaf in self._leaves().items() if leaf == row.id]
+        if row.level < DEPTH:
+            held = [one.id for one in self.store.db.read(tree.snapshot).categories if one.parent_id == row.id]
+        return held[: 1 + other % 2]
+
+    def _take_back(self, action_id: str) -> Action:
+        undoing = self.store.undo(action_id)
+        self.done.remove(action_id)
+        self.undoings[undoing.action_id] = action_id
+        return undoing
+
+    def _bring_back(self, undoing: str) -> str:
+        self.store.undo(undoing)
+        return self.undoings.pop(undoing)
+
+    def _live(self) -> list[int]:
+        return [one.id for one in self.store.db.read(lambda tx: sources.recent(tx, live=True))]
+
+    def _chunks(self) -> list[int]:
+        return sorted(self._leaves())
+
+    def _leaves(self) -> dict[int, int]:
+        c = t.filing.c
+        rows = self.store.db.read(lambda tx: tx.execute(select(c.chunk_id, c.category_id).where(c.to_seq == FAR)).all())
+        return {row.chunk_id: row.category_id for row in rows}
+
+    def _level(self, level: int) -> list[int]:
+        return [row.id for row in self.store.db.read(tree.snapshot).categories if row.level == level]
+
+
+def broken_rules(rows: Sequence[CategoryRow], leaves: dict[int, int], limit: int) -> list[str]:
+    """Unique names per parent, levels, open parents, leaves only, limits (MEMOIR 2.8, 3.3–3.7)."""
+    by_id = {row.id: row for row in rows}
+    names = Counter((row.parent_id, row.name.casefold()) for row in rows)
+    broken = [f"{name} stands {count} times below {parent}" for (parent, name), count in names.items() if count > 1]
+    for row in rows:
+        level = 0 if row.parent_id == ROOT else getattr(by_id.get(row.parent_id), "level", None)
+        if level != row.level - 1:
+            broken.append(f"category {row.id} of level {row.level} stands below level {level}")
+    crowded = {parent for parent, count in Counter(row.parent_id for row in rows).items() if count > limit}
+    broken += [f"more than {limit} stand below {parent}" for parent in crowded]
+    outside = {chunk for chunk, leaf in leaves.items() if leaf not in by_id or by_id[leaf].level != DEPTH}
+    return broken + [f"chunk {chunk} is not in a leaf" for chunk in sorted(outside)]

@@ -1,0 +1,154 @@
+"""Every verb there is, walked: what does not stand in the lists of reading, asking and adding refuses a viewer.
+
+A verb that is new and changes something is found here without being named: it must refuse, or be listed with a reason.
+Source: DESIGN §6 "Who and whose".
+"""
+
+from __future__ import annotations
+
+import inspect
+from collections.abc import Iterator
+from typing import Any
+
+import pytest
+
+from memoir_engine import AsyncMemory, Memory
+from memoir_engine.errors import NotAllowed
+from memoir_engine.run import ALL_ROLES, Actor
+from memoir_engine.starting import VERBS
+from scripted import Script, paper
+
+TRADES = paper("Music/Strings/Violin", "Art/Oil/Dutch", "Music/Wind/Flute")
+OPENING = {"acting_as", "close", "import_", "warm_up"}  # the handle itself, not what is in memory
+ASKING = {"query", "what_if", "test_call"}  # a run of one's own, and nothing of what stands is changed
+ADDING = {
+    "ingest_text",
+    "ingest_file",
+    "load_samples",
+    "helpers.confirm",
+    "start",
+}  # a source of one's own; `start` per verb below
+OWN_RUNS = {"jobs.cancel", "jobs.resume", "jobs.wait", "helpers.cancel"}  # those of another are tested below
+READING = {
+    *("estimate", "overview", "settings", "sample_questions"),
+    *(f"sources.{verb}" for verb in ("by_name", "chunks", "get", "helper", "list", "original", "text", "versions")),
+    "sources.tombstone",
+    *(f"tree.{verb}" for verb in ("all", "children", "chunk", "chunks", "decisions", "node", "path", "roots", "search")),
+    *(f"tree.{verb}" for verb in ("search_paths", "as_of", "changes", "chunk_place", "filings", "history", "moments")),
+    *(
+        f"runs.{verb}"
+        for verb in ("answers_kept", "call", "calls", "compare", "decisions", "events", "get", "ingest", "list", "query")
+    ),
+    *(f"jobs.{verb}" for verb in ("get", "list")),
+    *(f"audit.{verb}" for verb in ("action", "actions", "actors", "events", "export", "head", "verbs", "verify", "words")),
+    *(f"helpers.{verb}" for verb in ("current", "difference", "draft", "drafts", "history", "preview")),
+    *(
+        f"review.{verb}"
+        for verb in ("queue", "item", "of_chunk", "preview_steps", "preview_undo", "preview_sign_off", "sign_offs")
+    ),
+    "review.proposal",
+    *(f"reports.{verb}" for verb in ("source", "category", "run", "person")),
+}
+FREE = OPENING | ASKING | ADDING | OWN_RUNS | READING
+# of the verbs of `start`, those that change what stands, or may cost in the name of those who do
+STARTED = {"regenerate_helper": {"source_id": 1}, "propose_split": {"category_id": 1}}
+FREE_TO_START = {"ingest_text", "ingest_file", "query", "load_samples", "confirm_helper", "what_if"}
+SAMPLES = {"int": 1, "str": "x", "Iterable[int]": (1,), "int | None": 1}
+
+
+def public_verbs() -> list[str]:
+    """`verb` of the memory, `view.verb` of its views; nothing is opened for it."""
+    engine, memory = object.__new__(AsyncMemory), object.__new__(Memory)
+    engine._bind(None, Actor())  # type: ignore[arg-type]  # nothing is asked of it
+    memory._bind(engine)
+    views = [name for name, value in vars(memory).items() if not name.startswith("_") and not callable(value)]
+    own = [name for name, value in inspect.getmembers(Memory, callable) if not name.startswith("_")]
+    return own + [f"{view}.{name}" for view in views for name in verbs_of(type(getattr(memory, view)))]
+
+
+def verbs_of(kind: type) -> list[str]:
+    return [name for name, _ in inspect.getmembers(kind, callable) if not name.startswith("_")]
+
+
+def named(memory: Memory, name: str) -> Any:
+    found: Any = memory
+    for part in name.split("."):
+        found = getattr(found, part)
+    return found
+
+
+def arguments(verb: Any) -> dict[str, Any]:
+    """One of the right type for each parameter that has to be given; the role is looked at before any of them."""
+    needed = [one for one in inspect.signature(verb).parameters.values() if one.default is inspect.Parameter.empty]
+    return {one.name: SAMPLES.get(str(one.annotation), ()) for one in needed if one.kind is not inspect.Parameter.VAR_KEYWORD} | (
+        {"given": 1} if any(one.kind is inspect.Parameter.VAR_POSITIONAL for one in needed) else {}
+    )
+
+
+CHANGING = sorted(set(public_verbs()) - FREE)
+
+
+@pytest.fixture(scope="module")
+def filed(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Memory]:
+    with Memory(data_dir=tmp_path_factory.mktemp("roles"), model="offline") as memory:
+        memory.ingest_text("Bread is baked on Tuesdays. " * 30, name="bread.md").raise_for_error()
+        yield memory
+
+
+def test_the_walk_finds_the_verbs_that_change():
+    known = {"review.refile", "review.undo", "review.merge", "sources.withdraw", "helpers.set", "helpers.regenerate"}
+    assert known <= set(CHANGING)
+
+
+@pytest.mark.parametrize("roles", [("viewer",), ()], ids=["viewer", "nobody"])
+@pytest.mark.parametrize("name", CHANGING)
+def test_a_verb_that_changes_what_stands_refuses_a_viewer_and_leaves_all_as_it_was(
+    filed: Memory, name: str, roles: tuple[str, ...]
+):
+    before, runs = filed.audit.head(), filed.runs.list()
+    verb = named(filed.acting_as("Vera", roles=roles), name)  # type: ignore[arg-type]
+    given = arguments(verb)
+    with pytest.raises(NotAllowed, match="'Vera' may not"):
+        verb(*given.values()) if "given" in given else verb(**given)
+    assert (filed.audit.head(), filed.runs.list()) == (before, runs)
+
+
+@pytest.mark.parametrize("name", sorted(set(VERBS) - FREE_TO_START))
+def test_a_verb_that_changes_what_stands_cannot_be_started_by_a_viewer(filed: Memory, name: str):
+    before, runs = filed.audit.head(), filed.runs.list()
+    with pytest.raises(NotAllowed, match="'Vera' may not"):
+        filed.acting_as("Vera").start(name, **STARTED[name])
+    assert (filed.audit.head(), filed.runs.list()) == (before, runs)
+
+
+def test_every_role_there_is_may_look_ask_and_add(filed: Memory):
+    for role in sorted(ALL_ROLES):
+        one = filed.acting_as(role, roles=(role,))
+        assert one.ingest_text(f"The {role} waters the garden of the house. " * 20, name=role).raise_for_error().chunks == 1
+        assert one.query("When is bread baked?").raise_for_error().answer
+        assert [source.added_by for source in one.sources.list()][0] == role
+
+
+def test_what_another_has_begun_is_stopped_and_gone_on_with_by_an_auditor_only(memory: Memory, script: Script):
+    script.hold("classify")
+    run = memory.acting_as("Mia").start("ingest_text", text=TRADES, name="trades.txt")
+    script.wait_for("classify")
+    with pytest.raises(NotAllowed, match="'Vera' may not cancel what another has begun"):
+        memory.acting_as("Vera").jobs.cancel(run)
+    with pytest.raises(NotAllowed, match="'Vera' may not resume what another has begun"):
+        memory.acting_as("Vera").jobs.resume(run)
+    assert memory.jobs.get(run).status == "running"
+    assert memory.acting_as("Ada", roles=("auditor",)).jobs.cancel(run)
+    assert memory.jobs.wait(run, 30).status == "cancelled"
+
+
+def test_a_draft_of_another_is_confirmed_or_given_up_by_an_auditor_only(opened: Any):
+    asking = opened(auto_source_identification=False)
+    draft = asking.acting_as("Mia").ingest_text(TRADES).draft
+    vera, ada = asking.acting_as("Vera"), asking.acting_as("Ada", roles=("auditor",))
+    said = {"date": "2024", "author": "unknown", "topic": "trades", "description": "What the trades are."}
+    assert vera.helpers.confirm(draft, said).error.code == "E701"
+    with pytest.raises(NotAllowed, match="give up what another has begun"):
+        vera.helpers.cancel(draft)
+    assert asking.helpers.draft(draft).actor == "Mia"
+    assert ada.helpers.confirm(draft, said).status == "success"

@@ -1,0 +1,65 @@
+"""A process that stalls, is taken for dead, and wakes after its run was resumed by another."""
+
+from __future__ import annotations
+
+from datetime import UTC, datetime
+
+import pytest
+
+from memoir_engine import Memory
+from memoir_engine.store import lease, runs
+from scripted import Gate, Opened, Script, leaves, paper
+
+TRADES = paper("Music/Strings/Violin", "Art/Oil/Dutch")
+
+
+def stalls(memory: Memory, script: Script) -> tuple[str, Gate]:
+    """Its helper is paid for; its first classification does not come back, and nobody hears of it any more."""
+    gate = script.hold("classify")
+    run = memory.start("ingest_text", text=TRADES)
+    script.wait_for("classify")
+    del script._gates["classify"]
+    engine, long_ago = memory._async._engine, datetime(2026, 1, 1, tzinfo=UTC)
+    engine.loop.wait(still(memory))
+    engine.db.write(lambda tx: runs.heartbeat(tx, [run], long_ago))
+    engine.db.write(lambda tx: lease.renew(tx, run, now=long_ago))
+    return run, gate
+
+
+async def still(memory: Memory) -> None:
+    """It shows no life: no heartbeat of its runs any more."""
+    pulse = memory._async._engine.runner._pulse
+    assert pulse is not None
+    pulse.cancel()
+
+
+@pytest.mark.req("MEMOIR 7.9")
+def test_it_adds_no_call_and_stops(opened: Opened, script: Script):
+    stalled, other = opened(max_concurrency=1), opened(max_concurrency=1)
+    run, gate = stalls(stalled, script)
+    assert other.jobs.list()[0].status == "interrupted"
+    done = other.jobs.wait(other.jobs.resume(run), 30)
+    gate.open()
+    stalled.jobs.wait(run, 30)
+    after = other.jobs.get(run)
+    assert (done.status, after) == ("done", done)
+    assert sorted(leaves(other)) == ["Art/Oil/Dutch", "Music/Strings/Violin"]
+    assert other.audit.verify().ok
+
+
+def test_it_stops_while_the_other_is_still_at_it(opened: Opened, script: Script):
+    stalled, other = opened(max_concurrency=1), opened(max_concurrency=1)
+    run, gate = stalls(stalled, script)
+    other.jobs.list()
+    theirs = script.hold("classify")
+    other.jobs.resume(run)
+    script.wait_for("classify", 2)
+    before = len(script.requests)
+    gate.open()
+    stalled.jobs.wait(run, 30)
+    assert (other.jobs.get(run).status, len(script.requests)) == ("running", before)
+    theirs.open()
+    done = other.jobs.wait(run, 30)
+    calls = other.runs.get(run).calls
+    assert (done.status, done.calls, done.reused, len(calls)) == ("done", 1 + 5, 1, 7)
+    assert other.audit.verify().ok

@@ -1,0 +1,79 @@
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from memoir_engine.prompts.split import Crowded, Group, Item, build, parse, read
+
+GOLDEN = Path(__file__).parents[1] / "golden" / "split-1.txt"
+TEXTS = st.one_of(st.text(), st.text(alphabet='"\\\n- ›Item 1():'))
+NAMES = st.lists(TEXTS.filter(bool), max_size=3).map(tuple)
+ITEMS = st.lists(st.builds(Item, st.integers(1, 99), TEXTS, st.integers(0, 99)), max_size=3).map(tuple)
+CROWDED = Crowded(
+    3,
+    3,
+    ("Home", "Food", "Baking"),
+    ("Soup",),
+    2,
+    (Item(4, "Rye bread\nneeds sourdough."), Item(7, "Wine is aged in oak."), Item(9, "Dough rests.", 2), Item(12, "Grapes.")),
+)
+
+
+def reply(*groups: tuple[str, list[object]]) -> dict[str, object]:
+    return {"groups": [{"name": name, "why": "They  belong\ntogether.", "ids": ids} for name, ids in groups]}
+
+
+def test_the_prompt_shows_path_names_and_items():
+    prompt = build(CROWDED)
+    assert f"{prompt.version}\n---\n{prompt.instructions}---\n{prompt.text}" == GOLDEN.read_text(encoding="utf-8")
+
+
+@given(st.builds(Crowded, st.integers(1, 100), st.integers(1, 100), NAMES, NAMES, st.integers(0, 9), ITEMS))
+def test_the_prompt_reads_back_whatever_it_holds(crowded):
+    assert read(build(crowded).text) == crowded
+
+
+def test_groups_come_with_their_items_and_the_rest_stays():
+    found = parse(reply(("Wine", [7, 12])), CROWDED)
+    assert found.groups == (Group("Wine", "They belong together.", (7, 12)),)
+    assert (found.stays, found.notes) == ((4, 9), ())
+
+
+def test_an_item_is_in_one_group_and_an_unknown_one_in_none():
+    found = parse(reply(("Wine", [7, 99, "4", True, 7]), ("Grapes", [7, 12])), CROWDED)
+    assert [(group.name, group.ids) for group in found.groups] == [("Wine", (7,)), ("Grapes", (12,))]
+
+
+@pytest.mark.parametrize(
+    ("name", "note"),
+    [
+        ("soup", "'soup' was left out: the name is taken"),
+        ("Baking", "'Baking' was left out: the name is taken"),
+        ("Food › Wine", "a group was left out: the name contains '›', which separates the parts of a path"),
+        (" ", "a group was left out: the name is empty"),
+    ],
+    ids=["beside", "own", "path", "empty"],
+)
+def test_a_name_that_cannot_be_given_is_left_out_and_said(name, note):
+    found = parse(reply((name, [7])), CROWDED)
+    assert (found.groups, found.stays, found.notes) == ((), (4, 7, 9, 12), (note,))
+
+
+def test_no_more_groups_than_there_is_room_for():
+    found = parse(reply(("Wine", [7]), ("Grapes", [12]), ("Dough", [9])), CROWDED)
+    assert [group.name for group in found.groups] == ["Wine", "Grapes"]
+    assert found.notes == ("'Dough' was left out: there is no room for another category",)
+
+
+def test_where_everything_is_given_away_the_largest_group_stays():
+    found = parse(reply(("Bread", [4, 9]), ("Wine", [7, 12])), CROWDED)
+    assert [group.name for group in found.groups] == ["Wine"]
+    assert (found.stays, found.notes) == ((4, 9), ("'Bread' stays where it is: something has to",))
+
+
+@pytest.mark.parametrize("data", [None, {}, {"groups": 3}, {"groups": [None, "x"]}], ids=["none", "empty", "number", "items"])
+def test_what_is_no_proposal_proposes_nothing(data):
+    assert parse(data, CROWDED).groups == ()

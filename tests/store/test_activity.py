@@ -1,0 +1,98 @@
+"""The activity is filtered in SQL, newest first, on every database."""
+
+from __future__ import annotations
+
+from datetime import timedelta
+from typing import Any
+
+import pytest
+
+from memoir_engine.store import activity, chain, filings, sign_offs
+from memoir_engine.store.activity import Wanted
+from small_stores import Store
+
+JAZZ = ("Art", "Music", "Jazz")
+OPERA = ("Art", "Music", "Opera")
+VAT = ("Law", "Tax", "Vat")
+
+
+@pytest.fixture
+def busy(store: Store) -> dict[str, str]:
+    """What was done, oldest first: its action's id by a name."""
+    alpha, beta = store.ingest("alpha", JAZZ, VAT), store.ingest("beta", VAT)
+    first = store.refile(alpha.first_chunk_id, *VAT)
+    done = {"alpha": alpha.action_id, "beta": beta.action_id, "refile": first.action_id}
+    done["back"] = store.undo(first.action_id).action_id
+    done["rename"] = store.edit("rename", store.known["Art", "Music"], "Sound", reason="An Ärgernis, 100% _wrong_").action_id
+    signing: dict[str, Any] = {"actor": "Ada", "statement": "Yes.", "clock": store.clock}
+    done["sign"] = store.db.write(lambda tx: sign_offs.sign(tx, "source", beta.source_id, **signing)).action_id
+    gone: dict[str, Any] = {"actor": "Mia", "reason": None, "clock": store.clock}
+    done["withdraw"] = store.db.write(lambda tx: filings.withdraw(tx, beta.source_id, **gone)).action_id
+    return done
+
+
+def found(store: Store, busy: dict[str, str], **wanted: Any) -> list[str]:
+    names = {action: name for name, action in busy.items()}
+    page = store.db.read(lambda tx: activity.page(tx, Wanted(**wanted)))
+    return [names[one.action_id] for one in page]
+
+
+def test_all_of_it_comes_newest_first(store: Store, busy: dict[str, str]) -> None:
+    assert found(store, busy) == ["withdraw", "sign", "rename", "back", "refile", "beta", "alpha"]
+
+
+def test_a_source_is_found_by_what_happened_to_it_and_its_chunks(store: Store, busy: dict[str, str]) -> None:
+    assert found(store, busy, source=1) == ["back", "refile", "alpha"]
+    assert found(store, busy, source=2) == ["withdraw", "sign", "beta"]
+
+
+def test_a_category_is_found_with_all_below_it(store: Store, busy: dict[str, str]) -> None:
+    assert found(store, busy, category=store.known["Art",]) == ["rename", "back", "refile", "alpha"]
+    assert found(store, busy, category=store.known[VAT]) == ["withdraw", "back", "refile", "beta", "alpha"]
+
+
+def test_the_others_by_who_what_and_why(store: Store, busy: dict[str, str]) -> None:
+    assert found(store, busy, actor="Ada") == ["sign"]
+    assert found(store, busy, verb="undo") == ["back"]
+    assert found(store, busy, kind="chunk.refiled") == ["back", "refile"]
+    assert found(store, busy, but=("ingest", "undo", "rename")) == ["withdraw", "sign", "refile"]
+    run = store.db.read(lambda tx: chain.get(tx, busy["beta"])).run_id
+    assert found(store, busy, run=run) == ["beta"]
+
+
+@pytest.mark.parametrize("text", ["ärgernis", "Ärgernis", "an ä", "100%", "_wrong_"])
+def test_words_of_a_reason_are_found_case_aside(store: Store, busy: dict[str, str], text: str) -> None:
+    assert found(store, busy, text=text) == ["rename"]
+
+
+@pytest.mark.parametrize("text", ["reason", "edit", '"', "100_", "wrong%"])
+def test_what_is_no_part_of_a_reason_finds_nothing(store: Store, busy: dict[str, str], text: str) -> None:
+    assert found(store, busy, text=text) == []
+
+
+def test_from_a_moment_on_and_until_one(store: Store, busy: dict[str, str]) -> None:
+    at = store.db.read(lambda tx: chain.get(tx, busy["refile"])).at
+    assert found(store, busy, since=at) == ["withdraw", "sign", "rename", "back", "refile"]
+    assert found(store, busy, until=at) == ["beta", "alpha"]
+    assert found(store, busy, since=at, until=at + timedelta(microseconds=1)) == ["refile"]
+
+
+def test_pages_join_without_a_gap(store: Store, busy: dict[str, str]) -> None:
+    first = store.db.read(lambda tx: activity.page(tx, Wanted(), limit=3))
+    rest = store.db.read(lambda tx: activity.page(tx, Wanted(), before=first[-1].action_id))
+    assert [one.action_id for one in (*first, *rest)] == list(reversed(busy.values()))
+
+
+def test_what_was_undone_says_by_whom(store: Store, busy: dict[str, str]) -> None:
+    by_id = {one.action_id: one for one in store.db.read(lambda tx: activity.page(tx, Wanted()))}
+    assert by_id[busy["refile"]].undone_by == busy["back"]
+    store.undo(busy["back"])
+    by_id = {one.action_id: one for one in store.db.read(lambda tx: activity.page(tx, Wanted()))}
+    assert by_id[busy["refile"]].undone_by is None
+    assert by_id[busy["back"]].undone_by is not None
+
+
+def test_events_alike_are_counted_together(store: Store, busy: dict[str, str]) -> None:
+    tallies, more = store.db.read(lambda tx: activity.tallies(tx, [busy["alpha"]]))[busy["alpha"]]
+    counts = {tally.event.kind: tally.count for tally in tallies}
+    assert (counts["chunk.filed"], counts["category.created"], counts["source.added"], more) == (2, 6, 1, 0)

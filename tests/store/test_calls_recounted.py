@@ -1,0 +1,58 @@
+"""What a run says it asked is what its rows say, also when a unit was left before it said whether it has committed."""
+
+from __future__ import annotations
+
+import asyncio
+import threading
+
+from memoir_engine.ledger import Attempt
+from memoir_engine.store.recorder import Recorder
+from small_stores import Store
+
+
+def attempt(store: Store, run: str, *, reused_from: int | None = None) -> Attempt:
+    now = store.clock.now()
+    return Attempt(
+        run, "select", "1", "f" * 64, "m", "p", "native", {}, 1, now, 1.0, 1, 1, False, None, "p", "r", None, reused_from
+    )
+
+
+async def left_while_writing(store: Store, recorder: Recorder, run: str) -> None:
+    """Whoever waited for the call to be written is cancelled while its unit is at work."""
+    there, go_on = threading.Event(), threading.Event()
+    write = recorder._write
+
+    def slow(*given: object) -> int:
+        there.set()
+        assert go_on.wait(30)
+        return write(*given)  # type: ignore[arg-type]
+
+    recorder._write = slow  # type: ignore[method-assign, assignment]
+    task = asyncio.create_task(recorder.record(attempt(store, run)))
+    assert await asyncio.to_thread(there.wait, 30)
+    task.cancel()
+    go_on.set()
+    await asyncio.gather(task, return_exceptions=True)
+    assert task.cancelled()
+
+
+def test_a_call_that_nobody_waited_for_is_counted(sqlite_store: Store) -> None:
+    store = sqlite_store
+    run = store.begin()
+    recorder = Recorder(store.db, run, None)
+    asyncio.run(left_while_writing(store, recorder, run))
+    asyncio.run(recorder.recount())
+    assert (recorder.sent, recorder.reused) == (1, 0)
+
+
+def test_answers_taken_from_the_ledger_are_told_apart(sqlite_store: Store) -> None:
+    store = sqlite_store
+    run = store.begin()
+    recorder = Recorder(store.db, run, None)
+
+    async def two() -> None:
+        first = await recorder.record(attempt(store, run))
+        await recorder.record(attempt(store, run, reused_from=first))
+
+    asyncio.run(two())
+    assert (recorder.sent, recorder.reused) == (1, 1)

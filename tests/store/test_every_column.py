@@ -1,0 +1,141 @@
+"""Whatever column of whatever row of evidence somebody changes by hand, verification finds it; what is exempt stands here."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Any
+
+import pytest
+from sqlalchemy import Column, DateTime, LargeBinary, create_engine, delete, insert, select, text, update
+from sqlalchemy.pool import NullPool
+
+from memoir_engine.ledger import Attempt
+from memoir_engine.results import AuditCheck
+from memoir_engine.store import calls, decisions, erasures, runs, sign_offs, verify
+from memoir_engine.store import tables as t
+from memoir_engine.store.address import address
+from memoir_engine.store.database import Database
+from memoir_engine.store.plan import NewChoice
+from memoir_engine.store.types import metadata
+from small_plans import SteadyClock
+from small_stores import Store
+
+# no evidence: caches, leases, counters of ids, what a run needs to go on, progress for the eye, Alembic's own mark
+NO_EVIDENCE = {"profile", "lease", "counter", "setting", "run_input", "run_event"}
+EXEMPT = {
+    "run.owner": "who worked on it",
+    "run.heartbeat_at": "when it last showed life",
+    "audit_head.id": "the one row's name: without it there is no head",
+}
+COLUMNS = [
+    f"{table.name}.{column.name}"
+    for table in metadata.sorted_tables
+    for column in table.columns
+    if table.name not in NO_EVIDENCE and f"{table.name}.{column.name}" not in EXEMPT
+]
+ROWS = sorted({name.partition(".")[0] for name in COLUMNS})
+
+
+def fill(store: Store) -> None:
+    """A row in every table of evidence: a question, an ingestion, a move, a verdict, signatures, an erasure."""
+    clock = store.clock
+    run = store.begin(verb="query", tree_seq=0)
+    known: Any = (run, "select", "1", "f" * 64, "m", "offline", "native", {}, 1, clock.now(), 1.25, 10, 5, False, 0.01, "p", "r")
+    call = store.db.write(lambda tx: calls.record(tx, Attempt(*known)))
+    choice = NewChoice(1, 0, (), ((1, "Art"), (2, "Law")), ((1, 2),), call_id=call)
+    store.db.write(lambda tx: decisions.record(tx, run, [choice]))
+    store.db.write(lambda tx: runs.finish(tx, run, "failed", clock=clock, result={"used": []}, error="broke", remedy="Mend."))
+    paths = (("Art", "Music", "Jazz"), ("Art", "Music", "Opera"), ("Law", "Tax", "Vat"))
+    first = store.ingest("alpha", *paths).first_chunk_id
+    store.ingest("beta", paths[0])
+    store.refile(first, "Law", "Tax", "Vat")
+    signing: dict[str, Any] = {"actor": "Ada", "statement": "Yes.", "clock": clock}
+    store.db.write(lambda tx: sign_offs.sign(tx, "category", store.known["Art",], **signing))
+    done = store.db.write(lambda tx: sign_offs.sign(tx, "source", 1, **signing))
+    store.undo(done.action_id)
+    store.db.write(lambda tx: sign_offs.sign(tx, "source", 2, **signing))
+    store.db.write(lambda tx: erasures.erase(tx, 2, actor="Mia", reason="asked for", clock=clock))
+
+
+@pytest.fixture(scope="module")
+def filled(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Store]:
+    """Forgeries are rolled back. One database stands for all: what is read back is the same on each."""
+    folder: Path = tmp_path_factory.mktemp("columns")
+    clock, url = SteadyClock(), f"sqlite:///{folder / 'own.db'}"
+    store = Store(Database.open(url, clock=clock, depth=3), clock, url)
+    fill(store)
+    assert store.problem() is None
+    yield store
+    store.db.close()
+
+
+def forged(store: Store, edit: Any) -> AuditCheck:
+    engine = create_engine(address(store.url), poolclass=NullPool)
+    with engine.connect() as connection:
+        connection.execute(edit)
+        check = verify.check(connection)
+        connection.rollback()
+    engine.dispose()
+    return check
+
+
+def other(column: Column[Any], value: Any) -> Any:
+    """Another value of the same form."""
+    if isinstance(value, datetime) or isinstance(column.type, DateTime):
+        return datetime(2001, 1, 1, tzinfo=UTC)
+    if isinstance(value, bytes) or isinstance(column.type, LargeBinary):
+        return b"forged"
+    if isinstance(value, str):
+        return value[:-1] + ("0" if value[-1:] != "0" else "1")
+    if value is None:
+        return 7 if column.type.python_type in (int, float) else "forged"
+    return value + 1_000_003
+
+
+def of_rows(store: Store, name: str) -> tuple[Any, Column[Any], Any]:
+    """The first row of the table that has a value there, else the first of all."""
+    table, column = metadata.tables[name.partition(".")[0]], name.partition(".")[2]
+    rows = store.db.read(lambda tx: tx.execute(select(table).order_by(*table.primary_key.columns)).all())
+    assert rows, f"no row in {table.name}"
+    found = [row for row in rows if row._mapping[column] is not None] or rows
+    return table, table.c[column], found[0]
+
+
+@pytest.mark.parametrize("name", COLUMNS)
+def test_a_changed_value_is_found(filled: Store, name: str) -> None:
+    table, column, row = of_rows(filled, name)
+    mine = [key == row._mapping[key.name] for key in table.primary_key.columns]
+    check = forged(filled, update(table).where(*mine).values({column: other(column, row._mapping[column.name])}))
+    assert not check.ok
+    assert check.problem
+
+
+@pytest.mark.parametrize("name", ROWS)
+def test_a_deleted_row_is_found(filled: Store, name: str) -> None:
+    table = metadata.tables[name]
+    _, _, row = of_rows(filled, f"{name}.{next(iter(table.primary_key.columns)).name}")
+    mine = [key == row._mapping[key.name] for key in table.primary_key.columns]
+    assert not forged(filled, delete(table).where(*mine)).ok
+
+
+@pytest.mark.parametrize("name", ["source_text", "source_file"])
+def test_a_text_of_no_source_is_found(filled: Store, name: str) -> None:
+    table = metadata.tables[name]
+    row = filled.db.read(lambda tx: tx.execute(select(table)).first())
+    assert row is not None
+    check = forged(filled, insert(table).values({**row._mapping, "source_id": 900}))
+    assert "of source 900 stands in no event" in (check.problem or "")
+
+
+def test_an_inserted_signature_is_found(filled: Store) -> None:
+    row = filled.db.read(lambda tx: tx.execute(select(t.sign_off)).first())
+    assert row is not None
+    problem = forged(filled, insert(t.sign_off).values({**row._mapping, "from_seq": 1, "signer": "Eve"})).problem
+    assert "stands in no event" in (problem or "")
+
+
+def test_a_signature_is_not_somebody_else_s(filled: Store) -> None:
+    problem = forged(filled, text("UPDATE sign_off SET signer = 'Eve'")).problem
+    assert "is not what the events make of it" in (problem or "")

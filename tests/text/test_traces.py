@@ -1,0 +1,77 @@
+"""What of a text is its own, and how it is taken out of others."""
+
+from __future__ import annotations
+
+import json
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from memoir_engine.text.traces import GONE, Own, in_strings
+
+LETTER = "Dear Zephyrquartz, the lease of the workshop ends in March, and 田中太郎さんが鍵を持っています。"
+
+
+def own(*others: str) -> Own:
+    found = Own.of([LETTER])
+    for other in others:
+        found.forget(other)
+    return found
+
+
+@pytest.mark.parametrize(
+    ("text", "redacted"),
+    [
+        pytest.param("Who is zephyrquartz?", f"Who is {GONE}?", id="whatever the case"),
+        pytest.param("ZEPHYRQUARTZ, leases", f"{GONE}", id="neighbours are one gap"),
+        pytest.param("two workshops in town", f"two {GONE} in town", id="the same stem"),
+        pytest.param("the and of in", "the and of in", id="function words are nobody's"),
+        pytest.param("田中太郎", GONE, id="characters in a row"),
+        pytest.param("nothing of it", "nothing of it", id="nothing"),
+    ],
+)
+def test_words_of_its_own_are_taken_out(text: str, redacted: str) -> None:
+    assert own().redacted(text) == redacted
+
+
+def test_what_another_text_says_too_is_nobodys_own() -> None:
+    found = own("A workshop and its leases.")
+    assert found.redacted("the lease of a workshop by Zephyrquartz") == f"the lease of a workshop by {GONE}"
+
+
+def test_words_that_others_use_are_its_own_in_a_row() -> None:
+    found = own("dear lease workshop ends March the of in and")
+    assert found.redacted("He said: the lease of the workshop ends soon.") == f"He said: {GONE} soon."
+    assert found.redacted("The workshop ends its lease.") == "The workshop ends its lease."
+
+
+def test_a_word_of_the_same_stem_is_not_its_very_word() -> None:
+    assert own().says("the workshop")
+    assert not own().says("two workshops")
+
+
+def test_texts_of_json_inside_texts_are_looked_into() -> None:
+    body = {"prompt": json.dumps({"messages": [{"content": "a\nZephyrquartz b"}]}), "n": 1}
+    changed = in_strings(body, own().redacted)
+    assert json.loads(changed["prompt"]) == {"messages": [{"content": f"a\n{GONE} b"}]}
+    assert changed["n"] == 1
+
+
+def test_json_without_its_words_stays_the_very_same_text() -> None:
+    text = '{ "a":  [1, "kept"] }'
+    assert in_strings(text, own().redacted) == text
+
+
+@given(st.text(max_size=60), st.text(max_size=60))
+def test_nothing_of_its_own_is_left_in_any_text(before: str, behind: str) -> None:
+    found = Own.of(["Zephyrquartz obliquamber"])
+    redacted = found.redacted(f"{before} Zephyrquartz {behind}")
+    assert "Zephyrquartz" not in redacted
+    assert not found.stands_in(redacted)
+
+
+@given(st.text(max_size=80))
+def test_a_text_that_says_none_of_its_words_is_unchanged(text: str) -> None:
+    found = Own.of(["Zephyrquartz obliquamber"])
+    assert found.redacted(text) == text or found.stands_in(text)
