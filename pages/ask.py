@@ -5,13 +5,13 @@ from __future__ import annotations
 import streamlit as st
 
 from memoir_engine import Memory
-from ui import answer_view, engine, first_questions, frame, problems, question, state, wording
+from ui import answer_view, as_of, beside_view, first_questions, frame, problems, question, state, who, wording
 
 
 def start(memory: Memory) -> None:
     with frame.head("ask", "Ask"):
         pass
-    if not memory.overview().sources:
+    if not memory.overview().sources and state.asked(as_of.NAME) is None:
         frame.empty(wording.ASK_EMPTY, wording.ASK_EMPTY_TEXT, ":material/manage_search:")
         frame.first_buttons(memory)
         return
@@ -24,13 +24,16 @@ def start(memory: Memory) -> None:
         question.recent(memory)
 
 
-memory = engine.memory()
+memory = who.memory()
 run_id = state.asked("run")
 if run_id is not None:
     with frame.found("ask", "Question"):
         memory.jobs.get(run_id)
 with problems.shown():
+    other_id = state.asked("beside")
     if run_id is None:
         start(memory)
+    elif other_id is not None:
+        beside_view.show(memory, run_id, other_id)
     else:
         answer_view.run(memory, run_id)

@@ -5,12 +5,11 @@ from __future__ import annotations
 import streamlit as st
 
 from memoir_engine import Action, Memory, Overview
-from ui import charts, engine, figures, filing, first_questions, frame, jobs, problems, wording, wording_tree
+from ui import charts, figures, filing, first_questions, frame, jobs, problems, review_link, who, wording, wording_tree
 from ui.escape import md_escape
 from ui.question import per_path_limit
 
 SHOWN = 6  # of what needs attention
-ALONE = "local"  # the actor of an app that nobody signs in to
 
 
 def numbers(overview: Overview) -> None:
@@ -39,11 +38,11 @@ def ask_box(memory: Memory) -> None:
 
 
 def attention(memory: Memory, overview: Overview) -> None:
-    drafts = len(memory.helpers.drafts())
+    drafts, to_review = len(memory.helpers.drafts()), review_link.waiting(memory)
     with st.container(border=True, key="attention"):
         st.markdown(f"**{wording.ATTENTION}**")
         failed = filing.unsettled(memory)
-        if not overview.interrupted and not drafts and not failed:
+        if not overview.interrupted and not drafts and not failed and not to_review:
             st.markdown(wording.ALL_WELL)
         if drafts:
             waiting(drafts)
@@ -56,6 +55,7 @@ def attention(memory: Memory, overview: Overview) -> None:
                 st.page_link(f"../pages/{where}.py", label="Open", query_params={"run": run.id} if where == "ask" else None)
         if overview.interrupted:
             st.caption(wording.INTERRUPTED_NOTE)
+        review_link.line(to_review)
 
 
 def waiting(drafts: int) -> None:
@@ -75,18 +75,18 @@ def activity(memory: Memory, overview: Overview) -> None:
             st.caption(wording.NO_ACTIVITY)
         with st.container(gap="xsmall"):
             for action in overview.last_actions[:7]:
-                st.markdown(line(action, names.get(action.run_id or "", "")))
+                st.markdown(line(action, names.get(action.run_id or "", ""), memory.actor.name))
         head = memory.audit.head()
         st.caption(f":material/link: Audit head {figures.count(head.seq)} · `{head.hash[:16]}`")
 
 
-def line(action: Action, name: str) -> str:
+def line(action: Action, name: str, me: str) -> str:
     verb = wording.VERBS.get(action.verb, md_escape(action.verb))
     about = f" **{md_escape(figures.one_line(name, 40))}**" if name else ""
     undone = " :orange-badge[taken back]" if action.undone_by else ""
     reason = f" · {md_escape(figures.one_line(action.reason, 60))}" if action.reason else ""
-    who = wording_tree.YOU if action.actor == ALONE else md_escape(action.actor)
-    return f":small[{who} {verb}{about}{undone}{reason} :gray[{figures.ago(action.at)}]]"
+    actor = wording_tree.YOU if action.actor in (me, who.ALONE) else md_escape(action.actor)
+    return f":small[{actor} {verb}{about}{undone}{reason} :gray[{figures.ago(action.at)}]]"
 
 
 def subjects(memory: Memory) -> None:
@@ -108,7 +108,7 @@ def first_steps(memory: Memory) -> None:
 
 
 st.query_params.clear()  # this page has none; what another page left in the address would only mislead
-memory = engine.memory()
+memory = who.memory()
 with frame.head("overview", "Memory overview"):
     pass
 with problems.shown():

@@ -10,7 +10,7 @@ from typing import Any
 import streamlit as st
 
 from memoir_engine import Memory, ModelCheck, SettingView
-from ui import engine, figures, frame, problems
+from ui import figures, frame, memory_file, problems, who
 from ui import wording_settings as said
 from ui.escape import md_escape
 
@@ -127,7 +127,7 @@ def _value(memory: Memory, setting: SettingView) -> str:
     return setting.value
 
 
-memory = engine.memory()
+memory = who.memory()
 with frame.head("settings", "Settings"):
     pass
 with problems.shown():
@@ -138,4 +138,5 @@ with problems.shown():
         places(settings)
     with right:
         audit(memory)
+        memory_file.show(memory)
     in_force(memory, settings)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import streamlit as st
 
 from memoir_engine import Memory
-from ui import draft_form, drafts, engine, frame, jobs, problems, source_view, state, uploads
+from ui import draft_form, drafts, frame, jobs, problems, source_view, state, uploads, who
 from ui import wording_sources as said
 
 
@@ -24,7 +24,7 @@ def everything(memory: Memory) -> None:
         source_view.table(memory)
 
 
-memory = engine.memory()
+memory = who.memory()
 draft, source_id = state.asked("draft"), state.asked_id("src")
 if draft is not None:
     draft_form.show(memory, draft)

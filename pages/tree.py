@@ -4,48 +4,82 @@ from __future__ import annotations
 
 import streamlit as st
 
-from memoir_engine import Category, Chunk, Memory
-from ui import engine, filing, frame, problems, state, tree_view, wording
+from memoir_engine import Category, Chunk, Memory, TreeAt
+from ui import filing, frame, history_view, past, problems, state, tree_edit, tree_view, undo_banner, who, wording
 from ui.components.tree import category_tree
 
 TREE_WIDTH = 370  # px; where what stands beside it would get too narrow, it moves below
 
 
-def asked(memory: Memory) -> tuple[Category | None, Chunk | None]:
+def asked(tree: TreeAt) -> tuple[Category | None, Chunk | None]:
     """The category and the chunk that the URL names."""
     chunk_id, category_id = state.asked_id("chunk"), state.asked_id("cat")
-    chunk = memory.tree.chunk(chunk_id) if chunk_id is not None else None
+    chunk = tree.chunk(chunk_id) if chunk_id is not None else None
     if chunk is not None and chunk.category_id is not None:
         category_id = chunk.category_id
-    return (memory.tree.node(category_id) if category_id is not None else None), chunk
+    return (tree.node(category_id) if category_id is not None else None), chunk
 
 
-def draw(memory: Memory) -> None:
+def draw(memory: Memory, looked_at: past.Past | None) -> None:
     overview = memory.overview()
+    if looked_at is not None:
+        draw_past(memory, looked_at)
+        return
     if not overview.categories:
         frame.empty(wording.TREE_EMPTY, wording.TREE_EMPTY_TEXT, ":material/account_tree:")
         frame.first_buttons(memory)
         return
     filing.follow(memory, key="tree-filed")
+    undo_banner.show(memory)
     with st.container(horizontal=True, gap="medium"):
         left, right = st.container(width=TREE_WIDTH), st.container()
     found: tuple[Category | None, Chunk | None] = (None, None)
     with right, problems.noted():
-        found = asked(memory)
+        found = asked(memory.tree)
     category, chunk = found
     with left:
-        category_tree(memory, key="tree", total=overview.categories, version=memory.audit.head().seq, shown=category)
+        version = str(memory.audit.head().seq)
+        category_tree(memory.tree, key="tree", total=overview.categories, version=version, shown=category)
     with right:
         if chunk is not None:
-            tree_view.chunk(memory, chunk)
+            tree_view.chunk(memory, memory.tree, chunk)
+            history_view.chunk(memory, chunk.id)
         elif category is not None:
-            tree_view.category(memory, category)
+            tree_view.category(memory, memory.tree, category)
+            history_view.category(memory, category.id)
         else:
-            tree_view.root(memory, overview)
+            tree_view.root(memory.tree, overview.sources)
+            tree_edit.show(memory, None)
 
 
-memory = engine.memory()
+def draw_past(memory: Memory, then: past.Past) -> None:
+    """The tree as it stood, with what is different now; nothing can be changed from here."""
+    past.panel(memory, then)
+    with st.container(horizontal=True, gap="medium"):
+        left, right = st.container(width=TREE_WIDTH), st.container()
+    found: tuple[Category | None, Chunk | None] = (None, None)
+    with right, past.noted():
+        found = asked(then.tree)
+    category, chunk = found
+    with left:
+        total, version = len(then.tree.all()), f"{then.seq}-{memory.audit.head().seq}"
+        category_tree(then.tree, key="tree-then", total=total, version=version, shown=category, marks=past.marks(then))
+    with right:
+        past.note(then, memory, category, chunk)
+        if chunk is not None:
+            tree_view.chunk(memory, then.tree, chunk)
+        elif category is not None:
+            tree_view.category(memory, then.tree, category)
+        elif not state.asked("cat") and not state.asked("chunk"):
+            tree_view.root(then.tree, None)
+            past.since(then)
+        history_view.asked(memory)
+
+
+memory = who.memory()
 with frame.head("tree", "Category tree"):
-    pass
+    looked_at = past.asked(memory)
+    st.space("stretch")
+    past.button(memory, looked_at)
 with problems.shown():
-    draw(memory)
+    draw(memory, looked_at)

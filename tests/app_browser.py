@@ -43,6 +43,12 @@ def cells(within: Page | Locator, text: str) -> Locator:
     return within.locator("canvas td", has_text=re.compile(f"^{re.escape(text)}$"))
 
 
+def pick(page: Page, label: re.Pattern[str], option: re.Pattern[str]) -> None:
+    """Open a list and take one of it by keys: a click can land beside a field that is still sliding into its place."""
+    page.get_by_role("combobox", name=label).press("ArrowDown")
+    page.get_by_role("option", name=option).click()
+
+
 def ask(page: Page, question: str) -> None:
     page.get_by_role("textbox", name="Question").fill(question)
     page.locator(".st-key-ask-go button").click()

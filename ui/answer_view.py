@@ -5,10 +5,27 @@ Invariant: what is drawn comes from the ledger by the run's id alone, so a reloa
 
 from __future__ import annotations
 
+from functools import partial
+
 import streamlit as st
 
 from memoir_engine import Decision, EventView, Memory, QueryResult, RunDetail, RunView
-from ui import asked_view, drawers, figures, frame, jobs, problems, question, run_tables, state, wording
+from ui import (
+    as_of,
+    asked_view,
+    beside_view,
+    drawers,
+    figures,
+    frame,
+    jobs,
+    problems,
+    question,
+    report_buttons,
+    run_tables,
+    state,
+    wording,
+)
+from ui import wording_erasing as erased
 from ui.components import answer, choices, copylink
 from ui.escape import md_escape
 from ui.export import as_json
@@ -24,6 +41,7 @@ def run(memory: Memory, run_id: str) -> None:
         return
     _head(memory, view)
     _question(view)
+    as_of.banner(memory, view)
     if view.status in jobs.ACTIVE:
         _while_running(memory, run_id)
     else:
@@ -32,7 +50,7 @@ def run(memory: Memory, run_id: str) -> None:
 
 def _head(memory: Memory, view: RunView) -> None:
     with frame.head("ask", "Question"):
-        st.badge(f"run {view.id[-8:]}", color="gray", help=view.id)
+        st.badge(view.id[-8:], color="gray", help=f"run {view.id}")
         jobs.status_badge("answered" if view.status == "done" else view.status)
         st.space("stretch")
         if view.status in jobs.ACTIVE:
@@ -47,6 +65,8 @@ def _head(memory: Memory, view: RunView) -> None:
                 on_click=state.show,
                 kwargs={"run": None, **question.NOTHING},
             )
+            if view.status == "done":
+                beside_view.button(memory, view)
             st.button(
                 wording.SAME_AGAIN,
                 key="ask-same",
@@ -63,6 +83,7 @@ def _head(memory: Memory, view: RunView) -> None:
                 key="ask-export",
                 on_click="ignore",
             )
+            report_buttons.show(partial(memory.reports.run, view.id), name=f"run-{view.id}", key="run")
         copylink.show("ask-link", run=view.id)
 
 
@@ -109,6 +130,7 @@ def _ended(memory: Memory, detail: RunDetail) -> None:
     with right:
         if result.decisions or detail.run.status == "done":
             frame.metrics(_numbers(detail, result), width=84)
+    beside_view.branch_of(detail.run, result, link=True)
     for warning in result.warnings:
         st.caption(f":orange[:material/warning:] {md_escape(warning)}")
     if result.decisions:
@@ -128,6 +150,9 @@ def _answer(memory: Memory, view: RunView, result: QueryResult) -> None:
             st.warning(wording.NOT_ENDED, icon=":material/power_off:")
         return
     st.markdown(f"**{wording.ANSWER}**")
+    if not result.answer:
+        st.caption(f":material/delete_forever: {erased.ANSWER}")
+        return
     cited = answer.show(result.answer, result.used_chunks, key=f"answer-{result.run_id}")
     used = [each for each in result.used_chunks if each.cited]
     leaves = len({each.category_path for each in used})

@@ -34,7 +34,8 @@ DARK = {
 HUES_LIGHT = ["#E0E7FF", "#E0F2FE", "#D1FAE5", "#FEF3C7", "#FCE7F3", "#EDE9FE", "#FFE4E6", "#E2E8F0"]
 HUES_DARK = ["#312E81", "#0C4A6E", "#064E3B", "#5F3F0E", "#701A4B", "#4C1D95", "#6B1D2A", "#334155"]
 MANY = 12  # categories of level 1 beyond which only they are drawn: what is inside would have no room for its name
-LINE = 12  # characters
+LINE, LONGEST_WORD = 12, 20  # characters of a line on a tile, and of a word longer than that
+LONGEST, ABOVE = 40, 18  # characters of a name on its own tile, and above others; pointed at, all of it is shown
 WHOLE = "all"  # the tile around all others; no category has this id
 MARKS = 300  # tiles; more would freeze the page
 MOST = 200  # bars; a run with more shows its first
@@ -89,7 +90,8 @@ def treemap(categories: Sequence[Category], *, dark: bool) -> Any:
     hues, colors = (HUES_DARK, DARK) if dark else (HUES_LIGHT, LIGHT)
     tiles = go.Treemap(
         ids=[WHOLE, *(str(category.id) for category in shown)],
-        labels=[wording.ROOT, *(html.escape(category.name, quote=False) for category in shown)],
+        labels=[wording.ROOT, *(html.escape(figures.one_line(category.name, ABOVE), quote=False) for category in shown)],
+        customdata=[wording.ROOT, *(html.escape(category.name, quote=False) for category in shown)],
         parents=["", *(str(category.parent_id) if category.parent_id else WHOLE for category in shown)],
         values=[sum(c.chunks for c in shown if c.parent_id is None), *(category.chunks for category in shown)],
         branchvalues="total",
@@ -101,7 +103,7 @@ def treemap(categories: Sequence[Category], *, dark: bool) -> Any:
         },
         text=[wording.ROOT, *(_tile(category, parents) for category in shown)],
         texttemplate="%{text}",
-        hovertemplate="%{label}: %{value} chunks<extra></extra>",
+        hovertemplate="%{customdata}: %{value} chunks<extra></extra>",
         textfont={"color": colors["text"], "size": 12.5},
         tiling={"pad": 3, "packing": "squarify"},
         pathbar={"visible": False},
@@ -119,5 +121,6 @@ def treemap(categories: Sequence[Category], *, dark: bool) -> Any:
 
 def _tile(category: Category, parents: set[int | None]) -> str:
     """A name as it stands on its tile: on one line above others, else in lines short enough for a narrow tile."""
-    lines = [category.name] if category.id in parents else textwrap.wrap(category.name, LINE, break_long_words=False)
+    words = textwrap.wrap(figures.one_line(category.name, LONGEST), LINE, break_long_words=False)
+    lines = [category.name] if category.id in parents else [figures.one_line(line, LONGEST_WORD) for line in words]
     return f"{'<br>'.join(html.escape(line, quote=False) for line in lines)} · {category.chunks:,}"

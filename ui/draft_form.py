@@ -10,7 +10,7 @@ from __future__ import annotations
 import streamlit as st
 
 from memoir_engine import HelperDraft, HelperPreview, MemoirError, Memory
-from ui import drafts, frame, jobs, problems, state
+from ui import drafts, figures, frame, jobs, problems, state
 from ui import wording_sources as said
 from ui.components import copylink
 from ui.escape import md_escape
@@ -41,11 +41,11 @@ def show(memory: Memory, draft_id: str) -> None:
 
 
 def _head(name: str, draft_id: str) -> None:
-    with frame.head("sources", md_escape(name)):
+    with frame.head("sources", *figures.named(name, 60)):
         jobs.status_badge(jobs.WAITING)
         st.space("stretch")
         copylink.show("draft-link", draft=draft_id)
-        st.page_link("../pages/sources.py", label=said.ALL_SOURCES, icon=":material/arrow_back:")
+        frame.here(said.ALL_SOURCES, key="all-sources", icon=":material/arrow_back:")
 
 
 def _gone(gone: MemoirError, source_id: int | None) -> None:
@@ -53,12 +53,12 @@ def _gone(gone: MemoirError, source_id: int | None) -> None:
         pass
     problems.show(gone)
     if source_id:
-        st.page_link("../pages/sources.py", label="Open", icon=":material/arrow_forward:", query_params={"src": str(source_id)})
-    st.page_link("../pages/sources.py", label=said.ALL_SOURCES, icon=":material/arrow_back:")
+        frame.here("Open", key="draft-open", icon=":material/arrow_forward:", src=source_id)
+    frame.here(said.ALL_SOURCES, key="all-sources", icon=":material/arrow_back:")
 
 
 def _until_it_waits(memory: Memory, draft_id: str, name: str) -> None:
-    with frame.head("sources", md_escape(name)):
+    with frame.head("sources", *figures.named(name, 60)):
         pass
 
     @st.fragment(run_every=EVERY_S, key="draft-live")

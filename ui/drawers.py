@@ -9,8 +9,8 @@ from typing import Literal
 
 import streamlit as st
 
-from memoir_engine import Category, Memory, QueryResult, UsedChunk
-from ui import figures, problems, wire, wording
+from memoir_engine import Category, Memory, QueryResult, TreeAt, UsedChunk
+from ui import as_of, beside_view, figures, problems, wire, wording
 from ui.components import answer, reader
 from ui.components.choices import Picked
 from ui.escape import md_escape
@@ -26,7 +26,7 @@ def open_for(memory: Memory, picked: Picked, result: QueryResult | None = None) 
     elif picked.kind == "leaf" and result is not None:
         leaf(memory, picked.id, result)
     else:
-        category(memory, picked.id)
+        category(memory, picked.id, result)
 
 
 @st.dialog(wording.EVIDENCE_TITLE, width=WIDTH, position="right", icon=":material/format_quote:")
@@ -37,7 +37,8 @@ def evidence(memory: Memory, used: UsedChunk, label: int) -> None:
         text = memory.sources.text(chunk.source_id)
     with st.container(horizontal=True, vertical_alignment="center"):
         st.badge(f"citation {label}", color="blue")
-        st.markdown(f"**{md_escape(chunk.source_name)}** · {figures.chunk_name(chunk)}", width="content")
+        name, full = figures.named(chunk.source_name, 48)
+        st.markdown(f"**{name}** · {figures.chunk_name(chunk)}", width="content", help=full)
     st.caption(md_escape(figures.path(used.category_path)))
     reader.show(reader.chunk_in_source(chunk, text, used.quotes), key=f"cite-{used.chunk_id}-{used.number}", height=520)
     _links(chunk.id, chunk.source_id)
@@ -73,23 +74,30 @@ def _height(text: str) -> int | Literal["content"]:
 
 
 @st.dialog(wording.CATEGORY_TITLE, width=WIDTH, position="right", icon=":material/account_tree:")
-def category(memory: Memory, category_id: int) -> None:
+def category(memory: Memory, category_id: int, result: QueryResult | None = None) -> None:
+    """What a category holds; of a question's `result`, also what would have been had it been taken."""
+    seq = None if result is None else result.as_of_seq
+    tree = as_of.tree(memory, seq)
     with problems.shown():
-        node = memory.tree.node(category_id)
-    st.subheader(md_escape(node.name), anchor=False)
+        node = tree.node(category_id)
+    name, full = figures.named(node.name, 64)
+    st.subheader(name, anchor=False, help=full)
     if node.level > 1:
         st.caption(md_escape(figures.path(node.path[:-1])))
     with st.grid(2, gap="small"):
         st.metric("Chunks", figures.count(node.chunks), border=True)
         st.metric("Categories inside", figures.count(node.children), border=True)
-    st.page_link("../pages/tree.py", label=wording.IN_TREE, icon=":material/account_tree:", query_params={"cat": str(node.id)})
-    _inside(memory, node)
+    there = as_of.place(seq, cat=node.id)
+    st.page_link("../pages/tree.py", label=wording.IN_TREE, icon=":material/account_tree:", query_params=there)
+    _inside(tree, node, seq)
+    if result is not None:
+        beside_view.take(memory, result, category_id)
 
 
-def _inside(memory: Memory, node: Category) -> None:
+def _inside(tree: TreeAt, node: Category, seq: int | None) -> None:
     """What one would go there to see: the categories of it, or the first chunks of a leaf."""
     if node.is_leaf:
-        chunks = memory.tree.chunks(node.id, limit=SOME).chunks
+        chunks = tree.chunks(node.id, limit=SOME).chunks
         st.markdown(f"**{wording.FILED_HERE}**")
         reader.show(
             [reader.Block(c.text, label=c.source_name, side=figures.chunk_name(c)) for c in chunks], key=f"drawer-{node.id}"
@@ -97,9 +105,9 @@ def _inside(memory: Memory, node: Category) -> None:
         return
     st.markdown(f"**{wording.INSIDE}**")
     with st.container(gap="xsmall"):
-        for child in sorted(memory.tree.children(node.id), key=lambda c: (-c.chunks, c.name))[:MOST]:
-            label = f"{md_escape(child.name)} :gray[· {figures.plural(child.chunks, 'chunk', 'chunks')}]"
-            st.page_link("../pages/tree.py", label=label, query_params={"cat": str(child.id)})
+        for child in sorted(tree.children(node.id), key=lambda c: (-c.chunks, c.name))[:MOST]:
+            label = f"{figures.named(child.name, 40)[0]} :gray[· {figures.plural(child.chunks, 'chunk', 'chunks')}]"
+            st.page_link("../pages/tree.py", label=label, query_params=as_of.place(seq, cat=child.id))
 
 
 @st.dialog(wording.EVIDENCE, width=WIDTH, position="right", icon=":material/menu_book:")
@@ -112,9 +120,8 @@ def leaf(memory: Memory, category_id: int, result: QueryResult) -> None:
     st.caption(md_escape(figures.path(chunks[0].category_path)))
     blocks = reader.chunks_read(chunks, result.used_chunks, answer.labels(result.answer, result.used_chunks))
     reader.show(blocks, key=f"leaf-{result.run_id}-{category_id}", height=560)
-    st.page_link(
-        "../pages/tree.py", label=wording.IN_TREE, icon=":material/account_tree:", query_params={"cat": str(category_id)}
-    )
+    there = as_of.place(result.as_of_seq, cat=category_id)
+    st.page_link("../pages/tree.py", label=wording.IN_TREE, icon=":material/account_tree:", query_params=there)
 
 
 def _links(chunk_id: int, source_id: int) -> None:

@@ -74,4 +74,5 @@ def _batch(body: dict[str, Any], attempt: int) -> list[Any]:
 
 
 def _line(body: dict[str, Any]) -> str:
-    return f"{int(body['position']) + 1:>4}  {figures.path(body['path'])}   “{figures.one_line(str(body['quote']), 44)}”"
+    quote = f"   “{figures.one_line(str(body['quote']), 44)}”" if body["quote"] else ""
+    return f"{int(body['position']) + 1:>4}  {figures.path(body['path'])}{quote}"

@@ -107,6 +107,12 @@ def shortened(name: str, limit: int = 60) -> str:
     return f"{flat[: limit - tail - 1].rstrip()}…{flat[-tail:].lstrip()}"
 
 
+def named(name: str, limit: int) -> tuple[str, str | None]:
+    """A name as Markdown, cut where it is too long for its place, and then the whole of it, to be shown on demand."""
+    short = shortened(name, limit)
+    return md_escape(short), None if short == " ".join(name.split()) else md_escape(name)
+
+
 def one_line(text: str, limit: int = 160) -> str:
     flat = " ".join(text.split())
     return flat if len(flat) <= limit else flat[: limit - 1].rstrip() + "…"

@@ -9,14 +9,16 @@ from typing import Literal
 import streamlit as st
 
 from memoir_engine import MemoirError, Memory
-from ui import figures, filing, problems, wording, wording_errors
+from ui import figures, filing, problems, state, wording, wording_errors
 from ui.escape import md_escape
 
 ICONS = {
     "overview": ":material/space_dashboard:",
     "sources": ":material/upload_file:",
+    "review": ":material/fact_check:",
     "tree": ":material/account_tree:",
     "ask": ":material/manage_search:",
+    "activity": ":material/history:",
     "settings": ":material/settings:",
 }
 
@@ -24,10 +26,10 @@ A_ROW: list[Literal["single-row", "single-cell"]] = ["single-row", "single-cell"
 
 
 @contextmanager
-def head(page: str, title: str) -> Iterator[None]:
-    """The page's title; what is drawn inside stands to its right."""
+def head(page: str, title: str, full: str | None = None) -> Iterator[None]:
+    """The page's title, and where it is cut the whole of it; what is drawn inside stands to its right."""
     with st.container(horizontal=True, vertical_alignment="center", key=f"head-{page}"):
-        st.title(title, icon=ICONS[page], anchor=False, width="content")
+        st.title(title, icon=ICONS[page], anchor=False, width="content", help=full)
         yield
 
 
@@ -41,6 +43,13 @@ def found(page: str, title: str) -> Iterator[None]:
             pass
         problems.show(error)
         st.stop()
+
+
+def here(label: str, *, key: str, icon: str | None = None, help: str | None = None, **query: str | int) -> None:
+    """The way to another place on the same page: a link of a page to itself would draw it and leave the address as it was."""
+    if st.button(label, key=key, icon=icon, help=help, type="tertiary"):
+        state.only(**query)
+        st.rerun()
 
 
 def offline_banner(memory: Memory) -> None:

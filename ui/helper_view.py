@@ -11,7 +11,7 @@ from collections.abc import Sequence
 import streamlit as st
 
 from memoir_engine import Action, Helper, Memory, RunView, Source
-from ui import figures, filing, jobs, problems
+from ui import figures, filing, jobs, problems, who
 from ui import wording_sources as said
 from ui.components import reader
 from ui.escape import md_escape
@@ -39,7 +39,7 @@ def card(memory: Memory, source: Source) -> None:
 def tab(memory: Memory, source: Source, *, live: bool) -> None:
     """Everything about it; live: whether it can be changed."""
     history = memory.helpers.history(source.id)
-    if live:
+    if live and who.may(memory, key="helper"):
         _change(memory, source, next((one for one in history if one.in_force), None))
     if not history:
         st.caption(said.NO_HELPER)
@@ -169,7 +169,7 @@ def _last_change(memory: Memory, source_id: int) -> None:
     line = said.LAST_CHANGE.format(actor=md_escape(last.actor), verb=verb, when=figures.ago(last.at), reason=reason)
     with st.container(horizontal=True, vertical_alignment="center"):
         st.caption(line, width="content")
-        if st.button(said.UNDO, key="helper-undo", icon=":material/undo:"):
+        if st.button(said.UNDO, key="helper-undo", icon=":material/undo:", disabled="auditor" not in memory.actor.roles):
             with problems.noted():
                 memory.review.undo(last.action_id)
                 st.rerun()

@@ -40,10 +40,9 @@ def going_on(memory: Memory, run: RunView) -> str:
 
 def _answers_kept(memory: Memory, run: RunView) -> int:
     """Counted once for each state of the run, since a list of jobs is drawn again and again."""
-    key = f"kept-{run.id}-{run.calls}"
+    key = f"kept-{run.id}-{run.calls + run.reused}"
     if key not in st.session_state:
-        calls = memory.runs.get(run.id).calls
-        st.session_state[key] = len({call.fingerprint for call in calls if call.error is None})
+        st.session_state[key] = memory.runs.answers_kept(run.id)
     return int(st.session_state[key])
 
 

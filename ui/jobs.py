@@ -10,7 +10,7 @@ from datetime import UTC, datetime
 import streamlit as st
 
 from memoir_engine import Memory, RunView
-from ui import feed, figures, filing, job_log, problems, wording
+from ui import feed, figures, filing, job_log, problems, who, wording, wording_who
 from ui import wording_sources as said
 from ui.escape import md_escape
 
@@ -76,10 +76,8 @@ def _active(runs: tuple[RunView, ...]) -> set[str]:
 def _card(memory: Memory, run: RunView) -> None:
     with st.container(border=True, key=f"job-{run.id}", gap="small"):
         with st.container(horizontal=True, vertical_alignment="center"):
-            name = name_of(run)
-            short = figures.shortened(name, 44)
-            full = md_escape(name) if short != name else None
-            st.markdown(f":material/description: **{md_escape(short)}**", width="content", help=full)
+            name, full = figures.named(name_of(run), 44)
+            st.markdown(f":material/description: **{name}**", width="content", help=full)
             if _was_there(run):
                 st.badge(said.WAS_THERE, color="gray", icon=":material/content_copy:")
             else:
@@ -97,6 +95,8 @@ def _card(memory: Memory, run: RunView) -> None:
 
 
 def _buttons(memory: Memory, run: RunView) -> None:
+    mine = who.owns(memory, run.actor)
+    not_mine = None if mine else wording_who.ANOTHERS.format(name=md_escape(run.actor))
     if run.status in ACTIVE:
         heard = f"cancelling-{run.id}" in st.session_state
         every = said.CANCEL_ALL_SAMPLES if run.verb == "load_samples" else said.CANCEL
@@ -106,28 +106,33 @@ def _buttons(memory: Memory, run: RunView) -> None:
             icon=":material/stop_circle:",
             on_click=_cancel,
             args=(memory, run.id),
-            disabled=heard,
+            disabled=heard or not mine,
+            help=not_mine,
         )
     elif run.status == WAITING:
-        _link(said.SAY_WHAT, ":material/edit_note:", draft=run.id)
-        _give_up(memory, run.id, said.DRAFT_CANCEL)
+        _open(said.SAY_WHAT, ":material/edit_note:", draft=run.id)
+        _give_up(memory, run.id, said.DRAFT_CANCEL, not_mine)
     elif run.resumable:
-        if st.button(said.RESUME, key=f"resume-{run.id}", icon=":material/play_arrow:", type="primary"):
+        key, icon = f"resume-{run.id}", ":material/play_arrow:"
+        if st.button(said.RESUME, key=key, icon=icon, type="primary", disabled=not mine, help=not_mine):
             with problems.noted():
                 memory.jobs.resume(run.id)
                 st.rerun()
-        _give_up(memory, run.id, said.DISCARD)
+        _give_up(memory, run.id, said.DISCARD, not_mine)
     elif run.result.get("source_id"):
-        _link("Open", ":material/arrow_forward:", src=run.result["source_id"])
+        _open("Open", ":material/arrow_forward:", src=run.result["source_id"])
 
 
-def _link(label: str, icon: str, **parameters: str | int) -> None:
+def _open(label: str, icon: str, **parameters: str | int) -> None:
+    """To a place on the Sources page, from there as from elsewhere; a link of a page to itself leaves the address as it was."""
     query = {name: str(value) for name, value in parameters.items()}
-    st.page_link("../pages/sources.py", label=label, icon=icon, query_params=query)
+    if st.button(label, key="-".join(["open", *query, *query.values()]), icon=icon, type="tertiary"):
+        st.switch_page("../pages/sources.py", query_params=query)
 
 
-def _give_up(memory: Memory, run_id: str, label: str) -> None:
-    if st.button(label, key=f"give-up-{run_id}", icon=":material/delete:", help=said.DISCARD_HELP):
+def _give_up(memory: Memory, run_id: str, label: str, not_mine: str | None) -> None:
+    about = not_mine or said.DISCARD_HELP
+    if st.button(label, key=f"give-up-{run_id}", icon=":material/delete:", help=about, disabled=not_mine is not None):
         with problems.noted():
             memory.jobs.cancel(run_id)
             st.rerun()

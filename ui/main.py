@@ -1,6 +1,7 @@
-"""The frame around every page: configuration, the guard, the navigation.
+"""The frame around every page: configuration, the guards, the navigation.
 
-Invariant: no page runs before the guard; a memory that cannot be opened is said so once, on whatever page was asked for.
+Invariant: no page runs, and none is offered, before whoever has to sign in has done so; a memory that cannot be opened is
+said so once, on whatever page was asked for.
 """
 
 from __future__ import annotations
@@ -10,7 +11,7 @@ from pathlib import Path
 import streamlit as st
 
 from memoir_engine import MemoirError, Memory
-from ui import engine, frame, problems, wording
+from ui import frame, problems, who, wording
 
 HERE = Path(__file__).resolve().parent
 PAGES = HERE.parent / "pages"
@@ -30,7 +31,7 @@ def page(name: str, title: str, *, default: bool = False) -> st.Page:
 def guard() -> Memory:
     """The open memory, or its error and the end of this page."""
     try:
-        return engine.memory()
+        return who.memory()
     except MemoirError as error:
         problems.show(error)
         st.stop()
@@ -38,15 +39,17 @@ def guard() -> Memory:
 
 st.set_page_config(page_title="Memoir", page_icon=HERE / "static" / "favicon.svg", layout="wide")
 st.logo(HERE / "static" / "logo.svg", icon_image=HERE / "static" / "favicon.svg", size="large")
+who.guard()
 chosen = st.navigation(
     {
         "": [page("overview", "Overview", default=True)],
-        "Build": [page("sources", "Sources")],
+        "Build": [page("sources", "Sources"), page("review", "Review")],
         "Explore": [page("tree", "Category tree"), page("ask", "Ask")],
-        "Admin": [page("settings", "Settings")],
+        "Admin": [page("activity", "Activity"), page("settings", "Settings")],
     }
 )
 memory = guard()
 frame.foot(memory)
+who.foot(memory)
 frame.offline_banner(memory)
 chosen.run()

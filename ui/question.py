@@ -7,11 +7,12 @@ from typing import Any, Literal
 import streamlit as st
 
 from memoir_engine import Memory, RunView
-from ui import figures, frame, jobs, problems, state, wording
+from ui import as_of, figures, frame, jobs, problems, state, wording
 
 RECENT = 10
 WIDEST = 12
-NOTHING: dict[str, str | int | None] = dict.fromkeys(("q", "a_strategy", "n", "n2", "limit", "budget", "net"))  # of the form
+FIELDS = ("q", "a_strategy", "n", "n2", "limit", "budget", "net", as_of.NAME)
+NOTHING: dict[str, str | int | None] = dict.fromkeys(FIELDS)  # of the form
 
 
 def form(memory: Memory, prefilled: str) -> None:
@@ -19,7 +20,7 @@ def form(memory: Memory, prefilled: str) -> None:
     text = st.text_area(
         wording.QUESTION, value=prefilled, placeholder=wording.QUESTION_PLACEHOLDER, height=110, key=f"question-{prefilled}"
     )
-    options = _strategy(memory) | _more(memory)
+    options = _strategy(memory) | _more(memory) | as_of.field(memory)
     if st.button(wording.ASK, type="primary", icon=":material/manage_search:", key="ask-go", shortcut="ctrl+enter"):
         with problems.noted():
             run_id = memory.start("query", question=text, **options)
@@ -62,6 +63,7 @@ def again(view: RunView) -> dict[str, str | int | None]:
         "limit": asked.get("prompt_limiting_strategy"),
         "budget": asked.get("max_token_budget"),
         "net": None if net is None else int(bool(net)),
+        as_of.NAME: as_of.moment(view),
     }
 
 

@@ -3,17 +3,21 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from contextlib import suppress
 
 import streamlit as st
 
-from memoir_engine import Chunk, Memory, Source
-from ui import figures, frame, helper_view, jobs, state
+from memoir_engine import Chunk, MemoirError, Memory, Source
+from ui import erase_panel, figures, frame, helper_view, jobs, review_link, sign_panel, state
 from ui import wording_sources as said
-from ui.components import reader
+from ui.components import place, reader
 from ui.escape import md_escape
 
 PAGE = 20  # chunks on one page of the text
 MOST = 200
+ROWS = 20  # on one page of the table
+LONGEST = 60  # characters of a name in a title
+PAGE_KEY = "s_page"
 LIVE = ("filed", "stored")
 
 
@@ -24,6 +28,7 @@ def table(memory: Memory) -> None:
     hidden = [source for source in sources if source.status not in LIVE]
     with st.container(horizontal=True, vertical_alignment="bottom"):
         st.subheader(said.ALL_SOURCES, anchor=False, width="content")
+        place.keep("sources")
         st.space("stretch")
         earlier = bool(hidden) and st.toggle(said.SHOW_EARLIER, key="s_earlier", bind="query-params")
     if not sources and jobs.any_known(memory):
@@ -34,18 +39,26 @@ def table(memory: Memory) -> None:
         frame.first_buttons(memory)
         return
     shown = sources if earlier else tuple(source for source in sources if source.status in LIVE)
-    _rows(shown, hidden=0 if earlier else len(hidden))
+    _paged(shown, hidden=0 if earlier else len(hidden))
     if len(found) > limit and st.button(said.MORE_SOURCES, key="src-more", icon=":material/expand_more:"):
         st.session_state["src-pages"] = limit // MOST + 1
         st.rerun()
 
 
-def _rows(sources: tuple[Source, ...], *, hidden: int) -> None:
-    import pandas as pd
-
+def _paged(sources: tuple[Source, ...], *, hidden: int) -> None:
     versions = "versions are" if hidden != 1 else "version is"
     left_out = said.EARLIER_HIDDEN.format(count=hidden, versions=versions) if hidden else ""
     st.caption(f"{said.OPEN_SOURCE} {left_out}")
+    pages = max(1, -(-len(sources) // ROWS))
+    page = min(pages, int(st.session_state.get(PAGE_KEY, 1)))
+    _rows(sources[(page - 1) * ROWS : page * ROWS])
+    if pages > 1:
+        st.pagination(pages, key=PAGE_KEY, bind="query-params", persist_state="session")
+
+
+def _rows(sources: tuple[Source, ...]) -> None:
+    import pandas as pd
+
     columns = {
         "Name": st.column_config.TextColumn(width=240),
         "Version": st.column_config.TextColumn(width=60),
@@ -63,7 +76,7 @@ def _rows(sources: tuple[Source, ...], *, hidden: int) -> None:
         on_select=lambda: _open("src-table", sources),
         selection_mode=frame.A_ROW,
         column_config=columns,
-        height=frame.table_height(len(sources)),
+        height="content",
     )
 
 
@@ -89,21 +102,30 @@ def _open(key: str, sources: Sequence[Source]) -> None:
 
 def detail(memory: Memory, source_id: int) -> None:
     source, versions = memory.sources.get(source_id), memory.sources.versions(source_id)
-    with frame.head("sources", md_escape(source.name)):
+    with frame.head("sources", *figures.named(source.name, LONGEST)):
         st.badge(source.kind, color="gray")
         if len(versions) > 1:
             st.badge(f"v{source.version}", color="blue")
         if source.status not in LIVE:
             st.badge(said.SOURCE_STATUS.get(source.status, source.status), color="orange")
+        place.top(f"source-{source.id}")
         st.space("stretch")
-        st.page_link("../pages/sources.py", label=said.ALL_SOURCES, icon=":material/arrow_back:")
+        review_link.show(memory, source=source.id)
+        frame.here(said.ALL_SOURCES, key="all-sources", icon=":material/arrow_back:")
+    if source.status == "erased":
+        _erased(memory, source, versions)
+        return
+    erase_panel.panel(memory, source)
     _not_in_force(source, versions)
+    _warnings(memory, source)
     left, right = st.columns([4, 8], gap="medium")
     with left:
         numbers = _numbers(source)
         frame.metrics(numbers, columns=3 if len(numbers) == 3 else 2, width=96)
         helper_view.card(memory, source)
         _facts(source)
+        sign_panel.show(memory, source_id=source.id)
+        erase_panel.button(memory, source)
     with right:
         chunks, helper, chain = st.tabs(
             [said.TAB_CHUNKS, said.TAB_HELPER, said.TAB_VERSIONS], key=f"src-tabs-{source.id}", on_change="rerun"
@@ -117,6 +139,25 @@ def detail(memory: Memory, source_id: int) -> None:
         if chain.open:
             with chain:
                 _versions(source, versions)
+
+
+def _erased(memory: Memory, source: Source, versions: tuple[Source, ...]) -> None:
+    """Its numbers, and what stands in its place."""
+    left, right = st.columns([4, 8], gap="medium")
+    with left:
+        frame.metrics(_numbers(source), columns=3, width=96)
+        if len(versions) > 1:
+            _versions(source, versions)
+    with right:
+        erase_panel.tombstone(memory, source)
+
+
+def _warnings(memory: Memory, source: Source) -> None:
+    """What its ingestion had to say about it, which stays true for as long as it is kept."""
+    with suppress(MemoirError):  # the run of another is not ours to read
+        run = memory.jobs.get(source.run_id or "")
+        for warning in run.result.get("warnings", ()):
+            st.markdown(f":orange[:material/warning: {md_escape(str(warning))}]")
 
 
 def _numbers(source: Source) -> dict[str, str]:
@@ -137,8 +178,7 @@ def _not_in_force(source: Source, versions: Sequence[Source]) -> None:
         st.markdown(f":orange[:material/history:] {note}", width="content")
         if newest is not None:
             st.space("stretch")
-            query = {"src": str(newest.id)}
-            st.page_link("../pages/sources.py", label=said.OPEN_NEWEST, icon=":material/arrow_forward:", query_params=query)
+            frame.here(said.OPEN_NEWEST, key="open-newest", icon=":material/arrow_forward:", src=newest.id)
 
 
 def _versions(source: Source, versions: tuple[Source, ...]) -> None:

@@ -31,6 +31,17 @@ def show(**wanted: str | int | None) -> None:
             st.query_params[name] = str(value)
 
 
+def only(**wanted: str | int) -> None:
+    """Make these the whole of the URL of this page."""
+    st.query_params.from_dict({name: str(value) for name, value in wanted.items()})
+
+
+def kept(**wanted: str | int) -> dict[str, str]:
+    """The address of something on a page that may be looking at the past: the moment stays in it."""
+    seq = asked("seq")
+    return {name: str(value) for name, value in wanted.items()} | ({"seq": seq} if seq is not None else {})
+
+
 def row(selected: Mapping[str, Any]) -> int | None:
     """The row of a table that was clicked, by its box or by any of its cells."""
     chosen = selected["selection"]

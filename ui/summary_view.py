@@ -5,10 +5,12 @@ Source: MEMOIR 9.B3.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 import streamlit as st
 
-from memoir_engine import Chunk, QueryResult, RunView
-from ui import figures, frame, wording
+from memoir_engine import Chunk, ChunkSummary, QueryResult, RunView
+from ui import figures, frame, state, wording
 from ui.components import reader
 
 
@@ -20,7 +22,11 @@ def show(run: RunView, result: QueryResult) -> None:
     frame.metrics(_numbers(result, result.compression_ratio), width=120, explained=False)
     st.caption(wording.SUMMARIES_ABOUT.format(ratio=f"{result.compression_ratio:.3f}"))
     chunks = {chunk.id: chunk for chunk in result.chunks}
-    _beside(result, chunks, _table(result, chunks))
+    kept = [each for each in result.summaries if each.chunk_id in chunks]
+    if kept:
+        _table(result, kept, chunks)
+        page = st.pagination(len(kept), key=_shown(result)) if len(kept) > 1 else 1
+        _beside(result, kept[page - 1], chunks)
 
 
 def _numbers(result: QueryResult, ratio: float) -> dict[str, str]:
@@ -33,8 +39,12 @@ def _numbers(result: QueryResult, ratio: float) -> dict[str, str]:
     return dict(zip(wording.SUMMARY_NUMBERS, values, strict=True))
 
 
-def _table(result: QueryResult, chunks: dict[int, Chunk]) -> int:
-    """The row that is looked at; the first until one is chosen."""
+def _shown(result: QueryResult) -> str:
+    """The key of which summary is looked at: the pages below the table, which a click on a row turns."""
+    return f"summary-shown-{result.run_id}"
+
+
+def _table(result: QueryResult, kept: Sequence[ChunkSummary], chunks: dict[int, Chunk]) -> None:
     import pandas as pd
 
     rows = [
@@ -46,8 +56,7 @@ def _table(result: QueryResult, chunks: dict[int, Chunk]) -> int:
             "Summary": len(each.text),
             "Of target": 100 * len(each.text) / each.target,
         }
-        for each in result.summaries
-        if each.chunk_id in chunks
+        for each in kept
     ]
     columns = {
         "Source": st.column_config.TextColumn(),
@@ -62,18 +71,22 @@ def _table(result: QueryResult, chunks: dict[int, Chunk]) -> int:
         hide_index=True,
         key=f"summaries-{result.run_id}",
         on_select="rerun",
-        selection_mode="single-row",
+        selection_mode=frame.A_ROW,
         column_config=columns,
         height=frame.table_height(len(rows), most=8),
-    ).selection.rows
-    return int(chosen[0]) if chosen and chosen[0] < len(rows) else 0
+    )
+    _turn(_shown(result), state.row(chosen), len(kept))
 
 
-def _beside(result: QueryResult, chunks: dict[int, Chunk], row: int) -> None:
-    kept = [each for each in result.summaries if each.chunk_id in chunks]
-    if not kept:
-        return
-    one, chunk = kept[row], chunks[kept[row].chunk_id]
+def _turn(page: str, row: int | None, count: int) -> None:
+    """Once per click on a row: whoever turns the page afterwards is not turned back."""
+    if row is not None and row < count and st.session_state.get(f"{page}-row") != row:
+        st.session_state[page] = row + 1
+    st.session_state[f"{page}-row"] = row
+
+
+def _beside(result: QueryResult, one: ChunkSummary, chunks: dict[int, Chunk]) -> None:
+    chunk = chunks[one.chunk_id]
     name = f"{chunk.source_name} · {figures.chunk_name(chunk)}"
     left, right = st.columns(2, gap="small")
     with left:

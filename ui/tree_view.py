@@ -6,49 +6,59 @@ from collections.abc import Sequence
 
 import streamlit as st
 
-from memoir_engine import Category, Chunk, Memory, Overview
-from ui import drawers, figures, frame, state, wording
+from memoir_engine import Category, Chunk, Memory, TreeAt
+from ui import drawers, figures, frame, review_link, sign_panel, state, tree_edit, wording, wording_past
 from ui.components import choices, copylink, reader
-from ui.escape import md_escape
 
 PAGE = 50
+LONGEST, CRUMB = 64, 28  # characters of a name in a title, and on the way to it
 
 
-def root(memory: Memory, overview: Overview) -> None:
+def root(tree: TreeAt, sources: int | None) -> None:
+    """sources: how many there are; None where only the tree is known."""
     st.subheader(wording.ROOT, anchor=False)
+    categories = tree.all()
     values = {
-        "Chunks": overview.chunks,
-        "Categories": overview.categories,
-        "Leaves": overview.leaves,
-        "Sources": overview.sources,
+        "Chunks": _all_chunks(categories),
+        "Categories": len(categories),
+        "Leaves": sum(node.is_leaf and node.chunks > 0 for node in categories),
+        **({} if sources is None else {"Sources": sources}),
     }
     frame.metrics({name: figures.count(value) for name, value in values.items()})
-    st.caption(wording.TREE_HINT)
-    _inside(memory.tree.roots(), "roots")
+    st.caption(wording.TREE_HINT if categories else wording_past.EMPTY_THEN)
+    if not categories:
+        return
+    _inside([node for node in categories if node.parent_id is None], "roots")
 
 
-def category(memory: Memory, node: Category) -> None:
-    _crumbs(memory.tree.path(node.id)[:-1])
+def category(memory: Memory, tree: TreeAt, node: Category) -> None:
+    _crumbs(tree.path(node.id)[:-1])
     _name(node)
     depth = memory.config.hierarchy_depth
     inside = {"Level": f"{node.level} of {depth}"} if node.is_leaf else {wording.INSIDE: figures.count(node.children)}
-    values = {"Chunks": figures.count(node.chunks), **inside, "Share of all": _share(memory, node)}
+    values = {"Chunks": figures.count(node.chunks), **inside, "Share of all": _share(tree, node)}
     frame.metrics(values, columns=3)
+    if tree.is_now:
+        review_link.show(memory, branch=node.id)
+        tree_edit.show(memory, node)
     if node.is_leaf:
-        _filed(memory, node)
+        _filed(tree, node)
     else:
         st.markdown(f"**{wording.INSIDE}**")
-        _inside(memory.tree.children(node.id), str(node.id))
+        _inside(tree.children(node.id), str(node.id))
+    if tree.is_now:
+        sign_panel.show(memory, category_id=node.id)
 
 
-def chunk(memory: Memory, shown: Chunk) -> None:
+def chunk(memory: Memory, tree: TreeAt, shown: Chunk) -> None:
     if shown.category_id is not None:
-        _crumbs(memory.tree.path(shown.category_id))
+        _crumbs(tree.path(shown.category_id))
     with st.container(horizontal=True, vertical_alignment="center"):
-        st.subheader(f"{figures.chunk_name(shown)} of {md_escape(shown.source_name)}", anchor=False, width="content")
+        source, full = figures.named(shown.source_name, LONGEST)
+        st.subheader(f"{figures.chunk_name(shown)} of {source}", anchor=False, width="content", help=full)
         st.badge(figures.tokens(shown.tokens), color="gray")
         st.space("stretch")
-        copylink.show("chunk-link", chunk=shown.id)
+        copylink.show("chunk-link", **state.kept(chunk=shown.id))
     st.markdown(f"**{wording.IN_SOURCE}**")
     text = memory.sources.text(shown.source_id)
     reader.show(reader.chunk_in_source(shown, text), key=f"chunk-text-{shown.id}", height=300)
@@ -58,7 +68,7 @@ def chunk(memory: Memory, shown: Chunk) -> None:
                 "../pages/tree.py",
                 label=wording.BACK_TO,
                 icon=":material/arrow_back:",
-                query_params={"cat": str(shown.category_id)},
+                query_params=state.kept(cat=shown.category_id),
             )
         st.page_link(
             "../pages/sources.py",
@@ -66,6 +76,8 @@ def chunk(memory: Memory, shown: Chunk) -> None:
             icon=":material/description:",
             query_params={"src": str(shown.source_id)},
         )
+    if tree.is_now:
+        tree_edit.one_chunk(memory, shown)
     _why(memory, shown)
 
 
@@ -90,24 +102,30 @@ def _why(memory: Memory, shown: Chunk) -> None:
 
 def _crumbs(path: Sequence[Category]) -> None:
     with st.container(horizontal=True, gap="xxsmall", vertical_alignment="center", key="crumbs"):
-        st.page_link("../pages/tree.py", label=wording.ROOT)
+        frame.here(wording.ROOT, key="crumb-root", **state.kept())
         for node in path:
             st.markdown(":gray[›]", width="content")
-            st.page_link("../pages/tree.py", label=md_escape(node.name), query_params={"cat": str(node.id)})
+            label, full = figures.named(node.name, CRUMB)
+            frame.here(label, key=f"crumb-{node.id}", help=full, **state.kept(cat=node.id))
 
 
 def _name(node: Category) -> None:
     with st.container(horizontal=True, vertical_alignment="center"):
-        st.subheader(md_escape(node.name), anchor=False, width="content")
+        name, full = figures.named(node.name, LONGEST)
+        st.subheader(name, anchor=False, width="content", help=full)
         st.badge(wording.LEVEL.format(level=node.level).lower(), color="gray")
         if node.is_leaf:
             st.badge("leaf", color="green")
         st.space("stretch")
-        copylink.show("cat-link", cat=node.id)
+        copylink.show("cat-link", **state.kept(cat=node.id))
 
 
-def _share(memory: Memory, node: Category) -> str:
-    everything = memory.overview().chunks
+def _all_chunks(categories: Sequence[Category]) -> int:
+    return sum(node.chunks for node in categories if node.parent_id is None)
+
+
+def _share(tree: TreeAt, node: Category) -> str:
+    everything = _all_chunks(tree.roots())
     return f"{100 * node.chunks / everything:.1f} %" if everything else "–"
 
 
@@ -137,11 +155,11 @@ def _inside(nodes: Sequence[Category], key: str) -> None:
     )
 
 
-def _filed(memory: Memory, node: Category) -> None:
+def _filed(tree: TreeAt, node: Category) -> None:
     import pandas as pd
 
-    place = f"after-{node.id}"
-    page = memory.tree.chunks(node.id, after=st.session_state.get(place) or None, limit=PAGE)
+    place = f"after-{node.id}" if tree.is_now else f"after-{node.id}-then"
+    page = tree.chunks(node.id, after=st.session_state.get(place) or None, limit=PAGE)
     st.markdown(f"**{wording.FILED_HERE}**")
     if not page.chunks:
         st.caption(wording.LEAF_EMPTY)

@@ -14,7 +14,7 @@ from typing import Any
 import streamlit as st
 
 from memoir_engine import Estimate, MemoirError, Memory, Source
-from ui import figures, problems, state
+from ui import figures, problems, state, who
 from ui import wording_sources as said
 from ui.escape import md_escape
 
@@ -89,9 +89,10 @@ def _started(memory: Memory, given: Sequence[Given], *, key: str, disabled: bool
     _foreseen(memory, [one for one in given if one.data.strip()])
     if unsaid:
         st.caption(f":orange[:material/help: {said.SAY_FIRST}]")
+    refused = any(replaces.values()) and not who.may(memory, key=key)  # a newer version withdraws what stands
     auto = memory.config.auto_source_identification
     label, icon = (said.FILE_IT, ":material/check:") if auto else (said.GO_ON, ":material/arrow_forward:")
-    if not st.button(label, type="primary", icon=icon, key=key, disabled=disabled or unsaid):
+    if not st.button(label, type="primary", icon=icon, key=key, disabled=disabled or unsaid or refused):
         return False
     if any(one.verb == "ingest_text" and not one.data.strip() for one in given):
         st.warning(said.NO_TEXT, icon=":material/edit:")
@@ -112,10 +113,10 @@ def _which(memory: Memory, one: Given) -> int | None:
     there = memory.sources.by_name(one.name) if one.data else ()
     if not there:
         return _ANOTHER
-    st.markdown(said.RECURS.format(name=md_escape(one.name)))
+    st.markdown(said.RECURS.format(name=figures.named(one.name, 60)[0]))
     choices = {source.id: _newer(source, alone=len(there) == 1) for source in there} | {_ANOTHER: said.ANOTHER}
     chosen: int | None = st.radio(
-        said.RECURS.format(name=md_escape(one.name)),
+        said.RECURS.format(name=figures.named(one.name, 60)[0]),
         list(choices),
         index=None,
         format_func=lambda source_id: choices[source_id],
@@ -172,14 +173,16 @@ def _tell(memory: Memory, estimates: Sequence[Estimate]) -> None:
         cost=md_escape(figures.money(cost)),
     )
     st.markdown(f":small[:material/calculate: {line}]", help=said.ESTIMATED_ABOUT)
-    _cap(memory.config.max_cost, max((each for each in costs if each is not None), default=0.0))
+    _cap(memory.config.max_cost, None if cost is None else max((each for each in costs if each is not None), default=0.0))
 
 
-def _cap(cap: float | None, dearest: float) -> None:
-    """The cap holds for each run, and each text is a run of its own."""
+def _cap(cap: float | None, dearest: float | None) -> None:
+    """The cap holds for each run, and each text is a run of its own. dearest None: no price is known."""
     if cap is None:
         return
-    form, color = (said.OVER_CAP, "red") if dearest > cap else (said.CAP, "gray")
+    form, color = (
+        (said.CAP_UNKNOWN, "red") if dearest is None else (said.OVER_CAP, "red") if dearest > cap else (said.CAP, "gray")
+    )
     st.markdown(f":small[:{color}[:material/lock: {form.format(cap=md_escape(figures.money(cap)))}]]")
 
 

@@ -5,6 +5,8 @@ Invariant: words of the glossary only; the second opinion is the engine's own si
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 # --- everywhere ----------------------------------------------------------------------------------------------------
 
 OFFLINE = (
@@ -15,8 +17,10 @@ OTHER_MODEL = "Use a language model"
 PAGE_HELP = {
     "overview": "What the memory holds, what needs attention and what was done last.",
     "sources": "Add files or text, watch them being filed, and see what became of each chunk.",
+    "review": "Go through what was filed, the riskiest first: approve, re-file, reject, and take back.",
     "tree": "Walk the categories, read what is filed under each, and see why it is there.",
     "ask": "Ask the memory a question and see the way the answer was found.",
+    "activity": "Who did what, when and why; take it back, and check that the record was not touched.",
     "settings": "What is in force and where it came from, a test call, and the check of the audit chain.",
 }
 METRIC_HELP = {
@@ -68,11 +72,25 @@ VERBS = {
     "ingest_file": "filed a file",
     "query": "asked a question",
     "refile": "moved a chunk",
+    "approve": "approved a filing",
+    "reject": "rejected a filing",
+    "skip": "skipped a filing",
     "undo": "took an action back",
     "load_samples": "loaded the sample memory",
     "set_helper": "wrote a contextual helper",
     "regenerate_helper": "had a contextual helper written anew",
     "withdraw": "withdrew a source",
+    "erase": "erased a source",
+    "refile_many": "moved chunks",
+    "create": "made a category",
+    "rename": "renamed a category",
+    "move": "moved a category",
+    "merge": "merged categories",
+    "split": "split a category",
+    "propose_split": "proposed a split",
+    "retire": "retired a category",
+    "sign_off": "signed off",
+    "close": "ended a run",
 }
 
 # --- tree ----------------------------------------------------------------------------------------------------------
@@ -133,14 +151,18 @@ _DECIDED = {
     "reviewer": "Decided by a person.",
     "net": "Added from the safety net.",
 }
+TAUGHT = "The model was shown what people had placed: chunk ids {ids}."
 
 
 def dropped(reason: str) -> str:
     return _DROPPED.get(reason, reason)
 
 
-def decided_by(who: str, note: str | None) -> str:
-    return note or _DECIDED.get(who, "")
+def decided_by(who: str, note: str | None, taught: Sequence[int] = ()) -> str:
+    """taught: ids of the chunks, placed by people, that the model was shown as examples."""
+    said = note or _DECIDED.get(who, "")
+    shown = TAUGHT.format(ids=", ".join(map(str, taught))) if taught else ""
+    return f"{said} {shown}".strip()
 
 
 def evidence(read: int, cited: int) -> str:
@@ -157,7 +179,7 @@ QUESTION_PLACEHOLDER = "What would you like to know?"
 ASK = "Ask"
 ASK_AGAIN = "New question"
 SAME_AGAIN = "Ask again"
-EXPORT = "Export JSON"
+EXPORT = "Export"
 ANSWER = "Answer"
 STRATEGY = "Strategy"
 NOT_A_QUESTION = "This run is no question. Runs that file a source are on the Sources page."
@@ -182,6 +204,7 @@ STRATEGIES = {
 }
 N_LABEL, N2_LABEL = "N, categories per level", "N2, change per level"
 DEFAULT_WIDTHS = {"wide_branch": (3, 0), "zoom_in": (6, 2), "branch_out": (6, 2)}
+SCOPES = {"level": "N over a level", "path": "N for each path"}
 WIDTH_SCOPE = {
     "level": "N counts the categories of a level over all open paths together (width_scope = level).",
     "path": "N counts the categories of a level for each open path (width_scope = path).",
@@ -223,7 +246,7 @@ TAB_CALLS, TAB_READ, TAB_DROPPED, TAB_NET = "Calls", "Chunks read", "Dropped pat
 TAB_SUMMARIES, TAB_SETTINGS = "Summaries", "How it was asked"
 SUMMARIES_ABOUT = (
     "The chunks did not fit, so each was shortened in proportion: a chunk of n characters may keep n × {ratio} of them, "
-    "and no path was dropped. Select a row to read a summary beside its chunk."
+    "and no path was dropped. Click a row, or turn the pages below, to read a summary beside its chunk."
 )
 NO_SUMMARIES = "Everything fitted into the budget, so nothing was summarised."
 NOT_SUMMARISING = "This question was not asked with SUMMARIZE."

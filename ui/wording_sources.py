@@ -40,6 +40,7 @@ ESTIMATED_ABOUT = (
 ESTIMATE = "Estimate"
 ESTIMATING = "Estimating"
 CAP = "Hard cap: a run stops before it would spend more than {cap} (max_cost)."
+CAP_UNKNOWN = "The hard cap of {cap} (max_cost) cannot be held: no price is known for this model, so it will not be asked."
 OVER_CAP = "The estimate is above the hard cap of {cap} (max_cost): it will stop before it is done."
 
 # --- what a source is ----------------------------------------------------------------------------------------------
@@ -123,7 +124,7 @@ NO_SOURCES = "No sources yet"
 NO_SOURCES_TEXT = "Add a file or a text above, or load the sample memory to look around first."
 SOURCES_SOON = "A source appears here as soon as it is stored."
 OPEN_SOURCE = "Select a row to open a source."
-SOURCE_STATUS = {"filed": "in force", "stored": "in force", "replaced": "replaced", "withdrawn": "withdrawn"}
+SOURCE_STATUS = {"filed": "in force", "stored": "in force", "replaced": "replaced", "withdrawn": "withdrawn", "erased": "erased"}
 REPLACED_NOTE = "A newer version of this source is in force; questions no longer read this one."
 WITHDRAWN_NOTE = "This source was withdrawn; questions no longer read it."
 OPEN_NEWEST = "Open the version in force"

@@ -67,12 +67,13 @@ class Apps:
     """The app on a memory of the test's own, as often as it is started."""
 
     folder: Path
+    secrets: Callable[[str], str] | None = None  # from the app's address to what its secrets.toml says
     running: list[subprocess.Popen[bytes]] = field(default_factory=list)
 
     def __call__(self, **settings: str) -> str:
         """Start it with these settings; its address."""
-        own = {"MEMOIR_DATA_DIR": str(self.folder / "memory"), "MEMOIR_MODEL": "offline"}
-        process, url = _start(own | settings, self.folder)
+        own = {"MEMOIR_DATA_DIR": str(self.folder / "memory"), "MEMOIR_MODEL": "offline", "MEMOIR_REVIEWER": "Rita"}
+        process, url = _start(own | settings, self.folder, self.secrets)
         self.running.append(process)
         return url
 
@@ -128,14 +129,19 @@ def _elsewhere(url: str, host: str) -> list[str]:
     return [] if url.startswith(("data:", "blob:")) or url.split("/")[2] == host else [f"reached for {url}"]
 
 
-def _start(settings: dict[str, str], folder: Path) -> tuple[subprocess.Popen[bytes], str]:
+def _start(
+    settings: dict[str, str], folder: Path, secrets: Callable[[str], str] | None = None
+) -> tuple[subprocess.Popen[bytes], str]:
     with socket.socket() as free:
         free.bind(("127.0.0.1", 0))
         port = free.getsockname()[1]
     command = [sys.executable, "-m", "streamlit", "run", "app.py", "--server.port", str(port)]
+    url = f"http://localhost:{port}"
+    if secrets is not None:
+        (folder / "secrets.toml").write_text(secrets(url), encoding="utf-8")
+        command += ["--secrets.files", str(folder / "secrets.toml")]
     with (folder / "app.log").open("wb") as log:
         process = subprocess.Popen(command, cwd=REPOSITORY, env={**os.environ, **settings}, stdout=log, stderr=subprocess.STDOUT)
-    url = f"http://localhost:{port}"
     _wait_for_health(url, process)
     return process, url
 

@@ -10,7 +10,7 @@ import pytest
 from playwright.sync_api import expect
 
 import fake_openai as fake
-from app_browser import BAKERY, FESTIVAL, PATIENCE_MS, Served, Visit, ask, cells, upload, wait_for_source
+from app_browser import BAKERY, FESTIVAL, PATIENCE_MS, Served, Visit, ask, cells, pick, upload, wait_for_source
 from memoir_engine import Memory
 
 Held = tuple[fake.FakeOpenAI, threading.Event]
@@ -64,8 +64,7 @@ def test_a_question_is_answered_by_each_strategy(filled: None, served: Served, v
 def test_a_budget_that_forces_summaries_shows_their_targets_and_results(filled: None, served: Served, visit: Visit):
     page = visit(served() + "/ask")
     page.get_by_text("More settings").click()
-    page.get_by_role("combobox", name=re.compile("token budget")).click()
-    page.get_by_role("option", name=re.compile("^SUMMARIZE")).click()
+    pick(page, re.compile("token budget"), re.compile("^SUMMARIZE"))
     budget = page.get_by_role("spinbutton", name="Token budget")
     budget.fill("1700")
     budget.press("Tab")

@@ -41,7 +41,7 @@ def test_a_helper_is_previewed_edited_and_confirmed(asking: Page):
     fill(asking, "Preview", "How bread is baked, in the words of Ada Miller.")
     asking.locator(".st-key-draft-confirm button").click()
     wait_for_source(asking, "bakery.txt")
-    asking.locator("[class*=st-key-job-]").get_by_role("link", name="Open").click()
+    asking.locator("[class*=st-key-job-]").get_by_role("button", name="Open").click()
     helper = asking.locator(".st-key-src-helper")
     expect(helper).to_contain_text("How bread is baked, in the words of Ada Miller.", timeout=PATIENCE_MS)
     expect(helper).to_contain_text("written by a person")

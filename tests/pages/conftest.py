@@ -25,9 +25,10 @@ OTHER = (
 
 
 @pytest.fixture(autouse=True)
-def closed() -> Iterator[None]:
-    """The app's one memory belongs to one test."""
+def closed(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
+    """The app's one memory belongs to one test, and to one who has said who they are."""
     engine.close()
+    monkeypatch.setenv("MEMOIR_REVIEWER", "local")  # who has said so already; tests of that form take it away
     yield
     engine.close()
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import pytest
 
+from memoir_engine.reports import words as words_of_actions
 from ui import figures, headers, wire, wording
 from ui.escape import md_escape
 
@@ -75,3 +76,7 @@ def test_a_body_of_another_form_is_shown_whole(body: str):
 def test_the_second_opinion_is_never_called_confidence():
     texts = [value for name, value in vars(wording).items() if name.isupper()]
     assert "confidence" not in str(texts).lower()
+
+
+def test_every_action_there_is_can_be_told_in_recent_activity():
+    assert set(words_of_actions.VERBS) - set(wording.VERBS) == set()

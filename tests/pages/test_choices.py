@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 from memoir_engine import Chunk, Decision, DroppedPath, Option, PathChoice, QueryResult, UsedChunk
 from memoir_engine.run import SystemClock
+from ui import review_data
 from ui.components import choices
 
 NOW = SystemClock().now()
@@ -39,6 +42,15 @@ def test_discs_count_from_the_best_over_the_whole_level():
 def test_options_that_lost_stand_behind_the_chosen_the_nearest_first():
     drawn = columns(decided(1, 0, Option(1, "far", 0.1), Option(2, "near", 0.9), Option(3, "won", 0.5, 1), chosen=(3,)))
     assert [option["name"] for option in drawn[0]["cards"][0]["options"]] == ["won", "near", "far"]
+
+
+def test_what_people_had_placed_that_the_model_was_shown_is_named():
+    one = replace(decided(1, 0, Option(1, "a", rank=1), Option(2, "b"), chosen=(1,)), taught=(7,))
+    assert columns(one)[0]["cards"][0]["note"] == "The model was shown what people had placed: chunk ids 7."
+    assert review_data._level(replace(one, note="Asked again.", taught=(7, 9)))["note"] == (
+        "Asked again. The model was shown what people had placed: chunk ids 7, 9."
+    )
+    assert columns(replace(one, taught=()))[0]["cards"][0]["note"] == ""
 
 
 def test_a_hundred_levels_of_single_options_become_one_column():

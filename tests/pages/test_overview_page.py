@@ -7,7 +7,7 @@ import pytest
 from app_pages import ended, numbers, opened, words
 from memoir_engine import Memory
 
-PAGES = ["overview", "sources", "tree", "ask", "settings"]
+PAGES = ["overview", "sources", "review", "tree", "ask", "settings"]
 
 
 def test_an_empty_memory_says_what_to_do_next(memory: Memory):
@@ -73,7 +73,16 @@ def test_a_text_that_could_not_be_filed_needs_attention(filled: Memory):
 def test_a_failed_text_that_was_filed_afterwards_needs_no_attention(filled: Memory):
     ended(filled, filled.start("ingest_file", data=b"%PDF-1.7 broken", name="notes"))
     ended(filled, filled.start("ingest_text", text="The choir meets on Mondays. " * 60, name="notes"))
+    for item in filled.review.queue().items:
+        filled.review.approve(item.key)
     assert "Nothing is waiting for you" in words(opened())
+
+
+def test_what_waits_for_a_review_is_counted_with_the_way_there(filled: Memory):
+    waits = len(filled.review.queue().items)
+    page = opened()
+    assert f"{waits} filings wait" in words(page)
+    assert "Review" in [link.proto.label for link in page.get("page_link")]
 
 
 def test_what_another_page_left_in_the_address_is_dropped(filled: Memory):

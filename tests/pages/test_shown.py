@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from datetime import timedelta
 
 import pytest
@@ -77,3 +78,10 @@ def test_a_long_name_keeps_its_beginning_and_its_ending():
 def test_a_run_without_calls_says_nothing_of_their_cost():
     run = RunView("r", "ingest_text", "local", None, "failed", NOW, NOW + timedelta(seconds=2), None, None, {}, {}, None, None)
     assert figures.spent(run) == "2.0 s"
+
+
+def test_a_long_name_is_cut_on_its_tile_and_whole_when_pointed_at():
+    name = "Supplementary protocol of the extraordinary general meeting"
+    tiles = charts.treemap([replace(root(1, 3), name=name)], dark=False).data[0]
+    assert tiles.labels[1] == "Supplementary pro…"
+    assert tiles.customdata[1] == name

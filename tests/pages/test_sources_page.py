@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from app_pages import component, ended, numbers, opened, recorded, words
 from memoir_engine import Memory
+from ui.escape import md_escape
 
 LONG = "The garden is watered from the rain barrels before nine in the morning. Tomatoes need more, herbs need less. " * 20
 
@@ -141,3 +142,11 @@ def test_cancel_stops_a_running_job(gated: tuple[Memory, str]):
     assert ended(memory, run_id).status == "cancelled"
     assert memory.sources.list() == ()
     assert "Cancelled. Nothing was stored." in words(opened("sources"))
+
+
+def test_what_its_ingestion_warned_of_stands_on_the_page_of_the_source(memory: Memory):
+    mixed = LONG.encode() + b"\nCaf\xe9 and cr\xeape, \xe2\x82\xac 5.\n"
+    result = memory.ingest_file(mixed, name="mixed.txt").raise_for_error()
+    assert result.warnings
+    page = opened("sources", src=result.source_id)
+    assert md_escape(result.warnings[0]) in words(page)

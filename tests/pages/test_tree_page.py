@@ -48,9 +48,18 @@ def test_the_largest_categories_stand_first(filled: Memory):
 
 def test_the_path_above_a_category_does_not_repeat_its_name(filled: Memory):
     top = filled.tree.roots()[0]
-    links = [link.proto.label for link in opened("tree", cat=top.id).get("page_link")]
-    assert "Memory" in links
-    assert top.name not in links
+    ways = [button.label for button in opened("tree", cat=top.id).button if str(button.key).startswith("crumb-")]
+    assert ways == ["Memory"]
+
+
+def test_the_way_up_stands_in_the_address(filled: Memory):
+    leaf = next(category for category in filled.tree.all() if category.is_leaf)
+    page = opened("tree", cat=leaf.id)
+    top = filled.tree.path(leaf.id)[0]
+    page.button(key=f"crumb-{top.id}").click().run()
+    assert dict(page.query_params) == {"cat": str(top.id)}
+    page.button(key="crumb-root").click().run()
+    assert dict(page.query_params) == {}
 
 
 def test_a_click_on_a_word_of_a_row_opens_it(filled: Memory):

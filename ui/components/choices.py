@@ -104,7 +104,7 @@ def _card(decision: Decision, places: dict[int, int], lost: dict[int, DroppedPat
         "title": figures.path(decision.parent_path) or wording.ROOT,
         "options": _options(decision, places),
         "lost": wording.dropped(dropped.reason) if dropped and not decision.chosen else "",
-        "note": wording.decided_by(decision.decided_by, decision.note),
+        "note": wording.decided_by(decision.decided_by, decision.note, decision.taught),
         "forced": decision.decided_by == "forced" and len(decision.options) == 1,
     }
 

@@ -33,8 +33,8 @@ const learn = (mine, data) => {
     const most = Math.max(1, ...rows.map((row) => row[2]));
     mine.kids[parent] = rows.map((row) => row[0]);
     mine.waiting.delete(+parent);
-    for (const [id, name, chunks, children] of rows)
-      mine.nodes[id] = { id, name, chunks, children, parent: +parent, share: chunks / most, of: rows.length };
+    for (const [id, name, chunks, children, mark, why, look] of rows)
+      mine.nodes[id] = { id, name, chunks, children, mark, why, look, parent: +parent, share: chunks / most, of: rows.length };
     arrange(mine, parent);
   }
 };
@@ -83,6 +83,12 @@ const row = (mine, at, words) => {
   node.append(twist);
   if (depth > DEEPEST) node.append(make("span", "deep", words.level + " " + (depth + 1)));
   node.append(label(known.name, mine.query));
+  if (known.mark) {
+    const mark = make("span", "since " + known.look, known.mark);
+    mark.title = known.why;
+    node.append(mark);
+  }
+  if (known.look === "later") { node.classList.add("later"); return node; }
   const share = make("span", "share"), part = make("i");
   part.style.width = Math.max(known.chunks ? 4 : 0, known.share * 100) + "%";
   share.append(part);

@@ -6,12 +6,15 @@ is looked up before it is used.
 
 from __future__ import annotations
 
-from collections import defaultdict
+from collections import Counter, defaultdict
+from collections.abc import Mapping, Sequence
+from contextlib import suppress
+from dataclasses import dataclass, field
 from pathlib import Path
 
 import streamlit as st
 
-from memoir_engine import Category, MemoirError, Memory
+from memoir_engine import Category, MemoirError, TreeAt
 from ui import state, wording, wording_tree
 
 WHOLE = 2_000
@@ -24,16 +27,37 @@ _component = st.components.v2.component(
     js=(_HERE / "tree.js").read_text(),
 )
 
-Row = tuple[int, str, int, int]
+Row = tuple[int, str, int, int, str, str, str]  # id, name, chunks, categories inside; its mark: a word, in full, its look
 
 
-def category_tree(memory: Memory, *, key: str, total: int, version: int, shown: Category | None) -> None:
+@dataclass(frozen=True)
+class Mark:
+    """What is said beside a category, in a word and in full; `faint` where it is about what is inside."""
+
+    word: str
+    why: str
+    faint: bool = False
+
+
+@dataclass(frozen=True)
+class Marks:
+    """By category. `later`: categories that are not there yet, each below its parent (0: level 1)."""
+
+    known: Mapping[int, Mark] = field(default_factory=dict)
+    later: Sequence[tuple[int, int, str]] = ()  # parent, category, name
+
+
+NOTHING, NONE = Mark("", ""), Marks()
+
+
+def category_tree(tree: TreeAt, *, key: str, total: int, version: str, shown: Category | None, marks: Marks = NONE) -> None:
     """Draw the tree with `shown` revealed; choosing a category puts it into the URL as `cat`.
 
-    total: categories there are; version: the seq the tree was read at, so that old branches are forgotten.
+    total: categories there are; version: the moment the tree was read at, so that old branches are forgotten.
     """
-    way = [] if shown is None else [category.id for category in memory.tree.path(shown.id) if not category.is_leaf]
-    rows = _all_rows(memory.tree.all()) if total <= WHOLE else _some_rows(memory, state.ids(f"{key}_open") | set(way))
+    way = [] if shown is None else [category.id for category in tree.path(shown.id) if not category.is_leaf]
+    whole = total <= WHOLE
+    rows = _all_rows(tree.all(), marks) if whole else _some_rows(tree, state.ids(f"{key}_open") | set(way), marks)
     _component(
         key=key,
         data={
@@ -47,27 +71,41 @@ def category_tree(memory: Memory, *, key: str, total: int, version: int, shown: 
         },
         height=HEIGHT,
         on_chosen_change=lambda: _choose(key),
-        on_expand_change=lambda: _open(key, "expand", memory),
-        on_find_change=lambda: _open(key, "find", memory),
+        on_expand_change=lambda: _open(key, "expand", tree),
+        on_find_change=lambda: _open(key, "find", tree),
     )
 
 
-def _all_rows(categories: tuple[Category, ...]) -> dict[str, list[Row]]:
+def _all_rows(categories: tuple[Category, ...], marks: Marks) -> dict[str, list[Row]]:
     rows: dict[str, list[Row]] = defaultdict(list)
+    below = Counter(parent for parent, _, _ in marks.later)
     for category in categories:
-        rows[str(category.parent_id or 0)].append(_row(category))
+        rows[str(category.parent_id or 0)].append(_row(category, marks, below[category.id]))
+    for parent, number, name in marks.later:
+        mark = marks.known.get(number, NOTHING)
+        rows[str(parent)].append((number, name, 0, below[number], mark.word, mark.why, "later"))
     return dict(rows)
 
 
-def _some_rows(memory: Memory, opened: set[int]) -> dict[str, list[Row]]:
-    rows = {"0": [_row(category) for category in memory.tree.roots()]}
+def _some_rows(tree: TreeAt, opened: set[int], marks: Marks) -> dict[str, list[Row]]:
+    rows = {"0": [_row(category, marks) for category in tree.roots()]}
     for category_id in sorted(opened):
-        rows[str(category_id)] = [_row(child) for child in memory.tree.children(category_id)]
+        with suppress(MemoirError):  # opened at another moment, not there at this one
+            rows[str(category_id)] = [_row(child, marks) for child in tree.children(category_id)]
     return rows
 
 
-def _row(category: Category) -> Row:
-    return (category.id, category.name, category.chunks, category.children)
+def _row(category: Category, marks: Marks, later: int = 0) -> Row:
+    mark = marks.known.get(category.id, NOTHING)
+    return (
+        category.id,
+        category.name,
+        category.chunks,
+        category.children + later,
+        mark.word,
+        mark.why,
+        "faint" if mark.faint else "",
+    )
 
 
 def _choose(key: str) -> None:
@@ -76,15 +114,15 @@ def _choose(key: str) -> None:
         state.show(cat=chosen, chunk=None)
 
 
-def _open(key: str, trigger: str, memory: Memory) -> None:
+def _open(key: str, trigger: str, tree: TreeAt) -> None:
     asked = st.session_state[key].get(trigger)
     try:
-        found = _ways(memory, str(asked)) if trigger == "find" else {memory.tree.node(int(asked)).id}
+        found = _ways(tree, str(asked)) if trigger == "find" else {tree.node(int(asked)).id}
     except (MemoirError, TypeError, ValueError):
         return
     state.keep_ids(f"{key}_open", state.ids(f"{key}_open") | found)
 
 
-def _ways(memory: Memory, text: str) -> set[int]:
-    hits = memory.tree.search(text, limit=20)
-    return {category.id for hit in hits for category in memory.tree.path(hit.id) if not category.is_leaf}
+def _ways(tree: TreeAt, text: str) -> set[int]:
+    hits = tree.search(text, limit=20)
+    return {category.id for hit in hits for category in tree.path(hit.id) if not category.is_leaf}

@@ -1,0 +1,59 @@
+"""Activity: who did what, when and why; take it back, take it along, and check that the record was not touched."""
+
+from __future__ import annotations
+
+from functools import partial
+
+import streamlit as st
+
+from memoir_engine import Memory
+from ui import activity_view, asked_activity, chain_view, frame, problems, report_buttons, state, who
+from ui import wording_activity as said
+
+FILES = (
+    ("csv", "text/csv", said.EXPORT_CSV, ":material/table:"),
+    ("json", "application/json", said.EXPORT_JSON, ":material/data_object:"),
+)
+
+
+def take_along(memory: Memory) -> None:
+    """What the filters let through, made when it is asked for."""
+    with st.popover(said.EXPORT, icon=":material/download:", key="act-export"):
+        st.caption(said.EXPORT_HELP)
+        for form, mime, label, icon in FILES:
+            st.download_button(
+                label,
+                data=partial(_file, memory, form),
+                file_name=f"activity.{form}",
+                mime=mime,
+                icon=icon,
+                key=f"act-export-{form}",
+                on_click="ignore",
+            )
+
+
+def _file(memory: Memory, form: str) -> bytes:
+    """Spreadsheets know UTF-8 by its mark."""
+    asked = asked_activity.wanted()
+    return memory.audit.export("csv", **asked).encode("utf-8-sig") if form == "csv" else memory.audit.export(**asked).encode()
+
+
+memory = who.memory()
+action_id = state.asked("action")
+if action_id is not None:
+    with problems.shown():
+        activity_view.one(memory, action_id)
+else:
+    with frame.head("activity", said.TITLE):
+        st.space("stretch")
+        person = state.asked("who")
+        if person is not None:
+            report_buttons.show(partial(memory.reports.person, person), name="person", key="person")
+        take_along(memory)
+    with problems.shown():
+        asked_activity.fields(memory)
+        left, right = st.columns([8, 4], gap="medium")
+        with right:
+            chain_view.card(memory)
+        with left:
+            activity_view.listed(memory)

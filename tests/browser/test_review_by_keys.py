@@ -1,0 +1,174 @@
+"""Reviewing in a real browser, by keys alone: every decision is done, none twice, whatever happens in between."""
+
+from __future__ import annotations
+
+import re
+import signal
+from collections import Counter
+from pathlib import Path
+
+import pytest
+from playwright.sync_api import expect
+
+from app_browser import Served, Visit
+from app_review import PATIENCE_MS, Desk, every_item, fill, opened, verdicts
+
+STATES = {"a": "approved", "x": "rejected", "s": "skipped"}
+TEN_TIMES = """([key, repeat]) => {
+  for (let hit = 0; hit < 10; hit++)
+    document.body.dispatchEvent(new KeyboardEvent("keydown", { key, repeat, bubbles: true, composed: true }));
+}"""
+
+
+@pytest.fixture
+def folder(tmp_path: Path) -> Path:
+    return tmp_path / "memory"
+
+
+def test_thirty_items_are_decided_by_keys_alone(folder: Path, served: Served, visit: Visit):
+    fill(folder, 36)
+    desk = Desk(visit(f"{served()}/review"))
+    pressed = {desk.decide(key): key for key in ("a", "x", "a", "s", "a") * 6}
+    desk.saved()
+    items = every_item(folder)
+    assert {chunk: items[chunk].state for chunk in pressed} == {chunk: STATES[key] for chunk, key in pressed.items()}
+    assert len(pressed) == len(verdicts(folder)) == 30
+    assert Counter(item.state for item in items.values())["unreviewed"] == 6
+    expect(desk.page.locator(".told")).to_have_text("24 of 36 reviewed")
+
+
+@pytest.mark.parametrize("repeat", [True, False], ids=["held down", "hammered"])
+def test_a_key_held_down_or_hammered_decides_one_item(folder: Path, served: Served, visit: Visit, repeat: bool):
+    fill(folder, 6)
+    desk = Desk(visit(f"{served()}/review"))
+    desk.ready()
+    first = desk.chunk
+    if repeat:
+        desk.press("a")
+    desk.page.evaluate(TEN_TIMES, ["a", repeat])
+    desk.ready()
+    desk.saved()
+    assert [chunk for chunk, item in every_item(folder).items() if item.state == "approved"] == [first]
+
+
+def test_a_reload_in_the_middle_loses_nothing_and_does_nothing_twice(folder: Path, served: Served, visit: Visit):
+    fill(folder, 12)
+    desk = Desk(visit(f"{served()}/review"))
+    desk.ready()
+    desk.page.wait_for_function("() => document.querySelector('[data-testid=stApp]').dataset.testScriptState === 'notRunning'")
+    process = served.running[-1]  # type: ignore[attr-defined]
+    process.send_signal(signal.SIGSTOP)
+    pressed = {desk.decide(key): key for key in "axs"}
+    expect(desk.box).to_have_attribute("data-waiting", "3")
+    desk.page.evaluate("() => { setTimeout(() => location.reload(), 0); }")
+    process.send_signal(signal.SIGCONT)
+    desk.page.wait_for_load_state()
+    desk.ready()
+    desk.saved()
+    items = every_item(folder)
+    assert {chunk: items[chunk].state for chunk in pressed} == {chunk: STATES[key] for chunk, key in pressed.items()}
+    assert sorted(verb for verb, _ in verdicts(folder)) == ["approve", "reject", "skip"]
+
+
+def test_two_reviewers_on_one_queue_lose_nothing_and_the_second_is_told(folder: Path, served: Served, visit: Visit):
+    fill(folder, 10)
+    url = served(MEMOIR_REVIEWER="")
+    ann, ben = Desk(visit(f"{url}/review")), Desk(visit(f"{url}/review"))
+    ann.say_who("Ann")
+    ben.say_who("Ben")
+    assert ann.chunk == ben.chunk
+    both = ann.decide("a")
+    ann.saved()
+    ben.decide("x")
+    expect(ben.page.locator(".notice")).to_contain_text("Ann", timeout=PATIENCE_MS)
+    assert (every_item(folder)[both].state, every_item(folder)[both].reviewer) == ("approved", "Ann")
+
+    ended = re.compile("All reviewed")
+    for desk, keys in ((ann, "a"), (ben, "x")) * 12:
+        if desk.box.get_attribute("data-ready") == "true":
+            desk.press(keys)
+    for desk in (ann, ben):
+        while not desk.page.get_by_text(ended).is_visible():
+            desk.ready()
+            desk.press("a" if desk is ann else "x")
+        desk.saved()
+    done = verdicts(folder)
+    assert Counter(item.state for item in every_item(folder).values()) == Counter(
+        {"approved": done.count(("approve", "Ann")), "rejected": done.count(("reject", "Ben"))}
+    )
+    assert len(done) == 10
+
+
+def test_two_tabs_of_one_person_decide_an_item_once_and_both_go_on(folder: Path, served: Served, visit: Visit):
+    fill(folder, 4)
+    url = served()
+    one, other = Desk(visit(f"{url}/review")), Desk(visit(f"{url}/review"))
+    first = one.decide("a")
+    one.saved()
+    assert other.chunk == first
+    other.decide("a")
+    expect(other.page.locator(".notice")).to_be_visible(timeout=PATIENCE_MS)
+    other.saved()
+    other.press("k")
+    expect(other.page.locator(".mark.overtaken")).to_contain_text("Rita")
+    assert verdicts(folder) == [("approve", "Rita")]
+
+
+def test_an_item_is_refiled_by_search_with_a_reason_and_taken_back(folder: Path, served: Served, visit: Visit):
+    fill(folder, 9)
+    with opened(folder) as memory:
+        leaves = {leaf.id: leaf for leaf in memory.tree.all() if leaf.is_leaf}
+    desk = Desk(visit(f"{served()}/review"))
+    desk.ready()
+    chunk = desk.chunk
+    before = every_item(folder)[chunk].category_id
+    target = next(leaf for leaf in leaves.values() if leaf.id != before)
+    desk.press("n")
+    desk.page.keyboard.type("it is about something else")
+    desk.page.keyboard.press("Enter")
+    desk.press("r")
+    desk.page.keyboard.type(" ".join(target.path))
+    option = desk.page.get_by_role("option", name=target.name).first
+    expect(option).to_be_visible(timeout=PATIENCE_MS)
+    shown = desk.key
+    desk.page.keyboard.press("Enter")
+    expect(desk.box).not_to_have_attribute("data-key", shown, timeout=PATIENCE_MS)
+    desk.saved()
+    with opened(folder) as memory:
+        assert memory.tree.chunk(chunk).category_id == target.id
+        assert memory.audit.actions(limit=1)[0].reason == "it is about something else"
+    desk.press("u")
+    desk.ready()
+    desk.saved()
+    assert desk.chunk == chunk
+    assert every_item(folder)[chunk].category_id == before
+    assert every_item(folder)[chunk].state == "unreviewed"
+
+
+def test_the_keys_are_shown_on_the_buttons_and_can_be_put_to_sleep(folder: Path, served: Served, visit: Visit):
+    fill(folder, 4)
+    desk = Desk(visit(f"{served()}/review"))
+    desk.ready()
+    expect(desk.page.locator(".act.approve kbd")).to_have_text("A")
+    desk.press("?")
+    box = desk.page.get_by_label("Single keys work on this page")
+    expect(box).to_be_visible()
+    box.uncheck()
+    desk.page.keyboard.press("Escape")
+    expect(box).to_be_hidden()
+    desk.page.keyboard.press("a")
+    desk.page.locator(".act.reject").click()
+    desk.ready()
+    desk.saved()
+    assert [verb for verb, _ in verdicts(folder)] == ["reject"]
+
+
+def test_hostile_text_stays_text(folder: Path, served: Served, visit: Visit):
+    with opened(folder) as memory:
+        text = "<img src=x onerror=alert(1)> <script>alert(2)</script> [a](javascript:alert(3)) the harbour festival of the quay."
+        memory.ingest_text(text, name="<b onclick=alert(4)>notes</b>.txt").raise_for_error()
+    desk = Desk(visit(f"{served()}/review"))
+    desk.ready()
+    expect(desk.page.locator("mark.focus")).to_contain_text("<img src=x onerror=alert(1)>")
+    expect(desk.page.locator(".where a")).to_have_text("<b onclick=alert(4)>notes</b>.txt")
+    assert desk.page.locator(".review img, .review script, .review b[onclick]").count() == 0

@@ -1,0 +1,133 @@
+"""The Activity page: who did what, found by filters in the address, taken back from there; the chain; signatures."""
+
+from __future__ import annotations
+
+import pytest
+
+from app_pages import opened, words
+from memoir_engine import Memory
+from ui import who
+
+
+@pytest.fixture
+def moved(filled: Memory) -> str:
+    """A chunk filed elsewhere by Mia; the id of that action."""
+    leaves = [one for one in filled.tree.all() if one.is_leaf]
+    chunk = filled.tree.chunks(leaves[0].id).chunks[0]
+    mia = filled.acting_as("Mia", roles=("auditor",))
+    return mia.review.refile(chunk.id, leaves[1].id, reason="it was <b>wrong</b>").action_id
+
+
+def titles(page) -> list[str]:
+    """The verbs of the list."""
+    return [one.value.strip("*") for one in page.markdown if one.value in ("**Ingested**", "**Re\\-filed a chunk**")]
+
+
+def test_what_was_done_stands_newest_first(moved: str, filled: Memory):
+    page = opened("activity")
+    assert not page.exception
+    assert titles(page) == ["Re\\-filed a chunk", "Ingested", "Ingested"]
+    assert "Mia" in words(page)
+    assert "it was \\<b\\>wrong\\</b\\>" in words(page)
+
+
+@pytest.mark.parametrize(
+    ("name", "value", "found"),
+    [
+        ("who", "Mia", ["Re\\-filed a chunk"]),
+        ("what", "ingest", ["Ingested", "Ingested"]),
+        ("kind", "chunk.refiled", ["Re\\-filed a chunk"]),
+        ("src", "2", ["Ingested"]),
+        ("text", "wrong", ["Re\\-filed a chunk"]),
+        ("to", "2001-01-01", []),
+        ("from", "2001-01-01", ["Re\\-filed a chunk", "Ingested", "Ingested"]),
+    ],
+)
+def test_filters_live_in_the_address(moved: str, name: str, value: str, found: list[str]):
+    page = opened("activity", **{name: value})
+    assert not page.exception
+    assert titles(page) == found
+
+
+@pytest.mark.parametrize("name", ["src", "cat", "from", "to", "before", "run", "kind", "action"])
+def test_nonsense_in_the_address_breaks_nothing(moved: str, name: str):
+    assert not opened("activity", **{name: "../<b>"}).exception
+
+
+def test_an_action_is_taken_back_with_a_reason(moved: str, filled: Memory):
+    page = opened("activity", action=moved)
+    page.text_input(key=f"act-undo-why-{moved}").input("a slip")
+    page.button(key="act-undo-go").click().run()
+    assert not page.exception
+    done = filled.audit.actions(limit=1)[0]
+    assert (done.verb, done.undoes, done.reason, done.actor) == ("undo", moved, "a slip", "local")
+    assert filled.audit.action(moved).undone_by == done.action_id
+
+
+def test_what_stands_on_an_action_is_named_before_it_is_taken_back(moved: str, filled: Memory):
+    ingestion = next(one for one in filled.audit.actions() if one.verb == "ingest" and one.run_id)
+    blocked = [one for one in filled.audit.actions(verb="ingest") if not filled.review.preview_undo(one.action_id).possible]
+    page = opened("activity", action=blocked[0].action_id)
+    assert "Take back first" in words(page)
+    assert not [button for button in page.button if button.key == "act-undo-go"]
+    assert ingestion.says == "Ingested"
+
+
+def test_a_viewer_sees_and_is_told_why_nothing_can_be_taken_back(moved: str, filled: Memory, monkeypatch: pytest.MonkeyPatch):
+    monkeypatch.setattr(who, "_named", lambda opened: who.Person("Vic", "Vic", ("viewer",)))
+    page = opened("activity", action=moved)
+    assert not page.exception
+    assert not [button for button in page.button if button.key == "act-undo-go"]
+
+
+def test_the_chain_is_checked_against_a_head_written_down_elsewhere(moved: str, filled: Memory):
+    page = opened("activity")
+    page.text_input(key="chain-expected").input(filled.audit.head().hash)
+    page.button(key="chain-all").click().run()
+    assert "are among them" in words(page) or "is among them" in words(page)
+    page.text_input(key="chain-expected").input("f" * 64)
+    page.button(key="chain-links").click().run()
+    assert "changed by hand" in words(page)
+
+
+def test_a_source_is_signed_and_a_later_change_voids_it(filled: Memory):
+    page = opened("sources", src="1")
+    page.text_area(key="sign-src-1-words").input("I have read it.")
+    page.button(key="sign-src-1-go").click().run()
+    assert not page.exception
+    (signed,) = filled.review.sign_offs(source_id=1)
+    assert (signed.statement, signed.signer, signed.state) == ("I have read it.", "local", "valid")
+    filled.sources.withdraw(1, reason="old")
+    page = opened("sources", src="1")
+    assert ":orange-badge[:material/gpp_maybe: void]" in words(page)
+    assert [link.proto.label for link in page.get("page_link") if "void since" in link.proto.label] != []
+
+
+def test_a_branch_is_signed_on_the_tree(filled: Memory):
+    root = filled.tree.roots()[0]
+    page = opened("tree", cat=str(root.id))
+    page.text_area(key=f"sign-cat-{root.id}-words").input("All of it.")
+    page.button(key=f"sign-cat-{root.id}-go").click().run()
+    assert not page.exception
+    assert filled.review.sign_offs(category_id=root.id)[0].state == "valid"
+
+
+def test_a_row_changed_by_hand_is_led_to_by_its_event(moved: str, filled: Memory):
+    database = filled._async._engine.db
+    database.write(
+        lambda tx: tx.exec_driver_sql("UPDATE filing SET reviewed_by = 'Eve' WHERE reviewed_by = 'Mia'"), operation="x"
+    )
+    page = opened("activity")
+    page.button(key="chain-all").click().run()
+    assert not page.exception
+    assert "The record was changed by hand" in words(page)
+    seq = filled.audit.action(moved).events[0].seq
+    assert page.button(key="chain-bad").label == f"Show event {seq}"
+
+
+def test_what_was_taken_out_of_its_place_is_nowhere_now(filled: Memory):
+    item = filled.review.queue().items[0]
+    filled.acting_as("Mia", roles=("auditor",)).review.reject(item.key)
+    told = words(opened("activity"))
+    assert f"{item.path[-1]} → –" in told
+    assert "****" not in told

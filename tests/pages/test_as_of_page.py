@@ -1,0 +1,89 @@
+"""The Ask page, about an earlier moment."""
+
+from __future__ import annotations
+
+from datetime import timedelta
+
+import pytest
+
+from app_pages import ended, opened, words
+from memoir_engine import Memory
+from ui import figures
+
+QUESTION = "How is the sourdough starter fed?"
+
+
+@pytest.fixture
+def later(filled: Memory) -> tuple[Memory, int]:
+    """A memory from which a source was withdrawn after a seq."""
+    then = filled.audit.head().seq
+    filled.sources.withdraw(1)
+    return filled, then
+
+
+def test_the_moment_in_the_address_stands_in_the_form(later: tuple[Memory, int]):
+    memory, then = later
+    page = opened("ask", as_of=then)
+    assert page.toggle(key="ask-as-of").value is True
+    assert figures.stamp(memory.tree.as_of(then).at) in words(page)
+    assert f"event {then}" in words(page)
+
+
+def test_without_a_moment_a_question_is_about_now(filled: Memory):
+    page = opened("ask")
+    assert page.toggle(key="ask-as-of").value is False
+    page.text_area[0].set_value(QUESTION).run()
+    page.button(key="ask-go").click().run()
+    run = ended(filled, page.query_params["run"])
+    assert "as_of" not in run.request
+
+
+def test_switching_it_on_begins_at_the_last_moment(later: tuple[Memory, int]):
+    memory, _ = later
+    page = opened("ask").toggle(key="ask-as-of").set_value(True).run()
+    assert page.query_params["as_of"] == str(memory.tree.moments()[0].seq)
+
+
+def test_a_question_is_asked_about_the_moment_and_its_answer_says_so(later: tuple[Memory, int]):
+    memory, then = later
+    page = opened("ask", as_of=then, q=QUESTION)
+    page.button(key="ask-go").click().run()
+    run = ended(memory, page.query_params["run"])
+    assert run.request["as_of"] == then
+    assert {chunk.source_id for chunk in memory.runs.query(run.id).chunks} == {1}
+    shown = words(opened("ask", run=run.id))
+    assert "As of" in shown
+    assert f"event {then}" in shown
+
+
+def test_an_answer_about_now_has_no_such_banner(filled: Memory):
+    run_id = filled.query(QUESTION).run_id
+    assert "Nothing that came later was read" not in words(opened("ask", run=run_id))
+
+
+def test_a_day_leads_to_the_last_moment_before_it(later: tuple[Memory, int]):
+    memory, then = later
+    page = opened("ask", as_of=then)
+    before = page.datetime_input(key=f"ask-as-of-day-{then}").value - timedelta(days=1)
+    page.datetime_input(key=f"ask-as-of-day-{then}").set_value(before).run()
+    assert page.query_params["as_of"] == "0"
+    assert "before anything was filed" in words(page)
+
+
+def test_how_it_was_asked_names_the_moment(later: tuple[Memory, int]):
+    memory, then = later
+    run_id = memory.query(QUESTION, as_of=then).run_id
+    assert f"as of event {then}" in words(opened("ask", run=run_id))
+
+
+def test_a_moment_with_nothing_in_it_is_said_with_what_to_do(filled: Memory):
+    run_id = filled.query(QUESTION, as_of=0).run_id
+    page = opened("ask", run=run_id)
+    assert "nothing was filed as of event 0" in page.error[0].value.replace("\\", "").lower()
+
+
+def test_what_was_withdrawn_since_can_still_be_asked_about(filled: Memory):
+    then = filled.audit.head().seq
+    for source in (1, 2):
+        filled.sources.withdraw(source)
+    assert opened("ask", as_of=then).button(key="ask-go")

@@ -1,0 +1,141 @@
+"""Who is at the screen: signed in, named, or nobody yet; what each may do, and what is kept of it."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+from streamlit.testing.v1 import AppTest
+
+from app_pages import opened, words
+from machine import REPOSITORY
+from memoir_engine import Memory
+
+PAGES = ["overview", "sources", "tree", "ask", "settings"]
+
+
+@pytest.fixture
+def ana_audits(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("MEMOIR_ROLES", '{"Ana@Example.org": ["auditor"]}')
+
+
+@pytest.fixture
+def unnamed(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.delenv("MEMOIR_REVIEWER")
+
+
+def helper_tab(**user: Any) -> AppTest:
+    """The first source's page with the tab of its helper open, as this person sees it."""
+    page = AppTest.from_file(str(REPOSITORY / "ui" / "main.py"), default_timeout=30)
+    page.user.clear()
+    page.user.update(user)
+    page.run()
+    page.switch_page("../pages/sources.py")
+    page.query_params["src"] = "1"
+    page.session_state["src-tabs-1"] = "Contextual helper"
+    return page.run()
+
+
+def signed_in(*, email: str = "ana@example.org", **claims: Any) -> AppTest:
+    return helper_tab(is_logged_in=True, email=email, name="Ana", sub="7", **claims)
+
+
+def written(page: AppTest) -> AppTest:
+    """The helper written anew, on the page."""
+    page.button(key="helper-write").click().run()
+    page.text_area(key="own-text-1").set_value("It tells of bread.").run()
+    return page.button(key="own-save").click().run()
+
+
+def keys(page: AppTest) -> set[str]:
+    return {str(button.key) for button in page.button}
+
+
+def test_before_the_first_change_a_name_is_asked_once_and_every_action_carries_it(unnamed: None, filled: Memory):
+    page = helper_tab()
+    assert "helper-write" not in keys(page)
+    page.text_input(key="who-name-helper").set_value(" Ana ")
+    page.button(key="who-go-helper").click().run()
+    assert "**Ana**" in words(page)
+    assert not written(page).exception
+    changed = filled.audit.actions(limit=1)[0]
+    assert (changed.actor, changed.verb) == ("Ana", "set_helper")
+    page.query_params.clear()
+    page.switch_page("../pages/overview.py").run()
+    assert "**Ana**" in words(page)
+    page.text_input(key="overview-question").set_value("What is baked?")
+    page.button(key="overview-go").click().run()
+    assert filled.runs.list(verb="query")[0].actor == "Ana"
+
+
+def test_who_has_not_said_who_they_are_may_look_add_and_ask(unnamed: None, filled: Memory):
+    page = opened()
+    page.text_input(key="overview-question").set_value("What is baked?")
+    page.button(key="overview-go").click().run()
+    assert filled.runs.list(verb="query")[0].actor == "local"
+    assert page.button(key="who-go-foot").label == "That is me"
+
+
+def test_a_blank_name_is_no_name(unnamed: None, filled: Memory):
+    page = helper_tab()
+    page.text_input(key="who-name-helper").set_value("   ")
+    page.button(key="who-go-helper").click().run()
+    assert "helper-write" not in keys(page)
+
+
+def test_a_name_set_for_the_app_is_not_asked_for(filled: Memory):
+    assert "helper-write" in keys(helper_tab())
+
+
+@pytest.mark.parametrize("page", PAGES)
+def test_no_page_is_shown_or_offered_before_signing_in(filled: Memory, page: str):
+    app = AppTest.from_file(str(REPOSITORY / "ui" / "main.py"), default_timeout=30)
+    app.user.clear()
+    app.user.update(is_logged_in=False)
+    app.run()
+    if page != "overview":
+        app.switch_page(f"../pages/{page}.py").run()
+    assert not app.exception
+    assert keys(app) == {"sign-in-"}
+    assert "open to people who sign in" in words(app)
+    assert "Sources" not in words(app)
+
+
+@pytest.mark.parametrize("page", PAGES)
+def test_a_page_that_is_run_by_itself_asks_to_sign_in_too(filled: Memory, page: str):
+    app = AppTest.from_file(str(REPOSITORY / "pages" / f"{page}.py"), default_timeout=30)
+    app.user.clear()
+    app.user.update(is_logged_in=False)
+    app.run()
+    assert keys(app) == {"sign-in-"}
+    assert not app.title or app.title[0].value == "Memoir"
+
+
+def test_who_is_signed_in_looks_on_as_a_viewer_and_is_told_why(filled: Memory):
+    page = signed_in()
+    assert "helper-write" not in keys(page)
+    assert "it needs the role auditor. You are viewer." in words(page)
+    assert r"**Ana** · viewer" in words(page)
+
+
+def test_a_role_is_given_by_e_mail_and_the_action_carries_the_e_mail(ana_audits: None, filled: Memory):
+    page = signed_in()
+    assert not written(page).exception
+    assert filled.audit.actions(limit=1)[0].actor == "ana@example.org"
+
+
+def test_an_e_mail_that_nobody_verified_gives_no_role(ana_audits: None, filled: Memory):
+    assert "helper-write" in keys(signed_in(email_verified=True))
+    assert "helper-write" not in keys(signed_in(email_verified=False))
+
+
+def test_somebody_without_any_identity_gets_nothing(filled: Memory):
+    page = helper_tab(is_logged_in=True, name="Ana")
+    assert "says neither your e\\-mail nor who you are" in words(page)
+    assert keys(page) == {"sign-out-nameless"}
+
+
+def test_signing_out_closes_the_memory_to_this_person(filled: Memory):
+    page = signed_in()
+    page.button(key="sign-out").click().run()
+    assert page.run() and keys(page) == {"sign-in-"}

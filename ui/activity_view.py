@@ -1,0 +1,199 @@
+"""The activity as a list, and one action with what it did, its events, and the way to take it back."""
+
+from __future__ import annotations
+
+import streamlit as st
+
+from memoir_engine import Action, Change, Memory, UndoPreview
+from ui import asked_activity, figures, frame, problems, state, who
+from ui import wording_activity as said
+from ui.escape import md_escape
+
+PAGE = 25
+LINES = 3  # of one action in the list
+
+
+def listed(memory: Memory) -> None:
+    asked = asked_activity.wanted()
+    found = memory.audit.actions(limit=PAGE + 1, before=state.asked("before"), **asked)
+    if not found and not asked_activity.is_filtered():
+        frame.empty(said.EMPTY, said.EMPTY_TEXT, ":material/history:")
+        return
+    if not found:
+        st.caption(said.NOTHING_FOUND)
+    for action in found[:PAGE]:
+        _row(action)
+    _pages(found)
+
+
+def link(label: str, action_id: str | None, *, key: str, icon: str = ":material/arrow_forward:") -> None:
+    """To an action, or back to the list. A link of a page to itself leaves the address as it was; a button changes it."""
+    st.button(label, key=key, icon=icon, type="tertiary", on_click=state.show, kwargs={"action": action_id})
+
+
+def _pages(found: tuple[Action, ...]) -> None:
+    with st.container(horizontal=True, key="act-pages"):
+        if state.asked("before") and st.button(said.NEWEST, icon=":material/first_page:", key="act-newest"):
+            state.show(before=None)
+            st.rerun()
+        if len(found) > PAGE and st.button(said.OLDER, icon=":material/navigate_next:", key="act-older"):
+            state.show(before=found[PAGE - 1].action_id)
+            st.rerun()
+
+
+def _row(action: Action) -> None:
+    with st.container(border=True, key=f"act-row-{action.action_id}", gap="xsmall"):
+        with st.container(horizontal=True, vertical_alignment="center", gap="small"):
+            st.markdown(f"**{md_escape(action.says)}**", width="content")
+            st.markdown(f":gray[{md_escape(action.actor)} · {figures.stamp(action.at)}]", width="content")
+            if action.undone_by:
+                st.badge(said.UNDONE, color="orange", icon=":material/undo:")
+            st.space("stretch")
+            link(said.OPEN, action.action_id, key=f"act-open-{action.action_id}")
+        for change in action.changes[:LINES]:
+            st.markdown(_line(change))
+        rest = len(action.changes) - LINES
+        if rest > 0:
+            st.markdown(f":small[:gray[{said.MORE.format(count=rest)}]]")
+        if action.reason:
+            st.markdown(f":small[:material/format_quote: {md_escape(figures.one_line(action.reason, 300))}]")
+
+
+def _line(change: Change) -> str:
+    return f":small[{md_escape(figures.one_line(change.says, 200))}{_before_after(change)}]"
+
+
+def _before_after(change: Change) -> str:
+    before = md_escape(figures.one_line(change.before or "", 160))
+    after = md_escape(figures.one_line(change.after or "", 160))
+    if not after:
+        return f" :gray[{before} → –]" if before else ""
+    return f" :gray[{before} →] **{after}**" if before else f" :gray[→] **{after}**"
+
+
+# --- one action -------------------------------------------------------------------------------------------------------------
+
+
+def one(memory: Memory, action_id: str) -> None:
+    with frame.found("activity", said.TITLE):
+        action = memory.audit.action(action_id)
+    with frame.head("activity", md_escape(action.says)):
+        if action.undone_by:
+            st.badge(said.UNDONE, color="orange", icon=":material/undo:")
+        st.space("stretch")
+        link(said.BACK, None, key="act-back", icon=":material/arrow_back:")
+    left, right = st.columns([7, 5], gap="medium")
+    with left:
+        _facts(memory, action)
+        _did(action)
+    with right:
+        _undo(memory, action)
+    _events(action)
+
+
+def _facts(memory: Memory, action: Action) -> None:
+    who_when = f"**{md_escape(action.actor)}** · {figures.stamp(action.at)}"
+    st.markdown(who_when)
+    st.markdown(f":material/format_quote: {md_escape(action.reason) if action.reason else f':gray[{said.NO_REASON}]'}")
+    with st.container(horizontal=True):
+        if action.run_id:
+            _run_link(memory, action.run_id)
+        for number, label in ((action.undone_by, said.UNDONE_BY), (action.undoes, said.UNDOES)):
+            if number:
+                link(label, number, key=f"act-other-{number}", icon=":material/undo:")
+
+
+def _run_link(memory: Memory, run_id: str) -> None:
+    """A question opens on its own page; of an ingestion, its source."""
+    with problems.noted():
+        run = memory.runs.get(run_id).run
+        source = run.result.get("source_id")
+        if run.verb == "query":
+            st.page_link("../pages/ask.py", label=said.BY_RUN, icon=":material/manage_search:", query_params={"run": run_id})
+        elif isinstance(source, int):
+            st.page_link(
+                "../pages/sources.py", label=said.SOURCE, icon=":material/description:", query_params={"src": str(source)}
+            )
+
+
+def _did(action: Action) -> None:
+    st.markdown(f"**{said.DID}**")
+    for number, change in enumerate(action.changes):
+        with st.container(horizontal=True, vertical_alignment="center", key=f"act-did-{number}"):
+            st.markdown(_line(change), width="content")
+            st.space("stretch")
+            _where(change)
+
+
+def _where(change: Change) -> None:
+    if change.chunk_id is not None:
+        query = {"chunk": str(change.chunk_id)}
+        st.page_link("../pages/tree.py", label=said.OPEN, icon=":material/arrow_forward:", query_params=query)
+    elif change.source_id is not None:
+        query = {"src": str(change.source_id)}
+        st.page_link("../pages/sources.py", label=said.OPEN, icon=":material/arrow_forward:", query_params=query)
+    elif change.category_id is not None and change.count == 1:
+        query = {"cat": str(change.category_id)}
+        st.page_link("../pages/tree.py", label=said.OPEN, icon=":material/arrow_forward:", query_params=query)
+
+
+def _undo(memory: Memory, action: Action) -> None:
+    if action.undone_by:
+        return
+    preview = memory.review.preview_undo(action.action_id)
+    with st.container(border=True, key="act-undo"):
+        st.markdown(f"**{said.UNDO_TITLE}**", help=said.UNDO_ABOUT)
+        if not preview.possible:
+            _in_the_way(memory, preview)
+            return
+        st.caption(said.UNDO_WOULD)
+        for change in preview.changes[:20]:
+            st.markdown(f":small[{md_escape(change)}]")
+        if len(preview.changes) > 20:
+            st.caption(said.MORE.format(count=len(preview.changes) - 20))
+        if who.may(memory, key="act-undo"):
+            _ask(memory, action)
+
+
+def _in_the_way(memory: Memory, preview: UndoPreview) -> None:
+    if preview.blocked_by:
+        st.caption(said.UNDO_BLOCKED)
+    for number in preview.blocked_by[:20]:
+        with problems.noted():
+            later = memory.audit.action(number)
+            label = f"{md_escape(later.says)} · {md_escape(later.actor)} · {figures.ago(later.at)}"
+            link(label, number, key=f"act-first-{number}")
+    if preview.clash and not preview.blocked_by:
+        st.caption(said.UNDO_CLASH.format(clash=md_escape(preview.clash)))
+
+
+def _ask(memory: Memory, action: Action) -> None:
+    with st.form("act-undo-form", border=False):
+        reason = st.text_input(said.UNDO_REASON, max_chars=1000, key=f"act-undo-why-{action.action_id}")
+        sent = st.form_submit_button(said.UNDO, type="primary", icon=":material/undo:", key="act-undo-go")
+    if sent:
+        with problems.noted():
+            done = memory.review.undo(action.action_id, reason=reason.strip() or None)
+            st.toast(said.UNDO_DONE, icon=":material/undo:")
+            state.show(action=done.action_id)
+            st.rerun()
+
+
+def _events(action: Action) -> None:
+    import json
+
+    import pandas as pd
+
+    with st.expander(f"{said.EVENTS} · {figures.count(len(action.events))}", key="act-events"):
+        st.caption(said.EVENTS_ABOUT)
+        rows = [
+            {
+                "Event": event.seq,
+                "Kind": event.kind,
+                "Body": json.dumps(event.body, ensure_ascii=False),
+                "Payload": "" if event.payload is None else json.dumps(event.payload, ensure_ascii=False),
+                "Digest": event.hash,
+            }
+            for event in action.events[:500]
+        ]
+        st.dataframe(pd.DataFrame(rows), hide_index=True, key="act-events-table", height=frame.table_height(len(rows)))

@@ -1,0 +1,92 @@
+"""A question about an earlier moment: the field it is asked with, and the banner its answer stands under.
+
+Invariant: the moment is a seq in the address; a day and a time only lead to one.
+Source: DESIGN §2.7, §2.10.
+"""
+
+from __future__ import annotations
+
+from datetime import datetime, timedelta
+from typing import Any
+
+import streamlit as st
+
+from memoir_engine import Memory, RunView, TreeAt
+from ui import figures, state
+from ui import wording_past as said
+
+NAME = "as_of"  # in the address of the form
+ON, DAY = "ask-as-of", "ask-as-of-day"
+MINUTE = timedelta(minutes=1)
+
+
+def field(memory: Memory) -> dict[str, Any]:
+    """What the question is asked with: nothing, or the moment."""
+    seq = state.asked_id(NAME)
+    st.session_state[ON] = seq is not None  # the address says so
+    st.toggle(said.AS_OF_ON, key=ON, help=said.AS_OF_HELP, on_change=lambda: _switch(memory))
+    if seq is None:
+        return {}
+    then = memory.tree.as_of(seq)
+    shown = _minute(then.at or datetime.now(figures.zone()))
+    with st.container(horizontal=True, vertical_alignment="bottom"):
+        st.datetime_input(
+            said.DAY,
+            value=shown,
+            step=MINUTE,
+            key=f"{DAY}-{then.seq}",
+            width=260,
+            on_change=lambda: _take(memory, f"{DAY}-{then.seq}"),
+        )
+        _link(then.seq)
+    st.caption(_told(then.seq, then.at))
+    return {NAME: then.seq}
+
+
+def banner(memory: Memory, view: RunView) -> None:
+    """Over the answer of a question about an earlier moment."""
+    seq = moment(view)
+    if seq is None:
+        return
+    with st.container(border=True, horizontal=True, vertical_alignment="center", key="as-of-banner"):
+        st.markdown(f":material/history: **{_told(seq, memory.tree.as_of(seq).at)}** {said.AS_OF_ONLY}", width="content")
+        st.space("stretch")
+        _link(seq)
+
+
+def moment(view: RunView) -> int | None:
+    """The seq a question was about; None where it was about the memory as it stood."""
+    return view.tree_seq if view.request.get(NAME) is not None else None
+
+
+def tree(memory: Memory, seq: int | None) -> TreeAt:
+    return memory.tree if seq is None else memory.tree.as_of(seq)
+
+
+def place(seq: int | None, **wanted: int) -> dict[str, str]:
+    """The address of something in the tree of that moment."""
+    moments = {} if seq is None else {"seq": str(seq)}
+    return {name: str(value) for name, value in wanted.items()} | moments
+
+
+def _switch(memory: Memory) -> None:
+    last = memory.tree.moments(limit=1)
+    state.show(**{NAME: (last[0].seq if last else 0) if st.session_state[ON] else None})
+
+
+def _take(memory: Memory, key: str) -> None:
+    day = st.session_state[key]
+    if isinstance(day, datetime):
+        state.show(**{NAME: memory.tree.as_of(day.replace(tzinfo=figures.zone())).seq})
+
+
+def _minute(at: datetime) -> datetime:
+    return at.astimezone(figures.zone()).replace(tzinfo=None, second=0, microsecond=0)
+
+
+def _told(seq: int, at: datetime | None) -> str:
+    return said.AS_OF_TOLD.format(at=figures.stamp(at), seq=figures.count(seq)) if at else said.AS_OF_EMPTY
+
+
+def _link(seq: int) -> None:
+    st.page_link("../pages/tree.py", label=said.SEE_TREE, icon=":material/account_tree:", query_params=place(seq))

@@ -1,0 +1,137 @@
+"""The filters of the Activity page: what the address asks for, and the fields that change it.
+
+Invariant: the address is the only place that keeps them; what it holds of a wrong form is no filter.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from datetime import UTC, date, datetime, time, timedelta
+from typing import Any
+
+import streamlit as st
+
+from memoir_engine import Memory
+from ui import figures, state
+from ui import wording_activity as said
+
+NAMES = ("who", "what", "kind", "src", "cat", "run", "from", "to", "text", "all")
+MOST = 500  # options of one field
+ENDS = ("close",)  # what a run leaves when it ends
+
+
+def wanted() -> dict[str, Any]:
+    """As `audit.actions` takes them."""
+    until = day("to")
+    found: dict[str, Any] = {
+        "actor": state.asked("who"),
+        "verb": state.asked("what"),
+        "kind": state.asked("kind"),
+        "source": state.asked_id("src"),
+        "category": state.asked_id("cat"),
+        "run": state.asked("run"),
+        "since": _midnight(day("from")),
+        "until": _midnight(until + timedelta(days=1)) if until else None,
+        "text": state.asked("text"),
+    }
+    given = {name: value for name, value in found.items() if value is not None}
+    hide = state.asked("all") is None and not {"verb", "kind", "run"} & given.keys()
+    return given | ({"but": ENDS} if hide else {})
+
+
+def is_filtered() -> bool:
+    return any(state.asked(name) for name in NAMES)
+
+
+def day(name: str) -> date | None:
+    try:
+        found = date.fromisoformat(state.asked(name) or "")
+        return found if date(1970, 1, 1) < found < date(9000, 1, 1) else None
+    except ValueError:
+        return None
+
+
+def fields(memory: Memory) -> None:
+    with st.container(border=True, key="act-filters"):
+        with st.grid(4, gap="small", min_column_width=150):
+            _choice("who", said.WHO, memory.audit.actors(), str)
+            _choice("what", said.WHAT, memory.audit.verbs(), lambda name: memory.audit.words(name))
+            sources = {source.id: source.name for source in memory.sources.list(limit=MOST)}
+            _choice("src", said.SOURCE, [*sources], lambda number: figures.shortened(sources.get(int(number), f"#{number}"), 40))
+            paths = {one.id: figures.path(one.path) for one in memory.tree.all()[:MOST]}
+            _choice("cat", said.CATEGORY, [*paths], lambda number: paths.get(int(number), f"#{number}"))
+            _day("from", said.SINCE)
+            _day("to", said.UNTIL)
+            _text("text", said.REASON)
+            _text("run", said.RUN)
+        with st.container(horizontal=True, vertical_alignment="center"):
+            shown = st.toggle(said.RUNS_TOO, value=state.asked("all") is not None, help=said.RUNS_TOO_HELP, key=_key("all"))
+            if shown != (state.asked("all") is not None):
+                _changed("all", "1" if shown else None)
+                st.rerun()
+            st.space("stretch")
+            if is_filtered() and st.button(said.CLEAR, icon=":material/filter_alt_off:", key="act-clear", type="tertiary"):
+                state.show(**dict.fromkeys((*NAMES, "before")))
+                st.rerun()
+
+
+def _choice(name: str, label: str, options: Sequence[Any], shown: Callable[[Any], str]) -> None:
+    asked = state.asked(name)
+    known = [str(option) for option in options]
+    known += [asked] if asked and asked not in known and (name not in ("src", "cat") or asked.isdigit()) else []
+    st.selectbox(
+        label,
+        known,
+        index=known.index(asked) if asked in known else None,
+        format_func=shown,
+        placeholder=said.ANY,
+        key=_key(name),
+        on_change=lambda: _changed(name, st.session_state.get(_key_was(name))),
+    )
+    st.session_state[f"act-key-{name}"] = _key(name)
+
+
+def _text(name: str, label: str) -> None:
+    st.text_input(
+        label,
+        value=state.asked(name) or "",
+        placeholder=said.ANY,
+        max_chars=200,
+        key=_key(name),
+        on_change=lambda: _changed(name, str(st.session_state.get(_key_was(name)) or "").strip() or None),
+    )
+    st.session_state[f"act-key-{name}"] = _key(name)
+
+
+def _day(name: str, label: str) -> None:
+    st.date_input(
+        label,
+        value=day(name),
+        format="YYYY-MM-DD",
+        min_value=date(1970, 1, 2),
+        key=_key(name),
+        on_change=lambda: _changed(name, _iso(st.session_state.get(_key_was(name)))),
+    )
+    st.session_state[f"act-key-{name}"] = _key(name)
+
+
+def _iso(value: object) -> str | None:
+    return value.isoformat() if isinstance(value, date) else None
+
+
+def _key(name: str) -> str:
+    """A field is drawn anew when the address says something else: its key says what it began with."""
+    return f"act-{name}-{state.asked(name) or ''}"
+
+
+def _key_was(name: str) -> str:
+    return str(st.session_state.get(f"act-key-{name}", _key(name)))
+
+
+def _changed(name: str, value: str | None) -> None:
+    state.show(**{name: value, "before": None})
+
+
+def _midnight(wanted: date | None) -> datetime | None:
+    """In the viewer's time zone."""
+    return None if wanted is None else datetime.combine(wanted, time(), figures.zone()).astimezone(UTC)

@@ -1,0 +1,82 @@
+"""The chain on the page: its head to write down, and the check that nobody has touched the record."""
+
+from __future__ import annotations
+
+import json
+import re
+
+import streamlit as st
+
+from memoir_engine import AuditCheck, Memory
+from ui import figures, problems, state
+from ui import wording_activity as said
+
+HEAD = re.compile(r"[0-9a-f]{64}")
+KEPT = "chain-checked"
+
+
+def card(memory: Memory) -> None:
+    head = memory.audit.head()
+    with st.container(border=True, key="chain"):
+        st.markdown(f"**{said.CHAIN}**", help=said.CHAIN_ABOUT)
+        st.caption(said.HEAD.format(events=figures.plural(head.seq, "event", "events")))
+        st.code(head.hash, language=None, wrap_lines=True)
+        expected = st.text_input(said.EXPECTED, key="chain-expected", help=said.EXPECTED_HELP, placeholder=said.EXPECTED_FORM)
+        with st.container(horizontal=True):
+            every = st.button(said.VERIFY_ALL, icon=":material/verified:", key="chain-all", help=said.ALL_HELP)
+            links = st.button(said.VERIFY_LINKS, icon=":material/link:", key="chain-links", help=said.LINKS_HELP)
+        if every or links:
+            _check(memory, expected.strip().lower(), links_only=links)
+        _told(memory)
+
+
+def _check(memory: Memory, expected: str, *, links_only: bool) -> None:
+    """A mistyped head is no sign of tampering, so it is never compared."""
+    st.session_state.pop(KEPT, None)
+    if expected and not HEAD.fullmatch(expected):
+        st.warning(said.NOT_A_HEAD, icon=":material/edit:")
+        return
+    with problems.noted():
+        bar = st.progress(0.0, said.CHECKING)
+
+        def on_progress(done: float) -> None:
+            bar.progress(done, said.CHECKING)
+
+        check = memory.audit.verify(expected or None, links_only=links_only, on_progress=on_progress)
+        bar.empty()
+        st.session_state[KEPT] = json.dumps(_told_of(check, bool(expected)))
+
+
+def _told_of(check: AuditCheck, compared: bool) -> dict[str, object]:
+    kept: dict[str, object] = {"ok": check.ok, "checked": check.checked, "problem": check.problem, "first_bad": check.first_bad}
+    return kept | {"compared": compared}
+
+
+def _told(memory: Memory) -> None:
+    kept = json.loads(st.session_state.get(KEPT, "{}"))
+    if not kept:
+        return
+    if kept["ok"]:
+        words = said.OK_WITH_HEAD if kept["compared"] else said.OK
+        st.success(words.format(events=figures.plural(kept["checked"], "event", "events")), icon=":material/verified:")
+        return
+    problems.tell(said.BAD, kept["problem"])
+    if kept["first_bad"] is not None:
+        _bad(memory, int(kept["first_bad"]))
+
+
+def _bad(memory: Memory, seq: int) -> None:
+    """The first event that no longer holds, and the action it belongs to, where both are still there."""
+    st.caption(said.BAD_AT.format(seq=figures.count(seq)))
+    with problems.noted():
+        found = [event for event in memory.audit.events(limit=1, before=seq + 1) if event.seq == seq]
+    for event in found:
+        label = said.SHOW_BAD.format(seq=figures.count(seq))
+        st.button(
+            label,
+            key="chain-bad",
+            icon=":material/arrow_forward:",
+            type="tertiary",
+            on_click=state.show,
+            kwargs={"action": event.action_id},
+        )

@@ -1,0 +1,32 @@
+"""The review desk as a component: evidence, why, decide; keys first, items ahead of time, steps sent until confirmed.
+
+Invariant: what the browser decides is a list of steps with ids of its own; this face only mounts it and hands the message on.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from pathlib import Path
+from typing import Any
+
+import streamlit as st
+
+_HERE = Path(__file__).parent
+_SCRIPTS = ("review_desk.js", "review_panes.js", "review.js")  # one module in three files: what is decided, what is drawn, both
+_component = st.components.v2.component(
+    "memoir_review",
+    html=(_HERE / "review.html").read_text(),
+    css=(_HERE / "review.css").read_text(),
+    js="\n".join((_HERE / name).read_text() for name in _SCRIPTS),
+)
+
+
+def show(data: Mapping[str, Any], *, key: str, on_sent: Callable[[Mapping[str, Any]], None]) -> None:
+    """Draw it. `on_sent` gets each message of the browser, before the page is drawn again."""
+
+    def arrived() -> None:
+        message = st.session_state[key].get("sent")
+        if isinstance(message, Mapping):
+            on_sent(message)
+
+    _component(key=key, data=dict(data), on_sent_change=arrived)

@@ -1,0 +1,101 @@
+"""The end of every edit: its effect in words, the reason, and the button that does it.
+
+Invariant: nothing is done that was not shown: what stood on the screen when the button was pressed is compared with what it
+would do now. Names are text of others and never markup.
+"""
+
+from __future__ import annotations
+
+import hashlib
+from dataclasses import dataclass
+from typing import Any
+
+import streamlit as st
+
+from memoir_engine import Action, EditPreview, Memory
+from ui import figures, problems, state
+from ui import wording_edit as said
+from ui.escape import md_escape
+
+SHOWN_CHANGES = 12
+
+
+@dataclass(frozen=True)
+class Wanted:
+    """An edit of `memory.review` with its arguments. lands: the category to show afterwards, 0 for the whole tree."""
+
+    verb: str
+    given: tuple[Any, ...]
+    lands: int
+
+
+def decide(memory: Memory, wanted: Wanted, *, key: str, label: str | None = None) -> None:
+    """Show what it would do; do it once somebody says so, and go where it leads."""
+    preview = memory.review.preview(wanted.verb, *wanted.given)
+    effect(preview, key=key)
+    reason = st.text_input(said.REASON, placeholder=said.REASON_FORM, max_chars=2000, key=f"{key}-reason")
+    pressed = st.button(
+        label or said.DO[wanted.verb],
+        type="primary",
+        icon=said.ICONS[wanted.verb],
+        disabled=not preview.possible,
+        key=f"{key}-do",
+        on_click=_seen,
+        args=(key, _digest(wanted, preview)),
+    )
+    if not pressed:
+        return
+    if st.session_state.pop(f"{key}-seen", None) != _digest(wanted, preview):
+        st.warning(said.CHANGED_MEANWHILE, icon=":material/sync_problem:")
+        return
+    with problems.noted():
+        done = _do(memory, wanted, reason.strip() or None)
+        st.session_state.pop(f"{key}-reason", None)
+        state.show(cat=wanted.lands or None, edit=None, done=done.action_id, chunk=None, proposal=None)
+        st.rerun()
+
+
+def effect(preview: EditPreview, *, key: str) -> None:
+    with st.container(border=True, key=f"{key}-effect", gap="small"):
+        if not preview.possible:
+            st.markdown(f":orange[:material/block: **{said.CANNOT}**]")
+            for line in dict.fromkeys((*preview.clashes, preview.limit, preview.depth, preview.problem)):
+                if line:
+                    st.markdown(md_escape(line[:1].upper() + line[1:]) + ".")
+            return
+        with st.container(horizontal=True, vertical_alignment="center"):
+            st.markdown(f"**{said.WOULD}**", width="content")
+            st.space("stretch")
+            st.badge(f"{said.MOVED}: {figures.count(preview.chunks_moved)}", color="blue" if preview.chunks_moved else "gray")
+            st.badge(f"{said.CHANGED}: {figures.count(preview.categories_changed)}", color="gray")
+        changes(preview.changes)
+
+
+def changes(lines: tuple[str, ...]) -> None:
+    """Many are cut short, and their number said."""
+    st.markdown("\n".join(f"- {md_escape(line[:1].upper() + line[1:])}" for line in lines[:SHOWN_CHANGES]))
+    if len(lines) > SHOWN_CHANGES:
+        st.caption(f"… and {len(lines) - SHOWN_CHANGES} more")
+
+
+def _do(memory: Memory, wanted: Wanted, reason: str | None) -> Action:
+    verbs = memory.review
+    known = {
+        "create": verbs.create,
+        "rename": verbs.rename,
+        "move": verbs.move,
+        "merge": verbs.merge,
+        "split": verbs.split,
+        "retire": verbs.retire,
+        "refile_many": verbs.refile_many,
+    }
+    done: Action = known[wanted.verb](*wanted.given, reason=reason)  # type: ignore[operator]  # seven signatures
+    return done
+
+
+def _seen(key: str, digest: str) -> None:
+    st.session_state[f"{key}-seen"] = digest
+
+
+def _digest(wanted: Wanted, preview: EditPreview) -> str:
+    return hashlib.sha256(repr((wanted, preview)).encode()).hexdigest()

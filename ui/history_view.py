@@ -1,0 +1,86 @@
+"""What a category has been called and where a chunk has sat: who changed it, when and why, with the way to each moment.
+
+Invariant: names and reasons are people's and models' text; they stand in table cells, never in Markdown.
+Source: DESIGN §2.7, §6.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from contextlib import suppress
+
+import streamlit as st
+
+from memoir_engine import CategoryVersion, Cause, Filing, Memory, ReviewError
+from ui import figures, frame, state
+from ui import wording_past as said
+
+Row = tuple[Cause, str, str]
+
+
+def asked(memory: Memory) -> None:
+    """Of what the address names, if there ever was such a thing."""
+    chunk_id, category_id = state.asked_id("chunk"), state.asked_id("cat")
+    with suppress(ReviewError):
+        if chunk_id is not None:
+            chunk(memory, chunk_id)
+        elif category_id is not None:
+            category(memory, category_id)
+
+
+def category(memory: Memory, category_id: int) -> None:
+    """Everything a category has been through, the last first."""
+    versions = memory.tree.history(category_id)
+    rows = [row for at, one in enumerate(versions) for row in _version(one, versions[at + 1 : at + 2])]
+    _table(memory, said.HISTORY, said.HISTORY_ABOUT, rows, f"history-{category_id}")
+
+
+def chunk(memory: Memory, chunk_id: int) -> None:
+    """Every place a chunk has had, the last first."""
+    filings = memory.tree.filings(chunk_id)
+    rows = [row for at, one in enumerate(filings) for row in _filing(one, filings[at + 1 : at + 2])]
+    _table(memory, said.PLACES, said.PLACES_ABOUT, rows, f"places-{chunk_id}")
+
+
+def _version(version: CategoryVersion, following: Sequence[CategoryVersion]) -> list[Row]:
+    began = (version.began, version.says, figures.path(version.path))
+    ended = version.ended
+    if ended is None or (following and following[0].from_seq == version.to_seq):
+        return [began]
+    return [began, (ended, said.ENDED.get(ended.kind, said.ENDED_OTHERWISE), figures.path(version.path))]
+
+
+def _filing(filing: Filing, following: Sequence[Filing]) -> list[Row]:
+    began = (filing.began, filing.says, figures.path(filing.path))
+    ended = filing.ended
+    if ended is None or (following and following[0].from_seq == filing.to_seq):
+        return [began]
+    return [began, (ended, said.ENDED.get(ended.kind, said.ENDED_OTHERWISE), figures.path(filing.path))]
+
+
+def _table(memory: Memory, title: str, about: str, rows: list[Row], key: str) -> None:
+    import pandas as pd
+
+    with st.expander(title, icon=":material/history:", key=f"{key}-box"):
+        st.caption(about)
+        newest = rows[::-1]
+        table = pd.DataFrame(
+            [(figures.stamp(cause.at), cause.actor, what, where, cause.reason or "") for cause, what, where in newest],
+            columns=[said.WHEN, said.WHO, said.WHAT, said.WHERE, said.WHY],
+        )
+        st.dataframe(
+            table if table[said.WHY].any() else table.drop(columns=said.WHY),
+            hide_index=True,
+            key=key,
+            selection_mode=frame.A_ROW,
+            height=frame.table_height(len(newest), most=10),
+            column_config={said.WHEN: st.column_config.TextColumn(width=150), said.WHO: st.column_config.TextColumn(width=90)},
+            on_select=lambda: _look(memory, key, [cause for cause, _, _ in newest]),
+        )
+
+
+def _look(memory: Memory, key: str, causes: Sequence[Cause]) -> None:
+    """The moment when the action of this row had been done."""
+    row = state.row(st.session_state[key])
+    if row is not None and row < len(causes):
+        state.show(seq=memory.tree.as_of(causes[row].at).seq)

@@ -1,0 +1,37 @@
+"""The whole memory as a file to take away."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from datetime import UTC, datetime
+from pathlib import Path
+from tempfile import TemporaryDirectory
+
+import streamlit as st
+
+from memoir_engine import Memory
+from ui import who
+from ui import wording_erasing as said
+
+
+def show(memory: Memory) -> None:
+    with st.container(border=True, key="memory-file"):
+        st.markdown(f"**{said.FILE_TITLE}**")
+        st.caption(said.FILE_ABOUT)
+        if who.may(memory, key="export", role="admin"):
+            name = f"memoir-{datetime.now(UTC):%Y-%m-%d}.zip"
+            st.download_button(
+                said.EXPORT, whole(memory), name, "application/zip", key="export", icon=":material/download:", on_click="ignore"
+            )
+
+
+def whole(memory: Memory) -> Callable[[], bytes]:
+    """Written when it is asked for, and nothing of it stays on this machine."""
+
+    def write() -> bytes:
+        with TemporaryDirectory(prefix="memoir-export-") as folder:
+            path = Path(folder) / "memory.zip"
+            memory.export(path)
+            return path.read_bytes()
+
+    return write

@@ -1,0 +1,202 @@
+"""Looking back: the slider over the moments of the tree, the banner of the past, and what is different now.
+
+Invariant: the moment is a seq in the address and nowhere else; what is looked at in the past cannot be changed there.
+Source: DESIGN §2.7 (now and then are the same query with another number), §2.10.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+
+import streamlit as st
+
+from memoir_engine import Category, CategoryChange, Chunk, LeafChange, Memory, Moment, ReviewError, TreeAt, TreeChanges
+from ui import figures, frame, state
+from ui import wording_past as said
+from ui.components.tree import Mark, Marks
+from ui.escape import md_escape
+
+SOME = 100  # moments of a slider on each side of the one looked at
+START = 0  # before the first event
+SLIDER = "past-moment"
+
+
+@dataclass(frozen=True)
+class Past:
+    """The moment looked at, with what is different now."""
+
+    tree: TreeAt
+    seq: int
+    at: datetime | None
+    changes: TreeChanges
+
+
+def asked(memory: Memory) -> Past | None:
+    """What the address asks for; None is now."""
+    seq = state.asked_id("seq")
+    if seq is None:
+        return None
+    tree = memory.tree.as_of(seq)
+    return Past(tree, tree.seq, tree.at, memory.tree.changes(tree.seq))
+
+
+def button(memory: Memory, past: Past | None) -> None:
+    """The way in, and the way out."""
+    if past is None:
+        last = memory.tree.moments(limit=1)
+        if last:
+            enter: dict[str, str | int | None] = {"seq": last[0].seq}
+            icon = ":material/history:"
+            st.button(said.LOOK_BACK, key="past-open", icon=icon, help=said.LOOK_BACK_HELP, on_click=state.show, kwargs=enter)
+    else:
+        leave: dict[str, str | int | None] = {"seq": None}
+        st.button(said.TO_NOW, key="past-now", icon=":material/update:", type="primary", on_click=state.show, kwargs=leave)
+
+
+def panel(memory: Memory, past: Past) -> None:
+    """What moment it is, and the slider to another."""
+    later = memory.tree.moments(limit=SOME, after=past.seq)
+    moments = (*later, *memory.tree.moments(limit=SOME, before=past.seq + 1))
+    with st.container(border=True, key="past", gap="small"):
+        _banner(past, next((one for one in moments if one.seq <= past.seq), None))
+        _slider(moments, past.seq)
+        with st.container(horizontal=True, vertical_alignment="center"):
+            _day(memory)
+            st.page_link(
+                "../pages/ask.py", label=said.ASK_THEN, icon=":material/manage_search:", query_params={"as_of": str(past.seq)}
+            )
+
+
+def marks(past: Past) -> Marks:
+    """What is said beside the categories of then; what was added since stands below what is above it now."""
+    known = {one.category_id: Mark(_word(one), _now(one)) for one in past.changes.categories}
+    for leaf in past.changes.leaves:
+        known.setdefault(leaf.category_id, Mark(_came_and_left(leaf), said.CHUNKS.capitalize()))
+    above = {one.id: one.parent_id for one in past.tree.all()} | {
+        one.category_id: one.parent_id for one in past.changes.categories if one.made
+    }
+    for changed in list(known):
+        parent = above.get(changed)
+        while parent is not None and parent not in known:
+            known[parent] = Mark(said.INSIDE, said.WHY_INSIDE, faint=True)
+            parent = above.get(parent)
+    made = ((one.parent_id or 0, one.category_id, one.after[-1]) for one in past.changes.categories if one.made and one.after)
+    return Marks(known, tuple(made))
+
+
+def since(past: Past) -> None:
+    """What is different now, as a table."""
+    import pandas as pd
+
+    st.markdown(f"**{said.SINCE}**")
+    rows = [
+        (one.category_id, _word(one), figures.path(one.before or one.after or ()), _now(one)) for one in past.changes.categories
+    ]
+    rows += [(one.category_id, *_chunks(one)) for one in past.changes.leaves]
+    if not rows:
+        st.caption(said.NOTHING_SINCE)
+        return
+    st.caption(said.SINCE_ABOUT)
+    ids = [row[0] for row in rows]
+    st.dataframe(
+        pd.DataFrame([row[1:] for row in rows], columns=list(said.COLUMNS)),
+        hide_index=True,
+        key="past-since",
+        selection_mode=frame.A_ROW,
+        height=frame.table_height(len(rows), most=10),
+        on_select=lambda: _choose(ids),
+    )
+
+
+def note(past: Past, memory: Memory, category: Category | None, chunk: Chunk | None) -> None:
+    """What has become of what is looked at."""
+    told = ""
+    if chunk is not None:
+        place = memory.tree.chunk_place(chunk.id)
+        if place is None or place.category_id != chunk.category_id:
+            told = f"{said.MOVED if place else said.CLOSED}: " + (
+                said.NOW_AT.format(path=figures.path(place.path)) if place else said.GONE
+            )
+    elif category is not None:
+        changed = next((one for one in past.changes.categories if one.category_id == category.id), None)
+        told = f"{_word(changed)}: {_now(changed)}" if changed else ""
+    if told:
+        st.info(md_escape(told[0].upper() + told[1:]), icon=":material/difference:")
+
+
+@contextmanager
+def noted() -> Iterator[None]:
+    """What the address names may not have been there yet, or not any more: that is said, and the tree still stands."""
+    try:
+        yield
+    except ReviewError:
+        st.info(said.NOT_THERE, icon=":material/history_toggle_off:")
+
+
+def _banner(past: Past, last: Moment | None) -> None:
+    title = said.STOOD.format(at=figures.stamp(past.at)) if past.at else said.STOOD_EMPTY
+    st.markdown(f":material/history: **{md_escape(title)}** :gray[· {said.EVENT.format(seq=figures.count(past.seq))}]")
+    done = said.LAST_DONE.format(says=last.says, actor=last.actor) + (f" ({last.reason})" if last.reason else "") if last else ""
+    st.caption(" · ".join(md_escape(part) for part in (done, said.EDITING_OFF) if part))
+
+
+def _slider(moments: Sequence[Moment], seq: int) -> None:
+    """Moments: newest first."""
+    times = {START: said.BEGINNING} | {
+        one.seq: said.AT.format(at=figures.stamp(one.at), seq=one.seq) for one in reversed(moments)
+    }
+    here = max(one for one in times if one <= seq)
+    if st.session_state.get(SLIDER) != here:
+        st.session_state[SLIDER] = here  # the address says where it stands
+    st.select_slider(
+        said.MOMENT,
+        list(times),
+        format_func=lambda one: times[one],
+        key=SLIDER,
+        label_visibility="collapsed",
+        on_change=lambda: state.show(seq=st.session_state[SLIDER]),
+    )
+
+
+def _day(memory: Memory) -> None:
+    with st.popover(said.GO_TO, icon=":material/calendar_month:"):
+        now = datetime.now(figures.zone()).replace(tzinfo=None, second=0, microsecond=0)
+        day = st.datetime_input(said.DAY, value=now, step=timedelta(minutes=1), key="past-day")
+        if st.button(said.GO, key="past-go") and day is not None:
+            state.show(seq=memory.tree.as_of(day.replace(tzinfo=figures.zone())).seq)
+            st.rerun()
+
+
+def _word(change: CategoryChange) -> str:
+    if change.merged_into is not None:
+        return said.MERGED
+    if change.made or change.closed:
+        return said.MADE if change.made else said.CLOSED
+    return said.BOTH if change.renamed and change.moved else said.RENAMED if change.renamed else said.MOVED
+
+
+def _now(change: CategoryChange) -> str:
+    if change.merged_into is not None:
+        return said.NOW_IN.format(path=figures.path(change.merged_path))
+    if change.after is None:
+        return said.GONE
+    return said.LATER if change.made else said.NOW_AT.format(path=figures.path(change.after))
+
+
+def _chunks(leaf: LeafChange) -> tuple[str, str, str]:
+    return said.CHUNKS, figures.path(leaf.path), _came_and_left(leaf)
+
+
+def _came_and_left(leaf: LeafChange) -> str:
+    came, left = len(leaf.added) + len(leaf.came), len(leaf.removed) + len(leaf.went)
+    told = [said.CHUNKS_CAME.format(count=came)] if came else []
+    return ", ".join([*told, said.CHUNKS_LEFT.format(count=left)] if left else told)
+
+
+def _choose(ids: Sequence[int]) -> None:
+    row = state.row(st.session_state["past-since"])
+    if row is not None and row < len(ids):
+        state.show(cat=ids[row], chunk=None)

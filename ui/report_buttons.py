@@ -1,0 +1,37 @@
+"""Take a report along: a page that needs nothing but itself, or JSON. It is made when it is asked for."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from functools import partial
+
+import streamlit as st
+
+from memoir_engine import Report
+from ui import wording_activity as said
+
+FILES = (
+    ("html", "text/html", said.REPORT_HTML, ":material/description:"),
+    ("json", "application/json", said.REPORT_JSON, ":material/data_object:"),
+)
+
+
+def show(make: Callable[[], Report], *, name: str, key: str) -> None:
+    """`name`: of the files, without an ending."""
+    with st.popover(said.REPORT, icon=":material/summarize:", key=f"report-{key}"):
+        st.caption(said.REPORT_ABOUT)
+        for form, mime, label, icon in FILES:
+            st.download_button(
+                label,
+                data=partial(_file, make, form),
+                file_name=f"{name}.{form}",
+                mime=mime,
+                icon=icon,
+                key=f"report-{key}-{form}",
+                on_click="ignore",
+            )
+
+
+def _file(make: Callable[[], Report], form: str) -> bytes:
+    made = make()
+    return (made.html if form == "html" else made.json).encode()

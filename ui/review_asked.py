@@ -1,0 +1,162 @@
+"""Which part of the review queue is asked for: the address says it, the filters change it.
+
+Invariant: the address is the truth; a value of the wrong form, or of a thing that is not there, is no filter.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import asdict, dataclass
+from typing import Any
+
+import streamlit as st
+
+from memoir_engine import MemoirError, Memory
+from ui import figures, state
+from ui import wording_review as said
+
+SAMPLES = (1, 2, 5, 10, 20, 50)
+SOURCES = 200
+NAME_CHARS = 200
+REASONS = {code: words for code, words in said.REASONS.items() if code != "sample"}  # which has a filter of its own
+NOTHING: dict[str, str | int | None] = dict.fromkeys(("reason", "src", "cat", "by", "sample", "item"))
+
+
+@dataclass(frozen=True)
+class Asked:
+    """What the queue is asked for. `sample` in per cent."""
+
+    state: str = "unreviewed"
+    reason: str | None = None
+    source: int | None = None
+    branch: int | None = None
+    reviewer: str | None = None
+    sample: int | None = None
+
+    @property
+    def filtered(self) -> bool:
+        return any(value is not None for name, value in asdict(self).items() if name != "state")
+
+    def arguments(self) -> dict[str, Any]:
+        """For `memory.review.queue`. A sample is drawn by giving a reason to what the lot falls on."""
+        return asdict(self) | ({"reason": "sample"} if self.sample else {})
+
+
+def of_address(memory: Memory) -> Asked:
+    """What the address asks for, as far as it is there."""
+    reason, reviewer, sample = state.asked("reason"), state.asked("by"), state.asked_id("sample")
+    wanted = state.asked("state")
+    return Asked(
+        state=wanted if wanted in said.STATES else "unreviewed",
+        reason=reason if reason in REASONS and not sample else None,
+        source=_there(memory.sources.get, state.asked_id("src")),
+        branch=_there(memory.tree.node, state.asked_id("cat")),
+        reviewer=reviewer[:NAME_CHARS] if reviewer else None,
+        sample=sample if sample is not None and 0 < sample <= 100 else None,
+    )
+
+
+def draw(memory: Memory, asked: Asked, counts: Mapping[str, int]) -> None:
+    """States with their counts, then what narrows the queue down."""
+    with st.container(horizontal=True, vertical_alignment="center", key="review-filters"):
+        _states(asked, counts)
+        st.space("stretch")
+        if asked.filtered:
+            st.button(said.CLEAR, key="rv-clear", icon=":material/filter_alt_off:", type="tertiary", on_click=_clear)
+        with st.popover(said.FILTERS, icon=":material/filter_alt:", key="rv-more"):
+            _choice(said.REASON, "reason", {"": said.ANY_REASON, **REASONS}, asked.reason or "")
+            _choice(said.SOURCE, "src", {"": said.ANY_SOURCE, **_sources(memory, asked.source)}, _text(asked.source))
+            _choice(said.BRANCH, "cat", {"": said.ANY_BRANCH, **_branches(memory, asked.branch)}, _text(asked.branch))
+            _choice(said.SAMPLE, "sample", _samples(asked.sample), _text(asked.sample), help=said.SAMPLE_HELP)
+            _reviewer(asked)
+    if asked.filtered:
+        st.caption(in_words(memory, asked))
+
+
+def in_words(memory: Memory, asked: Asked) -> str:
+    """The filters in force, for Markdown."""
+    from ui.escape import md_escape
+
+    told = [
+        said.REASONS[asked.reason] if asked.reason else "",
+        memory.sources.get(asked.source).name if asked.source is not None else "",
+        figures.path(memory.tree.node(asked.branch).path) if asked.branch is not None else "",
+        f"{said.REVIEWER}: {asked.reviewer}" if asked.reviewer else "",
+        said.SAMPLE_OF.format(share=asked.sample) if asked.sample else "",
+    ]
+    return ":material/filter_alt: " + " · ".join(md_escape(figures.shortened(one)) for one in told if one)
+
+
+def _states(asked: Asked, counts: Mapping[str, int]) -> None:
+    st.session_state["rv-state"] = asked.state
+    st.segmented_control(
+        said.STATE,
+        list(said.STATES),
+        format_func=lambda one: f"{said.STATES[one]} · {figures.count(counts.get(one, 0))}",
+        key="rv-state",
+        required=True,
+        label_visibility="collapsed",
+        on_change=_put,
+        args=("state",),
+    )
+
+
+def _choice(label: str, name: str, options: Mapping[str, str], chosen: str, help: str | None = None) -> None:
+    key = f"rv-{name}"
+    st.session_state[key] = chosen if chosen in options else ""
+    st.selectbox(
+        label,
+        list(options),
+        format_func=lambda one: options.get(one, one),
+        key=key,
+        help=help,
+        on_change=_put,
+        args=(name,),
+    )
+
+
+def _reviewer(asked: Asked) -> None:
+    st.session_state["rv-by"] = asked.reviewer or ""
+    st.text_input(said.REVIEWER, key="rv-by", placeholder=said.ANY_REVIEWER, max_chars=NAME_CHARS, on_change=_put, args=("by",))
+
+
+def _put(name: str) -> None:
+    """A filter was changed: the address says so, and the item that was looked at is no longer asked for."""
+    value = st.session_state[f"rv-{name}"]
+    other = {"sample": "reason", "reason": "sample"}.get(name, "item")  # a sample is of everything, whatever speaks against it
+    state.show(**{other: None, "item": None, name: None if value in (None, "", "unreviewed") else str(value)})
+
+
+def _clear() -> None:
+    state.show(**NOTHING)
+
+
+def _text(value: int | None) -> str:
+    return "" if value is None else str(value)
+
+
+def _sources(memory: Memory, chosen: int | None) -> dict[str, str]:
+    found = {source.id: source.name for source in memory.sources.list(limit=SOURCES) if source.chunks}
+    if chosen is not None and chosen not in found:
+        found[chosen] = memory.sources.get(chosen).name
+    return {str(source_id): figures.shortened(name) for source_id, name in found.items()}
+
+
+def _branches(memory: Memory, chosen: int | None) -> dict[str, str]:
+    """The first level; below the chosen category its children, and the way up."""
+    nodes = list(memory.tree.roots())
+    if chosen is not None:
+        nodes += [*memory.tree.path(chosen), *memory.tree.children(chosen)]
+    return {str(node.id): figures.path(node.path) for node in sorted(nodes, key=lambda node: node.path)}
+
+
+def _samples(chosen: int | None) -> dict[str, str]:
+    shares = sorted({*SAMPLES, *([chosen] if chosen else [])})
+    return {"": said.NO_SAMPLE} | {str(share): said.SAMPLE_OF.format(share=share) for share in shares}
+
+
+def _there(look: Any, number: int | None) -> int | None:
+    try:
+        return None if number is None else int(look(number).id)
+    except MemoirError:
+        return None

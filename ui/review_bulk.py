@@ -1,0 +1,181 @@
+"""One verdict for many items: what it would do, doing it, what became of it, and taking it back.
+
+Invariant: the steps that are done are those whose effect was shown, with the ids they got then; each is done once.
+"""
+
+from __future__ import annotations
+
+import json
+import secrets
+import time
+from collections.abc import Sequence
+from dataclasses import asdict
+from typing import Any
+
+import streamlit as st
+
+from memoir_engine import LeafEffect, MemoirError, Memory, ReviewItem, StepsPreview
+from ui import figures, frame, problems, review_steps
+from ui import wording_review as said
+from ui.escape import md_escape
+
+STEPS, DONE = "rv-bulk", "rv-bulk-done"  # what would be done, and what was done
+LEAVES, FOUND = 12, 40
+ICONS = {
+    "approve": ":material/check:",
+    "reject": ":material/close:",
+    "skip": ":material/skip_next:",
+    "refile": ":material/drive_file_move:",
+}
+
+
+def bar(memory: Memory, chosen: Sequence[ReviewItem]) -> None:
+    """Verdict, reason and effect for the rows that are chosen."""
+    if "auditor" not in memory.actor.roles:
+        st.info(md_escape(review_steps.why_not(memory)), icon=":material/lock:")
+        return
+    with st.container(border=True, key="rv-bulk-bar"):
+        if not chosen:
+            st.caption(said.NONE_CHOSEN)
+            return
+        _head(chosen)
+        with st.container(horizontal=True, vertical_alignment="bottom"):
+            verdict = st.segmented_control(
+                said.VERDICT_FOR_ALL,
+                list(said.VERDICTS),
+                format_func=lambda one: said.VERDICTS[one],
+                default="approve",
+                required=True,
+                key="rv-bulk-verdict",
+            )
+            reason = st.text_input(
+                said.BULK_REASON, key="rv-bulk-reason", placeholder=said.BULK_REASON_HINT, max_chars=review_steps.REASON_CHARS
+            )
+        category = _place(memory) if verdict == "refile" else None
+        if verdict != "refile" or category is not None:
+            _offer(memory, _steps(chosen, str(verdict), category, reason.strip() or None))
+
+
+def _head(chosen: Sequence[ReviewItem]) -> None:
+    with st.container(horizontal=True, vertical_alignment="center"):
+        st.markdown(f"**{said.CHOSEN.format(count=figures.count(len(chosen)))}**", width="content")
+        st.space("stretch")
+        if len(chosen) == 1:
+            one = chosen[0]
+            frame.here(said.OPEN_ITEM, key="rv-open", icon=":material/open_in_full:", item=one.key, state=one.state)
+
+
+def told(memory: Memory) -> None:
+    """What became of the last steps, and the way back."""
+    kept = json.loads(st.session_state.get(DONE, "{}"))
+    if not kept:
+        return
+    done, all_ = kept["done"], kept["all"]
+    with st.container(border=True, horizontal=True, vertical_alignment="center", key="rv-bulk-told"):
+        words = said.UNDONE_ALL if kept["undo"] else said.DONE_ALL
+        st.markdown(f":green[:material/check_circle:] {words.format(done=figures.count(len(done)), all=figures.count(all_))}")
+        if done and not kept["undo"]:
+            st.button(
+                said.UNDO_ALL.format(count=figures.count(len(done))),
+                key="rv-bulk-undo",
+                icon=":material/undo:",
+                on_click=_undo,
+                args=(memory,),
+            )
+    if kept["says"]:
+        st.warning("  \n".join(md_escape(line) for line in kept["says"][:LEAVES]), icon=":material/info:")
+
+
+def _place(memory: Memory) -> int | None:
+    """The leaf that was chosen among those whose path has the words."""
+    with st.container(horizontal=True, vertical_alignment="bottom"):
+        words = st.text_input(said.FIND_PLACE, key="rv-bulk-find", placeholder=said.WHERE_HELP)
+        leaves = memory.tree.search_paths(words, limit=FOUND, leaves_only=True) if words.strip() else _leaves(memory)
+        paths = {leaf.id: figures.path(leaf.path) for leaf in leaves}
+        chosen = st.selectbox(
+            said.WHERE_TO, list(paths), index=None, format_func=lambda one: paths.get(one, ""), key="rv-bulk-place"
+        )
+    if words.strip() and not paths:
+        st.caption(said.NO_PLACE)
+    return chosen if isinstance(chosen, int) and chosen in paths else None
+
+
+def _leaves(memory: Memory) -> list[Any]:
+    return sorted((one for one in memory.tree.all() if one.is_leaf), key=lambda one: one.path)[:500]
+
+
+def _steps(chosen: Sequence[ReviewItem], verdict: str, category: int | None, reason: str | None) -> tuple[review_steps.Sent, ...]:
+    """The same choice keeps its ids, however often the page is drawn."""
+    wanted = [[item.key, verdict, category, reason, item.state] for item in chosen]
+    kept = json.loads(st.session_state.get(STEPS, "[]"))
+    if [[one["key"], one["verdict"], one["category"], one["reason"], one["seen"]] for one in kept] == wanted:
+        return tuple(review_steps.Sent(**one) for one in kept)
+    steps = tuple(review_steps.Sent(_new_id(), item.key, verdict, category, reason, seen=item.state) for item in chosen)
+    st.session_state[STEPS] = json.dumps([asdict(step) for step in steps])
+    return steps
+
+
+def _offer(memory: Memory, steps: Sequence[review_steps.Sent]) -> None:
+    with problems.noted():
+        effect = memory.review.preview_steps([step.step() for step in steps])
+        _effect(effect)
+        verdict = steps[0].verdict
+        st.button(
+            said.DO_FOR[verdict].format(count=figures.count(effect.done)),
+            type="primary",
+            key="rv-bulk-do",
+            icon=ICONS[verdict],
+            disabled=not effect.done,
+            on_click=_do,
+            args=(memory,),
+        )
+
+
+def _effect(effect: StepsPreview) -> None:
+    st.markdown(f"**{said.EFFECT}**")
+    lines = [
+        f"- {said.EFFECTS[verdict].format(chunks=figures.plural(many, 'chunk', 'chunks'))}"
+        for verdict, many in effect.counts.items()
+        if many
+    ]
+    lines += [f"- {_leaf(leaf)}" for leaf in effect.leaves[:LEAVES]]
+    if len(effect.leaves) > LEAVES:
+        lines.append(f"- {said.MORE_LEAVES.format(count=len(effect.leaves) - LEAVES)}")
+    lines += [f"- :orange[{said.NOT_DONE}] {md_escape(one.says)}" for one in effect.not_done[:LEAVES]]
+    st.markdown("\n".join(lines))
+
+
+def _leaf(leaf: LeafEffect) -> str:
+    moved = [f"+{leaf.gains}" if leaf.gains else "", f"−{leaf.loses}" if leaf.loses else ""]
+    return f"{md_escape(figures.path(leaf.path))}: **{' '.join(part for part in moved if part)}**"
+
+
+def _do(memory: Memory) -> None:
+    kept = json.loads(st.session_state.pop(STEPS, "[]"))
+    _perform(memory, [review_steps.Sent(**one) for one in kept], undo=False)
+
+
+def _undo(memory: Memory) -> None:
+    """The last first, as later ones may stand on earlier ones."""
+    kept = json.loads(st.session_state.get(DONE, "{}"))
+    done = [] if kept.get("undo") else kept.get("done", [])  # a second click finds it done
+    steps = [review_steps.Sent(_new_id(), key, review_steps.UNDO, of=step_id) for step_id, key in reversed(done)]
+    _perform(memory, steps, undo=True)
+
+
+def _perform(memory: Memory, steps: Sequence[review_steps.Sent], *, undo: bool) -> None:
+    if not steps:
+        return
+    try:
+        outcomes = review_steps.perform(memory, steps)
+    except MemoirError as error:
+        st.session_state["rv-problem"] = str(error)
+        return
+    done = [[one["id"], one["key"]] for one in outcomes if one["outcome"] in ("done", "again")]
+    says = [one["says"] for one in outcomes if one["outcome"] not in ("done", "again")]
+    st.session_state[DONE] = json.dumps({"done": done, "all": len(steps), "says": says, "undo": undo})
+
+
+def _new_id() -> str:
+    """As the browser makes them: 12 hex digits of the time in ms, 14 of chance."""
+    return f"{time.time_ns() // 1_000_000:012x}{secrets.token_hex(7)}"

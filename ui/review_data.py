@@ -1,0 +1,96 @@
+"""An item of the review queue and its evidence, as the browser draws them: plain values, nothing decided here.
+
+Invariant: figures are the engine's second opinion and likeness of words; ranks and reasons are told as they are.
+"""
+
+from __future__ import annotations
+
+from bisect import bisect_right
+from collections.abc import Mapping, Sequence
+from typing import Any
+from urllib.parse import urlencode
+
+from memoir_engine import Category, Decision, Memory, Neighbour, Option, Place, ReviewEvidence, ReviewItem, Source
+from ui import figures, wording
+
+AROUND = 1_200  # characters of the source before and after a chunk
+QUOTE, NEAR = 40, 150  # characters of a chunk that name it, and of a neighbour's text
+PLACES = 60
+
+
+def item(found: ReviewItem) -> dict[str, Any]:
+    return {
+        "key": found.key,
+        "name": f"{figures.shortened(found.source_name, 40)}: “{figures.one_line(found.text, QUOTE)}”",
+        "source": found.source_name,
+        "category": found.category_id,
+        "path": list(found.path),
+        "state": found.state,
+        "reasons": [{"code": reason.code, "says": reason.says} for reason in found.reasons],
+        "reviewer": found.reviewer or "",
+    }
+
+
+def evidence(memory: Memory, found: ReviewEvidence) -> dict[str, Any]:
+    chunk = memory.tree.chunk(found.item.chunk_id)
+    return {
+        "text": found.item.text,
+        "before": _before(found.before),
+        "behind": _behind(found.behind),
+        "place": f"{figures.chunk_name(chunk)} · {figures.tokens(chunk.tokens)}",
+        "page": _page(memory.sources.get(found.item.source_id), found.start),
+        "link": "tree?" + urlencode({"chunk": found.item.chunk_id}),
+        "helper": found.helper,
+        "levels": [_level(decision) for decision in found.decisions],
+        "neighbours": [_neighbour(near) for near in found.neighbours],
+        "places": [_place(place) for place in found.places[:PLACES]],
+    }
+
+
+def leaves(found: Sequence[Category]) -> list[dict[str, Any]]:
+    return [{"id": leaf.id, "path": list(leaf.path)} for leaf in found]
+
+
+def _before(text: str) -> str:
+    return text if len(text) <= AROUND else "… " + text[-AROUND:]
+
+
+def _behind(text: str) -> str:
+    return text if len(text) <= AROUND else text[:AROUND] + " …"
+
+
+def _page(source: Source, start: int) -> str:
+    return f"p. {bisect_right(source.pages, start)}" if source.pages and start >= source.pages[0] else ""
+
+
+def _level(decision: Decision) -> dict[str, Any]:
+    under = f" · {decision.parent_path[-1]}" if decision.parent_path else ""
+    ordered = sorted(decision.options, key=lambda o: (o.category_id not in decision.chosen, -(o.opinion or 0.0), o.name))
+    return {
+        "title": wording.LEVEL.format(level=decision.level) + under,
+        "note": wording.decided_by(decision.decided_by, decision.note, decision.taught),
+        "options": [_option(option, decision) for option in ordered],
+    }
+
+
+def _option(option: Option, decision: Decision) -> Mapping[str, Any]:
+    return {
+        "name": option.name,
+        "opinion": option.opinion,
+        "chosen": option.category_id in decision.chosen,
+        "fresh": option.is_new,
+    }
+
+
+def _neighbour(near: Neighbour) -> dict[str, Any]:
+    return {
+        "path": list(near.path),
+        "text": figures.one_line(near.text, NEAR),
+        "source": near.source_name,
+        "similarity": near.similarity,
+        "state": near.state,
+    }
+
+
+def _place(place: Place) -> dict[str, Any]:
+    return {"id": place.category_id, "path": list(place.path), "opinion": place.opinion}

@@ -1,0 +1,144 @@
+"""One item after another: what the browser is given to draw, and what it sends back.
+
+Invariant: each message of the browser is done and answered in one run of the fragment; a run without a message gives what
+somebody who just came needs. What is kept between runs are strings and numbers.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import streamlit as st
+
+from memoir_engine import MemoirError, Memory, ReviewPage
+from ui import review_data, review_steps, state
+from ui import wording_review as said
+from ui.components import review
+from ui.review_asked import Asked
+
+PAGE = 24  # items of one answer
+FIRST = 3  # of them come with their evidence, before the browser has asked
+AT_ONCE = 4  # pieces of evidence in one answer: it comes soon, and the browser asks for the rest
+TOLD = 200  # outcomes kept for a browser that did not hear of them
+FOUND = 30
+KEY = "review-desk"
+_NEW = {"rv-more": None, "rv-wish": "[]", "rv-find": "", "rv-told": "[]", "rv-n": 0, "rv-client": ""}
+
+
+def page(memory: Memory, asked: Asked) -> ReviewPage:
+    """The part of the queue that the browser asked for last, else its beginning."""
+    if st.session_state.get("rv-asked") != str(asked):
+        st.session_state.update({"rv-asked": str(asked), "rv-more": None, "rv-wish": "[]"})
+    return memory.review.queue(**asked.arguments(), limit=PAGE, after=_kept("rv-more") or None)
+
+
+def show(memory: Memory, asked: Asked, found: ReviewPage) -> None:
+    review.show(_data(memory, asked, found), key=KEY, on_sent=lambda message: arrived(memory, message))
+
+
+def arrived(memory: Memory, message: Mapping[str, Any]) -> None:
+    """Do what the browser sent, and note what it asks for."""
+    steps = review_steps.read(message.get("steps"))
+    told = _perform(memory, steps)
+    kept = {one["id"]: one for one in [*json.loads(_kept("rv-told")), *told]}
+    more, at = message.get("more"), message.get("at")
+    st.session_state["rv-told"] = json.dumps(list(kept.values())[-TOLD:])
+    st.session_state["rv-more"] = more if isinstance(more, str) else None
+    st.session_state["rv-wish"] = json.dumps(_keys(message.get("wish")))
+    st.session_state["rv-find"] = str(message.get("find") or "")[:200]
+    st.session_state["rv-client"] = str(message.get("client") or "")[:26]
+    st.session_state["rv-n"] = n if isinstance(n := message.get("n"), int) else 0
+    st.session_state["rv-answering"] = True
+    if isinstance(at, str) and len(at) <= review_steps.KEY_CHARS:
+        state.show(item=at or None)
+
+
+def _perform(memory: Memory, steps: Sequence[review_steps.Sent]) -> list[dict[str, Any]]:
+    """Without an answer where the memory itself fails: the browser keeps the steps and sends them again."""
+    try:
+        told = review_steps.perform(memory, steps) if steps else []
+    except MemoirError as error:
+        st.session_state["rv-problem"] = str(error)
+        return []
+    for one in told:
+        if one.pop("undone", False) or one["outcome"] == "refused":
+            one["now"] = _again(memory, one["key"])
+    return told
+
+
+def _again(memory: Memory, key: str) -> dict[str, Any] | None:
+    """The item of the same chunk as it stands now: what was taken back, or filed meanwhile, is a filing of its own."""
+    try:
+        return review_data.item(memory.review.of_chunk(int(key.partition("-")[0])))
+    except (MemoirError, ValueError):
+        return None
+
+
+def _data(memory: Memory, asked: Asked, found: ReviewPage) -> dict[str, Any]:
+    items = [review_data.item(one) for one in found.items]
+    answering = st.session_state.pop("rv-answering", False)
+    first = None if answering else _first(memory, state.asked("item"))
+    ahead = [] if answering else [one["key"] for one in [*([first] if first else []), *items][:FIRST]]
+    wished = json.loads(_kept("rv-wish")) or ahead
+    may = "auditor" in memory.actor.roles
+    st.session_state["rv-wish"] = "[]"
+    return {
+        "stamp": f"{memory.actor.name} {asked}",
+        "who": memory.actor.name,
+        "may": may,
+        "whyNot": "" if may else review_steps.why_not(memory),
+        "client": _kept("rv-client"),
+        "n": _kept("rv-n"),
+        "outcomes": json.loads(_kept("rv-told")),
+        "first": first,
+        "page": {"of": _kept("rv-more") or None, "items": items, "after": found.after},
+        "evidence": {key: _evidence(memory, key) for key in wished[:AT_ONCE]},
+        "found": _found(memory, str(_kept("rv-find"))),
+        "state": asked.state,
+        "counts": dict(found.counts),
+        "nothing": _nothing(asked),
+        "words": said.DESK,
+    }
+
+
+def _first(memory: Memory, key: str | None) -> dict[str, Any] | None:
+    """The item that the address names, wherever it stands in the queue."""
+    if key is None or len(key) > review_steps.KEY_CHARS:
+        return None
+    try:
+        return review_data.item(memory.review.item(key).item)
+    except MemoirError:
+        return None
+
+
+def _evidence(memory: Memory, key: str) -> dict[str, Any] | None:
+    """None: the item is there no more."""
+    try:
+        return review_data.evidence(memory, memory.review.item(key))
+    except MemoirError:
+        return None
+
+
+def _found(memory: Memory, text: str) -> dict[str, Any] | None:
+    if not text.strip():
+        return None
+    try:
+        return {"text": text, "places": review_data.leaves(memory.tree.search_paths(text, limit=FOUND, leaves_only=True))}
+    except MemoirError:
+        return {"text": text, "places": []}
+
+
+def _nothing(asked: Asked) -> dict[str, str]:
+    title, text = said.NOTHING[asked.state]
+    return {"title": title, "text": said.NOTHING_FILTERED if asked.filtered else text}
+
+
+def _keys(wished: object) -> list[str]:
+    keys = wished if isinstance(wished, list) else []
+    return [key for key in keys if isinstance(key, str) and len(key) <= review_steps.KEY_CHARS][:AT_ONCE]
+
+
+def _kept(name: str) -> Any:
+    return st.session_state.get(name, _NEW[name])

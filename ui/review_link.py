@@ -1,0 +1,41 @@
+"""How much waits for a person, with the way to it: all of it, of one source, or of one branch."""
+
+from __future__ import annotations
+
+import streamlit as st
+
+from memoir_engine import Memory
+from ui import figures
+from ui import wording_review as said
+
+
+def waiting(memory: Memory, *, source: int | None = None, branch: int | None = None) -> int:
+    """Filings that nobody has looked at."""
+    return memory.review.queue(source=source, branch=branch, limit=1).counts.get("unreviewed", 0)
+
+
+def show(memory: Memory, *, source: int | None = None, branch: int | None = None) -> None:
+    """A link with the number, where there is anything to review; as wide as its words."""
+    many = waiting(memory, source=source, branch=branch)
+    if not many:
+        return
+    query = {"src": source, "cat": branch}
+    st.page_link(
+        "../pages/review.py",
+        label=said.TO_REVIEW.format(count=figures.count(many)),
+        icon=":material/fact_check:",
+        help=said.TO_REVIEW_HELP,
+        query_params={name: str(value) for name, value in query.items() if value is not None},
+        width="content",
+    )
+
+
+def line(many: int) -> None:
+    """The same as a line among what needs attention."""
+    if not many:
+        return
+    with st.container(horizontal=True, vertical_alignment="center", key="to-review"):
+        filings = figures.plural(many, "filing waits", "filings wait")
+        st.markdown(f":violet[:material/fact_check:] {said.WAIT.format(filings=filings)}", width="content")
+        st.space("stretch")
+        st.page_link("../pages/review.py", label=said.REVIEW)

@@ -1,0 +1,105 @@
+"""The queue as a table: many rows chosen, one verdict for all, its effect shown first, and one button that takes all of it back.
+
+Invariant: what is done is exactly what was shown: the steps get their ids when their effect is drawn, and a second click on the
+same button finds them done.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from collections.abc import Sequence
+from typing import Any
+
+import streamlit as st
+
+from memoir_engine import MemoirError, Memory, ReviewItem, ReviewPage
+from ui import figures, frame, problems, review_bulk
+from ui import wording_review as said
+from ui.escape import md_escape
+from ui.review_asked import Asked
+
+PAGE, SEEN = 50, 10  # rows of a page, and those in sight: the verdict stands below them
+AFTER = "rv-list-after"
+
+
+def page(memory: Memory, asked: Asked) -> ReviewPage:
+    if st.session_state.get("rv-list-asked") != str(asked):
+        st.session_state.update({"rv-list-asked": str(asked), AFTER: ""})
+    try:
+        return memory.review.queue(**asked.arguments(), limit=PAGE, after=st.session_state[AFTER] or None)
+    except MemoirError as error:
+        problems.show(error)
+        return memory.review.queue(**asked.arguments(), limit=PAGE)
+
+
+def show(memory: Memory, asked: Asked, found: ReviewPage) -> None:
+    review_bulk.told(memory)
+    if not found.items:
+        _nothing(asked)
+        return
+    st.caption(said.LIST_ABOUT)
+    chosen = _table(found.items, decided=asked.state != "unreviewed")
+    _pages(found)
+    review_bulk.bar(memory, chosen)
+
+
+def _nothing(asked: Asked) -> None:
+    title, text = said.NOTHING[asked.state]
+    frame.empty(title, said.NOTHING_FILTERED if asked.filtered else text, ":material/task_alt:")
+    if st.session_state[AFTER]:
+        with st.container(horizontal=True, horizontal_alignment="center"):
+            st.button(said.FIRST_ROWS, key="rv-list-first", on_click=_turn, args=("",))
+
+
+def _table(items: Sequence[ReviewItem], *, decided: bool) -> list[ReviewItem]:
+    """Draw it; the rows that are chosen. Other rows are another table: a choice never slides onto what was not chosen."""
+    import pandas as pd
+
+    columns = {
+        "Risk": st.column_config.ProgressColumn(width=70, min_value=0, max_value=1, format=" ", help=said.RISK_HELP),
+        "Source": st.column_config.TextColumn(width=150),
+        "Text": st.column_config.TextColumn(),
+        "Filed under": st.column_config.TextColumn(width=230),
+        "Why it is here": st.column_config.TextColumn(width=190),
+        "State": st.column_config.TextColumn(width=90),
+        "By": st.column_config.TextColumn(width=80),
+    }
+    shown = hashlib.sha256(json.dumps([[item.key, item.state] for item in items]).encode()).hexdigest()[:12]
+    event = st.dataframe(
+        pd.DataFrame([_row(item, decided) for item in items]),
+        hide_index=True,
+        key=f"rv-rows-{shown}",
+        selection_mode="multi-row",
+        on_select="rerun",
+        column_config=columns,
+        height=frame.table_height(len(items), most=SEEN),
+    )
+    return [items[at] for at in event.selection.rows if at < len(items)]
+
+
+def _row(item: ReviewItem, decided: bool) -> dict[str, Any]:
+    row = {
+        "Risk": item.risk,
+        "Source": item.source_name,
+        "Text": figures.one_line(item.text, 120),
+        "Filed under": figures.path(item.path),
+        "Why it is here": ", ".join(said.REASONS.get(reason.code, reason.code) for reason in item.reasons),
+    }
+    review = {"State": said.BADGES.get(item.state, item.state), "By": item.reviewer or ""}
+    return row | review if decided or item.state != "unreviewed" else row
+
+
+def _pages(found: ReviewPage) -> None:
+    with st.container(horizontal=True, vertical_alignment="center"):
+        of = said.ROWS_OF.format(shown=figures.count(len(found.items)), all=figures.count(found.total))
+        st.caption(md_escape(of), width="content")
+        st.space("stretch")
+        if st.session_state[AFTER]:
+            st.button(said.FIRST_ROWS, key="rv-list-first", icon=":material/first_page:", on_click=_turn, args=("",))
+        if found.after:
+            st.button(said.MORE_ROWS, key="rv-list-next", icon=":material/chevron_right:", on_click=_turn, args=(found.after,))
+
+
+def _turn(after: str) -> None:
+    st.session_state[AFTER] = after

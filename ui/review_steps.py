@@ -1,0 +1,123 @@
+"""What a browser sent, done once each and in order, and what became of it.
+
+Invariant: nothing that a browser says is trusted: each step is looked at here, and again in the engine. A step has the id
+that it was given when its key was pressed, so the same one sent twice is done once; one bad step stops no other.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from itertools import groupby
+from typing import Any, Literal, cast
+
+from memoir_engine import MemoirError, Memory, ReviewStep, StepOutcome
+from ui import who
+from ui import wording_review as said
+
+MOST = 200  # steps of one message; a browser that was cut off for long sends the rest behind them
+KEY_CHARS, REASON_CHARS = 64, 500
+_ID = re.compile(r"[0-9a-f]{26}")
+UNDO = "undo"
+State = Literal["unreviewed", "approved", "refiled", "rejected", "skipped"]
+Verdict = Literal["approve", "reject", "skip", "refile"]
+
+
+@dataclass(frozen=True)
+class Sent:
+    """One thing that a reviewer did: a verdict on an item, or `undo` of the step `of`."""
+
+    id: str
+    key: str
+    verdict: str
+    category: int | None = None
+    reason: str | None = None
+    of: str | None = None
+    seen: str | None = None
+
+    def step(self) -> ReviewStep:
+        verdict, seen = cast(Verdict, self.verdict), cast(State | None, self.seen)
+        return ReviewStep(self.id, self.key, verdict, self.category, self.reason, seen)
+
+
+def read(sent: object) -> tuple[Sent, ...]:
+    """The steps of a message, without those that have not their form."""
+    found = [_read(one) for one in sent[:MOST]] if isinstance(sent, list) else []
+    return tuple(one for one in found if one is not None)
+
+
+def why_not(memory: Memory) -> str:
+    """Why this person cannot decide."""
+    return said.NAMELESS if memory.actor.name == who.ALONE else said.VIEWER.format(name=memory.actor.name)
+
+
+def perform(memory: Memory, steps: Iterable[Sent]) -> list[dict[str, Any]]:
+    """Do them in order; the outcome of each, as the browser reads it."""
+    told: list[dict[str, Any]] = []
+    for undoing, some in groupby(steps, key=lambda one: one.verdict == UNDO):
+        together = tuple(some)
+        told += [_undo(memory, one) for one in together] if undoing else _verdicts(memory, together)
+    return told
+
+
+def _verdicts(memory: Memory, steps: tuple[Sent, ...]) -> list[dict[str, Any]]:
+    """Raises what may go away by itself; what will not is the outcome, so that nobody sends it for ever."""
+    try:
+        return [_outcome(outcome) for outcome in memory.review.apply([one.step() for one in steps])]
+    except MemoirError as error:
+        if error.retryable:
+            raise
+        return [{"id": one.id, "key": one.key, "outcome": "refused", "says": _plain(error)} for one in steps]
+
+
+def _undo(memory: Memory, one: Sent) -> dict[str, Any]:
+    try:
+        memory.review.undo(str(one.of), one.reason, undo_id=one.id)
+    except MemoirError as error:
+        if error.retryable:
+            raise
+        return {"id": one.id, "key": one.key, "outcome": "refused", "says": said.NO_UNDO.format(says=_plain(error))}
+    return {"id": one.id, "key": one.key, "outcome": "done", "undone": True}
+
+
+def _outcome(outcome: StepOutcome) -> dict[str, Any]:
+    return {
+        "id": outcome.step_id,
+        "key": outcome.key,
+        "outcome": outcome.outcome,
+        "says": outcome.says,
+        "by": outcome.by,
+    }
+
+
+def _read(one: object) -> Sent | None:
+    if not isinstance(one, Mapping):
+        return None
+    step_id, key, verdict, of = (one.get(name) for name in ("id", "key", "verdict", "of"))
+    if not isinstance(key, str) or len(key) > KEY_CHARS or not _is_id(step_id):
+        return None
+    if verdict == UNDO:
+        return Sent(str(step_id), key, UNDO, of=str(of)) if _is_id(of) else None
+    if verdict not in said.VERDICTS:
+        return None
+    seen = one.get("seen") if one.get("seen") in said.STATES else None
+    return Sent(str(step_id), key, str(verdict), _number(one.get("category")), _reason(one.get("reason")), seen=seen)
+
+
+def _is_id(value: object) -> bool:
+    return isinstance(value, str) and _ID.fullmatch(value) is not None
+
+
+def _number(value: object) -> int | None:
+    return value if isinstance(value, int) and not isinstance(value, bool) else None
+
+
+def _reason(value: object) -> str | None:
+    flat = value.replace("\0", "").strip()[:REASON_CHARS] if isinstance(value, str) else ""
+    return flat or None
+
+
+def _plain(error: MemoirError) -> str:
+    """Its message without the code in front."""
+    return re.sub(r"^\[mem\]\[\w+\] ", "", str(error))

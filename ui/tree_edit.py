@@ -1,0 +1,173 @@
+"""The edit panel of the Category tree: which edit, of what, where to; its effect and the doing of it are in `edit_effect`.
+
+Invariant: which edit is open stands in the address as `edit`; what is chosen are ids, looked up again before they are used. The
+past cannot be edited, and neither can anybody without the role, who is told so.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+
+import streamlit as st
+
+from memoir_engine import Category, Chunk, Memory
+from ui import edit_effect, figures, frame, split_view, state, who
+from ui import wording_edit as said
+from ui.edit_effect import Wanted
+from ui.escape import md_escape
+
+MOST_CHUNKS = 500  # of a leaf in one table
+SEARCHED = 2_000
+OFFERED = 30
+
+
+def show(memory: Memory, node: Category | None) -> None:
+    """For a category, or for the whole tree."""
+    if state.asked("seq") is not None:
+        return
+    with st.container(border=True, key="tree-edit", gap="small"):
+        with st.container(horizontal=True, vertical_alignment="center", gap="small"):
+            st.markdown(f"**{said.EDIT}**", help=said.EDIT_ABOUT, width="content")
+            allowed = who.may(memory, key="tree-edit")
+            verb = _verb(memory, node) if allowed else None
+        if verb is not None:
+            name = said.TOP if node is None else node.name
+            st.caption(said.ABOUT[verb].format(name=md_escape(name)))
+            _form(memory, node, verb)
+
+
+def one_chunk(memory: Memory, chunk: Chunk) -> None:
+    """File the chunk that is shown elsewhere."""
+    if state.asked("seq") is not None or chunk.category_id is None:
+        return
+    with st.expander(said.FILE_ELSEWHERE, icon=said.ICONS["refile_many"], key=f"edit-chunk-{chunk.id}"):
+        if who.may(memory, key="chunk-edit"):
+            _refile(memory, chunk.category_id, (chunk.id,), f"edit-chunk-{chunk.id}")
+
+
+def _verb(memory: Memory, node: Category | None) -> str | None:
+    """The one chosen, which the address keeps."""
+    fit = _fitting(memory, node)
+    key = f"edit-verb-{node.id if node else 0}"
+    asked = state.asked("edit")
+    if key not in st.session_state or st.session_state[key] != asked:
+        st.session_state[key] = asked if asked in fit else None
+    st.segmented_control(
+        said.EDIT,
+        fit,
+        format_func=lambda verb: f"{said.ICONS[verb]} {said.VERBS[verb]}",
+        key=key,
+        label_visibility="collapsed",
+        on_change=lambda: state.show(edit=st.session_state[key], done=None, undo=None, proposal=None),
+    )
+    return asked if asked in fit else None
+
+
+def _fitting(memory: Memory, node: Category | None) -> list[str]:
+    if node is None:
+        return ["create"]
+    depth = memory.config.hierarchy_depth
+    wanted = {
+        "create": node.level < depth,
+        "rename": True,
+        "move": node.level > 1,
+        "merge": True,
+        "split": (node.chunks if node.is_leaf else node.children) > 1,
+        "refile_many": node.is_leaf and node.chunks > 0,
+        "retire": True,
+    }
+    return [verb for verb, fits in wanted.items() if fits]
+
+
+def _form(memory: Memory, node: Category | None, verb: str) -> None:
+    key = f"edit-{verb}-{node.id if node else 0}"
+    if verb == "create" or node is None:
+        _create(memory, node, key)
+    elif verb == "rename":
+        _rename(memory, node, key)
+    elif verb in ("move", "merge"):
+        _elsewhere(memory, node, verb, key)
+    elif verb == "split":
+        split_view.show(memory, node, key, _picked)
+    elif verb == "refile_many":
+        chosen = _picked(memory, node, key)
+        if chosen:
+            _refile(memory, node.id, chosen, key)
+    else:
+        edit_effect.decide(memory, Wanted("retire", (node.id,), node.parent_id or 0), key=key)
+
+
+def _create(memory: Memory, node: Category | None, key: str) -> None:
+    parent = None if node is None else node.id
+    name = st.text_input(said.NEW_NAME, placeholder=said.NAME_FORM, max_chars=200, key=f"{key}-name")
+    if name.strip():
+        edit_effect.decide(memory, Wanted("create", (parent, name), parent or 0), key=key)
+
+
+def _rename(memory: Memory, node: Category, key: str) -> None:
+    name = st.text_input(said.NAME, value=node.name, placeholder=said.NAME_FORM, max_chars=200, key=f"{key}-name")
+    if name.strip() and name.strip() != node.name:
+        edit_effect.decide(memory, Wanted("rename", (node.id, name), node.id), key=key)
+
+
+def _elsewhere(memory: Memory, node: Category, verb: str, key: str) -> None:
+    level = node.level - 1 if verb == "move" else node.level
+    apart = {node.id, node.parent_id} if verb == "move" else {node.id}
+    target = _target(memory, verb, key, lambda one: one.level == level and one.id not in apart)
+    if target is not None:
+        edit_effect.decide(memory, Wanted(verb, (node.id, target), node.id if verb == "move" else target), key=key)
+
+
+def _refile(memory: Memory, leaf: int, chosen: Sequence[int], key: str) -> None:
+    target = _target(memory, "refile_many", key, lambda one: one.is_leaf and one.id != leaf)
+    if target is not None:
+        edit_effect.decide(memory, Wanted("refile_many", (tuple(chosen), target), leaf), key=key)
+
+
+def _target(memory: Memory, verb: str, key: str, fits: Callable[[Category], bool]) -> int | None:
+    """A category, found by words of its path."""
+    words = st.text_input(said.FIND, placeholder=said.FIND_FORM, icon=":material/search:", live=True, key=f"{key}-find")
+    found = [one for one in memory.tree.search_paths(words, limit=SEARCHED) if fits(one)][:OFFERED]
+    if not found:
+        st.caption(said.NOTHING_FITS if words.strip() else said.NO_PLACE[verb])
+        return None
+    paths = {one.id: f"{figures.path(one.path)}  ({figures.plural(one.chunks, 'chunk', 'chunks')})" for one in found}
+    return st.selectbox(
+        said.TO[verb],
+        list(paths),
+        index=None,
+        format_func=lambda one: paths.get(one, ""),
+        placeholder=said.CHOOSE,
+        key=f"{key}-to",
+    )
+
+
+def _picked(memory: Memory, node: Category, key: str) -> tuple[int, ...]:
+    """What is ticked: chunks of a leaf, or the categories inside."""
+    import pandas as pd
+
+    if node.is_leaf:
+        chunks = memory.tree.chunks(node.id, limit=MOST_CHUNKS).chunks
+        ids, everything = [one.id for one in chunks], node.chunks
+        rows = [{"Source": c.source_name, "Chunk": c.position + 1, "Text": figures.one_line(c.text)} for c in chunks]
+    else:
+        below = memory.tree.children(node.id)
+        ids, everything = [one.id for one in below], node.children
+        rows = [{"Category": one.name, "Chunks": one.chunks, "Inside": one.children} for one in below]
+    st.caption(said.CHOOSE_CHUNKS if node.is_leaf else said.CHOOSE_CATEGORIES)
+    chosen = st.dataframe(
+        pd.DataFrame(rows),
+        hide_index=True,
+        key=f"{key}-pick",
+        on_select="rerun",
+        selection_mode="multi-row",
+        height=frame.table_height(len(rows), most=8),
+    )
+    picked = tuple(ids[row] for row in chosen["selection"]["rows"] if row < len(ids))
+    some = (
+        f" {said.SOME_SHOWN.format(shown=figures.count(len(ids)), all=figures.count(everything))}"
+        if len(ids) < everything
+        else ""
+    )
+    st.caption(said.CHOSEN.format(chosen=figures.count(len(picked)), all=figures.count(everything)) + some)
+    return picked

@@ -1,0 +1,80 @@
+"""What was just done, with the way back: shown for the action that the address names as `done`.
+
+Invariant: an undo is looked at before it is done, is an action itself, and can be undone in its turn.
+"""
+
+from __future__ import annotations
+
+import streamlit as st
+
+from memoir_engine import Action, Change, MemoirError, Memory
+from ui import edit_effect, problems, state
+from ui import wording_edit as said
+from ui.escape import md_escape
+
+ICON = ":material/undo:"
+SHOWN = 2  # of what an action did, in the banner
+
+
+def show(memory: Memory) -> None:
+    """Nothing where the address names no action, or one there is not."""
+    action_id = state.asked("done")
+    if action_id is None:
+        return
+    try:
+        action = memory.audit.action(action_id)
+    except MemoirError:
+        return
+    with st.container(border=True, key="undo-banner", gap="small"):
+        with st.container(horizontal=True, vertical_alignment="center"):
+            st.markdown(f":green[:material/check_circle:] {said.DONE.format(what=md_escape(_what(action)))}", width="content")
+            st.space("stretch")
+            asked = state.asked("undo") == "1"
+            if action.undone_by is None and not asked and "auditor" in memory.actor.roles:
+                st.button(said.UNDO, icon=ICON, key="undo-ask", on_click=state.show, kwargs={"undo": "1"})
+            leave: dict[str, str | int | None] = {"done": None, "undo": None}
+            st.button(said.CLOSE, icon=":material/close:", type="tertiary", key="undo-close", on_click=state.show, kwargs=leave)
+        if action.undone_by is not None:
+            st.caption(said.UNDONE_BEFORE)
+        elif asked:
+            _decide(memory, action)
+
+
+def _decide(memory: Memory, action: Action) -> None:
+    preview = memory.review.preview_undo(action.action_id)
+    if not preview.possible:
+        st.markdown(f":orange[:material/block: **{said.UNDO_CANNOT}**] {md_escape(preview.clash or '')}")
+        if preview.blocked_by:
+            st.caption(said.UNDO_FIRST)
+            edit_effect.changes(tuple(_what(memory.audit.action(one)) for one in preview.blocked_by))
+        return
+    st.markdown(f"**{said.UNDO_WOULD}**")
+    edit_effect.changes(preview.changes)
+    reason = st.text_input(said.REASON, placeholder=said.REASON_FORM, max_chars=2000, key="undo-reason")
+    if st.button(said.UNDO_IT, type="primary", icon=ICON, key="undo-do"):
+        with problems.noted():
+            undone = memory.review.undo(action.action_id, reason=reason.strip() or None)
+            st.session_state.pop("undo-reason", None)
+            state.show(done=undone.action_id, undo=None, cat=_still(memory))
+            st.rerun()
+
+
+def _still(memory: Memory) -> int | None:
+    """The category of the address, where it is still there."""
+    category_id = state.asked_id("cat")
+    try:
+        return None if category_id is None else memory.tree.node(category_id).id
+    except MemoirError:
+        return None
+
+
+def _what(action: Action) -> str:
+    """In a few words: what kind of change it was, and the first things it did."""
+    did = "; ".join(_did(one) for one in action.changes[:SHOWN])
+    more = " …" if len(action.changes) > SHOWN else ""
+    return (did or action.says or action.verb) + more
+
+
+def _did(change: Change) -> str:
+    names = [name for name in (change.before, change.after) if name]
+    return f"{change.says}: {' → '.join(names)}" if names else change.says

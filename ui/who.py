@@ -1,0 +1,149 @@
+"""Who is at the screen: the person signed in, or the name somebody gave. Every page acts through `memory()`.
+
+Invariant: each action of the app carries this person, and the engine checks their roles; what is hidden here is hidden to be
+kind, not to be safe. Where sign-in is set up, nobody gets past `memory()` without it.
+Source: DESIGN §6 "Who and whose", §12.
+"""
+
+from __future__ import annotations
+
+import logging
+from dataclasses import dataclass
+
+import streamlit as st
+from streamlit.errors import Error as StreamlitError
+
+from memoir_engine import Memory
+from ui import engine, problems
+from ui import wording_who as said
+from ui.escape import md_escape
+
+ALONE = "local"  # until somebody has said who they are
+EVERY_ROLE = ("viewer", "auditor", "admin")
+NAME_KEY = "who-name"
+_log = logging.getLogger("memoir.app")
+
+
+@dataclass(frozen=True)
+class Person:
+    """`name` is what actions carry, `shown` what one is called by."""
+
+    name: str
+    shown: str
+    roles: tuple[str, ...]
+
+
+def memory() -> Memory:
+    """The memory for the person at the screen; the page ends here where one has to sign in first. Raises MemoirError."""
+    guard()
+    opened = engine.memory()
+    person = _signed_in(opened) if _by_sign_in() else _named(opened)
+    return opened.acting_as(person.name, roles=person.roles)  # type: ignore[arg-type]  # the roles are the engine's own words
+
+
+def guard() -> None:
+    """Where sign-in is set up and nobody is signed in: the way in, and the end of this page."""
+    if not _by_sign_in() or st.user.get("is_logged_in"):
+        return
+    st.space("large")
+    with st.container(horizontal_alignment="center", key="sign-in"):
+        st.title(said.SIGN_IN_TITLE, anchor=False, width="content")
+        st.markdown(f":gray[{said.SIGN_IN_ABOUT}]", width="content", text_alignment="center")
+        for provider in _providers():
+            label = said.SIGN_IN_WITH.format(provider=provider.title()) if provider else said.SIGN_IN
+            if st.button(label, type="primary", icon=":material/login:", key=f"sign-in-{provider}"):
+                _sign_in(provider)
+    st.stop()
+
+
+def may(memory: Memory, *, key: str, role: str = "auditor") -> bool:
+    """Whether this person may; if not, it is said why, here, or they are asked who they are."""
+    if role in memory.actor.roles:
+        return True
+    if _by_sign_in():
+        given = said.GIVEN_ROLES.format(roles=" and ".join(sorted(memory.actor.roles)))
+        st.caption(f":material/lock: {said.NEEDS_ROLE.format(role=role, given=given)}")
+    else:
+        ask(key)
+    return False
+
+
+def owns(memory: Memory, begun_by: str) -> bool:
+    """What one has begun, one may stop and go on with; what another has begun, an auditor may."""
+    return memory.actor.name == begun_by or "auditor" in memory.actor.roles
+
+
+def ask(key: str) -> None:
+    """A small form behind a button: under which name changes are to be kept."""
+    with st.popover(said.SAY_WHO, icon=":material/badge:", key=f"who-{key}"):
+        _form(key)
+
+
+def foot(memory: Memory) -> None:
+    """At the foot of the sidebar: who this is, and the way to be somebody else."""
+    with st.sidebar, st.container(key="who", gap="small"):
+        if _by_sign_in():
+            person = _signed_in(memory)
+            roles = md_escape(", ".join(person.roles))
+            st.caption(f":material/person: **{md_escape(person.shown)}** · {roles}", help=md_escape(person.name))
+            if st.button(said.SIGN_OUT, icon=":material/logout:", key="sign-out", type="tertiary"):
+                st.logout()
+        elif memory.actor.name == ALONE and "auditor" not in memory.actor.roles:
+            ask("foot")
+        else:
+            st.caption(f":material/person: **{md_escape(memory.actor.name)}**", help=said.WHO_ABOUT)
+            if NAME_KEY in st.session_state:
+                with st.popover(said.ANOTHER, type="tertiary", key="who-foot"):
+                    _form("foot")
+
+
+def _form(key: str) -> None:
+    with st.form(f"who-form-{key}", border=False):
+        name = st.text_input(said.WHO, placeholder=said.NAME, max_chars=100, key=f"who-name-{key}", help=said.WHO_ABOUT)
+        sent = st.form_submit_button(said.THAT_IS_ME, type="primary", key=f"who-go-{key}")
+    if sent and name.strip():
+        with problems.noted():
+            engine.memory().acting_as(name.strip())
+            st.session_state[NAME_KEY] = name.strip()
+            st.rerun()
+
+
+def _named(opened: Memory) -> Person:
+    """Without sign-in everybody may do everything, once they have said who they are."""
+    name = st.session_state.get(NAME_KEY) or opened.config.reviewer
+    return Person(name, name, EVERY_ROLE) if name else Person(ALONE, ALONE, ("viewer",))
+
+
+def _signed_in(opened: Memory) -> Person:
+    """By e-mail, which is theirs alone: a name anybody may choose. One that is not verified gives no roles."""
+    verified = str(st.user.get("email_verified", True)).lower() != "false"
+    email = str(st.user.get("email") or "") if verified else ""
+    name = email or str(st.user.get("sub") or "")
+    if not name:
+        problems.tell(said.NAMELESS, said.NAMELESS_REMEDY)
+        st.button(said.SIGN_OUT, on_click=st.logout, key="sign-out-nameless")
+        st.stop()
+    return Person(name, str(st.user.get("name") or name), opened.config.roles_of(email))
+
+
+def _by_sign_in() -> bool:
+    """Streamlit knows `is_logged_in` where its secrets have an [auth] section, and only there."""
+    return "is_logged_in" in st.user
+
+
+def _providers() -> list[str]:
+    """Their names; "" is the one that stands in [auth] itself."""
+    try:
+        section = st.secrets.get("auth", {})
+    except (OSError, StreamlitError):  # no secrets at all
+        return [""]
+    named = [name for name, value in section.items() if hasattr(value, "items") and name != "client_kwargs"]
+    return ([""] if "client_id" in section or not named else []) + named
+
+
+def _sign_in(provider: str) -> None:
+    try:
+        st.login(provider or None)
+    except StreamlitError as wrong:
+        _log.error("signing in failed: %s", wrong)
+        problems.tell(said.SIGN_IN_FAILED, said.SIGN_IN_REMEDY)
