@@ -1,0 +1,12 @@
+"""Conversations: sessions and their messages."""
+
+from __future__ import annotations
+
+revision = "0005"
+down_revision = "0004"
+branch_labels = None
+depends_on = None
+
+
+def upgrade() -> None:
+    """Tables follow with what uses them."""
