@@ -23,7 +23,8 @@ from memoir_engine.store.canon import stamp
 from memoir_engine.store.database import Database
 from memoir_engine.store.types import Tx
 
-LEFT_OUT = frozenset({"lease", "profile"})
+LEFT_OUT = frozenset({"embedding", "lease", "passage", "profile"})
+OF_CACHES = ("passage", "search")  # their counters
 DEPTH = "depth"
 _FEW = {"source_file", "source_text", "run_input"}  # rows of megabytes
 
@@ -59,6 +60,8 @@ def _rows(tx: Tx, table: Table) -> Iterator[list[Any]]:
     wanted = select(table).order_by(*table.primary_key.columns)
     if table is t.setting:
         wanted = wanted.where(t.setting.c.name == DEPTH)
+    if table is t.counter:
+        wanted = wanted.where(t.counter.c.name.not_in(OF_CACHES))
     stream = tx.execute(wanted.execution_options(yield_per=4 if table.name in _FEW else 1000))
     hidden = [at for at, column in enumerate(table.columns) if (table.name, column.name) == ("run", "owner")]
     for row in stream:

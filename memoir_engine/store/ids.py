@@ -13,7 +13,7 @@ from sqlalchemy import bindparam, select, update
 from memoir_engine.store import tables as t
 from memoir_engine.store.types import Tx
 
-COUNTERS = ("category", "chunk", "decision", "erasure", "helper", "model_call", "source", "tree")
+COUNTERS = ("category", "chunk", "decision", "erasure", "helper", "model_call", "passage", "search", "source", "tree")
 
 _ADD = update(t.counter).where(t.counter.c.name == bindparam("which")).values(value=t.counter.c.value + bindparam("count"))
 _READ = select(t.counter.c.value).where(t.counter.c.name == bindparam("which"))
@@ -23,6 +23,17 @@ def reserve(tx: Tx, name: str, count: int) -> int:
     """The first of `count` consecutive ids; the counter stays locked until the transaction ends."""
     tx.execute(_ADD, {"which": name, "count": count})
     return int(tx.execute(_READ, {"which": name}).scalar_one()) - count + 1
+
+
+def tick(tx: Tx) -> int:
+    """The next number of the clock of searching. Who ticks commits before who ticks later, so an index that has seen one number
+    has seen all before it."""
+    return reserve(tx, "search", 1)
+
+
+def searched(tx: Tx) -> int:
+    """What the clock of searching shows: up to where whatever is searched has changed."""
+    return int(tx.execute(_READ, {"which": "search"}).scalar() or 0)
 
 
 def lock_tree(tx: Tx) -> None:

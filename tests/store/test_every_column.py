@@ -23,7 +23,7 @@ from small_plans import SteadyClock
 from small_stores import Store
 
 # no evidence: caches, leases, counters of ids, what a run needs to go on, progress for the eye, Alembic's own mark
-NO_EVIDENCE = {"profile", "lease", "counter", "setting", "run_input", "run_event"}
+NO_EVIDENCE = {"profile", "passage", "embedding", "lease", "counter", "setting", "run_input", "run_event"}
 EXEMPT = {
     "run.owner": "who worked on it",
     "run.heartbeat_at": "when it last showed life",

@@ -1,6 +1,7 @@
 """Every table of the store, one module per family. Read-only outside `memoir_engine.store`."""
 
 from memoir_engine.store.tables.chain import action, audit_event, audit_head, payload
+from memoir_engine.store.tables.knowledge import embedding, passage
 from memoir_engine.store.tables.ledger import decision, model_call, run, run_event, run_input
 from memoir_engine.store.tables.review import sign_off, tombstone
 from memoir_engine.store.tables.sources import chunk, contextual_helper, source, source_file, source_text
@@ -18,10 +19,12 @@ __all__ = [
     "contextual_helper",
     "counter",
     "decision",
+    "embedding",
     "filing",
     "lease",
     "metadata",
     "model_call",
+    "passage",
     "payload",
     "profile",
     "run",

@@ -41,6 +41,7 @@ source = Table(
     Column("digest", key(64), nullable=False),
     Index(None, "sha256"),
     Index(None, "name"),
+    Index(None, "doc_id"),
     Index(None, "replaces"),
     **TABLE,
 )
