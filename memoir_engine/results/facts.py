@@ -1,0 +1,258 @@
+"""Facts: what was said, by whom and where, since when it holds, and what took its place.
+
+Invariant: a fact's content never changes; its status does, and each status says by what. A fact belongs to one user.
+Times are aware and UTC. `confidence` is what the extractor stated, and is shown as that only.
+Source: TIMEM "Memory Types", "Memory Storage"; CHUNK 7–9; spec README 12, small print CHUNK and TIMEM.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from datetime import datetime
+from typing import Any, Literal, get_args
+
+FactType = Literal["personal", "preference", "activity", "plan", "health", "professional", "miscellaneous"]
+FactStatus = Literal["active", "outdated"]
+Precision = Literal["year", "month", "day", "instant"]
+FactCause = Literal["update", "conflict", "merged", "person"]
+"""Why a fact is outdated: newer, contradicted, part of a fuller one, or because somebody said so."""
+
+FACT_TYPES: tuple[FactType, ...] = get_args(FactType)
+CONTENT_CHARS = 1000  # TIMEM "Memory Content Limit"
+
+
+@dataclass(frozen=True)
+class FactOrigin:
+    """The span of a message in which a fact stands. message: its number in the conversation, from 1.
+
+    start, end: characters of the message's content; None where the quote that was given is not in it (`supported` False).
+    quote: the text of the span as the message has it; None when unsupported, or when the message is gone (`removed`).
+    digest: sha256 of the message's content, which stays when the message goes.
+    """
+
+    conversation_id: str
+    message: int
+    message_id: str | None
+    role: str
+    speaker: str | None
+    at: datetime | None
+    start: int | None
+    end: int | None
+    quote: str | None
+    supported: bool
+    removed: bool
+    digest: str
+    cut_id: str | None = None
+
+
+@dataclass(frozen=True)
+class FactView:
+    """One fact as it stands at the moment asked for.
+
+    valid_from, valid_to: from when (inclusive) until when (exclusive) it holds, as far as the text says; the precision is
+    that of the text: "in May" is the first of May with the precision `month`. recorded_at, retired_at: when it was learned
+    here, and when it became outdated here. ended_by: the action that made it outdated, which can be undone.
+    """
+
+    id: str
+    user_id: str | None
+    content: str
+    type: FactType
+    status: FactStatus
+    subject: str
+    entities: tuple[str, ...]
+    confidence: float | None
+    valid_from: datetime | None
+    valid_from_precision: Precision | None
+    valid_to: datetime | None
+    valid_to_precision: Precision | None
+    said_at: datetime | None
+    recorded_at: datetime
+    retired_at: datetime | None
+    superseded_by: str | None
+    supersedes: tuple[str, ...]
+    cause: FactCause | None
+    reason: str | None
+    recorded_by: str
+    ended_by: str | None
+    run_id: str | None
+    origins: tuple[FactOrigin, ...] = ()
+
+    @property
+    def memory_attributes(self) -> dict[str, str]:
+        """As TIMEM writes them."""
+        return {"type": self.type, "status": self.status}
+
+    def as_memory(self) -> dict[str, Any]:
+        """The record of TIMEM: id, user_id, content, memory_attributes."""
+        return {
+            "id": self.id,
+            "user_id": self.user_id,
+            "content": self.content,
+            "memory_attributes": self.memory_attributes,
+        }
+
+
+@dataclass(frozen=True)
+class FactRelation:
+    """From one fact to another, in words of a closed list. confidence: as the extractor stated it."""
+
+    source: str
+    target: str
+    kind: str
+    confidence: float | None
+
+
+@dataclass(frozen=True)
+class FactProposal:
+    """A supersession that was not done, because the model was not sure or the second opinion doubts it.
+
+    cause: what it would be: duplicate, merged (both into a fuller one), conflict or update. doubt: `model` or `second_opinion`.
+    merged: the content of the fuller fact, for `merged`.
+    """
+
+    id: int
+    user_id: str | None
+    cause: str
+    doubt: str
+    new: FactView
+    old: tuple[FactView, ...]
+    merged: str | None
+    reason: str | None
+    proposed_at: datetime
+    run_id: str | None
+    state: Literal["open", "approved", "rejected", "withdrawn"] = "open"
+
+
+@dataclass(frozen=True)
+class FactLineage:
+    """A fact with all that it took the place of, and all that took its place, oldest first; `links` are (older, newer)."""
+
+    facts: tuple[FactView, ...]
+    links: tuple[tuple[str, str], ...]
+
+
+@dataclass(frozen=True)
+class RecalledFact:
+    """score: nearness to what was asked in [0, 1], after the decay of old outdated facts; similarity: before it."""
+
+    fact: FactView
+    score: float
+    similarity: float
+
+    @property
+    def status(self) -> FactStatus:
+        return self.fact.status
+
+    @property
+    def content(self) -> str:
+        return self.fact.content
+
+
+@dataclass(frozen=True)
+class ExtractedMemory:
+    """A fact as it was drawn, before it meets what is known. chunk_ids: of the cuts in which it was found.
+
+    valid_from, valid_to: as the text says it, an ISO date of any precision ("2023", "2023-05", "2023-05-07"), or None.
+    """
+
+    id: str
+    user_id: str | None
+    content: str
+    type: FactType
+    subject: str
+    entities: tuple[str, ...]
+    confidence: float | None
+    valid_from: str | None
+    valid_to: str | None
+    origins: tuple[FactOrigin, ...]
+    status: FactStatus = "active"
+
+    @property
+    def chunk_ids(self) -> tuple[str, ...]:
+        return tuple(dict.fromkeys(one.cut_id for one in self.origins if one.cut_id))
+
+    @property
+    def memory_attributes(self) -> dict[str, str]:
+        return {"type": self.type, "status": self.status}
+
+
+@dataclass(frozen=True)
+class CutFailure:
+    """A cut that could not be extracted. message: the exact error; remedy: what to do about it."""
+
+    cut_id: str
+    number: int
+    of: int
+    code: str
+    message: str
+    remedy: str
+
+
+@dataclass(frozen=True)
+class ExtractionMetrics:
+    """Times in milliseconds; tokens as the counter of the model counts them."""
+
+    total_ms: float
+    cutting_ms: float
+    extraction_ms: float
+    deduplication_ms: float
+    cuts: int
+    failed_cuts: int
+    tokens: int
+    tokens_per_cut: tuple[int, ...]
+    overlap_tokens: int
+    drawn: int
+    duplicates_merged: int
+    unsupported: int
+    relations: int
+    orphans_removed: int
+
+    @property
+    def memories_per_cut(self) -> float:
+        return self.drawn / self.cuts if self.cuts else 0.0
+
+
+@dataclass(frozen=True)
+class ExtractionResult:
+    """What a conversation gave. `chunks` is another name of `cuts`."""
+
+    memories: tuple[ExtractedMemory, ...]
+    relationships: tuple[FactRelation, ...]
+    errors: tuple[CutFailure, ...]
+    cuts: tuple[Any, ...]
+    metrics: ExtractionMetrics
+    run_id: str
+    warnings: tuple[str, ...] = ()
+
+    @property
+    def chunks(self) -> tuple[Any, ...]:
+        return self.cuts
+
+
+@dataclass(frozen=True)
+class RememberResult:
+    """What remembering changed. added: new facts that stand; outdated: known facts that do no longer; merged: fuller facts made
+    of two; duplicates: known facts that were said again; proposals: what a person is asked; facts: all of these that stand.
+
+    seen_again: this very conversation was remembered before; then nothing else has changed.
+    """
+
+    added: tuple[FactView, ...]
+    outdated: tuple[FactView, ...]
+    merged: tuple[FactView, ...]
+    duplicates: tuple[FactView, ...]
+    proposals: tuple[FactProposal, ...]
+    relationships: tuple[FactRelation, ...]
+    errors: tuple[CutFailure, ...]
+    cuts: tuple[Any, ...]
+    metrics: ExtractionMetrics
+    run_id: str
+    action_id: str | None
+    session_id: str | None
+    seen_again: bool = False
+    warnings: tuple[str, ...] = field(default=())
+
+    @property
+    def facts(self) -> tuple[FactView, ...]:
+        return (*self.added, *self.merged, *self.duplicates)
