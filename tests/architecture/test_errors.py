@@ -8,7 +8,7 @@ from collections import defaultdict
 import pytest
 
 from memoir_engine import errors
-from memoir_engine.errors import MemoirError
+from memoir_engine.errors import MemoirError, outline
 
 SHARED_CODES = {"E004": {"UnsupportedBackend", "TopKInvalid"}, "E006": {"KnowledgeError", "TargetNotFound"}}
 
@@ -21,8 +21,8 @@ def tree(root: type[MemoirError] = MemoirError) -> list[type[MemoirError]]:
 
 
 def drawn() -> dict[str, str]:
-    """Class -> code, as the outline in the module's docstring has them."""
-    return dict(re.findall(r"[├└]── (\w+) +(E\d{3})", errors.__doc__ or ""))
+    """Class -> code, as the outline has them."""
+    return dict(re.findall(r"[├└]── (\w+) +(E\d{3})", outline.__doc__ or ""))
 
 
 def test_a_code_belongs_to_one_class_but_for_the_two_that_the_specification_shares():

@@ -1,0 +1,239 @@
+"""One message of a conversation, and the shapes in which LangChain and OpenAI write it.
+
+Invariant: `parsed(to_record(m)) == m`, and the same for the constructor form: nothing of a message is lost, whatever its type.
+What LangChain would refuse is refused, with the reason. OpenAI's form has fewer fields; what it cannot say is left out there.
+Pure: needs none of these libraries. Source: SESSION 1.5, 3.5, 4.3, 6.2, 6.4, 6.5.
+"""
+
+from __future__ import annotations
+
+import json
+from dataclasses import dataclass, field
+from datetime import UTC, datetime
+from typing import Any
+
+from memoir_engine.errors import MessageRefused
+from memoir_engine.text.message_fields import Wrong, check
+
+Content = str | list[Any]  # a text, or parts: texts and dicts
+
+# type as LangChain writes it -> class, and what a record of it always has besides content, name and id
+CLASSES = {
+    "human": "HumanMessage",
+    "ai": "AIMessage",
+    "system": "SystemMessage",
+    "tool": "ToolMessage",
+    "chat": "ChatMessage",
+    "function": "FunctionMessage",
+    "remove": "RemoveMessage",
+}
+KINDS = {**CLASSES, **{f"{name}Chunk": f"{name}Chunk" for name in CLASSES.values() if name != "RemoveMessage"}}
+_KIND_OF = {name: kind for kind, name in KINDS.items()}
+_ROLES = {
+    "user": "human",
+    "human": "human",
+    "assistant": "ai",
+    "ai": "ai",
+    "system": "system",
+    "developer": "system",
+    "tool": "tool",
+    "function": "function",
+}
+_CALLING = {"tool_calls": [], "invalid_tool_calls": [], "usage_metadata": None}
+_OWN = {"ai": _CALLING, "AIMessageChunk": {**_CALLING, "tool_call_chunks": [], "chunk_position": None}}
+_TOOL = {"artifact": None, "status": "success"}
+_COMMON = {"additional_kwargs": {}, "response_metadata": {}}
+
+
+@dataclass(frozen=True)
+class Message:
+    """kind: LangChain's type. rest: every other field that is not at its default, as JSON. at: aware, where it is known."""
+
+    kind: str
+    content: Content
+    id: str | None = None
+    name: str | None = None
+    at: datetime | None = None
+    rest: dict[str, Any] = field(default_factory=dict)
+
+    @property
+    def text(self) -> str:
+        """What is said in it, without what is no text."""
+        if isinstance(self.content, str):
+            return self.content
+        parts = (part if isinstance(part, str) else part.get("text", "") for part in self.content)
+        return "\n".join(part for part in parts if isinstance(part, str) and part)
+
+    @property
+    def said_at(self) -> datetime | None:
+        """When it was said: beside the message, else where clients that know no such place put it."""
+        return self.at or moment(self.rest.get("additional_kwargs", {}).get("timestamp"))
+
+    @property
+    def speaker(self) -> str:
+        """human, ai, system, tool, function; or the role of a chat message."""
+        base = base_kind(self.kind)
+        return str(self.rest.get("role", "chat")) if base == "chat" else base
+
+
+def base_kind(kind: str) -> str:
+    """A chunk is of the kind that it is a chunk of."""
+    return _KIND_OF[KINDS[kind].removesuffix("Chunk")]
+
+
+def parsed(record: object, where: str = "message") -> Message:
+    """A record in any of LangChain's shapes or OpenAI's. Raises MessageRefused naming `where` and the reason."""
+    try:
+        return _read(record)
+    except Wrong as wrong:
+        raise MessageRefused(where=where, problem=str(wrong)) from None
+
+
+def parsed_all(records: object, where: str = "messages") -> tuple[Message, ...]:
+    """Raises MessageRefused at the first record that is none."""
+    if not isinstance(records, list | tuple):
+        raise MessageRefused(where=where, problem="it must be a list of messages")
+    return tuple(parsed(record, f"{where}[{number}]") for number, record in enumerate(records))
+
+
+def to_record(message: Message) -> dict[str, Any]:
+    """As `langchain_core.messages.messages_to_dict` writes it; `at` beside, which LangChain passes over."""
+    data = {"content": message.content, **_defaults(message.kind), **message.rest}
+    data |= {"type": message.kind, "name": message.name, "id": message.id}
+    return {"type": message.kind, "data": data, **_time(message)}
+
+
+def to_constructor(message: Message) -> dict[str, Any]:
+    """As `langchain_core.load.dumpd` writes it."""
+    said = {"content": message.content, **message.rest, "type": message.kind, "name": message.name, "id": message.id}
+    kwargs = {name: value for name, value in said.items() if value is not None or name == "content"}
+    path = ["langchain", "schema", "messages", KINDS[message.kind]]
+    return {"lc": 1, "type": "constructor", "id": path, "kwargs": kwargs}
+
+
+def to_openai(message: Message) -> dict[str, Any]:
+    """As the Chat Completions API takes it. Calls that could not be read, artifacts and metadata have no place there."""
+    base = base_kind(message.kind)
+    role = {"human": "user", "ai": "assistant"}.get(base, base)
+    if base == "chat":
+        role = str(message.rest.get("role"))
+    told: dict[str, Any] = {"role": message.rest.get("additional_kwargs", {}).get("__openai_role__", role)}
+    if message.name:
+        told["name"] = message.name
+    if message.rest.get("tool_calls"):
+        told["tool_calls"] = [_openai_call(call) for call in message.rest["tool_calls"]]
+    if base == "tool":
+        told["tool_call_id"] = message.rest["tool_call_id"]
+    return {**told, "content": message.content}
+
+
+def _read(record: object) -> Message:
+    if not isinstance(record, dict):
+        raise Wrong(f"it is {'a text' if isinstance(record, str) else type(record).__name__}, not a record")
+    if record.get("lc") is not None and record.get("type") == "constructor":
+        return _constructed(record)
+    if "role" in record and "type" not in record:
+        return _openai(record)
+    kind = record.get("type")
+    if not isinstance(kind, str) or kind not in KINDS:
+        raise Wrong("it has no type" if kind is None else f"its type {kind!r:.60} is unknown")
+    if "data" not in record and "content" not in record:
+        raise Wrong("it has no data")
+    data = record.get("data", {name: value for name, value in record.items() if name != "at"})
+    return _message(kind, data, record)
+
+
+def _constructed(record: dict[str, Any]) -> Message:
+    path = record.get("id")
+    name = path[-1] if isinstance(path, list) and path else None
+    if not isinstance(name, str) or name not in _KIND_OF:
+        raise Wrong(f"it constructs {name!r:.60}, which is no message")
+    return _message(_KIND_OF[name], record.get("kwargs"), record)
+
+
+def _message(kind: str, data: object, record: dict[str, Any]) -> Message:
+    if not isinstance(data, dict):
+        raise Wrong("its data is no record")
+    if data.get("type", kind) != kind:
+        raise Wrong(f"its type {kind!r} is not that of its data, {data['type']!r:.60}")
+    rest = check(base_kind(kind), data)
+    defaults = _defaults(kind)
+    kept = {name: value for name, value in rest.items() if name not in defaults or value != defaults[name]}
+    content, name, number = data.get("content", ""), data.get("name"), data.get("id")
+    number = str(number) if isinstance(number, int | float) else number
+    return Message(kind, content, number, name, _when(record), kept)
+
+
+def _openai(record: dict[str, Any]) -> Message:
+    role = record["role"]
+    kind = _ROLES.get(role) if isinstance(role, str) else None
+    if kind is None:
+        raise Wrong(f"its role {role!r:.60} is unknown")
+    content = record.get("content")
+    data: dict[str, Any] = {"content": "" if content is None and kind == "ai" else content}
+    for name in ("name", "id", "tool_call_id"):
+        if record.get(name) is not None:
+            data[name] = record[name]
+    if kind == "ai" and record.get("tool_calls"):
+        data |= _calls(record["tool_calls"])
+    known = {"role", "content", "name", "id", "tool_call_id", "tool_calls", "at"}
+    more = {name: value for name, value in record.items() if name not in known and value is not None}
+    if role == "developer":
+        more["__openai_role__"] = "developer"
+    return _message(kind, {**data, **({"additional_kwargs": more} if more else {})}, record)
+
+
+def _calls(calls: object) -> dict[str, Any]:
+    if not isinstance(calls, list):
+        raise Wrong("its tool_calls are no list")
+    good: list[dict[str, Any]] = []
+    bad: list[dict[str, Any]] = []
+    for call in calls:
+        function = call.get("function") if isinstance(call, dict) else None
+        if not isinstance(function, dict):
+            raise Wrong("a tool call has no function")
+        named = {"name": function.get("name"), "id": call.get("id")}
+        try:
+            args = json.loads(function.get("arguments") or "{}", strict=False)
+            if not isinstance(args, dict):
+                raise ValueError("they are no object")
+            good.append({**named, "args": args, "type": "tool_call"})
+        except (TypeError, ValueError) as error:
+            told = f"its arguments are no JSON: {error}"
+            bad.append({**named, "args": str(function.get("arguments")), "error": told, "type": "invalid_tool_call"})
+    return {"tool_calls": good, "invalid_tool_calls": bad}
+
+
+def _openai_call(call: dict[str, Any]) -> dict[str, Any]:
+    function = {"name": call["name"], "arguments": json.dumps(call["args"], ensure_ascii=False)}
+    return {"type": "function", "id": call["id"], "function": function}
+
+
+def _defaults(kind: str) -> dict[str, Any]:
+    return {**_COMMON, **_OWN.get(kind, {}), **(_TOOL if base_kind(kind) == "tool" else {})}
+
+
+def _time(message: Message) -> dict[str, str]:
+    return {} if message.at is None else {"at": message.at.astimezone(UTC).isoformat()}
+
+
+def _when(record: dict[str, Any]) -> datetime | None:
+    if record.get("at") is None:
+        return None
+    found = moment(record["at"])
+    if found is None:
+        raise Wrong(f"its time {record['at']!r:.60} is none, or has no zone")
+    return found
+
+
+def moment(value: object) -> datetime | None:
+    """An aware time in ISO 8601 or seconds since 1970; None for whatever else."""
+    try:
+        if isinstance(value, str):
+            found = datetime.fromisoformat(value)
+            return None if found.tzinfo is None else found.astimezone(UTC)
+        if isinstance(value, int | float) and not isinstance(value, bool):
+            return datetime.fromtimestamp(value, UTC)
+    except (ValueError, OverflowError, OSError):
+        pass
+    return None

@@ -1,0 +1,168 @@
+"""Messages in the shapes that LangChain and OpenAI write: nothing is lost, and what is none is refused with its reason."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from langchain_core.load import dumpd
+from langchain_core.messages import (
+    AIMessage,
+    AIMessageChunk,
+    BaseMessage,
+    ChatMessage,
+    FunctionMessage,
+    HumanMessage,
+    HumanMessageChunk,
+    RemoveMessage,
+    SystemMessage,
+    ToolMessage,
+    convert_to_messages,
+    messages_from_dict,
+    messages_to_dict,
+)
+
+from memoir_engine.errors import MessageRefused
+from memoir_engine.text.messages import Message, parsed, parsed_all, to_constructor, to_openai, to_record
+
+
+def shapes(data: Path, name: str) -> list[Any]:
+    return json.loads((data / "langchain" / f"{name}.json").read_text(encoding="utf-8"))
+
+
+@pytest.mark.req("SESSION 3.5", "SESSION 6.5")
+def test_what_langchain_writes_comes_back_to_the_letter(data: Path) -> None:
+    records = shapes(data, "messages_to_dict")
+    assert [to_record(message) for message in parsed_all(records)] == records
+
+
+@pytest.mark.req("SESSION 6.5")
+def test_the_constructor_form_holds_the_same_messages(data: Path) -> None:
+    told, constructed = shapes(data, "messages_to_dict"), shapes(data, "dumpd_lc_constructor")
+    assert parsed_all(constructed) == parsed_all(told)
+
+
+@pytest.mark.req("SESSION 6.5")
+def test_openai_s_form_is_read_and_written_as_langchain_does(data: Path) -> None:
+    records = shapes(data, "openai_format")
+    theirs = messages_to_dict(convert_to_messages(records))
+    assert [to_record(message) for message in parsed_all(records)] == theirs
+    written = [to_openai(message) for message in parsed_all(shapes(data, "messages_to_dict"))]
+    assert written == records
+
+
+@pytest.mark.req("SESSION 6.4")
+def test_each_invalid_record_is_refused_by_its_place_and_reason(data: Path) -> None:
+    records = [each["record"] for each in shapes(data, "invalid_records")]
+    said = []
+    for number, record in enumerate(records):
+        with pytest.raises(MessageRefused) as refused:
+            parsed(record, f"messages[{number}]")
+        said.append(refused.value.message)
+    assert said == [
+        "messages[0] is no message: it has no data",
+        "messages[1] is no message: its type 'alien' is unknown",
+        "messages[2] is no message: it has no tool_call_id",
+        "messages[3] is no message: its content is nothing, not a text or a list of parts",
+        "messages[4] is no message: it is a text, not a record",
+    ]
+
+
+UNSTORABLE = [
+    pytest.param({"role": "user", "content": "a\x00b"}, "content holds a NUL character", id="NUL"),
+    pytest.param({"role": "user", "content": "\ud800"}, "content holds half of a surrogate pair", id="surrogate"),
+    pytest.param({"type": "human", "data": {"content": "", "x": float("nan")}}, "x is nan, which JSON cannot say", id="NaN"),
+    pytest.param({"type": "human", "content": "x", "at": "2026-01-01T10:00:00"}, "or has no zone", id="naive time"),
+    pytest.param({"role": "pope", "content": "x"}, "its role 'pope' is unknown", id="role"),
+    pytest.param(
+        {"type": "ai", "data": {"content": "", "tool_calls": [{"name": "f"}]}}, "needs a name, args and an id", id="half a call"
+    ),
+    pytest.param({"type": "human", "data": {"content": "x", "type": "ai"}}, "not that of its data", id="two types"),
+]
+
+
+@pytest.mark.req("SESSION 6.4")
+@pytest.mark.parametrize(("record", "reason"), UNSTORABLE)
+def test_what_cannot_be_kept_is_refused(record: object, reason: str) -> None:
+    with pytest.raises(MessageRefused, match="is no message") as refused:
+        parsed(record)
+    assert reason in refused.value.message
+
+
+def test_a_call_whose_arguments_are_broken_is_kept_as_an_invalid_one() -> None:
+    call = {"id": "c1", "type": "function", "function": {"name": "f", "arguments": "{broken"}}
+    message = parsed({"role": "assistant", "content": None, "tool_calls": [call]})
+    assert message.rest["invalid_tool_calls"][0]["args"] == "{broken"
+    assert "tool_calls" not in message.rest
+
+
+def test_a_developer_stays_one() -> None:
+    told = {"role": "developer", "content": "Be brief."}
+    assert parsed(told).kind == "system"
+    assert to_openai(parsed(told)) == told
+
+
+def test_the_time_beside_a_record_is_kept_and_langchain_passes_over_it() -> None:
+    record = to_record(parsed({"role": "user", "content": "Hi", "at": "2026-03-01T12:00:00+02:00"}))
+    assert record["at"] == "2026-03-01T10:00:00+00:00"
+    assert messages_from_dict([record]) == [HumanMessage("Hi")]
+
+
+def test_the_text_of_parts_is_what_is_said_in_them() -> None:
+    parts = ["one", {"type": "text", "text": "two"}, {"type": "image_url", "image_url": {"url": "x"}}]
+    assert Message("human", parts).text == "one\ntwo"
+
+
+words = st.text(st.characters(exclude_categories=["Cs"], exclude_characters="\x00"), max_size=20)
+values = st.recursive(st.none() | st.booleans() | st.integers(-(2**53), 2**53) | words, lambda inner: st.lists(inner, max_size=3))
+records_ = st.dictionaries(words.filter(lambda name: name not in ("tool_calls", "function_call")), values, max_size=3)
+contents = words | st.lists(words | st.builds(lambda text: {"type": "text", "text": text}, words), max_size=3)
+common = {
+    "content": contents,
+    "id": st.none() | words,
+    "name": st.none() | words,
+    "additional_kwargs": records_,
+    "response_metadata": records_,
+}
+calls = st.lists(
+    st.builds(lambda name, args, id: {"name": name, "args": args, "id": id, "type": "tool_call"}, words, records_, words),
+    max_size=2,
+)
+bad_calls = st.lists(
+    st.builds(lambda args: {"name": "f", "args": args, "id": "c", "error": None, "type": "invalid_tool_call"}, words), max_size=1
+)
+usage = st.none() | st.builds(
+    lambda a, b: {"input_tokens": a, "output_tokens": b, "total_tokens": a + b}, *[st.integers(0, 9)] * 2
+)
+asking = {**common, "tool_calls": calls, "invalid_tool_calls": bad_calls, "usage_metadata": usage}
+
+
+def made(kind: type[BaseMessage], **fields: st.SearchStrategy[Any]) -> st.SearchStrategy[BaseMessage]:
+    return st.fixed_dictionaries(fields).map(lambda given: kind(**given))
+
+
+any_message = st.one_of(
+    made(HumanMessage, **common),
+    made(SystemMessage, **common),
+    made(AIMessage, **asking),
+    made(AIMessageChunk, content=words, id=words),
+    made(HumanMessageChunk, **common),
+    made(ToolMessage, **common, tool_call_id=words, artifact=values, status=st.sampled_from(["success", "error"])),
+    made(ChatMessage, **common, role=words),
+    made(FunctionMessage, **{**common, "name": words}),
+    made(RemoveMessage, id=words),
+)
+
+
+@pytest.mark.req("SESSION 4.3", "SESSION 1.5")
+@given(st.lists(any_message, max_size=4))
+def test_any_message_goes_there_and_back_in_both_forms(messages: list[BaseMessage]) -> None:
+    read = parsed_all(json.loads(json.dumps(messages_to_dict(messages))))
+    assert messages_from_dict([to_record(message) for message in read]) == messages
+    constructed = parsed_all([dumpd(message) for message in messages])
+    assert [to_record(message) for message in constructed] == [to_record(message) for message in read]
+    assert parsed_all([to_constructor(message) for message in read]) == read
