@@ -2,7 +2,7 @@
 
 Invariant: ids of one reservation are consecutive, so chunks are numbered in position order; AUTO_INCREMENT promises neither
 order nor gaplessness on a cluster. Whoever changes the tree takes `lock_tree` first, then counters in alphabetical order,
-then rows, and the chain's head last: no two writers wait for each other.
+then rows, the chain's head, and last of all `passage` and `search`: no two writers wait for each other.
 Source: DESIGN §5, §6.
 """
 
@@ -13,7 +13,20 @@ from sqlalchemy import bindparam, select, update
 from memoir_engine.store import tables as t
 from memoir_engine.store.types import Tx
 
-COUNTERS = ("category", "chunk", "decision", "erasure", "helper", "model_call", "passage", "search", "source", "tree")
+COUNTERS = (
+    "category",
+    "chunk",
+    "cut",
+    "decision",
+    "erasure",
+    "fact",
+    "helper",
+    "model_call",
+    "passage",
+    "search",
+    "source",
+    "tree",
+)
 
 _ADD = update(t.counter).where(t.counter.c.name == bindparam("which")).values(value=t.counter.c.value + bindparam("count"))
 _READ = select(t.counter.c.value).where(t.counter.c.name == bindparam("which"))
