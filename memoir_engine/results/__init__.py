@@ -8,6 +8,14 @@ Source: MEMOIR 4.3–4.5 and 9 (final outputs), API.md, DESIGN §5.
 from __future__ import annotations
 
 from memoir_engine.results.comparing import ComparedChoice, ComparedOption, ComparedSetting, RunComparison
+from memoir_engine.results.conversations import (
+    Cleared,
+    ImportReport,
+    MessageRecord,
+    RefusedMessage,
+    RetentionPreview,
+    SessionView,
+)
 from memoir_engine.results.documents import (
     Category,
     Chunk,
@@ -95,6 +103,7 @@ __all__ = [
     "Chunk",
     "ChunkPage",
     "ChunkSummary",
+    "Cleared",
     "ComparedChoice",
     "ComparedOption",
     "ComparedSetting",
@@ -112,9 +121,11 @@ __all__ = [
     "Helper",
     "HelperDraft",
     "HelperPreview",
+    "ImportReport",
     "IngestResult",
     "LeafChange",
     "LeafEffect",
+    "MessageRecord",
     "ModelCheck",
     "Moment",
     "Neighbour",
@@ -125,8 +136,10 @@ __all__ = [
     "Place",
     "QueryResult",
     "QuotingName",
+    "RefusedMessage",
     "Report",
     "Response",
+    "RetentionPreview",
     "ReviewEvidence",
     "ReviewItem",
     "ReviewPage",
@@ -136,6 +149,7 @@ __all__ = [
     "RunComparison",
     "RunDetail",
     "RunView",
+    "SessionView",
     "SettingView",
     "SignOff",
     "SignOffPreview",

@@ -28,12 +28,14 @@ COVERED: dict[str, tuple[str, ...]] = {
         *("id", "run_id", "call_id", "chunk_id", "level", "parent_id", "offer", "chosen", "opinions"),
         *("decided_by", "seen", "attempts", "note"),
     ),
+    "message": ("session_number", "n", "kind", "id", "name", "at", "parts", "content", "rest", "run_id"),
     "model_call": (
         *("id", "run_id", "subject", "purpose", "prompt_version", "fingerprint", "model", "provider", "output_mode"),
         *("params", "attempt", "started_at", "latency_ms", "tokens_prompt", "tokens_completion", "tokens_estimated"),
         *("cost", "error", "reused_from", "payload"),
     ),
     "run": ("id", "verb", "actor", "user_id", "started_at", "subject", "request"),
+    "session": ("number", "owner", "id_key", "session_id", "user_id", "created_at", "metadata"),
     "source": (
         *("id", "name", "kind", "sha256", "text_sha256", "version", "chars", "tokens", "chunks", "title", "author"),
         *("dated", "headings", "pages", "metadata", "doc_id", "owner", "created_at", "run_id"),

@@ -43,6 +43,11 @@ class OpenAction:
         self._row: dict[str, Any] = {"id": self.id, "verb": verb, "actor": check_field(actor, "actor"), "at": stamp(self._at)}
 
     @property
+    def at(self) -> datetime:
+        """Of its first event: later than whatever was chained before, whoever's clock is slow."""
+        return self._at
+
+    @property
     def next_seq(self) -> int:
         return self._seq + len(self._rows) + 1
 

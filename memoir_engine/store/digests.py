@@ -20,6 +20,7 @@ from memoir_engine.store import tables as t
 from memoir_engine.store.canon import COVERED, digest, roll_up, values_digest
 from memoir_engine.store.closing import OUTCOME, outcome_digest
 from memoir_engine.store.runs import ALIVE, RESUMABLE
+from memoir_engine.store.said_digests import session_problems
 from memoir_engine.store.stones import Stone, Stones, remains
 from memoir_engine.store.told import Closing, Problem, Told
 from memoir_engine.store.types import Tx
@@ -37,6 +38,7 @@ def digest_problems(tx: Tx, told: Told) -> Iterator[Problem]:
     yield from _each(tx, t.contextual_helper, stones, told.helpers)
     yield from _versions(tx, stones)
     yield from _chunks(tx, told, stones)
+    yield from session_problems(tx, told, stones)
     yield from _runs(tx, told, stones, named)
     yield from _of_runs(tx, t.model_call, told, stones, named)
     yield from _of_runs(tx, t.decision, told, stones, named)

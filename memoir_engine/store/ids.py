@@ -24,6 +24,7 @@ COUNTERS = (
     "model_call",
     "passage",
     "search",
+    "session",
     "source",
     "tree",
 )

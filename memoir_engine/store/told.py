@@ -63,6 +63,30 @@ class Signature(NamedTuple):
     action: str
 
 
+class Said(NamedTuple):
+    """A turn: messages `first` to `last` of a session, and the roll-up of their digests."""
+
+    seq: int
+    first: int
+    last: int
+    digest: str
+
+
+@dataclass
+class Conversation:
+    """A session as replayed. `gone`: digests of the messages a limit dropped, by number; all up to `cleared` went otherwise."""
+
+    seq: int
+    digest: str
+    last_at: str
+    limits: tuple[int | None, float | None]
+    turns: list[Said] = field(default_factory=list)
+    gone: dict[int, str] = field(default_factory=dict)
+    last_n: int = 0
+    cleared: int = 0
+    cleared_seq: int | None = None
+
+
 class Chunks(NamedTuple):
     seq: int
     first: int
@@ -92,6 +116,7 @@ class Told:
     reviews: dict[int, str] = field(default_factory=dict)  # seq of a review → its action
     signatures: dict[int, Signature] = field(default_factory=dict)  # by from_seq
     closings: dict[str, list[Closing]] = field(default_factory=dict)  # by run
+    sessions: dict[int, Conversation] = field(default_factory=dict)
     erasures: dict[int, str] = field(default_factory=dict)  # seq → digest of its tombstones
     problems: list[Problem] = field(default_factory=list)
     _open_version: dict[int, int] = field(default_factory=dict)
@@ -124,6 +149,11 @@ class Told:
             "sign_off.withdrawn": self._sign_off_withdrawn,
             "sign_off.restored": self._sign_off_restored,
             "run.closed": self._run_closed,
+            "session.opened": self._session_opened,
+            "session.said": self._session_said,
+            "session.trimmed": self._session_trimmed,
+            "session.limited": self._session_limited,
+            "session.cleared": self._session_cleared,
         }
         if kind not in known:
             self.problems.append(Problem(seq, f"event {seq} is of an unknown kind {kind!r}"))
@@ -236,6 +266,28 @@ class Told:
         calls, decisions = tuple(body["calls"]), tuple(body["decisions"])
         covers = Closing(seq, body["status"], body["digest"], body.get("outcome"), calls, decisions)
         self.closings.setdefault(body["run"], []).append(covers)
+
+    def _session_opened(self, seq: int, action: str, body: Body) -> None:
+        limits = (body["max_messages"], body["timeout_s"])
+        self.sessions[body["session"]] = Conversation(seq, body["digest"], self.action_at[action], limits)
+
+    def _session_said(self, seq: int, action: str, body: Body) -> None:
+        found = self.sessions[body["session"]]
+        if body["first"] != found.last_n + 1:
+            raise ValueError("other messages")
+        found.last_n, found.last_at = body["first"] + body["count"] - 1, self.action_at[action]
+        found.turns.append(Said(seq, body["first"], found.last_n, body["digest"]))
+
+    def _session_trimmed(self, _seq: int, _action: str, body: Body) -> None:
+        self.sessions[body["session"]].gone |= dict(body["gone"])
+
+    def _session_limited(self, _seq: int, _action: str, body: Body) -> None:
+        self.sessions[body["session"]].limits = (body["max_messages"], body["timeout_s"])
+
+    def _session_cleared(self, seq: int, _action: str, body: Body) -> None:
+        found = self.sessions[body["session"]]
+        found.cleared, found.cleared_seq = found.last_n, seq
+        self.erasures[seq] = body["stones"]
 
     def _end(self, chunk: int, seq: int) -> None:
         self.filings[chunk][-1] = self.filings[chunk][-1]._replace(to_seq=seq)

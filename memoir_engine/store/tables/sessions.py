@@ -43,7 +43,6 @@ message = Table(
     Column("session_number", BigInteger, ForeignKey("session.number"), primary_key=True, autoincrement=False),
     Column("n", Integer, primary_key=True, autoincrement=False),
     Column("kind", key(30), nullable=False),  # LangChain's type: human, ai, system, tool, …
-    Column("role", LongText),  # as it was said, where it is not the usual word for the kind
     Column("id", LongText),  # the caller's
     Column("name", LongText),
     Column("at", UTCDateTime, nullable=False),

@@ -43,7 +43,6 @@ def upgrade() -> None:
         sa.Column("session_number", sa.BigInteger(), autoincrement=False, nullable=False),
         sa.Column("n", sa.Integer(), autoincrement=False, nullable=False),
         sa.Column("kind", key(30), nullable=False),
-        sa.Column("role", LongText, nullable=True),
         sa.Column("id", LongText, nullable=True),
         sa.Column("name", LongText, nullable=True),
         sa.Column("at", UTCDateTime(), nullable=False),

@@ -1,0 +1,117 @@
+"""Sessions and messages, read.
+
+Invariant: pure reading, always for one user: a session of somebody else is not there. Messages come in order of their times,
+those of one time as they were appended; whether a session has expired is worked out from when something was last said in it.
+Source: SESSION 3, 5.5; MEMOLLA F-01-01.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from datetime import datetime, timedelta
+from typing import Any
+
+from sqlalchemy import select
+
+from memoir_engine.results import MessageRecord, SessionView
+from memoir_engine.store import tables as t
+from memoir_engine.store.canon import parse
+from memoir_engine.store.conversations import find
+from memoir_engine.store.owners import owner_key
+from memoir_engine.store.types import Tx
+from memoir_engine.text.messages import Message
+
+
+def history(tx: Tx, user: str | None, session_id: str, *, after: int = 0, limit: int | None = None) -> tuple[MessageRecord, ...]:
+    """All that was said, in order; of messages behind number `after`. Nothing for a session that is not there."""
+    row = find(tx, user, session_id)
+    return () if row is None else of_session(tx, row, after=after, limit=limit)
+
+
+def of_session(tx: Tx, session: Any, *, after: int = 0, limit: int | None = None) -> tuple[MessageRecord, ...]:
+    """session: its row."""
+    c = t.message.c
+    wanted = select(t.message).where(c.session_number == session.number).order_by(c.at, c.n).limit(limit)
+    if after:
+        wanted = wanted.where(c.n > after)
+    return tuple(record(row, session.session_id) for row in tx.execute(wanted))
+
+
+def of_numbers(tx: Tx, number: int, numbers: Iterable[int]) -> tuple[MessageRecord, ...]:
+    """Single messages of a session, by its number; those that are gone are absent. For rows that name messages."""
+    c = t.message.c
+    named = tx.execute(select(t.session.c.session_id).where(t.session.c.number == number)).scalar() or ""
+    wanted = select(t.message).where(c.session_number == number, c.n.in_(sorted(set(numbers)))).order_by(c.at, c.n)
+    return tuple(record(row, named) for row in tx.execute(wanted))
+
+
+def record(row: Any, session_id: str) -> MessageRecord:
+    content = parse(row.content) if row.parts else row.content
+    return MessageRecord(
+        session_id, row.n, row.kind, content, row.at, row.id, row.name, {} if row.rest == "{}" else parse(row.rest), row.run_id
+    )
+
+
+def as_message(record: MessageRecord) -> Message:
+    """The message as it was given, with its time."""
+    return Message(record.kind, record.content, record.id, record.name, record.created_at, dict(record.rest))
+
+
+def sessions(
+    tx: Tx,
+    user: str | None,
+    *,
+    now: datetime,
+    timeout_s: float | None,
+    most: int | None = None,
+    expired: bool = False,
+    limit: int = 1000,
+    before: int | None = None,
+) -> tuple[SessionView, ...]:
+    """Those with a message or just opened, last active first. expired: those that have expired, too.
+
+    timeout_s, most: what holds where a session says nothing itself. before: number of the last session of the page before.
+    """
+    c = t.session.c
+    wanted = select(t.session).where(c.owner == owner_key(user), (c.messages > 0) | c.cleared_seq.is_(None))
+    if before is not None:
+        at = select(c.last_at).where(c.number == before).scalar_subquery()
+        wanted = wanted.where(c.last_at <= at, (c.last_at < at) | (c.number < before))
+    found: list[SessionView] = []
+    for row in tx.execute(wanted.order_by(c.last_at.desc(), c.number.desc())):
+        seen = view(row, now=now, timeout_s=timeout_s, most=most)
+        if expired or not seen.is_expired:
+            found.append(seen)
+        if len(found) == limit:
+            break
+    return tuple(found)
+
+
+def view(row: Any, *, now: datetime, timeout_s: float | None, most: int | None = None) -> SessionView:
+    """row: of the table of sessions."""
+    timeout = row.timeout_s or timeout_s
+    expires = None if timeout is None else _later(row.last_at, timeout)
+    return SessionView(
+        number=row.number,
+        session_id=row.session_id,
+        user=row.user_id,
+        created_at=row.created_at,
+        last_at=row.last_at,
+        messages=row.messages,
+        turns=row.turns,
+        chars=row.chars,
+        last_n=row.last_n,
+        max_messages=row.max_messages or most,
+        session_timeout=timeout,
+        expires_at=expires,
+        is_expired=expires is not None and expires <= now,
+        metadata=parse(row.metadata),
+    )
+
+
+def _later(moment: datetime, seconds: float) -> datetime | None:
+    """None where that is beyond the calendar."""
+    try:
+        return moment + timedelta(seconds=seconds)
+    except OverflowError:
+        return None
