@@ -1,0 +1,52 @@
+"""Verbs of English as rules of form: past or not, and how a third person says them.
+
+Invariant: a word that is no verb known here comes back as it is. Pure.
+"""
+
+from __future__ import annotations
+
+import re
+
+PAST = frozenset(
+    """was were had did went got made took saw met found bought began left won lost gave told felt came became said thought knew
+    ran sang wrote read sat stood spent sent built kept slept taught caught brought fought sold held heard hurt ate drank drove
+    flew fell grew rode rose chose broke spoke wore woke threw drew led fed paid meant dealt hit put set quit cut shut let cost
+    beat bet swam shot stuck struck swung hung dug fled lent lit bent bound hid lay laid understood forgot froze shook stole swore
+    tore ended wed""".split()
+)
+_BOTH = frozenset("read put set quit cut shut let cost beat bet hit hurt".split())  # the same in the present
+_MODALS = frozenset("can could will would shall should may might must ought cannot".split())
+_IRREGULAR = {"am": "is", "are": "is", "have": "has", "do": "does", "go": "goes", "be": "is"}
+_NOT_PAST = frozenset("need feed bleed breed speed seed exceed proceed succeed embed shed heed weed wed".split())
+_SIBILANT = re.compile(r"(?:s|x|z|ch|sh|o)$")
+_AHEAD = re.compile(r"\b(?:will|going to|gonna|about to|planning|plan to|hope to|want to)\b|['’]ll\b", re.IGNORECASE)
+_OF_NOW = re.compile(r"(?:\b(?:am|is|are)|['’](?:m|re|s))\s+(?:\w+ly\s+|so\s+|very\s+|really\s+)?\w+ed\b", re.IGNORECASE)
+_WORD = re.compile(r"[a-z]+(?:['’][a-z]+)?", re.IGNORECASE)
+
+
+def is_past_form(word: str) -> bool:
+    """Of one word, lower case."""
+    return word in PAST or (len(word) > 3 and word.endswith("ed") and word not in _NOT_PAST)
+
+
+def is_past(text: str) -> bool:
+    """Whether the text speaks of what was: it has a form of the past that is not the present's too, and looks at nothing ahead.
+
+    "is excited", "are married" are of now.
+    """
+    if _AHEAD.search(text):
+        return False
+    words = _WORD.findall(_OF_NOW.sub(" ", text).lower())
+    return any(is_past_form(word) and word not in _BOTH for word in words)
+
+
+def third(word: str) -> str:
+    """What follows "I", as it follows "she": live → lives, have → has, went → went, can → can."""
+    low = word.lower()
+    if low in _MODALS or (is_past_form(low) and low not in _BOTH):
+        return word
+    if low in _IRREGULAR:
+        return _IRREGULAR[low]
+    if low.endswith("y") and low[-2:-1] not in "aeiou":
+        return word[:-1] + "ies"
+    return word + ("es" if _SIBILANT.search(low) else "s")

@@ -1,0 +1,82 @@
+"""What of a turn is worth remembering."""
+
+from __future__ import annotations
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from memoir_engine.text.fact_types import fact_type
+from memoir_engine.text.statements import statements
+
+
+def told(text: str, before: str = "") -> list[str]:
+    return [one.content for one in statements(text, before)]
+
+
+@pytest.mark.req("TIMEM extraction")
+def test_what_a_person_tells_of_themselves_is_kept_clause_by_clause() -> None:
+    text = "Hi there! I live in Alderbrook with my cat Biscuit, and I work as a sound engineer at the theatre. How are you?"
+
+    assert told(text) == ["Lives in Alderbrook with their cat Biscuit", "Works as a sound engineer at the theatre"]
+
+
+@pytest.mark.parametrize(
+    "said", ["I'm vegetarian and I love pizza.", "I moved to Berlin.", "I'm allergic to nuts.", "My name is Ada."]
+)
+def test_a_short_statement_about_oneself_is_enough(said: str) -> None:
+    assert statements(said)
+
+
+@pytest.mark.parametrize(
+    "said",
+    [
+        "Hi!",
+        "Thanks, that's so kind of you!",
+        "Wow, that sounds awesome!",
+        "Have you been to Lyon lately?",
+        "Good luck with your exam, you'll do great!",
+        "See you soon!",
+        "I hope you have fun at the concert!",
+        "",
+        "   ",
+        "…",
+    ],
+)
+@pytest.mark.req("TIMEM extraction")
+def test_greetings_praise_questions_and_talk_to_the_other_are_no_statements(said: str) -> None:
+    assert statements(said) == []
+
+
+def test_what_was_just_said_to_them_counts_less() -> None:
+    said = "My pottery workshop with children was wonderful"
+
+    assert statements(said)
+    assert not statements(said, before="Was the pottery workshop with the children wonderful?")
+
+
+@pytest.mark.parametrize(
+    ("content", "kind"),
+    [
+        ("Lives in Lyon with their sister", "personal"),
+        ("Loves the ocean and beach destinations", "preference"),
+        ("Went to a support group", "activity"),
+        ("Is going to visit Thailand in March", "plan"),
+        ("Is allergic to hazelnuts", "health"),
+        ("Stopped running because of a knee injury", "health"),
+        ("Works as a sound engineer at the theatre", "professional"),
+        ("Enjoys helping at the office", "preference"),
+        ("The sky over the harbour", "miscellaneous"),
+    ],
+)
+@pytest.mark.req("TIMEM extraction")
+def test_the_first_word_that_has_a_type_gives_it(content: str, kind: str) -> None:
+    assert fact_type(content) == kind
+
+
+@given(st.text(alphabet=st.sampled_from("I my you live in Lyon, and. ! ? ; - \n🙂é").map(str), max_size=120))
+def test_spans_are_in_order_and_hold_what_was_said(text: str) -> None:
+    found = statements(text)
+
+    assert all(0 <= one.start < one.end <= len(text) and one.content for one in found)
+    assert all(one.end <= other.start for one, other in zip(found, found[1:], strict=False))
