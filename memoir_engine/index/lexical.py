@@ -123,19 +123,7 @@ class LexicalIndex:
 
     def scores(self, query: str) -> tuple[Keys, Scores]:
         """Keys in rising order with their scores, documents that share a word with the query only."""
-        state = self._state
-        documents = len(state)
-        weights = {}
-        for term, times in Counter(self._tokenise(query)).items():
-            holding = sum(segment.held(term) for segment in state.segments)
-            if holding:
-                weights[term] = times * rarity(holding, documents)
-        found = [segment.scores(weights) for segment in state.segments]
-        if not found:
-            return np.zeros(0, np.int64), np.zeros(0, np.float32)
-        keys = np.concatenate([keys for keys, _ in found])
-        order = np.argsort(keys)
-        return keys[order], np.concatenate([scores for _, scores in found])[order]
+        return together([self], query)
 
     def top(self, query: str, k: int, *, exclude: Collection[int] = ()) -> list[Hit]:
         """At most k hits, best first, ties by key; fewer where fewer documents share a word with the query."""
@@ -143,14 +131,7 @@ class LexicalIndex:
         if exclude:
             wanted = ~np.isin(keys, np.fromiter(exclude, np.int64, len(exclude)))
             keys, scores = keys[wanted], scores[wanted]
-        if k <= 0 or not len(keys):
-            return []
-        rounded = np.round(scores, _SAME_SCORE_DIGITS)
-        if len(keys) > k:
-            near = np.flatnonzero(rounded >= np.partition(rounded, -k)[-k])
-            keys, scores, rounded = keys[near], scores[near], rounded[near]
-        best = np.lexsort((keys, -rounded))[:k]
-        return [Hit(int(keys[at]), float(scores[at])) for at in best]
+        return best(keys, scores, k)
 
     def _put(self, state: _State) -> None:
         """Readers see it from here on; then it goes to disk, and failing there loses nothing but time at the next opening."""
@@ -170,6 +151,36 @@ class LexicalIndex:
         main = segments.pop(0) if segments and len(segments[0].documents) > TAIL_DOCUMENTS else None
         self._files = {id(segment.documents): name for name, segment in kept.segments}
         self._state = _State(kept.high_water, main, segments[0] if segments else None)
+
+
+def together(indexes: Sequence[LexicalIndex], query: str) -> tuple[Keys, Scores]:
+    """`scores` as if one index held what all of these hold: how rare a term is, is counted over all. No key may be in two."""
+    states = [index._state for index in indexes]
+    segments = [segment for state in states for segment in state.segments]
+    if not segments:
+        return np.zeros(0, np.int64), np.zeros(0, np.float32)
+    documents = sum(map(len, states))
+    weights = {}
+    for term, times in Counter(indexes[0]._tokenise(query)).items():
+        holding = sum(segment.held(term) for segment in segments)
+        if holding:
+            weights[term] = times * rarity(holding, documents)
+    found = [segment.scores(weights) for segment in segments]
+    keys = np.concatenate([keys for keys, _ in found])
+    order = np.argsort(keys)
+    return keys[order], np.concatenate([scores for _, scores in found])[order]
+
+
+def best(keys: Keys, scores: Scores, k: int) -> list[Hit]:
+    """At most k hits, best first, ties by key."""
+    if k <= 0 or not len(keys):
+        return []
+    rounded = np.round(scores, _SAME_SCORE_DIGITS)
+    if len(keys) > k:
+        near = np.flatnonzero(rounded >= np.partition(rounded, -k)[-k])
+        keys, scores, rounded = keys[near], scores[near], rounded[near]
+    first = np.lexsort((keys, -rounded))[:k]
+    return [Hit(int(keys[at]), float(scores[at])) for at in first]
 
 
 def _grown(seq: int, main: Segment | None, tail: Segment | None, new: Documents) -> _State:

@@ -57,7 +57,7 @@ class Terms:
 def tokens(text: str) -> list[str]:
     """Stems in the order of the text, one entry per occurrence."""
     found: list[str] = []
-    for word in _words(text):
+    for word in words(text):
         found.extend(_stems_of(word))
     return found
 
@@ -65,7 +65,7 @@ def tokens(text: str) -> list[str]:
 def terms(text: str) -> Terms:
     counts: dict[str, int] = {}
     forms: dict[str, tuple[int, str]] = {}
-    for word, count in Counter(_words(text)).items():
+    for word, count in Counter(words(text)).items():
         for stem in _stems_of(word):
             counts[stem] = counts.get(stem, 0) + count
             surface = word if stem[0].isascii() or not _IS_CJK.match(stem) else stem
@@ -85,16 +85,21 @@ def is_cjk(text: str) -> bool:
     return bool(_IS_CJK.search(text))
 
 
-def _words(text: str) -> list[str]:
+def words(text: str) -> list[str]:
+    """Runs of letters, digits or CJK signs in the order of the text, case-folded."""
     plain = text if text.isascii() else unicodedata.normalize("NFKC", text)
     return _WORD.findall(plain.casefold())
 
 
-class _Stems(dict[str, tuple[str, ...]]):
-    """word → its stems; a stemmer of C is not safe for two threads at once, so misses take turns."""
+class Stems(dict[str, tuple[str, ...]]):
+    """word → its stems; a stemmer of C is not safe for two threads at once, so misses take turns.
 
-    def __init__(self) -> None:
+    stop: words without a stem. numbers: whether a number is a word.
+    """
+
+    def __init__(self, stop: frozenset[str], *, numbers: bool = False) -> None:
         super().__init__()
+        self._stop, self._numbers = stop, numbers
         self._lock = threading.Lock()
         self._stemmer = Stemmer.Stemmer("english", 0)
 
@@ -108,10 +113,12 @@ class _Stems(dict[str, tuple[str, ...]]):
     def _find(self, word: str) -> tuple[str, ...]:
         if _IS_CJK.match(word):
             return (*word, *(word[at : at + 2] for at in range(len(word) - 1)))
-        if len(word) < 2 or len(word) > _LONGEST_WORD or word in STOP or word.isdigit():
+        if word.isdigit():
+            return (word,) if self._numbers and len(word) <= _LONGEST_WORD else ()
+        if len(word) < 2 or len(word) > _LONGEST_WORD or word in self._stop:
             return ()
         return (self._stemmer.stemWord(word),)
 
 
-_KNOWN = _Stems()
+_KNOWN = Stems(STOP)
 _stems_of = _KNOWN.__getitem__

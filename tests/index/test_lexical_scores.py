@@ -9,7 +9,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from memoir_engine.index import lexical
-from memoir_engine.index.lexical import Hit, LexicalIndex
+from memoir_engine.index.lexical import Hit, LexicalIndex, together
 from memoir_engine.index.segment import K1, B
 
 WORDS = ["art", "boat", "cat", "dune", "elm", "fig", "goat", "hill"]
@@ -101,3 +101,12 @@ def test_more_asked_for_than_there_is_gives_what_there_is():
 
 def test_asking_for_none_gives_none():
     assert filled({1: "cat"}).top("cat", 0) == []
+
+
+def test_two_indexes_asked_together_score_like_one_that_holds_the_documents_of_both():
+    texts = {1: "red apple pie", 2: "green apple tree", 3: "red brick wall", 4: "apple cider jug"}
+    whole = filled(texts)
+    first, second = filled({1: texts[1], 3: texts[3]}), filled({2: texts[2], 4: texts[4]})
+    keys, scores = together([first, second], "red apple")
+    assert keys.tolist() == [1, 2, 3, 4]
+    assert scores == pytest.approx(whole.scores("red apple")[1], abs=1e-6)

@@ -1,0 +1,46 @@
+"""What a search gives: passages, with how each was found and where it stands."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Literal
+
+SearchMode = Literal["hybrid", "bm25_only"]
+
+
+@dataclass(frozen=True)
+class SearchResult:
+    """A passage. Of a source `start` and `end` are offsets into its text; of a conversation `start` is in the first of
+    `message_ids`, `end` in the last.
+
+    score: alpha · score_dense + (1 − alpha) · score_bm25, both in [0, 1] over the candidates of this search; with
+    `mode="bm25_only"` it is score_bm25, and `reason` says why. raw_bm25: BM25 itself. raw_dense: the cosine, None where it was
+    not asked or the passage has no vector yet.
+    message_ids: numbers of messages within the session. dated: ISO 8601, as precise as it is known.
+    embedder: whose vectors were asked, None where none were.
+    """
+
+    score: float
+    score_bm25: float
+    score_dense: float
+    raw_bm25: float
+    raw_dense: float | None
+    passage_id: int
+    text: str
+    start: int
+    end: int
+    doc_id: str | None = None
+    source_id: int | None = None
+    source_name: str | None = None
+    session_id: str | None = None
+    message_ids: tuple[int, ...] = ()
+    kind: str = ""
+    dated: str | None = None
+    mode: SearchMode = "hybrid"
+    reason: str | None = None
+    embedder: str | None = None
+
+    @property
+    def chunk_id(self) -> int:
+        """MEMOLLA's name for the same number."""
+        return self.passage_id
