@@ -11,6 +11,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
+from memoir_engine.reports import fact_words
 from memoir_engine.results import Change, Path, Tally
 
 VERBS: dict[str, str] = {
@@ -31,8 +32,13 @@ VERBS: dict[str, str] = {
     "reject": "Rejected a filing",
     "skip": "Skipped a filing",
     "sign_off": "Signed off",
+    "converse": "Said something",
+    "open_session": "Opened a conversation",
+    "limit_session": "Set how much of a conversation is kept",
+    "clear_session": "Cleared a conversation",
     "undo": "Undid an action",
     "close": "Ended a run",
+    **fact_words.VERBS,
 }
 
 
@@ -68,7 +74,13 @@ KINDS: dict[str, Words] = {
     "sign_off.made": Words("{subject} is signed", "{count} signatures are given"),
     "sign_off.withdrawn": Words("the signature under {subject} is withdrawn", "{count} signatures are withdrawn"),
     "sign_off.restored": Words("the signature under {subject} stands again", "{count} signatures stand again"),
+    "session.opened": Words("a conversation is opened", "{count} conversations are opened"),
+    "session.said": Words("a turn of {messages}", "{count} turns of a conversation"),
+    "session.trimmed": Words("the oldest messages give way to the limit", "the oldest messages give way {count} times"),
+    "session.limited": Words("what is kept of a conversation is set", "what is kept of {count} conversations is set"),
+    "session.cleared": Words("a conversation is cleared", "{count} conversations are cleared"),
     "run.closed": Words("the run ends: {status}", "{count} runs end"),
+    **{kind: Words(*both) for kind, both in fact_words.KINDS.items()},
 }
 
 
@@ -131,6 +143,8 @@ def _says(tally: Tally, names: Names) -> str:
     if tally.count > 1:
         return words.many.format(count=tally.count)
     known = _Known({name: value for name, value in body.items() if isinstance(value, str | int)})
+    known |= {"parts": _count(body.get("count"), "part")}
+    known |= {"messages": _count(body.get("count"), "message")}
     known |= {"chunks": _count(body.get("count"), "chunk"), "filings": _count(body.get("filings"), "filing")}
     known |= {"source": names.source(body.get("source")), "chunk": names.chunk(body.get("chunk"))}
     known |= {"category": names.category(body.get("category")), "subject": _subject(body, names)}

@@ -24,9 +24,22 @@ COVERED: dict[str, tuple[str, ...]] = {
     "category_version": ("category_id", "from_seq", "parent_id", "name", "merged_into"),
     "chunk": ("id", "source_id", "position", "start", "end", "tokens", "created_at", "text"),
     "contextual_helper": (*("id", "source_id", "version", "origin", "text", "tokens", "author", "dated", "topic", "created_at"),),
+    "cut": (
+        *("id", "owner", "conversation", "conversation_key", "session_number", "cut_id", "n", "of", "strategy"),
+        *("first_message", "last_message", "message_ids", "tokens", "overlap", "oversize", "split", "failed", "run_id"),
+        "from_seq",
+    ),
     "decision": (
         *("id", "run_id", "call_id", "chunk_id", "level", "parent_id", "offer", "chosen", "opinions"),
         *("decided_by", "seen", "attempts", "note"),
+    ),
+    "fact": (
+        *("id", "uid", "owner", "user_id", "type", "content", "subject", "entities", "confidence", "valid_from"),
+        *("from_precision", "valid_to", "to_precision", "said_at", "recorded_at", "recorded_seq", "run_id"),
+    ),
+    "fact_origin": (
+        *("fact_id", "n", "from_seq", "session_number", "conversation", "message", "message_id", "role", "speaker"),
+        *("said_at", "start", "end", "said", "cut"),
     ),
     "message": ("session_number", "n", "kind", "id", "name", "at", "parts", "content", "rest", "run_id"),
     "model_call": (

@@ -19,6 +19,7 @@ from sqlalchemy import Table, select
 from memoir_engine.store import tables as t
 from memoir_engine.store.canon import COVERED, digest, roll_up, values_digest
 from memoir_engine.store.closing import OUTCOME, outcome_digest
+from memoir_engine.store.fact_problems import fact_digest_problems
 from memoir_engine.store.runs import ALIVE, RESUMABLE
 from memoir_engine.store.said_digests import session_problems
 from memoir_engine.store.stones import Stone, Stones, remains
@@ -39,6 +40,7 @@ def digest_problems(tx: Tx, told: Told) -> Iterator[Problem]:
     yield from _versions(tx, stones)
     yield from _chunks(tx, told, stones)
     yield from session_problems(tx, told, stones)
+    yield from fact_digest_problems(tx, told, stones)
     yield from _runs(tx, told, stones, named)
     yield from _of_runs(tx, t.model_call, told, stones, named)
     yield from _of_runs(tx, t.decision, told, stones, named)

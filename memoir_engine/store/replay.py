@@ -13,6 +13,7 @@ from typing import Any
 from sqlalchemy import Select, select
 
 from memoir_engine.store import tables as t
+from memoir_engine.store.fact_problems import fact_replay_problems
 from memoir_engine.store.rules import name_key
 from memoir_engine.store.told import Filing, Problem, Told
 from memoir_engine.store.types import FAR, ROOT, Tx
@@ -26,6 +27,7 @@ def replay_problems(tx: Tx, told: Told) -> Iterator[Problem]:
     yield from _versions(tx, told)
     yield from _filings(tx, told)
     yield from _sign_offs(tx, told)
+    yield from fact_replay_problems(tx, told)
 
 
 def _stream(tx: Tx, wanted: Select[Any]) -> Iterator[Any]:

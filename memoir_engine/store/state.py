@@ -48,6 +48,7 @@ def _open_rows() -> Iterable[Select[Any]]:
     yield select(v.category_id, v.parent_key, v.name, v.merged_into).where(v.to_seq == FAR).order_by(v.category_id)
     yield select(s.id, s.status, s.helper_version).where(s.status.in_(LIVE)).order_by(s.id)
     yield select(o.subject, o.subject_id, o.signer, o.state).where(o.to_seq == FAR).order_by(o.subject, o.subject_id, o.state)
+    yield from _open_facts()
 
 
 def _rejected() -> Select[Any]:
@@ -59,3 +60,15 @@ def _rejected() -> Select[Any]:
     )
     wanted = wanted.join(t.chunk, c.id == f.chunk_id).join(t.source, s.id == c.source_id)
     return wanted.where(f.to_seq < FAR, s.status.in_(LIVE)).order_by(f.chunk_id)
+
+
+def _open_facts() -> Iterable[Select[Any]]:
+    """How facts stand, where they were said, what is proposed of them, and which conversations are remembered."""
+    s, o, r, p, c = t.fact_status.c, t.fact_origin.c, t.fact_relation.c, t.fact_proposal.c, t.cut.c
+    standing = select(s.fact_id, s.status, s.cause, s.superseded_by, s.ended_at, s.payload).where(s.to_seq == FAR)
+    yield standing.order_by(s.fact_id)
+    said = select(o.fact_id, o.n, o.digest).join(t.fact_status, s.fact_id == o.fact_id)
+    yield said.where(o.to_seq == FAR, s.to_seq == FAR).order_by(o.fact_id, o.n)
+    yield select(r.source_id, r.target_id, r.kind, r.confidence).where(r.to_seq == FAR).order_by(r.source_id, r.target_id)
+    yield select(p.id, p.cause, p.new_id, p.old_ids, p.outcome).where(p.to_seq == FAR).order_by(p.id)
+    yield select(c.id, c.digest).where(c.to_seq == FAR).order_by(c.id)

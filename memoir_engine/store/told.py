@@ -11,6 +11,7 @@ from dataclasses import dataclass, field
 from typing import Any, NamedTuple
 
 from memoir_engine.store.canon import parse
+from memoir_engine.store.told_facts import ToldFacts
 from memoir_engine.store.types import FAR
 
 
@@ -118,6 +119,7 @@ class Told:
     closings: dict[str, list[Closing]] = field(default_factory=dict)  # by run
     sessions: dict[int, Conversation] = field(default_factory=dict)
     erasures: dict[int, str] = field(default_factory=dict)  # seq → digest of its tombstones
+    facts: ToldFacts = field(default_factory=ToldFacts)
     problems: list[Problem] = field(default_factory=list)
     _open_version: dict[int, int] = field(default_factory=dict)
 
@@ -154,6 +156,7 @@ class Told:
             "session.trimmed": self._session_trimmed,
             "session.limited": self._session_limited,
             "session.cleared": self._session_cleared,
+            **self.facts.kinds(),
         }
         if kind not in known:
             self.problems.append(Problem(seq, f"event {seq} is of an unknown kind {kind!r}"))

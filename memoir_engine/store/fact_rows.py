@@ -1,0 +1,246 @@
+"""Writing of facts: each change of a row is one event, in the action that is handed in.
+
+Invariant: what an event says is enough to write its rows anew, so verification can replay them. A fact, an origin and a cut are
+written once; that they are taken back, or come back, is their `to_seq`. How a fact or a proposal stands is a row of its own.
+Source: DESIGN §2.7, §6; TIMEM "Memory Storage" (status moves, content never).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from datetime import datetime
+from typing import Any
+
+from sqlalchemy import Table, func, insert, select, update
+
+from memoir_engine.store import payloads
+from memoir_engine.store import tables as t
+from memoir_engine.store.canon import canonical, parse, roll_up, seal, stamp
+from memoir_engine.store.chain import OpenAction
+from memoir_engine.store.types import FAR, Tx
+
+ACTIVE = "active"
+OUTDATED = "outdated"
+
+
+@dataclass(frozen=True)
+class Standing:
+    """How a fact stands. cause: why it is outdated. ended_at: when it stopped being true. paper: payload with the reason."""
+
+    status: str = ACTIVE
+    cause: str | None = None
+    superseded_by: int | None = None
+    ended_at: datetime | None = None
+    paper: str | None = None
+
+    @classmethod
+    def of(cls, row: Any) -> Standing:
+        return cls(row.status, row.cause, row.superseded_by, row.ended_at, row.payload)
+
+    def told(self) -> list[Any]:
+        """As an event says it."""
+        return [self.status, self.cause, self.superseded_by, None if self.ended_at is None else stamp(self.ended_at), self.paper]
+
+
+@dataclass(frozen=True)
+class NewOrigin:
+    """A span of a message. message: its number in the session. said: the message's own digest."""
+
+    session_number: int | None
+    conversation: str
+    message: int
+    message_id: str | None
+    role: str
+    speaker: str | None
+    said_at: datetime | None
+    start: int | None
+    end: int | None
+    said: str
+    cut: int | None
+
+
+@dataclass(frozen=True)
+class NewFact:
+    number: int
+    uid: str
+    type: str
+    content: str
+    subject: str
+    entities: tuple[str, ...]
+    confidence: float | None
+    valid_from: datetime | None
+    from_precision: str | None
+    valid_to: datetime | None
+    to_precision: str | None
+    said_at: datetime | None
+    origins: tuple[NewOrigin, ...] = field(default=())
+
+
+@dataclass(frozen=True)
+class Proposal:
+    """What stands in a row of `fact_proposal`. outcome: None while it is open."""
+
+    cause: str
+    doubt: str
+    new_id: int
+    old_ids: tuple[int, ...]
+    paper: str
+    outcome: str | None = None
+
+    @classmethod
+    def of(cls, row: Any) -> Proposal:
+        return cls(row.cause, row.doubt, row.new_id, tuple(parse(row.old_ids)), row.payload, row.outcome)
+
+    def told(self) -> list[Any]:
+        return [self.cause, self.doubt, self.new_id, list(self.old_ids), self.paper, self.outcome]
+
+
+def paper(tx: Tx, **words: Any) -> str:
+    """Words that may have to be forgotten; the digest that names them."""
+    return payloads.put(tx, [words])[0]
+
+
+def record(tx: Tx, action: OpenAction, owner: str, user_id: str | None, facts: Sequence[NewFact], run_id: str | None) -> None:
+    """New facts, active, with their origins."""
+    rows, origins, standings = [], [], []
+    for fact in facts:
+        row = seal(t.fact, [_fact(action, owner, user_id, fact, run_id)])[0]
+        mine = _origins(action, fact.number, 1, fact.origins)
+        covered = [1, len(mine), roll_up(one["digest"] for one in mine)]
+        seq = action.add("fact.recorded", fact=fact.number, digest=row["digest"], status=Standing().told(), origins=covered)
+        rows.append(row)
+        origins += mine
+        standings.append(_standing(fact.number, owner, seq, Standing()))
+    for table, written in ((t.fact, rows), (t.fact_origin, origins), (t.fact_status, standings)):
+        if written:
+            tx.execute(insert(table), written)
+
+
+def shift(tx: Tx, action: OpenAction, kind: str, number: int, standing: Standing | None) -> None:
+    """The fact stands so from now on; None takes it back."""
+    c = t.fact_status.c
+    row = tx.execute(select(t.fact_status).where(c.fact_id == number, c.to_seq == FAR)).one_or_none()
+    said = None if standing is None else standing.told()
+    paper = None if standing is None else standing.paper
+    seq = action.add(kind, payload=paper, fact=number, was=row.from_seq if row else 0, status=said)
+    if row is not None:
+        tx.execute(update(t.fact_status).where(c.fact_id == number, c.to_seq == FAR).values(to_seq=seq))
+    if standing is not None:
+        owner = row.owner if row else tx.execute(select(t.fact.c.owner).where(t.fact.c.id == number)).scalar_one()
+        tx.execute(insert(t.fact_status), [_standing(number, owner, seq, standing)])
+
+
+def see(tx: Tx, action: OpenAction, number: int, origins: Sequence[NewOrigin]) -> None:
+    """A known fact was said here too."""
+    last = tx.execute(select(func.max(t.fact_origin.c.n)).where(t.fact_origin.c.fact_id == number)).scalar() or 0
+    rows = _origins(action, number, last + 1, origins)
+    action.add("fact.seen", fact=number, origins=[last + 1, len(rows), roll_up(one["digest"] for one in rows)])
+    tx.execute(insert(t.fact_origin), rows)
+
+
+def unsee(tx: Tx, action: OpenAction, number: int, ns: Sequence[int]) -> None:
+    """These origins of it are taken back."""
+    seq = action.add("fact.unseen", fact=number, ns=list(ns))
+    _until(tx, t.fact_origin, (t.fact_origin.c.fact_id == number) & t.fact_origin.c.n.in_(ns), seq)
+
+
+def see_again(tx: Tx, action: OpenAction, number: int, ns: Sequence[int]) -> None:
+    action.add("fact.seen_again", fact=number, ns=list(ns))
+    _until(tx, t.fact_origin, (t.fact_origin.c.fact_id == number) & t.fact_origin.c.n.in_(ns), FAR)
+
+
+def relate(
+    tx: Tx, action: OpenAction, owner: str, source: int, target: int, kind: str, confidence: float | None, run_id: str | None
+) -> None:
+    seq = action.add("fact.related", source=source, target=target, relation=kind, confidence=confidence)
+    row = {"source_id": source, "target_id": target, "from_seq": seq, "to_seq": FAR, "owner": owner, "kind": kind}
+    tx.execute(insert(t.fact_relation), [{**row, "confidence": confidence, "run_id": run_id}])
+
+
+def unrelate(tx: Tx, action: OpenAction, source: int, target: int, since: int) -> None:
+    """since: from_seq of the row."""
+    seq = action.add("fact.unrelated", source=source, target=target, since=since)
+    c = t.fact_relation.c
+    _until(tx, t.fact_relation, (c.source_id == source) & (c.target_id == target) & (c.from_seq == since), seq)
+
+
+def relate_again(tx: Tx, action: OpenAction, source: int, target: int, since: int) -> None:
+    action.add("fact.related_again", source=source, target=target, since=since)
+    c = t.fact_relation.c
+    _until(tx, t.fact_relation, (c.source_id == source) & (c.target_id == target) & (c.from_seq == since), FAR)
+
+
+def propose(
+    tx: Tx, action: OpenAction, kind: str, number: int, owner: str, proposal: Proposal | None, run_id: str | None
+) -> None:
+    """The proposal stands so from now on; None takes it back."""
+    c = t.fact_proposal.c
+    row = tx.execute(select(t.fact_proposal).where(c.id == number, c.to_seq == FAR)).one_or_none()
+    said = None if proposal is None else proposal.told()
+    paper = None if proposal is None else proposal.paper
+    seq = action.add(kind, payload=paper, proposal=number, was=row.from_seq if row else 0, row=said)
+    if row is not None:
+        tx.execute(update(t.fact_proposal).where(c.id == number, c.to_seq == FAR).values(to_seq=seq))
+    if proposal is not None:
+        new = {"cause": proposal.cause, "doubt": proposal.doubt, "new_id": proposal.new_id, "payload": proposal.paper}
+        new |= {"old_ids": canonical(list(proposal.old_ids)), "outcome": proposal.outcome, "run_id": run_id}
+        tx.execute(insert(t.fact_proposal), [{"id": number, "from_seq": seq, "to_seq": FAR, "owner": owner, **new}])
+
+
+def record_cuts(tx: Tx, action: OpenAction, rows: Sequence[dict[str, Any]]) -> None:
+    """rows: of `cut` with consecutive ids, without seqs."""
+    if not rows:
+        return
+    sealed = seal(t.cut, [{**row, "from_seq": action.next_seq, "to_seq": FAR} for row in rows])
+    action.add("cuts.recorded", first=rows[0]["id"], count=len(rows), digest=roll_up(one["digest"] for one in sealed))
+    tx.execute(insert(t.cut), sealed)
+
+
+def withdraw_cuts(tx: Tx, action: OpenAction, numbers: Sequence[int]) -> None:
+    seq = action.add("cuts.withdrawn", cuts=list(numbers))
+    _until(tx, t.cut, t.cut.c.id.in_(numbers), seq)
+
+
+def return_cuts(tx: Tx, action: OpenAction, numbers: Sequence[int]) -> None:
+    action.add("cuts.returned", cuts=list(numbers))
+    _until(tx, t.cut, t.cut.c.id.in_(numbers), FAR)
+
+
+def _until(tx: Tx, table: Table, which: Any, seq: int) -> None:
+    tx.execute(update(table).where(which).values(to_seq=seq))
+
+
+def _fact(action: OpenAction, owner: str, user_id: str | None, new: NewFact, run_id: str | None) -> dict[str, Any]:
+    return {
+        "id": new.number,
+        "uid": new.uid,
+        "owner": owner,
+        "user_id": user_id,
+        "type": new.type,
+        "content": new.content,
+        "subject": new.subject,
+        "entities": canonical(list(new.entities)),
+        "confidence": new.confidence,
+        "valid_from": new.valid_from,
+        "from_precision": new.from_precision,
+        "valid_to": new.valid_to,
+        "to_precision": new.to_precision,
+        "said_at": new.said_at,
+        "recorded_at": action.at,
+        "recorded_seq": action.next_seq,
+        "run_id": run_id,
+    }
+
+
+def _origins(action: OpenAction, number: int, first: int, origins: Sequence[NewOrigin]) -> list[dict[str, Any]]:
+    seq = action.next_seq
+    rows = [
+        {"fact_id": number, "n": n, "from_seq": seq, "to_seq": FAR, **vars(origin)} for n, origin in enumerate(origins, first)
+    ]
+    return seal(t.fact_origin, rows)
+
+
+def _standing(number: int, owner: str, seq: int, standing: Standing) -> dict[str, Any]:
+    row = {"fact_id": number, "from_seq": seq, "to_seq": FAR, "owner": owner, "status": standing.status, "cause": standing.cause}
+    return {**row, "superseded_by": standing.superseded_by, "ended_at": standing.ended_at, "payload": standing.paper}
