@@ -11,6 +11,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
+from hypothesis import HealthCheck, settings
 
 import machine
 import network
@@ -36,6 +37,10 @@ def clean_environment() -> None:
 
 clean_environment()
 network.guard()
+
+# a busy machine is no defect of what is tested: hypothesis times each example and its drawing by default
+settings.register_profile("untimed", deadline=None, suppress_health_check=[HealthCheck.too_slow])
+settings.load_profile("untimed")
 
 
 @pytest.fixture(autouse=True)
