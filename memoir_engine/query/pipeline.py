@@ -9,8 +9,9 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from heapq import nsmallest
 from typing import Literal
+
+import numpy as np
 
 from memoir_engine.config import MemoirConfig
 from memoir_engine.errors import (
@@ -196,11 +197,17 @@ async def _net(
     read = {chunk.id for reading in readings for chunk in reading.chunks}
     outside = [key for key in nearness if key not in read]
     most = asked.safety_net if asked.sources is None else len(outside)
-    best = nsmallest(most, outside, key=lambda key: (-nearness[key], key))
+    best = _highest(outside, [nearness[key] for key in outside], most)
     found = await means.db.aread(lambda tx: chunk_rows.of_ids(tx, best, at_seq=asked.at_seq))
     progress.net = tuple(c for c in found if asked.sources is None or c.source_id in asked.sources)[: asked.safety_net]
     progress.retrieval_ms += run.clock.tick_ms() - began
     run.emit(NetCaught(len(progress.net)))
+
+
+def _highest(keys: Sequence[int], scores: Sequence[float], most: int) -> list[int]:
+    """The keys of the highest scores, ties to the lower key."""
+    order = np.lexsort((np.array(keys, np.int64), -np.array(scores, float)))[:most]
+    return [keys[at] for at in order.tolist()]
 
 
 def _limited(

@@ -7,7 +7,7 @@ Source: MEMOIR 4.3; DESIGN §5, §8 (indexes), §9.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from typing import Any, NamedTuple
@@ -15,7 +15,7 @@ from typing import Any, NamedTuple
 from sqlalchemy import Select, func, select
 
 from memoir_engine.errors import ChunkNotFound, InvalidSetting
-from memoir_engine.results import Chunk, ChunkPage
+from memoir_engine.results import Chunk, ChunkPage, Path
 from memoir_engine.store import chain, tree
 from memoir_engine.store import tables as t
 from memoir_engine.store.canon import moment_of, stamp
@@ -55,7 +55,9 @@ def of_leaves(
     tx: Tx, category_ids: Iterable[int], *, per_leaf_limit: int | None = None, at_seq: int | None = None
 ) -> dict[int, tuple[Chunk, ...]]:
     """The chunks of each leaf, read once per leaf; a leaf without chunks has an empty entry."""
-    return {leaf: _of_leaf(tx, leaf, at_seq, limit=per_leaf_limit) for leaf in dict.fromkeys(category_ids)}
+    leaves = list(dict.fromkeys(category_ids))
+    paths = tree.paths(tx, set(leaves), at_seq=at_seq)  # once for all of them
+    return {leaf: _of_leaf(tx, leaf, at_seq, limit=per_leaf_limit, paths=paths) for leaf in leaves}
 
 
 def counts(tx: Tx, category_ids: Iterable[int], *, at_seq: int | None = None) -> dict[int, int]:
@@ -148,7 +150,13 @@ def changes_since(tx: Tx, seq: int, *, limit: int | None = None) -> Changes:
 
 
 def _of_leaf(
-    tx: Tx, category_id: int, at_seq: int | None, *, limit: int | None, after: tuple[datetime, int] | None = None
+    tx: Tx,
+    category_id: int,
+    at_seq: int | None,
+    *,
+    limit: int | None,
+    after: tuple[datetime, int] | None = None,
+    paths: Mapping[int, Path] | None = None,
 ) -> tuple[Chunk, ...]:
     """By created_at, then id. Of a past moment what is still there and what has left are read apart, each by its index."""
     c = t.filing.c
@@ -157,10 +165,10 @@ def _of_leaf(
         at, number = after
         # this form keeps the index on every database; a tuple comparison makes MariaDB read the whole leaf
         wanted = wanted.where(c.created_at >= at, (c.created_at > at) | (c.chunk_id > number))
-    here = _chunks(tx, wanted.where(c.to_seq == FAR), at_seq)
+    here = _chunks(tx, wanted.where(c.to_seq == FAR), at_seq, paths)
     if at_seq is None:
         return here
-    gone = _chunks(tx, wanted.where(c.to_seq < FAR), at_seq)
+    gone = _chunks(tx, wanted.where(c.to_seq < FAR), at_seq, paths)
     return tuple(sorted((*here, *gone), key=lambda one: (one.created_at, one.id)))[:limit]
 
 
@@ -182,9 +190,10 @@ def _wanted(at_seq: int | None, *, outer: bool = False) -> Select[Any]:
     return select(*columns).select_from(filed)
 
 
-def _chunks(tx: Tx, wanted: Select[Any], at_seq: int | None) -> tuple[Chunk, ...]:
+def _chunks(tx: Tx, wanted: Select[Any], at_seq: int | None, paths: Mapping[int, Path] | None = None) -> tuple[Chunk, ...]:
     rows = tx.execute(wanted).all()
-    paths = tree.paths(tx, {row.category_id for row in rows}, at_seq=at_seq)
+    if paths is None:
+        paths = tree.paths(tx, {row.category_id for row in rows}, at_seq=at_seq)
     return tuple(
         Chunk(
             id=row.id,

@@ -20,7 +20,8 @@ from memoir_engine.store.database import Database
 from memoir_engine.store.state import changed_between
 from memoir_engine.store.tree import CategoryRow
 from memoir_engine.store.types import FAR, Tx
-from memoir_engine.text.profiles import Profiles, decode_leaf, encode_leaf
+from memoir_engine.text.blobs import decode_leaf, encode_leaf
+from memoir_engine.text.profiles import Profiles
 from memoir_engine.text.terms import TOKENIZER, Terms, terms
 
 

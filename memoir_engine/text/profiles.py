@@ -8,21 +8,21 @@ Source: DESIGN §5 (profiles), §8 (waves), §9 (second opinion).
 
 from __future__ import annotations
 
-import json
 import threading
-import zlib
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from weakref import WeakKeyDictionary, WeakSet
 
 import numpy as np
+from numpy.typing import NDArray
 
 from memoir_engine.text.similarity import MAX_EXAMPLES, MIN_EXAMPLES, Floats, Shelf, Vector, sample, vector
-from memoir_engine.text.terms import TOKENIZER, Terms
+from memoir_engine.text.terms import Terms
+
+Ids = NDArray[np.int64]
 
 ROOT = 0
 _LEAST_COSINE = 0.05  # below, the nearest option has next to nothing of the question
-_FORMAT = f"profile/1 {TOKENIZER}"
 
 
 class Vocabulary:
@@ -62,7 +62,7 @@ class Profiles:
         self._held: dict[int, dict[int, Vector]] = {}  # per category its chunks, in the order they came
         self._own: set[int] = set()  # categories whose chunks no fork shares
         self._shelves: dict[int, Shelf] = {}  # per parent
-        self._leaves: dict[int, int] | None = None  # chunk → leaf
+        self._leaves: tuple[Ids, Ids] | None = None  # chunks in rising order, and the leaf of each
 
     @classmethod
     def build(cls, parents: Mapping[int, int], leaves: Mapping[int, Mapping[int, Terms]]) -> Profiles:
@@ -150,8 +150,9 @@ class Profiles:
 
     def vector_of(self, chunk: int) -> Vector | None:
         """The counts of a chunk that is filed."""
-        leaf = self._leaf_of().get(chunk)
-        return None if leaf is None else self._held[leaf][chunk]
+        chunks, leaves = self._leaf_of()
+        at = int(np.searchsorted(chunks, chunk))
+        return self._held[int(leaves[at])][chunk] if at < len(chunks) and chunks[at] == chunk else None
 
     def look(self, terms: Terms) -> Vector:
         """The counts of a text that is not."""
@@ -193,12 +194,7 @@ class Profiles:
 
     def question(self, terms: Terms, lexical: Mapping[int, float]) -> Question:
         """lexical: BM25 scores by chunk id; chunks that score nothing may be left out."""
-        best: dict[int, float] = {}
-        leaves, top = self._leaf_of(), max(lexical.values(), default=0.0)
-        for chunk, score in lexical.items() if top > 0 else ():
-            leaf = leaves.get(chunk)
-            if leaf is not None:
-                best[leaf] = max(best.get(leaf, 0.0), score / top)
+        best = self._best_of_leaves(lexical)
         for leaf, score in list(best.items()):
             for category in self._up(leaf):
                 best[category] = max(best.get(category, 0.0), score)
@@ -229,10 +225,25 @@ class Profiles:
         forms = self._forms.get(stem) or {stem: 1}
         return min(forms.items(), key=lambda form: (-form[1], len(form[0]), form[0]))[0]
 
-    def _leaf_of(self) -> Mapping[int, int]:
+    def _best_of_leaves(self, lexical: Mapping[int, float]) -> dict[int, float]:
+        """The score of each leaf's best chunk, as a part of the best of all."""
+        keys, scores = (np.fromiter(each, kind, len(lexical)) for each, kind in ((lexical, np.int64), (lexical.values(), float)))
+        top = scores.max(initial=0.0)
+        chunks, leaves = self._leaf_of()
+        if top <= 0 or not len(chunks):
+            return {}
+        at = np.searchsorted(chunks, keys).clip(max=len(chunks) - 1)
+        filed = chunks[at] == keys
+        found, where = np.unique(leaves[at[filed]], return_inverse=True)
+        best = np.zeros(len(found))
+        np.maximum.at(best, where, scores[filed] / top)
+        return dict(zip(found.tolist(), best.tolist(), strict=True))
+
+    def _leaf_of(self) -> tuple[Ids, Ids]:
         if self._leaves is None:
-            childless = [c for c in self._held if not self._children.get(c)]
-            self._leaves = {chunk: leaf for leaf in childless for chunk in self._held[leaf]}
+            pairs = sorted((chunk, leaf) for leaf, held in self._held.items() if not self._children.get(leaf) for chunk in held)
+            rows = np.array(pairs, np.int64).reshape(-1, 2)
+            self._leaves = rows[:, 0].copy(), rows[:, 1].copy()
         return self._leaves
 
     def _up(self, leaf: int) -> Iterator[int]:
@@ -276,39 +287,6 @@ class Question:
     def opinion(self, parent: int, options: Sequence[int]) -> Floats:
         """(n_options,) in [0, 1], where only one path is open."""
         return self.opinions([(parent, options)])[0]
-
-
-def encode_leaf(chunks: Mapping[int, Terms]) -> bytes:
-    """One leaf's chunks with their counts, as the store keeps them beside the seq they reflect."""
-    stems = sorted({stem for terms in chunks.values() for stem in terms.counts})
-    at = {stem: number for number, stem in enumerate(stems)}
-    rows = [
-        [chunk, [at[stem] for stem in terms.counts], list(terms.counts.values()), _unlike(terms)]
-        for chunk, terms in sorted(chunks.items())
-    ]
-    body = json.dumps({"format": _FORMAT, "stems": stems, "chunks": rows}, ensure_ascii=False, separators=(",", ":"))
-    return zlib.compress(body.encode(), 1)
-
-
-def decode_leaf(blob: bytes) -> dict[int, Terms] | None:
-    """None when it is damaged or of another format or tokenizer: count the texts again."""
-    try:
-        body = json.loads(zlib.decompress(blob))
-        if body["format"] != _FORMAT:
-            return None
-        return {row[0]: _terms(body["stems"], *row[1:]) for row in body["chunks"]}
-    except (zlib.error, ValueError, KeyError, IndexError, TypeError):
-        return None
-
-
-def _unlike(terms: Terms) -> dict[str, str]:
-    """Only forms that differ from their stem need a place."""
-    return {stem: surface for stem, surface in terms.surfaces.items() if surface != stem}
-
-
-def _terms(stems: Sequence[str], numbers: Sequence[int], counts: Sequence[int], unlike: Mapping[str, str]) -> Terms:
-    found = [stems[number] for number in numbers]
-    return Terms(dict(zip(found, counts, strict=True)), {stem: unlike.get(stem, stem) for stem in found})
 
 
 def _renamed(held: Mapping[int, Vector], chunks: Mapping[int, int]) -> dict[int, Vector]:
