@@ -5,8 +5,16 @@ The public names, and nothing else. Importing this loads neither a model library
 
 from memoir_engine.blocking import Memory
 from memoir_engine.browsing import TreeAt
-from memoir_engine.chunking import chunk_text, count_tokens
-from memoir_engine.config import MemoirConfig
+from memoir_engine.chunking import (
+    CHUNKERS,
+    TokensEstimated,
+    chunk_conversation,
+    chunk_text,
+    compare_token_counts,
+    count_tokens,
+    token_method,
+)
+from memoir_engine.config import ConversationSettings, MemoirConfig
 from memoir_engine.errors import (
     ConfigurationError,
     DatabaseError,
@@ -34,6 +42,9 @@ from memoir_engine.results import (
     ComparedChoice,
     ComparedOption,
     ComparedSetting,
+    Cut,
+    CutConversation,
+    CutLimits,
     Decision,
     DroppedPath,
     EditPreview,
@@ -77,6 +88,8 @@ from memoir_engine.results import (
     SplitProposal,
     StepOutcome,
     StepsPreview,
+    TokenComparison,
+    TokenMethod,
     Tombstone,
     TreeChanges,
     UndoPreview,
@@ -91,6 +104,7 @@ __all__ = [
     "AuditCheck",
     "AuditEvent",
     "AuditHead",
+    "CHUNKERS",
     "Call",
     "Category",
     "CategoryChange",
@@ -104,6 +118,10 @@ __all__ = [
     "ComparedOption",
     "ComparedSetting",
     "ConfigurationError",
+    "ConversationSettings",
+    "Cut",
+    "CutConversation",
+    "CutLimits",
     "DatabaseError",
     "Decision",
     "DroppedPath",
@@ -156,12 +174,18 @@ __all__ = [
     "SplitProposal",
     "StepOutcome",
     "StepsPreview",
+    "TokenComparison",
+    "TokenMethod",
+    "TokensEstimated",
     "Tombstone",
     "TreeAt",
     "TreeChanges",
     "UndoPreview",
     "UsedChunk",
     "WordChange",
+    "chunk_conversation",
     "chunk_text",
+    "compare_token_counts",
     "count_tokens",
+    "token_method",
 ]

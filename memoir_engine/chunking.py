@@ -1,14 +1,47 @@
-"""Chunking as a function of its own: a text in, chunks with spans and exact token counts out.
+"""Cutting and counting as functions of their own: a text or a conversation in, chunks or cuts with token counts out.
 
-Invariant: the very chunks that ingesting the same text stores.
-Source: API "Facts" (chunk_text, count_tokens), MEMOIR 2.1–2.4.
+Invariant: the very chunks that ingesting the same text stores, the very cuts that facts are drawn from.
+Source: API "Facts" (chunk_text, chunk_conversation, count_tokens, CHUNKERS), MEMOIR 2.1–2.4, CHUNK 1–6, 10, 14, 15.
 """
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import logging
+import warnings
+from collections.abc import Mapping, Sequence
+from typing import Any
 
+from memoir_engine.errors import InvalidSetting
+from memoir_engine.refusing import unknown_setting
+from memoir_engine.results.cuts import CutConversation, TokenComparison, TokenMethod
+from memoir_engine.settings import ConversationSettings
 from memoir_engine.text.chunks import DELIMITERS, Piece, cut
+from memoir_engine.text.counting import compared
+from memoir_engine.text.cutting import boundary, semantic, sliding
+from memoir_engine.text.cutting.dividing import divide
+from memoir_engine.text.cutting.limits import limits_for
+from memoir_engine.text.cutting.strategies import CHUNKERS, Chunker, Embed
+from memoir_engine.text.turns import utterances
+
+__all__ = [
+    "CHUNKERS",
+    "Chunker",
+    "Embed",
+    "TokensEstimated",
+    "chunk_conversation",
+    "chunk_text",
+    "compare_token_counts",
+    "count_tokens",
+    "token_method",
+]
+
+BUILT_IN = (sliding, boundary, semantic)  # importing them registers the three strategies
+
+_log = logging.getLogger(__name__)
+
+
+class TokensEstimated(UserWarning):
+    """Tokens were counted by a method that is not the model's own; the text says how far off it may be."""
 
 
 def chunk_text(
@@ -30,8 +63,114 @@ def chunk_text(
     return cut(text, counter(model, threads), minimum=min_tokens, maximum=max_tokens, delimiters=delimiters)
 
 
-def count_tokens(text: str, model: str = "gpt-4o-mini") -> int:
-    """Tokens of a text for a model, named with or without its provider; estimated for models other than OpenAI's."""
-    from memoir_engine.llm import tokens
+def chunk_conversation(
+    messages: Sequence[Any],
+    *,
+    conversation_id: str = "conversation",
+    model: str = "gpt-4o-mini",
+    embed: Embed | None = None,
+    config: ConversationSettings | None = None,
+    **settings: Any,
+) -> CutConversation:
+    """Cut a conversation that is longer than a cut may be, at messages, and say where and why.
 
-    return tokens.count_tokens(text, model)
+    messages: role and content (and id, name, and `at`: an aware time, where they are known), or any shape of LangChain's.
+    embed: texts to vectors (n, dim), for `semantic`; without it words are compared. settings: fields of
+    ConversationSettings: strategy, max_tokens (80 % of the model's window), min_tokens (20 % of that), overlap_tokens or
+    overlap_percent (10), automatic, window_tokens, token_method; they win over `config`.
+    Raises MessageRefused (E801), InvalidSetting (E102), UnknownSetting (E101), NotRegistered (E110).
+    """
+    from memoir_engine.llm.counting import token_counter
+    from memoir_engine.llm.windows import window_of
+
+    chosen = _settings(config, settings)
+    window = window_of(model)
+    made = divide(
+        utterances(messages),
+        token_counter(model, chosen.token_method),
+        limits_for(chosen, window.tokens, known=window.known),
+        conversation_id=conversation_id,
+        model=model,
+        strategy=chosen.strategy,
+        automatic=chosen.automatic,
+        embed=embed,
+    )
+    _log_cut(made)
+    return made
+
+
+def count_tokens(text: str, model: str = "gpt-4o-mini", *, method: str | None = None) -> int:
+    """Tokens of a text for a model, named with or without its provider.
+
+    method: None counts as ingestion does (exact for OpenAI's models, by LiteLLM for others); `auto`, `openai`, `anthropic`,
+    `gemini` or `approximate` count as conversations are counted: `token_method` says by what, and how far off. What is
+    estimated by one of these warns (TokensEstimated). Raises InvalidSetting (E102) for an unknown method.
+    """
+    if method is None:
+        from memoir_engine.llm import tokens
+
+        return tokens.count_tokens(text, model)
+    from memoir_engine.llm.counting import token_counter
+
+    counter = token_counter(model, method)
+    if not counter.method.exact:
+        warnings.warn(_estimated(model, counter.method), TokensEstimated, stacklevel=2)
+    return int(counter.counts([text])[0])
+
+
+def token_method(model: str = "gpt-4o-mini", method: str = "auto") -> TokenMethod:
+    """How a model's tokens are counted by a method, and how exact that is. Raises InvalidSetting (E102)."""
+    from memoir_engine.llm.counting import token_counter
+
+    return token_counter(model, method).method
+
+
+def compare_token_counts(
+    texts: Sequence[str] | Mapping[str, int], method: str = "approximate", *, model: str = "gpt-4o-mini"
+) -> TokenComparison:
+    """How far the counts of a method are from the actual ones.
+
+    texts: with their actual counts, as a provider reported them; or texts alone, then `model`, which must be one of
+    OpenAI's, is counted with its own encoding. Raises InvalidSetting (E102).
+    """
+    from memoir_engine.llm.counting import token_counter
+
+    listed = list(texts)
+    counter, own = token_counter(model, method), token_counter(model)
+    if isinstance(texts, Mapping):
+        actual, actual_by = [int(count) for count in texts.values()], "as given"
+    elif own.method.exact:
+        actual, actual_by = own.counts(listed).tolist(), f"{model} ({own.method.basis})"
+    else:
+        advice = "Give the actual counts with the texts, as {text: tokens}, or name a model of OpenAI's."
+        raise InvalidSetting(name="model", value=model, problem="its actual counts are not known here", advice=advice)
+    return compared(counter.counts(listed).tolist(), actual, method=counter.method, actual_by=actual_by)
+
+
+def _settings(config: ConversationSettings | None, given: dict[str, Any]) -> ConversationSettings:
+    known = ConversationSettings.model_fields
+    for name in given:
+        if name not in known:
+            raise unknown_setting(name, [*known])
+    before = {name: getattr(config, name) for name in config.model_fields_set} if config else {}
+    return ConversationSettings(**{**before, **given})
+
+
+def _log_cut(made: CutConversation) -> None:
+    if made.triggered:
+        _log.info(
+            "conversation %r is longer than a cut may be: %d tokens, %d a cut; %d cuts by %s",
+            made.conversation_id,
+            made.tokens,
+            made.limits.max_tokens,
+            len(made.cuts),
+            made.strategy,
+            extra={"conversation_id": made.conversation_id, "tokens": made.tokens, "cuts": len(made.cuts)},
+        )
+    for warning in made.warnings:
+        _log.warning("conversation %r: %s", made.conversation_id, warning)
+
+
+def _estimated(model: str, method: TokenMethod) -> str:
+    how = f"tokens of {model} are estimated ({method.basis})"
+    return f"{how}, expected within {method.error_percent:g} % of the model's own count. {method.note}"

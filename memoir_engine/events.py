@@ -220,3 +220,17 @@ class DatabaseRetried(Event):
     operation: str
     attempt: int
     wait_s: float
+
+
+@dataclass(frozen=True)
+class ConversationCut(Event):
+    """A conversation was longer than a cut may be, and was cut (CHUNK 2.4, 11.3, 11.4). tokens: of all its messages once."""
+
+    conversation_id: str
+    strategy: str
+    messages: int
+    tokens: int
+    max_tokens: int
+    cuts: int
+    tokens_per_cut: tuple[int, ...]
+    overlap_tokens: int

@@ -30,7 +30,11 @@ class ConversationSettings(Settings):
     automatic: bool = True
     """Cut a conversation that is longer than `max_tokens`; False sends it whole."""
     strategy: str = "sliding_window"
-    """A name in STRATEGIES of conversation cutting, plug-ins included."""
+    """`sliding_window`, `conversation_boundary`, `semantic`, or the name of a plug-in in CHUNKERS."""
+    token_method: Literal["auto", "openai", "anthropic", "gemini", "approximate"] = "auto"
+    """How tokens are counted; auto goes by the model."""
+    window_tokens: int | None = Field(default=None, ge=1)
+    """Tokens that the model takes at once; None looks them up, and assumes 8,192 where nothing is known."""
     max_tokens: int | None = Field(default=None, ge=1)
     """Tokens of one cut; None takes 80 % of the model's context window."""
     min_tokens: int | None = Field(default=None, ge=0)

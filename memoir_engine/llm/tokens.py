@@ -52,7 +52,7 @@ def name_of(model: str) -> Name:
 @lru_cache(maxsize=256)
 def is_exact(model: str) -> bool:
     """Whether counts are the model's own. The offline model has no other count than the one used here."""
-    return model == OFFLINE or _own_encoding(model) is not None
+    return model == OFFLINE or own_encoding(model) is not None
 
 
 def count_tokens(text: str, model: str = "gpt-4o-mini") -> int:
@@ -91,7 +91,7 @@ class TokenCounter:
     @cached_property
     def _encoding(self) -> Encoding | None:
         """None where litellm counts by something else than the encodings known here."""
-        own = NAMES[0] if self.model == OFFLINE else _own_encoding(self.model)
+        own = NAMES[0] if self.model == OFFLINE else own_encoding(self.model)
         return encoding(own) if own else _litellm_encoding(self._bare)
 
     def _count(self, text: str) -> int:
@@ -125,7 +125,7 @@ class _Counts:
         return tokens
 
 
-def _own_encoding(model: str) -> str | None:
+def own_encoding(model: str) -> str | None:
     """The encoding of an OpenAI model, if it is one of the two that come with us."""
     import tiktoken
 

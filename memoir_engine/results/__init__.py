@@ -16,6 +16,7 @@ from memoir_engine.results.conversations import (
     RetentionPreview,
     SessionView,
 )
+from memoir_engine.results.cuts import ComparedCount, Cut, CutConversation, CutLimits, TokenComparison, TokenMethod
 from memoir_engine.results.documents import (
     Category,
     Chunk,
@@ -105,8 +106,12 @@ __all__ = [
     "ChunkSummary",
     "Cleared",
     "ComparedChoice",
+    "ComparedCount",
     "ComparedOption",
     "ComparedSetting",
+    "Cut",
+    "CutConversation",
+    "CutLimits",
     "Decision",
     "DroppedPath",
     "EditPreview",
@@ -160,6 +165,8 @@ __all__ = [
     "StepOutcome",
     "StepsPreview",
     "Tally",
+    "TokenComparison",
+    "TokenMethod",
     "Tombstone",
     "TreeChanges",
     "UndoPreview",

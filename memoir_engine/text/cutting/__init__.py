@@ -1,0 +1,1 @@
+"""Conversations cut into parts that a model can read; one file per strategy."""
