@@ -13,7 +13,8 @@ MemoirError
 │   ├── KeyMissing            E109
 │   ├── UnsupportedBackend    E004
 │   ├── NotRegistered         E110
-│   └── DataDirUnusable       E111
+│   ├── DataDirUnusable       E111
+│   └── ExtraMissing          E112
 ├── IngestionError            E200
 │   ├── NothingToIngest       E201
 │   ├── FileTooLarge          E202
@@ -72,6 +73,14 @@ MemoirError
 │   ├── ImportRefused         E511
 │   │   └── ImportTooNew      E512
 │   └── StoreNotEmpty         E513
+├── FactError                 E600
+│   ├── FactNotFound          E601
+│   ├── NothingExtracted      E602
+│   ├── FactNotOutdated       E603
+│   ├── ProposalNotFound      E604
+│   ├── FactsMoved            E605
+│   ├── RememberingCancelled  E606
+│   └── FactsNotYours         E607
 ├── KnowledgeError            E001 E002 E003 E005 E006 (MEMOLLA's own texts)
 ├── ReviewError               E700
 │   ├── NotAllowed            E701
@@ -95,7 +104,9 @@ MemoirError
 │   └── ReviewOvertaken       E731
 ├── ConversationError         E800
 │   ├── MessageRefused        E801
-│   └── FormatUnknown         E802
+│   ├── FormatUnknown         E802
+│   ├── SessionNotFound       E803
+│   └── HistoryRefused        E804
 ├── MemoryClosed              E121
 └── WrongThread               E120
 """

@@ -1,0 +1,140 @@
+"""Rows of facts as callers see them: with the words of their spans, who changed them, and what they took the place of.
+
+Invariant: a quote is read from the message itself, each time; where the message is gone, or lost words, there is none.
+Source: spec README 12 ("evidence removed"); CHUNK 7.3, 8.4.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from datetime import datetime
+from typing import Any
+
+from sqlalchemy import select
+
+from memoir_engine.results.facts import FactOrigin, FactView
+from memoir_engine.store import payloads
+from memoir_engine.store import tables as t
+from memoir_engine.store.canon import moment_of, parse
+from memoir_engine.store.said import as_message, record
+from memoir_engine.store.types import FAR, Tx, portions
+
+
+def views(tx: Tx, rows: Sequence[Any], seq: int | None = None) -> tuple[FactView, ...]:
+    """rows: of `fact` with how each stands, its seq as `since`."""
+    numbers = [row.id for row in rows]
+    told = events(tx, [one for row in rows for one in (row.recorded_seq, row.since)])
+    before = _superseded(tx, numbers, seq)
+    others = [row.superseded_by for row in rows if row.superseded_by]
+    uids = _uids(tx, [*others, *(one for some in before.values() for one in some)])
+    words = payloads.get(tx, (row.payload for row in rows))
+    origins = _origins(tx, numbers, seq)
+    return tuple(
+        FactView(
+            id=row.uid,
+            user_id=row.user_id,
+            content=row.content,
+            type=row.type,
+            status=row.status,
+            subject=row.subject,
+            entities=tuple(parse(row.entities)),
+            confidence=row.confidence,
+            valid_from=row.valid_from,
+            valid_from_precision=row.from_precision,
+            **_until(row),
+            said_at=row.said_at,
+            recorded_at=row.recorded_at,
+            retired_at=told[row.since][0] if row.status == "outdated" else None,
+            superseded_by=uids.get(row.superseded_by),
+            supersedes=tuple(uids[one] for one in before.get(row.id, ()) if one in uids),
+            cause=row.cause,
+            reason=words.get(row.payload, {}).get("reason") if row.payload else None,
+            recorded_by=told[row.recorded_seq][1],
+            ended_by=told[row.since][1] if row.status == "outdated" else None,
+            run_id=row.run_id,
+            origins=tuple(origins.get(row.id, ())),
+        )
+        for row in rows
+    )
+
+
+def _until(row: Any) -> dict[str, Any]:
+    """Whichever is earlier: what was said of its end, or that something took its place."""
+    if row.ended_at is None or (row.valid_to is not None and row.valid_to <= row.ended_at):
+        return {"valid_to": row.valid_to, "valid_to_precision": row.to_precision}
+    return {"valid_to": row.ended_at, "valid_to_precision": "instant"}
+
+
+def events(tx: Tx, seqs: Iterable[int]) -> dict[int, tuple[datetime, str]]:
+    """When an event was, and of which action."""
+    c = t.audit_event.c
+    wanted = select(c.seq, c.at, c.action_id)
+    found = (row for some in portions(sorted(set(seqs))) for row in tx.execute(wanted.where(c.seq.in_(some))))
+    return {row.seq: (moment_of(row.at), row.action_id) for row in found}
+
+
+def _superseded(tx: Tx, numbers: Sequence[int], seq: int | None) -> dict[int, list[int]]:
+    """What each took the place of, the oldest first."""
+    c = t.fact_status.c
+    at = (c.to_seq == FAR,) if seq is None else (c.from_seq <= seq, c.to_seq > seq)
+    found: dict[int, list[int]] = {}
+    for some in portions(numbers):
+        wanted = select(c.fact_id, c.superseded_by).where(c.superseded_by.in_(some), *at).order_by(c.fact_id)
+        for row in tx.execute(wanted):
+            found.setdefault(row.superseded_by, []).append(row.fact_id)
+    return found
+
+
+def _uids(tx: Tx, numbers: Iterable[int]) -> dict[int | None, str]:
+    c = t.fact.c
+    wanted = select(c.id, c.uid)
+    return {row.id: row.uid for some in portions(sorted(set(numbers))) for row in tx.execute(wanted.where(c.id.in_(some)))}
+
+
+def _origins(tx: Tx, numbers: Sequence[int], seq: int | None) -> dict[int, list[FactOrigin]]:
+    o = t.fact_origin.c
+    at = (o.to_seq == FAR,) if seq is None else (o.from_seq <= seq,)
+    joined = select(t.fact_origin, t.cut.c.cut_id).outerjoin(t.cut, t.cut.c.id == o.cut)
+    rows = [
+        row for some in portions(numbers) for row in tx.execute(joined.where(o.fact_id.in_(some), *at).order_by(o.fact_id, o.n))
+    ]
+    texts = _texts(tx, {(row.session_number, row.message) for row in rows if row.session_number is not None})
+    found: dict[int, list[FactOrigin]] = {}
+    for row in rows:
+        found.setdefault(row.fact_id, []).append(_origin(row, texts.get((row.session_number, row.message))))
+    return found
+
+
+def _origin(row: Any, said: tuple[str, str] | None) -> FactOrigin:
+    """said: text and digest of the message as it stands; None where it does not."""
+    is_there = said is not None and said[1] == row.said
+    supported = row.start is not None
+    return FactOrigin(
+        conversation_id=row.conversation,
+        message=row.message,
+        message_id=row.message_id,
+        role=row.role,
+        speaker=row.speaker,
+        at=row.said_at,
+        start=row.start,
+        end=row.end,
+        quote=said[0][row.start : row.end] if said is not None and is_there and supported else None,
+        supported=supported,
+        removed=not is_there,
+        digest=row.said,
+        cut_id=row.cut_id,
+    )
+
+
+def _texts(tx: Tx, wanted: set[tuple[int, int]]) -> dict[tuple[int, int], tuple[str, str]]:
+    """The texts of messages that are whole; of those that words were taken out of, nothing."""
+    c = t.message.c
+    by_session: dict[int, list[int]] = {}
+    for number, n in sorted(wanted):
+        by_session.setdefault(number, []).append(n)
+    found: dict[tuple[int, int], tuple[str, str]] = {}
+    for number, ns in by_session.items():
+        for some in portions(ns):
+            for row in tx.execute(select(t.message).where(c.session_number == number, c.n.in_(some), c.salt != "")):
+                found[number, row.n] = as_message(record(row, "")).text, row.digest
+    return found
