@@ -14,7 +14,7 @@ from typing import Any
 
 from sqlalchemy import delete, select, update
 
-from memoir_engine.store import profiles
+from memoir_engine.store import embeddings, profiles
 from memoir_engine.store import tables as t
 from memoir_engine.store.canon import canonical, parse
 from memoir_engine.store.quoting import HELPER_TEXTS, Traced, told
@@ -175,6 +175,16 @@ def _profiles(tx: Tx, traced: Traced, _keys: Keys) -> None:
     profiles.remove(tx, traced.leaves)
 
 
+def _vectors(tx: Tx, _traced: Traced, keys: Keys) -> None:
+    embeddings.drop(tx, "passage", (int(key) for key in keys))
+
+
+def _own_vectors(tx: Tx, traced: Traced) -> list[int]:
+    e, p = t.embedding.c, t.passage.c
+    wanted = select(e.item_id).join(t.passage, (p.id == e.item_id) & (e.kind == "passage"))
+    return list(tx.execute(wanted.where(p.source_id == traced.source.id).distinct()).scalars())
+
+
 def _own_progress(tx: Tx, traced: Traced) -> list[str]:
     c = t.run_event.c
     rows = [row for some in portions(traced.runs) for row in tx.execute(select(c.run_id, c.n).where(c.run_id.in_(some)))]
@@ -240,4 +250,5 @@ PLACES: tuple[Place, ...] = (
     Place("run_event", "progress of runs", _own_progress, _progress),
     Place("run_input", "uploads kept to go on with", _kept_inputs, _inputs),
     Place("profile", "profiles of categories", _blobs, _profiles),
+    Place("embedding", "vectors of its passages", _own_vectors, _vectors),
 )

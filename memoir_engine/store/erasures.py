@@ -18,7 +18,7 @@ from sqlalchemy import func, select, update
 from memoir_engine.errors import ErasedMeanwhile, NameTaken, NothingChanges
 from memoir_engine.results import Action, ErasedPlace, ErasurePreview, QuotingName, Tombstone
 from memoir_engine.run import Clock
-from memoir_engine.store import chain, compaction, erasing, filings, ids, orphans, runs, sources, stones, tree, versions
+from memoir_engine.store import chain, compaction, erasing, filings, ids, orphans, passages, runs, sources, stones, tree, versions
 from memoir_engine.store import tables as t
 from memoir_engine.store.canon import moment_of, parse
 from memoir_engine.store.chain import OpenAction
@@ -29,6 +29,7 @@ from memoir_engine.store.sources import ERASED
 from memoir_engine.store.types import FAR, ROOT, Tx, portions
 
 VERB = "erase"
+_CLEARED = select(t.audit_event.c.seq).where(t.audit_event.c.kind == "session.cleared")  # clearing ends its own runs itself
 Names = Mapping[int, str]
 
 
@@ -95,13 +96,14 @@ def tombstone(tx: Tx, source_id: int) -> Tombstone | None:
 
 def since(tx: Tx, seq: int) -> bool:
     """Whether something was erased after that seq."""
-    return tx.execute(select(t.tombstone.c.seq).where(t.tombstone.c.seq > seq).limit(1)).scalar() is not None
+    c = t.tombstone.c
+    return tx.execute(select(c.seq).where(c.seq > seq, c.seq.not_in(_CLEARED)).limit(1)).scalar() is not None
 
 
 def refuse_late(tx: Tx, run_id: str) -> None:
     """What a run saw before an erasure is not written after it. Raises ErasedMeanwhile."""
     ids.erasures(tx, hold=True)
-    last = select(func.max(t.tombstone.c.seq)).scalar_subquery()
+    last = select(func.max(t.tombstone.c.seq)).where(t.tombstone.c.seq.not_in(_CLEARED)).scalar_subquery()
     at = tx.execute(select(t.audit_event.c.at).where(t.audit_event.c.seq == last)).scalar()
     began = tx.execute(select(t.run.c.started_at).where(t.run.c.id == run_id)).scalar()
     if at is not None and began is not None and moment_of(at) > began:
@@ -124,6 +126,7 @@ def _cancel_waiting(tx: Tx, traced: Traced, clock: Clock) -> None:
 def _clear(tx: Tx, action: OpenAction, traced: Traced) -> set[int]:
     """All places, with the stones and the event that covers them; the leaves its chunks leave."""
     number, seq = traced.source.id, action.next_seq
+    passages.follow(tx, number, live=False)  # before its vectors go: from here on none is written
     found = erasing.found(tx, traced)
     for place, keys in found:
         place.clear(tx, traced, keys)

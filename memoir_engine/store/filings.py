@@ -15,7 +15,7 @@ from sqlalchemy import bindparam, insert, select, update
 from memoir_engine.errors import CategoryNotFound, ChunkNotFound, NotALeaf, NothingChanges
 from memoir_engine.results import Action
 from memoir_engine.run import Clock
-from memoir_engine.store import chain, ids, orphans, payloads, schema, sources, tree, verdicts
+from memoir_engine.store import chain, ids, orphans, passages, payloads, schema, sources, tree, verdicts
 from memoir_engine.store import tables as t
 from memoir_engine.store.chain import OpenAction
 from memoir_engine.store.types import FAR, Tx
@@ -172,3 +172,4 @@ def _leaf(tx: Tx, category_id: int) -> tree.OpenCategory:
 
 def _set_status(tx: Tx, source_id: int, status: str, seq: int) -> None:
     tx.execute(update(t.source).where(t.source.c.id == source_id).values(status=status, status_seq=seq))
+    passages.follow(tx, source_id, live=status in sources.LIVE)

@@ -26,6 +26,7 @@ COUNTERS = (
     "search",
     "session",
     "source",
+    "thread",
     "tree",
 )
 

@@ -23,6 +23,7 @@ from memoir_engine.store import (
     ids,
     inputs,
     orphans,
+    passages,
     payloads,
     schema,
     sources,
@@ -79,6 +80,7 @@ def commit(
     action.describe(reason=reason, run_id=run_id, receipt=rows.told())
     _tell(tx, action, plan, rows)
     _replace(tx, action, plan, rows.first["source"])
+    passages.add_source(tx, rows.first["source"], plan.source.text, plan.source.dated)
     stored = Stored(rows.first["source"], action.id, len(plan.chunks), len(rows.placed.made))
     head = close_with(tx, action, run_id, now=rows.now, result=result(stored))
     inputs.forget_ended(tx, tx.execute(select(t.run.c.subject).where(t.run.c.id == run_id)).scalar_one())

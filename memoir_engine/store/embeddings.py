@@ -1,0 +1,142 @@
+"""Vectors of passages and of facts, beside what they are of.
+
+Invariant: a vector is written only while its passage stands, by the id and the length of the embedder that made it, and goes with
+what it is of. It is a cache: it costs time or money to make again, and says nothing that the text does not.
+Source: MEMOLLA F-02-02; DESIGN §2.3, §5; verified/store.md §6 (float32 as bytes, never as text).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from typing import Literal, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+from sqlalchemy import Row, Select, delete, insert, select
+
+from memoir_engine.embedding import Vectors
+from memoir_engine.store import ids, passages
+from memoir_engine.store import tables as t
+from memoir_engine.store.owners import WORKSPACE
+from memoir_engine.store.passages import Found
+from memoir_engine.store.types import FAR, Tx, portions
+
+Kind = Literal["passage", "fact"]
+Keys = NDArray[np.int64]
+
+ONE = "<f4"
+AT_ONCE = 200  # rows of some kilobytes each
+
+
+class Matrix(NamedTuple):
+    """keys: (n,) rising. vectors: (n, dim) float32, each of unit length."""
+
+    keys: Keys
+    vectors: Vectors
+
+
+class Changes(NamedTuple):
+    """What an index of vectors that stands at one number of the clock of searching must do to stand at `seq`."""
+
+    seq: int
+    added: Matrix
+    removed: tuple[int, ...]
+
+
+def put(tx: Tx, kind: Kind, embedder: str, keys: Sequence[int], vectors: Vectors) -> int:
+    """Write them, in place of what this embedder said before; how many. Passages that have gone meanwhile are left out.
+
+    vectors: (len(keys), dim).
+    """
+    seq = ids.tick(tx)  # an erasure of them is behind us, and seen below, or waits for us
+    c = t.embedding.c
+    written = 0
+    for some in portions(zip(keys, vectors, strict=True), AT_ONCE):
+        numbers = [key for key, _ in some]
+        stand = set(numbers) if kind == "fact" else _open(tx, numbers)
+        tx.execute(delete(t.embedding).where(c.kind == kind, c.embedder == embedder, c.item_id.in_(numbers)))
+        of = {"kind": kind, "embedder": embedder, "dim": vectors.shape[1], "seq": seq}
+        rows = [{**of, "item_id": key, "vector": _bytes(vector)} for key, vector in some if key in stand]
+        if rows:
+            tx.execute(insert(t.embedding), rows)
+        written += len(rows)
+    return written
+
+
+def missing(
+    tx: Tx, embedder: str, *, owner: str = WORKSPACE, dim: int | None = None, since: int = 0, limit: int = 256
+) -> tuple[Found, ...]:
+    """Passages of exactly this owner, that came after `since`, for which it has said nothing of this length, lowest id first.
+
+    With the texts of sources.
+    """
+    p, c = t.passage.c, t.embedding.c
+    said = select(c.item_id).where(c.kind == "passage", c.item_id == p.id, c.embedder == embedder)
+    said = said if dim is None else said.where(c.dim == dim)
+    wanted = select(p.id).where(p.owner == owner, p.to_seq == FAR, p.from_seq > since, ~said.exists())
+    numbers = tx.execute(wanted.order_by(p.id).limit(limit)).scalars().all()
+    return tuple(passages.of(tx, numbers, owner=owner).values())
+
+
+def matrix(tx: Tx, embedder: str, dim: int, *, owner: str = WORKSPACE) -> Matrix:
+    """Of all passages of exactly this owner that stand."""
+    return _matrix(tx.execute(_of_owner(embedder, dim, owner)), dim)
+
+
+def changed(tx: Tx, embedder: str, dim: int, since: int, *, owner: str = WORKSPACE) -> Changes:
+    """Of exactly this owner, after that number of the clock: vectors that came, or whose passages came back; ids that went."""
+    p, now = t.passage.c, ids.searched(tx)
+    new = _of_owner(embedder, dim, owner).where((t.embedding.c.seq > since) | (p.from_seq > since))
+    gone = select(p.id).where(p.owner == owner, p.to_seq > since, p.to_seq < FAR).order_by(p.id)
+    return Changes(now, _matrix(tx.execute(new), dim), tuple(tx.execute(gone).scalars()))
+
+
+def of(tx: Tx, kind: Kind, keys: Iterable[int], embedder: str, dim: int) -> Matrix:
+    """Those there are, of these ids."""
+    c = t.embedding.c
+    wanted = select(c.item_id, c.vector).where(c.kind == kind, c.embedder == embedder, c.dim == dim)
+    portioned = portions(sorted(set(keys)))
+    rows = [row for some in portioned for row in tx.execute(wanted.where(c.item_id.in_(some)).order_by(c.item_id))]
+    return _matrix(rows, dim)
+
+
+def embedders(tx: Tx) -> tuple[tuple[str, int], ...]:
+    """Whose vectors there are: id and length."""
+    c = t.embedding.c
+    return tuple((row[0], row[1]) for row in tx.execute(select(c.embedder, c.dim).distinct().order_by(c.embedder, c.dim)))
+
+
+def drop(tx: Tx, kind: Kind, keys: Iterable[int]) -> None:
+    """Whoever made them."""
+    c = t.embedding.c
+    for some in portions(keys):
+        tx.execute(delete(t.embedding).where(c.kind == kind, c.item_id.in_(some)))
+
+
+def drop_of(tx: Tx, kind: Kind, embedder: str) -> None:
+    """All that one embedder has said, so that it is asked again."""
+    tx.execute(delete(t.embedding).where(t.embedding.c.kind == kind, t.embedding.c.embedder == embedder))
+
+
+def _open(tx: Tx, numbers: Sequence[int]) -> set[int]:
+    c = t.passage.c
+    return set(tx.execute(select(c.id).where(c.id.in_(numbers), c.to_seq == FAR)).scalars())
+
+
+def _of_owner(embedder: str, dim: int, owner: str) -> Select[int, bytes]:
+    c, p = t.embedding.c, t.passage.c
+    wanted = select(c.item_id, c.vector).join(t.passage, p.id == c.item_id)
+    return wanted.where(c.kind == "passage", c.embedder == embedder, c.dim == dim, p.owner == owner, p.to_seq == FAR).order_by(
+        c.item_id
+    )
+
+
+def _matrix(rows: Iterable[Row[int, bytes]], dim: int) -> Matrix:
+    """One copy: a hundred thousand vectors are a hundred megabytes and more."""
+    found = [(row[0], row[1]) for row in rows]
+    vectors = np.frombuffer(b"".join(vector for _, vector in found), dtype=ONE).reshape(len(found), dim)
+    return Matrix(np.array([key for key, _ in found], np.int64), vectors.astype(np.float32, copy=False))
+
+
+def _bytes(vector: Vectors) -> bytes:
+    return np.ascontiguousarray(vector, dtype=ONE).tobytes()

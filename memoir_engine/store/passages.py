@@ -1,0 +1,212 @@
+"""Passages: spans of sources and of conversations, for the search that ranks; and what has changed for its indexes.
+
+Invariant: whoever writes here takes the counters `passage` and `search` last, behind the head of the chain. An open passage is
+one of a source in force or of messages that stand; a closed one is known only to indexes that have yet to let it go.
+Of another user's passages nothing is ever read: each reading is for one owner, and gives that owner's and the workspace's.
+Source: MEMOLLA F-02-02; DESIGN §5, §6 (who and whose), §8 (indexes).
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Sequence
+from typing import Any, NamedTuple
+
+from sqlalchemy import Integer, Row, Select, and_, case, cast, func, insert, select, update
+
+from memoir_engine.store import ids, sources
+from memoir_engine.store import tables as t
+from memoir_engine.store.owners import WORKSPACE
+from memoir_engine.store.types import FAR, Tx, portions
+from memoir_engine.text.passages import passages
+
+_DAY = re.compile(r"\d{4}(-\d{2}(-\d{2})?)?")
+_COLUMNS = tuple(t.passage.c)
+
+
+class Span(NamedTuple):
+    """A passage to be written. In a conversation `start` is in the message `first`, `end` in the message `last`."""
+
+    start: int
+    end: int
+    first: int | None = None
+    last: int | None = None
+    dated: str | None = None  # ISO 8601: a year, a month or a day
+
+
+class Found(NamedTuple):
+    """A passage with what it is of. text: None for one of a conversation, whose messages hold it."""
+
+    id: int
+    owner: str
+    n: int
+    start: int
+    end: int
+    dated: str | None
+    source_id: int | None = None
+    source_name: str | None = None
+    source_kind: str | None = None
+    doc_id: str | None = None
+    session_number: int | None = None
+    first_message: int | None = None
+    last_message: int | None = None
+    text: str | None = None
+
+
+class Changes(NamedTuple):
+    """What an index that stands at one number of the clock must take in and let go to stand at `seq`."""
+
+    seq: int
+    added: tuple[Found, ...]
+    removed: tuple[int, ...]
+
+
+def add(
+    tx: Tx, owner: str, spans: Sequence[Span], *, source_id: int | None = None, session_number: int | None = None, n: int = 0
+) -> range:
+    """Write them, numbered from `n` on; their ids."""
+    if not spans:
+        return range(0)
+    first, seq = ids.reserve(tx, "passage", len(spans)), ids.tick(tx)
+    of = {"source_id": source_id, "session_number": session_number, "owner": owner, "from_seq": seq, "to_seq": FAR}
+    rows = [{"id": first + at, "n": n + at, **of, **_row(span)} for at, span in enumerate(spans)]
+    for some in portions(rows, 1000):
+        tx.execute(insert(t.passage), some)
+    return range(first, first + len(spans))
+
+
+def add_source(tx: Tx, source_id: int, text: str, dated: str | None) -> range:
+    day = iso_day(dated)
+    return add(tx, WORKSPACE, [Span(one.start, one.end, dated=day) for one in passages(text)], source_id=source_id)
+
+
+def iso_day(dated: str | None) -> str | None:
+    """As a passage keeps it: the year, month or day that a date begins with; None for what is no ISO date."""
+    found = _DAY.match(dated or "")
+    return found and found[0]
+
+
+def close(tx: Tx, passage_ids: Iterable[int]) -> None:
+    """They leave every search."""
+    seq = ids.tick(tx)
+    for some in portions(passage_ids):
+        tx.execute(update(t.passage).where(t.passage.c.id.in_(some), t.passage.c.to_seq == FAR).values(to_seq=seq))
+
+
+def follow(tx: Tx, source_id: int, *, live: bool) -> None:
+    """The passages of a source whose status has changed: they leave every search, or come back."""
+    c, seq = t.passage.c, ids.tick(tx)
+    stands = c.to_seq < FAR if live else c.to_seq == FAR
+    values = {"from_seq": seq, "to_seq": FAR} if live else {"to_seq": seq}
+    tx.execute(update(t.passage).where(c.source_id == source_id, stands).values(**values))
+
+
+def uncut(tx: Tx, *, limit: int = 100) -> tuple[int, ...]:
+    """Sources in force that have no passages: those of a store that was made before there were any, or was imported."""
+    s = t.source.c
+    cut = select(t.passage.c.id).where(t.passage.c.source_id == s.id).exists()
+    wanted = select(s.id).where(s.status.in_(sources.LIVE), s.chars > 0, ~cut)
+    return tuple(tx.execute(wanted.order_by(s.id).limit(limit)).scalars())
+
+
+def cut_source(tx: Tx, source_id: int) -> None:
+    """Cut it now, if nobody has done so meanwhile."""
+    ids.tick(tx)  # who else wants to waits here
+    c, s = t.passage.c, t.source.c
+    row = tx.execute(select(s.status, s.dated).where(s.id == source_id)).one()
+    if row.status in sources.LIVE and not tx.execute(select(c.id).where(c.source_id == source_id).limit(1)).first():
+        add_source(tx, source_id, sources.text(tx, source_id), row.dated)
+
+
+def count(tx: Tx, owner: str = WORKSPACE) -> int:
+    """How many of exactly this owner can be found."""
+    c = t.passage.c
+    return int(tx.execute(select(func.count()).where(c.owner == owner, c.to_seq == FAR)).scalar_one())
+
+
+def counts(tx: Tx, source_ids: Iterable[int]) -> dict[int, int]:
+    """How many of each source can be found; sources without any are left out."""
+    c = t.passage.c
+    found: dict[int, int] = {}
+    for some in portions(sorted(set(source_ids))):
+        rows = tx.execute(select(c.source_id, func.count()).where(c.source_id.in_(some), c.to_seq == FAR).group_by(c.source_id))
+        found |= {row[0]: row[1] for row in rows}
+    return found
+
+
+def of(tx: Tx, passage_ids: Iterable[int], *, owner: str = WORKSPACE) -> dict[int, Found]:
+    """Those of them that stand and are this owner's or the workspace's, with the texts of sources."""
+    found: dict[int, Found] = {}
+    for some in portions(dict.fromkeys(passage_ids)):
+        for row in tx.execute(_standing(owner).where(t.passage.c.id.in_(some))):
+            found[row.id] = _found(row)
+        for number, text in _texts(tx, [one for one in some if one in found]).items():
+            found[number] = found[number]._replace(text=text)
+    return found
+
+
+def changed(tx: Tx, since: int, *, owner: str = WORKSPACE, limit: int | None = None) -> Changes:
+    """Of exactly this owner, after that number of the clock; with a limit, up to the number that the answer names.
+
+    added: in the order of their ids, with the texts of sources.
+    """
+    c = t.passage.c
+    now = ids.searched(tx)
+    upto = now if limit is None else _upto(tx, since, owner, limit, now)
+    wanted = _standing(owner).where(c.owner == owner, c.from_seq > since, c.from_seq <= upto)
+    added = [_found(row) for row in tx.execute(wanted)]
+    gone = select(c.id).where(c.owner == owner, c.to_seq > since, c.to_seq <= upto).order_by(c.id)
+    return Changes(upto, tuple(_with_texts(tx, added)), tuple(tx.execute(gone).scalars()))
+
+
+def _upto(tx: Tx, since: int, owner: str, limit: int, now: int) -> int:
+    """What came at one number comes together."""
+    c = t.passage.c
+    wanted = select(c.from_seq).where(c.owner == owner, c.to_seq == FAR, c.from_seq > since).order_by(c.from_seq)
+    last = tx.execute(wanted.limit(1).offset(limit)).scalar()
+    return now if last is None else last
+
+
+def _with_texts(tx: Tx, added: Sequence[Found]) -> Iterable[Found]:
+    """Each source is read once."""
+    number, text = None, ""
+    for one in sorted(added, key=lambda found: (found.source_id or 0, found.id)):
+        if one.source_id is not None and one.source_id != number:
+            number, text = one.source_id, sources.text(tx, one.source_id)
+        yield one if one.source_id is None else one._replace(text=text[one.start : one.end])
+
+
+def _standing(owner: str) -> Select[Any]:
+    s, c = t.source.c, t.passage.c
+    named = (s.name.label("source_name"), s.kind.label("source_kind"), s.doc_id)
+    wanted = select(*_COLUMNS, *named).select_from(t.passage.join(t.source, s.id == c.source_id, isouter=True))
+    mine = c.owner == WORKSPACE if owner == WORKSPACE else c.owner.in_((WORKSPACE, owner))
+    return wanted.where(c.to_seq == FAR, mine).order_by(c.id)
+
+
+def _found(row: Row[Any]) -> Found:
+    return Found(**{name: getattr(row, name) for name in Found._fields if name != "text"})
+
+
+def _texts(tx: Tx, passage_ids: Sequence[int]) -> dict[int, str]:
+    """Cut out by the database: of a long source little is read. A passage may lie across two parts of its text."""
+    p, part = t.passage.c, t.source_text.c
+    begins = part.part * sources.TEXT_PART
+    inside = and_(part.source_id == p.source_id, begins < p.end, begins + sources.TEXT_PART > p.start)
+    at = case((p.start > begins, p.start - begins), else_=0)
+    piece = func.substr(part.text, cast(at + 1, Integer), cast(p.end - begins - at, Integer))  # PostgreSQL takes no BIGINT here
+    wanted = select(p.id, piece).select_from(t.passage.join(t.source_text, inside))
+    found: dict[int, str] = {}
+    for number, text in tx.execute(wanted.where(p.id.in_(passage_ids)).order_by(p.id, part.part)):
+        found[number] = found.get(number, "") + text
+    return found
+
+
+def _row(span: Span) -> dict[str, Any]:
+    return {
+        "start": span.start,
+        "end": span.end,
+        "first_message": span.first,
+        "last_message": span.last,
+        "dated": span.dated,
+    }

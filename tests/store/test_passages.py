@@ -1,0 +1,180 @@
+"""Passages follow their sources, and vectors their passages, on every database."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import numpy as np
+import pytest
+from sqlalchemy import delete, select
+
+from memoir_engine.store import embeddings, erasures, filings, ids, passages, sources
+from memoir_engine.store import tables as t
+from memoir_engine.store.owners import WORKSPACE, owner_key
+from memoir_engine.store.passages import Span
+from memoir_engine.store.plan import IngestPlan
+from small_plans import plan_of
+from small_stores import Store
+
+PATH = ("Art", "Music", "Jazz")
+UNIT = np.eye(3, dtype=np.float32)
+
+
+def long_plan(name: str, text: str, dated: str | None = None) -> IngestPlan:
+    plan = plan_of(name, [PATH])
+    source = replace(plan.source, text=text, original=text.encode(), sha256=f"{hash(text) & (2**64 - 1):064x}", dated=dated)
+    return replace(plan, source=source)
+
+
+def since(store: Store, seq: int, owner: str = WORKSPACE) -> passages.Changes:
+    return store.db.read(lambda tx: passages.changed(tx, seq, owner=owner))
+
+
+def test_an_ingestion_cuts_its_source_into_passages_of_512_characters(store: Store):
+    text = "".join(chr(97 + at % 26) for at in range(1000))
+    receipt = store.commit(long_plan("alphabet", text, dated="2014-11-13"))
+    found = since(store, 0)
+    assert [(one.n, one.start, one.end, one.dated) for one in found.added] == [
+        (0, 0, 512, "2014-11-13"),
+        (1, 480, 992, "2014-11-13"),
+        (2, 960, 1000, "2014-11-13"),
+    ]
+    assert [one.text for one in found.added] == [text[:512], text[480:992], text[960:]]
+    assert {(one.source_id, one.source_name, one.source_kind) for one in found.added} == {(receipt.source_id, "alphabet", "txt")}
+
+
+def test_a_passage_across_two_parts_of_a_long_text_is_read_whole(store: Store, monkeypatch: pytest.MonkeyPatch):
+    monkeypatch.setattr(sources, "TEXT_PART", 700)
+    text = "".join(chr(0x4E00 + at) for at in range(2000))
+    store.commit(long_plan("signs", text))
+    numbers = [one.id for one in since(store, 0).added]
+    read = store.db.read(lambda tx: passages.of(tx, numbers))
+    assert [read[number].text for number in numbers] == [text[:512], text[480:992], text[960:1472], text[1440:1952], text[1920:]]
+
+
+def test_a_withdrawn_source_leaves_the_search_and_its_undo_brings_it_back(store: Store):
+    store.ingest("alpha", PATH)
+    begun = since(store, 0)
+    action = store.db.write(lambda tx: filings.withdraw(tx, 1, actor="Mia", reason=None, clock=store.clock))
+    gone = since(store, begun.seq)
+    assert (gone.added, gone.removed) == ((), (begun.added[0].id,))
+    assert store.db.read(lambda tx: passages.of(tx, [begun.added[0].id])) == {}
+    store.undo(action.action_id)
+    back = since(store, gone.seq)
+    assert (back.added, back.removed) == (begun.added, ())
+
+
+def test_a_newer_version_takes_the_place_of_the_older_ones_passages(store: Store):
+    store.ingest("alpha", PATH)
+    begun = since(store, 0)
+    plan = plan_of("beta", [PATH], known=store.known)
+    store.commit(replace(plan, source=replace(plan.source, replaces=1)))
+    now = since(store, begun.seq)
+    assert [one.source_id for one in now.added] == [2]
+    assert now.removed == (begun.added[0].id,)
+
+
+def test_erasing_a_source_takes_its_passages_from_search_and_their_vectors_away(store: Store):
+    store.ingest("alpha", PATH)
+    store.ingest("beta", PATH)
+    one, other = (found.id for found in since(store, 0).added)
+    store.db.write(lambda tx: embeddings.put(tx, "passage", "e", [one, other], UNIT[:2]))
+    before = store.db.read(ids.searched)
+    shown = store.db.read(lambda tx: erasures.preview(tx, 1))
+    assert ("vectors of its passages", 1) in {(place.says, place.count) for place in shown.places}
+    store.db.write(lambda tx: erasures.erase(tx, 1, actor="Mia", reason="asked for", clock=store.clock))
+    assert since(store, before).removed == (one,)
+    assert store.db.read(lambda tx: embeddings.of(tx, "passage", [one, other], "e", 3)).keys.tolist() == [other]
+    assert store.db.write(lambda tx: embeddings.put(tx, "passage", "e", [one], UNIT[:1])) == 0
+    assert store.problem() is None
+
+
+def test_sources_of_an_older_store_are_cut_once(store: Store):
+    store.ingest("alpha", PATH)
+    store.db.write(lambda tx: tx.execute(delete(t.passage)))
+    before = store.db.read(ids.searched)
+    assert store.db.read(passages.uncut) == (1,)
+    store.db.write(lambda tx: passages.cut_source(tx, 1))
+    store.db.write(lambda tx: passages.cut_source(tx, 1))
+    assert store.db.read(passages.uncut) == ()
+    assert [one.text for one in since(store, before).added] == ["alpha says number 0. "]
+
+
+def test_a_reading_in_portions_parts_no_source(store: Store):
+    for name in ("alpha", "beta", "gamma"):
+        store.commit(long_plan(name, f"{name} " * 200))
+    first = store.db.read(lambda tx: passages.changed(tx, 0, limit=1))
+    second = store.db.read(lambda tx: passages.changed(tx, first.seq, limit=1))
+    last = store.db.read(lambda tx: passages.changed(tx, second.seq, limit=1))
+    assert [{one.source_name for one in part.added} for part in (first, second, last)] == [{"alpha"}, {"beta"}, {"gamma"}]
+    assert [len(part.added) for part in (first, second, last)] == [3, 3, 3]
+    assert last.seq == store.db.read(ids.searched)
+
+
+def test_passages_of_a_user_are_read_by_that_user_alone(store: Store):
+    mia, ben = owner_key("Mia"), owner_key("Ben")
+    store.ingest("alpha", PATH)
+    mine = store.db.write(lambda tx: passages.add(tx, mia, [Span(0, 5, 0, 0)], session_number=7))
+    everyone = [*mine, since(store, 0).added[0].id]
+    assert set(store.db.read(lambda tx: passages.of(tx, everyone, owner=mia))) == set(everyone)
+    assert set(store.db.read(lambda tx: passages.of(tx, everyone, owner=ben))) == {everyone[1]}
+    assert set(store.db.read(lambda tx: passages.of(tx, everyone))) == {everyone[1]}
+    assert [one.id for one in since(store, 0, mia).added] == list(mine)
+    assert since(store, 0, ben).added == ()
+
+
+def test_closed_passages_lose_nothing_but_their_place_in_the_search(store: Store):
+    mine = store.db.write(lambda tx: passages.add(tx, owner_key("Mia"), [Span(0, 5, 0, 0), Span(5, 9, 0, 1)], session_number=7))
+    before = store.db.read(ids.searched)
+    store.db.write(lambda tx: passages.close(tx, mine[:1]))
+    assert since(store, before, owner_key("Mia")).removed == (mine[0],)
+
+
+def test_vectors_of_two_embedders_and_lengths_are_never_mixed(store: Store):
+    for name in ("alpha", "beta", "gamma"):
+        store.ingest(name, PATH)
+    one, two, three = (found.id for found in since(store, 0).added)
+    store.db.write(lambda tx: embeddings.put(tx, "passage", "a", [one, two], UNIT[:2]))
+    store.db.write(lambda tx: embeddings.put(tx, "passage", "b", [two], np.ones((1, 2), np.float32)))
+    assert store.db.read(embeddings.embedders) == (("a", 3), ("b", 2))
+    of_a = store.db.read(lambda tx: embeddings.matrix(tx, "a", 3))
+    assert (of_a.keys.tolist(), of_a.vectors.tolist()) == ([one, two], UNIT[:2].tolist())
+    assert store.db.read(lambda tx: embeddings.matrix(tx, "a", 2)).vectors.shape == (0, 2)
+    assert [found.id for found in store.db.read(lambda tx: embeddings.missing(tx, "a", dim=3))] == [three]
+    assert [found.id for found in store.db.read(lambda tx: embeddings.missing(tx, "b"))] == [one, three]
+    assert [found.text for found in store.db.read(lambda tx: embeddings.missing(tx, "a"))] == ["gamma says number 0. "]
+
+
+def test_an_index_of_vectors_is_told_what_came_went_and_returned(store: Store):
+    store.ingest("alpha", PATH)
+    store.ingest("beta", PATH)
+    one, two = (found.id for found in since(store, 0).added)
+    store.db.write(lambda tx: embeddings.put(tx, "passage", "a", [one], UNIT[:1]))
+    first = store.db.read(lambda tx: embeddings.changed(tx, "a", 3, 0))
+    assert (first.added.keys.tolist(), first.removed) == ([one], ())
+    store.db.write(lambda tx: embeddings.put(tx, "passage", "a", [two, one], UNIT[1:]))
+    second = store.db.read(lambda tx: embeddings.changed(tx, "a", 3, first.seq))
+    assert (second.added.keys.tolist(), second.added.vectors.tolist()) == ([one, two], [[0, 0, 1], [0, 1, 0]])
+    action = store.db.write(lambda tx: filings.withdraw(tx, 1, actor="Mia", reason=None, clock=store.clock))
+    third = store.db.read(lambda tx: embeddings.changed(tx, "a", 3, second.seq))
+    assert (third.added.keys.tolist(), third.removed) == ([], (one,))
+    store.undo(action.action_id)
+    last = store.db.read(lambda tx: embeddings.changed(tx, "a", 3, third.seq))
+    assert (last.added.keys.tolist(), last.removed) == ([one], ())
+
+
+def test_vectors_of_facts_stand_beside_those_of_passages(store: Store):
+    store.db.write(lambda tx: embeddings.put(tx, "fact", "a", [5, 9], UNIT[:2]))
+    assert store.db.read(lambda tx: embeddings.of(tx, "fact", [9, 5, 7], "a", 3)).keys.tolist() == [5, 9]
+    store.db.write(lambda tx: embeddings.drop(tx, "fact", [5]))
+    assert store.db.read(lambda tx: embeddings.of(tx, "fact", [9, 5], "a", 3)).vectors.tolist() == [[0, 1, 0]]
+
+
+def test_an_export_holds_neither_passages_nor_vectors_nor_their_counters(sqlite_store: Store):
+    from memoir_engine.store import exporting
+
+    names = {table.name for table in exporting.tables()}
+    assert names.isdisjoint({"passage", "embedding"})
+    counters = sqlite_store.db.read(lambda tx: [row[0] for row in exporting._rows(tx, t.counter)])
+    assert set(counters).isdisjoint({"passage", "search"})
+    assert {"passage", "search"} <= set(sqlite_store.db.read(lambda tx: tx.execute(select(t.counter.c.name)).scalars().all()))
