@@ -12,6 +12,7 @@ from typing import Any, Self, TypeVar
 
 from memoir_engine.asking import Moment, PerPath
 from memoir_engine.config import MemoirConfig
+from memoir_engine.conversing import Conversed
 from memoir_engine.helpers import Helpers
 from memoir_engine.memory import AsyncMemory
 from memoir_engine.proposing import Review
@@ -23,7 +24,7 @@ from memoir_engine.telling import OnEvent
 T = TypeVar("T")
 
 
-class Memory:
+class Memory(Conversed):
     """Open with settings, or with a MemoirConfig; `close()` (or `with`) ends its pools and handles."""
 
     def __init__(
@@ -230,7 +231,7 @@ class Memory:
         self._async = engine
         self.sources, self.tree = engine.sources, engine.tree
         self.runs, self.jobs = engine.runs, engine.jobs
-        self.audit, self.reports = engine.audit, engine.reports
+        self.audit, self.reports, self.sessions = engine.audit, engine.reports, engine.sessions
         self.review = Review(engine._engine, engine._actor)
         self.helpers = Helpers(engine._engine, engine._actor)
 

@@ -18,6 +18,7 @@ from memoir_engine.auditing import AuditTrail
 from memoir_engine.branching import what_if_verb
 from memoir_engine.browsing import TreeView
 from memoir_engine.config import MemoirConfig, resolve
+from memoir_engine.conversing import Conversed
 from memoir_engine.estimating import estimate
 from memoir_engine.helpers import AsyncHelpers
 from memoir_engine.ingesting import ingest_verb
@@ -28,6 +29,7 @@ from memoir_engine.proposing import AsyncReview
 from memoir_engine.reading import RunsView
 from memoir_engine.reporting import Reports
 from memoir_engine.results import Estimate, Exported, IngestResult, ModelCheck, Overview, QueryResult, SettingView
+from memoir_engine.retaining import SessionsView
 from memoir_engine.run import Actor, Role
 from memoir_engine.running import Verb
 from memoir_engine.samples import SampleQuestion, questions
@@ -40,7 +42,7 @@ from memoir_engine.wiring import Engine, open_engine
 T = TypeVar("T")
 
 
-class AsyncMemory:
+class AsyncMemory(Conversed):
     """Open with settings, or with a MemoirConfig; `close()` (or `async with`) ends its pools and handles."""
 
     def __init__(
@@ -242,6 +244,7 @@ class AsyncMemory:
         self.jobs = JobsView(engine, actor)
         self.audit = AuditTrail(engine, actor)
         self.reports = Reports(engine, actor)
+        self.sessions = SessionsView(engine, actor)
         self.review = AsyncReview(engine, actor)
         self.helpers = AsyncHelpers(engine, actor)
 

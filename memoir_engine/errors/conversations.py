@@ -26,3 +26,17 @@ class FormatUnknown(ConversationError):
         "Give a ChatGPT or Claude export (conversations.json), a list of OpenAI or LangChain messages, a LoCoMo file, "
         "or a transcript with lines like 'Name: text'."
     )
+
+
+class SessionNotFound(ConversationError):
+    code = "E803"
+    message_form = "there is no session {session_id!r}"
+    remedy_form = "sessions.list() shows those there are, expired ones with expired=True."
+
+
+class HistoryRefused(ConversationError):
+    """An import of which a record is refused; `where` names the first."""
+
+    code = "E804"
+    message_form = "nothing was imported: {count} of {records} records are refused, the first is {where}: {problem}"
+    remedy_form = "Correct or remove these records; import_session(…, dry_run=True) lists all of them."

@@ -75,11 +75,13 @@ def append(
     most: int | None = None,
     run_id: str | None = None,
     only_new: Callable[[Tx, Any], Sequence[Message]] | None = None,
+    metadata: dict[str, Any] | None = None,
 ) -> Turn | None:
     """Append to a session, which is opened where it is not there. Messages without a time get that of the event.
 
     most: how many messages are kept where the session says nothing itself. only_new: what is appended instead of `messages`,
-    decided from the session's row (None: it is new) while it is held. None: there was nothing to append.
+    decided from the session's row (None: it is new) while it is held. metadata: of a session that is new. None: there was
+    nothing to append.
     """
     if is_retried(tx) and chain.exists(tx, action_id):
         return _written(tx, action_id)
@@ -93,7 +95,7 @@ def append(
     action = OpenAction(tx, verb=VERB, actor=actor, clock=clock, action_id=action_id)
     action.describe(reason=None, run_id=run_id)
     if row is None:
-        row = _open(tx, action, user, session_id)
+        row = _open(tx, action, user, session_id, metadata)
     first = row.last_n + 1
     sealed = seal(t.message, [_row(row.number, first + i, one, action.at, run_id) for i, one in enumerate(coming)])
     tx.execute(insert(t.message), sealed)
@@ -169,8 +171,13 @@ def _open(
     }
     sealed = seal(t.session, [row])[0]
     tx.execute(insert(t.session), [sealed])
-    limits = {"max_messages": max_messages, "timeout_s": timeout_s}
-    action.add("session.opened", session=sealed["number"], digest=sealed["digest"], **limits)
+    action.add(
+        "session.opened",
+        session=sealed["number"],
+        digest=sealed["digest"],
+        max_messages=max_messages,
+        timeout_s=timeout_s,
+    )
     return find(tx, user, session_id)
 
 

@@ -1,0 +1,131 @@
+"""The view of conversations that takes them along: to a file, and from one.
+
+Invariant: an import stores all of its messages or none, in one turn; with a dry run it reads everything and stores nothing.
+Source: SESSION 6; API "Sessions and the agent".
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any
+
+from memoir_engine import given, spoken
+from memoir_engine.conversing import SessionsSaid
+from memoir_engine.errors import HistoryRefused, InvalidSetting
+from memoir_engine.results import ImportReport
+
+if TYPE_CHECKING:
+    from memoir_engine.sessions.told import Incoming
+    from memoir_engine.store.types import Tx
+    from memoir_engine.text.messages import Message
+
+
+class SessionsCarried(SessionsSaid):
+    """Conversations, taken along."""
+
+    def export_session(self, session_id: str) -> str:
+        """JSON: the session's id and times, and its messages as LangChain writes them, each with its time (SESSION 6.1, 6.2).
+
+        Raises SessionNotFound.
+        """
+        from memoir_engine.sessions import told
+        from memoir_engine.store import conversations, said
+
+        named = spoken.session(session_id)
+
+        def work(tx: Tx) -> str:
+            view = self._view(tx, named)
+            row = conversations.find(tx, self._user, named)
+            return told.told(view, [said.as_message(one) for one in said.of_session(tx, row)])
+
+        return self._read(work)
+
+    def import_session(self, data: str | bytes | Any, session_id: str | None = None, *, dry_run: bool = False) -> ImportReport:
+        """Read a conversation into a new session or one that is there, which gets the messages whose ids it lacks (SESSION 6.3).
+
+        data: what `export_session` wrote, or a list of messages as LangChain or OpenAI writes them; text or parsed.
+        session_id: None is the id in the data where nobody has it yet, else a new one. dry_run: what would come and what is
+        refused, and nothing is stored. Raises HistoryRefused (E804) naming the first record and why, FormatUnknown.
+        """
+        wanted = None if session_id is None else spoken.session(session_id)
+        found, tries = _read(data), given.flag("dry_run", dry_run)
+        named = wanted or self._free(found.session_id)
+        report = self._looked(named, found, tries)
+        if tries:
+            return report
+        if found.refused:
+            first = found.refused[0]
+            told = {"count": len(found.refused), "records": found.records, "where": first.where, "problem": first.problem}
+            raise HistoryRefused(**told)
+        self._take_in(named, found)
+        return report
+
+    def _free(self, named: str | None) -> str:
+        from memoir_engine.store import conversations
+
+        if named is None or len(named) > spoken.SESSION_CHARS:
+            return self._new_id()
+        row = self._read(lambda tx: conversations.find(tx, self._user, named))
+        return named if row is None or not row.messages else self._new_id()
+
+    def _looked(self, named: str, found: Incoming, dry_run: bool) -> ImportReport:
+        from memoir_engine.store import conversations
+
+        row = self._read(lambda tx: conversations.find(tx, self._user, named))
+        coming = self._read(lambda tx: _lacking(tx, row, found.messages))
+        times = sorted(one.at for one in coming if one.at is not None)
+        return ImportReport(
+            session_id=named,
+            is_new=row is None,
+            format=found.format,
+            records=found.records,
+            added=len(coming),
+            known=len(found.messages) - len(coming),
+            refused=found.refused,
+            dry_run=dry_run,
+            first_at=times[0] if times else None,
+            last_at=times[-1] if times else None,
+            notes=found.notes,
+        )
+
+    def _take_in(self, named: str, found: Incoming) -> None:
+        from memoir_engine.store import conversations
+
+        engine, actor, action_id = self._engine, self._actor, self._new_id()
+        most = engine.resolved.config.session.max_messages
+        engine.db.write(
+            lambda tx: conversations.append(
+                tx,
+                actor.user,
+                named,
+                (),
+                actor=actor.name,
+                clock=engine.clock,
+                action_id=action_id,
+                most=most,
+                only_new=lambda tx, row: _lacking(tx, row, found.messages),
+                metadata=found.metadata,
+            ),
+            operation="the import of a conversation",
+        )
+
+
+def _lacking(tx: Tx, row: Any, messages: Sequence[Message]) -> Sequence[Message]:
+    from memoir_engine.sessions import told
+    from memoir_engine.store import said
+
+    known = () if row is None else [said.as_message(one) for one in said.of_session(tx, row)]
+    return told.in_time(told.lacking(messages, known))
+
+
+def _read(data: object) -> Incoming:
+    """Raises FormatUnknown, InvalidSetting."""
+    from memoir_engine.sessions import formats
+
+    if isinstance(data, bytes | bytearray | memoryview):
+        try:
+            data = bytes(data).decode("utf-8-sig")
+        except UnicodeDecodeError as wrong:
+            problem, advice = f"byte {wrong.start} is no UTF-8", "Save the file as UTF-8 and try again."
+            raise InvalidSetting(name="data", value="…", problem=problem, advice=advice) from None
+    return formats.read(data)

@@ -1,0 +1,1 @@
+"""Conversations told to files and read from them."""

@@ -1,0 +1,100 @@
+"""What callers say in conversations, looked at once at the border: whose words, when, in which session.
+
+Invariant: what passes can be stored by every database as it is. A role that no model knows is kept by its name.
+Source: MEMOLLA F-01; SESSION 6.4; DESIGN §11.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from datetime import datetime
+from typing import Any
+
+from memoir_engine import given
+from memoir_engine.errors import ConversationInputMissing, InvalidSetting, MessageRefused
+from memoir_engine.results import MessageRecord
+from memoir_engine.text.messages import Message, parsed, to_record
+
+SESSION_CHARS = 200
+ROLE_CHARS = 200
+_KINDS = {"user": "human", "human": "human", "assistant": "ai", "ai": "ai", "system": "system", "developer": "system"}
+_USUAL = ("user", "assistant", "system")
+
+
+def said(session_id: object, role: object, content: object, metadata: object, ts: object, number: str) -> tuple[str, Message]:
+    """Session and message of `add_conversation`. number: the id it gets. Raises ConversationInputMissing, InvalidSetting."""
+    if _is_blank(session_id) or _is_blank(content):
+        raise ConversationInputMissing()
+    text, who = given.text("content", content), _role(role)
+    kind = _KINDS.get(who.lower(), "chat")
+    rest: dict[str, Any] = {} if metadata is None else {"metadata": given.metadata(metadata)}
+    if who not in _USUAL:
+        rest["role"] = who
+    return session(session_id), Message(kind, text, number, None, _time(ts), rest)
+
+
+def session(value: object) -> str:
+    """The id of a session. Raises InvalidSetting."""
+    found = given.text("session_id", value)
+    if not found.strip():
+        raise InvalidSetting(name="session_id", value=found, problem="it is empty", advice="Give the id of a session.")
+    if len(found) > SESSION_CHARS:
+        problem, advice = f"it is {len(found)} characters long", f"Shorten it to {SESSION_CHARS} characters."
+        raise InvalidSetting(name="session_id", value=f"{found[:50]}…", problem=problem, advice=advice)
+    return found
+
+
+def messages(value: object) -> tuple[Message, ...]:
+    """A turn. Raises MessageRefused naming the record, InvalidSetting."""
+    if isinstance(value, str | bytes | dict | MessageRecord | Message) or not isinstance(value, Iterable):
+        advice = "Give a list, even of one message."
+        raise InvalidSetting(name="messages", value="…", problem="it must be a list of messages", advice=advice)
+    return tuple(_message(one, f"messages[{number}]") for number, one in enumerate(value))
+
+
+def most(value: object) -> int | None:
+    return None if value is None else given.whole("max_messages", value, least=1)
+
+
+def timeout(value: object) -> float | None:
+    """Seconds."""
+    if value is None:
+        return None
+    if isinstance(value, bool) or not isinstance(value, int | float) or not 0 < value < float("inf"):
+        advice = "Give seconds, e.g. 3600, or leave it out."
+        raise InvalidSetting(name="session_timeout", value=value, problem="it must be a number above 0", advice=advice)
+    return float(value)
+
+
+def _message(value: object, where: str) -> Message:
+    if isinstance(value, MessageRecord):
+        return parsed({**dict(value), "at": value.created_at.isoformat()}, where)
+    if not isinstance(value, Message):
+        return parsed(value, where)
+    if value.at is not None and value.at.tzinfo is None:
+        raise MessageRefused(where=where, problem="its time has no zone")
+    return parsed(to_record(value), where)
+
+
+def _is_blank(value: object) -> bool:
+    return not isinstance(value, str) or not value.strip()
+
+
+def _role(value: object) -> str:
+    who = given.text("role", value)
+    if not who.strip():
+        raise InvalidSetting(name="role", value=who, problem="it is empty", advice="Say who speaks, e.g. user or assistant.")
+    if len(who) > ROLE_CHARS:
+        problem, advice = f"it is {len(who)} characters long", f"Shorten it to {ROLE_CHARS} characters."
+        raise InvalidSetting(name="role", value=f"{who[:50]}…", problem=problem, advice=advice)
+    return who
+
+
+def _time(ts: object) -> datetime | None:
+    if ts is None:
+        return None
+    found = given.moment("ts", ts) if isinstance(ts, datetime | str) else None
+    if isinstance(found, datetime):
+        return found
+    advice = "Give a datetime with a time zone, e.g. datetime.now(UTC), or leave it out for now."
+    raise InvalidSetting(name="ts", value=ts, problem="it is no time", advice=advice)
