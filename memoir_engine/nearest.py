@@ -44,7 +44,11 @@ class NearestUnavailable(Exception):
 
 
 class NearestIndex(Protocol):
-    """Keys are ids of passages or of facts. Vectors are float32 rows of unit length. Safe for any number of threads."""
+    """Keys are ids of passages or of facts. Vectors are float32 rows of unit length. Safe for any number of threads.
+
+    Who asks feeds first, from `high_water` on. Where an answer is refused although `health` is good afterwards, what it held
+    was damaged and given up: feed from `high_water`, now 0, and ask again.
+    """
 
     @property
     def high_water(self) -> int:
@@ -52,14 +56,19 @@ class NearestIndex(Protocol):
         ...
 
     @property
-    def health(self) -> Health: ...
+    def health(self) -> Health:
+        """Look at it before feeding: what cannot be had takes nothing in."""
+        ...
 
     def __len__(self) -> int: ...
 
-    def take_in(self, keys: Sequence[int], vectors: Vectors, removed: Iterable[int], seq: int) -> bool:
+    def take_in(
+        self, keys: Sequence[int], vectors: Vectors, removed: Iterable[int], seq: int, *, since: int | None = None
+    ) -> bool:
         """Bring the index to `seq`: `removed` go, then `keys` come; one there already is replaced.
 
-        vectors: (len(keys), dim). False, and nothing done, where it stands beyond `seq` already.
+        vectors: (len(keys), dim). since: the `high_water` from which these are the changes. False, and nothing done, where
+        the index stands beyond `seq` already, or no longer at `since` (another was faster, or it lost what it held).
         Raises NearestUnavailable; ValueError for vectors of another length, or not finite, or of no length.
         """
         ...

@@ -82,7 +82,9 @@ class ExactVectors:
     def __len__(self) -> int:
         return self._state.living
 
-    def take_in(self, keys: Sequence[int], vectors: Vectors, removed: Iterable[int], seq: int) -> bool:
+    def take_in(
+        self, keys: Sequence[int], vectors: Vectors, removed: Iterable[int], seq: int, *, since: int | None = None
+    ) -> bool:
         self._check()
         new_keys = np.asarray(keys, dtype=np.int64).reshape(-1)
         rows = unit_rows(vectors, self.dim) if len(new_keys) else np.zeros((0, self.dim), np.float32)
@@ -91,7 +93,7 @@ class ExactVectors:
         new_keys, rows = _last_of_each(new_keys, rows)
         gone = np.concatenate((np.fromiter(removed, np.int64), new_keys))
         with self._writing:
-            if seq < self._state.high_water:
+            if seq < self._state.high_water or since not in (None, self._state.high_water):
                 return False
             self._state = _appended(_without(self._state, gone), new_keys, rows, seq)
         return True
@@ -117,6 +119,11 @@ class ExactVectors:
         found: Cosines = np.full(len(rows), np.nan, np.float32)
         found[rows >= 0] = state.matrix[rows[rows >= 0]] @ asked
         return found
+
+    def all(self) -> tuple[list[int], Vectors]:
+        """The keys in rising order, and the row of each, (n, dim)."""
+        keys, rows = self._state.order
+        return keys.tolist(), self._state.matrix[rows]
 
     def clear(self) -> None:
         with self._writing:

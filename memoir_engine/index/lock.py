@@ -1,0 +1,71 @@
+"""One process writes a folder: the lock beside what it guards.
+
+Invariant: held by at most one process at a time; it goes with the process, however that ends, and not to its children.
+Two processes that write one Chroma folder lose a seventh of the vectors without a word, so this is asked for first.
+Source: verified/store.md §1.4.
+"""
+
+from __future__ import annotations
+
+import os
+import threading
+from pathlib import Path
+
+NAME = "lock"
+
+_taking = threading.Lock()
+_held: dict[tuple[int, Path], int] = {}  # (process, folder) → how often; a POSIX lock knows processes only
+_files: dict[Path, int] = {}  # the open file of each; closing any other one would give the lock away
+
+
+class FolderTaken(Exception):
+    """Another process has it. `holder` is its number where it is known."""
+
+    def __init__(self, holder: int | None) -> None:
+        super().__init__("another process" + (f" (number {holder})" if holder else ""))
+        self.holder = holder
+
+
+class FolderLock:
+    """Taken when it is made, as often as wanted within one process. Raises FolderTaken; OSError where nothing can be written."""
+
+    def __init__(self, folder: Path) -> None:
+        self._key = (os.getpid(), folder.resolve())
+        with _taking:
+            if self._key not in _held:
+                _files[self._key[1]] = _locked(folder)
+                _held[self._key] = 0
+            _held[self._key] += 1
+        self._open = True
+
+    def release(self) -> None:
+        with _taking:
+            if not self._open or self._key[0] != os.getpid():
+                return
+            self._open = False
+            _held[self._key] -= 1
+            if not _held[self._key]:
+                del _held[self._key]
+                os.close(_files.pop(self._key[1]))
+
+
+def _locked(folder: Path) -> int:
+    import fcntl
+
+    folder.mkdir(parents=True, exist_ok=True)
+    handle = os.open(folder / NAME, os.O_RDWR | os.O_CREAT, 0o644)
+    try:
+        fcntl.lockf(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        os.truncate(handle, 0)
+        os.write(handle, str(os.getpid()).encode())
+    except OSError as refused:
+        holder = _number(os.pread(handle, 20, 0))
+        os.close(handle)
+        if isinstance(refused, BlockingIOError | PermissionError):
+            raise FolderTaken(holder) from None
+        raise
+    return handle
+
+
+def _number(text: bytes) -> int | None:
+    return int(text) if text.isdigit() else None

@@ -1,0 +1,319 @@
+"""The dense index over real Chroma folders: it answers as exact cosine does, whatever is done to its files."""
+
+from __future__ import annotations
+
+import os
+import random
+import shutil
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from memoir_engine.errors import InvalidSetting
+from memoir_engine.index import dense, dense_homes
+from memoir_engine.index.opening import open_nearest
+from memoir_engine.index.vectors import ExactVectors
+from memoir_engine.nearest import NearestIndex, NearestUnavailable
+
+DIM = 16
+ROWS = np.random.default_rng(7).standard_normal((400, DIM)).astype(np.float32)
+ASKED = ROWS[:5] + ROWS[5:10]
+
+
+@pytest.fixture
+def opened(tmp_path):
+    """Opens an index over the folder of this test; all are closed at the end."""
+    made: list[NearestIndex] = []
+
+    def open_(folder: Path = tmp_path, **options) -> dense.DenseIndex:
+        made.append(open_nearest("auto", folder, "words", DIM, options=options))
+        return made[-1]
+
+    yield open_
+    for index in made:
+        if index.health.reason != "it has been closed":
+            index.close()
+
+
+class Owner:
+    """What SQL holds: it feeds an index from its high-water mark on, as a search does before it asks."""
+
+    def __init__(self) -> None:
+        self.changes: list[tuple[dict[int, int], set[int]]] = []
+        self.exact = ExactVectors(DIM)
+
+    def change(self, added: dict[int, int], removed: set[int] = frozenset()) -> None:
+        """added: key → row."""
+        self.changes.append((added, removed))
+        self.exact.take_in(list(added), ROWS[list(added.values())], removed, len(self.changes))
+
+    def feed(self, index: NearestIndex) -> None:
+        before = index.high_water
+        held: dict[int, int] = {}
+        gone: set[int] = set()
+        for added, removed in self.changes[before:]:
+            held = {key: row for key, row in held.items() if key not in removed} | added
+            gone |= removed
+        if len(self.changes) > before:
+            assert index.take_in(list(held), ROWS[list(held.values())], gone - held.keys(), len(self.changes), since=before)
+
+    def ask(self, index: NearestIndex, k: int = 10, **options) -> list:
+        """Fed, and asked; once more where it was found damaged only then."""
+        self.feed(index)
+        try:
+            return [index.top(asked, k, **options) for asked in ASKED]
+        except NearestUnavailable:
+            assert index.health.ok
+            self.feed(index)
+            return [index.top(asked, k, **options) for asked in ASKED]
+
+    def expected(self, k: int = 10, **options) -> list:
+        return [self.exact.top(asked, k, **options) for asked in ASKED]
+
+
+def alike(found: list, expected: list) -> bool:
+    keys = [[near.key for near in hits] for hits in found] == [[near.key for near in hits] for hits in expected]
+    cosines = [near.cosine for hits in found for near in hits]
+    return keys and np.allclose(cosines, [near.cosine for hits in expected for near in hits], atol=1e-5)
+
+
+@pytest.fixture
+def owner() -> Owner:
+    owner = Owner()
+    owner.change({key: key for key in range(200)})
+    return owner
+
+
+def put_away(index: dense.DenseIndex, owner: Owner) -> None:
+    owner.feed(index)
+    index.settle()
+
+
+def files(folder: Path) -> list[Path]:
+    return sorted(path for path in folder.rglob("*") if path.is_file() and path.name != "lock")
+
+
+@pytest.mark.req("MEMOLLA F-02-02")
+def test_what_was_taken_in_stands_in_chroma_with_its_own_vectors(opened, owner, tmp_path):
+    index = opened()
+    put_away(index, owner)
+    index.close()
+    import chromadb
+    from chromadb.config import Settings
+
+    place = next(path for path in tmp_path.rglob("chroma.sqlite3")).parent
+    with chromadb.PersistentClient(str(place), settings=Settings(anonymized_telemetry=False)) as client:
+        collection = client.get_collection("vectors", embedding_function=None)
+        assert collection.count() == 200
+        assert collection._model.configuration_json["hnsw"]["space"] == "cosine"
+
+
+def test_it_answers_as_exact_cosine_does_before_and_after_chroma_has_it(opened, owner):
+    index = opened()
+    assert alike(owner.ask(index), owner.expected())
+    index.settle()
+    assert alike(owner.ask(index), owner.expected())
+    assert (len(index), index.high_water) == (200, 1)
+
+
+def test_changes_after_that_are_seen_at_once_and_once_chroma_has_them(opened, owner):
+    index = opened()
+    put_away(index, owner)
+    owner.change({300: 0, 301: 1, 5: 77}, {0, 1, 2})
+    assert alike(owner.ask(index), owner.expected())
+    assert len(index) == 199
+    index.settle()
+    owner.change({0: 0}, {300, 6})
+    assert alike(owner.ask(index, k=300), owner.expected(k=300))
+    assert len(index) == 198
+
+
+def test_true_cosines_of_any_keys_wherever_they_stand(opened, owner):
+    index = opened()
+    put_away(index, owner)
+    owner.change({300: 0, 5: 77}, {9})
+    owner.feed(index)
+    asked = [300, 5, 9, 12, 999, 12]
+    found, expected = index.scores(ASKED[0], asked), owner.exact.scores(ASKED[0], asked)
+    assert np.allclose(found, expected, atol=1e-5, equal_nan=True)
+    assert np.isnan(found).tolist() == [False, False, True, False, True, False]
+
+
+@pytest.mark.parametrize("exact", [dense.EXACT, 5], ids=["compared one by one", "asked of Chroma"])
+def test_only_those_asked_for_are_looked_at(opened, owner, monkeypatch, exact):
+    monkeypatch.setattr(dense, "EXACT", exact)
+    index = opened()
+    put_away(index, owner)
+    owner.change({300: 0}, {9})
+    within = set(range(0, 400, 3))
+    assert alike(owner.ask(index, within=within), owner.expected(within=within))
+
+
+def test_a_restart_finds_everything_and_asks_for_nothing_again(opened, owner):
+    first = opened()
+    put_away(first, owner)
+    first.close()
+    again = opened()
+    assert again.high_water == 1
+    assert alike(owner.ask(again), owner.expected())
+
+
+def test_what_chroma_had_not_taken_in_is_asked_for_again_after_a_restart(opened, owner, monkeypatch):
+    first = opened()
+    put_away(first, owner)
+    monkeypatch.setattr(dense, "SHARE", 1)
+    owner.change({300: 0}, {9})
+    owner.feed(first)
+    first.close()
+    again = opened()
+    assert again.high_water == 1
+    assert alike(owner.ask(again), owner.expected())
+
+
+def test_a_copied_folder_is_as_good(opened, owner, tmp_path):
+    first = opened(tmp_path / "here")
+    put_away(first, owner)
+    first.close()
+    shutil.copytree(tmp_path / "here", tmp_path / "there")
+    again = opened(tmp_path / "there")
+    assert again.high_water == 1
+    assert alike(owner.ask(again), owner.expected())
+
+
+def garbled(path: Path) -> None:
+    """Same size, other bytes: what no library notices."""
+    content = bytearray(path.read_bytes())
+    middle = len(content) // 2
+    content[middle : middle + 400] = random.Random(1).randbytes(len(content[middle : middle + 400]))
+    path.write_bytes(content)
+
+
+def emptied(path: Path) -> None:
+    path.write_bytes(b"")
+
+
+DAMAGES = {"garbled": garbled, "emptied": emptied, "deleted": Path.unlink}
+FILES = ("dense.json", "chroma.sqlite3", "data_level0.bin", "header.bin", "length.bin", "link_lists.bin", "index_metadata.pickle")
+
+
+@pytest.fixture
+def synced(monkeypatch):
+    """Chroma's graph is on disk after so few vectors, with every kind of file that it ever writes."""
+    return {"sync_threshold": 50, "batch_size": 20}
+
+
+@pytest.mark.parametrize("damage", DAMAGES.values(), ids=DAMAGES)
+@pytest.mark.parametrize("name", FILES)
+@pytest.mark.parametrize("while_open", [False, True], ids=["closed", "open"])
+def test_damage_to_any_file_costs_speed_and_nothing_else(opened, owner, tmp_path, synced, name, damage, while_open):
+    index = opened(**synced)
+    put_away(index, owner)
+    if not while_open:
+        index.close()
+    assert {path.name for path in files(tmp_path)} == set(FILES)
+    damage(next(tmp_path.rglob(name)))
+    if not while_open:
+        index = opened(**synced)
+    assert alike(owner.ask(index), owner.expected())
+    put_away(index, owner)
+    assert alike(owner.ask(index), owner.expected())
+
+
+def test_a_folder_removed_under_it_is_built_anew(opened, owner, tmp_path):
+    index = opened()
+    put_away(index, owner)
+    for place in next(tmp_path.rglob("dense.json")).parent.iterdir():
+        shutil.rmtree(place) if place.is_dir() else place.unlink()
+    assert alike(owner.ask(index), owner.expected())
+    put_away(index, owner)
+    assert list(tmp_path.rglob("chroma.sqlite3"))
+
+
+def test_a_file_in_the_way_makes_it_unavailable_with_a_reason(opened, tmp_path):
+    (tmp_path / "dense").write_text("in the way")
+    index = opened()
+    assert not index.health.ok
+    assert "cannot be written to" in index.health.reason and "data_dir" in index.health.remedy
+    with pytest.raises(NearestUnavailable):
+        index.top(ROWS[0], 3)
+
+
+def test_a_disk_that_fails_again_and_again_is_said_and_tried_later(opened, owner, monkeypatch):
+    def full(*_):
+        raise OSError(28, "No space left on device")
+
+    index = opened()
+    monkeypatch.setattr(dense_homes.chroma, "in_folder", full)
+    for _ in range(dense.STRIKES + 1):
+        owner.feed(index)
+        index.settle()
+    assert not index.health.ok and "No space left" in index.health.reason
+    monkeypatch.undo()
+    index._retry_at = -1.0
+    assert alike(owner.ask(index), owner.expected())
+
+
+@pytest.mark.req("MEMOLLA F-03-02")
+def test_without_chromadb_it_is_unavailable_and_says_so(opened, monkeypatch):
+    monkeypatch.setitem(__import__("sys").modules, "chromadb", None)
+    assert "not installed" in opened().health.reason
+
+
+def test_a_closed_index_says_so(opened, owner):
+    index = opened()
+    owner.feed(index)
+    index.close()
+    with pytest.raises(NearestUnavailable, match="closed"):
+        index.top(ROWS[0], 3)
+
+
+def test_two_memories_of_one_process_share_it_and_the_last_closes_it(opened, owner):
+    first, second = opened(), opened()
+    put_away(first, owner)
+    first.close()
+    assert alike(owner.ask(second), owner.expected())
+    second.close()
+    assert not second.health.ok
+
+
+def test_clearing_forgets_on_disk_too(opened, owner, tmp_path):
+    index = opened()
+    put_away(index, owner)
+    index.clear()
+    assert (index.high_water, list(tmp_path.rglob("*.bin")), list(tmp_path.rglob("chroma.sqlite3"))) == (0, [], [])
+    assert alike(owner.ask(index), owner.expected())
+
+
+def test_another_embedder_length_or_option_is_another_collection(opened, owner, tmp_path):
+    put_away(opened(), owner)
+    other = open_nearest("auto", tmp_path, "meaning", DIM)
+    longer = open_nearest("auto", tmp_path, "words", DIM + 1)
+    assert (other.high_water, longer.high_water) == (0, 0)
+    other.close()
+    longer.close()
+    opened().close()
+    shifted = opened(ef_search=50)
+    assert shifted.high_water == 0
+
+
+@pytest.mark.parametrize("options", [{"space": "l2"}, {"ef_search": 0}, {"ef_search": "many"}], ids=["space", "zero", "word"])
+def test_an_option_that_chroma_does_not_know_is_refused(tmp_path, options):
+    with pytest.raises(InvalidSetting, match="backend_options"):
+        open_nearest("auto", tmp_path, "words", DIM, options=options)
+
+
+def test_changes_from_another_mark_than_its_own_are_not_taken_in(opened, owner):
+    index = opened()
+    owner.feed(index)
+    assert index.take_in([500], ROWS[:1], (), 9, since=0) is False
+    assert index.high_water == 1
+
+
+def test_what_was_damaged_is_not_answered_from_until_it_is_fed_anew(opened, owner, tmp_path):
+    index = opened()
+    put_away(index, owner)
+    os.unlink(next(tmp_path.rglob("chroma.sqlite3")))
+    with pytest.raises(NearestUnavailable):
+        index.top(ROWS[0], 3)
+    assert (index.health.ok, index.high_water) == (True, 0)
