@@ -29,13 +29,13 @@ class SessionsCarried(SessionsSaid):
         Raises SessionNotFound.
         """
         from memoir_engine.sessions import told
-        from memoir_engine.store import conversations, said
+        from memoir_engine.store import said
 
         named = spoken.session(session_id)
 
         def work(tx: Tx) -> str:
             view = self._view(tx, named)
-            row = conversations.find(tx, self._user, named)
+            row = said.find(tx, self._user, named)
             return told.told(view, [said.as_message(one) for one in said.of_session(tx, row)])
 
         return self._read(work)
@@ -61,17 +61,17 @@ class SessionsCarried(SessionsSaid):
         return report
 
     def _free(self, named: str | None) -> str:
-        from memoir_engine.store import conversations
+        from memoir_engine.store import said
 
         if named is None or len(named) > spoken.SESSION_CHARS:
             return self._new_id()
-        row = self._read(lambda tx: conversations.find(tx, self._user, named))
+        row = self._read(lambda tx: said.find(tx, self._user, named))
         return named if row is None or not row.messages else self._new_id()
 
     def _looked(self, named: str, found: Incoming, dry_run: bool) -> ImportReport:
-        from memoir_engine.store import conversations
+        from memoir_engine.store import said
 
-        row = self._read(lambda tx: conversations.find(tx, self._user, named))
+        row = self._read(lambda tx: said.find(tx, self._user, named))
         coming = self._read(lambda tx: _lacking(tx, row, found.messages))
         times = sorted(one.at for one in coming if one.at is not None)
         return ImportReport(

@@ -73,9 +73,9 @@ class SessionsRead(View):
         return self._actor.user
 
     def _view(self, tx: Tx, session_id: str) -> SessionView:
-        from memoir_engine.store import conversations, said
+        from memoir_engine.store import said
 
-        row = conversations.find(tx, self._user, session_id)
+        row = said.find(tx, self._user, session_id)
         if row is None or (row.cleared_seq is not None and not row.messages):
             raise SessionNotFound(session_id=session_id)
         kept = self._engine.resolved.config.session

@@ -20,8 +20,8 @@ from memoir_engine.store import chain, embeddings, passages, runs, stones
 from memoir_engine.store import tables as t
 from memoir_engine.store.canon import parse
 from memoir_engine.store.chain import OpenAction
-from memoir_engine.store.conversations import find, subject_of
 from memoir_engine.store.owners import owner_key
+from memoir_engine.store.said import find, subject_of
 from memoir_engine.store.types import FAR, Tx, portions
 from memoir_engine.text.traces import GONE
 

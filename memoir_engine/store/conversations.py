@@ -8,8 +8,7 @@ Source: DESIGN §5, §6; SESSION 1, 3, 5; MEMOLLA F-01.
 
 from __future__ import annotations
 
-import hashlib
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from typing import Any
@@ -24,6 +23,8 @@ from memoir_engine.store.chain import OpenAction
 from memoir_engine.store.database import is_retried
 from memoir_engine.store.owners import owner_key
 from memoir_engine.store.rules import check_field
+from memoir_engine.store.said import find as find  # for who writes beside what is said
+from memoir_engine.store.said import id_key
 from memoir_engine.store.trimming import trim
 from memoir_engine.store.types import Tx
 from memoir_engine.text.messages import Message, base_kind
@@ -31,9 +32,6 @@ from memoir_engine.text.messages import Message, base_kind
 VERB = "converse"
 OPENS = "open_session"
 
-_OF = t.session.c.owner == bindparam("whose"), t.session.c.id_key == bindparam("named")
-_FIND = select(t.session).where(*_OF)
-_HOLD = _FIND.with_for_update()
 _GROW = update(t.session).where(t.session.c.number == bindparam("which"))
 
 
@@ -46,21 +44,6 @@ class Turn:
     at: datetime
     action_id: str
     dropped: int = 0
-
-
-def id_key(session_id: str) -> str:
-    return hashlib.sha256(session_id.encode()).hexdigest()
-
-
-def subject_of(number: int) -> str:
-    """The subject of a run that works on a session: what the run holds goes when the session is cleared."""
-    return f"session:{number}"
-
-
-def find(tx: Tx, user: str | None, session_id: str, *, hold: bool = False) -> Any | None:
-    """The row of a session, if this user has it. `hold` keeps others from appending until the transaction ends."""
-    wanted = {"whose": owner_key(user), "named": id_key(session_id)}
-    return tx.execute(_HOLD if hold else _FIND, wanted).one_or_none()
 
 
 def append(
@@ -204,9 +187,3 @@ def _written(tx: Tx, action_id: str) -> Turn:
     said = next(body for body in bodies if "first" in body)
     at = chain.brief(tx, action_id).at
     return Turn(said["session"], said["first"], at, action_id, sum(len(body.get("gone", ())) for body in bodies))
-
-
-def numbers(tx: Tx, user: str | None) -> Iterable[int]:
-    """Of all sessions of a user."""
-    c = t.session.c
-    return tx.execute(select(c.number).where(c.owner == owner_key(user)).order_by(c.number)).scalars().all()

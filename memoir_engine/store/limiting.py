@@ -12,7 +12,7 @@ from memoir_engine.run import Clock
 from memoir_engine.store import chain
 from memoir_engine.store import tables as t
 from memoir_engine.store.chain import OpenAction
-from memoir_engine.store.conversations import find
+from memoir_engine.store.said import find
 from memoir_engine.store.trimming import trim
 from memoir_engine.store.types import Tx
 

@@ -7,19 +7,38 @@ Source: SESSION 3, 5.5; MEMOLLA F-01-01.
 
 from __future__ import annotations
 
+import hashlib
 from collections.abc import Iterable
 from datetime import datetime, timedelta
 from typing import Any
 
-from sqlalchemy import select
+from sqlalchemy import bindparam, select
 
 from memoir_engine.results import MessageRecord, SessionView
 from memoir_engine.store import tables as t
 from memoir_engine.store.canon import parse
-from memoir_engine.store.conversations import find
 from memoir_engine.store.owners import owner_key
 from memoir_engine.store.types import Tx
 from memoir_engine.text.messages import Message
+
+_OF = t.session.c.owner == bindparam("whose"), t.session.c.id_key == bindparam("named")
+_FIND = select(t.session).where(*_OF)
+_HOLD = _FIND.with_for_update()
+
+
+def id_key(session_id: str) -> str:
+    return hashlib.sha256(session_id.encode()).hexdigest()
+
+
+def subject_of(number: int) -> str:
+    """The subject of a run that works on a session: what the run holds goes when the session is cleared."""
+    return f"session:{number}"
+
+
+def find(tx: Tx, user: str | None, session_id: str, *, hold: bool = False) -> Any | None:
+    """The row of a session, if this user has it. `hold` keeps others from appending until the transaction ends."""
+    wanted = {"whose": owner_key(user), "named": id_key(session_id)}
+    return tx.execute(_HOLD if hold else _FIND, wanted).one_or_none()
 
 
 def history(tx: Tx, user: str | None, session_id: str, *, after: int = 0, limit: int | None = None) -> tuple[MessageRecord, ...]:
@@ -115,3 +134,9 @@ def _later(moment: datetime, seconds: float) -> datetime | None:
         return moment + timedelta(seconds=seconds)
     except OverflowError:
         return None
+
+
+def numbers(tx: Tx, user: str | None) -> Iterable[int]:
+    """Of all sessions of a user."""
+    c = t.session.c
+    return tx.execute(select(c.number).where(c.owner == owner_key(user)).order_by(c.number)).scalars().all()

@@ -15,8 +15,8 @@ from sqlalchemy import select
 
 from memoir_engine.store import tables as t
 from memoir_engine.store.canon import COVERED, roll_up, stamp, values_digest
-from memoir_engine.store.conversations import id_key
 from memoir_engine.store.owners import owner_key
+from memoir_engine.store.said import id_key
 from memoir_engine.store.stones import Stones
 from memoir_engine.store.told import Conversation, Problem, Told
 from memoir_engine.store.types import Tx

@@ -11,6 +11,7 @@ from typing import Any
 
 from sqlalchemy import and_, case, delete, select
 
+from memoir_engine.store import said_passages
 from memoir_engine.store import tables as t
 from memoir_engine.store.canon import parse
 from memoir_engine.store.chain import OpenAction
@@ -36,6 +37,7 @@ def trim(tx: Tx, action: OpenAction, number: int, counted: dict[str, Any], most:
         counted["chars"] -= sum(len(row.content) for row in rows)
         tx.execute(delete(t.message).where(mine))
     counted["messages"] -= len(told)
+    said_passages.leave(tx, number, gone)
     action.add("session.trimmed", session=number, gone=told)
     return len(told)
 

@@ -73,6 +73,15 @@ def stretches(turns: Sequence[Turn]) -> list[Stretch]:
     return [_stretch(turns, begins, passage) for passage in passages(text)]
 
 
+def stretched(before: Turn | None, turns: Sequence[Turn], start: int, end: int) -> tuple[str, str]:
+    """Text and indexed words of a stretch whose span is known: from `start` in the first turn to `end` in the last."""
+    known = [*([before] if before else []), *turns]
+    first = len(known) - len(turns)
+    spans = [(first + i, start if i == 0 else 0, end if i == len(turns) - 1 else len(turn.text)) for i, turn in enumerate(turns)]
+    parts = [part for part in spans if part[1] < part[2]]
+    return "\n".join(known[number].text[begin:behind] for number, begin, behind in parts), _indexed(known, parts) if parts else ""
+
+
 def _windows(text: str) -> list[tuple[int, int]]:
     found: list[tuple[int, int]] = []
     start = 0

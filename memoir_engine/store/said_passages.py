@@ -1,0 +1,164 @@
+"""Passages of conversations: cut when somebody is about to search, read with who said what when.
+
+Invariant: passages cover what people and models said, in the order in which it was appended; what is appended changes the last
+one only. Of messages that have gone no passage is left. Cutting costs what has come since the last time.
+Source: MEMOLLA F-02-02, F-03; DESIGN §5 (passage), §6 (who and whose); verified/offline-model.md §2.2.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from datetime import UTC, datetime, tzinfo
+from typing import Any, NamedTuple
+
+from sqlalchemy import select
+
+from memoir_engine.results import MessageRecord
+from memoir_engine.store import embeddings, ids, passages
+from memoir_engine.store import tables as t
+from memoir_engine.store.passages import Found, Span
+from memoir_engine.store.said import record
+from memoir_engine.store.types import FAR, Tx
+from memoir_engine.text.messages import base_kind
+from memoir_engine.text.passages import Turn, stretched, stretches
+
+SPOKEN = ("human", "ai", "chat")  # not what tools brought, which is found where it comes from, and no instructions
+
+
+class Shown(NamedTuple):
+    """What a passage of a conversation says, and where."""
+
+    text: str
+    indexed: str
+    session_id: str
+    messages: tuple[MessageRecord, ...]
+
+
+def changed(tx: Tx, owner: str, since: datetime | None) -> tuple[tuple[int, ...], datetime | None]:
+    """Sessions of exactly this owner in which something was said after that time, and the last time of all."""
+    c = t.session.c
+    wanted = select(c.number, c.last_at).where(c.owner == owner, c.messages > 0)
+    if since is not None:
+        wanted = wanted.where(c.last_at > since)
+    rows = tx.execute(wanted.order_by(c.last_at)).all()
+    return tuple(row.number for row in rows), rows[-1].last_at if rows else since
+
+
+def cut(tx: Tx, number: int, zone: tzinfo = UTC) -> None:
+    """Cut what was said in a session since it was cut; what a limit has laid bare at its beginning, too."""
+    ids.tick(tx)  # who else wants to waits here
+    owner = tx.execute(select(t.session.c.owner).where(t.session.c.number == number)).scalar_one()
+    c = t.passage.c
+    open_ones = select(t.passage).where(c.session_number == number, c.to_seq == FAR)
+    known = tx.execute(open_ones.order_by(c.first_message, c.start)).all()
+    last = known[-1] if known else None
+    spans = _spans(tx, number, 0, None, zone) if last is None else _behind(tx, number, last, zone)
+    if last is not None:
+        spans = [*_before(tx, number, known[0], zone), *spans]
+        if (same := _same(last, spans)) is not None:
+            spans.pop(same)
+        else:
+            _drop(tx, [last.id])
+    if spans:
+        passages.add(tx, owner, spans, session_number=number, n=0 if last is None else max(one.n for one in known) + 1)
+
+
+def leave(tx: Tx, number: int, gone: Sequence[int]) -> None:
+    """Passages that hold one of these messages leave every search. gone: numbers, in order."""
+    c = t.passage.c
+    wanted = select(c.id, c.first_message, c.last_message).where(c.session_number == number, c.to_seq == FAR)
+    rows = tx.execute(wanted.where(c.first_message <= gone[-1], c.last_message >= gone[0])).all()
+    _drop(tx, [row.id for row in rows if any(row.first_message <= n <= row.last_message for n in gone)])
+
+
+def indexed(tx: Tx, found: Iterable[Found], zone: tzinfo = UTC) -> dict[int, str]:
+    """What is searched of passages of conversations, by id: speakers, days, what was said, and the turn before."""
+    return {number: one.indexed for number, one in shown(tx, found, zone).items()}
+
+
+def shown(tx: Tx, found: Iterable[Found], zone: tzinfo = UTC) -> dict[int, Shown]:
+    """The passages of conversations among those found, by id. Whose they are was asked when they were found."""
+    by_session: dict[int, list[Found]] = {}
+    for one in found:
+        if one.session_number is not None:
+            by_session.setdefault(one.session_number, []).append(one)
+    told: dict[int, Shown] = {}
+    for number, some in by_session.items():
+        named = tx.execute(select(t.session.c.session_id).where(t.session.c.number == number)).scalar_one()
+        first = min(one.first_message or 0 for one in some)
+        said = _said(tx, number, _turn_before(tx, number, first), max(one.last_message or 0 for one in some), named)
+        told |= {one.id: _shown(one, said, named, zone) for one in some}
+    return told
+
+
+def _shown(one: Found, said: Sequence[MessageRecord], session_id: str, zone: tzinfo) -> Shown:
+    first, last = one.first_message or 0, one.last_message or 0
+    inside = tuple(each for each in said if first <= each.n <= last)
+    before = next((each for each in reversed(said) if each.n < first), None)
+    turns = [_turn(each, zone) for each in inside]
+    text, words = stretched(None if before is None else _turn(before, zone), turns, one.start, one.end) if turns else ("", "")
+    return Shown(text, words, session_id, inside)
+
+
+def _spans(tx: Tx, number: int, first: int, upto: int | None, zone: tzinfo, start: int = 0, end: int | None = None) -> list[Span]:
+    """Of messages `first` to `upto`; from `start` in the first, and to `end` in the last."""
+    said = _said(tx, number, first, upto, "")
+    turns = [_turn(one, zone) for one in said]
+    if turns and said[-1].n == upto and end is not None:
+        turns[-1] = Turn(turns[-1].speaker, turns[-1].text[:end], turns[-1].at)
+    skipped = start if turns and said[0].n == first else 0
+    if skipped:
+        turns[0] = Turn(turns[0].speaker, turns[0].text[skipped:], turns[0].at)
+    return [
+        Span(
+            start=one.start + (skipped if one.first == 0 else 0),
+            end=one.end + (skipped if one.last == 0 else 0),
+            first=said[one.first].n,
+            last=said[one.last].n,
+            dated=said[one.first].created_at.astimezone(zone).date().isoformat(),
+        )
+        for one in stretches(turns)
+    ]
+
+
+def _behind(tx: Tx, number: int, last: Any, zone: tzinfo) -> list[Span]:
+    return _spans(tx, number, last.first_message, None, zone, start=last.start)
+
+
+def _before(tx: Tx, number: int, first: Any, zone: tzinfo) -> list[Span]:
+    return _spans(tx, number, 0, first.first_message, zone, end=first.start)
+
+
+def _same(last: Any, spans: Sequence[Span]) -> int | None:
+    place = (last.first_message, last.start, last.last_message, last.end)
+    return next((i for i, one in enumerate(spans) if (one.first, one.start, one.last, one.end) == place), None)
+
+
+def _drop(tx: Tx, gone: Sequence[int]) -> None:
+    if gone:
+        passages.close(tx, gone)
+        embeddings.drop(tx, "passage", gone)
+
+
+def _said(tx: Tx, number: int, first: int, upto: int | None, session_id: str) -> list[MessageRecord]:
+    """What people and models said in words, in the order in which it was appended."""
+    c = t.message.c
+    wanted = select(t.message).where(c.session_number == number, c.n >= first)
+    if upto is not None:
+        wanted = wanted.where(c.n <= upto)
+    found = (record(row, session_id) for row in tx.execute(wanted.order_by(c.n)))
+    return [one for one in found if base_kind(one.kind) in SPOKEN and one.text]
+
+
+def _turn_before(tx: Tx, number: int, first: int) -> int:
+    """From where to read so that the turn before the first is among what is read; seldom more than a few messages back."""
+    c = t.message.c
+    wanted = select(c.n, c.kind, c.content).where(c.session_number == number, c.n < first).order_by(c.n.desc())
+    for row in tx.execute(wanted.limit(20)):
+        if base_kind(row.kind) in SPOKEN and row.content:
+            return int(row.n)
+    return first
+
+
+def _turn(one: MessageRecord, zone: tzinfo) -> Turn:
+    return Turn(one.name or one.role, one.text, one.created_at.astimezone(zone))
