@@ -61,6 +61,12 @@ class ProviderMissing(ConfigurationError):
     remedy_form = "Install it with: pip install 'memoir-engine[{extra}]'"
 
 
+class ExtraMissing(ConfigurationError, ImportError):
+    code = "E112"
+    message_form = "this needs the package {library}, which is not installed"
+    remedy_form = "Install it with: pip install 'memoir-engine[{extra}]'"
+
+
 class KeyMissing(ConfigurationError):
     code = "E109"
     message_form = "the model {model!r} needs an API key, and {variable} is not set"

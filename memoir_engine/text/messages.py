@@ -39,10 +39,10 @@ _ROLES = {
     "tool": "tool",
     "function": "function",
 }
-_CALLING = {"tool_calls": [], "invalid_tool_calls": [], "usage_metadata": None}
+_CALLING: dict[str, Any] = {"tool_calls": [], "invalid_tool_calls": [], "usage_metadata": None}
 _OWN = {"ai": _CALLING, "AIMessageChunk": {**_CALLING, "tool_call_chunks": [], "chunk_position": None}}
 _TOOL = {"artifact": None, "status": "success"}
-_COMMON = {"additional_kwargs": {}, "response_metadata": {}}
+_COMMON: dict[str, Any] = {"additional_kwargs": {}, "response_metadata": {}}
 
 
 @dataclass(frozen=True)

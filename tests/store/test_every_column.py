@@ -22,8 +22,13 @@ from memoir_engine.store.types import metadata
 from small_plans import SteadyClock
 from small_stores import Store
 
-# no evidence: caches, leases, counters of ids, what a run needs to go on, progress for the eye, Alembic's own mark
-NO_EVIDENCE = {"profile", "passage", "embedding", "lease", "counter", "setting", "run_input", "run_event"}
+# no evidence: caches, leases, counters of ids, what a run or a graph needs to go on, progress for the eye, Alembic's own mark
+NO_EVIDENCE = {"profile", "passage", "embedding", "lease", "counter", "setting", "run_input", "run_event"} | {
+    "checkpoint",
+    "checkpoint_thread",
+    "checkpoint_value",
+    "checkpoint_write",
+}
 EXEMPT = {
     "run.owner": "who worked on it",
     "run.heartbeat_at": "when it last showed life",

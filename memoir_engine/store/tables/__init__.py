@@ -1,6 +1,7 @@
 """Every table of the store, one module per family. Read-only outside `memoir_engine.store`."""
 
 from memoir_engine.store.tables.chain import action, audit_event, audit_head, payload
+from memoir_engine.store.tables.checkpoints import checkpoint, checkpoint_thread, checkpoint_value, checkpoint_write
 from memoir_engine.store.tables.facts import cut, fact, fact_origin, fact_proposal, fact_relation, fact_status
 from memoir_engine.store.tables.knowledge import embedding, passage
 from memoir_engine.store.tables.ledger import decision, model_call, run, run_event, run_input
@@ -17,6 +18,10 @@ __all__ = [
     "audit_head",
     "category",
     "category_version",
+    "checkpoint",
+    "checkpoint_thread",
+    "checkpoint_value",
+    "checkpoint_write",
     "chunk",
     "contextual_helper",
     "counter",

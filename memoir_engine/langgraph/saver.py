@@ -1,0 +1,311 @@
+"""MemoirCheckpointSaver: LangGraph's checkpoints in the store of a memory, on every database it runs on.
+
+Invariant: a checkpoint costs what changed since its parent. What this process has put or read lately it knows by object
+(`values.py`); it relies on that only while the parent's row stands, which the writing transaction looks at.
+Threads belong to the user of the memory that was given: those of others are not there.
+Source: SESSION 4.3; LangGraph's BaseCheckpointSaver and its conformance suite.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import AsyncIterator, Iterator, Sequence
+from typing import Any
+
+from langchain_core.runnables import RunnableConfig
+from langgraph.checkpoint.base import (
+    WRITES_IDX_MAP,
+    BaseCheckpointSaver,
+    ChannelVersions,
+    Checkpoint,
+    CheckpointMetadata,
+    CheckpointTuple,
+    get_checkpoint_id,
+    get_checkpoint_metadata,
+)
+from langgraph.checkpoint.serde.base import SerializerProtocol
+from langgraph.checkpoint.serde.encrypted import EncryptedSerializer
+
+from memoir_engine import given
+from memoir_engine.blocking import Memory
+from memoir_engine.errors import InvalidSetting
+from memoir_engine.langgraph.pruning import old
+from memoir_engine.langgraph.recent import Recent
+from memoir_engine.langgraph.values import Known, digest, known_items, numbers, plan
+from memoir_engine.memory import AsyncMemory
+from memoir_engine.results.checkpoints import Pruned
+from memoir_engine.store import checkpoints, sweeping
+from memoir_engine.store.checkpoints import NewCheckpoint, ParentGone, Row, Write
+from memoir_engine.store.owners import owner_key
+from memoir_engine.store.types import Tx
+
+PAGE = 50  # checkpoints read at once when they are listed
+STRATEGIES = ("keep_latest", "delete")
+Place = tuple[str, str]  # thread and namespace
+
+
+class MemoirCheckpointSaver(BaseCheckpointSaver[int]):
+    """Checkpoints of the user of `memory`; safe for threads. Closing the memory is the caller's."""
+
+    def __init__(self, memory: Memory | AsyncMemory, *, serde: SerializerProtocol | None = None) -> None:
+        super().__init__(serde=serde)
+        opened = memory._async if isinstance(memory, Memory) else memory
+        self._engine = opened._engine
+        self._owner = owner_key(opened.actor.user)
+        self._recent = Recent()
+
+    # --- writing ------------------------------------------------------------------------------------------------------
+
+    def put(
+        self, config: RunnableConfig, checkpoint: Checkpoint, metadata: CheckpointMetadata, new_versions: ChannelVersions
+    ) -> RunnableConfig:
+        place, parent = _place(config), get_checkpoint_id(config)
+        name = given.text("checkpoint_id", checkpoint["id"])
+        meta = self.serde.dumps_typed(get_checkpoint_metadata(config, metadata))
+        said = dict(checkpoint)
+        values = said.pop("channel_values")
+        told = (self.serde.dumps_typed(said), meta, str(metadata.get("run_id") or "")[:64] or None)
+        known = self._parent(place, parent)
+        try:
+            self._put(place, name, parent, known, values, checkpoint, new_versions, told)
+        except ParentGone:  # pruned or cleared meanwhile: it holds all of its values itself
+            self._put(place, name, parent, None, values, checkpoint, new_versions, told)
+        return _config(place, name)
+
+    def put_writes(self, config: RunnableConfig, writes: Sequence[tuple[str, Any]], task_id: str, task_path: str = "") -> None:
+        place, name = _place(config), str(config["configurable"]["checkpoint_id"])
+        self._recent.touch(place, [value for _, value in writes])
+        said = [
+            Write(task_id, task_path, WRITES_IDX_MAP.get(channel, at), channel, self.serde.dumps_typed(value))
+            for at, (channel, value) in enumerate(writes)
+        ]
+        engine, owner = self._engine, self._owner
+        engine.db.write(
+            lambda tx: checkpoints.put_writes(tx, owner, *place, name, task_id, said, engine.clock.now()),
+            operation="what a task of a graph wrote",
+        )
+
+    def delete_thread(self, thread_id: str) -> None:
+        thread = _name(thread_id, "thread_id")
+        self._recent.forget(thread)
+        self._engine.db.write(lambda tx: sweeping.delete_threads(tx, self._owner, [thread]), operation="the end of a thread")
+
+    def delete_for_runs(self, run_ids: Sequence[str]) -> None:
+        named = [str(one)[:64] for one in run_ids]
+        self._take(lambda tx: {thread: set(of) for thread, of in sweeping.of_runs(tx, self._owner, named).items()})
+
+    def copy_thread(self, source_thread_id: str, target_thread_id: str) -> None:
+        source, target = _name(source_thread_id, "source_thread_id"), _name(target_thread_id, "target_thread_id")
+        if source == target:
+            return
+        self._recent.forget(target)
+        engine, owner = self._engine, self._owner
+        engine.db.write(lambda tx: sweeping.copy(tx, owner, source, target, engine.clock.now()), operation="a copy of a thread")
+
+    def prune(
+        self,
+        thread_ids: Sequence[str] | None,
+        *,
+        strategy: str = "keep_latest",
+        keep: int = 1,
+        dry_run: bool = False,
+    ) -> Pruned:  # type: ignore[override]  # the base says None: whoever asks it for nothing gets nothing it minds
+        """Take old checkpoints away; of each thread and namespace the `keep` latest stay, and what they need to be read.
+
+        thread_ids: None is all threads of this user. strategy: keep_latest, or delete for all of them. dry_run: only count.
+        """
+        if strategy not in STRATEGIES:
+            advice = "Give one of " + ", ".join(STRATEGIES) + "."
+            raise InvalidSetting(name="strategy", value=strategy, problem="there is no such strategy", advice=advice)
+        most = 0 if strategy == "delete" else given.whole("keep", keep, least=1)
+        named = None if thread_ids is None else [_name(one, "thread_ids") for one in thread_ids]
+        return self._take(lambda tx: old(tx, self._owner, self.serde, named, most), dry_run=dry_run)
+
+    # --- reading ------------------------------------------------------------------------------------------------------
+
+    def get_tuple(self, config: RunnableConfig) -> CheckpointTuple | None:
+        place, name = _place(config), get_checkpoint_id(config)
+
+        def work(tx: Tx) -> tuple[Row, dict[int, tuple[str, bytes]], list[Write]] | None:
+            row = checkpoints.get(tx, self._owner, *place, name)
+            return None if row is None else self._read(tx, row)
+
+        found = self._engine.db.read(work)
+        return None if found is None else self._tuple(*found, remember=True)
+
+    def list(
+        self,
+        config: RunnableConfig | None,
+        *,
+        filter: dict[str, Any] | None = None,
+        before: RunnableConfig | None = None,
+        limit: int | None = None,
+    ) -> Iterator[CheckpointTuple]:
+        wanted = _wanted(config, before)
+        after: tuple[int, str] | None = None
+        left = limit
+        while left is None or left > 0:
+            after_, size = after, PAGE if left is None or filter else min(PAGE, left)
+            page = self._engine.db.read(
+                lambda tx, after_=after_, size=size: [
+                    self._read(tx, row) for row in checkpoints.listed(tx, self._owner, **wanted, after=after_, limit=size)
+                ]
+            )
+            for row, values, writes in page:
+                if _fits(self.serde.loads_typed(row.meta), filter) and (left is None or left > 0):
+                    left = None if left is None else left - 1
+                    yield self._tuple(row, values, writes)
+            if len(page) < size:
+                return
+            after = (page[-1][0].thread, page[-1][0].id)
+
+    # --- the same for callers that do not wait ------------------------------------------------------------------------
+
+    async def aput(
+        self, config: RunnableConfig, checkpoint: Checkpoint, metadata: CheckpointMetadata, new_versions: ChannelVersions
+    ) -> RunnableConfig:
+        return await asyncio.to_thread(self.put, config, checkpoint, metadata, new_versions)
+
+    async def aput_writes(
+        self, config: RunnableConfig, writes: Sequence[tuple[str, Any]], task_id: str, task_path: str = ""
+    ) -> None:
+        await asyncio.to_thread(self.put_writes, config, writes, task_id, task_path)
+
+    async def aget_tuple(self, config: RunnableConfig) -> CheckpointTuple | None:
+        return await asyncio.to_thread(self.get_tuple, config)
+
+    async def alist(
+        self,
+        config: RunnableConfig | None,
+        *,
+        filter: dict[str, Any] | None = None,
+        before: RunnableConfig | None = None,
+        limit: int | None = None,
+    ) -> AsyncIterator[CheckpointTuple]:
+        found = self.list(config, filter=filter, before=before, limit=limit)
+        while (one := await asyncio.to_thread(next, found, None)) is not None:
+            yield one
+
+    async def adelete_thread(self, thread_id: str) -> None:
+        await asyncio.to_thread(self.delete_thread, thread_id)
+
+    async def adelete_for_runs(self, run_ids: Sequence[str]) -> None:
+        await asyncio.to_thread(self.delete_for_runs, run_ids)
+
+    async def acopy_thread(self, source_thread_id: str, target_thread_id: str) -> None:
+        await asyncio.to_thread(self.copy_thread, source_thread_id, target_thread_id)
+
+    async def aprune(
+        self,
+        thread_ids: Sequence[str] | None,
+        *,
+        strategy: str = "keep_latest",
+        keep: int = 1,
+        dry_run: bool = False,
+    ) -> Pruned:  # type: ignore[override]  # as above
+        return await asyncio.to_thread(self.prune, thread_ids, strategy=strategy, keep=keep, dry_run=dry_run)
+
+    # --- what stands behind -------------------------------------------------------------------------------------------
+
+    def _put(
+        self,
+        place: Place,
+        name: str,
+        parent: str | None,
+        known: Known | None,
+        values: dict[str, Any],
+        checkpoint: Checkpoint,
+        new: ChannelVersions,
+        told: tuple[Any, Any, str | None],
+    ) -> None:
+        versions = checkpoint["channel_versions"]
+        touched = self._recent.touched(place)
+        compares = not isinstance(self.serde, EncryptedSerializer)
+        planned = plan(known, values, versions, new, self.serde.dumps_typed, touched=touched, compares=compares)
+        body, meta, run_id = told
+        row = NewCheckpoint(
+            *place, name, parent, run_id, body, meta, planned.fresh, planned.numbered, parent if planned.relies else None
+        )
+        engine, owner = self._engine, self._owner
+        held = engine.db.write(
+            lambda tx: checkpoints.put(tx, owner, row, engine.clock.now()), operation="a checkpoint of a graph"
+        )
+        self._recent.keep(place, name, Known(dict(versions), held, planned.objects, planned.digests, planned.places))
+
+    def _parent(self, place: Place, parent: str | None) -> Known | None:
+        """As this process knows it, else as it stands; None where there is none."""
+        if parent is None:
+            return None
+        known = self._recent.get(place, parent)
+        if known is None:
+            self.get_tuple(_config(place, parent))
+            known = self._recent.get(place, parent)
+        return known
+
+    def _read(self, tx: Tx, row: Row) -> tuple[Row, dict[int, tuple[str, bytes]], list[Write]]:
+        return row, checkpoints.values(tx, row.thread, row.held.values()), checkpoints.writes(tx, row.thread, row.id)
+
+    def _tuple(
+        self, row: Row, values: dict[int, tuple[str, bytes]], writes: Sequence[Write], *, remember: bool = False
+    ) -> CheckpointTuple:
+        place = (row.thread_id, row.ns)
+        held = {
+            channel: self.serde.loads_typed(values[one])
+            if isinstance(one, int)
+            else [self.serde.loads_typed(values[number]) for number in numbers(one)]
+            for channel, one in row.held.items()
+        }
+        checkpoint: Checkpoint = {**self.serde.loads_typed(row.body), "channel_values": held}
+        if remember:
+            lists = {channel: one for channel, one in row.held.items() if not isinstance(one, int)}
+            objects = {channel: tuple(held[channel]) for channel in lists}
+            digests = {channel: tuple(digest(values[number]) for number in numbers(one)) for channel, one in lists.items()}
+            places = {channel: known_items(items) for channel, items in objects.items()}
+            known = Known(dict(checkpoint["channel_versions"]), row.held, objects, digests, places)
+            self._recent.keep(place, row.id, known)
+        return CheckpointTuple(
+            _config(place, row.id),
+            checkpoint,
+            self.serde.loads_typed(row.meta),
+            None if row.parent is None else _config(place, row.parent),
+            [(write.task_id, write.channel, self.serde.loads_typed(write.value)) for write in writes],
+        )
+
+    def _take(self, choose: Any, *, dry_run: bool = False) -> Pruned:
+        def work(tx: Tx) -> Pruned:
+            return sweeping.take(tx, self._owner, choose(tx), dry_run=dry_run)
+
+        if dry_run:
+            return self._engine.db.read(work)
+        return self._engine.db.write(work, operation="pruning checkpoints")
+
+
+def _place(config: RunnableConfig) -> Place:
+    said = config["configurable"]
+    if "thread_id" not in said:
+        advice = 'Give config={"configurable": {"thread_id": "…"}}.'
+        raise InvalidSetting(name="thread_id", value=None, problem="it is missing", advice=advice)
+    return _name(said["thread_id"], "thread_id"), _name(said.get("checkpoint_ns", ""), "checkpoint_ns")
+
+
+def _name(value: object, name: str) -> str:
+    return given.text(name, str(value))
+
+
+def _config(place: Place, checkpoint_id: str) -> RunnableConfig:
+    return {"configurable": {"thread_id": place[0], "checkpoint_ns": place[1], "checkpoint_id": checkpoint_id}}
+
+
+def _wanted(config: RunnableConfig | None, before: RunnableConfig | None) -> dict[str, Any]:
+    said = config["configurable"] if config else {}
+    thread, ns = said.get("thread_id"), said.get("checkpoint_ns")
+    return {
+        "thread_id": None if thread is None else _name(thread, "thread_id"),
+        "ns": None if ns is None else _name(ns, "checkpoint_ns"),
+        "checkpoint_id": said.get("checkpoint_id"),
+        "before": get_checkpoint_id(before) if before else None,
+    }
+
+
+def _fits(metadata: CheckpointMetadata, filter: dict[str, Any] | None) -> bool:
+    return not filter or all(metadata.get(name) == value for name, value in filter.items())

@@ -1,0 +1,244 @@
+"""What of a checkpoint is new against its parent: a value that stands is named, only a new one is written.
+
+A list of messages is taken item by item, so a checkpoint costs what was added, however long the list. An item is known again by
+being the same object; the last few, and what a node has just returned, are looked at byte by byte, for they may have been changed
+in place. Whatever is not known as an object (after a restart, in another process) is known by its digest.
+Invariant: reading what is held gives the value that was put. Pure: what serialises is an argument.
+"""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Callable, Collection, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from operator import is_
+from typing import Any, cast
+
+Typed = tuple[str, bytes]
+Span = tuple[int, int]
+Held = Mapping[str, int | Sequence[Span]]
+
+FRESH = 2**62  # numbers from here on are of values that are to be written: FRESH is the first of its series
+SINGLES = "="  # the series of values that are no lists; each list has a series of its own, so that its numbers follow each other
+LOOKED_AT = 4  # items at a list's end that are compared by their bytes
+_SCALAR = (int, float, complex, bool, str, bytes, type(None))
+
+
+@dataclass(frozen=True)
+class Known:
+    """A checkpoint as this process knows it. objects, digests: the items of its lists, by channel.
+
+    places: where an item of that id stands; shared along a line of checkpoints that only append, so looked up and then checked.
+    """
+
+    versions: Mapping[str, Any]
+    held: Held
+    objects: Mapping[str, tuple[object, ...]] = field(default_factory=dict)
+    digests: Mapping[str, tuple[bytes, ...]] = field(default_factory=dict)
+    places: Mapping[str, dict[int, int]] = field(default_factory=dict)
+
+
+@dataclass(frozen=True)
+class Planned:
+    """held: with numbers of FRESH and above for what is new. relies: whether any value of the parent is among them.
+
+    fresh: what is new, by series.
+    """
+
+    fresh: dict[str, list[Typed]]
+    held: dict[str, int | Sequence[Span]]
+    objects: dict[str, tuple[object, ...]]
+    digests: dict[str, tuple[bytes, ...]]
+    places: dict[str, dict[int, int]]
+    relies: bool
+
+    def numbered(self, firsts: Mapping[str, int]) -> dict[str, int | list[Span]]:
+        """The same, when the first new value of each series has that number."""
+        return {channel: _moved(one, firsts, channel) for channel, one in self.held.items()}
+
+
+def digest(typed: Typed) -> bytes:
+    return hashlib.blake2b(typed[1], digest_size=16, key=typed[0].encode()[:64]).digest()
+
+
+def by_items(value: object) -> bool:
+    """Whether a value is kept item by item: lists of messages, documents, records."""
+    return type(value) is list and bool(value) and not isinstance(value[0], _SCALAR)
+
+
+def plan(
+    parent: Known | None,
+    values: Mapping[str, object],
+    versions: Mapping[str, Any],
+    new: Collection[str],
+    dumps: Callable[[object], Typed],
+    *,
+    touched: Collection[int] = (),
+    compares: bool = True,
+) -> Planned:
+    """values: of all channels. new: channels written since the parent. touched: ids of objects that nodes have just returned.
+
+    compares: whether equal values have equal bytes; where they are encrypted they have not.
+    """
+    told = Planned({}, {}, {}, {}, {}, False)
+    for channel, value in values.items():
+        inherited = parent is not None and _stands(parent, channel, versions, new)
+        if parent is not None and inherited:
+            _take_over(told, parent, channel)
+        elif by_items(value):
+            items = _Items(parent, channel, told.fresh.setdefault(series(channel), []), dumps, touched, compares)
+            items.plan_into(told, cast("list[object]", value))
+        else:
+            singles = told.fresh.setdefault(SINGLES, [])
+            told.held[channel] = FRESH + len(singles)
+            singles.append(dumps(value))
+    return replace(told, relies=any(_is_old(one) for one in told.held.values()))
+
+
+def series(channel: str) -> str:
+    """Of a list."""
+    return f":{channel}"
+
+
+def known_items(items: Sequence[object]) -> dict[int, int]:
+    """Their places."""
+    return {id(item): place for place, item in enumerate(items)}
+
+
+def _stands(parent: Known, channel: str, versions: Mapping[str, Any], new: Collection[str]) -> bool:
+    return channel in parent.held and channel not in new and parent.versions.get(channel) == versions.get(channel)
+
+
+def _take_over(told: Planned, parent: Known, channel: str) -> None:
+    told.held[channel] = parent.held[channel]
+    if channel in parent.objects:
+        told.objects[channel], told.digests[channel] = parent.objects[channel], parent.digests[channel]
+        told.places[channel] = parent.places[channel]
+
+
+def _is_old(one: int | Sequence[Span]) -> bool:
+    return one < FRESH if isinstance(one, int) else any(start < FRESH for start, _ in one)
+
+
+class _Items:
+    """One list against the one its parent had."""
+
+    def __init__(
+        self,
+        parent: Known | None,
+        channel: str,
+        fresh: list[Typed],
+        dumps: Callable[[object], Typed],
+        touched: Collection[int],
+        compares: bool,
+    ) -> None:
+        self._channel = channel
+        self._old: tuple[object, ...] = ()
+        self._digests: tuple[bytes, ...] = ()
+        self._places: dict[int, int] = {}
+        self._spans: Sequence[Span] = []
+        if parent is not None and channel in parent.objects:
+            self._old, self._digests = parent.objects[channel], parent.digests[channel]
+            self._places = parent.places[channel]
+            held = parent.held[channel]
+            self._spans = [] if isinstance(held, int) else held
+        self._fresh, self._dumps, self._touched, self._compares = fresh, dumps, touched, compares
+        self._by_digest: dict[bytes, int] | None = None
+
+    def plan_into(self, told: Planned, value: list[object]) -> None:
+        same = self._sure(value)
+        spans, seen = sliced(self._spans, 0, same), list(self._digests[:same])
+        grew = True  # whatever was there still stands where it stood
+        for at in range(same, len(value)):
+            number, mark = self._found(value[at], at, grew)
+            grew = grew and (at >= len(self._old) or (number is not None and number == number_at(self._spans, at)))
+            seen.append(mark)
+            _append(spans, FRESH + len(self._fresh) - 1 if number is None else number)
+        channel = self._channel
+        told.held[channel], told.objects[channel], told.digests[channel] = spans, tuple(value), tuple(seen)
+        if grew and len(value) >= len(self._old):
+            self._places.update((id(value[at]), at) for at in range(same, len(value)))
+            told.places[channel] = self._places
+        else:
+            told.places[channel] = known_items(value)
+
+    def _sure(self, value: list[object]) -> int:
+        """How many at the beginning are the very objects, and need no second look."""
+        same = min(len(value), len(self._old))
+        if not all(map(is_, value, self._old)):
+            same = next(at for at in range(same) if value[at] is not self._old[at])
+        if self._compares:
+            same = min(same, max(0, len(value) - LOOKED_AT))
+        moved = (self._place(each) for each in self._touched)
+        return min([same, *(place for place in moved if place is not None)])
+
+    def _found(self, item: object, at: int, grew: bool) -> tuple[int | None, bytes]:
+        """Its number and digest; with no number it is new, and the last of the fresh."""
+        place = self._place(id(item))
+        if place is not None and id(item) not in self._touched and (not self._compares or place < len(self._old) - LOOKED_AT):
+            return number_at(self._spans, place), self._digests[place]
+        typed = self._dumps(item)
+        mark = digest(typed)
+        place = self._like(mark, at, grew) if self._compares else None
+        if place is not None:
+            return number_at(self._spans, place), mark
+        self._fresh.append(typed)
+        return None, mark
+
+    def _place(self, identity: int) -> int | None:
+        place = self._places.get(identity)
+        return place if place is not None and place < len(self._old) and id(self._old[place]) == identity else None
+
+    def _like(self, mark: bytes, at: int, grew: bool) -> int | None:
+        if at < len(self._old) and self._digests[at] == mark:
+            return at
+        if grew and at >= len(self._old):
+            return None
+        if self._by_digest is None:
+            self._by_digest = {one: place for place, one in enumerate(self._digests)}
+        return self._by_digest.get(mark)
+
+
+def numbers(spans: Sequence[Span]) -> list[int]:
+    return [number for start, end in spans for number in range(start, end)]
+
+
+def number_at(spans: Sequence[Span], place: int) -> int:
+    for start, end in spans:
+        if place < end - start:
+            return start + place
+        place -= end - start
+    raise IndexError(place)
+
+
+def sliced(spans: Sequence[Span], start: int, end: int) -> list[Span]:
+    """The numbers at those places."""
+    found: list[Span] = []
+    at = 0
+    for first, last in spans:
+        low, high = max(start, at), min(end, at + last - first)
+        if low < high:
+            found.append((first + low - at, first + high - at))
+        at += last - first
+    return found
+
+
+def _append(spans: list[Span], number: int) -> None:
+    if spans and spans[-1][1] == number:
+        spans[-1] = (spans[-1][0], number + 1)
+    else:
+        spans.append((number, number + 1))
+
+
+def _moved(one: int | Sequence[Span], firsts: Mapping[str, int], channel: str) -> int | list[Span]:
+    if isinstance(one, int):
+        return one if one < FRESH else one - FRESH + firsts[SINGLES]
+    found: list[Span] = []
+    for start, end in one:
+        if start >= FRESH:
+            start, end = (number - FRESH + firsts[series(channel)] for number in (start, end))
+        if found and found[-1][1] == start:
+            found[-1] = (found[-1][0], end)
+        else:
+            found.append((start, end))
+    return found

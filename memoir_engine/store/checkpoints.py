@@ -1,0 +1,261 @@
+"""States of graphs, written and read: threads, checkpoints, the values that they hold, and what is pending.
+
+Invariant: every statement is for one owner's threads. A value that a checkpoint holds stands as long as the checkpoint does: who
+takes checkpoints away holds the thread's row, and so does who writes one that relies on values of its parent.
+Source: SESSION 4.3; LangGraph's BaseCheckpointSaver.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Any
+
+from sqlalchemy import delete, insert, select, update
+
+from memoir_engine.store import ids
+from memoir_engine.store import tables as t
+from memoir_engine.store.packing import packed, unpacked
+from memoir_engine.store.types import Tx, portions
+
+SERIES_BITS = 40  # of a number count within its series; above them stands which series it is
+
+Span = tuple[int, int]  # numbers of values, the end not among them
+Held = Mapping[str, int | Sequence[Span]]  # channel -> its one value, or those of its items
+
+
+class ParentGone(Exception):
+    """The checkpoint whose values were relied on is not there any more."""
+
+
+@dataclass(frozen=True)
+class Row:
+    """A checkpoint as it is kept. body, meta: type and bytes of the serialiser."""
+
+    thread: int
+    thread_id: str
+    ns: str
+    id: str
+    parent: str | None
+    held: Held
+    body: tuple[str, bytes]
+    meta: tuple[str, bytes]
+
+
+@dataclass(frozen=True)
+class NewCheckpoint:
+    """fresh: new values, by series. held: what it holds when the first of each series has that number.
+
+    relies_on: the checkpoint whose values are among them.
+    """
+
+    thread_id: str
+    ns: str
+    id: str
+    parent: str | None
+    run_id: str | None
+    body: tuple[str, bytes]
+    meta: tuple[str, bytes]
+    fresh: Mapping[str, Sequence[tuple[str, bytes]]]
+    held: Callable[[Mapping[str, int]], Held]
+    relies_on: str | None
+
+
+@dataclass(frozen=True)
+class Write:
+    """What a task wrote to a channel, and where in its order. Below 0 are errors, interrupts and resumes."""
+
+    task_id: str
+    path: str
+    index: int
+    channel: str
+    value: tuple[str, bytes]
+
+
+def key_of(name: str) -> str:
+    """Names of threads and namespaces are of any length, and compare alike on every database by this."""
+    return hashlib.sha256(name.encode()).hexdigest()
+
+
+def put(tx: Tx, owner: str, new: NewCheckpoint, now: datetime) -> Held:
+    """What it holds. One that was there under its id is replaced. Raises ParentGone; then nothing is written."""
+    thread, firsts = _advance(tx, owner, new.thread_id, new.ns, {name: len(some) for name, some in new.fresh.items()}, now)
+    c = t.checkpoint.c
+    named = [name for name in (new.id, new.relies_on) if name is not None]
+    there = set(tx.execute(select(c.id).where(c.thread == thread, c.id.in_(named))).scalars())
+    if new.relies_on is not None and new.relies_on not in there:
+        raise ParentGone
+    if new.id in there:
+        tx.execute(delete(t.checkpoint).where(c.thread == thread, c.id == new.id))
+    values = [
+        {"thread": thread, "n": firsts[name] + at, "bytes": packed(kind, [data])}
+        for name, some in new.fresh.items()
+        for at, (kind, data) in enumerate(some)
+    ]
+    if values:
+        tx.execute(insert(t.checkpoint_value), values)
+    held = new.held(firsts)
+    body = packed([held, new.body[0], new.meta[0]], [new.body[1], new.meta[1]])
+    row = {"thread": thread, "id": new.id, "parent": new.parent, "run_id": new.run_id, "body": body}
+    tx.execute(insert(t.checkpoint), [row])
+    return held
+
+
+def put_writes(
+    tx: Tx, owner: str, thread_id: str, ns: str, checkpoint_id: str, task_id: str, writes: Sequence[Write], now: datetime
+) -> None:
+    """What a task wrote before is kept as it was; errors, interrupts and resumes are replaced."""
+    thread, _ = _advance(tx, owner, thread_id, ns, {}, now)
+    c = t.checkpoint_write.c
+    mine = (c.thread == thread) & (c.checkpoint_id == checkpoint_id) & (c.task_id == task_id)
+    slots = {min(write.index, 0) for write in writes}
+    rows = tx.execute(select(c.slot, c.bytes).where(mine, c.slot.in_(slots))).all()
+    before = {one.index: one for row in rows if row.slot == 0 for one in _writes(task_id, row.bytes)}
+    if rows:
+        tx.execute(delete(t.checkpoint_write).where(mine, c.slot.in_([row.slot for row in rows])))
+    said: dict[int, dict[int, Write]] = {slot: dict(before) if slot == 0 else {} for slot in slots}
+    for write in writes:
+        said[min(write.index, 0)].setdefault(write.index, write)
+    key = {"thread": thread, "checkpoint_id": checkpoint_id, "task_id": task_id}
+    new = [{**key, "slot": slot, "bytes": _packed(list(some.values()))} for slot, some in sorted(said.items())]
+    if new:
+        tx.execute(insert(t.checkpoint_write), new)
+
+
+def get(tx: Tx, owner: str, thread_id: str, ns: str, checkpoint_id: str | None) -> Row | None:
+    """The one of that id, else the latest."""
+    wanted = _of(owner).where(
+        t.checkpoint_thread.c.thread_key == key_of(thread_id),
+        t.checkpoint_thread.c.ns_key == key_of(ns),
+    )
+    if checkpoint_id is not None:
+        wanted = wanted.where(t.checkpoint.c.id == checkpoint_id)
+    row = tx.execute(wanted.order_by(t.checkpoint.c.id.desc()).limit(1)).first()
+    return None if row is None else _row(row)
+
+
+def listed(
+    tx: Tx,
+    owner: str,
+    *,
+    thread_id: str | None = None,
+    ns: str | None = None,
+    checkpoint_id: str | None = None,
+    before: str | None = None,
+    after: tuple[int, str] | None = None,
+    limit: int,
+) -> tuple[Row, ...]:
+    """By thread, newest first. before: below that id. after: the last of the page before, by thread and id."""
+    c, threads = t.checkpoint.c, t.checkpoint_thread.c
+    wanted = _of(owner)
+    for column, value in ((threads.thread_key, thread_id), (threads.ns_key, ns)):
+        if value is not None:
+            wanted = wanted.where(column == key_of(value))
+    if checkpoint_id is not None:
+        wanted = wanted.where(c.id == checkpoint_id)
+    if before is not None:
+        wanted = wanted.where(c.id < before)
+    if after is not None:
+        wanted = wanted.where((c.thread > after[0]) | ((c.thread == after[0]) & (c.id < after[1])))
+    return tuple(_row(row) for row in tx.execute(wanted.order_by(c.thread, c.id.desc()).limit(limit)))
+
+
+def values(tx: Tx, thread: int, numbers: Iterable[int | Sequence[Span]]) -> dict[int, tuple[str, bytes]]:
+    """By number, whatever of them stands."""
+    c = t.checkpoint_value.c
+    singles, spans = set(), set()
+    for one in numbers:
+        if isinstance(one, int):
+            singles.add(one)
+        else:
+            spans |= set(one)
+    wanted = [(c.n >= start) & (c.n < end) for start, end in sorted(spans)]
+    wanted += [c.n.in_(some) for some in portions(sorted(singles))]
+    found: dict[int, tuple[str, bytes]] = {}
+    for condition in wanted:
+        for n, data in tx.execute(select(c.n, c.bytes).where(c.thread == thread, condition)):
+            kind, parts = unpacked(data)
+            found[n] = (kind, parts[0])
+    return found
+
+
+def writes(tx: Tx, thread: int, checkpoint_id: str) -> list[Write]:
+    """In the order in which their tasks are applied."""
+    c = t.checkpoint_write.c
+    rows = tx.execute(select(c.task_id, c.bytes).where(c.thread == thread, c.checkpoint_id == checkpoint_id))
+    found = [write for row in rows for write in _writes(row.task_id, row.bytes)]
+    return sorted(found, key=lambda write: (write.path, write.task_id, write.index))
+
+
+def threads_of(tx: Tx, owner: str, thread_ids: Iterable[str] | None = None) -> list[tuple[int, str, str]]:
+    """Number, id and namespace; of all threads where none are named."""
+    c = t.checkpoint_thread.c
+    wanted = select(c.number, c.thread_id, c.ns).where(c.owner == owner).order_by(c.number)
+    if thread_ids is None:
+        return [(row.number, row.thread_id, row.ns) for row in tx.execute(wanted)]
+    keys = sorted({key_of(one) for one in thread_ids})
+    rows = [row for some in portions(keys) for row in tx.execute(wanted.where(c.thread_key.in_(some)))]
+    return [(row.number, row.thread_id, row.ns) for row in rows]
+
+
+def held_of(data: bytes) -> Held:
+    """Of a checkpoint's body."""
+    held: Held = unpacked(data)[0][0]
+    return held
+
+
+def _of(owner: str) -> Any:
+    threads = t.checkpoint_thread.c
+    said = select(t.checkpoint, threads.thread_id, threads.ns)
+    return said.join(t.checkpoint_thread, threads.number == t.checkpoint.c.thread).where(threads.owner == owner)
+
+
+def _row(row: Any) -> Row:
+    (held, body, meta), parts = unpacked(row.body)
+    told = {channel: one if isinstance(one, int) else [(start, end) for start, end in one] for channel, one in held.items()}
+    return Row(row.thread, row.thread_id, row.ns, row.id, row.parent, told, (body, parts[0]), (meta, parts[1]))
+
+
+def _advance(tx: Tx, owner: str, thread_id: str, ns: str, counts: Mapping[str, int], now: datetime) -> tuple[int, dict[str, int]]:
+    """The thread's number, opened if it is new, and the first number of each series. Its row is held from then on."""
+    c = t.checkpoint_thread.c
+    mine = (c.owner == owner) & (c.thread_key == key_of(thread_id)) & (c.ns_key == key_of(ns))
+    found = tx.execute(select(c.number, c.last_values).where(mine).with_for_update()).first()
+    if found is None:
+        _open(tx, owner, thread_id, ns, now)
+        found = tx.execute(select(c.number, c.last_values).where(mine).with_for_update()).one()
+    last: dict[str, int] = json.loads(found.last_values)
+    firsts = {}
+    for name, count in counts.items():
+        last.setdefault(name, len(last) << SERIES_BITS)
+        firsts[name] = last[name] + 1
+        last[name] += count
+    if counts:
+        told = json.dumps(last, separators=(",", ":"))
+        tx.execute(update(t.checkpoint_thread).where(c.number == found.number).values(last_values=told))
+    return found.number, firsts
+
+
+def _open(tx: Tx, owner: str, thread_id: str, ns: str, now: datetime) -> None:
+    """Whoever opens threads does so one after the other: the counter is held until the commit."""
+    number = ids.reserve(tx, "thread", 1)
+    c = t.checkpoint_thread.c
+    key = {"owner": owner, "thread_key": key_of(thread_id), "ns_key": key_of(ns)}
+    there = select(c.number).where(c.owner == owner, c.thread_key == key["thread_key"], c.ns_key == key["ns_key"])
+    if tx.execute(there.with_for_update()).first() is None:
+        row = {"number": number, **key, "thread_id": thread_id, "ns": ns, "created_at": now, "last_values": "{}"}
+        tx.execute(insert(t.checkpoint_thread), [row])
+
+
+def _packed(writes: Sequence[Write]) -> bytes:
+    head = [[write.index, write.channel, write.path, write.value[0]] for write in writes]
+    return packed(head, [write.value[1] for write in writes])
+
+
+def _writes(task_id: str, data: bytes) -> Iterator[Write]:
+    head, parts = unpacked(data)
+    for (index, channel, path, kind), part in zip(head, parts, strict=True):
+        yield Write(task_id, path, index, channel, (kind, part))
