@@ -9,7 +9,7 @@ Source: CHUNK 4; measured in benchmarks/cutting.py.
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 
 import numpy as np
 from numpy.typing import NDArray
@@ -35,30 +35,50 @@ NO_PLACE = "no natural break within reach"
 
 _HEAD = 80  # characters in which a message says what it is
 _TAIL = 160
-_TOPIC = re.compile(
-    r"\b(?:by the way|btw|anyways?|before i forget|moving on|one more (?:thing|question)"
-    r"|on (?:another|a different) (?:note|topic|subject)|let'?s (?:talk|turn|move on|discuss)"
-    r"|(?:a |an )?(?:different|new|other|another|next) (?:topic|question|subject|thing|issue|task)"
-    r"|(?:chang(?:e|ing)|switch(?:ing)?) (?:of |the )?(?:topics?|subject|gears)|now,? (?:about|on to)"
-    r"|übrigens|anderes thema|andere frage|neue frage|apropos|au fait|autre (?:question|sujet|chose)"
-    r"|por cierto|otra (?:pregunta|cosa)|cambiando de tema)\b"
-    r"|ところで|話は変わ|話変わ|別の(?:話|質問|件)|次の(?:質問|話題)|それはそうと",
-    re.IGNORECASE,
+_GREETING = 40
+_GREETING_WORDS = 5
+_WORD = re.compile(r"\w+")
+
+Phrases = Mapping[str, tuple[str, ...]]  # the longest word of each -> phrases, a blank at both ends
+
+
+def _plain(words: Sequence[str]) -> str:
+    return f" {' '.join(words)} "
+
+
+def _phrases(listed: str) -> Phrases:
+    found: dict[str, tuple[str, ...]] = {}
+    for phrase in listed.split("|"):
+        words = _WORD.findall(phrase)
+        longest = max(words, key=len)
+        found[longest] = (*found.get(longest, ()), _plain(words))
+    return found
+
+
+_TOPIC = _phrases(
+    "by the way|btw|anyway|anyways|before i forget|moving on|one more thing|one more question|another thing|another question|"
+    "on another note|on a different note|on another topic|on a different topic|different topic|different question|other topic|"
+    "new topic|new question|next question|next topic|next thing|next issue|next task|other question|different subject|"
+    "let's talk about|let's turn to|let's move on|let's discuss|change of topic|change of subject|changing topics|"
+    "changing the subject|change the subject|change topics|switching topics|switching gears|switch gears|"
+    "übrigens|anderes thema|andere frage|neue frage|apropos|au fait|autre question|autre sujet|autre chose|"
+    "por cierto|otra pregunta|otra cosa|cambiando de tema"
 )
-_HELLO = re.compile(
-    r"\W*(?:(?:hi|hey|hello|yo|howdy|greetings|good (?:morning|afternoon|evening|day)|long time no (?:see|talk)|what'?s up"
-    r"|it'?s (?:been|great|good) (?:a while|so long|to (?:hear|see))|hallo|moin|servus|guten (?:morgen|tag|abend)"
-    r"|bonjour|salut|bonsoir|hola|buen(?:os|as) (?:días|tardes|noches))\b|こんにちは|こんばんは|おはよう|お久しぶり)",
-    re.IGNORECASE,
+_TOPIC_CJK = ("ところで", "話は変わ", "話変わ", "別の話", "別の質問", "別の件", "次の質問", "次の話題", "それはそうと")
+_HELLO = _phrases(
+    "hi|hey|hello|yo|howdy|greetings|good morning|good afternoon|good evening|good day|long time no see|long time no talk|"
+    "what's up|it's been a while|it's been so long|it's great to see|it's great to hear|it's good to see|it's good to hear|"
+    "hallo|moin|servus|guten morgen|guten tag|guten abend|bonjour|salut|bonsoir|hola|buenos días|buenas tardes|buenas noches"
 )
-_GOODBYE = re.compile(
-    r"\b(?:good ?bye|bye|see (?:you|ya)|(?:talk|speak|chat)(?: to you)? (?:soon|later|again|tomorrow)|talk to (?:you|ya)"
-    r"|take care|catch (?:you|ya)|later!|good ?night|ttyl|until next time|have a (?:great|good|nice|lovely|wonderful) \w+"
-    r"|(?:gotta|have to|got to|need to) (?:go|run)|i'?m off|tschüss|bis (?:bald|später|morgen)|auf wiedersehen|gute nacht"
-    r"|au revoir|à (?:bientôt|demain|plus)|bonne nuit|adiós|hasta (?:luego|pronto|mañana)|nos vemos|buenas noches)\b"
-    r"|さようなら|さよなら|またね|じゃあね|おやすみ|また明日",
-    re.IGNORECASE,
+_HELLO_CJK = ("こんにちは", "こんばんは", "おはよう", "お久しぶり")
+_GOODBYE = _phrases(
+    "bye|goodbye|good bye|see you|see ya|talk soon|talk later|talk again|talk to you|talk to ya|speak soon|speak later|"
+    "speak to you|chat soon|chat later|chat tomorrow|take care|catch you|catch ya|good night|goodnight|ttyl|until next time|"
+    "have a great|have a good|have a nice|have a lovely|have a wonderful|have a fantastic|gotta go|gotta run|have to go|"
+    "have to run|got to go|got to run|need to go|need to run|i'm off|tschüss|bis bald|bis später|bis morgen|auf wiedersehen|"
+    "gute nacht|au revoir|à bientôt|à demain|à plus|bonne nuit|adiós|hasta luego|hasta pronto|hasta mañana|nos vemos"
 )
+_GOODBYE_CJK = ("さようなら", "さよなら", "またね", "じゃあね", "おやすみ", "また明日")
 
 
 @CHUNKERS.register("conversation_boundary")
@@ -90,16 +110,32 @@ def boundaries(messages: Sequence[Utterance]) -> tuple[NDArray[np.float64], list
 
 
 def _signs(message: Utterance, *, greets: bool, parted: bool) -> list[str]:
-    signs = ((AFTER_GOODBYE, parted), (HELLO, greets), (NEW_TOPIC, _TOPIC.search(message.text[:_HEAD]) is not None))
+    signs = ((AFTER_GOODBYE, parted), (HELLO, greets), (NEW_TOPIC, _turns(message.text[:_HEAD])))
     return [reason for reason, found in signs if found]
 
 
-def _greets(text: str) -> bool:
-    return _HELLO.match(text) is not None
+def _turns(head: str) -> bool:
+    return _holds(head, _TOPIC, _TOPIC_CJK)
 
 
 def _says_goodbye(text: str) -> bool:
-    return _GOODBYE.search(text[-_TAIL:]) is not None
+    return _holds(text[-_TAIL:], _GOODBYE, _GOODBYE_CJK)
+
+
+def _greets(text: str) -> bool:
+    words = _WORD.findall(text[:_GREETING].casefold())
+    plain = _plain(words)
+    hello = any(plain.startswith(phrase) for word in words[:_GREETING_WORDS] for phrase in _HELLO.get(word, ()))
+    return hello or text.lstrip().startswith(_HELLO_CJK)
+
+
+def _holds(text: str, phrases: Phrases, marks: Sequence[str]) -> bool:
+    words = _WORD.findall(text.casefold())
+    told = [phrase for word in words if word in phrases for phrase in phrases[word]]
+    if told:
+        plain = _plain(words)
+        return any(phrase in plain for phrase in told)
+    return not text.isascii() and any(mark in text for mark in marks)
 
 
 def _pauses(messages: Sequence[Utterance]) -> list[tuple[int, float, float]]:
