@@ -18,7 +18,7 @@ from memoir_engine.identifying import needs_auditor, regenerate, set_helper
 from memoir_engine.results import ErrorReport, Estimate, IngestResult, Source
 from memoir_engine.run import Actor, Listener, Run
 from memoir_engine.running import Verb
-from memoir_engine.uploads import Upload
+from memoir_engine.uploads import UNNAMED, Upload
 from memoir_engine.wiring import Asking, Engine, digest, subject_of
 
 if TYPE_CHECKING:
@@ -171,7 +171,7 @@ async def _file(one: Ingestion, document: Document, helper: NewHelper | None) ->
         return to_record(one.known.filed)
 
     means = Means(engine.db, engine.cache, engine.resolved.config, ask, cut, engine.tokens.count)
-    source, reused = _source_of(one, document), one.upload.helper is None
+    source, reused = await _as_knowledge(one, _source_of(one, document)), one.upload.helper is None
     try:
         ingested = await ingest(source, helper, means, run, recorded=recorded, reused=reused)
     except AlreadyStored as faster:
@@ -220,9 +220,26 @@ def _told(foreseen: Estimate) -> Estimated:
 
 
 async def _existing(one: Ingestion) -> Source | None:
+    """The source that is filed with these bytes."""
+    stored = await _same(one)
+    return stored if stored is not None and stored.status == "filed" else None
+
+
+async def _same(one: Ingestion) -> Source | None:
     from memoir_engine.store import sources
 
     return await one.engine.db.aread(lambda tx: sources.find_by_digest(tx, one.actor.user, one.sha256))
+
+
+async def _as_knowledge(one: Ingestion, source: NewSource) -> NewSource:
+    """Where the same text is known by a doc_id and not filed yet, this files it: as its next version, under its doc_id."""
+    known = await _same(one)
+    if known is None or known.status == "filed" or source.replaces is not None:
+        return source
+    one.run.emit(Warned("knowledge", f"{known.doc_id!r} is knowledge already; it is filed as its version {known.version + 1}"))
+    named = known.name if one.upload.name == UNNAMED else source.name
+    told = {**known.metadata, **source.metadata}
+    return replace(source, name=named, doc_id=known.doc_id, metadata=told, replaces=known.id)
 
 
 async def _source(engine: Engine, source_id: int) -> Source:

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import asyncio
 import re
+from collections import defaultdict
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
@@ -16,12 +17,21 @@ from weakref import WeakKeyDictionary
 
 from memoir_engine.config import MemoirConfig, Secrets
 from memoir_engine.embedding import EMBEDDERS, Embedder, Vectors
-from memoir_engine.errors import ConfigurationError, InvalidSetting, KeyMissing, ModelReplyInvalid
+from memoir_engine.errors import (
+    ConfigurationError,
+    CostCapReached,
+    CostUnknown,
+    InvalidSetting,
+    KeyMissing,
+    ModelReplyInvalid,
+)
 from memoir_engine.llm import providers
 from memoir_engine.llm.client import FIRST_WAIT_S, LONGEST_WAIT_S, Sleep
 from memoir_engine.llm.embedded import Embedded, Embedding, packed
 from memoir_engine.llm.offline.embedding import OfflineEmbedder
+from memoir_engine.llm.prices import cost
 from memoir_engine.llm.providers import OFFLINE, Choice
+from memoir_engine.llm.rows import CHARS_PER_TOKEN
 from memoir_engine.llm.wire import recording_client
 from memoir_engine.run import Run
 from memoir_engine.text.hashed import DIM as OFFLINE_DIM
@@ -58,6 +68,7 @@ class ServerEmbedder:
     sleep: Sleep = asyncio.sleep
     _seats: WeakKeyDictionary[asyncio.AbstractEventLoop, _Seat] = field(default_factory=WeakKeyDictionary)
     _dim: int | None = None
+    _in_flight: defaultdict[str, float] = field(default_factory=lambda: defaultdict(float))  # USD, by run
 
     def __post_init__(self) -> None:
         self._dim = self.config.embedder_dims or _NATIVE_DIMS.get(self.choice.model)
@@ -92,7 +103,27 @@ class ServerEmbedder:
             await seat.http.aclose()
 
     async def _batch(self, texts: Sequence[str], run: Run) -> Vectors:
-        """One batch, retried on passing failures."""
+        """One batch, under the cap of its run: afterwards it would be paid for.
+
+        Raises CostCapReached and CostUnknown, as a prompt does.
+        """
+        cap = self.config.max_cost
+        if cap is None:
+            return await self._asked(texts, run)
+        likely = await asyncio.to_thread(cost, self.choice, sum(map(len, texts)) // CHARS_PER_TOKEN, 0)
+        if likely is None:
+            raise CostUnknown(cap=cap, model=self.choice.named)
+        spent = run.ledger.spent
+        if spent + self._in_flight[run.id] + likely > cap:
+            raise CostCapReached(spent=spent, cap=cap)
+        self._in_flight[run.id] += likely
+        try:
+            return await self._asked(texts, run)
+        finally:
+            self._in_flight[run.id] -= likely
+
+    async def _asked(self, texts: Sequence[str], run: Run) -> Vectors:
+        """Retried on passing failures."""
         seat = await self._seat()
         asking = Embedding(texts, run, self.choice, self.config, self.secrets, self._asked_dims())
         retries = 0

@@ -122,11 +122,14 @@ def withdraw_source(tx: Tx, action: OpenAction, source_id: int, *, by: int | Non
 def restore_source(tx: Tx, action: OpenAction, source_id: int, withdrawn_seq: int, *, by: int | None = None) -> None:
     """Open again, by one event, the filings that a withdrawal closed, or a replacement `by` a newer version."""
     closed = filings_of(tx, source_id, to_seq=withdrawn_seq)
-    seq = action.add("source.restored", source=source_id, withdrawn=withdrawn_seq, filings=len(closed), by=by)
+    chunks = tx.execute(select(t.source.c.chunks).where(t.source.c.id == source_id)).scalar_one()
+    status = "filed" if chunks else "stored"
+    said = {} if chunks else {"status": status}
+    seq = action.add("source.restored", source=source_id, withdrawn=withdrawn_seq, filings=len(closed), by=by, **said)
     rows = [{**row._mapping, "from_seq": seq, "to_seq": FAR} for row in closed]
     if rows:
         tx.execute(insert(t.filing), rows)
-    _set_status(tx, source_id, "filed", seq)
+    _set_status(tx, source_id, status, seq)
 
 
 def filings_of(tx: Tx, source_id: int, *, to_seq: int) -> Sequence[Any]:

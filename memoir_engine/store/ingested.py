@@ -18,7 +18,7 @@ from memoir_engine.store import decisions, helpers, ids, payloads, sources
 from memoir_engine.store import tables as t
 from memoir_engine.store.canon import canonical, seal
 from memoir_engine.store.placing import Placed
-from memoir_engine.store.plan import IngestPlan, NewChunk, Receipt
+from memoir_engine.store.plan import IngestPlan, NewChunk, NewSource, Receipt
 from memoir_engine.store.types import Tx
 
 Row = dict[str, Any]
@@ -54,7 +54,17 @@ def write(tx: Tx, plan: IngestPlan, placed: Placed, run_id: str, version: int, n
     """All rows but those that begin at an event."""
     first = {name: ids.reserve(tx, name, count) for name, count in _counts(plan, placed).items()}
     placed = placed.numbered(first["category"])
-    source = _source(tx, plan, first["source"], run_id, now, version)
+    source = write_source(
+        tx,
+        plan.source,
+        first["source"],
+        run_id=run_id,
+        now=now,
+        version=version,
+        status="filed",
+        chunks=len(plan.chunks),
+        helper_version=1 if plan.helper else None,
+    )
     new, number = plan.helper, first["helper"]
     helper = None if new is None else helpers.write(tx, first["source"], 1, new, number=number, now=now)
     chunks = _chunks(tx, plan, first, now)
@@ -72,8 +82,19 @@ def _counts(plan: IngestPlan, placed: Placed) -> dict[str, int]:
     }
 
 
-def _source(tx: Tx, plan: IngestPlan, number: int, run_id: str, now: datetime, version: int) -> Row:
-    new = plan.source
+def write_source(
+    tx: Tx,
+    new: NewSource,
+    number: int,
+    *,
+    run_id: str,
+    now: datetime,
+    version: int,
+    status: str,
+    chunks: int = 0,
+    helper_version: int | None = None,
+) -> Row:
+    """The source with its text and bytes; its row, with the digest."""
     row: Row = {
         "id": number,
         "name": new.name,
@@ -81,11 +102,11 @@ def _source(tx: Tx, plan: IngestPlan, number: int, run_id: str, now: datetime, v
         "sha256": new.sha256,
         "text_sha256": hashlib.sha256(new.text.encode()).hexdigest(),
         "version": version,
-        "status": "filed",
+        "status": status,
         "status_seq": 0,  # set as soon as the head is locked
         "chars": len(new.text),
         "tokens": new.tokens,
-        "chunks": len(plan.chunks),
+        "chunks": chunks,
         "title": new.title,
         "author": new.author,
         "dated": new.dated,
@@ -97,7 +118,7 @@ def _source(tx: Tx, plan: IngestPlan, number: int, run_id: str, now: datetime, v
         "created_at": now,
         "run_id": run_id,
         "replaces": new.replaces,
-        "helper_version": 1 if plan.helper else None,
+        "helper_version": helper_version,
     }
     sealed = seal(t.source, [row])[0]
     tx.execute(insert(t.source), [sealed])

@@ -9,6 +9,7 @@ Source: DESIGN §2.2, §6, §8; MEMOIR 2.8–2.11, 3.3–3.6, 7.8, 7.9, 7B.
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import replace
 from typing import Any
 
 from sqlalchemy import insert, select, update
@@ -73,7 +74,7 @@ def commit(
         raise ErasedMeanwhile
     ids.lock_tree(tx)
     _refuse_twin(tx, plan)
-    version = 1 if plan.source.replaces is None else sources.current(tx, plan.source.replaces).version + 1
+    plan, version = _numbered(tx, plan)
     rows = write(tx, plan, place(tx, plan, limits), run_id, version, clock.now())
     hold(tx, run_id, owner, f"the ingestion of {plan.source.name!r}")
     action = OpenAction(tx, verb=VERB, actor=actor, clock=clock)
@@ -117,9 +118,17 @@ def write_categories(tx: Tx, action: OpenAction, placed: Placed) -> None:
         tx.execute(insert(t.category_version), sealed)
 
 
+def _numbered(tx: Tx, plan: IngestPlan) -> tuple[IngestPlan, int]:
+    """With the number of its version; a newer one is known by the doc_id of the one before. Raises SourceNotCurrent."""
+    if plan.source.replaces is None:
+        return plan, 1
+    before = sources.current(tx, plan.source.replaces)
+    return replace(plan, source=replace(plan.source, doc_id=plan.source.doc_id or before.doc_id)), before.version + 1
+
+
 def _refuse_twin(tx: Tx, plan: IngestPlan) -> None:
     stored = sources.find_by_digest(tx, plan.source.owner, plan.source.sha256)
-    if stored is not None:
+    if stored is not None and stored.status == "filed":  # knowledge that is not may be filed now
         raise AlreadyStored(stored.id)
 
 

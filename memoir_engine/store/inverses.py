@@ -11,10 +11,10 @@ from typing import Any
 
 from sqlalchemy import Select, select
 
-from memoir_engine.results import AuditEvent
+from memoir_engine.results import AuditEvent, Source
 from memoir_engine.store import category_inverses as categories
+from memoir_engine.store import knowledge, sources, tree
 from memoir_engine.store import review_inverses as reviews
-from memoir_engine.store import sources, tree
 from memoir_engine.store import tables as t
 from memoir_engine.store.canon import parse
 from memoir_engine.store.types import FAR, Tx, portions
@@ -71,15 +71,30 @@ def _restore(inverse: Inverse, event: AuditEvent) -> Found:
     source = tx.execute(select(t.source).where(_is(number))).one()
     if source.status not in ("withdrawn", "replaced"):
         return inverse.changed([source.status_seq])
-    stored = sources.find_by_digest(tx, source.owner, source.sha256)
-    if stored is not None:
-        return Found(clash=f"the same bytes are stored again as source {stored.id}")
+    taken = _taken(tx, source)
+    if taken is not None:
+        return Found(clash=taken)
     c = t.filing.c
     wanted = select(c.category_id).join(t.chunk, t.chunk.c.id == c.chunk_id)
     wanted = wanted.where(t.chunk.c.source_id == number, c.to_seq == source.status_seq).distinct()
     closed = inverse.closed(set(tx.execute(wanted).scalars()))
     says = f"{source.name} and its {event.body['filings']} chunks return to the tree"
     return closed or Found((Step("restore", number, source.status_seq, says, event.body.get("by")),))
+
+
+def _taken(tx: Tx, source: Any) -> str | None:
+    """What stands where it stood. Versions of one another do not: one goes as the other comes."""
+    named = knowledge.find(tx, source.doc_id) if source.doc_id else None
+    if named is not None and not _versions_of(named, source):
+        return f"its doc_id is that of source {named.id} now"
+    stored = sources.find_by_digest(tx, source.owner, source.sha256) if source.chunks else None
+    if stored is None or _versions_of(stored, source) or stored.status != "filed":
+        return None  # knowledge that is not filed may stand beside the same text that is
+    return f"the same bytes are stored again as source {stored.id}"
+
+
+def _versions_of(one: Source, other: Any) -> bool:
+    return bool(one.replaces == other.id or other.replaces == one.id)
 
 
 def _helper(inverse: Inverse, event: AuditEvent) -> Found:

@@ -120,6 +120,9 @@ def _of_others(tx: Tx, source_id: int) -> Iterator[str]:
     for number, *said in tx.execute(select(h.id, *HELPER_TEXTS).where(h.source_id != source_id)).all():
         yield from (one for one in said if one and number not in taken_over)
     yield from tx.execute(select(c.text).where(c.source_id != source_id).execution_options(**_STREAM)).scalars()
+    part, s = t.source_text.c, t.source.c
+    whole = select(part.text).join(t.source, s.id == part.source_id).where(s.chunks == 0, s.id != source_id)
+    yield from tx.execute(whole.order_by(s.id, part.part).execution_options(yield_per=4)).scalars()
 
 
 def _taken_over(tx: Tx, source_id: int) -> set[int]:

@@ -25,10 +25,10 @@ FILE_PART = 4_000_000  # bytes
 
 
 def find_by_digest(tx: Tx, owner: str | None, sha256: str) -> Source | None:
-    """The source of these bytes that has not been withdrawn, if there is one."""
+    """The source of these bytes that has not been withdrawn, if there is one; a filed one before knowledge that is not."""
     mine = t.source.c.owner.is_(None) if owner is None else t.source.c.owner == owner
-    found = _sources(tx, t.source.c.sha256 == sha256, mine, t.source.c.status.in_(LIVE), limit=1)
-    return found[0] if found else None
+    found = _sources(tx, t.source.c.sha256 == sha256, mine, t.source.c.status.in_(LIVE), limit=100)
+    return min(found, key=lambda one: one.status != "filed", default=None)
 
 
 def get(tx: Tx, source_id: int) -> Source:

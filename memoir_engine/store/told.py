@@ -172,7 +172,7 @@ class Told:
 
     def _source_added(self, seq: int, _action: str, body: Body) -> None:
         self.sources[body["source"]] = (seq, body["digest"])
-        self.status[body["source"]] = ("filed", seq)
+        self.status[body["source"]] = (body.get("status", "filed"), seq)  # knowledge that is not filed says so
         self.replaces[body["source"]] = body.get("replaces")  # absent before there were versions
 
     def _source_withdrawn(self, seq: int, _action: str, body: Body) -> None:
@@ -187,7 +187,7 @@ class Told:
         self.erasures[seq] = body["stones"]
 
     def _source_restored(self, seq: int, _action: str, body: Body) -> None:
-        self.status[body["source"]] = ("filed", seq)
+        self.status[body["source"]] = (body.get("status", "filed"), seq)
         for chunk in self._chunks_of(body["source"]):
             rows = self.filings.get(chunk, [])
             if rows and rows[-1].to_seq == body["withdrawn"]:
@@ -296,5 +296,7 @@ class Told:
         self.filings[chunk][-1] = self.filings[chunk][-1]._replace(to_seq=seq)
 
     def _chunks_of(self, source: int) -> range:
+        if source not in self.chunks:  # knowledge that is not filed
+            return range(0)
         added = self.chunks[source]
         return range(added.first, added.first + added.total)

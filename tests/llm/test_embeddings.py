@@ -15,6 +15,8 @@ from fake_openai import Broken, Drop, FakeOpenAI, Held, Html, Status, Vectors
 from memoir_engine.config import resolve
 from memoir_engine.embedding import Embedder
 from memoir_engine.errors import (
+    CostCapReached,
+    CostUnknown,
     ModelBusy,
     ModelError,
     ModelNotFound,
@@ -199,5 +201,25 @@ def test_half_a_surrogate_pair_is_sent_as_a_question_mark(embedder, embed, fake_
 
 def test_the_offline_embedder_asks_nobody(embedder, embed, fake_openai, book):
     chosen = embedder(embedder="offline")
-    assert embed(chosen, ["income tax"] * 40).shape == (40, 384)
-    assert (chosen.id, chosen.lexical, fake_openai.seen, book.rows) == ("offline-hash-1-384", True, [], [])
+    assert embed(chosen, ["income tax"] * 40).shape == (40, 512)
+    assert (chosen.id, chosen.lexical, fake_openai.seen, book.rows) == ("offline-hash-2-512", True, [], [])
+
+
+def priced(monkeypatch: pytest.MonkeyPatch, usd_per_token: float | None) -> None:
+    for where in ("memoir_engine.llm.embeddings.cost", "memoir_engine.llm.embedded.cost"):
+        monkeypatch.setattr(where, lambda _choice, sent, _received: None if usd_per_token is None else usd_per_token * sent)
+
+
+def test_a_batch_that_may_go_over_the_cap_is_not_asked(embedder, embed, fake_openai, book, monkeypatch):
+    priced(monkeypatch, 0.01)
+    chosen = embedder(max_cost=0.2)
+    with pytest.raises(CostCapReached):
+        embed(chosen, ["a text of some forty characters, no more"], ["a text " * 20])
+    assert (len(fake_openai.seen), len(book.rows)) == (1, 1)
+
+
+def test_a_cap_is_not_held_by_guessing_a_price(embedder, embed, fake_openai, monkeypatch):
+    priced(monkeypatch, None)
+    with pytest.raises(CostUnknown):
+        embed(embedder(max_cost=1.0), ["one"])
+    assert fake_openai.seen == []
