@@ -10,6 +10,7 @@ from __future__ import annotations
 from datetime import UTC, tzinfo
 from pathlib import Path
 from typing import Annotated, Any, ClassVar, Literal, Self
+from urllib.parse import urlsplit
 from zoneinfo import ZoneInfo
 
 from pydantic import Field, model_validator
@@ -18,6 +19,7 @@ from memoir_engine.errors import BudgetBelowChunk, ChunkRangeInvalid, Conflictin
 from memoir_engine.refusing import Settings, safe_url
 from memoir_engine.run import Role
 
+VECTOR_STORES = ("auto", "chroma", "exact", "database", "off")
 EVERYBODY = "*"  # in `roles`: who signs in and is not named
 PROMPT_OVERHEAD_TOKENS = 100  # the least that frame and question take beside one chunk (MEMOIR 7A.1)
 
@@ -142,6 +144,10 @@ class MemoirConfig(Settings):
     models are named, or a plug-in's name. None is auto: OpenAI's default where OpenAI answers, else offline."""
     embedder_dims: int | None = Field(default=None, ge=1)
     """Dimensions asked of the embedding; None is the embedding's own."""
+    vector_store: str = Field(default="auto", min_length=1)
+    """Where `search()` looks for the nearest vectors: `auto` (Chroma in `data_dir`; exact for a store kept in memory), `chroma`,
+    `exact` (compared one by one in memory), `database` (pgvector or TiDB's own), the address of a Chroma server
+    (`http://localhost:8000`, for several processes), or `off` (words alone)."""
     conversation: ConversationSettings = Field(default_factory=ConversationSettings)
     """Cutting of conversations."""
     session: SessionSettings = Field(default_factory=SessionSettings)
@@ -177,6 +183,7 @@ class MemoirConfig(Settings):
     @model_validator(mode="after")
     def _hold_together(self) -> Self:
         _check_zone(self.time_zone)
+        _check_vector_store(self.vector_store)
         if self.chunk_min_tokens >= self.chunk_max_tokens:
             raise ChunkRangeInvalid(minimum=self.chunk_min_tokens, maximum=self.chunk_max_tokens)
         _check_budget(self)
@@ -220,6 +227,22 @@ def _check_zone(name: str) -> None:
             problem="it is not a time zone known here",
             advice="Use an IANA name such as 'Europe/Berlin'; the default is 'UTC'.",
         ) from None
+
+
+def _check_vector_store(named: str) -> None:
+    address = urlsplit(named) if named.startswith(("http://", "https://")) else None
+    if address is None and named not in VECTOR_STORES:
+        problem = "it is neither one of the known ones nor an address"
+    elif address is not None and (not address.hostname or address.username or address.query or address.path.strip("/")):
+        problem = "an address is a scheme, a host and a port"
+    else:
+        return
+    raise InvalidSetting(
+        name="vector_store",
+        value=safe_url(named),
+        problem=problem,
+        advice=f"Use {', '.join(VECTOR_STORES)}, or an address such as http://localhost:8000; the default is 'auto'.",
+    )
 
 
 def _zone(name: str) -> tzinfo:

@@ -105,14 +105,13 @@ class Chroma:
         self._client.close()
 
 
-def check_options(options: Mapping[str, Any]) -> dict[str, Any]:
-    """Of `backend_options["chroma"]`, as they go to HNSW. Raises InvalidSetting."""
+def check_options(options: Mapping[str, Any]) -> None:
+    """`backend_options["chroma"]`, which go to HNSW. Raises InvalidSetting."""
     for name, value in options.items():
         problem = "Chroma's HNSW has no such parameter" if name not in OPTIONS else "it must be a number above 0"
         if name not in OPTIONS or isinstance(value, bool) or not isinstance(value, int | float) or value <= 0:
             advice = f"Known are {', '.join(sorted(OPTIONS))}; the space is always cosine."
             raise InvalidSetting(name=f"backend_options['chroma'][{name!r}]", value=value, problem=problem, advice=advice)
-    return dict(options)
 
 
 def is_there() -> bool:

@@ -12,7 +12,6 @@ import threading
 import time
 from collections.abc import Callable, Collection, Iterable, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
-from dataclasses import dataclass, field
 from typing import TypeVar
 
 import numpy as np
@@ -21,7 +20,8 @@ from numpy.typing import NDArray
 from memoir_engine.embedding import Vectors
 from memoir_engine.index.chroma import Chroma
 from memoir_engine.index.dense_homes import Damaged, Home, Unavailable
-from memoir_engine.index.vectors import ExactVectors, nearest, unit_row, unit_rows
+from memoir_engine.index.vectors import nearest, unit_row, unit_rows
+from memoir_engine.index.waves import Wave, Waves
 from memoir_engine.nearest import WELL, Cosines, Health, Near, NearestUnavailable
 
 PORTION = 1000  # vectors put into Chroma at a time; closing waits for one portion
@@ -38,15 +38,6 @@ _LOST = Health(False, REBUILT, "Ask again: it is fed anew.")
 Keys = NDArray[np.int64]
 T = TypeVar("T")
 R = TypeVar("R")
-
-
-@dataclass(eq=False)
-class _Wave:
-    """Vectors that came after what lies below. gone: keys of which nothing below is true any more, its own included."""
-
-    rows: ExactVectors
-    gone: set[int] = field(default_factory=set)
-    high_water: int = 0
 
 
 class DenseIndex:
@@ -72,7 +63,7 @@ class DenseIndex:
         self._rounds = 0  # how often what lies below the waves has changed
         self._below = 0  # vectors in Chroma, about
         self._starved = False  # it lost what it held and was given nothing since
-        self._waves: list[_Wave] = [_Wave(ExactVectors(dim))]  # the newest last
+        self._waves = Waves(dim, 0)
         self._thread = ThreadPoolExecutor(1, thread_name_prefix="memoir-dense")
         self._absorbing: Future[None] | None = None
         self._closed = False
@@ -88,14 +79,14 @@ class DenseIndex:
         with self._lock:
             if self._ready():
                 self._is_intact()
-            return self._waves[-1].high_water
+            return self._waves.newest.high_water
 
     def __len__(self) -> int:
         def counted(found: int) -> int:
-            return found + len(self._standing())
+            return found + len(self._waves.standing())
 
         with self._lock:
-            hidden = sorted({key for wave in self._waves for key in wave.gone})
+            hidden = self._waves.hidden()
         return self._settled(lambda: self._asked(lambda held: len(held) - held.held(hidden), 0), counted)
 
     def take_in(
@@ -107,12 +98,11 @@ class DenseIndex:
             raise ValueError(f"{len(keys)} keys came with {len(rows)} vectors")
         with self._lock:
             self._check()
-            wave = self._waves[-1]
-            if seq < wave.high_water or since not in (None, wave.high_water):
+            before = self._waves.newest.high_water
+            if seq < before or since not in (None, before):
                 return False
-            wave.gone |= gone | set(keys)
-            wave.rows.take_in(keys, rows, gone, 0)  # its seq is the wave's
-            wave.high_water, self._starved = seq, False
+            self._waves.newest.take_in(keys, rows, gone, seq)
+            self._starved = False
             self._absorb_if_due()
         return True
 
@@ -125,7 +115,7 @@ class DenseIndex:
             return self._compared(asked, k, wanted)
         found = self._settled(
             lambda: self._candidates(asked, k, wanted),
-            lambda found: None if found is None else self._merged(found, asked, k, wanted),
+            lambda found: None if found is None else self._waves.merged(found, asked, k, wanted),
         )
         return self._compared(asked, k, wanted or frozenset()) if found is None else found
 
@@ -133,7 +123,7 @@ class DenseIndex:
         asked, wanted = unit_row(vector, self.dim), np.asarray(keys, dtype=np.int64).reshape(-1)
         once = sorted(set(wanted.tolist()))
         return self._settled(
-            lambda: self._asked(lambda held: dict(held.rows(once)), {}), lambda found: self._scored(found, asked, wanted)
+            lambda: self._asked(lambda held: dict(held.rows(once)), {}), lambda found: self._waves.scored(found, asked, wanted)
         )
 
     def clear(self) -> None:
@@ -185,7 +175,7 @@ class DenseIndex:
         self._health, self._retry_at = health, self._tick() + RETRY_S
 
     def _empty(self, seq: int) -> None:
-        self._waves, self._below = [_Wave(ExactVectors(self.dim), high_water=seq)], 0
+        self._waves, self._below = Waves(self.dim, seq), 0
         self._rounds += 1
 
     def _is_intact(self) -> bool:
@@ -236,16 +226,6 @@ class DenseIndex:
                 if rounds == self._rounds:
                     return merged(found)
 
-    def _hidden(self, key: int) -> bool:
-        return any(key in wave.gone for wave in self._waves)
-
-    def _standing(self) -> set[int]:
-        """The keys that stand in the waves; the newest wave has the last word."""
-        found: set[int] = set()
-        for wave in self._waves:
-            found = (found - wave.gone) | set(wave.rows.all()[0])
-        return found
-
     def _compared(self, asked: Vectors, k: int, within: frozenset[int]) -> list[Near]:
         keys = np.array(sorted(within), np.int64)
         cosines = self.scores(asked, keys.tolist())
@@ -257,49 +237,26 @@ class DenseIndex:
         size = k + MARGIN
         while True:
             found = self._asked(lambda held, most=size: held.top(asked, min(most, max(1, len(held)))), [])
-            fit = [pair for pair in found if not self._hidden(pair[0]) and (within is None or pair[0] in within)]
+            fit = [pair for pair in found if not self._waves.hides(pair[0]) and (within is None or pair[0] in within)]
             if len(fit) >= k or len(found) < size:
                 return fit
             if within is not None and size > FURTHEST:
                 return None
             size *= 4
 
-    def _merged(self, found: list[tuple[int, float]], asked: Vectors, k: int, within: frozenset[int] | None) -> list[Near]:
-        near = [pair for pair in found if not self._hidden(pair[0])]
-        for at, wave in enumerate(self._waves):
-            newer = self._waves[at + 1 :]
-            hits = wave.rows.top(asked, k + sum(len(one.gone) for one in newer), within=within)
-            near += [hit for hit in hits if not any(hit.key in one.gone for one in newer)]
-        keys, cosines = np.array([key for key, _ in near], np.int64), np.array([cosine for _, cosine in near], np.float32)
-        return nearest(keys, cosines, k)
-
-    def _scored(self, found: dict[int, Vectors], asked: Vectors, wanted: Keys) -> Cosines:
-        scores: Cosines = np.full(len(wanted), np.nan, np.float32)
-        for at, key in enumerate(wanted.tolist()):
-            if key in found and not self._hidden(key):
-                scores[at] = found[key] @ asked
-        for wave in self._waves:
-            own = wave.rows.scores(asked, wanted.tolist())
-            gone = np.array([key in wave.gone for key in wanted.tolist()], bool)
-            scores[gone] = own[gone]
-        return scores
-
     # putting the oldest wave into Chroma
 
     def _absorb_if_due(self, *, always: bool = False) -> None:
-        wave = self._waves[0]
-        due = len(wave.gone) >= (1 if always else max(1, self._below // SHARE))
+        due = len(self._waves.oldest.gone) >= (1 if always else max(1, self._below // SHARE))
         if due and self._absorbing is None and self._health.ok and not self._closed and self._is_intact():
-            if wave is self._waves[-1]:
-                self._waves.append(_Wave(ExactVectors(self.dim), high_water=wave.high_water))
-            self._absorbing = self._thread.submit(self._absorb, wave, self._rounds)
+            self._absorbing = self._thread.submit(self._absorb, self._waves.begin(), self._rounds)
 
-    def _absorb(self, wave: _Wave, rounds: int) -> None:
+    def _absorb(self, wave: Wave, rounds: int) -> None:
         try:
             below = self._put(wave)
             with self._lock:
                 if rounds == self._rounds and below is not None:
-                    self._waves.remove(wave)
+                    self._waves.drop(wave)
                     self._below, self._strikes = below, 0
                     self._rounds += 1
         except BaseException as failed:
@@ -313,7 +270,7 @@ class DenseIndex:
                 self._absorbing = None
                 self._absorb_if_due()
 
-    def _put(self, wave: _Wave) -> int | None:
+    def _put(self, wave: Wave) -> int | None:
         """How many vectors Chroma then has; None where there was no time for all of them."""
         held = self._home.collection()
         keys, rows = wave.rows.all()

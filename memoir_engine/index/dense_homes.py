@@ -48,21 +48,34 @@ class Damaged(Exception):
 
 @dataclass(frozen=True)
 class Of:
-    """What a collection is of; another one is never mistaken for it. options: Chroma's."""
+    """What a collection is of; another one is never mistaken for it.
 
+    store: its identity. edition: changes when something was erased from it, so that nothing of an earlier one is kept.
+    options: Chroma's.
+    """
+
+    store: str
+    edition: str
     embedder: str
     dim: int
     options: Mapping[str, Any]
 
     @property
     def told(self) -> dict[str, Any]:
-        return {"form": FORM, "embedder": self.embedder, "dim": self.dim, "options": dict(self.options)}
+        return {
+            "form": FORM,
+            "store": self.store,
+            "edition": self.edition,
+            "embedder": self.embedder,
+            "dim": self.dim,
+            "options": dict(self.options),
+        }
 
     @property
     def name(self) -> str:
-        """Of one embedder and length, for people who look into the folder and for every file system."""
+        """One for each, for people who look into the folder and for every file system."""
         plain = "".join(sign if sign.isalnum() else "-" for sign in self.embedder)[:40].strip("-")
-        return f"{plain}-{self.dim}-{hashlib.sha256(self.embedder.encode()).hexdigest()[:8]}"
+        return f"{plain}-{self.dim}-{hashlib.sha256(f'{self.store} {self.embedder}'.encode()).hexdigest()[:12]}"
 
 
 class Home(Protocol):
@@ -211,10 +224,9 @@ class InFolder:
 
 @dataclass
 class OnServer:
-    """The collection of one store on a server that many processes share. store: what tells its collections from others'."""
+    """A collection on a server that many processes share, and many stores: its name tells whose it is."""
 
     url: str
-    store: str
     of: Of
     _open: Chroma | None = None
 
@@ -234,8 +246,7 @@ class OnServer:
 
     def collection(self) -> Chroma:
         if self._open is None:
-            name = f"memoir-{hashlib.sha256(self.store.encode()).hexdigest()[:12]}-{self.of.name}"
-            self._open = chroma.on_server(self.url, name, {"embedder": self.of.embedder}, self.of.options)
+            self._open = chroma.on_server(self.url, f"memoir-{self.of.name}", {"embedder": self.of.embedder}, self.of.options)
             if not finds_itself(self._open):
                 raise Damaged("stored vectors do not find themselves")
         return self._open

@@ -8,15 +8,15 @@ from __future__ import annotations
 
 import os
 import threading
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from pathlib import Path
-from typing import Any
+from typing import Any, cast
 
 from memoir_engine.index.chroma import check_options
 from memoir_engine.index.dense import DenseIndex
 from memoir_engine.index.dense_homes import Home, InFolder, Of, OnServer
 from memoir_engine.index.vectors import ExactVectors
-from memoir_engine.nearest import NearestIndex
+from memoir_engine.nearest import Health, NearestIndex, NearestUnavailable
 
 FOLDER = "dense"
 
@@ -24,22 +24,39 @@ _opening = threading.Lock()
 _shared: dict[tuple[Any, ...], tuple[DenseIndex, int]] = {}  # with how many hold it
 
 
-def open_nearest(
-    store: str, folder: Path | None, embedder: str, dim: int, *, name: str = "", options: Mapping[str, Any] | None = None
-) -> NearestIndex:
-    """An index of `auto`, `chroma`, `exact`, or of a Chroma server's address. Opens and imports nothing yet.
+class Off:
+    """No index: searching goes by words alone, because somebody chose so."""
+
+    high_water = 0
+    health = Health(False, "vectors are switched off (vector_store is 'off')", "Set vector_store to 'auto' to have them.")
+
+    def __len__(self) -> int:
+        return 0
+
+    def take_in(self, *_: object, **__: object) -> bool:
+        raise NearestUnavailable(self.health)
+
+    top = scores = clear = take_in
+
+    def close(self) -> None:
+        """There is nothing to let go of."""
+
+
+def open_nearest(vector_store: str, folder: Path | None, of: Of) -> NearestIndex:
+    """An index as the setting `vector_store` names it, but for `database`. Opens and imports nothing yet.
 
     folder: of the memory's caches; None, for a memory that is kept nowhere, makes `auto` exact.
-    name: of the store, told apart from others on one server. options: Chroma's own.
     Raises InvalidSetting for options that Chroma does not know.
     """
-    of = Of(embedder, dim, check_options(options or {}))
-    if store.startswith(("http://", "https://")):
-        return _held((os.getpid(), store, name, of.name, str(of.told)), OnServer(store, name, of), dim)
-    if store == "exact" or folder is None:
-        return ExactVectors(dim)
+    check_options(of.options)
+    if vector_store == "off":
+        return cast(NearestIndex, Off())
+    if vector_store.startswith(("http://", "https://")):
+        return _held((os.getpid(), vector_store, of.name, str(of.told)), OnServer(vector_store, of), of.dim)
+    if vector_store == "exact" or folder is None:
+        return ExactVectors(of.dim)
     place = folder.resolve() / FOLDER / of.name
-    return _held((os.getpid(), place, str(of.told)), InFolder(place, of), dim)
+    return _held((os.getpid(), place, str(of.told)), InFolder(place, of), of.dim)
 
 
 def _held(key: tuple[Any, ...], home: Home, dim: int) -> DenseIndex:

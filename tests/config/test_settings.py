@@ -212,3 +212,16 @@ def test_the_defaults_of_the_budget_are_those_of_the_specification():
 @pytest.mark.parametrize("both", ["BOTH", "prune", ("PRUNE", "SUMMARIZE"), None])
 def test_a_prompt_is_pruned_or_summarised_and_nothing_else(both: object):
     assert "must be 'PRUNE' or 'SUMMARIZE'" in str(refusal(prompt_limiting_strategy=both))
+
+
+@pytest.mark.parametrize(
+    "named", ["auto", "chroma", "exact", "database", "off", "http://localhost:8000", "https://vectors.example"]
+)
+def test_the_vector_stores_there_are(named: str):
+    assert MemoirConfig(vector_store=named).vector_store == named
+
+
+@pytest.mark.parametrize("named", ["redis", "http://", "http://ana:word@host:8000", "http://host/path", "ftp://host"])
+def test_another_vector_store_is_refused_with_those_there_are(named: str):
+    told = str(refusal(vector_store=named))
+    assert "vector_store" in told and "ana:word" not in told

@@ -1,97 +1,17 @@
-"""The dense index over real Chroma folders: it answers as exact cosine does, whatever is done to its files."""
+"""The dense index over real Chroma folders answers as exact cosine does, whatever has come and gone."""
 
 from __future__ import annotations
 
-import os
-import random
 import shutil
-from pathlib import Path
 
 import numpy as np
 import pytest
 
+from fed import ASKED, DIM, ROWS, alike, at, put_away
 from memoir_engine.errors import InvalidSetting
 from memoir_engine.index import dense, dense_homes
-from memoir_engine.index.opening import open_nearest
 from memoir_engine.index.vectors import ExactVectors
-from memoir_engine.nearest import NearestIndex, NearestUnavailable
-
-DIM = 16
-ROWS = np.random.default_rng(7).standard_normal((400, DIM)).astype(np.float32)
-ASKED = ROWS[:5] + ROWS[5:10]
-
-
-@pytest.fixture
-def opened(tmp_path):
-    """Opens an index over the folder of this test; all are closed at the end."""
-    made: list[NearestIndex] = []
-
-    def open_(folder: Path = tmp_path, **options) -> dense.DenseIndex:
-        made.append(open_nearest("auto", folder, "words", DIM, options=options))
-        return made[-1]
-
-    yield open_
-    for index in made:
-        if index.health.reason != "it has been closed":
-            index.close()
-
-
-class Owner:
-    """What SQL holds: it feeds an index from its high-water mark on, as a search does before it asks."""
-
-    def __init__(self) -> None:
-        self.changes: list[tuple[dict[int, int], set[int]]] = []
-        self.exact = ExactVectors(DIM)
-
-    def change(self, added: dict[int, int], removed: set[int] = frozenset()) -> None:
-        """added: key → row."""
-        self.changes.append((added, removed))
-        self.exact.take_in(list(added), ROWS[list(added.values())], removed, len(self.changes))
-
-    def feed(self, index: NearestIndex) -> None:
-        before = index.high_water
-        held: dict[int, int] = {}
-        gone: set[int] = set()
-        for added, removed in self.changes[before:]:
-            held = {key: row for key, row in held.items() if key not in removed} | added
-            gone |= removed
-        if len(self.changes) > before:
-            assert index.take_in(list(held), ROWS[list(held.values())], gone - held.keys(), len(self.changes), since=before)
-
-    def ask(self, index: NearestIndex, k: int = 10, **options) -> list:
-        """Fed, and asked; once more where it was found damaged only then."""
-        self.feed(index)
-        try:
-            return [index.top(asked, k, **options) for asked in ASKED]
-        except NearestUnavailable:
-            assert index.health.ok
-            self.feed(index)
-            return [index.top(asked, k, **options) for asked in ASKED]
-
-    def expected(self, k: int = 10, **options) -> list:
-        return [self.exact.top(asked, k, **options) for asked in ASKED]
-
-
-def alike(found: list, expected: list) -> bool:
-    keys = [[near.key for near in hits] for hits in found] == [[near.key for near in hits] for hits in expected]
-    cosines = [near.cosine for hits in found for near in hits]
-    return keys and np.allclose(cosines, [near.cosine for hits in expected for near in hits], atol=1e-5)
-
-
-@pytest.fixture
-def owner() -> Owner:
-    owner = Owner()
-    owner.change({key: key for key in range(200)})
-    return owner
-
-
-def put_away(index: dense.DenseIndex, owner: Owner) -> None:
-    owner.feed(index)
-    index.settle()
-
-
-def files(folder: Path) -> list[Path]:
-    return sorted(path for path in folder.rglob("*") if path.is_file() and path.name != "lock")
+from memoir_engine.nearest import NearestUnavailable
 
 
 @pytest.mark.req("MEMOLLA F-02-02")
@@ -181,55 +101,6 @@ def test_a_copied_folder_is_as_good(opened, owner, tmp_path):
     assert alike(owner.ask(again), owner.expected())
 
 
-def garbled(path: Path) -> None:
-    """Same size, other bytes: what no library notices."""
-    content = bytearray(path.read_bytes())
-    middle = len(content) // 2
-    content[middle : middle + 400] = random.Random(1).randbytes(len(content[middle : middle + 400]))
-    path.write_bytes(content)
-
-
-def emptied(path: Path) -> None:
-    path.write_bytes(b"")
-
-
-DAMAGES = {"garbled": garbled, "emptied": emptied, "deleted": Path.unlink}
-FILES = ("dense.json", "chroma.sqlite3", "data_level0.bin", "header.bin", "length.bin", "link_lists.bin", "index_metadata.pickle")
-
-
-@pytest.fixture
-def synced(monkeypatch):
-    """Chroma's graph is on disk after so few vectors, with every kind of file that it ever writes."""
-    return {"sync_threshold": 50, "batch_size": 20}
-
-
-@pytest.mark.parametrize("damage", DAMAGES.values(), ids=DAMAGES)
-@pytest.mark.parametrize("name", FILES)
-@pytest.mark.parametrize("while_open", [False, True], ids=["closed", "open"])
-def test_damage_to_any_file_costs_speed_and_nothing_else(opened, owner, tmp_path, synced, name, damage, while_open):
-    index = opened(**synced)
-    put_away(index, owner)
-    if not while_open:
-        index.close()
-    assert {path.name for path in files(tmp_path)} == set(FILES)
-    damage(next(tmp_path.rglob(name)))
-    if not while_open:
-        index = opened(**synced)
-    assert alike(owner.ask(index), owner.expected())
-    put_away(index, owner)
-    assert alike(owner.ask(index), owner.expected())
-
-
-def test_a_folder_removed_under_it_is_built_anew(opened, owner, tmp_path):
-    index = opened()
-    put_away(index, owner)
-    for place in next(tmp_path.rglob("dense.json")).parent.iterdir():
-        shutil.rmtree(place) if place.is_dir() else place.unlink()
-    assert alike(owner.ask(index), owner.expected())
-    put_away(index, owner)
-    assert list(tmp_path.rglob("chroma.sqlite3"))
-
-
 def test_a_file_in_the_way_makes_it_unavailable_with_a_reason(opened, tmp_path):
     (tmp_path / "dense").write_text("in the way")
     index = opened()
@@ -285,13 +156,14 @@ def test_clearing_forgets_on_disk_too(opened, owner, tmp_path):
     assert alike(owner.ask(index), owner.expected())
 
 
-def test_another_embedder_length_or_option_is_another_collection(opened, owner, tmp_path):
+def test_another_embedder_length_store_or_option_is_another_collection(opened, owner, tmp_path):
     put_away(opened(), owner)
-    other = open_nearest("auto", tmp_path, "meaning", DIM)
-    longer = open_nearest("auto", tmp_path, "words", DIM + 1)
-    assert (other.high_water, longer.high_water) == (0, 0)
-    other.close()
-    longer.close()
+    other = at(tmp_path, embedder="meaning")
+    longer = at(tmp_path, dim=DIM + 1)
+    elsewhere = at(tmp_path, store="another store")
+    assert (other.high_water, longer.high_water, elsewhere.high_water) == (0, 0, 0)
+    for each in (other, longer, elsewhere):
+        each.close()
     opened().close()
     shifted = opened(ef_search=50)
     assert shifted.high_water == 0
@@ -300,7 +172,7 @@ def test_another_embedder_length_or_option_is_another_collection(opened, owner, 
 @pytest.mark.parametrize("options", [{"space": "l2"}, {"ef_search": 0}, {"ef_search": "many"}], ids=["space", "zero", "word"])
 def test_an_option_that_chroma_does_not_know_is_refused(tmp_path, options):
     with pytest.raises(InvalidSetting, match="backend_options"):
-        open_nearest("auto", tmp_path, "words", DIM, options=options)
+        at(tmp_path, **options)
 
 
 def test_changes_from_another_mark_than_its_own_are_not_taken_in(opened, owner):
@@ -310,10 +182,22 @@ def test_changes_from_another_mark_than_its_own_are_not_taken_in(opened, owner):
     assert index.high_water == 1
 
 
-def test_what_was_damaged_is_not_answered_from_until_it_is_fed_anew(opened, owner, tmp_path):
-    index = opened()
-    put_away(index, owner)
-    os.unlink(next(tmp_path.rglob("chroma.sqlite3")))
+def test_after_an_erasure_nothing_of_before_is_kept(opened, owner, tmp_path):
+    first = opened()
+    put_away(first, owner)
+    first.close()
+    after = at(tmp_path, edition="1")
+    assert (after.high_water, list(tmp_path.rglob("chroma.sqlite3"))) == (0, [])
+    after.close()
+
+
+def test_what_is_switched_off_says_so():
+    index = at(None, named="off")
+    assert "switched off" in index.health.reason
     with pytest.raises(NearestUnavailable):
         index.top(ROWS[0], 3)
-    assert (index.health.ok, index.high_water) == (True, 0)
+
+
+@pytest.mark.parametrize("named", ["exact", "auto"])
+def test_a_memory_that_is_kept_nowhere_compares_exactly(named):
+    assert isinstance(at(None, named=named), ExactVectors)

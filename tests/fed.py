@@ -1,0 +1,72 @@
+"""A dense index and the one who feeds it, beside exact cosine over the same."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import numpy as np
+
+from memoir_engine.index import dense
+from memoir_engine.index.dense_homes import Of
+from memoir_engine.index.opening import open_nearest
+from memoir_engine.index.vectors import ExactVectors
+from memoir_engine.nearest import NearestIndex, NearestUnavailable
+
+DIM = 16
+ROWS = np.random.default_rng(7).standard_normal((400, DIM)).astype(np.float32)
+ASKED = ROWS[:5] + ROWS[5:10]
+
+
+def at(folder: Path | None, *, store="a store", edition="0", embedder="words", dim=DIM, named="auto", **options) -> NearestIndex:
+    return open_nearest(named, folder, Of(store, edition, embedder, dim, options))
+
+
+class Owner:
+    """What SQL holds: it feeds an index from its high-water mark on, as a search does before it asks."""
+
+    def __init__(self) -> None:
+        self.changes: list[tuple[dict[int, int], set[int]]] = []
+        self.exact = ExactVectors(DIM)
+
+    def change(self, added: dict[int, int], removed: set[int] = frozenset()) -> None:
+        """added: key → row."""
+        self.changes.append((added, removed))
+        self.exact.take_in(list(added), ROWS[list(added.values())], removed, len(self.changes))
+
+    def feed(self, index: NearestIndex) -> None:
+        before = index.high_water
+        held: dict[int, int] = {}
+        gone: set[int] = set()
+        for added, removed in self.changes[before:]:
+            held = {key: row for key, row in held.items() if key not in removed} | added
+            gone |= removed
+        if len(self.changes) > before:
+            assert index.take_in(list(held), ROWS[list(held.values())], gone - held.keys(), len(self.changes), since=before)
+
+    def ask(self, index: NearestIndex, k: int = 10, **options) -> list:
+        """Fed, and asked; once more where it was found damaged only then."""
+        self.feed(index)
+        try:
+            return [index.top(asked, k, **options) for asked in ASKED]
+        except NearestUnavailable:
+            assert index.health.ok
+            self.feed(index)
+            return [index.top(asked, k, **options) for asked in ASKED]
+
+    def expected(self, k: int = 10, **options) -> list:
+        return [self.exact.top(asked, k, **options) for asked in ASKED]
+
+
+def alike(found: list, expected: list) -> bool:
+    keys = [[near.key for near in hits] for hits in found] == [[near.key for near in hits] for hits in expected]
+    cosines = [near.cosine for hits in found for near in hits]
+    return keys and np.allclose(cosines, [near.cosine for hits in expected for near in hits], atol=1e-5)
+
+
+def put_away(index: dense.DenseIndex, owner: Owner) -> None:
+    owner.feed(index)
+    index.settle()
+
+
+def files(folder: Path) -> list[Path]:
+    return sorted(path for path in folder.rglob("*") if path.is_file() and path.name != "lock")

@@ -1,0 +1,31 @@
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from fed import Owner, at
+from memoir_engine.index import dense
+from memoir_engine.nearest import NearestIndex
+
+
+@pytest.fixture
+def opened(tmp_path):
+    """Opens an index over the folder of this test; all are closed at the end."""
+    made: list[NearestIndex] = []
+
+    def open_(folder: Path = tmp_path, **options) -> dense.DenseIndex:
+        made.append(at(folder, **options))
+        return made[-1]
+
+    yield open_
+    for index in made:
+        if index.health.reason != "it has been closed":
+            index.close()
+
+
+@pytest.fixture
+def owner() -> Owner:
+    owner = Owner()
+    owner.change({key: key for key in range(200)})
+    return owner
