@@ -234,3 +234,78 @@ class ConversationCut(Event):
     cuts: int
     tokens_per_cut: tuple[int, ...]
     overlap_tokens: int
+
+
+@dataclass(frozen=True)
+class CutExtracted(Event):
+    """One cut gave its facts (CHUNK 11). unsupported: facts whose quote does not stand in the cut."""
+
+    cut_id: str
+    number: int
+    of: int
+    tokens: int
+    facts: int
+    unsupported: int
+    latency_ms: float
+
+
+@dataclass(frozen=True)
+class CutFailed(Event):
+    """Nothing could be drawn from one cut (CHUNK 12.4). `error` is the exact message."""
+
+    cut_id: str
+    number: int
+    of: int
+    error: str
+
+
+@dataclass(frozen=True)
+class FactsMerged(Event):
+    """Facts that several cuts gave became one (CHUNK 8.5); relations that then led nowhere went (CHUNK 9.4)."""
+
+    drawn: int
+    left: int
+    duplicates: int
+    relations: int
+    orphans: int
+
+
+@dataclass(frozen=True)
+class FactsCompared(Event):
+    """New facts met the known ones that are like them (TIMEM consolidation)."""
+
+    new: int
+    known: int
+    duplicates: int
+    superseded: int
+    merged: int
+    proposed: int
+
+
+@dataclass(frozen=True)
+class ExtractionMeasured(Event):
+    """What drawing facts from a conversation took (CHUNK 11). Times in ms; tokens of overlaps are in `tokens_per_cut` too."""
+
+    conversation_id: str
+    total_ms: float
+    cutting_ms: float
+    extraction_ms: float
+    deduplication_ms: float
+    cuts: int
+    failed_cuts: int
+    tokens: int
+    tokens_per_cut: tuple[int, ...]
+    overlap_tokens: int
+    facts_per_cut: float
+
+
+@dataclass(frozen=True)
+class FactsStored(Event):
+    """seq: of the last event of the action; None where nothing but the seeing was recorded."""
+
+    added: int
+    outdated: int
+    merged: int
+    duplicates: int
+    proposals: int
+    seq: int

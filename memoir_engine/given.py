@@ -162,6 +162,11 @@ def metadata(value: object) -> dict[str, Any]:
     return plain
 
 
+def person(name: str, value: object) -> str:
+    """The name of somebody."""
+    return _person(name, value)
+
+
 def actor(name: object, user: object, roles: object) -> Actor:
     """Who acts, whose data it is, and what they may do."""
     person = None if user is None else _person("user", user)

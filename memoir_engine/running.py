@@ -19,7 +19,14 @@ from typing import TYPE_CHECKING, Any, Generic, TypeVar
 
 from memoir_engine.awaiting import outcome
 from memoir_engine.background import BackgroundLoop
-from memoir_engine.errors import DatabaseError, IngestionCancelled, IngestionInterrupted, MemoirError, QueryCancelled
+from memoir_engine.errors import (
+    DatabaseError,
+    IngestionCancelled,
+    IngestionInterrupted,
+    MemoirError,
+    QueryCancelled,
+    RememberingCancelled,
+)
 from memoir_engine.events import DatabaseRetried, RunEnded, RunStarted, Warned
 from memoir_engine.run import Actor, Clock, Listener, Run, RunStatus, new_id
 
@@ -34,7 +41,7 @@ Result = TypeVar("Result")
 
 HEARTBEAT_S = 2.0
 LEAVE_S = 10.0  # how long closing waits for a run to stop
-CANCELLED = (IngestionCancelled, QueryCancelled)
+CANCELLED = (IngestionCancelled, QueryCancelled, RememberingCancelled)
 
 
 @dataclass(frozen=True)

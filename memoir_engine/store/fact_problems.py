@@ -93,7 +93,7 @@ def _covered(what: str, rows: Sequence[tuple[int, str, str]], events: Sequence[R
     """rows: (number, true digest, stored digest), rising."""
     at = {number: (true, stored) for number, true, stored in rows}
     for event in events:
-        mine = [at.pop(number, ("", "")) for number in range(event.first, event.first + event.count)]
+        mine = [at.pop(number, ("", "")) for number in range(event.first, event.first + event.total)]
         if any(true != stored for true, stored in mine) or roll_up(stored for _, stored in mine) != event.digest:
             yield Problem(event.seq, f"{what} are not those that event {event.seq} covers")
     if at:

@@ -27,7 +27,7 @@ class Rows(NamedTuple):
 
     seq: int
     first: int
-    count: int
+    total: int
     digest: str
 
 

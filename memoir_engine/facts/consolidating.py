@@ -1,0 +1,149 @@
+"""Let what was drawn from a conversation meet what is known of the same user, and plan what becomes of both.
+
+Invariant: the model sees only facts of this owner that stand; nothing is written here. What others change meanwhile is found at
+the commit, and then everything is compared again.
+Source: TIMEM "Similarity Search", "Memory Consolidation"; DESIGN §2.2.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from datetime import tzinfo
+
+import numpy as np
+
+from memoir_engine.embedding import Vectors
+from memoir_engine.events import FactsCompared, Warned
+from memoir_engine.facts.asking import Ask
+from memoir_engine.facts.drawn import Found, Link, Spoken, repoint
+from memoir_engine.facts.meeting import Known, Planning, groups, is_restated, known_of, meeting, planned, restate, settle
+from memoir_engine.facts.nearness import LIMIT, Nearness
+from memoir_engine.index.vectors import ExactVectors
+from memoir_engine.prompts import consolidate as prompt
+from memoir_engine.run import Run
+from memoir_engine.store import chain, fact_candidates
+from memoir_engine.store.fact_plan import FactPlan, PlannedFact, PlannedLink
+
+BROAD = 4  # nearest facts looked at for each that is shown: outdated ones are among them
+
+
+@dataclass
+class Material:
+    """What was drawn, in the order in which it was said. vectors: (n, dim), once they are there."""
+
+    facts: Sequence[Found]
+    links: Sequence[Link]
+    messages: Sequence[Spoken]
+    zone: tzinfo
+    cut_at: dict[str, int]
+    vectors: Vectors | None = None
+    warnings: list[str] = field(default_factory=list)
+
+
+async def consolidate(material: Material, owner: str, near: Nearness, ask: Ask, run: Run) -> FactPlan:
+    """Raises what keeps the model or the embedder away: nothing is stored then."""
+    seq = await near.db.aread(chain.seq)
+    if not material.facts:
+        return FactPlan(seq)
+    if material.vectors is None:
+        material.vectors = await near.vectors([fact.content for fact in material.facts], run)
+    comparing = _Comparing(material, owner, near, ask, run, await near.of(owner, run))
+    for group in groups(material.vectors):
+        await comparing.group(group)
+    plan = comparing.plan
+    links, _ = repoint(material.links, {one: one for one in plan.stands_for})
+    ends = {(plan.stands_for[one.source], plan.stands_for[one.target], one.kind): one for one in links}
+    merged = sum(one.cause == "merged" for one in plan.supersessions)
+    superseded = len(plan.supersessions) - merged
+    duplicates = len(material.facts) - len(comparing.added)
+    run.emit(FactsCompared(len(material.facts), len(comparing.met), duplicates, superseded, merged, len(plan.proposals)))
+    return FactPlan(
+        seq=seq,
+        facts=tuple(plan.facts),
+        sightings=tuple(plan.sightings),
+        supersessions=tuple(plan.supersessions),
+        proposals=tuple(plan.proposals),
+        links=tuple(PlannedLink(*key, confidence=one.confidence) for key, one in ends.items() if key[0] != key[1]),
+        vectors=await comparing.all_vectors(),
+    )
+
+
+class _Comparing:
+    """One pass over the groups. added: places of what became facts of their own; met: keys of known facts that were shown."""
+
+    def __init__(self, material: Material, owner: str, near: Nearness, ask: Ask, run: Run, held: ExactVectors | None) -> None:
+        self._material, self._owner, self._near, self._ask, self._run = material, owner, near, ask, run
+        self._held = held
+        self._vectors: dict[int, Vectors] = {}  # by key
+        self.plan = Planning()
+        self.added: set[int] = set()
+        self.met: set[int] = set()
+
+    async def group(self, places: Sequence[int]) -> None:
+        material = self._material
+        new = [planned(material.facts[at], material.messages, material.zone, material.cut_at) for at in places]
+        near = await self._candidates(places)
+        asked: list[int] = []
+        for place, fact, beside in zip(places, new, near, strict=True):
+            known = next((one for one in beside if is_restated(fact, one)), None)
+            if known is not None:
+                self.plan.stands_for[material.facts[place].id] = known.key
+                restate(self.plan, known.key, fact)
+            elif beside:
+                asked.append(place)
+            else:
+                self._alone(place, fact)
+        if asked:
+            chosen = [places.index(place) for place in asked]
+            await self._judged(asked, [new[at] for at in chosen], [near[at] for at in chosen])
+
+    async def all_vectors(self) -> Vectors:
+        """Of the facts of the plan in their order; those of fuller ones are asked for."""
+        lacking = [fact for fact in self.plan.facts if fact.key not in self._vectors]
+        if lacking:
+            made = await self._near.vectors([fact.content for fact in lacking], self._run)
+            self._vectors |= {fact.key: vector for fact, vector in zip(lacking, made, strict=True)}
+        empty = np.zeros((0, 0), np.float32)
+        return np.stack([self._vectors[fact.key] for fact in self.plan.facts]) if self.plan.facts else empty
+
+    def _alone(self, place: int, fact: PlannedFact) -> None:
+        key = self.plan.add(fact)
+        self.plan.stands_for[self._material.facts[place].id] = key
+        self._took(place, key)
+
+    def _took(self, place: int, key: int) -> None:
+        assert self._material.vectors is not None
+        self._vectors[key] = self._material.vectors[place]
+        self.added.add(place)
+
+    async def _judged(self, places: Sequence[int], new: Sequence[PlannedFact], near: Sequence[Sequence[Known]]) -> None:
+        shown, known = meeting(new, near)
+        self.met |= {one.key for one in known.values()}
+        reply = await self._ask(prompt.build(shown))
+        parsed = prompt.parse(reply.data, shown)
+        for note in parsed.notes:
+            self._material.warnings.append(note)
+            self._run.emit(Warned("consolidate", note))
+        for place, fact, verdict in zip(places, new, parsed.verdicts, strict=True):
+            before = len(self.plan.facts)
+            settle(self.plan, self._material.facts[place], fact, verdict, known)
+            if len(self.plan.facts) > before:
+                self._took(place, -before - 1)
+        await self.all_vectors()
+
+    async def _candidates(self, places: Sequence[int]) -> list[list[Known]]:
+        """For each of the places the nearest that stand, nearest first; stored ones and those of this plan."""
+        assert self._material.vectors is not None
+        wanted = [self._material.vectors[at] for at in places]
+        stored = [self._held.top(one, LIMIT * BROAD) if self._held is not None else [] for one in wanted]
+        numbers = {one.key for some in stored for one in some}
+        owner = self._owner
+        rows = await self._near.db.aread(lambda tx: fact_candidates.standing(tx, owner, numbers)) if numbers else {}
+        found: list[list[Known]] = []
+        for vector, some in zip(wanted, stored, strict=True):
+            mine = [(one.cosine, rows[one.key]) for one in some if one.key in rows]
+            mine += [(float(self._vectors[fact.key] @ vector), known_of(fact)) for fact in self.plan.facts]
+            left = [(-cosine, one.key, one) for cosine, one in mine if one.key not in self.plan.gone and cosine > 0]
+            found.append([one for _, _, one in sorted(left, key=lambda each: each[:2])[:LIMIT]])
+        return found

@@ -1,0 +1,42 @@
+"""Whose facts a verb is about: the user's own; anybody's, for an admin who acts for no user; the workspace's, for anybody else.
+
+Invariant: decided here, once, from who acts; below, every statement carries what this says. Asking for somebody else's facts
+answers like asking for facts that are not there.
+Source: DESIGN §6 (who and whose); TIMEM "Data Isolation".
+"""
+
+from __future__ import annotations
+
+from memoir_engine import given
+from memoir_engine.errors import FactsNotYours
+from memoir_engine.run import Actor
+
+NOBODY = "-"  # no key of an owner: what it is asked for is not there
+
+
+def speaks_for(actor: Actor) -> bool:
+    """Whether somebody may name the user."""
+    return actor.user is None and "admin" in actor.roles
+
+
+def whose(actor: Actor, user_id: object = None) -> str:
+    """The key of the owner to be read; NOBODY where the actor may not see them."""
+    from memoir_engine.store.owners import owner_key
+
+    wanted = actor.user if user_id is None else given.person("user_id", user_id)
+    return owner_key(wanted) if wanted == actor.user or speaks_for(actor) else NOBODY
+
+
+def any_of(actor: Actor) -> str | None:
+    """For rows named by their id: the actor's own; None is anybody's, for who speaks for all."""
+    from memoir_engine.store.owners import owner_key
+
+    return None if speaks_for(actor) else owner_key(actor.user)
+
+
+def writes_for(actor: Actor, user_id: object = None) -> str | None:
+    """The user whose facts will be written. Raises FactsNotYours."""
+    wanted = actor.user if user_id is None else given.person("user_id", user_id)
+    if wanted != actor.user and not speaks_for(actor):
+        raise FactsNotYours(actor=actor.name, user=wanted)
+    return wanted

@@ -1,0 +1,277 @@
+"""What was drawn from a conversation, written in one transaction: its messages, its cuts, the facts, and what they did to others.
+
+Invariant: nothing is written when the owner's facts moved since the plan was made; writers of facts wait for each other at one
+counter, so two that remember at once come one after the other. Done once for a run.
+Source: DESIGN §2.2, §6; TIMEM "Memory Storage"; CHUNK 6.
+"""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from sqlalchemy import func, select
+
+from memoir_engine.run import Clock
+from memoir_engine.store import chain, conversations, embeddings, fact_rows, facts, ids
+from memoir_engine.store import tables as t
+from memoir_engine.store.canon import canonical, parse
+from memoir_engine.store.chain import OpenAction
+from memoir_engine.store.erasures import refuse_late
+from memoir_engine.store.fact_plan import FactPlan, PlannedFact, PlannedSpan, Said
+from memoir_engine.store.fact_rows import OUTDATED, NewFact, NewOrigin, Proposal, Standing
+from memoir_engine.store.owners import owner_key
+from memoir_engine.store.types import FAR, Tx, portions
+from memoir_engine.text.messages import Message
+
+VERB = "remember"
+
+
+@dataclass(frozen=True)
+class Remembered:
+    """numbers: of the planned facts, by key. seq: of the action's last event."""
+
+    action_id: str
+    seq: int
+    session_id: str | None
+    numbers: dict[int, int]
+    proposals: tuple[int, ...] = ()
+
+
+@dataclass(frozen=True)
+class Before:
+    """A conversation that was remembered: in which session its messages stand, from which number on, and by which cuts.
+
+    whole: whether every cut gave its facts, and nobody took that back.
+    """
+
+    session_number: int | None
+    first_message: int
+    first_cut: int
+    whole: bool
+
+
+def conversation_key(owner: str, messages: Sequence[Message]) -> str:
+    """The same for the same words of the same user, by the same speakers at the same times as far as those were given."""
+    said = [[one.kind, one.name, one.content, one.said_at and one.said_at.isoformat()] for one in messages]
+    return hashlib.sha256(canonical([owner, said]).encode()).hexdigest()
+
+
+def before(tx: Tx, owner: str, key: str) -> Before | None:
+    """What is known of this conversation from before; its latest cuts."""
+    c = t.cut.c
+    wanted = select(t.cut).where(c.owner == owner, c.conversation_key == key).order_by(c.id)
+    rows = tx.execute(wanted).all()
+    if not rows:
+        return None
+    first = [row for row in rows if row.n == 1][-1]
+    last = [row for row in rows if row.id >= first.id]
+    whole = all(row.to_seq == FAR and not row.failed for row in last)
+    return Before(first.session_number, first.first_message, first.id, whole)
+
+
+def still_said(tx: Tx, known: Before, count: int) -> tuple[int, ...]:
+    """The numbers of its messages in their session, if all of them still stand there."""
+    if not count or known.session_number is None:
+        return ()
+    c = t.message.c
+    numbers = tuple(range(known.first_message, known.first_message + count))
+    there = c.n.between(numbers[0], numbers[-1]), c.salt != ""
+    wanted = select(func.count()).where(c.session_number == known.session_number, *there)
+    return numbers if tx.execute(wanted).scalar() == count else ()
+
+
+def seen_again(tx: Tx, known: Before, *, actor: str, clock: Clock, action_id: str, run_id: str) -> str:
+    """Record that a remembered conversation came again, and nothing else."""
+    if not chain.exists(tx, action_id):
+        action = OpenAction(tx, verb=VERB, actor=actor, clock=clock, action_id=action_id)
+        action.describe(reason=None, run_id=run_id)
+        action.add("conversation.seen_again", cut=known.first_cut, session=known.session_number)
+        action.seal()
+    return action_id
+
+
+def remember(
+    tx: Tx,
+    user: str | None,
+    said: Said,
+    plan: FactPlan,
+    *,
+    embedder: str,
+    actor: str,
+    clock: Clock,
+    action_id: str,
+    run_id: str,
+    most: int | None = None,
+) -> Remembered | None:
+    """None: the owner's facts moved since `plan.seq`, and nothing was written.
+
+    most: how many messages are kept where the session says nothing itself.
+    """
+    owner = owner_key(user)
+    refuse_late(tx, run_id)
+    first_cut = ids.reserve(tx, "cut", len(said.cuts))
+    first_fact = ids.reserve(tx, "fact", len(plan.facts) + len(plan.proposals))
+    if chain.exists(tx, action_id):
+        return _written(tx, action_id, said)
+    if facts.changed_since(tx, owner, plan.seq):
+        return None
+    session, ns = _spoken(tx, user, said, actor=actor, clock=clock, action_id=action_id, most=most, run_id=run_id)
+    writing = _Writing(tx, owner, said, session, ns, first_cut, run_id, _digests(tx, session, ns))
+    numbers = {fact.key: first_fact + at for at, fact in enumerate(plan.facts)}
+    action = OpenAction(tx, verb=VERB, actor=actor, clock=clock, action_id=action_id)
+    action.describe(reason=None, run_id=run_id)
+    writing.cuts(action)
+    rows = [writing.fact(fact, numbers) for fact in plan.facts]
+    fact_rows.record(tx, action, owner, user, rows, run_id)
+    proposals = tuple(first_fact + len(plan.facts) + at for at in range(len(plan.proposals)))
+    _change(writing, action, plan, numbers, proposals)
+    head = action.seal()
+    if plan.vectors is not None and len(plan.facts):
+        embeddings.put(tx, "fact", embedder, [row.number for row in rows], plan.vectors)
+    return Remembered(action_id, head.seq, said.session_id, numbers, proposals)
+
+
+def _change(writing: _Writing, action: OpenAction, plan: FactPlan, numbers: dict[int, int], proposals: tuple[int, ...]) -> None:
+    """What the new facts do to others, and to each other."""
+    tx, owner, run_id = writing.tx, writing.owner, writing.run_id
+    for sighting in plan.sightings:
+        number = numbers.get(sighting.fact, sighting.fact)
+        new = writing.unseen(number, sighting.spans)
+        if new:
+            fact_rows.see(tx, action, number, new)
+    for one in plan.supersessions:
+        old, new_number = numbers.get(one.old, one.old), numbers.get(one.new, one.new)
+        paper = fact_rows.paper(tx, reason=one.reason)
+        ended = None if one.cause == "merged" else one.ended_at or action.at
+        fact_rows.shift(tx, action, "fact.outdated", old, Standing(OUTDATED, one.cause, new_number, ended, paper))
+    for number, proposal in zip(proposals, plan.proposals, strict=True):
+        olds = tuple(numbers.get(one, one) for one in proposal.old)
+        paper = fact_rows.paper(tx, reason=proposal.reason, merged=proposal.merged or None)
+        made = Proposal(proposal.cause, proposal.doubt, numbers.get(proposal.new, proposal.new), olds, paper)
+        fact_rows.propose(tx, action, "fact.proposed", number, owner, made, run_id)
+    known = _related(tx, owner)
+    for link in plan.links:
+        ends = numbers.get(link.source, link.source), numbers.get(link.target, link.target)
+        if (*ends, link.kind) not in known:
+            fact_rows.relate(tx, action, owner, *ends, link.kind, link.confidence, run_id)
+
+
+@dataclass(frozen=True)
+class _Writing:
+    """session, ns: of the messages, by their index. digests: of those that stand, by their number there."""
+
+    tx: Tx
+    owner: str
+    said: Said
+    session: int
+    ns: Sequence[int]
+    first_cut: int
+    run_id: str
+    digests: Mapping[int, str]
+
+    def cuts(self, action: OpenAction) -> None:
+        fact_rows.record_cuts(self.tx, action, [self._cut(at) for at in range(len(self.said.cuts))])
+
+    def fact(self, fact: PlannedFact, numbers: dict[int, int]) -> NewFact:
+        taken = [origin for key in fact.takes for origin in self._taken(key, numbers)]
+        mine = {**vars(fact), "number": numbers[fact.key]}
+        wanted = {name: mine[name] for name in NewFact.__dataclass_fields__ if name != "origins"}
+        return NewFact(**wanted, origins=tuple(dict.fromkeys((*taken, *self.origins(fact.spans)))))
+
+    def origins(self, spans: Sequence[PlannedSpan]) -> list[NewOrigin]:
+        return [self._origin(span) for span in spans]
+
+    def unseen(self, number: int, spans: Sequence[PlannedSpan]) -> list[NewOrigin]:
+        """Those that are no origin of the fact yet."""
+        o = t.fact_origin.c
+        wanted = select(o.message, o.start, o.end).where(o.fact_id == number, o.session_number == self.session, o.to_seq == FAR)
+        known = {tuple(row) for row in self.tx.execute(wanted)}
+        return [one for one in self.origins(spans) if (one.message, one.start, one.end) not in known]
+
+    def _taken(self, key: int, numbers: dict[int, int]) -> list[NewOrigin]:
+        """The origins of a fact that stands; those of a planned one are in the plan's own spans."""
+        o = t.fact_origin.c
+        if key < 0:
+            return []
+        rows = self.tx.execute(select(t.fact_origin).where(o.fact_id == key, o.to_seq == FAR).order_by(o.n)).all()
+        return [NewOrigin(**{name: getattr(row, name) for name in NewOrigin.__dataclass_fields__}) for row in rows]
+
+    def _origin(self, span: PlannedSpan) -> NewOrigin:
+        message = self.said.messages[span.message]
+        n = self.ns[span.message]
+        return NewOrigin(
+            session_number=self.session,
+            conversation=self.said.conversation,
+            message=n,
+            message_id=message.id,
+            role=message.speaker,
+            speaker=message.name,
+            said_at=message.said_at,
+            start=span.start,
+            end=span.end,
+            said=self.digests.get(n, ""),
+            cut=self.first_cut + span.cut,
+        )
+
+    def _cut(self, at: int) -> dict[str, Any]:
+        cut = self.said.cuts[at]
+        return {
+            "id": self.first_cut + at,
+            "owner": self.owner,
+            "conversation": self.said.conversation,
+            "conversation_key": self.said.key,
+            "session_number": self.session,
+            "cut_id": cut.id,
+            "n": cut.n,
+            "of": cut.of,
+            "strategy": cut.strategy,
+            "first_message": self.ns[cut.first],
+            "last_message": self.ns[cut.last],
+            "message_ids": canonical(list(cut.message_ids)),
+            "tokens": cut.tokens,
+            "overlap": cut.overlap_tokens,
+            "oversize": int(cut.oversize),
+            "split": int(cut.split is not None),
+            "failed": int(at in self.said.failed),
+            "run_id": self.run_id,
+        }
+
+
+def _spoken(tx: Tx, user: str | None, said: Said, **how: Any) -> tuple[int, Sequence[int]]:
+    """The number of the session and of each message in it."""
+    if said.numbers:
+        row = conversations.find(tx, user, said.session_id)
+        assert row is not None
+        return row.number, said.numbers
+    turn = conversations.append(tx, user, said.session_id, said.messages, **{**how, "action_id": _beside(how["action_id"])})
+    assert turn is not None
+    return turn.number, range(turn.first, turn.first + len(said.messages))
+
+
+def _digests(tx: Tx, session: int, ns: Sequence[int]) -> dict[int, str]:
+    c = t.message.c
+    wanted = select(c.n, c.digest).where(c.session_number == session)
+    return {row.n: row.digest for some in portions(ns) for row in tx.execute(wanted.where(c.n.in_(some)))}
+
+
+def _beside(action_id: str) -> str:
+    """The id of the action that stores the messages: the same each time, and another than that which stores the facts."""
+    return hashlib.sha256(f"{action_id} said".encode()).hexdigest()[:26]
+
+
+def _related(tx: Tx, owner: str) -> set[tuple[int, int, str]]:
+    r = t.fact_relation.c
+    rows = tx.execute(select(r.source_id, r.target_id, r.kind).where(r.owner == owner, r.to_seq == FAR))
+    return {(row[0], row[1], row[2]) for row in rows}
+
+
+def _written(tx: Tx, action_id: str, said: Said) -> Remembered:
+    """As an attempt before this one wrote it, whose answer was lost."""
+    c = t.audit_event.c
+    events = tx.execute(select(c.seq, c.kind, c.body).where(c.action_id == action_id).order_by(c.seq)).all()
+    made = [parse(row.body)["fact"] for row in events if row.kind == "fact.recorded"]
+    proposals = tuple(parse(row.body)["proposal"] for row in events if row.kind == "fact.proposed")
+    return Remembered(action_id, events[-1].seq, said.session_id, {-at: one for at, one in enumerate(made, 1)}, proposals)
