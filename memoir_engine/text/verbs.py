@@ -12,7 +12,25 @@ PAST = frozenset(
     ran sang wrote read sat stood spent sent built kept slept taught caught brought fought sold held heard hurt ate drank drove
     flew fell grew rode rose chose broke spoke wore woke threw drew led fed paid meant dealt hit put set quit cut shut let cost
     beat bet swam shot stuck struck swung hung dug fled lent lit bent bound hid lay laid understood forgot froze shook stole swore
-    tore ended wed""".split()
+    tore ended outgrew overcame wed""".split()
+)
+_COMMON = frozenset(
+    """accept add admire adopt adore advise agree aim allow announce answer apply appreciate approve argue arrange arrive
+    ask attend avoid bake be become begin believe belong borrow break bring broke build buy call cancel care carry catch
+    celebrate change check choose clean climb coach collect commute compete complete consider contact continue cook cope
+    create cry cultivate cycle dance date decide decline dedicate design detest develop die disagree discover discuss
+    dislike divorce do donate draw dream drink drive drop earn eat employ encourage end engage enjoy enroll expect
+    experience explore explain express face fall fear feel fight find finish fix fly follow forget form found garden
+    gather get give go graduate grow guide handle happen hate have head hear help hike hire hold hope host hug hunt
+    imagine improve include inspire intend invest invite join jog juggle jump keep knit know launch lead learn leave lend
+    let lie lift like listen live lose look love maintain make manage marry mean measure meet mention mentor miss move
+    need notice offer open order organise organize outgrow own paint pass pay perform photograph plan plant play practice
+    practise prefer prepare present produce promise prove publish pursue put quit race raise read realise realize recall
+    receive recommend record recover refuse relax relocate remain remember rent repair reside resign rest restore retire
+    return ride run sail save say see seem sell send serve settle share shop show sing sit skate ski sleep smoke solve
+    speak spend stand start stay stop struggle study suffer suggest support surf swim switch take talk teach tell tend
+    think throw train travel treat try turn type understand undertake upgrade use value visit volunteer vote wait wake
+    walk want wash watch wear weigh welcome win wish wonder work worry write""".split()
 )
 _BOTH = frozenset("read put set quit cut shut let cost beat bet hit hurt".split())  # the same in the present
 _MODALS = frozenset("can could will would shall should may might must ought cannot".split())
@@ -27,6 +45,29 @@ _WORD = re.compile(r"[a-z]+(?:['’][a-z]+)?", re.IGNORECASE)
 def is_past_form(word: str) -> bool:
     """Of one word, lower case."""
     return word in PAST or (len(word) > 3 and word.endswith("ed") and word not in _NOT_PAST)
+
+
+def is_verb(word: str) -> bool:
+    """Whether it is a form of a common verb that a statement about somebody may begin with: "lives", "moved", "is"."""
+    low = word.lower()
+    if low in _OPENERS or low in PAST:
+        return True
+    return any(base in _COMMON for base in _bases(low))
+
+
+def _bases(low: str) -> tuple[str, ...]:
+    if low.endswith("ied"):
+        return (f"{low[:-3]}y",)
+    if low.endswith("ed"):
+        return (low[:-2], low[:-1], low[:-3])
+    if low.endswith("ies"):
+        return (f"{low[:-3]}y",)
+    return (low[:-1], low[:-2]) if low.endswith("s") else ()
+
+
+_OPENERS = (_MODALS - {"may"}) | frozenset(
+    "is are was were has had have does did am no not never really also just now often always usually".split()
+)
 
 
 def is_past(text: str) -> bool:

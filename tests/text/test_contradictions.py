@@ -1,0 +1,90 @@
+"""How a newer statement stands to an older one."""
+
+from __future__ import annotations
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from memoir_engine.text.contradictions import compare
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "stance"),
+    [
+        ("Lives in Lyon", "Lives in Berlin now", "update"),
+        ("Lives in Lyon with their cat", "Moved to Berlin", "update"),
+        ("Works as a cook at the harbour inn", "Works as a baker at the mill", "update"),
+        ("Works for Globex", "Works for Initech", "update"),
+        ("Favorite colour is blue", "Favorite colour is now green", "update"),
+        ("Choir is on Thursdays", "Choir is on Wednesdays from May on", "update"),
+        ("Is 41 years old", "Is 42 years old", "update"),
+        ("Has two children", "Has three children", "update"),
+        ("Is single", "Got married to Jo in June", "update"),
+        ("Goes swimming every Monday", "Stopped going swimming", "update"),
+        ("Sister lives in Canada", "Sister lives in Spain", "update"),
+        ("Ada Lane is employed by Globex", "Ada Lane is employed by Initech", "update"),
+        ("Loves olives", "Hates olives", "conflict"),
+        ("Eats fish", "Does not eat fish", "conflict"),
+        ("Prefers tea over coffee", "Prefers coffee over tea", "conflict"),
+        ("Prefers dark mode", "Prefers light mode", "update"),
+    ],
+)
+@pytest.mark.req("TIMEM consolidation.2", "TIMEM consolidation.4")
+def test_what_cannot_hold_beside_the_newer_statement_gives_way(old: str, new: str, stance: str) -> None:
+    assert compare(old, new).stance == stance
+
+
+@pytest.mark.parametrize(
+    ("old", "new"),
+    [
+        ("Loves pizza", "Loves sushi"),
+        ("Plays the violin", "Plays the cello"),
+        ("Visited Paris in 2019", "Visited Rome in 2021"),
+        ("Speaks French", "Speaks Spanish"),
+        ("Has a sister in Canada", "Has a brother in Spain"),
+        ("Is allergic to peanuts", "Is allergic to milk"),
+        ("Is vegetarian", "Is a software engineer"),
+        ("Works as a nurse", "Works night shifts on weekends"),
+        ("Sister lives in Canada", "Lives in Spain"),
+        ("Anna hates olives", "Loves olives"),
+        ("Was born in Paris", "Works in Paris"),
+        ("Ada Lane is employed by Globex", "Bo Lane is employed by Initech"),
+        ("", "Lives in Lyon"),
+    ],
+)
+@pytest.mark.req("TIMEM consolidation.1")
+def test_what_may_be_true_together_stands_side_by_side(old: str, new: str) -> None:
+    assert compare(old, new).stance == "none"
+
+
+@pytest.mark.parametrize(
+    ("old", "new"),
+    [
+        ("Lives in Boston", "Resides in Boston"),
+        ("Loves hiking", "Really enjoys hiking"),
+        ("Owns two cats, Luna and Milo", "Has two cats named Milo and Luna"),
+        ("Plans to visit Japan in May", "Is planning a trip to Japan in May"),
+        ("Does not eat meat", "Is vegetarian"),
+        ("Ada Lane works as a painter", "Ada Lane's occupation is painter"),
+    ],
+)
+def test_the_same_in_other_words_is_said_again(old: str, new: str) -> None:
+    assert compare(old, new).stance == "duplicate"
+
+
+@pytest.mark.req("TIMEM consolidation.3")
+def test_all_of_the_old_words_and_more_are_fuller() -> None:
+    assert compare("Lives in Boston", "Lives in an apartment in Boston near the river").stance == "complementary"
+
+
+def test_another_home_without_a_name_or_a_mark_of_change_is_not_sure() -> None:
+    found = compare("Lives in a flat by the station", "Lives in the cottage at the dam")
+
+    assert (found.stance, found.sure) == ("update", False)
+
+
+@given(st.text(max_size=60), st.text(max_size=60))
+def test_any_two_texts_have_an_answer_and_the_same_one_twice(old: str, new: str) -> None:
+    assert compare(old, new) == compare(old, new)
+    assert compare(old, old).stance in ("duplicate", "none")
