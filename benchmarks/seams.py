@@ -1,0 +1,64 @@
+"""Talks joined from several sittings, whose seams are known, and how near to them a division comes.
+
+Pk and WindowDiff look through a window of half the mean length of a sitting, moved over the talk message by message: the first
+counts the windows in which only one of both divisions has a seam, the second those in which they have different numbers of them.
+0 is perfect; a division by chance, and none at all, come near .5.
+Source: Beeferman, Berger, Lafferty 1999 (Pk); Pevzner and Hearst 2002 (WindowDiff).
+"""
+
+from __future__ import annotations
+
+import json
+import random
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+
+from benchmarks.frame import ROOT
+
+LOCOMO = ROOT.parent / "shared" / "data" / "locomo" / "locomo_public3.json"
+
+Messages = list[dict[str, Any]]
+
+
+def sittings() -> list[tuple[int, Messages]]:
+    """(which conversation, messages) of every session of LoCoMo, without times."""
+    found = []
+    for number, sample in enumerate(json.loads(LOCOMO.read_text(encoding="utf-8"))):
+        talk, n = sample["conversation"], 1
+        while f"session_{n}" in talk:
+            found.append((number, [_message(turn) for turn in talk[f"session_{n}"]]))
+            n += 1
+    return found
+
+
+def joined(chance: random.Random, *, count: int, of_one: bool) -> tuple[Messages, list[int]]:
+    """So many sittings one behind the other, in any order, and the messages at which a new one begins.
+
+    of_one: all of the same two people, else of any.
+    """
+    pool = sittings()
+    if of_one:
+        one = chance.choice(sorted({number for number, _ in pool}))
+        pool = [sitting for sitting in pool if sitting[0] == one]
+    messages: Messages = []
+    seams: list[int] = []
+    for _, sitting in chance.sample(pool, min(count, len(pool))):
+        seams += [len(messages)] if messages else []
+        messages += sitting
+    return messages, seams
+
+
+def missed(seams: Sequence[int], cuts: Sequence[int], messages: int) -> tuple[float, float]:
+    """(Pk, WindowDiff) of cuts beside the true seams; both are messages that begin a new part."""
+    window = max(2, round(messages / (len(seams) + 1) / 2))
+    true, found = (np.cumsum(np.bincount([*places], minlength=messages)) for places in (seams, cuts))
+    at = np.arange(messages - window)
+    there, here = true[at + window] - true[at], found[at + window] - found[at]
+    return float(np.mean((there > 0) != (here > 0))), float(np.mean(there != here))
+
+
+def _message(turn: dict[str, Any]) -> dict[str, Any]:
+    caption = turn.get("blip_caption")
+    return {"role": "user", "name": turn["speaker"], "content": f"{turn['text']} [{caption}]" if caption else turn["text"]}
