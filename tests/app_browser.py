@@ -11,6 +11,8 @@ Visit = Callable[[str], Page]
 Served = Callable[..., str]
 
 PATIENCE_MS = 60_000
+AT_REST = """() => document.getAnimations().every(
+  each => each.playState !== 'running' || each.effect.getComputedTiming().iterations === Infinity)"""
 BAKERY = (
     "The sourdough starter lives in the cold room and is fed twice a week with rye flour and water. "
     "Bread is baked on Tuesdays; the dough rests overnight and the oven is heated with beech wood. "
@@ -44,7 +46,8 @@ def cells(within: Page | Locator, text: str) -> Locator:
 
 
 def pick(page: Page, label: re.Pattern[str], option: re.Pattern[str]) -> None:
-    """Open a list and take one of it by keys: a click can land beside a field that is still sliding into its place."""
+    """Open a list and take one of it by keys, once nothing moves: a list opened in a part that still unfolds shuts again."""
+    page.wait_for_function(AT_REST)
     page.get_by_role("combobox", name=label).press("ArrowDown")
     page.get_by_role("option", name=option).click()
 
