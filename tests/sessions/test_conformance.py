@@ -1,0 +1,352 @@
+"""What a session promises, on every backend alike."""
+
+from __future__ import annotations
+
+import json
+from datetime import UTC, datetime, timedelta
+from pathlib import Path
+from typing import Any
+
+import pytest
+from langchain_core.messages import AIMessage, HumanMessage, SystemMessage, ToolMessage, messages_from_dict, messages_to_dict
+
+from memoir_engine import Memory
+from memoir_engine.errors import (
+    ConversationInputMissing,
+    FormatUnknown,
+    HistoryRefused,
+    InvalidSetting,
+    MessageRefused,
+    NotAllowed,
+    SessionNotFound,
+)
+from set_clock import SetClock
+
+NOON = datetime(2026, 5, 17, 12, tzinfo=UTC)
+CALLING = [
+    {"role": "system", "content": "Be brief."},
+    {"role": "user", "content": "How warm is it in Oslo?"},
+    {
+        "role": "assistant",
+        "content": "",
+        "tool_calls": [{"id": "c1", "type": "function", "function": {"name": "weather", "arguments": '{"city": "Oslo"}'}}],
+    },
+    {"role": "tool", "tool_call_id": "c1", "content": "12 °C"},
+    {"role": "assistant", "content": "12 °C."},
+]
+
+
+def texts(memory: Memory, session: str = "s") -> list[str]:
+    return [one.text for one in memory.sessions.get_session_history(session)]
+
+
+def say(memory: Memory, *said: str, session: str = "s") -> None:
+    memory.sessions.append(
+        session, [{"role": "user" if i % 2 == 0 else "assistant", "content": one} for i, one in enumerate(said)]
+    )
+
+
+@pytest.mark.req("MEMOLLA F-01-01")
+def test_what_is_said_is_kept_in_order_of_time_with_empty_metadata_and_the_time_of_now(mia: Memory):
+    before = datetime.now(UTC)
+    first = mia.add_conversation("s", "user", "Where is the tea?")
+    mia.add_conversation("s", "assistant", "In the blue tin.", metadata={"model": "m", "n": [1, 2.5, None]})
+    kept = mia.sessions.get_session_history("s")
+    assert [(one.role, one.content, one.metadata) for one in kept] == [
+        ("user", "Where is the tea?", {}),
+        ("assistant", "In the blue tin.", {"model": "m", "n": [1, 2.5, None]}),
+    ]
+    assert kept[0] == first
+    assert before - timedelta(seconds=1) <= first.created_at <= kept[1].created_at
+    assert first.created_at.utcoffset() == timedelta(0)
+
+
+@pytest.mark.req("MEMOLLA F-01-01", "SESSION 3.2")
+def test_a_message_said_earlier_stands_before_what_was_said_later(mia: Memory):
+    for hour, text in ((2, "second"), (1, "first"), (3, "third")):
+        mia.add_conversation("s", "user", text, ts=NOON + timedelta(hours=hour))
+    kept = mia.sessions.get_session_history("s")
+    assert [one.content for one in kept] == ["first", "second", "third"]
+    assert kept[0].created_at == NOON + timedelta(hours=1)
+
+
+@pytest.mark.req("MEMOLLA F-01-02")
+@pytest.mark.parametrize(
+    ("session", "content"), [("", "x"), (" ", "x"), (None, "x"), ("s", ""), ("s", "  "), ("s", None), ("s", 7)]
+)
+def test_a_missing_session_or_content_is_refused_in_memolla_s_words_and_nothing_is_stored(
+    mia: Memory, session: Any, content: Any
+):
+    head = mia.audit.head()
+    with pytest.raises(ConversationInputMissing) as refused:
+        mia.add_conversation(session, "user", content)
+    assert str(refused.value) == "[mem][E001] session_id and content are required"
+    assert (mia.sessions.list_sessions(), mia.audit.head()) == ((), head)
+
+
+@pytest.mark.req("MEMOLLA F-01-02")
+@pytest.mark.parametrize(
+    "wrong",
+    [
+        {"content": "a\x00b"},
+        {"content": "\ud800"},
+        {"role": ""},
+        {"role": 3},
+        {"metadata": {"n": float("nan")}},
+        {"metadata": ["no"]},
+        {"ts": datetime(2026, 1, 1)},
+        {"ts": "yesterday"},
+        {"ts": 3},
+        {"session_id": "x" * 201},
+    ],
+    ids=lambda wrong: next(iter(wrong)),
+)
+def test_what_no_database_keeps_is_refused_by_name_and_nothing_is_stored(mia: Memory, wrong: dict[str, Any]):
+    head = mia.audit.head()
+    with pytest.raises(InvalidSetting, match=next(iter(wrong))):
+        mia.add_conversation(**({"session_id": "s", "role": "user", "content": "x"} | wrong))
+    assert mia.audit.head() == head
+
+
+@pytest.mark.req("SESSION 1.1")
+def test_a_new_session_gets_an_id_of_its_own(mia: Memory):
+    one, other = mia.sessions.create(), mia.sessions.create(metadata={"topic": "tea"})
+    assert one.session_id != other.session_id
+    assert set(mia.sessions.list_sessions()) == {one.session_id, other.session_id}
+    assert mia.sessions.get(other.session_id).metadata == {"topic": "tea"}
+
+
+@pytest.mark.req("SESSION 1.2", "SESSION 1.3")
+def test_new_messages_come_behind_all_that_was_said(mia: Memory):
+    say(mia, "one", "two")
+    say(mia, "three")
+    assert texts(mia) == ["one", "two", "three"]
+    assert [one.n for one in mia.sessions.get_session_history("s")] == [1, 2, 3]
+    assert texts(mia, "another") == []
+
+
+@pytest.mark.req("SESSION 1.5", "SESSION 3.5")
+def test_order_and_content_of_every_kind_of_message_are_kept(mia: Memory, data: Path):
+    records = json.loads((data / "langchain" / "messages_to_dict.json").read_text(encoding="utf-8"))
+    given = mia.sessions.append("s", records)
+    kept = mia.sessions.get_session_history("s")
+    assert kept == given
+    assert messages_to_dict(messages_from_dict(list(kept))) == records
+
+
+@pytest.mark.req("SESSION 3.5")
+def test_a_history_is_what_langchain_reads(mia: Memory):
+    mia.sessions.append("s", CALLING)
+    system, human, calling, result, answer = messages_from_dict(list(mia.sessions.get_session_history("s")))
+    assert isinstance(system, SystemMessage) and isinstance(human, HumanMessage) and isinstance(result, ToolMessage)
+    assert isinstance(calling, AIMessage) and calling.tool_calls[0]["args"] == {"city": "Oslo"}
+    assert (result.tool_call_id, answer.content) == ("c1", "12 °C.")
+
+
+def test_a_turn_with_one_wrong_record_is_refused_whole(mia: Memory):
+    head = mia.audit.head()
+    with pytest.raises(MessageRefused, match=r"messages\[1\]"):
+        mia.sessions.append("s", [{"role": "user", "content": "x"}, {"role": "alien", "content": "x"}])
+    assert (texts(mia), mia.audit.head()) == ([], head)
+
+
+@pytest.mark.req("SESSION 3.1", "SESSION 5.4", "SESSION 5.5")
+def test_a_session_that_was_silent_too_long_leaves_the_list_and_comes_back_when_something_is_said(mia: Memory, clock: SetClock):
+    mia.sessions.create("short", session_timeout=60)
+    say(mia, "hello", session="short")
+    say(mia, "hello", session="long")
+    clock.moved = timedelta(seconds=61)
+    assert mia.sessions.list_sessions() == ("long",)
+    assert [one.is_expired for one in mia.sessions.list(expired=True)] == [False, True]
+    assert texts(mia, "short") == ["hello"]
+    say(mia, "I am back", session="short")
+    assert mia.sessions.list_sessions() == ("short", "long")
+
+
+@pytest.mark.req("SESSION 3.1")
+def test_sessions_are_listed_last_active_first_and_page_by_page(mia: Memory):
+    for name in "abcde":
+        say(mia, "x", session=name)
+    say(mia, "y", session="b")
+    first = mia.sessions.list(limit=2)
+    assert [one.session_id for one in first] == ["b", "e"]
+    assert [one.session_id for one in mia.sessions.list(before=first[-1].number)] == ["d", "c", "a"]
+    assert (first[0].messages, first[0].turns, first[0].chars) == (2, 2, 2)
+
+
+@pytest.mark.req("SESSION 3.3")
+def test_clearing_a_session_removes_its_messages_and_nobody_else_s(mia: Memory):
+    say(mia, "secret", session="s")
+    say(mia, "kept", session="t")
+    cleared = mia.sessions.clear_session("s")
+    assert (cleared.sessions, cleared.messages) == (1, 1)
+    assert texts(mia, "s") == [] and texts(mia, "t") == ["kept"]
+    assert mia.sessions.list_sessions() == ("t",)
+    with pytest.raises(SessionNotFound):
+        mia.sessions.get("s")
+    assert mia.sessions.clear_session("s").action_id is None
+    assert mia.audit.verify().problem is None
+
+
+def test_a_cleared_session_that_goes_on_never_gives_a_number_again(mia: Memory):
+    say(mia, "one", "two")
+    mia.sessions.clear_session("s")
+    say(mia, "three")
+    assert [(one.n, one.text) for one in mia.sessions.get_session_history("s")] == [(3, "three")]
+    assert mia.audit.verify().problem is None
+
+
+@pytest.mark.req("SESSION 3.4")
+def test_clearing_all_sessions_clears_one_s_own_alone(mia: Memory, backend: Memory):
+    say(mia, "one", session="s")
+    say(mia, "two", session="t")
+    ben = backend.acting_as("Ben", user=f"ben of {mia.actor.user}")
+    say(ben, "three", session="s")
+    assert mia.sessions.clear_all_sessions().sessions == 2
+    assert mia.sessions.list_sessions() == ()
+    assert texts(ben) == ["three"]
+
+
+def test_a_session_of_another_user_is_not_there(mia: Memory, backend: Memory):
+    say(mia, "mine")
+    ben, nobody = backend.acting_as("Ben", user=f"ben of {mia.actor.user}"), backend.acting_as("Ben")
+    for other in (ben, nobody):
+        assert texts(other) == [] and "s" not in other.sessions.list_sessions()
+        for verb in (other.sessions.get, other.sessions.export_session):
+            with pytest.raises(SessionNotFound):
+                verb("s")
+        assert other.sessions.preview_retention(max_messages=1) == ()
+    assert ben.sessions.clear_session("s").sessions == 0
+    say(ben, "his")
+    assert (texts(mia), texts(ben)) == (["mine"], ["his"])
+
+
+@pytest.mark.parametrize("pair", [("mia", "Mia"), ("é", "e\u0301"), ("x", "x "), ("ß", "ss")], ids=ascii)
+def test_names_and_ids_that_a_database_takes_for_equal_are_told_apart(mia: Memory, pair: tuple[str, str]):
+    for name in pair:
+        say(mia, name, session=name)
+    assert [texts(mia, name) for name in pair] == [[pair[0]], [pair[1]]]
+
+
+def test_what_is_nobody_s_takes_a_role_to_clear(backend: Memory):
+    viewer = backend.acting_as("Vera")
+    say(viewer, "hello", session="nobody's")
+    with pytest.raises(NotAllowed):
+        viewer.sessions.clear_session("nobody's")
+    with pytest.raises(NotAllowed):
+        viewer.sessions.set_retention("nobody's", max_messages=1)
+    assert texts(viewer, "nobody's") == ["hello"]
+    backend.sessions.clear_session("nobody's")
+    assert texts(viewer, "nobody's") == []
+
+
+@pytest.mark.req("SESSION 5.1", "SESSION 5.2", "SESSION 5.3")
+def test_beyond_the_limit_only_the_last_messages_stay_and_the_system_message(mia: Memory):
+    mia.sessions.create("s", max_messages=3)
+    mia.sessions.append("s", [{"role": "system", "content": "Be brief."}])
+    say(mia, *"abcdef")
+    assert texts(mia) == ["Be brief.", "d", "e", "f"]
+    view = mia.sessions.get("s")
+    assert (view.messages, view.turns, view.chars, view.max_messages) == (4, 1, 12, 3)
+    assert mia.audit.verify().problem is None
+
+
+@pytest.mark.req("SESSION 5.3")
+@pytest.mark.parametrize(("most", "kept"), [(4, [1, 2, 3, 4, 5]), (3, [1, 3, 4, 5]), (2, [1, 5]), (1, [1, 5])])
+def test_a_tool_call_is_never_parted_from_its_result(mia: Memory, most: int, kept: list[int]):
+    mia.sessions.create("s", max_messages=most)
+    mia.sessions.append("s", CALLING)
+    assert [one.n for one in mia.sessions.get_session_history("s")] == kept
+
+
+def test_what_a_limit_would_drop_is_shown_before_it_is_set(mia: Memory, clock: SetClock):
+    say(mia, *"abcd")
+    say(mia, "x", session="short")
+    clock.moved = timedelta(hours=1)
+    (shown,) = mia.sessions.preview_retention(max_messages=2)
+    assert (shown.session_id, shown.dropped, shown.kept, shown.would_expire) == ("s", (1, 2), 2, False)
+    assert all(one.would_expire for one in mia.sessions.preview_retention(session_timeout=60))
+    assert texts(mia) == ["a", "b", "c", "d"]
+    assert mia.sessions.set_retention("s", max_messages=2).messages == 2
+    assert texts(mia) == ["c", "d"]
+    assert mia.sessions.preview_retention(max_messages=2) == ()
+    assert mia.audit.verify().problem is None
+
+
+@pytest.mark.req("SESSION 6.1", "SESSION 6.2", "SESSION 6.5")
+def test_an_export_is_json_with_all_metadata_that_langchain_reads(mia: Memory):
+    mia.sessions.append("s", [{**CALLING[0], "at": NOON.isoformat()}, *CALLING[1:]])
+    mia.add_conversation("s", "user", "Thanks", metadata={"mood": "glad"})
+    told = json.loads(mia.sessions.export_session("s"))
+    kept = mia.sessions.get_session_history("s")
+    assert told["session_id"] == "s"
+    assert [record["at"] for record in told["messages"]] == [one.created_at.isoformat() for one in kept]
+    assert [record["type"] for record in told["messages"]] == ["system", "human", "ai", "tool", "ai", "human"]
+    assert told["messages"][2]["data"]["tool_calls"][0]["args"] == {"city": "Oslo"}
+    assert told["messages"][5]["data"]["metadata"] == {"mood": "glad"}
+    assert [one.content for one in messages_from_dict(told["messages"])] == [one.content for one in kept]
+
+
+@pytest.mark.req("SESSION 6.3")
+def test_an_export_comes_back_as_a_new_session_with_the_same_messages_and_times(mia: Memory):
+    mia.sessions.create("s", metadata={"topic": "weather"})
+    mia.sessions.append("s", CALLING)
+    told = mia.sessions.export_session("s")
+    report = mia.sessions.import_session(told)
+    assert (report.is_new, report.added, report.known, report.records) == (True, 5, 0, 5)
+    assert report.session_id != "s"
+    mine, theirs = (mia.sessions.get_session_history(one) for one in ("s", report.session_id))
+    assert [(one.kind, one.content, one.rest, one.created_at) for one in mine] == [
+        (one.kind, one.content, one.rest, one.created_at) for one in theirs
+    ]
+    assert mia.sessions.get(report.session_id).metadata == {"topic": "weather"}
+    mia.sessions.clear_session("s")
+    assert mia.sessions.import_session(told).session_id == "s"
+    assert texts(mia) == [one.text for one in mine]
+
+
+@pytest.mark.req("SESSION 6.3")
+def test_an_existing_session_gets_the_messages_it_lacks(mia: Memory):
+    mia.add_conversation("s", "user", "one")
+    mia.sessions.append("s", [{"role": "user", "content": "ok"}, {"role": "user", "content": "ok"}])
+    told = mia.sessions.export_session("s")
+    assert mia.sessions.import_session(told, "s").added == 0
+    more = json.loads(told)
+    more["messages"] += [{"type": "ai", "data": {"content": "two", "id": "x2"}}, {"type": "human", "data": {"content": "ok"}}]
+    report = mia.sessions.import_session(json.dumps(more), "s")
+    assert (report.added, report.known, report.is_new) == (2, 3, False)
+    assert sorted(texts(mia)) == ["ok", "ok", "ok", "one", "two"]
+
+
+@pytest.mark.req("SESSION 6.4")
+def test_invalid_records_are_named_with_their_reasons_and_nothing_comes(mia: Memory, data: Path):
+    wrong = [each["record"] for each in json.loads((data / "langchain" / "invalid_records.json").read_text(encoding="utf-8"))]
+    records = [{"role": "user", "content": "fine"}, *wrong]
+    report = mia.sessions.import_session(records, "s", dry_run=True)
+    assert [one.where for one in report.refused] == [f"messages[{number}]" for number in range(1, len(records))]
+    assert all(one.problem for one in report.refused)
+    with pytest.raises(HistoryRefused, match=r"5 of 6 records are refused, the first is messages\[1\]"):
+        mia.sessions.import_session(records, "s")
+    assert mia.sessions.list_sessions() == ()
+
+
+@pytest.mark.req("SESSION 6.4")
+@pytest.mark.parametrize("wrong", ["", "no JSON", "{}", "7", '{"messages": 3}', b"\xff\xfe", {"a": 1}, 7, None], ids=repr)
+def test_what_is_no_conversation_is_refused(mia: Memory, wrong: Any):
+    with pytest.raises((FormatUnknown, InvalidSetting)):
+        mia.sessions.import_session(wrong)
+    assert mia.sessions.list_sessions() == ()
+
+
+def test_a_dry_run_says_what_would_come_and_stores_nothing(mia: Memory):
+    head = mia.audit.head()
+    report = mia.sessions.import_session([{"role": "user", "content": "hi", "at": NOON.isoformat()}], "s", dry_run=True)
+    assert (report.added, report.is_new, report.dry_run, report.first_at) == (1, True, True, NOON)
+    assert (mia.sessions.list_sessions(), mia.audit.head()) == ((), head)
+
+
+def test_records_without_a_time_stay_where_they_stand_among_those_that_have_one(mia: Memory):
+    records = [{"role": "user", "content": text} for text in "abc"]
+    records[1]["at"] = NOON.isoformat()
+    mia.sessions.import_session(records, "s")
+    assert texts(mia) == ["a", "b", "c"]

@@ -1,0 +1,19 @@
+"""A clock that a test sets."""
+
+from __future__ import annotations
+
+from datetime import datetime, timedelta
+
+
+class SetClock:
+    """Shows a beginning and how far it was moved since."""
+
+    def __init__(self, beginning: datetime) -> None:
+        self._beginning = beginning
+        self.moved = timedelta()
+
+    def now(self) -> datetime:
+        return self._beginning + self.moved
+
+    def tick_ms(self) -> float:
+        return self.now().timestamp() * 1000
