@@ -13,7 +13,7 @@ from collections.abc import Iterable, Iterator
 from datetime import UTC, datetime, timedelta
 from typing import Any
 
-from sqlalchemy import Select, func, insert, select, update
+from sqlalchemy import Select, bindparam, func, insert, select, update
 
 from memoir_engine.errors import ActionNotFound
 from memoir_engine.results import Action, AuditEvent, AuditHead
@@ -28,13 +28,18 @@ GENESIS = "0" * 64
 BEGINNING = stamp(datetime(1970, 1, 1, tzinfo=UTC))
 _MICROSECOND = timedelta(microseconds=1)
 
+# made once: a conversation chains a turn at a time, and making a statement takes longer than running it
+_HOLD_HEAD = select(t.audit_head).where(t.audit_head.c.id == 1).with_for_update()
+_MOVE_HEAD = update(t.audit_head).where(t.audit_head.c.id == 1).values(seq=bindparam("s"), hash=bindparam("h"), at=bindparam("a"))
+_ADD_ACTION, _ADD_EVENTS = insert(t.action), insert(t.audit_event)
+
 
 class OpenAction:
     """An action being written: `add` its events, then `seal` it. Holds the lock on the head from the start."""
 
     def __init__(self, tx: Tx, *, verb: str, actor: str, clock: Clock, action_id: str | None = None) -> None:
         self._tx = tx
-        head = tx.execute(select(t.audit_head).where(t.audit_head.c.id == 1).with_for_update()).one()
+        head = tx.execute(_HOLD_HEAD).one()
         self._seq: int = head.seq
         self._hash: str = head.hash
         self._at = max(clock.now().astimezone(UTC), moment_of(head.at) + _MICROSECOND)
@@ -56,7 +61,7 @@ class OpenAction:
         body = {"reason": None if reason is None else check_text(reason, "reason"), **more}
         self._row |= {"run_id": run_id, "undoes": undoes, "payload": payloads.put(self._tx, [body])[0]}
         self._row = seal(t.action, [self._row])[0]
-        self._tx.execute(insert(t.action), [self._row])
+        self._tx.execute(_ADD_ACTION, [self._row])
 
     def add(self, kind: str, /, *, payload: str | None = None, **body: Any) -> int:
         """Append an event; its seq. `body` holds ids, numbers and digests."""
@@ -74,10 +79,9 @@ class OpenAction:
         for row in self._rows:
             row["prev_hash"] = previous
             previous = row["hash"] = link(row["seq"], row["at"], self.id, row["kind"], row["body"], row["payload"], previous)
-        self._tx.execute(insert(t.audit_event), self._rows)
+        self._tx.execute(_ADD_EVENTS, self._rows)
         last = self._rows[-1]
-        moved = {"seq": last["seq"], "hash": previous, "at": last["at"]}
-        self._tx.execute(update(t.audit_head).where(t.audit_head.c.id == 1).values(**moved))
+        self._tx.execute(_MOVE_HEAD, {"s": last["seq"], "h": previous, "a": last["at"]})
         return AuditHead(last["seq"], previous, moment_of(last["at"]))
 
 

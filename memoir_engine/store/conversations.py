@@ -32,7 +32,10 @@ from memoir_engine.text.messages import Message, base_kind
 VERB = "converse"
 OPENS = "open_session"
 
+_ADD = insert(t.message)
+_COUNTED = ("last_at", "last_n", "messages", "turns", "chars")
 _GROW = update(t.session).where(t.session.c.number == bindparam("which"))
+_GROW = _GROW.values({name: bindparam(f"new_{name}") for name in _COUNTED})
 
 
 @dataclass(frozen=True)
@@ -81,7 +84,7 @@ def append(
         row = _open(tx, action, user, session_id, metadata)
     first = row.last_n + 1
     sealed = seal(t.message, [_row(row.number, first + i, one, action.at, run_id) for i, one in enumerate(coming)])
-    tx.execute(insert(t.message), sealed)
+    tx.execute(_ADD, sealed)
     action.add(
         "session.said",
         session=row.number,
@@ -97,7 +100,7 @@ def append(
         "chars": row.chars + sum(len(one["content"]) for one in sealed),
     }
     gone = trim(tx, action, row.number, grown, row.max_messages or most)
-    tx.execute(_GROW.values(**grown), {"which": row.number})
+    tx.execute(_GROW, {"which": row.number, **{f"new_{name}": grown[name] for name in _COUNTED}})
     action.seal()
     return Turn(row.number, first, action.at, action.id, gone)
 

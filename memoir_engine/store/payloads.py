@@ -15,6 +15,8 @@ from memoir_engine.store import tables as t
 from memoir_engine.store.canon import canonical, digest, parse, salts
 from memoir_engine.store.types import Tx, portions
 
+_ADD = insert(t.payload)
+
 
 def put(tx: Tx, bodies: Sequence[dict[str, Any]]) -> list[str]:
     """Store them; their digests in the same order."""
@@ -23,7 +25,7 @@ def put(tx: Tx, bodies: Sequence[dict[str, Any]]) -> list[str]:
         text = canonical(body)
         rows.append({"digest": digest(salt, text), "salt": salt, "body": text})
     if rows:
-        tx.execute(insert(t.payload), rows)
+        tx.execute(_ADD, rows)
     return [row["digest"] for row in rows]
 
 
