@@ -1,0 +1,62 @@
+"""How new facts stand to the known ones beside them, by rules of the language.
+
+Invariant: each new fact gets one verdict, which names only known facts shown beside it and of the same subject. What is not
+plain is marked as not sure, for a person to decide.
+Source: TIMEM "Consolidation Rules"; verified/offline-model.md §4.8.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from memoir_engine.prompts.consolidate import Statement, read
+from memoir_engine.text.alike import subject_key
+from memoir_engine.text.contradictions import Comparison, compare
+
+GONE = ("update", "conflict")
+
+
+def answer(text: str, schema: dict[str, Any]) -> dict[str, Any]:
+    """text: a consolidate prompt."""
+    meeting = read(text)
+    known = {one.number: one for one in meeting.known}
+    return {"verdicts": [_verdict(new, [known[at] for at in new.near if at in known]) for new in meeting.new]}
+
+
+def _verdict(new: Statement, beside: list[Statement]) -> dict[str, Any]:
+    """Said again comes first; then what no longer holds, all of it; then what it makes fuller."""
+    found = [(one.number, _compared(one, new)) for one in beside]
+    for stance in ("duplicate", "gone", "complementary"):
+        hits = [(number, seen) for number, seen in found if seen.stance == stance or (stance == "gone" and seen.stance in GONE)]
+        if hits:
+            chosen = hits if stance == "gone" else hits[:1]
+            first = next((seen for _, seen in chosen if not seen.sure), chosen[0][1])
+            return _said(new, first, [number for number, _ in chosen])
+    return _said(new, Comparison("none"), [])
+
+
+def _compared(known: Statement, new: Statement) -> Comparison:
+    """The statements as they are; where the subject is not in them, those of two subjects do not meet."""
+    if subject_key(known.subject) != subject_key(new.subject):
+        return Comparison("none")
+    return compare(_bare(known), _bare(new))
+
+
+def _bare(one: Statement) -> str:
+    """Without the name of its subject at the beginning, so that "Ada lives in Lyon" meets "Lives in Berlin"."""
+    subject = one.subject.strip()
+    if not subject or " " in subject or not one.content.casefold().startswith(f"{subject.casefold()} "):
+        return one.content
+    rest = one.content[len(subject) :].strip()
+    return rest[:1].upper() + rest[1:]
+
+
+def _said(new: Statement, seen: Comparison, known: list[int]) -> dict[str, Any]:
+    return {
+        "new": new.number,
+        "relation": seen.stance,
+        "known": known,
+        "merged": new.content if seen.stance == "complementary" else "",
+        "sure": seen.sure,
+        "why": seen.why,
+    }
