@@ -12,6 +12,8 @@ from memoir_engine.chunking import (
     chunk_text,
     compare_token_counts,
     count_tokens,
+    read_transcript,
+    sample_transcript,
     token_method,
 )
 from memoir_engine.config import ConversationSettings, MemoirConfig
@@ -85,6 +87,7 @@ from memoir_engine.results import (
     RunComparison,
     RunDetail,
     RunView,
+    SearchResult,
     SessionView,
     SettingView,
     SignOff,
@@ -178,6 +181,7 @@ __all__ = [
     "RunView",
     "SampleQuestion",
     "SessionView",
+    "SearchResult",
     "SettingView",
     "SignOff",
     "SignOffPreview",
@@ -199,5 +203,7 @@ __all__ = [
     "chunk_text",
     "compare_token_counts",
     "count_tokens",
+    "read_transcript",
+    "sample_transcript",
     "token_method",
 ]

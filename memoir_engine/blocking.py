@@ -16,9 +16,10 @@ from memoir_engine.conversing import Conversed
 from memoir_engine.helpers import Helpers
 from memoir_engine.memory import AsyncMemory
 from memoir_engine.proposing import Review
-from memoir_engine.results import Estimate, Exported, IngestResult, ModelCheck, Overview, QueryResult, SettingView
+from memoir_engine.results import Estimate, Exported, IngestResult, ModelCheck, Overview, QueryResult, SearchResult, SettingView
 from memoir_engine.run import Actor, Role
 from memoir_engine.samples import SampleQuestion
+from memoir_engine.searched import Day, Kinds, Sources
 from memoir_engine.telling import OnEvent
 
 T = TypeVar("T")
@@ -146,6 +147,28 @@ class Memory(Conversed):
             on_event=on_event,
         )
         return self._wait("query", given)
+
+    def search(
+        self,
+        query: str,
+        top_k: int = 5,
+        alpha: float = 0.5,
+        fanout: int = 2,
+        *,
+        sources: Sources = None,
+        kinds: Kinds = None,
+        since: Day | None = None,
+        until: Day | None = None,
+    ) -> list[SearchResult]:
+        """Passages of sources and of the actor's own conversations, best first, by words and by vectors (MEMOLLA F-03).
+
+        alpha: the share of the vectors, 0 to 1. fanout: top_k · fanout candidates come from each side. sources, kinds: only of
+        these; `conversation` is a kind. since, until: only what is dated between, both included, as ISO 8601 of a year, month or
+        day. Where the vectors cannot be had the words alone answer: `mode` and `reason` of each result say so.
+        Raises TopKInvalid (E004), QuestionEmpty (E301), InvalidSetting.
+        """
+        given = self._async.search(query, top_k, alpha, fanout, sources=sources, kinds=kinds, since=since, until=until)
+        return self._wait("search", given)
 
     def what_if(self, run_id: str, decision_id: int, take: Iterable[int], *, on_event: OnEvent | None = None) -> QueryResult:
         """A finished question once more with other options taken at one decision; a run of its own beside the original.

@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from memoir_engine.index.lexical import LexicalIndex
+    from memoir_engine.search.collections import Collections
     from memoir_engine.store.database import Database
     from memoir_engine.store.evidence import TreeCache
 
@@ -20,14 +21,17 @@ if TYPE_CHECKING:
 class Keeper:
     """`problem` says why a cache lags behind, None when none does."""
 
-    def __init__(self, db: Database, cache: TreeCache, lexical: LexicalIndex) -> None:
+    def __init__(self, db: Database, cache: TreeCache, lexical: LexicalIndex, passages: Collections) -> None:
         self._db = db
+        self._passages = passages
         self._cache = cache
         self._lexical = lexical
         self._lock = threading.Lock()
         self._pool = ThreadPoolExecutor(1, thread_name_prefix="memoir-caches")
         self._next: Future[None] | None = None
         self._looking_back = threading.Lock()
+        self._cutting = threading.Lock()
+        self._all_cut = False  # every source of an older store has its passages
         self._then: tuple[int, int, LexicalIndex] | None = None  # its seq, and how many erasures there had been
         self.problem: str | None = None
 
@@ -48,18 +52,33 @@ class Keeper:
             if before and self._db.read(lambda tx: erasures.since(tx, before)):
                 self._lexical.compact()  # what is removed is only marked so; its words would stay in the file
 
+    def cut_missing(self) -> None:
+        """Sources that came before there were passages, or were imported, get theirs: once, each in a transaction of its own.
+
+        Whoever searches calls it first; what is cut stands, so a process that ends half-way is gone on with.
+        """
+        from memoir_engine.store import passages
+
+        with self._cutting:
+            while not self._all_cut:
+                found = self._db.read(passages.uncut)
+                for number in found:
+                    self._db.write(lambda tx, number=number: passages.cut_source(tx, number), operation="passages")  # type: ignore[misc]
+                self._all_cut = not found
+
     def erased(self) -> None:
         """Caches let go of what was erased, now; then what the database file keeps of it is overwritten."""
         with self._looking_back:
             self._then = None
         self._cache.forget_the_past()
+        self._pool.submit(self._passages.forget).result()
         self._pool.submit(self._round).result()
 
     def go_on(self) -> None:
-        """With what a process before this one was to overwrite and did not."""
-        from memoir_engine.store import compaction
+        """With what a process before this one was to do and did not."""
+        from memoir_engine.store import compaction, passages
 
-        if self._db.read(compaction.is_due):
+        if self._db.read(lambda tx: compaction.is_due(tx) or bool(passages.uncut(tx, limit=1))):
             self.later()
 
     def words(self, seq: int | None) -> LexicalIndex:
@@ -90,6 +109,8 @@ class Keeper:
         try:
             self._cache.current()
             self.catch_up()
+            self.cut_missing()
+            self._passages.catch_up()
             self._cache.persist()
             compaction.finish(self._db)
             self.problem = None

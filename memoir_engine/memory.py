@@ -34,6 +34,7 @@ from memoir_engine.run import Actor, Role
 from memoir_engine.running import Verb
 from memoir_engine.samples import SampleQuestion, questions
 from memoir_engine.sampling import samples_verb
+from memoir_engine.searching import AsyncSearches
 from memoir_engine.starting import begin
 from memoir_engine.telling import OnEvent, listeners
 from memoir_engine.uploads import Upload
@@ -42,7 +43,7 @@ from memoir_engine.wiring import Engine, open_engine
 T = TypeVar("T")
 
 
-class AsyncMemory(Conversed):
+class AsyncMemory(Conversed, AsyncSearches):
     """Open with settings, or with a MemoirConfig; `close()` (or `async with`) ends its pools and handles."""
 
     def __init__(

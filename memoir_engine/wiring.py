@@ -18,32 +18,25 @@ from typing import TYPE_CHECKING
 from memoir_engine.background import LOOP, BackgroundLoop
 from memoir_engine.config import Resolved
 from memoir_engine.errors import (
-    CostCapReached,
-    CostUnknown,
     DatabaseError,
     DataDirUnusable,
     IngestionCancelled,
-    MemoirError,
     MemoryClosed,
-    ModelBusy,
-    ModelError,
-    ModelQuotaSpent,
-    ModelServerFailed,
-    ModelTimedOut,
-    ModelUnreachable,
 )
-from memoir_engine.events import Waiting, Warned
+from memoir_engine.events import Waiting
 from memoir_engine.keeping import Keeper
-from memoir_engine.prompts import Prompt
 from memoir_engine.run import Clock, Run, SystemClock
 from memoir_engine.running import HEARTBEAT_S, Runner
 from memoir_engine.waiting import WaitingList
 
 if TYPE_CHECKING:
+    from memoir_engine.embedding import Embedder
+    from memoir_engine.facts.nearness import Nearness
     from memoir_engine.index.lexical import LexicalIndex
-    from memoir_engine.llm.attempts import Reply
     from memoir_engine.llm.client import ModelClient
     from memoir_engine.llm.tokens import TokenCounter
+    from memoir_engine.search.collections import Collections
+    from memoir_engine.search.vectoring import Vectoring
     from memoir_engine.store.database import Database
     from memoir_engine.store.evidence import TreeCache
     from memoir_engine.store.types import Tx
@@ -51,7 +44,6 @@ if TYPE_CHECKING:
 
 LEASE_S = 15.0  # a planner that shows no life for this long is taken to be dead
 EXPIRED_S = 15.0  # a run without a heartbeat for this long is interrupted
-UNAVAILABLE = (ModelUnreachable, ModelBusy, ModelTimedOut, ModelServerFailed, ModelQuotaSpent)
 POLL_S = 0.2  # how often a waiting ingestion looks whether another process has ended
 
 
@@ -68,6 +60,10 @@ class Engine:
     lexical: LexicalIndex
     runner: Runner
     keeper: Keeper
+    embedder: Embedder
+    passages: Collections
+    vectoring: Vectoring
+    nearness: Nearness
     waiting: WaitingList = field(default_factory=WaitingList)
     fallback: ModelClient | None = None  # asked only when the configured model is not to be had
     loop: BackgroundLoop = LOOP
@@ -88,8 +84,9 @@ class Engine:
         for run_id in self.runner.ids():
             self.runner.leave(run_id)
         self.keeper.close()
-        for client in filter(None, (self.client, self.fallback)):
+        for client in filter(None, (self.client, self.fallback, self.embedder)):
             self.loop.wait(client.close())
+        self.passages.close()
         self.loop.release()
         self.db.close()
 
@@ -164,87 +161,18 @@ class Engine:
                 await self.db.awrite(lambda tx: lease.renew(tx, owner, now=self.clock.now()), operation="a lease")
 
 
-class Asking:
-    """The model as one run sees it: capped, and stopped when somebody cancels."""
-
-    def __init__(self, engine: Engine, run: Run, stopped: MemoirError) -> None:
-        self._engine = engine
-        self._run = run
-        self._stopped = stopped
-        self.warnings: list[str] = []  # that another model answers, and why
-        self._client = engine.client
-        self._cap = engine.resolved.config.max_cost
-        self._in_flight = 0.0  # what the calls under way may cost
-
-    async def __call__(self, prompt: Prompt, *, reuse: bool = True) -> Reply:
-        if self._run.cancellation.asked:
-            raise self._stopped
-        if self._cap is None:
-            return await self._asked(prompt, reuse)
-        unpriced = await asyncio.to_thread(self._unpriced)
-        if unpriced is not None:
-            return await self._repeated(prompt, reuse, CostUnknown(cap=self._cap, model=unpriced))
-        return await self._within(self._cap, prompt, reuse)
-
-    async def _within(self, cap: float, prompt: Prompt, reuse: bool) -> Reply:
-        """The cap holds before a call is made, those under way included: afterwards it would be paid for.
-
-        What the run has spent before it was resumed counts too.
-        """
-        likely, spent = await asyncio.to_thread(self._likely, prompt), self._run.ledger.spent
-        if spent >= cap or spent + self._in_flight + likely > cap:
-            return await self._repeated(prompt, reuse, CostCapReached(spent=spent, cap=cap))
-        self._in_flight += likely
-        try:
-            return await self._asked(prompt, reuse)
-        finally:
-            self._in_flight -= likely
-
-    async def _repeated(self, prompt: Prompt, reuse: bool, refused: MemoirError) -> Reply:
-        """Nothing may be asked; but what was paid for before costs nothing."""
-        paid = await self._client.repeat(prompt, self._run) if reuse else None
-        if paid is None:
-            raise refused
-        return paid
-
-    async def _asked(self, prompt: Prompt, reuse: bool) -> Reply:
-        """By the model that is configured; by its fall-back, where there is one, once it is not to be had (MEMOIR 7.4)."""
-        client, fallback = self._client, self._engine.fallback
-        try:
-            return await client.ask(prompt, self._run, reuse=reuse)
-        except UNAVAILABLE as failed:
-            if fallback is None or client is fallback:
-                raise
-            self._fall_back(fallback, failed)
-            return await fallback.ask(prompt, self._run, reuse=reuse)
-
-    def _fall_back(self, fallback: ModelClient, failed: ModelError) -> None:
-        """For the rest of the run: asking a model that is down before each call would cost its whole patience every time."""
-        if self._client is not fallback:
-            self._client = fallback
-            self.warnings.append(f"{fallback.name!r} answers for the rest of this run: {failed}")
-            self._run.emit(Warned("model", self.warnings[-1]))
-
-    def _unpriced(self) -> str | None:
-        """Whoever may be asked and has no known price, by name; the fall-back too, before anything is asked."""
-        from memoir_engine.llm.prices import cost
-
-        clients = filter(None, (self._engine.client, self._engine.fallback))
-        return next((client.name for client in clients if cost(client.choice, 1, 1) is None), None)
-
-    def _likely(self, prompt: Prompt) -> float:
-        """What the prompt alone will cost at least."""
-        from memoir_engine.llm.prices import cost
-
-        tokens = self._engine.tokens.count(prompt.instructions) + self._engine.tokens.count(prompt.text)
-        return cost(self._client.choice, tokens, 0) or 0.0
-
-
 def open_engine(resolved: Resolved, clock: Clock | None = None) -> Engine:
     """Open what is configured. Raises ConfigurationError or DatabaseError, with nothing left open."""
+    from memoir_engine.facts.nearness import Nearness
     from memoir_engine.index.lexical import LexicalIndex
+    from memoir_engine.index.vectors import Matrices
+    from memoir_engine.indexing import nearest_of
     from memoir_engine.llm.client import ModelClient
+    from memoir_engine.llm.embeddings import open_embedder
     from memoir_engine.llm.tokens import counter
+    from memoir_engine.search.collections import Collections
+    from memoir_engine.search.said import SaidPassages
+    from memoir_engine.search.vectoring import Vectoring
     from memoir_engine.store.database import Database
     from memoir_engine.store.evidence import TreeCache
     from memoir_engine.text.sought import SEARCH_TOKENIZER, sought
@@ -254,19 +182,36 @@ def open_engine(resolved: Resolved, clock: Clock | None = None) -> Engine:
     client = ModelClient.open(config, resolved.secrets)
     second = config.model_copy(update={"model": config.fallback_model})
     fallback = ModelClient.open(second, resolved.secrets) if config.fallback_model else None
+    embedder = open_embedder(config, resolved.secrets)
     _make_folder(config.data_dir)
     db = Database.open(str(config.database_url), clock=clock, depth=config.hierarchy_depth)
     try:
         lexical = LexicalIndex.open(config.data_dir / "bm25", sought, tokeniser_id=SEARCH_TOKENIZER)
         cache = TreeCache(db, depth=config.hierarchy_depth)
+        passages = Collections(db, config.data_dir, SaidPassages(db, config.zone), nearest_of(resolved, db))
     except BaseException:
         db.close()
         raise
     LOOP.acquire()
-    runner, keeper = Runner(db, clock, LOOP), Keeper(db, cache, lexical)
+    runner, keeper = Runner(db, clock, LOOP), Keeper(db, cache, lexical, passages)
     db.on_retry = runner.retried
     keeper.go_on()
-    return Engine(resolved, clock, db, client, counter(client.name), cache, lexical, runner, keeper, fallback=fallback)
+    return Engine(
+        resolved,
+        clock,
+        db,
+        client,
+        counter(client.name),
+        cache,
+        lexical,
+        runner,
+        keeper,
+        embedder,
+        passages,
+        Vectoring(db, embedder, passages),
+        Nearness(db, embedder, Matrices()),
+        fallback=fallback,
+    )
 
 
 def _make_folder(folder: Path) -> None:

@@ -13,6 +13,7 @@ import math
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, replace
 from functools import cached_property
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -21,8 +22,12 @@ from memoir_engine.index.documents import Documents, Keys, Mask, Numbers, join
 
 Scores = NDArray[np.float32]
 
-K1 = 1.5
-B = 0.75
+
+class Weighing(NamedTuple):
+    """How much a repeated word (k1) and a text's length (b, 0 to 1) count."""
+
+    k1: float = 0.9
+    b: float = 0.4
 
 
 @dataclass(frozen=True, eq=False)
@@ -41,10 +46,6 @@ class Segment:
     starts: Keys  # (n_terms + 1,)
 
     @cached_property
-    def places(self) -> dict[int, int]:
-        return {int(key): row for row, key in enumerate(self.documents.keys)}
-
-    @cached_property
     def living(self) -> int:
         return int(self.alive.sum())
 
@@ -54,14 +55,30 @@ class Segment:
 
     def without(self, keys: Iterable[int]) -> Segment:
         """The same with those documents masked; keys it does not hold are passed over."""
-        gone = [row for key in set(keys) if (row := self.places.get(key)) is not None and self.alive[row]]
-        if not gone:
+        gone = self.documents.rows_of(keys)
+        gone = gone[self.alive[gone]]
+        if not len(gone):
             return self
         alive, holding = self.alive.copy(), self.holding.copy()
         alive[gone] = False
-        for row in gone:
+        for row in gone.tolist():
             holding[np.unique(self._tokens(row))] -= 1
         return replace(self, alive=alive, holding=holding)
+
+    def repinned(self, mean_length: float, weighing: Weighing) -> Segment:
+        """The same scores as if it had been built for another mean length of all.
+
+        A share is tf / (tf + K) with K = k1·(1 − b + b·length / mean length), so the count of a word comes back out of it.
+        """
+        if mean_length == self.mean_length or not len(self.shares):
+            return replace(self, mean_length=mean_length)
+        lengths = self.documents.lengths
+        before, after = (
+            (weighing.k1 * (1 - weighing.b + weighing.b * lengths / mean)).astype(np.float32)[self.rows]
+            for mean in (self.mean_length, mean_length)
+        )
+        times = np.rint(self.shares * before / (1 - self.shares))
+        return replace(self, mean_length=mean_length, shares=(times / (times + after)).astype(np.float32))
 
     def rest(self) -> Segment:
         """The living documents alone; what only removed ones held is gone, words included."""
@@ -81,7 +98,9 @@ class Segment:
             if number is not None:
                 column = slice(self.starts[number], self.starts[number + 1])
                 total[self.rows[column]] += self.shares[column] * np.float32(weight)
-        found = np.flatnonzero(total * self.alive)
+        if self.living < len(self.documents):
+            total[~self.alive] = 0
+        found = np.flatnonzero(total != 0)  # of truth values: many times faster than of floats
         return self.documents.keys[found], total[found]
 
     def _tokens(self, row: int) -> Numbers:
@@ -93,7 +112,7 @@ def rarity(holding: int, documents: int) -> float:
     return math.log(1 + (documents - holding + 0.5) / (holding + 0.5))
 
 
-def build(documents: Documents, mean_length: float) -> Segment:
+def build(documents: Documents, mean_length: float, weighing: Weighing) -> Segment:
     """mean_length: of all documents there are, in tokens."""
     if not len(documents.tokens):
         none = np.zeros(0, np.int32)
@@ -101,8 +120,8 @@ def build(documents: Documents, mean_length: float) -> Segment:
     from bm25s import BM25
 
     ratio = documents.mean_length / mean_length
-    spread = 1 - B + B * ratio
-    engine = BM25(k1=K1 * spread, b=B * ratio / spread, method="lucene")
+    spread = 1 - weighing.b + weighing.b * ratio
+    engine = BM25(k1=weighing.k1 * spread, b=weighing.b * ratio / spread, method="lucene")
     built = engine.build_index_from_ids(range(len(documents.numbers)), documents.rows(), show_progress=False)
     holding = np.diff(built["indptr"]).astype(np.int32)
     own = np.log(1 + (len(documents) - holding + 0.5) / (holding + 0.5))  # `rarity`, of all terms at once

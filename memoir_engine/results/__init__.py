@@ -56,6 +56,7 @@ from memoir_engine.results.history import (
     Moment,
     TreeChanges,
 )
+from memoir_engine.results.knowledge import Knowledge, Reindexed
 from memoir_engine.results.moving import Exported
 from memoir_engine.results.outcomes import (
     ChunkSummary,
@@ -87,6 +88,7 @@ from memoir_engine.results.review import (
     StepsPreview,
     Verdict,
 )
+from memoir_engine.results.searching import SearchResult
 from memoir_engine.results.signing import SignOff, SignOffPreview
 from memoir_engine.results.splitting import SplitGroup, SplitProposal
 
@@ -155,6 +157,7 @@ __all__ = [
     "RunDetail",
     "RunView",
     "SessionView",
+    "SearchResult",
     "SettingView",
     "SignOff",
     "SignOffPreview",
@@ -174,4 +177,6 @@ __all__ = [
     "Verdict",
     "WordChange",
     "with_rank",
+    "Knowledge",
+    "Reindexed",
 ]

@@ -88,7 +88,7 @@ def test_a_plug_in_is_found_by_its_name_and_named_where_another_is_refused(plugg
 
 def test_dimensions_the_offline_embedder_does_not_have_are_refused_where_it_was_named():
     resolved = resolve(environ={}, embedder="offline", embedder_dims=1536)
-    with pytest.raises(InvalidSetting, match="embedder_dims = 1536 is invalid: the offline embedder has 384"):
+    with pytest.raises(InvalidSetting, match="embedder_dims = 1536 is invalid: the offline embedder has 512"):
         open_embedder(resolved.config, resolved.secrets)
     unnamed = resolve(environ={}, embedder_dims=1536)
-    assert open_embedder(unnamed.config, unnamed.secrets).dim == 384
+    assert open_embedder(unnamed.config, unnamed.secrets).dim == 512

@@ -1,0 +1,194 @@
+"""The passages of the workspace and those of each user, as indexes that stand where SQL stands before they are asked.
+
+The workspace's are kept on disk; those of a user in memory, made when that user searches.
+Invariant: an index holds one owner's passages alone, so what is not asked of an owner's index cannot be found in it; whatever
+becomes of the files, what is missing is taken in from SQL.
+Source: DESIGN §2.3, §6 (who and whose), §8 (indexes); MEMOLLA F-02-02.
+"""
+
+from __future__ import annotations
+
+import threading
+from collections import OrderedDict
+from collections.abc import Callable, Sequence
+from pathlib import Path
+
+from memoir_engine.index.lexical import LexicalIndex
+from memoir_engine.nearest import NearestIndex, NearestUnavailable
+from memoir_engine.search.said import SaidPassages
+from memoir_engine.store import embeddings, ids, passages
+from memoir_engine.store.database import Database
+from memoir_engine.store.identity import identity
+from memoir_engine.store.owners import WORKSPACE
+from memoir_engine.store.passages import Found
+from memoir_engine.store.types import Tx
+from memoir_engine.text.ranked import PASSAGE_TOKENIZER, ranked
+
+MOST_USERS = 64  # whose words are kept in memory
+AT_ONCE = 100_000  # passages whose texts are held while they are taken in
+
+NearestOf = Callable[[str, str, int], NearestIndex]  # of an owner, an embedder, a length
+
+
+class Collections:
+    """Safe for threads. folder: of the words of the workspace, None keeps them in memory. nearest: gives an index of vectors."""
+
+    def __init__(self, db: Database, folder: Path | None, said: SaidPassages, nearest: NearestOf) -> None:
+        self._db = db
+        self._folder = folder
+        self._said = said
+        self._nearest = nearest
+        self._lock = threading.Lock()
+        self._catching_up = threading.RLock()
+        self._workspace: LexicalIndex | None = None
+        self._users: OrderedDict[str, LexicalIndex] = OrderedDict()
+        self._opened: dict[tuple[str, int], NearestIndex] = {}  # the workspace's vectors, by embedder and length
+
+    def cut(self, owner: str) -> None:
+        """What was said in conversations becomes passages."""
+        for each in _owners(owner):
+            self._said.catch_up(each)
+
+    def indexed(self, tx: Tx, found: Sequence[Found]) -> dict[int, str]:
+        """What is searched of passages, by id: words of sources as they stand, of conversations with who spoke, when, to what."""
+        return {one.id: one.text for one in found if one.text is not None} | self._said.indexed(tx, found)
+
+    def words(self, owner: str) -> list[LexicalIndex]:
+        """The workspace's and, where there is an owner, that owner's; each with all that stands."""
+        owners = _owners(owner)
+        indexes = [self._words(each) for each in owners]
+        for each, index in zip(owners, indexes, strict=True):
+            self._take_words(each, index)
+        return indexes
+
+    def vectors(self, owner: str, embedder: str, dim: int) -> list[NearestIndex]:
+        """The same of vectors. Raises NearestUnavailable."""
+        return [self._take_vectors(each, embedder, dim) for each in _owners(owner)]
+
+    def catch_up(self) -> None:
+        """The words of the workspace, so that a search need not."""
+        self.words(WORKSPACE)
+
+    def forget(self) -> None:
+        """After an erasure: words of what is gone stay in no file and no memory."""
+        with self._catching_up:
+            self._said.forget()
+            with self._lock:
+                self._users.clear()
+            index = self._words(WORKSPACE)
+            self._take_words(WORKSPACE, index)
+            index.compact()
+            self._note_erasures()
+            self._drop_vectors()
+
+    def close(self) -> None:
+        """Let go of files and locks."""
+        with self._lock:
+            opened, self._opened = self._opened, {}
+        for index in opened.values():
+            index.close()
+
+    def _drop_vectors(self) -> None:
+        """Of the workspace, on disk too; the next search opens them anew and feeds them."""
+        with self._lock:
+            opened, self._opened = self._opened, {}
+        for index in opened.values():
+            if index.health.ok:
+                index.clear()
+            index.close()
+
+    def clear(self) -> None:
+        """Start from nothing: the next search takes everything in anew."""
+        self._said.forget()
+        with self._lock:
+            self._users.clear()
+        self._words(WORKSPACE).clear()
+        self._drop_vectors()
+
+    def _words(self, owner: str) -> LexicalIndex:
+        with self._lock:
+            if owner == WORKSPACE:
+                if self._workspace is None:
+                    folder = self._folder and self._folder / "passages"
+                    tokeniser = f"{PASSAGE_TOKENIZER} of {identity(self._db)}"  # files of another store read as none
+                    self._workspace = LexicalIndex.open(folder, ranked, tokeniser_id=tokeniser)
+                return self._workspace
+            found = self._users.pop(owner, None)
+            self._users[owner] = found = found or LexicalIndex.open(None, ranked, tokeniser_id=PASSAGE_TOKENIZER)
+            while len(self._users) > MOST_USERS:
+                self._users.popitem(last=False)
+            return found
+
+    def _take_words(self, owner: str, index: LexicalIndex) -> None:
+        now = self._db.read(ids.searched)
+        if index.high_water == now:
+            return
+        with self._catching_up:
+            if index.high_water > now or (owner == WORKSPACE and self._was_erased()):  # beyond it: SQL stands as it once did
+                index.clear()
+            while self._portion(owner, index):
+                pass
+
+    def _portion(self, owner: str, index: LexicalIndex) -> bool:
+        """Whether there may be more."""
+        before = index.high_water
+
+        def work(tx: Tx) -> tuple[int, list[tuple[int, str]], tuple[int, ...], bool]:
+            changed = passages.changed(tx, before, owner=owner, limit=AT_ONCE)
+            texts = self.indexed(tx, changed.added)
+            return changed.seq, sorted(texts.items()), changed.removed, changed.seq < ids.searched(tx)
+
+        seq, texts, removed, more = self._db.read(work)
+        if seq > before:
+            index.take_in(texts, removed, seq)
+        return more
+
+    def _take_vectors(self, owner: str, embedder: str, dim: int) -> NearestIndex:
+        index = self._index_of(owner, embedder, dim)
+        if not index.health.ok:
+            raise NearestUnavailable(index.health)
+        with self._catching_up:
+            before = index.high_water
+            now = self._db.read(ids.searched)
+            if before > now:  # SQL stands as it once did
+                index.clear()
+                before = 0
+            if before != now:
+                changed = self._db.read(lambda tx: embeddings.changed(tx, embedder, dim, before, owner=owner))
+                keys, vectors = changed.added.keys.tolist(), changed.added.vectors
+                index.take_in(keys, vectors, changed.removed, changed.seq, since=before)
+        return index
+
+    def _index_of(self, owner: str, embedder: str, dim: int) -> NearestIndex:
+        """The workspace's stays open; those of users come and go."""
+        if owner != WORKSPACE:
+            return self._nearest(owner, embedder, dim)
+        with self._lock:
+            if (embedder, dim) not in self._opened:
+                self._opened[embedder, dim] = self._nearest(owner, embedder, dim)
+            return self._opened[embedder, dim]
+
+    # what was erased while this process did not look: masked rows would keep its words on disk
+
+    def _was_erased(self) -> bool:
+        mark = self._mark()
+        if mark is None:
+            return False
+        told = mark.read_text(encoding="utf-8").strip() if mark.is_file() else "0"
+        if told == str(self._db.read(ids.erasures)):
+            return False
+        self._note_erasures()
+        return True
+
+    def _note_erasures(self) -> None:
+        mark = self._mark()
+        if mark is not None:
+            mark.write_text(str(self._db.read(ids.erasures)), encoding="utf-8")
+
+    def _mark(self) -> Path | None:
+        return self._folder and self._folder / "passages.erasures"
+
+
+def _owners(owner: str) -> list[str]:
+    """Whose passages somebody finds."""
+    return [WORKSPACE] if owner == WORKSPACE else [WORKSPACE, owner]

@@ -1,0 +1,212 @@
+"""The verb search: a query in, ranked passages out, by words and by vectors.
+
+Invariant: whatever keeps the vectors from being asked, the words answer, and the result says so; only what a caller gave wrongly,
+or the database itself, raises. What asks a server is a run, each of its requests in the ledger; what asks nobody is none.
+Source: MEMOLLA F-03; API "Knowledge, conversations, search"; DESIGN §6 (who and whose).
+"""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+from memoir_engine import searched
+from memoir_engine.errors import CostCapReached, CostUnknown, MemoirError, ModelError, QueryCancelled
+from memoir_engine.nearest import Health, NearestUnavailable
+from memoir_engine.results import SearchResult
+from memoir_engine.run import Actor, Run, new_id
+from memoir_engine.running import Verb
+from memoir_engine.searched import Day, Kinds, Sources
+from memoir_engine.wiring import Engine
+
+if TYPE_CHECKING:
+    from memoir_engine.embedding import Vectors
+    from memoir_engine.search.fusion import Fused
+    from memoir_engine.search.ranking import Asked, Vectored
+    from memoir_engine.store.sifting import Sieve
+    from memoir_engine.store.types import Tx
+
+W01 = "[mem][W01] dense index unavailable, fallback to bm25"
+
+_log = logging.getLogger(__name__)
+
+
+class Ranked(NamedTuple):
+    """health: of the vectors; not ok where the words alone were asked."""
+
+    found: list[Fused]
+    health: Health
+
+
+@dataclass(frozen=True)
+class Silent:
+    """The ledger of what asks nobody."""
+
+    sent: int = 0
+    reused: int = 0
+    spent: float = 0.0
+
+    async def record(self, attempt: Any) -> int:
+        raise AssertionError("an embedder that asks a server is given a run")
+
+    async def paid(self, fingerprint: str) -> None:
+        return None
+
+
+class AsyncSearches:
+    """The verb as coroutines have it."""
+
+    _engine: Engine
+    _actor: Actor
+
+    async def search(
+        self,
+        query: str,
+        top_k: int = 5,
+        alpha: float = 0.5,
+        fanout: int = 2,
+        *,
+        sources: Sources = None,
+        kinds: Kinds = None,
+        since: Day | None = None,
+        until: Day | None = None,
+    ) -> list[SearchResult]:
+        """Passages of sources and of the actor's own conversations, best first, by words and by vectors (MEMOLLA F-03).
+
+        alpha: the share of the vectors, 0 to 1. fanout: top_k · fanout candidates come from each side. sources, kinds: only of
+        these; `conversation` is a kind. since, until: only what is dated between, both included, as ISO 8601 of a year, month or
+        day. Where the vectors cannot be had the words alone answer: `mode` and `reason` of each result say so.
+        Raises TopKInvalid (E004), QuestionEmpty (E301), InvalidSetting.
+        """
+        asked, sieve = searched.asked(query, top_k, alpha, fanout), searched.sieve(sources, kinds, since, until)
+        return await self._engine.loop.bridge(_searched(self._engine, self._actor, asked, sieve), verb="search")
+
+
+async def _searched(engine: Engine, actor: Actor, asked: Asked, sieve: Sieve) -> list[SearchResult]:
+    if engine.embedder.lexical:
+        run = Run(new_id(engine.clock.now()), "search", actor, engine.clock, Silent())
+        return await _search(engine, actor, asked, sieve, run)
+    outcome = await engine.runner.perform(_verb(engine, actor, asked, sieve), actor)
+    if isinstance(outcome, MemoirError):
+        raise outcome
+    return outcome
+
+
+def _verb(engine: Engine, actor: Actor, asked: Asked, sieve: Sieve) -> Verb[list[SearchResult] | MemoirError]:
+    async def work(run: Run) -> list[SearchResult] | MemoirError:
+        return await _search(engine, actor, asked, sieve, run)
+
+    def record(outcome: list[SearchResult] | MemoirError) -> dict[str, Any]:
+        return {} if isinstance(outcome, MemoirError) else {"passages": [one.passage_id for one in outcome]}
+
+    limits = {name: value for name, value in vars(sieve).items() if value is not None}
+    request = {"query": asked.query, "top_k": asked.top_k, "alpha": asked.alpha, "fanout": asked.fanout, **limits}
+    return Verb("search", request, None, work, lambda _run, error: error, QueryCancelled, record)
+
+
+async def _search(engine: Engine, actor: Actor, asked: Asked, sieve: Sieve, run: Run) -> list[SearchResult]:
+    from memoir_engine.store.owners import owner_key
+
+    owner = owner_key(actor.user)
+    await asyncio.to_thread(engine.passages.cut, owner)
+    vector, health = await _vectored(engine, owner, asked.query, run)
+    ranked = await asyncio.to_thread(_ranked, engine, owner, asked, sieve, vector, health)
+    if not ranked.health.ok:
+        _log.warning(W01, extra={"reason": ranked.health.reason, "remedy": ranked.health.remedy})
+    return await asyncio.to_thread(_told, engine, actor, owner, asked, ranked)
+
+
+async def _vectored(engine: Engine, owner: str, query: str, run: Run) -> tuple[Vectors | None, Health]:
+    """The query's vector, once the passages have theirs; or why there is none."""
+    from memoir_engine.store.owners import WORKSPACE
+
+    try:
+        for each in dict.fromkeys((WORKSPACE, owner)):
+            await engine.vectoring.catch_up(each, run)
+        vectors = await engine.embedder.embed([query], run)
+    except (ModelError, CostCapReached, CostUnknown) as failed:
+        return None, Health(False, failed.message, failed.remedy)
+    return vectors[0], Health(True)
+
+
+def _ranked(engine: Engine, owner: str, asked: Asked, sieve: Sieve, vector: Vectors | None, health: Health) -> Ranked:
+    from memoir_engine.search.ranking import limited, rank
+    from memoir_engine.store.sifting import sifted
+
+    words = engine.passages.words(owner)
+    if not sieve.is_open:
+        asked = limited(asked, engine.db.read(lambda tx: sifted(tx, owner, sieve)))
+    if vector is None:
+        return Ranked(rank(asked, words, None), health)
+    for last in (False, True):  # what it held may turn out damaged when it is asked: it is fed anew, once
+        try:
+            return Ranked(rank(asked, words, _side(engine, owner, vector)), health)
+        except NearestUnavailable as cannot:
+            health = cannot.health
+            if last or not _is_well(engine, owner, vector):
+                break
+    return Ranked(rank(asked, words, None), health if not health.ok else Health(False, "the index of vectors was damaged"))
+
+
+def _side(engine: Engine, owner: str, vector: Vectors) -> Vectored:
+    from memoir_engine.search.ranking import Vectored
+    from memoir_engine.store import embeddings
+
+    name, dim = engine.embedder.id, len(vector)
+    indexes = engine.passages.vectors(owner, name, dim)
+
+    def vectors_of(keys: list[int]) -> Any:
+        return engine.db.read(lambda tx: embeddings.of(tx, "passage", keys, name, dim))
+
+    return Vectored(vector, indexes, engine.embedder.lexical, vectors_of)
+
+
+def _is_well(engine: Engine, owner: str, vector: Vectors) -> bool:
+    try:
+        return all(index.health.ok for index in engine.passages.vectors(owner, engine.embedder.id, len(vector)))
+    except NearestUnavailable:
+        return False
+
+
+def _told(engine: Engine, actor: Actor, owner: str, asked: Asked, ranked: Ranked) -> list[SearchResult]:
+    """The best that still stand, with their texts."""
+    from memoir_engine.store import told_passages
+
+    def work(tx: Tx) -> dict[int, told_passages.Told]:
+        found: dict[int, told_passages.Told] = {}
+        for start in range(0, len(ranked.found), asked.top_k):
+            some = [one.key for one in ranked.found[start : start + asked.top_k]]
+            found |= told_passages.told(tx, some, owner=owner)
+            if len(found) >= asked.top_k:
+                break
+        return found
+
+    texts = engine.db.read(work)
+    best = [one for one in ranked.found if one.key in texts][: asked.top_k]
+    return [_result(engine, one, texts[one.key], ranked.health) for one in best]
+
+
+def _result(engine: Engine, one: Fused, told: Any, health: Health) -> SearchResult:
+    return SearchResult(
+        score=one.score,
+        score_bm25=one.score_bm25,
+        score_dense=one.score_dense,
+        raw_bm25=one.raw_bm25,
+        raw_dense=one.raw_dense,
+        passage_id=one.key,
+        text=told.text,
+        start=told.start,
+        end=told.end,
+        doc_id=told.doc_id,
+        source_id=told.source_id,
+        source_name=told.source_name,
+        session_id=told.session_id,
+        message_ids=told.message_ids,
+        kind=told.kind,
+        dated=told.dated,
+        mode="hybrid" if health.ok else "bm25_only",
+        reason=None if health.ok else " ".join(filter(None, (f"{health.reason.rstrip('.')}.", health.remedy))),
+        embedder=engine.embedder.id if health.ok else None,
+    )
