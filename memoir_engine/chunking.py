@@ -21,6 +21,7 @@ from memoir_engine.text.cutting import boundary, semantic, sliding
 from memoir_engine.text.cutting.dividing import divide
 from memoir_engine.text.cutting.limits import limits_for
 from memoir_engine.text.cutting.strategies import CHUNKERS, Chunker, Embed
+from memoir_engine.text.transcripts import read_transcript
 from memoir_engine.text.turns import utterances
 
 __all__ = [
@@ -32,6 +33,8 @@ __all__ = [
     "chunk_text",
     "compare_token_counts",
     "count_tokens",
+    "read_transcript",
+    "sample_transcript",
     "token_method",
 ]
 
@@ -145,6 +148,13 @@ def compare_token_counts(
         advice = "Give the actual counts with the texts, as {text: tokens}, or name a model of OpenAI's."
         raise InvalidSetting(name="model", value=model, problem="its actual counts are not known here", advice=advice)
     return compared(counter.counts(listed).tolist(), actual, method=counter.method, actual_by=actual_by)
+
+
+def sample_transcript() -> str:
+    """A conversation of several subjects, of our own writing, as one would paste it."""
+    from memoir_engine.samples import transcripts
+
+    return transcripts()[0].data.decode()
 
 
 def _settings(config: ConversationSettings | None, given: dict[str, Any]) -> ConversationSettings:

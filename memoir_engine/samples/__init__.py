@@ -36,6 +36,11 @@ def conversations() -> tuple[Sample, ...]:
     return _read("conversations")
 
 
+def transcripts() -> tuple[Sample, ...]:
+    """Conversations as one pastes them, several subjects in each; for looking at, not for storing."""
+    return _read("transcripts")
+
+
 def questions() -> tuple[SampleQuestion, ...]:
     held = json.loads(_folder("questions.json").read_text(encoding="utf-8"))
     return tuple(SampleQuestion(entry["text"], entry["about"]) for entry in held)

@@ -12,11 +12,11 @@ from datetime import datetime
 from typing import Any
 
 from memoir_engine.errors import MessageRefused
-from memoir_engine.text.messages import Message, parsed
+from memoir_engine.text.messages import Message, moment, parsed
 
 _PERSON = frozenset(("user", "human"))
-_PLAIN = frozenset(("user", "assistant", "system", "human", "ai", "tool"))
-_OWN = frozenset(("role", "content", "id", "at", "name"))
+_ROLES = frozenset(("user", "assistant", "system", "human", "ai", "tool", "developer"))
+_TIMES = ("at", "ts", "created_at", "timestamp")  # where a record may have its time, the first one counts
 
 
 @dataclass(frozen=True, slots=True)
@@ -35,8 +35,9 @@ class Utterance:
 
 
 def utterances(messages: Sequence[Any]) -> list[Utterance]:
-    """Messages in any shape that the engine reads: role and content, LangChain's records, or read ones.
+    """Messages in any shape that the engine reads: role and content, LangChain's records, or messages of a session.
 
+    Their time may stand in `at`, `ts`, `created_at` or `timestamp`, as an aware datetime or in ISO 8601.
     Raises MessageRefused (E801) naming the place of the first that is none, or whose time has no zone.
     """
     if isinstance(messages, str | bytes | Mapping) or not isinstance(messages, Sequence):
@@ -47,25 +48,32 @@ def utterances(messages: Sequence[Any]) -> list[Utterance]:
 def _read(message: Any, index: int) -> Utterance:
     if isinstance(message, Utterance):
         return message
-    if isinstance(message, dict) and message.keys() <= _OWN:
-        role, content, at = message.get("role"), message.get("content"), message.get("at")
-        if role in _PLAIN and isinstance(content, str) and (at is None or _is_aware(at)):
-            given = message.get("id")
-            return Utterance(str(index) if given is None else str(given), role, content, at, message.get("name"))
-    if not isinstance(message, Message):
+    if isinstance(message, dict):
+        role, content = message.get("role"), message.get("content")
+        if "type" not in message and role in _ROLES and isinstance(content, str):
+            given, name = message.get("id"), message.get("name")
+            return Utterance(str(index) if given is None else str(given), role, content, _time(message, index), name)
         message = parsed(_plain(message, index), f"messages[{index}]")
-    return Utterance(message.id or str(index), message.speaker, message.text, message.said_at, message.name)
+    if isinstance(message, Message):
+        return Utterance(message.id or str(index), message.speaker, message.text, message.said_at, message.name)
+    if not isinstance(getattr(message, "text", None), str) or not isinstance(getattr(message, "role", None), str):
+        raise MessageRefused(where=f"messages[{index}]", problem=f"it is {type(message).__name__}, not a record")
+    at = message.created_at if hasattr(message, "created_at") else None
+    return Utterance(message.id or str(index), message.role, message.text, at, message.name)
 
 
-def _plain(message: Any, index: int) -> Any:
-    """Times as text, as records have them."""
-    at = message.get("at") if isinstance(message, dict) else None
-    if not isinstance(at, datetime):
-        return message
-    if not _is_aware(at):
-        raise MessageRefused(where=f"messages[{index}]", problem="its time has no zone")
-    return {**message, "at": at.isoformat()}
+def _time(message: Mapping[str, Any], index: int) -> datetime | None:
+    value = next((message[name] for name in _TIMES if message.get(name) is not None), None)
+    if value is None:
+        return None
+    at = value if isinstance(value, datetime) else moment(value)
+    if at is None or at.tzinfo is None or at.utcoffset() is None:
+        problem = "its time has no zone" if isinstance(value, datetime) else f"its time {value!r:.60} is none, or has no zone"
+        raise MessageRefused(where=f"messages[{index}]", problem=problem)
+    return at
 
 
-def _is_aware(at: Any) -> bool:
-    return isinstance(at, datetime) and at.tzinfo is not None and at.utcoffset() is not None
+def _plain(message: Mapping[str, Any], index: int) -> dict[str, Any]:
+    """Its time as records have it."""
+    at = _time(message, index)
+    return {**message, **({} if at is None else {"at": at.isoformat()})}
