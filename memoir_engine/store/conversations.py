@@ -92,13 +92,7 @@ def append(
         count=len(sealed),
         digest=roll_up(one["digest"] for one in sealed),
     )
-    grown = {
-        "last_at": action.at,
-        "last_n": first + len(sealed) - 1,
-        "messages": row.messages + len(sealed),
-        "turns": row.turns + sum(base_kind(one.kind) == "human" for one in coming),
-        "chars": row.chars + sum(len(one["content"]) for one in sealed),
-    }
+    grown = _grown(row, sealed, action.at)
     gone = trim(tx, action, row.number, grown, row.max_messages or most)
     tx.execute(_GROW, {"which": row.number, **{f"new_{name}": grown[name] for name in _COUNTED}})
     action.seal()
@@ -165,6 +159,16 @@ def _open(
         timeout_s=timeout_s,
     )
     return find(tx, user, session_id)
+
+
+def _grown(row: Any, added: Sequence[dict[str, Any]], at: datetime) -> dict[str, Any]:
+    return {
+        "last_at": at,
+        "last_n": row.last_n + len(added),
+        "messages": row.messages + len(added),
+        "turns": row.turns + sum(base_kind(one["kind"]) == "human" for one in added),
+        "chars": row.chars + sum(len(one["content"]) for one in added),
+    }
 
 
 def _row(number: int, n: int, message: Message, at: datetime, run_id: str | None) -> dict[str, Any]:

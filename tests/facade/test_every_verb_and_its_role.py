@@ -27,6 +27,8 @@ ADDING = {
     "load_samples",
     "helpers.confirm",
     "start",
+    "add_conversation",
+    *(f"sessions.{verb}" for verb in ("add", "append", "create", "import_session")),
 }  # a source of one's own; `start` per verb below
 OWN_RUNS = {"jobs.cancel", "jobs.resume", "jobs.wait", "helpers.cancel"}  # those of another are tested below
 READING = {
@@ -47,6 +49,8 @@ READING = {
         for verb in ("queue", "item", "of_chunk", "preview_steps", "preview_undo", "preview_sign_off", "sign_offs")
     ),
     "review.proposal",
+    *(f"sessions.{verb}" for verb in ("list", "list_sessions", "get", "get_session_history", "export_session")),
+    "sessions.preview_retention",
     *(f"reports.{verb}" for verb in ("source", "category", "run", "person")),
 }
 FREE = OPENING | ASKING | ADDING | OWN_RUNS | READING

@@ -13,12 +13,13 @@ from sqlalchemy.pool import NullPool
 
 from memoir_engine.ledger import Attempt
 from memoir_engine.results import AuditCheck
-from memoir_engine.store import calls, decisions, erasures, runs, sign_offs, verify
+from memoir_engine.store import calls, conversations, decisions, erasures, runs, sign_offs, verify
 from memoir_engine.store import tables as t
 from memoir_engine.store.address import address
 from memoir_engine.store.database import Database
 from memoir_engine.store.plan import NewChoice
 from memoir_engine.store.types import metadata
+from memoir_engine.text.messages import Message
 from small_plans import SteadyClock
 from small_stores import Store
 
@@ -61,7 +62,17 @@ def fill(store: Store) -> None:
     done = store.db.write(lambda tx: sign_offs.sign(tx, "source", 1, **signing))
     store.undo(done.action_id)
     store.db.write(lambda tx: sign_offs.sign(tx, "source", 2, **signing))
+    converse(store)
     store.db.write(lambda tx: erasures.erase(tx, 2, actor="Mia", reason="asked for", clock=clock))
+
+
+def converse(store: Store) -> None:
+    """A conversation with a limit of its own that a message went over."""
+    who: dict[str, Any] = {"actor": "Mia", "clock": store.clock}
+    kept: dict[str, Any] = {"max_messages": 2, "timeout_s": 60.0, "metadata": {"a": 1}}
+    store.db.write(lambda tx: conversations.open_session(tx, "mia", "s", action_id="a" * 26, **kept, **who))
+    said = [Message("human", text, id=text, name="Mia", rest={"metadata": {"n": 1}}) for text in ("one", "two", "three")]
+    store.db.write(lambda tx: conversations.append(tx, "mia", "s", said, action_id="b" * 26, run_id="c" * 26, **who))
 
 
 @pytest.fixture(scope="module")
