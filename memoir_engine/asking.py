@@ -13,11 +13,12 @@ from datetime import datetime
 from typing import TYPE_CHECKING, Any, Literal
 
 from memoir_engine import given
+from memoir_engine.capped import Asking
 from memoir_engine.errors import InvalidSetting, MemoirError, QueryCancelled
 from memoir_engine.results import Decision, QueryResult
 from memoir_engine.run import Actor, Listener, Run
 from memoir_engine.running import Verb
-from memoir_engine.wiring import Asking, Engine
+from memoir_engine.wiring import Engine
 
 if TYPE_CHECKING:
     from memoir_engine.query.pipeline import Asked

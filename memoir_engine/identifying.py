@@ -10,12 +10,13 @@ from collections.abc import Callable
 from typing import Any
 
 from memoir_engine import given
+from memoir_engine.capped import Asking
 from memoir_engine.errors import IngestionCancelled, MemoirError, NotAllowed
 from memoir_engine.events import HelperReady
 from memoir_engine.results import Action, Helper
 from memoir_engine.run import Actor, Listener, Run, new_id
 from memoir_engine.running import Verb
-from memoir_engine.wiring import Asking, Engine
+from memoir_engine.wiring import Engine
 
 
 def set_helper(engine: Engine, actor: Actor, source_id: int, text: str, reason: str | None) -> Action:

@@ -11,6 +11,7 @@ from contextlib import suppress
 from dataclasses import asdict, dataclass, field, replace
 from typing import TYPE_CHECKING, Any
 
+from memoir_engine.capped import Asking
 from memoir_engine.errors import HelperNeeded, IngestionCancelled, MemoirError, NothingChanges
 from memoir_engine.estimating import foreseen
 from memoir_engine.events import Estimated, FileRead, HelperRequested, Warned
@@ -19,7 +20,7 @@ from memoir_engine.results import ErrorReport, Estimate, IngestResult, Source
 from memoir_engine.run import Actor, Listener, Run
 from memoir_engine.running import Verb
 from memoir_engine.uploads import UNNAMED, Upload
-from memoir_engine.wiring import Asking, Engine, digest, subject_of
+from memoir_engine.wiring import Engine, digest, subject_of
 
 if TYPE_CHECKING:
     from memoir_engine.files import Document

@@ -13,13 +13,14 @@ from typing import TYPE_CHECKING, Any
 
 from memoir_engine import given
 from memoir_engine.acting import ReviewView
+from memoir_engine.capped import Asking
 from memoir_engine.errors import LimitReached, MemoirError, NothingChanges, QueryCancelled, RunNotFound
 from memoir_engine.identifying import needs_auditor
 from memoir_engine.results import Category, SplitGroup, SplitProposal
 from memoir_engine.run import Actor, Listener, Run
 from memoir_engine.running import Verb
 from memoir_engine.telling import OnEvent, listeners
-from memoir_engine.wiring import Asking, Engine
+from memoir_engine.wiring import Engine
 
 if TYPE_CHECKING:
     from memoir_engine.prompts.split import Crowded, Item, Parsed
