@@ -26,7 +26,7 @@ Kinds = Iterable[str] | None
 _ISO = re.compile(r"\d{4}(-(0[1-9]|1[0-2])(-(0[1-9]|[12]\d|3[01]))?)?")
 
 
-def asked(query: object, top_k: object, alpha: object, fanout: object) -> Asked:
+def asked(query: object, top_k: object, alpha: object, fanout: object, candidates: object = False) -> Asked:
     from memoir_engine.search.fusion import check
     from memoir_engine.search.ranking import Asked
 
@@ -43,7 +43,7 @@ def asked(query: object, top_k: object, alpha: object, fanout: object) -> Asked:
         raise InvalidSetting(name="top_k", value=most, problem=f"it is more than {MOST_FOUND}", advice="Ask for fewer.")
     share = _share(alpha)
     check(most, share, wide)
-    return Asked(words, most, share, min(wide, MOST_FOUND))
+    return Asked(words, most, share, min(wide, MOST_FOUND), everything=given.flag("candidates", candidates))
 
 
 def _share(value: object) -> float:

@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 from memoir_engine import searched
 from memoir_engine.errors import CostCapReached, CostUnknown, MemoirError, ModelError, QueryCancelled
 from memoir_engine.nearest import Health, NearestUnavailable
-from memoir_engine.results import SearchResult
+from memoir_engine.results import Searchable, SearchResult
 from memoir_engine.run import Actor, Run, new_id
 from memoir_engine.running import Verb
 from memoir_engine.searched import Day, Kinds, Sources
@@ -72,16 +72,33 @@ class AsyncSearches:
         kinds: Kinds = None,
         since: Day | None = None,
         until: Day | None = None,
+        candidates: bool = False,
     ) -> list[SearchResult]:
         """Passages of sources and of the actor's own conversations, best first, by words and by vectors (MEMOLLA F-03).
 
         alpha: the share of the vectors, 0 to 1. fanout: top_k · fanout candidates come from each side. sources, kinds: only of
         these; `conversation` is a kind. since, until: only what is dated between, both included, as ISO 8601 of a year, month or
         day. Where the vectors cannot be had the words alone answer: `mode` and `reason` of each result say so.
+        candidates: all of them, best first, not the first top_k alone: what another alpha ranks otherwise.
         Raises TopKInvalid (E004), QuestionEmpty (E301), InvalidSetting.
         """
-        asked, sieve = searched.asked(query, top_k, alpha, fanout), searched.sieve(sources, kinds, since, until)
+        asked, sieve = searched.asked(query, top_k, alpha, fanout, candidates), searched.sieve(sources, kinds, since, until)
         return await self._engine.loop.bridge(_searched(self._engine, self._actor, asked, sieve), verb="search")
+
+    def searchable(self) -> Searchable:
+        """What there is to be searched, and by which embedder."""
+        from memoir_engine.store.owners import WORKSPACE, owner_key
+        from memoir_engine.store.passages import count
+        from memoir_engine.store.sifting import kinds
+
+        owner, embedder = owner_key(self._actor.user), self._engine.embedder
+        self._engine.passages.cut(owner)
+
+        def work(tx: Tx) -> Searchable:
+            passages = sum(count(tx, each) for each in {WORKSPACE, owner})
+            return Searchable(passages, kinds(tx, owner), embedder.id, embedder.lexical)
+
+        return self._engine.db.read(work)
 
 
 async def _searched(engine: Engine, actor: Actor, asked: Asked, sieve: Sieve) -> list[SearchResult]:
@@ -110,6 +127,8 @@ async def _search(engine: Engine, actor: Actor, asked: Asked, sieve: Sieve, run:
     from memoir_engine.store.owners import owner_key
 
     owner = owner_key(actor.user)
+    if not engine.keeper.all_cut:
+        await asyncio.to_thread(engine.keeper.cut_missing)
     await asyncio.to_thread(engine.passages.cut, owner)
     vector, health = await _vectored(engine, owner, asked.query, run)
     ranked = await asyncio.to_thread(_ranked, engine, owner, asked, sieve, vector, health)
@@ -174,17 +193,20 @@ def _told(engine: Engine, actor: Actor, owner: str, asked: Asked, ranked: Ranked
     """The best that still stand, with their texts."""
     from memoir_engine.store import told_passages
 
+    most = len(ranked.found) if asked.everything else asked.top_k
+
     def work(tx: Tx) -> dict[int, told_passages.Told]:
         found: dict[int, told_passages.Told] = {}
-        for start in range(0, len(ranked.found), asked.top_k):
-            some = [one.key for one in ranked.found[start : start + asked.top_k]]
-            found |= told_passages.told(tx, some, owner=owner)
-            if len(found) >= asked.top_k:
+        for start in range(0, len(ranked.found), most):
+            found |= told_passages.told(tx, [one.key for one in ranked.found[start : start + most]], owner=owner)
+            if len(found) >= most:
                 break
         return found
 
+    if not ranked.found:
+        return []
     texts = engine.db.read(work)
-    best = [one for one in ranked.found if one.key in texts][: asked.top_k]
+    best = [one for one in ranked.found if one.key in texts][:most]
     return [_result(engine, one, texts[one.key], ranked.health) for one in best]
 
 

@@ -88,7 +88,7 @@ from memoir_engine.results.review import (
     StepsPreview,
     Verdict,
 )
-from memoir_engine.results.searching import SearchResult
+from memoir_engine.results.searching import Searchable, SearchResult
 from memoir_engine.results.signing import SignOff, SignOffPreview
 from memoir_engine.results.splitting import SplitGroup, SplitProposal
 
@@ -130,6 +130,7 @@ __all__ = [
     "HelperPreview",
     "ImportReport",
     "IngestResult",
+    "Knowledge",
     "LeafChange",
     "LeafEffect",
     "MessageRecord",
@@ -144,6 +145,7 @@ __all__ = [
     "QueryResult",
     "QuotingName",
     "RefusedMessage",
+    "Reindexed",
     "Report",
     "Response",
     "RetentionPreview",
@@ -156,8 +158,9 @@ __all__ = [
     "RunComparison",
     "RunDetail",
     "RunView",
-    "SessionView",
     "SearchResult",
+    "Searchable",
+    "SessionView",
     "SettingView",
     "SignOff",
     "SignOffPreview",
@@ -177,6 +180,4 @@ __all__ = [
     "Verdict",
     "WordChange",
     "with_rank",
-    "Knowledge",
-    "Reindexed",
 ]

@@ -44,3 +44,13 @@ class SearchResult:
     def chunk_id(self) -> int:
         """MEMOLLA's name for the same number."""
         return self.passage_id
+
+
+@dataclass(frozen=True)
+class Searchable:
+    """What a search looks through. kinds: of sources, and `conversation`. lexical: nearness of vectors is shared words alone."""
+
+    passages: int
+    kinds: tuple[str, ...]
+    embedder: str
+    lexical: bool

@@ -27,13 +27,14 @@ VectorsOf = Callable[[list[int]], tuple[NDArray[np.int64], Vectors]]  # of those
 
 @dataclass(frozen=True)
 class Asked:
-    """within: ids that may be found; None is all."""
+    """within: ids that may be found; None is all. everything: all candidates are wanted, not `top_k` of them."""
 
     query: str
     top_k: int = TOP_K
     alpha: float = ALPHA
     fanout: int = FANOUT
     within: frozenset[int] | None = None
+    everything: bool = False
 
     @property
     def candidates(self) -> int:

@@ -11,7 +11,7 @@ import threading
 from collections.abc import Iterable
 from datetime import UTC, datetime, tzinfo
 
-from memoir_engine.store import said_passages
+from memoir_engine.store import ids, said_passages
 from memoir_engine.store.database import Database
 from memoir_engine.store.passages import Found
 from memoir_engine.store.types import Tx
@@ -25,9 +25,11 @@ class SaidPassages:
         self._zone = zone
         self._lock = threading.Lock()
         self._done: dict[str, datetime | None] = {}
+        self._erasures = 0
 
     def catch_up(self, owner: str) -> int:
         """Of exactly this owner; how many sessions were looked at."""
+        self._look_again_after_an_erasure()
         since = self._done.get(owner)
         numbers, last = self._db.read(lambda tx: said_passages.changed(tx, owner, since))
         for number in numbers:
@@ -44,6 +46,13 @@ class SaidPassages:
         """Look at all of them again."""
         with self._lock:
             self._done.clear()
+
+    def _look_again_after_an_erasure(self) -> None:
+        """Which words it took from which messages, whoever's they are, is not known here."""
+        now = self._db.read(ids.erasures)
+        if now != self._erasures:
+            self.forget()
+            self._erasures = now
 
     def _cut(self, number: int) -> None:
         self._db.write(lambda tx: said_passages.cut(tx, number, self._zone), operation="passages of a conversation")

@@ -6,6 +6,8 @@ Source: MEMOLLA F-02-02; DESIGN §2.2.
 
 from __future__ import annotations
 
+import asyncio
+from collections import defaultdict
 from collections.abc import Callable
 
 from memoir_engine.embedding import Embedder, Vectors
@@ -26,9 +28,17 @@ class Vectoring:
         self._embedder = embedder
         self._passages = passages
         self._done: dict[str, int] = {}  # owner → number of the clock of searching
+        self._turns: defaultdict[str, asyncio.Lock] = defaultdict(asyncio.Lock)
 
     async def catch_up(self, owner: str, run: Run, *, told: Callable[[int], None] = lambda _asked: None) -> int:
-        """How many of that owner's own were asked for; `told` so after each portion. Raises ModelError subclasses, and whatever the ledger raises."""
+        """How many of that owner's own were asked for; `told` so after each portion.
+
+        Raises ModelError subclasses, and whatever the ledger raises.
+        """
+        async with self._turns[owner]:  # who comes second finds them made, and paid for once
+            return await self._make(owner, run, told)
+
+    async def _make(self, owner: str, run: Run, told: Callable[[int], None]) -> int:
         now = await self._db.aread(ids.searched)
         asked, since = 0, self._done.get(owner, 0)
         while now > since:
