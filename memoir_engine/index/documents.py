@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from functools import cached_property
 
 import numpy as np
 from numpy.typing import NDArray
@@ -36,6 +37,21 @@ class Documents:
     @property
     def mean_length(self) -> float:
         return len(self.tokens) / len(self.keys) if len(self.keys) else 0.0
+
+    def rows_of(self, keys: Iterable[int]) -> Keys:
+        """(m,) rows, rising, of those keys that it holds."""
+        wanted = np.unique(np.fromiter(keys, np.int64))
+        held, rows = self._order
+        if not len(held) or not len(wanted):
+            return np.zeros(0, np.int64)
+        at = np.searchsorted(held, wanted).clip(max=len(held) - 1)
+        return np.sort(rows[at[held[at] == wanted]])
+
+    @cached_property
+    def _order(self) -> tuple[Keys, Keys]:
+        """The keys, rising, and the row of each."""
+        rows = np.argsort(self.keys, kind="stable")  # nearly free where they rise already, as ids mostly do
+        return self.keys[rows], rows
 
     def rows(self) -> list[list[int]]:
         return [row.tolist() for row in np.split(self.tokens, self.offsets[1:-1])] if len(self) else []

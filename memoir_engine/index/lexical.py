@@ -1,8 +1,9 @@
-"""BM25 over the filed chunks: what a question's safety net and its nearest examples are found by.
+"""BM25 over texts by their keys: filed chunks for a question's safety net and examples, passages for a search.
 
-Two segments: a main one, and a small tail that every change is joined to. When the tail outgrows the main one they are
-joined; when the mean length has drifted, all is built anew. Readers see whole states and wait for nobody.
-Invariant: a state holds exactly what was taken in up to `high_water`; scores do not depend on how it is cut in segments.
+Segments from old and large to new and small: what comes is joined to the last one, and when that is full begins another;
+`tidy`, in the background, joins segments of like size. Readers see whole states and wait for nobody.
+Invariant: a state holds exactly what was taken in up to `high_water`; scores do not depend on how it is cut in segments; the
+mean length that is written into them is at most a tenth off the true one, all other statistics are the true ones.
 Source: DESIGN §8 (each index keeps its own high-water seq), verified/store.md §2.2–2.3.
 """
 
@@ -11,20 +12,23 @@ from __future__ import annotations
 import threading
 from collections import Counter
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import NamedTuple
 
 import numpy as np
 
 from memoir_engine.index import shelf
-from memoir_engine.index.documents import Documents, Keys, Tokenise, join, read
-from memoir_engine.index.segment import Scores, Segment, build, merge, rarity
+from memoir_engine.index.documents import Documents, Keys, Tokenise, read
+from memoir_engine.index.lock import FolderLock, FolderTaken
+from memoir_engine.index.segment import Scores, Segment, Weighing, build, merge, rarity
 
-TAIL_DOCUMENTS = 512
-TAIL_SHARE = 8  # or an eighth of the main segment, whichever is more
-MOST_DRIFT = 0.1  # of the mean length since the segments were built
-MOST_REMOVED = 0.25  # of the main segment's documents
+TAIL_DOCUMENTS = 512  # joined to with each change: the tenth of a second a change may take, many times over
+LIKE = 4  # a segment is joined with the one before where that is not this many times as large
+MOST_SEGMENTS = 16  # nobody tidies an index of one user's; it is tidied where it stands when it has so many
+MOST_DRIFT = 0.1  # of the mean length since it was written into the segments
+EARLY_DRIFT = 0.03  # `tidy` does not wait for the most
+MOST_REMOVED = 0.25  # of a segment's documents
 _SAME_SCORE_DIGITS = 4  # what differs less differs by rounding, and ties fall to the lower key
 
 
@@ -35,44 +39,58 @@ class Hit(NamedTuple):
 
 @dataclass(frozen=True)
 class _State:
-    """`main` is None while everything fits the tail."""
+    """segments: the oldest first, all of one mean length."""
 
     high_water: int = 0
-    main: Segment | None = None
-    tail: Segment | None = None
+    segments: tuple[Segment, ...] = ()
 
     @property
-    def segments(self) -> tuple[Segment, ...]:
-        return tuple(segment for segment in (self.main, self.tail) if segment is not None)
+    def mean_length(self) -> float:
+        return self.segments[0].mean_length if self.segments else 0.0
 
     def __len__(self) -> int:
         return sum(segment.living for segment in self.segments)
 
 
 class LexicalIndex:
-    """Keys are chunk ids. Safe for any number of threads; one process writes a folder at a time."""
+    """Keys are ids of chunks or of passages. Safe for any number of threads; one process writes a folder, others only read it."""
 
-    def __init__(self, folder: Path | None, tokenise: Tokenise, tokeniser_id: str) -> None:
+    def __init__(self, folder: Path | None, tokenise: Tokenise, tokeniser_id: str, weighing: Weighing) -> None:
         self._folder = folder
         self._tokenise = tokenise
         self._tokeniser_id = tokeniser_id
+        self._weighing = weighing
         self._writing = threading.Lock()
+        self._tidying = threading.Lock()
         self._files: dict[int, str] = {}  # id(segment.documents) → its file; both are held by the state
         self._state = _State()
+        self._lock: FolderLock | None = None
         self.unsaved: str | None = None  # why the state is not on disk; it is complete in memory all the same
 
     @classmethod
-    def open(cls, folder: Path | None, tokenise: Tokenise, *, tokeniser_id: str) -> LexicalIndex:
+    def open(
+        cls, folder: Path | None, tokenise: Tokenise, *, tokeniser_id: str, weighing: Weighing | None = None
+    ) -> LexicalIndex:
         """What the folder holds, else an empty index: `high_water` 0 asks its owner for everything.
 
         folder: the index's own, with nothing else in it; None keeps nothing on disk.
-        tokeniser_id: an index made by another one reads as empty.
+        tokeniser_id: an index made by another one, or by another weighing, reads as empty.
         """
-        index = cls(folder, tokenise, tokeniser_id)
-        kept = shelf.load(folder, tokeniser_id) if folder else None
-        if kept:
-            index._restore(kept)
+        weighing = weighing or Weighing()
+        index = cls(folder, tokenise, f"{tokeniser_id} k1={weighing.k1} b={weighing.b}", weighing)
+        if folder is not None:
+            index._take_lock(folder)
+            kept = shelf.load(folder, index._tokeniser_id, weighing)
+            if kept:
+                index._files = {id(segment.documents): name for name, segment in kept.segments}
+                index._state = _State(kept.high_water, tuple(segment for _, segment in kept.segments))
         return index
+
+    def close(self) -> None:
+        """Let another process write the folder. What is in memory still answers."""
+        if self._lock is not None:
+            self._lock.release()
+            self._lock, self._folder = None, None
 
     @property
     def high_water(self) -> int:
@@ -97,17 +115,32 @@ class LexicalIndex:
                 return False
             new = read(dict(added).items(), self._tokenise)
             gone = {*removed, *new.keys.tolist()}
-            main, tail = (segment and segment.without(gone) for segment in (before.main, before.tail))
-            self._put(_grown(seq, main, tail, new))
-            return True
+            kept = [segment.without(gone) for segment in before.segments]
+            self._put(_State(seq, _pinned(_grown(kept, new, self._weighing), self._weighing, MOST_DRIFT)))
+        if len(self._state.segments) > MOST_SEGMENTS:
+            self.tidy()
+        return True
+
+    def tidy(self) -> None:
+        """Join segments of like size and drop what was removed from them. Slow, and in nobody's way: for a thread of its own."""
+        with self._tidying:
+            while (some := _like(self._state.segments[:-1])) is not None:
+                self._swap(some, _joined(some))
+            state = self._state
+            pinned = _pinned(state.segments, self._weighing, EARLY_DRIFT)
+            if pinned is not state.segments:
+                self._repin({id(segment.documents): segment for segment in pinned})
 
     def of(self, keys: Collection[int], texts: Callable[[list[int]], Mapping[int, str]]) -> LexicalIndex:
         """An index over these documents alone, in memory. texts: gives those of keys that this one does not hold."""
-        wanted = set(keys)
-        segments = [segment.without(segment.places.keys() - wanted) for segment in self._state.segments]
-        held = {key for segment in segments for key, row in segment.places.items() if segment.alive[row]}
-        made = LexicalIndex(None, self._tokenise, self._tokeniser_id)
-        made._state = _whole(self.high_water, segments, read(texts(sorted(wanted - held)).items(), self._tokenise))
+        wanted = np.fromiter(keys, np.int64, len(keys))
+        segments = [segment.only(wanted) for segment in self._state.segments]
+        held = np.concatenate([np.zeros(0, np.int64), *(segment.documents.keys[segment.alive] for segment in segments)])
+        missing = read(texts(np.setdiff1d(wanted, held).tolist()).items(), self._tokenise)
+        made = LexicalIndex(None, self._tokenise, self._tokeniser_id, self._weighing)
+        pinned = self._state.mean_length or missing.mean_length or 1.0
+        added = [build(missing, pinned, self._weighing)] if len(missing) else []
+        made._state = _State(self.high_water, _pinned(_whole([*segments, *added]), self._weighing, 0))
         return made
 
     def clear(self) -> None:
@@ -116,10 +149,10 @@ class LexicalIndex:
             self._put(_State())
 
     def compact(self) -> None:
-        """Build one segment anew: nothing of a removed text stays behind, not even its words."""
-        with self._writing:
+        """One segment of it all: nothing of a removed text stays behind, not even its words."""
+        with self._tidying, self._writing:
             if self._state.segments:
-                self._put(_whole(self._state.high_water, self._state.segments))
+                self._put(_State(self._state.high_water, _pinned(_whole(self._state.segments), self._weighing, 0)))
 
     def scores(self, query: str) -> tuple[Keys, Scores]:
         """Keys in rising order with their scores, documents that share a word with the query only."""
@@ -133,24 +166,64 @@ class LexicalIndex:
             keys, scores = keys[wanted], scores[wanted]
         return best(keys, scores, k)
 
+    def _swap(self, before: Sequence[Segment], made: Segment) -> None:
+        """Put the joined one in the place of its parts, without what was removed from them meanwhile."""
+        name = self._saved(made)
+        parts = {id(part.documents): part for part in before}
+        with self._writing:
+            now = [segment for segment in self._state.segments if id(segment.documents) in parts]
+            if len(now) == len(before):  # else all was built anew, or cleared
+                gone = [segment.documents.keys[parts[id(segment.documents)].alive & ~segment.alive] for segment in now]
+                at = self._state.segments.index(now[0])
+                made = made.without(np.concatenate(gone).tolist()).repinned(self._state.mean_length, self._weighing)
+                rest = [segment for segment in self._state.segments if id(segment.documents) not in parts]
+                if name:
+                    self._files[id(made.documents)] = name
+                self._put(_State(self._state.high_water, (*rest[:at], *([made] if made.living else []), *rest[at:])))
+            elif name:
+                shelf.drop(self._folder, [name])
+
+    def _repin(self, pinned: Mapping[int, Segment]) -> None:
+        """Everything for another mean length; what came meanwhile is done here, what was removed stays so."""
+        mean_length = next(iter(pinned.values())).mean_length
+        with self._writing:
+            segments = []
+            for segment in self._state.segments:
+                done = pinned.get(id(segment.documents)) or segment.repinned(mean_length, self._weighing)
+                segments.append(replace(done, alive=segment.alive, holding=segment.holding))
+            self._put(_State(self._state.high_water, tuple(segments)))
+
     def _put(self, state: _State) -> None:
         """Readers see it from here on; then it goes to disk, and failing there loses nothing but time at the next opening."""
         self._state = state
-        if self._folder is None:
+        if self._folder is None or self._lock is None:
             return
         try:
             files = {id(s.documents): self._files.get(id(s.documents)) or shelf.save(self._folder, s) for s in state.segments}
             named = tuple((files[id(segment.documents)], segment) for segment in state.segments)
             shelf.publish(self._folder, shelf.Kept(state.high_water, named), self._tokeniser_id)
+            shelf.drop(self._folder, set(self._files.values()) - set(files.values()))
             self._files, self.unsaved = files, None
         except OSError as error:
             self.unsaved = str(error)
 
-    def _restore(self, kept: shelf.Kept) -> None:
-        segments = [segment for _, segment in kept.segments]
-        main = segments.pop(0) if segments and len(segments[0].documents) > TAIL_DOCUMENTS else None
-        self._files = {id(segment.documents): name for name, segment in kept.segments}
-        self._state = _State(kept.high_water, main, segments[0] if segments else None)
+    def _saved(self, segment: Segment) -> str | None:
+        if self._folder is None or self._lock is None or not len(segment.documents):
+            return None
+        try:
+            return shelf.save(self._folder, segment)
+        except OSError:
+            return None  # it is tried again when it is put
+
+    def _take_lock(self, folder: Path) -> None:
+        try:
+            self._lock = FolderLock(folder)
+            if self._lock.is_alone:
+                shelf.sweep(folder)
+        except FolderTaken as taken:
+            self.unsaved = f"{taken} writes the index in {folder.name}"
+        except OSError as refused:
+            self.unsaved = str(refused)
 
 
 def together(indexes: Sequence[LexicalIndex], query: str) -> tuple[Keys, Scores]:
@@ -167,7 +240,7 @@ def together(indexes: Sequence[LexicalIndex], query: str) -> tuple[Keys, Scores]
             weights[term] = times * rarity(holding, documents)
     found = [segment.scores(weights) for segment in segments]
     keys = np.concatenate([keys for keys, _ in found])
-    order = np.argsort(keys)
+    order = np.argsort(keys, kind="stable")  # runs that rise already are only joined
     return keys[order], np.concatenate([scores for _, scores in found])[order]
 
 
@@ -183,35 +256,46 @@ def best(keys: Keys, scores: Scores, k: int) -> list[Hit]:
     return [Hit(int(keys[at]), float(scores[at])) for at in first]
 
 
-def _grown(seq: int, main: Segment | None, tail: Segment | None, new: Documents) -> _State:
-    before = [segment for segment in (main, tail) if segment is not None]
-    mean_length = before[0].mean_length if before else new.mean_length
-    if not before or _drifted(before, new):
-        return _whole(seq, before, new)
-    batch = build(new, mean_length)
-    tail = merge(tail, batch) if tail else batch
-    if main is None or len(tail.documents) > max(TAIL_DOCUMENTS, len(main.documents) // TAIL_SHARE):
-        return _placed(seq, merge(main, tail) if main else tail)
-    if len(main.documents) - main.living > MOST_REMOVED * len(main.documents):
-        main = main.rest()
-    return _State(seq, main, tail)
+def _grown(segments: Sequence[Segment], new: Documents, weighing: Weighing) -> tuple[Segment, ...]:
+    """With the new documents in the last segment, or in one of their own where that is full."""
+    left = [segment for segment in segments if segment.living]
+    if not len(new):
+        return tuple(left)
+    batch = build(new, left[0].mean_length if left else new.mean_length or 1.0, weighing)
+    if left and len(left[-1].documents) + len(new) <= TAIL_DOCUMENTS:
+        return (*left[:-1], merge(left[-1], batch))
+    return (*left, batch)
 
 
-def _whole(seq: int, segments: Sequence[Segment], new: Documents | None = None) -> _State:
-    """Everything built anew as one segment."""
-    documents = join([*(segment.rest().documents for segment in segments), *([new] if new is not None else [])])
-    return _placed(seq, build(documents, documents.mean_length))
+def _like(segments: Sequence[Segment]) -> Sequence[Segment] | None:
+    """The last neighbours of like size, or one of which much was removed; None where all is tidy."""
+    for at in range(len(segments) - 1, 0, -1):
+        if segments[at - 1].living < LIKE * segments[at].living:
+            return segments[at - 1 : at + 1]
+    worn = (segment for segment in segments if len(segment.documents) - segment.living > MOST_REMOVED * len(segment.documents))
+    return next(([segment] for segment in worn), None)
 
 
-def _placed(seq: int, segment: Segment) -> _State:
-    """The tail while it is small, else the main one."""
-    if not len(segment.documents):
-        return _State(seq)
-    return _State(seq, segment, None) if len(segment.documents) > TAIL_DOCUMENTS else _State(seq, None, segment)
+def _joined(segments: Sequence[Segment]) -> Segment:
+    """As one, without removed documents. They are of one mean length."""
+    made = segments[0].rest()
+    for segment in segments[1:]:
+        made = merge(made, segment)
+    return made
 
 
-def _drifted(segments: Sequence[Segment], new: Documents) -> bool:
-    tokens = len(new.tokens) + sum(int(segment.documents.lengths[segment.alive].sum()) for segment in segments)
-    mean = tokens / max(1, len(new) + sum(segment.living for segment in segments))
+def _whole(segments: Sequence[Segment]) -> tuple[Segment, ...]:
+    left = [segment for segment in segments if segment.living]
+    return (_joined(left),) if left else ()
+
+
+def _pinned(segments: Sequence[Segment], weighing: Weighing, most_drift: float) -> tuple[Segment, ...]:
+    """For the true mean length, where what they were built for is further off it than that."""
+    documents = sum(segment.living for segment in segments)
+    if not documents:
+        return tuple(segments)
+    mean = sum(segment.living_tokens for segment in segments) / documents or 1.0
     pinned = segments[0].mean_length
-    return abs(mean - pinned) > MOST_DRIFT * pinned
+    if abs(pinned - mean) <= most_drift * mean:
+        return tuple(segments)
+    return tuple(segment.repinned(mean, weighing) for segment in segments)

@@ -38,6 +38,11 @@ class FolderLock:
             _held[self._key] += 1
         self._open = True
 
+    @property
+    def is_alone(self) -> bool:
+        """Nobody else in this process has it."""
+        return _held[self._key] == 1
+
     def release(self) -> None:
         with _taking:
             if not self._open or self._key[0] != os.getpid():

@@ -49,6 +49,14 @@ class Segment:
     def living(self) -> int:
         return int(self.alive.sum())
 
+    @cached_property
+    def living_tokens(self) -> int:
+        return int(self.documents.lengths[self.alive].sum())
+
+    def only(self, keys: Keys) -> Segment:
+        """The same with all others masked."""
+        return self.without(np.setdiff1d(self.documents.keys, keys))
+
     def held(self, term: str) -> int:
         number = self.documents.numbers.get(term)
         return 0 if number is None else int(self.holding[number])
@@ -61,8 +69,13 @@ class Segment:
             return self
         alive, holding = self.alive.copy(), self.holding.copy()
         alive[gone] = False
-        for row in gone.tolist():
-            holding[np.unique(self._tokens(row))] -= 1
+        if len(gone) > 64:  # one by one they would cost more than going through all
+            wanted = np.zeros(len(alive), bool)
+            wanted[gone] = True
+            np.subtract.at(holding, self._columns[wanted[self.rows]], 1)
+        else:
+            for row in gone.tolist():
+                holding[np.unique(self._tokens(row))] -= 1
         return replace(self, alive=alive, holding=holding)
 
     def repinned(self, mean_length: float, weighing: Weighing) -> Segment:
@@ -102,6 +115,11 @@ class Segment:
             total[~self.alive] = 0
         found = np.flatnonzero(total != 0)  # of truth values: many times faster than of floats
         return self.documents.keys[found], total[found]
+
+    @property
+    def _columns(self) -> Numbers:
+        """(n_entries,) the term of each entry."""
+        return np.repeat(np.arange(len(self.starts) - 1, dtype=np.int32), np.diff(self.starts))
 
     def _tokens(self, row: int) -> Numbers:
         return self.documents.tokens[self.documents.offsets[row] : self.documents.offsets[row + 1]]

@@ -9,6 +9,7 @@ from __future__ import annotations
 import json
 import os
 import zipfile
+from collections.abc import Iterable
 from dataclasses import dataclass
 from pathlib import Path
 from uuid import uuid4
@@ -16,9 +17,9 @@ from uuid import uuid4
 import numpy as np
 
 from memoir_engine.index.documents import Documents
-from memoir_engine.index.segment import Segment
+from memoir_engine.index.segment import Segment, Weighing
 
-FORM = 1
+FORM = 2
 MANIFEST = "lexical.json"
 
 
@@ -53,31 +54,50 @@ def save(folder: Path, segment: Segment) -> str:
 
 
 def publish(folder: Path, kept: Kept, tokeniser: str) -> None:
-    """Put the state in force and drop the files of states before it."""
+    """Put the state in force."""
     folder.mkdir(parents=True, exist_ok=True)
     manifest = {
         "form": FORM,
         "tokeniser": tokeniser,
         "high_water": kept.high_water,
+        "mean_length": kept.segments[0][1].mean_length if kept.segments else 0.0,
         "segments": [{"file": name, "removed": _removed(segment)} for name, segment in kept.segments],
     }
     part = folder / f"{uuid4().hex}.part"
     part.write_text(json.dumps(manifest), encoding="utf-8")
     os.replace(part, folder / MANIFEST)
-    names = {name for name, _ in kept.segments}
-    for file in (*folder.glob("*.npz"), *folder.glob("*.part")):
-        if file.name not in names:
-            file.unlink(missing_ok=True)
 
 
-def load(folder: Path, tokeniser: str) -> Kept | None:
-    """The state in force; None where there is none that can be read, or it was made by another tokeniser."""
+def drop(folder: Path | None, names: Iterable[str]) -> None:
+    """Files that no state in force names."""
+    for name in names if folder else ():
+        (folder / name).unlink(missing_ok=True)
+
+
+def sweep(folder: Path) -> None:
+    """Files that the manifest does not name: of a process that ended while it wrote. For whoever holds the folder alone."""
+    try:
+        named = {entry["file"] for entry in json.loads((folder / MANIFEST).read_text(encoding="utf-8"))["segments"]}
+    except (OSError, ValueError, KeyError, TypeError):
+        named = set()
+    drop(folder, {file.name for file in (*folder.glob("*.npz"), *folder.glob("*.part"))} - named)
+
+
+def load(folder: Path, tokeniser: str, weighing: Weighing) -> Kept | None:
+    """The state in force; None where there is none that can be read, or it was made by another tokeniser.
+
+    A file may have been written for another mean length than the state's: its scores are set right.
+    """
     try:
         manifest = json.loads((folder / MANIFEST).read_text(encoding="utf-8"))
         if (manifest["form"], manifest["tokeniser"]) != (FORM, tokeniser):
             return None
-        segments = [(entry["file"], _read(folder / entry["file"]).without(entry["removed"])) for entry in manifest["segments"]]
-        return Kept(int(manifest["high_water"]), tuple(segments))
+        mean_length = float(manifest["mean_length"])
+        segments = tuple(
+            (entry["file"], _read(folder / entry["file"]).repinned(mean_length, weighing).without(entry["removed"]))
+            for entry in manifest["segments"]
+        )
+        return Kept(int(manifest["high_water"]), segments)
     except (OSError, ValueError, KeyError, TypeError, IndexError, EOFError, zipfile.BadZipFile):
         return None
 

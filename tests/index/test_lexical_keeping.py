@@ -8,6 +8,7 @@ import pytest
 
 from memoir_engine.index import lexical
 from memoir_engine.index.lexical import LexicalIndex
+from memoir_engine.index.segment import Weighing
 
 TEXTS = {1: "the cat sleeps", 2: "a boat sails", 3: "the cat and the boat"}
 
@@ -38,13 +39,9 @@ def test_what_was_taken_in_is_there_after_opening_again(filled, folder):
     assert (again.high_water, len(again), again.top("cat", 5)) == (17, 3, filled.top("cat", 5))
 
 
-def test_removed_documents_stay_removed_after_opening_again(filled, folder, monkeypatch):
-    monkeypatch.setattr(lexical, "TAIL_DOCUMENTS", 2)
-    monkeypatch.setattr(lexical, "MOST_REMOVED", 0.9)
-    filled.clear()
-    filled.take_in(TEXTS.items(), (), 18)
+def test_removed_documents_stay_removed_after_opening_again(filled, folder):
     filled.take_in((), [1], 19)
-    assert filled._state.main is not None and filled._state.main.living == 2
+    assert (len(filled._state.segments[0].documents), filled._state.segments[0].living) == (3, 2)
     assert [hit.key for hit in opened(folder).top("cat", 5)] == [3]
 
 
@@ -97,9 +94,7 @@ def test_clearing_forgets_on_disk_too(filled, folder):
     assert opened(folder).is_empty
 
 
-def test_compacting_leaves_no_word_of_a_removed_text(folder, monkeypatch):
-    monkeypatch.setattr(lexical, "TAIL_DOCUMENTS", 2)
-    monkeypatch.setattr(lexical, "MOST_REMOVED", 0.9)
+def test_compacting_leaves_no_word_of_a_removed_text(folder):
     index = opened(folder)
     index.take_in({**TEXTS, 4: "a secret word"}.items(), (), 1)
     index.take_in((), [4], 2)
@@ -137,3 +132,39 @@ def test_readers_see_whole_states_while_a_writer_works(monkeypatch):
         reader.join()
     assert all(count % 2 == 1 for count in seen)  # one document first, then two at a time
     assert len(index.top("cat", 100)) == 77
+
+
+def test_an_index_of_segments_and_removals_is_the_same_after_opening_again(folder, monkeypatch):
+    monkeypatch.setattr(lexical, "TAIL_DOCUMENTS", 2)
+    index = opened(folder)
+    for seq in range(1, 30):
+        index.take_in([(seq, "cat " * (seq % 5) + "elm"), (100 + seq, "boat sails")], [seq - 3], seq)
+        if seq % 7 == 0:
+            index.tidy()
+    again = opened(folder)
+    assert (again.high_water, len(again)) == (29, len(index))
+    for query in ("cat elm", "boat", "sails cat"):
+        assert [hit.key for hit in again.top(query, 50)] == [hit.key for hit in index.top(query, 50)]
+    assert len(list(folder.glob("*.npz"))) == len(index._state.segments)
+
+
+def test_files_of_a_process_that_died_while_it_wrote_are_swept(filled, folder):
+    (folder / "0123.npz").write_bytes(b"half a file")
+    (folder / "4567.part").write_bytes(b"half a file")
+    filled.close()
+    opened(folder).close()
+    assert len(list(folder.glob("*.npz"))) == 1 and not list(folder.glob("*.part"))
+
+
+def test_another_weighing_finds_an_empty_index(filled, folder):
+    other = LexicalIndex.open(folder, str.split, tokeniser_id="words", weighing=Weighing(k1=1.2, b=0.5))
+    assert other.high_water == 0
+
+
+def test_an_index_that_nobody_tidies_tidies_itself(monkeypatch):
+    monkeypatch.setattr(lexical, "TAIL_DOCUMENTS", 1)
+    index = opened(None)
+    for seq in range(1, 100):
+        index.take_in([(seq, "cat")], (), seq)
+    assert len(index._state.segments) <= lexical.MOST_SEGMENTS + 1
+    assert len(index.top("cat", 1000)) == 99

@@ -10,12 +10,17 @@ from hypothesis import strategies as st
 
 from memoir_engine.index import lexical
 from memoir_engine.index.lexical import Hit, LexicalIndex, together
-from memoir_engine.index.segment import K1, B
+from memoir_engine.index.segment import Segment, Weighing
 
 WORDS = ["art", "boat", "cat", "dune", "elm", "fig", "goat", "hill"]
 TEXTS = st.lists(st.sampled_from(WORDS), max_size=6).map(" ".join)
 CHANGES = st.lists(
-    st.tuples(st.dictionaries(st.integers(1, 14), TEXTS, max_size=5), st.sets(st.integers(1, 14), max_size=3)), max_size=8
+    st.tuples(
+        st.dictionaries(st.integers(1, 14), TEXTS, max_size=5),
+        st.sets(st.integers(1, 14), max_size=3),
+        st.sampled_from(["__len__", "tidy", "compact"]),
+    ),
+    max_size=8,
 )
 
 
@@ -35,9 +40,10 @@ def plain_scores(texts: dict[int, str], query: str, mean_length: float) -> dict[
     rows = [texts[key].split() for key in keys]
     if not any(rows):
         return {}
+    k1, b = Weighing()
     ratio = sum(map(len, rows)) / len(rows) / mean_length
-    spread = 1 - B + B * ratio
-    plain = bm25s.BM25(k1=K1 * spread, b=B * ratio / spread, method="lucene")
+    spread = 1 - b + b * ratio
+    plain = bm25s.BM25(k1=k1 * spread, b=b * ratio / spread, method="lucene")
     plain.index(rows, show_progress=False)
     asked = [word for word in query.split() if word in plain.vocab_dict]
     scores = plain.get_scores(asked) if asked else np.zeros(len(keys))
@@ -46,28 +52,60 @@ def plain_scores(texts: dict[int, str], query: str, mean_length: float) -> dict[
 
 @pytest.fixture
 def small_tail(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(lexical, "TAIL_DOCUMENTS", 3)
-    monkeypatch.setattr(lexical, "MOST_DRIFT", 0.5)
+    monkeypatch.setattr(lexical, "TAIL_DOCUMENTS", 2)
+    monkeypatch.setattr(lexical, "LIKE", 2)
 
 
 @pytest.mark.usefixtures("small_tail")
-@settings(deadline=None, max_examples=150)
+@settings(deadline=None, max_examples=200)
 @given(changes=CHANGES, query=TEXTS)
 def test_scores_of_segments_equal_one_full_index_after_any_changes(changes, query):
     index, texts = opened(), {}
-    for seq, (added, removed) in enumerate(changes, start=1):
+    for seq, (added, removed, then) in enumerate(changes, start=1):
         index.take_in(added.items(), removed, seq)
         texts = {key: text for key, text in texts.items() if key not in removed} | added
+        true_mean = sum(len(text.split()) for text in texts.values()) / max(1, len(texts))
+        assert not true_mean or index._state.mean_length == pytest.approx(true_mean, rel=lexical.MOST_DRIFT + 1e-9)
+        getattr(index, then)()
     keys, scores = index.scores(query)
-    mean = (index._state.main or index._state.tail).mean_length if texts else 1.0
-    assert dict(zip(keys.tolist(), scores.tolist(), strict=True)) == pytest.approx(plain_scores(texts, query, mean), abs=1e-5)
+    expected = plain_scores(texts, query, index._state.mean_length) if texts else {}
+    assert dict(zip(keys.tolist(), scores.tolist(), strict=True)) == pytest.approx(expected, abs=1e-5)
     assert len(index) == len(texts)
 
 
-def test_the_property_above_meets_an_index_of_two_segments(small_tail):
+def test_the_property_above_meets_an_index_of_several_segments(small_tail):
     index = filled(dict.fromkeys(range(1, 5), "art boat"))
-    index.take_in([(9, "cat art")], [1], 2)
-    assert (len(index._state.main.documents), index._state.main.living, len(index._state.tail.documents)) == (4, 3, 1)
+    index.take_in([(9, "cat art"), (10, "dune art")], [1], 2)
+    index.take_in([(11, "elm fig")], (), 3)
+    assert [(len(one.documents), one.living) for one in index._state.segments] == [(4, 3), (2, 2), (1, 1)]
+    index.tidy()
+    assert [(len(one.documents), one.living) for one in index._state.segments] == [(5, 5), (1, 1)]
+
+
+def test_what_is_removed_or_added_while_segments_are_joined_is_not_undone_by_it(small_tail, monkeypatch):
+    index = filled({1: "cat", 2: "cat elm", 3: "dune"})
+    index.take_in([(4, "cat boat"), (5, "cat goat")], (), 2)
+    index.take_in([(6, "elm")], (), 3)
+
+    def meanwhile(made: Segment, _join=lexical._joined) -> Segment:
+        monkeypatch.setattr(lexical, "_joined", _join)
+        index.take_in([(7, "cat hill"), (4, "fig")], [2], 4)
+        return _join(made)
+
+    monkeypatch.setattr(lexical, "_joined", meanwhile)
+    index.tidy()
+    assert sorted(hit.key for hit in index.top("cat", 9)) == [1, 5, 7]
+    assert [hit.key for hit in index.top("fig", 9)] == [4]
+    assert len(index._state.segments) == 3 and len(index) == 6
+
+
+def test_other_weights_of_repetition_and_length_are_those_of_bm25s():
+    texts = {1: "cat cat cat", 2: "cat elm fig goat", 3: "dune"}
+    index = LexicalIndex.open(None, str.split, tokeniser_id="words", weighing=Weighing(k1=2.0, b=0.1))
+    index.take_in(texts.items(), (), 1)
+    plain = bm25s.BM25(k1=2.0, b=0.1, method="lucene")
+    plain.index([text.split() for text in texts.values()], show_progress=False)
+    assert list(index.scores("cat elm")[1]) == pytest.approx(plain.get_scores(["cat", "elm"])[:2], abs=1e-5)
 
 
 def test_best_first_and_equal_scores_by_lower_key():

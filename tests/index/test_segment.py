@@ -5,13 +5,13 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from memoir_engine.index.documents import join, read
-from memoir_engine.index.segment import build, merge
+from memoir_engine.index.segment import Weighing, build, merge
 
 TEXTS = st.lists(st.lists(st.sampled_from("abcdef"), max_size=5).map(" ".join), max_size=6)
 
 
 def segment(texts: list[str], first_key: int, mean_length: float = 3.0):
-    return build(read(enumerate(texts, start=first_key), str.split), mean_length)
+    return build(read(enumerate(texts, start=first_key), str.split), mean_length, Weighing())
 
 
 def scored(*segments) -> dict[int, float]:
@@ -41,3 +41,9 @@ def test_joined_documents_keep_their_words():
     terms = list(both.numbers)
     assert [[terms[number] for number in row] for row in both.rows()] == [["a", "b", "a"], [], ["c", "a"]]
     assert (both.keys.tolist(), both.mean_length) == ([1, 2, 3], 5 / 3)
+
+
+@given(TEXTS, st.sets(st.integers(0, 20)), st.floats(0.5, 9))
+def test_another_mean_length_scores_as_if_it_had_been_built_for_it(texts, removed, mean_length):
+    repinned = segment(texts, 0).without(removed).repinned(mean_length, Weighing())
+    assert scored(repinned) == pytest.approx(scored(segment(texts, 0, mean_length).without(removed)), abs=1e-6)

@@ -172,7 +172,7 @@ def test_what_was_erased_is_not_read_as_of_then_either(changed: tuple[Memory, in
 
 def test_words_of_then_score_like_an_index_that_never_saw_the_rest() -> None:
     texts = {1: "violin and cello", 2: "dutch oil", 3: "violin varnish oil", 4: "vat on violins", 5: "oboe"}
-    index = LexicalIndex(None, str.split, "words")
+    index = LexicalIndex.open(None, str.split, tokeniser_id="words")
     index.take_in([(key, texts[key]) for key in (1, 2, 3, 4)], [], 1)
     index.take_in([], [3], 2)
     alone = LexicalIndex(None, str.split, "words")
