@@ -52,6 +52,11 @@ _CHANGED = re.compile(
 _OVER = re.compile(r"\b(?:over|than|to|instead of)\b", re.IGNORECASE)
 _ROLE = re.compile(r"\bas (?:an? |the )?((?:[\w-]+ ?){1,4}?)(?= (?:at|for|in|with|on)\b|[,.]|$)", re.IGNORECASE)
 _PLACE_OF_WORK = re.compile(r"\b(?:at|for|with) (?:the )?((?:[\w'’.-]+ ?){1,5}?)(?= (?:as|in|on|since)\b|,|$)", re.IGNORECASE)
+_HOME = re.compile(
+    r"\b(?:lives?|resides?|living|moved(?: house)?|relocated|settled|home is|based)\s(?:now\s|down\s)?(?:in|at|on|to)\s(.+?)"
+    r"(?=\swith\b|\sand\b|\snow\b|[,.;]|$)",
+    re.IGNORECASE,
+)
 _PROPER = re.compile(r"(?<!^)\b[A-Z][\w’'-]+")
 _COLLECTED = re.compile(
     r"\b(?:(?:has|have|had)$|likes?|loves?|loved|enjoys?|hates?|dislikes?|plays?|played|performs?|visits?|visited|went|goes|speaks?|knows?"
@@ -100,7 +105,7 @@ def _reversed(old: str, new: str, before: Predicate, after: Predicate) -> Compar
 def _ended(old: str, new: str, before: Predicate, after: Predicate) -> Comparison | None:
     """What the old one says is negated, stopped, or felt the other way round."""
     shared = before.said & after.said - _FEELING
-    core = before.said - _FEELING
+    core = frozenset(word for word in before.said - _FEELING if not _COUNTED.match(word))
     if not shared or _of_another(old, new):
         return None
     stopped = bool(_ENDED.search(new)) and not _ENDED.search(old) and not (is_past(old) and "used to" in new)
@@ -199,10 +204,22 @@ def _other_value(kind: str, old: str, new: str, before: Predicate, after: Predic
         return Comparison("update", True, f"another {kind}") if mine and theirs else None
     if kind in ("occupation", "employment"):
         return _other_work(old, new)
+    if kind == "residence":
+        return _other_home(old, new)
     if before.rest[kind] & after.rest[kind] or not before.rest[kind] or not after.rest[kind]:
         return None
     sure = bool(_CHANGED.search(new)) or bool(_PROPER.search(old) and _PROPER.search(new))
     return Comparison("update", sure, f"another {kind}")
+
+
+def _other_home(old: str, new: str) -> Comparison | None:
+    """With whom one lives is no part of where."""
+    was, is_now = _HOME.search(old), _HOME.search(new)
+    mine, theirs = (set(tokens(found[1])) if found else set() for found in (was, is_now))
+    if not mine or not theirs or mine & theirs:
+        return None
+    sure = bool(_CHANGED.search(new)) or bool(_PROPER.search(old) and _PROPER.search(new))
+    return Comparison("update", sure, "another home")
 
 
 def _other_work(old: str, new: str) -> Comparison | None:

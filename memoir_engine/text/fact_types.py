@@ -63,7 +63,7 @@ _PERSONAL = (
     r"|native|nationality|citizen\w*|religio\w*|church|faith|transgender|gay|lesbian|identity|drives?|owns?|is \d+|has an?"
 )
 _ACTIVITY = (
-    r"go(?:es)?|went|gone|play\w*|visit\w*|travel\w*|trips?|camp\w*|hik\w+|run(?:s|ning)?|ran|swim\w*|swam|paint\w*"
+    r"drinks?|eats?|go(?:es)?|went|gone|play\w*|visit\w*|travel\w*|trips?|camp\w*|hik\w+|run(?:s|ning)?|ran|swim\w*|swam|paint\w*"
     r"|read(?:s|ing)?"
     r"|watch\w*|cook\w*|bak(?:es?|ed|ing)|danc\w+|sing(?:s|ing)?|sang|wrote|writ(?:es?|ing)|made|makes?|making|built"
     r"|builds?|bought"

@@ -13,8 +13,8 @@ _COMMON = frozenset(
     """i i'm i've i'd i'll my mine we we're we've our the a an this that these those it its he she they his her their
     there here and but so or if when while since because as at in on for from to with by of no not yes yeah ok okay oh
     well wow hey hi hello thanks thank what who why how which where today tomorrow yesterday tonight monday tuesday
-    wednesday thursday friday saturday sunday january february march april may june july august september october november
-    december also just now then still been update""".split()
+    wednesday thursday friday saturday sunday mondays tuesdays wednesdays thursdays fridays saturdays sundays january
+    february march april may june july august september october november december also just now then still been update""".split()
 )
 _OPENS = re.compile(r"(?:^|[.!?:;–—-]\s+|[\"'“‘(]\s*)$")
 

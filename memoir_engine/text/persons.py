@@ -27,6 +27,7 @@ _HEAD = re.compile(
     rf"^(?P<who>i|we)(?P<short>['’](?:m|ve|d|ll|re))?\s+(?P<adverbs>(?:(?:{_ADVERBS})\s+)*)(?P<verb>[a-z]+(?:['’]t)?)",
     re.IGNORECASE,
 )
+_ALSO = re.compile(r"\b(?:also|just)\s+", re.IGNORECASE)
 _SHORT = {"m": "is", "re": "is", "ll": "will"}
 _NEGATED = {"don't": "does not", "haven't": "has not", "aren't": "is not", "weren't": "was not"}
 _NEGATED |= {"can't": "cannot", "won't": "will not", "shan't": "shall not"}
@@ -42,7 +43,7 @@ _INSIDE: tuple[tuple[re.Pattern[str], str], ...] = tuple(
         ("I was", "they were"),
         ("am I", "are they"),
         ("was I", "were they"),
-        ("I", "they"),
+        (r"I(?! of [A-Z])", "they"),
         ("(?i:myself)", "themselves"),
         ("(?i:mine)", "theirs"),
         ("(?i:me)", "them"),
@@ -79,7 +80,7 @@ def about_them(text: str) -> str:
 
 def _begun(head: re.Match[str]) -> str:
     """The verb that followed the speaker, as it follows somebody spoken of."""
-    adverbs, verb = head["adverbs"], head["verb"]
+    adverbs, verb = _ALSO.sub("", head["adverbs"]), head["verb"]
     short = (head["short"] or "")[1:].lower()
     if not short:
         low = verb.lower().replace("’", "'")

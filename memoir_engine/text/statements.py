@@ -15,7 +15,7 @@ from dataclasses import dataclass
 from memoir_engine.results.facts import FactType
 from memoir_engine.text.fact_types import fact_type
 from memoir_engine.text.persons import about_them, opening
-from memoir_engine.text.sentences import split
+from memoir_engine.text.sentences import Sentence, split
 from memoir_engine.text.terms import tokens
 
 LEAST = 5.0  # from here on a clause is worth remembering
@@ -85,9 +85,8 @@ _PRAISE = re.compile(
 )
 _STANDING = re.compile(
     r"\b(?:live|living|moved|work|job|am|i['’]m|is|name|born|married|engaged|divorced|dating|speak|study|studying|allergic"
-    r"|vegan"
-    r"|vegetarian|eat|prefer|love|like|enjoy|hate|favou?rite|have|own|drive|play|want|plan|stopped|quit|started|sold|no longer"
-    r"|anymore)\b",
+    r"|vegan|vegetarian|eat|drink|prefer|love|like|enjoy|hate|favou?rite|have|own|drive|play|want|plan|stopped|quit|started"
+    r"|sold|no longer|anymore)\b",
     re.IGNORECASE,
 )
 _SMALL = "of|the|de|la|le|el|al|von|van|and|on|in|for|to|du|des|der|ibn|y|e|a|dos|da|di|[a-z]+"
@@ -97,6 +96,11 @@ _NAMED = re.compile(  # a name of several words with its verb or clause; a quali
     rf"|(?:The\s)?(?!(?:{'|'.join(_NO_NAMES)})\b){_NAME}(?:,?\s(?:{_SMALL}))*\s{_NAME}(?:[\s,]|['’])"
     rf"|(?!(?:{'|'.join(_NO_NAMES)})\b)[A-Z]\w+,?\s(?:(?:who|which|whose|that)\s)?(?:is|was|are|were|has|plays|speaks|works"
     rf"|worked|lives|died|spoke)\b)"
+)
+_TWO_NAMES = re.compile(  # a name at the beginning and another one said of it, not called to: "Krauss is based in Munich"
+    rf"^(?!(?:{'|'.join(_NO_NAMES)})\b)[A-Z][\w'’-]+[^!?]*?\b(?:is|was|are|were|has|had|in|of|from|by|for|at|on|after"
+    rf"|to)\s(?:the\s)?"
+    r"(?:[a-z]+\s)?[A-Z]\w+"
 )
 _DIGIT = re.compile(r"\d")
 
@@ -116,7 +120,7 @@ def statements(text: str, before: str = "") -> list[Statement]:
 
 def _clauses(text: str) -> Iterator[tuple[int, int]]:
     """Sentences, cut again where a second clause has a subject of its own; without what they open with."""
-    for sentence in split(text):
+    for sentence in _sentences(text):
         if sentence.text.rstrip("\"'”’)").endswith(("?", "？")):
             continue
         start = sentence.start
@@ -125,6 +129,18 @@ def _clauses(text: str) -> Iterator[tuple[int, int]]:
                 yield _opened(text, start, sentence.start + cut.start())
                 start = sentence.start + cut.end()
         yield _opened(text, start, sentence.end)
+
+
+def _sentences(text: str) -> Iterator[Sentence]:
+    """A label before what is said ("Update: …") makes no line of a table of it."""
+    for sentence in split(text):
+        if sentence.kind != "row" or ":" not in sentence.text:
+            yield sentence
+            continue
+        label = sentence.start + sentence.text.index(":") + 1
+        for inner in split(text[label : sentence.end] + "\n."):
+            if label + inner.end <= sentence.end:
+                yield Sentence(label + inner.start, label + inner.end, inner.text, inner.kind)
 
 
 def _opened(text: str, start: int, end: int) -> tuple[int, int]:
@@ -157,5 +173,5 @@ def _worth(said: str, known: frozenset[str]) -> float:
         + BELONGING * bool(_MY.search(said))
         + TO_THE_OTHER * yours
         + PRAISE * bool(_PRAISE.match(said))
-        + (NAMED if _NAMED.match(said) else NOBODY) * (not mine and not yours)
+        + (NAMED if _NAMED.match(said) or _TWO_NAMES.match(said) else NOBODY) * (not mine and not yours)
     )

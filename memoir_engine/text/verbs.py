@@ -70,12 +70,16 @@ _OPENERS = (_MODALS - {"may"}) | frozenset(
 )
 
 
+def looks_ahead(text: str) -> bool:
+    return bool(_AHEAD.search(text))
+
+
 def is_past(text: str) -> bool:
     """Whether the text speaks of what was: it has a form of the past that is not the present's too, and looks at nothing ahead.
 
     "is excited", "are married" are of now.
     """
-    if _AHEAD.search(text):
+    if looks_ahead(text):
         return False
     words = _WORD.findall(_OF_NOW.sub(" ", text).lower())
     return any(is_past_form(word) and word not in _BOTH for word in words)

@@ -15,7 +15,7 @@ from dataclasses import dataclass
 from datetime import date, timedelta
 from typing import Literal
 
-from memoir_engine.text.verbs import is_past
+from memoir_engine.text.verbs import is_past, looks_ahead
 
 Precision = Literal["day", "week", "month", "season", "year"]
 
@@ -152,7 +152,10 @@ def _side_of_season(found: re.Match[str], said: date, past: bool) -> Span:
     return next(span for span in spans if (span[0] > said if steps > 0 else span[1] >= said))
 
 
-def _weekday(found: re.Match[str], said: date, past: bool) -> Span:
+def _weekday(found: re.Match[str], said: date, past: bool) -> Span | None:
+    """ "on Friday" of what is neither past nor ahead is every Friday: no date."""
+    if not past and found["lead"].lower() == "on" and not looks_ahead(found.string):
+        return None
     at = _DAYS.index(found["weekday"].lower()[:3])
     return _days(said, -((said.weekday() - at) % 7)) if past else _days(said, (at - said.weekday()) % 7)
 
