@@ -152,6 +152,8 @@ class MemoirConfig(Settings):
     """Cutting of conversations."""
     session: SessionSettings = Field(default_factory=SessionSettings)
     """Retention of sessions."""
+    fact_half_life_days: float | None = Field(default=None, gt=0)
+    """An outdated fact weighs half as much in `recall()` after so many days, a quarter after twice as many; None: no decay."""
     time_zone: str = "UTC"
     """IANA name of the zone in which relative dates of messages are understood."""
 

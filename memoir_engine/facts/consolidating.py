@@ -17,13 +17,13 @@ from memoir_engine.embedding import Vectors
 from memoir_engine.events import FactsCompared, Warned
 from memoir_engine.facts.asking import Ask
 from memoir_engine.facts.drawn import Found, Link, Spoken, repoint
-from memoir_engine.facts.meeting import Known, Planning, groups, is_restated, known_of, meeting, planned, restate, settle
+from memoir_engine.facts.meeting import Planning, groups, is_restated, known_of, meeting, planned, restate, settle
 from memoir_engine.facts.nearness import LIMIT, Nearness
 from memoir_engine.index.vectors import ExactVectors
 from memoir_engine.prompts import consolidate as prompt
 from memoir_engine.run import Run
 from memoir_engine.store import chain, fact_candidates
-from memoir_engine.store.fact_plan import FactPlan, PlannedFact, PlannedLink
+from memoir_engine.store.fact_plan import FactPlan, Known, PlannedFact, PlannedLink
 
 BROAD = 4  # nearest facts looked at for each that is shown: outdated ones are among them
 

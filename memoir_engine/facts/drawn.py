@@ -110,9 +110,8 @@ def repoint(links: Iterable[Link], stands_for: dict[str, str]) -> tuple[tuple[Li
             gone += 1
             continue
         key = (ends[0], ends[1], link.kind)
-        known = kept.get(key)
-        best = max((one for one in (link.confidence, known and known.confidence) if one is not None), default=None)
-        kept[key] = Link(*key, confidence=best)
+        stated = [one.confidence for one in (link, *filter(None, (kept.get(key),))) if one.confidence is not None]
+        kept[key] = Link(*key, confidence=max(stated, default=None))
     return tuple(kept.values()), gone
 
 

@@ -159,10 +159,11 @@ def _fuller(plan: Planning, key: int, olds: Sequence[Known], verdict: Verdict) -
     """One fact that says what both say, with the origins of both; both of them give way to it."""
     new = plan.facts[-key - 1]
     own = [plan.facts[-one.key - 1].spans for one in olds if one.key < 0]
-    stated = [one.confidence for one in (new, *olds) if one.confidence is not None]
-    since = next((one for one in (new, *olds) if one.valid_from is not None), new)
-    until = next((one for one in (new, *olds) if one.valid_to is not None), new)
-    names = (name for one in (*olds, new) for name in one.entities)
+    parts: list[PlannedFact | Known] = [new, *olds]
+    stated = [one.confidence for one in parts if one.confidence is not None]
+    since = next((one for one in parts if one.valid_from is not None), new)
+    until = next((one for one in parts if one.valid_to is not None), new)
+    names = (name for one in parts for name in one.entities)
     fuller = replace(
         new,
         uid=str(uuid4()),

@@ -256,3 +256,11 @@ class RememberResult:
     @property
     def facts(self) -> tuple[FactView, ...]:
         return (*self.added, *self.merged, *self.duplicates)
+
+
+@dataclass(frozen=True)
+class ForgetPreview:
+    """What forgetting a fact takes away: how many rows of which place."""
+
+    fact: FactView
+    places: dict[str, int]

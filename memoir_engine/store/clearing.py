@@ -59,7 +59,7 @@ def clear(
     action.describe(reason=reason)
     for row in sessions:
         _clear(tx, action, row, held[row.number])
-    _leave_searches(tx, [row.number for row in sessions])
+    leave_searches(tx, [row.number for row in sessions])
     action.seal()
     return Cleared(len(sessions), sum(row.messages for row in sessions), action.id)
 
@@ -129,7 +129,8 @@ def _clear(tx: Tx, action: OpenAction, session: Any, held: _Held) -> None:
     tx.execute(update(t.session).where(t.session.c.number == number).values(**nothing))
 
 
-def _leave_searches(tx: Tx, numbers: Sequence[int]) -> None:
+def leave_searches(tx: Tx, numbers: Sequence[int]) -> None:
+    """Their passages close, with their vectors; what still stands is cut again before the next search."""
     c = t.passage.c
     for some in portions(numbers):
         wanted = select(c.id).where(c.session_number.in_(some), c.to_seq == FAR).order_by(c.id)

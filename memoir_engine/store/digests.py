@@ -32,7 +32,7 @@ _STREAM = {"yield_per": 2000}
 def digest_problems(tx: Tx, told: Told) -> Iterator[Problem]:
     named: dict[str, int | None] = dict(told.payloads)
     stones = Stones.read(tx)
-    yield from (Problem(seq, says) for seq, says in stones.missing(told.erasures))
+    yield from (Problem(seq, says) for seq, says in stones.missing(told.erasures | told.facts.erasures))
     yield from _actions(tx, told, stones, named)
     yield from _each(tx, t.source, stones, told.sources)
     yield from _parts(tx, told, stones)

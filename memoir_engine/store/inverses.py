@@ -13,6 +13,7 @@ from sqlalchemy import Select, select
 
 from memoir_engine.results import AuditEvent, Source
 from memoir_engine.store import category_inverses as categories
+from memoir_engine.store import fact_inverses as facts
 from memoir_engine.store import knowledge, sources, tree
 from memoir_engine.store import review_inverses as reviews
 from memoir_engine.store import tables as t
@@ -45,6 +46,7 @@ def inverse_of(inverse: Inverse, kind: str, events: Sequence[AuditEvent]) -> Fou
         "sign_off.made": _unsign,
         "sign_off.restored": _unsign,
         "sign_off.withdrawn": _resign,
+        **dict.fromkeys(facts.KINDS, facts.inverse),
     }
     found = [known[kind](inverse, event) for event in events] if kind in known else []
     steps = tuple(step for one in found for step in one.steps)

@@ -44,7 +44,7 @@ class Remembered:
 class Before:
     """A conversation that was remembered: in which session its messages stand, from which number on, and by which cuts.
 
-    whole: whether every cut gave its facts, and nobody took that back.
+    whole: whether every cut gave its facts, nobody took that back, and its session was not cleared since.
     """
 
     session_number: int | None
@@ -69,7 +69,9 @@ def before(tx: Tx, owner: str, key: str) -> Before | None:
     first = [row for row in rows if row.n == 1][-1]
     last = [row for row in rows if row.id >= first.id]
     whole = all(row.to_seq == FAR and not row.failed for row in last)
-    return Before(first.session_number, first.first_message, first.id, whole)
+    cleared = select(t.session.c.cleared_seq).where(t.session.c.number == first.session_number)
+    is_cleared = (tx.execute(cleared).scalar() or 0) > first.from_seq
+    return Before(first.session_number, first.first_message, first.id, whole and not is_cleared)
 
 
 def still_said(tx: Tx, known: Before, count: int) -> tuple[int, ...]:

@@ -42,6 +42,7 @@ class ToldFacts:
     relations: dict[tuple[int, int, int], tuple[int, str, float | None]] = field(default_factory=dict)
     proposals: dict[tuple[int, int], Shifted] = field(default_factory=dict)  # (proposal, from_seq)
     cuts: list[Rows] = field(default_factory=list)
+    erasures: dict[int, str] = field(default_factory=dict)  # seq → digest of its tombstones
     withdrawn: dict[int, int] = field(default_factory=dict)  # cut → the seq that took it back
 
     def kinds(self) -> dict[str, Callable[[int, str, Body], None]]:
@@ -51,7 +52,7 @@ class ToldFacts:
             "fact.restored": self._shifted,
             "fact.withdrawn": self._shifted,
             "fact.returned": self._shifted,
-            "fact.forgotten": self._shifted,
+            "fact.forgotten": self._forgotten,
             "fact.seen": self._seen,
             "fact.unseen": self._unseen,
             "fact.seen_again": self._seen_again,
@@ -79,6 +80,10 @@ class ToldFacts:
             self.standings[number, body["was"]] = self.standings[number, body["was"]]._replace(to_seq=seq)
         if body["status"] is not None:
             self.standings[number, seq] = Shifted(FAR, tuple(body["status"]))
+
+    def _forgotten(self, seq: int, action: str, body: Body) -> None:
+        self._shifted(seq, action, body)
+        self.erasures[seq] = body["stones"]
 
     def _seen(self, seq: int, _action: str, body: Body) -> None:
         self.origins[body["fact"]].append(Rows(seq, *body["origins"]))

@@ -19,7 +19,7 @@ from sqlalchemy import select
 from memoir_engine.errors import UndoBlocked
 from memoir_engine.results import Action, UndoPreview
 from memoir_engine.run import Clock
-from memoir_engine.store import chain, filings, helpers, ids, orphans, review_inverses, sign_offs, versions
+from memoir_engine.store import chain, fact_inverses, filings, helpers, ids, orphans, review_inverses, sign_offs, versions
 from memoir_engine.store import tables as t
 from memoir_engine.store.chain import OpenAction
 from memoir_engine.store.erasures import VERB as ERASES
@@ -62,6 +62,7 @@ def undo(
     Raises ActionNotFound, UndoBlocked.
     """
     ids.lock_tree(tx)
+    ids.reserve(tx, "fact", 0)  # who remembers meanwhile waits, and compares with what is left
     if undo_id is not None and chain.exists(tx, undo_id):
         return chain.get(tx, undo_id)
     done = chain.get(tx, action_id)
@@ -136,6 +137,9 @@ def _take(tx: Tx, action: OpenAction, step: Step) -> set[int]:
         return review_inverses.take(tx, action, step)
     if step.kind in ("unsign", "resign"):
         (sign_offs.withdraw if step.kind == "unsign" else sign_offs.restore)(tx, action, step.seq)
+        return set()
+    if step.kind == "fact":
+        fact_inverses.take(tx, action, step)
         return set()
     if step.kind == "reopen":
         versions.reopen(tx, action, step.number, step.seq)

@@ -20,7 +20,7 @@ from memoir_engine.store.canon import parse
 from memoir_engine.store.later import CHANGED, Later
 from memoir_engine.store.types import FAR, ROOT, Tx, portions
 
-ReviewKind = Literal["review", "reject", "return", "unsign", "resign"]
+ReviewKind = Literal["review", "reject", "return", "unsign", "resign", "fact"]
 Kind = Literal["withdraw", "restore", "reopen", "close", "version", "refile", "empty", "helper"] | ReviewKind
 
 

@@ -1,0 +1,123 @@
+"""A conversation cut and drawn from, with what it took: what remembering and extracting have in common.
+
+Invariant: nothing is stored. What it took is told to the run and to the log.
+Source: CHUNK 2, 7, 11, 12.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+from collections.abc import Sequence
+from dataclasses import dataclass, field, replace
+from typing import TYPE_CHECKING
+
+from memoir_engine.capped import Asking
+from memoir_engine.chunking import chunk_conversation
+from memoir_engine.errors import RememberingCancelled
+from memoir_engine.events import ConversationCut, ExtractionMeasured
+from memoir_engine.results import CutConversation
+from memoir_engine.results.facts import ExtractionMetrics
+from memoir_engine.run import Run
+from memoir_engine.wiring import Engine
+
+if TYPE_CHECKING:
+    from memoir_engine.facts.drawn import Spoken
+    from memoir_engine.facts.extracting import Extraction
+    from memoir_engine.text.messages import Message
+
+_log = logging.getLogger(__name__)
+
+
+@dataclass
+class Drawing:
+    """What a run has come to so far."""
+
+    conversation: str = ""
+    made: CutConversation | None = None
+    extraction: Extraction | None = None
+    began_ms: float = 0.0
+    cutting_ms: float = 0.0
+    warnings: list[str] = field(default_factory=list)
+
+    def metrics(self, now_ms: float) -> ExtractionMetrics:
+        cuts = self.made.cuts if self.made else ()
+        got = self.extraction
+        return ExtractionMetrics(
+            total_ms=now_ms - self.began_ms,
+            cutting_ms=self.cutting_ms,
+            extraction_ms=got.extraction_ms if got else 0.0,
+            deduplication_ms=got.deduplication_ms if got else 0.0,
+            cuts=len(cuts),
+            failed_cuts=len(got.failures) if got else 0,
+            tokens=self.made.tokens if self.made else 0,
+            tokens_per_cut=tuple(cut.tokens for cut in cuts),
+            overlap_tokens=self.made.overlap_tokens if self.made else 0,
+            drawn=got.drawn if got else 0,
+            duplicates_merged=got.merged.duplicates if got else 0,
+            unsupported=got.unsupported if got else 0,
+            relations=len(got.links) if got else 0,
+            orphans_removed=got.orphans if got else 0,
+        )
+
+
+async def drawn(
+    engine: Engine, user: str | None, conversation: str, messages: Sequence[Message], drawing: Drawing, run: Run
+) -> tuple[Extraction, tuple[Spoken, ...]]:
+    """Cut, asked, merged."""
+    from memoir_engine.facts.extracting import Conversation, extract
+    from memoir_engine.facts.telling import as_spoken
+
+    config = engine.resolved.config
+    began = run.clock.tick_ms()
+    made = await asyncio.to_thread(
+        chunk_conversation,
+        messages,
+        conversation_id=conversation,
+        model=engine.client.name,
+        config=config.conversation,
+    )
+    drawing.made, drawing.cutting_ms = made, run.clock.tick_ms() - began
+    drawing.warnings += made.warnings
+    run.emit(_cut(made))
+    shown = as_spoken(messages)
+    ask = Asking(engine, run, RememberingCancelled())
+    read = Conversation(shown, made.cuts, user or "the user", config.zone)
+    try:
+        drawing.extraction = await extract(read, ask, run, fail_fast=config.conversation.fail_fast)
+    finally:
+        drawing.warnings += ask.warnings
+    drawing.warnings += drawing.extraction.warnings
+    return drawing.extraction, shown
+
+
+def timed(messages: Sequence[Message], run: Run) -> tuple[Message, ...]:
+    """What does not say when it was said is said now."""
+    now = run.clock.now()
+    return tuple(one if one.said_at is not None else replace(one, at=now) for one in messages)
+
+
+def _cut(made: CutConversation) -> ConversationCut:
+    return ConversationCut(
+        conversation_id=made.conversation_id,
+        strategy=made.strategy,
+        messages=made.messages,
+        tokens=made.tokens,
+        max_tokens=made.limits.max_tokens,
+        cuts=len(made.cuts),
+        tokens_per_cut=tuple(cut.tokens for cut in made.cuts),
+        overlap_tokens=made.overlap_tokens,
+    )
+
+
+def measured(drawing: Drawing, run: Run) -> None:
+    """Told to the run and to the log (CHUNK 11)."""
+    found = drawing.metrics(run.clock.tick_ms())
+    told = {name: getattr(found, name) for name in ExtractionMeasured.__dataclass_fields__ if hasattr(found, name)}
+    told_of = ExtractionMeasured(**told, conversation_id=drawing.conversation, facts_per_cut=found.memories_per_cut)
+    run.emit(told_of)
+    _log.info("facts drawn from %s: %s", drawing.conversation, told_of.body())
+    for failure in drawing.extraction.failures if drawing.extraction else ():
+        _log.warning(
+            "cut %s (%s of %s) of %s failed: %s", failure.cut_id, failure.number, failure.of, drawing.conversation, failure.code
+        )

@@ -1,0 +1,177 @@
+"""The view of facts: listed, followed through time, brought back, settled, forgotten.
+
+Invariant: a fact belongs to a user, and each read and write says so below: another's answers like one that is not there. Roles
+are checked here: anybody reads their own, auditors change, admins forget.
+Source: API "Facts"; TIMEM; DESIGN §6 (who and whose).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from datetime import datetime
+from typing import Any, Literal
+
+from memoir_engine import given, owning
+from memoir_engine.errors import FactNotFound, InvalidSetting, NotAllowed
+from memoir_engine.identifying import needs_auditor
+from memoir_engine.reading import View
+from memoir_engine.recalling import Moment, moment_of, seq_of, valid_moment
+from memoir_engine.results import Action
+from memoir_engine.results.facts import FactLineage, FactProposal, FactRelation, FactStatus, FactView, ForgetPreview
+from memoir_engine.run import new_id
+
+UID_CHARS = 36
+STATES = ("open", "approved", "rejected")
+
+
+class FactsRead(View):
+    """Facts, read."""
+
+    def list(
+        self,
+        user_id: str | None = None,
+        status: FactStatus | None = None,
+        as_of: Moment | None = None,
+        valid_at: datetime | str | None = None,
+        limit: int = 1000,
+        before: str | None = None,
+    ) -> tuple[FactView, ...]:
+        """Learned last first. as_of: what was believed then (a seq or an aware time); valid_at: what was true then.
+
+        user_id: None is the actor's own. before: id of the last fact of the page before.
+        """
+        from memoir_engine.store import facts
+
+        owner, most = owning.whose(self._actor, user_id), given.limit(limit)
+        wanted, behind = _status(status), None if before is None else _uid(before)
+        when, at = moment_of(as_of), valid_moment(valid_at)
+        return self._read(
+            lambda tx: facts.listed(tx, owner, status=wanted, seq=seq_of(tx, when), valid_at=at, limit=most, before=behind)
+        )
+
+    def get(self, fact_id: str, as_of: Moment | None = None) -> FactView:
+        """Raises FactNotFound; also for a fact of somebody else."""
+        from memoir_engine.store import facts
+
+        whose, uid, when = owning.any_of(self._actor), _uid(fact_id), moment_of(as_of)
+        return self._read(lambda tx: facts.get(tx, whose, uid, seq_of(tx, when)))
+
+    def lineage(self, fact_id: str, as_of: Moment | None = None) -> FactLineage:
+        """What it took the place of, and what took its place, oldest first. Raises FactNotFound."""
+        from memoir_engine.store import facts
+
+        whose, uid, when = owning.any_of(self._actor), _uid(fact_id), moment_of(as_of)
+        return self._read(lambda tx: facts.lineage(tx, whose, uid, seq_of(tx, when)))
+
+    def relations(self, user_id: str | None = None, fact_id: str | None = None) -> tuple[FactRelation, ...]:
+        """Between facts that stand, of a user or of one fact."""
+        from memoir_engine.store import facts
+
+        if fact_id is not None:
+            whose, uid = owning.any_of(self._actor), _uid(fact_id)
+            return self._read(lambda tx: facts.relations(tx, whose, uid))
+        owner = owning.whose(self._actor, user_id)
+        return self._read(lambda tx: facts.relations(tx, owner))
+
+    def counts(self, user_id: str | None = None, as_of: Moment | None = None) -> dict[tuple[str, str], int]:
+        """How many there are, by (type, status)."""
+        from memoir_engine.store import facts
+
+        owner, when = owning.whose(self._actor, user_id), moment_of(as_of)
+        return self._read(lambda tx: facts.counts(tx, owner, seq_of(tx, when)))
+
+    def users(self) -> tuple[tuple[str | None, int], ...]:
+        """Whose facts the actor may see, and how many of each; None is the workspace."""
+        from memoir_engine.store import facts
+
+        whose = owning.any_of(self._actor)
+        return self._read(lambda tx: facts.users(tx, whose))
+
+    def proposals(
+        self, user_id: str | None = None, state: Literal["open", "approved", "rejected"] | None = "open", limit: int = 200
+    ) -> tuple[FactProposal, ...]:
+        """What waits for a person, newest first; or what was settled. user_id: None is all that the actor may see."""
+        from memoir_engine.store import facts
+
+        if state is not None and state not in STATES:
+            advice = f"Use one of: {', '.join(STATES)}, or None for all."
+            raise InvalidSetting(name="state", value=state, problem="there is no such state", advice=advice)
+        whose = owning.any_of(self._actor) if user_id is None else owning.whose(self._actor, user_id)
+        most = given.limit(limit)
+        return self._read(lambda tx: facts.proposals(tx, whose, state=state, limit=most))
+
+
+class FactsView(FactsRead):
+    """Facts, read and decided about."""
+
+    def restore(self, fact_id: str, reason: str | None = None) -> Action:
+        """Bring an outdated fact back into force, beside what took its place.
+
+        Raises NotAllowed, FactNotFound, FactNotOutdated.
+        """
+        from memoir_engine.store import fact_actions
+
+        needs_auditor(self._actor, "restore a fact")
+        return self._decide(fact_actions.restore, _uid(fact_id), reason, f"fact {fact_id} to be in force again")
+
+    def approve(self, proposal_id: int, reason: str | None = None) -> Action:
+        """Let happen what was proposed. Raises NotAllowed, ProposalNotFound."""
+        from memoir_engine.store import fact_actions
+
+        needs_auditor(self._actor, "approve a proposal")
+        number = given.number("proposal_id", proposal_id)
+        return self._decide(fact_actions.approve, number, reason, f"the proposal {proposal_id}")
+
+    def reject(self, proposal_id: int, reason: str | None = None) -> Action:
+        """Leave both facts as they are. Raises NotAllowed, ProposalNotFound."""
+        from memoir_engine.store import fact_actions
+
+        needs_auditor(self._actor, "reject a proposal")
+        number = given.number("proposal_id", proposal_id)
+        return self._decide(fact_actions.reject, number, reason, f"the proposal {proposal_id}")
+
+    def preview_forget(self, fact_id: str) -> ForgetPreview:
+        """What `forget` would take away, by place. Raises FactNotFound."""
+        from memoir_engine.store import fact_forgetting
+
+        whose, uid = owning.any_of(self._actor), _uid(fact_id)
+        return self._read(lambda tx: fact_forgetting.preview(tx, whose, uid))
+
+    def forget(self, fact_id: str, reason: str) -> Action:
+        """Erase a fact for good: its words, the words in messages that said it, its vector, and every prompt and reply with them.
+
+        What stays says that there was a fact, and who had it forgotten when and why. Raises NotAllowed, FactNotFound.
+        """
+        from memoir_engine.store import fact_forgetting
+
+        if "admin" not in self._actor.roles:
+            raise NotAllowed(actor=self._actor.name, verb="forget a fact", role="admin")
+        action = self._decide(fact_forgetting.forget, _uid(fact_id), given.text("reason", reason), "the forgetting of a fact")
+        self._engine.nearness.kept.forget()
+        self._engine.db.compact()
+        return action
+
+    def _decide(self, work: Callable[..., Action], what: object, reason: str | None, operation: str) -> Action:
+        engine, actor, whose = self._engine, self._actor, owning.any_of(self._actor)
+        why, action_id = None if reason is None else given.text("reason", reason), new_id(self._engine.clock.now())
+
+        def write(tx: Any) -> Action:
+            return work(tx, whose, what, actor=actor.name, reason=why, clock=engine.clock, action_id=action_id)
+
+        return engine.db.write(write, operation=operation)
+
+
+def _uid(fact_id: object) -> str:
+    """An id that no fact can have answers like one that none has."""
+    uid = given.text("fact_id", fact_id)
+    if len(uid) > UID_CHARS or not uid.isascii():
+        raise FactNotFound(fact_id=uid[:UID_CHARS])
+    return uid
+
+
+def _status(value: object) -> str | None:
+    if value is None or value in ("active", "outdated"):
+        return value  # type: ignore[return-value]  # one of the two, or None
+    raise InvalidSetting(
+        name="status", value=value, problem="there is no such status", advice="Use 'active' or 'outdated', or leave it out."
+    )

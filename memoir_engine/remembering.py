@@ -1,0 +1,290 @@
+"""The verbs remember and extract: what a conversation says of somebody, drawn, compared with what is known, and stored.
+
+Invariant: everything is worked out before one short transaction writes it; when others changed the same user's facts meanwhile it
+is compared again. A conversation that is remembered already changes nothing, and that it came again is recorded.
+Source: TIMEM; CHUNK 7–9, 11–13; API "Facts".
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, Any
+
+from memoir_engine import owning, spoken
+from memoir_engine.capped import Asking
+from memoir_engine.drawing import Drawing, drawn, measured, timed
+from memoir_engine.errors import FactsMoved, MemoirError, RememberingCancelled, SessionNotFound
+from memoir_engine.events import FactsStored
+from memoir_engine.results.facts import ExtractionResult, FactRelation, RememberResult
+from memoir_engine.run import Actor, Listener, Run, new_id
+from memoir_engine.running import Verb
+from memoir_engine.wiring import Engine
+
+if TYPE_CHECKING:
+    from memoir_engine.facts.drawn import Spoken
+    from memoir_engine.facts.extracting import Extraction
+    from memoir_engine.store.fact_plan import FactPlan, Said
+    from memoir_engine.store.remembering import Before, Remembered
+    from memoir_engine.text.messages import Message
+
+PLANS = 3  # others may remember for the same user while a model is waited for
+
+
+@dataclass(frozen=True)
+class Talked:
+    """What is to be read. numbers: of its messages in their session, where they were read from there.
+
+    subject: of the run: answers paid for are re-used within it, and what it holds goes when its session is cleared.
+    """
+
+    conversation: str
+    messages: tuple[Message, ...]
+    session_id: str | None = None
+    numbers: tuple[int, ...] = ()
+    subject: str | None = None
+
+
+def remember_verb(
+    engine: Engine,
+    actor: Actor,
+    messages: object = None,
+    user_id: object = None,
+    session_id: object = None,
+    listeners: tuple[Listener, ...] = (),
+) -> Verb[RememberResult | MemoirError]:
+    """messages: None reads the session. Raises FactsNotYours, MessageRefused, InvalidSetting, SessionNotFound."""
+    user = owning.writes_for(actor, user_id)
+    talked = _talked(engine, user, messages, session_id)
+
+    async def work(run: Run) -> RememberResult:
+        return await _remember(engine, user, talked, run)
+
+    request = {"user_id": user, "session_id": talked.session_id, "messages": len(talked.messages)}
+    return _verb("remember", request, talked.subject, work, listeners)
+
+
+def extract_verb(
+    engine: Engine,
+    actor: Actor,
+    messages: object,
+    conversation_id: object = "conversation",
+    user_id: object = None,
+    listeners: tuple[Listener, ...] = (),
+) -> Verb[ExtractionResult | MemoirError]:
+    """Nothing is stored but what was asked and answered. Raises FactsNotYours, MessageRefused, InvalidSetting."""
+    user = owning.writes_for(actor, user_id)
+    talked = Talked(spoken.session(conversation_id), spoken.messages(messages))
+
+    async def work(run: Run) -> ExtractionResult:
+        return await _extract(engine, user, talked, run)
+
+    request = {"user_id": user, "conversation_id": talked.conversation, "messages": len(talked.messages)}
+    return _verb("extract", request, None, work, listeners)
+
+
+def acting_for(actor: Actor, user_id: object) -> Actor:
+    """The run belongs to the user whose facts it works on."""
+    return replace(actor, user=owning.writes_for(actor, user_id))
+
+
+def _verb(name: str, request: dict[str, Any], subject: str | None, work: Any, listeners: tuple[Listener, ...]) -> Verb[Any]:
+    return Verb(
+        name=name,
+        request=request,
+        subject=subject,
+        work=work,
+        failed=lambda run, error: error,
+        stopped=RememberingCancelled,
+        record=_record,
+        listeners=listeners,
+    )
+
+
+def _talked(engine: Engine, user: str | None, messages: object, session_id: object) -> Talked:
+    from memoir_engine.store import said
+    from memoir_engine.store.owners import owner_key
+    from memoir_engine.store.remembering import conversation_key
+
+    named = None if session_id is None else spoken.session(session_id)
+    row = None if named is None else engine.db.read(lambda tx: said.find(tx, user, named))
+    if messages is not None:
+        read = spoken.messages(messages)
+        key = conversation_key(owner_key(user), read)
+        return Talked(
+            named or f"conversation-{key[:16]}", read, named, subject=key if row is None else said.subject_of(row.number)
+        )
+    records = () if row is None else engine.db.read(lambda tx: said.of_session(tx, row))
+    if named is None or row is None or not records:
+        raise SessionNotFound(session_id=named or "")
+    numbers = tuple(one.n for one in records)
+    return Talked(named, tuple(map(said.as_message, records)), named, numbers, said.subject_of(row.number))
+
+
+async def _remember(engine: Engine, user: str | None, talked: Talked, run: Run) -> RememberResult:
+    from memoir_engine.store import remembering
+    from memoir_engine.store.owners import owner_key
+
+    drawing = Drawing(talked.conversation, began_ms=run.clock.tick_ms())
+    owner, count = owner_key(user), len(talked.messages)
+    key = remembering.conversation_key(owner, talked.messages)
+    known = await engine.db.aread(lambda tx: remembering.before(tx, owner, key))
+    if known is not None and known.whole:
+        return await _seen_again(engine, talked, known, drawing, run)
+    if not talked.messages:
+        return _result(drawing, run, None, {}, talked)
+    numbers = talked.numbers
+    if not numbers and known is not None:
+        before = known
+        numbers = await engine.db.aread(lambda tx: remembering.still_said(tx, before, count))
+    messages = timed(talked.messages, run)
+    extraction, shown = await drawn(engine, user, talked.conversation, messages, drawing, run)
+    done, plan, said = await _stored(
+        engine, user, replace(talked, messages=messages, numbers=numbers), key, extraction, shown, drawing, run
+    )
+    measured(drawing, run)
+    return await _told(engine, user, done, plan, said, drawing, run)
+
+
+async def _extract(engine: Engine, user: str | None, talked: Talked, run: Run) -> ExtractionResult:
+    from memoir_engine.facts.telling import as_memories, as_relations
+
+    drawing = Drawing(talked.conversation, began_ms=run.clock.tick_ms())
+    if talked.messages:
+        await drawn(engine, user, talked.conversation, timed(talked.messages, run), drawing, run)
+        measured(drawing, run)
+    got = drawing.extraction
+    return ExtractionResult(
+        memories=as_memories(got.merged.facts, user, talked.conversation, talked.messages) if got else (),
+        relationships=as_relations(got.links) if got else (),
+        errors=tuple(got.failures) if got else (),
+        cuts=drawing.made.cuts if drawing.made else (),
+        metrics=drawing.metrics(run.clock.tick_ms()),
+        run_id=run.id,
+        warnings=tuple(drawing.warnings),
+    )
+
+
+async def _stored(
+    engine: Engine,
+    user: str | None,
+    talked: Talked,
+    key: str,
+    extraction: Extraction,
+    shown: Sequence[Spoken],
+    drawing: Drawing,
+    run: Run,
+) -> tuple[Remembered, FactPlan, Said]:
+    """Compared and committed; compared again when the user's facts moved meanwhile. Raises FactsMoved."""
+    from memoir_engine.facts.consolidating import Material, consolidate
+    from memoir_engine.store import remembering
+    from memoir_engine.store.fact_plan import Said
+    from memoir_engine.store.owners import owner_key
+
+    assert drawing.made is not None
+    cuts = drawing.made.cuts
+    cut_at = {cut.id: at for at, cut in enumerate(cuts)}
+    failed = frozenset(cut_at[one.cut_id] for one in extraction.failures)
+    session = talked.session_id or talked.conversation
+    said = Said(talked.conversation, key, session, talked.messages, cuts, talked.numbers, failed)
+    material = Material(extraction.merged.facts, extraction.links, shown, engine.resolved.config.zone, cut_at)
+    action_id, most = new_id(engine.clock.now()), engine.resolved.config.session.max_messages
+    ask = Asking(engine, run, RememberingCancelled())
+    for _ in range(PLANS):
+        plan = await consolidate(material, owner_key(user), engine.nearness, ask, run)
+        if not run.cancellation.begin_commit():
+            raise RememberingCancelled()
+
+        def write(tx: Any, plan: FactPlan = plan) -> Remembered | None:
+            return remembering.remember(
+                tx,
+                user,
+                said,
+                plan,
+                embedder=engine.embedder.id,
+                actor=run.actor.name,
+                clock=engine.clock,
+                action_id=action_id,
+                run_id=run.id,
+                most=most,
+            )
+
+        done = await engine.db.awrite(write, operation=f"what {talked.conversation!r} says")
+        if done is not None:
+            drawing.warnings += [*ask.warnings, *material.warnings]
+            return done, plan, said
+        run.cancellation.commit_failed()
+        material.warnings.clear()
+    raise FactsMoved(times=PLANS)
+
+
+async def _seen_again(engine: Engine, talked: Talked, known: Before, drawing: Drawing, run: Run) -> RememberResult:
+    from memoir_engine.store import remembering
+
+    action_id = new_id(engine.clock.now())
+    await engine.db.awrite(
+        lambda tx: remembering.seen_again(
+            tx, known, actor=run.actor.name, clock=engine.clock, action_id=action_id, run_id=run.id
+        ),
+        operation=f"that {talked.conversation!r} came again",
+    )
+    return _result(drawing, run, action_id, {}, talked, seen_again=True)
+
+
+async def _told(
+    engine: Engine, user: str | None, done: Remembered, plan: FactPlan, said: Said, drawing: Drawing, run: Run
+) -> RememberResult:
+    """What became of it, as it stands now."""
+    from memoir_engine.store import facts
+    from memoir_engine.store.owners import owner_key
+
+    owner, numbers = owner_key(user), done.numbers
+    fuller = {one.new for one in plan.supersessions if one.cause == "merged"}
+    parts = {
+        "added": [numbers[one.key] for one in plan.facts if one.key not in fuller],
+        "merged": [numbers[one.key] for one in plan.facts if one.key in fuller],
+        "outdated": [one.old for one in plan.supersessions if one.old > 0],
+        "duplicates": [one.fact for one in plan.sightings],
+    }
+    views = await engine.db.aread(lambda tx: facts.by_number(tx, owner, [one for some in parts.values() for one in some]))
+    asked = await engine.db.aread(lambda tx: facts.proposals(tx, owner, state=None)) if done.proposals else ()
+    uids = {key: views[number].id for key, number in numbers.items() if number in views}
+    uids |= {number: view.id for number, view in views.items()}
+    links = [(uids.get(one.source), uids.get(one.target), one) for one in plan.links]
+    told: dict[str, Any] = {
+        name: tuple(views[number] for number in dict.fromkeys(some) if number in views) for name, some in parts.items()
+    }
+    told["added"] = tuple(one for one in told["added"] if one.status == "active")
+    told["proposals"] = tuple(one for one in asked if one.id in done.proposals)
+    told["relationships"] = tuple(FactRelation(a, b, one.kind, one.confidence) for a, b, one in links if a and b)
+    counts = {name: len(told[name]) for name in ("added", "outdated", "merged", "duplicates", "proposals")}
+    run.emit(FactsStored(**counts, seq=done.seq))
+    return _result(drawing, run, done.action_id, told, Talked(said.conversation, (), said.session_id))
+
+
+def _result(
+    drawing: Drawing, run: Run, action_id: str | None, told: dict[str, Any], talked: Talked, *, seen_again: bool = False
+) -> RememberResult:
+    nothing: dict[str, Any] = dict.fromkeys(("added", "outdated", "merged", "duplicates", "proposals", "relationships"), ())
+    return RememberResult(
+        **(nothing | told),
+        errors=tuple(drawing.extraction.failures) if drawing.extraction else (),
+        cuts=drawing.made.cuts if drawing.made else (),
+        metrics=drawing.metrics(run.clock.tick_ms()),
+        run_id=run.id,
+        action_id=action_id,
+        session_id=talked.session_id,
+        seen_again=seen_again,
+        warnings=tuple(dict.fromkeys(drawing.warnings)),
+    )
+
+
+def _record(outcome: object) -> dict[str, Any]:
+    """Ids and numbers: what was said stands in facts and messages."""
+    if isinstance(outcome, RememberResult):
+        ids = {name: [one.id for one in getattr(outcome, name)] for name in ("added", "outdated", "merged", "duplicates")}
+        more = {"proposals": [one.id for one in outcome.proposals], "action_id": outcome.action_id}
+        return {**ids, **more, "seen_again": outcome.seen_again, "errors": len(outcome.errors), "warnings": len(outcome.warnings)}
+    if isinstance(outcome, ExtractionResult):
+        return {"facts": len(outcome.memories), "errors": len(outcome.errors), "warnings": len(outcome.warnings)}
+    return {}

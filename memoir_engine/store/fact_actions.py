@@ -1,0 +1,144 @@
+"""What people decide about facts: bring an outdated one back, agree with a proposal, refuse it.
+
+Invariant: each is one action, done once per action id, and can be undone. A proposal is settled only while the facts it is about
+stand as they did.
+Source: TIMEM "Supports Reversion"; DESIGN §6.
+"""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import Any
+from uuid import uuid4
+
+from sqlalchemy import select
+
+from memoir_engine.errors import FactNotFound, FactNotOutdated, ProposalNotFound
+from memoir_engine.results import Action
+from memoir_engine.run import Clock
+from memoir_engine.store import chain, fact_rows, facts, ids, payloads
+from memoir_engine.store import tables as t
+from memoir_engine.store.canon import parse
+from memoir_engine.store.chain import OpenAction
+from memoir_engine.store.fact_rows import ACTIVE, OUTDATED, NewFact, NewOrigin, Proposal, Standing
+from memoir_engine.store.facts import Whose
+from memoir_engine.store.types import FAR, Tx
+
+APPROVED = "approved"
+REJECTED = "rejected"
+
+
+def restore(tx: Tx, whose: Whose, uid: str, *, actor: str, reason: str | None, clock: Clock, action_id: str) -> Action:
+    """An outdated fact is active again, beside what took its place. Raises FactNotFound, FactNotOutdated."""
+    ids.reserve(tx, "fact", 0)
+    if chain.exists(tx, action_id):
+        return chain.get(tx, action_id)
+    number = facts.number_of(tx, whose, uid)
+    row = open_standing(tx, number)
+    if row is None:
+        raise FactNotFound(fact_id=uid)
+    if row.status == ACTIVE:
+        raise FactNotOutdated(fact_id=uid)
+    action = OpenAction(tx, verb="restore_fact", actor=actor, clock=clock, action_id=action_id)
+    action.describe(reason=reason)
+    fact_rows.shift(tx, action, "fact.restored", number, Standing())
+    action.seal()
+    return chain.get(tx, action.id)
+
+
+def approve(tx: Tx, whose: Whose, number: int, *, actor: str, reason: str | None, clock: Clock, action_id: str) -> Action:
+    """Do what was proposed. Raises ProposalNotFound, also when a fact of it does not stand any more."""
+    first = ids.reserve(tx, "fact", 1)
+    if chain.exists(tx, action_id):
+        return chain.get(tx, action_id)
+    row = _open(tx, whose, number)
+    proposal = Proposal.of(row)
+    standing = {one: open_standing(tx, one) for one in (proposal.new_id, *proposal.old_ids)}
+    if any(one is None or one.status != ACTIVE for one in standing.values()):
+        raise ProposalNotFound(proposal_id=number)
+    action = OpenAction(tx, verb="approve_fact", actor=actor, clock=clock, action_id=action_id)
+    action.describe(reason=reason)
+    fact_rows.propose(tx, action, "fact.settled", number, row.owner, replace(proposal, outcome=APPROVED), row.run_id)
+    _done(tx, action, row, proposal, first)
+    action.seal()
+    return chain.get(tx, action.id)
+
+
+def reject(tx: Tx, whose: Whose, number: int, *, actor: str, reason: str | None, clock: Clock, action_id: str) -> Action:
+    """Both facts stand; the proposal is settled. Raises ProposalNotFound."""
+    ids.reserve(tx, "fact", 0)
+    if chain.exists(tx, action_id):
+        return chain.get(tx, action_id)
+    row = _open(tx, whose, number)
+    action = OpenAction(tx, verb="reject_fact", actor=actor, clock=clock, action_id=action_id)
+    action.describe(reason=reason)
+    proposal = replace(Proposal.of(row), outcome=REJECTED)
+    fact_rows.propose(tx, action, "fact.settled", number, row.owner, proposal, row.run_id)
+    action.seal()
+    return chain.get(tx, action.id)
+
+
+def open_standing(tx: Tx, number: int) -> Any | None:
+    """How a fact stands now; None where it was taken back."""
+    c = t.fact_status.c
+    return tx.execute(select(t.fact_status).where(c.fact_id == number, c.to_seq == FAR)).one_or_none()
+
+
+def _open(tx: Tx, whose: Whose, number: int) -> Any:
+    p = t.fact_proposal.c
+    wanted = select(t.fact_proposal).where(p.id == number, p.to_seq == FAR, p.outcome.is_(None), *facts.mine(p.owner, whose))
+    found = tx.execute(wanted).one_or_none()
+    if found is None:
+        raise ProposalNotFound(proposal_id=number)
+    return found
+
+
+def _done(tx: Tx, action: OpenAction, row: Any, proposal: Proposal, free: int) -> None:
+    """free: a number for the fuller fact of a merge."""
+    words = payloads.get(tx, [proposal.paper]).get(proposal.paper, {})
+    paper = fact_rows.paper(tx, reason=words.get("reason"))
+    new = _fact(tx, proposal.new_id)
+    if proposal.cause == "duplicate":
+        known = proposal.old_ids[0]
+        fact_rows.see(tx, action, known, _origins(tx, proposal.new_id))
+        fact_rows.shift(tx, action, "fact.outdated", proposal.new_id, Standing(OUTDATED, "merged", known, None, paper))
+        return
+    if proposal.cause == "merged":
+        together = (proposal.new_id, *proposal.old_ids)
+        fact_rows.record(tx, action, row.owner, new.user_id, [_fuller(tx, new, together, words["merged"], free)], row.run_id)
+        for number in together:
+            fact_rows.shift(tx, action, "fact.outdated", number, Standing(OUTDATED, "merged", free, None, paper))
+        return
+    ended = new.valid_from or new.said_at or action.at
+    for number in proposal.old_ids:
+        standing = Standing(OUTDATED, proposal.cause, proposal.new_id, ended, paper)
+        fact_rows.shift(tx, action, "fact.outdated", number, standing)
+
+
+def _fuller(tx: Tx, new: Any, together: tuple[int, ...], content: str, number: int) -> NewFact:
+    origins = (origin for one in together for origin in _origins(tx, one))
+    return NewFact(
+        number=number,
+        uid=str(uuid4()),
+        type=new.type,
+        content=content,
+        subject=new.subject,
+        entities=tuple(dict.fromkeys(name for one in together for name in parse(_fact(tx, one).entities))),
+        confidence=max((stated for one in together if (stated := _fact(tx, one).confidence) is not None), default=None),
+        valid_from=new.valid_from,
+        from_precision=new.from_precision,
+        valid_to=new.valid_to,
+        to_precision=new.to_precision,
+        said_at=new.said_at,
+        origins=tuple(dict.fromkeys(origins)),
+    )
+
+
+def _fact(tx: Tx, number: int) -> Any:
+    return tx.execute(select(t.fact).where(t.fact.c.id == number)).one()
+
+
+def _origins(tx: Tx, number: int) -> list[NewOrigin]:
+    o = t.fact_origin.c
+    rows = tx.execute(select(t.fact_origin).where(o.fact_id == number, o.to_seq == FAR).order_by(o.n)).all()
+    return [NewOrigin(**{name: getattr(row, name) for name in NewOrigin.__dataclass_fields__}) for row in rows]

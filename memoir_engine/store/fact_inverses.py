@@ -1,0 +1,158 @@
+"""What takes back what happened to facts, and what may stand in its way.
+
+Invariant: a change of a fact can be taken back while the fact stands as the change left it; whoever moved it since is named, to
+be undone first. What gave way to a new fact stands again before the new one is taken back.
+Source: DESIGN §6 (Undo); TIMEM "Supports Reversion".
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from sqlalchemy import select
+
+from memoir_engine.results import AuditEvent
+from memoir_engine.store import fact_rows
+from memoir_engine.store import tables as t
+from memoir_engine.store.canon import parse
+from memoir_engine.store.chain import OpenAction
+from memoir_engine.store.fact_rows import Proposal, Standing
+from memoir_engine.store.types import FAR, Tx
+from memoir_engine.store.undoing import Found, Inverse, Step
+
+KINDS = (
+    *("fact.recorded", "fact.outdated", "fact.restored", "fact.withdrawn", "fact.returned"),
+    *("fact.seen", "fact.unseen", "fact.seen_again", "fact.related", "fact.unrelated", "fact.related_again"),
+    *("fact.proposed", "fact.settled", "fact.unproposed", "cuts.recorded", "cuts.withdrawn", "cuts.returned"),
+)
+
+
+def inverse(inverse: Inverse, event: AuditEvent) -> Found:
+    tx, body, kind = inverse.tx, event.body, event.kind
+    if kind in ("fact.recorded", "fact.outdated", "fact.restored", "fact.withdrawn", "fact.returned"):
+        return _moved(inverse, event)
+    if kind in ("fact.proposed", "fact.settled", "fact.unproposed"):
+        return _proposed(inverse, event)
+    if kind in ("fact.seen", "fact.unseen", "fact.seen_again"):
+        return _seen(inverse, event)
+    if kind in ("fact.related", "fact.unrelated", "fact.related_again"):
+        c = t.fact_relation.c
+        since = body.get("since", event.seq)
+        this = (c.source_id == body["source"]) & (c.target_id == body["target"]) & (c.from_seq == since)
+        until = tx.execute(select(c.to_seq).where(this)).scalar_one()
+        wanted = event.seq if kind == "fact.unrelated" else FAR
+        step = Step("fact", body["source"], event.seq, "how facts are related is as it was before")
+        return Found((step,)) if until == wanted else inverse.changed([until])
+    return _cut(inverse, event)
+
+
+def take(tx: Tx, action: OpenAction, step: Step) -> None:
+    """Do one of these steps."""
+    row = tx.execute(select(t.audit_event).where(t.audit_event.c.seq == step.seq)).one()
+    body, kind = parse(row.body), row.kind
+    if kind.startswith("cuts."):
+        numbers = _cuts_of(body)
+        (fact_rows.return_cuts if kind == "cuts.withdrawn" else fact_rows.withdraw_cuts)(tx, action, numbers)
+    elif kind in ("fact.seen", "fact.seen_again"):
+        fact_rows.unsee(tx, action, body["fact"], _ns(body))
+    elif kind == "fact.unseen":
+        fact_rows.see_again(tx, action, body["fact"], body["ns"])
+    elif kind in ("fact.related", "fact.related_again"):
+        fact_rows.unrelate(tx, action, body["source"], body["target"], body.get("since", step.seq))
+    elif kind == "fact.unrelated":
+        fact_rows.relate_again(tx, action, body["source"], body["target"], body["since"])
+    elif kind in ("fact.proposed", "fact.settled", "fact.unproposed"):
+        _propose_back(tx, action, body)
+    else:
+        _move_back(tx, action, kind, body)
+
+
+def _moved(inverse: Inverse, event: AuditEvent) -> Found:
+    """Back to how it stood before."""
+    tx, number = inverse.tx, event.body["fact"]
+    if not tx.execute(select(t.fact.c.salt).where(t.fact.c.id == number)).scalar():
+        return Found(clash="it was forgotten, and that is final")
+    c = t.fact_status.c
+    row = tx.execute(select(t.fact_status).where(c.fact_id == number, c.to_seq == FAR)).one_or_none()
+    expected = None if event.kind == "fact.withdrawn" else event.seq
+    if (row.from_seq if row else None) != expected:
+        return inverse.changed(_since(tx, number, event.seq))
+    before = _standing_before(tx, number, event.body.get("was", 0))
+    says = "is taken back" if before is None else f"is {before.status} again"
+    return Found((Step("fact", number, event.seq, f"fact {number} {says}"),))
+
+
+def _since(tx: Tx, number: int, seq: int) -> list[int]:
+    c = t.fact_status.c
+    rows = tx.execute(select(c.from_seq, c.to_seq).where(c.fact_id == number)).all()
+    return sorted({one for row in rows for one in row if seq < one < FAR})
+
+
+def _standing_before(tx: Tx, number: int, was: int) -> Standing | None:
+    c = t.fact_status.c
+    row = tx.execute(select(t.fact_status).where(c.fact_id == number, c.from_seq == was)).one_or_none() if was else None
+    return None if row is None else Standing.of(row)
+
+
+def _move_back(tx: Tx, action: OpenAction, kind: str, body: dict[str, Any]) -> None:
+    number = body["fact"]
+    before = _standing_before(tx, number, body.get("was", 0))
+    if before is None:
+        fact_rows.shift(tx, action, "fact.withdrawn", number, None)
+    elif kind == "fact.withdrawn":
+        fact_rows.shift(tx, action, "fact.returned", number, before)
+    else:
+        fact_rows.shift(tx, action, "fact.restored" if before.status == "active" else "fact.outdated", number, before)
+
+
+def _proposed(inverse: Inverse, event: AuditEvent) -> Found:
+    tx, number = inverse.tx, event.body["proposal"]
+    c = t.fact_proposal.c
+    row = tx.execute(select(t.fact_proposal).where(c.id == number, c.to_seq == FAR)).one_or_none()
+    expected = None if event.kind == "fact.unproposed" else event.seq
+    if (row.from_seq if row else None) != expected:
+        rows = tx.execute(select(c.from_seq, c.to_seq).where(c.id == number)).all()
+        return inverse.changed({one for each in rows for one in each if event.seq < one < FAR})
+    return Found((Step("fact", number, event.seq, f"the proposal {number} is as it was before"),))
+
+
+def _propose_back(tx: Tx, action: OpenAction, body: dict[str, Any]) -> None:
+    c = t.fact_proposal.c
+    rows = tx.execute(select(t.fact_proposal).where(c.id == body["proposal"]).order_by(c.from_seq)).all()
+    before = next((row for row in rows if row.from_seq == body["was"]), None) if body["was"] else None
+    kind = "fact.unproposed" if before is None else "fact.proposed" if before.outcome is None else "fact.settled"
+    proposal = None if before is None else Proposal.of(before)
+    fact_rows.propose(tx, action, kind, body["proposal"], rows[0].owner, proposal, rows[0].run_id)
+
+
+def _seen(inverse: Inverse, event: AuditEvent) -> Found:
+    tx, body = inverse.tx, event.body
+    o = t.fact_origin.c
+    untils = set(tx.execute(select(o.to_seq).where(o.fact_id == body["fact"], o.n.in_(_ns(body)))).scalars())
+    wanted = event.seq if event.kind == "fact.unseen" else FAR
+    if untils != {wanted}:
+        return inverse.changed(untils - {FAR, wanted})
+    says = f"that fact {body['fact']} was said again {'holds' if event.kind == 'fact.unseen' else 'is taken back'}"
+    return Found((Step("fact", body["fact"], event.seq, says),))
+
+
+def _cut(inverse: Inverse, event: AuditEvent) -> Found:
+    c = t.cut.c
+    numbers = _cuts_of(event.body)
+    untils = set(inverse.tx.execute(select(c.to_seq).where(c.id.in_(numbers))).scalars())
+    wanted = event.seq if event.kind == "cuts.withdrawn" else FAR
+    if untils != {wanted}:
+        return inverse.changed(untils - {FAR, wanted})
+    again = "remembered again" if event.kind == "cuts.withdrawn" else "not remembered"
+    return Found((Step("fact", numbers[0], event.seq, f"the conversation counts as {again}"),))
+
+
+def _cuts_of(body: dict[str, Any]) -> list[int]:
+    return list(body["cuts"]) if "cuts" in body else list(range(body["first"], body["first"] + body["count"]))
+
+
+def _ns(body: dict[str, Any]) -> list[int]:
+    if "ns" in body:
+        return list(body["ns"])
+    first, count, _ = body["origins"]
+    return list(range(first, first + count))
