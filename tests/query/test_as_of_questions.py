@@ -175,7 +175,7 @@ def test_words_of_then_score_like_an_index_that_never_saw_the_rest() -> None:
     index = LexicalIndex.open(None, str.split, tokeniser_id="words")
     index.take_in([(key, texts[key]) for key in (1, 2, 3, 4)], [], 1)
     index.take_in([], [3], 2)
-    alone = LexicalIndex(None, str.split, "words")
+    alone = LexicalIndex.open(None, str.split, tokeniser_id="words")
     alone.take_in([(key, texts[key]) for key in (1, 2, 3)], [], 1)
     then = index.of({1, 2, 3}, lambda missing: {key: texts[key] for key in missing})
     keys, scores = then.scores("violin oil")
