@@ -14,10 +14,10 @@ from typing import Any
 
 from sqlalchemy import delete, select, update
 
-from memoir_engine.store import embeddings, profiles
+from memoir_engine.store import embeddings, profiles, said_passages
 from memoir_engine.store import tables as t
 from memoir_engine.store.canon import canonical, parse
-from memoir_engine.store.quoting import HELPER_TEXTS, Traced, told
+from memoir_engine.store.quoting import HELPER_TEXTS, SAID, Traced, told
 from memoir_engine.store.rules import name_key
 from memoir_engine.store.sources import ERASED
 from memoir_engine.store.types import Tx, portions
@@ -171,6 +171,20 @@ def _inputs(tx: Tx, traced: Traced, _keys: Keys) -> None:
         tx.execute(delete(t.run_input).where(t.run_input.c.run_id.in_(some)))
 
 
+def _said(tx: Tx, traced: Traced, keys: Keys) -> None:
+    """Messages lose the words, and what was cut of them is cut anew."""
+    c, s = t.message.c, t.session.c
+    for key in keys:
+        number, n = (int(part) for part in key.split("/"))
+        this = (c.session_number == number) & (c.n == n)
+        row = tx.execute(select(*(c[name] for name in SAID)).where(this)).one()
+        changed = told(row, SAID, traced.own)
+        tx.execute(update(t.message).where(this).values(**changed, salt=NO_SALT))
+        longer = len(changed.get("content", row.content)) - len(row.content)
+        tx.execute(update(t.session).where(s.number == number).values(chars=s.chars + longer))
+        said_passages.leave(tx, number, [n])
+
+
 def _profiles(tx: Tx, traced: Traced, _keys: Keys) -> None:
     profiles.remove(tx, traced.leaves)
 
@@ -247,6 +261,7 @@ PLACES: tuple[Place, ...] = (
         _names,
         "changed",
     ),
+    Place("message", "messages that quote it", lambda _, traced: traced.quoting["message"], _said, "changed"),
     Place("run_event", "progress of runs", _own_progress, _progress),
     Place("run_input", "uploads kept to go on with", _kept_inputs, _inputs),
     Place("profile", "profiles of categories", _blobs, _profiles),

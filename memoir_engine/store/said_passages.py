@@ -64,11 +64,10 @@ def cut(tx: Tx, number: int, zone: tzinfo = UTC) -> None:
 
 
 def leave(tx: Tx, number: int, gone: Sequence[int]) -> None:
-    """Passages that hold one of these messages leave every search. gone: numbers, in order."""
+    """What is cut up to the last of these messages leaves every search; what stands of it is cut anew."""
     c = t.passage.c
-    wanted = select(c.id, c.first_message, c.last_message).where(c.session_number == number, c.to_seq == FAR)
-    rows = tx.execute(wanted.where(c.first_message <= gone[-1], c.last_message >= gone[0])).all()
-    _drop(tx, [row.id for row in rows if any(row.first_message <= n <= row.last_message for n in gone)])
+    wanted = select(c.id).where(c.session_number == number, c.to_seq == FAR, c.first_message <= gone[-1])
+    _drop(tx, tx.execute(wanted.order_by(c.id)).scalars().all())
 
 
 def indexed(tx: Tx, found: Iterable[Found], zone: tzinfo = UTC) -> dict[int, str]:
