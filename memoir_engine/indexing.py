@@ -1,22 +1,45 @@
-"""Which index answers for whose vectors, by the setting `vector_store`.
+"""Which index answers for whose vectors, by the setting `vector_store`; and what `backend_options` hand on to the indexes.
 
 Invariant: the workspace's are one index for each embedder, which its caller keeps and closes; those of a user are a matrix in
 memory of that user's alone, made when that user searches.
-Source: DESIGN §2.3, §6 (who and whose); spec README 13.
+Source: MEMOLLA F-00-01; DESIGN §2.3, §6 (who and whose); spec README 13.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from typing import TYPE_CHECKING
 
 from memoir_engine.config import Resolved
+from memoir_engine.errors import InvalidSetting
 from memoir_engine.nearest import NearestIndex
 
 if TYPE_CHECKING:
+    from memoir_engine.index.segment import Weighing
     from memoir_engine.store.database import Database
 
+BACKENDS = ("bm25", "chroma")
+LEAST_MOST = {"k1": (0.01, 100.0), "b": (0.0, 1.0)}
+
 NearestOf = Callable[[str, str, int], NearestIndex]  # of an owner ('' for the workspace), an embedder, a length
+
+
+def weighing_of(resolved: Resolved) -> Weighing:
+    """k1 and b of `backend_options["bm25"]`. Raises InvalidSetting for anything else there, or beside `bm25` and `chroma`."""
+    from memoir_engine.index.segment import Weighing
+
+    for name, value in resolved.backend_options.items():
+        if name not in BACKENDS or not isinstance(value, Mapping):
+            advice = "Give {'bm25': {'k1': 0.9, 'b': 0.4}}, {'chroma': {'ef_search': 200}}, or both."
+            raise InvalidSetting(name="backend_options", value=name, problem="no backend takes these", advice=advice)
+    given = dict(resolved.backend_options.get("bm25") or {})
+    for name, value in given.items():
+        fits = name in LEAST_MOST and isinstance(value, int | float) and not isinstance(value, bool)
+        if not fits or not LEAST_MOST[name][0] <= value <= LEAST_MOST[name][1]:
+            advice = "k1 is from 0.01 to 100, b from 0 to 1; the formula is always Lucene's."
+            problem = "it cannot be used" if name in LEAST_MOST else "bm25 takes k1 and b here"
+            raise InvalidSetting(name=f"backend_options['bm25'][{name!r}]", value=value, problem=problem, advice=advice)
+    return Weighing(**{name: float(value) for name, value in given.items()})
 
 
 def nearest_of(resolved: Resolved, db: Database) -> NearestOf:

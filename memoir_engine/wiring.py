@@ -84,6 +84,7 @@ class Engine:
         for run_id in self.runner.ids():
             self.runner.leave(run_id)
         self.keeper.close()
+        self.lexical.close()
         for client in filter(None, (self.client, self.fallback, self.embedder)):
             self.loop.wait(client.close())
         self.passages.close()
@@ -166,7 +167,7 @@ def open_engine(resolved: Resolved, clock: Clock | None = None) -> Engine:
     from memoir_engine.facts.nearness import Nearness
     from memoir_engine.index.lexical import LexicalIndex
     from memoir_engine.index.vectors import Matrices
-    from memoir_engine.indexing import nearest_of
+    from memoir_engine.indexing import nearest_of, weighing_of
     from memoir_engine.llm.client import ModelClient
     from memoir_engine.llm.embeddings import open_embedder
     from memoir_engine.llm.tokens import counter
@@ -182,13 +183,13 @@ def open_engine(resolved: Resolved, clock: Clock | None = None) -> Engine:
     client = ModelClient.open(config, resolved.secrets)
     second = config.model_copy(update={"model": config.fallback_model})
     fallback = ModelClient.open(second, resolved.secrets) if config.fallback_model else None
-    embedder = open_embedder(config, resolved.secrets)
+    embedder, weighing = open_embedder(config, resolved.secrets), weighing_of(resolved)
     _make_folder(config.data_dir)
     db = Database.open(str(config.database_url), clock=clock, depth=config.hierarchy_depth)
     try:
-        lexical = LexicalIndex.open(config.data_dir / "bm25", sought, tokeniser_id=SEARCH_TOKENIZER)
+        lexical = LexicalIndex.open(config.data_dir / "bm25", sought, tokeniser_id=SEARCH_TOKENIZER, weighing=weighing)
         cache = TreeCache(db, depth=config.hierarchy_depth)
-        passages = Collections(db, config.data_dir, SaidPassages(db, config.zone), nearest_of(resolved, db))
+        passages = Collections(db, config.data_dir, SaidPassages(db, config.zone), nearest_of(resolved, db), weighing)
     except BaseException:
         db.close()
         raise

@@ -14,6 +14,7 @@ from collections.abc import Callable, Sequence
 from pathlib import Path
 
 from memoir_engine.index.lexical import LexicalIndex
+from memoir_engine.index.segment import Weighing
 from memoir_engine.nearest import NearestIndex, NearestUnavailable
 from memoir_engine.search.said import SaidPassages
 from memoir_engine.store import embeddings, ids, passages
@@ -33,11 +34,12 @@ NearestOf = Callable[[str, str, int], NearestIndex]  # of an owner, an embedder,
 class Collections:
     """Safe for threads. folder: of the words of the workspace, None keeps them in memory. nearest: gives an index of vectors."""
 
-    def __init__(self, db: Database, folder: Path | None, said: SaidPassages, nearest: NearestOf) -> None:
+    def __init__(self, db: Database, folder: Path | None, said: SaidPassages, nearest: NearestOf, weighing: Weighing) -> None:
         self._db = db
         self._folder = folder
         self._said = said
         self._nearest = nearest
+        self._weighing = weighing
         self._lock = threading.Lock()
         self._catching_up = threading.RLock()
         self._workspace: LexicalIndex | None = None
@@ -69,6 +71,10 @@ class Collections:
         """The words of the workspace, so that a search need not."""
         self.words(WORKSPACE)
 
+    def tidy(self) -> None:
+        """Of the workspace's words; slow, and in nobody's way."""
+        self._words(WORKSPACE).tidy()
+
     def forget(self) -> None:
         """After an erasure: words of what is gone stay in no file and no memory."""
         with self._catching_up:
@@ -87,6 +93,8 @@ class Collections:
             opened, self._opened = self._opened, {}
         for index in opened.values():
             index.close()
+        if self._workspace is not None:
+            self._workspace.close()
 
     def _drop_vectors(self) -> None:
         """Of the workspace, on disk too; the next search opens them anew and feeds them."""
@@ -111,10 +119,12 @@ class Collections:
                 if self._workspace is None:
                     folder = self._folder and self._folder / "passages"
                     tokeniser = f"{PASSAGE_TOKENIZER} of {identity(self._db)}"  # files of another store read as none
-                    self._workspace = LexicalIndex.open(folder, ranked, tokeniser_id=tokeniser)
+                    self._workspace = LexicalIndex.open(folder, ranked, tokeniser_id=tokeniser, weighing=self._weighing)
                 return self._workspace
             found = self._users.pop(owner, None)
-            self._users[owner] = found = found or LexicalIndex.open(None, ranked, tokeniser_id=PASSAGE_TOKENIZER)
+            self._users[owner] = found = found or LexicalIndex.open(
+                None, ranked, tokeniser_id=PASSAGE_TOKENIZER, weighing=self._weighing
+            )
             while len(self._users) > MOST_USERS:
                 self._users.popitem(last=False)
             return found
