@@ -111,6 +111,8 @@ class Keeper:
             self.catch_up()
             self.cut_missing()
             self._passages.catch_up()
+            self._lexical.tidy()
+            self._passages.tidy()
             self._cache.persist()
             compaction.finish(self._db)
             self.problem = None
