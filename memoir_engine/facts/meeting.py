@@ -27,7 +27,7 @@ from memoir_engine.text.alike import folded, may_oppose, subject_key, words
 from memoir_engine.text.partial_dates import between
 
 AT_ONCE = 10  # new facts in one call
-ALIKE = 0.3  # of two new facts that near, the later one waits for the next call
+ALIKE = 0.2  # of two new facts that near, the later one waits for the next call; two homes of one person are .24 to .5 by words
 SECOND_OPINION = "second_opinion"
 MODEL = "model"
 
