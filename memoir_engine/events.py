@@ -210,6 +210,15 @@ class AnswerReady(Event):
 
 
 @dataclass(frozen=True)
+class Reindexing(Event):
+    """One step of making what is searched anew: `passages`, `words` or `vectors`. `done` of `total` passages."""
+
+    step: str
+    done: int
+    total: int
+
+
+@dataclass(frozen=True)
 class Warned(Event):
     code: str
     message: str

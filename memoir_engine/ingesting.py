@@ -12,6 +12,7 @@ from dataclasses import asdict, dataclass, field, replace
 from typing import TYPE_CHECKING, Any
 
 from memoir_engine.capped import Asking
+from memoir_engine.embedding_behind import embed_behind
 from memoir_engine.errors import HelperNeeded, IngestionCancelled, MemoirError, NothingChanges
 from memoir_engine.estimating import foreseen
 from memoir_engine.events import Estimated, FileRead, HelperRequested, Warned
@@ -111,6 +112,7 @@ async def _ingest(one: Ingestion) -> IngestResult:
     if isinstance(outcome, Source):
         return await _again(one, outcome)
     engine.keeper.later()
+    embed_behind(engine, one.actor)
     return outcome
 
 
@@ -172,7 +174,7 @@ async def _file(one: Ingestion, document: Document, helper: NewHelper | None) ->
         return to_record(one.known.filed)
 
     means = Means(engine.db, engine.cache, engine.resolved.config, ask, cut, engine.tokens.count)
-    source, reused = await _as_knowledge(one, _source_of(one, document)), one.upload.helper is None
+    source, reused = await _as_knowledge(one, _source_of(one, document), ask), one.upload.helper is None
     try:
         ingested = await ingest(source, helper, means, run, recorded=recorded, reused=reused)
     except AlreadyStored as faster:
@@ -232,12 +234,13 @@ async def _same(one: Ingestion) -> Source | None:
     return await one.engine.db.aread(lambda tx: sources.find_by_digest(tx, one.actor.user, one.sha256))
 
 
-async def _as_knowledge(one: Ingestion, source: NewSource) -> NewSource:
+async def _as_knowledge(one: Ingestion, source: NewSource, ask: Asking) -> NewSource:
     """Where the same text is known by a doc_id and not filed yet, this files it: as its next version, under its doc_id."""
     known = await _same(one)
     if known is None or known.status == "filed" or source.replaces is not None:
         return source
-    one.run.emit(Warned("knowledge", f"{known.doc_id!r} is knowledge already; it is filed as its version {known.version + 1}"))
+    ask.warnings.append(f"this text is known as {known.doc_id!r}; it is filed as its version {known.version + 1}")
+    one.run.emit(Warned("knowledge", ask.warnings[-1]))
     named = known.name if one.upload.name == UNNAMED else source.name
     told = {**known.metadata, **source.metadata}
     return replace(source, name=named, doc_id=known.doc_id, metadata=told, replaces=known.id)

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import threading
 from concurrent.futures import Future, ThreadPoolExecutor
+from functools import partial
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
@@ -31,7 +32,7 @@ class Keeper:
         self._next: Future[None] | None = None
         self._looking_back = threading.Lock()
         self._cutting = threading.Lock()
-        self._all_cut = False  # every source of an older store has its passages
+        self.all_cut = False  # every source of an older store has its passages
         self._then: tuple[int, int, LexicalIndex] | None = None  # its seq, and how many erasures there had been
         self.problem: str | None = None
 
@@ -60,11 +61,11 @@ class Keeper:
         from memoir_engine.store import passages
 
         with self._cutting:
-            while not self._all_cut:
+            while not self.all_cut:
                 found = self._db.read(passages.uncut)
                 for number in found:
-                    self._db.write(lambda tx, number=number: passages.cut_source(tx, number), operation="passages")  # type: ignore[misc]
-                self._all_cut = not found
+                    self._db.write(partial(passages.cut_source, source_id=number), operation="passages of a source")
+                self.all_cut = not found
 
     def erased(self) -> None:
         """Caches let go of what was erased, now; then what the database file keeps of it is overwritten."""

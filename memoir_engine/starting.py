@@ -14,13 +14,26 @@ from memoir_engine.helpers import confirming
 from memoir_engine.identifying import regenerate_verb
 from memoir_engine.ingesting import ingest_verb
 from memoir_engine.proposing import split_verb
+from memoir_engine.reindexing import reindex_verb
+from memoir_engine.remembering import acting_for, remember_verb
 from memoir_engine.run import Actor, Run
 from memoir_engine.running import Verb
 from memoir_engine.sampling import samples_verb
 from memoir_engine.uploads import Upload
 from memoir_engine.wiring import Engine
 
-VERBS = ("ingest_text", "ingest_file", "query", "what_if", "load_samples", "confirm_helper", "regenerate_helper", "propose_split")
+VERBS = (
+    "ingest_text",
+    "ingest_file",
+    "query",
+    "what_if",
+    "load_samples",
+    "reindex",
+    "remember",
+    "confirm_helper",
+    "regenerate_helper",
+    "propose_split",
+)
 
 
 def begin(engine: Engine, actor: Actor, name: str, arguments: dict[str, Any]) -> str:
@@ -34,7 +47,7 @@ def begin(engine: Engine, actor: Actor, name: str, arguments: dict[str, Any]) ->
 
 
 def _opened(engine: Engine, actor: Actor, name: str, given: dict[str, Any]) -> tuple[Verb[Any], Run]:
-    problem, names = "", sorted(given)
+    problem, names, user = "", sorted(given), given.get("user_id")
     try:
         if name == "confirm_helper":
             return confirming(engine, actor, given.pop("draft"), given.pop("fields"), **given)
@@ -46,6 +59,8 @@ def _opened(engine: Engine, actor: Actor, name: str, given: dict[str, Any]) -> t
     if problem:
         advice = f"Give {name} the arguments of the verb of this name."
         raise InvalidSetting(name="arguments", value=names, problem=problem, advice=advice)
+    if name == "remember":
+        actor = acting_for(actor, user)
     return verb, engine.runner.open_run(verb, actor)
 
 
@@ -59,6 +74,10 @@ def _made(engine: Engine, actor: Actor, name: str, given: dict[str, Any]) -> Ver
         return ingest_verb(engine, actor, _upload(engine, name, content, **given))
     if name == "load_samples":
         return samples_verb(engine, actor)
+    if name == "remember":
+        return remember_verb(engine, actor, **given)
+    if name == "reindex":
+        return reindex_verb(engine, actor, **given)
     if name == "regenerate_helper":
         return regenerate_verb(engine, actor, given.pop("source_id"), force=given.pop("force", False))
     if name == "propose_split":

@@ -12,7 +12,7 @@ from typing import Literal, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
-from sqlalchemy import Row, Select, delete, insert, select
+from sqlalchemy import Row, Select, delete, func, insert, select
 
 from memoir_engine.embedding import Vectors
 from memoir_engine.store import ids, passages
@@ -98,6 +98,15 @@ def of(tx: Tx, kind: Kind, keys: Iterable[int], embedder: str, dim: int) -> Matr
     portioned = portions(sorted(set(keys)))
     rows = [row for some in portioned for row in tx.execute(wanted.where(c.item_id.in_(some)).order_by(c.item_id))]
     return _matrix(rows, dim)
+
+
+def count(tx: Tx, embedder: str, *, owner: str = WORKSPACE) -> int:
+    """How many passages of exactly this owner that stand have a vector of it."""
+    c, p = t.embedding.c, t.passage.c
+    wanted = select(func.count()).select_from(t.embedding.join(t.passage, p.id == c.item_id))
+    return int(
+        tx.execute(wanted.where(c.kind == "passage", c.embedder == embedder, p.owner == owner, p.to_seq == FAR)).scalar_one()
+    )
 
 
 def embedders(tx: Tx) -> tuple[tuple[str, int], ...]:

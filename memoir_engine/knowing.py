@@ -1,0 +1,180 @@
+"""The verbs of knowledge: texts added under a doc_id, summarised, and what is searched made anew.
+
+Invariant: errors are raised with MEMOLLA's exact messages; what is refused has changed nothing. Anybody may add.
+Source: MEMOLLA F-02, F-04, F-05; API "Knowledge, conversations, search".
+"""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Coroutine
+from typing import TYPE_CHECKING, Any, Protocol, TypeVar
+
+from memoir_engine import given
+from memoir_engine.embedding_behind import embed_behind
+from memoir_engine.errors import DocIdExists, InvalidSetting, MemoirError, OptimizeNotImplemented, QueryCancelled
+from memoir_engine.reindexing import reindex_verb
+from memoir_engine.results import Knowledge, Reindexed
+from memoir_engine.run import Actor, Run
+from memoir_engine.running import Verb
+from memoir_engine.summarising import create_summary
+from memoir_engine.telling import OnEvent, listeners
+from memoir_engine.wiring import Engine, digest
+
+if TYPE_CHECKING:
+    from memoir_engine.store.plan import NewSource
+    from memoir_engine.store.types import Tx
+
+T = TypeVar("T")
+DOC_ID_CHARS = 200
+
+
+class AsyncKnowing:
+    """The verbs on AsyncMemory."""
+
+    _engine: Engine
+    _actor: Actor
+
+    async def add_knowledge(self, doc_id: str, text: str, metadata: dict[str, Any] | None = None) -> Knowledge:
+        """Store a text whole under a name of its own: searchable at once, filed in the tree when it is ingested (MEMOLLA F-02).
+
+        Ingesting the same text later files it, as the next version under its doc_id. Raises DocIdExists (E002),
+        InvalidSetting, FileTooLarge, TextInvalid.
+        """
+        return await self._engine.loop.bridge(_add(self._engine, self._actor, doc_id, text, metadata), verb="add_knowledge")
+
+    async def create_summary(
+        self, session_id: str | None = None, doc_id: str | None = None, options: dict[str, Any] | None = None
+    ) -> str:
+        """What a session or a document says, in a few sentences (MEMOLLA F-04).
+
+        options: `timeout` (seconds, 30), `max_retries` (2), `model`, `max_chars` (1200), `summarizer` (a function that takes the
+        text, in the model's place). Raises SummaryTargetUnclear (E003), TargetNotFound (E006), InvalidSetting, ModelError.
+        """
+        summary = create_summary(self._engine, self._actor, session_id, doc_id, options)
+        return await self._engine.loop.bridge(summary, verb="create_summary")
+
+    def optimize(self, level: object = None) -> None:
+        """Raises OptimizeNotImplemented (E005), whatever the level (MEMOLLA F-05): indexes keep themselves."""
+        raise OptimizeNotImplemented()
+
+    async def reindex(self, *, on_event: OnEvent | None = None) -> Reindexed:
+        """Make all that is searched anew from the texts: passages, vectors, indexes. Needs the role admin. Raises NotAllowed."""
+        return await self._engine.loop.bridge(_reindexed(self._engine, self._actor, on_event), verb="reindex")
+
+
+class _Waiting(Protocol):
+    """What the twins stand on: the engine as coroutines have it, and a way to wait."""
+
+    @property
+    def _async(self) -> AsyncKnowing: ...
+    def _wait(self, verb: str, coroutine: Coroutine[Any, Any, T]) -> T: ...
+
+
+class Knowing:
+    """The same on Memory, waited for."""
+
+    def add_knowledge(self: _Waiting, doc_id: str, text: str, metadata: dict[str, Any] | None = None) -> Knowledge:
+        """Store a text whole under a name of its own: searchable at once, filed in the tree when it is ingested (MEMOLLA F-02).
+
+        Ingesting the same text later files it, as the next version under its doc_id. Raises DocIdExists (E002),
+        InvalidSetting, FileTooLarge, TextInvalid.
+        """
+        return self._wait("add_knowledge", self._async.add_knowledge(doc_id, text, metadata))
+
+    def create_summary(
+        self: _Waiting, session_id: str | None = None, doc_id: str | None = None, options: dict[str, Any] | None = None
+    ) -> str:
+        """What a session or a document says, in a few sentences (MEMOLLA F-04).
+
+        options: `timeout` (seconds, 30), `max_retries` (2), `model`, `max_chars` (1200), `summarizer` (a function that takes the
+        text, in the model's place). Raises SummaryTargetUnclear (E003), TargetNotFound (E006), InvalidSetting, ModelError.
+        """
+        return self._wait("create_summary", self._async.create_summary(session_id, doc_id, options))
+
+    def optimize(self: _Waiting, level: object = None) -> None:
+        """Raises OptimizeNotImplemented (E005), whatever the level (MEMOLLA F-05): indexes keep themselves."""
+        self._async.optimize(level)
+
+    def reindex(self: _Waiting, *, on_event: OnEvent | None = None) -> Reindexed:
+        """Make all that is searched anew from the texts: passages, vectors, indexes. Needs the role admin. Raises NotAllowed."""
+        return self._wait("reindex", self._async.reindex(on_event=on_event))
+
+
+async def _reindexed(engine: Engine, actor: Actor, on_event: OnEvent | None) -> Reindexed:
+    outcome = await engine.runner.perform(reindex_verb(engine, actor, listeners(on_event)), actor)
+    if isinstance(outcome, MemoirError):
+        raise outcome
+    return outcome
+
+
+async def _add(engine: Engine, actor: Actor, doc_id: object, text: object, metadata: object) -> Knowledge:
+    """What can be refused is refused before there is a run."""
+    from memoir_engine.store import knowledge
+
+    new = await asyncio.to_thread(_new, engine, actor, doc_id, text, metadata)
+    named = new.doc_id or ""
+    if await engine.db.aread(lambda tx: knowledge.find(tx, named)) is not None:
+        raise DocIdExists()
+    outcome = await engine.runner.perform(_verb(engine, new), actor)
+    if isinstance(outcome, MemoirError):
+        raise outcome
+    engine.keeper.later()
+    embed_behind(engine, actor)
+    return outcome
+
+
+def _verb(engine: Engine, new: NewSource) -> Verb[Knowledge | MemoirError]:
+    from memoir_engine.store import knowledge, passages
+
+    async def work(run: Run) -> Knowledge:
+        def write(tx: Tx) -> Knowledge:
+            source, action = knowledge.add(tx, new, run_id=run.id, actor=run.actor.name, clock=run.clock, owner=run.owner)
+            return Knowledge(source, new.text, passages.counts(tx, [source.id]).get(source.id, 0), run.id, action)
+
+        if not run.cancellation.begin_commit():
+            raise QueryCancelled()
+        return await engine.db.awrite(write, operation=f"the knowledge {new.doc_id!r}")
+
+    def record(outcome: Knowledge | MemoirError) -> dict[str, Any]:
+        if isinstance(outcome, MemoirError):
+            return {}
+        return {"source_id": outcome.source_id, "passages": outcome.passages, "action_id": outcome.action_id}
+
+    request = {"doc_id": new.doc_id, "chars": len(new.text), "sha256": new.sha256}
+    return Verb(knowledge.VERB, request, None, work, lambda _run, error: error, QueryCancelled, record)
+
+
+def _new(engine: Engine, actor: Actor, doc_id: object, text: object, metadata: object) -> NewSource:
+    """As an ingestion of the same text would read it. Raises InvalidSetting, FileTooLarge, TextInvalid."""
+    from memoir_engine import files
+    from memoir_engine.store.plan import NewSource
+    from memoir_engine.store.rules import check_source
+
+    named, told = given.text("doc_id", doc_id), given.text("text", text)
+    for name, value in (("doc_id", named), ("text", told)):
+        if not value.strip():
+            raise InvalidSetting(name=name, value=value[:20], problem="it is empty", advice="Give both as non-empty strings.")
+    if len(named) > DOC_ID_CHARS:
+        problem, advice = f"it is {len(named)} characters long", f"Shorten it to {DOC_ID_CHARS} characters."
+        raise InvalidSetting(name="doc_id", value=f"{named[:50]}…", problem=problem, advice=advice)
+    meta = {} if metadata is None else given.metadata(metadata)
+    document = files.read_text(told, named, max_mb=engine.resolved.config.max_file_mb)
+    data = told.encode()
+    new = NewSource(
+        name=named,
+        kind=document.kind,
+        sha256=digest(data),
+        text=told,
+        tokens=engine.tokens.count(told),
+        original=data,
+        title=document.title,
+        author=document.author,
+        dated=document.dated,
+        headings=document.headings if document.text == told else (),
+        metadata=meta,
+        doc_id=named,
+        owner=actor.user,
+    )
+    check_source(new)
+    return new
