@@ -2,6 +2,7 @@
 
     with FakeOpenAI() as server:            # or the fixture `fake_openai` of your folder's conftest: yield from serving()
         server.say({"word": "memoir"})      # the next answer: a dict (sent as JSON), a str (sent as it is), or one of
+        server.say(Called((("a_tool", {"x": 1}),)))     # calls tools; a request with stream=true gets its answer as events
         server.say(Text("…", finish="length"), Refuse("no"), Status(429, retry_after="1"), Drop(), Broken(), Html())
         server.say(Held(gate, {"word": "x"}))   # answers when the threading.Event `gate` is set
         server.otherwise(lambda seen: {...})    # what to answer when nothing is queued; default: Status(500)
@@ -25,7 +26,7 @@ from dataclasses import dataclass, field
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from typing import Any
 
-from openai_bodies import Refuse, Text, Vectors, chat, embeddings, responses, text_of, vectors_body
+from openai_bodies import Called, Refuse, Text, Vectors, chat, embeddings, responses, streamed, text_of, vectors_body
 
 GATE_TIMEOUT_S = 60  # a gate that nobody opens ends the request, so that a broken test ends too
 
@@ -118,7 +119,7 @@ class Held:
     then: Any
 
 
-Answer = Text | Refuse | Status | Drop | Half | Html | Broken | Held | dict[str, Any] | str
+Answer = Text | Refuse | Called | Status | Drop | Half | Html | Broken | Held | dict[str, Any] | str
 Script = Callable[[Seen], Answer]
 
 
@@ -252,10 +253,14 @@ class _Conversation(BaseHTTPRequestHandler):
         elif isinstance(answer, Vectors):
             self._send(200, embeddings(seen.body) if answer.rows is None else vectors_body(seen.body, answer))
         else:
-            reply = (
-                answer if isinstance(answer, Text | Refuse) else Text(answer if isinstance(answer, str) else json.dumps(answer))
-            )
-            self._send(200, responses(seen.body, reply) if seen.path.endswith("/responses") else chat(seen.body, reply))
+            whole = isinstance(answer, Text | Refuse | Called)
+            reply = answer if whole else Text(answer if isinstance(answer, str) else json.dumps(answer))
+            if seen.path.endswith("/responses"):
+                self._send(200, responses(seen.body, reply))
+            elif seen.body.get("stream"):
+                self._send(200, streamed(chat(seen.body, reply)), kind="text/event-stream")
+            else:
+                self._send(200, chat(seen.body, reply))
 
     def _fail(self, answer: Status) -> None:
         error = {"message": answer.message, "type": "invalid_request_error", "param": None, "code": answer.code}

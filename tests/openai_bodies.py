@@ -6,8 +6,12 @@ Invariant: a body depends on nothing but the request and the scripted reply.
 from __future__ import annotations
 
 import hashlib
+import json
+import re
 from dataclasses import dataclass
 from typing import Any
+
+ANSWER = "final_result"  # the tool that stands for a structured answer
 
 
 @dataclass(frozen=True)
@@ -24,12 +28,32 @@ class Refuse:
     reason: str
 
 
-def chat(asked: dict[str, Any], reply: Text | Refuse) -> dict[str, Any]:
+@dataclass(frozen=True)
+class Called:
+    """A reply that calls tools: (name, arguments)."""
+
+    calls: tuple[tuple[str, dict[str, Any]], ...]
+    content: str | None = None
+    finish: str = "tool_calls"
+    usage: tuple[int, int] | None = (11, 7)
+
+
+def chat(asked: dict[str, Any], reply: Text | Refuse | Called) -> dict[str, Any]:
     message: dict[str, Any] = {"role": "assistant", "content": None, "refusal": None}
     finish = "stop"
     if isinstance(reply, Refuse):
         message["refusal"] = reply.reason
-    elif asked.get("tools"):
+    elif isinstance(reply, Called):
+        message["content"], finish = reply.content, reply.finish
+        message["tool_calls"] = [
+            {
+                "id": f"call-{len(asked['messages'])}-{at}",
+                "type": "function",
+                "function": {"name": name, "arguments": json.dumps(args)},
+            }
+            for at, (name, args) in enumerate(reply.calls)
+        ]
+    elif asked.get("tools") and asked["tools"][0]["function"]["name"] == ANSWER:
         call = {"name": asked["tools"][0]["function"]["name"], "arguments": reply.content}
         message["tool_calls"] = [{"id": "call-1", "type": "function", "function": call}]
         finish = "tool_calls" if reply.finish == "stop" else reply.finish
@@ -38,6 +62,19 @@ def chat(asked: dict[str, Any], reply: Text | Refuse) -> dict[str, Any]:
     choice = {"index": 0, "message": message, "finish_reason": finish, "logprobs": None}
     answer = {"id": "chatcmpl-1", "object": "chat.completion", "created": 1700000000, "model": asked["model"]}
     return answer | {"choices": [choice]} | _usage(reply, "prompt_tokens", "completion_tokens")
+
+
+def streamed(body: dict[str, Any]) -> str:
+    """A chat completion as server-sent events: word by word."""
+    message, finish = body["choices"][0]["message"], body["choices"][0]["finish_reason"]
+    deltas: list[dict[str, Any]] = [{"role": "assistant", "content": ""}]
+    deltas += [{"content": word} for word in re.findall(r"\S+\s*", message["content"] or "")]
+    deltas += [{"tool_calls": [{"index": at, **call}]} for at, call in enumerate(message.get("tool_calls", []))]
+    head = {name: body[name] for name in ("id", "created", "model")} | {"object": "chat.completion.chunk"}
+    chunks = [head | {"choices": [{"index": 0, "delta": delta, "finish_reason": None}]} for delta in deltas]
+    chunks.append(head | {"choices": [{"index": 0, "delta": {}, "finish_reason": finish}]})
+    chunks.append(head | {"choices": [], "usage": body.get("usage")})
+    return "".join(f"data: {json.dumps(chunk)}\n\n" for chunk in chunks) + "data: [DONE]\n\n"
 
 
 def responses(asked: dict[str, Any], reply: Text | Refuse) -> dict[str, Any]:

@@ -41,7 +41,7 @@ LONGEST_WAIT_S = 60.0  # a server that asks for more has refused, as far as some
 
 
 @dataclass
-class _Seat:
+class Seat:
     """What belongs to one event loop: connections and locks cannot move between loops."""
 
     model: Model
@@ -57,7 +57,7 @@ class ModelClient:
     secrets: Secrets
     choice: Choice
     sleep: Sleep = asyncio.sleep
-    _seats: WeakKeyDictionary[asyncio.AbstractEventLoop, _Seat] = field(default_factory=WeakKeyDictionary)
+    _seats: WeakKeyDictionary[asyncio.AbstractEventLoop, Seat] = field(default_factory=WeakKeyDictionary)
     _mode: Mode | None = None  # what the server turned out to take; per base URL and model, as this client is
     _temperature: bool = True  # False once the model has refused one
 
@@ -118,7 +118,7 @@ class ModelClient:
 
     async def _answered(self, prompt: Prompt, asking: Asking) -> Reply:
         """Ask until a reply fits: feedback in the same conversation after one that does not."""
-        seat = await self._seat()
+        seat = await self.seat()
         messages = _first_messages(prompt)
         for left in range(OUTPUT_RETRIES, -1, -1):
             answered = await self._requested(seat, messages, asking)
@@ -129,13 +129,13 @@ class ModelClient:
             messages = [*messages, *_correction(answered)]
         raise ModelReplyInvalid(model=self.choice.named, problem=answered.problem)
 
-    async def _requested(self, seat: _Seat, messages: list[ModelMessage], asking: Asking) -> Answered:
+    async def _requested(self, seat: Seat, messages: list[ModelMessage], asking: Asking) -> Answered:
         """One reply that came back, whatever it says: retried on passing failures, asked otherwise where refused."""
         modes = list(self._modes(seat))
         retries = 0
         while True:
             async with seat.gate:
-                outcome = await asking.attempt(seat.model, messages, modes[0], self._settings())
+                outcome = await asking.attempt(seat.model, messages, modes[0], self.settings())
             if isinstance(outcome, Answered):
                 self._mode = modes[0]
                 return outcome
@@ -159,13 +159,13 @@ class ModelClient:
             return True
         return False
 
-    def _modes(self, seat: _Seat) -> tuple[Mode, ...]:
+    def _modes(self, seat: Seat) -> tuple[Mode, ...]:
         if self.config.output_mode != "auto":
             return (self.config.output_mode,)
         profile: dict[str, Any] = dict(seat.model.profile)
         return forms.modes_from(self._mode or forms.usual_mode(profile), profile)
 
-    def _settings(self) -> dict[str, Any]:
+    def settings(self) -> dict[str, Any]:
         settings: dict[str, Any] = {"timeout": self.config.timeout_s, "max_retries": 0}
         if self.choice.provider == "xai":
             settings = {}  # its SDK takes neither; the deadline of the attempt holds for all
@@ -176,7 +176,8 @@ class ModelClient:
     def _shown_params(self) -> dict[str, Any]:
         return {"temperature": self.config.temperature, "output_mode": self.config.output_mode}
 
-    async def _seat(self) -> _Seat:
+    async def seat(self) -> Seat:
+        """Model, connections and gate of the running loop."""
         loop = asyncio.get_running_loop()
         if loop not in self._seats:
             await asyncio.to_thread(self._import_all)  # seconds the first time; the loop only waits
@@ -184,7 +185,7 @@ class ModelClient:
             http = None if self.is_offline else recording_client(self.config.timeout_s)
             model = build(self.choice, self.secrets, http)
             self._temperature = self._temperature and forms.takes_temperature(dict(model.profile))
-            self._seats[loop] = _Seat(model, http, asyncio.Semaphore(self.config.max_concurrency))
+            self._seats[loop] = Seat(model, http, asyncio.Semaphore(self.config.max_concurrency))
         return self._seats[loop]
 
     def _import_all(self) -> None:

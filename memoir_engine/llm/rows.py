@@ -11,7 +11,7 @@ import hashlib
 import json
 from dataclasses import dataclass, field
 from datetime import datetime
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Literal
 
 from memoir_engine.config import Secrets
 from memoir_engine.ledger import Attempt, Paid
@@ -46,7 +46,7 @@ class Measure:
     secrets: Secrets
     fingerprint: str
     number: int
-    mode: Mode
+    mode: Mode | Literal["text"]
     settings: dict[str, Any]
     wire: Exchange = field(default_factory=Exchange)
     started_at: datetime = field(init=False)

@@ -47,5 +47,7 @@ async def _received(response: Response) -> None:
     current = exchange.get()
     if current is not None:
         current.status = response.status_code
+        if response.headers.get("content-type", "").startswith("text/event-stream"):
+            return  # whoever asked for it reads it as it comes, and notes what came
         await response.aread()
         current.received = response.text

@@ -47,6 +47,7 @@ TASKS: dict[str, str] = {
     "summarise": "memoir_engine.llm.offline.summarise",
 }
 CHARS_PER_TOKEN = 4
+CHAT = "chat"  # the one task that is a conversation, with tools and without a schema
 
 _TASK_LINE = re.compile(r"^task: ([a-z_]+)(?:/|\s|$)", re.MULTILINE)
 
@@ -79,6 +80,8 @@ class OfflineModel(Model):
     ) -> ModelResponse:
         _, wanted = self.prepare_request(model_settings, model_request_parameters)
         instructions, text = _read(messages)
+        if purpose_of(instructions) == CHAT:
+            return await asyncio.to_thread(_talk, messages, wanted)
         schema, tool = _schema(wanted)
         said = json.dumps(await asyncio.to_thread(answer, instructions, text, schema), ensure_ascii=False)
         part = ToolCallPart(tool, said) if tool else TextPart(said)
@@ -89,12 +92,27 @@ class OfflineModel(Model):
 
 def answer(instructions: str, text: str, schema: dict[str, Any]) -> dict[str, Any]:
     """What the task named in the instructions answers to the user's text. ValueError for a task it does not know."""
-    named = _TASK_LINE.search(instructions)
-    purpose = named.group(1) if named else ""
+    purpose = purpose_of(instructions)
     if purpose not in TASKS:
         raise ValueError(f"the offline model knows no task {purpose!r}")
     task: Task = import_module(TASKS[purpose]).answer
     return task(text, schema)
+
+
+def purpose_of(instructions: str) -> str:
+    """The task they name; empty where they name none."""
+    named = _TASK_LINE.search(instructions)
+    return named.group(1) if named else ""
+
+
+def _talk(messages: list[ModelMessage], wanted: ModelRequestParameters) -> ModelResponse:
+    from memoir_engine.llm.offline.chat import respond
+
+    parts = respond(messages, wanted)
+    sent = sum(len(str(getattr(part, "content", ""))) for message in messages for part in message.parts)
+    said = sum(len(str(getattr(part, "content", getattr(part, "args", "")))) for part in parts)
+    usage = RequestUsage(input_tokens=sent // CHARS_PER_TOKEN, output_tokens=said // CHARS_PER_TOKEN)
+    return ModelResponse(parts, usage=usage, model_name="offline", provider_name="offline", finish_reason="stop")
 
 
 def _read(messages: list[ModelMessage]) -> tuple[str, str]:

@@ -1,0 +1,170 @@
+"""One turn of a conversation with tools: pydantic-ai's agent over a model that the ledger sees.
+
+Invariant: what a turn has come to when it is stopped by a limit is handed back like any other. A tool that fails tells the model
+so; it does not end the turn. Tools and model run on the loop of whoever calls: the one background loop.
+Source: SESSION 4.2, 4.5; `llm/ledgered.py`.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import functools
+import inspect
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, cast
+
+from memoir_engine.errors import (
+    CostCapReached,
+    CostUnknown,
+    DatabaseError,
+    MemoirError,
+    ModelError,
+    ModelReplyInvalid,
+)
+from memoir_engine.llm.client import ModelClient
+from memoir_engine.llm.refusals import one_line
+from memoir_engine.llm.turns import from_model, settled, to_model
+from memoir_engine.prompts import chat
+from memoir_engine.run import Run
+from memoir_engine.text.messages import Message
+
+if TYPE_CHECKING:
+    from pydantic_ai import Tool
+    from pydantic_ai.messages import ModelMessage
+
+    from memoir_engine.llm.ledgered import Guard, LedgeredModel, OnText
+
+ENDS_A_TURN = (DatabaseError, CostCapReached, CostUnknown)  # of a tool's own failures: what the whole turn would meet
+
+
+@dataclass(frozen=True)
+class Turned:
+    """messages: what the turn added, the person's own message not among them. limited: tools were asked for beyond the limit."""
+
+    text: str
+    messages: tuple[Message, ...]
+    calls: tuple[int, ...]
+    limited: bool
+
+
+async def converse(
+    client: ModelClient,
+    run: Run,
+    history: Sequence[Message],
+    text: str,
+    *,
+    instructions: str,
+    tools: Sequence[object],
+    max_tool_calls: int,
+    guard: Guard,
+    on_text: OnText | None = None,
+) -> Turned:
+    """tools: functions with docstrings, or tools of LangChain. Raises ModelError, and whatever the ledger raises."""
+    model = await _model(client, run, guard, on_text)
+    asked = f"task: {chat.VERSION}\n{instructions}"
+    try:
+        messages, limited = await _turn(model, client, to_model(history), text, asked, tools, max_tool_calls)
+    except Exception as error:
+        ours = _ours(error)
+        if ours is error:
+            raise
+        raise ours or ModelReplyInvalid(model=client.choice.named, problem=one_line(str(error))) from error
+    added = from_model(messages)
+    last = next((one for one in reversed(added) if one.kind == "ai"), None)
+    said = "" if last is None or last.rest.get("tool_calls") else last.text
+    return Turned(said, added, tuple(model.talking.written), limited)
+
+
+async def _turn(
+    model: LedgeredModel,
+    client: ModelClient,
+    history: list[ModelMessage],
+    text: str,
+    instructions: str,
+    tools: Sequence[object],
+    most: int,
+) -> tuple[list[ModelMessage], bool]:
+    from pydantic_ai import Agent, UsageLimits, capture_run_messages
+    from pydantic_ai.exceptions import UsageLimitExceeded
+
+    settings: Any = client.settings()
+    agent: Any = Agent(model, output_type=str, instructions=instructions, tools=[made(tool) for tool in tools], retries=2)
+    limits = UsageLimits(tool_calls_limit=most, request_limit=2 * most + 10)
+    with capture_run_messages() as seen:
+        try:
+            result = await agent.run(text, message_history=history, model_settings=settings, usage_limits=limits)
+            return list(result.new_messages()), False
+        except UsageLimitExceeded:
+            added = settled(list(seen)[len(history) :])
+    return [*added, *await _last_word(model, [*history, *added], instructions, settings)], True
+
+
+async def _last_word(model: LedgeredModel, so_far: list[ModelMessage], instructions: str, settings: Any) -> list[ModelMessage]:
+    """An answer from what stands there, without tools. Nothing where the model has none."""
+    from pydantic_ai.messages import ModelRequest, UserPromptPart
+    from pydantic_ai.models import ModelRequestParameters
+
+    ask = ModelRequest(parts=[UserPromptPart(chat.LIMIT_REACHED)], instructions=instructions)
+    try:
+        return [await model.request([*so_far, ask], settings, ModelRequestParameters())]
+    except ModelError:
+        return []
+
+
+async def _model(client: ModelClient, run: Run, guard: Guard, on_text: OnText | None) -> LedgeredModel:
+    seat = await client.seat()
+    from memoir_engine.llm.ledgered import LedgeredModel, Talking
+
+    talking = Talking(run, client.choice, client.config, client.secrets, seat.gate, client.sleep, guard, on_text)
+    return LedgeredModel(seat.model, talking)
+
+
+def made(tool: object) -> Tool[Any]:
+    """A function, sync or async, or a tool of LangChain, as pydantic-ai takes it; one that fails says so to the model."""
+    from pydantic_ai import Tool
+
+    if callable(getattr(tool, "ainvoke", None)) and hasattr(tool, "name"):
+        return _langchain(tool)
+    return Tool(_guarded(cast("Callable[..., Any]", tool)))
+
+
+def _langchain(tool: Any) -> Tool[Any]:
+    from pydantic_ai import Tool
+
+    async def call(**arguments: Any) -> Any:
+        return await tool.ainvoke(arguments)
+
+    schema = tool.get_input_schema().model_json_schema()
+    return Tool.from_schema(_guarded(call), tool.name, tool.description, schema)
+
+
+def _guarded(function: Callable[..., Any]) -> Callable[..., Any]:
+    @functools.wraps(function)
+    async def guarded(*given: Any, **named: Any) -> Any:
+        from pydantic_ai import ModelRetry, ToolReturn
+
+        try:
+            if inspect.iscoroutinefunction(function):
+                return await function(*given, **named)
+            found = await asyncio.to_thread(function, *given, **named)
+            return await found if inspect.isawaitable(found) else found
+        except (ModelRetry, *ENDS_A_TURN):
+            raise
+        except Exception as error:  # a tool is anybody's code: the model is told, and the turn goes on
+            return ToolReturn(f"The tool failed: {type(error).__name__}: {error}", metadata={"failed": True})
+
+    return guarded
+
+
+def _ours(error: BaseException) -> MemoirError | None:
+    """What ended the turn, wherever pydantic-ai has put it."""
+    at: BaseException | None = error
+    while at is not None:
+        if isinstance(at, MemoirError):
+            return at
+        if isinstance(at, BaseExceptionGroup):
+            found = (_ours(one) for one in at.exceptions)
+            return next((one for one in found if one is not None), None)
+        at = at.__cause__ or at.__context__
+    return None

@@ -1,0 +1,72 @@
+"""The agent's own tools: search the memory, ask the tree, recall facts; for one turn of one person.
+
+Invariant: each reads as the actor reads, and shows what it found. What they ask of a model is in the ledger: a question to the
+tree is a run of its own, which `Shown` names. What was said in the very session stands before the model already. Their docstrings
+are what the model is told of them.
+Source: SESSION 4; TIMEM "LLM-driven retrieval"; API "Sessions and the agent".
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Any
+
+from memoir_engine.results.replies import Shown
+from memoir_engine.run import Actor
+from memoir_engine.searching import AsyncSearches
+from memoir_engine.wiring import Engine
+
+if TYPE_CHECKING:
+    from memoir_engine.agent.showing import Showing
+
+FOUND = 5
+
+
+class _Searching(AsyncSearches):
+    """The verb search, for whom the turn is."""
+
+    def __init__(self, engine: Engine, actor: Actor) -> None:
+        self._engine, self._actor = engine, actor
+
+
+def lookups(engine: Engine, actor: Actor, session_id: str, showing: Showing) -> list[Callable[..., Any]]:
+    async def search_memory(query: str) -> list[dict[str, Any]]:
+        """Search documents and earlier conversations by words and meaning. Returns passages, each with its number.
+
+        Args:
+            query: What to look for, as a question or in key words.
+        """
+        found = await _Searching(engine, actor).search(query, 2 * FOUND)
+        others = [one for one in found if one.session_id is None or one.session_id != session_id]
+        return [
+            showing.show(
+                Shown(0, "passage", one.passage_id, one.source_id, one.start, one.end),
+                one.text,
+                source=one.source_name or (one.session_id and "an earlier conversation"),
+                dated=one.dated,
+            )
+            for one in others[:FOUND]
+        ]
+
+    async def ask_tree(question: str) -> list[dict[str, Any]]:
+        """Ask the category tree of filed documents: for questions about a whole subject. Returns its answer and its evidence.
+
+        Args:
+            question: One full question.
+        """
+        from memoir_engine.asking import QueryOptions, query_verb
+
+        answered = await engine.runner.perform(query_verb(engine, actor, question, QueryOptions()), actor)
+        if answered.error is not None:
+            return [{"text": f"The tree has no answer: {answered.error.message}"}]
+        evidence = [
+            showing.show(
+                Shown(0, "chunk", one.id, one.source_id, one.start, one.end, answered.run_id),
+                one.text,
+                filed=" › ".join(one.category_path),
+            )
+            for one in answered.used_chunks[:FOUND]
+        ]
+        return [{"text": answered.answer or ""}, *evidence]
+
+    return [search_memory, ask_tree]

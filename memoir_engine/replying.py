@@ -1,0 +1,241 @@
+"""The verb reply: a person's words in, the agent's out, with what was said before and what the memory holds.
+
+Invariant: a reply that the model gave is never lost to the memory: what could not be read or kept is a warning. Each request to
+the model is in the ledger before the turn goes on, and the run's record names everything of the memory that the model saw.
+Source: SESSION 1, 4; TIMEM "LLM-driven retrieval"; DESIGN §2.6.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+from collections.abc import Awaitable, Callable, Sequence
+from dataclasses import asdict, dataclass, field, replace
+from typing import TYPE_CHECKING, Any
+
+from memoir_engine import given, spoken
+from memoir_engine.errors import CostCapReached, CostUnknown, InvalidSetting, MemoirError, QueryCancelled
+from memoir_engine.lookups import lookups
+from memoir_engine.results import MessageRecord
+from memoir_engine.results.replies import Reply, Shown
+from memoir_engine.run import Actor, Listener, Run, new_id
+from memoir_engine.running import Verb
+from memoir_engine.wiring import Engine
+
+if TYPE_CHECKING:
+    from memoir_engine.llm.agents import Turned
+    from memoir_engine.text.messages import Message
+
+MOST_CALLS = 100
+MOST_CHARS = 1_000_000
+NO_WORDS = "The model gave no words."
+
+_log = logging.getLogger(__name__)
+
+
+@dataclass(frozen=True)
+class Talk:
+    """How an agent talks. tools: of the caller; lookups: whether it may look in the memory by itself."""
+
+    tools: tuple[object, ...] = ()
+    max_tool_calls: int = 10
+    system_prompt: str | None = None
+    lookups: bool = True
+
+    def checked(self) -> Talk:
+        """Raises InvalidSetting."""
+        given.whole("max_tool_calls", self.max_tool_calls, least=0)
+        if self.max_tool_calls > MOST_CALLS:
+            advice = f"Give at most {MOST_CALLS}."
+            raise InvalidSetting(name="max_tool_calls", value=self.max_tool_calls, problem="it is too high", advice=advice)
+        if self.system_prompt is not None:
+            given.text("system_prompt", self.system_prompt)
+        for tool in self.tools:
+            if not callable(tool) and not hasattr(tool, "ainvoke"):
+                advice = "Give functions with a docstring and typed parameters, or tools of LangChain."
+                raise InvalidSetting(name="tools", value=tool, problem="it is no tool", advice=advice)
+        return self
+
+
+@dataclass
+class Turn:
+    """One turn under way. said: the words of the reply as they come."""
+
+    text: str
+    session_id: str
+    talk: Talk
+    on_text: Callable[[str], None] | None = None
+    warnings: list[str] = field(default_factory=list)
+    said: list[str] = field(default_factory=list)
+
+
+def reply_verb(engine: Engine, actor: Actor, turn: Turn, listeners: tuple[Listener, ...] = ()) -> Verb[Reply | MemoirError]:
+    """Raises InvalidSetting for what cannot be asked; an error of the model is its result."""
+    if not given.text("text", turn.text).strip():
+        raise InvalidSetting(name="text", value=turn.text, problem="it is empty", advice="Say something.")
+    if len(turn.text) > MOST_CHARS:
+        advice = f"Shorten it to {MOST_CHARS} characters."
+        raise InvalidSetting(name="text", value="…", problem=f"it is {len(turn.text)} characters long", advice=advice)
+    named, talk = spoken.session(turn.session_id), turn.talk.checked()
+
+    async def work(run: Run) -> Reply | MemoirError:
+        return await _reply(engine, actor, run, turn)
+
+    def record(outcome: Reply | MemoirError) -> dict[str, Any]:
+        return {} if isinstance(outcome, MemoirError) else _record(outcome)
+
+    request = {"text": turn.text, "session_id": named, "max_tool_calls": talk.max_tool_calls}
+    return Verb("reply", request, None, work, lambda _run, error: error, QueryCancelled, record, listeners)
+
+
+async def _reply(engine: Engine, actor: Actor, run: Run, turn: Turn) -> Reply:
+    from memoir_engine.agent.showing import Showing
+
+    began, showing = run.clock.tick_ms(), Showing()
+    person = _person(run, turn)
+    history = await _history(engine, actor, turn)
+    try:
+        turned = await _turned(engine, actor, run, turn, history, showing)
+    except asyncio.CancelledError:
+        stopped = _stopped(run, turn)
+        await asyncio.shield(_kept(engine, actor, run, turn, [person, *stopped]))
+        raise
+    except MemoirError:
+        await _kept(engine, actor, run, turn, [person])
+        raise
+    said = [person, *_numbered(run, turned.messages, engine)]
+    records = await _kept(engine, actor, run, turn, said)
+    return Reply(
+        text=turned.text or NO_WORDS,
+        session_id=turn.session_id,
+        messages=records,
+        run_id=run.id,
+        tool_calls=sum(one.kind == "tool" for one in turned.messages),
+        limited=turned.limited,
+        shown=showing.all,
+        warnings=tuple(turn.warnings),
+        model=engine.client.name,
+        latency_ms=round(run.clock.tick_ms() - began, 3),
+    )
+
+
+async def _turned(engine: Engine, actor: Actor, run: Run, turn: Turn, history: Sequence[Message], showing: Any) -> Turned:
+    from memoir_engine.llm.agents import converse
+    from memoir_engine.prompts import chat
+
+    own = lookups(engine, actor, turn.session_id, showing) if turn.talk.lookups and turn.talk.max_tool_calls else []
+
+    def heard(piece: str) -> None:
+        turn.said.append(piece)
+        if turn.on_text is not None:
+            turn.on_text(piece)
+
+    turned = await converse(
+        engine.client,
+        run,
+        history,
+        turn.text,
+        instructions=chat.instructions(turn.talk.system_prompt),
+        tools=[*own, *turn.talk.tools],
+        max_tool_calls=turn.talk.max_tool_calls,
+        guard=_guard(engine, run),
+        on_text=heard if turn.on_text is not None else None,
+    )
+    if turned.limited:
+        turn.warnings.append(f"more than {turn.talk.max_tool_calls} tool calls were asked for; the reply goes by those made")
+    return turned
+
+
+async def _history(engine: Engine, actor: Actor, turn: Turn) -> tuple[Message, ...]:
+    from memoir_engine.agent.looking_back import fitting
+    from memoir_engine.store import said
+
+    try:
+        records = await engine.db.aread(lambda tx: said.history(tx, actor.user, turn.session_id))
+    except Exception as error:  # whatever it is: the reply goes on without it
+        _warn(turn, "what was said before could not be read", error)
+        return ()
+    kept, left_out = fitting(
+        [said.as_message(one) for one in records], engine.resolved.config.max_token_budget, engine.tokens.count
+    )
+    if left_out:
+        turn.warnings.append(f"{left_out} earlier messages did not fit before the model")
+    return kept
+
+
+async def _kept(engine: Engine, actor: Actor, run: Run, turn: Turn, messages: Sequence[Message]) -> tuple[MessageRecord, ...]:
+    """As they stand in the session; numbered 0 where they could not be kept."""
+    from memoir_engine.conversing import SessionsSaid
+
+    try:
+        view = SessionsSaid(engine, actor)
+        return await asyncio.to_thread(view.append, turn.session_id, messages, run_id=run.id)
+    except Exception as error:  # whatever it is: the reply was given
+        _warn(turn, "this turn could not be kept", error)
+        now = run.clock.now()
+        return tuple(
+            MessageRecord(turn.session_id, 0, one.kind, one.content, one.at or now, one.id, one.name, one.rest, run.id)
+            for one in messages
+        )
+
+
+def _warn(turn: Turn, what: str, error: Exception) -> None:
+    told = str(error) if isinstance(error, MemoirError) else f"{type(error).__name__}: {error}"
+    turn.warnings.append(f"{what}: {told}")
+    _log.warning("[mem] %s", what, extra={"problem": told})
+
+
+def _person(run: Run, turn: Turn) -> Message:
+    from memoir_engine.text.messages import Message
+
+    return Message("human", turn.text, f"{run.id}-0", None, run.clock.now())
+
+
+def _numbered(run: Run, messages: Sequence[Message], engine: Engine) -> list[Message]:
+    now = engine.clock.now()
+    return [replace(one, id=f"{run.id}-{at}", at=now) for at, one in enumerate(messages, start=1)]
+
+
+def _stopped(run: Run, turn: Turn) -> list[Message]:
+    """What had been said when somebody stopped it."""
+    from memoir_engine.text.messages import Message
+
+    text = "".join(turn.said)
+    rest = {"response_metadata": {"finish_reason": "stopped"}}
+    return [Message("ai", text, f"{run.id}-1", None, run.clock.now(), rest)] if text else []
+
+
+def _record(reply: Reply) -> dict[str, Any]:
+    """Ids and numbers: what the model saw, and what it did."""
+    shown = [{name: value for name, value in asdict(one).items() if value is not None} for one in reply.shown]
+    told = {"tool_calls": reply.tool_calls, "limited": reply.limited, "warnings": len(reply.warnings)}
+    return {**told, "messages": [one.n for one in reply.messages], "shown": shown}
+
+
+def _guard(engine: Engine, run: Run) -> Callable[[str], Awaitable[None]]:
+    """The cap on cost holds before a request is made, and nobody is asked for whom a run was cancelled."""
+    from memoir_engine.llm.prices import cost
+
+    async def guard(told: str) -> None:
+        run.check(QueryCancelled)
+        cap = engine.resolved.config.max_cost
+        if cap is None:
+            return
+        likely = await asyncio.to_thread(lambda: cost(engine.client.choice, engine.tokens.count(told), 0))
+        if likely is None:
+            raise CostUnknown(cap=cap, model=engine.client.name)
+        if run.ledger.spent + likely > cap:
+            raise CostCapReached(spent=run.ledger.spent, cap=cap)
+
+    return guard
+
+
+def shown_of(record: dict[str, Any]) -> tuple[Shown, ...]:
+    """What the model saw, from a run's record."""
+    names = Shown.__dataclass_fields__
+    listed = record.get("shown", ())
+    return tuple(Shown(**{name: value for name, value in one.items() if name in names}) for one in listed)
+
+
+def new_session(engine: Engine) -> str:
+    return new_id(engine.clock.now())

@@ -1,0 +1,200 @@
+"""AgentClient: an agent with tools that remembers its conversations.
+
+Invariant: without a session id each query is a conversation of its own, with no history, whatever is configured. Should the
+memory itself fail, the turn is answered from a private one in memory, with a warning: the reply is never lost to it.
+Source: SESSION 1, 2, 4; API "Sessions and the agent".
+"""
+
+from __future__ import annotations
+
+import logging
+import shutil
+import tempfile
+import threading
+from collections.abc import Callable, Iterable, Mapping
+from pathlib import Path
+from typing import Any, Self
+
+from memoir_engine.blocking import Memory
+from memoir_engine.errors import DatabaseError, InvalidSetting, MemoirError
+from memoir_engine.replying import Talk, Turn, new_session, reply_verb
+from memoir_engine.results import Cleared, ImportReport, MessageRecord
+from memoir_engine.results.replies import Reply
+from memoir_engine.streaming import Replying
+
+IN_MEMORY = "sqlite://"
+BACKENDS = ("memory", "sqlite", "database")
+KEYS = {"backend", "path", "url", "data_dir", "max_messages", "session_timeout"}
+
+_log = logging.getLogger(__name__)
+
+
+class AgentClient:
+    """Talk with a model that has tools, and a memory of what was said.
+
+    memory_config: `{"backend": "memory" | "sqlite" | "database", "path": file of SQLite, "url": of any database,
+    "max_messages": …, "session_timeout": seconds}`; None keeps conversations in memory, as long as this object lives.
+    memory: a Memory that is open already, instead; its user's sessions are used, and closing it stays the caller's.
+    tools: functions with docstrings and typed parameters, sync or async, or tools of LangChain. lookups: whether the agent may
+    search the memory by itself. model and other settings are those of Memory.
+    """
+
+    def __init__(
+        self,
+        memory_config: Mapping[str, Any] | None = None,
+        tools: Iterable[object] = (),
+        max_tool_calls: int = 10,
+        model: str | None = None,
+        *,
+        memory: Memory | None = None,
+        system_prompt: str | None = None,
+        lookups: bool = True,
+        **settings: Any,
+    ) -> None:
+        self._talk = Talk(tuple(tools), max_tool_calls, system_prompt, lookups).checked()
+        self._settings = settings if model is None else {**settings, "model": model}
+        self._owned, self._folder, self._spare = memory is None, None, None
+        self._lock = threading.Lock()
+        if memory is not None:
+            if memory_config is not None or self._settings:
+                advice = "Give memory= alone, or the settings from which one is opened."
+                raise InvalidSetting(
+                    name="memory", value="…", problem="it is open already, and settings are given", advice=advice
+                )
+            self.memory = memory
+        else:
+            self.memory, self._folder = _opened(memory_config, self._settings)
+
+    def query(self, text: str, session_id: str | None = None) -> Reply:
+        """The reply to a person's words, in a session that goes on, or a new one where none is named (SESSION 1, 4).
+
+        Raises InvalidSetting, and ModelError where the model does not answer. What the memory cannot do is in `reply.warnings`.
+        """
+        return self._reply(self._turn(text, session_id))
+
+    def stream(self, text: str, session_id: str | None = None) -> Replying:
+        """The same, its words as they come: iterate over it, `stop()` ends it, `reply` is the whole."""
+        turn = self._turn(text, session_id)
+        return Replying(lambda on_text: self._begun(turn, on_text))
+
+    # --- sessions, as `memory.sessions` has them ------------------------------------------------------------------------
+
+    def list_sessions(self) -> tuple[str, ...]:
+        """Ids of the sessions that have not expired, last active first."""
+        return self.memory.sessions.list_sessions()
+
+    def get_session_history(self, session_id: str) -> tuple[MessageRecord, ...]:
+        """All that was said in it, in order."""
+        return self.memory.sessions.get_session_history(session_id)
+
+    def clear_session(self, session_id: str) -> Cleared:
+        """Remove all that was said in it, for good."""
+        return self.memory.sessions.clear_session(session_id)
+
+    def clear_all_sessions(self) -> Cleared:
+        return self.memory.sessions.clear_all_sessions()
+
+    def export_session(self, session_id: str) -> str:
+        """JSON, its messages as LangChain writes them."""
+        return self.memory.sessions.export_session(session_id)
+
+    def import_session(self, data: Any, session_id: str | None = None, *, dry_run: bool = False) -> ImportReport:
+        """Into a new session or one that is there. Raises HistoryRefused, FormatUnknown."""
+        return self.memory.sessions.import_session(data, session_id, dry_run=dry_run)
+
+    # ------------------------------------------------------------------------------------------------------------------
+
+    def close(self) -> None:
+        """End the memory, where it was opened here."""
+        spare, self._spare = self._spare, None
+        for memory, folder in filter(None, [spare, (self.memory, self._folder) if self._owned else None]):
+            memory.close()
+            if folder is not None:
+                shutil.rmtree(folder, ignore_errors=True)
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.close()
+
+    def _turn(self, text: str, session_id: str | None) -> Turn:
+        return Turn(text, new_session(self.memory._async._engine) if session_id is None else session_id, self._talk)
+
+    def _reply(self, turn: Turn) -> Reply:
+        return self._answered(self.memory, turn, lambda memory: self._wait(memory, turn))
+
+    def _begun(self, turn: Turn, on_text: Callable[[str], None]) -> tuple[Callable[[], Reply], Callable[[], None]]:
+        """What waits for the reply, and what stops it."""
+        turn.on_text = on_text
+        engine, actor = self.memory._async._engine, self.memory.actor
+        verb = reply_verb(engine, actor, turn)
+        try:
+            run = engine.runner.open_run(verb, actor)
+        except DatabaseError:
+            return lambda: self._reply(turn), lambda: None
+        future = engine.loop.submit(engine.runner.execute(verb, run), verb="reply")
+
+        def wait(memory: Memory) -> Reply:
+            return _checked(future.result()) if memory is self.memory else self._wait(memory, turn)
+
+        def stop() -> None:
+            engine.runner.cancel(run.id)
+
+        return lambda: self._answered(self.memory, turn, wait), stop
+
+    def _answered(self, memory: Memory, turn: Turn, wait: Callable[[Memory], Reply]) -> Reply:
+        try:
+            return wait(memory)
+        except DatabaseError as failed:
+            _log.warning("[mem] the memory failed; this turn is answered without it", extra={"problem": str(failed)})
+            turn.warnings.append(f"the memory failed, and this turn is not kept in it: {failed}")
+            return wait(self._private())
+
+    def _wait(self, memory: Memory, turn: Turn) -> Reply:
+        engine, actor = memory._async._engine, memory.actor
+        verb = reply_verb(engine, actor, turn)
+        return _checked(engine.loop.wait(engine.runner.perform(verb, actor), verb="reply"))
+
+    def _private(self) -> Memory:
+        with self._lock:
+            if self._spare is None:
+                config = self.memory.config
+                named = {"model": config.model} if config.model else {}
+                self._spare = _opened(None, {**self._settings, **named})
+            return self._spare[0]
+
+
+def _checked(outcome: Reply | MemoirError) -> Reply:
+    if isinstance(outcome, MemoirError):
+        raise outcome
+    return outcome
+
+
+def _opened(config: Mapping[str, Any] | None, settings: dict[str, Any]) -> tuple[Memory, Path | None]:
+    """A memory, and the folder to remove with it. Raises InvalidSetting."""
+    told = dict(config or {})
+    unknown = sorted(set(told) - KEYS)
+    if unknown:
+        advice = "Known are: " + ", ".join(sorted(KEYS)) + "."
+        raise InvalidSetting(
+            name=f"memory_config[{unknown[0]!r}]", value=told[unknown[0]], problem="it is unknown", advice=advice
+        )
+    backend = told.get("backend", "sqlite" if "path" in told else "database" if "url" in told else "memory")
+    if backend not in BACKENDS:
+        advice = "Use one of: " + ", ".join(BACKENDS) + "."
+        raise InvalidSetting(name="memory_config['backend']", value=backend, problem="there is no such backend", advice=advice)
+    kept = {name: told[name] for name in ("max_messages", "session_timeout") if told.get(name) is not None}
+    opened = {**settings, **({"session": kept} if kept else {})}
+    if backend == "memory":
+        folder = Path(tempfile.mkdtemp(prefix="memoir-"))
+        return Memory(database_url=IN_MEMORY, data_dir=folder, **opened), folder
+    if backend == "sqlite":
+        if "path" in told:
+            return Memory(db_path=told["path"], **opened), None
+        return Memory(**opened), None
+    if "url" not in told:
+        advice = "Give the URL of the database, e.g. postgresql+psycopg://…"
+        raise InvalidSetting(name="memory_config['url']", value=None, problem="it is missing", advice=advice)
+    folders = {"data_dir": told["data_dir"]} if "data_dir" in told else {}
+    return Memory(database_url=told["url"], **folders, **opened), None
