@@ -14,9 +14,21 @@ from memoir_engine.asking import Moment, PerPath
 from memoir_engine.config import MemoirConfig
 from memoir_engine.conversing import Conversed
 from memoir_engine.helpers import Helpers
+from memoir_engine.knowing import Knowing
 from memoir_engine.memory import AsyncMemory
 from memoir_engine.proposing import Review
-from memoir_engine.results import Estimate, Exported, IngestResult, ModelCheck, Overview, QueryResult, SearchResult, SettingView
+from memoir_engine.recollecting import Recollects
+from memoir_engine.results import (
+    Estimate,
+    Exported,
+    IngestResult,
+    ModelCheck,
+    Overview,
+    QueryResult,
+    Searchable,
+    SearchResult,
+    SettingView,
+)
 from memoir_engine.run import Actor, Role
 from memoir_engine.samples import SampleQuestion
 from memoir_engine.searched import Day, Kinds, Sources
@@ -25,7 +37,7 @@ from memoir_engine.telling import OnEvent
 T = TypeVar("T")
 
 
-class Memory(Conversed):
+class Memory(Conversed, Recollects, Knowing):
     """Open with settings, or with a MemoirConfig; `close()` (or `with`) ends its pools and handles."""
 
     def __init__(
@@ -159,16 +171,24 @@ class Memory(Conversed):
         kinds: Kinds = None,
         since: Day | None = None,
         until: Day | None = None,
+        candidates: bool = False,
     ) -> list[SearchResult]:
         """Passages of sources and of the actor's own conversations, best first, by words and by vectors (MEMOLLA F-03).
 
         alpha: the share of the vectors, 0 to 1. fanout: top_k · fanout candidates come from each side. sources, kinds: only of
         these; `conversation` is a kind. since, until: only what is dated between, both included, as ISO 8601 of a year, month or
         day. Where the vectors cannot be had the words alone answer: `mode` and `reason` of each result say so.
+        candidates: all of them, best first, not the first top_k alone: what another alpha ranks otherwise.
         Raises TopKInvalid (E004), QuestionEmpty (E301), InvalidSetting.
         """
-        given = self._async.search(query, top_k, alpha, fanout, sources=sources, kinds=kinds, since=since, until=until)
+        given = self._async.search(
+            query, top_k, alpha, fanout, sources=sources, kinds=kinds, since=since, until=until, candidates=candidates
+        )
         return self._wait("search", given)
+
+    def searchable(self) -> Searchable:
+        """What there is to be searched, and by which embedder."""
+        return self._async.searchable()
 
     def what_if(self, run_id: str, decision_id: int, take: Iterable[int], *, on_event: OnEvent | None = None) -> QueryResult:
         """A finished question once more with other options taken at one decision; a run of its own beside the original.
@@ -192,7 +212,7 @@ class Memory(Conversed):
     def start(self, verb: str, **arguments: Any) -> str:
         """Begin a verb that takes time, with its arguments; the id of its run, to be watched by `jobs`.
 
-        ingest_text, ingest_file, query, what_if, load_samples; confirm_helper and regenerate_helper of `helpers`;
+        ingest_text, ingest_file, query, what_if, load_samples, reindex; confirm_helper and regenerate_helper of `helpers`;
         propose_split of `review`.
         """
         return self._async.start(verb, **arguments)
@@ -255,6 +275,7 @@ class Memory(Conversed):
         self.sources, self.tree = engine.sources, engine.tree
         self.runs, self.jobs = engine.runs, engine.jobs
         self.audit, self.reports, self.sessions = engine.audit, engine.reports, engine.sessions
+        self.facts = engine.facts
         self.review = Review(engine._engine, engine._actor)
         self.helpers = Helpers(engine._engine, engine._actor)
 

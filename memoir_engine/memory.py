@@ -20,13 +20,16 @@ from memoir_engine.browsing import TreeView
 from memoir_engine.config import MemoirConfig, resolve
 from memoir_engine.conversing import Conversed
 from memoir_engine.estimating import estimate
+from memoir_engine.factual import FactsView
 from memoir_engine.helpers import AsyncHelpers
 from memoir_engine.ingesting import ingest_verb
 from memoir_engine.jobs import JobsView
+from memoir_engine.knowing import AsyncKnowing
 from memoir_engine.moving import export, imported
 from memoir_engine.overview import overview, settings, test_call_verb
 from memoir_engine.proposing import AsyncReview
 from memoir_engine.reading import RunsView
+from memoir_engine.recollecting import AsyncRecollects
 from memoir_engine.reporting import Reports
 from memoir_engine.results import Estimate, Exported, IngestResult, ModelCheck, Overview, QueryResult, SettingView
 from memoir_engine.retaining import SessionsView
@@ -43,7 +46,7 @@ from memoir_engine.wiring import Engine, open_engine
 T = TypeVar("T")
 
 
-class AsyncMemory(Conversed, AsyncSearches):
+class AsyncMemory(Conversed, AsyncSearches, AsyncRecollects, AsyncKnowing):
     """Open with settings, or with a MemoirConfig; `close()` (or `async with`) ends its pools and handles."""
 
     def __init__(
@@ -177,7 +180,7 @@ class AsyncMemory(Conversed, AsyncSearches):
     def start(self, verb: str, **arguments: Any) -> str:
         """Begin a verb that takes time, with its arguments; the id of its run, to be watched by `jobs`.
 
-        ingest_text, ingest_file, query, what_if, load_samples; confirm_helper and regenerate_helper of `helpers`;
+        ingest_text, ingest_file, query, what_if, load_samples, reindex; confirm_helper and regenerate_helper of `helpers`;
         propose_split of `review`.
         """
         return begin(self._engine, self._actor, verb, arguments)
@@ -246,6 +249,7 @@ class AsyncMemory(Conversed, AsyncSearches):
         self.audit = AuditTrail(engine, actor)
         self.reports = Reports(engine, actor)
         self.sessions = SessionsView(engine, actor)
+        self.facts = FactsView(engine, actor)
         self.review = AsyncReview(engine, actor)
         self.helpers = AsyncHelpers(engine, actor)
 

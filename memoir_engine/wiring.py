@@ -85,8 +85,9 @@ class Engine:
             self.runner.leave(run_id)
         self.keeper.close()
         self.lexical.close()
-        for client in filter(None, (self.client, self.fallback, self.embedder)):
+        for client in filter(None, (self.client, self.fallback)):
             self.loop.wait(client.close())
+        self.loop.wait(self.embedder.close())
         self.passages.close()
         self.loop.release()
         self.db.close()
