@@ -30,7 +30,7 @@ class SessionsRead(View):
 
     def list_sessions(self) -> tuple[str, ...]:
         """Ids of the sessions that have not expired, last active first (SESSION 3.1)."""
-        return tuple(one.session_id for one in self.list(limit=MOST_LISTED))
+        return tuple(one.session_id for one in self._listed(MOST_LISTED, None, expired=False))
 
     def get_session_history(self, session_id: str, after: int = 0, limit: int | None = None) -> tuple[MessageRecord, ...]:
         """All that was said, in order of time (SESSION 3.2, 3.5); nothing where nothing was.
@@ -53,8 +53,13 @@ class SessionsRead(View):
         from memoir_engine.store import said
 
         most, behind = given.limit(limit), None if before is None else given.number("before", before)
-        shown, kept = given.flag("expired", expired), self._engine.resolved.config.session
-        now = self._engine.clock.now()
+        found = self._listed(most, behind, expired=given.flag("expired", expired))
+        return self._read(lambda tx: said.with_openings(tx, found))
+
+    def _listed(self, limit: int, before: int | None, *, expired: bool) -> tuple[SessionView, ...]:
+        from memoir_engine.store import said
+
+        kept, now = self._engine.resolved.config.session, self._engine.clock.now()
         return self._read(
             lambda tx: said.sessions(
                 tx,
@@ -62,9 +67,9 @@ class SessionsRead(View):
                 now=now,
                 timeout_s=kept.session_timeout,
                 most=kept.max_messages,
-                expired=shown,
-                limit=most,
-                before=behind,
+                expired=expired,
+                limit=limit,
+                before=before,
             )
         )
 
@@ -79,7 +84,8 @@ class SessionsRead(View):
         if row is None or (row.cleared_seq is not None and not row.messages):
             raise SessionNotFound(session_id=session_id)
         kept = self._engine.resolved.config.session
-        return said.view(row, now=self._engine.clock.now(), timeout_s=kept.session_timeout, most=kept.max_messages)
+        found = said.view(row, now=self._engine.clock.now(), timeout_s=kept.session_timeout, most=kept.max_messages)
+        return said.with_openings(tx, [found])[0]
 
 
 class SessionsSaid(SessionsRead):

@@ -26,7 +26,7 @@ class SessionsView(SessionsCarried):
         """
         most, timeout = spoken.most(max_messages), spoken.timeout(session_timeout)
         wanted = None if session_id is None else self.get(session_id).session_id
-        found = (self._preview(one, most, timeout) for one in self.list(limit=MOST_LISTED, expired=True))
+        found = (self._preview(one, most, timeout) for one in self._listed(MOST_LISTED, None, expired=True))
         return tuple(one for one in found if (one.dropped or one.would_expire) and wanted in (None, one.session_id))
 
     def set_retention(

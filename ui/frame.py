@@ -15,9 +15,12 @@ from ui.escape import md_escape
 ICONS = {
     "overview": ":material/space_dashboard:",
     "sources": ":material/upload_file:",
+    "conversations": ":material/forum:",
     "review": ":material/fact_check:",
     "tree": ":material/account_tree:",
     "ask": ":material/manage_search:",
+    "search": ":material/search:",
+    "cuts": ":material/content_cut:",
     "activity": ":material/history:",
     "settings": ":material/settings:",
 }

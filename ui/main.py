@@ -43,8 +43,8 @@ who.guard()
 chosen = st.navigation(
     {
         "": [page("overview", "Overview", default=True)],
-        "Build": [page("sources", "Sources"), page("review", "Review")],
-        "Explore": [page("tree", "Category tree"), page("ask", "Ask")],
+        "Build": [page("sources", "Sources"), page("conversations", "Conversations"), page("review", "Review")],
+        "Explore": [page("tree", "Category tree"), page("ask", "Ask"), page("search", "Search"), page("cuts", "Cuts")],
         "Admin": [page("activity", "Activity"), page("settings", "Settings")],
     }
 )

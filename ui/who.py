@@ -41,6 +41,14 @@ def memory() -> Memory:
     return opened.acting_as(person.name, roles=person.roles)  # type: ignore[arg-type]  # the roles are the engine's own words
 
 
+def mine() -> Memory:
+    """The same for what belongs to a person, conversations and facts: one's own where people sign in, else everybody's."""
+    opened = memory()
+    if not _by_sign_in():
+        return opened
+    return opened.acting_as(opened.actor.name, user=opened.actor.name, roles=opened.actor.roles)
+
+
 def guard() -> None:
     """Where sign-in is set up and nobody is signed in: the way in, and the end of this page."""
     if not _by_sign_in() or st.user.get("is_logged_in"):

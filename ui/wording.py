@@ -17,9 +17,12 @@ OTHER_MODEL = "Use a language model"
 PAGE_HELP = {
     "overview": "What the memory holds, what needs attention and what was done last.",
     "sources": "Add files or text, watch them being filed, and see what became of each chunk.",
+    "conversations": "Read what was said, bring conversations in, take them along, and set what is kept of them.",
     "review": "Go through what was filed, the riskiest first: approve, re-file, reject, and take back.",
     "tree": "Walk the categories, read what is filed under each, and see why it is there.",
     "ask": "Ask the memory a question and see the way the answer was found.",
+    "search": "Find passages by their words and by their vectors, and open each where it stands.",
+    "cuts": "See where a long conversation would be cut before facts are drawn from it, by each strategy.",
     "activity": "Who did what, when and why; take it back, and check that the record was not touched.",
     "settings": "What is in force and where it came from, a test call, and the check of the audit chain.",
 }

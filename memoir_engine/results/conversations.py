@@ -83,7 +83,7 @@ class SessionView:
     """One session. `messages` are kept now, `turns` of them a person's; `chars` is the length of what they say.
 
     expires_at: when it counts as expired if nothing more is said; None is never. last_at: when something was last said in it.
-    number: the key of its rows, which facts and passages name.
+    number: the key of its rows, which facts and passages name. opening: how what a person said first begins.
     """
 
     number: int
@@ -100,6 +100,7 @@ class SessionView:
     expires_at: datetime | None
     is_expired: bool
     metadata: dict[str, Any] = field(default_factory=dict)
+    opening: str | None = None
 
 
 @dataclass(frozen=True)

@@ -8,18 +8,21 @@ Source: SESSION 3, 5.5; MEMOLLA F-01-01.
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
+from dataclasses import replace
 from datetime import datetime, timedelta
 from typing import Any
 
-from sqlalchemy import bindparam, select
+from sqlalchemy import bindparam, func, select
 
 from memoir_engine.results import MessageRecord, SessionView
 from memoir_engine.store import tables as t
 from memoir_engine.store.canon import parse
 from memoir_engine.store.owners import owner_key
-from memoir_engine.store.types import Tx
+from memoir_engine.store.types import Tx, portions
 from memoir_engine.text.messages import Message
+
+OPENING_CHARS = 300
 
 _OF = t.session.c.owner == bindparam("whose"), t.session.c.id_key == bindparam("named")
 _FIND = select(t.session).where(*_OF)
@@ -126,6 +129,19 @@ def view(row: Any, *, now: datetime, timeout_s: float | None, most: int | None =
         is_expired=expires is not None and expires <= now,
         metadata=parse(row.metadata),
     )
+
+
+def with_openings(tx: Tx, found: Sequence[SessionView]) -> tuple[SessionView, ...]:
+    """The same, each with how what a person said first begins."""
+    c = t.message.c
+    first: dict[int, str] = {}
+    for some in portions([one.number for one in found]):
+        asked = c.session_number.in_(some), c.kind == "human"
+        began = select(c.session_number, func.min(c.n).label("n")).where(*asked).group_by(c.session_number).subquery()
+        joined = t.message.join(began, (began.c.session_number == c.session_number) & (began.c.n == c.n))
+        wanted = select(c.session_number, c.parts, func.substr(c.content, 1, OPENING_CHARS)).select_from(joined)
+        first |= {number: text for number, parts, text in tx.execute(wanted) if not parts}
+    return tuple(replace(one, opening=first.get(one.number)) for one in found)
 
 
 def _later(moment: datetime, seconds: float) -> datetime | None:

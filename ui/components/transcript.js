@@ -1,0 +1,70 @@
+// A conversation as it was said: who, when, what; one message brought into view. All text is text, never markup.
+const seen = new WeakMap();
+const LONG = 1400;
+
+const make = (tag, name, text) => {
+  const node = document.createElement(tag);
+  if (name) node.className = name;
+  if (text !== undefined) node.textContent = text;
+  return node;
+};
+
+const said = (message, words) => {
+  const parts = [];
+  if (message.text) {
+    const text = make("div", "text", message.text);
+    parts.push(text);
+    if (message.text.length > LONG) {
+      text.classList.add("long");
+      const unfold = make("button", "unfold", words.more);
+      unfold.type = "button";
+      unfold.onclick = () => { unfold.textContent = text.classList.toggle("long") ? words.more : words.less; };
+      parts.push(unfold);
+    }
+  }
+  for (const call of message.calls) {
+    const chip = make("span", "call" + (call.failed ? " failed" : ""));
+    chip.title = call.args;
+    chip.append(make("b", "", `${words.call} ${call.name}`), make("code", "", call.failed ? words.failed : call.args));
+    parts.push(chip);
+  }
+  if (message.other) parts.push(make("span", "call", `${message.other} ${words.part}`));
+  return parts;
+};
+
+export default function (component) {
+  const { data, parentElement: root, setTriggerValue } = component;
+  const sheet = root.querySelector(".sheet");
+  sheet.style.maxHeight = data.height + "px";
+  const stamp = JSON.stringify(data);
+  if (seen.get(root) === stamp) return;
+  const first = !seen.has(root);
+  seen.set(root, stamp);
+  let day = "";
+  const nodes = [];
+  for (const message of data.messages) {
+    if (message.day !== day) nodes.push(make("div", "day", (day = message.day)));
+    const node = make("div", `message ${message.kind}${message.n === data.target ? " focus" : ""}`);
+    node.dataset.n = message.n;
+    const body = make("div", "body"), tag = make("div", "tag");
+    const open = make("button", "", data.words.details);
+    open.type = "button";
+    open.setAttribute("aria-label", `${data.words.details} ${message.n}`);
+    open.onclick = () => setTriggerValue("picked", message.n);
+    tag.append(make("b", "", message.who), make("time", "", message.time), open);
+    body.append(tag, ...said(message, data.words));
+    const face = make("div", "face", message.face);
+    face.setAttribute("aria-hidden", "true");
+    node.append(face, body);
+    nodes.push(node);
+  }
+  const at = sheet.scrollTop;
+  sheet.replaceChildren(...nodes);
+  requestAnimationFrame(() => {
+    const target = sheet.querySelector(".message.focus");
+    if (!first) { sheet.scrollTop = at; return; }
+    if (!target) { sheet.scrollTop = sheet.scrollHeight; return; }
+    const top = target.getBoundingClientRect().top - sheet.getBoundingClientRect().top + sheet.scrollTop;
+    sheet.scrollTop = Math.max(0, top - sheet.clientHeight / 4);
+  });
+}

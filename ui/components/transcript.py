@@ -1,0 +1,74 @@
+"""A conversation as it was said, message by message.
+
+Invariant: what people, models and tools said is drawn as characters, never as markup.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+import streamlit as st
+
+from memoir_engine import MessageRecord
+from ui import figures
+from ui import wording_conversations as said
+
+HEIGHT = 620
+ARGS_CHARS = 400
+_FACES = {"system": "S", "tool": "⚙", "function": "⚙"}
+_HERE = Path(__file__).parent
+_component = st.components.v2.component(
+    "memoir_transcript",
+    html='<div class="sheet" tabindex="0" role="log"></div>\n',
+    css=(_HERE / "transcript.css").read_text(),
+    js=(_HERE / "transcript.js").read_text(),
+)
+
+
+def show(messages: Sequence[MessageRecord], *, key: str, target: int | None = None, height: int = HEIGHT) -> int | None:
+    """Draw them; the number of the message whose details were asked for. target: the one that is brought into view."""
+    drawn = [_drawn(one) for one in messages]
+    result = _component(
+        key=key,
+        data={"messages": drawn, "target": target, "height": height, "words": said.TRANSCRIPT_WORDS},
+        on_picked_change=lambda: None,
+    )
+    return result.picked if isinstance(result.picked, int) else None
+
+
+def speaker(message: MessageRecord) -> str:
+    return message.name or message.role
+
+
+def _drawn(message: MessageRecord) -> dict[str, Any]:
+    at = message.created_at.astimezone(figures.zone())
+    who = speaker(message)
+    base = message.kind.removesuffix("MessageChunk").lower()
+    parts = [part for part in message.content if isinstance(part, dict)] if isinstance(message.content, list) else []
+    return {
+        "n": message.n,
+        "kind": base,
+        "who": who,
+        "face": _FACES.get(base) or who[:1].upper(),
+        "time": f"{at:%H:%M}",
+        "day": f"{at.day} {at:%B %Y}",
+        "text": message.text,
+        "calls": [*(_call(one) for one in message.tool_calls), *(_failed(one) for one in _invalid(message))],
+        "other": sum(part.get("type") not in ("text", "tool_use") for part in parts),
+    }
+
+
+def _call(call: dict[str, Any]) -> dict[str, Any]:
+    args = json.dumps(call.get("args"), ensure_ascii=False)
+    return {"name": str(call.get("name")), "args": args[:ARGS_CHARS], "failed": False}
+
+
+def _failed(call: dict[str, Any]) -> dict[str, Any]:
+    return {"name": str(call.get("name") or ""), "args": str(call.get("args") or "")[:ARGS_CHARS], "failed": True}
+
+
+def _invalid(message: MessageRecord) -> Sequence[dict[str, Any]]:
+    return message.rest.get("invalid_tool_calls") or ()

@@ -1,0 +1,191 @@
+"""The list of conversations, and the ways in: what would be kept, and an import with its report.
+
+Invariant: what others wrote stands in tables and plain text; nothing is stored before its report was seen.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from datetime import UTC, datetime
+
+import streamlit as st
+
+from memoir_engine import ImportReport, Memory, SessionView
+from ui import figures, frame, problems, state
+from ui import wording_conversations as said
+from ui.escape import md_escape
+
+AT_ONCE = 100
+HOUR = 3_600
+PASTE_CHARS = 5_000_000
+OPENING_CHARS = 90
+
+
+def everything(memory: Memory) -> None:
+    with frame.head("conversations", said.TITLE):
+        st.space("stretch")
+        with st.popover(said.KEEP, icon=":material/auto_delete:", key="conv-keep", width="content"):
+            retention(memory)
+        if st.button(said.IMPORT, icon=":material/upload:", key="conv-import", type="primary"):
+            bring(memory)
+    if brought := st.session_state.pop("conv-brought", None):
+        st.success(brought, icon=":material/check_circle:")
+    table(memory)
+
+
+def table(memory: Memory) -> None:
+    limit = AT_ONCE * int(st.session_state.get("conv-pages", 1))
+    expired = bool(st.session_state.get("conv-expired"))
+    found = memory.sessions.list(limit=limit + 1, expired=expired)
+    if not found and not memory.sessions.list(limit=1, expired=True):
+        frame.empty(said.EMPTY, said.EMPTY_TEXT, ":material/forum:")
+        return
+    sessions = found[:limit]
+    with st.container(horizontal=True, vertical_alignment="center"):
+        st.caption(said.OPEN_HINT, width="content")
+        st.space("stretch")
+        st.toggle(said.SHOW_EXPIRED, key="conv-expired")
+    _rows(sessions)
+    if len(found) > limit and st.button(said.MORE, key="conv-more", icon=":material/expand_more:"):
+        st.session_state["conv-pages"] = limit // AT_ONCE + 1
+        st.rerun()
+
+
+def _rows(sessions: Sequence[SessionView]) -> None:
+    import pandas as pd
+
+    named = said.COLUMNS
+    columns = {
+        named["opening"]: st.column_config.TextColumn(width=420),
+        named["id"]: st.column_config.TextColumn(width=150),
+        named["turns"]: st.column_config.NumberColumn(format="localized", width=60),
+        named["messages"]: st.column_config.NumberColumn(format="localized", width=80),
+        named["chars"]: st.column_config.NumberColumn(format="localized", width=90),
+        named["last"]: st.column_config.DatetimeColumn(format="YYYY-MM-DD HH:mm", width=130),
+        named["expires"]: st.column_config.TextColumn(width=120),
+        named["user"]: st.column_config.TextColumn(width=140),
+    }
+    rows = pd.DataFrame([_row(one) for one in sessions], columns=list(named.values()))
+    if not any(one.user for one in sessions):
+        rows = rows.drop(columns=named["user"])
+    st.dataframe(
+        rows,
+        hide_index=True,
+        key="conv-table",
+        on_select=lambda: _open(sessions),
+        selection_mode=frame.A_ROW,
+        column_config=columns,
+        height=frame.table_height(len(sessions)),
+    )
+
+
+def _row(one: SessionView) -> dict[str, object]:
+    named = said.COLUMNS
+    return {
+        named["opening"]: figures.one_line(one.opening or said.UNNAMED, OPENING_CHARS),
+        named["id"]: one.session_id,
+        named["user"]: one.user or "",
+        named["turns"]: one.turns,
+        named["messages"]: one.messages,
+        named["chars"]: one.chars,
+        named["last"]: one.last_at.astimezone(figures.zone()).replace(tzinfo=None),
+        named["expires"]: expiry(one),
+    }
+
+
+def expiry(one: SessionView) -> str:
+    if one.is_expired:
+        return said.EXPIRED
+    if one.expires_at is None:
+        return said.NEVER
+    left_s = (one.expires_at - datetime.now(UTC)).total_seconds()
+    return f"in {left_s / HOUR:.0f} h" if left_s >= 2 * HOUR else f"in {max(1, left_s // 60):.0f} min"
+
+
+def _open(sessions: Sequence[SessionView]) -> None:
+    row = state.row(st.session_state["conv-table"])
+    if row is not None and row < len(sessions):
+        state.only(session=sessions[row].session_id)
+
+
+def limits(key: str, most: int | None, timeout_s: float | None) -> tuple[int | None, float | None]:
+    """Messages and seconds, as somebody sets them."""
+    with st.container(horizontal=True, vertical_alignment="bottom"):
+        messages = st.number_input(said.MOST, 0, 1_000_000, most or 0, step=10, help=said.MOST_HELP, key=f"{key}-most", width=160)
+        hours = st.number_input(
+            said.HOURS, 0.0, 1e6, (timeout_s or 0) / HOUR, step=1.0, help=said.HOURS_HELP, key=f"{key}-hours", width=160
+        )
+    return int(messages) or None, hours * HOUR or None
+
+
+def retention(memory: Memory) -> None:
+    """What limits would do to all conversations, before they are written into the settings."""
+    import pandas as pd
+
+    kept = memory.config.session
+    st.markdown(said.KEEP_ABOUT)
+    messages = said.ALL_MESSAGES if kept.max_messages is None else said.LAST_MESSAGES.format(count=kept.max_messages)
+    timeout = said.NO_TIMEOUT if kept.session_timeout is None else said.AFTER.format(hours=kept.session_timeout / HOUR)
+    st.caption(said.KEEP_CONFIGURED.format(messages=messages, timeout=timeout))
+    most, timeout_s = limits("conv-all", kept.max_messages, kept.session_timeout)
+    if most is None and timeout_s is None:
+        st.caption(said.KEEP_PREVIEW)
+        return
+    with problems.noted():
+        found = memory.sessions.preview_retention(max_messages=most, session_timeout=timeout_s)
+        if not found:
+            st.caption(f":green[:material/check_circle:] {said.NOTHING_WOULD}")
+            return
+        rows = [
+            {
+                said.COLUMNS["id"]: one.session_id,
+                said.WOULD_DROP: len(one.dropped),
+                said.WOULD_STAY: one.kept,
+                said.WOULD_EXPIRE: one.would_expire,
+            }
+            for one in found
+        ]
+        st.dataframe(pd.DataFrame(rows), hide_index=True, key="conv-would", height=frame.table_height(len(rows), most=8))
+
+
+@st.dialog(said.IMPORT, width="medium", icon=":material/upload:")
+def bring(memory: Memory) -> None:
+    st.markdown(f":gray[{said.IMPORT_ABOUT}]")
+    file = st.file_uploader(said.DROP, type=["json", "txt", "md"], key="conv-file", max_upload_size=memory.config.max_file_mb)
+    pasted = st.text_area(said.PASTE, height=110, max_chars=PASTE_CHARS, key="conv-pasted")
+    known = {one.session_id: one for one in memory.sessions.list(limit=AT_ONCE, expired=True)}
+    into = st.selectbox(said.INTO, ["", *known], format_func=lambda name: name or said.NEW, key="conv-into")
+    data = file.getvalue() if file else pasted
+    if not data or (isinstance(data, str) and not data.strip()):
+        return
+    with problems.noted():
+        report = memory.sessions.import_session(data, into or None, dry_run=True)
+        _told(report)
+        if (
+            report.added
+            and not report.refused
+            and st.button(said.BRING, type="primary", icon=":material/check:", key="conv-bring")
+        ):
+            done = memory.sessions.import_session(data, into or None)
+            added = figures.plural(done.added, "message", "messages")
+            st.session_state["conv-brought"] = said.BROUGHT.format(added=added, session=md_escape(done.session_id))
+            st.rerun()
+
+
+def _told(report: ImportReport) -> None:
+    import pandas as pd
+
+    lines = [said.FORMAT.format(format=md_escape(report.format))]
+    lines.append(f"**{said.WOULD_COME.format(added=figures.plural(report.added, 'message', 'messages'))}**")
+    if report.known:
+        lines.append(said.ALREADY.format(known=figures.plural(report.known, "message is", "messages are")))
+    if report.first_at and report.last_at:
+        lines.append(said.SPAN.format(first=figures.stamp(report.first_at)[:16], last=figures.stamp(report.last_at)[:16]))
+    st.markdown(" · ".join(lines))
+    for note in report.notes:
+        st.caption(md_escape(note))
+    if report.refused:
+        refused = figures.plural(len(report.refused), "record is", "records are")
+        st.markdown(f":red[:material/block: {said.REFUSED.format(refused=refused)}.]")
+        rows = [{said.WHERE: one.where, said.WHY: one.problem} for one in report.refused]
+        st.dataframe(pd.DataFrame(rows), hide_index=True, key="conv-refused", height=frame.table_height(len(rows), most=6))

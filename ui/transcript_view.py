@@ -1,0 +1,173 @@
+"""One conversation: what was said, and beside it what can be known of it and done with it.
+
+Invariant: the address names the conversation and the message; nothing is cleared before it was asked about once more.
+"""
+
+from __future__ import annotations
+
+import streamlit as st
+
+from memoir_engine import Memory, MessageRecord, SessionView
+from ui import conversations_view, figures, frame, problems, state, who
+from ui import wording_conversations as said
+from ui.components import copylink, transcript
+from ui.escape import md_escape
+
+AT_ONCE = 200  # messages
+LONGEST = 44  # characters of a title
+
+
+def detail(memory: Memory, session_id: str) -> None:
+    session = memory.sessions.get(session_id)
+    with frame.head("conversations", *_title(session)):
+        if session.is_expired:
+            st.badge(said.EXPIRED, color="orange")
+        st.space("stretch")
+        copylink.show("conv-link", session=session_id)
+        frame.here(said.ALL, key="all-conversations", icon=":material/arrow_back:")
+    left, right = st.columns([8, 4], gap="medium")
+    with left:
+        picked = _said(memory, session)
+    with right:
+        frame.metrics(_numbers(session), columns=2, width=96, explained=False)
+        _message(picked)
+        _summary(memory, session)
+        _keep(memory, session)
+        _along(memory, session)
+
+
+def _title(session: SessionView) -> tuple[str, str | None]:
+    """How it begins, and the whole of that where it is cut."""
+    whole = session.opening or session.session_id
+    short = figures.one_line(whole, LONGEST)
+    return md_escape(short), md_escape(whole) if short.endswith("…") else None
+
+
+def _numbers(session: SessionView) -> dict[str, str]:
+    return {
+        "Turns": figures.count(session.turns),
+        "Messages": figures.count(session.messages),
+        "Last activity": figures.ago(session.last_at),
+        "Expires": conversations_view.expiry(session),
+    }
+
+
+def _said(memory: Memory, session: SessionView) -> MessageRecord | None:
+    """Draw a part of it; the message that the address names, if it is among those."""
+    target, before = state.asked_id("n"), state.asked_id("before")
+    last = min(before - 1, session.last_n) if before else session.last_n
+    if target is not None and not last - AT_ONCE < target <= last:
+        last = min(session.last_n, target + AT_ONCE // 2)
+    messages = memory.sessions.get_session_history(session.session_id, after=max(0, last - AT_ONCE), limit=AT_ONCE)
+    if not messages:
+        st.caption(said.NOTHING_SAID)
+        return None
+    picked = transcript.show(messages, key=f"said-{session.number}", target=target)
+    if picked is not None and picked != target:
+        state.show(n=picked)
+        st.rerun()
+    if session.messages > len(messages):
+        _paging(messages, session)
+    return next((one for one in messages if one.n == target), None)
+
+
+def _paging(messages: tuple[MessageRecord, ...], session: SessionView) -> None:
+    first, last = messages[0].n, messages[-1].n
+    with st.container(horizontal=True, vertical_alignment="center"):
+        if first > 1 and st.button(said.EARLIER, icon=":material/expand_less:", key="conv-earlier"):
+            state.show(before=first, n=None)
+            st.rerun()
+        if last < session.last_n and st.button(said.LATEST, icon=":material/last_page:", key="conv-latest"):
+            state.show(before=None, n=None)
+            st.rerun()
+        part = {"first": figures.count(first), "last": figures.count(last), "all": figures.count(session.last_n)}
+        st.caption(said.SHOWN_PART.format(**part), width="content")
+
+
+def _message(message: MessageRecord | None) -> None:
+    if message is None:
+        st.caption(said.DETAILS_HINT)
+        return
+    with st.container(border=True, key="conv-message", gap="small"):
+        with st.container(horizontal=True, vertical_alignment="center"):
+            st.markdown(f"**{said.DETAILS.format(n=message.n)}**", width="content")
+            st.space("stretch")
+            close = {"n": None}
+            st.button("", icon=":material/close:", type="tertiary", key="conv-close", on_click=state.show, kwargs=close)
+        who_said = md_escape(transcript.speaker(message))
+        st.caption(said.SAID_BY.format(who=who_said, when=figures.stamp(message.created_at)))
+        if message.id:
+            st.caption(md_escape(message.id))
+        if message.rest:
+            with st.expander(said.METADATA, icon=":material/data_object:"):
+                st.json(message.rest)
+        if message.run_id:
+            there = {"run": message.run_id}
+            st.page_link("../pages/activity.py", label=said.RUN, icon=":material/receipt_long:", query_params=there)
+
+
+def _summary(memory: Memory, session: SessionView) -> None:
+    key = f"conv-summary-{session.number}-{session.last_n}"
+    with st.container(border=True, key="conv-summary", gap="small"):
+        with st.container(horizontal=True, vertical_alignment="center"):
+            st.markdown(f"**{said.SUMMARY}**", width="content", help=said.SUMMARY_ABOUT)
+            st.space("stretch")
+            asked = st.button(said.SUMMARISE, icon=":material/summarize:", key="conv-summarise", disabled=not session.messages)
+        if asked:
+            with problems.noted(), st.spinner(said.SUMMARISING):
+                st.session_state[key] = memory.create_summary(session_id=session.session_id)
+        if key in st.session_state:
+            st.text(str(st.session_state[key]))
+
+
+def _keep(memory: Memory, session: SessionView) -> None:
+    with st.expander(said.KEEP, icon=":material/auto_delete:"):
+        st.caption(said.KEEP_ABOUT)
+        most, timeout_s = conversations_view.limits("conv-own", session.max_messages, session.session_timeout)
+        with problems.noted():
+            would = memory.sessions.preview_retention(session.session_id, max_messages=most, session_timeout=timeout_s)
+            gone = len(would[0].dropped) if would else 0
+            told = {"dropped": figures.plural(gone, "message", "messages"), "kept": figures.count(session.messages - gone)}
+            st.markdown(said.WOULD_GO.format(**told) if gone else said.NONE_WOULD_GO)
+            if _may(memory, "auditor", "conv-keep") and st.button(said.APPLY, key="conv-apply", icon=":material/check:"):
+                memory.sessions.set_retention(session.session_id, max_messages=most, session_timeout=timeout_s)
+                st.rerun()
+
+
+def _along(memory: Memory, session: SessionView) -> None:
+    with st.container(horizontal=True, vertical_alignment="center"):
+        with problems.noted():
+            st.download_button(
+                said.EXPORT,
+                lambda: memory.sessions.export_session(session.session_id),
+                file_name="conversation.json",
+                mime="application/json",
+                icon=":material/download:",
+                key="conv-export",
+                help=said.EXPORT_HELP,
+            )
+        there = {"session": session.session_id}
+        st.page_link("../pages/cuts.py", label=said.CUTS, icon=":material/content_cut:", query_params=there)
+    if st.button(said.CLEAR, icon=":material/delete_forever:", key="conv-clear", type="tertiary"):
+        _clear(memory, session)
+
+
+@st.dialog(said.CLEAR_TITLE, icon=":material/delete_forever:")
+def _clear(memory: Memory, session: SessionView) -> None:
+    st.markdown(said.CLEAR_ABOUT.format(messages=figures.plural(session.messages, "message", "messages")))
+    if not _may(memory, "admin", "conv-clear-who"):
+        return
+    with st.container(horizontal=True):
+        if st.button(said.CLEAR_YES, type="primary", icon=":material/delete_forever:", key="conv-clear-yes"):
+            with problems.shown():
+                memory.sessions.clear_session(session.session_id)
+            st.session_state["conv-brought"] = said.CLEARED
+            state.only()
+            st.rerun()
+        if st.button(said.CLEAR_NO, key="conv-clear-no"):
+            st.rerun()
+
+
+def _may(memory: Memory, role: str, key: str) -> bool:
+    """One's own is one's own."""
+    return memory.actor.user is not None or who.may(memory, key=key, role=role)
