@@ -116,3 +116,8 @@ def named(name: str, limit: int) -> tuple[str, str | None]:
 def one_line(text: str, limit: int = 160) -> str:
     flat = " ".join(text.split())
     return flat if len(flat) <= limit else flat[: limit - 1].rstrip() + "…"
+
+
+def score(value: float) -> str:
+    """Three digits that matter."""
+    return f"{value:.3g}"

@@ -95,7 +95,7 @@ def chunks_caught(chunks: Iterable[Chunk], question: str) -> tuple[Block, ...]:
             label=f"{chunk.source_name} · {figures.chunk_name(chunk)}",
             link=figures.path(chunk.category_path),
             side=figures.tokens(chunk.tokens),
-            marks=_shared(chunk.text, question),
+            marks=shared(chunk.text, question),
         )
         for chunk in chunks
     )
@@ -131,7 +131,7 @@ def changed(changes: Iterable[WordChange]) -> tuple[Block, ...]:
     return (Block(text, marks=tuple(marks)),)
 
 
-def _shared(text: str, question: str) -> tuple[Mark, ...]:
+def shared(text: str, question: str) -> tuple[Mark, ...]:
     """Words of the question in a text, in any of their forms: only to guide the eye, nothing is decided by it."""
     wanted = {word for word in _words(question) if len(word) >= SHORTEST or word.isdigit()} - EVERYWHERE
     found = ((match, match.group().casefold()) for match in WORD.finditer(text))

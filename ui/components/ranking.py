@@ -1,0 +1,83 @@
+"""Passages found, ranked again in the browser while a person moves the weight between words and vectors.
+
+Invariant: scores are the engine's; the browser adds them up by `alpha` as the engine does, over all candidates, so what stands
+first here stands first there. Texts are shown as they are, never as markup.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import streamlit as st
+
+from memoir_engine import SearchResult
+from ui import figures
+from ui import wording_search as said
+from ui.components import reader
+
+SEEN_CHARS = 260  # of a passage before it is opened whole
+LEAD_CHARS = 40  # before the first marked word
+_HERE = Path(__file__).parent
+_component = st.components.v2.component(
+    "memoir_ranking",
+    html='<div class="ranking"></div>\n',
+    css=(_HERE / "ranking.css").read_text(),
+    js=(_HERE / "ranking.js").read_text(),
+)
+
+
+@dataclass(frozen=True)
+class Chosen:
+    """opened: the passage whose place was asked for, None where none was. alpha: the weight as it was last let go of."""
+
+    opened: int | None
+    alpha: float
+
+
+def show(found: Sequence[SearchResult], query: str, *, alpha: float, most: int, key: str) -> Chosen:
+    """found: all candidates, in any order. most: how many are shown."""
+    hybrid = bool(found) and found[0].mode == "hybrid"
+    data = {
+        "rows": [_row(one, query) for one in found],
+        "alpha": alpha,
+        "most": most,
+        "hybrid": hybrid,
+        "words": said.RANKING_WORDS,
+    }
+    result = _component(key=key, data=data, on_opened_change=lambda: None, on_alpha_change=lambda: None, default={"alpha": alpha})
+    known = {one.passage_id for one in found}
+    opened = result.opened.get("id") if isinstance(result.opened, dict) else None
+    return Chosen(opened if opened in known else None, _share(result.alpha, alpha))
+
+
+def _row(one: SearchResult, query: str) -> dict[str, Any]:
+    marks = [(start, end) for start, end, _ in reader.shared(one.text, query)]
+    return {
+        "id": one.passage_id,
+        "text": one.text,
+        "marks": marks,
+        "from": excerpt(one.text, marks),
+        "name": said.named(one),
+        "about": " · ".join(part for part in (said.place(one), said.kind(one.kind), one.dated or "") if part),
+        "bm25": one.score_bm25,
+        "dense": one.score_dense,
+        "raw_bm25": figures.score(one.raw_bm25),
+        "raw_dense": said.NO_VECTOR if one.raw_dense is None else figures.score(one.raw_dense),
+    }
+
+
+def excerpt(text: str, marks: Sequence[tuple[int, int]]) -> int:
+    """Where to begin reading, so that most of the marked words are seen: at a word, 0 where the beginning is as good."""
+    if not marks or marks[-1][1] <= SEEN_CHARS:
+        return 0
+    begins = [max(0, start - LEAD_CHARS) for start, _ in marks]
+    most = max(begins, key=lambda begin: (sum(begin <= start and end <= begin + SEEN_CHARS for start, end in marks), -begin))
+    return most and text.rfind(" ", 0, most) + 1
+
+
+def _share(value: object, otherwise: float) -> float:
+    ok = isinstance(value, int | float) and not isinstance(value, bool) and 0 <= value <= 1
+    return float(value) if ok else otherwise  # type: ignore[arg-type]  # looked at above

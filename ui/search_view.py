@@ -1,0 +1,169 @@
+"""A search on the screen: what is asked and among what, the ranking, and each passage at its place in the source.
+
+Invariant: the address holds the query, the filters and the weight, so a reload or another person finds the same; the ranking of
+every weight is worked out of one search, by the engine's own scores.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import streamlit as st
+
+from memoir_engine import Memory, Searchable, SearchResult, Source
+from ui import figures, frame, problems, state
+from ui import wording_search as said
+from ui.components import ranking, reader
+from ui.escape import md_escape
+
+MOST = 10  # shown
+FANOUT = 2
+WIDTH = 620
+AROUND = 1_600  # characters before and after a passage
+MOST_SOURCES = 1_000
+FIELDS = ("since", "until")
+
+
+def form(memory: Memory, there: Searchable) -> tuple[str, dict[str, Any]]:
+    """The query and what it is limited to, as they stand in the address."""
+    with st.form("search", border=False, enter_to_submit=True), st.container(horizontal=True, vertical_alignment="bottom"):
+        query = st.text_input(
+            said.QUERY,
+            state.asked("q") or "",
+            key="search-query",
+            placeholder=said.PLACEHOLDER,
+            help=said.QUERY_HELP,
+            max_chars=2_000,
+        )
+        if st.form_submit_button(said.GO, type="primary", icon=":material/search:"):
+            state.show(q=query.strip() or None)
+    return (state.asked("q") or "").strip(), _limits(memory, there)
+
+
+def _limits(memory: Memory, there: Searchable) -> dict[str, Any]:
+    asked = {"sources": _numbers("src"), "kinds": _kinds(there), **{name: state.asked(name) for name in FIELDS}}
+    with st.expander(said.FILTERS, icon=":material/filter_list:", expanded=any(asked.values())):
+        with st.container(horizontal=True, vertical_alignment="bottom"):
+            sources = memory.sources.list(limit=MOST_SOURCES)
+            known = {source.id: source for source in sources if source.status in ("filed", "stored")}
+            chosen = st.multiselect(
+                said.SOURCES,
+                list(known),
+                [number for number in asked["sources"] if number in known],
+                format_func=lambda number: _title(known[number]),
+                key="search-sources",
+                placeholder=said.ALL,
+            )
+            kinds = st.multiselect(
+                said.KINDS,
+                there.kinds,
+                asked["kinds"],
+                format_func=said.kind,
+                key="search-kinds",
+                placeholder=said.ALL,
+                width=260,
+            )
+            days = {
+                name: st.text_input(
+                    {"since": said.SINCE, "until": said.UNTIL}[name],
+                    asked[name] or "",
+                    key=f"search-{name}",
+                    placeholder=said.DATE_HINT,
+                    help=said.DATE_HELP,
+                    width=190,
+                ).strip()
+                for name in FIELDS
+            }
+    state.show(src=",".join(map(str, chosen)) or None, kind=",".join(kinds) or None, **{n: d or None for n, d in days.items()})
+    return {"sources": chosen or None, "kinds": kinds or None, **{name: day or None for name, day in days.items()}}
+
+
+def results(memory: Memory, there: Searchable, query: str, limits: dict[str, Any]) -> None:
+    alpha = _alpha()
+    with problems.shown(), st.spinner(said.GO, show_time=False):
+        found = memory.search(query, top_k=MOST, alpha=alpha, fanout=FANOUT, candidates=True, **limits)
+    _mode(found, there)
+    if not found:
+        frame.empty(said.NOTHING, said.NOTHING_TEXT, ":material/search_off:")
+        return
+    chosen = ranking.show(found, query, alpha=alpha, most=MOST, key="ranking")
+    if chosen.alpha != alpha:
+        state.show(alpha=f"{chosen.alpha:g}")
+    if chosen.opened is not None:
+        _opened(memory, next(one for one in found if one.passage_id == chosen.opened))
+
+
+def _mode(found: Sequence[SearchResult], there: Searchable) -> None:
+    """By which vectors; or why by none."""
+    degraded = next((one for one in found if one.mode == "bm25_only"), None)
+    if degraded is None:
+        by = said.BY_LEXICAL if there.lexical else said.BY_SEMANTIC
+        numbers = {"shown": min(MOST, len(found)), "candidates": len(found)}
+        count = said.FOUND.format(**numbers, passages=figures.plural(there.passages, "passage", "passages"))
+        st.caption(f"{count} · {by.format(embedder=md_escape(there.embedder))}")
+        return
+    with st.container(border=True, key="search-degraded"):
+        st.markdown(f":orange[:material/warning:] **{said.DEGRADED}** · {said.DEGRADED_TEXT}")
+        st.caption(md_escape(degraded.reason or ""))
+
+
+@st.dialog(said.OPENED, width=WIDTH, position="right", icon=":material/menu_book:")
+def _opened(memory: Memory, one: SearchResult) -> None:
+    """The passage marked, with what stands around it."""
+    name, full = figures.named(said.named(one), 48)
+    st.markdown(f"**{name}** · {said.place(one)}", help=full)
+    with problems.shown():
+        blocks = _in_source(memory, one) if one.source_id is not None else _in_conversation(memory, one)
+    reader.show(blocks, key=f"found-{one.passage_id}", height=540)
+    if one.source_id is not None:
+        there = {"src": str(one.source_id)}
+        st.page_link("../pages/sources.py", label=said.IN_SOURCES, icon=":material/description:", query_params=there)
+
+
+def _in_source(memory: Memory, one: SearchResult) -> list[reader.Block]:
+    text = memory.sources.text(one.source_id or 0)
+    start, end = max(0, one.start - AROUND), min(len(text), one.end + AROUND)
+    shown = text[start:end]
+    return [reader.Block(shown, "focus", one.passage_id, marks=((one.start - start, one.end - start, "quote"),))]
+
+
+def _in_conversation(memory: Memory, one: SearchResult) -> list[reader.Block]:
+    first, last = one.message_ids[0], one.message_ids[-1]
+    history = memory.sessions.get_session_history(one.session_id or "", after=max(0, first - 4), limit=len(one.message_ids) + 6)
+    blocks = []
+    for message in history:
+        inside = first <= message.n <= last
+        start = one.start if message.n == first else 0
+        end = one.end if message.n == last else len(message.text)
+        blocks.append(
+            reader.Block(
+                message.text,
+                "focus" if inside else "aside",
+                message.n,
+                message.name or message.role,
+                side=figures.stamp(message.created_at),
+                marks=((start, end, "quote"),) if inside and start < end else (),
+            )
+        )
+    return blocks
+
+
+def _alpha() -> float:
+    try:
+        asked = float(state.asked("alpha") or "0.5")
+    except ValueError:
+        return 0.5
+    return asked if 0 <= asked <= 1 else 0.5
+
+
+def _numbers(name: str) -> list[int]:
+    return [int(part) for part in (state.asked(name) or "").split(",") if part.isascii() and part.isdigit() and len(part) < 19]
+
+
+def _kinds(there: Searchable) -> list[str]:
+    return [part for part in (state.asked("kind") or "").split(",") if part in there.kinds]
+
+
+def _title(source: Source) -> str:
+    return figures.shortened(source.name, 40)
