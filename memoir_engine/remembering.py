@@ -28,7 +28,7 @@ if TYPE_CHECKING:
     from memoir_engine.store.remembering import Before, Remembered
     from memoir_engine.text.messages import Message
 
-PLANS = 3  # others may remember for the same user while a model is waited for
+PLANS = 5  # others may remember for the same user while a model is waited for
 
 
 @dataclass(frozen=True)
@@ -139,9 +139,10 @@ async def _remember(engine: Engine, user: str | None, talked: Talked, run: Run) 
         numbers = await engine.db.aread(lambda tx: remembering.still_said(tx, before, count))
     messages = timed(talked.messages, run)
     extraction, shown = await drawn(engine, user, talked.conversation, messages, drawing, run)
-    done, plan, said = await _stored(
-        engine, user, replace(talked, messages=messages, numbers=numbers), key, extraction, shown, drawing, run
-    )
+    async with engine.nearness.turn(owner):
+        done, plan, said = await _stored(
+            engine, user, replace(talked, messages=messages, numbers=numbers), key, extraction, shown, drawing, run
+        )
     measured(drawing, run)
     return await _told(engine, user, done, plan, said, drawing, run)
 

@@ -7,8 +7,10 @@ Source: TIMEM "Similarity Search" (user isolation, limit 10); verified/performan
 
 from __future__ import annotations
 
+import asyncio
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
+from weakref import WeakValueDictionary
 
 from memoir_engine.embedding import Embedder, Vectors
 from memoir_engine.index.vectors import ExactVectors, Matrices
@@ -29,6 +31,11 @@ class Nearness:
     db: Database
     embedder: Embedder
     kept: Matrices
+    _turns: WeakValueDictionary[str, asyncio.Lock] = field(default_factory=WeakValueDictionary)
+
+    def turn(self, owner: str) -> asyncio.Lock:
+        """Who compares and writes facts of one owner here waits for who came before; other processes are met at the commit."""
+        return self._turns.setdefault(owner, asyncio.Lock())
 
     async def vectors(self, texts: Sequence[str], run: Run) -> Vectors:
         return await self.embedder.embed(texts, run)

@@ -1,6 +1,7 @@
 """Whether two statements say the same, and whether one may well contradict the other: by their words alone.
 
-Invariant: statements that differ in a number, in a negation or in a name are never the same. Pure, no model.
+Invariant: statements of which each says a word that the other does not, or that differ in a number, in a negation or in a name,
+are never the same: where words differ, a model is asked. Pure, no model.
 Source: CHUNK 8.2 (content similarity and entity matching); DESIGN §9 (the engine's own second opinion).
 """
 
@@ -13,9 +14,10 @@ from functools import lru_cache
 
 from memoir_engine.text.terms import tokens
 
-SAME = 0.8  # of their words; at .7 "likes tea in the morning" and "likes tea in the evening" became one
+SAME = 0.8  # of their words: one of them may say a little more
 
 _WORD = re.compile(r"[^\W_]+(?:['’][^\W_]+)?")
+_SILENT = frozenset("a an the is are was were be been am do does did has have had very really quite so that this it".split())
 _NOT = frozenset(
     """not no never none nobody nothing neither nor without stopped quit former formerly longer cannot n't don't doesn't didn't
     isn't aren't wasn't weren't won't can't couldn't shouldn't hasn't haven't hadn't dislikes hates avoids nicht kein keine
@@ -34,7 +36,7 @@ def same(one: str, other: str, entities: Iterable[str] = ()) -> bool:
         return True
     mine, theirs = words(one), words(other)
     apart = mine ^ theirs
-    if not mine or not theirs or len(mine & theirs) < SAME * len(mine | theirs):
+    if not (mine <= theirs or theirs <= mine) or len(mine & theirs) < SAME * max(1, len(mine | theirs)):
         return False
     names = {word for name in entities for word in words(name)}
     return not any(word in _NOT or any(map(str.isdigit, word)) or word in names for word in apart)
@@ -61,7 +63,7 @@ def subject_key(subject: str) -> str:
 
 @lru_cache(maxsize=20_000)
 def words(text: str) -> frozenset[str]:
-    """Stems of what has one, every other word as it is."""
+    """Stems of what has one, every other word as it is, but for those that say nothing: "from" and "to" do."""
     plain = unicodedata.normalize("NFKC", text).casefold().replace("’", "'")
-    kept = {word for word in _WORD.findall(plain) if word in _NOT or any(map(str.isdigit, word))}
+    kept = {word for word in _WORD.findall(plain) if word not in _SILENT and (word in _NOT or not tokens(word))}
     return frozenset({*tokens(text), *kept})

@@ -1,0 +1,75 @@
+"""Conversations whose sentences are facts, and a model that says what a test tells it of them.
+
+As usual: each sentence of a user is one fact about its first word, said with the confidence .8; no fact has to do with another,
+and every new fact stands beside what is known. `judge` answers a comparison by contents.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from datetime import UTC, datetime
+from typing import Any
+
+from memoir_engine import Memory, RememberResult
+from memoir_engine.prompts import consolidate, facts
+from scripted import Asked, Script
+
+DAY = datetime(2026, 3, 2, 9, 0, tzinfo=UTC)
+
+
+def said(*texts: str, at: datetime | None = DAY, replies: bool = False) -> list[dict[str, Any]]:
+    """Messages of a user, one per text; with `replies` an assistant says "Fine." after each."""
+    found: list[dict[str, Any]] = []
+    for text in texts:
+        found.append({"role": "user", "content": text, **({"at": at.isoformat()} if at else {})})
+        if replies:
+            found.append({"role": "assistant", "content": "Fine.", **({"at": at.isoformat()} if at else {})})
+    return found
+
+
+def drawn(content: str, message: int, **changed: Any) -> dict[str, Any]:
+    usual = {"content": content, "type": "preference", "subject": content.split()[0], "entities": [], "message": message}
+    return usual | {"quote": content, "confidence": 0.8, "valid_from": "", "valid_to": ""} | changed
+
+
+def usual(script: Script) -> Script:
+    script.always("facts", sentences)
+    script.always("consolidate", judge())
+    script.always("relate", {"relations": []})
+    script.always("recap", lambda asked: {"recap": f"Recap of part {facts.read(asked.text).number}."})
+    return script
+
+
+def sentences(asked: Asked) -> dict[str, Any]:
+    talk = facts.read(asked.text)
+    return {"facts": [drawn(one, turn.number) for turn in talk.turns if turn.role == "user" for one in _split(turn.text)]}
+
+
+def judge(**verdicts: Any) -> Any:
+    """By new content, with underscores for spaces: (relation, known content), and more fields of the verdict."""
+
+    def answer(asked: Asked) -> dict[str, Any]:
+        meeting = consolidate.read(asked.text)
+        numbers = {one.content: one.number for one in meeting.known}
+        return {"verdicts": list(_verdicts(meeting, numbers))}
+
+    def _verdicts(meeting: consolidate.Meeting, numbers: dict[str, int]) -> Iterator[dict[str, Any]]:
+        for one in meeting.new:
+            relation, known, *more = verdicts.get(one.content.replace(" ", "_"), ("none", ""))
+            found = {"new": one.number, "relation": relation, "known": [numbers[known]] if known in numbers else []}
+            yield found | {"merged": "", "sure": True, "why": "So it is."} | (more[0] if more else {})
+
+    return answer
+
+
+def remember(memory: Memory, *texts: str, user: str | None = "mia", at: datetime | None = DAY) -> RememberResult:
+    return memory.remember(said(*texts, at=at), user_id=user)
+
+
+def standing(memory: Memory, user: str = "mia", **how: Any) -> dict[str, str]:
+    """Content → status."""
+    return {one.content: one.status for one in memory.facts.list(user, **how)}
+
+
+def _split(text: str) -> list[str]:
+    return [one.strip() for one in text.split(".") if one.strip()]

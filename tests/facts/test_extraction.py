@@ -1,0 +1,183 @@
+"""Facts are drawn cut by cut, and what fails costs no other."""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+from typing import Any
+
+import pytest
+from pydantic_ai.exceptions import ModelHTTPError
+
+from fact_play import drawn, said
+from memoir_engine import ExtractionResult, MemoirError, Memory, MemoryExtractor
+from memoir_engine.prompts import facts
+from scripted import Opened, Script, events
+
+LONG = said(*(f"Mia number {n} likes {word} very much indeed" for n, word in enumerate(("tea", "figs", "rain", "owls"))))
+CUT: dict[str, Any] = {"conversation": {"max_tokens": 24, "overlap_tokens": 0, "min_tokens": 0}, "max_retries": 0}
+DOWN = ModelHTTPError(500, "offline")
+
+
+def extracted(memory: Memory, messages: list[dict[str, Any]] = LONG, **more: Any) -> ExtractionResult:
+    return MemoryExtractor(memory).extract(messages, "talk", "mia", **more)
+
+
+@pytest.fixture
+def cutting(opened: Opened) -> Memory:
+    """Two messages to a cut."""
+    return opened(**CUT)
+
+
+@pytest.mark.req("CHUNK 7.1", "CHUNK 7.5", "CHUNK 11.3", "CHUNK 11.5")
+def test_each_cut_is_one_request_and_they_come_one_after_the_other(cutting, script):
+    found = extracted(cutting)
+    asked = [facts.read(one.text) for one in script.asked("facts")]
+    assert [(talk.number, talk.of) for talk in asked] == [(1, 2), (2, 2)]
+    assert [[turn.number for turn in talk.turns] for talk in asked] == [[1, 2], [3, 4]]
+    assert (found.metrics.cuts, found.metrics.memories_per_cut) == (2, 2.0)
+
+
+@pytest.mark.req("CHUNK 7.2")
+def test_a_cut_is_shown_a_recap_of_the_one_before_which_is_a_call_of_its_own(cutting, script):
+    found = extracted(cutting)
+    assert [facts.read(one.text).recap for one in script.asked("facts")] == ["", "Recap of part 1."]
+    calls = cutting.runs.get(found.run_id).calls
+    assert [call.purpose for call in calls] == ["facts", "recap", "facts", "relate"]
+
+
+@pytest.mark.req("CHUNK 7.3")
+def test_every_memory_names_its_cut_its_message_and_the_words_that_say_it(cutting):
+    found = extracted(cutting)
+    cuts = [cut.id for cut in found.cuts]
+    assert found.chunks == found.cuts
+    assert [one.chunk_ids for one in found.memories] == [(cuts[0],), (cuts[0],), (cuts[1],), (cuts[1],)]
+    origin = found.memories[2].origins[0]
+    assert (origin.message, origin.start, origin.end, origin.supported) == (3, 0, 40, True)
+    assert origin.quote == LONG[2]["content"]
+
+
+@pytest.mark.req("CHUNK 7.3")
+def test_a_quote_that_is_not_there_is_marked_and_nothing_is_made_up(memory, script):
+    script.on("facts", {"facts": [drawn("Mia loves jazz", 1, quote="I adore jazz")]})
+    found = extracted(memory, said("Mia likes tea"))
+    origin = found.memories[0].origins[0]
+    assert (origin.supported, origin.start, origin.end, origin.quote) == (False, None, None, None)
+    assert found.metrics.unsupported == 1
+
+
+def test_words_that_stand_in_another_message_are_found_there(memory, script):
+    script.on("facts", {"facts": [drawn("Mia likes tea", 2)]})
+    assert extracted(memory, said("Mia likes tea", "Mia likes figs")).memories[0].origins[0].message == 1
+
+
+@pytest.mark.req("CHUNK 7.4", "CHUNK 12.1", "CHUNK 12.2", "CHUNK 12.3", "CHUNK 12.4")
+def test_a_cut_that_fails_is_reported_and_the_others_are_kept(cutting, script, caplog):
+    script.on("facts", DOWN)
+    with caplog.at_level(logging.WARNING, logger="memoir_engine"):
+        found = extracted(cutting)
+    assert [one.content for one in found.memories] == [
+        "Mia number 2 likes rain very much indeed",
+        "Mia number 3 likes owls very much indeed",
+    ]
+    (failure,) = found.errors
+    assert (failure.cut_id, failure.number, failure.of) == (found.cuts[0].id, 1, 2)
+    assert failure.message.startswith("[mem][E4")
+    assert failure.remedy
+    assert [event["cut_id"] for event in events(cutting, found.run_id, "CutFailed")] == [failure.cut_id]
+    assert failure.cut_id in caplog.text
+    assert found.metrics.failed_cuts == 1
+
+
+@pytest.mark.req("CHUNK 12.5")
+def test_fail_fast_stops_at_the_first_cut(opened, script):
+    memory = opened(**(CUT | {"conversation": CUT["conversation"] | {"fail_fast": True}}))
+    script.on("facts", DOWN)
+    with pytest.raises(MemoirError, match=r"\[mem\]\[E602\] .* cut 1 of 2 failed"):
+        extracted(memory)
+    assert len(script.asked("facts")) == 1
+
+
+@pytest.mark.req("TIMEM errors", "CHUNK 12.2")
+def test_it_raises_when_no_cut_succeeded(cutting, script):
+    script.on("facts", DOWN, DOWN)
+    with pytest.raises(MemoirError, match=r"\[mem\]\[E602\] no facts could be drawn: .*2 of 2 cuts failed"):
+        extracted(cutting)
+    assert len(script.asked("facts")) == 2
+
+
+@pytest.mark.req("TIMEM errors")
+def test_an_empty_conversation_has_no_memories_and_asks_nobody(memory, script):
+    found = extracted(memory, [])
+    assert (found.memories, found.errors, found.cuts) == ((), (), ())
+    assert script.requests == []
+
+
+@pytest.mark.req("CHUNK 8.1", "CHUNK 8.3", "CHUNK 8.4", "CHUNK 8.5")
+def test_what_two_cuts_say_is_one_memory_with_the_best_confidence_and_both_origins(cutting, script):
+    both = (
+        {"facts": [drawn("Mia drinks green tea", 1, confidence=0.5, entities=["Mia"], quote="tea")]},
+        {"facts": [drawn("Mia drinks green tea.", 3, confidence=0.9, entities=["tea"], quote="rain")]},
+    )
+    script.on("facts", *both)
+    found = extracted(cutting)
+    (memory,) = found.memories
+    assert (memory.confidence, memory.entities) == (0.9, ("Mia", "tea"))
+    assert memory.chunk_ids == tuple(cut.id for cut in found.cuts)
+    assert [origin.message for origin in memory.origins] == [1, 3]
+    assert (found.metrics.drawn, found.metrics.duplicates_merged) == (2, 1)
+    assert events(cutting, found.run_id, "FactsMerged")[0]["duplicates"] == 1
+
+
+@pytest.mark.req("CHUNK 9.1", "CHUNK 9.2", "CHUNK 9.5")
+def test_relations_join_memories_of_different_cuts_by_their_ids(cutting, script):
+    script.on("relate", {"relations": [{"source": 1, "target": 3, "kind": "because_of", "confidence": 0.7}]})
+    found = extracted(cutting)
+    (link,) = found.relationships
+    ids = [one.id for one in found.memories]
+    assert (link.source, link.target, link.kind, link.confidence) == (ids[0], ids[2], "because_of", 0.7)
+    assert found.memories[0].chunk_ids != found.memories[2].chunk_ids
+
+
+@pytest.mark.req("CHUNK 11.1", "CHUNK 11.2", "CHUNK 11.4")
+def test_what_it_took_is_in_the_result_the_events_and_the_log(cutting, caplog):
+    with caplog.at_level(logging.INFO, logger="memoir_engine"):
+        found = extracted(cutting)
+    told = found.metrics
+    assert told.total_ms >= told.cutting_ms + told.extraction_ms + told.deduplication_ms > 0
+    assert (sum(told.tokens_per_cut), told.overlap_tokens) == (told.tokens, 0)
+    (event,) = events(cutting, found.run_id, "ExtractionMeasured")
+    assert event["extraction_ms"] == told.extraction_ms
+    assert (event["cuts"], event["facts_per_cut"], event["conversation_id"]) == (2, 2.0, "talk")
+    assert "facts drawn from talk" in caplog.text
+
+
+@pytest.mark.req("CHUNK 13.1", "CHUNK 13.2", "CHUNK 13.3", "CHUNK 13.5")
+def test_short_conversations_and_cutting_turned_off_are_one_request(opened, script):
+    as_is, whole = opened(), opened("other.db", conversation={"automatic": False, "max_tokens": 24})
+    assert extracted(as_is).metrics.cuts == 1
+    assert extracted(whole).metrics.cuts == 1
+    assert [[turn.number for turn in facts.read(one.text).turns] for one in script.asked("facts")] == [[1, 2, 3, 4]] * 2
+
+
+@pytest.mark.req("CHUNK 13.4")
+def test_the_extractor_takes_messages_and_stores_no_fact(memory):
+    found = MemoryExtractor(memory).extract(said("Mia likes tea"))
+    assert [one.memory_attributes for one in found.memories] == [{"type": "preference", "status": "active"}]
+    assert memory.facts.list() == ()
+    assert asyncio.run(MemoryExtractor(memory).extract_async(said("Mia likes tea"))).memories[0].content == "Mia likes tea"
+
+
+@pytest.mark.req("CHUNK 12.1")
+def test_a_recap_that_fails_costs_no_fact(cutting, script):
+    script.on("recap", DOWN)
+    found = extracted(cutting)
+    assert len(found.memories) == 4
+    assert any("has no recap" in warning for warning in found.warnings)
+
+
+def test_one_wrong_fact_costs_no_other(memory, script: Script):
+    script.on("facts", {"facts": [drawn("Mia is odd", 99), drawn("Mia likes tea", 1)]})
+    found = extracted(memory, said("Mia likes tea"))
+    assert [one.content for one in found.memories] == ["Mia likes tea"]
+    assert any("cites no message" in warning for warning in found.warnings)
