@@ -18,7 +18,7 @@ from memoir_engine.results import Cleared
 from memoir_engine.run import Clock
 from memoir_engine.store import chain, embeddings, passages, runs, stones
 from memoir_engine.store import tables as t
-from memoir_engine.store.canon import parse
+from memoir_engine.store.canon import canonical, parse
 from memoir_engine.store.chain import OpenAction
 from memoir_engine.store.owners import owner_key
 from memoir_engine.store.said import find, subject_of
@@ -54,7 +54,7 @@ def clear(
     sessions = _sessions(tx, user, session_ids)
     if not sessions:
         return Cleared(0, 0, None)
-    held = {row.number: _held(tx, row.number, clock) for row in sessions}
+    held = {row.number: _held(tx, row, clock) for row in sessions}
     action = OpenAction(tx, verb=VERB, actor=actor, clock=clock, action_id=action_id)
     action.describe(reason=reason)
     for row in sessions:
@@ -76,21 +76,30 @@ def _sessions(tx: Tx, user: str | None, session_ids: Iterable[str] | None) -> li
     return sorted((row for row in rows if row.messages or row.cleared_seq is None), key=lambda row: row.number)
 
 
-def _held(tx: Tx, number: int, clock: Clock) -> _Held:
+def _held(tx: Tx, session: Any, clock: Clock) -> _Held:
     """Its runs are ended first: whoever still works on it writes nothing more, whatever is in flight."""
     r, call, m = t.run.c, t.model_call.c, t.message.c
-    wrote = select(m.run_id).where(m.session_number == number, m.run_id.is_not(None))
-    found = tx.execute(select(r.id, r.request).where(or_(r.subject == subject_of(number), r.id.in_(wrote)))).all()
+    wrote = select(m.run_id).where(m.session_number == session.number, m.run_id.is_not(None))
+    known = or_(r.subject == subject_of(session.number), r.id.in_(wrote), r.id.in_(_asked_of(tx, session)))
+    found = tx.execute(select(r.id, r.request).where(known).order_by(r.id)).all()
     held = _Held([row.id for row in found], [], [row.request for row in found])
     _cancel(tx, held.runs, clock)
     for some in portions(held.runs):
         rows = tx.execute(select(call.id, call.payload).where(call.run_id.in_(some))).all()
         held.calls.extend(row.id for row in rows)
         held.papers.extend(row.payload for row in rows)
-    known = set(held.papers)
-    there = {one for some in portions(sorted(known)) for one in _there(tx, some)}
+    there = {one for some in portions(sorted(set(held.papers))) for one in _there(tx, some)}
     held.papers[:] = sorted(there)
     return held
+
+
+def _asked_of(tx: Tx, session: Any) -> list[str]:
+    """Runs of this user whose request names the session: they may have read what a limit has dropped since."""
+    r, p = t.run.c, t.payload.c
+    whose = r.user_id.is_(None) if session.user_id is None else r.user_id == session.user_id
+    named = canonical({"session_id": session.session_id})[1:-1]
+    wanted = select(r.id, p.body).join(t.payload, p.digest == r.request).where(whose, p.body.contains(named, autoescape=True))
+    return [run_id for run_id, body in tx.execute(wanted) if parse(body).get("session_id") == session.session_id]
 
 
 def _there(tx: Tx, papers: Sequence[str]) -> Iterable[str]:

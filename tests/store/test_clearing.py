@@ -46,6 +46,9 @@ def test_what_its_runs_asked_and_answered_goes_with_a_session_and_the_record_hol
         called(store, run, f"Say what {WORD} is.")
     say(store, f"A {WORD} needs sun.", run_id=wrote)
     failed = {"clock": store.clock, "result": {"said": WORD}, "error": f"no {WORD}", "remedy": WORD}
+    asked = runs.NewRun(new_id(store.clock.now()), "reply", "Mia", "mia", store.clock.now(), {"session_id": "s", "text": WORD})
+    store.db.write(lambda tx: runs.create(tx, asked))
+    called(store, asked.id, f"What is a {WORD}?")
     store.db.write(lambda tx: runs.finish(tx, about, "failed", **failed))
     other = store.begin("query")
     called(store, other, "Say something else.")
