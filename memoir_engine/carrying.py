@@ -43,7 +43,8 @@ class SessionsCarried(SessionsSaid):
     def import_session(self, data: str | bytes | Any, session_id: str | None = None, *, dry_run: bool = False) -> ImportReport:
         """Read a conversation into a new session or one that is there, which gets the messages whose ids it lacks (SESSION 6.3).
 
-        data: what `export_session` wrote, or a list of messages as LangChain or OpenAI writes them; text or parsed.
+        data: what `export_session` wrote, a list of messages as LangChain or OpenAI writes them, a transcript with lines like
+        `Name: text`, or an export with one conversation; text or parsed.
         session_id: None is the id in the data where nobody has it yet, else a new one. dry_run: what would come and what is
         refused, and nothing is stored. Raises HistoryRefused (E804) naming the first record and why, FormatUnknown.
         """
@@ -59,6 +60,30 @@ class SessionsCarried(SessionsSaid):
             raise HistoryRefused(**told)
         self._take_in(named, found)
         return report
+
+    def import_sessions(self, data: str | bytes | Any, *, dry_run: bool = False) -> tuple[ImportReport, ...]:
+        """Every conversation of an export (ChatGPT's, Claude's, LoCoMo, …) into a session of its own, known by what it holds.
+
+        A conversation that was imported before gets the messages its session lacks. Each is stored whole or not at all; where
+        one holds a record that is no message, none is stored. Raises HistoryRefused (E804), FormatUnknown.
+        """
+        found, tries = _read_all(data), given.flag("dry_run", dry_run)
+        named = [self._named(one) for one in found]
+        reports = tuple(self._looked(name, one, tries) for name, one in zip(named, found, strict=True))
+        if tries:
+            return reports
+        refused = [one for report in reports for one in report.refused]
+        if refused:
+            told = {"count": len(refused), "records": sum(one.records for one in found)}
+            raise HistoryRefused(**told, where=refused[0].where, problem=refused[0].problem)
+        for name, one in zip(named, found, strict=True):
+            self._take_in(name, one)
+        return reports
+
+    def _named(self, found: Incoming) -> str:
+        """By its own id, so that the same export finds its sessions again."""
+        told = found.session_id
+        return self._new_id() if told is None or len(told) > spoken.SESSION_CHARS else told
 
     def _free(self, named: str | None) -> str:
         from memoir_engine.store import said
@@ -122,10 +147,20 @@ def _read(data: object) -> Incoming:
     """Raises FormatUnknown, InvalidSetting."""
     from memoir_engine.sessions import formats
 
-    if isinstance(data, bytes | bytearray | memoryview):
-        try:
-            data = bytes(data).decode("utf-8-sig")
-        except UnicodeDecodeError as wrong:
-            problem, advice = f"byte {wrong.start} is no UTF-8", "Save the file as UTF-8 and try again."
-            raise InvalidSetting(name="data", value="…", problem=problem, advice=advice) from None
-    return formats.read(data)
+    return formats.read(_text(data))
+
+
+def _read_all(data: object) -> tuple[Incoming, ...]:
+    from memoir_engine.sessions import formats
+
+    return formats.read_all(_text(data))
+
+
+def _text(data: object) -> object:
+    if not isinstance(data, bytes | bytearray | memoryview):
+        return data
+    try:
+        return bytes(data).decode("utf-8-sig")
+    except UnicodeDecodeError as wrong:
+        problem, advice = f"byte {wrong.start} is no UTF-8", "Save the file as UTF-8 and try again."
+        raise InvalidSetting(name="data", value="…", problem=problem, advice=advice) from None

@@ -15,6 +15,7 @@ try:
 except ImportError as missing:
     raise ExtraMissing(library=missing.name or "langgraph", extra="langgraph") from missing
 
+from memoir_engine.langgraph.history import MemoirChatMessageHistory
 from memoir_engine.langgraph.saver import MemoirCheckpointSaver
 
-__all__ = ["MemoirCheckpointSaver", "Pruned"]
+__all__ = ["MemoirChatMessageHistory", "MemoirCheckpointSaver", "Pruned"]
