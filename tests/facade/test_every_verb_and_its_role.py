@@ -20,7 +20,7 @@ from scripted import Script, paper
 
 TRADES = paper("Music/Strings/Violin", "Art/Oil/Dutch", "Music/Wind/Flute")
 OPENING = {"acting_as", "close", "import_", "warm_up"}  # the handle itself, not what is in memory
-ASKING = {"query", "what_if", "test_call"}  # a run of one's own, and nothing of what stands is changed
+ASKING = {"query", "what_if", "test_call", "create_summary"}  # a run of one's own, and nothing of what stands is changed
 ADDING = {
     "ingest_text",
     "ingest_file",
@@ -28,11 +28,13 @@ ADDING = {
     "helpers.confirm",
     "start",
     "add_conversation",
+    "add_knowledge",
     *(f"sessions.{verb}" for verb in ("add", "append", "create", "import_session")),
 }  # a source of one's own; `start` per verb below
 OWN_RUNS = {"jobs.cancel", "jobs.resume", "jobs.wait", "helpers.cancel"}  # those of another are tested below
 READING = {
     *("estimate", "overview", "settings", "sample_questions"),
+    "optimize",  # refuses everybody
     *(f"sources.{verb}" for verb in ("by_name", "chunks", "get", "helper", "list", "original", "text", "versions")),
     "sources.tombstone",
     *(f"tree.{verb}" for verb in ("all", "children", "chunk", "chunks", "decisions", "node", "path", "roots", "search")),
@@ -55,7 +57,7 @@ READING = {
 }
 FREE = OPENING | ASKING | ADDING | OWN_RUNS | READING
 # of the verbs of `start`, those that change what stands, or may cost in the name of those who do
-STARTED = {"regenerate_helper": {"source_id": 1}, "propose_split": {"category_id": 1}}
+STARTED: dict[str, dict[str, int]] = {"regenerate_helper": {"source_id": 1}, "propose_split": {"category_id": 1}, "reindex": {}}
 FREE_TO_START = {"ingest_text", "ingest_file", "query", "load_samples", "confirm_helper", "what_if"}
 SAMPLES = {"int": 1, "str": "x", "Iterable[int]": (1,), "int | None": 1}
 
