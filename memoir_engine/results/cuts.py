@@ -84,6 +84,7 @@ class CutConversation:
 
     triggered: whether it was longer than a cut may be and therefore cut; else it is one cut, whole.
     asked, strategy: the strategy that was asked for, and the one that cut; they differ where it fell back.
+    message_tokens: of each message, in order.
     """
 
     conversation_id: str
@@ -96,6 +97,7 @@ class CutConversation:
     model: str
     limits: CutLimits
     method: TokenMethod
+    message_tokens: tuple[int, ...]
     warnings: tuple[str, ...] = ()
 
     @property

@@ -93,6 +93,7 @@ def divide(
         model=model,
         limits=limits,
         method=counter.method,
+        message_tokens=tuple(tokens.tolist()),
         warnings=(*_about(counter, limits, model), *dict.fromkeys(job.warnings)),
     )
 

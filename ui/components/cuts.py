@@ -1,0 +1,83 @@
+"""Where each strategy cuts a conversation: a strip for each over the whole of it, and the talk itself with the cuts beside it.
+
+Invariant: a strategy is known by its number and its place, never by colour alone; what people said is drawn as text.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from itertools import accumulate
+from pathlib import Path
+from typing import Any
+
+import streamlit as st
+
+from memoir_engine import Cut, CutConversation
+from ui import figures, wording_cuts
+
+SHOWN = 600  # messages of the talk itself
+SNIPPET = 600  # characters of one
+PERSON = ("user", "human")
+_HERE = Path(__file__).parent
+_component = st.components.v2.component(
+    "memoir_cuts",
+    html='<div class="cuts"><div class="map" role="group"></div><div class="talk" role="region" tabindex="0"></div></div>\n',
+    css=(_HERE / "cuts.css").read_text(),
+    js=(_HERE / "cuts.js").read_text(),
+)
+
+
+def show(messages: Sequence[Any], made: Mapping[str, CutConversation], *, key: str) -> None:
+    """messages: as `read_transcript` or a session gives them. made: by strategy, of the same messages."""
+    tokens = next(iter(made.values())).message_tokens
+    sums = [0, *accumulate(tokens)]
+    data = {
+        "lanes": [_lane(name, one, sums) for name, one in made.items()],
+        "messages": [_message(message, tokens[at]) for at, message in enumerate(messages[:SHOWN])],
+        "words": wording_cuts.WORDS,
+    }
+    _component(key=key, data=data)
+
+
+def _lane(name: str, made: CutConversation, sums: Sequence[int]) -> dict[str, Any]:
+    label, about = wording_cuts.STRATEGIES.get(name, (name, wording_cuts.PLUGGED))
+    whole = max(sums[-1], 1)
+    return {
+        "label": label,
+        "about": about,
+        "fell": made.fell_back,
+        "cuts": [_cut(cut, sums, whole) for cut in made.cuts],
+    }
+
+
+def _cut(cut: Cut, sums: Sequence[int], whole: int) -> dict[str, Any]:
+    begin, end = sums[cut.first], sums[cut.last + 1]
+    if cut.split is not None:
+        part, parts = cut.split
+        begin, end = begin + (end - begin) * (part - 1) / parts, begin + (end - begin) * part / parts
+    return {
+        "n": cut.n,
+        "of": cut.of,
+        "first": cut.first,
+        "last": cut.last,
+        "left": begin / whole,
+        "width": (end - begin) / whole,
+        "shared": cut.overlap_messages,
+        "overlap": cut.overlap_tokens,
+        "tokens": cut.tokens,
+        "reason": cut.reason,
+        "oversize": cut.oversize,
+        "split": list(cut.split) if cut.split else None,
+    }
+
+
+def _message(message: Any, tokens: int) -> dict[str, Any]:
+    at = message.at if hasattr(message, "at") else message.created_at
+    text = message.text if len(message.text) <= SNIPPET else f"{message.text[:SNIPPET]} …"
+    return {
+        "who": message.name or wording_cuts.ROLES.get(message.role, message.role),
+        "person": message.role in PERSON,
+        "at": figures.stamp(at)[:16] if at else "",  # to the minute
+        "text": text,
+        "tokens": tokens,
+    }

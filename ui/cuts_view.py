@@ -1,0 +1,122 @@
+"""Which conversation is looked at, how it is to be cut, and the drawing of where each strategy cuts it.
+
+Invariant: nothing is stored and no model is asked; a number of the address that cannot be is no number.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import streamlit as st
+
+from memoir_engine import CHUNKERS, CutConversation, Memory, chunk_conversation, read_transcript, sample_transcript
+from ui import figures, frame, problems, state
+from ui import wording_cuts as said
+from ui.components import cuts
+from ui.escape import md_escape
+
+PARTS = 3  # a conversation is shown in about so many, where it is too short to be cut by the settings in force
+LEAST_TOKENS = 40
+MOST_TOKENS = 10_000_000
+PASTE_CHARS = 2_000_000
+
+
+def chosen(memory: Memory) -> Sequence[Any] | None:
+    """The conversation to look at; None while there is none."""
+    sessions = memory.sessions.list(limit=50)
+    kinds = [said.SAMPLE, said.PASTED, said.FILE] + ([said.SESSION] if sessions else [])
+    default = said.SESSION if sessions and state.asked("session") else said.SAMPLE
+    kind = st.segmented_control(
+        said.FROM, kinds, default=default, required=True, key="cuts-from", label_visibility="collapsed", width="content"
+    )
+    if kind == said.SESSION:
+        return _session(memory, [one.session_id for one in sessions])
+    text = sample_transcript() if kind == said.SAMPLE else _pasted() if kind == said.PASTED else _uploaded(memory)
+    if not text.strip():
+        return None
+    return read_transcript(text, zone=memory.config.zone)
+
+
+def _pasted() -> str:
+    return st.text_area(
+        said.PASTE, placeholder=said.PASTE_PLACEHOLDER, help=said.PASTE_HELP, height=170, max_chars=PASTE_CHARS, key="cuts-text"
+    )
+
+
+def _uploaded(memory: Memory) -> str:
+    file = st.file_uploader(said.DROP, type=["txt", "md", "json"], key="cuts-file", max_upload_size=memory.config.max_file_mb)
+    return file.getvalue().decode("utf-8-sig", "replace") if file else ""
+
+
+def _session(memory: Memory, known: list[str]) -> Sequence[Any]:
+    asked = state.asked("session")
+    session_id = st.selectbox(said.WHICH, known, index=known.index(asked) if asked in known else 0, key="cuts-session")
+    state.show(session=session_id)
+    return memory.sessions.get_session_history(session_id)
+
+
+def show(memory: Memory, messages: Sequence[Any]) -> None:
+    model, config = memory.model_name, memory.config.conversation
+    whole = chunk_conversation(messages, model=model, config=config)
+    if not whole.tokens:
+        st.info(said.EMPTY, icon=":material/info:")
+        return
+    st.caption(_told(whole, automatic=config.automatic))
+    most, least, shared = _limits(whole)
+    with problems.shown():
+        made = {
+            name: chunk_conversation(
+                messages,
+                model=model,
+                strategy=name,
+                max_tokens=most,
+                min_tokens=most * least // 100,
+                overlap_percent=shared,
+                window_tokens=max(whole.limits.window, most),
+            )
+            for name in _strategies()
+        }
+        for warning in dict.fromkeys(text for one in made.values() for text in one.warnings if text not in whole.warnings):
+            st.caption(f":orange[:material/warning:] {md_escape(warning)}")
+        cuts.show(messages, made, key="cuts-drawn")
+    if len(messages) > cuts.SHOWN:
+        st.caption(said.FEWER.format(shown=figures.count(cuts.SHOWN), all=figures.count(len(messages))))
+
+
+def nothing() -> None:
+    frame.empty(said.NOTHING, said.NOTHING_TEXT, ":material/content_cut:")
+
+
+def _limits(whole: CutConversation) -> tuple[int, int, float]:
+    """Tokens of a cut, its least in percent, and what is shared in percent, as somebody set them."""
+    fitting = whole.limits.max_tokens if whole.triggered else max(LEAST_TOKENS, whole.tokens // PARTS)
+    asked = state.asked_id("most")
+    value = min(max(asked, 1), MOST_TOKENS) if asked is not None else fitting
+    with st.container(horizontal=True, vertical_alignment="bottom", key="cuts-limits"):
+        most = st.number_input(
+            said.MOST, 1, MOST_TOKENS, value, step=50, help=said.MOST_HELP, key=f"cuts-most-{fitting}", width=170
+        )
+        least = st.number_input(said.LEAST, 0, 90, 20, step=5, help=said.LEAST_HELP, key="cuts-least", width=130)
+        shared = st.number_input(said.SHARED, 0, 90, 10, step=5, help=said.SHARED_HELP, key="cuts-shared", width=130)
+    state.show(most=most if most != fitting else None)
+    return int(most), int(least), float(shared)
+
+
+def _strategies() -> list[str]:
+    """Ours in the order of their rules, then plug-ins by name."""
+    return [*said.STRATEGIES, *(name for name in CHUNKERS if name not in said.STRATEGIES)]
+
+
+def _told(whole: CutConversation, *, automatic: bool) -> str:
+    method = whole.method
+    how = said.EXACT if method.exact else said.ESTIMATED.format(basis=method.basis, error=method.error_percent)
+    messages = figures.plural(whole.messages, "message", "messages")
+    counted = said.COUNTED.format(tokens=figures.count(whole.tokens), messages=messages, how=how)
+    most = figures.count(whole.limits.max_tokens)
+    if not automatic:
+        return f"{counted}. {said.OFF}"
+    if not whole.triggered:
+        return f"{counted}. {said.WHOLE.format(most=most)}"
+    name = said.STRATEGIES.get(whole.strategy, (whole.strategy, ""))[0].lower()
+    return f"{counted}. {said.WOULD.format(most=most, strategy=name, cuts=figures.plural(len(whole.cuts), 'cut', 'cuts'))}"
