@@ -26,10 +26,13 @@ def everything(memory: Memory) -> None:
         st.space("stretch")
         with st.popover(said.KEEP, icon=":material/auto_delete:", key="conv-keep", width="content"):
             retention(memory)
-        if st.button(said.IMPORT, icon=":material/upload:", key="conv-import", type="primary"):
-            bring(memory)
+        bring: dict[str, str | int | None] = {"bring": 1}
+        if state.asked("bring") is None:
+            st.button(said.IMPORT, icon=":material/upload:", key="conv-import", type="primary", on_click=state.show, kwargs=bring)
     if brought := st.session_state.pop("conv-brought", None):
         st.success(brought, icon=":material/check_circle:")
+    if state.asked("bring") is not None:
+        _bring(memory)
     table(memory)
 
 
@@ -148,28 +151,43 @@ def retention(memory: Memory) -> None:
         st.dataframe(pd.DataFrame(rows), hide_index=True, key="conv-would", height=frame.table_height(len(rows), most=8))
 
 
-@st.dialog(said.IMPORT, width="medium", icon=":material/upload:")
-def bring(memory: Memory) -> None:
-    st.markdown(f":gray[{said.IMPORT_ABOUT}]")
+def _bring(memory: Memory) -> None:
+    """A panel with an address of its own (`bring=1`)."""
+    close: dict[str, str | int | None] = {"bring": None}
+    with st.container(border=True, key="conv-panel"):
+        with st.container(horizontal=True, vertical_alignment="center"):
+            st.subheader(said.IMPORT, anchor=False, width="content")
+            st.space("stretch")
+            st.button("", icon=":material/close:", type="tertiary", key="conv-bring-close", on_click=state.show, kwargs=close)
+        st.markdown(f":gray[{said.IMPORT_ABOUT}]")
+        given, read = st.columns([6, 7], gap="medium")
+        with given:
+            data, into = _given(memory)
+        if data:
+            with read, problems.noted():
+                _look(memory, data, into)
+
+
+def _given(memory: Memory) -> tuple[bytes | str, str | None]:
+    """What is to be imported, nothing yet where it is empty; and into which conversation."""
     file = st.file_uploader(said.DROP, type=["json", "txt", "md"], key="conv-file", max_upload_size=memory.config.max_file_mb)
     pasted = st.text_area(said.PASTE, height=110, max_chars=PASTE_CHARS, key="conv-pasted")
     known = {one.session_id: one for one in memory.sessions.list(limit=AT_ONCE, expired=True)}
     into = st.selectbox(said.INTO, ["", *known], format_func=lambda name: name or said.NEW, key="conv-into")
-    data = file.getvalue() if file else pasted
-    if not data or (isinstance(data, str) and not data.strip()):
+    return file.getvalue() if file else pasted.strip(), into or None
+
+
+def _look(memory: Memory, data: bytes | str, into: str | None) -> None:
+    report = memory.sessions.import_session(data, into, dry_run=True)
+    _told(report)
+    if not report.added or report.refused:
         return
-    with problems.noted():
-        report = memory.sessions.import_session(data, into or None, dry_run=True)
-        _told(report)
-        if (
-            report.added
-            and not report.refused
-            and st.button(said.BRING, type="primary", icon=":material/check:", key="conv-bring")
-        ):
-            done = memory.sessions.import_session(data, into or None)
-            added = figures.plural(done.added, "message", "messages")
-            st.session_state["conv-brought"] = said.BROUGHT.format(added=added, session=md_escape(done.session_id))
-            st.rerun()
+    if st.button(said.BRING, type="primary", icon=":material/check:", key="conv-bring"):
+        done = memory.sessions.import_session(data, into)
+        added = figures.plural(done.added, "message", "messages")
+        st.session_state["conv-brought"] = said.BROUGHT.format(added=added, session=md_escape(done.session_id))
+        state.only()
+        st.rerun()
 
 
 def _told(report: ImportReport) -> None:

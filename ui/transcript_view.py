@@ -25,6 +25,8 @@ def detail(memory: Memory, session_id: str) -> None:
         st.space("stretch")
         copylink.show("conv-link", session=session_id)
         frame.here(said.ALL, key="all-conversations", icon=":material/arrow_back:")
+    if state.asked("clear") is not None:
+        _clear(memory, session)
     left, right = st.columns([8, 4], gap="medium")
     with left:
         picked = _said(memory, session)
@@ -92,7 +94,7 @@ def _message(message: MessageRecord | None) -> None:
         with st.container(horizontal=True, vertical_alignment="center"):
             st.markdown(f"**{said.DETAILS.format(n=message.n)}**", width="content")
             st.space("stretch")
-            close = {"n": None}
+            close: dict[str, str | int | None] = {"n": None}
             st.button("", icon=":material/close:", type="tertiary", key="conv-close", on_click=state.show, kwargs=close)
         who_said = md_escape(transcript.speaker(message))
         st.caption(said.SAID_BY.format(who=who_said, when=figures.stamp(message.created_at)))
@@ -148,24 +150,26 @@ def _along(memory: Memory, session: SessionView) -> None:
             )
         there = {"session": session.session_id}
         st.page_link("../pages/cuts.py", label=said.CUTS, icon=":material/content_cut:", query_params=there)
-    if st.button(said.CLEAR, icon=":material/delete_forever:", key="conv-clear", type="tertiary"):
-        _clear(memory, session)
+    ask: dict[str, str | int | None] = {"clear": 1}
+    st.button(said.CLEAR, icon=":material/delete_forever:", key="conv-clear", type="tertiary", on_click=state.show, kwargs=ask)
 
 
-@st.dialog(said.CLEAR_TITLE, icon=":material/delete_forever:")
 def _clear(memory: Memory, session: SessionView) -> None:
-    st.markdown(said.CLEAR_ABOUT.format(messages=figures.plural(session.messages, "message", "messages")))
-    if not _may(memory, "admin", "conv-clear-who"):
-        return
-    with st.container(horizontal=True):
-        if st.button(said.CLEAR_YES, type="primary", icon=":material/delete_forever:", key="conv-clear-yes"):
-            with problems.shown():
-                memory.sessions.clear_session(session.session_id)
-            st.session_state["conv-brought"] = said.CLEARED
-            state.only()
-            st.rerun()
-        if st.button(said.CLEAR_NO, key="conv-clear-no"):
-            st.rerun()
+    """Asked about once more, in a panel with an address of its own (`clear=1`)."""
+    leave: dict[str, str | int | None] = {"clear": None}
+    with st.container(border=True, key="conv-clear-panel"):
+        st.subheader(f":red[:material/delete_forever:] {said.CLEAR_TITLE}", anchor=False)
+        st.markdown(said.CLEAR_ABOUT.format(messages=figures.plural(session.messages, "message", "messages")))
+        with st.container(horizontal=True):
+            if _may(memory, "admin", "conv-clear-who") and st.button(
+                said.CLEAR_YES, type="primary", icon=":material/delete_forever:", key="conv-clear-yes"
+            ):
+                with problems.shown():
+                    memory.sessions.clear_session(session.session_id)
+                st.session_state["conv-brought"] = said.CLEARED
+                state.only()
+                st.rerun()
+            st.button(said.CLEAR_NO, key="conv-clear-no", on_click=state.show, kwargs=leave)
 
 
 def _may(memory: Memory, role: str, key: str) -> bool:

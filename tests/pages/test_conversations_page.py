@@ -1,0 +1,123 @@
+"""The Conversations page: the list, one conversation, bringing in, limits, clearing."""
+
+from __future__ import annotations
+
+import json
+
+import pytest
+
+from app_pages import component, numbers, opened, table, words
+from memoir_engine import Memory
+
+SAID = ["Where is the tea?", "In the blue tin.", "And the *sugar*?"]
+
+
+@pytest.fixture
+def talked(memory: Memory) -> Memory:
+    for number, text in enumerate(SAID):
+        memory.add_conversation("kitchen", "user" if number % 2 == 0 else "assistant", text)
+    return memory
+
+
+def test_without_conversations_the_page_says_how_to_bring_one_in(memory: Memory):
+    page = opened("conversations")
+    assert "No conversations yet" in words(page)
+    assert page.button(key="conv-import").label == "Import a conversation"
+
+
+def test_the_list_says_how_each_begins_and_how_much_was_said(talked: Memory):
+    (row,) = table(opened("conversations"), "Begins with").to_dict("records")
+    assert (row["Begins with"], row["Session"], row["Turns"], row["Messages"]) == (SAID[0], "kitchen", 2, 3)
+    assert row["Characters"] == sum(map(len, SAID))
+    assert row["Expires"] == "never"
+
+
+def test_expired_conversations_are_shown_when_asked_for(memory: Memory):
+    memory.sessions.create("old", session_timeout=0.001)
+    memory.add_conversation("old", "user", "Long ago")
+    page = opened("conversations")
+    assert [row["Session"] for row in table(page, "Session").to_dict("records")] == []
+    page.toggle(key="conv-expired").set_value(True).run()
+    assert table(page, "Session").to_dict("records")[0]["Expires"] == "expired"
+
+
+def test_a_conversation_is_drawn_as_it_was_said_and_opens_at_the_message_of_the_address(talked: Memory):
+    page = opened("conversations", session="kitchen", n=2)
+    drawn = component(page, "said-1")
+    assert [(one["who"], one["text"]) for one in drawn["messages"]] == [
+        ("user", SAID[0]),
+        ("assistant", SAID[1]),
+        ("user", SAID[2]),
+    ]
+    assert drawn["target"] == 2
+    assert "Message 2" in words(page)
+    assert numbers(page)["Turns"] == "2"
+
+
+def test_tool_calls_and_failed_ones_are_told_apart(memory: Memory):
+    calls = [{"name": "weather", "args": {"city": "Oslo"}, "id": "c1"}]
+    bad = [{"name": "bad", "args": "{", "id": "c2", "error": "no JSON"}]
+    said = {"content": "", "tool_calls": calls, "invalid_tool_calls": bad}
+    memory.sessions.append("s", [{"type": "ai", "data": said}])
+    (drawn,) = component(opened("conversations", session="s"), "said-1")["messages"]
+    assert [(one["name"], one["args"], one["failed"]) for one in drawn["calls"]] == [
+        ("weather", '{"city": "Oslo"}', False),
+        ("bad", "{", True),
+    ]
+
+
+def test_a_conversation_that_is_not_there_is_said_so(memory: Memory):
+    page = opened("conversations", session="nowhere")
+    assert "nowhere" in page.error[0].value
+
+
+def test_an_import_is_shown_before_it_is_stored(memory: Memory):
+    page = opened("conversations")
+    page.button(key="conv-import").click().run()
+    page.text_area(key="conv-pasted").set_value(json.dumps([{"role": "user", "content": "hi"}, {"role": "assistant"}])).run()
+    assert "1 record is refused" not in words(page)
+    assert "2 messages would come" in words(page)
+    assert memory.sessions.list_sessions() == ()
+    page.button(key="conv-bring").click().run()
+    (session,) = memory.sessions.list()
+    assert session.messages == 2
+
+
+def test_refused_records_are_named_and_keep_everything_out(memory: Memory):
+    page = opened("conversations")
+    page.button(key="conv-import").click().run()
+    page.text_area(key="conv-pasted").set_value(json.dumps([{"role": "user", "content": "hi"}, {"type": "alien"}])).run()
+    assert table(page, "Record").to_dict("records")[0]["Record"] == "messages[1]"
+    assert not [one for one in page.button if one.key == "conv-bring"]
+    assert memory.sessions.list_sessions() == ()
+
+
+def test_limits_show_what_they_would_drop_before_they_are_applied(talked: Memory):
+    page = opened("conversations", session="kitchen")
+    page.number_input(key="conv-own-most").set_value(2).run()
+    assert "1 message would go, 2 would stay" in words(page)
+    assert len(talked.sessions.get_session_history("kitchen")) == 3
+    page.button(key="conv-apply").click().run()
+    assert [one.text for one in talked.sessions.get_session_history("kitchen")] == SAID[1:]
+
+
+def test_limits_for_all_are_looked_at_on_the_list(talked: Memory):
+    page = opened("conversations")
+    page.number_input(key="conv-all-most").set_value(1).run()
+    (row,) = table(page, "Would be dropped").to_dict("records")
+    assert (row["Session"], row["Would be dropped"], row["Would stay"]) == ("kitchen", 2, 1)
+
+
+def test_a_conversation_is_cleared_after_it_was_asked_about_once_more(talked: Memory):
+    page = opened("conversations", session="kitchen")
+    page.button(key="conv-clear").click().run()
+    assert "All 3 messages go" in words(page)
+    page.button(key="conv-clear-yes").click().run()
+    assert talked.sessions.list_sessions() == ()
+
+
+def test_a_summary_is_made_on_request(talked: Memory):
+    page = opened("conversations", session="kitchen")
+    page.button(key="conv-summarise").click().run()
+    assert not page.exception
+    assert any(text in words(page) for text in SAID[:2])
