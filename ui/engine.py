@@ -10,7 +10,7 @@ import contextlib
 import os
 import threading
 
-from memoir_engine import MemoirError, Memory
+from memoir_engine import MemoirError, Memory, sample_conversations
 
 FIRST = "A few words."
 _lock = threading.Lock()
@@ -33,6 +33,8 @@ def warm() -> None:
         opened.estimate(FIRST)  # loads the tokeniser, for which the first text would wait
         if os.environ.get("MEMOIR_DEMO") == "1" and opened.overview().sources == 0:
             opened.start("load_samples")
+            for talk in sample_conversations():
+                opened.start("remember", messages=talk.messages, user_id=talk.user, session_id=talk.session_id)
 
 
 def close() -> None:

@@ -21,6 +21,7 @@ ICONS = {
     "ask": ":material/manage_search:",
     "search": ":material/search:",
     "cuts": ":material/content_cut:",
+    "facts": ":material/timeline:",
     "activity": ":material/history:",
     "settings": ":material/settings:",
 }

@@ -44,7 +44,13 @@ chosen = st.navigation(
     {
         "": [page("overview", "Overview", default=True)],
         "Build": [page("sources", "Sources"), page("conversations", "Conversations"), page("review", "Review")],
-        "Explore": [page("tree", "Category tree"), page("ask", "Ask"), page("search", "Search"), page("cuts", "Cuts")],
+        "Explore": [
+            page("tree", "Category tree"),
+            page("ask", "Ask"),
+            page("search", "Search"),
+            page("facts", "Facts"),
+            page("cuts", "Cuts"),
+        ],
         "Admin": [page("activity", "Activity"), page("settings", "Settings")],
     }
 )

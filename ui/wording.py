@@ -23,6 +23,7 @@ PAGE_HELP = {
     "ask": "Ask the memory a question and see the way the answer was found.",
     "search": "Find passages by their words and by their vectors, and open each where it stands.",
     "cuts": "See where a long conversation would be cut before facts are drawn from it, by each strategy.",
+    "facts": "What is remembered of people, since when, from which sentence, and what was believed before.",
     "activity": "Who did what, when and why; take it back, and check that the record was not touched.",
     "settings": "What is in force and where it came from, a test call, and the check of the audit chain.",
 }

@@ -26,6 +26,15 @@ class SampleQuestion:
     about: str
 
 
+@dataclass(frozen=True)
+class SampleConversation:
+    """messages: as sessions and `remember` take them, each with its time."""
+
+    user: str
+    session_id: str
+    messages: tuple[dict[str, str], ...]
+
+
 def documents() -> tuple[Sample, ...]:
     """In the order they are to be ingested."""
     return _read("documents")
@@ -34,6 +43,19 @@ def documents() -> tuple[Sample, ...]:
 def conversations() -> tuple[Sample, ...]:
     """JSON: session_id, user, and messages with role, content and ts."""
     return _read("conversations")
+
+
+def sample_conversations() -> tuple[SampleConversation, ...]:
+    """The conversations of the sample memory, each with whose it is: what facts may be drawn from to begin with."""
+    read = (json.loads(sample.data) for sample in conversations())
+    return tuple(
+        SampleConversation(
+            one["user"],
+            one["session_id"],
+            tuple({"role": said["role"], "content": said["content"], "at": said["ts"]} for said in one["messages"]),
+        )
+        for one in read
+    )
 
 
 def transcripts() -> tuple[Sample, ...]:

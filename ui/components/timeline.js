@@ -1,0 +1,160 @@
+// Facts over time. Every bar is a button; arrows walk along a lane and from lane to lane; Enter or a click chooses.
+const memory = new WeakMap();
+const FIRST = 40, ROW = 34, GAP = 10, DAY = 86400;
+
+const make = (tag, name, text) => {
+  const node = document.createElement(tag);
+  if (name) node.className = name;
+  if (text !== undefined) node.textContent = text;
+  if (tag === "button") node.type = "button";
+  return node;
+};
+
+// Marks of time at whole years, months or days: about six of them.
+const ticks = (begin, end) => {
+  const months = (end - begin) / DAY / 30.4, found = [], at = new Date(begin * 1000);
+  if (months < 2) {
+    const step = Math.max(1, Math.ceil((end - begin) / DAY / 6));
+    at.setUTCHours(0, 0, 0, 0);
+    for (at.setUTCDate(at.getUTCDate() + 1); at / 1000 < end; at.setUTCDate(at.getUTCDate() + step)) found.push(new Date(at));
+    return found.map((day) => [day / 1000, day.toLocaleDateString(undefined, { day: "numeric", month: "short", timeZone: "UTC" })]);
+  }
+  const step = [1, 2, 3, 6, 12, 24, 60, 120].find((each) => months / each <= 7) || 240;
+  at.setUTCDate(1);
+  at.setUTCHours(0, 0, 0, 0);
+  const first = at.getUTCFullYear() * 12 + at.getUTCMonth();
+  for (let month = Math.ceil((first + 1) / step) * step; ; month += step) {
+    const day = new Date(Date.UTC(Math.floor(month / 12), month % 12, 1));
+    if (day / 1000 >= end) break;
+    found.push(day);
+  }
+  const format = step >= 12 ? { year: "numeric" } : { month: "short", year: "numeric" };
+  return found.map((day) => [day / 1000, day.toLocaleDateString(undefined, { ...format, timeZone: "UTC" })]);
+};
+
+const place = (data, when) => ((when - data.begin) / (data.end - data.begin)) * 100;
+
+const barOf = (bar, data, choose) => {
+  const left = place(data, bar.begin), width = Math.max(place(data, Math.min(bar.end, data.end)) - left, 0.8);
+  const node = make("button", `bar ${bar.state}${bar.id === data.chosen ? " chosen" : ""}`);
+  node.style.left = left + "%";
+  node.style.width = `calc(${width}% - 2px)`;
+  node.style.top = bar.row * ROW + "px";
+  node.title = `${bar.text}\n${bar.told}`;
+  node.setAttribute("aria-label", `${bar.text}. ${bar.told}`);
+  node.setAttribute("aria-pressed", String(bar.id === data.chosen));
+  node.dataset.id = bar.id;
+  node.append(make("span", "text", bar.text));
+  if (bar.after.length) node.prepend(make("i", "arrow"));
+  node.onclick = () => choose(bar.id);
+  return node;
+};
+
+// What does not fit into its bar stands beside it: to the right where there is room, else to the left.
+const fit = (track) => {
+  const wide = track.clientWidth;
+  const bars = [...track.querySelectorAll(".bar")];
+  for (const bar of bars) {
+    const text = bar.querySelector(".text"), left = bar.offsetLeft, right = left + bar.offsetWidth;
+    bar.classList.remove("after", "before");
+    if (text.scrollWidth <= text.clientWidth + 1 || bar.offsetWidth > 150) continue;
+    const row = bars.filter((other) => other !== bar && other.offsetTop === bar.offsetTop);
+    const next = Math.min(wide, ...row.map((other) => other.offsetLeft).filter((at) => at >= right));
+    const last = Math.max(0, ...row.map((other) => other.offsetLeft + other.offsetWidth).filter((at) => at <= left));
+    const after = next - right, before = left - last;
+    if (Math.max(after, before) < 90) continue;
+    bar.classList.add(after >= before || after > 220 ? "after" : "before");
+    text.style.setProperty("--room", (after >= before || after > 220 ? after : before) - 14 + "px");
+  }
+};
+
+const laneOf = (lane, data, choose) => {
+  const node = make("div", "lane"), label = make("div", "label"), track = make("div", "track");
+  label.append(make("i", "dot " + lane.kind), make("span", "", lane.type));
+  track.style.height = lane.rows * ROW + "px";
+  for (const bar of lane.bars) track.append(barOf(bar, data, choose));
+  node.append(label, track);
+  return node;
+};
+
+const axis = (data) => {
+  const node = make("div", "lane axis"), track = make("div", "track");
+  let last = -100;
+  for (const [when, text] of ticks(data.begin, data.end)) {
+    const at = place(data, when);
+    if (at - last < 9 || at > 97) continue;
+    const mark = make("span", "tick", text);
+    mark.style.left = at + "%";
+    track.append(mark);
+    last = at;
+  }
+  node.append(make("div", "label"), track);
+  return node;
+};
+
+const lines = (data) => {
+  const node = make("div", "lines");
+  node.setAttribute("aria-hidden", "true");
+  for (const [when] of ticks(data.begin, data.end)) {
+    const line = make("i");
+    line.style.left = place(data, when) + "%";
+    node.append(line);
+  }
+  const now = make("i", "now");
+  now.style.left = Math.min(100, place(data, data.now)) + "%";
+  node.append(now);
+  return node;
+};
+
+const walk = (event, box) => {
+  const bars = [...box.querySelectorAll(".bar")], at = bars.indexOf(event.target);
+  if (at < 0 || !["ArrowRight", "ArrowLeft", "ArrowDown", "ArrowUp", "Home", "End"].includes(event.key)) return;
+  event.preventDefault();
+  const tracks = [...box.querySelectorAll(".lane:not(.axis) .track")], lane = tracks.indexOf(event.target.parentElement);
+  const step = { ArrowRight: 1, ArrowLeft: -1 }[event.key], jump = { ArrowDown: 1, ArrowUp: -1 }[event.key];
+  const nearest = (track) => [...track.children].reduce((best, each) =>
+    Math.abs(each.offsetLeft - event.target.offsetLeft) < Math.abs(best.offsetLeft - event.target.offsetLeft) ? each : best);
+  let to = event.key === "Home" ? bars[0] : event.key === "End" ? bars[bars.length - 1] : null;
+  if (step) to = bars[at + step];
+  if (jump && tracks[lane + jump]) to = nearest(tracks[lane + jump]);
+  if (to) { event.target.tabIndex = -1; to.tabIndex = 0; to.focus(); }
+};
+
+const draw = (box, data, mine, choose) => {
+  const held = box.getRootNode().activeElement?.dataset?.id;
+  const body = make("div", "body"), shown = mine.all ? data.lanes : data.lanes.slice(0, FIRST);
+  let subject = null;
+  for (const lane of shown) {
+    if (lane.subject !== subject) body.append(make("div", "subject", lane.subject));
+    subject = lane.subject;
+    body.append(laneOf(lane, data, choose));
+  }
+  body.append(axis(data), lines(data));
+  box.replaceChildren(body);
+  if (shown.length < data.lanes.length) {
+    const more = make("button", "more", data.words.more.replace("{count}", data.lanes.length - shown.length));
+    more.onclick = () => { mine.all = true; draw(box, data, mine, choose); };
+    box.append(more);
+  }
+  const bars = [...box.querySelectorAll(".bar")];
+  bars.forEach((bar) => { bar.tabIndex = -1; });
+  const first = bars.find((bar) => bar.dataset.id === (held || data.chosen)) || bars[0];
+  if (first) first.tabIndex = 0;
+  if (held && first && first.dataset.id === held) first.focus({ preventScroll: true });
+  body.onkeydown = (event) => walk(event, box);
+  for (const track of box.querySelectorAll(".track")) fit(track);
+};
+
+export default function (component) {
+  const { data, parentElement: root, setTriggerValue } = component;
+  const box = root.querySelector(".timeline"), stamp = JSON.stringify(data);
+  const known = memory.get(root);
+  if (known && known.stamp === stamp) return;
+  const mine = { stamp, all: known ? known.all : false, count: known ? known.count : 0 };
+  memory.set(root, mine);
+  box.setAttribute("aria-label", data.words.label);
+  draw(box, data, mine, (id) => setTriggerValue("chosen", { id, n: ++mine.count }));
+  if (known?.watch) known.watch.disconnect();
+  mine.watch = new ResizeObserver(() => { for (const track of box.querySelectorAll(".track")) fit(track); });
+  mine.watch.observe(box);
+}

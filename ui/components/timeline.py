@@ -1,0 +1,61 @@
+"""Facts over time: a lane for each thing that was ever believed of somebody, with what took the place of what.
+
+Invariant: what is active and what is not is told by words and form, never by colour alone; what people said is drawn as text.
+Keys walk the lanes as pointers do.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+import streamlit as st
+
+from ui import wording_facts as said
+from ui.fact_lanes import Lane
+
+_HERE = Path(__file__).parent
+_component = st.components.v2.component(
+    "memoir_timeline",
+    html='<div class="timeline" role="group"></div>\n',
+    css=(_HERE / "timeline.css").read_text(),
+    js=(_HERE / "timeline.js").read_text(),
+)
+
+
+def show(lanes: Sequence[Lane], *, begin: float, end: float, now: float, chosen: str | None, key: str) -> str | None:
+    """begin, end, now: seconds since 1970. The id of the fact that was clicked now; None where none was."""
+    data: dict[str, Any] = {
+        "lanes": [_lane(lane) for lane in lanes],
+        "begin": begin,
+        "end": end,
+        "now": now,
+        "chosen": chosen,
+        "words": said.TIMELINE_WORDS,
+    }
+    result = _component(key=key, data=data, on_chosen_change=lambda: None)
+    asked = result.chosen.get("id") if isinstance(result.chosen, dict) else None
+    return asked if asked in {bar.id for lane in lanes for bar in lane.bars} else None
+
+
+def _lane(lane: Lane) -> dict[str, Any]:
+    return {
+        "subject": lane.subject,
+        "type": said.TYPES[lane.type],
+        "kind": lane.type,
+        "bars": [
+            {
+                "id": bar.id,
+                "text": bar.text,
+                "begin": bar.begin,
+                "end": bar.end,
+                "row": bar.row,
+                "state": bar.state,
+                "told": bar.told,
+                "after": list(bar.after),
+            }
+            for bar in lane.bars
+        ],
+        "rows": lane.rows,
+    }

@@ -1,0 +1,61 @@
+"""What waits for a person: both statements side by side, what would be done, and the two ways to decide.
+
+Invariant: nothing has been changed before somebody decides; a decision is an action, and can be undone.
+"""
+
+from __future__ import annotations
+
+import streamlit as st
+
+from memoir_engine import FactProposal, FactView, Memory
+from ui import fact_told, figures, problems, who
+from ui import wording_facts as said
+from ui.escape import md_escape
+
+SHOWN = 5
+
+
+def show(memory: Memory, proposals: tuple[FactProposal, ...]) -> None:
+    if not proposals:
+        return
+    with st.container(border=True, key="facts-decide"):
+        st.markdown(f":orange[:material/rule:] **{said.DECIDE_TITLE}** :gray[{figures.count(len(proposals))}]")
+        st.caption(said.DECIDE_ABOUT)
+        may = "auditor" in memory.actor.roles
+        for one in proposals[:SHOWN]:
+            _one(memory, one, may=may)
+        if not may:
+            who.may(memory, key="facts-decide")
+
+
+def _one(memory: Memory, proposal: FactProposal, *, may: bool) -> None:
+    left, right, decide = st.columns([5, 5, 3], gap="small", vertical_alignment="center")
+    with left:
+        for old in proposal.old:
+            _side(said.OLD, old)
+    with right:
+        _side(said.NEW, proposal.new)
+    with decide:
+        st.button(
+            said.APPROVE, icon=":material/check:", key=f"decide-yes-{proposal.id}", width="stretch", disabled=not may,
+            on_click=_decided, args=(memory, proposal.id, True),
+        )  # fmt: skip
+        st.button(
+            said.REJECT, icon=":material/close:", key=f"decide-no-{proposal.id}", width="stretch", disabled=not may,
+            on_click=_decided, args=(memory, proposal.id, False),
+        )  # fmt: skip
+    reason = f": “{proposal.reason}”" if proposal.reason else ""
+    st.caption(md_escape(f"{said.WOULD[proposal.cause]} ({said.DOUBTS.get(proposal.doubt, proposal.doubt)}){reason}"))
+
+
+def _side(label: str, fact: FactView) -> None:
+    text = md_escape(figures.one_line(fact.content, 200))
+    st.markdown(f":small[:gray[{label} · {md_escape(fact_told.period(fact))}]]  \n**{text}**")
+
+
+def _decided(memory: Memory, proposal_id: int, yes: bool) -> None:
+    with problems.noted():
+        if yes:
+            memory.facts.approve(proposal_id)
+        else:
+            memory.facts.reject(proposal_id)

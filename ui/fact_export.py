@@ -1,0 +1,73 @@
+"""Facts as a file: what the filters let through, with where each was said.
+
+Invariant: a cell that begins like a formula is made plain, so that no spreadsheet runs what somebody said.
+"""
+
+from __future__ import annotations
+
+import csv
+import io
+import json
+from collections.abc import Sequence
+from typing import Any
+
+from memoir_engine import FactView
+
+FORMULA = ("=", "+", "-", "@", "\t", "\r")
+
+
+def as_json(facts: Sequence[FactView]) -> bytes:
+    return json.dumps([_record(fact) for fact in facts], ensure_ascii=False, indent=2).encode()
+
+
+def as_csv(facts: Sequence[FactView]) -> bytes:
+    """Spreadsheets know UTF-8 by its mark."""
+    rows = [_flat(_record(fact)) for fact in facts]
+    out = io.StringIO()
+    names = list(rows[0]) if rows else ["id"]
+    table = csv.DictWriter(out, names, lineterminator="\r\n")
+    table.writeheader()
+    table.writerows(rows)
+    return out.getvalue().encode("utf-8-sig")
+
+
+def _record(fact: FactView) -> dict[str, Any]:
+    def when(moment: Any) -> str | None:
+        return None if moment is None else moment.isoformat()
+
+    return {
+        **fact.as_memory(),
+        "subject": fact.subject,
+        "entities": list(fact.entities),
+        "confidence": fact.confidence,
+        "valid_from": when(fact.valid_from),
+        "valid_from_precision": fact.valid_from_precision,
+        "valid_to": when(fact.valid_to),
+        "valid_to_precision": fact.valid_to_precision,
+        "said_at": when(fact.said_at),
+        "recorded_at": when(fact.recorded_at),
+        "retired_at": when(fact.retired_at),
+        "superseded_by": fact.superseded_by,
+        "cause": fact.cause,
+        "reason": fact.reason,
+        "origins": [
+            {
+                "conversation": origin.conversation_id,
+                "message": origin.message,
+                "start": origin.start,
+                "end": origin.end,
+                "quote": origin.quote,
+                "removed": origin.removed,
+            }
+            for origin in fact.origins
+        ],
+    }
+
+
+def _flat(record: dict[str, Any]) -> dict[str, Any]:
+    attributes = record.pop("memory_attributes")
+    record |= {"type": attributes["type"], "status": attributes["status"], "entities": "; ".join(record["entities"])}
+    record["origins"] = "; ".join(f"{one['conversation']} #{one['message']}" for one in record["origins"])
+    return {
+        name: f"'{value}" if isinstance(value, str) and value.startswith(FORMULA) else value for name, value in record.items()
+    }

@@ -1,0 +1,126 @@
+"""Facts as lanes of a timeline: those that took one another's place share a lane, and lanes of one subject stand together.
+
+Invariant: every fact stands in exactly one lane; bars of one row of a lane do not overlap. Pure.
+"""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Callable, Collection, Sequence
+from dataclasses import dataclass
+from datetime import datetime
+
+from memoir_engine import FactView
+
+TYPES = ("personal", "professional", "health", "preference", "activity", "plan", "miscellaneous")
+LEAST = 0.012  # of the whole width: what a bar takes at least
+
+
+@dataclass(frozen=True)
+class Bar:
+    """begin, end: seconds since 1970. row: within its lane. after: ids of the facts whose place it took."""
+
+    id: str
+    text: str
+    begin: float
+    end: float
+    row: int
+    state: str
+    told: str
+    after: tuple[str, ...]
+
+
+@dataclass(frozen=True)
+class Lane:
+    subject: str
+    type: str
+    bars: tuple[Bar, ...]
+    rows: int
+
+
+def begins(fact: FactView) -> datetime:
+    """Since when it holds, as far as it was said; else when it was said; else when it was learned."""
+    return fact.valid_from or fact.said_at or fact.recorded_at
+
+
+def span(facts: Sequence[FactView], now: datetime) -> tuple[float, float]:
+    """What the timeline shows, in seconds since 1970: all that began, and some room before it."""
+    first = min((begins(fact) for fact in facts), default=now).timestamp()
+    last = max(now.timestamp(), *(begins(fact).timestamp() for fact in facts), first + 86_400)
+    return first - (last - first) * 0.02, last
+
+
+def lanes(facts: Sequence[FactView], now: datetime, *, doubted: Collection[str], told: Callable[[FactView], str]) -> list[Lane]:
+    """doubted: ids of facts that wait for a person's word. Subjects with most facts first; in each, chains first."""
+    begin, end = span(facts, now)
+    room = (end - begin) * LEAST
+    by_id = {fact.id: fact for fact in facts}
+    made = [_lane(chain, by_id, end, room, doubted, told) for chain in _chains(facts, by_id)]
+    sizes: dict[str, int] = defaultdict(int)
+    for lane in made:
+        sizes[lane.subject] += len(lane.bars)
+    return sorted(
+        made,
+        key=lambda one: (
+            -sizes[one.subject],
+            one.subject,
+            -len(one.bars),
+            TYPES.index(one.type),
+            one.bars[0].begin,
+            one.bars[0].id,
+        ),
+    )
+
+
+def _chains(facts: Sequence[FactView], by_id: dict[str, FactView]) -> list[list[FactView]]:
+    """Facts that are connected by having taken one another's place."""
+    group = {fact.id: fact.id for fact in facts}
+
+    def root(uid: str) -> str:
+        while group[uid] != uid:
+            uid = group[uid]
+        return uid
+
+    for fact in facts:
+        if fact.superseded_by in by_id:
+            group[root(fact.id)] = root(str(fact.superseded_by))
+    found: dict[str, list[FactView]] = defaultdict(list)
+    for fact in facts:
+        found[root(fact.id)].append(fact)
+    return list(found.values())
+
+
+def _lane(
+    chain: list[FactView],
+    by_id: dict[str, FactView],
+    end: float,
+    room: float,
+    doubted: Collection[str],
+    told: Callable[[FactView], str],
+) -> Lane:
+    ordered = sorted(chain, key=lambda fact: (begins(fact), fact.recorded_at, fact.id))
+    ends: list[float] = []  # of the last bar of each row
+    bars = []
+    for fact in ordered:
+        start = begins(fact).timestamp()
+        stop = max(_end(fact, by_id, end), start + room)
+        row = next((at for at, last in enumerate(ends) if last <= start + room / 2), len(ends))
+        ends[row : row + 1] = [stop]
+        state = "doubted" if fact.id in doubted else fact.status
+        after = tuple(one.id for one in ordered if one.superseded_by == fact.id)
+        bars.append(Bar(fact.id, fact.content, start, stop, row, state, told(fact), after))
+    newest = ordered[-1]
+    return Lane(newest.subject, newest.type, tuple(bars), len(ends))
+
+
+def _end(fact: FactView, by_id: dict[str, FactView], end: float) -> float:
+    """Until what is said to end it, until what took its place began, until it was retired, or until now."""
+    stops = [end]
+    if fact.valid_to is not None:
+        stops.append(fact.valid_to.timestamp())
+    successor = by_id.get(fact.superseded_by or "")
+    if successor is not None:
+        stops.append(begins(successor).timestamp())
+    elif fact.status == "outdated" and fact.retired_at is not None:
+        stops.append(fact.retired_at.timestamp())
+    return min(stops)

@@ -1,0 +1,145 @@
+"""One fact: the chain it stands in, the sentences behind it, and what a person may do about it.
+
+Invariant: what people said stands in components, tables or plain text, never in Markdown; nothing is changed in the past.
+"""
+
+from __future__ import annotations
+
+import streamlit as st
+
+from memoir_engine import FactLineage, FactOrigin, FactView, Memory
+from ui import fact_told, figures, problems, state, who
+from ui import wording_facts as said
+from ui.components import reader
+from ui.escape import md_escape
+
+WIDTH = 860
+AROUND = 400  # characters of a message before and after the words
+CHAIN = 12  # facts of a chain that are shown, the last ones
+
+
+def show(memory: Memory, fact_id: str, *, past: bool) -> None:
+    with problems.shown():
+        lineage = memory.facts.lineage(fact_id)
+        fact = next(one for one in lineage.facts if one.id == fact_id)
+    with st.container(border=True, key="fact-panel", gap="small"):
+        title = said.CHAIN if len(lineage.facts) > 1 else said.ALONE
+        st.markdown(f"**{title}** :gray[— {md_escape(fact.subject)}]")
+        for at, one in enumerate(lineage.facts[-CHAIN:], start=max(0, len(lineage.facts) - CHAIN) + 1):
+            _link(one, at, chosen=one.id == fact_id)
+        _about(fact)
+        if st.button(said.EVIDENCE, icon=":material/format_quote:", key="fact-evidence", width="stretch"):
+            _evidence(memory, lineage, fact)
+        if not past and fact.status == "outdated":
+            _restore(memory, fact)
+        _ways(fact)
+        if not past:
+            _forget(memory, fact)
+
+
+def _link(fact: FactView, at: int, *, chosen: bool) -> None:
+    text = md_escape(figures.one_line(fact.content, 240))
+    words = f"~~{text}~~" if fact.status == "outdated" else f"**{text}**"
+    color = "green" if fact.status == "active" else "gray"
+    mark = " :primary[:material/arrow_left:]" if chosen else ""
+    st.markdown(f":{color}-badge[{at}] {words}{mark}  \n:small[:gray[{md_escape(fact_told.period(fact))}]]")
+
+
+def _about(fact: FactView) -> None:
+    lines = []
+    if fact.cause:
+        cause = said.CAUSES[fact.cause]
+        lines.append(said.BECAUSE.format(cause=cause, reason=fact.reason) if fact.reason else cause)
+    lines.append(said.LEARNED.format(when=figures.stamp(fact.recorded_at)))
+    if fact.confidence is not None:
+        lines.append(said.STATED.format(share=f"{fact.confidence:.2f}"))
+    st.caption("  \n".join(md_escape(line) for line in lines))
+
+
+def _ways(fact: FactView) -> None:
+    with st.container(horizontal=True, gap="small"):
+        origin = next((one for one in fact.origins if not one.removed), None)
+        if origin is not None:
+            asked = {"session": origin.conversation_id}
+            st.page_link("../pages/conversations.py", label=said.IN_CONVERSATION, icon=":material/forum:", query_params=asked)
+        action = fact.ended_by or fact.recorded_by
+        st.page_link("../pages/activity.py", label=said.IN_ACTIVITY, icon=":material/history:", query_params={"action": action})
+
+
+def _restore(memory: Memory, fact: FactView) -> None:
+    if not who.may(memory, key="fact-restore"):
+        return
+    with st.popover(said.RESTORE, icon=":material/undo:", key="fact-restore", width="stretch", help=said.RESTORE_HELP):
+        reason = st.text_input(said.RESTORE_REASON, key=f"fact-restore-why-{fact.id}", max_chars=300)
+        if st.button(said.RESTORE, type="primary", key="fact-restore-go"):
+            with problems.noted():
+                memory.facts.restore(fact.id, reason=reason.strip() or None)
+                st.rerun()
+
+
+def _forget(memory: Memory, fact: FactView) -> None:
+    if "admin" not in memory.actor.roles:
+        return
+    with st.popover(said.FORGET, icon=":material/delete_forever:", key="fact-forget", type="tertiary"):
+        st.markdown(said.FORGET_ABOUT)
+        reason = st.text_input(said.FORGET_REASON, key=f"fact-forget-why-{fact.id}", max_chars=300)
+        if st.button(said.FORGET_GO, type="primary", key="fact-forget-go", disabled=not reason.strip()):
+            with problems.noted():
+                memory.facts.forget(fact.id, reason=reason.strip())
+                state.show(fact=None)
+                st.toast(said.FORGOTTEN)
+                st.rerun()
+
+
+@st.dialog(said.EVIDENCE_TITLE, width=WIDTH, icon=":material/format_quote:")
+def _evidence(memory: Memory, lineage: FactLineage, fact: FactView) -> None:
+    """The words behind the fact; where it took the place of another, or another its place, both side by side."""
+    older, newer = _pair(lineage, fact)
+    if older is None:
+        _side(memory, newer, said.ONLY)
+        return
+    left, right = st.columns(2, gap="medium")
+    with left:
+        _side(memory, older, said.EARLIER)
+    with right:
+        _side(memory, newer, said.LATER)
+
+
+def _pair(lineage: FactLineage, fact: FactView) -> tuple[FactView | None, FactView]:
+    by_id = {one.id: one for one in lineage.facts}
+    if fact.superseded_by in by_id:
+        return fact, by_id[str(fact.superseded_by)]
+    before = next((by_id[old] for old, new in reversed(lineage.links) if new == fact.id and old in by_id), None)
+    return before, fact
+
+
+def _side(memory: Memory, fact: FactView, label: str) -> None:
+    st.markdown(f":gray[{label}]  \n**{md_escape(figures.one_line(fact.content, 240))}**")
+    st.caption(md_escape(fact_told.told(fact)))
+    for at, origin in enumerate(fact.origins[:4]):
+        _origin(memory, fact, origin, at)
+
+
+def _origin(memory: Memory, fact: FactView, origin: FactOrigin, at: int) -> None:
+    when = f" · {figures.stamp(origin.at)}" if origin.at else ""
+    st.caption(f"{md_escape(fact_told.place(origin))}{when}")
+    text = _message(memory, fact, origin)
+    if text is None:
+        st.markdown(f":orange[:material/visibility_off: {said.GONE}]  \n:small[:gray[sha256 {origin.digest[:16]}…]]")
+        return
+    if origin.start is None or origin.end is None:
+        st.markdown(f":orange[:material/warning: {said.UNSUPPORTED}]")
+        reader.show((reader.Block(text[: 2 * AROUND]),), key=f"fact-said-{fact.id}-{at}")
+        return
+    first, last = max(0, origin.start - AROUND), min(len(text), origin.end + AROUND)
+    mark = (origin.start - first, origin.end - first, "quote")
+    reader.show((reader.Block(text[first:last], marks=(mark,)),), key=f"fact-said-{fact.id}-{at}")
+
+
+def _message(memory: Memory, fact: FactView, origin: FactOrigin) -> str | None:
+    """The whole message where it can still be read; else the words alone."""
+    if origin.removed:
+        return None
+    theirs = memory.acting_as(memory.actor.name, user=fact.user_id, roles=memory.actor.roles)
+    held = theirs.sessions.get_session_history(origin.conversation_id, after=origin.message - 1, limit=1)
+    return held[0].text if held else origin.quote
