@@ -6,6 +6,8 @@ Source: API "The ledger and the audit"; DESIGN §6.
 
 from __future__ import annotations
 
+from collections.abc import Iterable
+
 from memoir_engine import given
 from memoir_engine.editing import TreeEdits
 from memoir_engine.erasing import Erasures
@@ -18,6 +20,13 @@ from memoir_engine.signing import SignOffs
 
 class DocumentsView(Erasures):
     """Sources, read, withdrawn and erased."""
+
+    def passages(self, source_ids: Iterable[int]) -> dict[int, int]:
+        """Into how many passages each of them is cut for the search; those that are not searched are left out."""
+        from memoir_engine.store import passages
+
+        wanted = [given.number("source_ids", each) for each in source_ids]
+        return self._read(lambda tx: passages.counts(tx, [each for each in wanted if 0 < each <= given.MOST_ID]))
 
     def withdraw(self, source_id: int, reason: str | None = None) -> Action:
         """Take a source out of the tree; it stays readable. Raises NotAllowed, SourceNotFound, NothingChanges."""

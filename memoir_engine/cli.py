@@ -15,10 +15,12 @@ import typer
 
 from memoir_engine.blocking import Memory
 from memoir_engine.errors import MemoirError
+from memoir_engine.events import Reindexing, Stamped
 from memoir_engine.results import Category, QueryResult
 
 app = typer.Typer(no_args_is_help=True, add_completion=False, help="See, question, correct and undo what an AI remembers.")
 
+SHOWN_CHARS = 160  # of a passage
 DataDir = Annotated[Path | None, typer.Option("--data-dir", help="Folder of the memory; else the configured one.")]
 
 
@@ -64,6 +66,41 @@ def ask(
 
 
 @app.command()
+def search(
+    query: str,
+    top_k: Annotated[int, typer.Option("--top-k", "-k", help="How many passages.")] = 5,
+    alpha: Annotated[float, typer.Option(help="Share of the vectors: 0 is words only, 1 vectors only.")] = 0.5,
+    data_dir: DataDir = None,
+) -> None:
+    """Find passages by words and by vectors, best first."""
+    with opened(data_dir) as memory:
+        found = memory.search(query, top_k=top_k, alpha=alpha)
+    for one in found:
+        where = one.source_name or one.session_id or ""
+        typer.echo(
+            f"{one.score:.3f}  {where} {one.start}–{one.end}  words {one.score_bm25:.2f}, vectors {_or_none(one.score_dense)}"
+        )
+        typer.echo(f"       {' '.join(one.text.split())[:SHOWN_CHARS]}")
+    if not found:
+        typer.echo("nothing found")
+    elif found[0].reason:
+        typer.echo(f"by words only: {found[0].reason}", err=True)
+
+
+@app.command()
+def reindex(data_dir: DataDir = None) -> None:
+    """Make all that is searched anew from the texts: passages, words, vectors."""
+
+    def tell(stamped: Stamped) -> None:
+        if isinstance(stamped.event, Reindexing) and stamped.event.total:
+            typer.echo(f"{stamped.event.step}: {stamped.event.done} of {stamped.event.total}")
+
+    with opened(data_dir) as memory:
+        done = memory.reindex(on_event=tell)
+    typer.echo(f"{done.passages} passages, {done.vectors} with a vector of {done.embedder}, in {done.latency_ms / 1000:.1f} s")
+
+
+@app.command()
 def tree(data_dir: DataDir = None) -> None:
     """Print the category tree."""
     with opened(data_dir) as memory:
@@ -104,6 +141,10 @@ def import_(file: Path, data_dir: DataDir = None) -> None:
     with told(), Memory.import_(file, **_settings(data_dir)) as memory:
         head = memory.audit.head()
     typer.echo(f"imported and verified: {head.seq} events, head {head.hash}")
+
+
+def _or_none(score: float | None) -> str:
+    return "–" if score is None else f"{score:.2f}"
 
 
 def _settings(data_dir: Path | None) -> dict[str, Any]:

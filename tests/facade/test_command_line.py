@@ -70,3 +70,19 @@ def test_a_file_that_is_not_there_is_named(run, tmp_path: Path) -> None:  # type
     refused = run("ingest", tmp_path / "nowhere.txt")
     assert refused.exit_code == 1
     assert "nowhere.txt: No such file or directory" in refused.output
+
+
+def test_passages_are_searched_and_made_anew(run, tmp_path: Path) -> None:  # type: ignore[no-untyped-def]
+    (tmp_path / "lease.txt").write_text(LEASE, encoding="utf-8")
+    run("ingest", tmp_path / "lease.txt")
+    found = run("search", "notice for the lease", "-k", "1").output
+    assert found.startswith("1.000  lease.txt 0–")
+    assert "three months' notice" in found
+    done = run("reindex")
+    assert "words: 1 of 1" in done.output
+    assert "1 passages, 1 with a vector of " in done.output
+    assert "[mem][E004] top_k must be positive" in run("search", "lease", "-k", "0").output
+
+
+def test_a_search_without_a_hit_says_so(run) -> None:  # type: ignore[no-untyped-def]
+    assert run("search", "anything").output == "nothing found\n"

@@ -36,7 +36,7 @@ READING = {
     *("estimate", "overview", "settings", "sample_questions"),
     "optimize",  # refuses everybody
     *(f"sources.{verb}" for verb in ("by_name", "chunks", "get", "helper", "list", "original", "text", "versions")),
-    "sources.tombstone",
+    *("sources.tombstone", "sources.passages"),
     *(f"tree.{verb}" for verb in ("all", "children", "chunk", "chunks", "decisions", "node", "path", "roots", "search")),
     *(f"tree.{verb}" for verb in ("search_paths", "as_of", "changes", "chunk_place", "filings", "history", "moments")),
     *(
