@@ -9,6 +9,7 @@ Source: SESSION 4; TIMEM "LLM-driven retrieval"; API "Sessions and the agent".
 from __future__ import annotations
 
 from collections.abc import Callable
+from datetime import datetime
 from typing import TYPE_CHECKING, Any
 
 from memoir_engine.results.replies import Shown
@@ -69,4 +70,23 @@ def lookups(engine: Engine, actor: Actor, session_id: str, showing: Showing) -> 
         ]
         return [{"text": answered.answer or ""}, *evidence]
 
-    return [search_memory, ask_tree]
+    async def recall_facts(query: str) -> list[dict[str, Any]]:
+        """Recall facts about the person you talk with: what they like, do, plan, own, whom they know. Some are outdated.
+
+        Args:
+            query: What to recall, as a question or in key words.
+        """
+        from memoir_engine.recalling import recall
+
+        options: dict[str, Any] = {"user_id": None, "include_outdated": True, "as_of": None, "valid_at": None}
+        found = await recall(engine, actor, query, limit=FOUND, **options)
+        return [
+            showing.show(Shown(0, "fact", one.fact.id), one.content, status=one.status, since=_day(one.fact.valid_from))
+            for one in found
+        ]
+
+    return [search_memory, recall_facts, ask_tree]
+
+
+def _day(moment: datetime | None) -> str | None:
+    return None if moment is None else moment.date().isoformat()

@@ -123,7 +123,8 @@ async def _turned(engine: Engine, actor: Actor, run: Run, turn: Turn, history: S
     from memoir_engine.llm.agents import converse
     from memoir_engine.prompts import chat
 
-    own = lookups(engine, actor, turn.session_id, showing) if turn.talk.lookups and turn.talk.max_tool_calls else []
+    own = lookups(engine, actor, turn.session_id, showing) if turn.talk.lookups else []
+    own = own[: turn.talk.max_tool_calls]  # the offline model asks all of them at once
 
     def heard(piece: str) -> None:
         turn.said.append(piece)

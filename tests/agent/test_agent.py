@@ -1,0 +1,183 @@
+"""An agent without a key: what it remembers, what it forgets, and what it says when the memory fails."""
+
+from __future__ import annotations
+
+import json
+import logging
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+from memoir_engine import AgentClient, Memory
+from memoir_engine.errors import DatabaseLost, InvalidSetting, UnsupportedBackend
+from memoir_engine.store import conversations, said
+
+Opened = Callable[..., AgentClient]
+TOWER = "The Eiffel Tower stands in Paris. It was finished in 1889."
+
+
+@pytest.mark.req("SESSION 1.1", "SESSION 1.4")
+def test_without_a_session_id_each_query_is_a_conversation_of_its_own(opened: Opened) -> None:
+    agent = opened(lookups=False)
+    first = agent.query("My cat is called Tom.")
+    second = agent.query("What is my cat called?")
+    assert first.session_id != second.session_id
+    assert "Tom" not in second.text
+
+
+@pytest.mark.req("SESSION 1.2", "SESSION 1.3", "SESSION 4.2")
+def test_within_a_session_it_remembers_what_was_said(opened: Opened) -> None:
+    agent = opened({"backend": "memory"}, lookups=False)
+    agent.query("My cat is called Tom.", session_id="s")
+    assert "Tom" in agent.query("What is my cat called?", session_id="s").text
+    assert [one.type for one in agent.get_session_history("s")] == ["human", "ai", "human", "ai"]
+
+
+@pytest.mark.req("SESSION 2.5", "SESSION 4.1")
+def test_without_configuration_it_answers_like_a_new_session_each_time(opened: Opened) -> None:
+    plain, remembering = opened(lookups=False), opened({"backend": "memory"}, lookups=False)
+    for question in ("My cat is called Tom.", "What is my cat called?"):
+        assert plain.query(question).text == remembering.query(question).text
+    assert plain.memory.config.database_url == "sqlite://"
+
+
+@pytest.mark.req("SESSION 2.1", "SESSION 2.3", "SESSION 2.4")
+def test_a_session_in_a_file_is_there_after_a_restart(tmp_path: Path) -> None:
+    config = {"backend": "sqlite", "path": tmp_path / "sessions.db"}
+    with AgentClient(config, model="offline") as agent:
+        agent.query("My cat is called Tom.", session_id="s")
+    with AgentClient(config, model="offline") as agent:
+        assert "Tom" in agent.query("What is my cat called?", session_id="s").text
+        assert agent.list_sessions() == ("s",)
+
+
+@pytest.mark.req("SESSION 2.2")
+def test_in_memory_nothing_is_left_when_it_ends(opened: Opened) -> None:
+    with AgentClient({"backend": "memory"}, model="offline") as agent:
+        agent.query("Remember this.", session_id="s")
+        folder = agent.memory.config.data_dir
+    assert not folder.exists()
+    assert opened({"backend": "memory"}).list_sessions() == ()
+
+
+@pytest.mark.req("SESSION 2.1", "SESSION 5.1", "SESSION 5.4")
+def test_limits_of_the_configuration_hold(opened: Opened) -> None:
+    agent = opened({"backend": "memory", "max_messages": 2, "session_timeout": 3600}, lookups=False)
+    agent.query("My cat is called Tom.", session_id="s")
+    agent.query("My dog is called Rex.", session_id="s")
+    assert [one.text for one in agent.get_session_history("s")][0] == "My dog is called Rex."
+    assert agent.memory.sessions.get("s").session_timeout == 3600
+
+
+def test_what_it_found_in_the_memory_is_in_the_record_of_its_run(opened: Opened) -> None:
+    agent = opened()
+    source = agent.memory.ingest_text(TOWER).source_id
+    reply = agent.query("When was the Eiffel Tower finished?")
+    assert "1889" in reply.text
+    assert [one.source_id for one in reply.shown] == [source]
+    detail = agent.memory.runs.get(reply.run_id)
+    assert detail.run.result["shown"][0]["source_id"] == source
+    assert [call.purpose for call in detail.calls] == ["chat", "chat"]
+    assert agent.get_session_history(reply.session_id)[-1].run_id == reply.run_id
+    assert agent.memory.audit.verify().ok
+
+
+@pytest.mark.req("SESSION 1.5", "SESSION 4.2")
+def test_tools_are_called_and_their_calls_kept_in_order(opened: Opened) -> None:
+    agent = opened()
+    agent.memory.ingest_text(TOWER)
+    reply = agent.query("When was the Eiffel Tower finished?", session_id="s")
+    history = agent.get_session_history("s")
+    assert [one.type for one in history] == ["human", "ai", "tool", "tool", "ai"]
+    assert [call["id"] for call in history[1].tool_calls] == [history[2].tool_call_id, history[3].tool_call_id]
+    assert [one["number"] for name in (2, 3) for one in json.loads(history[name].text)] == [1]
+    assert [one.n for one in reply.messages] == [1, 2, 3, 4, 5]
+
+
+@pytest.mark.req("SESSION 4.4")
+@pytest.mark.parametrize(("place", "verb"), [(said, "history"), (conversations, "append")], ids=["reading", "writing"])
+def test_a_memory_that_fails_does_not_lose_the_reply(
+    opened: Opened, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture, place: object, verb: str
+) -> None:
+    agent = opened()
+    agent.memory.ingest_text(TOWER)
+
+    def broken(*_: object, **__: object) -> None:
+        raise RuntimeError("disk on fire")
+
+    monkeypatch.setattr(place, verb, broken)
+    with caplog.at_level(logging.WARNING):
+        reply = agent.query("When was the Eiffel Tower finished?", session_id="s")
+    assert "1889" in reply.text
+    assert "disk on fire" in reply.warnings[0]
+    assert "[mem]" in caplog.text
+
+
+@pytest.mark.req("SESSION 4.4")
+def test_a_database_that_is_gone_does_not_lose_the_reply(opened: Opened, monkeypatch: pytest.MonkeyPatch) -> None:
+    agent = opened({"backend": "memory"})
+
+    def gone(*_: object, **__: object) -> None:
+        raise DatabaseLost(url="sqlite://", attempts=1)
+
+    monkeypatch.setattr(agent.memory._async._engine.db, "write", gone)
+    reply = agent.query("Hello!", session_id="s")
+    assert reply.text
+    assert "this turn is not kept" in reply.warnings[0]
+
+
+def test_words_come_one_after_the_other_and_are_the_reply(opened: Opened) -> None:
+    agent = opened()
+    agent.memory.ingest_text(TOWER)
+    replying = agent.stream("When was the Eiffel Tower finished?", "s")
+    pieces = list(replying)
+    assert len(pieces) > 3
+    assert "".join(pieces).strip() == replying.reply.text
+
+
+def test_one_s_own_memory_is_used_and_stays_open(tmp_path: Path) -> None:
+    with Memory(data_dir=tmp_path / "m", model="offline") as memory:
+        mine, yours = (memory.acting_as(name, user=name, roles=("viewer",)) for name in ("Ada", "Eve"))
+        with AgentClient(memory=mine) as agent:
+            agent.query("My cat is called Tom.", session_id="s")
+        assert len(mine.sessions.get_session_history("s")) >= 2
+        assert yours.sessions.get_session_history("s") == ()
+        with AgentClient(memory=yours) as agent:
+            assert "Tom" not in agent.query("What is my cat called?", session_id="s").text
+
+
+@pytest.mark.parametrize(
+    ("named", "problem"),
+    [
+        ({"memory_config": {"backend": "redis"}}, "redis"),
+        ({"memory_config": {"backnd": "memory"}}, "backnd"),
+        ({"memory_config": {"backend": "database"}}, "url"),
+        ({"max_tool_calls": -1}, "max_tool_calls"),
+        ({"tools": ["no tool"]}, "tools"),
+    ],
+    ids=["backend", "name", "url", "limit", "tool"],
+)
+@pytest.mark.req("SESSION 2.1")
+def test_what_cannot_be_configured_is_refused_by_name(named: dict[str, object], problem: str) -> None:
+    with pytest.raises((InvalidSetting, UnsupportedBackend)) as refused:
+        AgentClient(model="offline", **named)  # type: ignore[arg-type]
+    assert problem in str(refused.value)
+
+
+@pytest.mark.parametrize("text", ["", "  ", "a\x00b"], ids=["empty", "blank", "NUL"])
+def test_what_is_no_question_is_refused(opened: Opened, text: str) -> None:
+    agent = opened()
+    with pytest.raises(InvalidSetting):
+        agent.query(text)
+    assert agent.list_sessions() == ()
+
+
+def test_facts_of_the_person_are_recalled_and_named_in_the_record(opened: Opened) -> None:
+    agent = opened()
+    agent.memory.remember([{"role": "user", "content": "I live in Lisbon. I love sardines."}])
+    reply = agent.query("Where do I live?")
+    assert "Lisbon" in reply.text
+    facts = [one.id for one in reply.shown if one.kind == "fact"]
+    assert facts
+    assert "Lisbon" in agent.memory.facts.get(facts[0]).content
