@@ -72,13 +72,15 @@ def chunk_conversation(
     conversation_id: str = "conversation",
     model: str = "gpt-4o-mini",
     embed: Embed | None = None,
+    frame_tokens: int = 0,
     config: ConversationSettings | None = None,
     **settings: Any,
 ) -> CutConversation:
     """Cut a conversation that is longer than a cut may be, at messages, and say where and why.
 
     messages: role and content (and id, name, and `at`: an aware time, where they are known), or any shape of LangChain's.
-    embed: texts to vectors (n, dim), for `semantic`; without it words are compared. settings: fields of
+    embed: texts to vectors (n, dim), for `semantic`; without it words are compared. frame_tokens: what each message costs in
+    a prompt beside its words; it counts where the maximum is that of the window, not where `max_tokens` says it. settings: fields of
     ConversationSettings: strategy, max_tokens (80 % of the model's window), min_tokens (20 % of that), overlap_tokens or
     overlap_percent (10), automatic, window_tokens, token_method; they win over `config`.
     Raises MessageRefused (E801), InvalidSetting (E102), UnknownSetting (E101), NotRegistered (E110).
@@ -97,6 +99,7 @@ def chunk_conversation(
         strategy=chosen.strategy,
         automatic=chosen.automatic,
         embed=embed,
+        frame_tokens=frame_tokens if chosen.max_tokens is None else 0,
     )
     _log_cut(made)
     return made

@@ -16,6 +16,7 @@ from memoir_engine.capped import Asking
 from memoir_engine.chunking import chunk_conversation
 from memoir_engine.errors import RememberingCancelled
 from memoir_engine.events import ConversationCut, ExtractionMeasured
+from memoir_engine.prompts.facts import FRAME_TOKENS
 from memoir_engine.results import CutConversation
 from memoir_engine.results.facts import ExtractionMetrics
 from memoir_engine.run import Run
@@ -76,6 +77,7 @@ async def drawn(
         conversation_id=conversation,
         model=engine.client.name,
         config=config.conversation,
+        frame_tokens=FRAME_TOKENS,
     )
     drawing.made, drawing.cutting_ms = made, run.clock.tick_ms() - began
     drawing.warnings += made.warnings

@@ -149,3 +149,13 @@ def test_messages_of_langchain_and_with_several_parts_are_read_too():
 def test_a_conversation_without_messages_has_no_cuts():
     made = chunk_conversation([])
     assert (made.cuts, made.tokens, made.triggered) == ((), 0, False)
+
+
+def test_what_a_prompt_writes_around_each_message_counts_where_the_maximum_is_that_of_the_window():
+    messages = counted(*[10] * 100)
+    bare = chunk_conversation(messages, window_tokens=1_250)
+    framed = chunk_conversation(messages, window_tokens=1_250, frame_tokens=40, overlap_tokens=0)
+    assert (len(bare.cuts), framed.tokens) == (1, 1_000)
+    assert [cut.tokens for cut in framed.cuts] == [200] * 5
+    told = chunk_conversation(messages, window_tokens=1_250, frame_tokens=40, max_tokens=1_000)
+    assert len(told.cuts) == 1

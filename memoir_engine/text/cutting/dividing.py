@@ -44,11 +44,15 @@ FELL_BACK = "The strategy {name} was not used: {why}. The sliding window cut ins
 
 @dataclass
 class _Job:
-    """One division under way. used: the strategy that cuts, another one once the chosen one has failed."""
+    """One division under way. used: the strategy that cuts, another one once the chosen one has failed.
+
+    tokens: of the texts; taken: with what each message costs beside its words, which is what limits apply to.
+    """
 
     conversation_id: str
     messages: Sequence[Utterance]
     tokens: Ints
+    taken: Ints
     limits: CutLimits
     counter: Counter
     embed: Embed | None
@@ -67,16 +71,18 @@ def divide(
     strategy: str = SLIDING_WINDOW,
     automatic: bool = True,
     embed: Embed | None = None,
+    frame_tokens: int = 0,
 ) -> CutConversation:
     """Cut what is longer than `limits.max_tokens`; with `automatic` off, or where it fits, it is one cut.
 
-    embed: texts to vectors, for strategies that compare meanings. Raises NotRegistered (E110) for an unknown strategy.
+    embed: texts to vectors, for strategies that compare meanings. frame_tokens: what each message costs in a prompt beside its
+    words; limits then apply to both together. Raises NotRegistered (E110) for an unknown strategy.
     """
     chunker = CHUNKERS.get(strategy)
     tokens = counter.counts([message.text for message in messages])
-    total = int(tokens.sum())
-    job = _Job(conversation_id, messages, tokens, limits, counter, embed, chunker, strategy)
-    triggered = automatic and total > limits.max_tokens
+    taken = tokens + frame_tokens
+    job = _Job(conversation_id, messages, tokens, taken, limits, counter, embed, chunker, strategy)
+    triggered = automatic and int(taken.sum()) > limits.max_tokens
     if triggered:
         cuts = _numbered(job, list(_cut(job)))
     else:
@@ -86,7 +92,7 @@ def divide(
         conversation_id=conversation_id,
         cuts=cuts,
         messages=len(messages),
-        tokens=total,
+        tokens=int(tokens.sum()),
         triggered=triggered,
         asked=strategy,
         strategy=job.used,
@@ -108,11 +114,11 @@ def _about(counter: Counter, limits: CutLimits, model: str) -> Iterator[str]:
 def _cut(job: _Job) -> Iterator[Cut]:
     """Stretches without a message above the maximum by the strategy, such messages by themselves."""
     first = 0
-    talk = Talk(job.messages, job.tokens, job.embed)
+    talk = Talk(job.messages, job.taken, job.embed)
     missing = lacking(job.chunker, talk, exact=job.counter.method.exact)
     if missing is not None:
         _fall_back(job, f"it needs {missing}")
-    for large in [*np.flatnonzero(job.tokens > job.limits.max_tokens).tolist(), len(job.messages)]:
+    for large in [*np.flatnonzero(job.taken > job.limits.max_tokens).tolist(), len(job.messages)]:
         if large > first:
             yield from _stretch(job, talk.slice(first, large), first)
         if large < len(job.messages):
@@ -122,7 +128,7 @@ def _cut(job: _Job) -> Iterator[Cut]:
 
 def _stretch(job: _Job, talk: Talk, offset: int) -> list[Cut]:
     ranges = _ranges(job, talk)
-    sums = np.concatenate(([0], np.cumsum(talk.tokens)))
+    sums = np.concatenate(([0], np.cumsum(job.tokens[offset : offset + len(talk)])))
     cuts, before = [], 0
     for one in ranges:
         shared = max(before - one.first, 0)
@@ -154,13 +160,14 @@ def _fall_back(job: _Job, why: str) -> None:
 
 
 def _oversize(job: _Job, index: int) -> list[Cut]:
-    tokens, limits = int(job.tokens[index]), job.limits
+    tokens, limits = int(job.taken[index]), job.limits
     made = replace(_made(job, index, index + 1), oversize=True, reason=LARGE if index else "")
     if tokens <= limits.window:
         said = OVERSIZE.format(tokens=tokens, most=limits.max_tokens)
         job.warnings.append(f"{said} (message {index})")
         return [replace(made, warnings=(said,))]
-    parts = job.counter.parts(job.messages[index].text, limits.max_tokens)
+    frame = tokens - int(job.tokens[index])
+    parts = job.counter.parts(job.messages[index].text, max(limits.max_tokens - frame, 1))
     said = SPLIT.format(tokens=tokens, window=limits.window, parts=len(parts))
     job.warnings.append(f"{said} (message {index})")
     return [
