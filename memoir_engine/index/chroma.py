@@ -13,7 +13,7 @@ import urllib.request
 from collections.abc import Iterator, Mapping, Sequence
 from importlib.util import find_spec
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, cast
 from urllib.parse import urlsplit
 
 import numpy as np
@@ -22,15 +22,18 @@ from memoir_engine.embedding import Vectors
 from memoir_engine.errors import InvalidSetting
 
 if TYPE_CHECKING:
-    from chromadb.api import ClientAPI
+    from chromadb.api.client import Client
+    from chromadb.api.collection_configuration import CreateCollectionConfiguration
     from chromadb.config import Settings
 
 BATCH = 5000  # and never more than the client says
 PROBE_S = 1.0
+ANSWER_S = 30.0
 OPTIONS = frozenset(
     {"ef_construction", "ef_search", "max_neighbors", "num_threads", "batch_size", "sync_threshold", "resize_factor"}
 )
 MARK = "high_water"
+FOLDERS = "folders"  # one object for all of them
 
 
 class ChromaMissing(Exception):
@@ -44,13 +47,13 @@ class ServerSilent(Exception):
 class Chroma:
     """Safe for threads. What goes wrong comes as whatever Chroma raises: the caller has one place for it."""
 
-    def __init__(self, client: ClientAPI, name: str, metadata: Mapping[str, Any], options: Mapping[str, Any]) -> None:
+    def __init__(self, client: Client, name: str, metadata: Mapping[str, Any], options: Mapping[str, Any]) -> None:
         self._client = client
         self._batch = min(BATCH, client.get_max_batch_size())
         self._of = client.get_or_create_collection(
             name,
             embedding_function=None,
-            configuration={"hnsw": {"space": "cosine", **options}},
+            configuration=cast("CreateCollectionConfiguration", {"hnsw": {"space": "cosine", **options}}),
             metadata=dict(metadata),
         )
 
@@ -70,7 +73,8 @@ class Chroma:
         """Distances are 1 − cosine, smaller is nearer. There is no filter: one by ids fails where an id is not held, and one
         by metadata takes the longer the more there is."""
         found = self._of.query(query_embeddings=row[None], n_results=k, include=["distances"])
-        return [(int(key), 1.0 - float(far)) for key, far in zip(found["ids"][0], found["distances"][0], strict=True)]
+        distances = (found["distances"] or [[]])[0]
+        return [(int(key), 1.0 - float(far)) for key, far in zip(found["ids"][0], distances, strict=True)]
 
     def rows(self, keys: Sequence[int]) -> Iterator[tuple[int, Vectors]]:
         """(key, (dim,)) of those it holds, in no order."""
@@ -102,7 +106,10 @@ class Chroma:
         self._client.delete_collection(self._of.name)
 
     def close(self) -> None:
+        sessions = _sessions(self._client)
         self._client.close()
+        for session in sessions:
+            session.close()  # a client of a server leaves its connections open
 
 
 def check_options(options: Mapping[str, Any]) -> None:
@@ -126,7 +133,7 @@ def in_folder(folder: Path, name: str, metadata: Mapping[str, Any], options: Map
     import chromadb
 
     folder.mkdir(parents=True, exist_ok=True)
-    client = chromadb.PersistentClient(str(folder), settings=_settings())
+    client = cast("Client", chromadb.PersistentClient(str(folder), settings=_settings(FOLDERS)))
     try:
         return Chroma(client, name, metadata, options)
     except BaseException:
@@ -144,9 +151,18 @@ def on_server(url: str, name: str, metadata: Mapping[str, Any], options: Mapping
         host=str(parts.hostname),
         port=parts.port or (443 if parts.scheme == "https" else 8000),
         ssl=parts.scheme == "https",
-        settings=_settings(),
+        settings=_settings(url),
     )
-    return Chroma(client, name, metadata, options)
+    for session in _sessions(client):
+        session.timeout = ANSWER_S  # it is without end else
+    return Chroma(cast("Client", client), name, metadata, options)
+
+
+def _sessions(client: object) -> list[Any]:
+    """The HTTP sessions of a client of a server, none of one of a folder; nothing public leads to them."""
+    servers = [getattr(one, "_server", None) for one in (client, getattr(client, "_admin_client", None))]
+    found = {id(session): session for server in servers if (session := getattr(server, "_session", None)) is not None}
+    return list(found.values())
 
 
 def probe(url: str) -> None:
@@ -158,13 +174,11 @@ def probe(url: str) -> None:
         raise ServerSilent(f"no Chroma server answers at {url}: {silent}") from silent
 
 
-_SETTINGS: list[Settings] = []
+_SETTINGS: dict[str, Settings] = {}
 
 
-def _settings() -> Settings:
-    """The same object for every client: a second one on a path with others is refused."""
+def _settings(place: str) -> Settings:
+    """The same object for every client of a place: a second one with others is refused, and a client writes into it."""
     from chromadb.config import Settings
 
-    if not _SETTINGS:
-        _SETTINGS.append(Settings(anonymized_telemetry=False))
-    return _SETTINGS[0]
+    return _SETTINGS.setdefault(place, Settings(anonymized_telemetry=False))

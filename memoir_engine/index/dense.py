@@ -12,6 +12,7 @@ import threading
 import time
 from collections.abc import Callable, Collection, Iterable, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
+from functools import partial
 from typing import TypeVar
 
 import numpy as np
@@ -62,7 +63,7 @@ class DenseIndex:
         self._strikes = 0
         self._rounds = 0  # how often what lies below the waves has changed
         self._below = 0  # vectors in Chroma, about
-        self._starved = False  # it lost what it held and was given nothing since
+        self._owed = 0  # up to where it held everything before it lost something, until that is fed again
         self._waves = Waves(dim, 0)
         self._thread = ThreadPoolExecutor(1, thread_name_prefix="memoir-dense")
         self._absorbing: Future[None] | None = None
@@ -102,7 +103,7 @@ class DenseIndex:
             if seq < before or since not in (None, before):
                 return False
             self._waves.newest.take_in(keys, rows, gone, seq)
-            self._starved = False
+            self._owed = 0
             self._absorb_if_due()
         return True
 
@@ -122,15 +123,18 @@ class DenseIndex:
     def scores(self, vector: Vectors, keys: Sequence[int]) -> Cosines:
         asked, wanted = unit_row(vector, self.dim), np.asarray(keys, dtype=np.int64).reshape(-1)
         once = sorted(set(wanted.tolist()))
+        nothing: dict[int, Vectors] = {}
         return self._settled(
-            lambda: self._asked(lambda held: dict(held.rows(once)), {}), lambda found: self._waves.scored(found, asked, wanted)
+            lambda: self._asked(lambda held: dict(held.rows(once)), nothing),
+            lambda found: self._waves.scored(found, asked, wanted),
         )
 
     def clear(self) -> None:
         with self._lock:
             if self._ready():
-                self._home.fresh()
+                self._home.fresh(damaged=True)
                 self._empty(0)
+                self._owed = 0
 
     def settle(self) -> None:
         """Wait until what was taken in stands in Chroma, or cannot be put there."""
@@ -186,13 +190,16 @@ class DenseIndex:
         return True
 
     def _lost(self, error: BaseException) -> None:
-        """What lay below is given up: the owner feeds all of it again, and is refused answers until then."""
+        """What lay below is given up or opened anew: the owner feeds what is missing, and is refused answers until then."""
         with self._lock:
-            self._home.fresh()
+            self._owed = max(self._owed, self._waves.newest.high_water)
+            self._home.fresh(damaged=isinstance(error, Damaged))
             self._empty(0)
-            self._starved = True
+            self._health, self._retry_at = _LOST, -1.0
             self._strikes += 1
-            if self._strikes > STRIKES:
+            if self._strikes <= STRIKES:
+                self._ready()
+            else:
                 self._strikes = 0
                 self._unavailable(_failed(error))
 
@@ -218,7 +225,7 @@ class DenseIndex:
         while True:
             with self._lock:
                 self._check()
-                if not self._is_intact() or self._starved:
+                if not self._is_intact() or self._waves.newest.high_water < self._owed:
                     raise NearestUnavailable(_LOST)
                 rounds = self._rounds
             found = below()
@@ -234,9 +241,9 @@ class DenseIndex:
 
     def _candidates(self, asked: Vectors, k: int, within: frozenset[int] | None) -> list[tuple[int, float]] | None:
         """Chroma's nearest that are wanted and that no wave hides, k at least; None where they are too far down its list."""
-        size = k + MARGIN
+        size, nothing = k + MARGIN, list[tuple[int, float]]()
         while True:
-            found = self._asked(lambda held, most=size: held.top(asked, min(most, max(1, len(held)))), [])
+            found = self._asked(partial(_nearest, asked, size), nothing)
             fit = [pair for pair in found if not self._waves.hides(pair[0]) and (within is None or pair[0] in within)]
             if len(fit) >= k or len(found) < size:
                 return fit
@@ -281,6 +288,10 @@ class DenseIndex:
             held.put(keys[at : at + PORTION], rows[at : at + PORTION])
         self._home.seal(wave.high_water)
         return len(held)
+
+
+def _nearest(asked: Vectors, most: int, held: Chroma) -> list[tuple[int, float]]:
+    return held.top(asked, min(most, max(1, len(held))))
 
 
 def is_failure(error: BaseException) -> bool:

@@ -100,8 +100,8 @@ class Home(Protocol):
         """It holds everything up to `seq`."""
         ...
 
-    def fresh(self) -> None:
-        """Let go of what is there; the next collection is a new one."""
+    def fresh(self, *, damaged: bool) -> None:
+        """Begin anew after a failure. damaged: what is there cannot be used, or must not be kept."""
         ...
 
     def close(self) -> None: ...
@@ -181,7 +181,8 @@ class InFolder:
         part.write_text(json.dumps(told, indent=1), encoding="utf-8")
         os.replace(part, self.folder / MANIFEST)
 
-    def fresh(self) -> None:
+    def fresh(self, *, damaged: bool) -> None:
+        """Whatever failed in a folder counts as damage."""
         with self._busy:
             self._shut()
             self._directory, self._stamps, self._digests, self._seq = None, {}, {}, 0
@@ -235,7 +236,7 @@ class OnServer:
             raise Unavailable("chromadb is not installed", "Install it with: pip install chromadb")
         try:
             chroma.probe(self.url)
-            self._open = None
+            self.close()
             return self.collection().mark
         except chroma.ServerSilent as silent:
             raise Unavailable(str(silent), f"Start it (chroma run) or correct vector_store, which names {self.url}") from silent
@@ -258,8 +259,9 @@ class OnServer:
         """Others may have gone further; what they know is not forgotten, at worst fed to it again."""
         self.collection().set_mark(seq)
 
-    def fresh(self) -> None:
-        if self._open is not None:
+    def fresh(self, *, damaged: bool) -> None:
+        """What others use too goes only where it is of no use: a call that failed says nothing about it."""
+        if damaged and self._open is not None:
             with suppress(Exception):  # gone already, or the server is
                 self._open.destroy()
         self.close()

@@ -180,7 +180,7 @@ class LexicalIndex:
                 if name:
                     self._files[id(made.documents)] = name
                 self._put(_State(self._state.high_water, (*rest[:at], *([made] if made.living else []), *rest[at:])))
-            elif name:
+            elif name and self._folder is not None:
                 shelf.drop(self._folder, [name])
 
     def _repin(self, pinned: Mapping[int, Segment]) -> None:

@@ -68,9 +68,9 @@ def publish(folder: Path, kept: Kept, tokeniser: str) -> None:
     os.replace(part, folder / MANIFEST)
 
 
-def drop(folder: Path | None, names: Iterable[str]) -> None:
+def drop(folder: Path, names: Iterable[str]) -> None:
     """Files that no state in force names."""
-    for name in names if folder else ():
+    for name in names:
         (folder / name).unlink(missing_ok=True)
 
 
