@@ -1,0 +1,145 @@
+"""A conversation that grows: appending to it, reading it again, and what it takes on disk, beside LangChain's SQL history.
+
+Both write to a SQLite file of their own, the same turns of a question and an answer. Ours chains each turn by hash in the same
+transaction, and that is in the time; bytes are of the tables session and message alone, and beside them of the whole file.
+"""
+
+from __future__ import annotations
+
+import random
+import shutil
+import sqlite3
+import tempfile
+import warnings
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any
+
+from benchmarks.frame import Size, figure, ratio, timed
+from memoir_engine import Memory
+
+LENGTHS = {"full": (10, 100, 1_000, 10_000), "small": (10, 40)}
+TURNS = {"full": 60, "small": 4}  # measured at each length
+LONG_TURN = 10  # messages of a turn with tools
+AT_ONCE = 500  # messages, while it is made long
+CHARS = 257  # of a message
+AIM_MS, AIM_BYTES = 0.3, 2.0
+THEIRS = "LangChain SQLChatMessageHistory"
+WORDS = "river stone window market engine letter garden winter bridge silver number paper forest signal harbour copper".split()
+
+Said = Callable[[list[str]], object]
+
+
+def main(size: Size) -> dict[str, Any]:
+    with tempfile.TemporaryDirectory() as name:
+        folder = Path(name)
+        ours, theirs = _ours(folder, size), _theirs(folder / "theirs.db", size)
+    lengths = LENGTHS[size]
+    figures = []
+    for at, mine in zip(lengths, ours["append"], strict=True):
+        figures.append(figure(f"append at message {at:,}", mine, "ms", aim=AIM_MS, note="per message, in turns of two"))
+    figures.append(figure("append in a turn of ten", ours["turn"], "ms", aim=AIM_MS, note="per message"))
+    grows = figures[len(lengths) - 1]["median"] / figures[0]["median"]
+    figures.append(figure(f"append at {lengths[-1]:,} over at {lengths[0]}", [grows], "×", aim=1.5))
+    reloads = [figure(f"read all of {at:,}", mine, "ms") for at, mine in zip(lengths, ours["read"], strict=True)]
+    figures += reloads
+    figures.append(figure("bytes of its tables over bytes of text", [ours["tables"]], "×", aim=AIM_BYTES))
+    figures.append(figure("bytes of the whole file over bytes of text", [ours["file"]], "×", note="with the chain of all turns"))
+    others = []
+    for kind, unit, times in (("append at message", "ms", theirs["append"]), ("read all of", "ms", theirs["read"])):
+        others += [figure(f"{THEIRS}: {kind} {at:,}", runs, unit) for at, runs in zip(lengths, times, strict=True)]
+    figures += others
+    figures.append(ratio("append beside LangChain, at the end", figures[len(lengths) - 1], others[len(lengths) - 1]))
+    figures.append(ratio("reading beside LangChain, at the end", reloads[-1], others[-1]))
+    return {
+        "title": "A conversation that grows, beside LangChain's SQL history",
+        "sizes": {"messages": lengths[-1], "characters of a message": CHARS, "turns measured at each length": TURNS[size]},
+        "figures": figures,
+        "packages": ["langchain-core", "langchain-community"],
+    }
+
+
+def _ours(folder: Path, size: Size) -> dict[str, Any]:
+    texts, path = _texts(), folder / "ours.db"
+    with Memory(db_path=path, data_dir=folder / "data", model="offline") as memory:
+
+        def say(said: list[str]) -> object:
+            roles = ("user", "assistant")
+            return memory.sessions.append("s", [{"role": roles[i % 2], "content": one} for i, one in enumerate(said)])
+
+        def read() -> object:
+            return memory.sessions.get_session_history("s")
+
+        found = _grown(say, read, texts, size)
+        turn = [next(texts) for _ in range(LONG_TURN)]
+        found["turn"] = [run * 1_000 / LONG_TURN for run in timed(lambda: say(turn), runs=TURNS[size])]
+    return found | _bytes(folder, texts)
+
+
+def _bytes(folder: Path, texts: Iterator[str]) -> dict[str, float]:
+    """Of a conversation of a thousand messages, in a store of its own."""
+    path, said = folder / "bytes.db", [next(texts) for _ in range(1_000)]
+    with Memory(db_path=path, data_dir=folder / "bytes", model="offline") as memory:
+        for at in range(0, len(said), 2):
+            memory.sessions.append("s", [{"role": "user", "content": said[at]}, {"role": "assistant", "content": said[at + 1]}])
+    text = sum(len(one.encode()) for one in said)
+    return {"tables": _of_tables(path, {"session", "message"}) / text, "file": _compact(path, folder / "whole.db") / text}
+
+
+def _of_tables(path: Path, kept: set[str]) -> int:
+    """Bytes of these tables with their indexes: what the file has more with them than without them."""
+    alone, without = path.with_suffix(".alone"), path.with_suffix(".without")
+    return _compact(path, alone, keep=kept) - _compact(path, without, keep=set())
+
+
+def _compact(path: Path, copy: Path, keep: set[str] | None = None) -> int:
+    shutil.copy(path, copy)
+    connection = sqlite3.connect(copy, isolation_level=None)
+    connection.execute("PRAGMA journal_mode=DELETE")
+    tables = [name for (name,) in connection.execute("SELECT name FROM sqlite_master WHERE type = 'table'")]
+    for name in tables:
+        if keep is not None and name not in keep and not name.startswith("sqlite_"):
+            connection.execute(f'DROP TABLE "{name}"')
+    connection.execute("VACUUM")
+    connection.close()
+    return copy.stat().st_size
+
+
+def _theirs(path: Path, size: Size) -> dict[str, Any]:
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        from langchain_community.chat_message_histories import SQLChatMessageHistory
+        from langchain_core.messages import AIMessage, BaseMessage, HumanMessage
+
+        history = SQLChatMessageHistory("s", connection=f"sqlite:///{path}")
+
+        def say(said: list[str]) -> object:
+            made: list[BaseMessage] = [(AIMessage if i % 2 else HumanMessage)(one) for i, one in enumerate(said)]
+            history.add_messages(made)
+            return None
+
+        return _grown(say, lambda: history.messages, _texts(), size)
+
+
+def _grown(say: Said, read: Callable[[], object], texts: Iterator[str], size: Size) -> dict[str, Any]:
+    """Milliseconds of a message and of a reading, at each length."""
+    append, reading, there = [], [], 0
+    say([next(texts), next(texts)])
+    there += 2
+    for length in LENGTHS[size]:
+        while there < length:
+            count = min(AT_ONCE, length - there)
+            say([next(texts) for _ in range(count)])
+            there += count
+        reading.append([run * 1_000 for run in timed(read, runs=5, warm=1)])
+        turns = [[next(texts), next(texts)] for _ in range(TURNS[size])]
+        append.append([run * 500 for turn in turns for run in timed(lambda turn=turn: say(turn), runs=1)])
+        there += 2 * len(turns)
+    return {"append": append, "read": reading}
+
+
+def _texts() -> Iterator[str]:
+    """Endless, the same every time."""
+    chance = random.Random(20261122)
+    while True:
+        yield " ".join(chance.choices(WORDS, k=60))[:CHARS]
