@@ -1,0 +1,94 @@
+"""A fact that a person wants forgotten is gone from every place, for good; what stays says that it was."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from fact_play import judge, remember, said, standing
+from memoir_engine import MemoirError, Memory
+from scripted import Opened
+
+SECRET = "Mia has a secret garden in Krummhausen"
+
+
+@pytest.mark.req("TIMEM forgetting")
+def test_its_words_are_in_no_file_any_more_and_the_history_holds(opened: Opened, script, tmp_path: Path):
+    memory = opened()
+    fact = remember(memory, f"Mia likes tea. {SECRET}").added[1]
+    assert set(memory.facts.preview_forget(fact.id).places) == {"fact", "message", "payload", "embedding"}
+    memory.facts.forget(fact.id, "she asked for it")
+    assert standing(memory) == {"Mia likes tea": "active"}
+    assert memory.audit.verify().ok
+    assert memory.recall("secret garden", user_id="mia")[0].content == "Mia likes tea"
+    mine = memory.acting_as("Mia", user="mia").sessions
+    (message,) = mine.get_session_history(mine.list_sessions()[0])
+    assert message.content == f"Mia likes tea. {'█' * len(SECRET)}"
+    memory.close()
+    left = [path.name for path in tmp_path.rglob("*") if path.is_file() and b"Krummhausen" in path.read_bytes()]
+    assert left == []
+
+
+def test_what_was_forgotten_does_not_come_back(memory, script):
+    found = remember(memory, SECRET)
+    action = memory.facts.forget(found.added[0].id, "she asked for it")
+    for undone in (action.action_id, found.action_id):
+        with pytest.raises(MemoirError, match=r"\[mem\]\[E703\]"):
+            memory.review.undo(undone)
+    with pytest.raises(MemoirError, match=r"\[mem\]\[E601\]"):
+        memory.facts.forget(found.added[0].id, "again")
+    assert remember(memory, SECRET).seen_again
+
+
+def test_a_proposal_and_relations_of_a_forgotten_fact_go_with_it(memory, script):
+    remember(memory, "Mia lives in Berlin")
+    script.always("consolidate", judge(Mia_stays_in_Munich=("update", "Mia lives in Berlin", {"sure": False})))
+    script.on("relate", {"relations": [{"source": 1, "target": 2, "kind": "part_of", "confidence": 1}]})
+    added = {one.content: one for one in remember(memory, "Mia stays in Munich. Mia rows").added}
+    memory.facts.forget(added["Mia stays in Munich"].id, "she asked for it")
+    assert (memory.facts.proposals(), memory.facts.relations("mia")) == ((), ())
+    assert memory.audit.verify().ok
+
+
+def test_clearing_a_session_leaves_the_facts_without_their_evidence(memory, script):
+    mine = memory.acting_as("Mia", user="mia", roles=("auditor",))
+    found = mine.remember(said("Mia likes tea"), session_id="talk")
+    mine.sessions.clear_session("talk")
+    (origin,) = mine.facts.get(found.added[0].id).origins
+    assert (origin.removed, origin.quote, origin.conversation_id, origin.message) == (True, None, "talk", 1)
+    assert (origin.at, len(origin.digest)) == (found.added[0].said_at, 64)
+    assert mine.audit.verify().ok
+
+
+def test_an_export_and_its_import_hold_the_same_facts(memory: Memory, script, tmp_path: Path):
+    remember(memory, "Mia lives in Berlin")
+    script.always("consolidate", judge(Mia_lives_in_Munich=("update", "Mia lives in Berlin")))
+    remember(memory, "Mia lives in Munich")
+    memory.export(tmp_path / "all.zip")
+    with Memory.import_(tmp_path / "all.zip", db_path=tmp_path / "other.db", model="offline") as other:
+        assert other.facts.list("mia") == memory.facts.list("mia")
+        assert other.audit.verify().ok
+        assert [one.content for one in other.recall("Munich", user_id="mia", limit=1)] == ["Mia lives in Munich"]
+
+
+@pytest.mark.parametrize(
+    ("table", "change"),
+    [
+        ("fact", {"content": "Mia likes coffee"}),
+        ("fact_status", {"status": "outdated"}),
+        ("fact_origin", {"start": 1}),
+        ("cut", {"tokens": 1}),
+    ],
+)
+def test_a_row_changed_by_hand_is_found(memory, script, table, change):
+    from sqlalchemy import update
+
+    from memoir_engine.store import tables as t
+
+    remember(memory, "Mia likes tea")
+    assert memory.audit.verify().ok
+    memory._async._engine.db.write(
+        lambda tx: tx.execute(update(t.metadata.tables[table]).values(**change)), operation="tampering"
+    )
+    assert not memory.audit.verify().ok

@@ -1,0 +1,107 @@
+"""No read of facts ever crosses users, whoever asks and however; and whoever writes for somebody else is refused."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+from hypothesis import HealthCheck, Phase, given, settings
+from hypothesis import strategies as st
+
+from fact_play import remember, said
+from memoir_engine import MemoirError
+from memoir_engine.run import SystemClock, new_id
+from memoir_engine.store import fact_candidates, fact_rows, fact_vectors, facts, ids
+from memoir_engine.store.chain import OpenAction
+from memoir_engine.store.database import Database
+from memoir_engine.store.fact_rows import NewFact
+from memoir_engine.store.owners import owner_key
+from memoir_engine.text.hashed import DIM, hashed
+
+USERS = ["mia", "Mia", "mia ", "ben", "ＭＩＡ", "o'hara", "x%", None]
+WRITES = st.lists(st.tuples(st.sampled_from(USERS), st.sampled_from(["tea", "figs", "rain"])), min_size=1, max_size=12)
+
+
+def written(tx, clock, user: str | None, word: str) -> int:
+    number = ids.reserve(tx, "fact", 1)
+    action = OpenAction(tx, verb="remember", actor="local", clock=clock)
+    action.describe(reason=None)
+    nothing = dict.fromkeys(("confidence", "valid_from", "from_precision", "valid_to", "to_precision", "said_at"))
+    fact = NewFact(number, f"{number:032x}", "preference", f"{user} likes {word}", str(user), (), **nothing)
+    fact_rows.record(tx, action, owner_key(user), user, [fact], None)
+    action.seal()
+    fact_vectors.put(tx, "hashed", [number], hashed([f"{user} likes {word}"]))
+    return number
+
+
+@pytest.mark.req("TIMEM isolation")
+@settings(
+    max_examples=12,
+    deadline=None,
+    phases=(Phase.explicit, Phase.generate),
+    suppress_health_check=[HealthCheck.function_scoped_fixture],
+)
+@given(writes=WRITES)
+def test_every_read_below_the_api_keeps_to_one_owner(tmp_path: Path, writes):
+    clock = SystemClock()
+    db = Database.open(f"sqlite:///{tmp_path / new_id(clock.now())}.db", clock=clock, depth=3)
+    try:
+        owners = {db.write(lambda tx, one=one: written(tx, clock, *one)): owner_key(one[0]) for one in writes}
+        for user in USERS:
+            owner = owner_key(user)
+            mine = {number for number, whose in owners.items() if whose == owner}
+            uids = {f"{number:032x}" for number in mine}
+            found = db.read(
+                lambda tx, owner=owner: (
+                    {view.id for view in facts.listed(tx, owner, limit=99)},
+                    set(facts.by_number(tx, owner, owners)),
+                    set(fact_candidates.standing(tx, owner, list(owners))),
+                    set(fact_vectors.came(tx, owner, "hashed", DIM, 0).vectors.keys.tolist()),
+                    sum(facts.counts(tx, owner).values()),
+                )
+            )
+            assert found == (uids, mine, mine, mine, len(mine))
+    finally:
+        db.close()
+
+
+@pytest.mark.req("TIMEM isolation")
+def test_a_fact_of_somebody_else_answers_like_one_that_is_not_there(memory, script):
+    fact = remember(memory, "Mia likes tea").added[0]
+    ben = memory.acting_as("Ben", user="ben", roles=("auditor", "admin"))
+    assert (ben.facts.list(), ben.facts.list("mia"), ben.recall("tea", user_id="mia")) == ((), (), ())
+    errors = []
+    for number in (fact.id, "0" * 32):
+        for ask in (ben.facts.get, ben.facts.lineage, ben.facts.restore, ben.facts.preview_forget):
+            with pytest.raises(MemoirError) as refused:
+                ask(number)
+            errors.append(str(refused.value).replace(number, "…"))
+    assert set(errors) == {"[mem][E601] there is no fact '…'"}
+    assert ben.facts.users() == ()
+    assert memory.facts.get(fact.id).content == "Mia likes tea"
+
+
+@pytest.mark.req("TIMEM isolation")
+def test_nobody_writes_facts_of_another_user(memory):
+    ben = memory.acting_as("Ben", user="ben")
+    with pytest.raises(MemoirError, match=r"\[mem\]\[E607\]"):
+        ben.remember(said("Mia likes tea"), user_id="mia")
+    with pytest.raises(MemoirError, match=r"\[mem\]\[E607\]"):
+        memory.acting_as("Ana").remember(said("Mia likes tea"), user_id="mia")
+    assert ben.remember(said("Ben likes tea")).added[0].user_id == "ben"
+
+
+def test_two_users_may_say_the_same(memory):
+    remember(memory, "Tea is fine")
+    assert remember(memory, "Tea is fine", user="ben").added[0].user_id == "ben"
+
+
+@pytest.mark.parametrize("role", ["viewer", "auditor"])
+def test_forgetting_needs_an_admin_and_changing_an_auditor(memory, role):
+    fact = remember(memory, "Mia likes tea").added[0]
+    view = memory.acting_as("Mia", user="mia", roles=(role,))
+    with pytest.raises(MemoirError, match=r"\[mem\]\[E701\]"):
+        view.facts.forget(fact.id, "please")
+    if role == "viewer":
+        with pytest.raises(MemoirError, match=r"\[mem\]\[E701\]"):
+            view.facts.restore(fact.id)

@@ -1,0 +1,141 @@
+"""What was believed, what was true, and what is recalled."""
+
+from __future__ import annotations
+
+from datetime import UTC, datetime, timedelta
+from zoneinfo import ZoneInfo
+
+import pytest
+
+from fact_play import DAY, drawn, judge, remember, said, standing
+from memoir_engine import MemoirError, Memory
+from memoir_engine.text.partial_dates import between
+
+LATER = DAY + timedelta(days=30)
+
+
+def moved(memory: Memory, script) -> None:
+    """Berlin since January, Munich since March the fifth, said in April."""
+    script.on("facts", {"facts": [drawn("Mia lives in Berlin", 1, valid_from="2026-01")]})
+    remember(memory, "Mia lives in Berlin")
+    script.on("facts", {"facts": [drawn("Mia lives in Munich", 1, valid_from="2026-03-05")]})
+    script.always("consolidate", judge(Mia_lives_in_Munich=("update", "Mia lives in Berlin")))
+    remember(memory, "Mia lives in Munich", at=LATER)
+
+
+def at(month: int, day: int) -> datetime:
+    return datetime(2026, month, day, tzinfo=UTC)
+
+
+@pytest.mark.parametrize(
+    ("when", "expected"),
+    [
+        (at(1, 15), ["Mia lives in Berlin"]),
+        (at(3, 4), ["Mia lives in Berlin"]),
+        (at(3, 5), ["Mia lives in Munich"]),
+        (at(1, 1) - timedelta(1), []),
+    ],
+    ids=["January", "the day before", "the day", "before it all"],
+)
+def test_what_was_true_at_a_time_is_listed(memory, script, when, expected):
+    moved(memory, script)
+    assert [one.content for one in memory.facts.list("mia", valid_at=when)] == expected
+
+
+def test_what_was_believed_then_is_listed_as_it_stood(memory, script):
+    moved(memory, script)
+    newest = memory.facts.list("mia")[0]
+    before = newest.recorded_at - timedelta(microseconds=1)
+    assert standing(memory, as_of=before) == {"Mia lives in Berlin": "active"}
+    assert standing(memory, as_of=memory.audit.head().seq) == {"Mia lives in Berlin": "outdated", "Mia lives in Munich": "active"}
+    assert memory.facts.list("mia", as_of=before, valid_at=at(3, 10))[0].content == "Mia lives in Berlin"
+    assert memory.facts.counts("mia", as_of=before) == {("preference", "active"): 1}
+
+
+def test_a_fact_says_since_when_it_holds_as_precisely_as_it_was_said(memory, script):
+    moved(memory, script)
+    berlin = memory.facts.list("mia", status="outdated")[0]
+    assert (berlin.valid_from, berlin.valid_from_precision) == (at(1, 1), "month")
+    assert (berlin.valid_to, berlin.valid_to_precision) == (at(3, 5), "instant")
+
+
+def test_dates_are_understood_in_the_zone_of_the_user(opened, script):
+    memory = opened(time_zone="Asia/Tokyo")
+    script.on("facts", {"facts": [drawn("Mia flew home", 1, valid_from="2026-03-02", valid_to="2026-03-02")]})
+    (fact,) = remember(memory, "Mia flew home").added
+    assert fact.valid_from == datetime(2026, 3, 1, 15, tzinfo=UTC)
+    assert fact.valid_to == datetime(2026, 3, 2, 15, tzinfo=UTC)
+
+
+@pytest.mark.parametrize(
+    ("written", "after", "precision"),
+    [
+        ("2023", datetime(2024, 1, 1, tzinfo=UTC), "year"),
+        ("2023-12", datetime(2024, 1, 1, tzinfo=UTC), "month"),
+        ("2024-02-29", datetime(2024, 3, 1, tzinfo=UTC), "day"),
+        ("2024-02-29T10:30", datetime(2024, 2, 29, 10, 31, tzinfo=UTC), "instant"),
+    ],
+)
+def test_a_date_is_the_time_between_its_first_and_its_last_moment(written, after, precision):
+    found = between(written, UTC)
+    assert found is not None
+    assert (found.after, found.precision) == (after, precision)
+
+
+@pytest.mark.parametrize("written", ["", None, "2023-02-30", "9999", "last week", "2023-1"])
+def test_what_is_in_no_calendar_is_no_date(written):
+    assert between(written, ZoneInfo("Europe/Berlin")) is None
+
+
+@pytest.mark.req("TIMEM forgetting")
+def test_recall_gives_both_marked_and_the_active_one_first(memory, script):
+    moved(memory, script)
+    found = memory.recall("does Mia live in Berlin", user_id="mia")
+    assert [(one.content, one.status) for one in found] == [
+        ("Mia lives in Munich", "active"),
+        ("Mia lives in Berlin", "outdated"),
+    ]
+    assert found[1].similarity > found[0].similarity
+    assert [one.status for one in memory.recall("Berlin", user_id="mia", include_outdated=False)] == ["active"]
+
+
+def test_recall_looks_back(memory, script):
+    moved(memory, script)
+    before = memory.facts.list("mia")[0].recorded_at - timedelta(microseconds=1)
+    assert [one.status for one in memory.recall("Mia lives", user_id="mia", as_of=before)] == ["active"]
+    assert [one.content for one in memory.recall("Mia lives", user_id="mia", valid_at=at(2, 1))] == ["Mia lives in Berlin"]
+    assert len(memory.recall("Mia lives", user_id="mia", limit=1)) == 1
+
+
+def test_old_outdated_facts_weigh_less_where_that_is_set(opened, script):
+    memory = opened(fact_half_life_days=1e-9)
+    moved(memory, script)
+    outdated = memory.recall("Mia lives in Berlin", user_id="mia")[1]
+    assert outdated.score == 0.0
+    assert outdated.similarity > 0.5
+
+
+@pytest.mark.parametrize("how", [{"valid_at": datetime(2026, 1, 1)}, {"valid_at": "soon"}, {"limit": 0}, {"status": "gone"}])
+def test_what_cannot_be_asked_is_refused_by_its_name(memory, how):
+    with pytest.raises(MemoirError, match=next(iter(how))):
+        memory.facts.list("mia", **how)
+
+
+def test_an_empty_question_is_refused(memory):
+    with pytest.raises(MemoirError, match=r"\[mem\]\[E301\]"):
+        memory.recall(" ")
+
+
+def test_pages_of_facts_follow_one_another(memory):
+    remember(memory, "Mia likes tea. Mia plays chess. Mia owns a boat")
+    first = memory.facts.list("mia", limit=2)
+    assert [one.content for one in first] == ["Mia owns a boat", "Mia plays chess"]
+    assert [one.content for one in memory.facts.list("mia", limit=2, before=first[-1].id)] == ["Mia likes tea"]
+
+
+def test_counts_and_users_are_told(memory, script):
+    remember(memory, "Mia likes tea")
+    remember(memory, "Ben likes tea", user="ben")
+    assert memory.facts.users() == (("ben", 1), ("mia", 1))
+    assert memory.facts.counts("mia") == {("preference", "active"): 1}
+    assert said("x")[0]["role"] == "user"
