@@ -32,7 +32,7 @@ def overview(engine: Engine, actor: Actor) -> Overview:
         questions=counts.questions,
         tokens=counts.tokens,
         cost=counts.cost,
-        last_actions=engine.db.read(lambda tx: chain.actions(tx, limit=LAST_ACTIONS, but=("close",))),
+        last_actions=engine.db.read(lambda tx: chain.actions(tx, limit=LAST_ACTIONS, but=("close", "converse"))),
         interrupted=engine.db.read(lambda tx: runs.recent(tx, limit=20, status=("interrupted",))),
     )
 

@@ -17,7 +17,7 @@ from ui import wording_activity as said
 
 NAMES = ("who", "what", "kind", "src", "cat", "run", "from", "to", "text", "all")
 MOST = 500  # options of one field
-ENDS = ("close",)  # what a run leaves when it ends
+ENDS = ("close", "converse")  # what a run leaves when it ends, and each turn of a conversation
 
 
 def wanted() -> dict[str, Any]:

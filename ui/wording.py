@@ -31,6 +31,7 @@ METRIC_HELP = {
     "Cost": "What the providers charge by their price lists; unknown where a model has no known price. Offline is free.",
     "Latency": "Waiting for the model and reading chunks, added up. "
     "The clock on the wall shows less where calls overlap, more where the engine itself was at work in between.",
+    "Passages": "Pieces of 512 characters into which the text is cut for the search; each is found by its words and its vector.",
     "Offered": "Categories the model could choose from, over all levels.",
     "Selected": "Categories that were followed, over all levels.",
     "Dropped": "Paths that were open but not followed to the answer.",
@@ -74,6 +75,10 @@ VERBS = {
     "ingest": "filed",
     "ingest_text": "filed a text",
     "ingest_file": "filed a file",
+    "add_knowledge": "added knowledge",
+    "create_summary": "had a summary written",
+    "embed": "had passages embedded",
+    "reindex": "made the indexes anew",
     "query": "asked a question",
     "refile": "moved a chunk",
     "approve": "approved a filing",
@@ -95,6 +100,10 @@ VERBS = {
     "retire": "retired a category",
     "sign_off": "signed off",
     "close": "ended a run",
+    "converse": "said something",
+    "open_session": "opened a conversation",
+    "limit_session": "limited a conversation",
+    "clear_session": "cleared a conversation",
 }
 
 # --- tree ----------------------------------------------------------------------------------------------------------
