@@ -29,6 +29,7 @@ if TYPE_CHECKING:
     from memoir_engine.store.types import Tx
 
 W01 = "[mem][W01] dense index unavailable, fallback to bm25"
+OFF = "off"  # of the setting vector_store
 
 _log = logging.getLogger(__name__)
 
@@ -102,7 +103,7 @@ class AsyncSearches:
 
 
 async def _searched(engine: Engine, actor: Actor, asked: Asked, sieve: Sieve) -> list[SearchResult]:
-    if engine.embedder.lexical:
+    if engine.embedder.lexical or engine.resolved.config.vector_store == OFF:  # nobody is asked anything
         run = Run(new_id(engine.clock.now()), "search", actor, engine.clock, Silent())
         return await _search(engine, actor, asked, sieve, run)
     outcome = await engine.runner.perform(_verb(engine, actor, asked, sieve), actor)
@@ -141,6 +142,10 @@ async def _vectored(engine: Engine, owner: str, query: str, run: Run) -> tuple[V
     """The query's vector, once the passages have theirs; or why there is none."""
     from memoir_engine.store.owners import WORKSPACE
 
+    if engine.resolved.config.vector_store == OFF:
+        return None, Health(
+            False, "vectors are switched off (vector_store='off')", "Set vector_store to 'auto' to rank by them too."
+        )
     try:
         for each in dict.fromkeys((WORKSPACE, owner)):
             await engine.vectoring.catch_up(each, run)
