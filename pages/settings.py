@@ -10,7 +10,7 @@ from typing import Any
 import streamlit as st
 
 from memoir_engine import Memory, ModelCheck, SettingView
-from ui import figures, frame, memory_file, problems, who
+from ui import figures, frame, memory_file, problems, search_card, who
 from ui import wording_settings as said
 from ui.escape import md_escape
 
@@ -135,6 +135,7 @@ with problems.shown():
     left, right = st.columns(2, gap="small")
     with left:
         model(memory)
+        search_card.show(memory)
         places(settings)
     with right:
         audit(memory)

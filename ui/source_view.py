@@ -8,7 +8,7 @@ from contextlib import suppress
 import streamlit as st
 
 from memoir_engine import Chunk, MemoirError, Memory, Source
-from ui import erase_panel, figures, frame, helper_view, jobs, review_link, sign_panel, state
+from ui import erase_panel, figures, frame, helper_view, jobs, knowledge_view, review_link, sign_panel, state
 from ui import wording_sources as said
 from ui.components import place, reader
 from ui.escape import md_escape
@@ -39,38 +39,40 @@ def table(memory: Memory) -> None:
         frame.first_buttons(memory)
         return
     shown = sources if earlier else tuple(source for source in sources if source.status in LIVE)
-    _paged(shown, hidden=0 if earlier else len(hidden))
+    _paged(memory, shown, hidden=0 if earlier else len(hidden))
     if len(found) > limit and st.button(said.MORE_SOURCES, key="src-more", icon=":material/expand_more:"):
         st.session_state["src-pages"] = limit // MOST + 1
         st.rerun()
 
 
-def _paged(sources: tuple[Source, ...], *, hidden: int) -> None:
+def _paged(memory: Memory, sources: tuple[Source, ...], *, hidden: int) -> None:
     versions = "versions are" if hidden != 1 else "version is"
     left_out = said.EARLIER_HIDDEN.format(count=hidden, versions=versions) if hidden else ""
     st.caption(f"{said.OPEN_SOURCE} {left_out}")
     pages = max(1, -(-len(sources) // ROWS))
     page = min(pages, int(st.session_state.get(PAGE_KEY, 1)))
-    _rows(sources[(page - 1) * ROWS : page * ROWS])
+    here = sources[(page - 1) * ROWS : page * ROWS]
+    _rows(here, memory.sources.passages(source.id for source in here))
     if pages > 1:
         st.pagination(pages, key=PAGE_KEY, bind="query-params", persist_state="session")
 
 
-def _rows(sources: tuple[Source, ...]) -> None:
+def _rows(sources: tuple[Source, ...], passages: dict[int, int]) -> None:
     import pandas as pd
 
     columns = {
         "Name": st.column_config.TextColumn(width=240),
         "Version": st.column_config.TextColumn(width=60),
-        "Status": st.column_config.TextColumn(width=80),
+        "Status": st.column_config.TextColumn(width=90),
         "Added": st.column_config.DatetimeColumn(format="YYYY-MM-DD HH:mm", width=130),
         "Kind": st.column_config.TextColumn(width=60),
         "Chunks": st.column_config.NumberColumn(format="localized", width=70),
+        "Passages": st.column_config.NumberColumn(format="localized", width=70, help=said.SEARCHED_HELP),
         "Tokens": st.column_config.NumberColumn(format="localized", width=70),
         "By": st.column_config.TextColumn(width=80),
     }
     st.dataframe(
-        pd.DataFrame([_row(source) for source in sources]),
+        pd.DataFrame([_row(source, passages.get(source.id, 0)) for source in sources]),
         hide_index=True,
         key="src-table",
         on_select=lambda: _open("src-table", sources),
@@ -80,7 +82,7 @@ def _rows(sources: tuple[Source, ...]) -> None:
     )
 
 
-def _row(source: Source) -> dict[str, object]:
+def _row(source: Source, passages: int) -> dict[str, object]:
     return {
         "Name": source.name,
         "Title": source.title or "",
@@ -88,6 +90,7 @@ def _row(source: Source) -> dict[str, object]:
         "Status": said.SOURCE_STATUS.get(source.status, source.status),
         "Kind": source.kind,
         "Chunks": source.chunks,
+        "Passages": passages,
         "Tokens": source.tokens,
         "Added": source.created_at.astimezone(figures.zone()).replace(tzinfo=None),
         "By": source.added_by or source.owner or "",
@@ -117,11 +120,12 @@ def detail(memory: Memory, source_id: int) -> None:
         return
     erase_panel.panel(memory, source)
     _not_in_force(source, versions)
+    knowledge_view.note(memory, source)
     _warnings(memory, source)
     left, right = st.columns([4, 8], gap="medium")
     with left:
-        numbers = _numbers(source)
-        frame.metrics(numbers, columns=3 if len(numbers) == 3 else 2, width=96)
+        numbers = _numbers(source, memory.sources.passages([source.id]).get(source.id, 0))
+        frame.metrics(numbers, columns=2 if len(numbers) == 4 else 3, width=96)
         helper_view.card(memory, source)
         _facts(source)
         sign_panel.show(memory, source_id=source.id)
@@ -145,7 +149,7 @@ def _erased(memory: Memory, source: Source, versions: tuple[Source, ...]) -> Non
     """Its numbers, and what stands in its place."""
     left, right = st.columns([4, 8], gap="medium")
     with left:
-        frame.metrics(_numbers(source), columns=3, width=96)
+        frame.metrics(_numbers(source, 0), columns=3, width=96)
         if len(versions) > 1:
             _versions(source, versions)
     with right:
@@ -160,12 +164,9 @@ def _warnings(memory: Memory, source: Source) -> None:
             st.markdown(f":orange[:material/warning: {md_escape(str(warning))}]")
 
 
-def _numbers(source: Source) -> dict[str, str]:
-    numbers = {
-        "Chunks": figures.count(source.chunks),
-        "Tokens": figures.count(source.tokens),
-        "Characters": figures.count(source.chars),
-    }
+def _numbers(source: Source, passages: int) -> dict[str, str]:
+    numbers = {"Chunks": figures.count(source.chunks)} | ({"Passages": figures.count(passages)} if passages else {})
+    numbers |= {"Tokens": figures.count(source.tokens), "Characters": figures.count(source.chars)}
     return numbers | ({"Pages": figures.count(len(source.pages))} if source.pages else {})
 
 
@@ -221,6 +222,8 @@ def _facts(source: Source) -> None:
 
 
 def _text(memory: Memory, source: Source) -> None:
+    if knowledge_view.whole(memory, source):
+        return
     chunks = memory.sources.chunks(source.id)
     with st.container(horizontal=True, vertical_alignment="center"):
         st.markdown(f"**{said.CHUNKS_TITLE}**", width="content", help=said.CHUNKS_ABOUT)

@@ -31,3 +31,21 @@ EXPECTED_HELP = (
 EXPECTED_FORM = "64 hex digits"
 NOT_A_HEAD = "That is not a head: a head is 64 hex digits. Nothing was checked."
 PLACE_TITLE = "Where it is kept"
+SEARCH_TITLE = "Search"
+LEXICAL_ABOUT = (
+    "Passages are found by their words and by pieces of words. No model reads them: what is said in other words is not found. "
+    "Name an embedder with MEMOIR_EMBEDDER to search by meaning, too."
+)
+SEMANTIC_ABOUT = "Passages are found by their words and by their meaning, as this embedder sees it."
+REINDEX = "Make the indexes anew"
+REINDEX_HELP = (
+    "Only where something looks wrong: the indexes keep themselves. Texts are not touched, and vectors that are there are kept. "
+    "You can go on working meanwhile."
+)
+REINDEX_STEPS = {
+    "passages": "Cutting passages",
+    "words": "Words of {total} passages",
+    "vectors": "Vectors: {done} of {total} passages",
+}
+REINDEXED = "{passages}, {vectors} with a vector, made anew in {took}."
+REINDEX_FAILED = "The indexes were not made anew. The search goes on with what there is."

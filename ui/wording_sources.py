@@ -124,9 +124,21 @@ NO_SOURCES = "No sources yet"
 NO_SOURCES_TEXT = "Add a file or a text above, or load the sample memory to look around first."
 SOURCES_SOON = "A source appears here as soon as it is stored."
 OPEN_SOURCE = "Select a row to open a source."
-SOURCE_STATUS = {"filed": "in force", "stored": "in force", "replaced": "replaced", "withdrawn": "withdrawn", "erased": "erased"}
+SOURCE_STATUS = {
+    "filed": "in force",
+    "stored": "searched only",
+    "replaced": "replaced",
+    "withdrawn": "withdrawn",
+    "erased": "erased",
+}
 REPLACED_NOTE = "A newer version of this source is in force; questions no longer read this one."
 WITHDRAWN_NOTE = "This source was withdrawn; questions no longer read it."
+SEARCHED_HELP = "Into so many passages of 512 characters it is cut for the search; each is found by its words and its vector."
+KNOWN_AS = "Known as **{doc_id}**. It can be searched; questions to the tree read it once it is filed."
+FILE_KNOWLEDGE = "File it in the tree"
+FILE_KNOWLEDGE_HELP = "It becomes the next version of this source, with chunks in the category tree, and stays known by its name."
+BEING_FILED = "It is being filed: watch it on the Sources page."
+NOT_FILED = "This text is not filed in the tree, so it has no chunks. Here it is whole."
 OPEN_NEWEST = "Open the version in force"
 CHUNKS_TITLE = "Chunks of this source"
 CHUNKS_ABOUT = "The whole text, cut where the chunks begin. Click a path to see the chunk in the tree, and why it is there."

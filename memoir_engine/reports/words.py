@@ -16,6 +16,7 @@ from memoir_engine.results import Change, Path, Tally
 
 VERBS: dict[str, str] = {
     "ingest": "Ingested",
+    "add_knowledge": "Added knowledge",
     "withdraw": "Withdrew a source",
     "erase": "Erased a source",
     "set_helper": "Wrote a contextual helper",

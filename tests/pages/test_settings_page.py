@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import pytest
 
-from app_pages import opened, words
+from app_pages import ended, opened, words
 from memoir_engine import Memory
+from ui import engine
 
 
 def test_each_setting_says_where_it_came_from(memory: Memory):
@@ -93,3 +94,20 @@ def test_what_decides_over_helpers_and_budgets_is_shown_with_its_origin(memory: 
     assert tuple(table.loc["max_cost", ["Value", "From"]]) == ("0.5", "environment")
     assert tuple(table.loc["prompt_limiting_strategy", ["Value", "From"]]) == ("PRUNE", "default")
     assert {"width_scope", "max_token_budget", "category_limits"} <= set(table.index)
+
+
+def test_the_indexes_are_made_anew_and_it_is_said_what_came_of_it(filled: Memory):
+    page = opened("settings")
+    assert "No model reads them" in words(page)
+    page.button(key="reindex").click().run()
+    (run,) = filled.jobs.list(verbs=("reindex",))
+    assert ended(filled, run.id).status == "done"
+    passages = sum(filled.sources.passages(source.id for source in filled.sources.list()).values())
+    assert f"{passages} passages, {passages} with a vector, made anew in" in words(page.run())
+
+
+def test_only_an_admin_is_offered_to_make_the_indexes_anew(filled: Memory, monkeypatch: pytest.MonkeyPatch):
+    monkeypatch.delenv("MEMOIR_REVIEWER")
+    engine.close()
+    page = opened("settings")
+    assert "reindex" not in {button.key for button in page.button}

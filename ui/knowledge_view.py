@@ -1,0 +1,43 @@
+"""A text that is known by a name and searched, but not filed: said so, shown whole, and filed where somebody wants it.
+
+Invariant: the text of others stands in the reader, which draws characters only.
+"""
+
+from __future__ import annotations
+
+import streamlit as st
+
+from memoir_engine import Memory, Source
+from ui import problems, state
+from ui import wording_sources as said
+from ui.components import reader
+from ui.escape import md_escape
+
+UNFILED = "stored"
+SHOWN = 200_000  # characters in the browser
+
+
+def note(memory: Memory, source: Source) -> None:
+    """What it is known as, and the way into the tree."""
+    if source.status != UNFILED:
+        return
+    with st.container(border=True, horizontal=True, vertical_alignment="center", key="knowledge"):
+        known = said.KNOWN_AS.format(doc_id=md_escape(source.doc_id or source.name))
+        st.markdown(f":blue[:material/menu_book:] {known}", width="stretch")
+        if st.button(said.FILE_KNOWLEDGE, icon=":material/account_tree:", key="file-knowledge", help=said.FILE_KNOWLEDGE_HELP):
+            with problems.noted():
+                memory.start("ingest_text", text=memory.sources.text(source.id), name=source.name)
+                state.show(src=None)
+                st.toast(said.BEING_FILED, icon=":material/account_tree:")
+                st.rerun()
+
+
+def whole(memory: Memory, source: Source) -> bool:
+    """Its text, where there are no chunks to show; whether it was."""
+    if source.chunks:
+        return False
+    st.caption(said.NOT_FILED)
+    text = memory.sources.text(source.id)
+    shown = text if len(text) <= SHOWN else f"{text[:SHOWN]} …"
+    reader.show((reader.Block(shown),), key=f"src-whole-{source.id}", height=640 if len(shown) > 2_000 else 0)
+    return True

@@ -1,0 +1,76 @@
+"""What is searched, by which embedder, and making it anew: with its progress, on the Settings page.
+
+Invariant: while nothing is made anew nothing polls; how the last one ended is said until it is made anew again.
+"""
+
+from __future__ import annotations
+
+import streamlit as st
+
+from memoir_engine import Memory, RunView
+from ui import figures, filing, problems, who
+from ui import wording_settings as said
+from ui.escape import md_escape
+
+VERB = "reindex"
+EVERY_S = 0.5
+STEPS = ("passages", "words", "vectors")
+
+
+def show(memory: Memory) -> None:
+    here = memory.searchable()
+    with st.container(border=True, key="search-card"):
+        with st.container(horizontal=True, vertical_alignment="center"):
+            st.markdown(f"**{said.SEARCH_TITLE}**", width="content")
+            st.badge(md_escape(here.embedder), color="orange" if here.lexical else "green")
+            st.badge(figures.plural(here.passages, "passage", "passages"), color="gray")
+        st.caption(said.LEXICAL_ABOUT if here.lexical else said.SEMANTIC_ABOUT)
+        if who.may(memory, key=VERB, role="admin"):
+            _anew(memory)
+
+
+def _anew(memory: Memory) -> None:
+    run = _last(memory)
+    at_work = run is not None and run.status in filing.ACTIVE
+    if st.button(said.REINDEX, icon=":material/refresh:", key="reindex", help=said.REINDEX_HELP, disabled=at_work):
+        with problems.noted():
+            memory.start(VERB)
+            st.rerun()
+    if run is not None and at_work:
+        _follow(memory, run.id)
+    elif run is not None:
+        _ended(run)
+
+
+def _last(memory: Memory) -> RunView | None:
+    return next(iter(memory.jobs.list(limit=1, verbs=(VERB,))), None)
+
+
+def _follow(memory: Memory, run_id: str) -> None:
+    @st.fragment(run_every=EVERY_S, key="reindex-progress")
+    def look() -> None:
+        if memory.jobs.get(run_id).status not in filing.ACTIVE:
+            st.rerun()
+        step, done, total = _told(memory, run_id)
+        part = (STEPS.index(step) + (done / total if total else 0.0)) / len(STEPS)
+        st.progress(min(part, 1.0), text=said.REINDEX_STEPS[step].format(done=figures.count(done), total=figures.count(total)))
+
+    look()
+
+
+def _told(memory: Memory, run_id: str) -> tuple[str, int, int]:
+    """The last step it told of."""
+    told = [event.body for event in memory.runs.events(run_id) if event.kind == "Reindexing"]
+    last = told[-1] if told else {"step": STEPS[0], "done": 0, "total": 0}
+    return last["step"], last["done"], last["total"]
+
+
+def _ended(run: RunView) -> None:
+    if run.status == "done":
+        kept, took = figures.count(run.result.get("vectors", 0)), figures.duration(run.result.get("latency_ms", 0.0))
+        passages = figures.plural(run.result.get("passages", 0), "passage", "passages")
+        when = figures.ago(run.ended_at or run.started_at)
+        line = said.REINDEXED.format(passages=passages, vectors=kept, took=took)
+        st.markdown(f":green[:material/check_circle:] {line} :small[:gray[{when}]]")
+    else:
+        problems.tell(run.error or said.REINDEX_FAILED, run.remedy)
