@@ -1,4 +1,4 @@
-"""A small memory to begin with: papers of a fictitious association in a mill by a lake, and two conversations.
+"""A small memory to begin with: papers of a fictitious association in a mill by a lake, and conversations.
 
 All of it is invented. The documents are of several kinds and lengths; among them is a passage that fits two branches,
 a question that needs two of them, and one whose answer stands where nobody would file it.

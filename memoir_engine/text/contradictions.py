@@ -53,13 +53,21 @@ _OVER = re.compile(r"\b(?:over|than|to|instead of)\b", re.IGNORECASE)
 _ROLE = re.compile(r"\bas (?:an? |the )?((?:[\w-]+ ?){1,4}?)(?= (?:at|for|in|with|on)\b|[,.]|$)", re.IGNORECASE)
 _PLACE_OF_WORK = re.compile(r"\b(?:at|for|with) (?:the )?((?:[\w'’.-]+ ?){1,5}?)(?= (?:as|in|on|since)\b|,|$)", re.IGNORECASE)
 _HOME = re.compile(
-    r"\b(?:lives?|resides?|living|moved(?: house)?|relocated|settled|home is|based)\s(?:now\s|down\s)?(?:in|at|on|to)\s(.+?)"
+    r"\b(?:lives?|resides?|living|moved(?: house)?|relocated|settled|home is|based)\s(?:now\s|down\s)?(?:in|at|on"
+    r"|to)\s(?!(?:\d|january|february|march|april|may|june|july|august|september|october|november|december|spring|summer"
+    r"|autumn|winter)\b)(.+?)"
     r"(?=\swith\b|\sand\b|\snow\b|[,.;]|$)",
+    re.IGNORECASE,
+)
+_THEN_THEY = re.compile(  # "Since June they run a studio": of the person, after all
+    r"(?:for|since|after|before|during|until|this|next|last|every|with|as|now|currently|lately|then|once)\b"
+    r"[^,;]{0,60}?,?\s(?:they|their)\b",
     re.IGNORECASE,
 )
 _PROPER = re.compile(r"(?<!^)\b[A-Z][\w’'-]+")
 _COLLECTED = re.compile(
-    r"\b(?:(?:has|have|had)$|likes?|loves?|loved|enjoys?|hates?|dislikes?|plays?|played|performs?|visits?|visited|went|goes|speaks?|knows?"
+    r"\b(?:(?:has|have|had)$|likes?|loves?|loved|enjoys?|hates?|dislikes?|plays?|played|performs?|visits?|visited|went|goes"
+    r"|speaks?|knows?"
     r"|has|have|had"
     r"|owns?|wants?|plans?|planning|bought|met|saw|watched|reads?|made|attended|learn\w*|stud(?:y|ies|ied)|allergic|afraid"
     r"|interested"
@@ -180,7 +188,7 @@ def _own_value(prefix: list[str], suffix: list[str], counted: bool) -> Compariso
     """Of somebody who is not named: numbers, times and days change; so does what one prefers of one thing."""
     if counted and prefix:
         return Comparison(
-            "update", not _COLLECTED.search(" ".join(prefix)) or bool(suffix), "the same statement with another number"
+            "update", not _COLLECTED.search(" ".join(prefix)) or bool(suffix), "the same statement with another number or day"
         )
     if prefix and prefix[0].startswith("prefer") and suffix:
         return Comparison("update", True, "another one is preferred now")
@@ -241,6 +249,8 @@ def _of_another(old: str, new: str) -> bool:
 def _names(text: str) -> bool:
     """Whether it begins with whom or what it is about; a statement of a person about themselves begins with its verb."""
     words = _words(text)[:2]
+    if _THEN_THEY.match(text):
+        return False
     return bool(words) and (not is_verb(words[0]) or (len(words) > 1 and bool(_VERB.match(words[1]) or words[1] == "of")))
 
 

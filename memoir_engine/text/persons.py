@@ -18,6 +18,7 @@ _FILLER = re.compile(
     r"|of course)\b(?:\s*[,:;.!–—-]+\s*|\s+))+",
     re.IGNORECASE,
 )
+_ANNOUNCED = re.compile(r"[^.:;!?\n]{1,60}:\s+(?=(?:I|[Ww]e|[Mm]y|[Oo]ur)\b)")  # "News from the clinic: I …"
 _ADVERBS = (
     "also|always|never|really|just|still|usually|often|sometimes|already|now|recently|finally|actually|only|mostly|currently"
     "|generally|rarely|normally|absolutely|totally|definitely|kinda|even|first|simply|truly|especially|probably|once|then"
@@ -65,7 +66,9 @@ _PARTICIPLE = re.compile(r"(?:ed|en|own|one|ade|ent|old|aught|ought|ost|een|on)$
 def opening(text: str) -> int:
     """How many characters of it are said before it begins to tell: "Oh well, ", "By the way: "."""
     found = _FILLER.match(text)
-    return found.end() if found and found.end() < len(text) else 0
+    start = found.end() if found and found.end() < len(text) else 0
+    announced = _ANNOUNCED.match(text, start)
+    return announced.end() if announced else start
 
 
 def about_them(text: str) -> str:

@@ -16,7 +16,7 @@ def test_the_documents_are_of_several_kinds_in_a_fixed_order():
 def test_the_conversations_have_speakers_and_aware_rising_times():
     talks = [json.loads(sample.data) for sample in conversations()]
     times = [[datetime.fromisoformat(message["ts"]) for message in talk["messages"]] for talk in talks]
-    assert len(talks) == 2
+    assert len(talks) == 3
     assert all(moments == sorted(moments) and moments[0].tzinfo for moments in times)
     assert {message["role"] for talk in talks for message in talk["messages"]} == {"user", "assistant"}
 
