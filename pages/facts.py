@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from functools import partial
 
 import streamlit as st
@@ -30,35 +31,31 @@ def take_along(facts: tuple[FactView, ...]) -> None:
             )
 
 
-def asked_for(memory: Memory) -> fact_asked.Asked:
-    """The fields, in one row where there is room for it."""
-    person, states, moment = st.columns([3, 3, 5], gap="medium")
-    with person:
+def asked_for(memory: Memory) -> tuple[fact_asked.Asked, tuple[FactView, ...]]:
+    """The fields, and all facts of the user that was chosen."""
+    fields = st.grid(4, gap="medium", min_column_width=190)
+    with fields:
         user = fact_asked.user(memory)
-    with states:
         statuses = fact_asked.states()
-    with moment:
-        when = fact_asked.moment(memory, user)
-    words, kind = st.columns([8, 3], gap="medium")
-    counted: dict[str, int] = {}
-    for (name, _), number in memory.facts.counts(user, as_of=when).items():
-        counted[name] = counted.get(name, 0) + number
-    with words:
+    known = memory.facts.list(user, limit=fact_asked.MOST)
+    with fields.cell(column_span=2):
+        when, held = fact_asked.moment(known)
+    counted = Counter(fact.type for fact in known)
+    with fields.cell(column_span=3):
         typed = fact_asked.words()
-    with kind:
+    with fields.cell():
         chosen = fact_asked.kind(counted)
-    return fact_asked.Asked(user, statuses, chosen, typed, when)
+    return fact_asked.Asked(user, statuses, chosen, typed, when, held), known
 
 
 memory = seen_by(who.memory())
 with problems.shown():
-    known = memory.facts.users()
     with frame.head("facts", said.TITLE):
         st.space("stretch")
         fact_remember.button(memory)
         beside = st.container(width="content")
     fact_remember.progress(memory)
-    if not any(number for _, number in known):
+    if not any(number for _, number in memory.facts.users()):
         frame.empty(said.EMPTY, said.EMPTY_TEXT, ":material/timeline:")
         with st.container(horizontal=True, horizontal_alignment="center"):
             if "admin" in memory.actor.roles:
@@ -66,20 +63,22 @@ with problems.shown():
             else:
                 who.may(memory, key="facts", role="admin")
         st.stop()
-    asked = asked_for(memory)
+    asked, known = asked_for(memory)
     facts = fact_asked.found(memory, asked)
     proposals = memory.facts.proposals(asked.user) if asked.user is not None else ()
     with beside:
         take_along(facts)
-    fact_view.metrics(memory, asked, len(proposals))
+    fact_view.metrics(memory, known, asked, len(proposals))
+    if asked.held is not None:
+        st.caption(f":material/event: {md_escape(said.HELD.format(when=asked.held.date().isoformat()))}")
     if asked.moment is None:
         fact_decide.show(memory, proposals)
     else:
         st.caption(f":material/history: {md_escape(said.THEN.format(when=figures.stamp(asked.moment)))}")
-    left, right = st.columns([8, 4], gap="medium")
-    with left:
+    body = st.grid(3, gap="medium", min_column_width=270)
+    with body.cell(column_span=2):
         fact_view.show(memory, facts, asked, proposals)
-    with right:
+    with body.cell():
         chosen = state.asked("fact")
         if chosen is None:
             st.caption(said.CHOOSE)

@@ -5,13 +5,14 @@ Invariant: a value of the address that cannot be is no value; the moment is one 
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
-from datetime import datetime, timedelta
+from datetime import datetime, time, timedelta
 
 import streamlit as st
 
 from memoir_engine import FactView, Memory
-from ui import figures, state
+from ui import fact_lanes, figures, state
 from ui import wording_facts as said
 
 MOST = 1000  # facts of one user on the page
@@ -21,13 +22,14 @@ MOMENTS = 200
 
 @dataclass(frozen=True)
 class Asked:
-    """user: None is the workspace. moment: None is now."""
+    """user: None is the workspace. moment: as of when it was known; held: when it was true; None is now."""
 
     user: str | None
     statuses: tuple[str, ...]
     type: str | None
     words: str
     moment: datetime | None
+    held: datetime | None
 
 
 def user(memory: Memory) -> str | None:
@@ -86,27 +88,47 @@ def words() -> str:
     return typed.strip()
 
 
-def moment(memory: Memory, whose: str | None) -> datetime | None:
-    """When something was learned or became outdated, and now; nothing to slide where there was but one such moment."""
-    known = memory.facts.list(whose, limit=MOST)
-    at = sorted({when.replace(microsecond=0) for fact in known for when in (fact.recorded_at, fact.retired_at) if when})[
-        -MOMENTS:
-    ]
-    labels = [figures.stamp(when) for when in at[:-1]] + [said.NOW]
-    if len(labels) < 2:
-        return None
-    wanted = state.asked("at")
-    value = wanted if wanted in labels else said.NOW
-    chosen = st.select_slider(said.AS_OF, labels, value=value, help=said.AS_OF_HELP, key="facts-at")
-    state.show(at=chosen if chosen != said.NOW else None)
-    return None if chosen == said.NOW else at[labels.index(chosen)] + timedelta(seconds=1)
+def moment(known: Sequence[FactView]) -> tuple[datetime | None, datetime | None]:
+    """(as of when it was known, when it was true): at most one of them. known: all of the user's facts."""
+    learned = _learned(known)
+    ways = [said.KNOWN_THEN, said.TRUE_THEN] if learned else [said.TRUE_THEN]
+    with st.container(horizontal=True, vertical_alignment="bottom", key="facts-when"):
+        wanted = said.TRUE_THEN if state.asked("true") else ways[0]
+        way = st.segmented_control(
+            said.AS_OF, ways, default=wanted, required=True, help=said.AS_OF_HELP, key="facts-way", width="content"
+        )
+        days = learned if way == said.KNOWN_THEN else _begun(known)
+        name, other = ("at", "true") if way == said.KNOWN_THEN else ("true", "at")
+        labels = [*days, said.NOW]
+        value = state.asked(name) if state.asked(name) in labels else said.NOW
+        with st.container(width="stretch"):
+            chosen = said.NOW
+            if days:
+                chosen = st.select_slider(way, labels, value=value, key=f"facts-{name}", label_visibility="collapsed")
+    state.show(**{name: chosen if chosen != said.NOW else None, other: None})
+    then = days.get(chosen)
+    return (then, None) if way == said.KNOWN_THEN else (None, then)
+
+
+def _learned(known: Sequence[FactView]) -> dict[str, datetime]:
+    """When something was learned or became outdated, but for the last time, which is now."""
+    at = sorted({when.replace(microsecond=0) for fact in known for when in (fact.recorded_at, fact.retired_at) if when})
+    return {figures.stamp(when): when + timedelta(seconds=1) for when in at[-MOMENTS:-1]}
+
+
+def _begun(known: Sequence[FactView]) -> dict[str, datetime]:
+    """The days on which something began to hold, each at its end."""
+    now = datetime.now(figures.zone())
+    begun = sorted({fact_lanes.begins(fact).astimezone(now.tzinfo).date() for fact in known})
+    ends = {day.isoformat(): datetime.combine(day, time.max, now.tzinfo) for day in begun[-MOMENTS:]}
+    return {label: end for label, end in ends.items() if end < now}
 
 
 def found(memory: Memory, asked: Asked) -> tuple[FactView, ...]:
     """Those that the filters let through; a search has them in its own order."""
     if asked.words:
-        hits = memory.recall(asked.words, user_id=asked.user, limit=NEAREST, as_of=asked.moment)
+        hits = memory.recall(asked.words, user_id=asked.user, limit=NEAREST, as_of=asked.moment, valid_at=asked.held)
         facts = tuple(hit.fact for hit in hits if hit.score > 0)
     else:
-        facts = memory.facts.list(asked.user, as_of=asked.moment, limit=MOST)
+        facts = memory.facts.list(asked.user, as_of=asked.moment, valid_at=asked.held, limit=MOST)
     return tuple(fact for fact in facts if fact.status in asked.statuses and asked.type in (None, fact.type))

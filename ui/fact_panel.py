@@ -40,9 +40,8 @@ def show(memory: Memory, fact_id: str, *, past: bool) -> None:
 def _link(fact: FactView, at: int, *, chosen: bool) -> None:
     text = md_escape(figures.one_line(fact.content, 240))
     words = f"~~{text}~~" if fact.status == "outdated" else f"**{text}**"
-    color = "green" if fact.status == "active" else "gray"
-    mark = " :primary[:material/arrow_left:]" if chosen else ""
-    st.markdown(f":{color}-badge[{at}] {words}{mark}  \n:small[:gray[{md_escape(fact_told.period(fact))}]]")
+    color = "violet" if chosen else "green" if fact.status == "active" else "gray"
+    st.markdown(f":{color}-badge[{at}] {words}  \n:small[:gray[{md_escape(fact_told.period(fact))}]]")
 
 
 def _about(fact: FactView) -> None:
@@ -122,7 +121,7 @@ def _side(memory: Memory, fact: FactView, label: str) -> None:
 
 def _origin(memory: Memory, fact: FactView, origin: FactOrigin, at: int) -> None:
     when = f" · {figures.stamp(origin.at)}" if origin.at else ""
-    st.caption(f"{md_escape(fact_told.place(origin))}{when}")
+    st.caption(f"{md_escape(fact_told.place(origin, fact.user_id))}{when}")
     text = _message(memory, fact, origin)
     if text is None:
         st.markdown(f":orange[:material/visibility_off: {said.GONE}]  \n:small[:gray[sha256 {origin.digest[:16]}…]]")

@@ -49,7 +49,7 @@ def _form(memory: Memory) -> None:
 
 
 def samples(memory: Memory) -> None:
-    """Both sample conversations, each for the person it is of."""
+    """The sample conversations, each for the person it is of."""
     if st.button(said.SAMPLES, icon=":material/auto_awesome:", type="primary", key="facts-samples"):
         with problems.noted(), st.spinner(said.RUNNING):
             for talk in sample_conversations():

@@ -8,7 +8,9 @@ from memoir_engine import FactOrigin, FactView
 from ui import figures
 from ui import wording_facts as said
 
-FORMS = {"year": "%Y", "month": "%B %Y", "day": "%Y-%m-%d", "instant": "%Y-%m-%d %H:%M"}
+FORMS = {"year": "%Y", "month": "%B %Y", "day": "%Y-%m-%d", "instant": "%Y-%m-%d"}
+
+PEOPLE = ("user", "human")
 
 
 def day(when: datetime) -> str:
@@ -41,6 +43,6 @@ def told(fact: FactView) -> str:
     return said.BELIEVED.format(state=said.STATUSES[fact.status], period=period(fact))
 
 
-def place(origin: FactOrigin) -> str:
-    who = origin.speaker or origin.role
+def place(origin: FactOrigin, whose: str | None) -> str:
+    who = origin.speaker or (whose if origin.role in PEOPLE else None) or origin.role
     return said.SAID_BY.format(who=who, message=origin.message, conversation=origin.conversation_id)

@@ -13,10 +13,10 @@ from ui import wording_facts as said
 from ui.components import timeline
 
 
-def metrics(memory: Memory, asked: fact_asked.Asked, waiting: int) -> None:
+def metrics(memory: Memory, known: Sequence[FactView], asked: fact_asked.Asked, waiting: int) -> None:
+    """known: all of the user's facts, as they stand now."""
     counts = memory.facts.counts(asked.user, as_of=asked.moment)
     totals = {one: sum(number for (_, status), number in counts.items() if status == one) for one in said.STATUSES}
-    known = memory.facts.list(asked.user, as_of=asked.moment, limit=1)
     changes = [when for fact in known for when in (fact.recorded_at, fact.retired_at) if when]
     frame.metrics(
         {
@@ -51,7 +51,7 @@ def show(memory: Memory, facts: Sequence[FactView], asked: fact_asked.Asked, pro
 
 
 def _timeline(facts: Sequence[FactView], asked: fact_asked.Asked, proposals: Sequence[FactProposal]) -> None:
-    now = asked.moment or datetime.now(UTC)
+    now = asked.moment or asked.held or datetime.now(UTC)
     doubted = {proposal.new.id for proposal in proposals}
     lanes = fact_lanes.lanes(facts, now, doubted=doubted, told=fact_told.told)
     begin, end = fact_lanes.span(facts, now)

@@ -68,6 +68,21 @@ const fit = (track) => {
   }
 };
 
+// Marks of time that would touch the one before, or stand out of the picture, are left out.
+const thin = (track) => {
+  let last = -100;
+  for (const mark of track.querySelectorAll(".tick")) {
+    mark.hidden = false;
+    const half = mark.offsetWidth / 2, left = mark.offsetLeft - half;
+    mark.hidden = left < last + 10 || mark.offsetLeft + half > track.clientWidth + 4;
+    if (!mark.hidden) last = left + 2 * half;
+  }
+};
+
+const settle = (box) => {
+  for (const track of box.querySelectorAll(".track")) { fit(track); thin(track); }
+};
+
 const laneOf = (lane, data, choose) => {
   const node = make("div", "lane"), label = make("div", "label"), track = make("div", "track");
   label.append(make("i", "dot " + lane.kind), make("span", "", lane.type));
@@ -79,14 +94,10 @@ const laneOf = (lane, data, choose) => {
 
 const axis = (data) => {
   const node = make("div", "lane axis"), track = make("div", "track");
-  let last = -100;
   for (const [when, text] of ticks(data.begin, data.end)) {
-    const at = place(data, when);
-    if (at - last < 9 || at > 97) continue;
     const mark = make("span", "tick", text);
-    mark.style.left = at + "%";
+    mark.style.left = place(data, when) + "%";
     track.append(mark);
-    last = at;
   }
   node.append(make("div", "label"), track);
   return node;
@@ -142,7 +153,7 @@ const draw = (box, data, mine, choose) => {
   if (first) first.tabIndex = 0;
   if (held && first && first.dataset.id === held) first.focus({ preventScroll: true });
   body.onkeydown = (event) => walk(event, box);
-  for (const track of box.querySelectorAll(".track")) fit(track);
+  settle(box);
 };
 
 export default function (component) {
@@ -155,6 +166,6 @@ export default function (component) {
   box.setAttribute("aria-label", data.words.label);
   draw(box, data, mine, (id) => setTriggerValue("chosen", { id, n: ++mine.count }));
   if (known?.watch) known.watch.disconnect();
-  mine.watch = new ResizeObserver(() => { for (const track of box.querySelectorAll(".track")) fit(track); });
+  mine.watch = new ResizeObserver(() => settle(box));
   mine.watch.observe(box);
 }
