@@ -1,0 +1,133 @@
+"""Whose passages a search finds, and that the files beside the store cost time only. Source: DESIGN §2.3, §6, §8."""
+
+from __future__ import annotations
+
+import os
+import random
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+
+from memoir_engine import Memory
+from search_stores import TEXTS, Opened, filled
+
+USERS = ("ana", "Ana", "bo", "bo ", "cem", "dana")
+SAID = st.lists(st.tuples(st.sampled_from(USERS), st.integers(0, 5)), min_size=1, max_size=10)
+
+
+def files(folder: Path) -> list[Path]:
+    """Everything beside the database itself."""
+    return [path for path in folder.rglob("*") if path.is_file() and not path.name.startswith("memory.db")]
+
+
+def told(memory: Memory) -> list[tuple[str, int, int]]:
+    """What was found and where; scores may differ by a mean length that is a little off."""
+    return [(one.text, one.start, one.end) for one in memory.search("full moon")]
+
+
+def found(memory: Memory, query: str = "full moon") -> list[str | None]:
+    return [one.doc_id for one in memory.search(query)]
+
+
+@settings(max_examples=8, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@given(SAID)
+def test_nobody_finds_what_another_has_said(opened: Opened, said: list[tuple[str, int]]):
+    memory = opened(database_url="sqlite://")
+    memory.add_knowledge("moon", TEXTS["moon"])
+    for at, (user, secret) in enumerate(said):
+        view = memory.acting_as(user, user=user)
+        view.add_conversation(f"s{at % 2}", "user", f"The full moon shines on secret {secret} of {user!r} in the evening.")
+    for user in USERS:
+        texts = [one.text for one in memory.acting_as(user, user=user).search("full moon secret evening", top_k=20)]
+        own = {f"secret {secret} of {user!r}" for name, secret in said if name == user}
+        assert {part for part in own if any(part in text for text in texts)} == own
+        assert not [text for text in texts for other in USERS if other != user and f"of {other!r}" in text]
+    memory.close()
+
+
+def test_somebody_who_acts_for_no_user_finds_no_users_words(memory: Memory):
+    memory.acting_as("Ana", user="ana").add_conversation("s", "user", "The full moon is a secret of mine.")
+    assert not [one for one in memory.search("full moon secret", top_k=20) if one.session_id is not None]
+
+
+def test_what_was_said_is_found_with_its_session_and_messages(memory: Memory):
+    ana = memory.acting_as("Ana", user="ana")
+    ana.add_conversation("walks", "user", "We walked to the lighthouse of Brixham.")
+    ana.add_conversation("walks", "assistant", "How was the view?")
+    one = ana.search("lighthouse")[0]
+    assert (one.session_id, one.message_ids, one.kind, one.source_id) == ("walks", (1, 2), "conversation", None)
+    assert one.text == "We walked to the lighthouse of Brixham.\nHow was the view?"
+
+
+def test_a_new_text_is_found_at_once(memory: Memory):
+    assert "whale" not in found(memory, "whale")
+    memory.add_knowledge("whale", "The whale dived into the cold sea.")
+    assert found(memory, "whale")[0] == "whale"
+
+
+def test_a_text_that_is_withdrawn_leaves_and_an_undo_brings_it_back(memory: Memory):
+    source = memory.search("full moon")[0].source_id or 0
+    action = memory.sources.withdraw(source, reason="why")
+    assert "moon" not in found(memory)
+    memory.review.undo(action.action_id, reason="why")
+    assert found(memory)[0] == "moon"
+
+
+def test_a_restart_finds_everything(opened: Opened):
+    memory = filled(opened())
+    before = memory.search("full moon")
+    memory.close()
+    assert opened().search("full moon") == before
+
+
+def test_words_of_what_was_erased_are_in_no_file(opened: Opened, tmp_path: Path):
+    memory = filled(opened())
+    memory.add_knowledge("secret", "The zanzibarian passphrase is quicksilverish.")
+    assert found(memory, "quicksilverish")[0] == "secret"
+    memory.sources.erase(memory.search("quicksilverish")[0].source_id or 0, reason="asked to")
+    assert "secret" not in found(memory, "quicksilverish")
+    memory.close()
+    kept = [path for path in (tmp_path / "memory").rglob("*") if path.is_file()]
+    assert [path.name for path in kept if b"quicksilv" in path.read_bytes()] == []
+
+
+def removed(path: Path, _chance: random.Random) -> None:
+    path.unlink()
+
+
+def garbled(path: Path, chance: random.Random) -> None:
+    path.write_bytes(chance.randbytes(200))
+
+
+def cut_off(path: Path, _chance: random.Random) -> None:
+    os.truncate(path, path.stat().st_size // 2)
+
+
+@pytest.mark.parametrize("harm", [removed, garbled, cut_off])
+def test_files_of_the_words_cost_time_only(opened: Opened, tmp_path: Path, harm: Callable[[Path, random.Random], None]):
+    memory = filled(opened())
+    before = told(memory)
+    memory.close()
+    for path in files(tmp_path / "memory"):
+        harm(path, random.Random(7))
+    memory = opened()
+    assert told(memory) == before
+
+
+def test_the_files_of_another_store_are_not_believed(opened: Opened, tmp_path: Path):
+    filled(opened()).close()
+    for path in (tmp_path / "memory").glob("memory.db*"):
+        path.unlink()
+    memory = opened()
+    memory.add_knowledge("tides", TEXTS["tides"])
+    assert found(memory, "full moon") == ["tides"]
+    assert found(memory, "income tax") == ["tides"]
+
+
+def test_reindexing_finds_the_same(memory: Memory):
+    before = told(memory)
+    memory.reindex()
+    assert told(memory) == before
