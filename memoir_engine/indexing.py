@@ -19,6 +19,7 @@ if TYPE_CHECKING:
     from memoir_engine.store.database import Database
 
 BACKENDS = ("bm25", "chroma")
+COMPARES = ("postgresql", "mysql")  # what compares vectors itself, where it can; elsewhere they are compared in memory, exactly
 LEAST_MOST = {"k1": (0.01, 100.0), "b": (0.0, 1.0)}
 
 NearestOf = Callable[[str, str, int], NearestIndex]  # of an owner ('' for the workspace), an embedder, a length
@@ -52,6 +53,7 @@ def nearest_of(resolved: Resolved, db: Database) -> NearestOf:
     from memoir_engine.store.address import address, in_memory
     from memoir_engine.store.identity import identity
     from memoir_engine.store.owners import WORKSPACE
+    from memoir_engine.store.vectors import DatabaseVectors
 
     config, options = resolved.config, dict(resolved.backend_options.get("chroma") or {})
     folder = None if in_memory(address(str(config.database_url))) else config.data_dir
@@ -62,6 +64,8 @@ def nearest_of(resolved: Resolved, db: Database) -> NearestOf:
         if owner != WORKSPACE:
             return matrices.of(owner, embedder, dim)
         edition = str(db.read(ids.erasures))
+        if config.vector_store == "database" and db.dialect in COMPARES:
+            return DatabaseVectors(db, embedder, dim, edition)
         return open_nearest(config.vector_store, folder, Of(identity(db), edition, embedder, dim, options))
 
     return of

@@ -291,7 +291,8 @@ class DenseIndex:
 
 
 def _nearest(asked: Vectors, most: int, held: Chroma) -> list[tuple[int, float]]:
-    return held.top(asked, min(most, max(1, len(held))))
+    count = len(held)
+    return held.top(asked, min(most, count)) if count else []
 
 
 def is_failure(error: BaseException) -> bool:

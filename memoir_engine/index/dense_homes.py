@@ -89,7 +89,7 @@ class Home(Protocol):
 
     @property
     def is_empty(self) -> bool:
-        """Nothing was ever put there: it need not be asked."""
+        """Nothing was put there, or not all of the first yet: Chroma fails when it is asked just then."""
         ...
 
     def intact(self) -> bool:
@@ -139,7 +139,7 @@ class InFolder:
 
     @property
     def is_empty(self) -> bool:
-        return self._directory is None
+        return self._seq == 0
 
     def collection(self) -> Chroma:
         with self._busy:

@@ -43,7 +43,9 @@ class Off:
 
 
 def open_nearest(vector_store: str, folder: Path | None, of: Of) -> NearestIndex:
-    """An index as the setting `vector_store` names it, but for `database`. Opens and imports nothing yet.
+    """An index as the setting `vector_store` names it. Opens and imports nothing yet.
+
+    `database` is exact here: its caller takes the database's own comparison where there is one.
 
     folder: of the memory's caches; None, for a memory that is kept nowhere, makes `auto` exact.
     Raises InvalidSetting for options that Chroma does not know.
@@ -53,7 +55,7 @@ def open_nearest(vector_store: str, folder: Path | None, of: Of) -> NearestIndex
         return cast(NearestIndex, Off())
     if vector_store.startswith(("http://", "https://")):
         return _held((os.getpid(), vector_store, of.name, str(of.told)), OnServer(vector_store, of), of.dim)
-    if vector_store == "exact" or folder is None:
+    if vector_store in ("exact", "database") or folder is None:
         return ExactVectors(of.dim)
     place = folder.resolve() / FOLDER / of.name
     return _held((os.getpid(), place, str(of.told)), InFolder(place, of), of.dim)

@@ -1,0 +1,85 @@
+"""Vectors compared by the database: what it is asked, and on a real pgvector the answers."""
+
+from __future__ import annotations
+
+import os
+import re
+from types import SimpleNamespace
+
+import numpy as np
+import pytest
+from sqlalchemy import select
+from sqlalchemy.dialects import mysql, postgresql
+from sqlalchemy.schema import CreateTable
+
+from fed import DIM, ROWS, Owner, alike
+from memoir_engine.nearest import NearestUnavailable
+from memoir_engine.run import SystemClock
+from memoir_engine.store.database import Database
+from memoir_engine.store.vectors import DatabaseVectors
+
+DIALECTS = {"postgresql": postgresql.dialect(), "mysql": mysql.dialect()}
+
+
+def over(dialect: str) -> DatabaseVectors:
+    """Over no database: what it would ask."""
+    return DatabaseVectors(SimpleNamespace(dialect=dialect), "words", 3, "0")
+
+
+def sql(statement: object, dialect: str) -> str:
+    return re.sub(r"\s+", " ", str(statement.compile(dialect=DIALECTS[dialect]))).strip()
+
+
+@pytest.mark.parametrize(
+    ("dialect", "distance"),
+    [
+        ("postgresql", "<=> CAST(%(param_1)s AS VECTOR(3))"),
+        ("mysql", "VEC_COSINE_DISTANCE("),
+    ],
+)
+def test_each_database_compares_in_its_own_words(dialect, distance):
+    vectors = over(dialect)
+    made = sql(CreateTable(vectors.table), dialect)
+    assert "item_id BIGINT NOT NULL" in made and "vector VECTOR(3) NOT NULL" in made
+    asked = sql(select(vectors.table.c.item_id).order_by(vectors.distance("[1,0,0]")).limit(5), dialect)
+    assert distance in asked and "LIMIT" in asked
+
+
+def test_another_embedder_or_length_is_another_table():
+    names = {DatabaseVectors(SimpleNamespace(dialect="mysql"), *of, "0").table.name for of in (("a", 3), ("b", 3), ("a", 4))}
+    assert len(names) == 3
+
+
+@pytest.mark.parametrize("new_database", ["sqlite", pytest.param("mariadb", marks=pytest.mark.mariadb)], indirect=True)
+def test_a_database_without_vectors_says_so_and_what_to_do(database_url):
+    db = Database.open(database_url, clock=SystemClock(), depth=3)
+    index = DatabaseVectors(db, "words", DIM, "0")
+    assert not index.health.ok and "TiDB" in index.health.remedy
+    with pytest.raises(NearestUnavailable):
+        index.top(ROWS[0], 3)
+    db.close()
+
+
+@pytest.mark.skipif(
+    "MEMOIR_TEST_PGVECTOR_URL" not in os.environ, reason="not applicable: set MEMOIR_TEST_PGVECTOR_URL to a server with pgvector"
+)
+def test_pgvector_answers_as_exact_cosine_does():
+    db = Database.open(os.environ["MEMOIR_TEST_PGVECTOR_URL"], clock=SystemClock(), depth=3)
+    index = DatabaseVectors(db, f"words {os.getpid()}", DIM, "0")
+    assert index.health.ok, index.health.reason
+    owner = Owner()
+    owner.change({key: key for key in range(200)})
+    assert alike(owner.ask(index), owner.expected())
+    owner.change({300: 0, 5: 77}, {9})
+    assert alike(owner.ask(index), owner.expected())
+    within = set(range(0, 400, 3))
+    assert alike(owner.ask(index, within=within), owner.expected(within=within))
+    found, expected = (one.scores(ROWS[0], [300, 9, 5, 999]) for one in (index, owner.exact))
+    assert np.allclose(found, expected, atol=1e-5, equal_nan=True)
+    assert (len(index), index.high_water) == (200, 2)
+    assert DatabaseVectors(db, f"words {os.getpid()}", DIM, "0").high_water == 2
+    assert DatabaseVectors(db, f"words {os.getpid()}", DIM, "1").high_water == 0
+    index.clear()
+    assert (index.high_water, len(index)) == (0, 0)
+    index.table.drop(db._writer)
+    db.close()
