@@ -8,7 +8,7 @@ Source: SESSION 4; TIMEM "LLM-driven retrieval"; API "Sessions and the agent".
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from datetime import datetime
 from typing import TYPE_CHECKING, Any
 
@@ -21,6 +21,7 @@ if TYPE_CHECKING:
     from memoir_engine.agent.showing import Showing
 
 FOUND = 5
+Found = list[dict[str, Any]] | str
 
 
 class _Searching(AsyncSearches):
@@ -31,7 +32,7 @@ class _Searching(AsyncSearches):
 
 
 def lookups(engine: Engine, actor: Actor, session_id: str, showing: Showing) -> list[Callable[..., Any]]:
-    async def search_memory(query: str) -> list[dict[str, Any]]:
+    async def search_memory(query: str) -> Found:
         """Search documents and earlier conversations by words and meaning. Returns passages, each with its number.
 
         Args:
@@ -39,7 +40,7 @@ def lookups(engine: Engine, actor: Actor, session_id: str, showing: Showing) -> 
         """
         found = await _Searching(engine, actor).search(query, 2 * FOUND)
         others = [one for one in found if one.session_id is None or one.session_id != session_id]
-        return [
+        return _or_nothing(
             showing.show(
                 Shown(0, "passage", one.passage_id, one.source_id, one.start, one.end),
                 one.text,
@@ -47,7 +48,7 @@ def lookups(engine: Engine, actor: Actor, session_id: str, showing: Showing) -> 
                 dated=one.dated,
             )
             for one in others[:FOUND]
-        ]
+        )
 
     async def ask_tree(question: str) -> list[dict[str, Any]]:
         """Ask the category tree of filed documents: for questions about a whole subject. Returns its answer and its evidence.
@@ -70,7 +71,7 @@ def lookups(engine: Engine, actor: Actor, session_id: str, showing: Showing) -> 
         ]
         return [{"text": answered.answer or ""}, *evidence]
 
-    async def recall_facts(query: str) -> list[dict[str, Any]]:
+    async def recall_facts(query: str) -> Found:
         """Recall facts about the person you talk with: what they like, do, plan, own, whom they know. Some are outdated.
 
         Args:
@@ -80,12 +81,17 @@ def lookups(engine: Engine, actor: Actor, session_id: str, showing: Showing) -> 
 
         options: dict[str, Any] = {"user_id": None, "include_outdated": True, "as_of": None, "valid_at": None}
         found = await recall(engine, actor, query, limit=FOUND, **options)
-        return [
+        return _or_nothing(
             showing.show(Shown(0, "fact", one.fact.id), one.content, status=one.status, since=_day(one.fact.valid_from))
             for one in found
-        ]
+        )
 
     return [search_memory, recall_facts, ask_tree]
+
+
+def _or_nothing(found: Iterable[dict[str, Any]]) -> Found:
+    """An empty list would reach the model as no words at all."""
+    return list(found) or "Nothing was found."
 
 
 def _day(moment: datetime | None) -> str | None:

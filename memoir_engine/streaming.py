@@ -30,9 +30,13 @@ class Replying:
         self._outcome: Reply | BaseException | None = None
 
     def __iter__(self) -> Iterator[str]:
+        return self.pieces()
+
+    def pieces(self, every_s: float | None = None) -> Iterator[str]:
+        """Its words; an empty one every so often while none come, for who must look elsewhere meanwhile."""
         self._start()
         try:
-            while (piece := self._pieces.get()) is not None:
+            while (piece := self._next(every_s)) is not None:
                 yield piece
         finally:
             if self._outcome is None:
@@ -51,6 +55,12 @@ class Replying:
     def stop(self) -> None:
         """The model is asked nothing more; what it has said so far is kept in the session."""
         self._stop()
+
+    def _next(self, every_s: float | None) -> str | None:
+        try:
+            return self._pieces.get(timeout=every_s)
+        except queue.Empty:
+            return ""
 
     def _start(self) -> threading.Thread:
         with self._lock:

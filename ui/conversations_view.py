@@ -11,7 +11,7 @@ from datetime import UTC, datetime
 import streamlit as st
 
 from memoir_engine import ImportReport, Memory, SessionView
-from ui import figures, frame, problems, state
+from ui import figures, frame, problems, state, talk_view
 from ui import wording_conversations as said
 from ui.escape import md_escape
 
@@ -19,11 +19,13 @@ AT_ONCE = 100
 HOUR = 3_600
 PASTE_CHARS = 5_000_000
 OPENING_CHARS = 90
+AT_ONCE_TOLD = 20  # reports of an export
 
 
 def everything(memory: Memory) -> None:
     with frame.head("conversations", said.TITLE):
         st.space("stretch")
+        talk_view.begin(memory)
         with st.popover(said.KEEP, icon=":material/auto_delete:", key="conv-keep", width="content"):
             retention(memory)
         bring: dict[str, str | int | None] = {"bring": 1}
@@ -178,16 +180,27 @@ def _given(memory: Memory) -> tuple[bytes | str, str | None]:
 
 
 def _look(memory: Memory, data: bytes | str, into: str | None) -> None:
-    report = memory.sessions.import_session(data, into, dry_run=True)
-    _told(report)
-    if not report.added or report.refused:
+    reports = _import(memory, data, into, dry_run=True)
+    if len(reports) > AT_ONCE_TOLD:
+        st.markdown(f"**{said.CONVERSATIONS.format(count=figures.count(len(reports)))}**")
+    for report in reports[:AT_ONCE_TOLD]:
+        _told(report)
+    if not any(one.added for one in reports) or any(one.refused for one in reports):
         return
     if st.button(said.BRING, type="primary", icon=":material/check:", key="conv-bring"):
-        done = memory.sessions.import_session(data, into)
-        added = figures.plural(done.added, "message", "messages")
-        st.session_state["conv-brought"] = said.BROUGHT.format(added=added, session=md_escape(done.session_id))
+        done = _import(memory, data, into)
+        added = figures.plural(sum(one.added for one in done), "message", "messages")
+        into_ = md_escape(done[0].session_id) if len(done) == 1 else said.CONVERSATIONS.format(count=figures.count(len(done)))
+        st.session_state["conv-brought"] = said.BROUGHT.format(added=added, session=into_)
         state.only()
         st.rerun()
+
+
+def _import(memory: Memory, data: bytes | str, into: str | None, *, dry_run: bool = False) -> Sequence[ImportReport]:
+    """One conversation into the one that was chosen; every conversation of an export into one of its own."""
+    if into is not None or len(memory.sessions.import_sessions(data, dry_run=True)) == 1:
+        return (memory.sessions.import_session(data, into, dry_run=dry_run),)
+    return memory.sessions.import_sessions(data, dry_run=dry_run)
 
 
 def _told(report: ImportReport) -> None:

@@ -8,7 +8,7 @@ from __future__ import annotations
 import streamlit as st
 
 from memoir_engine import Memory, MessageRecord, SessionView
-from ui import conversations_view, figures, frame, problems, state, who
+from ui import conversations_view, figures, frame, problems, state, talk_view, who
 from ui import wording_conversations as said
 from ui.components import copylink, transcript
 from ui.escape import md_escape
@@ -32,10 +32,12 @@ def detail(memory: Memory, session_id: str) -> None:
         picked = _said(memory, session)
     with right:
         frame.metrics(_numbers(session), columns=2, width=96, explained=False)
-        _message(picked)
+        _message(memory, picked)
         _summary(memory, session)
         _keep(memory, session)
         _along(memory, session)
+    with left:  # last: while a turn is under way all else stands already
+        talk_view.talk(memory, session)
 
 
 def _title(session: SessionView) -> tuple[str, str | None]:
@@ -86,7 +88,7 @@ def _paging(messages: tuple[MessageRecord, ...], session: SessionView) -> None:
         st.caption(said.SHOWN_PART.format(**part), width="content")
 
 
-def _message(message: MessageRecord | None) -> None:
+def _message(memory: Memory, message: MessageRecord | None) -> None:
     if message is None:
         st.caption(said.DETAILS_HINT)
         return
@@ -106,6 +108,8 @@ def _message(message: MessageRecord | None) -> None:
         if message.run_id:
             there = {"run": message.run_id}
             st.page_link("../pages/activity.py", label=said.RUN, icon=":material/receipt_long:", query_params=there)
+            if message.type == "ai" and not message.tool_calls:
+                talk_view.shown(memory, message.run_id)
 
 
 def _summary(memory: Memory, session: SessionView) -> None:

@@ -76,6 +76,7 @@ REFUSED = "{refused} refused: nothing is imported until they are corrected or re
 FORMAT = "Read as {format}"
 SPAN = "said from {first} to {last}"
 BRING = "Import"
+CONVERSATIONS = "{count} conversations"
 BROUGHT = "{added} imported into {session}."
 WHERE, WHY = "Record", "Why it is refused"
 

@@ -42,7 +42,7 @@ def _conversation(data: Any, where: str) -> Incoming:
 
 def _line(mapping: Mapping[str, Any], last: object) -> list[str]:
     """From the root to the node last seen; where none is named, to the deepest that was said last."""
-    key = last if isinstance(last, str) and last in mapping else next(reversed(mapping), None)
+    key = last if isinstance(last, str) and last in mapping else next(reversed(list(mapping)), None)
     line: list[str] = []
     while isinstance(key, str) and key in mapping and key not in line:
         line.append(key)

@@ -14,7 +14,7 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import Any
 
-from sqlalchemy import delete, insert, select, update
+from sqlalchemy import ColumnElement, delete, insert, select, update
 
 from memoir_engine.store import ids
 from memoir_engine.store import tables as t
@@ -172,7 +172,7 @@ def values(tx: Tx, thread: int, numbers: Iterable[int | Sequence[Span]]) -> dict
             singles.add(one)
         else:
             spans |= set(one)
-    wanted = [(c.n >= start) & (c.n < end) for start, end in sorted(spans)]
+    wanted: list[ColumnElement[bool]] = [(c.n >= start) & (c.n < end) for start, end in sorted(spans)]
     wanted += [c.n.in_(some) for some in portions(sorted(singles))]
     found: dict[int, tuple[str, bytes]] = {}
     for condition in wanted:

@@ -32,8 +32,8 @@ def delete_threads(tx: Tx, owner: str, thread_ids: Collection[str]) -> Pruned:
         for table in _OF_THREADS:
             tx.execute(delete(table).where(table.c.thread == number))
         tx.execute(delete(t.checkpoint_thread).where(t.checkpoint_thread.c.number == number))
-        taken = [rows[table][0] for table in (t.checkpoint, t.checkpoint_write, t.checkpoint_value)]
-        gone = added(gone, Pruned(1, *taken, sum(size for _, size in rows.values()), False))
+        checkpoints_, writes, values = (rows[table][0] for table in (t.checkpoint, t.checkpoint_write, t.checkpoint_value))
+        gone = added(gone, Pruned(1, checkpoints_, writes, values, sum(size for _, size in rows.values()), False))
     return gone
 
 
@@ -83,8 +83,14 @@ def delete_thread_rows(tx: Tx, number: int) -> None:
 
 
 def added(one: Pruned, other: Pruned) -> Pruned:
-    counts = ("threads", "checkpoints", "writes", "values", "bytes")
-    return Pruned(*(getattr(one, name) + getattr(other, name) for name in counts), one.dry_run or other.dry_run)
+    return Pruned(
+        one.threads + other.threads,
+        one.checkpoints + other.checkpoints,
+        one.writes + other.writes,
+        one.values + other.values,
+        one.bytes + other.bytes,
+        one.dry_run or other.dry_run,
+    )
 
 
 def _taken(tx: Tx, thread: int, named: set[str], dry_run: bool) -> Pruned:

@@ -1,0 +1,87 @@
+"""Talking in a conversation: words as they come, a way to stop them, and what the model was shown for an answer.
+
+Invariant: what anybody says is drawn as plain text. Leaving the page or pressing Stop ends the turn; what was said is kept.
+"""
+
+from __future__ import annotations
+
+import streamlit as st
+
+from memoir_engine import AgentClient, FactView, Memory, SessionView
+from ui import figures, problems, state
+from ui import wording_talk as said
+from ui.escape import md_escape
+
+EVERY_S = 0.15  # how often Stop is looked for while no words come
+QUOTED_CHARS = 280
+MOST_CHARS = 20_000
+
+
+def begin(memory: Memory) -> None:
+    """A new conversation, opened where somebody asks for one."""
+    if st.button(said.NEW, icon=":material/add_comment:", key="talk-new"):
+        with problems.shown():
+            state.only(session=memory.sessions.create().session_id)
+            st.rerun()
+
+
+def talk(memory: Memory, session: SessionView) -> None:
+    """The place to speak, and above it the turn that it begins."""
+    turn = st.container(key="talk-turn", gap="small")
+    text = st.chat_input(said.PLACEHOLDER, key=f"talk-{session.number}", max_chars=MOST_CHARS)
+    if not text:
+        return
+    with turn, st.container(border=True, key="talk-now", gap="small"):
+        st.caption(said.YOU)
+        st.text(text)
+        with problems.noted():
+            _answer(memory, session, text)
+
+
+def shown(memory: Memory, run_id: str) -> None:
+    """What stood before the model when it said this: passages, facts, chunks, by the numbers it cites."""
+    record = memory.runs.get(run_id).run.result
+    found = record.get("shown", ())
+    st.caption(said.SHOWN if found else said.NOTHING_SHOWN)
+    for one in found:
+        with st.container(border=True, gap="small"):
+            st.markdown(f"**[{one['number']}]** {said.KINDS.get(one['kind'], '')}")
+            _quoted(memory, one)
+
+
+def _answer(memory: Memory, session: SessionView, text: str) -> None:
+    with st.container(horizontal=True, vertical_alignment="center"):
+        st.caption(said.REPLY, width="content")
+        st.space("stretch")
+        stopping = st.empty()
+        stopping.button(said.STOP, icon=":material/stop_circle:", key=f"talk-stop-{session.number}")
+    place, words = st.empty(), ""
+    with AgentClient(memory=memory) as agent:
+        replying = agent.stream(text, session.session_id)
+        for piece in replying.pieces(EVERY_S):  # each drawing is where a press of Stop takes hold
+            words += piece
+            place.text(words or said.THINKING)
+        reply = replying.reply
+    stopping.empty()
+    for warning in reply.warnings:
+        st.caption(f":orange[:material/warning:] {md_escape(warning)}")
+    if not reply.warnings:
+        state.show(n=reply.messages[-1].n)
+        st.rerun()
+
+
+def _quoted(memory: Memory, one: dict[str, object]) -> None:
+    number, source = one.get("id"), one.get("source_id")
+    if one["kind"] == "fact" and isinstance(number, int):
+        fact: FactView = memory.facts.get(number)
+        st.text(fact.content)
+        there: dict[str, str] = {"fact": str(number)}
+        st.page_link("../pages/facts.py", label=said.OPEN_FACT, icon=":material/lightbulb:", query_params=there)
+    elif isinstance(source, int):
+        start, end = int(str(one.get("start", 0))), int(str(one.get("end", 0)))
+        st.text(figures.one_line(memory.sources.text(source)[start:end], QUOTED_CHARS))
+        st.page_link(
+            "../pages/sources.py", label=said.OPEN_SOURCE, icon=":material/description:", query_params={"source": str(source)}
+        )
+    else:
+        st.caption(said.SAID_EARLIER)
