@@ -27,7 +27,7 @@ from memoir_engine import CHUNKERS, CutConversation, chunk_conversation
 
 MODEL, ENCODING = "gpt-4o-mini", "o200k_base"
 MILLIONS = {"full": (1, 12), "small": (0.02, 0.04)}
-ROUNDS = {"full": 3, "small": 1}
+ROUNDS = {"full": (3, 1), "small": (1, 1)}  # of the shorter and of the longer conversation
 TALKS = {"full": 20, "small": 2}
 MAXIMUM, OVERLAP = 8_000, 800
 QUALITY_MAXIMUM, SITTINGS = 1_500, 20
@@ -46,11 +46,11 @@ def main(size: Size = "full") -> dict[str, Any]:
     encoding = tiktoken.get_encoding(ENCODING)  # from the folder that the first count has set: nothing is downloaded
     figures, sizes, notes = [], {}, []
     times: dict[str, list[dict[str, Any]]] = {}
-    for millions in MILLIONS[size]:
+    for millions, rounds in zip(MILLIONS[size], ROUNDS[size], strict=True):
         messages = conversation(millions)
         made = chunk_conversation(messages, model=MODEL, max_tokens=MAXIMUM)
         sizes |= {f"tokens_{millions:g}_M": made.tokens, f"messages_{millions:g}_M": made.messages}
-        taken = _timed(messages, encoding, millions, ROUNDS[size])
+        taken = _timed(messages, encoding, millions, rounds)
         for name, one in taken.items():
             times.setdefault(name, []).append(one)
         figures += [*taken.values(), *_beside(taken, millions), *_grown(messages, millions)]

@@ -7,6 +7,7 @@ from memoir_engine.blocking import Memory
 from memoir_engine.browsing import TreeAt
 from memoir_engine.chunking import (
     CHUNKERS,
+    FACT_FRAME_TOKENS,
     TokensEstimated,
     chunk_conversation,
     chunk_text,
@@ -134,6 +135,7 @@ __all__ = [
     "AuditEvent",
     "AuditHead",
     "CHUNKERS",
+    "FACT_FRAME_TOKENS",
     "Call",
     "Category",
     "CategoryChange",

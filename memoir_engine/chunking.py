@@ -12,6 +12,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from memoir_engine.errors import InvalidSetting
+from memoir_engine.prompts.facts import FRAME_TOKENS as FACT_FRAME_TOKENS
 from memoir_engine.refusing import unknown_setting
 from memoir_engine.results.cuts import CutConversation, TokenComparison, TokenMethod
 from memoir_engine.settings import ConversationSettings
@@ -26,6 +27,7 @@ from memoir_engine.text.turns import utterances
 
 __all__ = [
     "CHUNKERS",
+    "FACT_FRAME_TOKENS",
     "Chunker",
     "Embed",
     "TokensEstimated",
@@ -80,9 +82,9 @@ def chunk_conversation(
 
     messages: role and content (and id, name, and `at`: an aware time, where they are known), or any shape of LangChain's.
     embed: texts to vectors (n, dim), for `semantic`; without it words are compared. frame_tokens: what each message costs in
-    a prompt beside its words; it counts where the maximum is that of the window, not where `max_tokens` says it. settings: fields of
-    ConversationSettings: strategy, max_tokens (80 % of the model's window), min_tokens (20 % of that), overlap_tokens or
-    overlap_percent (10), automatic, window_tokens, token_method; they win over `config`.
+    a prompt beside its words; it counts where the maximum is that of the window, not where `max_tokens` says it.
+    settings: fields of ConversationSettings: strategy, max_tokens (80 % of the model's window), min_tokens (20 % of that),
+    overlap_tokens or overlap_percent (10), automatic, window_tokens, token_method; they win over `config`.
     Raises MessageRefused (E801), InvalidSetting (E102), UnknownSetting (E101), NotRegistered (E110).
     """
     from memoir_engine.llm.counting import token_counter

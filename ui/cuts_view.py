@@ -10,7 +10,15 @@ from typing import Any
 
 import streamlit as st
 
-from memoir_engine import CHUNKERS, CutConversation, Memory, chunk_conversation, read_transcript, sample_transcript
+from memoir_engine import (
+    CHUNKERS,
+    FACT_FRAME_TOKENS,
+    CutConversation,
+    Memory,
+    chunk_conversation,
+    read_transcript,
+    sample_transcript,
+)
 from ui import figures, frame, problems, state
 from ui import wording_cuts as said
 from ui.components import cuts
@@ -58,7 +66,7 @@ def _session(memory: Memory, known: list[str]) -> Sequence[Any]:
 
 def show(memory: Memory, messages: Sequence[Any]) -> None:
     model, config = memory.model_name, memory.config.conversation
-    whole = chunk_conversation(messages, model=model, config=config)
+    whole = chunk_conversation(messages, model=model, config=config, frame_tokens=FACT_FRAME_TOKENS)
     if not whole.tokens:
         st.info(said.EMPTY, icon=":material/info:")
         return
