@@ -5,7 +5,7 @@ from __future__ import annotations
 import streamlit as st
 
 from memoir_engine import Memory
-from ui import answer_view, as_of, beside_view, first_questions, frame, problems, question, state, who, wording
+from ui import answer_view, as_of, beside_view, first_questions, frame, problems, question, searched_beside, state, who, wording
 
 
 def start(memory: Memory) -> None:
@@ -35,5 +35,7 @@ with problems.shown():
         start(memory)
     elif other_id is not None:
         beside_view.show(memory, run_id, other_id)
+    elif state.asked(searched_beside.NAME) is not None:
+        searched_beside.show(memory, run_id)
     else:
         answer_view.run(memory, run_id)

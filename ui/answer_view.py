@@ -22,6 +22,7 @@ from ui import (
     question,
     report_buttons,
     run_tables,
+    searched_beside,
     state,
     wording,
 )
@@ -67,6 +68,7 @@ def _head(memory: Memory, view: RunView) -> None:
             )
             if view.status == "done":
                 beside_view.button(memory, view)
+                searched_beside.button(view)
             st.button(
                 wording.SAME_AGAIN,
                 key="ask-same",

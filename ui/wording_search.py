@@ -42,6 +42,31 @@ NO_VECTOR = "none yet"
 CONVERSATION = "conversation"
 KIND_NAMES = {"txt": "text", "md": "Markdown", "html": "HTML", "pdf": "PDF", "docx": "Word", "eml": "e-mail"}
 
+COMPARE = "Compare with search"
+COMPARE_HELP = "The same question by a search over all passages: what each way found alone, and what the safety net caught."
+COMPARED = "Tree and search"
+COMPARE_NOT_DONE = "Only a question that was answered can be compared."
+BACK_TO_ANSWER = "Back to the answer"
+BY_BOTH = "Found by both"
+BY_TREE = "By the tree alone"
+BY_SEARCH = "By search alone"
+BY_NET = "Caught by the net"
+TREE_SIDE = "What the tree read"
+TREE_SIDE_ABOUT = "Chunks of the leaves that were chosen level by level; cited ones first. What search missed is marked."
+TREE_NOTHING = "The tree read nothing for this question."
+SEARCH_SIDE = "What search found"
+SEARCH_SIDE_ABOUT = "Passages by words and vectors over everything that is stored now. What the tree did not read is marked."
+NET_SIDE = "The safety net's catch"
+NET_SIDE_ABOUT = "Chunks outside the chosen paths that share the question's words. They were never in the prompt."
+NET_NOTHING = "The safety net caught nothing, or was not set."
+CITED = "cited"
+ALSO_SEARCH = "search found it too"
+ALSO_TREE = "the tree read it too"
+ALONE_TREE = "tree alone"
+ALONE_SEARCH = "search alone"
+ALONE_NET = "net alone"
+SEARCH_FURTHER = "Go on on the Search page"
+
 RANKING_WORDS = {
     "alpha": "Weight of vectors",
     "only_bm25": "Words",

@@ -1,0 +1,168 @@
+"""One question's two ways side by side: what the tree read for it, what a search finds for it, and what the safety net caught.
+
+Invariant: a passage and a chunk are the same find where their spans share a character of one source; nothing else is decided
+here. The question is read from the ledger by the id in the address, the search is made anew.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import streamlit as st
+
+from memoir_engine import Chunk, Memory, QueryResult, RunView, SearchResult
+from ui import asked_view, figures, frame, problems, state
+from ui import wording_search as said
+from ui.components import copylink, reader
+from ui.escape import md_escape
+
+FOUND = 10  # passages of the search
+SHOWN = 40  # chunks of the tree
+HEIGHT = 560
+NAME = "search"  # in the address
+
+
+@dataclass(frozen=True)
+class Beside:
+    """both: chunks of the tree that the search has found too. net: caught chunks, with whether the search found them."""
+
+    both: frozenset[int]
+    passages: frozenset[int]  # that the tree has read too
+    net: frozenset[int]  # caught chunks that the search found too
+
+
+def compare(read: Sequence[Chunk], net: Sequence[Chunk], found: Sequence[SearchResult]) -> Beside:
+    return Beside(
+        frozenset(chunk.id for chunk in read if any(_same(chunk, one) for one in found)),
+        frozenset(one.passage_id for one in found if any(_same(chunk, one) for chunk in read)),
+        frozenset(chunk.id for chunk in net if any(_same(chunk, one) for one in found)),
+    )
+
+
+def button(view: RunView) -> None:
+    st.button(
+        said.COMPARE,
+        key="ask-search",
+        icon=":material/compare_arrows:",
+        help=said.COMPARE_HELP,
+        on_click=state.show,
+        kwargs={NAME: 1},
+    )
+
+
+def show(memory: Memory, run_id: str) -> None:
+    view = memory.jobs.get(run_id)
+    _head(view)
+    if view.verb != "query" or view.status != "done":
+        st.info(said.COMPARE_NOT_DONE, icon=":material/info:")
+        return
+    result = memory.runs.query(run_id)
+    st.markdown(f"> {md_escape(result.question)}")
+    st.caption(asked_view.line(view))
+    with problems.shown():
+        found = memory.search(result.question, top_k=FOUND)
+    compared = compare(result.chunks, result.net, found)
+    _numbers(result, found, compared)
+    if found and found[0].mode == "bm25_only":
+        st.caption(f":orange[:material/warning:] {md_escape(found[0].reason or '')}")
+    left, right = st.columns(2, gap="medium")
+    with left:
+        _tree(result, compared)
+    with right:
+        _search(result, found, compared)
+    _net(result, compared)
+
+
+def _head(view: RunView) -> None:
+    with frame.head("ask", said.COMPARED):
+        st.space("stretch")
+        st.button(said.BACK_TO_ANSWER, key="search-alone", icon=":material/arrow_back:", on_click=state.show, kwargs={NAME: None})
+        copylink.show("search-link", run=view.id, search=1)
+
+
+def _numbers(result: QueryResult, found: Sequence[SearchResult], compared: Beside) -> None:
+    frame.metrics(
+        {
+            said.BY_BOTH: str(len(compared.both)),
+            said.BY_TREE: str(len(result.chunks) - len(compared.both)),
+            said.BY_SEARCH: str(len(found) - len(compared.passages)),
+            said.BY_NET: str(len(result.net)),
+        }
+    )
+
+
+def _tree(result: QueryResult, compared: Beside) -> None:
+    st.subheader(said.TREE_SIDE, anchor=False)
+    st.caption(said.TREE_SIDE_ABOUT)
+    cited = {used.chunk_id for used in result.used_chunks if used.cited}
+    order = sorted(result.chunks, key=lambda chunk: (chunk.id not in cited, chunk.id in compared.both))
+    if not order:
+        st.caption(said.TREE_NOTHING)
+        return
+    reader.show(
+        [
+            reader.Block(
+                chunk.text,
+                "" if chunk.id in compared.both else "focus",
+                chunk.id,
+                f"{chunk.source_name} · {figures.chunk_name(chunk)}" + (f" · {said.CITED}" if chunk.id in cited else ""),
+                side=said.ALSO_SEARCH if chunk.id in compared.both else said.ALONE_TREE,
+                marks=reader.shared(chunk.text, result.question),
+            )
+            for chunk in order[:SHOWN]
+        ],
+        key=f"tree-side-{result.run_id}",
+        height=HEIGHT,
+    )
+
+
+def _search(result: QueryResult, found: Sequence[SearchResult], compared: Beside) -> None:
+    st.subheader(said.SEARCH_SIDE, anchor=False)
+    st.caption(said.SEARCH_SIDE_ABOUT)
+    if not found:
+        st.caption(said.NOTHING)
+        return
+    reader.show(
+        [
+            reader.Block(
+                one.text,
+                "" if one.passage_id in compared.passages else "focus",
+                one.passage_id,
+                f"{at}. {said.named(one)} · {said.place(one)}",
+                side=f"{one.score:.2f} · {said.ALSO_TREE if one.passage_id in compared.passages else said.ALONE_SEARCH}",
+                marks=reader.shared(one.text, result.question),
+            )
+            for at, one in enumerate(found, start=1)
+        ],
+        key=f"search-side-{result.run_id}",
+        height=HEIGHT,
+    )
+    st.page_link("../pages/search.py", label=said.SEARCH_FURTHER, icon=":material/search:", query_params={"q": result.question})
+
+
+def _net(result: QueryResult, compared: Beside) -> None:
+    st.subheader(said.NET_SIDE, anchor=False)
+    if not result.net:
+        st.caption(said.NET_NOTHING)
+        return
+    st.caption(said.NET_SIDE_ABOUT)
+    reader.show(
+        [
+            reader.Block(
+                chunk.text,
+                "" if chunk.id in compared.net else "focus",
+                chunk.id,
+                f"{chunk.source_name} · {figures.path(chunk.category_path)}",
+                side=said.ALSO_SEARCH if chunk.id in compared.net else said.ALONE_NET,
+                marks=reader.shared(chunk.text, result.question),
+            )
+            for chunk in result.net
+        ],
+        key=f"net-side-{result.run_id}",
+        height=340,
+    )
+
+
+def _same(chunk: Chunk, one: SearchResult) -> bool:
+    return chunk.source_id == one.source_id and chunk.start < one.end and chunk.end > one.start
