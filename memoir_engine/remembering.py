@@ -248,7 +248,7 @@ async def _told(
         "duplicates": [one.fact for one in plan.sightings],
     }
     views = await engine.db.aread(lambda tx: facts.by_number(tx, owner, [one for some in parts.values() for one in some]))
-    asked = await engine.db.aread(lambda tx: facts.proposals(tx, owner, state=None)) if done.proposals else ()
+    asked = await engine.db.aread(lambda tx: facts.proposals(tx, owner, state=None, numbers=done.proposals))
     uids = {key: views[number].id for key, number in numbers.items() if number in views}
     uids |= {number: view.id for number, view in views.items()}
     links = [(uids.get(one.source), uids.get(one.target), one) for one in plan.links]
@@ -256,7 +256,7 @@ async def _told(
         name: tuple(views[number] for number in dict.fromkeys(some) if number in views) for name, some in parts.items()
     }
     told["added"] = tuple(one for one in told["added"] if one.status == "active")
-    told["proposals"] = tuple(one for one in asked if one.id in done.proposals)
+    told["proposals"] = tuple(asked)
     told["relationships"] = tuple(FactRelation(a, b, one.kind, one.confidence) for a, b, one in links if a and b)
     counts = {name: len(told[name]) for name in ("added", "outdated", "merged", "duplicates", "proposals")}
     run.emit(FactsStored(**counts, seq=done.seq))

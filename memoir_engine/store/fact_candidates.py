@@ -21,7 +21,7 @@ def standing(tx: Tx, owner: str, numbers: Collection[int]) -> dict[int, Known]:
     """Those of them that are active facts of the owner, by number."""
     f, s = t.fact.c, t.fact_status.c
     wanted = select(t.fact).join(t.fact_status, s.fact_id == f.id)
-    wanted = wanted.where(f.owner == owner, s.owner == owner, s.to_seq == FAR, s.status == ACTIVE)
+    wanted = wanted.where(f.owner == owner, s.to_seq == FAR, s.status == ACTIVE)
     rows = (row for some in portions(sorted(numbers)) for row in tx.execute(wanted.where(f.id.in_(some))))
     return {
         row.id: Known(

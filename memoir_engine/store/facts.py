@@ -7,7 +7,7 @@ Source: TIMEM "Data Isolation", "Status Management"; DESIGN §6 (who and whose);
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Collection, Iterable, Sequence
 from datetime import datetime
 from typing import Any, cast
 
@@ -51,7 +51,7 @@ def listed(
 
 def get(tx: Tx, whose: Whose, uid: str, seq: int | None = None) -> FactView:
     """Raises FactNotFound."""
-    rows = tx.execute(_wanted(whose, seq).where(t.fact.c.uid == uid)).all()
+    rows = tx.execute(_named(whose, seq).where(t.fact.c.uid == uid)).all()
     if not rows:
         raise FactNotFound(fact_id=uid)
     return views(tx, rows, seq)[0]
@@ -61,7 +61,7 @@ def by_number(tx: Tx, whose: Whose, numbers: Iterable[int], seq: int | None = No
     """Those of them that stand."""
     found: dict[int, FactView] = {}
     for some in portions(sorted(set(numbers))):
-        rows = tx.execute(_wanted(whose, seq).where(t.fact.c.id.in_(some))).all()
+        rows = tx.execute(_named(whose, seq).where(t.fact.c.id.in_(some))).all()
         found |= {row.id: view for row, view in zip(rows, views(tx, rows, seq), strict=True)}
     return found
 
@@ -83,8 +83,9 @@ def lineage(tx: Tx, whose: Whose, uid: str, seq: int | None = None) -> FactLinea
     new = {number_of(tx, whose, uid)}
     while new:
         seen |= new
-        wanted = select(_S.fact_id, _S.superseded_by).where(_S.superseded_by.is_not(None), *_at(seq), *mine(_S.owner, whose))
-        rows = tx.execute(wanted.where(or_(_S.fact_id.in_(new), _S.superseded_by.in_(new)))).all()
+        wanted = select(_S.fact_id, _S.superseded_by).where(_S.superseded_by.is_not(None), *_at(seq))
+        both = (_S.fact_id.in_(new), _S.superseded_by.in_(new))  # each has an index of its own
+        rows = [row for one in both for row in tx.execute(wanted.where(one))]
         links |= {(row.fact_id, row.superseded_by) for row in rows}
         new = {number for link in links for number in link} - seen
     found = by_number(tx, whose, seen, seq)
@@ -123,15 +124,15 @@ def relations(tx: Tx, whose: Whose, uid: str | None = None) -> tuple[FactRelatio
 
 
 def proposals(
-    tx: Tx, whose: Whose, *, state: str | None = "open", number: int | None = None, limit: int = 200
+    tx: Tx, whose: Whose, *, state: str | None = "open", numbers: Collection[int] | None = None, limit: int = 200
 ) -> tuple[FactProposal, ...]:
-    """Newest first. state: open, approved or rejected; None for all that were not taken back."""
+    """Newest first; of these numbers, or all. state: open, approved or rejected; None for all that were not taken back."""
     p = t.fact_proposal.c
     wanted = select(t.fact_proposal).where(p.to_seq == FAR, *mine(p.owner, whose))
     if state is not None:
         wanted = wanted.where(p.outcome.is_(None) if state == "open" else p.outcome == state)
-    if number is not None:
-        wanted = wanted.where(p.id == number)
+    if numbers is not None:
+        wanted = wanted.where(p.id.in_(numbers))
     rows = tx.execute(wanted.order_by(p.id.desc()).limit(limit)).all()
     facts = by_number(tx, whose, [one for row in rows for one in (row.new_id, *parse(row.old_ids))])
     words = payloads.get(tx, (row.payload for row in rows))
@@ -181,6 +182,12 @@ def was_true(when: datetime) -> tuple[ColumnElement[bool], ...]:
 def _wanted(whose: Whose, seq: int | None) -> Select[Any]:
     joined = select(t.fact, *_STANDING).join(t.fact_status, _S.fact_id == t.fact.c.id)
     return joined.where(*mine(_S.owner, whose), *mine(t.fact.c.owner, whose), *_at(seq))
+
+
+def _named(whose: Whose, seq: int | None) -> Select[Any]:
+    """For facts that are named: the owner stands in the fact's own row, and SQLite does not walk all that this owner has."""
+    joined = select(t.fact, *_STANDING).join(t.fact_status, _S.fact_id == t.fact.c.id)
+    return joined.where(*mine(t.fact.c.owner, whose), *_at(seq))
 
 
 def _at(seq: int | None) -> tuple[ColumnElement[bool], ...]:
