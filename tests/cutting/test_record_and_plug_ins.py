@@ -11,7 +11,7 @@ import memoir_engine.registry
 from machine import REPOSITORY
 from memoir_engine import CHUNKERS, ConversationSettings, chunk_conversation
 from memoir_engine.text.cutting.strategies import Range
-from talks import START, counted, said
+from talks import START, counted, said, timed
 
 
 @pytest.fixture
@@ -177,3 +177,15 @@ def test_the_documentation_says_when_to_use_each_strategy(strategy):
     (row,) = re.findall(rf"^\| `{strategy}` \| (.*) \|$", text, re.MULTILINE)
     assert len(row.split(" | ")) == 4
     assert "docs/cutting.md" in (REPOSITORY / "README.md").read_text(encoding="utf-8")
+
+
+@pytest.mark.req("CHUNK 15.3")
+def test_the_strategy_in_the_documentation_runs_as_it_stands():
+    text = (REPOSITORY / "docs" / "cutting.md").read_text(encoding="utf-8")
+    (example,) = [code for code in re.findall(r"```python\n(.*?)```", text, re.DOTALL) if "CHUNKERS.register" in code]
+    try:
+        exec(compile(example, "cutting.md", "exec"), {})
+        made = chunk_conversation(timed(counted(*[30] * 6), pauses={4: 20}), strategy="by_day", max_tokens=150)
+    finally:
+        CHUNKERS._known.pop("by_day", None)
+    assert [(cut.first, cut.last, cut.reason) for cut in made.cuts] == [(0, 3, "a new day"), (4, 5, "a new day")]
