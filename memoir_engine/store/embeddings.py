@@ -86,9 +86,11 @@ def matrix(tx: Tx, embedder: str, dim: int, *, owner: str = WORKSPACE) -> Matrix
 def changed(tx: Tx, embedder: str, dim: int, since: int, *, owner: str = WORKSPACE) -> Changes:
     """Of exactly this owner, after that number of the clock: vectors that came, or whose passages came back; ids that went."""
     p, now = t.passage.c, ids.searched(tx)
-    new = _of_owner(embedder, dim, owner).where((t.embedding.c.seq > since) | (p.from_seq > since))
+    every = _of_owner(embedder, dim, owner).order_by(None)  # in the order of ids a database may walk through all there are
+    came, came_back = every.where(t.embedding.c.seq > since), every.where(p.from_seq > since)  # one by one: OR uses no index
+    found = {row[0]: row for wanted in (came, came_back) for row in tx.execute(wanted)}
     gone = select(p.id).where(p.owner == owner, p.to_seq > since, p.to_seq < FAR).order_by(p.id)
-    return Changes(now, _matrix(tx.execute(new), dim), tuple(tx.execute(gone).scalars()))
+    return Changes(now, _matrix([found[key] for key in sorted(found)], dim), tuple(tx.execute(gone).scalars()))
 
 
 def of(tx: Tx, kind: Kind, keys: Iterable[int], embedder: str, dim: int) -> Matrix:
