@@ -7,21 +7,32 @@ Source: DESIGN §8 ("index"); MEMOLLA F-02-02.
 
 from __future__ import annotations
 
+from contextlib import suppress
 from typing import Any
 
 from memoir_engine.errors import MemoirError, QueryCancelled
-from memoir_engine.run import Actor, Run
+from memoir_engine.run import Actor, Run, new_id
 from memoir_engine.running import Verb
+from memoir_engine.searching import OFF, Silent
 from memoir_engine.wiring import Engine
 
 NAME = "embed"
 
 
 def embed_behind(engine: Engine, actor: Actor) -> None:
-    """Of the workspace's passages, by a server's embedder. One that computes here is as quick when the search comes."""
-    if engine.embedder.lexical or engine.closed:
+    """Of the workspace's passages."""
+    if engine.closed or engine.resolved.config.vector_store == OFF:
         return
-    engine.loop.submit(engine.runner.perform(embed_verb(engine), actor), verb=NAME)
+    here = engine.embedder.lexical  # nobody is asked, so there is nothing to write down
+    engine.loop.submit(_quietly(engine, actor) if here else engine.runner.perform(embed_verb(engine), actor), verb=NAME)
+
+
+async def _quietly(engine: Engine, actor: Actor) -> None:
+    from memoir_engine.store.owners import WORKSPACE
+
+    run = Run(new_id(engine.clock.now()), NAME, actor, engine.clock, Silent())
+    with suppress(MemoirError):  # it is closed, or the database is away: the next search makes what is missing
+        await engine.vectoring.catch_up(WORKSPACE, run)
 
 
 def embed_verb(engine: Engine) -> Verb[int | MemoirError]:

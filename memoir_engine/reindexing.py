@@ -12,10 +12,12 @@ from dataclasses import asdict
 from typing import Any
 
 from memoir_engine.errors import MemoirError, NotAllowed, QueryCancelled
-from memoir_engine.events import Reindexing
+from memoir_engine.events import Reindexing, Warned
+from memoir_engine.nearest import NearestUnavailable
 from memoir_engine.results import Reindexed
 from memoir_engine.run import Actor, Listener, Run
 from memoir_engine.running import Verb
+from memoir_engine.searching import OFF
 from memoir_engine.wiring import Engine
 
 NAME = "reindex"
@@ -48,11 +50,15 @@ async def _reindex(engine: Engine, run: Run) -> Reindexed:
     run.check(QueryCancelled)
     await asyncio.to_thread(_words, engine)
     run.emit(Reindexing("words", total, total))
-    made = await _vectors(engine, run, total)
-    await asyncio.to_thread(_nearest, engine)
+    made, problem = 0, None
+    if engine.resolved.config.vector_store != OFF:
+        made = await _vectors(engine, run, total)
+        problem = await asyncio.to_thread(_nearest, engine)
+    if problem:
+        run.emit(Warned("dense", problem))
     kept = await engine.db.aread(lambda tx: embeddings.count(tx, engine.embedder.id))
     run.emit(Reindexing("vectors", kept, total))
-    return Reindexed(run.id, total, kept, made, engine.embedder.id, round(run.clock.tick_ms() - began, 3))
+    return Reindexed(run.id, total, kept, made, engine.embedder.id, round(run.clock.tick_ms() - began, 3), problem)
 
 
 def _words(engine: Engine) -> None:
@@ -71,9 +77,15 @@ async def _vectors(engine: Engine, run: Run, total: int) -> int:
     return await engine.vectoring.catch_up(WORKSPACE, run, told=lambda done: run.emit(Reindexing("vectors", done, total)))
 
 
-def _nearest(engine: Engine) -> None:
+def _nearest(engine: Engine) -> str | None:
+    """The index of vectors takes them in; or why it cannot be had."""
     from memoir_engine.store.owners import WORKSPACE
 
     dim = engine.embedder.dim
-    if dim is not None:
-        engine.passages.vectors(WORKSPACE, engine.embedder.id, dim)
+    if dim is None:  # nothing was ever embedded
+        return None
+    try:
+        indexes = engine.passages.vectors(WORKSPACE, engine.embedder.id, dim)
+        return next((index.health.reason for index in indexes if not index.health.ok), None)
+    except NearestUnavailable as cannot:
+        return cannot.health.reason

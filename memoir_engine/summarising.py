@@ -44,9 +44,12 @@ class Options:
 
 @dataclass(frozen=True)
 class Target:
+    """subject: of the run, where what it holds has to go with what it is about."""
+
     kind: Kind
     name: str
     text: str
+    subject: str | None = None
 
 
 def options_of(value: object) -> Options:
@@ -96,7 +99,7 @@ def _verb(engine: Engine, target: Target, options: Options) -> Verb[str | Memoir
 
     named = "session_id" if target.kind == "conversation" else "doc_id"
     request = {named: target.name, "chars": len(target.text), "max_chars": options.max_chars, **options.settings}
-    return Verb(NAME, request, None, work, lambda _run, error: error, QueryCancelled, _record)
+    return Verb(NAME, request, target.subject, work, lambda _run, error: error, QueryCancelled, _record)
 
 
 def _record(outcome: str | MemoirError) -> dict[str, Any]:
@@ -167,7 +170,7 @@ def _target(tx: Tx, actor: Actor, session_id: object, doc_id: object) -> Target:
     if session is None:
         raise TargetNotFound()
     told = (f"{one.name or one.role}: {one.text}" for one in said.of_session(tx, session) if one.text)
-    return Target("conversation", named, "\n".join(told))
+    return Target("conversation", named, "\n".join(told), said.subject_of(session.number))
 
 
 async def _by(summarizer: Summarizer, text: str) -> str:

@@ -47,7 +47,10 @@ class Knowledge:
 
 @dataclass(frozen=True)
 class Reindexed:
-    """What was made anew. passages: of the workspace, that can be found; vectors: how many have one; made: of these, now."""
+    """What was made anew. passages: of the workspace, that can be found; vectors: how many have one; made: of these, now.
+
+    problem: why their index cannot be had, None where it can.
+    """
 
     run_id: str
     passages: int
@@ -55,3 +58,4 @@ class Reindexed:
     made: int
     embedder: str
     latency_ms: float
+    problem: str | None = None

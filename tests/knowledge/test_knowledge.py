@@ -170,3 +170,23 @@ def test_optimize_is_refused_to_the_letter_at_every_level(memory: Memory, level:
         memory.optimize(level)
     assert isinstance(refused.value, OptimizeNotImplemented)
     assert str(refused.value) == "[mem][E005] optimize level not implemented"
+
+
+def test_what_was_sent_for_vectors_is_erased_with_its_text(on_the_wire: Opened, fake_openai: FakeOpenAI):
+    memory = on_the_wire(embedder="local-embedder")
+    known = memory.add_knowledge("tea", "The gyokuro of Wazuka is the finest.")
+    memory.add_knowledge("bread", "Bread is baked in an oven.")
+    memory.search("oven")
+    asked = [call.id for run in memory.runs.list() for call in memory.runs.get(run.id).calls]
+    assert any("Wazuka" in (memory.runs.call(number).prompt or "") for number in asked)
+    memory.sources.erase(known.source_id, reason="asked for")
+    assert not any("Wazuka" in (memory.runs.call(number).prompt or "") for number in asked)
+    assert memory.audit.verify().ok
+
+
+def test_vectors_are_made_behind_what_is_added(memory: Memory):
+    known = memory.add_knowledge("tea", TEA)
+    engine = memory._async._engine
+    engine.loop.wait(engine.vectoring.catch_up("", None))  # type: ignore[arg-type]  # waits its turn, and asks nobody
+    assert known.passages == 1
+    assert memory.reindex().made == 0

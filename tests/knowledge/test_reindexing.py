@@ -17,7 +17,7 @@ TEA = "Tea is grown in Uji. The first harvest begins in May. "
 
 
 def found(memory: Memory) -> list[tuple[str | None, float]]:
-    return [(one.doc_id, round(one.score, 6)) for one in memory.search("harvest of tea", top_k=3)]
+    return [(one.doc_id, round(one.score, 3)) for one in memory.search("harvest of tea", top_k=3)]
 
 
 def test_everything_is_made_anew_and_found_as_before(memory: Memory):
@@ -71,3 +71,12 @@ def test_it_needs_an_admin(memory: Memory):
         auditor.reindex()
     with pytest.raises(NotAllowed):
         auditor.start("reindex")
+
+
+def test_an_index_of_vectors_that_cannot_be_had_is_told_and_words_are_made_anew(opened: Opened, tmp_path: Path):
+    holder, memory = opened(data_dir=tmp_path / "shared"), opened("other.db", data_dir=tmp_path / "shared", vector_store="off")
+    memory.add_knowledge("tea", TEA)
+    done = memory.reindex()
+    assert (done.passages, done.vectors, done.made, done.problem) == (1, 0, 0, None)
+    assert memory.search("tea")[0].mode == "bm25_only"
+    assert holder.search("tea") == []

@@ -184,3 +184,15 @@ def test_options_that_cannot_be_are_refused_by_name(memory: Memory, options: Any
 def test_a_session_without_words_is_summarised_as_nothing(memory: Memory):
     memory.sessions.create("s1")
     assert memory.create_summary(session_id="s1") == ""
+
+
+def test_clearing_a_session_takes_what_was_asked_about_it(on_the_wire: Opened, fake_openai: FakeOpenAI):
+    memory = on_the_wire()
+    say(memory, ("user", "My secret is gyokuro."))
+    memory.create_summary(session_id="s1")
+    (run,) = [one for one in memory.runs.list() if one.verb == "create_summary"]
+    (call,) = memory.runs.get(run.id).calls
+    assert "gyokuro" in (memory.runs.call(call.id).prompt or "")
+    memory.sessions.clear_session("s1")
+    assert "gyokuro" not in (memory.runs.call(call.id).prompt or "")
+    assert memory.audit.verify().ok
