@@ -16,7 +16,7 @@ from benchmarks import __main__ as runner
 from benchmarks import frame, table
 
 IN_A_BROWSER = {"startup", "pages", "reviewing"}
-ON_DATA = {"fact_quality", "pages", "chunking", "cutting", "ingestion", "query", "review"}
+ON_DATA = {"fact_quality", "pages", "chunking", "cutting", "ingestion", "query", "review", "search"}
 
 
 @pytest.fixture(autouse=True)
