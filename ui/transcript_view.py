@@ -8,7 +8,7 @@ from __future__ import annotations
 import streamlit as st
 
 from memoir_engine import Memory, MessageRecord, SessionView
-from ui import conversations_view, figures, frame, problems, state, talk_view, who
+from ui import conversations_view, figures, frame, left_facts, problems, state, talk_view, who
 from ui import wording_conversations as said
 from ui.components import copylink, transcript
 from ui.escape import md_escape
@@ -34,6 +34,7 @@ def detail(memory: Memory, session_id: str) -> None:
         frame.metrics(_numbers(session), columns=2, width=96, explained=False)
         _message(memory, picked)
         _summary(memory, session)
+        left_facts.show(memory, session.session_id, picked.n if picked else None)
         _keep(memory, session)
         _along(memory, session)
     with left:  # last: while a turn is under way all else stands already

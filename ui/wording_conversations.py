@@ -48,6 +48,8 @@ RUN = "What was asked and shown for it"
 METADATA = "Metadata"
 CUTS = "See where it would be cut"
 FACTS = "What is remembered of it"
+NO_FACTS = "No fact was drawn from this conversation yet. The Facts page can remember it."
+NO_FACTS_HERE = "No fact was drawn from message {n}. Close the message to see those of the whole conversation."
 
 # --- summary -------------------------------------------------------------------------------------------------------
 

@@ -121,3 +121,34 @@ def test_a_summary_is_made_on_request(talked: Memory):
     page.button(key="conv-summarise").click().run()
     assert not page.exception
     assert any(text in words(page) for text in SAID[:2])
+
+
+def test_talking_adds_a_turn_whose_answer_says_what_it_was_shown(talked: Memory):
+    talked.ingest_text("The tea was moved to the red tin in March.", name="kitchen.md")
+    page = opened("conversations", session="kitchen")
+    page.chat_input(key="talk-1").set_value("Where was the tea moved in March?").run(timeout=30)
+    assert not page.exception
+    history = talked.sessions.get_session_history("kitchen")
+    assert "red tin" in history[-1].text
+    assert page.query_params["n"] == str(history[-1].n)
+    assert "Shown to the model for this answer" in words(page)
+    assert "The tea was moved to the red tin in March." in words(page)
+
+
+def test_a_new_conversation_opens_with_a_place_to_speak(memory: Memory):
+    page = opened("conversations")
+    page.button(key="talk-new").click().run()
+    assert page.query_params["session"] == memory.sessions.list_sessions()[0]
+    assert page.chat_input(key="talk-1").placeholder == "Say or ask something"
+
+
+def test_facts_that_a_conversation_left_behind_lead_to_where_they_stand(memory: Memory):
+    memory.add_conversation("kitchen", "user", "I am allergic to walnuts.")
+    memory.add_conversation("kitchen", "user", "I live in Lisbon.")
+    memory.remember(session_id="kitchen")
+    page = opened("conversations", session="kitchen", n=1)
+    page.session_state["conv-facts"] = True
+    page.run()
+    (link,) = [one for one in page.get("page_link") if "walnut" in one.proto.label]
+    assert "fact=" in link.proto.query_string
+    assert not [one for one in page.get("page_link") if "Lisbon" in one.proto.label]

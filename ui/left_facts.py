@@ -1,0 +1,43 @@
+"""The facts that were drawn from a conversation, each a way to where it stands now.
+
+Invariant: only facts that the person may see; what they say is shown as characters.
+"""
+
+from __future__ import annotations
+
+import streamlit as st
+
+from memoir_engine import FactView, Memory
+from ui import figures, problems
+from ui import wording_conversations as said
+from ui.escape import md_escape
+
+MOST_USERS = 20  # whose facts are looked through
+MOST_FACTS = 1_000  # of each, learned last first
+SHOWN = 30
+CHARS = 120
+
+
+def show(memory: Memory, session_id: str, message: int | None) -> None:
+    """Of the whole conversation, or of one of its messages. Looked up when somebody opens it."""
+    box = st.expander(said.FACTS, icon=":material/psychology:", key="conv-facts", on_change="rerun")
+    if not box.open:
+        return
+    with box, problems.noted():
+        found = [one for one in _facts(memory) if _is_from(one, session_id, message)]
+        if not found:
+            st.caption(said.NO_FACTS if message is None else said.NO_FACTS_HERE.format(n=message))
+        for one in found[:SHOWN]:
+            text = md_escape(figures.one_line(one.content, CHARS))
+            label = f"~~{text}~~" if one.status == "outdated" else text
+            there = {"fact": one.id} | ({"user": one.user_id} if one.user_id else {})
+            st.page_link("../pages/facts.py", label=label, icon=":material/chevron_right:", query_params=there)
+
+
+def _facts(memory: Memory) -> list[FactView]:
+    users = memory.facts.users()[:MOST_USERS]
+    return [fact for user, _ in users for fact in memory.facts.list(user, limit=MOST_FACTS)]
+
+
+def _is_from(fact: FactView, session_id: str, message: int | None) -> bool:
+    return any(one.conversation_id == session_id and message in (None, one.message) for one in fact.origins)
