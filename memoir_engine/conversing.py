@@ -18,6 +18,7 @@ from memoir_engine.results import MessageRecord, SessionView
 from memoir_engine.run import new_id
 
 if TYPE_CHECKING:
+    from memoir_engine.retaining import SessionsView
     from memoir_engine.store.conversations import Turn
     from memoir_engine.store.types import Tx
     from memoir_engine.text.messages import Message
@@ -185,7 +186,7 @@ class SessionsSaid(SessionsRead):
 class Conversed:
     """The verb of both faces of the facade that says something."""
 
-    sessions: SessionsSaid
+    sessions: SessionsView
 
     def add_conversation(
         self,

@@ -61,10 +61,11 @@ def lookups(engine: Engine, actor: Actor, session_id: str, showing: Showing) -> 
         answered = await engine.runner.perform(query_verb(engine, actor, question, QueryOptions()), actor)
         if answered.error is not None:
             return [{"text": f"The tree has no answer: {answered.error.message}"}]
+        texts = {one.id: one.text for one in answered.chunks}
         evidence = [
             showing.show(
-                Shown(0, "chunk", one.id, one.source_id, one.start, one.end, answered.run_id),
-                one.text,
+                Shown(0, "chunk", one.chunk_id, one.source_id, one.start, one.end, answered.run_id),
+                texts.get(one.chunk_id, ""),
                 filed=" › ".join(one.category_path),
             )
             for one in answered.used_chunks[:FOUND]

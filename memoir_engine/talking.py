@@ -53,7 +53,9 @@ class AgentClient:
     ) -> None:
         self._talk = Talk(tuple(tools), max_tool_calls, system_prompt, lookups).checked()
         self._settings = settings if model is None else {**settings, "model": model}
-        self._owned, self._folder, self._spare = memory is None, None, None
+        self._owned = memory is None
+        self._folder: Path | None = None
+        self._spare: tuple[Memory, Path | None] | None = None
         self._lock = threading.Lock()
         if memory is not None:
             if memory_config is not None or self._settings:

@@ -72,10 +72,10 @@ def _answer(memory: Memory, session: SessionView, text: str) -> None:
 
 def _quoted(memory: Memory, one: dict[str, object]) -> None:
     number, source = one.get("id"), one.get("source_id")
-    if one["kind"] == "fact" and isinstance(number, int):
+    if one["kind"] == "fact" and isinstance(number, str):
         fact: FactView = memory.facts.get(number)
         st.text(fact.content)
-        there: dict[str, str] = {"fact": str(number)}
+        there: dict[str, str] = {"fact": number}
         st.page_link("../pages/facts.py", label=said.OPEN_FACT, icon=":material/lightbulb:", query_params=there)
     elif isinstance(source, int):
         start, end = int(str(one.get("start", 0))), int(str(one.get("end", 0)))

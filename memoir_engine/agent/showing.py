@@ -18,7 +18,7 @@ class Showing:
     """Of one turn."""
 
     def __init__(self) -> None:
-        self._seen: dict[tuple[str, int], Shown] = {}
+        self._seen: dict[tuple[str, int | str], Shown] = {}
 
     def show(self, shown: Shown, text: str, **more: Any) -> dict[str, Any]:
         """The record that the model gets. `more` without what is not known."""

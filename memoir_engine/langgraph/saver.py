@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import AsyncIterator, Iterator, Sequence
-from typing import Any
+from typing import Any, cast
 
 from langchain_core.runnables import RunnableConfig
 from langgraph.checkpoint.base import (
@@ -42,6 +42,8 @@ from memoir_engine.store.types import Tx
 PAGE = 50  # checkpoints read at once when they are listed
 STRATEGIES = ("keep_latest", "delete")
 Place = tuple[str, str]  # thread and namespace
+Written = list[Write]
+Loaded = tuple[Row, dict[int, tuple[str, bytes]], Written]
 
 
 class MemoirCheckpointSaver(BaseCheckpointSaver[int]):
@@ -62,7 +64,7 @@ class MemoirCheckpointSaver(BaseCheckpointSaver[int]):
         place, parent = _place(config), get_checkpoint_id(config)
         name = given.text("checkpoint_id", checkpoint["id"])
         meta = self.serde.dumps_typed(get_checkpoint_metadata(config, metadata))
-        said = dict(checkpoint)
+        said: dict[str, Any] = dict(checkpoint)
         values = said.pop("channel_values")
         told = (self.serde.dumps_typed(said), meta, str(metadata.get("run_id") or "")[:64] or None)
         known = self._parent(place, parent)
@@ -102,14 +104,14 @@ class MemoirCheckpointSaver(BaseCheckpointSaver[int]):
         engine, owner = self._engine, self._owner
         engine.db.write(lambda tx: sweeping.copy(tx, owner, source, target, engine.clock.now()), operation="a copy of a thread")
 
-    def prune(
+    def prune(  # type: ignore[override]  # the base says None: who asks for nothing minds nothing
         self,
         thread_ids: Sequence[str] | None,
         *,
         strategy: str = "keep_latest",
         keep: int = 1,
         dry_run: bool = False,
-    ) -> Pruned:  # type: ignore[override]  # the base says None: whoever asks it for nothing gets nothing it minds
+    ) -> Pruned:
         """Take old checkpoints away; of each thread and namespace the `keep` latest stay, and what they need to be read.
 
         thread_ids: None is all threads of this user. strategy: keep_latest, or delete for all of them. dry_run: only count.
@@ -126,7 +128,7 @@ class MemoirCheckpointSaver(BaseCheckpointSaver[int]):
     def get_tuple(self, config: RunnableConfig) -> CheckpointTuple | None:
         place, name = _place(config), get_checkpoint_id(config)
 
-        def work(tx: Tx) -> tuple[Row, dict[int, tuple[str, bytes]], list[Write]] | None:
+        def work(tx: Tx) -> Loaded | None:
             row = checkpoints.get(tx, self._owner, *place, name)
             return None if row is None else self._read(tx, row)
 
@@ -145,12 +147,8 @@ class MemoirCheckpointSaver(BaseCheckpointSaver[int]):
         after: tuple[int, str] | None = None
         left = limit
         while left is None or left > 0:
-            after_, size = after, PAGE if left is None or filter else min(PAGE, left)
-            page = self._engine.db.read(
-                lambda tx, after_=after_, size=size: [
-                    self._read(tx, row) for row in checkpoints.listed(tx, self._owner, **wanted, after=after_, limit=size)
-                ]
-            )
+            size = PAGE if left is None or filter else min(PAGE, left)
+            page = self._page(wanted, after, size)
             for row, values, writes in page:
                 if _fits(self.serde.loads_typed(row.meta), filter) and (left is None or left > 0):
                     left = None if left is None else left - 1
@@ -195,14 +193,14 @@ class MemoirCheckpointSaver(BaseCheckpointSaver[int]):
     async def acopy_thread(self, source_thread_id: str, target_thread_id: str) -> None:
         await asyncio.to_thread(self.copy_thread, source_thread_id, target_thread_id)
 
-    async def aprune(
+    async def aprune(  # type: ignore[override]  # the base says None: who asks for nothing minds nothing
         self,
         thread_ids: Sequence[str] | None,
         *,
         strategy: str = "keep_latest",
         keep: int = 1,
         dry_run: bool = False,
-    ) -> Pruned:  # type: ignore[override]  # as above
+    ) -> Pruned:
         return await asyncio.to_thread(self.prune, thread_ids, strategy=strategy, keep=keep, dry_run=dry_run)
 
     # --- what stands behind -------------------------------------------------------------------------------------------
@@ -242,7 +240,14 @@ class MemoirCheckpointSaver(BaseCheckpointSaver[int]):
             known = self._recent.get(place, parent)
         return known
 
-    def _read(self, tx: Tx, row: Row) -> tuple[Row, dict[int, tuple[str, bytes]], list[Write]]:
+    def _page(self, wanted: dict[str, Any], after: tuple[int, str] | None, size: int) -> tuple[Loaded, ...]:
+        def work(tx: Tx) -> tuple[Loaded, ...]:
+            rows = checkpoints.listed(tx, self._owner, **wanted, after=after, limit=size)
+            return tuple(self._read(tx, row) for row in rows)
+
+        return self._engine.db.read(work)
+
+    def _read(self, tx: Tx, row: Row) -> Loaded:
         return row, checkpoints.values(tx, row.thread, row.held.values()), checkpoints.writes(tx, row.thread, row.id)
 
     def _tuple(
@@ -255,7 +260,7 @@ class MemoirCheckpointSaver(BaseCheckpointSaver[int]):
             else [self.serde.loads_typed(values[number]) for number in numbers(one)]
             for channel, one in row.held.items()
         }
-        checkpoint: Checkpoint = {**self.serde.loads_typed(row.body), "channel_values": held}
+        checkpoint = cast("Checkpoint", {**self.serde.loads_typed(row.body), "channel_values": held})
         if remember:
             lists = {channel: one for channel, one in row.held.items() if not isinstance(one, int)}
             objects = {channel: tuple(held[channel]) for channel in lists}

@@ -87,7 +87,7 @@ class Asking:
         """One request, one row. Returns the reply, or our error with the seconds the server asked to wait."""
         measure = self._measure(mode, settings)
         try:
-            response = await self._request(model, messages, measure)
+            response = await self._request(model, messages, mode, measure)
         except asyncio.CancelledError:
             # the request is out and may be billed: its row is written although nobody waits for it any more
             await asyncio.shield(self.record(measure.failed("cancelled")))
@@ -124,12 +124,13 @@ class Asking:
         self,
         model: Model,
         messages: list[ModelMessage],
+        mode: Mode,
         measure: Measure,
     ) -> ModelResponse:
         from pydantic_ai.direct import model_request
         from pydantic_ai.settings import ModelSettings
 
-        parameters = forms.request_parameters(measure.mode, self.prompt)
+        parameters = forms.request_parameters(mode, self.prompt)
         if self.choice.provider in ("offline", "xai"):
             measure.wire.sent = handed_over(messages, forms.wire_schema(self.prompt.schema), measure.settings)
         token = exchange.set(measure.wire)

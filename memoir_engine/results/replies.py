@@ -16,7 +16,7 @@ class Shown:
 
     number: int
     kind: str
-    id: int
+    id: int | str
     source_id: int | None = None
     start: int | None = None
     end: int | None = None

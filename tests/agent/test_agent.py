@@ -10,7 +10,9 @@ from pathlib import Path
 import pytest
 
 from memoir_engine import AgentClient, Memory
+from memoir_engine.agent.showing import Showing
 from memoir_engine.errors import DatabaseLost, InvalidSetting, UnsupportedBackend
+from memoir_engine.lookups import lookups
 from memoir_engine.store import conversations, said
 
 Opened = Callable[..., AgentClient]
@@ -182,3 +184,16 @@ def test_facts_of_the_person_are_recalled_and_named_in_the_record(opened: Opened
     facts = [one.id for one in reply.shown if one.kind == "fact"]
     assert facts
     assert "Lisbon" in agent.memory.facts.get(facts[0]).content
+
+
+def test_the_tree_can_be_asked_and_its_evidence_is_shown(opened: Opened) -> None:
+    agent = opened()
+    source = agent.memory.ingest_text(TOWER).source_id
+    engine, showing = agent.memory._async._engine, Showing()
+    ask_tree = lookups(engine, agent.memory.actor, "s", showing)[2]
+    answer, evidence = engine.loop.wait(ask_tree("When was the Eiffel Tower finished?"))
+    assert "1889" in answer["text"]
+    assert TOWER in evidence["text"]
+    (shown,) = showing.all
+    assert (shown.kind, shown.source_id) == ("chunk", source)
+    assert agent.memory.runs.query(shown.run_id or "").used_chunks[0].chunk_id == shown.id

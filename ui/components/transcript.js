@@ -1,5 +1,6 @@
 // A conversation as it was said: who, when, what; one message brought into view. All text is text, never markup.
 const seen = new WeakMap();
+const ends = new WeakMap();
 const LONG = 1400;
 
 const make = (tag, name, text) => {
@@ -38,7 +39,9 @@ export default function (component) {
   sheet.style.maxHeight = data.height + "px";
   const stamp = JSON.stringify(data);
   if (seen.get(root) === stamp) return;
-  const first = !seen.has(root);
+  const end = data.messages.length ? data.messages[data.messages.length - 1].n : 0;
+  const first = ends.get(root) !== end;  // also when a turn was added: what is new comes into view
+  ends.set(root, end);
   seen.set(root, stamp);
   let day = "";
   const nodes = [];
