@@ -182,8 +182,7 @@ async def _stored(
     from memoir_engine.store.fact_plan import Said
     from memoir_engine.store.owners import owner_key
 
-    assert drawing.made is not None
-    cuts = drawing.made.cuts
+    cuts = drawing.made.cuts if drawing.made else ()
     cut_at = {cut.id: at for at, cut in enumerate(cuts)}
     failed = frozenset(cut_at[one.cut_id] for one in extraction.failures)
     session = talked.session_id or talked.conversation

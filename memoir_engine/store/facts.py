@@ -84,8 +84,8 @@ def lineage(tx: Tx, whose: Whose, uid: str, seq: int | None = None) -> FactLinea
     while new:
         seen |= new
         wanted = select(_S.fact_id, _S.superseded_by).where(_S.superseded_by.is_not(None), *_at(seq))
-        both = (_S.fact_id.in_(new), _S.superseded_by.in_(new))  # each has an index of its own
-        rows = [row for one in both for row in tx.execute(wanted.where(one))]
+        ends = (_S.fact_id.in_(new), _S.superseded_by.in_(new))  # each has an index of its own
+        rows = [row for end in ends for row in tx.execute(wanted.where(end))]
         links |= {(row.fact_id, row.superseded_by) for row in rows}
         new = {number for link in links for number in link} - seen
     found = by_number(tx, whose, seen, seq)
