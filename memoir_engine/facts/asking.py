@@ -1,14 +1,13 @@
-"""How facts ask: a model for an answer, an embedder for vectors, each as the run of the caller has them.
+"""How facts ask a model, as the run of the caller has it.
 
 Source: DESIGN §2.4, §2.6.
 """
 
 from __future__ import annotations
 
-from collections.abc import Awaitable, Sequence
+from collections.abc import Awaitable
 from typing import Any, Protocol
 
-from memoir_engine.embedding import Vectors
 from memoir_engine.prompts import Prompt
 
 
@@ -21,9 +20,3 @@ class Answered(Protocol):
 
 class Ask(Protocol):
     def __call__(self, prompt: Prompt, *, reuse: bool = True) -> Awaitable[Answered]: ...
-
-
-class Embed(Protocol):
-    """Vectors of texts: (n, dim), each of unit length."""
-
-    def __call__(self, texts: Sequence[str]) -> Awaitable[Vectors]: ...
