@@ -23,8 +23,10 @@ def embed_behind(engine: Engine, actor: Actor) -> None:
     """Of the workspace's passages."""
     if engine.closed or engine.resolved.config.vector_store == OFF:
         return
-    here = engine.embedder.lexical  # nobody is asked, so there is nothing to write down
-    engine.loop.submit(_quietly(engine, actor) if here else engine.runner.perform(embed_verb(engine), actor), verb=NAME)
+    if engine.embedder.lexical:  # nobody is asked, so there is nothing to write down
+        engine.loop.submit(_quietly(engine, actor), verb=NAME)
+    else:
+        engine.loop.submit(engine.runner.perform(embed_verb(engine), actor), verb=NAME)
 
 
 async def _quietly(engine: Engine, actor: Actor) -> None:

@@ -5,6 +5,8 @@ Invariant: while nothing is made anew nothing polls; how the last one ended is s
 
 from __future__ import annotations
 
+from typing import Any
+
 import streamlit as st
 
 from memoir_engine import Memory, RunView
@@ -60,9 +62,9 @@ def _follow(memory: Memory, run_id: str) -> None:
 
 def _told(memory: Memory, run_id: str) -> tuple[str, int, int]:
     """The last step it told of."""
-    told = [event.body for event in memory.runs.events(run_id) if event.kind == "Reindexing"]
+    told: list[dict[str, Any]] = [event.body for event in memory.runs.events(run_id) if event.kind == "Reindexing"]
     last = told[-1] if told else {"step": STEPS[0], "done": 0, "total": 0}
-    return last["step"], last["done"], last["total"]
+    return str(last["step"]), int(last["done"]), int(last["total"])
 
 
 def _ended(run: RunView) -> None:
