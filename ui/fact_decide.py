@@ -29,13 +29,13 @@ def show(memory: Memory, proposals: tuple[FactProposal, ...]) -> None:
 
 
 def _one(memory: Memory, proposal: FactProposal, *, may: bool) -> None:
-    left, right, decide = st.columns([5, 5, 3], gap="small", vertical_alignment="center")
-    with left:
+    row = st.grid(5, gap="small", min_column_width=130, vertical_alignment="center")
+    with row.cell(column_span=2):
         for old in proposal.old:
             _side(said.OLD, old)
-    with right:
+    with row.cell(column_span=2):
         _side(said.NEW, proposal.new)
-    with decide:
+    with row.cell():
         st.button(
             said.APPROVE, icon=":material/check:", key=f"decide-yes-{proposal.id}", width="stretch", disabled=not may,
             on_click=_decided, args=(memory, proposal.id, True),

@@ -66,7 +66,7 @@ def _figure(facts: Sequence[FactView], links: Sequence[FactRelation], colors: di
             cliponaxis=False,
         )
     )
-    axis = {"visible": False, "range": [-2.1, 2.1], "fixedrange": True}
+    axis = {"visible": False, "range": [-3, 3], "fixedrange": True}
     figure.update_layout(
         height=460, showlegend=False, margin={"l": 10, "r": 10, "t": 20, "b": 20}, xaxis=axis,
         yaxis={**axis, "range": [-1.3, 1.3]}, paper_bgcolor="rgba(0,0,0,0)", plot_bgcolor="rgba(0,0,0,0)",

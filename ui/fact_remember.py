@@ -5,6 +5,8 @@ Invariant: the page only watches a job, so leaving it stops nothing; what is sho
 
 from __future__ import annotations
 
+from typing import Any
+
 import streamlit as st
 
 from memoir_engine import Memory, RunView, read_transcript, sample_conversations
@@ -42,10 +44,17 @@ def _form(memory: Memory) -> None:
             st.warning(said.NO_USER)
         else:
             with problems.noted():
-                messages = read_transcript(text, zone=memory.config.zone)
-                run_id = memory.start("remember", messages=[dict(one) for one in messages], user_id=user.strip())
+                messages = [_record(one) for one in read_transcript(text, zone=memory.config.zone)]
+                run_id = memory.start("remember", messages=messages, user_id=user.strip())
                 state.show(job=run_id, user=user.strip())
                 st.rerun()
+
+
+def _record(spoken: Any) -> dict[str, str]:
+    """An utterance as a message: what of it is known."""
+    named = {"name": spoken.name} if spoken.name else {}
+    timed = {"at": spoken.at.isoformat()} if spoken.at else {}
+    return {"role": spoken.role, "content": spoken.text, **named, **timed}
 
 
 def samples(memory: Memory) -> None:

@@ -57,7 +57,7 @@ const fit = (track) => {
   for (const bar of bars) {
     const text = bar.querySelector(".text"), left = bar.offsetLeft, right = left + bar.offsetWidth;
     bar.classList.remove("after", "before");
-    if (text.scrollWidth <= text.clientWidth + 1 || bar.offsetWidth > 150) continue;
+    if (text.scrollWidth <= text.clientWidth + 1 || bar.offsetWidth > 64) continue;
     const row = bars.filter((other) => other !== bar && other.offsetTop === bar.offsetTop);
     const next = Math.min(wide, ...row.map((other) => other.offsetLeft).filter((at) => at >= right));
     const last = Math.max(0, ...row.map((other) => other.offsetLeft + other.offsetWidth).filter((at) => at <= left));

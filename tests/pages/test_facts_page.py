@@ -1,0 +1,164 @@
+"""Facts on the page: found, followed through time, decided about, brought back, forgotten, taken along."""
+
+from __future__ import annotations
+
+import csv
+import io
+import json
+import shutil
+from dataclasses import replace
+from datetime import UTC, datetime
+from pathlib import Path
+
+import pytest
+
+from app_pages import component, opened, words
+from memoir_engine import FactView, Memory, sample_conversations
+from ui import engine, fact_export, fact_lanes
+from ui import wording_facts as said
+
+FLAT = "Lives in a small flat on Weir Street in Alderbrook with their cat Biscuit"
+COTTAGE = "Lives in the lock keeper's cottage at the dam now, and Biscuit loves the stairs"
+
+
+@pytest.fixture(scope="module")
+def kept(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A memory of the sample conversations, made once."""
+    folder = tmp_path_factory.mktemp("kept") / "memory"
+    with Memory(data_dir=folder, model="offline") as made:
+        for talk in sample_conversations():
+            made.remember(talk.messages, user_id=talk.user, session_id=talk.session_id)
+    return folder
+
+
+@pytest.fixture
+def remembered(kept: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Memory:
+    """The app's own memory, with what that one holds."""
+    shutil.copytree(kept, tmp_path / "memory")
+    monkeypatch.setenv("MEMOIR_DATA_DIR", str(tmp_path / "memory"))
+    return engine.memory()
+
+
+def fact(memory: Memory, content: str) -> FactView:
+    return next(one for one in memory.facts.list("leonie") if one.content == content)
+
+
+def bars(page) -> list[dict]:
+    return [bar for lane in component(page, "facts-timeline")["lanes"] for bar in lane["bars"]]
+
+
+def test_an_empty_memory_offers_the_sample_conversations(memory: Memory):
+    page = opened("facts")
+    assert "Nothing is remembered yet" in words(page)
+    page.button(key="facts-samples").click().run()
+    assert [one.value for one in page.metric] == ["17", "6", "just now", "1"]
+    assert len(bars(page)) == 23
+
+
+def test_what_took_the_place_of_what_shares_a_lane(remembered: Memory):
+    page = opened("facts", user="leonie")
+    lane = next(one for one in component(page, "facts-timeline")["lanes"] if any(bar["text"] == FLAT for bar in one["bars"]))
+    flat, cottage, office = lane["bars"]
+    assert (flat["state"], cottage["state"], office["state"]) == ("outdated", "outdated", "active")
+    assert cottage["after"] == [flat["id"]]
+    assert flat["end"] <= cottage["begin"] and lane["rows"] == 1
+    assert flat["told"] == "outdated, 2024-01-08 to 2024-05-21"
+
+
+def test_filters_stand_in_the_address_and_narrow_what_is_drawn(remembered: Memory):
+    page = opened("facts", user="leonie", state="outdated", type="health")
+    assert [bar["text"] for bar in bars(page)] == ["Is allergic to hazelnuts, by the way, in case they ever plan a menu"]
+
+
+def test_a_search_shows_the_nearest_facts(remembered: Memory):
+    page = opened("facts", user="leonie", q="choir on Thursdays")
+    assert "Sings alto in the mill choir on Thursdays" in [bar["text"] for bar in bars(page)]
+    assert len(bars(page)) < 23
+
+
+def test_the_past_shows_what_was_true_then(remembered: Memory):
+    page = opened("facts", user="leonie", true="2024-04-09")
+    assert COTTAGE not in [bar["text"] for bar in bars(page)]
+    assert FLAT in [bar["text"] for bar in bars(page)]
+    assert "This is what was true on 2024-04-09" in words(page).replace("\\", "")
+
+
+def test_a_fact_is_shown_with_its_chain_and_the_reason(remembered: Memory):
+    page = opened("facts", user="leonie", fact=fact(remembered, COTTAGE).id)
+    shown = words(page)
+    assert "How it changed" in shown
+    assert "It is no longer so: “another home”" in shown.replace("\\", "")
+
+
+def test_the_evidence_stands_side_by_side_with_the_words_marked(remembered: Memory):
+    older = fact(remembered, FLAT)
+    page = opened("facts", user="leonie", fact=older.id)
+    page.button(key="fact-evidence").click().run()
+    newer = fact(remembered, COTTAGE)
+    for one, quote in ((older, "I live in a small flat on Weir Street"), (newer, "I live in the lock keeper's cottage")):
+        [block] = component(page, f"fact-said-{one.id}-0")["blocks"]
+        start, end, kind = block["marks"][0]
+        assert kind == "quote" and block["text"][start:end].startswith(quote)
+
+
+def test_an_outdated_fact_is_brought_back_with_a_reason(remembered: Memory):
+    page = opened("facts", user="leonie", fact=fact(remembered, FLAT).id)
+    page.text_input(key=f"fact-restore-why-{fact(remembered, FLAT).id}").set_value("Still my letters' address").run()
+    page.button(key="fact-restore-go").click().run()
+    assert fact(remembered, FLAT).status == "active"
+
+
+def test_a_fact_is_forgotten_only_with_a_reason(remembered: Memory):
+    gone = fact(remembered, "Moved last weekend")
+    page = opened("facts", user="leonie", fact=gone.id)
+    assert page.button(key="fact-forget-go").disabled
+    page.text_input(key=f"fact-forget-why-{gone.id}").set_value("She asked for it").run()
+    page.button(key="fact-forget-go").click().run()
+    assert "Moved last weekend" not in [one.content for one in remembered.facts.list("leonie")]
+
+
+def test_a_doubted_change_waits_and_is_done_when_somebody_says_so(remembered: Memory):
+    [waiting] = remembered.facts.proposals("leonie")
+    page = opened("facts", user="leonie")
+    assert "To decide" in words(page)
+    assert next(bar for bar in bars(page) if bar["id"] == waiting.new.id)["state"] == "doubted"
+    page.button(key=f"decide-yes-{waiting.id}").click().run()
+    assert remembered.facts.get(waiting.old[0].id).status == "outdated"
+    assert remembered.facts.proposals("leonie") == ()
+
+
+def test_both_stay_when_somebody_says_so(remembered: Memory):
+    [waiting] = remembered.facts.proposals("leonie")
+    opened("facts", user="leonie").button(key=f"decide-no-{waiting.id}").click().run()
+    assert remembered.facts.get(waiting.old[0].id).status == "active"
+    assert remembered.facts.proposals("leonie") == ()
+
+
+@pytest.mark.parametrize("view", said.VIEWS)
+def test_every_view_stands(remembered: Memory, view: str):
+    assert not opened("facts", user="leonie", view=view).exception
+
+
+def test_who_has_not_said_who_they_are_is_asked(remembered: Memory, monkeypatch: pytest.MonkeyPatch):
+    monkeypatch.delenv("MEMOIR_REVIEWER")
+    engine.close()
+    page = opened("facts", user="leonie")
+    assert "Weir Street" not in words(page) and not page.exception
+
+
+def test_what_is_exported_is_what_is_shown_and_runs_nothing_in_a_spreadsheet(remembered: Memory):
+    facts = remembered.facts.list("leonie")
+    rows = list(csv.DictReader(io.StringIO(fact_export.as_csv(facts).decode("utf-8-sig"))))
+    assert [row["content"] for row in rows] == [one.content for one in facts]
+    assert json.loads(fact_export.as_json(facts))[0]["memory_attributes"]["status"] in said.STATUSES
+    formula = replace(facts[0], content="=1+1")
+    assert "'=1+1" in fact_export.as_csv([formula]).decode("utf-8-sig")
+
+
+def test_facts_that_overlap_in_one_lane_stand_in_rows_of_their_own(remembered: Memory):
+    flat, cottage = fact(remembered, FLAT), fact(remembered, COTTAGE)
+    now = datetime(2026, 1, 1, tzinfo=UTC)
+    merged = replace(cottage, id="m", superseded_by=None, said_at=now)
+    olds = [replace(one, said_at=flat.said_at, superseded_by="m") for one in (flat, cottage)]
+    [lane] = fact_lanes.lanes([*olds, merged], now, doubted=(), told=lambda one: "")
+    assert (lane.rows, len(lane.bars), lane.bars[-1].after) == (2, 3, tuple(sorted((flat.id, cottage.id))))
