@@ -22,7 +22,6 @@ from ui import (
     question,
     report_buttons,
     run_tables,
-    searched_beside,
     state,
     wording,
 )
@@ -68,7 +67,6 @@ def _head(memory: Memory, view: RunView) -> None:
             )
             if view.status == "done":
                 beside_view.button(memory, view)
-                searched_beside.button(view)
             st.button(
                 wording.SAME_AGAIN,
                 key="ask-same",

@@ -10,7 +10,7 @@ from collections.abc import Sequence
 import streamlit as st
 
 from memoir_engine import Decision, Memory, QueryResult, RunComparison, RunView
-from ui import asked_view, figures, frame, jobs, state, wording_beside
+from ui import asked_view, figures, frame, jobs, searched_beside, state, wording_beside
 from ui.components import answer, beside, copylink, reader
 from ui.escape import md_escape
 
@@ -127,8 +127,10 @@ def branch_of(view: RunView, result: QueryResult, *, link: bool = False) -> None
 
 
 def button(memory: Memory, view: RunView) -> None:
-    """On a question's own page: beside any other question."""
+    """On a question's own page: beside a search for the same, or any other question."""
     with st.popover(wording_beside.COMPARE, icon=":material/compare_arrows:", key="beside-pick"):
+        searched_beside.button(view)
+        st.divider()
         _pick(memory, view)
 
 

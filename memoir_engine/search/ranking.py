@@ -20,6 +20,7 @@ from memoir_engine.nearest import Near, NearestIndex
 from memoir_engine.search.fusion import ALPHA, FANOUT, TOP_K, Floats, Fused, fuse, union
 
 LISTENED = 3  # passages that a question's vector is moved towards
+_SAME_COSINE_DIGITS = 5
 PULL = 0.7  # how far, in lengths of its own
 
 VectorsOf = Callable[[list[int]], tuple[NDArray[np.int64], Vectors]]  # of those ids that have one, ids rising
@@ -117,4 +118,4 @@ def _cosines(indexes: Sequence[NearestIndex], vector: Vectors, keys: Sequence[in
     for index in indexes:
         scores = index.scores(vector, keys)
         found = np.where(np.isnan(found), scores, found)
-    return found
+    return np.round(found, _SAME_COSINE_DIGITS)  # an index on disk and one in memory differ by rounding
