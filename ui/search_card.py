@@ -63,8 +63,9 @@ def _follow(memory: Memory, run_id: str) -> None:
 def _told(memory: Memory, run_id: str) -> tuple[str, int, int]:
     """The last step it told of."""
     told: list[dict[str, Any]] = [event.body for event in memory.runs.events(run_id) if event.kind == "Reindexing"]
-    last = told[-1] if told else {"step": STEPS[0], "done": 0, "total": 0}
-    return str(last["step"]), int(last["done"]), int(last["total"])
+    if not told:
+        return STEPS[0], 0, 0
+    return str(told[-1]["step"]), int(told[-1]["done"]), int(told[-1]["total"])
 
 
 def _ended(run: RunView) -> None:
