@@ -15,7 +15,7 @@ from ui.escape import md_escape
 MOST_USERS = 20  # whose facts are looked through
 MOST_FACTS = 1_000  # of each, learned last first
 SHOWN = 30
-CHARS = 120
+CHARS = 46
 
 
 def show(memory: Memory, session_id: str, message: int | None) -> None:
@@ -31,7 +31,8 @@ def show(memory: Memory, session_id: str, message: int | None) -> None:
             text = md_escape(figures.one_line(one.content, CHARS))
             label = f"~~{text}~~" if one.status == "outdated" else text
             there = {"fact": one.id} | ({"user": one.user_id} if one.user_id else {})
-            st.page_link("../pages/facts.py", label=label, icon=":material/chevron_right:", query_params=there)
+            whole = md_escape(one.content)
+            st.page_link("../pages/facts.py", label=label, icon=":material/chevron_right:", query_params=there, help=whole)
 
 
 def _facts(memory: Memory) -> list[FactView]:
