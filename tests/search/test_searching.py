@@ -57,7 +57,7 @@ def test_the_same_search_gives_the_same_ranking(memory: Memory):
     assert memory.search("the moon and the sea") == memory.search("the moon and the sea")
 
 
-@pytest.mark.req("MEMOLLA F-03-02")
+@pytest.mark.req("MEMOLLA F-03-02", "MEMOLLA W01")
 def test_without_vectors_the_words_answer_and_say_why(opened: Opened, caplog: pytest.LogCaptureFixture):
     memory = filled(opened(vector_store="off"))
     with caplog.at_level(logging.WARNING, logger="memoir_engine"):

@@ -68,7 +68,7 @@ def test_a_message_said_earlier_stands_before_what_was_said_later(mia: Memory):
     assert kept[0].created_at == NOON + timedelta(hours=1)
 
 
-@pytest.mark.req("MEMOLLA F-01-02")
+@pytest.mark.req("MEMOLLA F-01-02", "MEMOLLA E001")
 @pytest.mark.parametrize(
     ("session", "content"), [("", "x"), (" ", "x"), (None, "x"), ("s", ""), ("s", "  "), ("s", None), ("s", 7)]
 )
