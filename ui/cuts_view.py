@@ -28,22 +28,32 @@ PARTS = 3  # a conversation is shown in about so many, where it is too short to 
 LEAST_TOKENS = 40
 MOST_TOKENS = 10_000_000
 PASTE_CHARS = 2_000_000
+LISTED = 50  # sessions to choose from
 
 
 def chosen(memory: Memory) -> Sequence[Any] | None:
     """The conversation to look at; None while there is none."""
-    sessions = memory.sessions.list(limit=50)
-    kinds = [said.SAMPLE, said.PASTED, said.FILE] + ([said.SESSION] if sessions else [])
-    default = said.SESSION if sessions and state.asked("session") else said.SAMPLE
+    known = _known(memory)
+    kinds = [said.SAMPLE, said.PASTED, said.FILE] + ([said.SESSION] if known else [])
+    default = said.SESSION if state.asked("session") else said.SAMPLE
     kind = st.segmented_control(
         said.FROM, kinds, default=default, required=True, key="cuts-from", label_visibility="collapsed", width="content"
     )
     if kind == said.SESSION:
-        return _session(memory, [one.session_id for one in sessions])
+        return _session(memory, known)
     text = sample_transcript() if kind == said.SAMPLE else _pasted() if kind == said.PASTED else _uploaded(memory)
     if not text.strip():
         return None
     return read_transcript(text, zone=memory.config.zone)
+
+
+def _known(memory: Memory) -> list[str]:
+    """Ids of the last sessions, and of the one that the address names. Raises SessionNotFound where there is no such one."""
+    known = [one.session_id for one in memory.sessions.list(limit=LISTED)]
+    asked = state.asked("session")
+    if asked is None or asked in known:
+        return known
+    return [memory.sessions.get(asked).session_id, *known]
 
 
 def _pasted() -> str:

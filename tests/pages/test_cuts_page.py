@@ -78,6 +78,10 @@ def test_a_conversation_kept_here_can_be_chosen_by_its_address(memory: Memory):
     assert page.selectbox(key="cuts-session").value == "roof"
 
 
+def test_a_conversation_that_is_not_here_is_told(memory: Memory):
+    assert "no session" in words(opened("cuts", session="nowhere")).lower()
+
+
 def test_a_file_of_hostile_texts_is_data_for_the_component_and_never_markup(page):
     page.get_by_key("cuts-from").set_value("Paste").run()
     page.text_area(key="cuts-text").set_value("Ana: <script>alert(1)</script>\nBot: ![x](http://evil.example/x.png)").run()
