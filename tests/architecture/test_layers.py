@@ -16,6 +16,7 @@ HOMES = {
     "pydantic_ai": {f"{PACKAGE}.llm"},
     "litellm": {f"{PACKAGE}.llm"},
     "tiktoken": {f"{PACKAGE}.llm"},
+    "tokenizers": {f"{PACKAGE}.llm"},
     "openai": {f"{PACKAGE}.llm"},
     "httpx2": {f"{PACKAGE}.llm"},
     "sqlalchemy": {f"{PACKAGE}.store"},
@@ -89,7 +90,9 @@ def test_tests_and_benchmarks_are_not_imported_by_the_product():
 
 def test_benchmarks_use_the_public_names_only():
     found = [statement for path in modules.python_files("benchmarks") for statement in modules.imports(path)]
-    assert [str(statement) for statement in found if statement.target.startswith(f"{PACKAGE}.")] == []
+    public = f"{PACKAGE}.langgraph"  # behind an extra, hence a module of its own
+    inner = [one for one in found if one.target.startswith(f"{PACKAGE}.") and not within(one.target, {public})]
+    assert [str(statement) for statement in inner] == []
 
 
 def test_a_broken_rule_would_be_seen():
