@@ -25,6 +25,7 @@ from memoir_engine.errors import (
     KeyMissing,
     ModelReplyInvalid,
 )
+from memoir_engine.llm import minilm as minilm  # registers itself in EMBEDDERS
 from memoir_engine.llm import providers
 from memoir_engine.llm.client import FIRST_WAIT_S, LONGEST_WAIT_S, Sleep
 from memoir_engine.llm.embedded import Embedded, Embedding, packed
