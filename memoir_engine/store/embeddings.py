@@ -12,7 +12,7 @@ from typing import Literal, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
-from sqlalchemy import Row, Select, delete, func, insert, select
+from sqlalchemy import BigInteger, Row, Select, delete, func, insert, literal, select
 
 from memoir_engine.embedding import Vectors
 from memoir_engine.store import ids, passages
@@ -100,6 +100,20 @@ def of(tx: Tx, kind: Kind, keys: Iterable[int], embedder: str, dim: int) -> Matr
     portioned = portions(sorted(set(keys)))
     rows = [row for some in portioned for row in tx.execute(wanted.where(c.item_id.in_(some)).order_by(c.item_id))]
     return _matrix(rows, dim)
+
+
+def inherit(tx: Tx, source_id: int, version_id: int) -> None:
+    """The vectors of a source for a version of it with the very same text, so that nobody is asked for them again."""
+    s, e = t.source.c, t.embedding.c
+    hashes = tx.execute(select(s.text_sha256).where(s.id.in_((source_id, version_id)))).scalars().all()
+    if len(hashes) != 2 or hashes[0] != hashes[1]:
+        return
+    old, new = t.passage.alias(), t.passage.alias()
+    same = (old.c.n == new.c.n) & (old.c.start == new.c.start) & (old.c.end == new.c.end)
+    seq = literal(ids.tick(tx), BigInteger)
+    wanted = select(e.kind, new.c.id, e.embedder, e.dim, e.vector, seq).join(old, old.c.id == e.item_id).join(new, same)
+    wanted = wanted.where(e.kind == "passage", old.c.source_id == source_id, new.c.source_id == version_id)
+    tx.execute(insert(t.embedding).from_select(["kind", "item_id", "embedder", "dim", "vector", "seq"], wanted))
 
 
 def count(tx: Tx, embedder: str, *, owner: str = WORKSPACE) -> int:

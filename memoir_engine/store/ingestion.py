@@ -18,6 +18,7 @@ from memoir_engine.errors import ErasedMeanwhile, IngestionError, NotALeaf
 from memoir_engine.run import Clock
 from memoir_engine.store import (
     chain,
+    embeddings,
     erasures,
     filings,
     helpers,
@@ -82,6 +83,8 @@ def commit(
     _tell(tx, action, plan, rows)
     _replace(tx, action, plan, rows.first["source"])
     passages.add_source(tx, rows.first["source"], plan.source.text, plan.source.dated)
+    if plan.source.replaces is not None:
+        embeddings.inherit(tx, plan.source.replaces, rows.first["source"])
     stored = Stored(rows.first["source"], action.id, len(plan.chunks), len(rows.placed.made))
     head = close_with(tx, action, run_id, now=rows.now, result=result(stored))
     inputs.forget_ended(tx, tx.execute(select(t.run.c.subject).where(t.run.c.id == run_id)).scalar_one())

@@ -7,11 +7,12 @@ import threading
 from dataclasses import replace
 from typing import Any
 
+import numpy as np
 import pytest
 
 from memoir_engine.errors import DocIdExists, TextInvalid, UndoBlocked
 from memoir_engine.results import Source
-from memoir_engine.store import chain, erasures, filings, knowledge, passages, sources
+from memoir_engine.store import chain, embeddings, erasures, filings, knowledge, passages, sources
 from memoir_engine.store.plan import NewSource
 from small_plans import plan_of
 from small_stores import Store
@@ -154,6 +155,27 @@ def test_filing_it_makes_the_next_version_under_the_same_doc_id_and_undo_takes_t
     store.undo(undone.action_id)
     assert (found(store, "tea"), searchable(store)) == (filed, [filed.id])
     assert store.problem() is None
+
+
+def test_the_version_that_is_filed_takes_the_vectors_over(store: Store):
+    plan = plan_of("alpha", [PATH])
+    source, _ = add(store, "tea", plan.source.text)
+    (old,) = (one.id for one in store.db.read(lambda tx: passages.changed(tx, 0)).added)
+    store.db.write(lambda tx: embeddings.put(tx, "passage", "e", [old], np.eye(3, dtype=np.float32)[:1]))
+    store.commit(replace(plan, source=replace(plan.source, replaces=source.id)))
+    (new,) = (one.id for one in store.db.read(lambda tx: passages.changed(tx, 0)).added)
+    assert store.db.read(lambda tx: embeddings.missing(tx, "e", dim=3)) == ()
+    assert store.db.read(lambda tx: embeddings.of(tx, "passage", [new], "e", 3)).vectors.tolist() == [[1, 0, 0]]
+
+
+def test_a_version_of_another_text_has_vectors_of_its_own(sqlite_store: Store):
+    store = sqlite_store
+    source, _ = add(store, "tea", "Tea is grown in Uji.")
+    (old,) = (one.id for one in store.db.read(lambda tx: passages.changed(tx, 0)).added)
+    store.db.write(lambda tx: embeddings.put(tx, "passage", "e", [old], np.eye(3, dtype=np.float32)[:1]))
+    plan = plan_of("alpha", [PATH])
+    store.commit(replace(plan, source=replace(plan.source, replaces=source.id)))
+    assert len(store.db.read(lambda tx: embeddings.missing(tx, "e", dim=3))) == 1
 
 
 def test_erased_knowledge_leaves_nothing_of_its_text_or_name(sqlite_store: Store):
