@@ -7,8 +7,9 @@ Source: API "The ledger and the audit"; DESIGN §6.
 from __future__ import annotations
 
 from collections.abc import Iterable
+from typing import TYPE_CHECKING
 
-from memoir_engine import given
+from memoir_engine import given, owning
 from memoir_engine.editing import TreeEdits
 from memoir_engine.erasing import Erasures
 from memoir_engine.identifying import needs_auditor
@@ -16,6 +17,9 @@ from memoir_engine.results import Action, UndoPreview
 from memoir_engine.reviewing import Reviews, id_of_caller
 from memoir_engine.run import new_id
 from memoir_engine.signing import SignOffs
+
+if TYPE_CHECKING:
+    from memoir_engine.store.types import Tx
 
 
 class DocumentsView(Erasures):
@@ -60,19 +64,26 @@ class ReviewView(Reviews, SignOffs, TreeEdits):
 
     def preview_undo(self, action_id: str) -> UndoPreview:
         """What undoing would change, or what stands in the way."""
-        from memoir_engine.store import undo
+        from memoir_engine.store import fact_actions, undo
 
-        limit = self._engine.resolved.config.limit
-        return self._read(lambda tx: undo.preview(tx, action_id, limits=limit))
+        limit, whose = self._engine.resolved.config.limit, owning.any_of(self._actor)
+
+        def work(tx: Tx) -> UndoPreview:
+            fact_actions.refuse_foreign(tx, whose, action_id)
+            return undo.preview(tx, action_id, limits=limit)
+
+        return self._read(work)
 
     def undo(self, action_id: str, reason: str | None = None, *, undo_id: str | None = None) -> Action:
         """Append the inverses of an action. Raises UndoBlocked (E703) naming what stands in the way.
 
         undo_id: the id of this action, where the caller gives it (26 letters and digits): with the same one it happens once.
         """
-        from memoir_engine.store import undo
+        from memoir_engine.store import fact_actions, undo
 
         self._needs("auditor", "undo an action")
+        whose = owning.any_of(self._actor)
+        self._read(lambda tx: fact_actions.refuse_foreign(tx, whose, action_id))
         engine, actor = self._engine, self._actor
         own = self._new_action() if undo_id is None else id_of_caller("undo_id", undo_id)
         return engine.db.write(

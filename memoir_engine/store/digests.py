@@ -30,7 +30,7 @@ _STREAM = {"yield_per": 2000}
 
 
 def digest_problems(tx: Tx, told: Told) -> Iterator[Problem]:
-    named: dict[str, int | None] = dict(told.payloads)
+    named: dict[str, int | None] = {**told.payloads, **told.facts.papers}
     stones = Stones.read(tx)
     yield from (Problem(seq, says) for seq, says in stones.missing(told.erasures | told.facts.erasures))
     yield from _actions(tx, told, stones, named)

@@ -13,7 +13,7 @@ from uuid import uuid4
 
 from sqlalchemy import select
 
-from memoir_engine.errors import FactNotFound, FactNotOutdated, ProposalNotFound
+from memoir_engine.errors import ActionNotFound, FactNotFound, FactNotOutdated, ProposalNotFound
 from memoir_engine.results import Action
 from memoir_engine.run import Clock
 from memoir_engine.store import chain, fact_rows, facts, ids, payloads
@@ -22,7 +22,7 @@ from memoir_engine.store.canon import parse
 from memoir_engine.store.chain import OpenAction
 from memoir_engine.store.fact_rows import ACTIVE, OUTDATED, NewFact, NewOrigin, Proposal, Standing
 from memoir_engine.store.facts import Whose
-from memoir_engine.store.types import FAR, Tx
+from memoir_engine.store.types import FAR, Tx, portions
 
 APPROVED = "approved"
 REJECTED = "rejected"
@@ -76,6 +76,22 @@ def reject(tx: Tx, whose: Whose, number: int, *, actor: str, reason: str | None,
     fact_rows.propose(tx, action, "fact.settled", number, row.owner, proposal, row.run_id)
     action.seal()
     return chain.get(tx, action.id)
+
+
+def refuse_foreign(tx: Tx, whose: Whose, action_id: str) -> None:
+    """An action on facts of somebody else is not there. Raises ActionNotFound."""
+    c, f, p = t.audit_event.c, t.fact.c, t.fact_proposal.c
+    if whose is facts.ANYBODY:
+        return
+    rows = tx.execute(select(c.body).where(c.action_id == action_id, c.kind.like("fact.%"))).scalars()
+    bodies = [parse(body) for body in rows]
+    numbers = {one for body in bodies for one in (body.get("fact"), body.get("source")) if one is not None}
+    proposals = {body["proposal"] for body in bodies if "proposal" in body}
+    for some in portions(sorted(numbers)):
+        if tx.execute(select(f.id).where(f.id.in_(some), f.owner != whose).limit(1)).first():
+            raise ActionNotFound(action_id=action_id)
+    if tx.execute(select(p.id).where(p.id.in_(proposals), p.owner != whose).limit(1)).first():
+        raise ActionNotFound(action_id=action_id)
 
 
 def open_standing(tx: Tx, number: int) -> Any | None:

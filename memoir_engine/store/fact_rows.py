@@ -2,6 +2,7 @@
 
 Invariant: what an event says is enough to write its rows anew, so verification can replay them. A fact, an origin and a cut are
 written once; that they are taken back, or come back, is their `to_seq`. How a fact or a proposal stands is a row of its own.
+Events name the payloads with reasons inside their bodies: everybody may read the trail, and reasons are a user's own.
 Source: DESIGN §2.7, §6; TIMEM "Memory Storage" (status moves, content never).
 """
 
@@ -122,8 +123,7 @@ def shift(tx: Tx, action: OpenAction, kind: str, number: int, standing: Standing
     c = t.fact_status.c
     row = tx.execute(select(t.fact_status).where(c.fact_id == number, c.to_seq == FAR)).one_or_none()
     said = None if standing is None else standing.told()
-    paper = None if standing is None else standing.paper
-    seq = action.add(kind, payload=paper, fact=number, was=row.from_seq if row else 0, status=said)
+    seq = action.add(kind, fact=number, was=row.from_seq if row else 0, status=said)
     if row is not None:
         tx.execute(update(t.fact_status).where(c.fact_id == number, c.to_seq == FAR).values(to_seq=seq))
     if standing is not None:
@@ -178,8 +178,7 @@ def propose(
     c = t.fact_proposal.c
     row = tx.execute(select(t.fact_proposal).where(c.id == number, c.to_seq == FAR)).one_or_none()
     said = None if proposal is None else proposal.told()
-    paper = None if proposal is None else proposal.paper
-    seq = action.add(kind, payload=paper, proposal=number, was=row.from_seq if row else 0, row=said)
+    seq = action.add(kind, proposal=number, was=row.from_seq if row else 0, row=said)
     if row is not None:
         tx.execute(update(t.fact_proposal).where(c.id == number, c.to_seq == FAR).values(to_seq=seq))
     if proposal is not None:

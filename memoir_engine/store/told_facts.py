@@ -42,6 +42,7 @@ class ToldFacts:
     relations: dict[tuple[int, int, int], tuple[int, str, float | None]] = field(default_factory=dict)
     proposals: dict[tuple[int, int], Shifted] = field(default_factory=dict)  # (proposal, from_seq)
     cuts: list[Rows] = field(default_factory=list)
+    papers: dict[str, int] = field(default_factory=dict)  # payloads that bodies name → seq
     erasures: dict[int, str] = field(default_factory=dict)  # seq → digest of its tombstones
     withdrawn: dict[int, int] = field(default_factory=dict)  # cut → the seq that took it back
 
@@ -79,6 +80,7 @@ class ToldFacts:
         if body["was"]:
             self.standings[number, body["was"]] = self.standings[number, body["was"]]._replace(to_seq=seq)
         if body["status"] is not None:
+            self.papers |= {body["status"][4]: seq} if body["status"][4] else {}
             self.standings[number, seq] = Shifted(FAR, tuple(body["status"]))
 
     def _forgotten(self, seq: int, action: str, body: Body) -> None:
@@ -109,6 +111,7 @@ class ToldFacts:
         if body["was"]:
             self.proposals[number, body["was"]] = self.proposals[number, body["was"]]._replace(to_seq=seq)
         if body["row"] is not None:
+            self.papers[body["row"][4]] = seq
             self.proposals[number, seq] = Shifted(FAR, _flat(body["row"]))
 
     def _cut(self, seq: int, _action: str, body: Body) -> None:

@@ -8,7 +8,7 @@ import pytest
 from hypothesis import HealthCheck, Phase, given, settings
 from hypothesis import strategies as st
 
-from fact_play import remember, said
+from fact_play import judge, remember, said
 from memoir_engine import MemoirError
 from memoir_engine.run import SystemClock, new_id
 from memoir_engine.store import fact_candidates, fact_rows, fact_vectors, facts, ids
@@ -89,6 +89,18 @@ def test_nobody_writes_facts_of_another_user(memory):
     with pytest.raises(MemoirError, match=r"\[mem\]\[E607\]"):
         memory.acting_as("Ana").remember(said("Mia likes tea"), user_id="mia")
     assert ben.remember(said("Ben likes tea")).added[0].user_id == "ben"
+
+
+def test_the_trail_tells_no_words_of_a_fact_and_nobody_undoes_what_is_about_another_user(memory, script):
+    remember(memory, "Mia lives in Berlin")
+    script.always("consolidate", judge(Mia_lives_in_Munich=("update", "Mia lives in Berlin", {"why": "Her secret."})))
+    found = remember(memory, "Mia lives in Munich")
+    ben = memory.acting_as("Ben", user="ben", roles=("auditor",))
+    assert "secret" not in repr(ben.audit.events(limit=50))
+    for ask in (ben.review.preview_undo, ben.review.undo):
+        with pytest.raises(MemoirError, match=r"\[mem\]\[E702\]"):
+            ask(found.action_id)
+    assert memory.acting_as("Mia", user="mia", roles=("auditor",)).review.undo(found.action_id).undoes == found.action_id
 
 
 def test_two_users_may_say_the_same(memory):
