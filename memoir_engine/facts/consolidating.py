@@ -25,6 +25,9 @@ from memoir_engine.run import Run
 from memoir_engine.store import chain, fact_candidates
 from memoir_engine.store.fact_plan import FactPlan, Known, PlannedFact, PlannedLink
 
+LEXICAL_FLOOR = (
+    -1.0
+)  # vectors of words see nothing common in "works as a nurse" and "started as a teacher": the nearest are shown
 BROAD = 4  # nearest facts looked at for each that is shown: outdated ones are among them
 
 
@@ -141,9 +144,10 @@ class _Comparing:
         owner = self._owner
         rows = await self._near.db.aread(lambda tx: fact_candidates.standing(tx, owner, numbers)) if numbers else {}
         found: list[list[Known]] = []
+        floor = LEXICAL_FLOOR if self._near.embedder.lexical else 0.0
         for vector, some in zip(wanted, stored, strict=True):
             mine = [(one.cosine, rows[one.key]) for one in some if one.key in rows]
             mine += [(float(self._vectors[fact.key] @ vector), known_of(fact)) for fact in self.plan.facts]
-            left = [(-cosine, one.key, one) for cosine, one in mine if one.key not in self.plan.gone and cosine > 0]
+            left = [(-cosine, one.key, one) for cosine, one in mine if one.key not in self.plan.gone and cosine > floor]
             found.append([one for _, _, one in sorted(left, key=lambda each: each[:2])[:LIMIT]])
         return found
