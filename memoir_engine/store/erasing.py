@@ -14,7 +14,7 @@ from typing import Any
 
 from sqlalchemy import delete, select, update
 
-from memoir_engine.store import embeddings, profiles, said_passages
+from memoir_engine.store import embeddings, graph_words, profiles, said_passages
 from memoir_engine.store import tables as t
 from memoir_engine.store.canon import canonical, parse
 from memoir_engine.store.quoting import HELPER_TEXTS, SAID, Traced, told
@@ -262,6 +262,12 @@ PLACES: tuple[Place, ...] = (
         "changed",
     ),
     Place("message", "messages that quote it", lambda _, traced: traced.quoting["message"], _said, "changed"),
+    Place(
+        "checkpoint_value",
+        "states of graphs that quote it",
+        lambda tx, traced: graph_words.quoting(tx, traced.own),
+        lambda tx, traced, keys: graph_words.take_out(tx, traced.own, keys),
+    ),
     Place("run_event", "progress of runs", _own_progress, _progress),
     Place("run_input", "uploads kept to go on with", _kept_inputs, _inputs),
     Place("profile", "profiles of categories", _blobs, _profiles),

@@ -63,10 +63,3 @@ def raw(data: bytes) -> bytes:
         return data[1:]
     inflate = zlib.decompressobj(-15, zdict=_WORDS)
     return inflate.decompress(data[1:]) + inflate.flush()
-
-
-def repacked(data: bytes, changed: bytes) -> bytes:
-    """The same frame with other bytes of the same length."""
-    if len(changed) != len(raw(data)):
-        raise ValueError("the lengths differ")
-    return _PLAIN + changed

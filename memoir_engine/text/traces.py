@@ -89,6 +89,12 @@ class Own:
             last = end
         return "".join([*parts, text[last:]]) if spans else text
 
+    def blanked(self, text: str) -> str:
+        """The same in as many bytes of UTF-8: what is their own becomes asterisks."""
+        for start, end in reversed(self._spans(text)):
+            text = text[:start] + "*" * len(text[start:end].encode()) + text[end:]
+        return text
+
     def _forget_words(self, words: Iterable[str]) -> None:
         for word in words:
             if word not in self._met:
