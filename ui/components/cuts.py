@@ -51,7 +51,7 @@ def _lane(name: str, made: CutConversation, sums: Sequence[int]) -> dict[str, An
 
 
 def _cut(cut: Cut, sums: Sequence[int], whole: int) -> dict[str, Any]:
-    begin, end = sums[cut.first], sums[cut.last + 1]
+    begin, end = float(sums[cut.first]), float(sums[cut.last + 1])
     if cut.split is not None:
         part, parts = cut.split
         begin, end = begin + (end - begin) * (part - 1) / parts, begin + (end - begin) * part / parts
