@@ -32,6 +32,8 @@ _PLAN = (
     r"|decided (?:not )?to|can(?:not|'t) wait|one day|someday|looking forward|working towards?|saving (?:up )?for|scheduled"
 )
 _PROFESSIONAL = (
+    r"(?:started|got|lost|quit|left|found|took|has)(?: up)? (?:an? |their |the )?(?:new )?(?:jobs?|work|working|position"
+    r"|role|business|company)|"
     r"works? (?:as|for|at|in|on weekends|remotely|night|from home)|working (?:as|for|at)|worked (?:as|for|at)|jobs?"
     r"|career\w*|employ\w*"
     r"|compan(?:y|ies)|colleagues?|coworkers?|boss|manager|manages?|promot(?:ed|ion)|hired|fired|laid off|office|clients?"
@@ -63,7 +65,8 @@ _PERSONAL = (
     r"|native|nationality|citizen\w*|religio\w*|church|faith|transgender|gay|lesbian|identity|drives?|owns?|is \d+|has an?"
 )
 _ACTIVITY = (
-    r"drinks?|eats?|go(?:es)?|went|gone|play\w*|visit\w*|travel\w*|trips?|camp\w*|hik\w+|run(?:s|ning)?|ran|swim\w*|swam|paint\w*"
+    r"drinks?|eats?|go(?:es)?|went|gone|play\w*|visit\w*|travel\w*|trips?|camp\w*|hik\w+|run(?:s|ning)?|ran|swim\w*|swam"
+    r"|paint\w*"
     r"|read(?:s|ing)?"
     r"|watch\w*|cook\w*|bak(?:es?|ed|ing)|danc\w+|sing(?:s|ing)?|sang|wrote|writ(?:es?|ing)|made|makes?|making|built"
     r"|builds?|bought"

@@ -66,6 +66,7 @@ def test_what_was_just_said_to_them_counts_less() -> None:
         ("Stopped running because of a knee injury", "health"),
         ("Works as a sound engineer at the theatre", "professional"),
         ("Enjoys helping at the office", "preference"),
+        ("Started a new job as a school teacher", "professional"),
         ("The sky over the harbour", "miscellaneous"),
     ],
 )
