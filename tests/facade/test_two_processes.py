@@ -67,6 +67,7 @@ class Other:
 @pytest.mark.slow  # another process that loads Chroma
 @pytest.mark.req("MEMOLLA F-03-02")
 def test_the_second_process_searches_by_words_and_says_why_until_the_first_is_gone(tmp_path, monkeypatch, caplog):
+    monkeypatch.setattr(dense, "RETRY_S", 0.0)
     where = tmp_path / "memory.db"
     with Memory(db_path=where, **SETTINGS) as memory:
         memory.add_knowledge("ferry", "Ferries cross the Tagus every ten minutes.")
@@ -81,8 +82,6 @@ def test_the_second_process_searches_by_words_and_says_why_until_the_first_is_go
             memory.add_knowledge("tram", "Trams climb to the castle of Lisbon.")
             assert ["tram", "hybrid", None] in other.search("the castle of Lisbon")
             other.kill()
-            monkeypatch.setattr(dense, "RETRY_S", 0.0)
-            memory.search("castle")
             assert {one.mode for one in memory.search("castle")} == {"hybrid"}
             assert memory.search("castle")[0].doc_id == "tram"
     finally:
@@ -106,4 +105,4 @@ def test_two_writers_killed_at_any_time_lose_nothing_that_they_said_was_added(tm
             found = memory.search(f"the harbour of town number {number}", top_k=3)
             assert (found[0].doc_id, found[0].mode) == (f"note-{number}", "hybrid")
         assert {f"note-{number}" for number in said} <= {source.doc_id for source in memory.sources.list(limit=1000)}
-        assert memory.verify().ok
+        assert memory.audit.verify().ok
