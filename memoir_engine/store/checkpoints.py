@@ -14,7 +14,7 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import Any
 
-from sqlalchemy import ColumnElement, delete, insert, select, update
+from sqlalchemy import ColumnElement, bindparam, delete, insert, select, update
 
 from memoir_engine.store import ids
 from memoir_engine.store import tables as t
@@ -25,6 +25,24 @@ SERIES_BITS = 40  # of a number count within its series; above them stands which
 
 Span = tuple[int, int]  # numbers of values, the end not among them
 Held = Mapping[str, int | Sequence[Span]]  # channel -> its one value, or those of its items
+
+
+# made once: building a statement takes longer than running it
+_THREADS = t.checkpoint_thread.c
+_THREAD = (
+    select(_THREADS.number, _THREADS.last_values)
+    .where(
+        _THREADS.owner == bindparam("owner_"),
+        _THREADS.thread_key == bindparam("thread_"),
+        _THREADS.ns_key == bindparam("ns_"),
+    )
+    .with_for_update()
+)
+_COUNT = update(t.checkpoint_thread).where(_THREADS.number == bindparam("number_")).values(last_values=bindparam("told_"))
+_THERE = select(t.checkpoint.c.id).where(
+    t.checkpoint.c.thread == bindparam("thread_"), t.checkpoint.c.id.in_(bindparam("named_", expanding=True))
+)
+_NEW_VALUES, _NEW_CHECKPOINT = insert(t.checkpoint_value), insert(t.checkpoint)
 
 
 class ParentGone(Exception):
@@ -85,7 +103,7 @@ def put(tx: Tx, owner: str, new: NewCheckpoint, now: datetime) -> Held:
     thread, firsts = _advance(tx, owner, new.thread_id, new.ns, {name: len(some) for name, some in new.fresh.items()}, now)
     c = t.checkpoint.c
     named = [name for name in (new.id, new.relies_on) if name is not None]
-    there = set(tx.execute(select(c.id).where(c.thread == thread, c.id.in_(named))).scalars())
+    there = set(tx.execute(_THERE, {"thread_": thread, "named_": named}).scalars())
     if new.relies_on is not None and new.relies_on not in there:
         raise ParentGone
     if new.id in there:
@@ -96,11 +114,11 @@ def put(tx: Tx, owner: str, new: NewCheckpoint, now: datetime) -> Held:
         for at, (kind, data) in enumerate(some)
     ]
     if values:
-        tx.execute(insert(t.checkpoint_value), values)
+        tx.execute(_NEW_VALUES, values)
     held = new.held(firsts)
     body = packed([held, new.body[0], new.meta[0]], [new.body[1], new.meta[1]])
     row = {"thread": thread, "id": new.id, "parent": new.parent, "run_id": new.run_id, "body": body}
-    tx.execute(insert(t.checkpoint), [row])
+    tx.execute(_NEW_CHECKPOINT, [row])
     return held
 
 
@@ -221,12 +239,11 @@ def _row(row: Any) -> Row:
 
 def _advance(tx: Tx, owner: str, thread_id: str, ns: str, counts: Mapping[str, int], now: datetime) -> tuple[int, dict[str, int]]:
     """The thread's number, opened if it is new, and the first number of each series. Its row is held from then on."""
-    c = t.checkpoint_thread.c
-    mine = (c.owner == owner) & (c.thread_key == key_of(thread_id)) & (c.ns_key == key_of(ns))
-    found = tx.execute(select(c.number, c.last_values).where(mine).with_for_update()).first()
+    mine = {"owner_": owner, "thread_": key_of(thread_id), "ns_": key_of(ns)}
+    found = tx.execute(_THREAD, mine).first()
     if found is None:
         _open(tx, owner, thread_id, ns, now)
-        found = tx.execute(select(c.number, c.last_values).where(mine).with_for_update()).one()
+        found = tx.execute(_THREAD, mine).one()
     last: dict[str, int] = json.loads(found.last_values)
     firsts = {}
     for name, count in counts.items():
@@ -235,7 +252,7 @@ def _advance(tx: Tx, owner: str, thread_id: str, ns: str, counts: Mapping[str, i
         last[name] += count
     if counts:
         told = json.dumps(last, separators=(",", ":"))
-        tx.execute(update(t.checkpoint_thread).where(c.number == found.number).values(last_values=told))
+        tx.execute(_COUNT, {"number_": found.number, "told_": told})
     return found.number, firsts
 
 
