@@ -181,9 +181,7 @@ def open_engine(resolved: Resolved, clock: Clock | None = None) -> Engine:
 
     clock = clock or SystemClock()
     config = resolved.config
-    client = ModelClient.open(config, resolved.secrets)
-    second = config.model_copy(update={"model": config.fallback_model})
-    fallback = ModelClient.open(second, resolved.secrets) if config.fallback_model else None
+    client, fallback = ModelClient.open(config, resolved.secrets), _fallback(resolved)
     embedder, weighing = open_embedder(config, resolved.secrets), weighing_of(resolved)
     _make_folder(config.data_dir)
     db = Database.open(str(config.database_url), clock=clock, depth=config.hierarchy_depth)
@@ -214,6 +212,13 @@ def open_engine(resolved: Resolved, clock: Clock | None = None) -> Engine:
         Nearness(db, embedder, Matrices()),
         fallback=fallback,
     )
+
+
+def _fallback(resolved: Resolved) -> ModelClient | None:
+    from memoir_engine.llm.client import ModelClient
+
+    name = resolved.config.fallback_model
+    return ModelClient.open(resolved.config.model_copy(update={"model": name}), resolved.secrets) if name else None
 
 
 def _make_folder(folder: Path) -> None:
