@@ -20,7 +20,13 @@ from scripted import Script, paper
 
 TRADES = paper("Music/Strings/Violin", "Art/Oil/Dutch", "Music/Wind/Flute")
 OPENING = {"acting_as", "close", "import_", "warm_up"}  # the handle itself, not what is in memory
-ASKING = {"query", "what_if", "test_call", "create_summary"}  # a run of one's own, and nothing of what stands is changed
+ASKING = {
+    "query",
+    "what_if",
+    "test_call",
+    "create_summary",
+    "recall",
+}  # a run of one's own, and nothing of what stands is changed
 ADDING = {
     "ingest_text",
     "ingest_file",
@@ -29,7 +35,8 @@ ADDING = {
     "start",
     "add_conversation",
     "add_knowledge",
-    *(f"sessions.{verb}" for verb in ("add", "append", "create", "import_session")),
+    "remember",
+    *(f"sessions.{verb}" for verb in ("add", "append", "create", "import_session", "import_sessions")),
 }  # a source of one's own; `start` per verb below
 OWN_RUNS = {"jobs.cancel", "jobs.resume", "jobs.wait", "helpers.cancel"}  # those of another are tested below
 READING = {
@@ -53,12 +60,13 @@ READING = {
     "review.proposal",
     *(f"sessions.{verb}" for verb in ("list", "list_sessions", "get", "get_session_history", "export_session")),
     "sessions.preview_retention",
+    *(f"facts.{verb}" for verb in ("list", "get", "lineage", "relations", "counts", "users", "proposals", "preview_forget")),
     *(f"reports.{verb}" for verb in ("source", "category", "run", "person")),
 }
 FREE = OPENING | ASKING | ADDING | OWN_RUNS | READING
 # of the verbs of `start`, those that change what stands, or may cost in the name of those who do
 STARTED: dict[str, dict[str, int]] = {"regenerate_helper": {"source_id": 1}, "propose_split": {"category_id": 1}, "reindex": {}}
-FREE_TO_START = {"ingest_text", "ingest_file", "query", "load_samples", "confirm_helper", "what_if"}
+FREE_TO_START = {"ingest_text", "ingest_file", "query", "load_samples", "confirm_helper", "what_if", "remember"}
 SAMPLES = {"int": 1, "str": "x", "Iterable[int]": (1,), "int | None": 1}
 
 
