@@ -48,12 +48,12 @@ def fact_replay_problems(tx: Tx, told: Told) -> Iterator[Problem]:
     }
     yield from _differ("standing of fact", standings, {key: (*said, True) for key, said in facts.standings.items()})
     proposals = {
-        (row.id, row.from_seq): (row.to_seq, _tuple(Proposal.of(row).told()), row.owner == owners.get(row.new_id))
+        (row.id, row.from_seq): (row.to_seq, (*_tuple(Proposal.of(row).told()), row.run_id), row.owner == owners.get(row.new_id))
         for row in tx.execute(select(t.fact_proposal))
     }
     yield from _differ("proposal", proposals, {key: (*said, True) for key, said in facts.proposals.items()})
     relations = {
-        (row.source_id, row.target_id, row.from_seq): (row.to_seq, row.kind, row.confidence, row.owner)
+        (row.source_id, row.target_id, row.from_seq): (row.to_seq, row.kind, row.confidence, row.run_id, row.owner)
         for row in tx.execute(select(t.fact_relation))
     }
     said = {key: (*value, owners.get(key[0])) for key, value in facts.relations.items()}

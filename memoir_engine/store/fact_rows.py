@@ -153,7 +153,7 @@ def see_again(tx: Tx, action: OpenAction, number: int, ns: Sequence[int]) -> Non
 def relate(
     tx: Tx, action: OpenAction, owner: str, source: int, target: int, kind: str, confidence: float | None, run_id: str | None
 ) -> None:
-    seq = action.add("fact.related", source=source, target=target, relation=kind, confidence=confidence)
+    seq = action.add("fact.related", source=source, target=target, relation=kind, confidence=confidence, run=run_id)
     row = {"source_id": source, "target_id": target, "from_seq": seq, "to_seq": FAR, "owner": owner, "kind": kind}
     tx.execute(insert(t.fact_relation), [{**row, "confidence": confidence, "run_id": run_id}])
 
@@ -178,7 +178,7 @@ def propose(
     c = t.fact_proposal.c
     row = tx.execute(select(t.fact_proposal).where(c.id == number, c.to_seq == FAR)).one_or_none()
     said = None if proposal is None else proposal.told()
-    seq = action.add(kind, proposal=number, was=row.from_seq if row else 0, row=said)
+    seq = action.add(kind, proposal=number, was=row.from_seq if row else 0, row=said, run=run_id)
     if row is not None:
         tx.execute(update(t.fact_proposal).where(c.id == number, c.to_seq == FAR).values(to_seq=seq))
     if proposal is not None:

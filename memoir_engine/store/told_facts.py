@@ -39,7 +39,7 @@ class ToldFacts:
     origins: dict[int, list[Rows]] = field(default_factory=dict)  # by fact
     unseen: dict[tuple[int, int], int] = field(default_factory=dict)  # (fact, n) → the seq that took it back
     standings: dict[tuple[int, int], Shifted] = field(default_factory=dict)  # (fact, from_seq)
-    relations: dict[tuple[int, int, int], tuple[int, str, float | None]] = field(default_factory=dict)
+    relations: dict[tuple[int, int, int], tuple[int, str, float | None, str | None]] = field(default_factory=dict)
     proposals: dict[tuple[int, int], Shifted] = field(default_factory=dict)  # (proposal, from_seq)
     cuts: list[Rows] = field(default_factory=list)
     papers: dict[str, int] = field(default_factory=dict)  # payloads that bodies name → seq
@@ -98,13 +98,13 @@ class ToldFacts:
             del self.unseen[body["fact"], n]
 
     def _related(self, seq: int, _action: str, body: Body) -> None:
-        self.relations[body["source"], body["target"], seq] = (FAR, body["relation"], body["confidence"])
+        self.relations[body["source"], body["target"], seq] = (FAR, body["relation"], body["confidence"], body["run"])
 
     def _unrelated(self, seq: int, _action: str, body: Body) -> None:
         """Taken back, or come back: the one after the other."""
         key = (body["source"], body["target"], body["since"])
-        until, kind, confidence = self.relations[key]
-        self.relations[key] = (seq if until == FAR else FAR, kind, confidence)
+        until, kind, confidence, run = self.relations[key]
+        self.relations[key] = (seq if until == FAR else FAR, kind, confidence, run)
 
     def _proposed(self, seq: int, _action: str, body: Body) -> None:
         number = body["proposal"]
@@ -112,7 +112,7 @@ class ToldFacts:
             self.proposals[number, body["was"]] = self.proposals[number, body["was"]]._replace(to_seq=seq)
         if body["row"] is not None:
             self.papers[body["row"][4]] = seq
-            self.proposals[number, seq] = Shifted(FAR, _flat(body["row"]))
+            self.proposals[number, seq] = Shifted(FAR, (*_flat(body["row"]), body["run"]))
 
     def _cut(self, seq: int, _action: str, body: Body) -> None:
         self.cuts.append(Rows(seq, body["first"], body["count"], body["digest"]))

@@ -13,12 +13,15 @@ from sqlalchemy.pool import NullPool
 
 from memoir_engine.ledger import Attempt
 from memoir_engine.results import AuditCheck
-from memoir_engine.store import calls, conversations, decisions, erasures, runs, sign_offs, verify
+from memoir_engine.store import calls, conversations, decisions, erasures, fact_rows, ids, runs, sign_offs, verify
 from memoir_engine.store import tables as t
 from memoir_engine.store.address import address
+from memoir_engine.store.chain import OpenAction
 from memoir_engine.store.database import Database
+from memoir_engine.store.fact_rows import NewFact, NewOrigin, Proposal, Standing
+from memoir_engine.store.owners import owner_key
 from memoir_engine.store.plan import NewChoice
-from memoir_engine.store.types import metadata
+from memoir_engine.store.types import Tx, metadata
 from memoir_engine.text.messages import Message
 from small_plans import SteadyClock
 from small_stores import Store
@@ -63,6 +66,7 @@ def fill(store: Store) -> None:
     store.undo(done.action_id)
     store.db.write(lambda tx: sign_offs.sign(tx, "source", 2, **signing))
     converse(store)
+    store.db.write(lambda tx: learn(tx, store))
     store.db.write(lambda tx: erasures.erase(tx, 2, actor="Mia", reason="asked for", clock=clock))
 
 
@@ -73,6 +77,33 @@ def converse(store: Store) -> None:
     store.db.write(lambda tx: conversations.open_session(tx, "mia", "s", action_id="a" * 26, **kept, **who))
     said = [Message("human", text, id=text, name="Mia", rest={"metadata": {"n": 1}}) for text in ("one", "two", "three")]
     store.db.write(lambda tx: conversations.append(tx, "mia", "s", said, action_id="b" * 26, run_id="c" * 26, **who))
+
+
+def learn(tx: Tx, store: Store) -> None:
+    """Two facts of one cut, related; one gives way to the other, by a proposal."""
+    number, owner, now = ids.reserve(tx, "fact", 3), owner_key("mia"), store.clock.now()
+    origin = NewOrigin(1, "s", 3, "three", "human", "Mia", now, 0, 5, "d" * 64, 1)
+    more = ("preference", "Likes tea", "Mia", ("tea",), 0.5, now, "day", now, "day", now, (origin,))
+    action = OpenAction(tx, verb="remember", actor="Mia", clock=store.clock)
+    action.describe(reason=None)
+    cut = {
+        "id": ids.reserve(tx, "cut", 1),
+        "owner": owner,
+        "conversation": "s",
+        "conversation_key": "k" * 64,
+        "session_number": 1,
+    }
+    cut |= {"cut_id": "cut-1", "n": 1, "of": 1, "strategy": "whole", "first_message": 1, "last_message": 3, "message_ids": "[]"}
+    cut |= {"tokens": 3, "overlap": 0, "oversize": 0, "split": 0, "failed": 0, "run_id": "c" * 26}
+    fact_rows.record_cuts(tx, action, [cut])
+    facts = [NewFact(number + at, f"{at + 5:036x}", *more) for at in range(2)]
+    fact_rows.record(tx, action, owner, "mia", facts, "c" * 26)
+    paper = fact_rows.paper(tx, reason="newer")
+    fact_rows.shift(tx, action, "fact.outdated", number, Standing("outdated", "update", number + 1, now, paper))
+    fact_rows.relate(tx, action, owner, number, number + 1, "follows", 0.5, "c" * 26)
+    proposal = Proposal("update", "model", number + 1, (number,), paper, "approved")
+    fact_rows.propose(tx, action, "fact.proposed", number + 2, owner, proposal, "c" * 26)
+    action.seal()
 
 
 @pytest.fixture(scope="module")
