@@ -25,6 +25,7 @@ ASKING = {
     "what_if",
     "test_call",
     "create_summary",
+    "search",
     "recall",
 }  # a run of one's own, and nothing of what stands is changed
 ADDING = {
@@ -40,7 +41,7 @@ ADDING = {
 }  # a source of one's own; `start` per verb below
 OWN_RUNS = {"jobs.cancel", "jobs.resume", "jobs.wait", "helpers.cancel"}  # those of another are tested below
 READING = {
-    *("estimate", "overview", "settings", "sample_questions"),
+    *("estimate", "overview", "settings", "sample_questions", "searchable"),
     "optimize",  # refuses everybody
     *(f"sources.{verb}" for verb in ("by_name", "chunks", "get", "helper", "list", "original", "text", "versions")),
     *("sources.tombstone", "sources.passages"),
