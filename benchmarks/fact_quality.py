@@ -149,7 +149,7 @@ def _judged(cases: list[dict[str, Any]], name: str) -> list[consolidate.Verdict]
     known = hashed([case["old"] for case in cases])
     new = hashed([case[name] for case in cases])
     nearest = np.argsort(-(new @ known.T), axis=1, kind="stable")[:, :SHOWN] + 1
-    verdicts = []
+    verdicts: list[consolidate.Verdict] = []
     for case, near in zip(cases, nearest, strict=True):
         beside = sorted(map(int, near))
         shown = tuple(_statement(at, cases[at - 1]["old"]) for at in beside)

@@ -40,7 +40,7 @@ def asked_for(memory: Memory) -> tuple[fact_asked.Asked, tuple[FactView, ...]]:
     known = memory.facts.list(user, limit=fact_asked.MOST)
     with fields.cell(column_span=2):
         when, held = fact_asked.moment(known)
-    counted = Counter(fact.type for fact in known)
+    counted: Counter[str] = Counter(fact.type for fact in known)
     with fields.cell(column_span=3):
         typed = fact_asked.words()
     with fields.cell():

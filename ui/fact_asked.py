@@ -54,7 +54,7 @@ def states() -> tuple[str, ...]:
         list(said.STATUSES),
         default=list(wanted),
         selection_mode="multi",
-        format_func=said.STATUSES.get,
+        format_func=said.STATUSES.__getitem__,
         key="facts-state",
     )
     kept = tuple(one for one in said.STATUSES if one in (chosen or ()))

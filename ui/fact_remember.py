@@ -94,7 +94,7 @@ def _card(memory: Memory, run: RunView) -> None:
             st.caption(figures.elapsed(run), width="content")
             st.space("stretch")
             if run.status in ACTIVE:
-                st.button(said.STOP, key="facts-job-stop", type="tertiary", on_click=memory.jobs.cancel, args=(run.id,))
+                st.button(said.STOP, key="facts-job-stop", type="tertiary", on_click=_stop, args=(memory, run.id))
             else:
                 st.button(
                     "", icon=":material/close:", key="facts-job-close", type="tertiary", on_click=state.show, kwargs={"job": None}
@@ -103,6 +103,10 @@ def _card(memory: Memory, run: RunView) -> None:
             st.markdown(f":small[{line}]")
         if run.status == "failed":
             problems.tell(run.error or said.FAILED, run.remedy)
+
+
+def _stop(memory: Memory, run_id: str) -> None:
+    memory.jobs.cancel(run_id)
 
 
 def _lines(memory: Memory, run: RunView) -> list[str]:
