@@ -38,39 +38,7 @@ def lookups(engine: Engine, actor: Actor, session_id: str, showing: Showing) -> 
         Args:
             query: What to look for, as a question or in key words.
         """
-        found = await _Searching(engine, actor).search(query, 2 * FOUND)
-        others = [one for one in found if one.session_id is None or one.session_id != session_id]
-        return _or_nothing(
-            showing.show(
-                Shown(0, "passage", one.passage_id, one.source_id, one.start, one.end),
-                one.text,
-                source=one.source_name or (one.session_id and "an earlier conversation"),
-                dated=one.dated,
-            )
-            for one in others[:FOUND]
-        )
-
-    async def ask_tree(question: str) -> list[dict[str, Any]]:
-        """Ask the category tree of filed documents: for questions about a whole subject. Returns its answer and its evidence.
-
-        Args:
-            question: One full question.
-        """
-        from memoir_engine.asking import QueryOptions, query_verb
-
-        answered = await engine.runner.perform(query_verb(engine, actor, question, QueryOptions()), actor)
-        if answered.error is not None:
-            return [{"text": f"The tree has no answer: {answered.error.message}"}]
-        texts = {one.id: one.text for one in answered.chunks}
-        evidence = [
-            showing.show(
-                Shown(0, "chunk", one.chunk_id, one.source_id, one.start, one.end, answered.run_id),
-                texts.get(one.chunk_id, ""),
-                filed=" › ".join(one.category_path),
-            )
-            for one in answered.used_chunks[:FOUND]
-        ]
-        return [{"text": answered.answer or ""}, *evidence]
+        return await _search(engine, actor, session_id, showing, query)
 
     async def recall_facts(query: str) -> Found:
         """Recall facts about the person you talk with: what they like, do, plan, own, whom they know. Some are outdated.
@@ -78,16 +46,60 @@ def lookups(engine: Engine, actor: Actor, session_id: str, showing: Showing) -> 
         Args:
             query: What to recall, as a question or in key words.
         """
-        from memoir_engine.recalling import recall
+        return await _recall(engine, actor, showing, query)
 
-        options: dict[str, Any] = {"user_id": None, "include_outdated": True, "as_of": None, "valid_at": None}
-        found = await recall(engine, actor, query, limit=FOUND, **options)
-        return _or_nothing(
-            showing.show(Shown(0, "fact", one.fact.id), one.content, status=one.status, since=_day(one.fact.valid_from))
-            for one in found
-        )
+    async def ask_tree(question: str) -> list[dict[str, Any]]:
+        """Ask the category tree of filed documents: for questions about a whole subject. Returns its answer and its evidence.
+
+        Args:
+            question: One full question.
+        """
+        return await _ask(engine, actor, showing, question)
 
     return [search_memory, recall_facts, ask_tree]
+
+
+async def _search(engine: Engine, actor: Actor, session_id: str, showing: Showing, query: str) -> Found:
+    found = await _Searching(engine, actor).search(query, 2 * FOUND)
+    others = [one for one in found if one.session_id is None or one.session_id != session_id]
+    return _or_nothing(
+        showing.show(
+            Shown(0, "passage", one.passage_id, one.source_id, one.start, one.end),
+            one.text,
+            source=one.source_name or (one.session_id and "an earlier conversation"),
+            dated=one.dated,
+        )
+        for one in others[:FOUND]
+    )
+
+
+async def _recall(engine: Engine, actor: Actor, showing: Showing, query: str) -> Found:
+    from memoir_engine.recalling import recall
+
+    options: dict[str, Any] = {"user_id": None, "include_outdated": True, "as_of": None, "valid_at": None}
+    found = await recall(engine, actor, query, limit=FOUND, **options)
+    return _or_nothing(
+        showing.show(Shown(0, "fact", one.fact.id), one.content, status=one.status, since=_day(one.fact.valid_from))
+        for one in found
+    )
+
+
+async def _ask(engine: Engine, actor: Actor, showing: Showing, question: str) -> list[dict[str, Any]]:
+    from memoir_engine.asking import QueryOptions, query_verb
+
+    answered = await engine.runner.perform(query_verb(engine, actor, question, QueryOptions()), actor)
+    if answered.error is not None:
+        return [{"text": f"The tree has no answer: {answered.error.message}"}]
+    texts = {one.id: one.text for one in answered.chunks}
+    evidence = [
+        showing.show(
+            Shown(0, "chunk", one.chunk_id, one.source_id, one.start, one.end, answered.run_id),
+            texts.get(one.chunk_id, ""),
+            filed=" › ".join(one.category_path),
+        )
+        for one in answered.used_chunks[:FOUND]
+    ]
+    return [{"text": answered.answer or ""}, *evidence]
 
 
 def _or_nothing(found: Iterable[dict[str, Any]]) -> Found:
