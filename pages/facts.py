@@ -56,7 +56,9 @@ with problems.shown():
         beside = st.container(width="content")
     fact_remember.progress(memory)
     if not any(number for _, number in memory.facts.users()):
-        frame.empty(said.EMPTY, said.EMPTY_TEXT, ":material/timeline:")
+        nameless = memory.actor.name == who.ALONE and "admin" not in memory.actor.roles
+        title, text = (said.WHOSE, said.WHOSE_TEXT) if nameless else (said.EMPTY, said.EMPTY_TEXT)
+        frame.empty(title, text, ":material/timeline:")
         with st.container(horizontal=True, horizontal_alignment="center"):
             if "admin" in memory.actor.roles:
                 fact_remember.samples(memory)

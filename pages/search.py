@@ -23,4 +23,4 @@ def page(memory: Memory) -> None:
 
 
 with problems.shown():
-    page(who.memory())
+    page(who.mine())

@@ -42,15 +42,17 @@ def form(memory: Memory, there: Searchable) -> tuple[str, dict[str, Any]]:
 
 
 def _limits(memory: Memory, there: Searchable) -> dict[str, Any]:
-    asked = {"sources": _numbers("src"), "kinds": _kinds(there), **{name: state.asked(name) for name in FIELDS}}
-    with st.expander(said.FILTERS, icon=":material/filter_list:", expanded=any(asked.values())):
+    asked_sources, asked_kinds = _numbers("src"), _kinds(there)
+    asked_days = {name: state.asked(name) or "" for name in FIELDS}
+    narrowed = bool(asked_sources or asked_kinds or any(asked_days.values()))
+    with st.expander(said.FILTERS, icon=":material/filter_list:", expanded=narrowed):
         with st.container(horizontal=True, vertical_alignment="bottom"):
             sources = memory.sources.list(limit=MOST_SOURCES)
             known = {source.id: source for source in sources if source.status in ("filed", "stored")}
             chosen = st.multiselect(
                 said.SOURCES,
                 list(known),
-                [number for number in asked["sources"] if number in known],
+                [number for number in asked_sources if number in known],
                 format_func=lambda number: _title(known[number]),
                 key="search-sources",
                 placeholder=said.ALL,
@@ -58,7 +60,7 @@ def _limits(memory: Memory, there: Searchable) -> dict[str, Any]:
             kinds = st.multiselect(
                 said.KINDS,
                 there.kinds,
-                asked["kinds"],
+                asked_kinds,
                 format_func=said.kind,
                 key="search-kinds",
                 placeholder=said.ALL,
@@ -67,7 +69,7 @@ def _limits(memory: Memory, there: Searchable) -> dict[str, Any]:
             days = {
                 name: st.text_input(
                     {"since": said.SINCE, "until": said.UNTIL}[name],
-                    asked[name] or "",
+                    asked_days[name],
                     key=f"search-{name}",
                     placeholder=said.DATE_HINT,
                     help=said.DATE_HELP,

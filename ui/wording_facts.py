@@ -45,6 +45,8 @@ DOUBTED = "waits for a decision"
 
 NOT_YOURS = "Facts belong to people"
 NOT_YOURS_TEXT = "Say who you are to look at them. Your name is kept with whatever you change."
+WHOSE = "Facts belong to people"
+WHOSE_TEXT = "Say who you are, and you may look at what is remembered of them."
 EMPTY = "Nothing is remembered yet"
 EMPTY_TEXT = "Facts are drawn from conversations. Bring one along, or begin with the sample conversations."
 SAMPLES = "Remember the sample conversations"
