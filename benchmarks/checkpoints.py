@@ -11,6 +11,7 @@ import sqlite3
 import tempfile
 import time
 from collections.abc import Callable
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -73,7 +74,8 @@ def _grown(saver: Any, lengths: tuple[int, ...], megabytes: Callable[[], float])
     """Milliseconds of a put and of a reading, and megabytes, at each length."""
     from langchain_core.messages import AIMessage, HumanMessage
 
-    chance, messages, place = random.Random(20261122), [], {"configurable": {"thread_id": "t", "checkpoint_ns": ""}}
+    messages: list[Any] = []
+    chance, place = random.Random(20261122), {"configurable": {"thread_id": "t", "checkpoint_ns": ""}}
     found: dict[str, dict[int, Any]] = {"put": {}, "read": {}, "mb": {}}
     taken: list[float] = []
     for number in range(1, lengths[-1] + AROUND + 1):
@@ -86,7 +88,7 @@ def _grown(saver: Any, lengths: tuple[int, ...], megabytes: Callable[[], float])
             found["mb"][number] = megabytes()
         if number - AROUND in lengths:
             found["put"][number - AROUND] = taken[-2 * AROUND :]
-            found["read"][number - AROUND] = [run * 1_000 for run in timed(lambda at=place: saver.get_tuple(at), runs=5, warm=1)]
+            found["read"][number - AROUND] = [run * 1_000 for run in timed(partial(saver.get_tuple, place), runs=5, warm=1)]
     return found
 
 

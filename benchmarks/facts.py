@@ -9,6 +9,7 @@ from __future__ import annotations
 import random
 import tempfile
 from collections.abc import Iterator
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -35,9 +36,7 @@ def main(size: Size) -> dict[str, Any]:
                 there = sum(memory.facts.counts(USER).values())
                 adding.append((there, [_added(memory, next(texts)) for _ in range(MEASURED[size])]))
                 asked = [f"who likes {thing} in {place}" for thing, place in zip(THINGS, PLACES, strict=False)]
-                runs = [
-                    run for text in asked[: MEASURED[size]] for run in timed(lambda text=text: memory.recall(text, USER), runs=1)
-                ]
+                runs = [run for text in asked[: MEASURED[size]] for run in timed(partial(memory.recall, text, USER), runs=1)]
                 recalling.append((there, [run * 1_000 for run in runs]))
     figures = []
     for there, runs in adding:

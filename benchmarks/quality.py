@@ -96,7 +96,7 @@ def _session(spoken: dict[str, Any], number: int) -> list[Said]:
 
 def _text(turn: dict[str, Any]) -> str:
     shared = turn.get("blip_caption")
-    return turn["text"] + (f" [shared image: {shared}]" if shared else "")
+    return f"{turn['text']} [shared image: {shared}]" if shared else str(turn["text"])
 
 
 Finds = Callable[[SearchResult], frozenset[str]]  # the turns that a passage touches

@@ -171,7 +171,7 @@ def _uid(fact_id: object) -> str:
 
 def _status(value: object) -> str | None:
     if value is None or value in ("active", "outdated"):
-        return value  # type: ignore[return-value]  # one of the two, or None
+        return value
     raise InvalidSetting(
         name="status", value=value, problem="there is no such status", advice="Use 'active' or 'outdated', or leave it out."
     )
