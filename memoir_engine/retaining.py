@@ -53,6 +53,7 @@ class SessionsView(SessionsCarried):
                 actor=actor.name,
                 clock=engine.clock,
                 action_id=action_id,
+                zone=engine.resolved.config.zone,
             ),
             operation="the limit of a session",
         )

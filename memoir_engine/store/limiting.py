@@ -5,11 +5,13 @@ Source: SESSION 5.1, 5.4.
 
 from __future__ import annotations
 
+from datetime import UTC, tzinfo
+
 from sqlalchemy import update
 
 from memoir_engine.errors import SessionNotFound
 from memoir_engine.run import Clock
-from memoir_engine.store import chain
+from memoir_engine.store import chain, said_passages
 from memoir_engine.store import tables as t
 from memoir_engine.store.chain import OpenAction
 from memoir_engine.store.said import find
@@ -30,8 +32,10 @@ def limit(
     actor: str,
     clock: Clock,
     action_id: str,
+    zone: tzinfo = UTC,
 ) -> None:
-    """What goes over the limit goes now. falls_to: what holds where `max_messages` is None. Raises SessionNotFound."""
+    """What goes over the limit goes now. falls_to: what holds where `max_messages` is None. zone: of the days
+    by which passages are found. Raises SessionNotFound."""
     row = find(tx, user, session_id, hold=True)
     if row is None:
         raise SessionNotFound(session_id=session_id)
@@ -41,7 +45,8 @@ def limit(
     action.describe(reason=None)
     action.add("session.limited", session=row.number, max_messages=max_messages, timeout_s=timeout_s)
     left = {"messages": row.messages, "turns": row.turns, "chars": row.chars}
-    trim(tx, action, row.number, left, max_messages or falls_to)
+    if trim(tx, action, row.number, left, max_messages or falls_to):
+        said_passages.cut(tx, row.number, zone)  # nothing new is said, by which a search would find out that it has to
     limits = {"max_messages": max_messages, "timeout_s": timeout_s}
     tx.execute(update(t.session).where(t.session.c.number == row.number).values(**left, **limits))
     action.seal()

@@ -30,3 +30,14 @@ def test_what_was_said_is_found_at_once_by_the_one_who_said_it_alone(memory: Mem
     assert "cello" in mia.search("cello repaired by whom")[0].text
     mia.sessions.clear_session("s")
     assert all(one.session_id is None for one in mia.search("Who tunes the piano?"))
+
+
+@pytest.mark.req("SESSION 5.2")
+def test_what_a_new_limit_keeps_is_still_found_and_what_it_drops_is_not(memory: Memory):
+    mia = memory.acting_as("mia", user="mia")
+    for fruit in ("apricot", "banana", "cherry", "damson", "elderberry"):
+        mia.add_conversation("s", "user", f"I like {fruit}.")
+    assert "elderberry" in mia.search("elderberry")[0].text
+    mia.sessions.set_retention("s", max_messages=2)
+    assert [one.text for one in mia.search("elderberry")] == ["I like damson.\nI like elderberry."]
+    assert not any("apricot" in one.text for one in mia.search("apricot"))
