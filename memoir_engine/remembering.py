@@ -126,25 +126,21 @@ async def _remember(engine: Engine, user: str | None, talked: Talked, run: Run) 
     from memoir_engine.store.owners import owner_key
 
     drawing = Drawing(talked.conversation, began_ms=run.clock.tick_ms())
-    owner, count = owner_key(user), len(talked.messages)
+    owner = owner_key(user)
     key = remembering.conversation_key(owner, talked.messages)
     known = await engine.db.aread(lambda tx: remembering.before(tx, owner, key))
     if known is not None and known.whole:
         return await _seen_again(engine, talked, known, drawing, run)
     if not talked.messages:
         return _result(drawing, run, None, {}, talked)
-    numbers = talked.numbers
-    if not numbers and known is not None:
-        before = known
-        numbers = await engine.db.aread(lambda tx: remembering.still_said(tx, before, count))
-    messages = timed(talked.messages, run)
-    extraction, shown = await drawn(engine, user, talked.conversation, messages, drawing, run)
+    talked = replace(talked, messages=timed(talked.messages, run))
+    extraction, shown = await drawn(engine, user, talked.conversation, talked.messages, drawing, run)
     async with engine.nearness.turn(owner):
-        done, plan, said = await _stored(
-            engine, user, replace(talked, messages=messages, numbers=numbers), key, extraction, shown, drawing, run
-        )
+        stored = await _stored(engine, user, talked, key, extraction, shown, drawing, run)
     measured(drawing, run)
-    return await _told(engine, user, done, plan, said, drawing, run)
+    if not isinstance(stored, tuple):
+        return await _seen_again(engine, talked, stored, drawing, run)
+    return await _told(engine, user, *stored, drawing, run)
 
 
 async def _extract(engine: Engine, user: str | None, talked: Talked, run: Run) -> ExtractionResult:
@@ -175,8 +171,11 @@ async def _stored(
     shown: Sequence[Spoken],
     drawing: Drawing,
     run: Run,
-) -> tuple[Remembered, FactPlan, Said]:
-    """Compared and committed; compared again when the user's facts moved meanwhile. Raises FactsMoved."""
+) -> tuple[Remembered, FactPlan, Said] | Before:
+    """Compared and committed; compared again when the user's facts moved meanwhile. Raises FactsMoved.
+
+    Gives what is known of the conversation where somebody else remembered it meanwhile.
+    """
     from memoir_engine.facts.consolidating import Material, consolidate
     from memoir_engine.store import remembering
     from memoir_engine.store.fact_plan import Said
@@ -191,11 +190,17 @@ async def _stored(
     action_id, most = new_id(engine.clock.now()), engine.resolved.config.session.max_messages
     ask = Asking(engine, run, RememberingCancelled())
     for _ in range(PLANS):
+        known, numbers = await engine.db.aread(
+            lambda tx: remembering.came(tx, owner_key(user), key, session, len(talked.messages))
+        )
+        if known is not None and known.whole:
+            return known
+        said = replace(said, numbers=talked.numbers or numbers)
         plan = await consolidate(material, owner_key(user), engine.nearness, ask, run)
         if not run.cancellation.begin_commit():
             raise RememberingCancelled()
 
-        def write(tx: Any, plan: FactPlan = plan) -> Remembered | None:
+        def write(tx: Any, plan: FactPlan = plan, said: Said = said) -> Remembered | None:
             return remembering.remember(
                 tx,
                 user,

@@ -1,7 +1,8 @@
 """What takes back what happened to facts, and what may stand in its way.
 
-Invariant: a change of a fact can be taken back while the fact stands as the change left it; whoever moved it since is named, to
-be undone first. What gave way to a new fact stands again before the new one is taken back.
+Invariant: a change of a fact can be taken back while the fact stands as the change left it, also when others moved it and took
+that back; whoever moved it since is named, to be undone first. What gave way to a new fact stands again before the new one is
+taken back.
 Source: DESIGN §6 (Undo); TIMEM "Supports Reversion".
 """
 
@@ -76,8 +77,14 @@ def _moved(inverse: Inverse, event: AuditEvent) -> Found:
     row = tx.execute(select(t.fact_status).where(c.fact_id == number, c.to_seq == FAR)).one_or_none()
     expected = None if event.kind == "fact.withdrawn" else event.seq
     if (row.from_seq if row else None) != expected:
-        return inverse.changed(_since(tx, number, event.seq))
+        now, since = None if row is None else Standing.of(row).told(), _since(tx, number, event.seq)
+        if now != event.body["status"] or inverse.later.standing(since):
+            return inverse.changed(since)
     before = _standing_before(tx, number, event.body.get("was", 0))
+    if before is None and event.kind != "fact.withdrawn":
+        said_since = _said_since(tx, number, event.seq)
+        if said_since:
+            return inverse.changed(said_since)
     says = "is taken back" if before is None else f"is {before.status} again"
     return Found((Step("fact", number, event.seq, f"fact {number} {says}"),))
 
@@ -86,6 +93,13 @@ def _since(tx: Tx, number: int, seq: int) -> list[int]:
     c = t.fact_status.c
     rows = tx.execute(select(c.from_seq, c.to_seq).where(c.fact_id == number)).all()
     return sorted({one for row in rows for one in row if seq < one < FAR})
+
+
+def _said_since(tx: Tx, number: int, seq: int) -> list[int]:
+    """Where it was said again behind that seq: what others said does not go with what one said."""
+    c = t.fact_origin.c
+    wanted = select(c.from_seq).where(c.fact_id == number, c.from_seq > seq, c.to_seq == FAR).distinct()
+    return sorted(tx.execute(wanted).scalars())
 
 
 def _standing_before(tx: Tx, number: int, was: int) -> Standing | None:
@@ -112,7 +126,10 @@ def _proposed(inverse: Inverse, event: AuditEvent) -> Found:
     expected = None if event.kind == "fact.unproposed" else event.seq
     if (row.from_seq if row else None) != expected:
         rows = tx.execute(select(c.from_seq, c.to_seq).where(c.id == number)).all()
-        return inverse.changed({one for each in rows for one in each if event.seq < one < FAR})
+        since = {one for each in rows for one in each if event.seq < one < FAR}
+        now = None if row is None else Proposal.of(row).told()
+        if now != event.body["row"] or inverse.later.standing(since):
+            return inverse.changed(since)
     return Found((Step("fact", number, event.seq, f"the proposal {number} is as it was before"),))
 
 

@@ -93,7 +93,7 @@ def _uids(tx: Tx, numbers: Iterable[int]) -> dict[int | None, str]:
 
 def _origins(tx: Tx, numbers: Sequence[int], seq: int | None) -> dict[int, list[FactOrigin]]:
     o = t.fact_origin.c
-    at = (o.to_seq == FAR,) if seq is None else (o.from_seq <= seq,)
+    at = (o.to_seq == FAR,) if seq is None else (o.from_seq <= seq, o.to_seq > seq)
     joined = select(t.fact_origin, t.cut.c.cut_id).outerjoin(t.cut, t.cut.c.id == o.cut)
     rows = [
         row for some in portions(numbers) for row in tx.execute(joined.where(o.fact_id.in_(some), *at).order_by(o.fact_id, o.n))

@@ -126,14 +126,18 @@ def relations(tx: Tx, whose: Whose, uid: str | None = None) -> tuple[FactRelatio
 def proposals(
     tx: Tx, whose: Whose, *, state: str | None = "open", numbers: Collection[int] | None = None, limit: int = 200
 ) -> tuple[FactProposal, ...]:
-    """Newest first; of these numbers, or all. state: open, approved or rejected; None for all that were not taken back."""
+    """Newest first; of these numbers, or all. state: open, approved or rejected; None for all that were not taken back.
+
+    Open are those that can be settled: each fact of them is still in force.
+    """
     p = t.fact_proposal.c
     wanted = select(t.fact_proposal).where(p.to_seq == FAR, *mine(p.owner, whose))
     if state is not None:
         wanted = wanted.where(p.outcome.is_(None) if state == "open" else p.outcome == state)
     if numbers is not None:
         wanted = wanted.where(p.id.in_(numbers))
-    rows = tx.execute(wanted.order_by(p.id.desc()).limit(limit)).all()
+    wanted = wanted.order_by(p.id.desc()).limit(limit)
+    rows = _in_force(tx, wanted, limit) if state == "open" else tx.execute(wanted).all()
     facts = by_number(tx, whose, [one for row in rows for one in (row.new_id, *parse(row.old_ids))])
     words = payloads.get(tx, (row.payload for row in rows))
     first = _first_seqs(tx, [row.id for row in rows])
@@ -155,6 +159,25 @@ def proposals(
         for row in rows
         if row.new_id in facts
     )
+
+
+def _in_force(tx: Tx, wanted: Select[Any], limit: int) -> list[Any]:
+    """The first of these proposals whose facts are all active; the others wait until what happened to those is undone."""
+    found: list[Any] = []
+    rows = tx.execute(wanted).all()
+    while rows:
+        about = {row.id: {row.new_id, *parse(row.old_ids)} for row in rows}
+        active = _active(tx, set().union(*about.values()))
+        found += [row for row in rows if about[row.id] <= active]
+        if len(rows) < limit or len(found) >= limit:
+            break
+        rows = tx.execute(wanted.where(t.fact_proposal.c.id < rows[-1].id)).all()
+    return found[:limit]
+
+
+def _active(tx: Tx, numbers: Collection[int]) -> set[int]:
+    wanted = select(_S.fact_id).where(_S.to_seq == FAR, _S.status == "active")
+    return {one for some in portions(sorted(numbers)) for one in tx.execute(wanted.where(_S.fact_id.in_(some))).scalars()}
 
 
 def changed_since(tx: Tx, owner: str, seq: int) -> bool:

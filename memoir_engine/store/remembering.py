@@ -8,7 +8,7 @@ Source: DESIGN §2.2, §6; TIMEM "Memory Storage"; CHUNK 6.
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -74,15 +74,23 @@ def before(tx: Tx, owner: str, key: str) -> Before | None:
     return Before(first.session_number, first.first_message, first.id, whole and not is_cleared)
 
 
-def still_said(tx: Tx, known: Before, count: int) -> tuple[int, ...]:
-    """The numbers of its messages in their session, if all of them still stand there."""
-    if not count or known.session_number is None:
+def still_said(tx: Tx, known: Before, session_id: str, count: int) -> tuple[int, ...]:
+    """The numbers of its messages in the session of that name, if all of them still stand there."""
+    s = t.session.c
+    name = tx.execute(select(s.session_id).where(s.number == known.session_number)).scalar()
+    if not count or name != session_id:
         return ()
     c = t.message.c
     numbers = tuple(range(known.first_message, known.first_message + count))
     there = c.n.between(numbers[0], numbers[-1]), c.salt != ""
     wanted = select(func.count()).where(c.session_number == known.session_number, *there)
     return numbers if tx.execute(wanted).scalar() == count else ()
+
+
+def came(tx: Tx, owner: str, key: str, session_id: str, count: int) -> tuple[Before | None, tuple[int, ...]]:
+    """What is known of a conversation from before, and which numbers its messages have in that session, if they stand there."""
+    known = before(tx, owner, key)
+    return known, () if known is None else still_said(tx, known, session_id, count)
 
 
 def seen_again(tx: Tx, known: Before, *, actor: str, clock: Clock, action_id: str, run_id: str) -> str:
@@ -108,7 +116,7 @@ def remember(
     run_id: str,
     most: int | None = None,
 ) -> Remembered | None:
-    """None: the owner's facts moved since `plan.seq`, and nothing was written.
+    """None: the owner's facts moved since `plan.seq`, or the conversation was remembered meanwhile; nothing was written.
 
     most: how many messages are kept where the session says nothing itself.
     """
@@ -118,7 +126,8 @@ def remember(
     first_fact = ids.reserve(tx, "fact", len(plan.facts) + len(plan.proposals))
     if chain.exists(tx, action_id):
         return _written(tx, action_id, said)
-    if facts.changed_since(tx, owner, plan.seq):
+    known = before(tx, owner, said.key)
+    if facts.changed_since(tx, owner, plan.seq) or (known is not None and known.whole):
         return None
     session, ns = _spoken(tx, user, said, actor=actor, clock=clock, action_id=action_id, most=most, run_id=run_id)
     writing = _Writing(tx, owner, said, session, ns, first_cut, run_id, _digests(tx, session, ns))
@@ -154,7 +163,7 @@ def _change(writing: _Writing, action: OpenAction, plan: FactPlan, numbers: dict
         paper = fact_rows.paper(tx, reason=proposal.reason, merged=proposal.merged or None)
         made = Proposal(proposal.cause, proposal.doubt, numbers.get(proposal.new, proposal.new), olds, paper)
         fact_rows.propose(tx, action, "fact.proposed", number, owner, made, run_id)
-    known = _related(tx, owner)
+    known = _related(tx, owner, {numbers.get(link.source, link.source) for link in plan.links})
     for link in plan.links:
         ends = numbers.get(link.source, link.source), numbers.get(link.target, link.target)
         if (*ends, link.kind) not in known:
@@ -264,9 +273,11 @@ def _beside(action_id: str) -> str:
     return hashlib.sha256(f"{action_id} said".encode()).hexdigest()[:26]
 
 
-def _related(tx: Tx, owner: str) -> set[tuple[int, int, str]]:
+def _related(tx: Tx, owner: str, sources: Collection[int]) -> set[tuple[int, int, str]]:
+    """What already leads from these facts to others."""
     r = t.fact_relation.c
-    rows = tx.execute(select(r.source_id, r.target_id, r.kind).where(r.owner == owner, r.to_seq == FAR))
+    wanted = select(r.source_id, r.target_id, r.kind).where(r.owner == owner, r.to_seq == FAR)
+    rows = (row for some in portions(sorted(sources)) for row in tx.execute(wanted.where(r.source_id.in_(some))))
     return {(row[0], row[1], row[2]) for row in rows}
 
 
