@@ -23,6 +23,7 @@ from memoir_engine.store import chain, clearing, compaction, embeddings, fact_ro
 from memoir_engine.store import tables as t
 from memoir_engine.store.canon import parse
 from memoir_engine.store.chain import OpenAction
+from memoir_engine.store.fact_actions import APPROVED
 from memoir_engine.store.facts import Whose
 from memoir_engine.store.said import as_message, record
 from memoir_engine.store.types import FAR, Tx, portions
@@ -164,8 +165,9 @@ def _papers(tx: Tx, number: int) -> tuple[str, ...]:
     s, p = t.fact_status.c, t.fact_proposal.c
     about = or_(s.fact_id == number, s.superseded_by == number)
     found = set(tx.execute(select(s.payload).where(about, s.payload.is_not(None))).scalars())
-    for row in tx.execute(select(p.new_id, p.old_ids, p.payload)):
-        if number in (row.new_id, *parse(row.old_ids)):
+    parts = set(tx.execute(select(s.fact_id).where(s.superseded_by == number, s.cause == "merged")).scalars())
+    for row in tx.execute(select(p.new_id, p.old_ids, p.payload, p.outcome)):
+        if number in (row.new_id, *parse(row.old_ids)) or (row.outcome == APPROVED and row.new_id in parts):
             found.add(row.payload)
     return tuple(sorted(_there(tx, found)))
 

@@ -30,6 +30,21 @@ def test_its_words_are_in_no_file_any_more_and_the_history_holds(opened: Opened,
     assert left == []
 
 
+def test_a_fuller_fact_that_a_person_agreed_to_is_forgotten_with_what_was_proposed(opened: Opened, script, tmp_path: Path):
+    memory = opened()
+    remember(memory, "Mia paints")
+    unsure = {"merged": "Mia paints and draws in Krummhausen", "sure": False}
+    script.always("consolidate", judge(Mia_draws=("complementary", "Mia paints", unsure)))
+    remember(memory, "Mia draws")
+    memory.facts.approve(memory.facts.proposals()[0].id)
+    (fuller,) = memory.facts.list("mia", status="active")
+    memory.facts.forget(fuller.id, "she asked for it")
+    assert memory.audit.verify().ok
+    memory.close()
+    left = [path.name for path in tmp_path.rglob("*") if path.is_file() and b"Krummhausen" in path.read_bytes()]
+    assert left == []
+
+
 def test_what_was_forgotten_does_not_come_back(memory, script):
     found = remember(memory, SECRET)
     action = memory.facts.forget(found.added[0].id, "she asked for it")
