@@ -189,3 +189,15 @@ def test_the_strategy_in_the_documentation_runs_as_it_stands():
     finally:
         CHUNKERS._known.pop("by_day", None)
     assert [(cut.first, cut.last, cut.reason) for cut in made.cuts] == [(0, 3, "a new day"), (4, 5, "a new day")]
+
+
+@pytest.mark.req("CHUNK 15.5")
+def test_a_strategy_that_writes_into_what_it_is_shown_is_not_believed(plugged):
+    def forger(talk, limits):
+        talk.tokens[:] = 1
+        return [Range(0, len(talk))]
+
+    plugged("forger", forger)
+    made = chunk_conversation(counted(*[30] * 6), strategy="forger", max_tokens=100)
+    assert made.strategy == "sliding_window"
+    assert {cut.tokens <= 100 for cut in made.cuts} == {True}

@@ -114,6 +114,7 @@ def _about(counter: Counter, limits: CutLimits, model: str) -> Iterator[str]:
 def _cut(job: _Job) -> Iterator[Cut]:
     """Stretches without a message above the maximum by the strategy, such messages by themselves."""
     first = 0
+    job.taken.flags.writeable = False  # a plug-in is shown the very counts that its cuts are checked by
     talk = Talk(job.messages, job.taken, job.embed)
     missing = lacking(job.chunker, talk, exact=job.counter.method.exact)
     if missing is not None:
