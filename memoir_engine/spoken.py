@@ -6,17 +6,21 @@ Source: MEMOLLA F-01; SESSION 6.4; DESIGN §11.
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Iterable
 from datetime import datetime
 from typing import Any
 
 from memoir_engine import given
-from memoir_engine.errors import ConversationInputMissing, InvalidSetting, MessageRefused
+from memoir_engine.errors import ConversationInputMissing, InvalidSetting, MessageRefused, RunNotFound
 from memoir_engine.results import MessageRecord
 from memoir_engine.text.messages import Message, parsed, to_record
 
 SESSION_CHARS = 200
 ROLE_CHARS = 200
+RUN_CHARS = 26
+MOST_KEPT = 2**31 - 1  # every database counts so far
+MOST_SECONDS = sys.float_info.max
 _KINDS = {"user": "human", "human": "human", "assistant": "ai", "ai": "ai", "system": "system", "developer": "system"}
 _USUAL = ("user", "assistant", "system")
 
@@ -53,16 +57,34 @@ def messages(value: object) -> tuple[Message, ...]:
 
 
 def most(value: object) -> int | None:
-    return None if value is None else given.whole("max_messages", value, least=1)
+    if value is None:
+        return None
+    found = given.whole("max_messages", value, least=1)
+    if found > MOST_KEPT:
+        advice = "Leave it out to keep all of them."
+        raise InvalidSetting(name="max_messages", value=found, problem=f"it is more than {MOST_KEPT}", advice=advice)
+    return found
+
+
+def run(value: object) -> str | None:
+    """The run that said it. Raises RunNotFound for what no run is called, InvalidSetting."""
+    if value is None:
+        return None
+    found = given.run(value)
+    if len(found) > RUN_CHARS:
+        raise RunNotFound(run_id=f"{found[:RUN_CHARS]}…")
+    return found
 
 
 def timeout(value: object) -> float | None:
     """Seconds."""
     if value is None:
         return None
-    if isinstance(value, bool) or not isinstance(value, int | float) or not 0 < value < float("inf"):
+    if isinstance(value, bool) or not isinstance(value, int | float) or not 0 < value <= MOST_SECONDS:
         advice = "Give seconds, e.g. 3600, or leave it out."
-        raise InvalidSetting(name="session_timeout", value=value, problem="it must be a number above 0", advice=advice)
+        raise InvalidSetting(
+            name="session_timeout", value=value, problem="it must be a number above 0, with an end", advice=advice
+        )
     return float(value)
 
 

@@ -16,6 +16,7 @@ from memoir_engine.errors import (
     InvalidSetting,
     MessageRefused,
     NotAllowed,
+    RunNotFound,
     SessionNotFound,
 )
 from set_clock import SetClock
@@ -104,6 +105,24 @@ def test_what_no_database_keeps_is_refused_by_name_and_nothing_is_stored(mia: Me
     with pytest.raises(InvalidSetting, match=next(iter(wrong))):
         mia.add_conversation(**({"session_id": "s", "role": "user", "content": "x"} | wrong))
     assert mia.audit.head() == head
+
+
+@pytest.mark.parametrize("wrong", [5, "x\x00", "x" * 27], ids=["number", "NUL", "long"])
+def test_a_turn_of_a_run_that_cannot_be_is_refused_and_the_chain_stands(mia: Memory, wrong: Any):
+    head = mia.audit.head()
+    with pytest.raises((InvalidSetting, RunNotFound)):
+        mia.sessions.append("s", [{"role": "user", "content": "x"}], run_id=wrong)
+    assert (mia.audit.head(), mia.audit.verify().ok) == (head, True)
+
+
+def test_numbers_that_no_row_can_have_find_nothing_and_limits_that_no_database_keeps_are_refused(mia: Memory):
+    mia.add_conversation("s", "user", "x")
+    assert mia.sessions.get_session_history("s", after=10**30) == ()
+    assert mia.sessions.list(before=10**30) == mia.sessions.list(before=10**9) == ()
+    for wrong in ({"max_messages": 2**31}, {"session_timeout": 10**400}):
+        with pytest.raises(InvalidSetting, match=next(iter(wrong))):
+            mia.sessions.create("t", **wrong)
+    assert mia.sessions.list_sessions() == ("s",)
 
 
 @pytest.mark.req("SESSION 1.1")
