@@ -7,6 +7,7 @@ Source: SESSION 6; API "Sessions and the agent".
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 from memoir_engine import given, spoken
@@ -147,13 +148,30 @@ def _read(data: object) -> Incoming:
     """Raises FormatUnknown, InvalidSetting."""
     from memoir_engine.sessions import formats
 
-    return formats.read(_text(data))
+    return _writable(formats.read(_text(data)))
 
 
 def _read_all(data: object) -> tuple[Incoming, ...]:
     from memoir_engine.sessions import formats
 
-    return formats.read_all(_text(data))
+    return tuple(map(_writable, formats.read_all(_text(data))))
+
+
+def _writable(found: Incoming) -> Incoming:
+    """What stands around the messages is refused like one of them, where no database can hold it."""
+    from memoir_engine.results import RefusedMessage
+
+    looks = {"session_id": given.text, "metadata": lambda _name, value: given.metadata(value)}
+    refused = []
+    for name, look in looks.items():
+        try:
+            if getattr(found, name) is not None:
+                look(name, getattr(found, name))
+        except InvalidSetting as wrong:
+            refused.append(RefusedMessage(name, str(wrong.facts["problem"])))
+    if not refused:
+        return found
+    return replace(found, refused=(*refused, *found.refused), session_id=None, metadata=None)
 
 
 def _text(data: object) -> object:

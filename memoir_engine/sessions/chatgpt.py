@@ -95,5 +95,5 @@ def _content(content: object) -> str | list[Any]:
 
 def _other(part: object) -> dict[str, Any]:
     """A picture or sound, which an export names and does not hold."""
-    told = dict(part) if isinstance(part, dict) else {"text": json.dumps(part)}
+    told = dict(part) if isinstance(part, dict) else {"text": json.dumps(part, default=str)}
     return {**told, "type": str(told.get("content_type") or "other")}

@@ -37,9 +37,8 @@ def _message(message: object, where: str) -> Told:
     if kind is None:
         return Told(where, None, f"its sender {message.get('sender')!r:.60} is unknown")
     data: dict[str, Any] = {"content": _content(message), "id": message.get("uuid")}
-    named = [
-        one.get("file_name") for name in ("attachments", "files") for one in message.get(name) or () if isinstance(one, dict)
-    ]
+    held = [one for name in ("attachments", "files") if isinstance(message.get(name), list) for one in message[name]]
+    named = [one.get("file_name") for one in held if isinstance(one, dict)]
     files = [name for name in named if isinstance(name, str) and name]
     if files:
         data["additional_kwargs"] = {"files": files}

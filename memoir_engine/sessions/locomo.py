@@ -15,7 +15,7 @@ from memoir_engine.sessions.reading import Incoming, Told, incoming
 FORMAT = "locomo"
 NOTE = "its times have no zone and are taken as UTC; messages of one session are a second apart"
 
-_SESSION = re.compile(r"session_(\d+)")
+_SESSION = re.compile(r"session_(0|[1-9][0-9]{0,8})")
 
 
 def is_it(data: object) -> bool:
@@ -44,7 +44,14 @@ def _session(talk: dict[str, Any], number: int, where: str) -> list[Told]:
     if not isinstance(said, list):
         return [Told(place, None, "it is no list of messages")]
     began = _time(talk.get(f"session_{number}_date_time"))
-    return [_message(one, f"{place}[{at}]", began and began + timedelta(seconds=at)) for at, one in enumerate(said)]
+    return [_message(one, f"{place}[{at}]", _later(began, at)) for at, one in enumerate(said)]
+
+
+def _later(began: datetime | None, seconds: int) -> datetime | None:
+    try:
+        return began and began + timedelta(seconds=seconds)
+    except OverflowError:  # the last day of the calendar
+        return began
 
 
 def _message(message: object, where: str, at: datetime | None) -> Told:

@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 
 from memoir_engine import Memory
-from memoir_engine.errors import FormatUnknown, HistoryRefused
+from memoir_engine.errors import FormatUnknown, HistoryRefused, MemoirError
 
 CHATGPT: list[dict[str, Any]] = [
     {
@@ -176,6 +176,30 @@ def test_one_wrong_message_in_an_export_keeps_all_of_it_out(mia: Memory) -> None
 def test_what_is_no_conversation_is_refused_with_what_would_be_one(mia: Memory, said: str) -> None:
     with pytest.raises(FormatUnknown, match="no known form"):
         mia.sessions.import_sessions(said)
+
+
+@pytest.mark.req("SESSION 6.4")
+@pytest.mark.parametrize(
+    "odd",
+    [
+        {"chat_messages": [{"sender": "human", "text": "hi", "files": 5}]},
+        {"mapping": {"a": {"message": {"author": {"role": "user"}, "content": {"parts": ["hi", object()]}}}}},
+        {"conversation": {"speaker_a": 1, "session_" + "1" * 5000: [{"speaker": "a", "text": "hi"}]}},
+        {
+            "conversation": {
+                "speaker_a": 1,
+                "session_1": [{"speaker": "a", "text": "hi"}] * 100,
+                "session_1_date_time": "11:59 pm on 31 December, 9999",
+            }
+        },
+    ],
+    ids=["claude's files", "chatgpt's parts", "locomo's number", "locomo's time"],
+)
+def test_oddly_shaped_exports_are_taken_or_refused_in_words(mia: Memory, odd: Any) -> None:
+    try:
+        mia.sessions.import_sessions(odd)
+    except MemoirError:
+        assert mia.sessions.list_sessions() == ()
 
 
 def test_several_conversations_do_not_go_into_one_session(mia: Memory) -> None:

@@ -106,6 +106,22 @@ def test_what_is_no_conversation_is_refused(mia: Memory, wrong: Any):
     assert mia.sessions.list_sessions() == ()
 
 
+@pytest.mark.req("SESSION 6.4")
+@pytest.mark.parametrize(
+    ("where", "wrong"),
+    [("session_id", "a\x00"), ("session_id", "\ud800"), ("metadata", {"n": float("nan")}), ("metadata", {"a": "\x00"})],
+    ids=["NUL", "surrogate", "nan", "NUL inside"],
+)
+def test_what_stands_around_the_messages_is_looked_at_too(mia: Memory, where: str, wrong: Any):
+    said = {"messages": [{"role": "user", "content": "fine"}], where: wrong}
+    report = mia.sessions.import_session(said, dry_run=True)
+    assert [one.where for one in report.refused] == [where]
+    for take in (mia.sessions.import_session, mia.sessions.import_sessions):
+        with pytest.raises(HistoryRefused, match=f"the first is {where}"):
+            take(said)
+    assert mia.sessions.list_sessions() == ()
+
+
 def test_a_dry_run_says_what_would_come_and_stores_nothing(mia: Memory):
     head = mia.audit.head()
     report = mia.sessions.import_session([{"role": "user", "content": "hi", "at": NOON.isoformat()}], "s", dry_run=True)
