@@ -19,6 +19,7 @@ if TYPE_CHECKING:
 
 MOST_FOUND = 1_000
 QUERY_CHARS = 10_000
+MOST_SHARE = 1e300  # a number beyond is refused like this one
 Day = str | date
 Sources = Iterable[int] | None
 Kinds = Iterable[str] | None
@@ -50,7 +51,7 @@ def _share(value: object) -> float:
     if isinstance(value, bool) or not isinstance(value, int | float) or value != value:
         advice = "Give a number from 0 (words only) to 1 (vectors only); the default is 0.5."
         raise InvalidSetting(name="alpha", value=value, problem="it is no number", advice=advice)
-    return float(value)
+    return float(value) if abs(value) <= MOST_SHARE else MOST_SHARE
 
 
 def sieve(sources: Sources, kinds: Kinds, since: Day | None, until: Day | None) -> Sieve:

@@ -114,8 +114,16 @@ def test_options_of_both_backends_reach_them(where, tmp_path):
 
 @pytest.mark.parametrize(
     "options",
-    [{"redis": {}}, {"bm25": 3}, {"bm25": {"k2": 1}}, {"bm25": {"b": 2}}, {"bm25": {"k1": True}}, {"chroma": {"space": "l2"}}],
-    ids=["another backend", "no table", "unknown", "too much", "truth", "chroma's space"],
+    [
+        "bm25",
+        {"redis": {}},
+        {"bm25": 3},
+        {"bm25": {"k2": 1}},
+        {"bm25": {"b": 2}},
+        {"bm25": {"k1": True}},
+        {"chroma": {"space": "l2"}},
+    ],
+    ids=["a text", "another backend", "no table", "unknown", "too much", "truth", "chroma's space"],
 )
 def test_options_that_no_backend_takes_are_refused_before_anything_is_opened(where, options):
     with pytest.raises(InvalidSetting, match="backend_options"):

@@ -114,6 +114,7 @@ def test_a_top_k_that_is_not_positive_is_refused(memory: Memory, top_k: int):
         {"alpha": -0.1},
         {"alpha": 1.1},
         {"alpha": float("nan")},
+        {"alpha": 10**400},
         {"alpha": "much"},
         {"fanout": 0},
         {"top_k": 2.5},
