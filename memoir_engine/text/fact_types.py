@@ -76,7 +76,8 @@ _ACTIVITY = (
     r"|perform\w*|record\w*"
     r"|cycl\w+|rid(?:es?|ing)|rode|ski\w*|surf\w*|garden\w*|collect\w*|hosted?|organi[sz]\w+|tournaments?|concert\w*"
     r"|festival|parade"
-    r"|workshop|class(?:es)?|saw|seen|spent|spends?|did|does|got|gets?|been|every (?:day|week|morning|night|monday|sunday)"
+    r"|workshop|class(?:es)?|saw|seen|spent|spends?|did|does|(?:got|gets?)(?! (?:married|engaged|divorced))|been"
+    r"|every (?:day|week|morning|night|monday|sunday)"
 )
 _ORDER: tuple[tuple[FactType, str], ...] = (
     ("health", _HEALTH),

@@ -12,8 +12,8 @@ import re
 from memoir_engine.text.verbs import third
 
 _FILLER = re.compile(
-    r"^(?:(?:yes|yeah|yep|no|nope|nah|oh|ah|well|so|and|but|also|plus|hey|hi|hello|wow|okay|ok|sure|actually|anyway|btw"
-    r"|by the way|honestly|basically|you know|i mean|update|big news|good news|guess what|then|because"
+    r"^(?:(?:yes|yeah|yep|no(?! (?:longer|more)\b)|nope|nah|oh|ah|well|so|and|but|also|plus|hey|hi|hello|wow|okay|ok|sure"
+    r"|actually|anyway|btw|by the way|honestly|basically|you know|i mean|update|big news|good news|guess what|then|because"
     r"|definitely|absolutely|unfortunately|sadly|luckily|thanks|thank you|for me|as for me|to be honest|in fact"
     r"|of course)\b(?:\s*[,:;.!–—-]+\s*|\s+))+",
     re.IGNORECASE,
@@ -22,7 +22,7 @@ _ANNOUNCED = re.compile(r"[^.:;!?\n]{1,60}:\s+(?=(?:I|[Ww]e|[Mm]y|[Oo]ur)\b)")  
 _ADVERBS = (
     "also|always|never|really|just|still|usually|often|sometimes|already|now|recently|finally|actually|only|mostly|currently"
     "|generally|rarely|normally|absolutely|totally|definitely|kinda|even|first|simply|truly|especially|probably|once|then"
-    "|both|all"
+    "|both|all|no longer"
 )
 _HEAD = re.compile(
     rf"^(?P<who>i|we)(?P<short>['’](?:m|ve|d|ll|re))?\s+(?P<adverbs>(?:(?:{_ADVERBS})\s+)*)(?P<verb>[a-z]+(?:['’]t)?)",
@@ -44,7 +44,7 @@ _INSIDE: tuple[tuple[re.Pattern[str], str], ...] = tuple(
         ("I was", "they were"),
         ("am I", "are they"),
         ("was I", "were they"),
-        (r"I(?! of [A-Z])", "they"),
+        (r"(?<!World War )I(?! of [A-Z])", "they"),
         ("(?i:myself)", "themselves"),
         ("(?i:mine)", "theirs"),
         ("(?i:me)", "them"),

@@ -55,7 +55,7 @@ _CLAUSE = re.compile(
     r"(?:;\s+|\s+[-–—]\s+|,?\s+(?:and|but|so|also|plus)\s+(?=(?:i|we|my|our)\b)|,\s+(?=(?:i|we)(?:['’]\w+)?\s+\w+))",
     re.IGNORECASE,
 )
-_FIRST = re.compile(r"\b(?:I|me|my|mine|myself|we|us|our|ours|ourselves)\b", re.IGNORECASE)
+_FIRST = re.compile(r"\b(?:(?<!World War )I|me|my|mine|myself|we|us|our|ours|ourselves)\b", re.IGNORECASE)
 _OWN = re.compile(
     r"(?:^|[,;:—–-]\s*|\b(?:and|but|so|because|since|that|when|while|as|if)\s+)(?:I|we|(?:my|our) \w+)\b", re.IGNORECASE
 )
@@ -84,17 +84,17 @@ _PRAISE = re.compile(
     re.IGNORECASE,
 )
 _STANDING = re.compile(
-    r"\b(?:live|living|moved|work|job|am|i['’]m|is|name|born|married|engaged|divorced|dating|speak|study|studying|allergic"
-    r"|vegan|vegetarian|eat|drink|prefer|love|like|enjoy|hate|favou?rite|have|own|drive|play|want|plan|stopped|quit|started"
-    r"|sold|no longer|anymore)\b",
+    r"\b(?:live|living|reside|moved|work|job|am|i['’]m|is|name|born|married|engaged|divorced|dating|broke up|split up|speak|study"
+    r"|studying|allergic|vegan|vegetarian|eat|drink|prefer|love|like|enjoy|hate|favou?rite|have|own|drive|play|want|plan|decided|stopped|quit"
+    r"|started|sold|no longer|anymore)\b",
     re.IGNORECASE,
 )
 _SMALL = "of|the|de|la|le|el|al|von|van|and|on|in|for|to|du|des|der|ibn|y|e|a|dos|da|di|[a-z]+"
 _NAME = r"(?:[A-Z][\w’'&.()/-]*|\d+)"
 _NAMED = re.compile(  # a name of several words with its verb or clause; a quality "of" a name; a single name that is what it is
     rf"^(?:(?:The|In|What|Which|Where)\b[^,?]*?\s(?:{_NAME})\b"
-    rf"|(?:The\s)?(?!(?:{'|'.join(_NO_NAMES)})\b){_NAME}(?:,?\s(?:{_SMALL}))*\s{_NAME}(?:[\s,]|['’])"
-    rf"|(?!(?:{'|'.join(_NO_NAMES)})\b)[A-Z]\w+,?\s(?:(?:who|which|whose|that)\s)?(?:is|was|are|were|has|plays|speaks|works"
+    rf"|(?:(?:The|An?)\s)?(?!(?:{'|'.join(_NO_NAMES)})\b){_NAME}(?:,?\s(?:{_SMALL}))*\s{_NAME}(?:[\s,]|['’])"
+    rf"|(?!(?:{'|'.join(_NO_NAMES)})\b)[A-Z]\w+(?:['’]s(?:\s[a-z]+){{1,2}})?,?\s(?:(?:who|which|whose|that)\s)?(?:is|was|are|were|has|holds|plays|speaks|works"
     rf"|worked|lives|died|spoke)\b)"
 )
 _TWO_NAMES = re.compile(  # a name at the beginning and another one said of it, not called to: "Krauss is based in Munich"

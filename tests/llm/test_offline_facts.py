@@ -54,6 +54,21 @@ def test_a_fact_about_somebody_else_has_their_name_as_its_subject() -> None:
     assert (fact.subject, fact.content) == ("Ada Lane", "Ada Lane is employed by Globex in Lyon")
 
 
+@pytest.mark.parametrize(
+    ("said", "subject"),
+    [
+        ("The language used by people in Guinea is French", "Guinea"),
+        ("The twin city of Yerevan is Milan", "Yerevan"),
+        ("Intel 80386, created by Microsoft", "Intel"),
+        ("March 15 is the last day for the forms at Globex", "leonie"),
+    ],
+)
+def test_the_subject_is_who_comes_before_what_is_said_of_them(said: str, subject: str) -> None:
+    [fact] = drawn(talk(said))
+
+    assert fact.subject == subject
+
+
 def test_a_speaker_with_a_name_is_the_subject() -> None:
     [fact] = drawn(talk("I work as a cook at the harbour inn.", name="Mia"))
 

@@ -22,7 +22,14 @@ def test_what_a_person_tells_of_themselves_is_kept_clause_by_clause() -> None:
 
 
 @pytest.mark.parametrize(
-    "said", ["I'm vegetarian and I love pizza.", "I moved to Berlin.", "I'm allergic to nuts.", "My name is Ada."]
+    "said",
+    [
+        "I'm vegetarian and I love pizza.",
+        "I moved to Berlin.",
+        "I'm allergic to nuts.",
+        "My name is Ada.",
+        "I broke up with Marco.",
+    ],
 )
 def test_a_short_statement_about_oneself_is_enough(said: str) -> None:
     assert statements(said)
@@ -48,6 +55,11 @@ def test_greetings_praise_questions_and_talk_to_the_other_are_no_statements(said
     assert statements(said) == []
 
 
+@pytest.mark.parametrize("said", ["Ledisi's profession is a actor", "A Charlie Brown Christmas premiered on CBS"])
+def test_what_is_said_of_a_name_is_kept(said: str) -> None:
+    assert told(said) == [said]
+
+
 def test_what_was_just_said_to_them_counts_less() -> None:
     said = "My pottery workshop with children was wonderful"
 
@@ -66,6 +78,7 @@ def test_what_was_just_said_to_them_counts_less() -> None:
         ("Stopped running because of a knee injury", "health"),
         ("Works as a sound engineer at the theatre", "professional"),
         ("Enjoys helping at the office", "preference"),
+        ("Got married to Priya in June", "personal"),
         ("Started a new job as a school teacher", "professional"),
         ("The sky over the harbour", "miscellaneous"),
     ],

@@ -7,6 +7,7 @@ Source: verified/offline-model.md §4.7.
 
 from __future__ import annotations
 
+import re
 from typing import Any
 
 from memoir_engine.prompts.facts import Talk, Turn, read
@@ -19,6 +20,11 @@ from memoir_engine.text.when import validity
 SPEAKERS = frozenset({"user", "human"})
 LEAST_STATED, MOST_STATED = 0.5, 0.95  # what a rule may state as its confidence
 PLAIN = 20.0  # the worth from which on a statement is as plain as rules can tell
+_IS = re.compile(r"\s+(?:is|was|are|were)\s")
+_NUMBERED = re.compile(  # "Intel 80386 was made by": a name, though a sentence begins with it
+    r"(?!(?:January|February|March|April|May|June|July|August|September|October|November|December)\b)"
+    r"[A-Z]\w+(?=\s\d+(?:,|\s(?:is|was|has)\b))"
+)
 
 
 def answer(text: str, schema: dict[str, Any]) -> dict[str, Any]:
@@ -51,5 +57,14 @@ def _fact(told: Statement, turn: Turn, talk: Talk) -> dict[str, Any]:
 
 
 def _named(content: str, mentioned: tuple[str, ...]) -> str:
-    """Whom a statement about somebody else is about: the first name in it, where it is in its first half."""
-    return next((name for name in mentioned[:1] if content.find(name) * 2 <= len(content)), "")
+    """Whom a statement about somebody else is about: the first name in it, where it is in its first half or before what it is."""
+    numbered = _NUMBERED.match(content)
+    if numbered and numbered[0] not in mentioned[:1]:
+        return numbered[0]
+    told = [name for name in mentioned[:1] if content.find(name) * 2 <= len(content) or _before_its_verb(content, name)]
+    return told[0] if told else ""
+
+
+def _before_its_verb(content: str, name: str) -> bool:
+    """ "The language used by people in Guinea is French": however long the way to it."""
+    return bool(_IS.match(content, content.find(name) + len(name)))
