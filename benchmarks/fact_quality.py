@@ -1,46 +1,38 @@
-"""How well the offline rules draw facts from conversations, and how well they see what newer facts do to older ones.
+"""How well facts are drawn from conversations and kept up to date without a model, end to end, against labels.
 
-Drawing: a turn of LoCoMo counts as found when a fact quotes it; it should be when an annotated observation cites it. Each session
-is one cut, both speakers are people, the day is the session's.
-Consolidating: every first sentence of CounterFact is known of one user; then come, each as a new fact beside its ten nearest
-known ones: sentences with another value, the same said in other words, and the same of somebody else. The vectors are those that
-need no model. Precision is over all facts marked outdated, whichever new sentence marked them.
+Drawing: a turn of LoCoMo counts as found when a fact of its session cites it; it should be when an annotated observation does.
+Keeping up to date: three users say every first sentence of CounterFact, some at a time; then, each as a conversation of its own,
+one user says the sentences with another value, one the same in other words, one the same of somebody else. An update is found
+when the fact of its own first sentence goes because of it; a mark is right when it is such a one, and all marks count, of
+whichever user. A restatement is recognised when the fact of its own first sentence is what it is said to repeat. What is not
+drawn at all, or is put to a person, is not found.
 A restated row is left out where the sentence is not about the subject, holds a piece of another text (a line break or a quotation
 mark), or asks for another kind of thing than the value it is given: a language where somebody lives or was born, a single place
 "including", to be "navigated" to, spoken or eaten, an occupation that is an accomplishment.
-Through the prompts and the offline model's answers, as the engine asks them.
+Pairs: a user of its own says the older statement, then the newer one, of themselves ("I love hiking" for "Loves hiking"); they
+are complementary when neither is outdated or repeated and both are in what is active.
 """
 
 from __future__ import annotations
 
 import json
 import re
+import tempfile
 from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
 from datetime import datetime
 from pathlib import Path
 from typing import Any
 
-import numpy as np
-
 from benchmarks import frame
 from benchmarks.frame import Size, figure
-from memoir_engine.llm.offline.model import answer
-from memoir_engine.prompts import Prompt, consolidate, facts
-from memoir_engine.text.fact_types import fact_type
-from memoir_engine.text.hashed import hashed
+from memoir_engine import Memory, MemoryExtractor, RememberResult
 
 DATA = frame.LONGTEXT.parent
 CASES = {"full": 600, "small": 30}
-SHOWN = 10  # known facts beside a new one
+AT_ONCE = 20  # first sentences said in one conversation
 GONE = ("update", "conflict")
-LABELS = {
-    "update": "outdated",
-    "conflict": "outdated",
-    "duplicate": "duplicate",
-    "complementary": "complementary",
-    "none": "complementary",
-}
-_DATED = re.compile(r"(\d+):(\d+) (am|pm) on (\d+) (\w+), (\d{4})")
+_DATED = "%I:%M %p on %d %B, %Y %z"
 _LANGUAGE = re.compile(r"\b(?:speak|spoke|language|tongue|writes|written|understand)", re.IGNORECASE)
 _WHERE = re.compile(r"\b(?:lives in|was born in|is from|country of)\b", re.IGNORECASE)
 _UNFIT = re.compile(
@@ -52,20 +44,48 @@ _UNFIT = re.compile(
 )
 
 
+_THING = re.compile(r"(?:Favorite|Wake-up|Sister|Birth)\b")
+_VERB = re.compile(
+    r"\b(?:is|has|does|goes|loves|orders|works|drives|prefers|hates|weighs|wants|lives|resides|enjoys|owns|plans|likes|speaks)\b"
+)
+_FIRST = {"is": "am", "has": "have", "does": "do", "goes": "go"}
+
+
+@dataclass(frozen=True)
+class Kept:
+    """What a user's new sentences did, one result a case. first: shares of the first sentences that were drawn, and went."""
+
+    results: tuple[RememberResult, ...]
+    drawn: float
+    went: float
+
+    def outdated(self, at: int) -> list[bool]:
+        """Of each fact that went because of this case's new sentence: whether it is that of its own first sentence."""
+        return [_cites(one, f"old-{at}") for one in self.results[at].outdated if one.cause in GONE]
+
+    def is_repeated(self, at: int) -> bool:
+        return any(_cites(one, f"old-{at}") for one in self.results[at].duplicates)
+
+
 def main(size: Size = "full") -> dict[str, Any]:
     conversations = json.loads((DATA / "locomo" / "locomo_public3.json").read_text(encoding="utf-8"))
-    found, right, wanted = _drawn(conversations if size == "full" else conversations[:1])
-    cases = list(_rows("counterfact_updates.jsonl"))[: CASES[size]]
-    pairs = list(_rows("personal_pairs.jsonl"))
-    silver = [json.loads(line) for line in (DATA / "locomo" / "fact_types_silver.jsonl").read_text(encoding="utf-8").splitlines()]
-    updates, restated, others = (_judged(cases, name) for name in ("update", "restated", "other_subject"))
-    fit = [at for at, case in enumerate(cases) if _is_fit(case)]
-    marks = [(at, one) for judged in (updates, restated, others) for at, one in _marks(judged)]
-    own = sum(at == one for at, one in _marks(updates))
-    labelled = sum(LABELS[_pair(pair["old"], pair["new"]).relation] == pair["label"] for pair in pairs)
-    again = [restated[at].relation == "duplicate" and at + 1 in restated[at].known for at in fit]
+    conversations = conversations if size == "full" else conversations[:1]
+    cases = list(_rows("fact_updates/counterfact_updates.jsonl"))[: CASES[size]]
+    pairs = list(_rows("fact_updates/personal_pairs.jsonl"))
+    silver = list(_rows("locomo/fact_types_silver.jsonl"))
+    with tempfile.TemporaryDirectory() as name:
+        folder = Path(name)
+        with Memory(db_path=folder / "facts.db", data_dir=folder / "data", model="offline") as memory:
+            found, right, wanted = _turns(MemoryExtractor(memory), conversations)
+            typed = _typed(MemoryExtractor(memory), silver)
+            updates, restated, others = (_kept(memory, cases, kind) for kind in ("update", "restated", "other_subject"))
+            labelled = [_label(memory, number, pair) == pair["label"] for number, pair in enumerate(pairs)]
+    every = range(len(cases))
+    fit = [at for at in every if _is_fit(cases[at])]
+    marks = [mark for kept in (updates, restated, others) for at in every for mark in kept.outdated(at)]
+    proposed = [bool(one.proposals) for one in updates.results]
     return {
-        "title": "Facts by the offline rules, against labels",
+        "title": "Facts without a model, end to end, against labels",
         "sizes": {
             "conversations": len(conversations),
             "turns wanted": wanted,
@@ -77,21 +97,17 @@ def main(size: Size = "full") -> dict[str, Any]:
             _share("LoCoMo turns, F1", 2 * right / (found + wanted), aim=0.72),
             _share("LoCoMo turns, precision", right / found),
             _share("LoCoMo turns, recall", right / wanted),
-            _share(
-                "types, lenient", _typed(silver), note=f"{len(silver)} labels, seen before the rules were written: an upper bound"
-            ),
-            _share("CounterFact updates found", own / len(cases), aim=0.98),
-            _share("CounterFact outdated marks right", own / len(marks), aim=0.95),
-            _share("CounterFact restatements recognised", sum(again) / len(again), aim=0.6),
-            _share(
-                "the same, no row left out",
-                _part(one.relation == "duplicate" and at + 1 in one.known for at, one in enumerate(restated)),
-            ),
-            _share("restatements wrongly outdated", _part(one.relation in GONE for one in restated)),
-            _share("other subjects wrongly outdated", _part(one.relation in GONE for one in others)),
-            _share(
-                "personal pairs", labelled / len(pairs), aim=0.85, note="pairs and rules were looked at together: an upper bound"
-            ),
+            _share("types, lenient", _part(typed), note=f"{len(typed)} of {len(silver)} labelled facts were drawn; labels seen"),
+            _share("CounterFact first sentences drawn", updates.drawn),
+            _share("CounterFact updates found", _part(any(updates.outdated(at)) for at in every), aim=0.98),
+            _share("updates put to a person", _part(proposed), note="among those not found"),
+            _share("CounterFact outdated marks right", _part(marks), aim=0.95),
+            _share("CounterFact restatements recognised", _part(restated.is_repeated(at) for at in fit), aim=0.6),
+            _share("the same, no row left out", _part(map(restated.is_repeated, every))),
+            _share("restatements wrongly outdated", _part(bool(restated.outdated(at)) for at in every)),
+            _share("other subjects wrongly outdated", _part(bool(others.outdated(at)) for at in every)),
+            _share("first sentences wrongly outdated by each other", updates.went),
+            _share("personal pairs", _part(labelled), aim=0.85, note="pairs and rules were looked at together: an upper bound"),
         ],
         "notes": [f"Restated rows left out: {len(cases) - len(fit)} of {len(cases)}, by the rule in benchmarks/fact_quality.py."],
     }
@@ -107,69 +123,75 @@ def _part(hits: Iterable[bool]) -> float:
 
 
 def _rows(name: str) -> Iterator[dict[str, Any]]:
-    path: Path = DATA / "fact_updates" / name
-    yield from map(json.loads, path.read_text(encoding="utf-8").splitlines())
+    yield from map(json.loads, (DATA / name).read_text(encoding="utf-8").splitlines())
 
 
-def _asked(prompt: Prompt) -> dict[str, Any]:
-    return answer(f"task: {prompt.purpose}/1\n", prompt.text, {})
+def _cites(fact: Any, message_id: str) -> bool:
+    return any(origin.message_id == message_id for origin in fact.origins)
 
 
-def _drawn(conversations: list[dict[str, Any]]) -> tuple[int, int, int]:
+def _said(number: str, text: str, **more: str) -> dict[str, str]:
+    return {"role": "user", "id": number, "content": text, **more}
+
+
+def _turns(extractor: MemoryExtractor, conversations: list[dict[str, Any]]) -> tuple[int, int, int]:
     """Turns found, those of them that are wanted, and all that are wanted."""
     found: set[tuple[str, str]] = set()
     wanted: set[tuple[str, str]] = set()
     for conversation in conversations:
         who = conversation["sample_id"]
-        said = conversation["conversation"]
-        for name, turns in said.items():
+        talk = conversation["conversation"]
+        for name, turns in talk.items():
             if re.fullmatch(r"session_\d+", name):
-                talk = _talk(turns, said[f"{name}_date_time"])
-                drawn = facts.parse(_asked(facts.build(talk)), talk).facts
-                found |= {(who, turns[one.message - 1]["dia_id"]) for one in drawn}
+                at = datetime.strptime(f"{talk[f'{name}_date_time']} +0000", _DATED).isoformat()
+                said = [_said(turn["dia_id"], turn["text"], name=turn["speaker"], at=at) for turn in turns]
+                drawn = extractor.extract(said, f"{who} {name}").memories
+                found |= {(who, str(origin.message_id)) for one in drawn for origin in one.origins}
         for session in conversation["observation"].values():
             cited = (cites for rows in session.values() for _, cites in rows)
             wanted |= {(who, turn) for cites in cited for turn in re.findall(r"D\d+:\d+", str(cites))}
     return len(found), len(found & wanted), len(wanted)
 
 
-def _talk(turns: list[dict[str, Any]], dated: str) -> facts.Talk:
-    at = datetime.strptime(dated + " +0000", "%I:%M %p on %d %B, %Y %z")
-    return facts.Talk(
-        "", 1, 1, "", tuple(facts.Turn(n, "user", one["speaker"], at, one["text"]) for n, one in enumerate(turns, 1))
-    )
+def _typed(extractor: MemoryExtractor, silver: list[dict[str, Any]]) -> list[bool]:
+    """Of each labelled fact that is drawn when it is told: whether its type is among the labels."""
+    told = [_said(str(number), one["fact"], name=one["speaker"]) for number, one in enumerate(silver)]
+    drawn = [extractor.extract([one], f"type {one['id']}").memories for one in told]
+    return [memories[0].type in one["types"] for memories, one in zip(drawn, silver, strict=True) if memories]
 
 
-def _typed(silver: list[dict[str, Any]]) -> float:
-    return _part(fact_type(one["fact"].removeprefix(one["speaker"]).removeprefix("'s").strip()) in one["types"] for one in silver)
+def _kept(memory: Memory, cases: list[dict[str, Any]], kind: str) -> Kept:
+    for first in range(0, len(cases), AT_ONCE):
+        numbers = range(first, min(first + AT_ONCE, len(cases)))
+        memory.remember([_said(f"old-{at}", cases[at]["old"]) for at in numbers], user_id=kind)
+    known = memory.facts.list(kind, limit=1_000)
+    drawn = {origin.message_id for one in known for origin in one.origins}
+    went = sum(one.cause in GONE for one in known)
+    results = (memory.remember([_said(f"new-{at}", case[kind])], user_id=kind) for at, case in enumerate(cases))
+    return Kept(tuple(results), len(drawn) / len(cases), went / len(cases))
 
 
-def _judged(cases: list[dict[str, Any]], name: str) -> list[consolidate.Verdict]:
-    """The verdict of each case's new sentence beside the nearest of all first sentences; known facts are numbered from 1."""
-    known = hashed([case["old"] for case in cases])
-    new = hashed([case[name] for case in cases])
-    nearest = np.argsort(-(new @ known.T), axis=1, kind="stable")[:, :SHOWN] + 1
-    verdicts: list[consolidate.Verdict] = []
-    for case, near in zip(cases, nearest, strict=True):
-        beside = sorted(map(int, near))
-        shown = tuple(_statement(at, cases[at - 1]["old"]) for at in beside)
-        meeting = consolidate.Meeting((_statement(0, case[name], tuple(beside)),), shown)
-        verdicts += consolidate.parse(_asked(consolidate.build(meeting)), meeting).verdicts
-    return verdicts
+def _label(memory: Memory, number: int, pair: dict[str, Any]) -> str:
+    """What remembering the newer statement made of the two."""
+    user = f"pair-{number}"
+    memory.remember([_said("old", _own(pair["old"]))], user_id=user)
+    result = memory.remember([_said("new", _own(pair["new"]))], user_id=user)
+    if any(one.cause in GONE for one in result.outdated):
+        return "outdated"
+    if result.duplicates:
+        return "duplicate"
+    active = memory.facts.list(user, "active")
+    both = all(any(_cites(one, said) for one in active) for said in ("old", "new"))
+    return "complementary" if both else "not drawn"
 
 
-def _statement(number: int, content: str, near: tuple[int, ...] = ()) -> consolidate.Statement:
-    return consolidate.Statement(number, content, "miscellaneous", "user", near=near)
-
-
-def _pair(old: str, new: str) -> consolidate.Verdict:
-    meeting = consolidate.Meeting((_statement(2, new, (1,)),), (_statement(1, old),))
-    return consolidate.parse(_asked(consolidate.build(meeting)), meeting).verdicts[0]
-
-
-def _marks(judged: list[consolidate.Verdict]) -> Iterator[tuple[int, int]]:
-    """(case, case whose first sentence it would outdate) of every mark."""
-    yield from ((at, known - 1) for at, one in enumerate(judged) if one.relation in GONE for known in one.known)
+def _own(statement: str) -> str:
+    """As its person would say it: "Loves hiking" is "I love hiking"."""
+    said = statement[0].lower() + statement[1:]
+    if _THING.match(statement):
+        return f"My {said}"
+    mine, who, others = said.partition(" who ")
+    return f"I {_VERB.sub(lambda verb: _FIRST.get(verb[0], verb[0][:-1]), mine)}{who}{others}"
 
 
 def _is_fit(case: dict[str, Any]) -> bool:
