@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from importlib.metadata import EntryPoint, EntryPoints
 
+import numpy as np
 import pytest
 
 import memoir_engine.registry
@@ -201,3 +202,31 @@ def test_a_strategy_that_writes_into_what_it_is_shown_is_not_believed(plugged):
     made = chunk_conversation(counted(*[30] * 6), strategy="forger", max_tokens=100)
     assert made.strategy == "sliding_window"
     assert {cut.tokens <= 100 for cut in made.cuts} == {True}
+
+
+@pytest.mark.req("CHUNK 15.5")
+def test_a_strategy_that_empties_the_conversation_loses_nothing_of_it(plugged):
+    plugged("emptying", lambda talk, limits: talk.messages.clear())
+    made = chunk_conversation(counted(*[30] * 6), strategy="emptying", max_tokens=100)
+    assert made.strategy == "sliding_window"
+    assert {at for cut in made.cuts for at in cut.indexes} == set(range(6))
+
+
+@pytest.mark.req("CHUNK 15.3")
+def test_numbers_and_reasons_of_another_kind_become_our_own(plugged):
+    plugged("foreign", lambda talk, limits: [(np.int64(at), np.int64(at + 1), at) for at in range(len(talk))])
+    made = chunk_conversation(counted(*[30] * 6), strategy="foreign", max_tokens=100)
+    assert {(type(cut.first), type(cut.last), type(cut.reason)) for cut in made.cuts} == {(int, int, str)}
+    assert made.strategy == "foreign"
+
+
+@pytest.mark.req("CHUNK 15.4", "CHUNK 15.5")
+def test_a_strategy_that_does_not_say_properly_what_it_needs_is_not_used(plugged):
+    def unclear(talk, limits):
+        return [Range(0, len(talk))]
+
+    unclear.needs = 5
+    plugged("unclear", unclear)
+    made = chunk_conversation(counted(*[30] * 6), strategy="unclear", max_tokens=100)
+    assert made.strategy == "sliding_window"
+    assert "it needs what it does not name in a set of words" in made.warnings[0]

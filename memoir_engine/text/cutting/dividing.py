@@ -12,6 +12,8 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from hashlib import blake2b
+from operator import index
+from typing import SupportsIndex
 
 import numpy as np
 
@@ -78,7 +80,7 @@ def divide(
     embed: texts to vectors, for strategies that compare meanings. frame_tokens: what each message costs in a prompt beside its
     words; limits then apply to both together. Raises NotRegistered (E110) for an unknown strategy.
     """
-    chunker = CHUNKERS.get(strategy)
+    chunker, messages = CHUNKERS.get(strategy), tuple(messages)
     tokens = counter.counts([message.text for message in messages])
     taken = tokens + frame_tokens
     job = _Job(conversation_id, messages, tokens, taken, limits, counter, embed, chunker, strategy)
@@ -116,7 +118,7 @@ def _cut(job: _Job) -> Iterator[Cut]:
     first = 0
     job.taken.flags.writeable = False  # a plug-in is shown the very counts that its cuts are checked by
     talk = Talk(job.messages, job.taken, job.embed)
-    missing = lacking(job.chunker, talk, exact=job.counter.method.exact)
+    missing = _missing(job, talk)
     if missing is not None:
         _fall_back(job, f"it needs {missing}")
     for large in [*np.flatnonzero(job.taken > job.limits.max_tokens).tolist(), len(job.messages)]:
@@ -125,6 +127,13 @@ def _cut(job: _Job) -> Iterator[Cut]:
         if large < len(job.messages):
             yield from _oversize(job, large)
         first = large + 1
+
+
+def _missing(job: _Job, talk: Talk) -> str | None:
+    try:
+        return lacking(job.chunker, talk, exact=job.counter.method.exact)
+    except TypeError:
+        return "what it does not name in a set of words"
 
 
 def _stretch(job: _Job, talk: Talk, offset: int) -> list[Cut]:
@@ -143,7 +152,7 @@ def _stretch(job: _Job, talk: Talk, offset: int) -> list[Cut]:
 
 def _ranges(job: _Job, talk: Talk) -> Sequence[Range]:
     try:
-        ranges = [Range(*one) for one in job.chunker(talk, job.limits)]
+        ranges = [_range(*one) for one in job.chunker(talk, job.limits)]
         why = fault(ranges, talk, job.limits)
     except NoBoundaries as none:
         why = str(none)
@@ -153,6 +162,11 @@ def _ranges(job: _Job, talk: Talk) -> Sequence[Range]:
         return ranges
     _fall_back(job, why)
     return job.chunker(talk, job.limits)
+
+
+def _range(first: SupportsIndex, stop: SupportsIndex, reason: str = "") -> Range:
+    """In our own kinds of numbers and words, whatever a plug-in's are."""
+    return Range(int(index(first)), int(index(stop)), str(reason))
 
 
 def _fall_back(job: _Job, why: str) -> None:
