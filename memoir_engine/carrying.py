@@ -161,12 +161,13 @@ def _writable(found: Incoming) -> Incoming:
     """What stands around the messages is refused like one of them, where no database can hold it."""
     from memoir_engine.results import RefusedMessage
 
-    looks = {"session_id": given.text, "metadata": lambda _name, value: given.metadata(value)}
     refused = []
-    for name, look in looks.items():
+    for name, value in (("session_id", found.session_id), ("metadata", found.metadata)):
         try:
-            if getattr(found, name) is not None:
-                look(name, getattr(found, name))
+            if isinstance(value, str):
+                given.text(name, value)
+            elif value is not None:
+                given.metadata(value)
         except InvalidSetting as wrong:
             refused.append(RefusedMessage(name, str(wrong.facts["problem"])))
     if not refused:

@@ -81,9 +81,10 @@ def resolve(
     """Gather the settings. `environ` and `dotenv` stand in for os.environ and ./.env."""
     if backend != "auto":
         raise UnsupportedBackend(backend=backend)
-    if not isinstance(backend_options, Mapping | None):
+    options: object = backend_options  # callers need not keep to types
+    if not isinstance(options, Mapping | None):
         advice = "Give {'bm25': {…}}, {'chroma': {…}}, or both."
-        raise InvalidSetting(name="backend_options", value=backend_options, problem="it must be a dict", advice=advice)
+        raise InvalidSetting(name="backend_options", value=options, problem="it must be a dict", advice=advice)
     given = _arguments(config, db_path, settings)
     outer = _outer(environ, dotenv)
     values, origins = _gathered(given, outer)
