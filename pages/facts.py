@@ -13,12 +13,6 @@ from ui import wording_facts as said
 from ui.escape import md_escape
 
 
-def seen_by(memory: Memory) -> Memory:
-    """Who may not look at everybody's looks at their own."""
-    actor = memory.actor
-    return memory if "admin" in actor.roles else memory.acting_as(actor.name, user=actor.name, roles=actor.roles)
-
-
 def take_along(facts: tuple[FactView, ...]) -> None:
     with st.popover(said.EXPORT, icon=":material/download:", key="facts-export"):
         st.caption(said.EXPORT_HELP)
@@ -48,7 +42,7 @@ def asked_for(memory: Memory) -> tuple[fact_asked.Asked, tuple[FactView, ...]]:
     return fact_asked.Asked(user, statuses, chosen, typed, when, held), known
 
 
-memory = seen_by(who.memory())
+memory = fact_asked.seen_by(who.memory())
 with problems.shown():
     with frame.head("facts", said.TITLE):
         st.space("stretch")

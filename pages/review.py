@@ -5,7 +5,7 @@ from __future__ import annotations
 import streamlit as st
 
 from memoir_engine import Memory
-from ui import filing, frame, problems, review_asked, review_desk, review_list, state, who
+from ui import facts_waiting, filing, frame, problems, review_asked, review_desk, review_list, state, who
 from ui import wording_review as said
 
 
@@ -44,6 +44,7 @@ with frame.head("review", said.TITLE):
     who.may(memory, key="review")
     chosen = view()
 with problems.shown():
+    facts_waiting.show(memory)
     if memory.overview().chunks:
         filing.follow(memory, key="review-filed")
         queue(memory, chosen)

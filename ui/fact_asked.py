@@ -32,6 +32,12 @@ class Asked:
     held: datetime | None
 
 
+def seen_by(memory: Memory) -> Memory:
+    """Who may not look at everybody's looks at their own."""
+    actor = memory.actor
+    return memory if "admin" in actor.roles else memory.acting_as(actor.name, user=actor.name, roles=actor.roles)
+
+
 def user(memory: Memory) -> str | None:
     """One of those whose facts may be seen; the only one is not asked for."""
     known = [one for one, _ in memory.facts.users()]
