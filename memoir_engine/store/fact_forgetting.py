@@ -19,7 +19,7 @@ from memoir_engine.errors import FactNotFound
 from memoir_engine.results import Action
 from memoir_engine.results.facts import ForgetPreview
 from memoir_engine.run import Clock
-from memoir_engine.store import chain, clearing, compaction, embeddings, fact_rows, facts, ids, stones
+from memoir_engine.store import chain, clearing, compaction, embeddings, fact_rows, facts, ids, payloads, stones
 from memoir_engine.store import tables as t
 from memoir_engine.store.canon import parse
 from memoir_engine.store.chain import OpenAction
@@ -27,6 +27,7 @@ from memoir_engine.store.fact_actions import APPROVED
 from memoir_engine.store.facts import Whose
 from memoir_engine.store.said import as_message, record
 from memoir_engine.store.types import FAR, Tx, portions
+from memoir_engine.text import alike
 from memoir_engine.text.traces import GONE
 
 VERB = "forget_fact"
@@ -38,7 +39,7 @@ NESTED = 3  # times that a text may be quoted: in a row of a prompt, in a body o
 @dataclass(frozen=True)
 class _Traced:
     """What holds the words. spans: of messages, (session, n) → places. papers: payloads that say something only of it; quoting:
-    others with its words."""
+    others with its words. told: what papers say with words of it, which replies say too."""
 
     number: int
     words: tuple[str, ...]
@@ -46,6 +47,7 @@ class _Traced:
     papers: tuple[str, ...]
     quoting: tuple[str, ...]
     vectors: int
+    told: tuple[str, ...] = ()
 
 
 def preview(tx: Tx, whose: Whose, uid: str) -> ForgetPreview:
@@ -119,7 +121,9 @@ def _clear(tx: Tx, traced: _Traced) -> None:
         tx.execute(delete(t.payload).where(p.digest.in_(some)))
     for digest in traced.quoting:
         body = tx.execute(select(p.body).where(p.digest == digest)).scalar_one()
-        tx.execute(update(t.payload).where(p.digest == digest).values(body=_without(body, traced.words), salt=NO_SALT))
+        tx.execute(
+            update(t.payload).where(p.digest == digest).values(body=_without(body, (*traced.words, *traced.told)), salt=NO_SALT)
+        )
 
 
 def _block(tx: Tx, session: int, n: int, places: Sequence[tuple[int, int]], words: Sequence[str]) -> None:
@@ -140,10 +144,11 @@ def _trace(tx: Tx, row: Any) -> _Traced:
     spans, quotes = _spans(tx, row.id)
     words = tuple(dict.fromkeys(one for one in (row.content, *quotes) if one.strip()))
     papers = _papers(tx, row.id)
-    quoting = tuple(one for one in _quoting(tx, row, words) if one not in set(papers))
+    told = _told(tx, papers, words)
+    quoting = tuple(one for one in _quoting(tx, row, (*words, *told)) if one not in set(papers))
     c = t.embedding.c
     vectors = len(tx.execute(select(c.embedder).where(c.kind == "fact", c.item_id == row.id)).all())
-    return _Traced(row.id, words, spans, papers, quoting, vectors)
+    return _Traced(row.id, words, spans, papers, quoting, vectors, told)
 
 
 def _spans(tx: Tx, number: int) -> tuple[dict[tuple[int, int], list[tuple[int, int]]], list[str]]:
@@ -170,6 +175,13 @@ def _papers(tx: Tx, number: int) -> tuple[str, ...]:
         if number in (row.new_id, *parse(row.old_ids)) or (row.outcome == APPROVED and row.new_id in parts):
             found.add(row.payload)
     return tuple(sorted(_there(tx, found)))
+
+
+def _told(tx: Tx, papers: Sequence[str], words: Sequence[str]) -> tuple[str, ...]:
+    """What they say with a word of the fact; "it changed" is said of many."""
+    mine = frozenset().union(*(alike.words(one) for one in words))
+    said = (one for paper in payloads.get(tx, papers).values() for one in paper.values() if isinstance(one, str))
+    return tuple(dict.fromkeys(one for one in said if alike.words(one) & mine))
 
 
 def _there(tx: Tx, digests: Iterable[str]) -> Iterable[str]:

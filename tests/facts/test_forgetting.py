@@ -45,6 +45,19 @@ def test_a_fuller_fact_that_a_person_agreed_to_is_forgotten_with_what_was_propos
     assert left == []
 
 
+def test_reasons_that_repeat_its_words_go_from_the_replies_too(opened: Opened, script, tmp_path: Path):
+    memory = opened()
+    fact = remember(memory, SECRET).added[0]
+    why = {"why": "Krummhausen is no garden of hers any more."}
+    script.always("consolidate", judge(Mia_gardens_in_Rome=("update", SECRET, why)))
+    remember(memory, "Mia gardens in Rome")
+    memory.facts.forget(fact.id, "she asked for it")
+    assert memory.audit.verify().ok
+    memory.close()
+    left = [path.name for path in tmp_path.rglob("*") if path.is_file() and b"Krummhausen" in path.read_bytes()]
+    assert left == []
+
+
 def test_what_was_forgotten_does_not_come_back(memory, script):
     found = remember(memory, SECRET)
     action = memory.facts.forget(found.added[0].id, "she asked for it")
