@@ -14,6 +14,7 @@ from memoir_engine import given
 from memoir_engine.errors import IngestionCancelled, QueryCancelled, RunNotResumable
 from memoir_engine.identifying import needs_owner
 from memoir_engine.ingesting import ingest_verb
+from memoir_engine.owning import runs_of
 from memoir_engine.reading import View
 from memoir_engine.results import RunView
 from memoir_engine.run import RunStatus
@@ -38,7 +39,7 @@ class JobsView(View):
     def get(self, run_id: str) -> RunView:
         from memoir_engine.store import runs
 
-        return self._read(lambda tx: runs.get(tx, run_id, user=self._actor.user))
+        return self._read(lambda tx: runs.get(tx, run_id, user=runs_of(self._actor)))
 
     def list(self, limit: int = 20, verbs: Sequence[str] | None = None) -> tuple[RunView, ...]:
         """Newest first; those whose process has died are interrupted by now."""
@@ -46,7 +47,7 @@ class JobsView(View):
 
         most = given.limit(limit)
         self._engine.bury_the_dead()
-        return self._read(lambda tx: runs.recent(tx, limit=most, verbs=verbs, user=self._actor.user))
+        return self._read(lambda tx: runs.recent(tx, limit=most, verbs=verbs, user=runs_of(self._actor)))
 
     def cancel(self, run_id: str) -> bool:
         """True when it will stop; False when it is too late, or it does not run in this process.

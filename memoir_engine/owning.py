@@ -1,4 +1,4 @@
-"""Whose facts a verb is about: the user's own; anybody's, for an admin who acts for no user; the workspace's, for anybody else.
+"""Whose facts or runs a verb is about: one's own; anybody's, for an admin who acts for no user; else the workspace's.
 
 Invariant: decided here, once, from who acts; below, every statement carries what this says. Asking for somebody else's facts
 answers like asking for facts that are not there.
@@ -32,6 +32,11 @@ def any_of(actor: Actor) -> str | None:
     from memoir_engine.store.owners import owner_key
 
     return None if speaks_for(actor) else owner_key(actor.user)
+
+
+def runs_of(actor: Actor) -> str | None:
+    """The user whose runs are seen beside the workspace's; None is everybody's, for who speaks for all."""
+    return actor.user if actor.user is not None or speaks_for(actor) else ""  # nobody is called so
 
 
 def writes_for(actor: Actor, user_id: object = None) -> str | None:

@@ -16,6 +16,7 @@ from memoir_engine.acting import ReviewView
 from memoir_engine.capped import Asking
 from memoir_engine.errors import LimitReached, MemoirError, NothingChanges, QueryCancelled, RunNotFound
 from memoir_engine.identifying import needs_auditor
+from memoir_engine.owning import runs_of
 from memoir_engine.results import Category, SplitGroup, SplitProposal
 from memoir_engine.run import Actor, Listener, Run
 from memoir_engine.running import Verb
@@ -42,7 +43,7 @@ class Proposals(ReviewView):
         """What a finished run of propose_split came to. Raises RunNotFound."""
         from memoir_engine.store import runs
 
-        view = self._read(lambda tx: runs.get(tx, given.run(run_id), user=self._actor.user))
+        view = self._read(lambda tx: runs.get(tx, given.run(run_id), user=runs_of(self._actor)))
         return proposal_of(run_id, view.result)
 
 

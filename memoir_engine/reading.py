@@ -11,6 +11,7 @@ from collections.abc import Callable, Iterable
 from typing import TYPE_CHECKING, TypeVar
 
 from memoir_engine import given
+from memoir_engine.owning import runs_of
 from memoir_engine.results import (
     Action,
     AuditCheck,
@@ -118,7 +119,7 @@ class RunsView(View):
         from memoir_engine.store import runs
 
         most, below = given.limit(limit), None if before is None else given.text("before", before)
-        return self._read(lambda tx: runs.recent(tx, limit=most, verb=verb, before=below, user=self._actor.user))
+        return self._read(lambda tx: runs.recent(tx, limit=most, verb=verb, before=below, user=runs_of(self._actor)))
 
     def get(self, run_id: str, limit: int = 1000) -> RunDetail:
         """The run with its first calls (without their texts), decisions and events; `limit` holds for each of the three."""
@@ -160,7 +161,7 @@ class RunsView(View):
             found = calls.get(tx, given.call(call_id))
             if found is None:
                 raise RunNotFound(run_id=f"of call {call_id}")
-            runs.get(tx, found.run_id, user=self._actor.user)
+            runs.get(tx, found.run_id, user=runs_of(self._actor))
             return found
 
         return self._read(work)
@@ -238,7 +239,7 @@ class RunsView(View):
     def _mine(self, tx: Tx, run_id: str) -> RunView:
         from memoir_engine.store import runs
 
-        return runs.get(tx, given.run(run_id), user=self._actor.user)
+        return runs.get(tx, given.run(run_id), user=runs_of(self._actor))
 
     def _page(self, run_id: str, after: int, limit: int, read: Callable[[Tx, str, int, int], tuple[T, ...]]) -> tuple[T, ...]:
         behind, most = given.number("after", after), given.limit(limit)

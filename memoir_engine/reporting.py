@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 from memoir_engine import given
 from memoir_engine.auditing import in_words
+from memoir_engine.owning import runs_of
 from memoir_engine.reading import RunsView, View
 from memoir_engine.results import Action, Chunk, QueryResult, Report, Source
 from memoir_engine.signing import said
@@ -115,7 +116,7 @@ class Reports(View):
         from memoir_engine.store import calls, decisions, runs, sources
         from memoir_engine.store.activity import Wanted
 
-        run = runs.get(tx, run_id, user=self._actor.user)
+        run = runs.get(tx, run_id, user=runs_of(self._actor))
         story = RunStory(run, calls.of_run(tx, run_id), decisions.of_run(tx, run_id))
         actions, more = _actions(tx, Wanted(run=run_id))
         quoted = {one.source_id for one in answer.used_chunks if one.quotes} if answer else set()

@@ -11,7 +11,7 @@ import pytest
 
 from memoir_engine import AgentClient, Memory
 from memoir_engine.agent.showing import Showing
-from memoir_engine.errors import DatabaseLost, InvalidSetting, UnsupportedBackend
+from memoir_engine.errors import DatabaseLost, InvalidSetting, RunNotFound, UnsupportedBackend
 from memoir_engine.lookups import lookups
 from memoir_engine.store import conversations, said
 
@@ -197,3 +197,14 @@ def test_the_tree_can_be_asked_and_its_evidence_is_shown(opened: Opened) -> None
     (shown,) = showing.all
     assert (shown.kind, shown.source_id) == ("chunk", source)
     assert agent.memory.runs.query(shown.run_id or "").used_chunks[0].chunk_id == shown.id
+
+
+def test_what_was_said_to_it_is_not_read_in_the_runs_by_a_viewer_who_is_nobody(tmp_path: Path) -> None:
+    with Memory(db_path=tmp_path / "own.db", model="offline") as memory:
+        run_id = AgentClient(memory=memory.acting_as("Mia", user="mia")).query("My PIN is 4711.", "s").run_id
+        visitor = memory.acting_as("visitor")
+        assert (visitor.runs.list(), visitor.jobs.list()) == ((), ())
+        for look in (visitor.runs.get, visitor.jobs.get):
+            with pytest.raises(RunNotFound):
+                look(run_id)
+        assert [one.id for one in memory.runs.list()] == [run_id]  # local is an admin for no user
