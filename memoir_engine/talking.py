@@ -173,8 +173,11 @@ def _checked(outcome: Reply | MemoirError) -> Reply:
     return outcome
 
 
-def _opened(config: Mapping[str, Any] | None, settings: dict[str, Any]) -> tuple[Memory, Path | None]:
+def _opened(config: object, settings: dict[str, Any]) -> tuple[Memory, Path | None]:
     """A memory, and the folder to remove with it. Raises InvalidSetting."""
+    if config is not None and not isinstance(config, Mapping):
+        advice = "Give a dict, e.g. {'backend': 'sqlite', 'path': 'sessions.db'}, or leave it out."
+        raise InvalidSetting(name="memory_config", value=config, problem="it must be a dict", advice=advice)
     told = dict(config or {})
     unknown = sorted(set(told) - KEYS)
     if unknown:
@@ -193,6 +196,9 @@ def _opened(config: Mapping[str, Any] | None, settings: dict[str, Any]) -> tuple
         return Memory(database_url=IN_MEMORY, data_dir=folder, **opened), folder
     if backend == "sqlite":
         if "path" in told:
+            if not isinstance(told["path"], str | Path):
+                advice = "Give the path of a file, as a str or a Path."
+                raise InvalidSetting(name="memory_config['path']", value=told["path"], problem="it is no path", advice=advice)
             return Memory(db_path=told["path"], **opened), None
         return Memory(**opened), None
     if "url" not in told:

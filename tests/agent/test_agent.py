@@ -156,10 +156,12 @@ def test_one_s_own_memory_is_used_and_stays_open(tmp_path: Path) -> None:
         ({"memory_config": {"backend": "redis"}}, "redis"),
         ({"memory_config": {"backnd": "memory"}}, "backnd"),
         ({"memory_config": {"backend": "database"}}, "url"),
+        ({"memory_config": "sqlite"}, "memory_config"),
+        ({"memory_config": {"backend": "sqlite", "path": 5}}, "path"),
         ({"max_tool_calls": -1}, "max_tool_calls"),
         ({"tools": ["no tool"]}, "tools"),
     ],
-    ids=["backend", "name", "url", "limit", "tool"],
+    ids=["backend", "name", "url", "text", "path", "limit", "tool"],
 )
 @pytest.mark.req("SESSION 2.1")
 def test_what_cannot_be_configured_is_refused_by_name(named: dict[str, object], problem: str) -> None:
