@@ -40,7 +40,7 @@ class SessionsRead(View):
         """
         from memoir_engine.store import said
 
-        named, behind = spoken.session(session_id), min(given.whole("after", after, least=0), given.MOST_ID)
+        named, behind = spoken.session(session_id), min(given.whole("after", after, least=0), spoken.MOST_KEPT)
         most = None if limit is None else given.limit(limit)
         return self._read(lambda tx: said.history(tx, self._user, named, after=behind, limit=most))
 

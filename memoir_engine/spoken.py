@@ -19,7 +19,7 @@ from memoir_engine.text.messages import Message, parsed, to_record
 SESSION_CHARS = 200
 ROLE_CHARS = 200
 RUN_CHARS = 26
-MOST_KEPT = 2**31 - 1  # every database counts so far
+MOST_KEPT = 2**31 - 1  # messages of a session: every database counts so far
 MOST_SECONDS = sys.float_info.max
 _KINDS = {"user": "human", "human": "human", "assistant": "ai", "ai": "ai", "system": "system", "developer": "system"}
 _USUAL = ("user", "assistant", "system")
