@@ -172,39 +172,30 @@ async def _stored(
     drawing: Drawing,
     run: Run,
 ) -> tuple[Remembered, FactPlan, Said] | Before:
-    """Compared and committed; compared again when the user's facts moved meanwhile. Raises FactsMoved.
-
-    Gives what is known of the conversation where somebody else remembered it meanwhile.
-    """
+    """Compared and committed, again when the facts moved; or what somebody else made of it meanwhile. Raises FactsMoved."""
     from memoir_engine.facts.consolidating import Material, consolidate
     from memoir_engine.store import remembering
-    from memoir_engine.store.fact_plan import Said
     from memoir_engine.store.owners import owner_key
 
-    cuts = drawing.made.cuts if drawing.made else ()
-    cut_at = {cut.id: at for at, cut in enumerate(cuts)}
-    failed = frozenset(cut_at[one.cut_id] for one in extraction.failures)
-    session = talked.session_id or talked.conversation
-    said = Said(talked.conversation, key, session, talked.messages, cuts, talked.numbers, failed)
+    cut_at = {cut.id: at for at, cut in enumerate(drawing.made.cuts if drawing.made else ())}
+    said, count = _said(talked, key, extraction, drawing), len(talked.messages)
     material = Material(extraction.merged.facts, extraction.links, shown, engine.resolved.config.zone, cut_at)
     action_id, most = new_id(engine.clock.now()), engine.resolved.config.session.max_messages
     ask = Asking(engine, run, RememberingCancelled())
     for _ in range(PLANS):
-        known, numbers = await engine.db.aread(
-            lambda tx: remembering.came(tx, owner_key(user), key, session, len(talked.messages))
-        )
+        known, numbers = await engine.db.aread(lambda tx: remembering.came(tx, owner_key(user), key, said.session_id, count))
         if known is not None and known.whole:
             return known
-        said = replace(said, numbers=talked.numbers or numbers)
+        here = replace(said, numbers=talked.numbers or numbers)
         plan = await consolidate(material, owner_key(user), engine.nearness, ask, run)
         if not run.cancellation.begin_commit():
             raise RememberingCancelled()
 
-        def write(tx: Any, plan: FactPlan = plan, said: Said = said) -> Remembered | None:
+        def write(tx: Any, plan: FactPlan = plan, here: Said = here) -> Remembered | None:
             return remembering.remember(
                 tx,
                 user,
-                said,
+                here,
                 plan,
                 embedder=engine.embedder.id,
                 actor=run.actor.name,
@@ -217,10 +208,18 @@ async def _stored(
         done = await engine.db.awrite(write, operation=f"what {talked.conversation!r} says")
         if done is not None:
             drawing.warnings += [*ask.warnings, *material.warnings]
-            return done, plan, said
+            return done, plan, here
         run.cancellation.commit_failed()
         material.warnings.clear()
     raise FactsMoved(times=PLANS)
+
+
+def _said(talked: Talked, key: str, extraction: Extraction, drawing: Drawing) -> Said:
+    from memoir_engine.store.fact_plan import Said
+
+    cuts, lost = drawing.made.cuts if drawing.made else (), {one.cut_id for one in extraction.failures}
+    failed = frozenset(at for at, cut in enumerate(cuts) if cut.id in lost)
+    return Said(talked.conversation, key, talked.session_id or talked.conversation, talked.messages, cuts, talked.numbers, failed)
 
 
 async def _seen_again(engine: Engine, talked: Talked, known: Before, drawing: Drawing, run: Run) -> RememberResult:
