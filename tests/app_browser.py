@@ -10,7 +10,7 @@ from playwright.sync_api import Locator, Page, expect
 Visit = Callable[[str], Page]
 Served = Callable[..., str]
 
-PATIENCE_MS = 60_000
+PATIENCE_MS = 120_000
 AT_REST = """() => document.getAnimations().every(
   each => each.playState !== 'running' || each.effect.getComputedTiming().iterations === Infinity)"""
 BAKERY = (

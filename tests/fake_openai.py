@@ -28,7 +28,7 @@ from typing import Any
 
 from openai_bodies import Called, Refuse, Text, Vectors, chat, embeddings, responses, streamed, text_of, vectors_body
 
-GATE_TIMEOUT_S = 60  # a gate that nobody opens ends the request, so that a broken test ends too
+GATE_TIMEOUT_S = 150  # a gate that nobody opens ends the request, so that a broken test ends too
 
 
 @dataclass(frozen=True)

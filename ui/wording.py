@@ -104,6 +104,11 @@ VERBS = {
     "open_session": "opened a conversation",
     "limit_session": "limited a conversation",
     "clear_session": "cleared a conversation",
+    "remember": "had facts remembered",
+    "approve_fact": "approved a change of facts",
+    "reject_fact": "rejected a change of facts",
+    "restore_fact": "brought a fact back",
+    "forget_fact": "had a fact forgotten",
 }
 
 # --- tree ----------------------------------------------------------------------------------------------------------

@@ -18,13 +18,14 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 import pytest
-from playwright.sync_api import Browser, Page, sync_playwright
+from playwright.sync_api import Browser, Page, expect, sync_playwright
 
 import fake_openai as fake
 import machine
+from app_browser import PATIENCE_MS
 from machine import REPOSITORY
 
-START_S = 60
+START_S = 180
 READY = """() => {
   const app = document.querySelector('[data-testid=stApp]');
   return app && app.dataset.testConnectionState === 'CONNECTED' && app.dataset.testScriptState === 'notRunning'
@@ -37,6 +38,7 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     for item in items:
         if Path(__file__).parent in item.path.parents:
             item.add_marker(pytest.mark.browser)
+            item.add_marker(pytest.mark.timeout(900))  # a busy machine is slow, and that is no defect
 
 
 @pytest.fixture(scope="session")
@@ -44,6 +46,7 @@ def chromium() -> Iterator[Browser]:
     path = machine.chromium()
     if path is None:
         pytest.skip(machine.missing("Chromium", "install chromium, or run `make test`, which gets one"))
+    expect.set_options(timeout=PATIENCE_MS)
     with sync_playwright() as playwright:
         browser = playwright.chromium.launch(
             executable_path=path, args=["--no-sandbox", "--disable-dev-shm-usage", "--disable-gpu"]
@@ -106,6 +109,7 @@ def visit(chromium: Browser) -> Iterator[Callable[[str], Page]]:
 
     def go(address: str) -> Page:
         page = chromium.new_context(viewport={"width": 1500, "height": 940}).new_page()
+        page.set_default_timeout(PATIENCE_MS)
         host = address.split("/")[2]
         page.on("pageerror", lambda error: problems.append(f"script: {error}"))
         page.on("request", lambda request: problems.extend(_elsewhere(request.url, host)))
@@ -122,7 +126,7 @@ def visit(chromium: Browser) -> Iterator[Callable[[str], Page]]:
 
 def ready(page: Page) -> None:
     """Until the script has run and nothing on the page is old."""
-    page.wait_for_function(READY, timeout=60_000)
+    page.wait_for_function(READY)
 
 
 def _elsewhere(url: str, host: str) -> list[str]:
