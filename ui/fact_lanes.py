@@ -98,7 +98,7 @@ def _lane(
     doubted: Collection[str],
     told: Callable[[FactView], str],
 ) -> Lane:
-    ordered = sorted(chain, key=lambda fact: (begins(fact), fact.recorded_at, fact.id))
+    ordered = sorted(chain, key=lambda fact: (begins(fact), fact.recorded_at, -_successors(fact, by_id), fact.id))
     ends: list[float] = []  # of the last bar of each row
     bars = []
     for fact in ordered:
@@ -111,6 +111,15 @@ def _lane(
         bars.append(Bar(fact.id, fact.content, start, stop, row, state, told(fact), after))
     newest = ordered[-1]
     return Lane(newest.subject, newest.type, tuple(bars), len(ends))
+
+
+def _successors(fact: FactView, by_id: dict[str, FactView]) -> int:
+    """How many facts took its place, one after the other: of two that were said at once, the older has more."""
+    seen = [fact.id]
+    while (after := by_id.get(fact.superseded_by or "")) is not None and after.id not in seen:
+        seen.append(after.id)
+        fact = after
+    return len(seen) - 1
 
 
 def _end(fact: FactView, by_id: dict[str, FactView], end: float) -> float:

@@ -5,7 +5,8 @@ from __future__ import annotations
 import pytest
 from playwright.sync_api import expect
 
-PATIENCE_MS = 60_000
+from app_browser import PATIENCE_MS
+
 TALK = (
     "Mia: I live in Lyon with my sister Ada and I work as a cook at the harbour inn.\n"
     "Bot: Noted.\n"

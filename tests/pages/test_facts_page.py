@@ -155,6 +155,16 @@ def test_what_is_exported_is_what_is_shown_and_runs_nothing_in_a_spreadsheet(rem
     assert "'=1+1" in fact_export.as_csv([formula]).decode("utf-8-sig")
 
 
+def test_of_two_said_at_once_the_older_stands_first_whatever_their_ids(remembered: Memory):
+    old, new = (replace(fact, superseded_by=None) for fact in remembered.facts.list("leonie")[:2])
+    moment = datetime(2026, 5, 1, tzinfo=UTC)
+    for first, second in (("a", "b"), ("b", "a")):
+        same = {"valid_from": moment, "recorded_at": moment}
+        pair = [replace(old, id=first, superseded_by=second, **same), replace(new, id=second, **same)]
+        [lane] = fact_lanes.lanes(pair, moment, doubted=(), told=lambda one: "")
+        assert [bar.id for bar in lane.bars] == [first, second]
+
+
 def test_facts_that_overlap_in_one_lane_stand_in_rows_of_their_own(remembered: Memory):
     flat, cottage = fact(remembered, FLAT), fact(remembered, COTTAGE)
     now = datetime(2026, 1, 1, tzinfo=UTC)
