@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import importlib.util
 import json
 import math
 import os
@@ -27,6 +28,9 @@ def _as_from_the_command_line(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]
         yield
 
 
+BESIDE_PEERS = {"checkpoints": "langgraph.checkpoint.sqlite", "search": "rank_bm25", "sessions": "langchain_community"}
+
+
 @pytest.mark.slow
 @pytest.mark.timeout(600)
 @pytest.mark.parametrize("name", runner.names())
@@ -35,6 +39,8 @@ def test_a_benchmark_runs_in_its_small_size(name: str, tmp_path: Path):
         pytest.skip(machine.missing("Chromium", "install chromium, or run: playwright install chromium"))
     if name in ON_DATA and not machine.DATA.is_dir():
         pytest.skip(machine.missing("data", "the public data sets are not beside the repository"))
+    if name in BESIDE_PEERS and importlib.util.find_spec(BESIDE_PEERS[name]) is None:
+        pytest.skip("not applicable: the peers it is measured beside come with `make bench`")
     measured = runner.load(name).main("small")
     assert measured["title"] and measured["sizes"]
     medians = {made["name"]: made["median"] for made in measured["figures"]}
