@@ -1,6 +1,6 @@
 """Bring the database to the schema this version knows.
 
-Invariant: one process migrates, others wait and find it done; at the head already, Alembic is not even imported.
+Invariant: one process migrates, others wait and find it done; new or at the head already, Alembic is not even imported.
 A database of a newer version is refused, never touched.
 Source: DESIGN §5; MEMOIR 1.3.
 """
@@ -14,6 +14,7 @@ from sqlalchemy import Connection, Engine, insert, inspect, select, text
 from sqlalchemy.exc import DBAPIError, IntegrityError
 
 from memoir_engine.errors import SchemaTooNew
+from memoir_engine.store import creating
 from memoir_engine.store import tables as t
 from memoir_engine.store.types import Tx
 
@@ -29,8 +30,7 @@ def bring_up(engine: Engine) -> None:
         if found == REVISION:
             return
         with connection.begin(), _Alone(connection):
-            if _revision(connection) != REVISION:
-                _migrate(connection)
+            _to_the_head(connection)
 
 
 def depth(tx: Tx, given: int) -> int:
@@ -60,14 +60,21 @@ def alembic_config(connection: Connection) -> Any:
     return config
 
 
-def _migrate(connection: Connection) -> None:
+def _to_the_head(connection: Connection) -> None:
+    found = _revision(connection)
+    if found in (None, creating.UNDER_WAY):
+        creating.create(connection, revision=REVISION, resumed=found is not None)
+    elif found != REVISION:
+        _migrate(connection, found)
+
+
+def _migrate(connection: Connection, found: str | None) -> None:
     from alembic import command
     from alembic.script import ScriptDirectory
 
     config = alembic_config(connection)
-    found = _revision(connection)
     known = {script.revision for script in ScriptDirectory.from_config(config).walk_revisions()}
-    if found is not None and found not in known:
+    if found not in known:
         raise SchemaTooNew(found=found, known=REVISION)
     command.upgrade(config, "head")
 

@@ -7,10 +7,11 @@ import sys
 from pathlib import Path
 
 import pytest
+from alembic import command
 from alembic.autogenerate import compare_metadata
 from alembic.migration import MigrationContext
 from alembic.script import ScriptDirectory
-from sqlalchemy import create_engine, event, inspect, text
+from sqlalchemy import Connection, create_engine, event, inspect, text
 
 from memoir_engine import errors
 from memoir_engine.store import chunks, schema
@@ -46,6 +47,57 @@ def test_the_head_of_the_code_is_the_head_of_the_scripts(store: Store) -> None:
     with store.db._reader.connect() as connection:
         scripts = ScriptDirectory.from_config(schema.alembic_config(connection))
     assert scripts.get_current_head() == schema.REVISION
+
+
+def test_a_new_database_is_what_every_script_in_turn_would_have_left(store: Store) -> None:
+    """The first rows and the stamp as well; tables and indexes of both are compared with the code, above and here."""
+    engine = create_engine(address(store.url))
+    with engine.begin() as connection:
+        made = _first_rows(connection)
+        metadata.drop_all(connection)
+        connection.execute(text("DROP TABLE alembic_version"))
+        command.upgrade(schema.alembic_config(connection), "head")
+        context = MigrationContext.configure(connection, opts={"compare_type": True})
+        assert compare_metadata(context, metadata) == []
+        assert _first_rows(connection) == made
+    engine.dispose()
+
+
+def _first_rows(connection: Connection) -> dict[str, list[tuple[object, ...]]]:
+    tables = {
+        one: connection.execute(text(f"SELECT * FROM {_quoted(one, connection)}"))
+        for one in inspect(connection).get_table_names()
+    }
+    return {one: sorted(tuple(row) for row in rows) for one, rows in tables.items() if one != "setting"}  # the depth, set later
+
+
+def _quoted(name: str, connection: Connection) -> str:
+    return connection.dialect.identifier_preparer.quote(name)
+
+
+def test_a_creation_that_stopped_half_way_is_finished_by_the_next_opening(store: Store) -> None:
+    engine = create_engine(address(store.url))
+    with engine.begin() as connection:
+        whole = set(inspect(connection).get_table_names())
+        connection.execute(text("DROP TABLE tombstone"))
+        connection.execute(text("DROP TABLE fact_proposal"))
+        connection.execute(text("UPDATE alembic_version SET version_num = 'creating'"))
+    Database.open(store.url, clock=store.clock, depth=3).close()
+    with engine.connect() as connection:
+        assert set(inspect(connection).get_table_names()) == whole
+        assert compare_metadata(MigrationContext.configure(connection), metadata) == []
+    engine.dispose()
+
+
+def test_a_database_with_such_tables_of_another_program_is_refused_untouched(database_url: str) -> None:
+    engine = create_engine(address(database_url))
+    with engine.begin() as connection:
+        connection.execute(text("CREATE TABLE session (theirs INTEGER)"))
+    with pytest.raises(errors.InvalidSetting, match=r"tables of another program \(session\).*"):
+        Database.open(database_url, clock=SteadyClock(), depth=3)
+    with engine.connect() as connection:
+        assert inspect(connection).get_table_names() == ["session"]
+    engine.dispose()
 
 
 def test_opening_again_finds_what_was_stored(store: Store) -> None:
