@@ -8,9 +8,10 @@ from __future__ import annotations
 
 import logging
 import warnings
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
+from memoir_engine import given
 from memoir_engine.errors import InvalidSetting
 from memoir_engine.prompts.facts import FRAME_TOKENS as FACT_FRAME_TOKENS
 from memoir_engine.refusing import unknown_setting
@@ -65,6 +66,9 @@ def chunk_text(
     """
     from memoir_engine.llm.tokens import counter
 
+    _words(text=text, model=model)
+    for name, value in (("min_tokens", min_tokens), ("max_tokens", max_tokens)):
+        given.whole(name, value, least=0)
     return cut(text, counter(model, threads), minimum=min_tokens, maximum=max_tokens, delimiters=delimiters)
 
 
@@ -90,6 +94,7 @@ def chunk_conversation(
     from memoir_engine.llm.counting import token_counter
     from memoir_engine.llm.windows import window_of
 
+    _words(conversation_id=conversation_id, model=model)
     chosen = _settings(config, settings)
     window = window_of(model)
     made = divide(
@@ -114,6 +119,7 @@ def count_tokens(text: str, model: str = "gpt-4o-mini", *, method: str | None = 
     `gemini` or `approximate` count as conversations are counted: `token_method` says by what, and how far off. What is
     estimated by one of these warns (TokensEstimated). Raises InvalidSetting (E102) for an unknown method.
     """
+    _words(text=text, model=model)
     if method is None:
         from memoir_engine.llm import tokens
 
@@ -130,6 +136,7 @@ def token_method(model: str = "gpt-4o-mini", method: str = "auto") -> TokenMetho
     """How a model's tokens are counted by a method, and how exact that is. Raises InvalidSetting (E102)."""
     from memoir_engine.llm.counting import token_counter
 
+    _words(model=model, method=method)
     return token_counter(model, method).method
 
 
@@ -143,10 +150,11 @@ def compare_token_counts(
     """
     from memoir_engine.llm.counting import token_counter
 
-    listed = list(texts)
+    listed = _listed(texts)
+    _words(model=model, method=method)
     counter, own = token_counter(model, method), token_counter(model)
     if isinstance(texts, Mapping):
-        actual, actual_by = [int(count) for count in texts.values()], "as given"
+        actual, actual_by = [given.whole(f"texts[{text!r:.50}]", count, least=0) for text, count in texts.items()], "as given"
     elif own.method.exact:
         actual, actual_by = own.counts(listed).tolist(), f"{model} ({own.method.basis})"
     else:
@@ -162,13 +170,29 @@ def sample_transcript() -> str:
     return transcripts()[0].data.decode()
 
 
-def _settings(config: ConversationSettings | None, given: dict[str, Any]) -> ConversationSettings:
+def _words(**values: object) -> None:
+    """Raises InvalidSetting for what is no text; any characters can be counted."""
+    for name, value in values.items():
+        given.raw_words(name, value)
+
+
+def _listed(texts: object) -> list[str]:
+    if isinstance(texts, str | bytes) or not isinstance(texts, Iterable):
+        advice = "Give a list of texts, or their actual counts as {text: tokens}."
+        raise InvalidSetting(name="texts", value=str(texts)[:50], problem="it must be a list of texts", advice=advice)
+    listed = list(texts)
+    for place, text in enumerate(listed):
+        _words(**{f"texts[{place}]": text})
+    return listed
+
+
+def _settings(config: ConversationSettings | None, changed: dict[str, Any]) -> ConversationSettings:
     known = ConversationSettings.model_fields
-    for name in given:
+    for name in changed:
         if name not in known:
             raise unknown_setting(name, [*known])
     before = {name: getattr(config, name) for name in config.model_fields_set} if config else {}
-    return ConversationSettings(**{**before, **given})
+    return ConversationSettings(**{**before, **changed})
 
 
 def _log_cut(made: CutConversation) -> None:

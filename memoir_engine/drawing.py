@@ -12,10 +12,13 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING
 
+import numpy as np
+
 from memoir_engine.capped import Asking
 from memoir_engine.chunking import chunk_conversation
-from memoir_engine.errors import RememberingCancelled
-from memoir_engine.events import ConversationCut, ExtractionMeasured
+from memoir_engine.embedding import Vectors
+from memoir_engine.errors import MemoirError, RememberingCancelled
+from memoir_engine.events import ConversationCut, ExtractionMeasured, Warned
 from memoir_engine.prompts.facts import FRAME_TOKENS
 from memoir_engine.results import CutConversation
 from memoir_engine.results.facts import ExtractionMetrics
@@ -26,6 +29,9 @@ if TYPE_CHECKING:
     from memoir_engine.facts.drawn import Spoken
     from memoir_engine.facts.extracting import Extraction
     from memoir_engine.text.messages import Message
+
+EMBEDDED_CHARS = 2_000  # of a message: what it begins with tells its subject, and embedders refuse what is too long
+BY_WORDS = "Where the subject shifts was told by words, since the embedder could not be asked: {problem}"
 
 _log = logging.getLogger(__name__)
 
@@ -71,14 +77,7 @@ async def drawn(
 
     config = engine.resolved.config
     began = run.clock.tick_ms()
-    made = await asyncio.to_thread(
-        chunk_conversation,
-        messages,
-        conversation_id=conversation,
-        model=engine.client.name,
-        config=config.conversation,
-        frame_tokens=FRAME_TOKENS,
-    )
+    made = await _divided(engine, conversation, messages, drawing, run)
     drawing.made, drawing.cutting_ms = made, run.clock.tick_ms() - began
     drawing.warnings += made.warnings
     run.emit(_cut(made))
@@ -91,6 +90,52 @@ async def drawn(
         drawing.warnings += ask.warnings
     drawing.warnings += drawing.extraction.warnings
     return drawing.extraction, shown
+
+
+async def _divided(engine: Engine, conversation: str, messages: Sequence[Message], drawing: Drawing, run: Run) -> CutConversation:
+    """By the memory's embedder where the strategy compares meanings; by words where there is none, or it cannot be had."""
+    meaning = _Meaning(engine, run, asyncio.get_running_loop())
+    for embed in (*((meaning.embed,) if not engine.embedder.lexical else ()), None):
+        made = await asyncio.to_thread(
+            chunk_conversation,
+            messages,
+            conversation_id=conversation,
+            model=engine.client.name,
+            embed=embed,
+            config=engine.resolved.config.conversation,
+            frame_tokens=FRAME_TOKENS,
+        )
+        if meaning.failed is None:
+            break
+        if embed is not None:
+            drawing.warnings.append(BY_WORDS.format(problem=meaning.failed))
+            run.emit(Warned("cutting", drawing.warnings[-1]))
+            meaning.failed = None
+    return made
+
+
+@dataclass
+class _Meaning:
+    """The embedder as a strategy calls it, from the thread that cuts. failed: why it could not be had."""
+
+    engine: Engine
+    run: Run
+    loop: asyncio.AbstractEventLoop
+    failed: MemoirError | None = None
+
+    def embed(self, texts: Sequence[str]) -> Vectors:
+        """(n, dim); what says nothing has no direction."""
+        said = [text[:EMBEDDED_CHARS] for text in texts if text.strip()]
+        if not said:
+            return np.zeros((len(texts), self.engine.embedder.dim or 1), np.float32)
+        try:
+            found = asyncio.run_coroutine_threadsafe(self.engine.embedder.embed(said, self.run), self.loop).result()
+        except MemoirError as failed:
+            self.failed = failed
+            raise
+        rows = np.zeros((len(texts), found.shape[1]), np.float32)
+        rows[[at for at, text in enumerate(texts) if text.strip()]] = found
+        return rows
 
 
 def timed(messages: Sequence[Message], run: Run) -> tuple[Message, ...]:

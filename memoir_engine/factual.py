@@ -8,6 +8,7 @@ Source: API "Facts"; TIMEM; DESIGN §6 (who and whose).
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import replace
 from datetime import datetime
 from typing import Any, Literal
 
@@ -63,15 +64,21 @@ class FactsRead(View):
         whose, uid, when = owning.any_of(self._actor), _uid(fact_id), moment_of(as_of)
         return self._read(lambda tx: facts.lineage(tx, whose, uid, seq_of(tx, when)))
 
-    def relations(self, user_id: str | None = None, fact_id: str | None = None) -> tuple[FactRelation, ...]:
-        """Between facts that stand, of a user or of one fact."""
+    def relations(
+        self, user_id: str | None = None, fact_id: str | None = None, limit: int = 1000, after: FactRelation | None = None
+    ) -> tuple[FactRelation, ...]:
+        """Between facts that stand, of a user or of one fact, in the order in which these were learned.
+
+        after: the last relation of the page before. Raises FactNotFound for one between facts that are not there.
+        """
         from memoir_engine.store import facts
 
+        most, behind = given.limit(limit), None if after is None else _relation(after)
         if fact_id is not None:
             whose, uid = owning.any_of(self._actor), _uid(fact_id)
-            return self._read(lambda tx: facts.relations(tx, whose, uid))
+            return self._read(lambda tx: facts.relations(tx, whose, uid, limit=most, after=behind))
         owner = owning.whose(self._actor, user_id)
-        return self._read(lambda tx: facts.relations(tx, owner))
+        return self._read(lambda tx: facts.relations(tx, owner, limit=most, after=behind))
 
     def counts(self, user_id: str | None = None, as_of: Moment | None = None) -> dict[tuple[str, str], int]:
         """How many there are, by (type, status)."""
@@ -167,6 +174,13 @@ def _uid(fact_id: object) -> str:
     if len(uid) > UID_CHARS or not uid.isascii():
         raise FactNotFound(fact_id=uid[:UID_CHARS])
     return uid
+
+
+def _relation(after: object) -> FactRelation:
+    if isinstance(after, FactRelation):
+        return replace(after, source=_uid(after.source), target=_uid(after.target), kind=given.text("after.kind", after.kind))
+    advice = "Give the last relation of the page before, as relations() returned it."
+    raise InvalidSetting(name="after", value=str(after)[:50], problem="it is no relation", advice=advice)
 
 
 def _status(value: object) -> str | None:

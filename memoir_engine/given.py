@@ -47,6 +47,11 @@ def raw_text(name: str, value: object) -> str:
     return value if isinstance(value, str) else _refuse(name, value, "it must be a text", "Give a str; bytes are ingest_file's.")
 
 
+def raw_words(name: str, value: object) -> str:
+    """A text that is only counted or cut, whatever characters it holds."""
+    return value if isinstance(value, str) else _refuse(name, value, "it must be a text", "Give a str.")
+
+
 def raw_bytes(name: str, value: object) -> bytes:
     if isinstance(value, bytes | bytearray | memoryview):
         return bytes(value)

@@ -8,6 +8,7 @@ Source: TIMEM "Memory Forgetting" (both are given, marked; decay), "Data Isolati
 from __future__ import annotations
 
 from collections.abc import Awaitable, Callable, Iterable, Sequence
+from dataclasses import replace
 from datetime import datetime
 from typing import TYPE_CHECKING
 
@@ -62,7 +63,7 @@ async def recall(
                 return _ranked(engine, kept)[:most]
             reach *= BROAD
 
-    return await _performed(engine, actor, owner, user_id, work)
+    return await _performed(engine, _for(actor, owner, user_id), owner, user_id, work)
 
 
 def moment_of(as_of: object) -> Moment | None:
@@ -85,6 +86,11 @@ def seq_of(tx: Tx, when: Moment | None) -> int | None:
     from memoir_engine.store import chain
 
     return chain.seq_at(tx, when) if isinstance(when, datetime) else when
+
+
+def _for(actor: Actor, owner: str, user_id: str | None) -> Actor:
+    """What was asked about somebody is theirs to see, and goes when they are forgotten: the run is of the user it is about."""
+    return actor if owner == owning.NOBODY or user_id is None else replace(actor, user=user_id)
 
 
 async def _performed(

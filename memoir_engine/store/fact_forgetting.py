@@ -13,11 +13,11 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from sqlalchemy import delete, or_, select, update
+from sqlalchemy import delete, func, or_, select, update
 
 from memoir_engine.errors import FactNotFound
 from memoir_engine.results import Action
-from memoir_engine.results.facts import ForgetPreview
+from memoir_engine.results.facts import FactView, ForgetPreview
 from memoir_engine.run import Clock
 from memoir_engine.store import chain, clearing, compaction, embeddings, fact_rows, facts, ids, payloads, stones
 from memoir_engine.store import tables as t
@@ -60,10 +60,14 @@ def preview(tx: Tx, whose: Whose, uid: str) -> ForgetPreview:
         "payload": len(traced.papers) + len(traced.quoting),
         "embedding": traced.vectors,
     }
-    found = facts.by_number(tx, whose, [number])
-    if number not in found:
-        raise FactNotFound(fact_id=uid)
-    return ForgetPreview(found[number], {place: count for place, count in places.items() if count})
+    return ForgetPreview(_as_it_stands(tx, whose, number), {place: count for place, count in places.items() if count})
+
+
+def _as_it_stands(tx: Tx, whose: Whose, number: int) -> FactView:
+    """Or as it stood last, where it was taken back."""
+    s = t.fact_status.c
+    until = tx.execute(select(func.max(s.to_seq)).where(s.fact_id == number)).scalar_one()
+    return facts.by_number(tx, whose, [number], None if until == FAR else until - 1)[number]
 
 
 def forget(tx: Tx, whose: Whose, uid: str, *, actor: str, reason: str | None, clock: Clock, action_id: str) -> Action:

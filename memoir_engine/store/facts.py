@@ -110,8 +110,13 @@ def users(tx: Tx, whose: Whose) -> tuple[tuple[str | None, int], ...]:
     return tuple((row[0], row[1]) for row in tx.execute(wanted.group_by(f.owner, f.user_id).order_by(f.user_id)))
 
 
-def relations(tx: Tx, whose: Whose, uid: str | None = None) -> tuple[FactRelation, ...]:
-    """Between facts that stand; of one of them, or all."""
+def relations(
+    tx: Tx, whose: Whose, uid: str | None = None, *, limit: int, after: FactRelation | None = None
+) -> tuple[FactRelation, ...]:
+    """Between facts that stand, in the order in which these were learned; of one of them, or all; behind the relation `after`.
+
+    Raises FactNotFound for an `after` between facts that are not there.
+    """
     r, a, b = t.fact_relation.c, t.fact.alias("a"), t.fact.alias("b")
     one, other = t.fact_status.alias("one"), t.fact_status.alias("other")
     wanted = select(a.c.uid, b.c.uid, r.kind, r.confidence).where(r.to_seq == FAR, *mine(r.owner, whose))
@@ -120,7 +125,11 @@ def relations(tx: Tx, whose: Whose, uid: str | None = None) -> tuple[FactRelatio
     wanted = wanted.join(other, (other.c.fact_id == b.c.id) & (other.c.to_seq == FAR))
     if uid is not None:
         wanted = wanted.where(or_(a.c.uid == uid, b.c.uid == uid))
-    return tuple(FactRelation(*row) for row in tx.execute(wanted.order_by(r.source_id, r.target_id)))
+    if after is not None:
+        source, target = number_of(tx, whose, after.source), number_of(tx, whose, after.target)
+        same = (r.source_id == source) & ((r.target_id > target) | ((r.target_id == target) & (r.kind > after.kind)))
+        wanted = wanted.where((r.source_id > source) | same)
+    return tuple(FactRelation(*row) for row in tx.execute(wanted.order_by(r.source_id, r.target_id, r.kind).limit(limit)))
 
 
 def proposals(
