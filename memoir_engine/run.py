@@ -17,6 +17,7 @@ from typing import Any, Literal, Protocol
 from memoir_engine.errors import MemoirError
 from memoir_engine.events import Event, Stamped
 from memoir_engine.ledger import Ledger
+from memoir_engine.logged import log
 
 RunStatus = Literal["queued", "running", "waiting_helper", "done", "failed", "cancelled", "interrupted"]
 Role = Literal["viewer", "auditor", "admin"]
@@ -103,6 +104,7 @@ class Run:
         with self._lock:
             self._count += 1
             stamped = Stamped(self.id, self._count, self.clock.now(), event)
+            log(stamped)
             for listener in self.listeners:
                 listener(stamped)
 
