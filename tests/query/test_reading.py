@@ -77,6 +77,17 @@ def test_a_per_path_limit_reads_the_first_of_each_and_counts_the_rest(two: Memor
     shown = [passage.text.split()[2] for passage in script.asked("answer")[0].final.passages]
     assert shown == ["1", "3", "2", "4"]
     assert [used.number for used in result.used_chunks] == [1, 2, 3, 4]
+    assert [chunk.text.split()[2] for chunk in result.chunks] == shown
+
+
+@pytest.mark.req("MEMOIR 4.3.3")
+def test_all_pages_together_give_no_more_than_the_per_path_limit(two: Memory):
+    whole = [chunk.id for chunk in two.query("where?", per_path_limit=2).raise_for_error().chunks]
+    seen, after, left_out = [], None, []
+    for _ in range(2):
+        page = two.query("where?", per_path_limit=2, page_size=3, after=after).raise_for_error()
+        seen, after, left_out = seen + [chunk.id for chunk in page.chunks], page.after, [*left_out, page.left_out]
+    assert (seen, after, left_out) == (whole, None, [3, 3])
 
 
 def test_the_automatic_limit_keeps_every_path_within_the_budget(two: Memory):
