@@ -8,12 +8,13 @@ Source: API "The ledger and the audit"; DESIGN §6, §9.
 from __future__ import annotations
 
 from collections.abc import Sequence
+from itertools import groupby
 from typing import TYPE_CHECKING, get_args
 
-from memoir_engine import given
+from memoir_engine import fact_reviewing, given, owning
 from memoir_engine.errors import InvalidSetting, MemoirError, ReviewItemNotFound
+from memoir_engine.fact_reviewing import FactReviews
 from memoir_engine.identifying import needs_auditor
-from memoir_engine.reading import View
 from memoir_engine.results import (
     Action,
     ReviewEvidence,
@@ -38,7 +39,7 @@ ID_CHARS = 26
 TOGETHER = 20  # steps of one transaction: short enough for others to come between
 
 
-class Reviews(View):
+class Reviews(FactReviews):
     """Approve, re-file, reject or skip what the model decided."""
 
     def queue(
@@ -136,7 +137,10 @@ class Reviews(View):
 
         needs_auditor(self._actor, verdict)
         engine, action_id = self._engine, new_id(self._engine.clock.now())
-        asked = _asked(ReviewStep(action_id, given.text("key", key), verdict, reason=reason))
+        step = ReviewStep(action_id, given.text("key", key), verdict, reason=reason)
+        if fact_reviewing.is_of_fact(step):
+            return self._verdict_on_fact(step)
+        asked = _asked(step)
         done = engine.db.write(
             lambda tx: reviews.perform(
                 tx, reviews.as_it_stands(tx, asked), actor=self._actor.name, clock=engine.clock, action_id=action_id
@@ -146,14 +150,33 @@ class Reviews(View):
         engine.keeper.later()
         return done
 
+    def _verdict_on_fact(self, step: ReviewStep) -> Action:
+        from memoir_engine.store import fact_reviews
+
+        asked, whose, engine, actor = fact_reviewing.asked(step), owning.any_of(self._actor), self._engine, self._actor.name
+
+        def work(tx: Tx) -> Action:
+            seen = fact_reviews.as_it_stands(tx, whose, asked)
+            return fact_reviews.perform(tx, whose, seen, actor=actor, clock=engine.clock, action_id=step.step_id)
+
+        return engine.db.write(work, operation=f"the review of {step.key}")
+
     def _together(self, steps: Sequence[ReviewStep]) -> list[StepOutcome]:
         return self._engine.db.write(lambda tx: [self._step(tx, one) for one in steps], operation="the review")
 
     def _step(self, tx: Tx, step: ReviewStep) -> StepOutcome:
-        from memoir_engine.store import reviews
+        from memoir_engine.store import fact_reviews, reviews
         from memoir_engine.weighing import outcome_of
 
+        actor, clock = self._actor.name, self._engine.clock
         try:
+            if fact_reviewing.is_of_fact(step):
+                id_of_caller("step_id", step.step_id)
+                about, whose = fact_reviewing.asked(step), owning.any_of(self._actor)
+                if fact_reviews.done_before(tx, about, actor=actor, action_id=step.step_id):
+                    return StepOutcome(step.step_id, step.key, "again", action_id=step.step_id)
+                fact_reviews.perform(tx, whose, about, actor=actor, clock=clock, action_id=step.step_id)
+                return StepOutcome(step.step_id, step.key, "done", action_id=step.step_id)
             asked = _asked(step)
             if reviews.done_before(tx, asked, actor=self._actor.name, action_id=step.step_id):
                 return StepOutcome(step.step_id, step.key, "again", action_id=step.step_id)
@@ -203,7 +226,9 @@ def _asked(step: ReviewStep) -> Asked:
 
 
 def _portions(steps: Sequence[ReviewStep]) -> list[Sequence[ReviewStep]]:
-    return [steps[at : at + TOGETHER] for at in range(0, len(steps), TOGETHER)]
+    """Filings and facts apart, so that no transaction takes the locks of both."""
+    alike = [tuple(some) for _, some in groupby(steps, key=fact_reviewing.is_of_fact)]
+    return [some[at : at + TOGETHER] for some in alike for at in range(0, len(some), TOGETHER)]
 
 
 def _known(name: str, value: object, known: Sequence[str]) -> None:

@@ -11,6 +11,9 @@ VERBS: dict[str, str] = {
     "approve_fact": "Agreed that a fact gave way",
     "reject_fact": "Refused that a fact gives way",
     "forget_fact": "Forgot a fact",
+    "confirm_fact": "Approved a fact",
+    "withdraw_fact": "Rejected a fact",
+    "skip_fact": "Skipped a fact",
 }
 
 # kind → one, many
@@ -33,5 +36,6 @@ KINDS: dict[str, tuple[str, str]] = {
     "fact.related_again": ("two facts are related again", "{count} pairs of facts are related again"),
     "fact.proposed": ("a person is asked whether a fact gives way", "{count} facts are put to a person"),
     "fact.settled": ("it is settled whether a fact gives way", "{count} questions about facts are settled"),
+    "fact.reviewed": ("a fact is reviewed", "{count} facts are reviewed"),
     "fact.unproposed": ("a question about a fact is taken back", "{count} questions about facts are taken back"),
 }

@@ -47,6 +47,7 @@ from memoir_engine.results.evidence import (
     Tally,
     UndoPreview,
 )
+from memoir_engine.results.fact_review import FactReviewItem, FactReviewPage
 from memoir_engine.results.facts import (
     CutFailure,
     ExtractedMemory,
@@ -145,6 +146,8 @@ __all__ = [
     "FactOrigin",
     "FactProposal",
     "FactRelation",
+    "FactReviewItem",
+    "FactReviewPage",
     "FactView",
     "Filing",
     "ForgetPreview",

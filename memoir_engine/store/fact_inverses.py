@@ -13,7 +13,7 @@ from typing import Any
 from sqlalchemy import select
 
 from memoir_engine.results import AuditEvent
-from memoir_engine.store import fact_rows
+from memoir_engine.store import fact_reviews, fact_rows
 from memoir_engine.store import tables as t
 from memoir_engine.store.canon import parse
 from memoir_engine.store.chain import OpenAction
@@ -24,7 +24,8 @@ from memoir_engine.store.undoing import Found, Inverse, Step
 KINDS = (
     *("fact.recorded", "fact.outdated", "fact.restored", "fact.withdrawn", "fact.returned"),
     *("fact.seen", "fact.unseen", "fact.seen_again", "fact.related", "fact.unrelated", "fact.related_again"),
-    *("fact.proposed", "fact.settled", "fact.unproposed", "cuts.recorded", "cuts.withdrawn", "cuts.returned"),
+    *("fact.reviewed", "fact.proposed", "fact.settled", "fact.unproposed"),
+    *("cuts.recorded", "cuts.withdrawn", "cuts.returned"),
 )
 
 
@@ -34,6 +35,12 @@ def inverse(inverse: Inverse, event: AuditEvent) -> Found:
         return _moved(inverse, event)
     if kind in ("fact.proposed", "fact.settled", "fact.unproposed"):
         return _proposed(inverse, event)
+    if kind == "fact.reviewed":
+        last = fact_reviews.last_of(tx, body)
+        step = Step(
+            "fact", body["fact"] if "fact" in body else body["proposal"], event.seq, "the review of a fact is as it was before"
+        )
+        return Found((step,)) if last == event.seq else inverse.changed([last] if last else [])
     if kind in ("fact.seen", "fact.unseen", "fact.seen_again"):
         return _seen(inverse, event)
     if kind in ("fact.related", "fact.unrelated", "fact.related_again"):
@@ -56,6 +63,8 @@ def take(tx: Tx, action: OpenAction, step: Step) -> None:
         (fact_rows.return_cuts if kind == "cuts.withdrawn" else fact_rows.withdraw_cuts)(tx, action, numbers)
     elif kind in ("fact.seen", "fact.seen_again"):
         fact_rows.unsee(tx, action, body["fact"], _ns(body))
+    elif kind == "fact.reviewed":
+        fact_reviews.say_again(tx, action, body)
     elif kind == "fact.unseen":
         fact_rows.see_again(tx, action, body["fact"], body["ns"])
     elif kind in ("fact.related", "fact.related_again"):

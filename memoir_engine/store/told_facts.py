@@ -66,6 +66,7 @@ class ToldFacts:
             "cuts.recorded": self._cut,
             "cuts.withdrawn": self._cuts_withdrawn,
             "cuts.returned": self._cuts_returned,
+            "fact.reviewed": lambda _seq, _action, _body: None,  # moves no row
             "conversation.seen_again": lambda _seq, _action, _body: None,
         }
 
