@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import replace
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
 from memoir_engine import given, spoken
@@ -119,29 +120,25 @@ class SessionsCarried(SessionsSaid):
 
         engine, actor, action_id = self._engine, self._actor, self._new_id()
         most = engine.resolved.config.session.max_messages
-        engine.db.write(
-            lambda tx: conversations.append(
-                tx,
-                actor.user,
-                named,
-                (),
-                actor=actor.name,
-                clock=engine.clock,
-                action_id=action_id,
-                most=most,
-                only_new=lambda tx, row: _lacking(tx, row, found.messages),
-                metadata=found.metadata,
-            ),
-            operation="the import of a conversation",
-        )
+        how: dict[str, Any] = {"actor": actor.name, "clock": engine.clock, "action_id": action_id, "metadata": found.metadata}
+
+        def write(tx: Tx) -> None:
+            if not found.messages:  # a session in which nothing was said yet
+                conversations.open_session(tx, actor.user, named, **how)
+                return
+            only_new = partial(_lacking, messages=found.messages)
+            conversations.append(tx, actor.user, named, (), most=most, only_new=only_new, **how)
+
+        engine.db.write(write, operation="the import of a conversation")
 
 
 def _lacking(tx: Tx, row: Any, messages: Sequence[Message]) -> Sequence[Message]:
     from memoir_engine.sessions import told
     from memoir_engine.store import said
+    from memoir_engine.text.messages import in_time
 
     known = () if row is None else [said.as_message(one) for one in said.of_session(tx, row)]
-    return told.in_time(told.lacking(messages, known))
+    return in_time(told.lacking(messages, known))
 
 
 def _read(data: object) -> Incoming:

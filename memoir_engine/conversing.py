@@ -53,7 +53,7 @@ class SessionsRead(View):
         """Last active first; `before` is the number of the last session of the page before. expired: those, too."""
         from memoir_engine.store import said
 
-        most, behind = given.limit(limit), None if before is None else min(given.number("before", before), given.MOST_ID)
+        most, behind = given.limit(limit), None if before is None else given.cursor("before", before)
         found = self._listed(most, behind, expired=given.flag("expired", expired))
         return self._read(lambda tx: said.with_openings(tx, found))
 
@@ -142,10 +142,13 @@ class SessionsSaid(SessionsRead):
         """Append a turn; the session is opened where it is not there (SESSION 1.3, 1.5). All of it or nothing.
 
         messages: records as LangChain or OpenAI writes them, or as `get_session_history` gives them; `at` beside one is its time,
-        with a zone. run_id: the run that said it. Raises MessageRefused naming the record, RunNotFound.
+        with a zone; one without stays behind the message before it. run_id: the run that said it. Raises MessageRefused naming
+        the record, RunNotFound.
         """
+        from memoir_engine.text.messages import in_time
+
         named, said_by = spoken.session(session_id), spoken.run(run_id)
-        coming = spoken.messages(messages)
+        coming = in_time(spoken.messages(messages))
         if not coming:
             return ()
         return self._records(named, self._said(named, coming, said_by), coming)

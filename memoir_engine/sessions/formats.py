@@ -14,6 +14,8 @@ from memoir_engine.errors import FormatUnknown, MessageRefused
 from memoir_engine.sessions import chatgpt, claude, locomo, told, transcript
 from memoir_engine.sessions.told import Incoming
 
+_NONE = object()
+
 
 class Reader(NamedTuple):
     is_it: Callable[[object], bool]
@@ -41,7 +43,7 @@ def read_all(data: object) -> tuple[Incoming, ...]:
     """Every conversation in it. Raises FormatUnknown."""
     if isinstance(data, str):
         parsed = _json(data)
-        if parsed is None:
+        if parsed is _NONE:
             return _transcript(data)
         data = parsed
     reader = next((one for one in READERS.values() if one.is_it(data)), None)
@@ -54,11 +56,11 @@ def read_all(data: object) -> tuple[Incoming, ...]:
 
 
 def _json(text: str) -> Any:
-    """None for what is no JSON."""
+    """_NONE for what is no JSON: `null` is."""
     try:
         return json.loads(text)
     except (ValueError, RecursionError):
-        return None
+        return _NONE
 
 
 def _transcript(text: str) -> tuple[Incoming, ...]:

@@ -84,20 +84,6 @@ def lacking(messages: Sequence[Message], known: Iterable[Message]) -> tuple[Mess
     return tuple(left)
 
 
-def in_time(messages: Sequence[Message]) -> tuple[Message, ...]:
-    """A message without a time among others that have one gets that of its neighbour before it, else behind it.
-
-    So they stay in their order. Where none has one, all get the time at which they are stored.
-    """
-    times = [one.at for one in messages]
-    last = next((at for at in times if at is not None), None)
-    found = []
-    for one in messages:
-        last = one.at or last
-        found.append(one if one.at == last else replace(one, at=last))
-    return tuple(found)
-
-
 def _of(records: Sequence[object], kind: str) -> Incoming:
     messages, refused = [], []
     for number, record in enumerate(records):

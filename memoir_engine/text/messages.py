@@ -8,7 +8,8 @@ Pure: needs none of these libraries. Source: SESSION 1.5, 3.5, 4.3, 6.2, 6.4, 6.
 from __future__ import annotations
 
 import json
-from dataclasses import dataclass, field
+from collections.abc import Sequence
+from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
 from typing import Any
 
@@ -79,6 +80,20 @@ class Message:
 def base_kind(kind: str) -> str:
     """A chunk is of the kind that it is a chunk of."""
     return _KIND_OF[KINDS[kind].removesuffix("Chunk")]
+
+
+def in_time(messages: Sequence[Message]) -> tuple[Message, ...]:
+    """A message without a time among others that have one gets that of its neighbour before it, else behind it.
+
+    So they stay in their order. Where none has one, all get the time at which they are stored.
+    """
+    times = [one.at for one in messages]
+    last = next((at for at in times if at is not None), None)
+    found = []
+    for one in messages:
+        last = one.at or last
+        found.append(one if one.at == last else replace(one, at=last))
+    return tuple(found)
 
 
 def parsed(record: object, where: str = "message") -> Message:
