@@ -69,9 +69,16 @@ class Drawing:
 
 
 async def drawn(
-    engine: Engine, user: str | None, conversation: str, messages: Sequence[Message], drawing: Drawing, run: Run
+    engine: Engine,
+    user: str | None,
+    conversation: str,
+    messages: Sequence[Message],
+    drawing: Drawing,
+    run: Run,
+    *,
+    before: Sequence[Message] = (),
 ) -> tuple[Extraction, tuple[Spoken, ...]]:
-    """Cut, asked, merged."""
+    """Cut, asked, merged. before: what was said and read already; its last cut is told in short."""
     from memoir_engine.facts.extracting import Conversation, extract
     from memoir_engine.facts.telling import as_spoken
 
@@ -83,13 +90,29 @@ async def drawn(
     run.emit(_cut(made))
     shown = as_spoken(messages)
     ask = Asking(engine, run, RememberingCancelled())
-    read = Conversation(shown, made.cuts, user or "the user", config.zone)
+    behind = await _last_cut(engine, conversation, before) if before else ()
+    read = Conversation(shown, made.cuts, user or "the user", config.zone, as_spoken(behind))
     try:
         drawing.extraction = await extract(read, ask, run, fail_fast=config.conversation.fail_fast)
     finally:
         drawing.warnings += ask.warnings
     drawing.warnings += drawing.extraction.warnings
     return drawing.extraction, shown
+
+
+async def _last_cut(engine: Engine, conversation: str, messages: Sequence[Message]) -> Sequence[Message]:
+    """What the model can take at once of the end of these messages."""
+    config = engine.resolved.config.conversation.model_copy(update={"strategy": "sliding_window"})
+    made = await asyncio.to_thread(
+        chunk_conversation,
+        messages,
+        conversation_id=conversation,
+        model=engine.client.name,
+        config=config,
+        frame_tokens=FRAME_TOKENS,
+    )
+    last = made.cuts[-1]
+    return () if last.split is not None else messages[last.first : last.last + 1]
 
 
 async def _divided(engine: Engine, conversation: str, messages: Sequence[Message], drawing: Drawing, run: Run) -> CutConversation:

@@ -25,7 +25,8 @@ if TYPE_CHECKING:
     from memoir_engine.facts.drawn import Spoken
     from memoir_engine.facts.extracting import Extraction
     from memoir_engine.store.fact_plan import FactPlan, Said
-    from memoir_engine.store.remembering import Before, Remembered
+    from memoir_engine.store.remembered import Before, Came
+    from memoir_engine.store.remembering import Remembered
     from memoir_engine.text.messages import Message
 
 PLANS = 5  # others may remember for the same user while a model is waited for
@@ -104,7 +105,7 @@ def _verb(name: str, request: dict[str, Any], subject: str | None, work: Any, li
 def _talked(engine: Engine, user: str | None, messages: object, session_id: object) -> Talked:
     from memoir_engine.store import said
     from memoir_engine.store.owners import owner_key
-    from memoir_engine.store.remembering import conversation_key
+    from memoir_engine.store.remembered import conversation_key
 
     named = None if session_id is None else spoken.session(session_id)
     row = None if named is None else engine.db.read(lambda tx: said.find(tx, user, named))
@@ -122,25 +123,33 @@ def _talked(engine: Engine, user: str | None, messages: object, session_id: obje
 
 
 async def _remember(engine: Engine, user: str | None, talked: Talked, run: Run) -> RememberResult:
-    from memoir_engine.store import remembering
     from memoir_engine.store.owners import owner_key
+    from memoir_engine.store.remembered import conversation_key
 
     drawing = Drawing(talked.conversation, began_ms=run.clock.tick_ms())
-    owner = owner_key(user)
-    key = remembering.conversation_key(owner, talked.messages)
-    known = await engine.db.aread(lambda tx: remembering.before(tx, owner, key))
-    if known is not None and known.whole:
-        return await _seen_again(engine, talked, known, drawing, run)
+    key = conversation_key(owner_key(user), talked.messages)
+    came = await _came(engine, user, talked, key)
+    if came.whole is not None:
+        return await _seen_again(engine, talked, came.whole, drawing, run)
     if not talked.messages:
         return _result(drawing, run, None, {}, talked)
-    talked = replace(talked, messages=timed(talked.messages, run))
-    extraction, shown = await drawn(engine, user, talked.conversation, talked.messages, drawing, run)
-    async with engine.nearness.turn(owner):
-        stored = await _stored(engine, user, talked, key, extraction, shown, drawing, run)
+    said = timed(talked.messages, run)
+    new, old = said[came.read :], said[: came.read]
+    extraction, shown = await drawn(engine, user, talked.conversation, new, drawing, run, before=old)
+    async with engine.nearness.turn(owner_key(user)):
+        drawn_from = _said(talked, key, new, extraction, drawing)
+        stored = await _stored(engine, user, talked, drawn_from, extraction, shown, drawing, run)
     measured(drawing, run)
     if not isinstance(stored, tuple):
         return await _seen_again(engine, talked, stored, drawing, run)
     return await _told(engine, user, *stored, drawing, run)
+
+
+async def _came(engine: Engine, user: str | None, talked: Talked, key: str) -> Came:
+    from memoir_engine.store import remembered
+
+    session_id = talked.session_id or talked.conversation
+    return await engine.db.aread(lambda tx: remembered.came(tx, user, key, session_id, talked.messages, talked.numbers))
 
 
 async def _extract(engine: Engine, user: str | None, talked: Talked, run: Run) -> ExtractionResult:
@@ -166,7 +175,7 @@ async def _stored(
     engine: Engine,
     user: str | None,
     talked: Talked,
-    key: str,
+    said: Said,
     extraction: Extraction,
     shown: Sequence[Spoken],
     drawing: Drawing,
@@ -177,16 +186,15 @@ async def _stored(
     from memoir_engine.store import remembering
     from memoir_engine.store.owners import owner_key
 
-    cut_at = {cut.id: at for at, cut in enumerate(drawing.made.cuts if drawing.made else ())}
-    said, count = _said(talked, key, extraction, drawing), len(talked.messages)
+    cut_at = {cut.id: at for at, cut in enumerate(said.cuts)}
     material = Material(extraction.merged.facts, extraction.links, shown, engine.resolved.config.zone, cut_at)
     action_id, most = new_id(engine.clock.now()), engine.resolved.config.session.max_messages
     ask = Asking(engine, run, RememberingCancelled())
     for _ in range(PLANS):
-        known, numbers = await engine.db.aread(lambda tx: remembering.came(tx, owner_key(user), key, said.session_id, count))
-        if known is not None and known.whole:
-            return known
-        here = replace(said, numbers=talked.numbers or numbers)
+        came = await _came(engine, user, talked, said.key)
+        if came.whole is not None:
+            return came.whole
+        here = replace(said, numbers=came.numbers[len(talked.messages) - len(said.messages) :], last=came.last)
         plan = await consolidate(material, owner_key(user), engine.nearness, ask, run)
         if not run.cancellation.begin_commit():
             raise RememberingCancelled()
@@ -214,12 +222,13 @@ async def _stored(
     raise FactsMoved(times=PLANS)
 
 
-def _said(talked: Talked, key: str, extraction: Extraction, drawing: Drawing) -> Said:
+def _said(talked: Talked, key: str, new: Sequence[Message], extraction: Extraction, drawing: Drawing) -> Said:
+    """new: what facts were drawn from, the end of the conversation."""
     from memoir_engine.store.fact_plan import Said
 
     cuts, lost = drawing.made.cuts if drawing.made else (), {one.cut_id for one in extraction.failures}
     failed = frozenset(at for at, cut in enumerate(cuts) if cut.id in lost)
-    return Said(talked.conversation, key, talked.session_id or talked.conversation, talked.messages, cuts, talked.numbers, failed)
+    return Said(talked.conversation, key, talked.session_id or talked.conversation, new, cuts, failed=failed)
 
 
 async def _seen_again(engine: Engine, talked: Talked, known: Before, drawing: Drawing, run: Run) -> RememberResult:

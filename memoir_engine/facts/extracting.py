@@ -30,12 +30,14 @@ PASSES_BY = (ModelError, CostCapReached)  # what costs a cut; anything else ends
 
 @dataclass(frozen=True)
 class Conversation:
-    """person: how a user without a name of their own is called. zone: in which the times of messages are shown."""
+    """person: how a user without a name of their own is called. zone: in which the times of messages are shown. before: what was
+    said last before it, and is known."""
 
     messages: Sequence[Spoken]
     cuts: Sequence[Cut]
     person: str
     zone: tzinfo
+    before: Sequence[Spoken] = ()
 
 
 @dataclass
@@ -72,7 +74,7 @@ async def extract(conversation: Conversation, ask: Ask, run: Run, *, fail_fast: 
 
 async def _drawn(conversation: Conversation, ask: Ask, run: Run, made: Extraction, fail_fast: bool) -> list[Found]:
     found: list[Found] = []
-    recap = ""
+    recap = await _recap(_before(conversation), "before it", ask, run, made) if conversation.before else ""
     for cut in conversation.cuts:
         talk = _talk(conversation, cut, recap)
         try:
@@ -83,7 +85,7 @@ async def _drawn(conversation: Conversation, ask: Ask, run: Run, made: Extractio
             if fail_fast or len(made.failures) == len(conversation.cuts):
                 raise _nothing(cut, len(made.failures), failed) from failed
         if cut.n < cut.of:
-            recap = await _recap(talk, cut, ask, run, made)
+            recap = await _recap(talk, cut.label, ask, run, made)
     return found
 
 
@@ -98,12 +100,12 @@ async def _of_cut(conversation: Conversation, cut: Cut, talk: Talk, ask: Ask, ru
     return found
 
 
-async def _recap(talk: Talk, cut: Cut, ask: Ask, run: Run, made: Extraction) -> str:
+async def _recap(talk: Talk, label: str, ask: Ask, run: Run, made: Extraction) -> str:
     """Without one the next cut is read as it is; that is said."""
     try:
         return recap_prompt.parse((await ask(recap_prompt.build(talk))).data)
     except PASSES_BY as failed:
-        made.warnings.append(f"cut {cut.label} has no recap, the next is read without one: {failed}")
+        made.warnings.append(f"cut {label} has no recap, the next is read without one: {failed}")
         run.emit(Warned("recap", made.warnings[-1]))
         return ""
 
@@ -120,6 +122,16 @@ async def _links(made: Extraction, ask: Ask, run: Run) -> Sequence[Link]:
 def _talk(conversation: Conversation, cut: Cut, recap: str) -> Talk:
     turns = [_turn(conversation, cut, index) for index in cut.indexes]
     return Talk(conversation.person, cut.n, cut.of, recap, tuple(turns))
+
+
+def _before(conversation: Conversation) -> Talk:
+    """As a cut of its own, which nothing came before."""
+    zone = conversation.zone
+    turns = [
+        Turn(number, said.role, said.name, said.at and said.at.astimezone(zone), said.text)
+        for number, said in enumerate(conversation.before, 1)
+    ]
+    return Talk(conversation.person, 1, 2, "", tuple(turns))
 
 
 def _turn(conversation: Conversation, cut: Cut, index: int) -> Turn:

@@ -28,11 +28,10 @@ from memoir_engine.store.facts import Whose
 from memoir_engine.store.said import as_message, record
 from memoir_engine.store.types import FAR, Tx, portions
 from memoir_engine.text import alike
-from memoir_engine.text.traces import GONE
+from memoir_engine.text.traces import BLOCK, GONE
 
 VERB = "forget_fact"
 NO_SALT = ""
-BLOCK = "█"
 NESTED = 3  # times that a text may be quoted: in a row of a prompt, in a body on the wire, in a payload
 
 

@@ -115,8 +115,9 @@ class FactPlan:
 
 @dataclass(frozen=True)
 class Said:
-    """The conversation that is remembered. key: see `conversation_key`. numbers: of its messages in their session, where they
-    are stored already; else they are appended. failed: cuts of which nothing could be drawn, by index."""
+    """What is read of a conversation. key: of all of it, see `conversation_key`. numbers: of its first messages in their session,
+    as far as they stand there; the others are appended. last: the number of the session's last message when it was looked at,
+    None where there was no session. failed: cuts of which nothing could be drawn, by index."""
 
     conversation: str
     key: str
@@ -125,3 +126,4 @@ class Said:
     cuts: Sequence[Cut]
     numbers: tuple[int, ...] = ()
     failed: frozenset[int] = field(default_factory=frozenset)
+    last: int | None = None

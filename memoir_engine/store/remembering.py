@@ -12,7 +12,7 @@ from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from sqlalchemy import func, select
+from sqlalchemy import select
 
 from memoir_engine.run import Clock
 from memoir_engine.store import chain, conversations, embeddings, fact_rows, facts, ids
@@ -23,8 +23,8 @@ from memoir_engine.store.erasures import refuse_late
 from memoir_engine.store.fact_plan import FactPlan, PlannedFact, PlannedSpan, Said
 from memoir_engine.store.fact_rows import OUTDATED, NewFact, NewOrigin, Proposal, Standing
 from memoir_engine.store.owners import owner_key
+from memoir_engine.store.remembered import Before, before
 from memoir_engine.store.types import FAR, Tx, portions
-from memoir_engine.text.messages import Message
 
 VERB = "remember"
 
@@ -38,59 +38,6 @@ class Remembered:
     session_id: str | None
     numbers: dict[int, int]
     proposals: tuple[int, ...] = ()
-
-
-@dataclass(frozen=True)
-class Before:
-    """A conversation that was remembered: in which session its messages stand, from which number on, and by which cuts.
-
-    whole: whether every cut gave its facts, nobody took that back, and its session was not cleared since.
-    """
-
-    session_number: int | None
-    first_message: int
-    first_cut: int
-    whole: bool
-
-
-def conversation_key(owner: str, messages: Sequence[Message]) -> str:
-    """The same for the same words of the same user, by the same speakers at the same times as far as those were given."""
-    said = [[one.kind, one.name, one.content, one.said_at and one.said_at.isoformat()] for one in messages]
-    return hashlib.sha256(canonical([owner, said]).encode()).hexdigest()
-
-
-def before(tx: Tx, owner: str, key: str) -> Before | None:
-    """What is known of this conversation from before; its latest cuts."""
-    c = t.cut.c
-    wanted = select(t.cut).where(c.owner == owner, c.conversation_key == key).order_by(c.id)
-    rows = tx.execute(wanted).all()
-    if not rows:
-        return None
-    first = [row for row in rows if row.n == 1][-1]
-    last = [row for row in rows if row.id >= first.id]
-    whole = all(row.to_seq == FAR and not row.failed for row in last)
-    cleared = select(t.session.c.cleared_seq).where(t.session.c.number == first.session_number)
-    is_cleared = (tx.execute(cleared).scalar() or 0) > first.from_seq
-    return Before(first.session_number, first.first_message, first.id, whole and not is_cleared)
-
-
-def still_said(tx: Tx, known: Before, session_id: str, count: int) -> tuple[int, ...]:
-    """The numbers of its messages in the session of that name, if all of them still stand there."""
-    s = t.session.c
-    name = tx.execute(select(s.session_id).where(s.number == known.session_number)).scalar()
-    if not count or name != session_id:
-        return ()
-    c = t.message.c
-    numbers = tuple(range(known.first_message, known.first_message + count))
-    there = c.n.between(numbers[0], numbers[-1]), c.salt != ""
-    wanted = select(func.count()).where(c.session_number == known.session_number, *there)
-    return numbers if tx.execute(wanted).scalar() == count else ()
-
-
-def came(tx: Tx, owner: str, key: str, session_id: str, count: int) -> tuple[Before | None, tuple[int, ...]]:
-    """What is known of a conversation from before, and which numbers its messages have in that session, if they stand there."""
-    known = before(tx, owner, key)
-    return known, () if known is None else still_said(tx, known, session_id, count)
 
 
 def seen_again(tx: Tx, known: Before, *, actor: str, clock: Clock, action_id: str, run_id: str) -> str:
@@ -116,7 +63,8 @@ def remember(
     run_id: str,
     most: int | None = None,
 ) -> Remembered | None:
-    """None: the owner's facts moved since `plan.seq`, or the conversation was remembered meanwhile; nothing was written.
+    """None: the owner's facts moved since `plan.seq`, the session did since it was looked at, or the conversation was remembered
+    meanwhile; nothing was written.
 
     most: how many messages are kept where the session says nothing itself.
     """
@@ -127,6 +75,9 @@ def remember(
     if chain.exists(tx, action_id):
         return _written(tx, action_id, said)
     known = before(tx, owner, said.key)
+    held = conversations.find(tx, user, said.session_id, hold=True)
+    if held is not None and held.last_n != said.last:
+        return None
     if facts.changed_since(tx, owner, plan.seq) or (known is not None and known.whole):
         return None
     session, ns = _spoken(tx, user, said, actor=actor, clock=clock, action_id=action_id, most=most, run_id=run_id)
@@ -253,13 +204,14 @@ class _Writing:
 
 def _spoken(tx: Tx, user: str | None, said: Said, **how: Any) -> tuple[int, Sequence[int]]:
     """The number of the session and of each message in it."""
-    if said.numbers:
+    coming = said.messages[len(said.numbers) :]
+    if not coming:
         row = conversations.find(tx, user, said.session_id)
         assert row is not None
         return row.number, said.numbers
-    turn = conversations.append(tx, user, said.session_id, said.messages, **{**how, "action_id": _beside(how["action_id"])})
+    turn = conversations.append(tx, user, said.session_id, coming, **{**how, "action_id": _beside(how["action_id"])})
     assert turn is not None
-    return turn.number, range(turn.first, turn.first + len(said.messages))
+    return turn.number, (*said.numbers, *range(turn.first, turn.first + len(coming)))
 
 
 def _digests(tx: Tx, session: int, ns: Sequence[int]) -> dict[int, str]:

@@ -19,6 +19,7 @@ from typing import Any
 from memoir_engine.text.terms import STOP, stem
 
 GONE = "[erased]"
+BLOCK = "█"  # of a message, where a word stood
 IN_A_ROW = 5  # words that make a turn of phrase
 _CJK_IN_A_ROW = 3  # characters
 _SHORTEST = 3  # characters of a word that may be a text's own
