@@ -30,6 +30,7 @@ if TYPE_CHECKING:
 
 W01 = "[mem][W01] dense index unavailable, fallback to bm25"
 OFF = "off"  # of the setting vector_store
+SWITCHED_OFF = Health(False, "vectors are switched off (vector_store='off')", "Set vector_store to 'auto' to rank by them too.")
 
 _log = logging.getLogger(__name__)
 
@@ -130,43 +131,50 @@ async def _search(engine: Engine, actor: Actor, asked: Asked, sieve: Sieve, run:
     owner = owner_key(actor.user)
     if not engine.keeper.all_cut:
         await asyncio.to_thread(engine.keeper.cut_missing)
-    await asyncio.to_thread(engine.passages.cut, owner)
-    vector, health = await _vectored(engine, owner, asked.query, run)
-    ranked = await asyncio.to_thread(_ranked, engine, owner, asked, sieve, vector, health)
+    if engine.resolved.config.vector_store == OFF:
+        return await asyncio.to_thread(_by_words, engine, owner, asked, sieve)
+    at = await asyncio.to_thread(engine.passages.cut, owner)
+    vector, health, stands = await _vectored(engine, owner, asked.query, run, at)
+    return await asyncio.to_thread(_answered, engine, owner, asked, sieve, vector, health, max(at, stands))
+
+
+def _by_words(engine: Engine, owner: str, asked: Asked, sieve: Sieve) -> list[SearchResult]:
+    return _answered(engine, owner, asked, sieve, None, SWITCHED_OFF, engine.passages.cut(owner))
+
+
+def _answered(
+    engine: Engine, owner: str, asked: Asked, sieve: Sieve, vector: Vectors | None, health: Health, at: int
+) -> list[SearchResult]:
+    ranked = _ranked(engine, owner, asked, sieve, vector, health, at)
     if not ranked.health.ok:
         _log.warning(W01, extra={"reason": ranked.health.reason, "remedy": ranked.health.remedy})
-    return await asyncio.to_thread(_told, engine, actor, owner, asked, ranked)
+    return _told(engine, owner, asked, ranked)
 
 
-async def _vectored(engine: Engine, owner: str, query: str, run: Run) -> tuple[Vectors | None, Health]:
-    """The query's vector, once the passages have theirs; or why there is none."""
+async def _vectored(engine: Engine, owner: str, query: str, run: Run, at: int) -> tuple[Vectors | None, Health, int]:
+    """The query's vector, once the passages have theirs, or why there is none; and up to where they stand."""
     from memoir_engine.store.owners import WORKSPACE
 
-    if engine.resolved.config.vector_store == OFF:
-        return None, Health(
-            False, "vectors are switched off (vector_store='off')", "Set vector_store to 'auto' to rank by them too."
-        )
     try:
-        for each in dict.fromkeys((WORKSPACE, owner)):
-            await engine.vectoring.catch_up(each, run)
+        stands = [await engine.vectoring.stands(each, run, at) for each in dict.fromkeys((WORKSPACE, owner))]
         vectors = await engine.embedder.embed([query], run)
     except (ModelError, CostCapReached, CostUnknown) as failed:
-        return None, Health(False, failed.message, failed.remedy)
-    return vectors[0], Health(True)
+        return None, Health(False, failed.message, failed.remedy), at
+    return vectors[0], Health(True), max(stands)
 
 
-def _ranked(engine: Engine, owner: str, asked: Asked, sieve: Sieve, vector: Vectors | None, health: Health) -> Ranked:
+def _ranked(engine: Engine, owner: str, asked: Asked, sieve: Sieve, vector: Vectors | None, health: Health, at: int) -> Ranked:
     from memoir_engine.search.ranking import limited, rank
     from memoir_engine.store.sifting import sifted
 
-    words = engine.passages.words(owner)
+    words = engine.passages.words(owner, at)
     if not sieve.is_open:
         asked = limited(asked, engine.db.read(lambda tx: sifted(tx, owner, sieve)))
     if vector is None:
         return Ranked(rank(asked, words, None), health)
     for last in (False, True):  # what it held may turn out damaged when it is asked: it is fed anew, once
         try:
-            return Ranked(rank(asked, words, _side(engine, owner, vector)), health)
+            return Ranked(rank(asked, words, _side(engine, owner, vector, at)), health)
         except NearestUnavailable as cannot:
             health = cannot.health
             if last or not _is_well(engine, owner, vector):
@@ -174,12 +182,12 @@ def _ranked(engine: Engine, owner: str, asked: Asked, sieve: Sieve, vector: Vect
     return Ranked(rank(asked, words, None), health if not health.ok else Health(False, "the index of vectors was damaged"))
 
 
-def _side(engine: Engine, owner: str, vector: Vectors) -> Vectored:
+def _side(engine: Engine, owner: str, vector: Vectors, at: int) -> Vectored:
     from memoir_engine.search.ranking import Vectored
     from memoir_engine.store import embeddings
 
     name, dim = engine.embedder.id, len(vector)
-    indexes = engine.passages.vectors(owner, name, dim)
+    indexes = engine.passages.vectors(owner, name, dim, at)
 
     def vectors_of(keys: list[int]) -> Any:
         return engine.db.read(lambda tx: embeddings.of(tx, "passage", keys, name, dim))
@@ -194,7 +202,7 @@ def _is_well(engine: Engine, owner: str, vector: Vectors) -> bool:
         return False
 
 
-def _told(engine: Engine, actor: Actor, owner: str, asked: Asked, ranked: Ranked) -> list[SearchResult]:
+def _told(engine: Engine, owner: str, asked: Asked, ranked: Ranked) -> list[SearchResult]:
     """The best that still stand, with their texts."""
     from memoir_engine.store import told_passages
 

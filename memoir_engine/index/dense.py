@@ -12,7 +12,6 @@ import threading
 import time
 from collections.abc import Callable, Collection, Iterable, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
-from functools import partial
 from typing import TypeVar
 
 import numpy as np
@@ -243,7 +242,7 @@ class DenseIndex:
         """Chroma's nearest that are wanted and that no wave hides, k at least; None where they are too far down its list."""
         size, nothing = k + MARGIN, list[tuple[int, float]]()
         while True:
-            found = self._asked(partial(_nearest, asked, size), nothing)
+            found = self._asked(lambda held, most=size: held.top(asked, most), nothing)  # type: ignore[misc]
             fit = [pair for pair in found if not self._waves.hides(pair[0]) and (within is None or pair[0] in within)]
             if len(fit) >= k or len(found) < size:
                 return fit
@@ -288,11 +287,6 @@ class DenseIndex:
             held.put(keys[at : at + PORTION], rows[at : at + PORTION])
         self._home.seal(wave.high_water)
         return len(held)
-
-
-def _nearest(asked: Vectors, most: int, held: Chroma) -> list[tuple[int, float]]:
-    count = len(held)
-    return held.top(asked, min(most, count)) if count else []
 
 
 def is_failure(error: BaseException) -> bool:

@@ -287,13 +287,19 @@ def _nearest(held: Chroma, row: Any) -> float:
 
 
 def _stamps(directory: Path) -> dict[str, Stamp]:
+    """Before each answer, so without a look at what is no file of its own."""
     found: dict[str, Stamp] = {}
-    for place, _, names in os.walk(directory):
-        for name in names:
-            path = os.path.join(place, name)
-            with suppress(FileNotFoundError):
-                stat = os.stat(path)
-                found[os.path.relpath(path, directory)] = (stat.st_size, stat.st_mtime_ns, stat.st_ctime_ns, stat.st_ino)
+    left = [("", str(directory))]
+    while left:
+        named, place = left.pop()
+        with suppress(FileNotFoundError), os.scandir(place) as entries:
+            for entry in entries:
+                if entry.is_dir():
+                    left.append((f"{named}{entry.name}/", entry.path))
+                    continue
+                with suppress(FileNotFoundError):
+                    stat = os.stat(entry.path)
+                    found[f"{named}{entry.name}"] = (stat.st_size, stat.st_mtime_ns, stat.st_ctime_ns, stat.st_ino)
     return found
 
 

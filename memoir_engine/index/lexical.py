@@ -116,7 +116,9 @@ class LexicalIndex:
             new = read(dict(added).items(), self._tokenise)
             gone = {*removed, *new.keys.tolist()}
             kept = [segment.without(gone) for segment in before.segments]
-            self._put(_State(seq, _pinned(_grown(kept, new, self._weighing), self._weighing, MOST_DRIFT)))
+            grown = _grown(kept, new, self._weighing)
+            few = sum(segment.living for segment in grown) <= TAIL_DOCUMENTS  # then it costs nothing to be exact
+            self._put(_State(seq, _pinned(grown, self._weighing, 0 if few else MOST_DRIFT)))
         if len(self._state.segments) > MOST_SEGMENTS:
             self.tidy()
         return True

@@ -46,26 +46,29 @@ class Collections:
         self._users: OrderedDict[str, LexicalIndex] = OrderedDict()
         self._opened: dict[tuple[str, int], NearestIndex] = {}  # the workspace's vectors, by embedder and length
 
-    def cut(self, owner: str) -> None:
-        """What was said in conversations becomes passages."""
-        for each in _owners(owner):
-            self._said.catch_up(each)
+    def cut(self, owner: str) -> int:
+        """What was said in conversations becomes passages; what the clock of searching shows then."""
+        return self._said.catch_up(_owners(owner))
 
     def indexed(self, tx: Tx, found: Sequence[Found]) -> dict[int, str]:
         """What is searched of passages, by id: words of sources as they stand, of conversations with who spoke, when, to what."""
         return {one.id: one.text for one in found if one.text is not None} | self._said.indexed(tx, found)
 
-    def words(self, owner: str) -> list[LexicalIndex]:
-        """The workspace's and, where there is an owner, that owner's; each with all that stands."""
+    def words(self, owner: str, at: int | None = None) -> list[LexicalIndex]:
+        """The workspace's and, where there is an owner, that owner's; each with all that stands.
+
+        at: what the clock of searching showed a moment ago; an index that stands there need not look.
+        """
         owners = _owners(owner)
         indexes = [self._words(each) for each in owners]
         for each, index in zip(owners, indexes, strict=True):
-            self._take_words(each, index)
+            if index.high_water != at:
+                self._take_words(each, index)
         return indexes
 
-    def vectors(self, owner: str, embedder: str, dim: int) -> list[NearestIndex]:
+    def vectors(self, owner: str, embedder: str, dim: int, at: int | None = None) -> list[NearestIndex]:
         """The same of vectors. Raises NearestUnavailable."""
-        return [self._take_vectors(each, embedder, dim) for each in _owners(owner)]
+        return [self._take_vectors(each, embedder, dim, at) for each in _owners(owner)]
 
     def catch_up(self) -> None:
         """The words of the workspace, so that a search need not."""
@@ -130,10 +133,10 @@ class Collections:
             return found
 
     def _take_words(self, owner: str, index: LexicalIndex) -> None:
-        now = self._db.read(ids.searched)
-        if index.high_water == now:
-            return
         with self._catching_up:
+            now = self._db.read(ids.searched)  # here, where no other thread brings the index beyond it
+            if index.high_water == now:
+                return
             if index.high_water > now or (owner == WORKSPACE and self._was_erased()):  # beyond it: SQL stands as it once did
                 index.clear()
             while self._portion(owner, index):
@@ -153,10 +156,12 @@ class Collections:
             index.take_in(texts, removed, seq)
         return more
 
-    def _take_vectors(self, owner: str, embedder: str, dim: int) -> NearestIndex:
+    def _take_vectors(self, owner: str, embedder: str, dim: int, at: int | None) -> NearestIndex:
         index = self._index_of(owner, embedder, dim)
         if not index.health.ok:
             raise NearestUnavailable(index.health)
+        if index.high_water == at:
+            return index
         with self._catching_up:
             before = index.high_water
             now = self._db.read(ids.searched)

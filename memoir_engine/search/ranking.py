@@ -8,20 +8,21 @@ Source: MEMOLLA F-03-01, F-03-02; spec README 16; docs/decisions/0016 (what help
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
 from numpy.typing import NDArray
 
 from memoir_engine.embedding import Vectors
-from memoir_engine.index.lexical import LexicalIndex, best, together
+from memoir_engine.index.lexical import Hit, LexicalIndex, best, together
 from memoir_engine.nearest import Near, NearestIndex
 from memoir_engine.search.fusion import ALPHA, FANOUT, TOP_K, Floats, Fused, fuse, union
 
 LISTENED = 3  # passages that a question's vector is moved towards
-_SAME_COSINE_DIGITS = 5
 PULL = 0.7  # how far, in lengths of its own
+LOOKED_UP = 100  # vectors read from SQL, where they are read at all, of the passages that its words find
+_SAME_COSINE_DIGITS = 5
 
 VectorsOf = Callable[[list[int]], tuple[NDArray[np.int64], Vectors]]  # of those ids that have one, ids rising
 
@@ -64,14 +65,15 @@ def rank(asked: Asked, words: Sequence[LexicalIndex], vectored: Vectored | None)
     if asked.within is not None:
         wanted = np.isin(keys, np.fromiter(asked.within, np.int64, len(asked.within)))
         keys, scores = keys[wanted], scores[wanted]
-    hits = best(keys, scores, asked.candidates)
+    listened = best(keys, scores, max(asked.candidates, LISTENED))
+    hits = listened[: asked.candidates]
     if vectored is None:
         found = [hit.key for hit in hits]
         return fuse(found, _looked_up(keys, scores, found), None, top_k=len(found))
-    vector = _moved(vectored, keys, scores) if vectored.lexical else vectored.query
+    vector, known = _moved(vectored, listened) if vectored.lexical else (vectored.query, {})
     near = _nearest(vectored.indexes, vector, asked.candidates, asked.within)
     members = union((hit.key for hit in hits), (one.key for one in near))
-    cosines = _cosines(vectored.indexes, vector, members)
+    cosines = _cosines(vectored.indexes, vector, members, known | {one.key: one.cosine for one in near})
     unknown = np.isnan(cosines)
     if unknown.all():
         return fuse(members, _looked_up(keys, scores, members), np.zeros(len(members)), top_k=len(members), alpha=asked.alpha)
@@ -90,17 +92,17 @@ def _looked_up(keys: NDArray[np.int64], scores: NDArray[np.float32], wanted: Seq
     return np.where(keys[at] == asked, scores[at], 0).astype(np.float64)
 
 
-def _moved(vectored: Vectored, keys: NDArray[np.int64], scores: NDArray[np.float32]) -> Vectors:
-    """(dim,) of unit length; the question's own where its words find nothing that has a vector."""
-    hits = best(keys, scores, LISTENED)
-    weights = {hit.key: hit.score for hit in hits}
-    found, vectors = vectored.vectors_of(sorted(weights))
-    if not len(found):
-        return vectored.query
-    pull = np.array([weights[key] for key in found.tolist()]) @ vectors
+def _moved(vectored: Vectored, hits: Sequence[Hit]) -> tuple[Vectors, dict[int, float]]:
+    """(dim,) of unit length, towards the best hits, the question's own where none of them has a vector; and what cosines with
+    it are known by now."""
+    weights = {hit.key: hit.score for hit in hits[:LISTENED]}
+    held, vectors = vectored.vectors_of(sorted(hit.key for hit in hits[:LOOKED_UP]))
+    pull = np.array([weights.get(key, 0.0) for key in held.tolist()]) @ vectors
+    if not pull.any():
+        return vectored.query, {}
     moved = vectored.query / _length(vectored.query) + PULL * pull / _length(pull)
     towards: Vectors = (moved / _length(moved)).astype(np.float32)
-    return towards
+    return towards, dict(zip(held.tolist(), (vectors @ towards).tolist(), strict=True))
 
 
 def _length(vector: NDArray[np.floating]) -> float:
@@ -112,10 +114,11 @@ def _nearest(indexes: Sequence[NearestIndex], vector: Vectors, k: int, within: C
     return sorted(found, key=lambda near: (-near.cosine, near.key))[:k]
 
 
-def _cosines(indexes: Sequence[NearestIndex], vector: Vectors, keys: Sequence[int]) -> Floats:
-    """(len(keys),), NaN where no index holds it."""
-    found: Floats = np.full(len(keys), np.nan)
-    for index in indexes:
-        scores = index.scores(vector, keys)
-        found = np.where(np.isnan(found), scores, found)
+def _cosines(indexes: Sequence[NearestIndex], vector: Vectors, keys: Sequence[int], known: Mapping[int, float]) -> Floats:
+    """(len(keys),), NaN where no index holds it. known: those that need not be asked for."""
+    found: Floats = np.array([known.get(key, np.nan) for key in keys])
+    missing = np.flatnonzero(np.isnan(found))
+    for index in indexes if len(missing) else ():
+        scores = index.scores(vector, [keys[at] for at in missing.tolist()])
+        found[missing] = np.where(np.isnan(found[missing]), scores, found[missing])
     return np.round(found, _SAME_COSINE_DIGITS)  # an index on disk and one in memory differ by rounding

@@ -8,7 +8,7 @@ Source: DESIGN §8 (indexes); MEMOLLA F-03.
 from __future__ import annotations
 
 import threading
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from datetime import UTC, datetime, tzinfo
 
 from memoir_engine.store import ids, said_passages
@@ -27,16 +27,21 @@ class SaidPassages:
         self._done: dict[str, datetime | None] = {}
         self._erasures = 0
 
-    def catch_up(self, owner: str) -> int:
-        """Of exactly this owner; how many sessions were looked at."""
-        self._look_again_after_an_erasure()
-        since = self._done.get(owner)
-        numbers, last = self._db.read(lambda tx: said_passages.changed(tx, owner, since))
-        for number in numbers:
-            self._cut(number)
-        with self._lock:
-            self._done[owner] = last
-        return len(numbers)
+    def catch_up(self, owners: Sequence[str]) -> int:
+        """Of exactly these owners; what the clock of searching shows then. Where nothing was said it is one reading."""
+        since, erasures = dict(self._done), self._erasures
+        clock, changed = self._db.read(lambda tx: _said_since(tx, owners, since))
+        if clock.erasures != erasures:  # which words it took from which messages, whoever's they are, is not known here
+            self.forget()
+            self._erasures = clock.erasures
+            return self.catch_up(owners)
+        for owner, (numbers, last) in changed.items():
+            for number in numbers:
+                self._cut(number)
+            with self._lock:
+                self._done[owner] = last
+        cut = any(numbers for numbers, _ in changed.values())
+        return self._db.read(ids.searched) if cut else clock.searched
 
     def indexed(self, tx: Tx, found: Iterable[Found]) -> dict[int, str]:
         """What is searched of the passages of conversations among those found."""
@@ -47,12 +52,12 @@ class SaidPassages:
         with self._lock:
             self._done.clear()
 
-    def _look_again_after_an_erasure(self) -> None:
-        """Which words it took from which messages, whoever's they are, is not known here."""
-        now = self._db.read(ids.erasures)
-        if now != self._erasures:
-            self.forget()
-            self._erasures = now
-
     def _cut(self, number: int) -> None:
         self._db.write(lambda tx: said_passages.cut(tx, number, self._zone), operation="passages of a conversation")
+
+
+def _said_since(
+    tx: Tx, owners: Sequence[str], since: dict[str, datetime | None]
+) -> tuple[ids.Clock, dict[str, tuple[tuple[int, ...], datetime | None]]]:
+    """Sessions of each owner in which something was said since, and when the last thing was."""
+    return ids.clock(tx), {owner: said_passages.changed(tx, owner, since.get(owner)) for owner in owners}

@@ -38,18 +38,22 @@ class Vectoring:
         async with self._turns[owner]:  # who comes second finds them made, and paid for once
             return await self._make(owner, run, told)
 
+    async def stands(self, owner: str, run: Run, at: int) -> int:
+        """A number of the clock of searching, up to which each passage that came by `at` has its vector. Raises as `catch_up`."""
+        if self._done.get(owner) != at:
+            await self.catch_up(owner, run)
+        return self._done[owner]
+
     async def _make(self, owner: str, run: Run, told: Callable[[int], None]) -> int:
-        now = await self._db.aread(ids.searched)
-        asked, since = 0, self._done.get(owner, 0)
-        while now > since:
-            texts = await self._db.aread(lambda tx: self._missing(tx, owner, since))
+        asked = 0
+        while True:
+            now, texts = await self._db.aread(lambda tx: self._missing(tx, owner))
             if not texts:
                 self._done[owner] = now
-                break
+                return asked
             await self._put(texts, await self._embedder.embed(list(texts.values()), run))
             asked += len(texts)
             told(asked)
-        return asked
 
     def forget(self) -> None:
         """Look again at all there are."""
@@ -59,6 +63,11 @@ class Vectoring:
         name, keys = self._embedder.id, list(texts)
         await self._db.awrite(lambda tx: embeddings.put(tx, "passage", name, keys, vectors), operation="vectors of passages")
 
-    def _missing(self, tx: Tx, owner: str, since: int) -> dict[int, str]:
+    def _missing(self, tx: Tx, owner: str) -> tuple[int, dict[int, str]]:
+        """Of one moment, so that a vector which is not missing came by then."""
+        now, since = ids.searched(tx), self._done.get(owner, 0)
+        if since == now:
+            return now, {}
+        since = since if since < now else 0  # beyond it: SQL stands as it once did
         found = embeddings.missing(tx, self._embedder.id, owner=owner, dim=self._embedder.dim, since=since, limit=BATCH)
-        return self._passages.indexed(tx, found)
+        return now, self._passages.indexed(tx, found)

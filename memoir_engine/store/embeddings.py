@@ -12,7 +12,7 @@ from typing import Literal, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
-from sqlalchemy import BigInteger, Row, Select, delete, func, insert, literal, select
+from sqlalchemy import BigInteger, Row, Select, bindparam, delete, func, insert, literal, select
 
 from memoir_engine.embedding import Vectors
 from memoir_engine.store import ids, passages
@@ -26,6 +26,14 @@ Keys = NDArray[np.int64]
 
 ONE = "<f4"
 AT_ONCE = 200  # rows of some kilobytes each
+
+_E = t.embedding.c
+_OF = (
+    select(_E.item_id, _E.vector)
+    .where(_E.kind == bindparam("kind"), _E.embedder == bindparam("embedder"), _E.dim == bindparam("dim"))
+    .where(_E.item_id.in_(bindparam("ids", expanding=True)))
+    .order_by(_E.item_id)
+)
 
 
 class Matrix(NamedTuple):
@@ -95,10 +103,8 @@ def changed(tx: Tx, embedder: str, dim: int, since: int, *, owner: str = WORKSPA
 
 def of(tx: Tx, kind: Kind, keys: Iterable[int], embedder: str, dim: int) -> Matrix:
     """Those there are, of these ids."""
-    c = t.embedding.c
-    wanted = select(c.item_id, c.vector).where(c.kind == kind, c.embedder == embedder, c.dim == dim)
-    portioned = portions(sorted(set(keys)))
-    rows = [row for some in portioned for row in tx.execute(wanted.where(c.item_id.in_(some)).order_by(c.item_id))]
+    given = {"kind": kind, "embedder": embedder, "dim": dim}
+    rows = [row for some in portions(sorted(set(keys))) for row in tx.execute(_OF, {"ids": some, **given})]
     return _matrix(rows, dim)
 
 

@@ -8,9 +8,12 @@ Source: DESIGN §5, §6.
 
 from __future__ import annotations
 
+from typing import NamedTuple
+
 from sqlalchemy import bindparam, select, update
 
 from memoir_engine.store import tables as t
+from memoir_engine.store.prepared import Prepared
 from memoir_engine.store.types import Tx
 
 COUNTERS = (
@@ -30,14 +33,24 @@ COUNTERS = (
     "tree",
 )
 
-_ADD = update(t.counter).where(t.counter.c.name == bindparam("which")).values(value=t.counter.c.value + bindparam("count"))
-_READ = select(t.counter.c.value).where(t.counter.c.name == bindparam("which"))
+_MINE = t.counter.c.name == bindparam("which")
+_ADD = Prepared(update(t.counter).where(_MINE).values(value=t.counter.c.value + bindparam("count")), [])
+_READ = Prepared(select(t.counter.c.value).where(_MINE))
+_HOLD = Prepared(select(t.counter.c.value).where(_MINE).with_for_update(read=True))
+_CLOCK = select(t.counter.c.name, t.counter.c.value).where(t.counter.c.name.in_(("search", "erasure")))
+
+
+class Clock(NamedTuple):
+    """searched: up to where whatever is searched has changed. erasures: how many there were."""
+
+    searched: int
+    erasures: int
 
 
 def reserve(tx: Tx, name: str, count: int) -> int:
     """The first of `count` consecutive ids; the counter stays locked until the transaction ends."""
-    tx.execute(_ADD, {"which": name, "count": count})
-    return int(tx.execute(_READ, {"which": name}).scalar_one()) - count + 1
+    _ADD.run(tx, {"which": name, "count": count})
+    return int(_READ.rows(tx, {"which": name})[0].value) - count + 1
 
 
 def tick(tx: Tx) -> int:
@@ -48,7 +61,7 @@ def tick(tx: Tx) -> int:
 
 def searched(tx: Tx) -> int:
     """What the clock of searching shows: up to where whatever is searched has changed."""
-    return int(tx.execute(_READ, {"which": "search"}).scalar() or 0)
+    return _shown(_READ, tx, "search")
 
 
 def lock_tree(tx: Tx) -> None:
@@ -58,5 +71,14 @@ def lock_tree(tx: Tx) -> None:
 
 def erasures(tx: Tx, *, hold: bool = False) -> int:
     """How many there were. With `hold` none can happen until the transaction ends: take it before any other lock."""
-    wanted = select(t.counter.c.value).where(t.counter.c.name == "erasure")
-    return tx.execute(wanted.with_for_update(read=True) if hold else wanted).scalar() or 0
+    return _shown(_HOLD if hold else _READ, tx, "erasure")
+
+
+def clock(tx: Tx) -> Clock:
+    found = {row[0]: row[1] for row in tx.execute(_CLOCK)}
+    return Clock(int(found.get("search", 0)), int(found.get("erasure", 0)))
+
+
+def _shown(read: Prepared, tx: Tx, name: str) -> int:
+    found = read.first(tx, {"which": name})
+    return 0 if found is None else int(found.value)

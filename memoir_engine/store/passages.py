@@ -12,7 +12,7 @@ import re
 from collections.abc import Iterable, Sequence
 from typing import Any, NamedTuple
 
-from sqlalchemy import Integer, Row, Select, and_, case, cast, func, insert, select, update
+from sqlalchemy import Integer, and_, bindparam, case, cast, func, insert, select, update
 
 from memoir_engine.store import ids, sources
 from memoir_engine.store import tables as t
@@ -21,7 +21,32 @@ from memoir_engine.store.types import FAR, Tx, portions
 from memoir_engine.text.passages import passages
 
 _DAY = re.compile(r"\d{4}(-\d{2}(-\d{2})?)?")
-_COLUMNS = tuple(t.passage.c)
+_P, _S, _PART = t.passage.c, t.source.c, t.source_text.c
+
+# Made once: to make a statement takes several times as long as to run it.
+_FOUND = (  # in the order of `Found`
+    *(_P.id, _P.owner, _P.n, _P.start, _P.end, _P.dated, _P.source_id),
+    *(_S.name.label("source_name"), _S.kind.label("source_kind"), _S.doc_id),
+    *(_P.session_number, _P.first_message, _P.last_message),
+)
+_WITH_SOURCE = t.passage.join(t.source, _S.id == _P.source_id, isouter=True)
+_THEIRS = and_(_P.to_seq == FAR, _P.owner.in_(bindparam("owners", expanding=True)))
+_BEGINS = _PART.part * bindparam("part_chars", type_=Integer)
+_INSIDE = and_(_PART.source_id == _P.source_id, _BEGINS < _P.end, _BEGINS + bindparam("part_chars", type_=Integer) > _P.start)
+_AT = case((_P.start > _BEGINS, _P.start - _BEGINS), else_=0)
+_PIECE = func.substr(_PART.text, cast(_AT + 1, Integer), cast(_P.end - _BEGINS - _AT, Integer))  # PostgreSQL takes no BIGINT here
+_WITH_TEXT = (
+    select(*_FOUND, _PIECE)  # cut out by the database: of a long source little is read
+    .select_from(_WITH_SOURCE.join(t.source_text, _INSIDE, isouter=True))
+    .where(_P.id.in_(bindparam("ids", expanding=True)), _THEIRS)
+    .order_by(_P.id, _PART.part)
+)
+_CAME = (
+    select(*_FOUND)
+    .select_from(_WITH_SOURCE)
+    .where(_THEIRS, _P.from_seq > bindparam("since"), _P.from_seq <= bindparam("upto"))
+    .order_by(_P.id)
+)
 
 
 class Span(NamedTuple):
@@ -137,11 +162,12 @@ def counts(tx: Tx, source_ids: Iterable[int]) -> dict[int, int]:
 def of(tx: Tx, passage_ids: Iterable[int], *, owner: str = WORKSPACE) -> dict[int, Found]:
     """Those of them that stand and are this owner's or the workspace's, with the texts of sources."""
     found: dict[int, Found] = {}
+    given = {"owners": sorted({WORKSPACE, owner}), "part_chars": sources.TEXT_PART}
     for some in portions(dict.fromkeys(passage_ids)):
-        for row in tx.execute(_standing(owner).where(t.passage.c.id.in_(some))):
-            found[row.id] = _found(row)
-        for number, text in _texts(tx, [one for one in some if one in found]).items():
-            found[number] = found[number]._replace(text=text)
+        for row in tx.execute(_WITH_TEXT, {"ids": some, **given}):
+            one = Found(*row)
+            before = found.get(one.id)  # a passage may lie across two parts of a text
+            found[one.id] = one if before is None else one._replace(text=f"{before.text}{one.text}")
     return found
 
 
@@ -153,8 +179,7 @@ def changed(tx: Tx, since: int, *, owner: str = WORKSPACE, limit: int | None = N
     c = t.passage.c
     now = ids.searched(tx)
     upto = now if limit is None else _upto(tx, since, owner, limit, now)
-    wanted = _standing(owner).where(c.owner == owner, c.from_seq > since, c.from_seq <= upto)
-    added = [_found(row) for row in tx.execute(wanted)]
+    added = [Found(*row) for row in tx.execute(_CAME, {"owners": [owner], "since": since, "upto": upto})]
     gone = select(c.id).where(c.owner == owner, c.to_seq > since, c.to_seq <= upto).order_by(c.id)
     return Changes(upto, tuple(_with_texts(tx, added)), tuple(tx.execute(gone).scalars()))
 
@@ -174,32 +199,6 @@ def _with_texts(tx: Tx, added: Sequence[Found]) -> Iterable[Found]:
         if one.source_id is not None and one.source_id != number:
             number, text = one.source_id, sources.text(tx, one.source_id)
         yield one if one.source_id is None else one._replace(text=text[one.start : one.end])
-
-
-def _standing(owner: str) -> Select[Any]:
-    s, c = t.source.c, t.passage.c
-    named = (s.name.label("source_name"), s.kind.label("source_kind"), s.doc_id)
-    wanted = select(*_COLUMNS, *named).select_from(t.passage.join(t.source, s.id == c.source_id, isouter=True))
-    mine = c.owner == WORKSPACE if owner == WORKSPACE else c.owner.in_((WORKSPACE, owner))
-    return wanted.where(c.to_seq == FAR, mine).order_by(c.id)
-
-
-def _found(row: Row[Any]) -> Found:
-    return Found(**{name: getattr(row, name) for name in Found._fields if name != "text"})
-
-
-def _texts(tx: Tx, passage_ids: Sequence[int]) -> dict[int, str]:
-    """Cut out by the database: of a long source little is read. A passage may lie across two parts of its text."""
-    p, part = t.passage.c, t.source_text.c
-    begins = part.part * sources.TEXT_PART
-    inside = and_(part.source_id == p.source_id, begins < p.end, begins + sources.TEXT_PART > p.start)
-    at = case((p.start > begins, p.start - begins), else_=0)
-    piece = func.substr(part.text, cast(at + 1, Integer), cast(p.end - begins - at, Integer))  # PostgreSQL takes no BIGINT here
-    wanted = select(p.id, piece).select_from(t.passage.join(t.source_text, inside))
-    found: dict[int, str] = {}
-    for number, text in tx.execute(wanted.where(p.id.in_(passage_ids)).order_by(p.id, part.part)):
-        found[number] = found.get(number, "") + text
-    return found
 
 
 def _row(span: Span) -> dict[str, Any]:

@@ -11,16 +11,21 @@ from collections.abc import Iterable, Sequence
 from datetime import UTC, datetime, tzinfo
 from typing import Any, NamedTuple
 
-from sqlalchemy import select
+from sqlalchemy import bindparam, select
 
 from memoir_engine.results import MessageRecord
 from memoir_engine.store import embeddings, ids, passages
 from memoir_engine.store import tables as t
 from memoir_engine.store.passages import Found, Span
+from memoir_engine.store.prepared import Prepared
 from memoir_engine.store.said import record
 from memoir_engine.store.types import FAR, Tx
 from memoir_engine.text.messages import base_kind
 from memoir_engine.text.passages import Turn, stretched, stretches
+
+_S = t.session.c
+_TALKED = select(_S.number, _S.last_at).where(_S.owner == bindparam("whose"), _S.messages > 0).order_by(_S.last_at)
+_EVER, _SINCE = Prepared(_TALKED), Prepared(_TALKED.where(_S.last_at > bindparam("since")))
 
 SPOKEN = ("human", "ai", "chat")  # not what tools brought, which is found where it comes from, and no instructions
 
@@ -36,11 +41,7 @@ class Shown(NamedTuple):
 
 def changed(tx: Tx, owner: str, since: datetime | None) -> tuple[tuple[int, ...], datetime | None]:
     """Sessions of exactly this owner in which something was said after that time, and the last time of all."""
-    c = t.session.c
-    wanted = select(c.number, c.last_at).where(c.owner == owner, c.messages > 0)
-    if since is not None:
-        wanted = wanted.where(c.last_at > since)
-    rows = tx.execute(wanted.order_by(c.last_at)).all()
+    rows = _EVER.rows(tx, {"whose": owner}) if since is None else _SINCE.rows(tx, {"whose": owner, "since": since})
     return tuple(row.number for row in rows), rows[-1].last_at if rows else since
 
 
