@@ -21,6 +21,7 @@ from memoir_engine.run import Clock, new_id
 from memoir_engine.store import payloads
 from memoir_engine.store import tables as t
 from memoir_engine.store.canon import canonical, moment_of, parse, seal, stamp
+from memoir_engine.store.prepared import Prepared
 from memoir_engine.store.rules import check_field, check_text
 from memoir_engine.store.types import Tx
 
@@ -28,10 +29,12 @@ GENESIS = "0" * 64
 BEGINNING = stamp(datetime(1970, 1, 1, tzinfo=UTC))
 _MICROSECOND = timedelta(microseconds=1)
 
-# made once: a conversation chains a turn at a time, and making a statement takes longer than running it
-_HOLD_HEAD = select(t.audit_head).where(t.audit_head.c.id == 1).with_for_update()
-_MOVE_HEAD = update(t.audit_head).where(t.audit_head.c.id == 1).values(seq=bindparam("s"), hash=bindparam("h"), at=bindparam("a"))
-_ADD_ACTION, _ADD_EVENTS = insert(t.action), insert(t.audit_event)
+_HEAD = t.audit_head.c
+_HOLD_HEAD = Prepared(select(_HEAD.seq, _HEAD.hash, _HEAD.at).where(_HEAD.id == 1).with_for_update())
+_MOVE_HEAD = Prepared(
+    update(t.audit_head).where(_HEAD.id == 1).values(seq=bindparam("s"), hash=bindparam("h"), at=bindparam("a")), []
+)
+_ADD_ACTION, _ADD_EVENTS = Prepared(insert(t.action)), Prepared(insert(t.audit_event))
 
 
 class OpenAction:
@@ -39,7 +42,7 @@ class OpenAction:
 
     def __init__(self, tx: Tx, *, verb: str, actor: str, clock: Clock, action_id: str | None = None) -> None:
         self._tx = tx
-        head = tx.execute(_HOLD_HEAD).one()
+        head = _HOLD_HEAD.rows(tx, {})[0]
         self._seq: int = head.seq
         self._hash: str = head.hash
         self._at = max(clock.now().astimezone(UTC), moment_of(head.at) + _MICROSECOND)
@@ -61,7 +64,7 @@ class OpenAction:
         body = {"reason": None if reason is None else check_text(reason, "reason"), **more}
         self._row |= {"run_id": run_id, "undoes": undoes, "payload": payloads.put(self._tx, [body])[0]}
         self._row = seal(t.action, [self._row])[0]
-        self._tx.execute(_ADD_ACTION, [self._row])
+        _ADD_ACTION.run(self._tx, self._row)
 
     def add(self, kind: str, /, *, payload: str | None = None, **body: Any) -> int:
         """Append an event; its seq. `body` holds ids, numbers and digests."""
@@ -79,9 +82,9 @@ class OpenAction:
         for row in self._rows:
             row["prev_hash"] = previous
             previous = row["hash"] = link(row["seq"], row["at"], self.id, row["kind"], row["body"], row["payload"], previous)
-        self._tx.execute(_ADD_EVENTS, self._rows)
+        _ADD_EVENTS.run_all(self._tx, self._rows)
         last = self._rows[-1]
-        self._tx.execute(_MOVE_HEAD, {"s": last["seq"], "h": previous, "a": last["at"]})
+        _MOVE_HEAD.run(self._tx, {"s": last["seq"], "h": previous, "a": last["at"]})
         return AuditHead(last["seq"], previous, moment_of(last["at"]))
 
 

@@ -22,6 +22,7 @@ from memoir_engine.store.canon import canonical, parse, roll_up, seal
 from memoir_engine.store.chain import OpenAction
 from memoir_engine.store.database import is_retried
 from memoir_engine.store.owners import owner_key
+from memoir_engine.store.prepared import Prepared
 from memoir_engine.store.rules import check_field
 from memoir_engine.store.said import find as find  # for who writes beside what is said
 from memoir_engine.store.said import id_key
@@ -32,10 +33,14 @@ from memoir_engine.text.messages import Message, base_kind
 VERB = "converse"
 OPENS = "open_session"
 
-_ADD = insert(t.message)
+_ADD, _OPEN = Prepared(insert(t.message)), Prepared(insert(t.session))
 _COUNTED = ("last_at", "last_n", "messages", "turns", "chars")
-_GROW = update(t.session).where(t.session.c.number == bindparam("which"))
-_GROW = _GROW.values({name: bindparam(f"new_{name}") for name in _COUNTED})
+_GROW = Prepared(
+    update(t.session)
+    .where(t.session.c.number == bindparam("which"))
+    .values({t.session.c[name]: bindparam(f"new_{name}", type_=t.session.c[name].type) for name in _COUNTED}),
+    [],
+)
 
 
 @dataclass(frozen=True)
@@ -84,7 +89,7 @@ def append(
         row = _open(tx, action, user, session_id, metadata)
     first = row.last_n + 1
     sealed = seal(t.message, [_row(row.number, first + i, one, action.at, run_id) for i, one in enumerate(coming)])
-    tx.execute(_ADD, sealed)
+    _ADD.run_all(tx, sealed)
     action.add(
         "session.said",
         session=row.number,
@@ -94,7 +99,7 @@ def append(
     )
     grown = _grown(row, sealed, action.at)
     gone = trim(tx, action, row.number, grown, row.max_messages or most)
-    tx.execute(_GROW, {"which": row.number, **{f"new_{name}": grown[name] for name in _COUNTED}})
+    _GROW.run(tx, {"which": row.number, **{f"new_{name}": grown[name] for name in _COUNTED}})
     action.seal()
     return Turn(row.number, first, action.at, action.id, gone)
 
@@ -150,7 +155,7 @@ def _open(
         "cleared_seq": None,
     }
     sealed = seal(t.session, [row])[0]
-    tx.execute(insert(t.session), [sealed])
+    _OPEN.run(tx, sealed)
     action.add(
         "session.opened",
         session=sealed["number"],

@@ -141,7 +141,7 @@ class Database:
         def attempt() -> T:
             nonlocal retried
             with self._turn(engine is self._writer), engine.connect() as connection:
-                tx = connection.execution_options(retried=retried)
+                tx = connection.execution_options(retried=True) if retried else connection
                 retried = True
                 with tx.begin():
                     return work(tx)

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from sqlalchemy import URL, Connection, Engine, create_engine, event
+from sqlalchemy import URL, Engine, create_engine, event
 from sqlalchemy.pool import StaticPool
 
 from memoir_engine.store.address import in_memory
@@ -56,14 +56,15 @@ def _sqlite(url: URL, *, writes: bool) -> Engine:
         engine = create_engine(url, pool_size=1 if writes else POOL, max_overflow=0 if writes else 4)
     begin = "BEGIN IMMEDIATE" if writes else "BEGIN"
 
+    def do_begin(dbapi_connection: Any) -> None:
+        dbapi_connection.execute(begin)
+
+    engine.dialect.do_begin = do_begin  # type: ignore[method-assign]  # an event would cost each statement its look for others
+
     @event.listens_for(engine, "connect")
     def _prepare(connection: Any, _record: Any) -> None:
         connection.isolation_level = None  # sqlite3 must not emit a BEGIN of its own: savepoints would outlive a rollback
         for pragma in _PRAGMAS:
             connection.execute(f"PRAGMA {pragma}")
-
-    @event.listens_for(engine, "begin")
-    def _begin(connection: Connection) -> None:
-        connection.exec_driver_sql(begin)
 
     return engine

@@ -13,9 +13,10 @@ from sqlalchemy import insert, select
 
 from memoir_engine.store import tables as t
 from memoir_engine.store.canon import canonical, digest, parse, salts
+from memoir_engine.store.prepared import Prepared
 from memoir_engine.store.types import Tx, portions
 
-_ADD = insert(t.payload)
+_ADD = Prepared(insert(t.payload))
 
 
 def put(tx: Tx, bodies: Sequence[dict[str, Any]]) -> list[str]:
@@ -25,7 +26,7 @@ def put(tx: Tx, bodies: Sequence[dict[str, Any]]) -> list[str]:
         text = canonical(body)
         rows.append({"digest": digest(salt, text), "salt": salt, "body": text})
     if rows:
-        tx.execute(_ADD, rows)
+        _ADD.run_all(tx, rows)
     return [row["digest"] for row in rows]
 
 

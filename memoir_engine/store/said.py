@@ -13,20 +13,21 @@ from dataclasses import replace
 from datetime import datetime, timedelta
 from typing import Any
 
-from sqlalchemy import bindparam, func, select
+from sqlalchemy import and_, bindparam, func, or_, select
 
 from memoir_engine.results import MessageRecord, SessionView
 from memoir_engine.store import tables as t
 from memoir_engine.store.canon import parse
 from memoir_engine.store.owners import owner_key
+from memoir_engine.store.prepared import Prepared
 from memoir_engine.store.types import Tx, portions
 from memoir_engine.text.messages import Message
 
 OPENING_CHARS = 300
 
 _OF = t.session.c.owner == bindparam("whose"), t.session.c.id_key == bindparam("named")
-_FIND = select(t.session).where(*_OF)
-_HOLD = _FIND.with_for_update()
+_FIND = Prepared(select(t.session).where(*_OF))
+_HOLD = Prepared(select(t.session).where(*_OF).with_for_update())
 
 
 def id_key(session_id: str) -> str:
@@ -41,7 +42,7 @@ def subject_of(number: int) -> str:
 def find(tx: Tx, user: str | None, session_id: str, *, hold: bool = False) -> Any | None:
     """The row of a session, if this user has it. `hold` keeps others from appending until the transaction ends."""
     wanted = {"whose": owner_key(user), "named": id_key(session_id)}
-    return tx.execute(_HOLD if hold else _FIND, wanted).one_or_none()
+    return (_HOLD if hold else _FIND).first(tx, wanted)
 
 
 def history(tx: Tx, user: str | None, session_id: str, *, after: int = 0, limit: int | None = None) -> tuple[MessageRecord, ...]:
@@ -51,11 +52,13 @@ def history(tx: Tx, user: str | None, session_id: str, *, after: int = 0, limit:
 
 
 def of_session(tx: Tx, session: Any, *, after: int = 0, limit: int | None = None) -> tuple[MessageRecord, ...]:
-    """session: its row."""
+    """session: its row. after: the number of the last message that was shown; of one that is gone, what has a higher number."""
     c = t.message.c
     wanted = select(t.message).where(c.session_number == session.number).order_by(c.at, c.n).limit(limit)
     if after:
-        wanted = wanted.where(c.n > after)
+        shown = tx.execute(select(c.at).where(c.session_number == session.number, c.n == after)).scalar()
+        is_later = c.n > after if shown is None else or_(c.at > shown, and_(c.at == shown, c.n > after))
+        wanted = wanted.where(is_later)
     return tuple(record(row, session.session_id) for row in tx.execute(wanted))
 
 
