@@ -9,17 +9,8 @@ from __future__ import annotations
 import asyncio
 from typing import TYPE_CHECKING
 
-from memoir_engine.errors import (
-    CostCapReached,
-    CostUnknown,
-    MemoirError,
-    ModelBusy,
-    ModelError,
-    ModelQuotaSpent,
-    ModelServerFailed,
-    ModelTimedOut,
-    ModelUnreachable,
-)
+from memoir_engine.errors import CostCapReached, CostUnknown, MemoirError, ModelError
+from memoir_engine.errors.model import UNAVAILABLE
 from memoir_engine.events import Warned
 from memoir_engine.prompts import Prompt
 from memoir_engine.run import Run
@@ -28,8 +19,6 @@ if TYPE_CHECKING:
     from memoir_engine.llm.attempts import Reply
     from memoir_engine.llm.client import ModelClient
     from memoir_engine.wiring import Engine
-
-UNAVAILABLE = (ModelUnreachable, ModelBusy, ModelTimedOut, ModelServerFailed, ModelQuotaSpent)
 
 
 class Asking:
@@ -90,8 +79,9 @@ class Asking:
         """For the rest of the run: asking a model that is down before each call would cost its whole patience every time."""
         if self._client is not fallback:
             self._client = fallback
-            self.warnings.append(f"{fallback.name!r} answers for the rest of this run: {failed}")
-            self._run.emit(Warned("model", self.warnings[-1]))
+            warned = Warned.of_fallback(fallback.name, failed)
+            self.warnings.append(warned.message)
+            self._run.emit(warned)
 
     def _unpriced(self) -> str | None:
         """Whoever may be asked and has no known price, by name; the fall-back too, before anything is asked."""

@@ -20,6 +20,7 @@ from memoir_engine.wiring import Engine
 if TYPE_CHECKING:
     from memoir_engine.agent.showing import Showing
 
+OWN = ("search_memory", "recall_facts", "ask_tree")  # what the model calls them
 FOUND = 5
 Found = list[dict[str, Any]] | str
 

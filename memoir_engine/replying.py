@@ -9,13 +9,14 @@ from __future__ import annotations
 
 import asyncio
 import logging
+import re
 from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import asdict, dataclass, field, replace
 from typing import TYPE_CHECKING, Any
 
 from memoir_engine import given, spoken
 from memoir_engine.errors import CostCapReached, CostUnknown, InvalidSetting, MemoirError, QueryCancelled
-from memoir_engine.lookups import lookups
+from memoir_engine.lookups import OWN, lookups
 from memoir_engine.results import MessageRecord
 from memoir_engine.results.replies import Reply, Shown
 from memoir_engine.run import Actor, Listener, Run, new_id
@@ -29,6 +30,7 @@ if TYPE_CHECKING:
 MOST_CALLS = 100
 MOST_CHARS = 1_000_000
 NO_WORDS = "The model gave no words."
+_NAME = re.compile(r"[A-Za-z0-9_-]{1,64}")
 
 _log = logging.getLogger(__name__)
 
@@ -50,11 +52,31 @@ class Talk:
             raise InvalidSetting(name="max_tool_calls", value=self.max_tool_calls, problem="it is too high", advice=advice)
         if self.system_prompt is not None:
             given.text("system_prompt", self.system_prompt)
-        for tool in self.tools:
-            if not callable(tool) and not hasattr(tool, "ainvoke"):
-                advice = "Give functions with a docstring and typed parameters, or tools of LangChain."
-                raise InvalidSetting(name="tools", value=tool, problem="it is no tool", advice=advice)
+        own = OWN if given.flag("lookups", self.lookups) else ()
+        if self.max_tool_calls == 0:
+            own = ()
+        _distinct(self.tools, own)
         return self
+
+
+def _distinct(tools: tuple[object, ...], own: tuple[str, ...]) -> None:
+    """Each has a name of its own, by which a model calls it. Raises InvalidSetting."""
+    from memoir_engine.llm.agents import named
+
+    taken = set(own)
+    for tool in tools:
+        name, problem = named(tool), ""
+        if isinstance(tool, type) or not (callable(tool) or hasattr(tool, "ainvoke")):
+            problem, advice = "it is no tool", "Give functions with a docstring and typed parameters, or tools of LangChain."
+        elif not _NAME.fullmatch(name):
+            problem, advice = f"it is called {name!r}", "Give a function of 1 to 64 letters, digits, _ and -, made with def."
+        elif name in own:
+            problem, advice = f"the agent has a tool {name!r} of its own", "Give it another name, or leave lookups out."
+        elif name in taken:
+            problem, advice = f"there are two tools called {name!r}", "Give each tool a name of its own."
+        if problem:
+            raise InvalidSetting(name="tools", value=tool, problem=problem, advice=advice)
+        taken.add(name)
 
 
 @dataclass
@@ -103,7 +125,7 @@ async def _reply(engine: Engine, actor: Actor, run: Run, turn: Turn) -> Reply:
     except MemoirError:
         await _kept(engine, actor, run, turn, [person])
         raise
-    said = [person, *_numbered(run, turned.messages, engine)]
+    said = [person, *_numbered(run, turned.messages)]
     records = await _kept(engine, actor, run, turn, said)
     return Reply(
         text=turned.text or NO_WORDS,
@@ -114,7 +136,7 @@ async def _reply(engine: Engine, actor: Actor, run: Run, turn: Turn) -> Reply:
         limited=turned.limited,
         shown=showing.all,
         warnings=tuple(turn.warnings),
-        model=engine.client.name,
+        model=turned.model,
         latency_ms=round(run.clock.tick_ms() - began, 3),
     )
 
@@ -141,7 +163,9 @@ async def _turned(engine: Engine, actor: Actor, run: Run, turn: Turn, history: S
         max_tool_calls=turn.talk.max_tool_calls,
         guard=_guard(engine, run),
         on_text=heard if turn.on_text is not None else None,
+        fallback=engine.fallback,
     )
+    turn.warnings.extend(turned.warnings)
     if turned.limited:
         turn.warnings.append(f"more than {turn.talk.max_tool_calls} tool calls were asked for; the reply goes by those made")
     return turned
@@ -189,12 +213,11 @@ def _warn(turn: Turn, what: str, error: Exception) -> None:
 def _person(run: Run, turn: Turn) -> Message:
     from memoir_engine.text.messages import Message
 
-    return Message("human", turn.text, f"{run.id}-0", None, run.clock.now())
+    return Message("human", turn.text, f"{run.id}-0")  # no time of its own: the turn has the chain's
 
 
-def _numbered(run: Run, messages: Sequence[Message], engine: Engine) -> list[Message]:
-    now = engine.clock.now()
-    return [replace(one, id=f"{run.id}-{at}", at=now) for at, one in enumerate(messages, start=1)]
+def _numbered(run: Run, messages: Sequence[Message]) -> list[Message]:
+    return [replace(one, id=f"{run.id}-{at}", at=None) for at, one in enumerate(messages, start=1)]
 
 
 def _stopped(run: Run, turn: Turn) -> list[Message]:
@@ -203,7 +226,7 @@ def _stopped(run: Run, turn: Turn) -> list[Message]:
 
     text = "".join(turn.said)
     rest = {"response_metadata": {"finish_reason": "stopped"}}
-    return [Message("ai", text, f"{run.id}-1", None, run.clock.now(), rest)] if text else []
+    return [Message("ai", text, f"{run.id}-1", rest=rest)] if text else []
 
 
 def _record(reply: Reply) -> dict[str, Any]:
@@ -222,9 +245,12 @@ def _guard(engine: Engine, run: Run) -> Callable[[str], Awaitable[None]]:
         cap = engine.resolved.config.max_cost
         if cap is None:
             return
-        likely = await asyncio.to_thread(lambda: cost(engine.client.choice, engine.tokens.count(told), 0))
-        if likely is None:
-            raise CostUnknown(cap=cap, model=engine.client.name)
+        likely = 0.0
+        for client in filter(None, (engine.client, engine.fallback)):  # either may answer
+            price = await asyncio.to_thread(cost, client.choice, await asyncio.to_thread(engine.tokens.count, told), 0)
+            if price is None:
+                raise CostUnknown(cap=cap, model=client.name)
+            likely = max(likely, price)
         if run.ledger.spent + likely > cap:
             raise CostCapReached(spent=run.ledger.spent, cap=cap)
 

@@ -51,7 +51,9 @@ class AgentClient:
         lookups: bool = True,
         **settings: Any,
     ) -> None:
-        self._talk = Talk(tuple(tools), max_tool_calls, system_prompt, lookups).checked()
+        self._talk = Talk(_tools(tools), max_tool_calls, system_prompt, lookups).checked()
+        _described(self._talk.tools)
+        _opened_or_none(memory)
         self._settings = settings if model is None else {**settings, "model": model}
         self._owned = memory is None
         self._folder: Path | None = None
@@ -165,6 +167,31 @@ class AgentClient:
                 named = {"model": config.model} if config.model else {}
                 self._spare = _opened(None, {**self._settings, **named})
             return self._spare[0]
+
+
+def _opened_or_none(memory: object) -> None:
+    """Raises InvalidSetting."""
+    if memory is not None and not isinstance(memory, Memory):
+        advice = "Give a Memory, or a view of one: memory.acting_as(…)."
+        raise InvalidSetting(name="memory", value=memory, problem="it is no Memory", advice=advice)
+
+
+def _tools(value: object) -> tuple[object, ...]:
+    """Raises InvalidSetting."""
+    if isinstance(value, str | bytes | Mapping) or not isinstance(value, Iterable):
+        advice = "Give a list of functions or of tools of LangChain, even of one."
+        raise InvalidSetting(name="tools", value=value, problem="it must be a list", advice=advice)
+    return tuple(value)
+
+
+def _described(tools: tuple[object, ...]) -> None:
+    """A model can be told of each of them. Raises InvalidSetting."""
+    from memoir_engine.llm.agents import problem_of
+
+    problem = problem_of(tools)
+    if problem:
+        advice = "Give each parameter a type that JSON has: str, int, float, bool, lists, dicts, or a pydantic model."
+        raise InvalidSetting(name="tools", value=list(tools), problem=problem, advice=advice)
 
 
 def _checked(outcome: Reply | MemoirError) -> Reply:

@@ -88,6 +88,10 @@ class ModelQuotaSpent(ModelError):
     remedy_form = "Check plan and billing at the provider, or choose another model; answers already paid for are re-used."
 
 
+# the model is not to be had: a fall-back answers, where one is configured (MEMOIR 7.4)
+UNAVAILABLE = (ModelUnreachable, ModelBusy, ModelTimedOut, ModelServerFailed, ModelQuotaSpent)
+
+
 class CostUnknown(ModelError):
     """A cap is set and what a call costs is not known: it is refused before it is made."""
 

@@ -40,12 +40,17 @@ ENDS_A_TURN = (DatabaseError, CostCapReached, CostUnknown)  # of a tool's own fa
 
 @dataclass(frozen=True)
 class Turned:
-    """messages: what the turn added, the person's own message not among them. limited: tools were asked for beyond the limit."""
+    """messages: what the turn added, the person's own message not among them. limited: tools were asked for beyond the limit.
+
+    model: who answered last; warnings: that another than the configured one did.
+    """
 
     text: str
     messages: tuple[Message, ...]
     calls: tuple[int, ...]
     limited: bool
+    model: str
+    warnings: tuple[str, ...] = ()
 
 
 async def converse(
@@ -59,26 +64,27 @@ async def converse(
     max_tool_calls: int,
     guard: Guard,
     on_text: OnText | None = None,
+    fallback: ModelClient | None = None,
 ) -> Turned:
     """tools: functions with docstrings, or tools of LangChain. Raises ModelError, and whatever the ledger raises."""
-    model = await _model(client, run, guard, on_text)
+    model = await _model(client, run, guard, on_text, fallback)
     asked = f"task: {chat.VERSION}\n{instructions}"
     try:
-        messages, limited = await _turn(model, client, to_model(history), text, asked, tools, max_tool_calls)
+        messages, limited = await _turn(model, to_model(history), text, asked, tools, max_tool_calls)
     except Exception as error:
         ours = _ours(error)
         if ours is error:
             raise
-        raise ours or ModelReplyInvalid(model=client.choice.named, problem=one_line(str(error))) from error
+        raise ours or ModelReplyInvalid(model=model.talking.choice.named, problem=one_line(str(error))) from error
     added = from_model(messages)
     last = next((one for one in reversed(added) if one.kind == "ai"), None)
     said = "" if last is None or last.rest.get("tool_calls") else last.text
-    return Turned(said, added, tuple(model.talking.written), limited)
+    talking = model.talking
+    return Turned(said, added, tuple(talking.written), limited, talking.client.name, tuple(talking.warnings))
 
 
 async def _turn(
     model: LedgeredModel,
-    client: ModelClient,
     history: list[ModelMessage],
     text: str,
     instructions: str,
@@ -88,36 +94,36 @@ async def _turn(
     from pydantic_ai import Agent, UsageLimits, capture_run_messages
     from pydantic_ai.exceptions import UsageLimitExceeded
 
-    settings: Any = client.settings()
     agent: Any = Agent(model, output_type=str, instructions=instructions, tools=[made(tool) for tool in tools], retries=2)
     limits = UsageLimits(tool_calls_limit=most, request_limit=2 * most + 10)
     with capture_run_messages() as seen:
         try:
-            result = await agent.run(text, message_history=history, model_settings=settings, usage_limits=limits)
+            result = await agent.run(text, message_history=history, usage_limits=limits)
             return list(result.new_messages()), False
         except UsageLimitExceeded:
             added = settled(list(seen)[len(history) :])
-    return [*added, *await _last_word(model, [*history, *added], instructions, settings)], True
+    return [*added, *await _last_word(model, [*history, *added], instructions)], True
 
 
-async def _last_word(model: LedgeredModel, so_far: list[ModelMessage], instructions: str, settings: Any) -> list[ModelMessage]:
+async def _last_word(model: LedgeredModel, so_far: list[ModelMessage], instructions: str) -> list[ModelMessage]:
     """An answer from what stands there, without tools. Nothing where the model has none."""
     from pydantic_ai.messages import ModelRequest, UserPromptPart
     from pydantic_ai.models import ModelRequestParameters
 
     ask = ModelRequest(parts=[UserPromptPart(chat.LIMIT_REACHED)], instructions=instructions)
     try:
-        return [await model.request([*so_far, ask], settings, ModelRequestParameters())]
+        return [await model.request([*so_far, ask], None, ModelRequestParameters())]
     except ModelError:
         return []
 
 
-async def _model(client: ModelClient, run: Run, guard: Guard, on_text: OnText | None) -> LedgeredModel:
+async def _model(
+    client: ModelClient, run: Run, guard: Guard, on_text: OnText | None, fallback: ModelClient | None
+) -> LedgeredModel:
     seat = await client.seat()
     from memoir_engine.llm.ledgered import LedgeredModel, Talking
 
-    talking = Talking(run, client.choice, client.config, client.secrets, seat.gate, client.sleep, guard, on_text)
-    return LedgeredModel(seat.model, talking)
+    return LedgeredModel(seat.model, Talking(run, client, seat, guard, on_text, fallback))
 
 
 def made(tool: object) -> Tool[Any]:
@@ -126,7 +132,22 @@ def made(tool: object) -> Tool[Any]:
 
     if callable(getattr(tool, "ainvoke", None)) and hasattr(tool, "name"):
         return _langchain(tool)
-    return Tool(_guarded(cast("Callable[..., Any]", tool)))
+    return Tool(_guarded(cast("Callable[..., Any]", tool)), name=named(tool))
+
+
+def named(tool: object) -> str:
+    """What the model calls it; empty for what has no name."""
+    return str(getattr(tool, "name", None) or getattr(tool, "__name__", ""))
+
+
+def problem_of(tools: Sequence[object]) -> str:
+    """What keeps a model from being told of one of them; empty where nothing does."""
+    for tool in tools:
+        try:
+            made(tool)
+        except Exception as error:  # a tool is anybody's code, and says in its own way what it is not
+            return f"{named(tool)!r} cannot be described to a model: {one_line(str(error))}"
+    return ""
 
 
 def _langchain(tool: Any) -> Tool[Any]:

@@ -1,8 +1,9 @@
 """A model of pydantic-ai whose every request is a row of the ledger before its answer is used.
 
 Invariant: as with `ask`: retries are ours, each attempt has its row, and if a row cannot be written nothing more is asked.
-Text is shown while it comes in; its row is written before the turn goes on, also when somebody stops it.
-Source: DESIGN §2.6; SESSION 4.2.
+Text is shown while it comes in; its row is written before the turn goes on, also when somebody stops it. Once the model is not to
+be had, the fall-back answers for the rest of the turn, where one is configured.
+Source: DESIGN §2.6; SESSION 4.2; MEMOIR 7.4.
 """
 
 from __future__ import annotations
@@ -12,15 +13,18 @@ import json
 import re
 from collections.abc import Awaitable, Callable
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, cast
 
 from pydantic import BaseModel
 from pydantic_ai.models import Model, ModelRequestParameters
 from pydantic_ai.models.wrapper import WrapperModel
 
-from memoir_engine.config import MemoirConfig, Secrets
+from memoir_engine.config import MemoirConfig
 from memoir_engine.errors import ModelError, ModelReplyInvalid
+from memoir_engine.errors.model import UNAVAILABLE
+from memoir_engine.events import Warned
 from memoir_engine.ledger import ended
+from memoir_engine.llm.client import ModelClient, Seat
 from memoir_engine.llm.providers import Choice
 from memoir_engine.llm.refusals import retry_after_s, translated
 from memoir_engine.llm.rows import Measure, fingerprint
@@ -47,17 +51,30 @@ class FreeText(BaseModel):
 
 @dataclass
 class Talking:
-    """One turn's requests, counted together. gate: how many requests may be in flight."""
+    """One turn's requests, counted together. client: who is asked; fallback: who is, once that one is not to be had."""
 
     run: Run
-    choice: Choice
-    config: MemoirConfig
-    secrets: Secrets
-    gate: asyncio.Semaphore
-    sleep: Callable[[float], Awaitable[None]]
+    client: ModelClient
+    seat: Seat
     guard: Guard
     on_text: OnText | None = None
+    fallback: ModelClient | None = None
     written: list[int] = field(default_factory=list)
+    warnings: list[str] = field(default_factory=list)
+
+    @property
+    def choice(self) -> Choice:
+        return self.client.choice
+
+    @property
+    def config(self) -> MemoirConfig:
+        return self.client.config
+
+    async def fall_back(self, to: ModelClient, failed: ModelError) -> None:
+        self.client, self.fallback, self.seat = to, None, await to.seat()
+        warned = Warned.of_fallback(to.name, failed)
+        self.warnings.append(warned.message)
+        self.run.emit(warned)
 
     async def record(self, row: Any) -> int:
         call_id = await self.run.ledger.record(row)
@@ -79,12 +96,23 @@ class LedgeredModel(WrapperModel):
         model_settings: ModelSettings | None,
         model_request_parameters: ModelRequestParameters,
     ) -> ModelResponse:
-        talking, retries = self.talking, 0
-        told = _handed(messages, model_request_parameters)
+        talking, told = self.talking, _handed(messages, model_request_parameters)
         await talking.guard(told)
+        try:
+            return await self._patiently(messages, model_request_parameters, told)
+        except UNAVAILABLE as failed:
+            if talking.fallback is None:
+                raise
+            await talking.fall_back(talking.fallback, failed)
+        self.wrapped = talking.seat.model
+        return await self._patiently(messages, model_request_parameters, told)
+
+    async def _patiently(self, messages: list[ModelMessage], parameters: ModelRequestParameters, told: str) -> ModelResponse:
+        """One answer, asked for again where the failure may pass. Raises ModelError."""
+        talking, retries = self.talking, 0
         while True:
-            async with talking.gate:
-                outcome = await self._attempt(messages, model_settings, model_request_parameters, told, retries + 1)
+            async with talking.seat.gate:
+                outcome = await self._attempt(messages, talking.client.settings(), parameters, told, retries + 1)
             if not isinstance(outcome, tuple):
                 return outcome
             error, wait_s = outcome
@@ -92,31 +120,30 @@ class LedgeredModel(WrapperModel):
                 raise error
             if retries >= talking.config.max_retries or wait_s > LONGEST_WAIT_S:
                 raise error
-            await talking.sleep(max(wait_s, FIRST_WAIT_S * 2**retries))
+            await talking.client.sleep(max(wait_s, FIRST_WAIT_S * 2**retries))
             retries += 1
 
     async def _attempt(
         self,
         messages: list[ModelMessage],
-        settings: ModelSettings | None,
+        settings: dict[str, Any],
         parameters: ModelRequestParameters,
         told: str,
         number: int,
     ) -> ModelResponse | tuple[ModelError, float]:
         talking = self.talking
-        shown = dict(settings or {})
         prompt = Prompt(chat.PURPOSE, chat.VERSION, "", told, FreeText)
         mark = fingerprint(prompt, talking.choice, {"temperature": talking.config.temperature})
-        measure = Measure(prompt, talking.run, talking.choice, talking.secrets, mark, number, "text", shown)
+        measure = Measure(prompt, talking.run, talking.choice, talking.client.secrets, mark, number, "text", settings)
         if talking.choice.provider in ("offline", "xai"):
             measure.wire.sent = told
         try:
-            response = await self._sent(messages, settings, parameters, measure)
+            response = await self._sent(messages, cast("ModelSettings", settings), parameters, measure)
         except asyncio.CancelledError:
             await asyncio.shield(talking.record(measure.failed("cancelled")))
             raise
         except Exception as error:  # translated once, here
-            ours = translated(error, talking.choice, talking.config.timeout_s, talking.secrets)
+            ours = translated(error, talking.choice, talking.config.timeout_s, talking.client.secrets)
             await talking.record(measure.failed(str(ours)))
             return ours, retry_after_s(error) or 0.0
         await talking.record(await measure.answered(response, _reply(response), None))
@@ -125,7 +152,7 @@ class LedgeredModel(WrapperModel):
     async def _sent(
         self,
         messages: list[ModelMessage],
-        settings: ModelSettings | None,
+        settings: ModelSettings,
         parameters: ModelRequestParameters,
         measure: Measure,
     ) -> ModelResponse:
@@ -146,7 +173,7 @@ class LedgeredModel(WrapperModel):
     async def _streamed(
         self,
         messages: list[ModelMessage],
-        settings: ModelSettings | None,
+        settings: ModelSettings,
         parameters: ModelRequestParameters,
         measure: Measure,
         on_text: OnText,

@@ -37,6 +37,6 @@ def wired(
 
     def open_one(**named: Any) -> AgentClient:
         config = {"backend": "sqlite", "path": tmp_path / "wired.db"}
-        return opened(config, model="local-model", max_retries=0, **named)
+        return opened(config, **{"model": "local-model", "max_retries": 0, **named})
 
     return open_one

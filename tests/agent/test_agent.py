@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import functools
 import json
 import logging
+import threading
 from collections.abc import Callable
 from pathlib import Path
 
@@ -17,6 +19,21 @@ from memoir_engine.store import conversations, said
 
 Opened = Callable[..., AgentClient]
 TOWER = "The Eiffel Tower stands in Paris. It was finished in 1889."
+
+
+def add_numbers(a: int, b: int) -> int:
+    """Add two numbers."""
+    return a + b
+
+
+def ask_tree(question: str) -> str:
+    """Called like a tool of the agent's own."""
+    return question
+
+
+def of_no_json(lock: threading.Event) -> str:
+    """Takes what no model can write."""
+    return str(lock)
 
 
 @pytest.mark.req("SESSION 1.1", "SESSION 1.4")
@@ -160,14 +177,29 @@ def test_one_s_own_memory_is_used_and_stays_open(tmp_path: Path) -> None:
         ({"memory_config": {"backend": "sqlite", "path": 5}}, "path"),
         ({"max_tool_calls": -1}, "max_tool_calls"),
         ({"tools": ["no tool"]}, "tools"),
+        ({"tools": 5}, "it must be a list"),
+        ({"tools": len}, "it must be a list"),
+        ({"tools": "add"}, "it must be a list"),
+        ({"tools": [add_numbers, add_numbers]}, "there are two tools called 'add_numbers'"),
+        ({"tools": [ask_tree]}, "the agent has a tool 'ask_tree' of its own"),
+        ({"tools": [lambda a: a]}, "it is called '<lambda>'"),
+        ({"tools": [functools.partial(add_numbers, 1)]}, "it is called ''"),
+        ({"tools": [of_no_json]}, "'of_no_json' cannot be described to a model"),
+        ({"lookups": "yes"}, "lookups"),
+        ({"memory": "mine"}, "it is no Memory"),
+        ({"max_tool_calls": None}, "max_tool_calls"),
+        ({"system_prompt": 5}, "system_prompt"),
     ],
-    ids=["backend", "name", "url", "text", "path", "limit", "tool"],
 )
 @pytest.mark.req("SESSION 2.1")
 def test_what_cannot_be_configured_is_refused_by_name(named: dict[str, object], problem: str) -> None:
     with pytest.raises((InvalidSetting, UnsupportedBackend)) as refused:
         AgentClient(model="offline", **named)  # type: ignore[arg-type]
     assert problem in str(refused.value)
+
+
+def test_a_tool_may_have_the_name_of_one_that_the_agent_has_not(opened: Opened) -> None:
+    assert opened(tools=[ask_tree], lookups=False).query("Hello").text
 
 
 @pytest.mark.parametrize("text", ["", "  ", "a\x00b"], ids=["empty", "blank", "NUL"])

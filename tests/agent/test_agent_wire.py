@@ -8,9 +8,9 @@ from collections.abc import Callable
 import pytest
 from langchain_core.tools import tool
 
-from fake_openai import FakeOpenAI, Held
+from fake_openai import FakeOpenAI, Held, Status
 from memoir_engine import AgentClient
-from memoir_engine.errors import CostUnknown, ModelServerFailed, QueryCancelled
+from memoir_engine.errors import CostUnknown, ModelRefusedKey, ModelServerFailed, QueryCancelled
 from openai_bodies import Called, Text
 
 Wired = Callable[..., AgentClient]
@@ -109,6 +109,37 @@ def test_a_model_that_fails_is_told_and_the_question_is_kept(wired: Wired, fake_
     assert [one.text for one in agent.get_session_history("s")] == ["Anybody there?"]
     run = agent.memory.jobs.list(verbs=["reply"])[0]
     assert (run.status, run.calls) == ("failed", 1)
+
+
+@pytest.mark.req("MEMOIR 7.4", "SESSION 4.2")
+@pytest.mark.parametrize("streamed", [False, True], ids=["query", "stream"])
+def test_a_configured_fall_back_answers_for_the_rest_of_the_turn(wired: Wired, fake_openai: FakeOpenAI, streamed: bool) -> None:
+    fake_openai.otherwise(lambda _: Status(503, "out of order"))
+    fake_openai.say(calling("add", a=2, b=3))
+    agent = wired(tools=[add], fallback_model="offline", lookups=False)
+    reply = agent.stream("What is 2 + 3?", "s").reply if streamed else agent.query("What is 2 + 3?", "s")
+    calls = agent.memory.runs.get(reply.run_id).calls
+    assert [(call.model, call.error is None) for call in calls] == [
+        ("local-model", True),
+        ("local-model", False),
+        ("offline", True),
+    ]
+    assert (reply.model, reply.tool_calls) == ("offline", 1)
+    assert [one for one in reply.warnings if one.startswith("'offline' answers for the rest of this run: [mem][E405]")]
+    assert agent.get_session_history("s")[-1].text == reply.text
+
+
+def test_what_the_model_refuses_is_no_reason_to_fall_back_in_a_turn(wired: Wired, fake_openai: FakeOpenAI) -> None:
+    fake_openai.otherwise(lambda _: Status(401, "wrong key"))
+    with pytest.raises(ModelRefusedKey):
+        wired(fallback_model="offline").query("Anybody there?")
+
+
+def test_a_fall_back_without_a_price_is_not_asked_under_a_cap(wired: Wired, fake_openai: FakeOpenAI) -> None:
+    agent = wired(max_cost=1.0, model="openai-chat:gpt-4o-mini", fallback_model="openai-chat:nobody-knows-it")
+    with pytest.raises(CostUnknown, match="nobody-knows-it"):
+        agent.query("How much?")
+    assert fake_openai.seen == []
 
 
 def test_a_model_without_a_price_is_not_asked_under_a_cap(wired: Wired, fake_openai: FakeOpenAI) -> None:
