@@ -16,6 +16,7 @@ from memoir_engine import given
 from memoir_engine.errors import DraftNotFound, HelperInvalid, IngestionCancelled, MemoirError, RunNotFound
 from memoir_engine.identifying import needs_owner, regenerate_verb, set_helper
 from memoir_engine.ingesting import ingest_verb
+from memoir_engine.owning import runs_of
 from memoir_engine.reading import View
 from memoir_engine.results import Action, ErrorReport, Helper, HelperDraft, HelperPreview, IngestResult, RunView, WordChange
 from memoir_engine.run import Actor, Listener, Run, RunStatus
@@ -66,7 +67,7 @@ class HelpersRead(View):
         """Ingestions that wait for their helper, oldest first."""
         from memoir_engine.store import runs
 
-        found = self._read(lambda tx: runs.recent(tx, status=WAITING, limit=1000, user=self._actor.user))
+        found = self._read(lambda tx: runs.recent(tx, status=WAITING, limit=1000, user=runs_of(self._actor)))
         return tuple(_draft(view) for view in reversed(found))
 
     def draft(self, draft: str) -> HelperDraft:
@@ -190,7 +191,7 @@ def waiting(engine: Engine, actor: Actor, draft: str) -> RunView:
     from memoir_engine.store import runs
 
     try:
-        view = engine.db.read(lambda tx: runs.get(tx, draft, user=actor.user))
+        view = engine.db.read(lambda tx: runs.get(tx, given.run(draft), user=runs_of(actor)))
     except RunNotFound:
         raise DraftNotFound(draft=draft) from None
     if view.status not in WAITING:

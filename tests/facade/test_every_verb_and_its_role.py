@@ -13,7 +13,7 @@ from typing import Any
 import pytest
 
 from memoir_engine import AsyncMemory, Memory
-from memoir_engine.errors import NotAllowed
+from memoir_engine.errors import DraftNotFound, NotAllowed
 from memoir_engine.run import ALL_ROLES, Actor
 from memoir_engine.starting import VERBS
 from scripted import Script, paper
@@ -56,7 +56,17 @@ READING = {
     *(f"helpers.{verb}" for verb in ("current", "difference", "draft", "drafts", "history", "preview")),
     *(
         f"review.{verb}"
-        for verb in ("queue", "item", "of_chunk", "preview_steps", "preview_undo", "preview_sign_off", "sign_offs")
+        for verb in (
+            "queue",
+            "item",
+            "of_chunk",
+            "preview_steps",
+            "preview_undo",
+            "preview_sign_off",
+            "sign_offs",
+            "fact",
+            "facts",
+        )
     ),
     "review.proposal",
     *(f"sessions.{verb}" for verb in ("list", "list_sessions", "get", "get_session_history", "export_session")),
@@ -167,3 +177,19 @@ def test_a_draft_of_another_is_confirmed_or_given_up_by_an_auditor_only(opened: 
         vera.helpers.cancel(draft)
     assert asking.helpers.draft(draft).actor == "Mia"
     assert ada.helpers.confirm(draft, said).status == "success"
+
+
+@pytest.mark.req("MEMOIR 2B.7")
+def test_a_draft_of_a_user_is_seen_by_that_user_and_by_an_admin_who_acts_for_none(opened: Any):
+    asking = opened(auto_source_identification=False)
+    draft = asking.acting_as("Mia", user="mia").ingest_text(TRADES).draft
+    mia, admin = asking.acting_as("Mia", user="mia"), asking
+    strangers = [asking.acting_as("Ben", user="ben", roles=("auditor",)), asking.acting_as("Vera", roles=("auditor",))]
+    assert [[one.draft for one in view.helpers.drafts()] for view in (mia, admin, *strangers)] == [[draft], [draft], [], []]
+    said = {"date": "2024", "author": "unknown", "topic": "trades", "description": "What the trades are."}
+    for stranger in strangers:
+        for ask in (stranger.helpers.draft, stranger.helpers.cancel):
+            with pytest.raises(DraftNotFound):
+                ask(draft)
+        assert stranger.helpers.confirm(draft, said).error.code == "E212"
+    assert admin.helpers.confirm(draft, said).status == "success"
