@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, get_args
 from memoir_engine import given, owning
 from memoir_engine.errors import InvalidSetting, ReviewItemNotFound
 from memoir_engine.reading import View
-from memoir_engine.results.fact_review import FactKey, FactReviewItem, FactReviewPage
+from memoir_engine.results.fact_review import FactKey, FactReviewItem, FactReviewKind, FactReviewPage
 from memoir_engine.results.review import ReviewState, ReviewStep
 
 if TYPE_CHECKING:
@@ -29,24 +29,31 @@ class FactReviews(View):
     """Facts that wait for a person."""
 
     def facts(
-        self, user_id: str | None = None, *, state: ReviewState | None = "unreviewed", limit: int = 50, after: str | None = None
+        self,
+        user_id: str | None = None,
+        *,
+        kind: FactReviewKind | None = None,
+        state: ReviewState | None = "unreviewed",
+        limit: int = 50,
+        after: str | None = None,
     ) -> FactReviewPage:
         """What waits, the most doubtful first; what was skipped comes last. `after` is the cursor of the page before.
 
-        user_id: None is all that the actor may see. state None: whatever has become of it. Their keys are decided by `approve`,
+        user_id: None is all that the actor may see. kind None: all three. state None: whatever has become of it. Their keys are decided by `approve`,
         `reject`, `skip` and `apply`. Rejecting a fact makes it outdated; rejecting that one gave way brings it back into force.
         """
         from memoir_engine.review import fact_order
         from memoir_engine.store import fact_reviews
 
         whose = owning.any_of(self._actor) if user_id is None else owning.whose(self._actor, user_id)
-        if state is not None and state not in get_args(ReviewState):
-            advice = f"Use one of: {', '.join(get_args(ReviewState))}, or None for all."
-            raise InvalidSetting(name="state", value=state, problem="there is no such state", advice=advice)
+        for name, value, known in (("state", state, get_args(ReviewState)), ("kind", kind, get_args(FactReviewKind))):
+            if value is not None and value not in known:
+                advice = f"Use one of: {', '.join(known)}, or None for all."
+                raise InvalidSetting(name=name, value=value, problem="there is none of that name", advice=advice)
         most, place = min(given.whole("limit", limit, least=1), MOST_ITEMS), _place(after)
 
         def work(tx: Tx) -> FactReviewPage:
-            held = fact_reviews.held(tx, whose)
+            held = fact_reviews.held(tx, whose, kind)
             some, behind = fact_order.page(held, state, most, place)
             counts = Counter[str](dict.fromkeys(get_args(ReviewState), 0)) + Counter(one.state for one in held)
             total = len(fact_order.page(held, state, len(held) or 1, None)[0])

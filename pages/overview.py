@@ -10,6 +10,7 @@ from ui.escape import md_escape
 from ui.question import per_path_limit
 
 SHOWN = 6  # of what needs attention
+UNNAMED = ("remember",)  # runs whose verb says it all
 
 
 def numbers(overview: Overview) -> None:
@@ -68,7 +69,7 @@ def waiting(drafts: int) -> None:
 
 
 def activity(memory: Memory, overview: Overview) -> None:
-    names = {run.id: jobs.name_of(run) for run in memory.runs.list(limit=40)}
+    names = {run.id: jobs.name_of(run) for run in memory.runs.list(limit=40) if run.verb not in UNNAMED}
     with st.container(border=True, height="stretch", key="activity"):
         st.markdown(f"**{wording.ACTIVITY}**")
         if not overview.last_actions:

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+
 import streamlit as st
 
 from memoir_engine import Memory
-from ui import facts_waiting, filing, frame, problems, review_asked, review_desk, review_list, state, who
+from ui import fact_asked, filing, frame, problems, review_asked, review_desk, review_list, state, who
 from ui import wording_review as said
 
 
@@ -25,27 +27,60 @@ def view() -> str:
     return chosen
 
 
+def kind() -> str:
+    """Filings, unless the address asks for facts."""
+    if not memory.overview().chunks:
+        state.show(of="facts")
+    chosen = "facts" if state.asked("of") == "facts" else "filings"
+    st.session_state["rv-of"] = chosen
+    st.segmented_control(
+        said.KIND,
+        list(said.KINDS),
+        format_func=said.KINDS.__getitem__,
+        key="rv-of",
+        required=True,
+        label_visibility="collapsed",
+        on_change=_turn,
+    )
+    return chosen
+
+
+def _turn() -> None:
+    """What narrowed the one queue down says nothing of the other."""
+    state.show(**review_asked.NOTHING, state=None, view=None, of="facts" if st.session_state["rv-of"] == "facts" else None)
+
+
 @st.fragment
 def queue(memory: Memory, chosen: str) -> None:
     """Deciding draws this part alone again."""
     with problems.noted():
         asked = review_asked.of_address(memory)
-        found = review_list.page(memory, asked) if chosen == "list" else review_desk.page(memory, asked)
-        review_asked.draw(memory, asked, found.counts)
-        problem = st.session_state.pop("rv-problem", None)
-        if problem:
-            problems.tell(problem, None)
-        (review_list if chosen == "list" else review_desk).show(memory, asked, found)
+        if chosen == "list":
+            rows = review_list.page(memory, asked)
+            _around(memory, asked, rows.counts)
+            review_list.show(memory, asked, rows)
+        else:
+            found = review_desk.page(memory, asked)
+            _around(memory, asked, found.counts)
+            review_desk.show(memory, asked, found)
 
 
-memory = who.memory()
+def _around(memory: Memory, asked: review_asked.Asked, counts: Mapping[str, int]) -> None:
+    review_asked.draw(memory, asked, counts)
+    problem = st.session_state.pop("rv-problem", None)
+    if problem:
+        problems.tell(problem, None)
+
+
+memory = fact_asked.seen_by(who.memory())
+has_facts = any(number for _, number in memory.facts.users())
 with frame.head("review", said.TITLE):
     st.space("stretch")
     who.may(memory, key="review")
-    chosen = view()
+    about = kind() if has_facts else "filings"
+    chosen = view() if about == "filings" else "one"
 with problems.shown():
-    facts_waiting.show(memory)
-    if memory.overview().chunks:
+    if memory.overview().chunks or about == "facts":
         filing.follow(memory, key="review-filed")
         queue(memory, chosen)
     else:

@@ -26,6 +26,7 @@ NOTHING: dict[str, str | int | None] = dict.fromkeys(("reason", "src", "cat", "b
 class Asked:
     """What the queue is asked for. `sample` in per cent."""
 
+    kind: str = "filings"
     state: str = "unreviewed"
     reason: str | None = None
     source: int | None = None
@@ -35,17 +36,20 @@ class Asked:
 
     @property
     def filtered(self) -> bool:
-        return any(value is not None for name, value in asdict(self).items() if name != "state")
+        return any(value is not None for name, value in asdict(self).items() if name not in ("state", "kind"))
 
     def arguments(self) -> dict[str, Any]:
         """For `memory.review.queue`. A sample is drawn by giving a reason to what the lot falls on."""
-        return asdict(self) | ({"reason": "sample"} if self.sample else {})
+        wanted = {name: value for name, value in asdict(self).items() if name != "kind"}
+        return wanted | ({"reason": "sample"} if self.sample else {})
 
 
 def of_address(memory: Memory) -> Asked:
     """What the address asks for, as far as it is there."""
     reason, reviewer, sample = state.asked("reason"), state.asked("by"), state.asked_id("sample")
     wanted = state.asked("state")
+    if state.asked("of") == "facts":
+        return Asked("facts", wanted if wanted in said.STATES and wanted != "refiled" else "unreviewed")
     return Asked(
         state=wanted if wanted in said.STATES else "unreviewed",
         reason=reason if reason in REASONS and not sample else None,
@@ -60,6 +64,8 @@ def draw(memory: Memory, asked: Asked, counts: Mapping[str, int]) -> None:
     """States with their counts, then what narrows the queue down."""
     with st.container(horizontal=True, vertical_alignment="center", key="review-filters"):
         _states(asked, counts)
+        if asked.kind == "facts":
+            return
         st.space("stretch")
         if asked.filtered:
             st.button(said.CLEAR, key="rv-clear", icon=":material/filter_alt_off:", type="tertiary", on_click=_clear)
@@ -91,7 +97,7 @@ def _states(asked: Asked, counts: Mapping[str, int]) -> None:
     st.session_state["rv-state"] = asked.state
     st.segmented_control(
         said.STATE,
-        list(said.STATES),
+        [one for one in said.STATES if asked.kind == "filings" or one != "refiled"],
         format_func=lambda one: f"{said.STATES[one]} · {figures.count(counts.get(one, 0))}",
         key="rv-state",
         required=True,

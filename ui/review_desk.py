@@ -12,8 +12,8 @@ from typing import Any
 
 import streamlit as st
 
-from memoir_engine import MemoirError, Memory, ReviewPage
-from ui import review_data, review_steps, state
+from memoir_engine import FactReviewPage, MemoirError, Memory, ReviewPage
+from ui import review_data, review_facts, review_steps, state
 from ui import wording_review as said
 from ui.components import review
 from ui.review_asked import Asked
@@ -27,14 +27,16 @@ KEY = "review-desk"
 _NEW = {"rv-more": None, "rv-wish": "[]", "rv-find": "", "rv-told": "[]", "rv-n": 0, "rv-client": ""}
 
 
-def page(memory: Memory, asked: Asked) -> ReviewPage:
+def page(memory: Memory, asked: Asked) -> ReviewPage | FactReviewPage:
     """The part of the queue that the browser asked for last, else its beginning."""
     if st.session_state.get("rv-asked") != str(asked):
         st.session_state.update({"rv-asked": str(asked), "rv-more": None, "rv-wish": "[]"})
+    if asked.kind == "facts":
+        return memory.review.facts(state=asked.state, limit=PAGE, after=_kept("rv-more") or None)  # type: ignore[arg-type]  # of the address
     return memory.review.queue(**asked.arguments(), limit=PAGE, after=_kept("rv-more") or None)
 
 
-def show(memory: Memory, asked: Asked, found: ReviewPage) -> None:
+def show(memory: Memory, asked: Asked, found: ReviewPage | FactReviewPage) -> None:
     review.show(_data(memory, asked, found), key=KEY, on_sent=lambda message: arrived(memory, message))
 
 
@@ -71,13 +73,15 @@ def _perform(memory: Memory, steps: Sequence[review_steps.Sent]) -> list[dict[st
 def _again(memory: Memory, key: str) -> dict[str, Any] | None:
     """The item of the same chunk as it stands now: what was taken back, or filed meanwhile, is a filing of its own."""
     try:
+        if review_facts.is_key(key):
+            return review_facts.item(memory.review.fact(key))
         return review_data.item(memory.review.of_chunk(int(key.partition("-")[0])))
     except (MemoirError, ValueError):
         return None
 
 
-def _data(memory: Memory, asked: Asked, found: ReviewPage) -> dict[str, Any]:
-    items = [review_data.item(one) for one in found.items]
+def _data(memory: Memory, asked: Asked, found: ReviewPage | FactReviewPage) -> dict[str, Any]:
+    items, counts = _items(memory, asked, found)
     answering = st.session_state.pop("rv-answering", False)
     first = None if answering else _first(memory, state.asked("item"))
     ahead = [] if answering else [one["key"] for one in [*([first] if first else []), *items][:FIRST]]
@@ -97,10 +101,22 @@ def _data(memory: Memory, asked: Asked, found: ReviewPage) -> dict[str, Any]:
         "evidence": {key: _evidence(memory, key) for key in wished[:AT_ONCE]},
         "found": _found(memory, str(_kept("rv-find"))),
         "state": asked.state,
-        "counts": dict(found.counts),
+        "counts": counts,
         "nothing": _nothing(asked),
         "words": said.DESK,
     }
+
+
+def _items(memory: Memory, asked: Asked, found: ReviewPage | FactReviewPage) -> tuple[list[dict[str, Any]], dict[str, int]]:
+    """Changes of facts that wait for a person stand before the filings: nothing is more doubtful than what was not done."""
+    if isinstance(found, FactReviewPage):
+        return [review_facts.item(one) for one in found.items], dict(found.counts)
+    items = [review_data.item(one) for one in found.items]
+    if asked != Asked():
+        return items, dict(found.counts)
+    doubted = memory.review.facts(kind="proposal", limit=PAGE)
+    ahead = [] if _kept("rv-more") else [review_facts.item(one) for one in doubted.items if one.state == "unreviewed"]
+    return ahead + items, {name: many + doubted.counts.get(name, 0) for name, many in found.counts.items()}
 
 
 def _first(memory: Memory, key: str | None) -> dict[str, Any] | None:
@@ -108,6 +124,8 @@ def _first(memory: Memory, key: str | None) -> dict[str, Any] | None:
     if key is None or len(key) > review_steps.KEY_CHARS:
         return None
     try:
+        if review_facts.is_key(key):
+            return review_facts.item(memory.review.fact(key))
         return review_data.item(memory.review.item(key).item)
     except MemoirError:
         return None
@@ -116,6 +134,9 @@ def _first(memory: Memory, key: str | None) -> dict[str, Any] | None:
 def _evidence(memory: Memory, key: str) -> dict[str, Any] | None:
     """None: the item is there no more."""
     try:
+        if review_facts.is_key(key):
+            found = memory.review.fact(key)
+            return review_facts.evidence(memory, found) if found.key == key else None
         return review_data.evidence(memory, memory.review.item(key))
     except MemoirError:
         return None
@@ -131,7 +152,7 @@ def _found(memory: Memory, text: str) -> dict[str, Any] | None:
 
 
 def _nothing(asked: Asked) -> dict[str, str]:
-    title, text = said.NOTHING[asked.state]
+    title, text = (said.NOTHING_FACTS if asked.kind == "facts" else said.NOTHING)[asked.state]
     return {"title": title, "text": said.NOTHING_FILTERED if asked.filtered else text}
 
 

@@ -109,6 +109,9 @@ VERBS = {
     "reject_fact": "rejected a change of facts",
     "restore_fact": "brought a fact back",
     "forget_fact": "had a fact forgotten",
+    "confirm_fact": "approved a fact",
+    "withdraw_fact": "rejected a fact",
+    "skip_fact": "skipped a fact",
 }
 
 # --- tree ----------------------------------------------------------------------------------------------------------

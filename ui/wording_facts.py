@@ -85,9 +85,6 @@ IN_RUN = "Open the run"
 IN_ACTIVITY = "What was done"
 
 DECIDE_TITLE = "To decide"
-TO_DECIDE_ONE, TO_DECIDE_MANY = "change of a fact waits for your decision", "changes of facts wait for your decision"
-TO_DECIDE_MOST = "or more"
-TO_DECIDE_HELP = "Where it is not sure that something new takes the place of what is known. They are decided on the Facts page."
 DECIDE_ABOUT = "The model was not sure, or the engine's own comparison doubts it. Nothing has been changed."
 WOULD = {
     "update": "Would make the older one outdated: it changed",

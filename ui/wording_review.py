@@ -181,3 +181,47 @@ TO_REVIEW = "{count} to review"
 TO_REVIEW_HELP = "Go through what was filed here, the riskiest first."
 WAIT = "{filings} for a review."
 REVIEW = "Review"
+
+# --- facts ---------------------------------------------------------------------------------------------------------
+
+KINDS = {"filings": "Filings", "facts": "Facts"}
+KIND = "What is reviewed"
+FACTS_OF = "Facts of {user}"
+OLDER, NEWER, LEARNED = "Known before", "New", "Learned"
+FACT_ASKS = {
+    "proposal": "Does the new one take the place of what was known?",
+    "supersession": "Did the older one rightly give way?",
+    "fact": "Is this what was said?",
+}
+YES_DOES = {
+    "update": "Yes: the older one becomes outdated, because it changed.",
+    "conflict": "Yes: the older one becomes outdated, because both cannot be so.",
+    "duplicate": "Yes: it counts as said again, and stays one fact.",
+    "merged": "Yes: both become one fuller fact{together}.",
+}
+NO_DOES = "No: both stand as they are."
+TOGETHER = ": “{content}”"
+FACT_DOES = {
+    "supersession": ("Yes: it stays outdated, as approved.", "No: the older one is in force again, beside the newer one."),
+    "fact": ("Yes: it stands, as approved.", "No: it becomes outdated, because you said so. Its words stay on record."),
+}
+FACT_LABELS = {
+    "proposal": {"approve": "Yes, it does", "reject": "No, keep both"},
+    "supersession": {"approve": "Yes, it did", "reject": "No, bring it back"},
+    "fact": {"approve": "Yes, approve", "reject": "No, reject"},
+}
+NOTHING_FACTS = {
+    "unreviewed": ("All facts reviewed", "Facts that are drawn from conversations wait here for a person."),
+    "approved": ("No fact approved yet", "What reviewers approve is listed here and can be taken back."),
+    "rejected": ("No fact rejected yet", "Facts that were rejected are listed here."),
+    "skipped": ("Nothing skipped", "What reviewers skipped waits here."),
+}
+DESK |= {
+    "factEvidence": "What was said",
+    "factWhy": "What is asked",
+    "openFact": "Open the fact on the Facts page, in another tab",
+    "modelSaid": "The reason given",
+    "chain": "What was believed about it",
+    "outdated": "outdated",
+    "inForce": "in force",
+}

@@ -63,12 +63,15 @@ class Asked:
     seen: ReviewState | None = None
 
 
-def held(tx: Tx, whose: Whose) -> list[HeldFact]:
-    """All that can be judged, in no order."""
+def held(tx: Tx, whose: Whose, kind: FactReviewKind | None = None) -> list[HeldFact]:
+    """All that can be judged, or all of one kind, in no order."""
     given = _given(tx)
-    found = list(_proposed(tx, whose, given))
+    found = [] if kind in ("supersession", "fact") else list(_proposed(tx, whose, given))
+    if kind == "proposal":
+        return found
     asked = {one.number for one in _asked_about(tx, whose)}
-    return found + [one for one in _standing(tx, whose, given) if one.key.number not in asked]
+    standing = (one for one in _standing(tx, whose, given) if one.key.number not in asked)
+    return found + [one for one in standing if kind in (None, one.kind)]
 
 
 def one(tx: Tx, whose: Whose, key: FactKey) -> HeldFact | None:

@@ -40,14 +40,16 @@ const drawNotices = (desk, words, one, redraw) => {
 };
 
 const drawDecide = (desk, data, item, evidence, ready, doing) => {
-  const { words } = data, mark = markOf(desk, item.key), nodes = [];
+  const { words } = data, mark = markOf(desk, item.key), labels = (evidence && evidence.labels) || words, nodes = [];
   if (mark) nodes.push(markLine(mark, words));
   if (!data.may) nodes.push(make("p", "why-not", data.whyNot));
   nodes.push(
-    act("approve", words.approve, "A", ready, () => doing.verdict("approve")),
-    act("refile", words.refile, "R", ready, doing.open),
-    act("reject", words.reject, "X", ready, () => doing.verdict("reject")),
-    act("skip", words.skip, "S", ready, () => doing.verdict("skip")),
+    ...[
+      act("approve", labels.approve, "A", ready, () => doing.verdict("approve")),
+      item.kind ? null : act("refile", words.refile, "R", ready, doing.open),
+      act("reject", labels.reject, "X", ready, () => doing.verdict("reject")),
+      act("skip", words.skip, "S", ready, () => doing.verdict("skip")),
+    ].filter(Boolean),
   );
   const walk = make("div", "walk");
   join(walk, act("prev", words.previous, "K ArrowLeft", desk.at > 0, () => doing.walk(-1)), act("next", words.next, "J ArrowRight", desk.at < desk.order.length - 1, () => doing.walk(1)));
@@ -125,7 +127,7 @@ export default function (component) {
     if (step) { moved(); say(words.takenBack); }
   };
   const open = () => {
-    if (!ready()) return;
+    if (!ready() || desk.items[current(desk)].kind) return; // a fact is filed nowhere
     Object.assign(desk, { searching: true, query: "", here: 0 });
     draw();
     const field = one(".search input");
@@ -206,16 +208,17 @@ export default function (component) {
     one(".panes").hidden = !item;
     one(".rest").replaceChildren(...(ended || (!item && desk.cursor === null) ? [emptyRest(desk.data, doing, desk)] : []));
     if (!item) return;
-    one(".evidence h3").textContent = words.evidence;
-    one(".why h3").textContent = words.why;
+    one(".evidence h3").textContent = item.kind ? words.factEvidence : words.evidence;
+    one(".why h3").textContent = item.kind ? words.factWhy : words.why;
     one(".decide h3").textContent = words.decide;
     const changed = desk.shown !== key;
     if (changed) desk.searching = false;
     const stamp = JSON.stringify([key, !!evidence, item]);
     if (desk.drawn !== stamp) {
       const wait = [make("p", "dim", words.loading)];
-      one(".evidence .body").replaceChildren(...(evidence ? evidencePane(item, evidence, words) : wait));
-      one(".why .body").replaceChildren(...(evidence ? whyPane(item, evidence, words) : []));
+      const [left, middle] = item.kind ? [factEvidence, factWhy] : [evidencePane, whyPane];
+      one(".evidence .body").replaceChildren(...(evidence ? left(item, evidence, words) : wait));
+      one(".why .body").replaceChildren(...(evidence ? middle(item, evidence, words) : []));
       if (evidence) desk.drawn = stamp;
     }
     const main = document.querySelector("[data-testid=stMain]"), above = one(".panes").getBoundingClientRect().top + (main ? main.scrollTop : 0);
@@ -229,7 +232,7 @@ export default function (component) {
       one(".why .body").scrollTop = 0;
       const body = one(".evidence .body"), focus = body.querySelector("mark.focus");
       body.scrollTop = 0;
-      body.scrollTop = Math.max(0, focus.getBoundingClientRect().top - body.getBoundingClientRect().top - ABOVE);
+      if (focus) body.scrollTop = Math.max(0, focus.getBoundingClientRect().top - body.getBoundingClientRect().top - ABOVE);
     }
   };
   const drawActions = (item, evidence) => {

@@ -12,7 +12,7 @@ from typing import Any
 import streamlit as st
 
 _HERE = Path(__file__).parent
-_SCRIPTS = ("review_desk.js", "review_panes.js", "review.js")  # one module in three files: what is decided, what is drawn, both
+_SCRIPTS = ("review_desk.js", "review_panes.js", "review_facts.js", "review.js")  # one module: what is decided, drawn, and both
 _component = st.components.v2.component(
     "memoir_review",
     html=(_HERE / "review.html").read_text(),

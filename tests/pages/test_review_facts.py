@@ -1,0 +1,59 @@
+"""Facts in the review queue: what waits for a person stands first, and its two sides are there with the words they stand on."""
+
+from __future__ import annotations
+
+import pytest
+
+from app_pages import component, opened
+from memoir_engine import Memory, sample_conversations
+from ui import review_steps
+
+
+@pytest.fixture
+def remembered(memory: Memory) -> Memory:
+    for talk in sample_conversations():
+        memory.remember(talk.messages, user_id=talk.user, session_id=talk.session_id)
+    return memory
+
+
+def desk(**asked: str):
+    return component(opened("review", **asked), "review-desk")
+
+
+def test_without_documents_the_page_opens_with_facts_the_doubtful_change_first(remembered: Memory):
+    (waiting,) = remembered.facts.proposals()
+    data = desk()
+    first = data["page"]["items"][0]
+    assert first["kind"] == "proposal"
+    older, newer = data["evidence"][first["key"]]["sides"]
+    assert (older["content"], newer["content"]) == (waiting.old[0].content, waiting.new.content)
+    assert [side["said"][0]["quote"] for side in (older, newer)] == [
+        waiting.old[0].origins[0].quote,
+        waiting.new.origins[0].quote,
+    ]
+
+
+def test_a_doubtful_change_stands_before_the_filings(remembered: Memory):
+    remembered.ingest_text("The starter is fed with rye flour in the cold room. " * 40, name="bread.txt").raise_for_error()
+    items = desk()["page"]["items"]
+    assert items[0]["kind"] == "proposal"
+    assert all("kind" not in one for one in items[1:])
+    assert all("kind" not in one for one in desk(reason="new_category")["page"]["items"])
+    assert {one["kind"] for one in desk(of="facts")["page"]["items"]} >= {"proposal", "supersession", "fact"}
+
+
+def test_the_address_opens_a_fact_and_what_is_decided_is_listed_by_its_state(remembered: Memory):
+    found = remembered.review.facts(limit=500).items[-1]
+    assert desk(of="facts", item=found.key)["first"]["key"] == found.key
+    sent = [review_steps.Sent("0" * 26, found.key, "approve", seen="unreviewed")]
+    assert review_steps.perform(remembered, sent)[0]["outcome"] == "done"
+    (approved,) = desk(of="facts", state="approved")["page"]["items"]
+    assert (approved["key"], approved["state"]) == (found.key, "approved")
+    app = opened("review", of="facts", state="refiled")
+    assert component(app, "review-desk")["state"] == "unreviewed"
+    assert app.get_by_key("rv-of").value == "facts"
+
+
+def test_without_facts_nobody_is_asked_what_to_review(memory: Memory):
+    app = opened("review")
+    assert [one.key for one in app.get("button_group") if one.key == "rv-of"] == []

@@ -1,0 +1,112 @@
+"""A fact in the review, as the browser draws it: what was said on both sides, what is asked, and what each answer does.
+
+Invariant: plain values; what people said is read from the messages, and nothing is decided here.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+from urllib.parse import urlencode
+
+from memoir_engine import FactOrigin, FactReviewItem, FactView, MemoirError, Memory
+from ui import fact_told, figures
+from ui import wording_facts as facts_said
+from ui import wording_review as said
+
+AROUND = 240  # characters of a message before and after the words
+QUOTE = 70
+SPANS = 3  # of one fact
+CHAIN = 8
+
+
+def is_key(key: str) -> bool:
+    return key.startswith(("fact-", "proposal-"))
+
+
+def item(found: FactReviewItem) -> dict[str, Any]:
+    return {
+        "key": found.key,
+        "kind": found.kind,
+        "name": f"“{figures.one_line(found.fact.content, QUOTE)}”",
+        "source": said.FACTS_OF.format(user=found.user_id or facts_said.WORKSPACE),
+        "category": None,
+        "path": [],
+        "state": found.state,
+        "reasons": [{"code": reason.code, "says": reason.says} for reason in found.reasons],
+        "reviewer": found.reviewer or "",
+    }
+
+
+def evidence(memory: Memory, found: FactReviewItem) -> dict[str, Any]:
+    older, newer = (found.others, (found.fact,)) if found.kind == "proposal" else ((found.fact,), found.others)
+    sides = [_side(memory, one, said.OLDER) for one in older] + [_side(memory, one, said.NEWER) for one in newer]
+    if found.kind == "fact":
+        sides = [_side(memory, found.fact, said.LEARNED)]
+    asked = {"fact": found.fact.id} | ({"user": found.user_id} if found.user_id else {})
+    return {
+        "sides": sides,
+        "asks": said.FACT_ASKS[found.kind],
+        "does": _does(found),
+        "because": found.proposal.reason if found.proposal else found.fact.reason,
+        "chain": _chain(memory, found.fact),
+        "link": "facts?" + urlencode(asked),
+        "labels": said.FACT_LABELS[found.kind],
+        "places": [],
+    }
+
+
+def _does(found: FactReviewItem) -> list[str]:
+    """What each answer does, in words."""
+    if found.proposal is None:
+        return list(said.FACT_DOES[found.kind])
+    together = said.TOGETHER.format(content=found.proposal.merged) if found.proposal.merged else ""
+    return [said.YES_DOES[found.proposal.cause].format(together=together), said.NO_DOES]
+
+
+def _side(memory: Memory, fact: FactView, label: str) -> dict[str, Any]:
+    return {
+        "label": label,
+        "content": fact.content,
+        "period": f"{facts_said.TYPES[fact.type]} · {fact_told.told(fact)}",
+        "said": [_said(memory, fact, origin) for origin in fact.origins[:SPANS]],
+    }
+
+
+def _said(memory: Memory, fact: FactView, origin: FactOrigin) -> dict[str, Any]:
+    """The words in their message; without them where they are not there any more, or never were."""
+    when = f" · {figures.stamp(origin.at)[:16]}" if origin.at else ""
+    told = {"where": fact_told.place(origin, fact.user_id) + when, "before": "", "quote": "", "behind": "", "missing": ""}
+    text = message(memory, fact, origin)
+    if text is None:
+        return told | {"missing": facts_said.GONE}
+    if origin.start is None or origin.end is None:
+        return told | {"before": figures.one_line(text, 2 * AROUND), "missing": facts_said.UNSUPPORTED}
+    first, last = max(0, origin.start - AROUND), origin.end + AROUND
+    before, behind = text[first : origin.start], text[origin.end : last]
+    return told | {
+        "before": f"… {before}" if first else before,
+        "quote": text[origin.start : origin.end],
+        "behind": f"{behind} …" if last < len(text) else behind,
+    }
+
+
+def message(memory: Memory, fact: FactView, origin: FactOrigin) -> str | None:
+    """The whole message where it can still be read; else the words alone, or None."""
+    if origin.removed:
+        return None
+    theirs = memory.acting_as(memory.actor.name, user=fact.user_id, roles=memory.actor.roles)
+    try:
+        held = theirs.sessions.get_session_history(origin.conversation_id, after=origin.message - 1, limit=1)
+    except MemoirError:  # cleared since, or kept by nobody
+        return origin.quote
+    return held[0].text if held else origin.quote
+
+
+def _chain(memory: Memory, fact: FactView) -> list[dict[str, Any]]:
+    """What was believed about it before and since, where there is more than this one."""
+    try:
+        lineage = memory.facts.lineage(fact.id).facts
+    except MemoirError:
+        return []
+    shown = lineage[-CHAIN:] if len(lineage) > 1 else ()
+    return [{"content": one.content, "period": fact_told.period(one), "outdated": one.status == "outdated"} for one in shown]
