@@ -13,6 +13,7 @@ from dataclasses import dataclass
 from typing import Literal
 
 from memoir_engine.text.predicates import SINGLE, Predicate, predicate
+from memoir_engine.text.standing import time_of
 from memoir_engine.text.terms import tokens
 from memoir_engine.text.verbs import is_past, is_past_form, is_verb
 
@@ -35,13 +36,15 @@ _VERB = re.compile(
     r"|who|which|that|whose|and|but|because|located|born|died)$"
 )
 _ENDED = re.compile(
-    r"\b(?:no longer|not any ?more|any ?more|stopped|quit|gave up|given up|(?<!is )(?<!was )(?<!are )(?<!be )sold"
+    r"\b(?:no longer|not any ?more|any ?more|stopped|quits?|gave up|given up|(?<!is )(?<!was )(?<!are )(?<!be )sold"
     r"|cancell?ed|called off|broke up|split up|left"
-    r"|resigned|outgrew|used to|decided not|decided against|never again|changed (?:my|their|his|her) mind|not going to"
+    r"|resigned|outgrew|decided not|decided against|never again|changed (?:my|their|his|her) mind|not going to"
     r"|retired from"
     r"|ended|finished with|got rid of|lost interest|moved away|grew out of|recovered from|dropped out)\b",
     re.IGNORECASE,
 )
+_USED_TO = re.compile(r"\bused to\b(?: be\b)?", re.IGNORECASE)
+_MEASURED = re.compile(r"\bas \w+(?: \w+)? as\b", re.IGNORECASE)  # "does not love it as much as": measured, not denied
 _MEATLESS = re.compile(r"\b(?:does not|doesn['’]t) eat (?:any )?meat\b|\beats? no meat\b", re.IGNORECASE)
 _NOT = re.compile(r"\b(?:not|never|cannot|no)\b|n['’]t\b", re.IGNORECASE)
 _BAD = re.compile(r"\b(?:hates?|hated|dislikes?|disliked|detests?|can(?:not|['’]t) stand|afraid|scared)\b", re.IGNORECASE)
@@ -76,6 +79,10 @@ _COLLECTED = re.compile(
     re.IGNORECASE,
 )
 _FULL_NAME = re.compile(r"[A-Z][\w’'.-]+,?(?:\s(?:of|the|de|la|le|von|van|and|al|ibn|in|der|du))*\s[A-Z0-9(][\w’'.()-]*")
+_MEASURES = frozenset(
+    """am pm o'clock noon midnight past half quarter and to or on at in per hour hours minute minutes day days week weeks month
+    months year years km miles mile kilometres kg kilos pounds lbs cm metres am morning afternoon evening night""".split()
+)
 _COUNTED = re.compile(
     r"^(?:\d[\d.:,]*|one|two|three|four|five|six|seven|eight|nine|ten|eleven|twelve|once|twice|mon|tues|wednes|thurs|fri"
     r"|satur|sun)"
@@ -112,19 +119,39 @@ def _reversed(old: str, new: str, before: Predicate, after: Predicate) -> Compar
 
 def _ended(old: str, new: str, before: Predicate, after: Predicate) -> Comparison | None:
     """What the old one says is negated, stopped, or felt the other way round."""
+    if _USED_TO.search(new) and not _USED_TO.search(old):
+        return None if is_past(old) else _was_so(new, before)
     shared = before.said & after.said - _FEELING
     core = frozenset(word for word in before.said - _FEELING if not _COUNTED.match(word))
-    if not shared or _of_another(old, new):
+    if not shared or _of_another(old, new) or _other_thing(before, predicate(_ENDED.sub(" ", _NOT.sub(" ", new)))):
         return None
-    stopped = bool(_ENDED.search(new)) and not _ENDED.search(old) and not (is_past(old) and "used to" in new)
+    stopped = bool(_ENDED.search(new)) and not _ENDED.search(old)
     if stopped and 3 * len(shared) >= len(core):
         return Comparison("update", True, "it says that this has ended")
+    if _MEASURED.search(new):
+        return None
     negated = bool(_NOT.search(new)) != bool(_NOT.search(old)) and not stopped
     opposite = _feels(old) * _feels(new) < 0
     if (negated != opposite) and 2 * len(shared) >= len(core):
         why = "the feeling about it is the opposite now" if opposite else "one says it, the other denies it"
         return Comparison("conflict", len(shared) == len(core) or opposite, why)
     return None
+
+
+def _was_so(new: str, before: Predicate) -> Comparison | None:
+    """ "Used to live in Rome" ends Rome, not Berlin: one of the two says all that the other does."""
+    was = predicate(_USED_TO.sub(" ", new)).said
+    core = frozenset(word for word in before.said if not _COUNTED.match(word))
+    if core and was and (core <= was or was <= core):
+        return Comparison("update", True, "it says that this has ended")
+    return None
+
+
+def _other_thing(before: Predicate, after: Predicate) -> bool:
+    """Whether both say something of one kind, and not of the same thing: what ended, or is denied, is not what was known."""
+    kinds = before.kinds & after.kinds
+    mine, theirs = (frozenset.intersection(one.said, *(one.rest[kind] for kind in kinds)) for one in (before, after))
+    return bool(kinds and mine and theirs and not mine & theirs)
 
 
 _FEELING = frozenset(
@@ -174,7 +201,7 @@ def _revalued(old: str, new: str) -> Comparison | None:
     prefix, suffix = mine[:head], mine[len(mine) - tail :] if tail else []
     if not was or not is_now or len(was) > 6 or len(is_now) > 8 or any(_VERB.match(word) for word in (*was, *is_now, *suffix)):
         return None
-    counted = bool(_COUNTED.match(was[0]) and _COUNTED.match(is_now[0]))
+    counted = bool(_COUNTED.match(was[0]) and _COUNTED.match(is_now[0])) and _uncounted(was) == _uncounted(is_now)
     if not _names(old):
         return _own_value(prefix, suffix, counted)
     if (suffix and not counted) or not _says(prefix, old):
@@ -182,6 +209,11 @@ def _revalued(old: str, new: str) -> Comparison | None:
     if _COLLECTED.search(" ".join(prefix)) and not counted and not _FULL_NAME.search(old[: old.casefold().rfind(was[0])]):
         return None
     return Comparison("update", True, "the same statement with another value")
+
+
+def _uncounted(value: list[str]) -> list[str]:
+    """What a number or a day is a number of; the ways to say when or how much do not count."""
+    return [word for word in value if not _COUNTED.match(word) and word not in _MEASURES]
 
 
 def _own_value(prefix: list[str], suffix: list[str], counted: bool) -> Comparison | None:
@@ -197,8 +229,8 @@ def _own_value(prefix: list[str], suffix: list[str], counted: bool) -> Compariso
 
 def _replaced(old: str, new: str, before: Predicate, after: Predicate) -> Comparison | None:
     """Another value of something of which one has one at a time."""
-    if _NOT.search(old) or _NOT.search(new) or _of_another(old, new):
-        return None
+    if _NOT.search(old) or _NOT.search(new) or _of_another(old, new) or not time_of(old) == time_of(new) == "now":
+        return None  # what was once, and what is wished for, stands beside what is
     for kind in sorted(before.kinds & after.kinds & SINGLE):
         found = _other_value(kind, old, new, before, after)
         if found is not None:
@@ -243,7 +275,17 @@ def _other_work(old: str, new: str) -> Comparison | None:
 
 def _of_another(old: str, new: str) -> bool:
     """Whether the two name different subjects: a sister, Anna, nobody."""
-    return (_names(old) or _names(new)) and _words(old)[:1] != _words(new)[:1] and not _CHANGED.match(new)
+    if not (_names(old) or _names(new)) or _CHANGED.match(new):
+        return False
+    mine, theirs = _subject(old), _subject(new)
+    return _words(old)[:1] != _words(new)[:1] or bool(mine - theirs and theirs - mine)
+
+
+def _subject(text: str) -> set[str]:
+    """The words before the first verb: "Sister Eva works at" is not "Sister Lisa works at"."""
+    words = _words(text)
+    verb = next((at for at, word in enumerate(words) if _VERB.match(word) or is_verb(word) or is_past_form(word)), len(words))
+    return set(words[:verb])
 
 
 def _names(text: str) -> bool:

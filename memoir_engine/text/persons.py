@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import re
 
+from memoir_engine.text.tongue import is_english
 from memoir_engine.text.verbs import third
 
 _FILLER = re.compile(
@@ -22,7 +23,8 @@ _ANNOUNCED = re.compile(r"[^.:;!?\n]{1,60}:\s+(?=(?:I|[Ww]e|[Mm]y|[Oo]ur)\b)")  
 _ADVERBS = (
     "also|always|never|really|just|still|usually|often|sometimes|already|now|recently|finally|actually|only|mostly|currently"
     "|generally|rarely|normally|absolutely|totally|definitely|kinda|even|first|simply|truly|especially|probably|once|then"
-    "|both|all|no longer"
+    "|both|all|no longer|seldom|ever|quite|almost|soon|today|somehow|maybe|perhaps|very much"
+    r"|(?!(?:apply|rely|reply|fly|supply|multiply|comply|imply|rally|bully|ally)\b)[a-z]{2,}ly"  # deeply, formerly; no verbs
 )
 _HEAD = re.compile(
     rf"^(?P<who>i|we)(?P<short>['’](?:m|ve|d|ll|re))?\s+(?P<adverbs>(?:(?:{_ADVERBS})\s+)*)(?P<verb>[a-z]+(?:['’]t)?)",
@@ -45,6 +47,12 @@ _INSIDE: tuple[tuple[re.Pattern[str], str], ...] = tuple(
         ("am I", "are they"),
         ("was I", "were they"),
         (r"(?<!World War )I(?! of [A-Z])", "they"),
+        (r"(?<![\w.(])i['’]m", "they are"),
+        (r"(?<![\w.(])i['’]ve", "they have"),
+        (r"(?<![\w.(])i am", "they are"),
+        (r"(?<![\w.(])i was", "they were"),
+        (r"(?<![\w.(])i(?=\s+[a-z])", "they"),
+        ("^(?i:me)(?= and )", "They"),
         ("(?i:myself)", "themselves"),
         ("(?i:mine)", "theirs"),
         ("(?i:me)", "them"),
@@ -72,8 +80,10 @@ def opening(text: str) -> int:
 
 
 def about_them(text: str) -> str:
-    """The text as it is said about who said it, without what it opens with."""
+    """The text as it is said about who said it, without what it opens with; as it stands where it is not English."""
     said = text[opening(text) :].strip()
+    if not is_english(said):
+        return said.rstrip(".!;,:–— -")
     head = _HEAD.match(said)
     told = f"{_begun(head)}{said[head.end() :]}" if head else _inside(said)
     told = _inside(told) if head else re.sub(r"^their\s+", "", told, flags=re.IGNORECASE)

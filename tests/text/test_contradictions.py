@@ -61,6 +61,62 @@ def test_what_may_be_true_together_stands_side_by_side(old: str, new: str) -> No
 @pytest.mark.parametrize(
     ("old", "new"),
     [
+        ("Lives in Berlin", "Used to live in Rome"),
+        ("Lives in Berlin", "Lived in Rome as a child"),
+        ("Lives in Berlin", "Wants to live in Rome one day"),
+        ("Moved to Berlin last month", "Used to live in Rome"),
+        ("Works at Globex", "Used to work at Initech"),
+        ("Is vegetarian", "Was vegan when they were young"),
+        ("Is married to Tom", "Was married to Bob"),
+        ("Favorite color is blue", "Favorite color used to be red"),
+        ("Drives a Honda", "Drove a Ford in college"),
+        ("Lived in Rome for ten years", "Lives in Berlin"),
+        ("Used to live in Rome", "Has never lived in Berlin"),
+        ("Lives in Berlin", "Does not live in Rome"),
+        ("Loves sushi", "Does not love sushi as much as ramen"),
+    ],
+)
+@pytest.mark.req("TIMEM consolidation.1")
+def test_what_was_once_is_wished_or_is_another_thing_ends_nothing(old: str, new: str) -> None:
+    assert compare(old, new).stance == "none"
+
+
+@pytest.mark.parametrize(
+    ("old", "new"),
+    [
+        ("Takes 5 mg of ramipril", "Takes 10 mg of statin"),
+        ("Paid 20 euros for the shirt", "Paid 50 euros for the shoes"),
+        ("Sister Eva works at BMW", "Sister Lisa works at Bosch"),
+    ],
+)
+@pytest.mark.req("TIMEM consolidation.1")
+def test_a_number_of_another_thing_or_a_namesake_of_another_name_ends_nothing(old: str, new: str) -> None:
+    assert compare(old, new).stance == "none"
+
+
+@pytest.mark.parametrize(
+    ("old", "new"),
+    [
+        ("Lives in Berlin", "Used to live in Berlin"),
+        ("Works as a nurse at the county hospital", "Used to be a nurse at the hospital"),
+        ("Works at Globex", "Quit Globex"),
+        ("Works at Globex", "No longer works at Globex"),
+        ("Takes 5 mg of ramipril", "Takes 10 mg of ramipril"),
+        ("Wakes up at 6 am", "Wakes up at 7:30 am"),
+    ],
+)
+@pytest.mark.req("TIMEM consolidation.2")
+def test_the_end_or_another_number_of_the_very_thing_ends_it(old: str, new: str) -> None:
+    assert compare(old, new).stance == "update"
+
+
+def test_what_was_so_already_is_only_said_again() -> None:
+    assert compare("William Grey worked in Boston", "William Grey used to work in Boston").stance == "duplicate"
+
+
+@pytest.mark.parametrize(
+    ("old", "new"),
+    [
         ("Lives in Boston", "Resides in Boston"),
         ("Loves hiking", "Really enjoys hiking"),
         ("Owns two cats, Luna and Milo", "Has two cats named Milo and Luna"),
