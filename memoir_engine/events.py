@@ -8,7 +8,7 @@ Source: DESIGN §2.6; MEMOIR 2A.10 (BatchClassified), 2B.10 (HelperReady), 7B.4 
 
 from __future__ import annotations
 
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from datetime import datetime
 from typing import Any
 
@@ -22,7 +22,7 @@ class Event:
         return type(self).__name__
 
     def body(self) -> dict[str, Any]:
-        return asdict(self)
+        return dict(vars(self))  # numbers, words and tuples of them: nothing to copy deeper
 
     def kept(self) -> dict[str, Any]:
         """The body as it is written down."""

@@ -50,7 +50,7 @@ async def recall(
     owner = owning.whose(actor, user_id)
 
     async def work(run: Run) -> tuple[RecalledFact, ...]:
-        held = await engine.nearness.of(owner, run)
+        held, _ = await engine.nearness.of(owner, run)
         if held is None or not len(held):
             return ()
         vector = (await engine.nearness.vectors([asked], run))[0]
@@ -67,7 +67,10 @@ async def recall(
 
 
 def moment_of(as_of: object) -> Moment | None:
-    return None if as_of is None else given.moment("as_of", as_of)
+    if as_of is None:
+        return None
+    found = given.moment("as_of", as_of)
+    return found if isinstance(found, datetime) else given.cursor("as_of", found)
 
 
 def valid_moment(valid_at: object) -> datetime | None:

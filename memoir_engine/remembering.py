@@ -15,8 +15,8 @@ from memoir_engine import owning, spoken
 from memoir_engine.capped import Asking
 from memoir_engine.drawing import Drawing, drawn, measured, timed
 from memoir_engine.errors import FactsMoved, MemoirError, RememberingCancelled, SessionNotFound
-from memoir_engine.events import FactsStored
-from memoir_engine.results.facts import ExtractionResult, FactRelation, RememberResult
+from memoir_engine.recounting import record, result, told
+from memoir_engine.results.facts import ExtractionResult, RememberResult
 from memoir_engine.run import Actor, Listener, Run, new_id
 from memoir_engine.running import Verb
 from memoir_engine.wiring import Engine
@@ -97,7 +97,7 @@ def _verb(name: str, request: dict[str, Any], subject: str | None, work: Any, li
         work=work,
         failed=lambda run, error: error,
         stopped=RememberingCancelled,
-        record=_record,
+        record=record,
         listeners=listeners,
     )
 
@@ -132,7 +132,7 @@ async def _remember(engine: Engine, user: str | None, talked: Talked, run: Run) 
     if came.whole is not None:
         return await _seen_again(engine, talked, came.whole, drawing, run)
     if not talked.messages:
-        return _result(drawing, run, None, {}, talked)
+        return result(drawing, run, None, {}, talked.session_id)
     said = timed(talked.messages, run)
     new, old = said[came.read :], said[: came.read]
     extraction, shown = await drawn(engine, user, talked.conversation, new, drawing, run, before=old)
@@ -142,7 +142,7 @@ async def _remember(engine: Engine, user: str | None, talked: Talked, run: Run) 
     measured(drawing, run)
     if not isinstance(stored, tuple):
         return await _seen_again(engine, talked, stored, drawing, run)
-    return await _told(engine, user, *stored, drawing, run)
+    return await told(engine, user, *stored, drawing, run)
 
 
 async def _came(engine: Engine, user: str | None, talked: Talked, key: str) -> Came:
@@ -241,63 +241,4 @@ async def _seen_again(engine: Engine, talked: Talked, known: Before, drawing: Dr
         ),
         operation=f"that {talked.conversation!r} came again",
     )
-    return _result(drawing, run, action_id, {}, talked, seen_again=True)
-
-
-async def _told(
-    engine: Engine, user: str | None, done: Remembered, plan: FactPlan, said: Said, drawing: Drawing, run: Run
-) -> RememberResult:
-    """What became of it, as it stands now."""
-    from memoir_engine.store import facts
-    from memoir_engine.store.owners import owner_key
-
-    owner, numbers = owner_key(user), done.numbers
-    fuller = {one.new for one in plan.supersessions if one.cause == "merged"}
-    parts = {
-        "added": [numbers[one.key] for one in plan.facts if one.key not in fuller],
-        "merged": [numbers[one.key] for one in plan.facts if one.key in fuller],
-        "outdated": [one.old for one in plan.supersessions if one.old > 0],
-        "duplicates": [one.fact for one in plan.sightings],
-    }
-    views = await engine.db.aread(lambda tx: facts.by_number(tx, owner, [one for some in parts.values() for one in some]))
-    asked = await engine.db.aread(lambda tx: facts.proposals(tx, owner, state=None, numbers=done.proposals))
-    uids = {key: views[number].id for key, number in numbers.items() if number in views}
-    uids |= {number: view.id for number, view in views.items()}
-    links = [(uids.get(one.source), uids.get(one.target), one) for one in plan.links]
-    told: dict[str, Any] = {
-        name: tuple(views[number] for number in dict.fromkeys(some) if number in views) for name, some in parts.items()
-    }
-    told["added"] = tuple(one for one in told["added"] if one.status == "active")
-    told["proposals"] = tuple(asked)
-    told["relationships"] = tuple(FactRelation(a, b, one.kind, one.confidence) for a, b, one in links if a and b)
-    counts = {name: len(told[name]) for name in ("added", "outdated", "merged", "duplicates", "proposals")}
-    run.emit(FactsStored(**counts, seq=done.seq))
-    return _result(drawing, run, done.action_id, told, Talked(said.conversation, (), said.session_id))
-
-
-def _result(
-    drawing: Drawing, run: Run, action_id: str | None, told: dict[str, Any], talked: Talked, *, seen_again: bool = False
-) -> RememberResult:
-    nothing: dict[str, Any] = dict.fromkeys(("added", "outdated", "merged", "duplicates", "proposals", "relationships"), ())
-    return RememberResult(
-        **(nothing | told),
-        errors=tuple(drawing.extraction.failures) if drawing.extraction else (),
-        cuts=drawing.made.cuts if drawing.made else (),
-        metrics=drawing.metrics(run.clock.tick_ms()),
-        run_id=run.id,
-        action_id=action_id,
-        session_id=talked.session_id,
-        seen_again=seen_again,
-        warnings=tuple(dict.fromkeys(drawing.warnings)),
-    )
-
-
-def _record(outcome: object) -> dict[str, Any]:
-    """Ids and numbers: what was said stands in facts and messages."""
-    if isinstance(outcome, RememberResult):
-        ids = {name: [one.id for one in getattr(outcome, name)] for name in ("added", "outdated", "merged", "duplicates")}
-        more = {"proposals": [one.id for one in outcome.proposals], "action_id": outcome.action_id}
-        return {**ids, **more, "seen_again": outcome.seen_again, "errors": len(outcome.errors), "warnings": len(outcome.warnings)}
-    if isinstance(outcome, ExtractionResult):
-        return {"facts": len(outcome.memories), "errors": len(outcome.errors), "warnings": len(outcome.warnings)}
-    return {}
+    return result(drawing, run, action_id, {}, talked.session_id, seen_again=True)

@@ -46,12 +46,12 @@ class Material:
 
 async def consolidate(material: Material, owner: str, near: Nearness, ask: Ask, run: Run) -> FactPlan:
     """Raises what keeps the model or the embedder away: nothing is stored then."""
-    seq = await near.db.aread(chain.seq)
     if not material.facts:
-        return FactPlan(seq)
+        return FactPlan(await near.db.aread(chain.seq))
     if material.vectors is None:
         material.vectors = await near.vectors([fact.content for fact in material.facts], run)
-    comparing = _Comparing(material, owner, near, ask, run, await near.of(owner, run))
+    held, seq = await near.of(owner, run)
+    comparing = _Comparing(material, owner, near, ask, run, held)
     for group in groups(material.vectors):
         await comparing.group(group)
     plan = comparing.plan
@@ -140,9 +140,9 @@ class _Comparing:
         assert self._material.vectors is not None
         wanted = [self._material.vectors[at] for at in places]
         stored = [self._held.top(one, LIMIT * BROAD) if self._held is not None else [] for one in wanted]
-        numbers = {one.key for some in stored for one in some}
+        ranked = [[one.key for one in some if one.key not in self.plan.gone] for some in stored]
         owner = self._owner
-        rows = await self._near.db.aread(lambda tx: fact_candidates.standing(tx, owner, numbers)) if numbers else {}
+        rows = await self._near.db.aread(lambda tx: fact_candidates.standing(tx, owner, ranked, LIMIT)) if any(ranked) else {}
         found: list[list[Known]] = []
         floor = LEXICAL_FLOOR if self._near.embedder.lexical else 0.0
         for vector, some in zip(wanted, stored, strict=True):

@@ -40,8 +40,11 @@ class Nearness:
     async def vectors(self, texts: Sequence[str], run: Run) -> Vectors:
         return await self.embedder.embed(texts, run)
 
-    async def of(self, owner: str, run: Run) -> ExactVectors | None:
-        """The owner's matrix with every fact in it; None where there is none. Facts without a vector get theirs first."""
+    async def of(self, owner: str, run: Run) -> tuple[ExactVectors | None, int]:
+        """The owner's matrix with every fact in it, and the seq up to which it has them; no matrix where there are no facts.
+
+        Facts without a vector get theirs first.
+        """
         dim = self.embedder.dim
         while True:
             held = self.kept.of(owner, self.embedder.id, dim) if dim else None
@@ -51,7 +54,7 @@ class Nearness:
                 continue
             if held is not None and len(found.vectors.keys):
                 held.take_in(found.vectors.keys.tolist(), found.vectors.vectors, (), found.last)
-            return held
+            return held, found.seq
 
     def _came(self, owner: str, dim: int | None, since: int) -> Callable[[Tx], Came]:
         return lambda tx: fact_vectors.came(tx, owner, self.embedder.id, dim, since)

@@ -8,7 +8,7 @@ Source: TIMEM "Memory Consolidation" (rules 1–4); spec README, small print on 
 from __future__ import annotations
 
 import json
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from typing import Literal, get_args
 
 from pydantic import BaseModel, Field
@@ -145,7 +145,7 @@ def _text(meeting: Meeting) -> str:
 
 
 def _row(one: Statement) -> str:
-    return f"- {json.dumps(asdict(one), ensure_ascii=False)}"
+    return f"- {json.dumps(vars(one), ensure_ascii=False)}"
 
 
 def _statement(row: str) -> Statement:

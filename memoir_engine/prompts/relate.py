@@ -8,7 +8,7 @@ Source: CHUNK 9.1, 9.2, 9.5.
 from __future__ import annotations
 
 import json
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from typing import Literal, get_args
 
 from pydantic import BaseModel, Field
@@ -68,7 +68,7 @@ class Relations(BaseModel):
 
 
 def build(gathered: tuple[Gathered, ...]) -> Prompt:
-    rows = [f"Facts: {len(gathered)}", *(f"- {json.dumps(asdict(one), ensure_ascii=False)}" for one in gathered)]
+    rows = [f"Facts: {len(gathered)}", *(f"- {json.dumps(vars(one), ensure_ascii=False)}" for one in gathered)]
     return Prompt("relate", VERSION, INSTRUCTIONS, "\n".join(rows) + "\n", Relations, per_item=True)
 
 

@@ -13,7 +13,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Collection, Mapping
 
-from sqlalchemy import func, select, update
+from sqlalchemy import bindparam, func, select, update
 
 from memoir_engine.errors import ErasedMeanwhile, NameTaken, NothingChanges
 from memoir_engine.results import Action, ErasedPlace, ErasurePreview, QuotingName, Tombstone
@@ -23,6 +23,7 @@ from memoir_engine.store import tables as t
 from memoir_engine.store.canon import moment_of, parse
 from memoir_engine.store.chain import OpenAction
 from memoir_engine.store.erasing import Keys, Place
+from memoir_engine.store.prepared import Prepared
 from memoir_engine.store.quoting import Traced, trace
 from memoir_engine.store.rules import check_name, name_key
 from memoir_engine.store.sources import ERASED
@@ -30,6 +31,12 @@ from memoir_engine.store.types import FAR, ROOT, Tx, portions
 
 VERB = "erase"
 _CLEARED = select(t.audit_event.c.seq).where(t.audit_event.c.kind == "session.cleared")  # clearing ends its own runs itself
+_LAST = Prepared(  # made once: whatever remembers looks here
+    select(t.audit_event.c.at).where(
+        t.audit_event.c.seq == select(func.max(t.tombstone.c.seq)).where(t.tombstone.c.seq.not_in(_CLEARED)).scalar_subquery()
+    )
+)
+_BEGAN = Prepared(select(t.run.c.started_at).where(t.run.c.id == bindparam("run_id")))
 Names = Mapping[int, str]
 
 
@@ -103,10 +110,9 @@ def since(tx: Tx, seq: int) -> bool:
 def refuse_late(tx: Tx, run_id: str) -> None:
     """What a run saw before an erasure is not written after it. Raises ErasedMeanwhile."""
     ids.erasures(tx, hold=True)
-    last = select(func.max(t.tombstone.c.seq)).where(t.tombstone.c.seq.not_in(_CLEARED)).scalar_subquery()
-    at = tx.execute(select(t.audit_event.c.at).where(t.audit_event.c.seq == last)).scalar()
-    began = tx.execute(select(t.run.c.started_at).where(t.run.c.id == run_id)).scalar()
-    if at is not None and began is not None and moment_of(at) > began:
+    last = _LAST.first(tx, {})
+    began = None if last is None else _BEGAN.first(tx, {"run_id": run_id})
+    if last is not None and began is not None and moment_of(last.at) > began.started_at:
         raise ErasedMeanwhile
 
 

@@ -19,10 +19,14 @@ from memoir_engine.store import payloads
 from memoir_engine.store import tables as t
 from memoir_engine.store.canon import canonical, parse, roll_up, seal, stamp
 from memoir_engine.store.chain import OpenAction
+from memoir_engine.store.prepared import Prepared
 from memoir_engine.store.types import FAR, Tx
 
 ACTIVE = "active"
 OUTDATED = "outdated"
+
+_ADD_FACTS, _ADD_ORIGINS = Prepared(insert(t.fact)), Prepared(insert(t.fact_origin))
+_ADD_STANDINGS, _ADD_CUTS = Prepared(insert(t.fact_status)), Prepared(insert(t.cut))
 
 
 @dataclass(frozen=True)
@@ -113,9 +117,9 @@ def record(tx: Tx, action: OpenAction, owner: str, user_id: str | None, facts: S
         rows.append(row)
         origins += mine
         standings.append(_standing(fact.number, owner, seq, Standing()))
-    for table, written in ((t.fact, rows), (t.fact_origin, origins), (t.fact_status, standings)):
+    for add, written in ((_ADD_FACTS, rows), (_ADD_ORIGINS, origins), (_ADD_STANDINGS, standings)):
         if written:
-            tx.execute(insert(table), written)
+            add.run_all(tx, written)
 
 
 def shift(tx: Tx, action: OpenAction, kind: str, number: int, standing: Standing | None) -> None:
@@ -193,7 +197,7 @@ def record_cuts(tx: Tx, action: OpenAction, rows: Sequence[dict[str, Any]]) -> N
         return
     sealed = seal(t.cut, [{**row, "from_seq": action.next_seq, "to_seq": FAR} for row in rows])
     action.add("cuts.recorded", first=rows[0]["id"], count=len(rows), digest=roll_up(one["digest"] for one in sealed))
-    tx.execute(insert(t.cut), sealed)
+    _ADD_CUTS.run_all(tx, sealed)
 
 
 def withdraw_cuts(tx: Tx, action: OpenAction, numbers: Sequence[int]) -> None:

@@ -12,18 +12,30 @@ from collections.abc import Sequence
 from typing import NamedTuple
 
 import numpy as np
-from sqlalchemy import select
+from sqlalchemy import bindparam, insert, select
 
 from memoir_engine.embedding import Vectors
-from memoir_engine.store import embeddings
+from memoir_engine.store import chain, embeddings, ids
 from memoir_engine.store import tables as t
 from memoir_engine.store.embeddings import ONE, Matrix
+from memoir_engine.store.prepared import Prepared
 from memoir_engine.store.types import Tx, portions
+
+_F, _E = t.fact.c, t.embedding.c
+_BESIDE = (_E.kind == "fact") & (_E.item_id == _F.id) & (_E.embedder == bindparam("by"))
+_CAME = Prepared(
+    select(_F.id, _E.vector, _E.dim)
+    .outerjoin(t.embedding, _BESIDE)
+    .where(_F.owner == bindparam("whose"), _F.id > bindparam("since"), _F.salt != "")
+    .order_by(_F.id)
+)
+_ADD = Prepared(insert(t.embedding))
 
 
 class Came(NamedTuple):
-    """last: the number up to which everything is in it. missing: (number, content) of facts without a vector."""
+    """seq: of the moment. last: the number up to which everything is in it. missing: (number, content) of what has no vector."""
 
+    seq: int
     last: int
     vectors: Matrix
     missing: tuple[tuple[int, str], ...]
@@ -31,15 +43,22 @@ class Came(NamedTuple):
 
 def came(tx: Tx, owner: str, embedder: str, dim: int | None, since: int) -> Came:
     """Facts of the owner behind that number, whatever became of them. dim: None where the embedder has not answered yet."""
-    f, c = t.fact.c, t.embedding.c
-    join = (c.kind == "fact") & (c.item_id == f.id) & (c.embedder == embedder)
-    wanted = select(f.id, c.vector, c.dim).outerjoin(t.embedding, join)
-    rows = tx.execute(wanted.where(f.owner == owner, f.id > since, f.salt != "").order_by(f.id)).all()
+    seq = chain.seq(tx)
+    rows = _CAME.rows(tx, {"whose": owner, "by": embedder, "since": since})
+    if not rows:
+        return Came(seq, since, Matrix(np.zeros(0, np.int64), np.zeros((0, dim or 0), np.float32)), ())
     there = [row for row in rows if row.vector is not None and row.dim == dim]
     lacking = [row.id for row in rows if row.vector is None or row.dim != dim]
     vectors = np.frombuffer(b"".join(row.vector for row in there), dtype=ONE).reshape(len(there), dim or 0)
     keys = np.array([row.id for row in there], np.int64)
-    return Came(rows[-1].id if rows else since, Matrix(keys, vectors.astype(np.float32)), _texts(tx, lacking))
+    return Came(seq, rows[-1].id, Matrix(keys, vectors.astype(np.float32)), _texts(tx, lacking))
+
+
+def add(tx: Tx, embedder: str, numbers: Sequence[int], vectors: Vectors) -> None:
+    """Of facts that this transaction adds: there is nothing to take the place of."""
+    of = {"kind": "fact", "embedder": embedder, "dim": vectors.shape[1], "seq": ids.tick(tx)}
+    rows = np.ascontiguousarray(vectors, dtype=ONE)
+    _ADD.run_all(tx, [{**of, "item_id": number, "vector": row.tobytes()} for number, row in zip(numbers, rows, strict=True)])
 
 
 def put(tx: Tx, embedder: str, numbers: Sequence[int], vectors: Vectors) -> None:

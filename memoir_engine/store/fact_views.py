@@ -10,7 +10,7 @@ from collections.abc import Iterable, Sequence
 from datetime import datetime
 from typing import Any
 
-from sqlalchemy import select
+from sqlalchemy import BindParameter, bindparam, select
 
 from memoir_engine.results.facts import FactOrigin, FactView
 from memoir_engine.store import payloads
@@ -18,6 +18,17 @@ from memoir_engine.store import tables as t
 from memoir_engine.store.canon import moment_of, parse
 from memoir_engine.store.said import as_message, record
 from memoir_engine.store.types import FAR, Tx, portions
+
+_IDS: BindParameter[Any] = bindparam("ids", expanding=True)
+_E, _U, _O, _M, _S = t.audit_event.c, t.fact.c, t.fact_origin.c, t.message.c, t.fact_status.c
+_EVENTS = select(_E.seq, _E.at, _E.action_id).where(_E.seq.in_(_IDS))
+_UIDS = select(_U.id, _U.uid).where(_U.id.in_(_IDS))
+_BEFORE = select(_S.fact_id, _S.superseded_by).where(_S.superseded_by.in_(_IDS)).order_by(_S.fact_id)
+_BEFORE_NOW = _BEFORE.where(_S.to_seq == FAR)
+_ORIGINS = select(t.fact_origin, t.cut.c.cut_id).outerjoin(t.cut, t.cut.c.id == _O.cut).where(_O.fact_id.in_(_IDS))
+_ORIGINS = _ORIGINS.order_by(_O.fact_id, _O.n)
+_ORIGINS_NOW = _ORIGINS.where(_O.to_seq == FAR)
+_TEXTS = select(t.message).where(_M.session_number == bindparam("number"), _M.n.in_(_IDS), _M.salt != "")
 
 
 def views(tx: Tx, rows: Sequence[Any], seq: int | None = None) -> tuple[FactView, ...]:
@@ -67,37 +78,27 @@ def _until(row: Any) -> dict[str, Any]:
 
 def events(tx: Tx, seqs: Iterable[int]) -> dict[int, tuple[datetime, str]]:
     """When an event was, and of which action."""
-    c = t.audit_event.c
-    wanted = select(c.seq, c.at, c.action_id)
-    found = (row for some in portions(sorted(set(seqs))) for row in tx.execute(wanted.where(c.seq.in_(some))))
+    found = (row for some in portions(sorted(set(seqs))) for row in tx.execute(_EVENTS, {"ids": some}))
     return {row.seq: (moment_of(row.at), row.action_id) for row in found}
 
 
 def _superseded(tx: Tx, numbers: Sequence[int], seq: int | None) -> dict[int, list[int]]:
     """What each took the place of, the oldest first."""
-    c = t.fact_status.c
-    at = (c.to_seq == FAR,) if seq is None else (c.from_seq <= seq, c.to_seq > seq)
+    wanted = _BEFORE_NOW if seq is None else _BEFORE.where(_S.from_seq <= seq, _S.to_seq > seq)
     found: dict[int, list[int]] = {}
     for some in portions(numbers):
-        wanted = select(c.fact_id, c.superseded_by).where(c.superseded_by.in_(some), *at).order_by(c.fact_id)
-        for row in tx.execute(wanted):
+        for row in tx.execute(wanted, {"ids": some}):
             found.setdefault(row.superseded_by, []).append(row.fact_id)
     return found
 
 
 def _uids(tx: Tx, numbers: Iterable[int]) -> dict[int | None, str]:
-    c = t.fact.c
-    wanted = select(c.id, c.uid)
-    return {row.id: row.uid for some in portions(sorted(set(numbers))) for row in tx.execute(wanted.where(c.id.in_(some)))}
+    return {row.id: row.uid for some in portions(sorted(set(numbers))) for row in tx.execute(_UIDS, {"ids": some})}
 
 
 def _origins(tx: Tx, numbers: Sequence[int], seq: int | None) -> dict[int, list[FactOrigin]]:
-    o = t.fact_origin.c
-    at = (o.to_seq == FAR,) if seq is None else (o.from_seq <= seq, o.to_seq > seq)
-    joined = select(t.fact_origin, t.cut.c.cut_id).outerjoin(t.cut, t.cut.c.id == o.cut)
-    rows = [
-        row for some in portions(numbers) for row in tx.execute(joined.where(o.fact_id.in_(some), *at).order_by(o.fact_id, o.n))
-    ]
+    wanted = _ORIGINS_NOW if seq is None else _ORIGINS.where(_O.from_seq <= seq, _O.to_seq > seq)
+    rows = [row for some in portions(numbers) for row in tx.execute(wanted, {"ids": some})]
     texts = _texts(tx, {(row.session_number, row.message) for row in rows if row.session_number is not None})
     found: dict[int, list[FactOrigin]] = {}
     for row in rows:
@@ -128,13 +129,12 @@ def _origin(row: Any, said: tuple[str, str] | None) -> FactOrigin:
 
 def _texts(tx: Tx, wanted: set[tuple[int, int]]) -> dict[tuple[int, int], tuple[str, str]]:
     """The texts of messages that are whole; of those that words were taken out of, nothing."""
-    c = t.message.c
     by_session: dict[int, list[int]] = {}
     for number, n in sorted(wanted):
         by_session.setdefault(number, []).append(n)
     found: dict[tuple[int, int], tuple[str, str]] = {}
     for number, ns in by_session.items():
         for some in portions(ns):
-            for row in tx.execute(select(t.message).where(c.session_number == number, c.n.in_(some), c.salt != "")):
+            for row in tx.execute(_TEXTS, {"number": number, "ids": some}):
                 found[number, row.n] = as_message(record(row, "")).text, row.digest
     return found

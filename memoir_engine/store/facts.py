@@ -11,7 +11,7 @@ from collections.abc import Collection, Iterable, Sequence
 from datetime import datetime
 from typing import Any, cast
 
-from sqlalchemy import ColumnElement, Select, func, or_, select
+from sqlalchemy import ColumnElement, Select, bindparam, func, or_, select
 
 from memoir_engine.errors import FactNotFound
 from memoir_engine.results.facts import FactLineage, FactProposal, FactRelation, FactView
@@ -19,6 +19,7 @@ from memoir_engine.store import payloads
 from memoir_engine.store import tables as t
 from memoir_engine.store.canon import parse
 from memoir_engine.store.fact_views import events, views
+from memoir_engine.store.prepared import Prepared
 from memoir_engine.store.types import FAR, Tx, portions
 
 ANYBODY: None = None
@@ -26,6 +27,15 @@ Whose = str | None  # a key of an owner, or ANYBODY
 
 _S = t.fact_status.c
 _STANDING = (_S.status, _S.cause, _S.superseded_by, _S.ended_at, _S.payload, _S.from_seq.label("since"))
+
+_NOW = (  # made once: making a statement takes longer than running it
+    select(t.fact, *_STANDING)
+    .join(t.fact_status, _S.fact_id == t.fact.c.id)
+    .where(t.fact.c.owner == bindparam("whose"), _S.to_seq == FAR, t.fact.c.id.in_(bindparam("ids", expanding=True)))
+)
+_MOVED = select(_S.fact_id).where(_S.owner == bindparam("whose")).limit(1)  # each has an index of its own
+_BEGAN = Prepared(_MOVED.where(_S.from_seq > bindparam("seq")))
+_ENDED = Prepared(_MOVED.where(_S.to_seq > bindparam("seq"), _S.to_seq < FAR))
 
 
 def listed(
@@ -60,8 +70,10 @@ def get(tx: Tx, whose: Whose, uid: str, seq: int | None = None) -> FactView:
 def by_number(tx: Tx, whose: Whose, numbers: Iterable[int], seq: int | None = None) -> dict[int, FactView]:
     """Those of them that stand."""
     found: dict[int, FactView] = {}
+    now = seq is None and whose is not ANYBODY
     for some in portions(sorted(set(numbers))):
-        rows = tx.execute(_named(whose, seq).where(t.fact.c.id.in_(some))).all()
+        of = {"whose": whose, "ids": some}
+        rows = (tx.execute(_NOW, of) if now else tx.execute(_named(whose, seq).where(t.fact.c.id.in_(some)))).all()
         found |= {row.id: view for row, view in zip(rows, views(tx, rows, seq), strict=True)}
     return found
 
@@ -191,8 +203,8 @@ def _active(tx: Tx, numbers: Collection[int]) -> set[int]:
 
 def changed_since(tx: Tx, owner: str, seq: int) -> bool:
     """Whether a fact of the owner came, went or moved behind that seq."""
-    later = or_(_S.from_seq > seq, (_S.to_seq > seq) & (_S.to_seq < FAR))
-    return tx.execute(select(_S.fact_id).where(_S.owner == owner, later).limit(1)).first() is not None
+    of = {"whose": owner, "seq": seq}
+    return _BEGAN.first(tx, of) is not None or _ENDED.first(tx, of) is not None
 
 
 def mine(column: ColumnElement[Any], whose: Whose) -> tuple[ColumnElement[bool], ...]:

@@ -12,10 +12,10 @@ from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from sqlalchemy import select
+from sqlalchemy import bindparam, select
 
 from memoir_engine.run import Clock
-from memoir_engine.store import chain, conversations, embeddings, fact_rows, facts, ids
+from memoir_engine.store import chain, conversations, fact_rows, fact_vectors, facts, ids
 from memoir_engine.store import tables as t
 from memoir_engine.store.canon import canonical, parse
 from memoir_engine.store.chain import OpenAction
@@ -23,10 +23,16 @@ from memoir_engine.store.erasures import refuse_late
 from memoir_engine.store.fact_plan import FactPlan, PlannedFact, PlannedSpan, Said
 from memoir_engine.store.fact_rows import OUTDATED, NewFact, NewOrigin, Proposal, Standing
 from memoir_engine.store.owners import owner_key
+from memoir_engine.store.prepared import Prepared
 from memoir_engine.store.remembered import Before, before
 from memoir_engine.store.types import FAR, Tx, portions
 
 VERB = "remember"
+
+_M = t.message.c
+_DIGESTS = Prepared(
+    select(_M.n, _M.digest).where(_M.session_number == bindparam("session"), _M.n.between(bindparam("first"), bindparam("last")))
+)
 
 
 @dataclass(frozen=True)
@@ -92,7 +98,7 @@ def remember(
     _change(writing, action, plan, numbers, proposals)
     head = action.seal()
     if plan.vectors is not None and len(plan.facts):
-        embeddings.put(tx, "fact", embedder, [row.number for row in rows], plan.vectors)
+        fact_vectors.add(tx, embedder, [row.number for row in rows], plan.vectors)
     return Remembered(action_id, head.seq, said.session_id, numbers, proposals)
 
 
@@ -114,7 +120,7 @@ def _change(writing: _Writing, action: OpenAction, plan: FactPlan, numbers: dict
         paper = fact_rows.paper(tx, reason=proposal.reason, merged=proposal.merged or None)
         made = Proposal(proposal.cause, proposal.doubt, numbers.get(proposal.new, proposal.new), olds, paper)
         fact_rows.propose(tx, action, "fact.proposed", number, owner, made, run_id)
-    known = _related(tx, owner, {numbers.get(link.source, link.source) for link in plan.links})
+    known = _related(tx, owner, {numbers.get(link.source, link.source) for link in plan.links}) if plan.links else set()
     for link in plan.links:
         ends = numbers.get(link.source, link.source), numbers.get(link.target, link.target)
         if (*ends, link.kind) not in known:
@@ -215,9 +221,10 @@ def _spoken(tx: Tx, user: str | None, said: Said, **how: Any) -> tuple[int, Sequ
 
 
 def _digests(tx: Tx, session: int, ns: Sequence[int]) -> dict[int, str]:
-    c = t.message.c
-    wanted = select(c.n, c.digest).where(c.session_number == session)
-    return {row.n: row.digest for some in portions(ns) for row in tx.execute(wanted.where(c.n.in_(some)))}
+    if not ns:
+        return {}
+    of = {"session": session, "first": min(ns), "last": max(ns)}
+    return {row.n: row.digest for row in _DIGESTS.rows(tx, of)}
 
 
 def _beside(action_id: str) -> str:

@@ -55,7 +55,7 @@ def test_every_read_below_the_api_keeps_to_one_owner(tmp_path: Path, writes):
                 lambda tx, owner=owner: (
                     {view.id for view in facts.listed(tx, owner, limit=99)},
                     set(facts.by_number(tx, owner, owners)),
-                    set(fact_candidates.standing(tx, owner, list(owners))),
+                    set(fact_candidates.standing(tx, owner, [list(owners)], 99)),
                     set(fact_vectors.came(tx, owner, "hashed", DIM, 0).vectors.keys.tolist()),
                     sum(facts.counts(tx, owner).values()),
                 )

@@ -82,6 +82,7 @@ fact_status = Table(
     Column("ended_at", UTCDateTime),  # when it stopped being true, where that is known
     Column("payload", key(64)),  # the reason in words
     Index(None, "owner", "to_seq", "fact_id"),
+    Index(None, "owner", "from_seq"),
     Index(None, "superseded_by"),
     **TABLE,
 )

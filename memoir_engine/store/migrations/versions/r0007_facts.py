@@ -84,6 +84,7 @@ def upgrade() -> None:
         **TABLE,
     )
     op.create_index(op.f("ix_fact_status_owner_to_seq_fact_id"), "fact_status", ["owner", "to_seq", "fact_id"], unique=False)
+    op.create_index(op.f("ix_fact_status_owner_from_seq"), "fact_status", ["owner", "from_seq"], unique=False)
     op.create_index(op.f("ix_fact_status_superseded_by"), "fact_status", ["superseded_by"], unique=False)
     op.create_table(
         "fact_origin",
