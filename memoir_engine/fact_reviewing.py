@@ -39,8 +39,9 @@ class FactReviews(View):
     ) -> FactReviewPage:
         """What waits, the most doubtful first; what was skipped comes last. `after` is the cursor of the page before.
 
-        user_id: None is all that the actor may see. kind None: all three. state None: whatever has become of it. Their keys are decided by `approve`,
-        `reject`, `skip` and `apply`. Rejecting a fact makes it outdated; rejecting that one gave way brings it back into force.
+        user_id: None is all that the actor may see. kind None: all three. state None: whatever has become of it.
+        Their keys are decided by `approve`, `reject`, `skip` and `apply`. Rejecting a fact makes it outdated; rejecting that
+        one gave way brings it back into force.
         """
         from memoir_engine.review import fact_order
         from memoir_engine.store import fact_reviews
@@ -99,7 +100,7 @@ def _key(key: object) -> FactKey:
 
     found = read_key(given.text("key", key))
     if found is None or max(found.number, found.since) > given.MOST_ID:
-        raise ReviewItemNotFound(key=key)
+        raise ReviewItemNotFound(key=str(key)[: given.ID_CHARS])
     return found
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import streamlit as st
 
 from memoir_engine import Memory
-from ui import draft_form, drafts, frame, jobs, problems, source_view, state, uploads, who
+from ui import draft_form, drafts, fact_asked, frame, jobs, problems, remember_jobs, source_view, state, uploads, who
 from ui import wording_sources as said
 
 
@@ -16,10 +16,13 @@ def everything(memory: Memory) -> None:
         drafts.waiting(memory)
     left, right = st.columns([2, 3], gap="medium")
     with left:
-        uploads.add(memory)
+        talks = uploads.add(memory)
     with right:
         st.markdown(f"**{said.JOBS}**")
-        jobs.live(memory)
+        if talks:
+            remember_jobs.live(fact_asked.seen_by(memory))
+        else:
+            jobs.live(memory)
     with problems.shown():
         source_view.table(memory)
 

@@ -14,7 +14,8 @@ from typing import Any
 import streamlit as st
 
 from memoir_engine import Estimate, MemoirError, Memory, Source
-from ui import figures, problems, state, who
+from ui import fact_asked, fact_remember, figures, problems, state, who
+from ui import wording_facts as facts_said
 from ui import wording_sources as said
 from ui.escape import md_escape
 
@@ -35,10 +36,11 @@ class Given:
         return {"text": self.data.decode()} if self.verb == "ingest_text" else {"data": self.data}
 
 
-def add(memory: Memory) -> None:
+def add(memory: Memory) -> bool:
+    """Whether it is a conversation that is to be added."""
     kind = st.segmented_control(
         "Kind",
-        [said.ADD_FILES, said.ADD_TEXT],
+        [said.ADD_FILES, said.ADD_TEXT, said.ADD_TALK],
         default=said.ADD_FILES,
         required=True,
         label_visibility="collapsed",
@@ -46,14 +48,27 @@ def add(memory: Memory) -> None:
         width="stretch",
     )
     with st.container(border=True, key="add"):
-        if kind == said.ADD_TEXT:
+        if kind == said.ADD_TALK:
+            _talk(memory)
+        elif kind == said.ADD_TEXT:
             _text(memory)
         else:
             _files(memory)
+    if kind == said.ADD_TALK:
+        st.caption(facts_said.REMEMBER_ABOUT)
+        return True
     config = memory.config
     st.caption(said.HOW_FILED.format(least=config.chunk_min_tokens, most=config.chunk_max_tokens))
     if not config.auto_source_identification:
         st.caption(f":material/edit_note: {said.ASKED_FIRST}")
+    return False
+
+
+def _talk(memory: Memory) -> None:
+    fresh = int(st.session_state.get("talk_round", 0))
+    if fact_remember.fields(fact_asked.seen_by(memory), fresh=fresh) is not None:
+        st.session_state["talk_round"] = fresh + 1
+        st.rerun()
 
 
 def _files(memory: Memory) -> None:

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 # --- adding --------------------------------------------------------------------------------------------------------
 
-ADD_FILES, ADD_TEXT = "Files", "Pasted text"
+ADD_FILES, ADD_TEXT, ADD_TALK = "Files", "Pasted text", "Conversation"
 DROP = "Drop files here: text, Markdown, HTML, PDF, Word or e-mail"
 FILE_TYPES = ["txt", "md", "markdown", "html", "htm", "pdf", "docx", "eml"]
 TEXT_NAME = "Name"

@@ -1,0 +1,164 @@
+"""Remembering as it goes on: where the conversation is cut, and the facts as they are drawn, then as they stand.
+
+Invariant: the page only watches a job, so leaving it stops nothing. While it runs, facts are shown as the model wrote them down;
+once stored, as they are kept.
+"""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+
+import streamlit as st
+
+from memoir_engine import EventView, Memory, RunView
+from ui import figures, jobs, problems, state
+from ui import wording_facts as said
+from ui.escape import md_escape
+
+ACTIVE = ("queued", "running")
+EVERY_S = 0.7
+LAST = 3  # jobs that are listed
+SHOWN = 8  # facts of one job
+STORED = 400  # of the user's last facts, those of the job are looked for
+
+
+def live(memory: Memory) -> None:
+    """The last of them, drawn again while one runs."""
+    before = {run.id for run in _runs(memory) if run.status in ACTIVE}
+
+    @st.fragment(run_every=EVERY_S if before else None, key="remember-jobs")
+    def draw() -> None:
+        runs = _runs(memory)
+        if before - {run.id for run in runs if run.status in ACTIVE}:
+            st.rerun()
+        if not runs:
+            st.caption(said.NO_TALKS)
+        for run in runs:
+            card(memory, run)
+
+    draw()
+
+
+def one(memory: Memory, run_id: str) -> None:
+    """One that the address names."""
+    active = memory.jobs.get(run_id).status in ACTIVE
+
+    @st.fragment(run_every=EVERY_S if active else None, key="facts-job")
+    def look() -> None:
+        run = memory.jobs.get(run_id)
+        if active and run.status not in ACTIVE:
+            st.rerun()
+        card(memory, run, closes=True)
+
+    look()
+
+
+def card(memory: Memory, run: RunView, *, closes: bool = False) -> None:
+    events = memory.runs.get(run.id).events
+    user = run.request.get("user_id")
+    with st.container(border=True, key=f"remember-{run.id}", gap="xsmall"):
+        with st.container(horizontal=True, vertical_alignment="center"):
+            name, full = figures.named(str(run.request.get("session_id") or said.A_TALK), 40)
+            st.markdown(
+                f":material/forum: **{name}** :gray[{md_escape(str(user or said.WORKSPACE))}]", width="content", help=full
+            )
+            jobs.status_badge(run.status)
+            st.space("stretch")
+            _buttons(memory, run, closes=closes)
+        st.caption(f"{_cut(events)} · {figures.spent(run)}" if _cut(events) else figures.elapsed(run))
+        _progress(run, events)
+        drawn = _drawn(memory, run, events)
+        if drawn:
+            st.code("\n".join(drawn[:SHOWN]), language=None, wrap_lines=True)
+        if len(drawn) > SHOWN:
+            st.caption(said.MORE_DRAWN.format(count=figures.count(len(drawn) - SHOWN)))
+        for line in _ending(events):
+            st.markdown(f":small[{line}]")
+        if run.status == "failed":
+            problems.tell(run.error or said.FAILED, run.remedy)
+
+
+def _runs(memory: Memory) -> tuple[RunView, ...]:
+    return memory.jobs.list(limit=LAST, verbs=("remember",))
+
+
+def _buttons(memory: Memory, run: RunView, *, closes: bool) -> None:
+    user = run.request.get("user_id")
+    if run.status in ACTIVE:
+        st.button(said.STOP, key=f"remember-stop-{run.id}", type="tertiary", on_click=memory.jobs.cancel, args=(run.id,))
+    elif closes:
+        close: dict[str, Any] = {"job": None}
+        st.button(
+            "",
+            icon=":material/close:",
+            key="facts-job-close",
+            type="tertiary",
+            on_click=state.show,
+            kwargs=close,
+            help=said.CLOSE,
+        )
+    elif run.status == "done":
+        there = {"user": str(user)} if user else {}
+        st.page_link("../pages/facts.py", label=said.OPEN_FACTS, icon=":material/arrow_forward:", query_params=there)
+
+
+def _cut(events: tuple[EventView, ...]) -> str:
+    found = [event.body for event in events if event.kind == "ConversationCut"]
+    if not found:
+        return ""
+    messages = figures.plural(found[-1]["messages"], "message", "messages")
+    return md_escape(said.CUT.format(messages=messages, cuts=figures.plural(found[-1]["cuts"], "part", "parts")))
+
+
+def _progress(run: RunView, events: tuple[EventView, ...]) -> None:
+    """How many parts have been read, while it runs."""
+    if run.status not in ACTIVE:
+        return
+    parts = [event.body for event in events if event.kind in ("CutExtracted", "CutFailed")]
+    total = next((int(event.body["cuts"]) for event in reversed(events) if event.kind == "ConversationCut"), 0)
+    text = said.PARTS_READ.format(done=len(parts), all=total) if total else said.COUNTING
+    st.progress(min(1.0, len(parts) / total) if total else 0.0, text=text)
+
+
+def _drawn(memory: Memory, run: RunView, events: tuple[EventView, ...]) -> list[str]:
+    """The facts of this run, the last first."""
+    if run.status == "done":
+        user = run.request.get("user_id")
+        kept = memory.facts.list(str(user) if user else None, limit=STORED)
+        return [_line(fact.type, fact.content) for fact in kept if fact.run_id == run.id]
+    calls = [event.body for event in events if event.kind == "CallEnded" and event.body["purpose"] == "facts"]
+    written = (found for body in calls if not body["error"] for found in _written(memory.runs.call(body["call_id"]).reply))
+    return [_line(found["type"], found["content"]) for found in written][::-1]
+
+
+def _written(reply: str | None) -> list[dict[str, str]]:
+    """The facts of a reply; none where it has another form."""
+    try:
+        found = json.loads(reply or "")["facts"]
+        return [{"type": str(one["type"]), "content": str(one["content"])} for one in found]
+    except (ValueError, KeyError, TypeError):
+        return []
+
+
+def _line(kind: str, content: str) -> str:
+    return f"{said.TYPES.get(kind, kind)[:9]:<9}  {figures.one_line(content, 90)}"  # type: ignore[call-overload]  # of any model
+
+
+def _ending(events: tuple[EventView, ...]) -> list[str]:
+    found = []
+    for event in events:
+        body = event.body
+        if event.kind == "CutFailed":
+            found.append(f":orange[{md_escape(said.PART_FAILED.format(number=body['number'], of=body['of']))}]")
+        elif event.kind == "FactsCompared":
+            new, known = (
+                figures.plural(body["new"], "new fact", "new facts"),
+                figures.plural(body["known"], "known one", "known ones"),
+            )
+            found.append(md_escape(said.COMPARED.format(new=new, known=known)))
+        elif event.kind == "FactsStored":
+            added = figures.plural(body["added"], "fact added", "facts added")
+            outdated = figures.plural(body["outdated"], "known one outdated", "known ones outdated")
+            found.append(md_escape(said.DONE.format(added=added, outdated=outdated)))
+    return found[-4:]
