@@ -10,6 +10,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import replace
 from datetime import datetime
+from functools import partial
 from typing import Any, Literal
 
 from memoir_engine import given, owning
@@ -126,7 +127,7 @@ class FactsView(FactsRead):
         from memoir_engine.store import fact_actions
 
         needs_auditor(self._actor, "approve a proposal")
-        number = given.number("proposal_id", proposal_id)
+        number = given.cursor("proposal_id", proposal_id)
         return self._decide(fact_actions.approve, number, reason, f"the proposal {proposal_id}")
 
     def reject(self, proposal_id: int, reason: str | None = None) -> Action:
@@ -134,11 +135,11 @@ class FactsView(FactsRead):
         from memoir_engine.store import fact_actions
 
         needs_auditor(self._actor, "reject a proposal")
-        number = given.number("proposal_id", proposal_id)
+        number = given.cursor("proposal_id", proposal_id)
         return self._decide(fact_actions.reject, number, reason, f"the proposal {proposal_id}")
 
     def preview_forget(self, fact_id: str) -> ForgetPreview:
-        """What `forget` would take away, by place. Raises FactNotFound."""
+        """What `forget` would take away, by place, and where its words stand and stay. Raises FactNotFound."""
         from memoir_engine.store import fact_forgetting
 
         whose, uid = owning.any_of(self._actor), _uid(fact_id)
@@ -147,13 +148,17 @@ class FactsView(FactsRead):
     def forget(self, fact_id: str, reason: str) -> Action:
         """Erase a fact for good: its words, the words in messages that said it, its vector, and every prompt and reply with them.
 
+        Its parts, and fuller facts made of it, go with it; what else those were made of is in force again.
         What stays says that there was a fact, and who had it forgotten when and why. Raises NotAllowed, FactNotFound.
         """
         from memoir_engine.store import fact_forgetting
 
         if "admin" not in self._actor.roles:
             raise NotAllowed(actor=self._actor.name, verb="forget a fact", role="admin")
-        action = self._decide(fact_forgetting.forget, _uid(fact_id), given.text("reason", reason), "the forgetting of a fact")
+        whose, uid, why = owning.any_of(self._actor), _uid(fact_id), given.text("reason", reason)
+        planned = self._read(lambda tx: fact_forgetting.plan(tx, whose, uid))
+        forget = partial(fact_forgetting.forget, planned=planned)
+        action = self._decide(forget, uid, why, "the forgetting of a fact")
         self._engine.nearness.kept.forget()
         self._engine.db.compact()
         return action
@@ -180,7 +185,7 @@ def _relation(after: object) -> FactRelation:
     if isinstance(after, FactRelation):
         return replace(after, source=_uid(after.source), target=_uid(after.target), kind=given.text("after.kind", after.kind))
     advice = "Give the last relation of the page before, as relations() returned it."
-    raise InvalidSetting(name="after", value=str(after)[:50], problem="it is no relation", advice=advice)
+    raise InvalidSetting(name="after", value=after, problem="it is no relation", advice=advice)
 
 
 def _status(value: object) -> str | None:

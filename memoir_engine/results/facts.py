@@ -260,7 +260,16 @@ class RememberResult:
 
 @dataclass(frozen=True)
 class ForgetPreview:
-    """What forgetting a fact takes away: how many rows of which place."""
+    """What forgetting a fact takes away: how many rows of which place.
+
+    also: facts that go with it, for they say the same, are parts of it, or were made of it. again: parts of those that will be in
+    force again. stays: how many rows of which place hold its words and keep them, since it was not drawn from these; elsewhere:
+    the first such messages, by session and number.
+    """
 
     fact: FactView
     places: dict[str, int]
+    also: tuple[FactView, ...] = ()
+    again: tuple[FactView, ...] = ()
+    stays: dict[str, int] = field(default_factory=dict)
+    elsewhere: tuple[tuple[str, int], ...] = ()

@@ -120,3 +120,66 @@ def test_a_row_changed_by_hand_is_found(memory, script, table, change):
         lambda tx: tx.execute(update(t.metadata.tables[table]).values(**change)), operation="tampering"
     )
     assert not memory.audit.verify().ok
+
+
+@pytest.fixture
+def merged(memory: Memory, script):
+    """What Mia does, and two of its parts."""
+    first = remember(memory, "Mia gardens in Krummhausen").added[0]
+    fuller = {"merged": "Mia gardens in Krummhausen and paints"}
+    script.always("consolidate", judge(Mia_paints=("complementary", first.content, fuller)))
+    remember(memory, "Mia paints")
+    script.always("consolidate", judge())
+    return {one.content: one for one in memory.facts.list("mia")}
+
+
+def test_a_fuller_fact_goes_with_a_part_of_it_and_the_other_part_holds_again(memory: Memory, script, merged, tmp_path: Path):
+    part = merged["Mia gardens in Krummhausen"]
+    shown = memory.facts.preview_forget(part.id)
+    assert [one.content for one in shown.also] == ["Mia gardens in Krummhausen and paints"]
+    assert [one.content for one in shown.again] == ["Mia paints"]
+    memory.facts.forget(part.id, "she asked for it")
+    assert standing(memory) == {"Mia paints": "active"}
+    assert [one.content for one in memory.recall("Krummhausen garden", user_id="mia")] == ["Mia paints"]
+    assert memory.facts.list("mia")[0].origins[0].quote == "Mia paints"
+    assert memory.audit.verify().problem is None
+    memory.close()
+    left = [path.name for path in tmp_path.rglob("*") if path.is_file() and b"Krummhausen" in path.read_bytes()]
+    assert left == []
+
+
+def test_parts_go_with_the_fuller_fact(memory: Memory, script, merged):
+    whole = merged["Mia gardens in Krummhausen and paints"]
+    assert {one.content for one in memory.facts.preview_forget(whole.id).also} == {"Mia gardens in Krummhausen", "Mia paints"}
+    memory.facts.forget(whole.id, "she asked for it")
+    assert standing(memory) == {}
+    assert memory.audit.verify().problem is None
+
+
+def test_the_preview_says_where_the_words_stay(memory: Memory, script):
+    fact = remember(memory, SECRET).added[0]
+    script.on("facts", {"facts": []})
+    memory.remember([{"role": "assistant", "content": f"So {SECRET}!"}], user_id="mia", session_id="talk")
+    shown = memory.facts.preview_forget(fact.id)
+    assert (shown.stays, shown.elsewhere) == ({"message": 1}, (("talk", 1),))
+    assert memory.facts.preview_forget(remember(memory, "Mia rows").added[0].id).stays == {}
+
+
+def test_what_was_asked_while_the_forgetting_was_planned_goes_too(opened: Opened, script, tmp_path: Path, monkeypatch):
+    from memoir_engine.store import fact_forgetting
+
+    memory = opened()
+    fact = remember(memory, SECRET).added[0]
+    plan = fact_forgetting.plan
+
+    def planned(tx, whose, uid):
+        found = plan(tx, whose, uid)
+        monkeypatch.setattr(fact_forgetting, "plan", plan)
+        remember(memory, "Mia rows")  # it is compared with what is going to be forgotten
+        return found
+
+    monkeypatch.setattr(fact_forgetting, "plan", planned)
+    memory.facts.forget(fact.id, "she asked for it")
+    memory.close()
+    left = [path.name for path in tmp_path.rglob("*") if path.is_file() and b"Krummhausen" in path.read_bytes()]
+    assert left == []
