@@ -62,7 +62,9 @@ class LexicalIndex:
         self._weighing = weighing
         self._writing = threading.Lock()
         self._tidying = threading.Lock()
-        self._files: dict[int, str] = {}  # id(segment.documents) → its file; both are held by the state
+        self._keeping = threading.Lock()  # of what is on disk; taken behind the others
+        self._files: dict[Documents, str] = {}
+        self._kept: _State | None = None  # as it stands on disk
         self._state = _State()
         self._lock: FolderLock | None = None
         self.unsaved: str | None = None  # why the state is not on disk; it is complete in memory all the same
@@ -82,12 +84,13 @@ class LexicalIndex:
             index._take_lock(folder)
             kept = shelf.load(folder, index._tokeniser_id, weighing)
             if kept:
-                index._files = {id(segment.documents): name for name, segment in kept.segments}
-                index._state = _State(kept.high_water, tuple(segment for _, segment in kept.segments))
+                index._files = {segment.documents: name for name, segment in kept.segments}
+                index._state = index._kept = _State(kept.high_water, tuple(segment for _, segment in kept.segments))
         return index
 
     def close(self) -> None:
         """Let another process write the folder. What is in memory still answers."""
+        self._keep()
         if self._lock is not None:
             self._lock.release()
             self._lock, self._folder = None, None
@@ -104,9 +107,10 @@ class LexicalIndex:
     def __len__(self) -> int:
         return len(self._state)
 
-    def take_in(self, added: Iterable[tuple[int, str]], removed: Iterable[int], seq: int) -> bool:
+    def take_in(self, added: Iterable[tuple[int, str]], removed: Iterable[int], seq: int, *, keep: bool = True) -> bool:
         """Bring the index to `seq`: `removed` go, then `added` (key, text) come; a key there already is replaced.
 
+        keep False: who waits for an answer waits for no disk; `tidy` and `close` write it.
         False, and nothing done, where it is at `seq` or beyond: another thread was faster.
         """
         with self._writing:
@@ -118,20 +122,24 @@ class LexicalIndex:
             kept = [segment.without(gone) for segment in before.segments]
             grown = _grown(kept, new, self._weighing)
             few = sum(segment.living for segment in grown) <= TAIL_DOCUMENTS  # then it costs nothing to be exact
-            self._put(_State(seq, _pinned(grown, self._weighing, 0 if few else MOST_DRIFT)))
+            self._put(_State(seq, _pinned(grown, self._weighing, 0 if few else MOST_DRIFT)), keep=keep)
         if len(self._state.segments) > MOST_SEGMENTS:
             self.tidy()
         return True
 
     def tidy(self) -> None:
-        """Join segments of like size and drop what was removed from them. Slow, and in nobody's way: for a thread of its own."""
+        """Join segments of like size, drop what was removed from them, and write what is not on disk yet.
+
+        Slow, and in nobody's way: for a thread of its own.
+        """
         with self._tidying:
             while (some := _like(self._state.segments[:-1])) is not None:
                 self._swap(some, _joined(some))
             state = self._state
             pinned = _pinned(state.segments, self._weighing, EARLY_DRIFT)
             if pinned is not state.segments:
-                self._repin({id(segment.documents): segment for segment in pinned})
+                self._repin({segment.documents: segment for segment in pinned})
+            self._keep()
 
     def of(self, keys: Collection[int], texts: Callable[[list[int]], Mapping[int, str]]) -> LexicalIndex:
         """An index over these documents alone, in memory. texts: gives those of keys that this one does not hold."""
@@ -171,43 +179,50 @@ class LexicalIndex:
     def _swap(self, before: Sequence[Segment], made: Segment) -> None:
         """Put the joined one in the place of its parts, without what was removed from them meanwhile."""
         name = self._saved(made)
-        parts = {id(part.documents): part for part in before}
+        parts = {part.documents: part for part in before}
         with self._writing:
-            now = [segment for segment in self._state.segments if id(segment.documents) in parts]
+            now = [segment for segment in self._state.segments if segment.documents in parts]
             if len(now) == len(before):  # else all was built anew, or cleared
-                gone = [segment.documents.keys[parts[id(segment.documents)].alive & ~segment.alive] for segment in now]
+                gone = [segment.documents.keys[parts[segment.documents].alive & ~segment.alive] for segment in now]
                 at = self._state.segments.index(now[0])
                 made = made.without(np.concatenate(gone).tolist()).repinned(self._state.mean_length, self._weighing)
-                rest = [segment for segment in self._state.segments if id(segment.documents) not in parts]
+                rest = [segment for segment in self._state.segments if segment.documents not in parts]
                 if name:
-                    self._files[id(made.documents)] = name
+                    self._files[made.documents] = name
                 self._put(_State(self._state.high_water, (*rest[:at], *([made] if made.living else []), *rest[at:])))
             elif name and self._folder is not None:
                 shelf.drop(self._folder, [name])
 
-    def _repin(self, pinned: Mapping[int, Segment]) -> None:
+    def _repin(self, pinned: Mapping[Documents, Segment]) -> None:
         """Everything for another mean length; what came meanwhile is done here, what was removed stays so."""
         mean_length = next(iter(pinned.values())).mean_length
         with self._writing:
             segments = []
             for segment in self._state.segments:
-                done = pinned.get(id(segment.documents)) or segment.repinned(mean_length, self._weighing)
+                done = pinned.get(segment.documents) or segment.repinned(mean_length, self._weighing)
                 segments.append(replace(done, alive=segment.alive, holding=segment.holding))
             self._put(_State(self._state.high_water, tuple(segments)))
 
-    def _put(self, state: _State) -> None:
-        """Readers see it from here on; then it goes to disk, and failing there loses nothing but time at the next opening."""
+    def _put(self, state: _State, *, keep: bool = True) -> None:
+        """Readers see it from here on."""
         self._state = state
-        if self._folder is None or self._lock is None:
-            return
-        try:
-            files = {id(s.documents): self._files.get(id(s.documents)) or shelf.save(self._folder, s) for s in state.segments}
-            named = tuple((files[id(segment.documents)], segment) for segment in state.segments)
-            shelf.publish(self._folder, shelf.Kept(state.high_water, named), self._tokeniser_id)
-            shelf.drop(self._folder, set(self._files.values()) - set(files.values()))
-            self._files, self.unsaved = files, None
-        except OSError as error:
-            self.unsaved = str(error)
+        if keep:
+            self._keep()
+
+    def _keep(self) -> None:
+        """The state goes to disk; failing there loses nothing but time at the next opening."""
+        with self._keeping:
+            state = self._state
+            if self._folder is None or self._lock is None or state is self._kept:
+                return
+            try:
+                files = {one.documents: self._files.get(one.documents) or shelf.save(self._folder, one) for one in state.segments}
+                named = tuple((files[segment.documents], segment) for segment in state.segments)
+                shelf.publish(self._folder, shelf.Kept(state.high_water, named), self._tokeniser_id)
+                shelf.drop(self._folder, set(self._files.values()) - set(files.values()))
+                self._files, self._kept, self.unsaved = files, state, None
+            except OSError as error:
+                self.unsaved = str(error)
 
     def _saved(self, segment: Segment) -> str | None:
         if self._folder is None or self._lock is None or not len(segment.documents):

@@ -27,6 +27,7 @@ from memoir_engine.text.ranked import PASSAGE_TOKENIZER, ranked
 
 MOST_USERS = 64  # whose words are kept in memory
 AT_ONCE = 100_000  # passages whose texts are held while they are taken in
+BATCH = 1_000  # passages taken in by somebody who waits, that are not lost to a process that ends soon after
 
 NearestOf = Callable[[str, str, int], NearestIndex]  # of an owner, an embedder, a length
 
@@ -134,10 +135,10 @@ class Collections:
 
     def _take_words(self, owner: str, index: LexicalIndex) -> None:
         with self._catching_up:
-            now = self._db.read(ids.searched)  # here, where no other thread brings the index beyond it
+            now, erasures = self._db.read(ids.clock)  # here, where no other thread brings the index beyond it
             if index.high_water == now:
                 return
-            if index.high_water > now or (owner == WORKSPACE and self._was_erased()):  # beyond it: SQL stands as it once did
+            if index.high_water > now or (owner == WORKSPACE and self._was_erased(erasures)):  # beyond it: SQL as it once was
                 index.clear()
             while self._portion(owner, index):
                 pass
@@ -153,7 +154,7 @@ class Collections:
 
         seq, texts, removed, more = self._db.read(work)
         if seq > before:
-            index.take_in(texts, removed, seq)
+            index.take_in(texts, removed, seq, keep=len(texts) > BATCH)
         return more
 
     def _take_vectors(self, owner: str, embedder: str, dim: int, at: int | None) -> NearestIndex:
@@ -185,12 +186,12 @@ class Collections:
 
     # what was erased while this process did not look: masked rows would keep its words on disk
 
-    def _was_erased(self) -> bool:
+    def _was_erased(self, erasures: int) -> bool:
         mark = self._mark()
         if mark is None:
             return False
         told = mark.read_text(encoding="utf-8").strip() if mark.is_file() else "0"
-        if told == str(self._db.read(ids.erasures)):
+        if told == str(erasures):
             return False
         self._note_erasures()
         return True

@@ -17,6 +17,7 @@ from sqlalchemy import Integer, and_, bindparam, case, cast, func, insert, selec
 from memoir_engine.store import ids, sources
 from memoir_engine.store import tables as t
 from memoir_engine.store.owners import WORKSPACE
+from memoir_engine.store.prepared import Prepared
 from memoir_engine.store.types import FAR, Tx, portions
 from memoir_engine.text.passages import passages
 
@@ -41,6 +42,11 @@ _WITH_TEXT = (
     .where(_P.id.in_(bindparam("ids", expanding=True)), _THEIRS)
     .order_by(_P.id, _PART.part)
 )
+_MINE = _P.owner == bindparam("whose")
+_BEYOND = select(_P.from_seq).where(_MINE, _P.to_seq == FAR, _P.from_seq > bindparam("since")).order_by(_P.from_seq)
+_BEYOND = _BEYOND.limit(1).offset(bindparam("limit", type_=Integer))
+_GONE = _P.to_seq > bindparam("since"), _P.to_seq <= bindparam("upto")
+_WENT = Prepared(select(_P.id).where(_MINE, *_GONE).order_by(_P.id))
 _CAME = (
     select(*_FOUND)
     .select_from(_WITH_SOURCE)
@@ -176,19 +182,16 @@ def changed(tx: Tx, since: int, *, owner: str = WORKSPACE, limit: int | None = N
 
     added: in the order of their ids, with the texts of sources.
     """
-    c = t.passage.c
     now = ids.searched(tx)
     upto = now if limit is None else _upto(tx, since, owner, limit, now)
     added = [Found(*row) for row in tx.execute(_CAME, {"owners": [owner], "since": since, "upto": upto})]
-    gone = select(c.id).where(c.owner == owner, c.to_seq > since, c.to_seq <= upto).order_by(c.id)
-    return Changes(upto, tuple(_with_texts(tx, added)), tuple(tx.execute(gone).scalars()))
+    gone = _WENT.rows(tx, {"whose": owner, "since": since, "upto": upto})
+    return Changes(upto, tuple(_with_texts(tx, added)), tuple(row.id for row in gone))
 
 
 def _upto(tx: Tx, since: int, owner: str, limit: int, now: int) -> int:
     """What came at one number comes together."""
-    c = t.passage.c
-    wanted = select(c.from_seq).where(c.owner == owner, c.to_seq == FAR, c.from_seq > since).order_by(c.from_seq)
-    last = tx.execute(wanted.limit(1).offset(limit)).scalar()
+    last = tx.execute(_BEYOND, {"whose": owner, "since": since, "limit": limit}).scalar()
     return now if last is None else last
 
 
