@@ -8,13 +8,14 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, replace
 from datetime import datetime
 from typing import TYPE_CHECKING, Any, Literal
 
 from memoir_engine import given
 from memoir_engine.capped import Asking
-from memoir_engine.errors import InvalidSetting, MemoirError, QueryCancelled
+from memoir_engine.errors import DatabaseError, InvalidSetting, MemoirError, QueryCancelled
 from memoir_engine.results import Decision, QueryResult
 from memoir_engine.run import Actor, Listener, Run
 from memoir_engine.running import Verb
@@ -25,6 +26,7 @@ if TYPE_CHECKING:
     from memoir_engine.query.progress import Progress
     from memoir_engine.query.traverse import Taken
     from memoir_engine.store.plan import NewChoice
+    from memoir_engine.store.types import Tx
 
 LEAST = {"n": 1, "n2": 0, "per_path_limit": 1, "page_size": 1, "max_token_budget": 1, "safety_net": 0}
 PerPath = int | Literal["auto"] | None
@@ -119,23 +121,33 @@ async def _query(engine: Engine, asked: Asked, as_of: Moment | None, run: Run, p
     from memoir_engine.query.pipeline import Means, query
     from memoir_engine.store import decisions, runs
 
-    async def record(made: Sequence[Decision]) -> Sequence[int]:
-        choices = [_choice(decision) for decision in made]
-        return await engine.db.awrite(
-            lambda tx: decisions.record(tx, run.id, choices, owner=run.owner), operation="the decisions of a question"
-        )
+    def record(made: Sequence[Decision]) -> None:
+        """A level's decisions go with the next call: transactions of their own would be as many as those of the calls."""
+        choices, first = [_choice(decision) for decision in made], len(progress.decisions)
+        progress.decisions.extend(made)
+
+        def write(tx: Tx, again: bool) -> None:
+            for at, number in enumerate(decisions.add(tx, run.id, choices, again=again), first):
+                progress.decisions[at] = replace(progress.decisions[at], id=number)
+
+        engine.runner.carry(run.id, write)
+
+    async def written() -> None:
+        if any(not decision.id for decision in progress.decisions):
+            await engine.runner.flush(run.id)
 
     at_seq = None if as_of is None else await asyncio.to_thread(_seq, engine, as_of)
-    asked, words = replace(asked, at_seq=at_seq), await asyncio.to_thread(engine.keeper.words, at_seq)
-    tree = await asyncio.to_thread(engine.cache.at, at_seq)
-    await engine.db.awrite(lambda tx: runs.set_tree_seq(tx, run.id, tree.seq, owner=run.owner))
+    words, tree = await asyncio.to_thread(lambda: (engine.keeper.words(at_seq), engine.cache.at(at_seq)))
+    engine.runner.carry(run.id, lambda tx, _: runs.note_tree_seq(tx, run.id, tree.seq))
     progress.as_of_seq = at_seq
     ask = Asking(engine, run, QueryCancelled())
-    means = Means(engine.db, engine.cache, words, engine.resolved.config, ask, record, engine.tokens.count)
+    means = Means(engine.db, tree, words, engine.resolved.config, ask, record, written, engine.tokens.count)
     try:
-        await query(asked, means, run, progress)
+        await query(replace(asked, at_seq=at_seq), means, run, progress)
     finally:
         progress.warnings.extend(ask.warnings)
+        with suppress(DatabaseError):  # of a question that failed before its answer was asked for; its end will say so
+            await written()
 
 
 def _seq(engine: Engine, as_of: Moment) -> int:

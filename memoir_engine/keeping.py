@@ -32,6 +32,8 @@ class Keeper:
         self._next: Future[None] | None = None
         self._looking_back = threading.Lock()
         self._cutting = threading.Lock()
+        self._looked = 0, 0  # a number of the index, and up to where nothing came behind it
+        self._erasures = -1  # how many there were when the index was last fed
         self.all_cut = False  # every source of an older store has its passages
         self._then: tuple[int, int, LexicalIndex] | None = None  # its seq, and how many erasures there had been
         self.problem: str | None = None
@@ -44,9 +46,15 @@ class Keeper:
 
     def catch_up(self) -> None:
         """The lexical index takes in what it misses, now."""
-        from memoir_engine.store import chunks, erasures
+        from memoir_engine.store import chunks, erasures, state
 
         before = self._lexical.high_water
+        looked = self._looked[1] if self._looked[0] == before else before
+        now = self._db.read(lambda tx: state.pulse(tx, looked))
+        if not now.changed and now.erasures == self._erasures:
+            self._looked = before, now.seq
+            return
+        self._erasures = now.erasures
         changed = self._db.read(lambda tx: chunks.changes_since(tx, before))
         if changed.seq > before:
             self._lexical.take_in([(filed.chunk_id, filed.text) for filed in changed.filed], changed.closed, changed.seq)

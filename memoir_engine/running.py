@@ -11,10 +11,9 @@ import asyncio
 import os
 import secrets
 import socket
-import threading
 from collections.abc import Awaitable, Callable, Mapping, Sequence
 from contextlib import suppress
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Generic, TypeVar
 
 from memoir_engine.awaiting import outcome
@@ -29,17 +28,18 @@ from memoir_engine.errors import (
 )
 from memoir_engine.events import DatabaseRetried, RunEnded, RunStarted, Warned
 from memoir_engine.run import Actor, Clock, Listener, Run, RunStatus, new_id
+from memoir_engine.underway import Opened, Running
 
 if TYPE_CHECKING:  # sqlalchemy is loaded when a memory opens, not when Memoir is imported
-    from memoir_engine.store.calls import Counted
     from memoir_engine.store.database import Database
     from memoir_engine.store.inputs import Kept
-    from memoir_engine.store.recorder import Recorder
+    from memoir_engine.store.recorder import Unit
     from memoir_engine.store.types import Tx
 
 Result = TypeVar("Result")
 
 HEARTBEAT_S = 2.0
+FIRST_BEAT_S = 0.5
 LEAVE_S = 10.0  # how long closing waits for a run to stop
 CANCELLED = (IngestionCancelled, QueryCancelled, RememberingCancelled)
 
@@ -69,15 +69,6 @@ class Verb(Generic[Result]):
     unopened: Callable[[MemoirError], Result] | None = None
 
 
-@dataclass
-class Running:
-    run: Run
-    recorder: Recorder
-    task: asyncio.Task[Any] | None = None
-    done: threading.Event = field(default_factory=threading.Event)
-    leaving: bool = False  # the memory closes under it
-
-
 class Runner:
     """The runs of this process. All of it happens on the one loop; `open_run` and `cancel` come from any thread."""
 
@@ -89,9 +80,9 @@ class Runner:
         self._pulse: asyncio.Task[None] | None = None
         self._process = f"{socket.gethostname()[:100]}:{os.getpid()}"
 
-    def open_run(self, verb: Verb[Any], actor: Actor) -> Run:
-        """Write the run's row; from then on it has an address."""
-        from memoir_engine.store import inputs
+    def open_run(self, verb: Verb[Any], actor: Actor, status: RunStatus = "queued") -> Run:
+        """Write the run's row; from then on it has an address. status: running where its work begins at once."""
+        from memoir_engine.store import ids, inputs
         from memoir_engine.store import runs as run_rows
 
         run_id, owner = new_id(self._clock.now()), self._new_owner()
@@ -102,54 +93,55 @@ class Runner:
             user=actor.user,
             started_at=self._clock.now(),
             request=verb.request,
-            status="queued",
+            status=status,
             owner=owner,
             subject=verb.subject,
         )
 
-        def write(tx: Tx) -> None:
+        def write(tx: Tx) -> int:
             run_rows.create(tx, row)
             if verb.kept is not None:
                 inputs.keep(tx, run_id, verb.kept)
+            return ids.erasures(tx)
 
-        self._db.write(write, operation=f"the run of {verb.name}")
-        return self._entered(verb, actor, run_id, owner)
+        erasures = self._db.write(write, operation=f"the run of {verb.name}")
+        return self._entered(verb, actor, run_id, owner, Opened(erasures, begun=status == "running"))
 
     def reopen(self, verb: Verb[Any], actor: Actor, run_id: str, statuses: Sequence[RunStatus]) -> Run | None:
         """The same run once more, if it is in one of these statuses; None when somebody else was faster."""
-        from memoir_engine.store import calls, inputs
+        from memoir_engine.store import calls, ids, inputs
         from memoir_engine.store import runs as run_rows
 
         owner = self._new_owner()
 
-        def write(tx: Tx) -> tuple[int, calls.Counted] | None:
+        def write(tx: Tx) -> Opened | None:
             if not run_rows.claim(tx, run_id, statuses, now=self._clock.now(), owner=owner):
                 return None
             if verb.kept is not None:
                 inputs.amend(tx, run_id, **verb.kept.how)
-            return run_rows.last_event(tx, run_id), calls.counted(tx, run_id)
+            return Opened(ids.erasures(tx), events=run_rows.last_event(tx, run_id), counted=calls.counted(tx, run_id))
 
-        before = self._db.write(write, operation=f"the run of {verb.name}")
-        return None if before is None else self._entered(verb, actor, run_id, owner, *before)
+        opened = self._db.write(write, operation=f"the run of {verb.name}")
+        return None if opened is None else self._entered(verb, actor, run_id, owner, opened)
 
     def _new_owner(self) -> str:
         """Of one opening of a run: who opens it once more, here or elsewhere, is another."""
         return f"{self._process}:{secrets.token_hex(6)}"
 
-    def _entered(
-        self, verb: Verb[Any], actor: Actor, run_id: str, owner: str, events: int = 0, counted: Counted | None = None
-    ) -> Run:
+    def _entered(self, verb: Verb[Any], actor: Actor, run_id: str, owner: str, opened: Opened) -> Run:
         from memoir_engine.store.recorder import NONE_YET, Recorder
 
-        recorder = Recorder(self._db, run_id, verb.subject, counted=counted or NONE_YET, owner=owner)
+        recorder = Recorder(
+            self._db, run_id, verb.subject, counted=opened.counted or NONE_YET, owner=owner, erasures=opened.erasures
+        )
         told = [recorder.take, *verb.listeners]
-        run = Run(run_id, verb.name, actor, self._clock, recorder, told, owner=owner, _count=events)
-        self._running[run_id] = Running(run, recorder)
+        run = Run(run_id, verb.name, actor, self._clock, recorder, told, owner=owner, _count=opened.events)
+        self._running[run_id] = Running(run, recorder, begun=opened.begun)
         return run
 
     async def perform(self, verb: Verb[Result], actor: Actor) -> Result:
         """Open the run and execute it; what it came to, also when whoever waits leaves first."""
-        opening = asyncio.create_task(asyncio.to_thread(self.open_run, verb, actor))
+        opening = asyncio.create_task(asyncio.to_thread(self.open_run, verb, actor, "running"))
         try:
             run = await asyncio.shield(opening)
         except asyncio.CancelledError:
@@ -176,7 +168,7 @@ class Runner:
 
     async def _work(self, verb: Verb[Result], run: Run, running: Running) -> Result:
         try:
-            await self._begin(run)
+            await self._begin(run, running)
             task = asyncio.create_task(_working(verb, run))  # its own task: a cancel never hits how it ends
             running.task = task
             if run.cancellation.asked:  # by somebody who came before there was a task to cancel
@@ -200,20 +192,20 @@ class Runner:
         from memoir_engine.store import runs as run_rows
 
         try:
-            await running.recorder.flush()
-            await self._db.awrite(
+            await running.recorder.flush(
                 lambda tx: run_rows.pause(tx, run.id, now=self._clock.now(), result=record, owner=run.owner),
                 operation=f"the run of {run.verb}",
             )
         except DatabaseError as lost:
             run.emit(Warned("ledger", str(lost)))
 
-    async def _begin(self, run: Run) -> None:
+    async def _begin(self, run: Run, running: Running) -> None:
         from memoir_engine.store import runs as run_rows
 
-        await self._db.awrite(
-            lambda tx: run_rows.start(tx, run.id, now=self._clock.now(), owner=run.owner), operation=f"the run of {run.verb}"
-        )
+        if not running.begun:
+            await self._db.awrite(
+                lambda tx: run_rows.start(tx, run.id, now=self._clock.now(), owner=run.owner), operation=f"the run of {run.verb}"
+            )
         run.emit(RunStarted(run.verb, run.actor.name))
 
     async def _ended(self, verb: Verb[Result], run: Run, running: Running, error: MemoirError) -> Result:
@@ -247,8 +239,7 @@ class Runner:
             run_rows.finish(tx, run.id, status, result=record, error=told, remedy=remedy, clock=self._clock, owner=run.owner)
 
         try:
-            await running.recorder.flush()
-            await self._db.awrite(write, operation=f"the end of run {run.id}")
+            await running.recorder.flush(write, operation=f"the end of run {run.id}")
         except DatabaseError as lost:
             # what the run did stands; its row, left open, is found interrupted when the database is back
             run.emit(Warned("ledger", str(lost)))
@@ -280,6 +271,14 @@ class Runner:
         for running in list(self._running.values()):
             running.run.emit(DatabaseRetried(operation, attempt, wait_s))
 
+    def carry(self, run_id: str, unit: Unit) -> None:
+        """Write it with the next call of a run that is under way here, or at its end."""
+        self._running[run_id].recorder.carry(unit)
+
+    async def flush(self, run_id: str) -> None:
+        """Write what its next call would carry."""
+        await self._running[run_id].recorder.flush()
+
     def openings(self, run_id: str) -> Mapping[int, str]:
         """How the chunks begin that a run has placed, by event, while it is under way here."""
         running = self._running.get(run_id)
@@ -293,7 +292,8 @@ class Runner:
             self._pulse = asyncio.get_running_loop().create_task(self._beat())
 
     async def _beat(self) -> None:
-        """Heartbeats, and events that no call carried along, while anything runs."""
+        """Heartbeats, and events that no call carried along, while anything runs. What has just begun needs none."""
+        await asyncio.sleep(FIRST_BEAT_S)
         while self._running:
             with suppress(DatabaseError):  # the next beat may get through; the runs themselves will say what is wrong
                 for running in list(self._running.values()):

@@ -6,7 +6,7 @@ Source: MEMOIR 9.B1–9.B2, 9.3–9.6.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from memoir_engine.errors import BudgetTooSmall
@@ -81,7 +81,7 @@ def limit_per_path(readings: Sequence[Reading], limit: int | None) -> tuple[tupl
     return limited, sum(len(reading.chunks) for reading in readings) - sum(len(reading.chunks) for reading in limited)
 
 
-def nearest_per_path(readings: Sequence[Reading], limit: int, nearness: dict[int, float]) -> tuple[tuple[Reading, ...], int]:
+def nearest_per_path(readings: Sequence[Reading], limit: int, nearness: Mapping[int, float]) -> tuple[tuple[Reading, ...], int]:
     """At most `limit` chunks of each path, the nearest to the question; the order of reading stays (DESIGN §9 "Big leaves")."""
     limited = tuple(Reading(reading.path, _nearest(reading.chunks, limit, nearness)) for reading in readings)
     return limited, sum(len(reading.chunks) for reading in readings) - sum(len(reading.chunks) for reading in limited)
@@ -92,7 +92,9 @@ def automatic_limit(readings: Sequence[Reading], budget: int, *, fixed_tokens: i
     return max(1, (budget - fixed_tokens) // (chunk_max_tokens * max(1, len(readings))))
 
 
-def _nearest(chunks: tuple[Chunk, ...], limit: int, nearness: dict[int, float]) -> tuple[Chunk, ...]:
+def _nearest(chunks: tuple[Chunk, ...], limit: int, nearness: Mapping[int, float]) -> tuple[Chunk, ...]:
+    if len(chunks) <= limit:
+        return chunks
     best = sorted(chunks, key=lambda chunk: (-nearness.get(chunk.id, 0.0), chunk.created_at, chunk.id))[:limit]
     chosen = {chunk.id for chunk in best}
     return tuple(chunk for chunk in chunks if chunk.id in chosen)

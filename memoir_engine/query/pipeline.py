@@ -7,11 +7,9 @@ Source: MEMOIR 4, 8, 9; DESIGN §9.
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from collections.abc import Awaitable, Callable, Mapping, Sequence
+from dataclasses import dataclass, field
 from typing import Literal
-
-import numpy as np
 
 from memoir_engine.config import MemoirConfig
 from memoir_engine.errors import (
@@ -33,13 +31,14 @@ from memoir_engine.query.paths import OpenPath, ends_at_leaf, in_order
 from memoir_engine.query.progress import Progress
 from memoir_engine.query.strategies import Widths
 from memoir_engine.query.traverse import Record, Taken, Walk, drop, traverse
-from memoir_engine.results import Chunk, PathChoice
+from memoir_engine.results import Chunk
 from memoir_engine.run import Run
 from memoir_engine.store import chunks as chunk_rows
 from memoir_engine.store import sources as source_rows
 from memoir_engine.store.database import Database
-from memoir_engine.store.evidence import TreeCache, TreeNow
-from memoir_engine.store.types import ROOT
+from memoir_engine.store.evidence import TreeNow
+from memoir_engine.store.types import ROOT, Tx
+from memoir_engine.text.scored import Scored
 from memoir_engine.text.terms import terms
 
 FRAME_TOKENS = 40  # of a chunk in the final prompt: its number, its path, its quote lines
@@ -66,22 +65,32 @@ class Asked:
 
 @dataclass(frozen=True)
 class Means:
-    """What a question works with. `lexical` holds what is filed at the moment asked about, `count` is of the model's tokens."""
+    """What a question works with. `tree` and `lexical` hold what is filed at the moment asked about; `count` is the model's."""
 
     db: Database
-    cache: TreeCache
+    tree: TreeNow
     lexical: LexicalIndex
     config: MemoirConfig
     ask: Ask
     record: Record
+    written: Callable[[], Awaitable[None]]  # what was recorded stands when it returns: before the longest call is waited for
     count: Callable[[str], int]
+
+
+@dataclass(frozen=True)
+class Read:
+    """What was read for a question: per path its whole leaf, what the safety net caught, and the sources of what was read."""
+
+    whole: list[budget.Reading]
+    net: tuple[Chunk, ...]
+    about: dict[int, answering.About]
 
 
 async def query(asked: Asked, means: Means, run: Run, progress: Progress) -> None:
     """Answer into `progress`. Raises what went wrong; progress then holds what was considered and dropped."""
     if not asked.question.strip():
         raise QuestionEmpty()
-    about = await _about(asked.sources or (), asked, means)
+    about = {} if asked.sources is None else await means.db.aread(lambda tx: _about(tx, asked.sources or (), asked))
     tree, nearness = await asyncio.to_thread(_opened, asked, means)
     if not tree.offered(ROOT):
         for row in tree.empty(ROOT):
@@ -103,26 +112,23 @@ async def query(asked: Asked, means: Means, run: Run, progress: Progress) -> Non
     if not ends_at_leaf(paths, tree.depth):  # MEMOIR 4.2.1: no chunk stands above a leaf
         raise QueryError(problem="a path ended above the leaves")
     progress.paths = tuple(path.choice() for path in paths)
-    whole = await _retrieve(paths, asked, means, run, progress)
-    await _net(asked, nearness, whole, means, run, progress)
-    if not whole:
+    read = await _retrieve(paths, tree, nearness, asked, means, run, progress)
+    if not read.whole:
         raise PathsEmpty(count=len(paths))
-    readings = _page(whole, asked, progress)
+    readings, about = _page(_firsts(read.whole, asked, progress), asked, progress), read.about
     progress.chunks = tuple(chunk for reading in readings for chunk in reading.chunks)
-    about = await _about(dict.fromkeys(chunk.source_id for reading in readings for chunk in reading.chunks), asked, means)
     limited = await asyncio.to_thread(_limited, asked, readings, nearness, means, progress)
     final = await _fitted(asked, limited, about, means, progress)
     await answering.answer(asked.question, final, means.ask, progress, run)
 
 
-def _opened(asked: Asked, means: Means) -> tuple[TreeNow, dict[int, float]]:
+def _opened(asked: Asked, means: Means) -> tuple[TreeNow, Scored]:
     """The tree as it stands, or stood, and the BM25 score of every chunk that shares a word with the question."""
-    tree = means.cache.at(asked.at_seq)
+    tree = means.tree
     if asked.sources is not None:
         sources, at_seq = asked.sources, asked.at_seq
         tree = tree.limited_to(means.db.read(lambda tx: chunk_rows.leaves_of_sources(tx, sources, at_seq=at_seq)))
-    keys, scores = means.lexical.scores(asked.question)
-    return tree, dict(zip(keys.tolist(), scores.tolist(), strict=True))
+    return tree, Scored(*means.lexical.scores(asked.question))
 
 
 def _nothing(asked: Asked) -> QueryError:
@@ -131,28 +137,51 @@ def _nothing(asked: Asked) -> QueryError:
     return MemoryEmpty() if asked.at_seq is None else NothingFiledThen(seq=asked.at_seq)
 
 
-async def _retrieve(paths: Sequence[OpenPath], asked: Asked, means: Means, run: Run, progress: Progress) -> list[budget.Reading]:
+async def _retrieve(
+    paths: Sequence[OpenPath], tree: TreeNow, nearness: Scored, asked: Asked, means: Means, run: Run, progress: Progress
+) -> Read:
     """The chunks of each leaf, once; an empty leaf is an error of that path (MEMOIR 4.3)."""
     began = run.clock.tick_ms()
-    leaves = [path.tip for path in paths]
-    rows = await means.db.aread(lambda tx: chunk_rows.of_leaves(tx, leaves, at_seq=asked.at_seq))
-    readings = []
+    read, _ = await asyncio.gather(means.db.aread(lambda tx: _read(tx, paths, tree, nearness, asked)), means.written())
+    there = {reading.path.category_ids for reading in read.whole}
     for path in paths:
-        here = [chunk for chunk in rows.get(path.tip, ()) if chunk.text]  # one that was erased since says nothing
-        wanted = (chunk for chunk in here if asked.sources is None or chunk.source_id in asked.sources)
-        chunks = tuple(_ranked(chunk, path.choice()) for chunk in wanted)
-        if chunks:
-            readings.append(budget.Reading(path.choice(), chunks))
-        else:
+        if path.ids not in there:
             drop(path.names, path.ids, "empty", progress, run)
+    progress.net = read.net
     progress.retrieval_ms += run.clock.tick_ms() - began
-    counts = sum(len(reading.chunks) for reading in readings), sum(reading.tokens for reading in readings)
-    run.emit(ChunksRetrieved(len(readings), *counts, progress.retrieval_ms))
-    return readings
+    counts = sum(len(reading.chunks) for reading in read.whole), sum(reading.tokens for reading in read.whole)
+    run.emit(ChunksRetrieved(len(read.whole), *counts, progress.retrieval_ms))
+    if asked.safety_net:
+        run.emit(NetCaught(len(read.net)))
+    return read
 
 
-def _ranked(chunk: Chunk, path: PathChoice) -> Chunk:
-    return replace(chunk, category_path=path.names, ranked_relevance=path.ranked_relevance)
+def _read(tx: Tx, paths: Sequence[OpenPath], tree: TreeNow, nearness: Scored, asked: Asked) -> Read:
+    """All a question shows of chunks, on one snapshot."""
+    choices = [path.choice() for path in paths]
+    rows = chunk_rows.of_leaves(
+        tx,
+        [path.tip for path in paths],
+        at_seq=asked.at_seq,
+        paths={path.tip: path.names for path in paths},
+        ranks={path.tip: choice.ranked_relevance for path, choice in zip(paths, choices, strict=True)},
+    )
+    whole = []
+    for path, choice in zip(paths, choices, strict=True):
+        here = (chunk for chunk in rows.get(path.tip, ()) if chunk.text)  # one that was erased since says nothing
+        chunks = tuple(chunk for chunk in here if asked.sources is None or chunk.source_id in asked.sources)
+        if chunks:
+            whole.append(budget.Reading(choice, chunks))
+    sources = dict.fromkeys(chunk.source_id for reading in whole for chunk in reading.chunks)
+    return Read(whole, _net(tx, tree, nearness, whole, asked), _about(tx, list(sources), asked))
+
+
+def _firsts(readings: list[budget.Reading], asked: Asked, progress: Progress) -> list[budget.Reading]:
+    """At most `per_path_limit` chunks of each path, before any page is cut: all pages together give no more (MEMOIR 4.3.3)."""
+    if not isinstance(asked.per_path_limit, int):
+        return readings
+    limited, progress.left_out = budget.limit_per_path(readings, asked.per_path_limit)
+    return list(limited)
 
 
 def _page(readings: list[budget.Reading], asked: Asked, progress: Progress) -> list[budget.Reading]:
@@ -182,47 +211,28 @@ def _behind(ids: Sequence[int], after: str | None) -> int:
         ) from None
 
 
-async def _net(
-    asked: Asked,
-    nearness: Mapping[int, float],
-    readings: Sequence[budget.Reading],
-    means: Means,
-    run: Run,
-    progress: Progress,
-) -> None:
+def _net(tx: Tx, tree: TreeNow, nearness: Scored, whole: Sequence[budget.Reading], asked: Asked) -> tuple[Chunk, ...]:
     """The chunks that words alone find outside the paths: shown apart, never in the prompt."""
     if not asked.safety_net:
-        return
-    began = run.clock.tick_ms()
-    read = {chunk.id for reading in readings for chunk in reading.chunks}
-    outside = [key for key in nearness if key not in read]
-    most = asked.safety_net if asked.sources is None else len(outside)
-    best = _highest(outside, [nearness[key] for key in outside], most)
-    found = await means.db.aread(lambda tx: chunk_rows.of_ids(tx, best, at_seq=asked.at_seq))
-    progress.net = tuple(c for c in found if asked.sources is None or c.source_id in asked.sources)[: asked.safety_net]
-    progress.retrieval_ms += run.clock.tick_ms() - began
-    run.emit(NetCaught(len(progress.net)))
-
-
-def _highest(keys: Sequence[int], scores: Sequence[float], most: int) -> list[int]:
-    """The keys of the highest scores, ties to the lower key."""
-    order = np.lexsort((np.array(keys, np.int64), -np.array(scores, float)))[:most]
-    return [keys[at] for at in order.tolist()]
+        return ()
+    read = {chunk.id for reading in whole for chunk in reading.chunks}
+    best = nearness.highest(asked.safety_net if asked.sources is None else len(nearness), but=read)
+    found = chunk_rows.of_ids(tx, best, at_seq=asked.at_seq, paths=tree.paths)
+    return tuple(chunk for chunk in found if asked.sources is None or chunk.source_id in asked.sources)[: asked.safety_net]
 
 
 def _limited(
-    asked: Asked, readings: Sequence[budget.Reading], nearness: dict[int, float], means: Means, progress: Progress
+    asked: Asked, readings: Sequence[budget.Reading], nearness: Scored, means: Means, progress: Progress
 ) -> tuple[budget.Reading, ...]:
-    """At most so many chunks of each path; what that leaves out is counted."""
-    limited, progress.left_out = tuple(readings), 0
-    if asked.per_path_limit == "auto":
-        fixed = means.count(fixed_text(asked.question))
-        most = budget.automatic_limit(
-            readings, asked.token_budget, fixed_tokens=fixed, chunk_max_tokens=means.config.chunk_max_tokens + FRAME_TOKENS
-        )
-        limited, progress.left_out = budget.nearest_per_path(readings, most, nearness)
-    elif asked.per_path_limit is not None:
-        limited, progress.left_out = budget.limit_per_path(readings, asked.per_path_limit)
+    """Asked for by "auto": at most so many chunks of each path as let every path fit; what that leaves out is counted."""
+    if asked.per_path_limit != "auto":
+        return tuple(readings)
+    fixed = means.count(fixed_text(asked.question))
+    most = budget.automatic_limit(
+        readings, asked.token_budget, fixed_tokens=fixed, chunk_max_tokens=means.config.chunk_max_tokens + FRAME_TOKENS
+    )
+    near = nearness.among([chunk.id for reading in readings for chunk in reading.chunks])
+    limited, progress.left_out = budget.nearest_per_path(readings, most, near)
     return limited
 
 
@@ -271,12 +281,7 @@ def _pruned(
         raise
 
 
-async def _about(sources: Mapping[int, None] | Sequence[int], asked: Asked, means: Means) -> dict[int, answering.About]:
+def _about(tx: Tx, sources: Sequence[int], asked: Asked) -> dict[int, answering.About]:
     """The sources with the helpers that were in force at the moment asked about."""
-    wanted, at_seq = list(sources), asked.at_seq
-    if not wanted:
-        return {}
-    rows = await means.db.aread(
-        lambda tx: [(source_rows.in_brief(tx, each), source_rows.helper(tx, each, at_seq=at_seq)) for each in wanted]
-    )
-    return {source.id: answering.About(source, helper) for source, helper in rows}
+    told = source_rows.in_brief(tx, sources, at_seq=asked.at_seq)
+    return {source.id: answering.About(source, helper) for source, helper in told}

@@ -8,7 +8,7 @@ Source: MEMOIR 4.1–4.2, 4.4, 8; DESIGN §9.
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Awaitable, Callable, Coroutine, Mapping, Sequence
+from collections.abc import Callable, Coroutine, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
 
@@ -30,7 +30,7 @@ from memoir_engine.text.profiles import Question
 ATTEMPTS = 2  # a wrong selection is asked once more, then refused (MEMOIR 4.1.2)
 
 Heard = tuple[Answered, tuple[select.Selected, ...]]
-Record = Callable[[Sequence[Decision]], Awaitable[Sequence[int]]]  # ids of the decisions written
+Record = Callable[[Sequence[Decision]], None]  # keeps them for the result and has them written; they get their ids then
 
 
 @dataclass(frozen=True)
@@ -114,7 +114,7 @@ async def traverse(question: str, walk: Walk, progress: Progress) -> list[OpenPa
         deeper: list[OpenPath] = []
         for level, selection in zip(levels, selections, strict=True):
             if not selection.problem:
-                await _keep(level, selection, walk, progress)
+                _keep(level, selection, walk)
                 deeper += _next(level, selection, progress, walk.run)
         for wrong in (selection for selection in selections if selection.problem):
             raise SelectionInvalid(level=number, problem=wrong.problem)
@@ -144,11 +144,9 @@ async def _together(selecting: Sequence[Coroutine[Any, Any, Selection]]) -> list
         raise
 
 
-async def _keep(level: Level, selection: Selection, walk: Walk, progress: Progress) -> None:
-    """Write the level's decisions down, and tell of it."""
-    decisions = _decisions(level, selection, walk.run.id)
-    ids = await walk.record(decisions)
-    progress.decisions.extend(replace(made, id=number) for made, number in zip(decisions, ids, strict=True))
+def _keep(level: Level, selection: Selection, walk: Walk) -> None:
+    """Have the level's decisions written down, and tell of it."""
+    walk.record(_decisions(level, selection, walk.run.id))
     forced = selection.call_id is None and not selection.by
     walk.run.emit(LevelSelected(level.number, level.offered, len(selection.picked), forced, selection.latency_ms))
 

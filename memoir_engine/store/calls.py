@@ -18,8 +18,11 @@ from memoir_engine.store import tables as t
 from memoir_engine.store.canon import canonical, parse, seal
 from memoir_engine.store.database import is_retried
 from memoir_engine.store.holding import hold
+from memoir_engine.store.prepared import Prepared
 from memoir_engine.store.rules import tame
 from memoir_engine.store.types import Tx
+
+_ADD = Prepared(insert(t.model_call))
 
 
 class Counted(NamedTuple):
@@ -43,7 +46,7 @@ def record(tx: Tx, attempt: Attempt, subject: str | None = None, *, call_id: int
     row = _row(attempt, subject)
     row["id"] = call_id or ids.reserve(tx, "model_call", 1)
     row["payload"] = payloads.put(tx, [{"prompt": _clean(attempt.prompt), "reply": _clean(attempt.reply)}])[0]
-    tx.execute(insert(t.model_call), seal(t.model_call, [row]))
+    _ADD.run(tx, seal(t.model_call, [row])[0])
     return int(row["id"])
 
 

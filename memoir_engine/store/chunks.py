@@ -8,17 +8,18 @@ Source: MEMOIR 4.3; DESIGN §5, §8 (indexes), §9.
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from typing import Any, NamedTuple
 
-from sqlalchemy import Select, func, select
+from sqlalchemy import Select, bindparam, func, select
 
 from memoir_engine.errors import ChunkNotFound, InvalidSetting
 from memoir_engine.results import Chunk, ChunkPage, Path
 from memoir_engine.store import chain, tree
 from memoir_engine.store import tables as t
 from memoir_engine.store.canon import moment_of, stamp
+from memoir_engine.store.prepared import Prepared
 from memoir_engine.store.types import FAR, Tx, portions
 
 ID_DIGITS = 18  # fewer than any database's whole numbers have
@@ -52,12 +53,24 @@ def page(tx: Tx, category_id: int, *, after: str | None = None, limit: int = 50,
 
 
 def of_leaves(
-    tx: Tx, category_ids: Iterable[int], *, per_leaf_limit: int | None = None, at_seq: int | None = None
+    tx: Tx,
+    category_ids: Iterable[int],
+    *,
+    per_leaf_limit: int | None = None,
+    at_seq: int | None = None,
+    paths: Mapping[int, Path] | None = None,
+    ranks: Mapping[int, int] | None = None,
 ) -> dict[int, tuple[Chunk, ...]]:
-    """The chunks of each leaf, read once per leaf; a leaf without chunks has an empty entry."""
-    leaves = list(dict.fromkeys(category_ids))
-    paths = tree.paths(tx, set(leaves), at_seq=at_seq)  # once for all of them
-    return {leaf: _of_leaf(tx, leaf, at_seq, limit=per_leaf_limit, paths=paths) for leaf in leaves}
+    """The chunks of each leaf, read once per leaf; a leaf without chunks has an empty entry.
+
+    paths: of the leaves, where they are known. ranks: what a question gave each leaf.
+    """
+    leaves, ranks = list(dict.fromkeys(category_ids)), ranks or {}
+    paths = tree.paths(tx, set(leaves), at_seq=at_seq) if paths is None else paths
+    if at_seq is None and per_leaf_limit is None:
+        return {leaf: _made(_LEAF.rows(tx, {"leaf": leaf}), paths, ranks.get(leaf)) for leaf in leaves}
+    found = {leaf: _of_leaf(tx, leaf, at_seq, limit=per_leaf_limit, paths=paths) for leaf in leaves}
+    return {leaf: tuple(replace(one, ranked_relevance=ranks.get(leaf)) for one in held) for leaf, held in found.items()}
 
 
 def counts(tx: Tx, category_ids: Iterable[int], *, at_seq: int | None = None) -> dict[int, int]:
@@ -92,11 +105,17 @@ def get(tx: Tx, chunk_id: int, *, at_seq: int | None = None) -> Chunk:
     return found[0]
 
 
-def of_ids(tx: Tx, chunk_ids: Sequence[int], *, at_seq: int | None = None) -> tuple[Chunk, ...]:
-    """In the order asked for; unknown ids are left out."""
+def of_ids(
+    tx: Tx, chunk_ids: Sequence[int], *, at_seq: int | None = None, paths: Mapping[int, Path] | None = None
+) -> tuple[Chunk, ...]:
+    """In the order asked for; unknown ids are left out. paths: of the leaves, as far as they are known."""
     found: dict[int, Chunk] = {}
     for some in portions(sorted(set(chunk_ids))):
-        found |= {one.id: one for one in _chunks(tx, _of_any_state(at_seq).where(t.chunk.c.id.in_(some)), at_seq)}
+        wanted = _SOME if at_seq is None else _of_any_state(at_seq).where(_AMONG)
+        rows = tx.execute(wanted, {"some": some}).all()
+        new = {row.category_id for row in rows} - {None} - (paths or {}).keys()
+        known = {**(paths or {}), **tree.paths(tx, new, at_seq=at_seq)} if new else paths or {}
+        found |= {one.id: one for one in _made(rows, known)}
     return tuple(found[one] for one in dict.fromkeys(chunk_ids) if one in found)
 
 
@@ -192,8 +211,10 @@ def _wanted(at_seq: int | None, *, outer: bool = False) -> Select[Any]:
 
 def _chunks(tx: Tx, wanted: Select[Any], at_seq: int | None, paths: Mapping[int, Path] | None = None) -> tuple[Chunk, ...]:
     rows = tx.execute(wanted).all()
-    if paths is None:
-        paths = tree.paths(tx, {row.category_id for row in rows}, at_seq=at_seq)
+    return _made(rows, tree.paths(tx, {row.category_id for row in rows}, at_seq=at_seq) if paths is None else paths)
+
+
+def _made(rows: Iterable[Any], paths: Mapping[int, Path], rank: int | None = None) -> tuple[Chunk, ...]:
     return tuple(
         Chunk(
             id=row.id,
@@ -207,9 +228,19 @@ def _chunks(tx: Tx, wanted: Select[Any], at_seq: int | None, paths: Mapping[int,
             category_id=row.category_id,
             category_path=paths.get(row.category_id, ()),
             source_name=row.source_name,
+            ranked_relevance=rank,
         )
         for row in rows
     )
+
+
+_AMONG = t.chunk.c.id.in_(bindparam("some", expanding=True))
+_SOME = _of_any_state(None).where(_AMONG)
+_LEAF = Prepared(
+    _wanted(None)
+    .where(t.filing.c.category_id == bindparam("leaf"), t.filing.c.to_seq == FAR)
+    .order_by(t.filing.c.created_at, t.filing.c.chunk_id)
+)
 
 
 def _cursor(after: str) -> tuple[datetime, int]:

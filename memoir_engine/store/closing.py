@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import Any
 
-from sqlalchemy import select, update
+from sqlalchemy import Table, bindparam, select, update
 
 from memoir_engine.results import AuditHead
 from memoir_engine.run import RunStatus
@@ -20,10 +20,22 @@ from memoir_engine.store import inputs
 from memoir_engine.store import tables as t
 from memoir_engine.store.canon import canonical, roll_up, values_digest
 from memoir_engine.store.chain import OpenAction
+from memoir_engine.store.prepared import Prepared
 from memoir_engine.store.rules import tame
 from memoir_engine.store.types import Tx
 
 OUTCOME = ("status", "ended_at", "tree_seq", "committed_seq", "result", "error", "remedy")  # covered, in this order
+
+
+def _digests(table: Table) -> Prepared:
+    """Of the rows of a run, in the order they were made."""
+    return Prepared(select(table.c.digest).where(table.c.run_id == bindparam("which")).order_by(table.c.id))
+
+
+_THIS = t.run.c.id == bindparam("which")
+_BEFORE = Prepared(select(t.run.c.digest, t.run.c.salt, t.run.c.tree_seq, t.run.c.result).where(_THIS))
+_CALLS, _DECISIONS = _digests(t.model_call), _digests(t.decision)
+_END = Prepared(update(t.run).where(_THIS).values({name: bindparam(f"new_{name}") for name in (*OUTCOME, "closed_seq")}), [])
 
 
 @dataclass(frozen=True)
@@ -44,8 +56,7 @@ def outcome_digest(salt: str, values: Sequence[Any]) -> str:
 
 def close(tx: Tx, action: OpenAction, run_id: str, ending: Ending, *, committed: bool = False) -> None:
     """End the run by an event of the action. With `committed` it ends by the commit itself, whose last event this is."""
-    c = t.run.c
-    row = tx.execute(select(c.digest, c.salt, c.tree_seq, c.result).where(c.id == run_id)).one()
+    row = _BEFORE.rows(tx, {"which": run_id})[0]
     seq = action.next_seq
     ended = {
         "status": ending.status,
@@ -62,10 +73,10 @@ def close(tx: Tx, action: OpenAction, run_id: str, ending: Ending, *, committed:
         status=ending.status,
         digest=row.digest,
         outcome=outcome_digest(row.salt, [ended[name] for name in OUTCOME]),
-        calls=_covered(tx, t.model_call, run_id),
-        decisions=_covered(tx, t.decision, run_id),
+        calls=_covered(tx, _CALLS, run_id),
+        decisions=_covered(tx, _DECISIONS, run_id),
     )
-    tx.execute(update(t.run).where(c.id == run_id).values(**ended, closed_seq=seq))
+    _END.run(tx, {f"new_{name}": value for name, value in ended.items()} | {"new_closed_seq": seq, "which": run_id})
     if ending.status in ("done", "cancelled"):
         inputs.forget(tx, run_id)
 
@@ -76,7 +87,7 @@ def close_with(tx: Tx, action: OpenAction, run_id: str, *, now: datetime, result
     return action.seal()
 
 
-def _covered(tx: Tx, table: Any, run_id: str) -> list[Any]:
+def _covered(tx: Tx, digests: Prepared, run_id: str) -> list[Any]:
     """How many rows of the run there are so far, and their roll-up."""
-    rows = tx.execute(select(table.c.digest).where(table.c.run_id == run_id).order_by(table.c.id)).scalars().all()
-    return [len(rows), roll_up(rows)]
+    rows = digests.rows(tx, {"which": run_id})
+    return [len(rows), roll_up(row.digest for row in rows)]

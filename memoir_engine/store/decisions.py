@@ -19,23 +19,33 @@ from memoir_engine.store.canon import canonical, parse, seal
 from memoir_engine.store.database import is_retried
 from memoir_engine.store.holding import hold
 from memoir_engine.store.plan import NewChoice
+from memoir_engine.store.prepared import Prepared
 from memoir_engine.store.types import Tx, portions
+
+_ADD = Prepared(insert(t.decision))
 
 
 def record(tx: Tx, run_id: str, choices: Sequence[NewChoice], *, owner: str | None = None) -> tuple[int, ...]:
     """Write the choices of a question, a level at a time; their ids. Raises what `hold` raises of the run and its `owner`."""
-    written = _written(tx, run_id, choices) if is_retried(tx) else ()
-    if written or not choices:
-        return written
+    if not choices:
+        return ()
     hold(tx, run_id, owner, "a decision")
     erasures.refuse_late(tx, run_id)
+    return add(tx, run_id, choices, again=is_retried(tx))
+
+
+def add(tx: Tx, run_id: str, choices: Sequence[NewChoice], *, again: bool) -> tuple[int, ...]:
+    """The same for a run that is held, under which nothing was erased. again: they may have been written before."""
+    written = _written(tx, run_id, choices) if again else ()
+    if written:
+        return written
     offers = [offer_body(choice.level, choice.parent_id, choice.parent_path, choice.options) for choice in choices]
     first = ids.reserve(tx, "decision", len(choices))
     rows = [
         _row(first + i, run_id, choice, offer)
         for i, (choice, offer) in enumerate(zip(choices, payloads.put(tx, offers), strict=True))
     ]
-    tx.execute(insert(t.decision), seal(t.decision, rows))
+    _ADD.run_all(tx, seal(t.decision, rows))
     return tuple(range(first, first + len(choices)))
 
 

@@ -14,10 +14,11 @@ from dataclasses import dataclass, field, replace
 
 from sqlalchemy import select
 
+from memoir_engine.results import Path
 from memoir_engine.store import chain, chunks, ids, profiles, tree
 from memoir_engine.store import tables as t
 from memoir_engine.store.database import Database
-from memoir_engine.store.state import changed_between
+from memoir_engine.store.state import pulse
 from memoir_engine.store.tree import CategoryRow
 from memoir_engine.store.types import FAR, Tx
 from memoir_engine.text.blobs import decode_leaf, encode_leaf
@@ -34,6 +35,7 @@ class TreeNow:
     rows: tuple[CategoryRow, ...]
     profiles: Profiles
     _below: dict[int, tuple[CategoryRow, ...]] = field(default_factory=dict, compare=False, repr=False)
+    _paths: dict[int, Path] = field(default_factory=dict, compare=False, repr=False)
 
     def children(self, parent: int) -> tuple[CategoryRow, ...]:
         """Open children of a category (0: level 1), by id."""
@@ -50,6 +52,16 @@ class TreeNow:
 
     def empty(self, parent: int) -> tuple[CategoryRow, ...]:
         return tuple(row for row in self.children(parent) if not self.profiles.size(row.id))
+
+    @property
+    def paths(self) -> Mapping[int, Path]:
+        """The names from level 1 down, of every category."""
+        if not self._paths:
+            found: dict[int, Path] = {}
+            for row in self.rows:  # parents before children
+                found[row.id] = (*found.get(row.parent_id, ()), row.name)
+            self._paths.update(found)
+        return self._paths
 
     def limited_to(self, leaves: Iterable[int]) -> TreeNow:
         """Only these leaves and what is above them."""
@@ -85,8 +97,13 @@ class TreeCache:
         with self._lock:
             if self._now is None:
                 self._now, self._leaf_of = self._db.read(self._loaded)
-            elif self._db.read(chain.seq) != self._now.seq:
+                return self._now
+            before = self._now.seq
+            now = self._db.read(lambda tx: pulse(tx, before))
+            if now.changed:
                 self._now, self._leaf_of = self._db.read(self._caught_up)
+            elif now.seq != before:
+                self._now = replace(self._now, seq=now.seq)
             return self._now
 
     def at(self, seq: int | None) -> TreeNow:
@@ -136,9 +153,6 @@ class TreeCache:
     def _caught_up(self, tx: Tx) -> tuple[TreeNow, dict[int, int]]:
         """The last moment plus what was filed and closed since; on a fork, since others may still be reading."""
         assert self._now is not None
-        now_seq = chain.seq(tx)
-        if not changed_between(tx, self._now.seq, now_seq):  # most events are of questions, which change nothing here
-            return replace(self._now, seq=now_seq), self._leaf_of
         rows = tree.snapshot(tx)
         changed = chunks.changes_since(tx, self._now.seq)
         made, leaf_of = self._now.profiles.fork(), dict(self._leaf_of)

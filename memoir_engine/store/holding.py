@@ -7,11 +7,14 @@ Source: DESIGN §6 (digests of calls and decisions), §7 (heartbeat, owner).
 
 from __future__ import annotations
 
-from sqlalchemy import select
+from sqlalchemy import bindparam, select
 
 from memoir_engine.errors import RunNotFound, WriteFailed
 from memoir_engine.store import tables as t
+from memoir_engine.store.prepared import Prepared
 from memoir_engine.store.types import Tx
+
+_HOLD = Prepared(select(t.run.c.owner, t.run.c.closed_seq).where(t.run.c.id == bindparam("which")).with_for_update())
 
 
 def hold(tx: Tx, run_id: str, owner: str | None, what: str) -> None:
@@ -19,8 +22,7 @@ def hold(tx: Tx, run_id: str, owner: str | None, what: str) -> None:
 
     Raises RunNotFound; WriteFailed of `what` when it has ended or was taken over.
     """
-    c = t.run.c
-    row = tx.execute(select(c.owner, c.closed_seq).where(c.id == run_id).with_for_update()).one_or_none()
+    row = _HOLD.first(tx, {"which": run_id})
     if row is None:
         raise RunNotFound(run_id=run_id)
     if owner not in (None, row.owner):
@@ -31,4 +33,7 @@ def hold(tx: Tx, run_id: str, owner: str | None, what: str) -> None:
 
 def is_held(tx: Tx, run_id: str, owner: str | None) -> bool:
     """Whether the run is still one's own, however it stands; nobody takes it over until the transaction ends."""
-    return owner in (None, tx.execute(select(t.run.c.owner).where(t.run.c.id == run_id).with_for_update()).scalar())
+    if owner is None:
+        return True
+    row = _HOLD.first(tx, {"which": run_id})
+    return row is not None and row.owner == owner

@@ -26,6 +26,7 @@ from memoir_engine.store.chain import OpenAction
 from memoir_engine.store.closing import Ending, close
 from memoir_engine.store.database import is_retried
 from memoir_engine.store.holding import hold, is_held
+from memoir_engine.store.prepared import Prepared
 from memoir_engine.store.rules import check_field
 from memoir_engine.store.types import Tx
 
@@ -33,6 +34,12 @@ ALIVE: tuple[RunStatus, ...] = ("queued", "running", "waiting_helper")
 AT_WORK: tuple[RunStatus, ...] = ("queued", "running")
 RESUMABLE: tuple[RunStatus, ...] = ("failed", "interrupted")
 OPENED: dict[str, Any] = {"ended_at": None, "closed_seq": None, "error": None, "remedy": None}
+
+_THIS = t.run.c.id == bindparam("which")
+_THERE = Prepared(select(t.run.c.id).where(_THIS))
+_TO_END = Prepared(select(t.run.c.closed_seq, t.run.c.actor, t.run.c.owner).where(_THIS).with_for_update())
+_SET_TREE = Prepared(update(t.run).where(_THIS).values(tree_seq=bindparam("seq")), [])
+_ADD, _ADD_EVENTS = Prepared(insert(t.run)), Prepared(insert(t.run_event))
 
 
 @dataclass(frozen=True)
@@ -53,7 +60,7 @@ class NewRun:
 
 def create(tx: Tx, run: NewRun) -> None:
     """Write the run's row; does nothing when it is there already."""
-    if tx.execute(select(t.run.c.id).where(t.run.c.id == run.id)).scalar():
+    if _THERE.first(tx, {"which": run.id}) is not None:
         return
     row: dict[str, Any] = {
         "id": run.id,
@@ -69,8 +76,9 @@ def create(tx: Tx, run: NewRun) -> None:
         "tree_seq": run.tree_seq,
         "request": payloads.put(tx, [run.request])[0],
         "result": "{}",
+        **dict.fromkeys(("error", "remedy", "closed_seq", "committed_seq")),
     }
-    tx.execute(insert(t.run), seal(t.run, [row]))
+    _ADD.run(tx, seal(t.run, [row])[0])
 
 
 def start(tx: Tx, run_id: str, *, now: datetime, owner: str | None = None) -> None:
@@ -115,7 +123,12 @@ def give_up(tx: Tx, run_id: str, statuses: Sequence[RunStatus], *, clock: Clock,
 
 def set_tree_seq(tx: Tx, run_id: str, tree_seq: int, *, owner: str | None = None) -> None:
     hold(tx, run_id, owner, "the tree of a run")
-    _set(tx, run_id, tree_seq=tree_seq)
+    note_tree_seq(tx, run_id, tree_seq)
+
+
+def note_tree_seq(tx: Tx, run_id: str, tree_seq: int) -> None:
+    """Of a run that is held."""
+    _SET_TREE.run(tx, {"which": run_id, "seq": tree_seq})
 
 
 def heartbeat(tx: Tx, run_ids: Iterable[str], now: datetime, *, owners: Iterable[str] | None = None) -> None:
@@ -141,8 +154,7 @@ def finish(
 
     One that its commit has closed stays as it is: its result stands already. So does one that goes on under another owner.
     """
-    c = t.run.c
-    row = tx.execute(select(c.closed_seq, c.actor, c.owner).where(c.id == run_id).with_for_update()).one_or_none()
+    row = _TO_END.first(tx, {"which": run_id})
     if row is None:
         raise RunNotFound(run_id=run_id)
     if row.closed_seq is not None or owner not in (None, row.owner):
@@ -221,7 +233,7 @@ def append_events(tx: Tx, stamped: Sequence[Stamped], *, again: bool = False, ow
             if one.run_id == run_id and one.n not in there
         ]
         if rows:
-            tx.execute(insert(t.run_event), rows)
+            _ADD_EVENTS.run_all(tx, rows)
 
 
 def _numbers(tx: Tx, run_id: str, first: int) -> set[int]:

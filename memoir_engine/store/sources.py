@@ -7,15 +7,16 @@ Source: DESIGN §5; MEMOIR 2B.4.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any
 
-from sqlalchemy import ColumnElement, Select, func, insert, literal, select
+from sqlalchemy import BindParameter, ColumnElement, Select, bindparam, func, insert, literal, select
 
 from memoir_engine.errors import SourceErased, SourceNotCurrent, SourceNotFound
 from memoir_engine.results import Heading, Helper, Source
 from memoir_engine.store import tables as t
 from memoir_engine.store.canon import parse
-from memoir_engine.store.types import Tx
+from memoir_engine.store.types import Tx, portions
 
 LIVE = ("stored", "filed")
 ERASED = "erased"
@@ -39,15 +40,22 @@ def get(tx: Tx, source_id: int) -> Source:
     return found[0]
 
 
-def in_brief(tx: Tx, source_id: int) -> Source:
-    """Without the places of its headings and pages, which take long to read of a long text. Raises SourceNotFound."""
-    c = t.source.c
-    brief = [literal("[]").label(column.name) if column.name in ("headings", "pages") else column for column in c]
-    wanted = select(*brief, literal(None).label("added_by")).where(c.id == source_id)
-    row = tx.execute(wanted).one_or_none() if abs(source_id) <= MOST_ID else None
-    if row is None:
-        raise SourceNotFound(source_id=source_id)
-    return _source(row)
+def in_brief(tx: Tx, source_ids: Sequence[int], *, at_seq: int | None = None) -> tuple[tuple[Source, Helper | None], ...]:
+    """Each with the helper in force, now or at that seq; in the order asked for. Raises SourceNotFound.
+
+    Without the places of their headings and pages, which take long to read of a long text.
+    """
+    briefs: dict[int, Source] = {}
+    known: dict[int, Helper] = {}
+    for some in portions([one for one in source_ids if abs(one) <= MOST_ID]):
+        briefs |= {row.id: _source(row) for row in tx.execute(_BRIEF, {"some": some})}
+        if at_seq is None:
+            known |= {one.source_id: one for one in _helpers(tx, _IN_FORCE, some=some)}
+    missing = next((one for one in source_ids if one not in briefs), None)
+    if missing is not None:
+        raise SourceNotFound(source_id=missing)
+    then = {} if at_seq is None else {one: helper(tx, one, at_seq=at_seq) for one in source_ids}
+    return tuple((briefs[one], known.get(one) or then.get(one)) for one in source_ids)
 
 
 def current(tx: Tx, source_id: int) -> Source:
@@ -130,9 +138,7 @@ def helper_history(tx: Tx, source_id: int) -> tuple[Helper, ...]:
 
 def helpers(tx: Tx, source_ids: tuple[int, ...]) -> dict[int, Helper]:
     """The helpers in force of several sources."""
-    c = t.contextual_helper.c
-    wanted = _with_force().where(c.source_id.in_(source_ids), c.version == t.source.c.helper_version).order_by(c.source_id)
-    return {one.source_id: one for one in _helpers(tx, wanted)}
+    return {one.source_id: one for one in _helpers(tx, _IN_FORCE, some=source_ids)}
 
 
 def write_parts(tx: Tx, source_id: int, text: str, original: bytes) -> None:
@@ -169,8 +175,22 @@ def _with_force() -> Select[Any]:
     return select(t.contextual_helper, t.source.c.helper_version).select_from(joined)
 
 
-def _helpers(tx: Tx, wanted: Select[Any]) -> tuple[Helper, ...]:
-    return tuple(_helper(row) for row in tx.execute(wanted))
+def _brief() -> Select[Any]:
+    brief = [literal("[]").label(column.name) if column.name in ("headings", "pages") else column for column in t.source.c]
+    return select(*brief, literal(None).label("added_by")).where(t.source.c.id.in_(_SOME))
+
+
+_SOME: BindParameter[Any] = bindparam("some", expanding=True)
+_BRIEF = _brief()
+_IN_FORCE = (
+    _with_force()
+    .where(t.contextual_helper.c.source_id.in_(_SOME), t.contextual_helper.c.version == t.source.c.helper_version)
+    .order_by(t.contextual_helper.c.source_id)
+)
+
+
+def _helpers(tx: Tx, wanted: Select[Any], **given: Any) -> tuple[Helper, ...]:
+    return tuple(_helper(row) for row in tx.execute(wanted, given))
 
 
 def _helper(row: Any) -> Helper:

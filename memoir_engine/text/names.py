@@ -7,11 +7,13 @@ Source: DESIGN §5 (name_key), §9 (`›` and control characters).
 from __future__ import annotations
 
 import unicodedata
+from functools import lru_cache
 
 MAX_CHARS = 60
 SEPARATOR = "›"
 
 
+@lru_cache(maxsize=16_384)  # the same names are compared again and again: those of a tree's options
 def fold(name: str) -> str:
     """What makes names equal. The store's name_key is the sha256 of it."""
     return " ".join(unicodedata.normalize("NFKC", unicodedata.normalize("NFKC", name).casefold()).split())

@@ -16,7 +16,8 @@ from weakref import WeakKeyDictionary, WeakSet
 import numpy as np
 from numpy.typing import NDArray
 
-from memoir_engine.text.similarity import MAX_EXAMPLES, MIN_EXAMPLES, Floats, Shelf, Vector, sample, vector
+from memoir_engine.text.scored import Scored
+from memoir_engine.text.similarity import MAX_EXAMPLES, MIN_EXAMPLES, MOST_TERMS, Floats, Shelf, Vector, sample, vector
 from memoir_engine.text.terms import Terms
 
 Ids = NDArray[np.int64]
@@ -62,6 +63,7 @@ class Profiles:
         self._held: dict[int, dict[int, Vector]] = {}  # per category its chunks, in the order they came
         self._own: set[int] = set()  # categories whose chunks no fork shares
         self._shelves: dict[int, Shelf] = {}  # per parent
+        self._told: dict[int, dict[int, tuple[str, ...]]] = {}  # per parent the key terms of its children, as far as asked for
         self._leaves: tuple[Ids, Ids] | None = None  # chunks in rising order, and the leaf of each
 
     @classmethod
@@ -80,6 +82,7 @@ class Profiles:
         made._forms, made._learned = dict(self._forms), WeakSet(self._learned)
         made._parents, made._children = dict(self._parents), dict(self._children)
         made._held, made._shelves, made._leaves = dict(self._held), dict(self._shelves), self._leaves
+        made._told = dict(self._told)
         self._own = set()
         return made
 
@@ -89,7 +92,7 @@ class Profiles:
         made._parents = {categories.get(c, c): categories.get(p, p) for c, p in self._parents.items()}
         made._children = {categories.get(p, p): tuple(categories.get(c, c) for c in found) for p, found in self._children.items()}
         made._held = {categories.get(c, c): _renamed(held, chunks) for c, held in self._held.items()}
-        made._shelves = {categories.get(p, p): shelf for p, shelf in self._shelves.items()}
+        made._shelves, made._told = {categories.get(p, p): shelf for p, shelf in self._shelves.items()}, {}
         made._leaves = None
         return made
 
@@ -100,6 +103,7 @@ class Profiles:
         for terms in texts:
             if terms not in self._learned:
                 self._learned.add(terms)
+                self._told = {}  # how words are written may change
                 self._words.learn(terms)
                 for stem, surface in terms.surfaces.items():
                     forms = self._forms.get(stem, {})
@@ -162,7 +166,7 @@ class Profiles:
         """The same chunks in another tree. parents: category → its parent; leaves: chunk → its leaf."""
         rows = {chunk: row for held in self._held.values() for chunk, row in held.items()}
         made = self.fork()
-        made._parents, made._children, made._held, made._shelves, made._leaves = {}, {}, {}, {}, None
+        made._parents, made._children, made._held, made._shelves, made._told, made._leaves = {}, {}, {}, {}, {}, None
         for category, parent in parents.items():
             made.place(category, parent)
         for chunk in sorted(leaves):
@@ -184,8 +188,11 @@ class Profiles:
         parent = self._parents.get(category)
         if parent is None:
             return ()
-        found = self._shelf(parent).key_terms(self._children[parent].index(category), n)
-        return tuple(self._surface(self._words.stems[term]) for term in found)
+        told = self._told.setdefault(parent, {})
+        if category not in told:
+            found = self._shelf(parent).key_terms(self._children[parent].index(category), MOST_TERMS)
+            told[category] = tuple(self._surface(self._words.stems[term]) for term in found)
+        return told[category][:n]
 
     def opinion(self, parent: int, options: Sequence[int], texts: Sequence[Terms]) -> Floats:
         """(n_texts, n_options) in [0, 1]: half centroid, half best example, among all children of the parent."""
@@ -227,17 +234,18 @@ class Profiles:
 
     def _best_of_leaves(self, lexical: Mapping[int, float]) -> dict[int, float]:
         """The score of each leaf's best chunk, as a part of the best of all."""
-        keys, scores = (np.fromiter(each, kind, len(lexical)) for each, kind in ((lexical, np.int64), (lexical.values(), float)))
+        found = Scored.of(lexical)
+        keys, scores = found.keys_held, found.scores
         top = scores.max(initial=0.0)
         chunks, leaves = self._leaf_of()
         if top <= 0 or not len(chunks):
             return {}
         at = np.searchsorted(chunks, keys).clip(max=len(chunks) - 1)
         filed = chunks[at] == keys
-        found, where = np.unique(leaves[at[filed]], return_inverse=True)
-        best = np.zeros(len(found))
+        tops, where = np.unique(leaves[at[filed]], return_inverse=True)
+        best = np.zeros(len(tops))
         np.maximum.at(best, where, scores[filed] / top)
-        return dict(zip(found.tolist(), best.tolist(), strict=True))
+        return dict(zip(tops.tolist(), best.tolist(), strict=True))
 
     def _leaf_of(self) -> tuple[Ids, Ids]:
         if self._leaves is None:
@@ -261,6 +269,7 @@ class Profiles:
 
     def _changed(self, parent: int) -> None:
         self._shelves.pop(parent, None)
+        self._told.pop(parent, None)
         self._leaves = None
 
 

@@ -24,6 +24,7 @@ Ints = NDArray[np.intp]
 
 MAX_EXAMPLES = 2048  # per shelf: one wave's opinions stay near a millisecond at any size of the memory
 MIN_EXAMPLES = 8  # per option, whatever their number
+MOST_TERMS = 40  # that set an option apart
 _CALM = 10  # rows a shelf is thought to hold more than it does: among few, every word looks common
 _BEST = 3  # examples whose mean stands for the option: one alone is chance (level 1: .83 against .80)
 _CLOSE = 0.30  # nearness at which two new names of one wave are worth a question
@@ -160,7 +161,7 @@ class Shelf:
         rest = others / max(self._rows - size, 1)
         score = mean * mean / (mean + rest + 1e-12)
         score = np.where(held >= min(2, 1 + size // 4), score, score * 0.25)  # a word of one example says little
-        return np.asarray(term[np.lexsort((term, -np.round(score, 9)))][:40])
+        return np.asarray(term[np.lexsort((term, -np.round(score, 9)))][:MOST_TERMS])
 
 
 def close_names(examples: Mapping[str, Sequence[Terms]]) -> tuple[tuple[str, ...], ...]:
