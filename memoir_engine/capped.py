@@ -50,7 +50,7 @@ class Asking:
         """
         likely, spent = await asyncio.to_thread(self._likely, prompt), self._run.ledger.spent
         if spent >= cap or spent + self._in_flight + likely > cap:
-            return await self._repeated(prompt, reuse, CostCapReached(spent=spent, cap=cap))
+            return await self._repeated(prompt, reuse, CostCapReached(spent=spent, likely=likely, cap=cap))
         self._in_flight += likely
         try:
             return await self._asked(prompt, reuse)

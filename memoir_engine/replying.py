@@ -252,7 +252,7 @@ def _guard(engine: Engine, run: Run) -> Callable[[str], Awaitable[None]]:
                 raise CostUnknown(cap=cap, model=client.name)
             likely = max(likely, price)
         if run.ledger.spent + likely > cap:
-            raise CostCapReached(spent=run.ledger.spent, cap=cap)
+            raise CostCapReached(spent=run.ledger.spent, likely=likely, cap=cap)
 
     return guard
 

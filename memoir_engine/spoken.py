@@ -115,8 +115,12 @@ def _role(value: object) -> str:
 def _time(ts: object) -> datetime | None:
     if ts is None:
         return None
-    found = given.moment("ts", ts) if isinstance(ts, datetime | str) else None
-    if isinstance(found, datetime):
-        return found
+    problem = "it is no time"
+    try:
+        found = given.moment("ts", ts) if isinstance(ts, datetime | str) else None
+        if isinstance(found, datetime):
+            return found
+    except InvalidSetting as wrong:
+        problem = str(wrong.facts["problem"])
     advice = "Give a datetime with a time zone, e.g. datetime.now(UTC), or leave it out for now."
-    raise InvalidSetting(name="ts", value=ts, problem="it is no time", advice=advice)
+    raise InvalidSetting(name="ts", value=ts, problem=problem, advice=advice)

@@ -64,7 +64,7 @@ class IngestionCancelled(IngestionError):
 
 class CostCapReached(IngestionError):
     code = "E209"
-    message_form = "the run stopped at {spent:.4f} USD, its cap is max_cost = {cap}"
+    message_form = "the run stopped at {spent:.6f} USD, before a call of about {likely:.6f} USD: its cap is max_cost = {cap}"
     remedy_form = "Nothing was stored. Raise max_cost and ingest again: answers already paid for are re-used."
 
 

@@ -116,7 +116,7 @@ class ServerEmbedder:
             raise CostUnknown(cap=cap, model=self.choice.named)
         spent = run.ledger.spent
         if spent + self._in_flight[run.id] + likely > cap:
-            raise CostCapReached(spent=spent, cap=cap)
+            raise CostCapReached(spent=spent, likely=likely, cap=cap)
         self._in_flight[run.id] += likely
         try:
             return await self._asked(texts, run)

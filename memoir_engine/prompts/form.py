@@ -18,7 +18,8 @@ DESCRIPTION_TOKENS = 200
 NOTHING_KNOWN = "Author, date, topic and content of this source are unknown."
 EXAMPLES = "2024, 2024-05, 2024-05-17 or 2024-05-17T09:30:00"
 
-_DATE = re.compile(r"(\d{4})(?:-(\d\d)(?:-(\d\d)(T\d\d:\d\d:\d\d(?:\.\d+)?(?:Z|[+-]\d\d:?\d\d)?)?)?)?", re.ASCII)
+_DATE = re.compile(r"(\d{4})(?:-(\d\d)(?:-(\d\d)(T\d\d:\d\d(?::\d\d(?:\.\d+)?)?(?:Z|[+-]\d\d:?\d\d)?)?)?)?", re.ASCII)
+_OTHER_DAY = re.compile(r"(?:\d{8}|\d{4}-?W\d\d(?:-?\d)?)(?:T\d\d:?\d\d(?::?\d\d)?(?:Z|[+-]\d\d:?\d\d)?)?", re.ASCII)
 _HALF = re.compile("[\ud800-\udfff]")
 
 
@@ -40,12 +41,12 @@ def problems(fields: Mapping[str, str], count: Count) -> dict[str, str]:
 
 
 def is_date(text: str) -> bool:
-    """A year, a month, a day, or a day with its time, that there is in the calendar."""
+    """A year, a month, a day, or a day with its time, that there is in the calendar; a day also as 20240517 or 2024-W20-5."""
     matched = _DATE.fullmatch(text)
-    if matched is None:
-        return False
-    year, month, day, time = matched.groups()
+    year, month, day, time = matched.groups() if matched else (None, None, None, None)
     try:
+        if year is None:
+            return _OTHER_DAY.fullmatch(text) is not None and datetime.fromisoformat(text) is not None
         date(int(year), int(month or 1), int(day or 1))
         return time is None or datetime.fromisoformat(text) is not None
     except ValueError:

@@ -23,7 +23,7 @@ def priced(monkeypatch: pytest.MonkeyPatch) -> None:
 
 def test_the_estimate_counts_the_chunks_actually_cut(memory: Memory, script: Script):
     estimate = memory.estimate(TRADES)
-    assert (estimate.chunks, estimate.calls, estimate.cost, estimate.model) == (3, 4, 0.0, "offline")
+    assert (estimate.chunks, estimate.calls, estimate.cost, estimate.model) == (3, 6, 0.0, "offline")
     assert estimate.tokens_prompt > memory._async._engine.tokens.count(TRADES) * 3
     assert script.requests == []
     assert memory.estimate("").calls == 0
@@ -36,8 +36,18 @@ def test_the_estimate_of_a_file_reads_it_as_the_ingestion_will(memory: Memory):
         memory.estimate(b"%PDF-1.4 and then nothing", name="broken.pdf")
 
 
+@pytest.mark.parametrize("depth", [1, 3, 5])
+def test_the_estimate_is_near_what_a_text_took(depth: int, data: Path, tmp_path: Path):
+    text = (data / "longtext" / "sotu-1949-Truman.txt").read_text(encoding="utf-8")
+    with Memory(model="offline", db_path=tmp_path / "m.db", hierarchy_depth=depth, vector_store="off") as memory:
+        foreseen, took = memory.estimate(text), memory.ingest_text(text).raise_for_error()
+        calls = memory.runs.get(took.run_id).calls
+    assert 0.6 < foreseen.calls / len(calls) < 1.6
+    assert 0.6 < foreseen.tokens_prompt / sum(call.tokens_prompt for call in calls) < 1.6
+
+
 def test_no_helper_is_foreseen_where_people_say_it(opened: Opened):
-    assert opened(auto_source_identification=False).estimate(TRADES).calls == 3
+    assert opened(auto_source_identification=False).estimate(TRADES).calls == 5
 
 
 def test_a_run_shows_its_estimate_beside_what_it_took(memory: Memory, priced: None):
@@ -45,17 +55,17 @@ def test_a_run_shows_its_estimate_beside_what_it_took(memory: Memory, priced: No
     view = memory.jobs.get(result.run_id)
     assert result.estimate == memory.estimate(TRADES)
     assert memory.runs.ingest(result.run_id).estimate == result.estimate
-    assert view.result["estimate"]["calls"] == 4
+    assert view.result["estimate"]["calls"] == 6
     assert (view.calls, result.calls) == (8, 8)
     assert view.cost is not None
     assert view.cost > 0
-    assert events(memory, result.run_id, "Estimated")[0]["calls"] == 4
+    assert events(memory, result.run_id, "Estimated")[0]["calls"] == 6
 
 
 def test_a_helper_that_is_given_is_not_in_the_estimate_of_its_run(memory: Memory):
     foreseen = memory.ingest_text(TRADES, contextual_helper="Mine.").estimate
     assert foreseen is not None
-    assert (foreseen.calls, memory.estimate(TRADES).calls) == (3, 4)
+    assert (foreseen.calls, memory.estimate(TRADES).calls) == (5, 6)
 
 
 def test_a_run_that_failed_keeps_its_estimate(memory: Memory, script: Script):
