@@ -31,7 +31,7 @@ from memoir_engine.blocking import Memory
 from memoir_engine.errors import InvalidSetting
 from memoir_engine.langgraph.pruning import old
 from memoir_engine.langgraph.recent import Recent
-from memoir_engine.langgraph.values import Known, digest, known_items, numbers, plan
+from memoir_engine.langgraph.values import Known, Seen, digest, numbers, plan
 from memoir_engine.memory import AsyncMemory
 from memoir_engine.results.checkpoints import Pruned
 from memoir_engine.store import checkpoints, sweeping
@@ -228,7 +228,7 @@ class MemoirCheckpointSaver(BaseCheckpointSaver[int]):
         held = engine.db.write(
             lambda tx: checkpoints.put(tx, owner, row, engine.clock.now()), operation="a checkpoint of a graph"
         )
-        self._recent.keep(place, name, Known(dict(versions), held, planned.objects, planned.digests, planned.places))
+        self._recent.keep(place, name, Known(dict(versions), held, planned.lists))
 
     def _parent(self, place: Place, parent: str | None) -> Known | None:
         """As this process knows it, else as it stands; None where there is none."""
@@ -262,11 +262,12 @@ class MemoirCheckpointSaver(BaseCheckpointSaver[int]):
         }
         checkpoint = cast("Checkpoint", {**self.serde.loads_typed(row.body), "channel_values": held})
         if remember:
-            lists = {channel: one for channel, one in row.held.items() if not isinstance(one, int)}
-            objects = {channel: tuple(held[channel]) for channel in lists}
-            digests = {channel: tuple(digest(values[number]) for number in numbers(one)) for channel, one in lists.items()}
-            places = {channel: known_items(items) for channel, items in objects.items()}
-            known = Known(dict(checkpoint["channel_versions"]), row.held, objects, digests, places)
+            lists = {
+                channel: Seen.of(held[channel], [digest(values[number]) for number in numbers(one)])
+                for channel, one in row.held.items()
+                if not isinstance(one, int)
+            }
+            known = Known(dict(checkpoint["channel_versions"]), row.held, lists)
             self._recent.keep(place, row.id, known)
         return CheckpointTuple(
             _config(place, row.id),

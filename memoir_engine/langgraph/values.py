@@ -9,10 +9,14 @@ Invariant: reading what is held gives the value that was put. Pure: what seriali
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Callable, Collection, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+import threading
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from itertools import islice
 from operator import is_
-from typing import Any, cast
+from typing import Any, NamedTuple, cast
+
+from langchain_core.messages import BaseMessage
 
 Typed = tuple[str, bytes]
 Span = tuple[int, int]
@@ -24,33 +28,67 @@ LOOKED_AT = 4  # items at a list's end that are compared by their bytes
 _SCALAR = (int, float, complex, bool, str, bytes, type(None))
 
 
+class Shelf:
+    """Items of a list and their digests, shared along a line of checkpoints that only append: what was put stays where it is."""
+
+    def __init__(self, objects: Iterable[object], digests: Iterable[bytes]) -> None:
+        self.objects: list[object] = []
+        self.digests: list[bytes] = []
+        self.places: dict[int, int] = {}  # by id, the first of an object
+        self.doubled: set[int] = set()  # ids of what stands in it more than once
+        self.of_messages = True
+        self._lock = threading.Lock()
+        self._add(objects, digests)
+
+    def more(self, count: int, objects: Sequence[object], digests: Sequence[bytes]) -> Seen:
+        """Its first `count` and these; on a shelf of their own where others stand behind those."""
+        with self._lock:
+            if len(self.objects) == count:
+                self._add(objects, digests)
+                return Seen(self, len(self.objects))
+        return Seen.of([*self.objects[:count], *objects], [*self.digests[:count], *digests])
+
+    def _add(self, objects: Iterable[object], digests: Iterable[bytes]) -> None:
+        self.digests += digests
+        for item in objects:
+            if self.places.setdefault(id(item), len(self.objects)) != len(self.objects):
+                self.doubled.add(id(item))
+            self.of_messages = self.of_messages and isinstance(item, BaseMessage)
+            self.objects.append(item)
+
+
+class Seen(NamedTuple):
+    """A list as a checkpoint has it: so many of a shelf."""
+
+    shelf: Shelf
+    count: int
+
+    @classmethod
+    def of(cls, objects: Sequence[object], digests: Iterable[bytes]) -> Seen:
+        return cls(Shelf(objects, digests), len(objects))
+
+
 @dataclass(frozen=True)
 class Known:
-    """A checkpoint as this process knows it. objects, digests: the items of its lists, by channel.
-
-    places: where an item of that id stands; shared along a line of checkpoints that only append, so looked up and then checked.
-    """
+    """A checkpoint as this process knows it. lists: those of its values that are kept item by item, by channel."""
 
     versions: Mapping[str, Any]
     held: Held
-    objects: Mapping[str, tuple[object, ...]] = field(default_factory=dict)
-    digests: Mapping[str, tuple[bytes, ...]] = field(default_factory=dict)
-    places: Mapping[str, dict[int, int]] = field(default_factory=dict)
+    lists: Mapping[str, Seen] = field(default_factory=dict)
 
 
 @dataclass(frozen=True)
 class Planned:
-    """held: with numbers of FRESH and above for what is new. relies: whether any value of the parent is among them.
-
-    fresh: what is new, by series.
-    """
+    """held: with numbers of FRESH and above for what is new. fresh: what is new, by series."""
 
     fresh: dict[str, list[Typed]]
     held: dict[str, int | Sequence[Span]]
-    objects: dict[str, tuple[object, ...]]
-    digests: dict[str, tuple[bytes, ...]]
-    places: dict[str, dict[int, int]]
-    relies: bool
+    lists: dict[str, Seen]
+
+    @property
+    def relies(self) -> bool:
+        """Whether any value of the parent is among them."""
+        return any(_is_old(one) for one in self.held.values())
 
     def numbered(self, firsts: Mapping[str, int]) -> dict[str, int | list[Span]]:
         """The same, when the first new value of each series has that number."""
@@ -80,7 +118,7 @@ def plan(
 
     compares: whether equal values have equal bytes; where they are encrypted they have not.
     """
-    told = Planned({}, {}, {}, {}, {}, False)
+    told = Planned({}, {}, {})
     for channel, value in values.items():
         inherited = parent is not None and _stands(parent, channel, versions, new)
         if parent is not None and inherited:
@@ -92,17 +130,12 @@ def plan(
             singles = told.fresh.setdefault(SINGLES, [])
             told.held[channel] = FRESH + len(singles)
             singles.append(dumps(value))
-    return replace(told, relies=any(_is_old(one) for one in told.held.values()))
+    return told
 
 
 def series(channel: str) -> str:
     """Of a list."""
     return f":{channel}"
-
-
-def known_items(items: Sequence[object]) -> dict[int, int]:
-    """Their places."""
-    return {id(item): place for place, item in enumerate(items)}
 
 
 def _stands(parent: Known, channel: str, versions: Mapping[str, Any], new: Collection[str]) -> bool:
@@ -111,9 +144,8 @@ def _stands(parent: Known, channel: str, versions: Mapping[str, Any], new: Colle
 
 def _take_over(told: Planned, parent: Known, channel: str) -> None:
     told.held[channel] = parent.held[channel]
-    if channel in parent.objects:
-        told.objects[channel], told.digests[channel] = parent.objects[channel], parent.digests[channel]
-        told.places[channel] = parent.places[channel]
+    if channel in parent.lists:
+        told.lists[channel] = parent.lists[channel]
 
 
 def _is_old(one: int | Sequence[Span]) -> bool:
@@ -133,40 +165,45 @@ class _Items:
         compares: bool,
     ) -> None:
         self._channel = channel
-        self._old: tuple[object, ...] = ()
-        self._digests: tuple[bytes, ...] = ()
-        self._places: dict[int, int] = {}
+        self._seen = Seen.of((), ())
         self._spans: Sequence[Span] = []
-        if parent is not None and channel in parent.objects:
-            self._old, self._digests = parent.objects[channel], parent.digests[channel]
-            self._places = parent.places[channel]
+        if parent is not None and channel in parent.lists:
+            self._seen = parent.lists[channel]
             held = parent.held[channel]
             self._spans = [] if isinstance(held, int) else held
+        self._old, self._count = self._seen.shelf.objects, self._seen.count  # which may be more than this checkpoint had
         self._fresh, self._dumps, self._touched, self._compares = fresh, dumps, touched, compares
         self._by_digest: dict[bytes, int] | None = None
 
     def plan_into(self, told: Planned, value: list[object]) -> None:
-        same = self._sure(value)
-        spans, seen = sliced(self._spans, 0, same), list(self._digests[:same])
+        begins = self._begins(value)
+        same = self._sure(value, begins)
+        spans, marks = sliced(self._spans, 0, same), []
         grew = True  # whatever was there still stands where it stood
         for at in range(same, len(value)):
             number, mark = self._found(value[at], at, grew)
-            grew = grew and (at >= len(self._old) or (number is not None and number == number_at(self._spans, at)))
-            seen.append(mark)
+            grew = grew and (at >= self._count or (number is not None and number == number_at(self._spans, at)))
+            marks.append(mark)
             _append(spans, FRESH + len(self._fresh) - 1 if number is None else number)
-        channel = self._channel
-        told.held[channel], told.objects[channel], told.digests[channel] = spans, tuple(value), tuple(seen)
-        if grew and len(value) >= len(self._old):
-            self._places.update((id(value[at]), at) for at in range(same, len(value)))
-            told.places[channel] = self._places
+        told.held[self._channel] = spans
+        shelf, count = self._seen
+        if grew and begins == count:
+            told.lists[self._channel] = shelf.more(count, value[count:], marks[count - same :])
         else:
-            told.places[channel] = known_items(value)
+            told.lists[self._channel] = Seen.of(value, [*shelf.digests[:same], *marks])
 
-    def _sure(self, value: list[object]) -> int:
-        """How many at the beginning are the very objects, and need no second look."""
-        same = min(len(value), len(self._old))
-        if not all(map(is_, value, self._old)):
-            same = next(at for at in range(same) if value[at] is not self._old[at])
+    def _begins(self, value: list[object]) -> int:
+        """How many at the beginning are the very objects; of messages, as good as the very objects."""
+        most = min(len(value), self._count)
+        if self._seen.shelf.of_messages and len(self._old) == most and _continues(self._old, value):
+            return most
+        old = self._old if len(self._old) == most or len(value) == most else islice(self._old, most)
+        if all(map(is_, value, old)):
+            return most
+        return next(at for at in range(most) if value[at] is not self._old[at])
+
+    def _sure(self, value: list[object], same: int) -> int:
+        """How many of them need no second look."""
         if self._compares:
             same = min(same, max(0, len(value) - LOOKED_AT))
         moved = (self._place(each) for each in self._touched)
@@ -175,8 +212,9 @@ class _Items:
     def _found(self, item: object, at: int, grew: bool) -> tuple[int | None, bytes]:
         """Its number and digest; with no number it is new, and the last of the fresh."""
         place = self._place(id(item))
-        if place is not None and id(item) not in self._touched and (not self._compares or place < len(self._old) - LOOKED_AT):
-            return number_at(self._spans, place), self._digests[place]
+        is_sure = not self._compares or (place or 0) < self._count - LOOKED_AT and id(item) not in self._seen.shelf.doubled
+        if place is not None and is_sure and id(item) not in self._touched:
+            return number_at(self._spans, place), self._seen.shelf.digests[place]
         typed = self._dumps(item)
         mark = digest(typed)
         place = self._like(mark, at, grew) if self._compares else None
@@ -186,16 +224,17 @@ class _Items:
         return None, mark
 
     def _place(self, identity: int) -> int | None:
-        place = self._places.get(identity)
-        return place if place is not None and place < len(self._old) and id(self._old[place]) == identity else None
+        place = self._seen.shelf.places.get(identity)
+        return place if place is not None and place < self._count and id(self._old[place]) == identity else None
 
     def _like(self, mark: bytes, at: int, grew: bool) -> int | None:
-        if at < len(self._old) and self._digests[at] == mark:
+        digests = self._seen.shelf.digests
+        if at < self._count and digests[at] == mark:
             return at
-        if grew and at >= len(self._old):
+        if grew and at >= self._count:
             return None
         if self._by_digest is None:
-            self._by_digest = {one: place for place, one in enumerate(self._digests)}
+            self._by_digest = {one: place for place, one in enumerate(digests[: self._count])}
         return self._by_digest.get(mark)
 
 
@@ -228,6 +267,19 @@ def _append(spans: list[Span], number: int) -> None:
         spans[-1] = (spans[-1][0], number + 1)
     else:
         spans.append((number, number + 1))
+
+
+def _continues(old: list[object], value: list[object]) -> bool:
+    """Whether the list begins with the old one. Lists compare by object first, so nothing of a long one is touched.
+
+    Messages are equal when all of their fields are, and have no order: where two differ Python refuses to compare them.
+    """
+    if any(old[at] is not value[at] for at in range(0, len(old), 1 + len(old) // 8)):
+        return False  # read again from elsewhere: by object they are told apart sooner than by their fields
+    try:
+        return old <= value  # type: ignore[operator]  # of any objects
+    except TypeError:
+        return False
 
 
 def _moved(one: int | Sequence[Span], firsts: Mapping[str, int], channel: str) -> int | list[Span]:

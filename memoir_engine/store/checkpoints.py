@@ -19,6 +19,7 @@ from sqlalchemy import ColumnElement, bindparam, delete, insert, select, update
 from memoir_engine.store import ids
 from memoir_engine.store import tables as t
 from memoir_engine.store.packing import packed, unpacked
+from memoir_engine.store.prepared import Prepared
 from memoir_engine.store.types import Tx, portions
 
 SERIES_BITS = 40  # of a number count within its series; above them stands which series it is
@@ -27,9 +28,8 @@ Span = tuple[int, int]  # numbers of values, the end not among them
 Held = Mapping[str, int | Sequence[Span]]  # channel -> its one value, or those of its items
 
 
-# made once: building a statement takes longer than running it
 _THREADS = t.checkpoint_thread.c
-_THREAD = (
+_HOLD_THREAD = Prepared(
     select(_THREADS.number, _THREADS.last_values)
     .where(
         _THREADS.owner == bindparam("owner_"),
@@ -38,11 +38,15 @@ _THREAD = (
     )
     .with_for_update()
 )
-_COUNT = update(t.checkpoint_thread).where(_THREADS.number == bindparam("number_")).values(last_values=bindparam("told_"))
-_THERE = select(t.checkpoint.c.id).where(
-    t.checkpoint.c.thread == bindparam("thread_"), t.checkpoint.c.id.in_(bindparam("named_", expanding=True))
+_COUNT = Prepared(
+    update(t.checkpoint_thread).where(_THREADS.number == bindparam("which")).values(last_values=bindparam("told")), []
 )
-_NEW_VALUES, _NEW_CHECKPOINT = insert(t.checkpoint_value), insert(t.checkpoint)
+_THERE = Prepared(
+    select(t.checkpoint.c.id).where(
+        t.checkpoint.c.thread == bindparam("thread_"), t.checkpoint.c.id.in_([bindparam("one"), bindparam("other")])
+    )
+)
+_NEW_VALUES, _NEW_CHECKPOINT = Prepared(insert(t.checkpoint_value)), Prepared(insert(t.checkpoint))
 
 
 class ParentGone(Exception):
@@ -102,8 +106,7 @@ def put(tx: Tx, owner: str, new: NewCheckpoint, now: datetime) -> Held:
     """What it holds. One that was there under its id is replaced. Raises ParentGone; then nothing is written."""
     thread, firsts = _advance(tx, owner, new.thread_id, new.ns, {name: len(some) for name, some in new.fresh.items()}, now)
     c = t.checkpoint.c
-    named = [name for name in (new.id, new.relies_on) if name is not None]
-    there = set(tx.execute(_THERE, {"thread_": thread, "named_": named}).scalars())
+    there = {row.id for row in _THERE.rows(tx, {"thread_": thread, "one": new.id, "other": new.relies_on or new.id})}
     if new.relies_on is not None and new.relies_on not in there:
         raise ParentGone
     if new.id in there:
@@ -114,11 +117,11 @@ def put(tx: Tx, owner: str, new: NewCheckpoint, now: datetime) -> Held:
         for at, (kind, data) in enumerate(some)
     ]
     if values:
-        tx.execute(_NEW_VALUES, values)
+        _NEW_VALUES.run_all(tx, values)
     held = new.held(firsts)
     body = packed([held, new.body[0], new.meta[0]], [new.body[1], new.meta[1]])
     row = {"thread": thread, "id": new.id, "parent": new.parent, "run_id": new.run_id, "body": body}
-    tx.execute(_NEW_CHECKPOINT, [row])
+    _NEW_CHECKPOINT.run(tx, row)
     return held
 
 
@@ -240,10 +243,10 @@ def _row(row: Any) -> Row:
 def _advance(tx: Tx, owner: str, thread_id: str, ns: str, counts: Mapping[str, int], now: datetime) -> tuple[int, dict[str, int]]:
     """The thread's number, opened if it is new, and the first number of each series. Its row is held from then on."""
     mine = {"owner_": owner, "thread_": key_of(thread_id), "ns_": key_of(ns)}
-    found = tx.execute(_THREAD, mine).first()
+    found = _HOLD_THREAD.first(tx, mine)
     if found is None:
         _open(tx, owner, thread_id, ns, now)
-        found = tx.execute(_THREAD, mine).one()
+        found = _HOLD_THREAD.rows(tx, mine)[0]
     last: dict[str, int] = json.loads(found.last_values)
     firsts = {}
     for name, count in counts.items():
@@ -252,7 +255,7 @@ def _advance(tx: Tx, owner: str, thread_id: str, ns: str, counts: Mapping[str, i
         last[name] += count
     if counts:
         told = json.dumps(last, separators=(",", ":"))
-        tx.execute(_COUNT, {"number_": found.number, "told_": told})
+        _COUNT.run(tx, {"which": found.number, "told": told})
     return found.number, firsts
 
 

@@ -5,10 +5,12 @@ from __future__ import annotations
 import json
 from typing import Any
 
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from langchain_core.messages import HumanMessage
 
-from memoir_engine.langgraph.values import SINGLES, Known, known_items, number_at, numbers, plan, series, sliced
+from memoir_engine.langgraph.values import SINGLES, Known, Seen, number_at, numbers, plan, series, sliced
 
 Kept = dict[int, Any]
 
@@ -21,7 +23,7 @@ class Said:
 
 
 def dumps(value: Any) -> tuple[str, bytes]:
-    return "json", json.dumps(value.text if isinstance(value, Said) else value).encode()
+    return "json", json.dumps(value.text if isinstance(value, Said | HumanMessage) else value).encode()
 
 
 class Line:
@@ -43,7 +45,7 @@ class Line:
             shelf |= {firsts[name] + at: json.loads(data) for at, (_, data) in enumerate(fresh)}
             self.written += len(fresh)
         held = planned.numbered(firsts)
-        self.known = Known(versions, held, planned.objects, planned.digests, planned.places)
+        self.known = Known(versions, held, planned.lists)
         return {channel: self._read(channel, one) for channel, one in held.items()}
 
     def _read(self, channel: str, one: Any) -> Any:
@@ -54,9 +56,11 @@ class Line:
     def forget_objects(self) -> None:
         """As after a restart: the same values are other objects."""
         assert self.known is not None
-        copies = {channel: tuple(Said(one.text) for one in some) for channel, some in self.known.objects.items()}
-        places = {channel: known_items(some) for channel, some in copies.items()}
-        self.known = Known(self.known.versions, self.known.held, copies, self.known.digests, places)
+        copies = {
+            channel: Seen.of([Said(one.text) for one in seen.shelf.objects[: seen.count]], seen.shelf.digests[: seen.count])
+            for channel, seen in self.known.lists.items()
+        }
+        self.known = Known(self.known.versions, self.known.held, copies)
 
 
 def test_an_appended_message_is_all_that_is_written() -> None:
@@ -94,6 +98,15 @@ def test_a_message_changed_in_place_and_returned_is_written_anew() -> None:
     assert read["messages"][3] == "changed"
 
 
+def test_a_message_that_stands_twice_and_is_changed_is_written_anew_in_both_places() -> None:
+    line, said = Line(), Said("one")
+    messages = [said, *(Said(f"{number}") for number in range(9)), said]
+    line.put({"messages": messages}, 1)
+    said.text = "changed"
+    read = line.put({"messages": list(messages)}, 2, frozenset({id(said)}))["messages"]
+    assert (read[0], read[10]) == ("changed", "changed")
+
+
 def test_the_last_messages_are_looked_at_even_when_nobody_says_they_changed() -> None:
     line, messages = Line(), [Said(f"{number}") for number in range(20)]
     line.put({"messages": messages}, 1)
@@ -108,6 +121,33 @@ def test_a_list_that_a_node_extends_in_place_is_not_taken_for_the_old_one() -> N
     assert line.put({"messages": messages}, 2)["messages"] == ["one", "two"]
 
 
+def test_two_checkpoints_after_one_each_have_their_own() -> None:
+    line, messages = Line(), [Said(f"{number}") for number in range(20)]
+    line.put({"messages": messages}, 1)
+    parent = line.known
+    assert line.put({"messages": [*messages, Said("left")]}, 2)["messages"][20:] == ["left"]
+    line.known = parent
+    right = [*messages, Said("right")]
+    assert line.put({"messages": right}, 3)["messages"][20:] == ["right"]
+    assert line.put({"messages": [*right, Said("on")]}, 4)["messages"][19:] == ["19", "right", "on"]
+
+
+@pytest.mark.parametrize("at", [0, 1, 15, 36, 39])
+def test_a_message_in_the_place_of_another_is_written_anew_wherever_it_stands(at: int) -> None:
+    line, messages = Line(), [HumanMessage(f"{number}", id=f"m{number}") for number in range(40)]
+    line.put({"messages": messages}, 1)
+    other = [*messages[:at], HumanMessage("other", id=messages[at].id), *messages[at + 1 :]]
+    read = line.put({"messages": [*other, HumanMessage("new")]}, 2)["messages"]
+    assert read == [*map(str, range(at)), "other", *map(str, range(at + 1, 40)), "new"]
+
+
+def test_a_list_of_messages_that_got_shorter_is_read_as_it_is() -> None:
+    line, messages = Line(), [HumanMessage(f"{number}") for number in range(40)]
+    line.put({"messages": messages}, 1)
+    assert line.put({"messages": messages[:30]}, 2)["messages"] == [*map(str, range(30))]
+    assert line.put({"messages": [*messages[:30], HumanMessage("new")]}, 3)["messages"][29:] == ["29", "new"]
+
+
 POOL = 12
 steps = st.lists(
     st.one_of(
@@ -118,6 +158,7 @@ steps = st.lists(
         st.tuples(st.just("change"), st.integers(0, 20)),
         st.tuples(st.just("restart"), st.just(0)),
         st.tuples(st.just("clear"), st.just(0)),
+        st.tuples(st.just("back"), st.integers(0, 20)),
     ),
     max_size=25,
 )
@@ -127,6 +168,7 @@ steps = st.lists(
 def test_whatever_is_done_to_a_list_it_reads_as_it_was_put(given_steps: list[tuple[str, int]]) -> None:
     pool = [Said(f"{number}") for number in range(POOL)]
     line, messages = Line(), [pool[0], Said("x")]
+    before = [(line.known, list(messages))]  # two checkpoints may have one parent
     for version, (step, number) in enumerate(given_steps):
         touched: frozenset[int] = frozenset()
         at = number % len(messages) if messages else 0
@@ -143,11 +185,14 @@ def test_whatever_is_done_to_a_list_it_reads_as_it_was_put(given_steps: list[tup
         elif step == "restart" and line.known is not None:
             line.forget_objects()
             messages = [Said(one.text) for one in messages]
+        elif step == "back":
+            line.known, messages = before[number % len(before)][0], list(before[number % len(before)][1])
         elif step == "change" and messages:
             messages[at].text += "!"
             touched = frozenset({id(messages[at])})
         read = line.put({"messages": messages, "count": version}, version, touched)
         assert read == {"messages": [one.text for one in messages], "count": version}
+        before.append((line.known, list(messages)))
 
 
 @given(st.lists(st.tuples(st.integers(0, 50), st.integers(1, 5)), max_size=5), st.integers(0, 30), st.integers(0, 30))
