@@ -29,7 +29,7 @@ class DocumentsView(Erasures):
         """Into how many passages each of them is cut for the search; those that are not searched are left out."""
         from memoir_engine.store import passages
 
-        wanted = [given.number("source_ids", each) for each in source_ids]
+        wanted = given.rows("source_ids", source_ids)
         return self._read(lambda tx: passages.counts(tx, [each for each in wanted if 0 < each <= given.MOST_ID]))
 
     def withdraw(self, source_id: int, reason: str | None = None) -> Action:
@@ -37,7 +37,7 @@ class DocumentsView(Erasures):
         from memoir_engine.store import filings
 
         needs_auditor(self._actor, "withdraw a source")
-        source_id = given.source(source_id)
+        source_id, reason = given.source(source_id), given.reason(reason)
         engine, actor, action_id = self._engine, self._actor, new_id(self._engine.clock.now())
         return engine.db.write(
             lambda tx: filings.withdraw(tx, source_id, actor=actor.name, reason=reason, clock=engine.clock, action_id=action_id),
@@ -53,7 +53,7 @@ class ReviewView(Reviews, SignOffs, TreeEdits):
         from memoir_engine.store import filings
 
         self._needs("auditor", "re-file a chunk")
-        chunk_id, category_id = given.chunk(chunk_id), given.category(category_id)
+        chunk_id, category_id, reason = given.chunk(chunk_id), given.category(category_id), given.reason(reason)
         engine, actor, action_id = self._engine, self._actor, self._new_action()
         return engine.db.write(
             lambda tx: filings.refile(
@@ -66,7 +66,7 @@ class ReviewView(Reviews, SignOffs, TreeEdits):
         """What undoing would change, or what stands in the way."""
         from memoir_engine.store import fact_actions, undo
 
-        limit, whose = self._engine.resolved.config.limit, owning.any_of(self._actor)
+        limit, whose, action_id = self._engine.resolved.config.limit, owning.any_of(self._actor), given.action(action_id)
 
         def work(tx: Tx) -> UndoPreview:
             fact_actions.refuse_foreign(tx, whose, action_id)
@@ -82,7 +82,7 @@ class ReviewView(Reviews, SignOffs, TreeEdits):
         from memoir_engine.store import fact_actions, undo
 
         self._needs("auditor", "undo an action")
-        whose = owning.any_of(self._actor)
+        whose, action_id, reason = owning.any_of(self._actor), given.action(action_id), given.reason(reason)
         self._read(lambda tx: fact_actions.refuse_foreign(tx, whose, action_id))
         engine, actor = self._engine, self._actor
         own = self._new_action() if undo_id is None else id_of_caller("undo_id", undo_id)

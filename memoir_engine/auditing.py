@@ -49,15 +49,15 @@ class AuditTrail(AuditView):
         then, both with a time zone. text: part of the reason. but: verbs to leave out.
         """
         wanted = _wanted(actor, verb, kind, source, category, run, since, until, text, but)
-        most = given.whole("limit", limit, least=1)
-        after = None if before is None else given.text("before", before)
+        most = given.limit(limit)
+        after = None if before is None else given.action(before, "before")
         return self._read(lambda tx: _page(tx, wanted, after, most))
 
     def action(self, action_id: str) -> Action:
         """One action with its events, and in words. Raises ActionNotFound."""
         from memoir_engine.store import chain
 
-        wanted = given.text("action_id", action_id)
+        wanted = given.action(action_id)
         return self._read(lambda tx: in_words(tx, [chain.get(tx, wanted)])[0])
 
     def actors(self) -> tuple[str, ...]:
@@ -196,7 +196,7 @@ def _wanted(
         since=None if since is None else _time("since", since),
         until=None if until is None else _time("until", until),
         text=None if text is None else given.text("text", text),
-        but=tuple(given.text("but", one) for one in but),
+        but=given.texts("but", but),
     )
 
 

@@ -40,7 +40,7 @@ def what_if_verb(
     if view.verb != "query" or view.status != "done":
         _refuse(run_id, "it is no question that was answered" if view.verb == "query" else f"it is of {view.verb!r}")
     decisions = runs.query(run_id).decisions
-    chosen = _checked(decisions, decision_id, tuple(take))
+    chosen = _checked(decisions, decision_id, given.rows("take", take))
     request = view.request
     options = QueryOptions(**{name: value for name, value in request.items() if name in ASKED})
     if options.as_of is not None or _changed_since(engine, view):

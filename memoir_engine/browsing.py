@@ -149,9 +149,9 @@ class TreeView(TreeAt):
         """The actions after each of which the tree stood differently, newest first: the last ones, or those next to a seq."""
         from memoir_engine.store import moments
 
-        limit = given.whole("limit", limit, least=1)
-        below = None if before is None else given.number("before", before)
-        above = None if after is None else given.number("after", after)
+        limit = given.limit(limit)
+        below = None if before is None else given.cursor("before", before)
+        above = None if after is None else given.cursor("after", after)
         return self._read(lambda tx: moments.recent(tx, limit=limit, before=below, after=above))
 
     def changes(self, since: int | datetime, until: int | datetime | None = None) -> TreeChanges:

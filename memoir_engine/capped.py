@@ -10,7 +10,7 @@ import asyncio
 from typing import TYPE_CHECKING
 
 from memoir_engine.errors import CostCapReached, CostUnknown, MemoirError, ModelError
-from memoir_engine.errors.model import UNAVAILABLE
+from memoir_engine.errors.model import FALLEN_BACK, UNAVAILABLE
 from memoir_engine.events import Warned
 from memoir_engine.prompts import Prompt
 from memoir_engine.run import Run
@@ -79,9 +79,8 @@ class Asking:
         """For the rest of the run: asking a model that is down before each call would cost its whole patience every time."""
         if self._client is not fallback:
             self._client = fallback
-            warned = Warned.of_fallback(fallback.name, failed)
-            self.warnings.append(warned.message)
-            self._run.emit(warned)
+            self.warnings.append(FALLEN_BACK.format(name=fallback.name, failed=failed))
+            self._run.emit(Warned("model", self.warnings[-1]))
 
     def _unpriced(self) -> str | None:
         """Whoever may be asked and has no known price, by name; the fall-back too, before anything is asked."""

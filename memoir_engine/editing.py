@@ -7,8 +7,10 @@ Source: API "The ledger and the audit"; DESIGN §6.
 from __future__ import annotations
 
 from collections.abc import Iterable
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
+from memoir_engine import given
 from memoir_engine.errors import NotAllowed
 from memoir_engine.reading import View
 from memoir_engine.results import Action, EditPreview
@@ -66,26 +68,27 @@ class TreeEdits(View):
 
         return self._edit(asked.refile_many(chunk_ids, category_id), "re-file chunks", reason)
 
-    def preview(self, verb: str, *given: Any, **named: Any) -> EditPreview:
+    def preview(self, verb: str, *arguments: Any, **named: Any) -> EditPreview:
         """What one of these verbs would do with the same arguments, and what stands in its way. Changes nothing."""
         from memoir_engine.store.edits import asked, making
 
         self._needs("auditor", "preview an edit of the tree")
         named.pop("reason", None)
-        edit, limits = asked.edit_of(verb, *given, **named), self._engine.resolved.config.limit
+        edit, limits = _checked(asked.edit_of(verb, *arguments, **named)), self._engine.resolved.config.limit
         return self._read(lambda tx: making.preview(tx, edit, limits=limits))
 
     def _edit(self, edit: Edit, what: str, reason: str | None) -> Action:
         from memoir_engine.store.edits import making
 
         self._needs("auditor", what)
+        edit, why = _checked(edit), given.reason(reason)
         engine, actor, action_id = self._engine, self._actor, self._new_action()
         done = engine.db.write(
             lambda tx: making.perform(
                 tx,
                 edit,
                 actor=actor.name,
-                reason=reason,
+                reason=why,
                 limits=engine.resolved.config.limit,
                 clock=engine.clock,
                 action_id=action_id,
@@ -102,3 +105,15 @@ class TreeEdits(View):
     def _needs(self, role: Role, verb: str) -> None:
         if role not in self._actor.roles:
             raise NotAllowed(actor=self._actor.name, verb=verb, role=role)
+
+
+def _checked(edit: Edit) -> Edit:
+    """Of ids that rows can have, and of text. Raises InvalidSetting, CategoryNotFound, ChunkNotFound."""
+    is_new, at_top = edit.verb in ("create", "refile_many"), edit.verb in ("create", "move") and edit.other == 0
+    return replace(
+        edit,
+        category=edit.category if is_new else given.category(edit.category),
+        other=0 if at_top or edit.verb in ("rename", "split", "retire") else given.category(edit.other),
+        chosen=tuple(given.chunk(each) if is_new else given.cursor("chosen", each) for each in edit.chosen),
+        name=given.raw_words("name", edit.name),
+    )

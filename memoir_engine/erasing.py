@@ -72,9 +72,14 @@ def _reason(value: object) -> str:
     return why
 
 
-def _categories(value: Iterable[int]) -> tuple[int, ...]:
-    return tuple(given.category(each) for each in value)
+def _categories(value: object) -> tuple[int, ...]:
+    return tuple(given.category(each) for each in given.rows("keep", value))
 
 
-def _names(value: Mapping[int, str] | None) -> dict[int, str]:
-    return {given.category(number): given.text("rename", name) for number, name in (value or {}).items()}
+def _names(value: object) -> dict[int, str]:
+    if value is None:
+        return {}
+    if not isinstance(value, Mapping):
+        advice = "Give a dict of names by the ids of categories, e.g. {12: 'Reports'}."
+        raise InvalidSetting(name="rename", value=value, problem="it must be a dictionary", advice=advice)
+    return {given.category(number): given.text("rename", name) for number, name in value.items()}

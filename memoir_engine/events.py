@@ -223,10 +223,6 @@ class Warned(Event):
     code: str
     message: str
 
-    @classmethod
-    def of_fallback(cls, name: str, failed: Exception) -> Warned:
-        return cls("model", f"{name!r} answers for the rest of this run: {failed}")
-
 
 @dataclass(frozen=True)
 class DatabaseRetried(Event):

@@ -15,6 +15,7 @@ from operator import index
 from typing import Any, NoReturn
 
 from memoir_engine.errors import (
+    ActionNotFound,
     CategoryNotFound,
     ChunkNotFound,
     InvalidSetting,
@@ -26,9 +27,10 @@ from memoir_engine.run import ALL_ROLES, Actor, Role
 
 MOST_ID = 2**63 - 1
 MOST_ROWS = 1_000_000  # that are held in memory together
+MOST_SECONDS = 10.0**9
+ID_CHARS = 64  # of a run or an action: ours have 26
 MOST_BITS = 1024  # of any number: Python refuses to write down those of thousands of digits
 FIELD_CHARS = 200  # of a name of a person
-SHOWN_CHARS = 100  # of a value that is refused
 _HEAD = re.compile("[0-9a-f]{64}")
 
 
@@ -45,6 +47,11 @@ def text(name: str, value: object) -> str:
 def raw_text(name: str, value: object) -> str:
     """A text whose characters are looked at later, where the place of a wrong one can be told."""
     return value if isinstance(value, str) else _refuse(name, value, "it must be a text", "Give a str; bytes are ingest_file's.")
+
+
+def reason(value: object) -> str | None:
+    """Why somebody does something, where they say it."""
+    return None if value is None else text("reason", value)
 
 
 def raw_words(name: str, value: object) -> str:
@@ -68,6 +75,18 @@ def whole(name: str, value: object, *, least: int) -> int:
     return value if _writable(value) else _refuse(name, value, "it has too many digits", "Leave it out for the default.")
 
 
+def function(name: str, value: object) -> Any:
+    """Something of the caller's that is called with one argument."""
+    return value if callable(value) else _refuse(name, value, "it cannot be called", "Give a function of one argument, or none.")
+
+
+def seconds(name: str, value: object) -> float:
+    """A span of time that ends."""
+    if isinstance(value, bool) or not isinstance(value, int | float) or not 0 <= value <= MOST_SECONDS:
+        _refuse(name, value, "it must be a number of seconds", "Leave it out to wait as long as it takes.")
+    return float(value)
+
+
 def limit(value: object) -> int:
     """How many rows are wanted at most."""
     found = whole("limit", value, least=1)
@@ -85,6 +104,17 @@ def number(name: str, value: object) -> int:
     except TypeError:
         pass
     _refuse(name, value, "it must be a whole number", "Ids are the numbers that results carry, e.g. result.source_id.")
+
+
+def cursor(name: str, value: object) -> int:
+    """A number to read on from: none is beyond those that rows can have."""
+    return max(-MOST_ID, min(number(name, value), MOST_ID))
+
+
+def texts(name: str, value: object) -> tuple[str, ...]:
+    if isinstance(value, str | bytes) or not isinstance(value, Iterable):
+        _refuse(name, value, "it must be a list of texts", "Give a list, even of one.")
+    return tuple(text(name, each) for each in value)
 
 
 def moment(name: str, value: object) -> int | datetime:
@@ -130,9 +160,17 @@ def call(value: object) -> int:
 
 def run(value: object) -> str:
     """A run's id; what cannot be one is not found."""
-    if isinstance(value, str) and _unwritable(value):
-        raise RunNotFound(run_id=value)
+    if isinstance(value, str) and (len(value) > ID_CHARS or _unwritable(value)):
+        raise RunNotFound(run_id=value if len(value) <= ID_CHARS else f"{value[:ID_CHARS]}…")
     return value if isinstance(value, str) else _refuse("run_id", value, "it must be a text", "Results carry it: result.run_id.")
+
+
+def action(value: object, name: str = "action_id") -> str:
+    """An action's id; what cannot be one is not found."""
+    found = text(name, value)
+    if len(found) > ID_CHARS:
+        raise ActionNotFound(action_id=f"{found[:ID_CHARS]}…")
+    return found
 
 
 def sources(value: object) -> tuple[int, ...]:
@@ -145,10 +183,20 @@ def sources(value: object) -> tuple[int, ...]:
     return tuple(number("sources", each) for each in found)
 
 
+def rows(name: str, value: object) -> tuple[int, ...]:
+    """Numbers of rows, each of which may be one that no row has."""
+    if isinstance(value, str | bytes) or not isinstance(value, Iterable):
+        _refuse(name, value, "it must be a list of ids", "Give a list, even of one: results carry ids.")
+    return tuple(number(name, each) for each in value)
+
+
 def fields(value: object) -> dict[str, str]:
     """What a person says of a source; the values are looked at by the form."""
     if not isinstance(value, Mapping):
         _refuse("fields", value, "it must be a dictionary, a preview or a text", "Give date, author, topic and description.")
+    for name, said in value.items():
+        if isinstance(said, int) and not _writable(said):
+            _refuse(f"fields[{name!r:.50}]", said, "it has too many digits", "Give a text.")
     return dict(value)
 
 
@@ -247,11 +295,4 @@ def _writable(value: int) -> bool:
 
 
 def _refuse(name: str, value: object, problem: str, advice: str) -> NoReturn:
-    raise InvalidSetting(name=name, value=_shown(value), problem=problem, advice=advice)
-
-
-def _shown(value: object) -> object:
-    if isinstance(value, int) and not _writable(value):
-        return "…"
-    told = repr(value)
-    return value if len(told) <= SHOWN_CHARS else f"{told[:SHOWN_CHARS]}…"
+    raise InvalidSetting(name=name, value=value, problem=problem, advice=advice)

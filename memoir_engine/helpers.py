@@ -61,7 +61,7 @@ class HelpersRead(View):
     ) -> HelperPreview:
         """The paragraph these fields become, with its tokens; `text` is the paragraph as a person has edited it."""
         fields = {"date": date, "author": author, "topic": topic, "description": description}
-        return previewed(self._engine, Form(fields, text))
+        return previewed(self._engine, Form.of(fields, text))
 
     def drafts(self) -> tuple[HelperDraft, ...]:
         """Ingestions that wait for their helper, oldest first."""
@@ -107,6 +107,7 @@ class HelpersRead(View):
         """From version a to version b, word by word. Raises HelperInvalid for a version there is not."""
         from memoir_engine.text.differences import words_changed
 
+        a, b = given.number("a", a), given.number("b", b)
         texts = {one.version: one.text for one in self.history(source_id)}
         missing = next((number for number in (a, b) if number not in texts), None)
         if missing is not None:
@@ -191,9 +192,10 @@ def waiting(engine: Engine, actor: Actor, draft: str) -> RunView:
     from memoir_engine.store import runs
 
     try:
-        view = engine.db.read(lambda tx: runs.get(tx, given.run(draft), user=runs_of(actor)))
-    except RunNotFound:
-        raise DraftNotFound(draft=draft) from None
+        named = given.run(draft)
+        view = engine.db.read(lambda tx: runs.get(tx, named, user=runs_of(actor)))
+    except RunNotFound as missing:
+        raise DraftNotFound(draft=missing.facts["run_id"]) from None
     if view.status not in WAITING:
         raise DraftNotFound(draft=draft)
     return view

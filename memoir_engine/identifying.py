@@ -25,7 +25,7 @@ def set_helper(engine: Engine, actor: Actor, source_id: int, text: str, reason: 
     from memoir_engine.store import helpers
 
     needs_auditor(actor, "set a contextual helper")
-    source_id, text = given.source(source_id), given.raw_text("text", text)
+    source_id, text, reason = given.source(source_id), given.raw_text("text", text), given.reason(reason)
     new, action_id = by_user(text, engine.tokens.count), new_id(engine.clock.now())
     return engine.db.write(
         lambda tx: helpers.set_by_user(

@@ -39,15 +39,16 @@ class JobsView(View):
     def get(self, run_id: str) -> RunView:
         from memoir_engine.store import runs
 
-        return self._read(lambda tx: runs.get(tx, run_id, user=runs_of(self._actor)))
+        named = given.run(run_id)
+        return self._read(lambda tx: runs.get(tx, named, user=runs_of(self._actor)))
 
     def list(self, limit: int = 20, verbs: Sequence[str] | None = None) -> tuple[RunView, ...]:
         """Newest first; those whose process has died are interrupted by now."""
         from memoir_engine.store import runs
 
-        most = given.limit(limit)
+        most, named = given.limit(limit), None if verbs is None else given.texts("verbs", verbs)
         self._engine.bury_the_dead()
-        return self._read(lambda tx: runs.recent(tx, limit=most, verbs=verbs, user=runs_of(self._actor)))
+        return self._read(lambda tx: runs.recent(tx, limit=most, verbs=named, user=runs_of(self._actor)))
 
     def cancel(self, run_id: str) -> bool:
         """True when it will stop; False when it is too late, or it does not run in this process.
@@ -70,8 +71,8 @@ class JobsView(View):
         )
 
     def wait(self, run_id: str, timeout_s: float | None = None) -> RunView:
-        """Wait until it has ended, here; its state then, or when the time is over."""
-        self._engine.runner.wait(run_id, timeout_s)
+        """Wait until it has ended, here; its state then, or when the time is over. timeout_s: None waits as long as it takes."""
+        self._engine.runner.wait(given.run(run_id), None if timeout_s is None else given.seconds("timeout_s", timeout_s))
         return self.get(run_id)
 
     def resume(self, run_id: str) -> str:

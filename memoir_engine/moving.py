@@ -7,15 +7,18 @@ Source: API `memory.export`, `Memory.import_`.
 
 from __future__ import annotations
 
+from os import PathLike, fspath
 from pathlib import Path
 from typing import Any
 
 from memoir_engine import given
 from memoir_engine.config import MemoirConfig, Resolved, resolve
-from memoir_engine.errors import DepthMismatch, NotAllowed
+from memoir_engine.errors import DepthMismatch, InvalidSetting, NotAllowed
 from memoir_engine.results import Exported
 from memoir_engine.run import Actor, SystemClock
 from memoir_engine.wiring import Engine, open_engine
+
+PATH_CHARS = 4096  # no system takes longer ones
 
 
 def export(engine: Engine, actor: Actor, path: str | Path) -> Exported:
@@ -87,8 +90,11 @@ def _refuse_other_depth(depth: int, config: MemoirConfig | None, settings: dict[
         raise DepthMismatch(stored=depth, given=said)
 
 
-def _place(path: str | Path) -> Path:
-    return Path(given.text("path", str(path))).expanduser().absolute()
+def _place(path: object) -> Path:
+    """Raises InvalidSetting."""
+    if not isinstance(path, str | PathLike) or not 0 < len(given.text("path", fspath(path))) <= PATH_CHARS:
+        raise InvalidSetting(name="path", value=path, problem="it is no path", advice="Give the path of a file: a str or a Path.")
+    return Path(path).expanduser().absolute()
 
 
 def _version() -> str:

@@ -13,7 +13,6 @@ from typing import TYPE_CHECKING, TypeVar
 from memoir_engine import given
 from memoir_engine.owning import runs_of
 from memoir_engine.results import (
-    Action,
     AuditCheck,
     AuditEvent,
     AuditHead,
@@ -118,8 +117,9 @@ class RunsView(View):
         """Newest first."""
         from memoir_engine.store import runs
 
-        most, below = given.limit(limit), None if before is None else given.text("before", before)
-        return self._read(lambda tx: runs.recent(tx, limit=most, verb=verb, before=below, user=runs_of(self._actor)))
+        most, below = given.limit(limit), None if before is None else given.run(before)
+        named = None if verb is None else given.text("verb", verb)
+        return self._read(lambda tx: runs.recent(tx, limit=most, verb=named, before=below, user=runs_of(self._actor)))
 
     def get(self, run_id: str, limit: int = 1000) -> RunDetail:
         """The run with its first calls (without their texts), decisions and events; `limit` holds for each of the three."""
@@ -242,7 +242,7 @@ class RunsView(View):
         return runs.get(tx, given.run(run_id), user=runs_of(self._actor))
 
     def _page(self, run_id: str, after: int, limit: int, read: Callable[[Tx, str, int, int], tuple[T, ...]]) -> tuple[T, ...]:
-        behind, most = given.number("after", after), given.limit(limit)
+        behind, most = given.cursor("after", after), given.limit(limit)
         return self._read(lambda tx: read(tx, self._mine(tx, run_id).id, behind, most))
 
     def _answered(self, tx: Tx, run_id: str) -> RunDetail:
@@ -302,18 +302,14 @@ class AuditView(View):
 
         noted = expected_head.hash if isinstance(expected_head, AuditHead) else expected_head
         expected = None if noted is None else given.head("expected_head", noted)
-        return verify(self._engine.db, expected_head=expected, links_only=links_only, progress=on_progress)
+        told = None if on_progress is None else given.function("on_progress", on_progress)
+        only = given.flag("links_only", links_only)
+        return verify(self._engine.db, expected_head=expected, links_only=only, progress=told)
 
     def events(self, limit: int = 100, before: int | None = None, action_id: str | None = None) -> tuple[AuditEvent, ...]:
         """Newest first."""
         from memoir_engine.store import chain
 
-        most, below = given.limit(limit), None if before is None else given.number("before", before)
-        return self._read(lambda tx: chain.events(tx, limit=most, before=below, action_id=action_id))
-
-    def actions(self, limit: int = 50, before: str | None = None) -> tuple[Action, ...]:
-        """Newest first, without their events."""
-        from memoir_engine.store import chain
-
-        most = given.limit(limit)
-        return self._read(lambda tx: chain.actions(tx, limit=most, before=before))
+        most, below = given.limit(limit), None if before is None else given.cursor("before", before)
+        of = None if action_id is None else given.action(action_id)
+        return self._read(lambda tx: chain.events(tx, limit=most, before=below, action_id=of))

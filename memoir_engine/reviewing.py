@@ -7,7 +7,7 @@ Source: API "The ledger and the audit"; DESIGN §6, §9.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from itertools import groupby
 from typing import TYPE_CHECKING, get_args
 
@@ -86,7 +86,7 @@ class Reviews(FactReviews):
         waiting = self._engine.waiting.weighed(self._engine.db, order.Lot(SAMPLE_PERCENT))
         found = order.find(waiting, given.text("key", key))
         if found is None:
-            raise ReviewItemNotFound(key=key)
+            raise ReviewItemNotFound(key=key[: given.ID_CHARS])
         return weighing.evidence(self._engine, found)
 
     def of_chunk(self, chunk_id: int) -> ReviewItem:
@@ -107,7 +107,7 @@ class Reviews(FactReviews):
         """
         needs_auditor(self._actor, "review")
         outcomes: list[StepOutcome] = []
-        for some in _portions(tuple(steps)):
+        for some in _portions(_steps(steps)):
             outcomes += self._together(some)
         if any(one.outcome == "done" for one in outcomes):
             self._engine.keeper.later()
@@ -118,7 +118,8 @@ class Reviews(FactReviews):
         from memoir_engine import weighing
 
         needs_auditor(self._actor, "review")
-        return self._read(lambda tx: weighing.preview(tx, tuple(steps), _asked, actor=self._actor.name))
+        known = _steps(steps)
+        return self._read(lambda tx: weighing.preview(tx, known, _asked, actor=self._actor.name))
 
     def approve(self, key: str, reason: str | None = None) -> Action:
         """It is in the right place. Raises NotAllowed, ReviewItemNotFound, ReviewOvertaken, NothingChanges."""
@@ -217,7 +218,7 @@ def _asked(step: ReviewStep) -> Asked:
     id_of_caller("step_id", step.step_id)
     key = read_key(given.text("key", step.key))
     if key is None or max(key) > given.MOST_ID:
-        raise ReviewItemNotFound(key=step.key)
+        raise ReviewItemNotFound(key=step.key[: given.ID_CHARS])
     category = None
     if step.verdict == "refile":
         category = given.category(step.category_id)
@@ -229,6 +230,17 @@ def _portions(steps: Sequence[ReviewStep]) -> list[Sequence[ReviewStep]]:
     """Filings and facts apart, so that no transaction takes the locks of both."""
     alike = [tuple(some) for _, some in groupby(steps, key=fact_reviewing.is_of_fact)]
     return [some[at : at + TOGETHER] for some in alike for at in range(0, len(some), TOGETHER)]
+
+
+def _steps(value: object) -> tuple[ReviewStep, ...]:
+    """Raises InvalidSetting."""
+    if isinstance(value, str | bytes) or not isinstance(value, Iterable):
+        raise InvalidSetting(name="steps", value=value, problem="it must be a list", advice="Give a list of ReviewStep.")
+    steps = tuple(value)
+    for one in steps:
+        if not isinstance(one, ReviewStep):
+            raise InvalidSetting(name="steps", value=one, problem="it is no step", advice="Give a list of ReviewStep.")
+    return steps
 
 
 def _known(name: str, value: object, known: Sequence[str]) -> None:

@@ -57,8 +57,8 @@ class SignOffs(View):
         from memoir_engine.store import sign_offs
 
         subject, number = _subject(source_id, category_id)
-        most = given.whole("limit", limit, least=1)
-        below = None if before is None else given.number("before", before)
+        most = given.limit(limit)
+        below = None if before is None else given.cursor("before", before)
         found = self._read(lambda tx: sign_offs.listed(tx, subject=subject, number=number, before=below, limit=most))
         return said(found)
 

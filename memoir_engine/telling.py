@@ -9,6 +9,7 @@ from __future__ import annotations
 import logging
 from collections.abc import Callable
 
+from memoir_engine import given
 from memoir_engine.events import Stamped
 from memoir_engine.run import Listener
 
@@ -16,7 +17,8 @@ OnEvent = Callable[[Stamped], object]
 
 
 def listeners(on_event: OnEvent | None) -> tuple[Listener, ...]:
-    return () if on_event is None else (_guarded(on_event),)
+    """Raises InvalidSetting for what cannot be called."""
+    return () if on_event is None else (_guarded(given.function("on_event", on_event)),)
 
 
 def _guarded(on_event: OnEvent) -> Listener:

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from memoir_engine.errors.root import MemoirError
+from memoir_engine.errors.root import Fact, MemoirError
+
+SHOWN_CHARS = 100  # of a value that is refused
 
 
 class ConfigurationError(MemoirError):
@@ -20,9 +22,22 @@ class UnknownSetting(ConfigurationError):
 
 
 class InvalidSetting(ConfigurationError):
+    """`value` is shown by its beginning, where it is long."""
+
     code = "E102"
     message_form = "{name} = {value!r} is invalid: {problem}"
     remedy_form = "{advice}"
+
+    def __init__(self, **facts: Fact) -> None:
+        super().__init__(**{**facts, "value": _shown(facts["value"])})
+
+
+def _shown(value: object) -> object:
+    try:
+        told = repr(value)
+    except Exception:  # of anybody's making; or a number of more digits than Python writes down
+        return "…"
+    return value if len(told) <= SHOWN_CHARS else f"{told[:SHOWN_CHARS]}…"
 
 
 class ConflictingSettings(ConfigurationError):

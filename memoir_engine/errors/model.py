@@ -90,6 +90,7 @@ class ModelQuotaSpent(ModelError):
 
 # the model is not to be had: a fall-back answers, where one is configured (MEMOIR 7.4)
 UNAVAILABLE = (ModelUnreachable, ModelBusy, ModelTimedOut, ModelServerFailed, ModelQuotaSpent)
+FALLEN_BACK = "{name!r} answers for the rest of this run: {failed}"
 
 
 class CostUnknown(ModelError):

@@ -21,7 +21,7 @@ from pydantic_ai.models.wrapper import WrapperModel
 
 from memoir_engine.config import MemoirConfig
 from memoir_engine.errors import ModelError, ModelReplyInvalid
-from memoir_engine.errors.model import UNAVAILABLE
+from memoir_engine.errors.model import FALLEN_BACK, UNAVAILABLE
 from memoir_engine.events import Warned
 from memoir_engine.ledger import ended
 from memoir_engine.llm.client import ModelClient, Seat
@@ -72,9 +72,8 @@ class Talking:
 
     async def fall_back(self, to: ModelClient, failed: ModelError) -> None:
         self.client, self.fallback, self.seat = to, None, await to.seat()
-        warned = Warned.of_fallback(to.name, failed)
-        self.warnings.append(warned.message)
-        self.run.emit(warned)
+        self.warnings.append(FALLEN_BACK.format(name=to.name, failed=failed))
+        self.run.emit(Warned("model", self.warnings[-1]))
 
     async def record(self, row: Any) -> int:
         call_id = await self.run.ledger.record(row)

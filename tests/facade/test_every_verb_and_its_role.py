@@ -12,9 +12,10 @@ from typing import Any
 
 import pytest
 
-from memoir_engine import AsyncMemory, Memory
+from every_verb import named, public_verbs
+from memoir_engine import Memory
 from memoir_engine.errors import DraftNotFound, NotAllowed
-from memoir_engine.run import ALL_ROLES, Actor
+from memoir_engine.run import ALL_ROLES
 from memoir_engine.starting import VERBS
 from scripted import Script, paper
 
@@ -79,27 +80,6 @@ FREE = OPENING | ASKING | ADDING | OWN_RUNS | READING
 STARTED: dict[str, dict[str, int]] = {"regenerate_helper": {"source_id": 1}, "propose_split": {"category_id": 1}, "reindex": {}}
 FREE_TO_START = {"ingest_text", "ingest_file", "query", "load_samples", "confirm_helper", "what_if", "remember"}
 SAMPLES = {"int": 1, "str": "x", "Iterable[int]": (1,), "int | None": 1}
-
-
-def public_verbs() -> list[str]:
-    """`verb` of the memory, `view.verb` of its views; nothing is opened for it."""
-    engine, memory = object.__new__(AsyncMemory), object.__new__(Memory)
-    engine._bind(None, Actor())  # type: ignore[arg-type]  # nothing is asked of it
-    memory._bind(engine)
-    views = [name for name, value in vars(memory).items() if not name.startswith("_") and not callable(value)]
-    own = [name for name, value in inspect.getmembers(Memory, callable) if not name.startswith("_")]
-    return own + [f"{view}.{name}" for view in views for name in verbs_of(type(getattr(memory, view)))]
-
-
-def verbs_of(kind: type) -> list[str]:
-    return [name for name, _ in inspect.getmembers(kind, callable) if not name.startswith("_")]
-
-
-def named(memory: Memory, name: str) -> Any:
-    found: Any = memory
-    for part in name.split("."):
-        found = getattr(found, part)
-    return found
 
 
 def arguments(verb: Any) -> dict[str, Any]:

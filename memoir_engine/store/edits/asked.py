@@ -10,7 +10,7 @@ from collections.abc import Callable, Iterable
 from dataclasses import asdict, dataclass
 from typing import Any, Literal
 
-from memoir_engine.errors import ReviewError
+from memoir_engine.errors import InvalidSetting, ReviewError
 from memoir_engine.store.types import ROOT
 
 EditVerb = Literal["create", "rename", "move", "merge", "split", "retire", "refile_many"]
@@ -35,7 +35,7 @@ class Edit:
 
 
 def create(parent_id: int | None, name: str) -> Edit:
-    return Edit("create", other=parent_id or ROOT, name=name)
+    return Edit("create", other=ROOT if parent_id is None else parent_id, name=name)
 
 
 def rename(category_id: int, name: str) -> Edit:
@@ -43,7 +43,7 @@ def rename(category_id: int, name: str) -> Edit:
 
 
 def move(category_id: int, parent_id: int | None) -> Edit:
-    return Edit("move", category_id, parent_id or ROOT)
+    return Edit("move", category_id, ROOT if parent_id is None else parent_id)
 
 
 def merge(category_id: int, into_id: int) -> Edit:
@@ -51,7 +51,7 @@ def merge(category_id: int, into_id: int) -> Edit:
 
 
 def split(category_id: int, chosen: Iterable[int], name: str) -> Edit:
-    return Edit("split", category_id, chosen=tuple(dict.fromkeys(chosen)), name=name)
+    return Edit("split", category_id, chosen=_each("chosen", chosen), name=name)
 
 
 def retire(category_id: int) -> Edit:
@@ -59,11 +59,11 @@ def retire(category_id: int) -> Edit:
 
 
 def refile_many(chunk_ids: Iterable[int], category_id: int) -> Edit:
-    return Edit("refile_many", other=category_id, chosen=tuple(dict.fromkeys(chunk_ids)))
+    return Edit("refile_many", other=category_id, chosen=_each("chunk_ids", chunk_ids))
 
 
 def edit_of(verb: str, *given: Any, **named: Any) -> Edit:
-    """The edit of that verb with these arguments. Raises ReviewError for a verb there is not."""
+    """The edit of that verb with these arguments. Raises ReviewError for a verb there is not, InvalidSetting."""
     known: dict[str, Callable[..., Edit]] = {
         "create": create,
         "rename": rename,
@@ -73,6 +73,24 @@ def edit_of(verb: str, *given: Any, **named: Any) -> Edit:
         "retire": retire,
         "refile_many": refile_many,
     }
+    if not isinstance(verb, str):
+        advice = f"Use one of: {', '.join(known)}."
+        raise InvalidSetting(name="verb", value=verb, problem="it must be a text", advice=advice)
     if verb not in known:
-        raise ReviewError(problem=f"there is no edit {verb!r}; there are {', '.join(known)}")
-    return known[verb](*given, **named)
+        raise ReviewError(problem=f"there is no edit {verb!r:.100}; there are {', '.join(known)}")
+    try:
+        return known[verb](*given, **named)
+    except TypeError as unlike:
+        advice = f"Give the arguments of review.{verb}."
+        raise InvalidSetting(name="arguments", value=[*given, *named], problem=str(unlike), advice=advice) from None
+
+
+def _each(name: str, value: object) -> tuple[int, ...]:
+    """Once each, in their order."""
+    if isinstance(value, str | bytes) or not isinstance(value, Iterable):
+        raise InvalidSetting(name=name, value=value, problem="it must be a list of ids", advice="Give a list, even of one.")
+    numbers = list(value)
+    for one in numbers:
+        if isinstance(one, bool) or not isinstance(one, int):
+            raise InvalidSetting(name=name, value=one, problem="it must be a whole number", advice="Results carry the ids.")
+    return tuple(dict.fromkeys(numbers))

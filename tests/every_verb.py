@@ -1,0 +1,30 @@
+"""Every verb there is, by its name: those of the memory, and `view.verb` of its views; a new one is found unnamed."""
+
+from __future__ import annotations
+
+import inspect
+from typing import Any
+
+from memoir_engine import AsyncMemory, Memory
+from memoir_engine.run import Actor
+
+
+def public_verbs() -> list[str]:
+    """`verb` of the memory, `view.verb` of its views; nothing is opened for it."""
+    engine, memory = object.__new__(AsyncMemory), object.__new__(Memory)
+    engine._bind(None, Actor())  # type: ignore[arg-type]  # nothing is asked of it
+    memory._bind(engine)
+    views = [name for name, value in vars(memory).items() if not name.startswith("_") and not callable(value)]
+    own = [name for name, value in inspect.getmembers(Memory, callable) if not name.startswith("_")]
+    return own + [f"{view}.{name}" for view in views for name in verbs_of(type(getattr(memory, view)))]
+
+
+def verbs_of(kind: type) -> list[str]:
+    return [name for name, _ in inspect.getmembers(kind, callable) if not name.startswith("_")]
+
+
+def named(memory: Memory, name: str) -> Any:
+    found: Any = memory
+    for part in name.split("."):
+        found = getattr(found, part)
+    return found
