@@ -167,7 +167,7 @@ def _target(tx: Tx, actor: Actor, session_id: object, doc_id: object) -> Target:
         return Target("document", source.doc_id or source.name, sources.text(tx, source.id))
     named = given.text("session_id", session_id)
     session = said.find(tx, actor.user, named)
-    if session is None:
+    if session is None or (session.cleared_seq is not None and not session.messages):  # as sessions.get answers
         raise TargetNotFound()
     told = (f"{one.name or one.role}: {one.text}" for one in said.of_session(tx, session) if one.text)
     return Target("conversation", named, "\n".join(told), said.subject_of(session.number))

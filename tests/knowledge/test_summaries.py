@@ -108,6 +108,17 @@ def test_the_session_of_another_user_and_withdrawn_knowledge_are_not_there(memor
             view.create_summary(**target)
 
 
+@pytest.mark.req("MEMOLLA F-04-04")
+def test_a_cleared_session_is_not_there_until_somebody_speaks_in_it_again(memory: Memory):
+    say(memory, ("user", "I like coffee."))
+    memory.sessions.clear_session("s1")
+    with pytest.raises(TargetNotFound) as refused:
+        memory.create_summary(session_id="s1")
+    assert str(refused.value) == "[mem][E006] target not found"
+    say(memory, ("user", "I like tea."))
+    assert "tea" in memory.create_summary(session_id="s1")
+
+
 @pytest.mark.req("MEMOLLA F-04-01", "MEMOLLA F-04-02")
 def test_a_call_is_tried_three_times_with_doubled_waits_by_default(
     on_the_wire: Opened, fake_openai: FakeOpenAI, monkeypatch: pytest.MonkeyPatch
