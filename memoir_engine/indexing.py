@@ -16,6 +16,7 @@ from memoir_engine.nearest import NearestIndex
 
 if TYPE_CHECKING:
     from memoir_engine.index.segment import Weighing
+    from memoir_engine.index.vectors import Matrices
     from memoir_engine.store.database import Database
 
 BACKENDS = ("bm25", "chroma")
@@ -67,5 +68,21 @@ def nearest_of(resolved: Resolved, db: Database) -> NearestOf:
         if config.vector_store == "database" and db.dialect in COMPARES:
             return DatabaseVectors(db, embedder, dim, edition)
         return open_nearest(config.vector_store, folder, Of(identity(db), edition, embedder, dim, options))
+
+    return of
+
+
+def nearest_facts_of(resolved: Resolved, db: Database, matrices: Matrices) -> NearestOf:
+    """Of facts: in the database where the setting names it and it can, else in memory; exact in both."""
+    from memoir_engine.store.fact_nearest import FactTable
+
+    homes: dict[tuple[str, int], FactTable] = {}
+
+    def of(owner: str, embedder: str, dim: int) -> NearestIndex:
+        if resolved.config.vector_store == "database" and db.dialect in COMPARES:
+            home = homes.setdefault((embedder, dim), FactTable(db, embedder, dim))
+            if home.health.ok:
+                return home.of(owner)
+        return matrices.of(owner, embedder, dim)
 
     return of

@@ -51,12 +51,12 @@ async def recall(
 
     async def work(run: Run) -> tuple[RecalledFact, ...]:
         held, _ = await engine.nearness.of(owner, run)
-        if held is None or not len(held):
+        if held is None:
             return ()
         vector = (await engine.nearness.vectors([asked], run))[0]
         reach = most * BROAD
         while True:
-            near = held.top(vector, reach)
+            (near,) = await engine.nearness.top(held, [vector], reach)
             found = await engine.db.aread(_looked_up(owner, near, when))
             kept = [one for one in found if _wanted(one[1], both, at)]
             if len(kept) >= most or len(near) < reach:

@@ -168,7 +168,7 @@ def open_engine(resolved: Resolved, clock: Clock | None = None) -> Engine:
     from memoir_engine.facts.nearness import Nearness
     from memoir_engine.index.lexical import LexicalIndex
     from memoir_engine.index.vectors import Matrices
-    from memoir_engine.indexing import nearest_of, weighing_of
+    from memoir_engine.indexing import nearest_facts_of, nearest_of, weighing_of
     from memoir_engine.llm.client import ModelClient
     from memoir_engine.llm.embeddings import open_embedder
     from memoir_engine.llm.tokens import counter
@@ -193,6 +193,7 @@ def open_engine(resolved: Resolved, clock: Clock | None = None) -> Engine:
         db.close()
         raise
     LOOP.acquire()
+    matrices = Matrices()
     runner, keeper = Runner(db, clock, LOOP), Keeper(db, cache, lexical, passages)
     db.on_retry = runner.retried
     keeper.go_on()
@@ -209,7 +210,7 @@ def open_engine(resolved: Resolved, clock: Clock | None = None) -> Engine:
         embedder,
         passages,
         Vectoring(db, embedder, passages),
-        Nearness(db, embedder, Matrices()),
+        Nearness(db, embedder, matrices, nearest_facts_of(resolved, db, matrices)),
         fallback=fallback,
     )
 

@@ -19,7 +19,7 @@ from memoir_engine.facts.asking import Ask
 from memoir_engine.facts.drawn import Found, Link, Spoken, repoint
 from memoir_engine.facts.meeting import Planning, groups, is_restated, known_of, meeting, planned, restate, settle
 from memoir_engine.facts.nearness import LIMIT, Nearness
-from memoir_engine.index.vectors import ExactVectors
+from memoir_engine.nearest import NearestIndex
 from memoir_engine.prompts import consolidate as prompt
 from memoir_engine.run import Run
 from memoir_engine.store import chain, fact_candidates
@@ -75,7 +75,7 @@ async def consolidate(material: Material, owner: str, near: Nearness, ask: Ask, 
 class _Comparing:
     """One pass over the groups. added: places of what became facts of their own; met: keys of known facts that were shown."""
 
-    def __init__(self, material: Material, owner: str, near: Nearness, ask: Ask, run: Run, held: ExactVectors | None) -> None:
+    def __init__(self, material: Material, owner: str, near: Nearness, ask: Ask, run: Run, held: NearestIndex | None) -> None:
         self._material, self._owner, self._near, self._ask, self._run = material, owner, near, ask, run
         self._held = held
         self._vectors: dict[int, Vectors] = {}  # by key
@@ -139,7 +139,7 @@ class _Comparing:
         """For each of the places the nearest that stand, nearest first; stored ones and those of this plan."""
         assert self._material.vectors is not None
         wanted = [self._material.vectors[at] for at in places]
-        stored = [self._held.top(one, LIMIT * BROAD) if self._held is not None else [] for one in wanted]
+        stored = await self._near.top(self._held, wanted, LIMIT * BROAD)
         ranked = [[one.key for one in some if one.key not in self.plan.gone] for some in stored]
         owner = self._owner
         rows = await self._near.db.aread(lambda tx: fact_candidates.standing(tx, owner, ranked, LIMIT)) if any(ranked) else {}

@@ -1,6 +1,6 @@
-"""Facts of one user that are near to a text: exact cosine over a matrix in memory, kept up to date from SQL.
+"""Facts of one user that are near to a text: exact cosine over a matrix in memory, or in the database where the setting says so.
 
-Invariant: a matrix belongs to one owner and one embedder; nothing of another owner can come out of it. It is a cache: what it
+Invariant: an index belongs to one owner and one embedder; nothing of another owner can come out of it. It is a cache: what it
 names is looked up in SQL, by the owner, before anybody sees it.
 Source: TIMEM "Similarity Search" (user isolation, limit 10); verified/performance.md F.
 """
@@ -10,15 +10,19 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
+from typing import TypeVar
 from weakref import WeakValueDictionary
 
 from memoir_engine.embedding import Embedder, Vectors
 from memoir_engine.index.vectors import ExactVectors, Matrices
+from memoir_engine.nearest import Near, NearestIndex
 from memoir_engine.run import Run
 from memoir_engine.store import fact_vectors
 from memoir_engine.store.database import Database
 from memoir_engine.store.fact_vectors import Came
 from memoir_engine.store.types import Tx
+
+T = TypeVar("T")
 
 LIMIT = 10  # TIMEM "Similarity Search Limit"
 AT_ONCE = 256  # facts that get their vectors in one go
@@ -26,11 +30,12 @@ AT_ONCE = 256  # facts that get their vectors in one go
 
 @dataclass(frozen=True)
 class Nearness:
-    """kept: the matrices of the owners that were asked for last."""
+    """kept: the matrices of the owners that were asked for last. index_of: what finds the facts of an owner."""
 
     db: Database
     embedder: Embedder
     kept: Matrices
+    index_of: Callable[[str, str, int], NearestIndex]
     _turns: WeakValueDictionary[str, asyncio.Lock] = field(default_factory=WeakValueDictionary)
 
     def turn(self, owner: str) -> asyncio.Lock:
@@ -40,21 +45,33 @@ class Nearness:
     async def vectors(self, texts: Sequence[str], run: Run) -> Vectors:
         return await self.embedder.embed(texts, run)
 
-    async def of(self, owner: str, run: Run) -> tuple[ExactVectors | None, int]:
-        """The owner's matrix with every fact in it, and the seq up to which it has them; no matrix where there are no facts.
+    async def of(self, owner: str, run: Run) -> tuple[NearestIndex | None, int]:
+        """What finds every fact of the owner, and the seq up to which it has them; None where there are no facts.
 
         Facts without a vector get theirs first.
         """
         dim = self.embedder.dim
         while True:
-            held = self.kept.of(owner, self.embedder.id, dim) if dim else None
-            found = await self.db.aread(self._came(owner, dim, held.high_water if held else 0))
+            held = await self._held(owner, dim) if dim else None
+            found = await self.db.aread(self._came(owner, dim, await _high_water(held)))
             if found.missing:
                 dim = await self._add(found.missing[:AT_ONCE], run)
                 continue
             if held is not None and len(found.vectors.keys):
-                held.take_in(found.vectors.keys.tolist(), found.vectors.vectors, (), found.last)
+                await _taken_in(held, found)
             return held, found.seq
+
+    async def top(self, held: NearestIndex | None, vectors: Vectors | Sequence[Vectors], k: int) -> list[list[Near]]:
+        """The k nearest to each of the vectors, nearest first."""
+        if held is None:
+            return [[] for _ in vectors]
+        return await _asked(held, lambda: [held.top(one, k) for one in vectors])
+
+    async def _held(self, owner: str, dim: int) -> NearestIndex:
+        """A database may have to make its table first; SQLite has none."""
+        if self.db.dialect == "sqlite":
+            return self.index_of(owner, self.embedder.id, dim)
+        return await asyncio.to_thread(self.index_of, owner, self.embedder.id, dim)
 
     def _came(self, owner: str, dim: int | None, since: int) -> Callable[[Tx], Came]:
         return lambda tx: fact_vectors.came(tx, owner, self.embedder.id, dim, since)
@@ -65,3 +82,16 @@ class Nearness:
         numbers = [number for number, _ in facts]
         await self.db.awrite(lambda tx: fact_vectors.put(tx, self.embedder.id, numbers, vectors), operation="vectors of facts")
         return int(vectors.shape[1])
+
+
+async def _high_water(held: NearestIndex | None) -> int:
+    return 0 if held is None else await _asked(held, lambda: held.high_water)
+
+
+async def _taken_in(held: NearestIndex, found: Came) -> None:
+    await _asked(held, lambda: held.take_in(found.vectors.keys.tolist(), found.vectors.vectors, (), found.last))
+
+
+async def _asked(held: NearestIndex, work: Callable[[], T]) -> T:
+    """A matrix answers at once; for a database the loop does not wait."""
+    return work() if isinstance(held, ExactVectors) else await asyncio.to_thread(work)

@@ -17,7 +17,7 @@ from memoir_engine.errors import FactNotFound
 from memoir_engine.results import Action
 from memoir_engine.results.facts import FactView, ForgetPreview
 from memoir_engine.run import Clock
-from memoir_engine.store import chain, clearing, compaction, embeddings, fact_rows, fact_traces, facts, ids, stones
+from memoir_engine.store import chain, clearing, compaction, embeddings, fact_nearest, fact_rows, fact_traces, facts, ids, stones
 from memoir_engine.store import tables as t
 from memoir_engine.store.canon import parse
 from memoir_engine.store.chain import OpenAction
@@ -85,6 +85,7 @@ def forget(
         fact_rows.shift(tx, action, "fact.restored", part, Standing())
     action.seal()
     embeddings.drop(tx, "fact", traced.family.all)
+    fact_nearest.drop(tx, traced.family.all)
     clearing.leave_searches(tx, sorted({session for session, _ in traced.spans}))
     compaction.note(tx)
     return chain.get(tx, action.id)

@@ -101,7 +101,7 @@ class DatabaseVectors:
         self, keys: Sequence[int], vectors: Vectors, removed: Iterable[int], seq: int, *, since: int | None = None
     ) -> bool:
         self._check()
-        rows = {int(key): _text(vector, self._dim) for key, vector in zip(keys, vectors, strict=True)}
+        rows = {int(key): written(vector, self._dim) for key, vector in zip(keys, vectors, strict=True)}
         gone = sorted({*map(int, removed), *rows})
 
         def work(tx: Tx) -> bool:
@@ -123,7 +123,7 @@ class DatabaseVectors:
 
     def top(self, vector: Vectors, k: int, *, within: Collection[int] | None = None) -> list[Near]:
         self._check()
-        asked = _text(vector, self._dim)
+        asked = written(vector, self._dim)
         if k <= 0 or (within is not None and not within):
             return []
         if within is None:
@@ -133,7 +133,7 @@ class DatabaseVectors:
 
     def scores(self, vector: Vectors, keys: Sequence[int]) -> Cosines:
         self._check()
-        asked = _text(vector, self._dim)
+        asked = written(vector, self._dim)
         found: dict[int, float] = {}
         for some in portions(sorted(set(map(int, keys))), 5000):
             found |= {near.key: near.cosine for near in self._read(asked, len(some), some)}
@@ -153,9 +153,7 @@ class DatabaseVectors:
 
     def distance(self, asked: str) -> ColumnElement[float]:
         """1 − cosine of each row."""
-        if self._kind == "pgvector":
-            return self.table.c.vector.op("<=>", return_type=Float())(literal(asked, self._type))
-        return func.VEC_COSINE_DISTANCE(self.table.c.vector, literal(asked, self._type), type_=Float())
+        return distance(self._db.dialect, self.table.c.vector, literal(asked, self._type))
 
     @property
     def _kind(self) -> Kind:
@@ -213,7 +211,14 @@ class DatabaseVectors:
             raise NearestUnavailable(self.health)
 
 
-def _text(vector: Vectors, dim: int) -> str:
+def distance(dialect: str, column: ColumnElement[Any], asked: ColumnElement[Any]) -> ColumnElement[float]:
+    """1 − cosine of each row, in the words of the database."""
+    if dialect == "postgresql":
+        return column.op("<=>", return_type=Float())(asked)
+    return func.VEC_COSINE_DISTANCE(column, asked, type_=Float())
+
+
+def written(vector: Vectors, dim: int) -> str:
     """As the databases read it. Raises ValueError for another shape, and for what has no direction."""
     row = np.asarray(vector, np.float32)
     length = float(np.linalg.norm(row.astype(np.float64)))
