@@ -17,6 +17,7 @@ from memoir_engine.text.terms import tokens
 SAME = 0.8  # of their words: one of them may say a little more
 
 _WORD = re.compile(r"[^\W_]+(?:['’][^\W_]+)?")
+_NUMBER = re.compile(r"\d+(?:[.:,/]\d+)*")
 _SILENT = frozenset("a an the is are was were be been am do does did has have had very really quite so that this it".split())
 _NOT = frozenset(
     """not no never none nobody nothing neither nor without stopped quit former formerly longer cannot n't don't doesn't didn't
@@ -34,12 +35,19 @@ def same(one: str, other: str, entities: Iterable[str] = ()) -> bool:
     """entities: the names in either of them."""
     if folded(one) == folded(other):
         return True
+    if _numbers(one) != _numbers(other):
+        return False
     mine, theirs = words(one), words(other)
     apart = mine ^ theirs
     if not (mine <= theirs or theirs <= mine) or len(mine & theirs) < SAME * max(1, len(mine | theirs)):
         return False
     names = {word for name in entities for word in words(name)}
     return not any(word in _NOT or any(map(str.isdigit, word)) or word in names for word in apart)
+
+
+def _numbers(text: str) -> list[str]:
+    """Wherever they stand: Chinese, Japanese and Korean write them without a space around."""
+    return sorted(_NUMBER.findall(unicodedata.normalize("NFKC", text)))
 
 
 def may_oppose(one: str, other: str, subjects: tuple[str, str], types: tuple[str, str]) -> bool:

@@ -40,6 +40,7 @@ _ROLES = {
     "tool": "tool",
     "function": "function",
 }
+TIMES = ("at", "ts", "created_at", "timestamp")  # where a record may have its time, the first one counts
 _CALLING: dict[str, Any] = {"tool_calls": [], "invalid_tool_calls": [], "usage_metadata": None}
 _OWN = {"ai": _CALLING, "AIMessageChunk": {**_CALLING, "tool_call_chunks": [], "chunk_position": None}}
 _TOOL = {"artifact": None, "status": "success"}
@@ -85,13 +86,13 @@ def base_kind(kind: str) -> str:
 def in_time(messages: Sequence[Message]) -> tuple[Message, ...]:
     """A message without a time among others that have one gets that of its neighbour before it, else behind it.
 
-    So they stay in their order. Where none has one, all get the time at which they are stored.
+    So does one whose time is before its neighbour's: clocks differ, the order in which it was said does not. Where none has a
+    time, all get that at which they are stored.
     """
-    times = [one.at for one in messages]
-    last = next((at for at in times if at is not None), None)
+    last = next((one.at for one in messages if one.at is not None), None)
     found = []
     for one in messages:
-        last = one.at or last
+        last = one.at if last is None or (one.at is not None and one.at > last) else last
         found.append(one if one.at == last else replace(one, at=last))
     return tuple(found)
 
@@ -154,7 +155,7 @@ def _read(record: object) -> Message:
         raise Wrong("it has no type" if kind is None else f"its type {kind!r:.60} is unknown")
     if "data" not in record and "content" not in record:
         raise Wrong("it has no data")
-    data = record.get("data", {name: value for name, value in record.items() if name != "at"})
+    data = record.get("data", _timeless(record))
     return _message(kind, data, record)
 
 
@@ -192,7 +193,7 @@ def _openai(record: dict[str, Any]) -> Message:
     if kind == "ai" and record.get("tool_calls"):
         data |= _calls(record["tool_calls"])
     known = {"role", "content", "name", "id", "tool_call_id", "tool_calls", "at"}
-    more = {name: value for name, value in record.items() if name not in known and value is not None}
+    more = {name: value for name, value in _timeless(record).items() if name not in known and value is not None}
     if role == "developer":
         more["__openai_role__"] = "developer"
     return _message(kind, {**data, **({"additional_kwargs": more} if more else {})}, record)
@@ -233,20 +234,38 @@ def _time(message: Message) -> dict[str, str]:
 
 
 def _when(record: dict[str, Any]) -> datetime | None:
-    if record.get("at") is None:
-        return None
-    found = moment(record["at"])
-    if found is None:
-        raise Wrong(f"its time {record['at']!r:.60} is none, or has no zone")
-    return found
+    """In `at`; else in one of the other fields that say it, where what stands there is a time and not a word of theirs."""
+    for name in TIMES:
+        value = record.get(name)
+        found = None if value is None else moment(value)
+        if found is not None:
+            return found
+        if value is not None and (name == "at" or _is_time(value)):
+            naive = isinstance(value, datetime)
+            raise Wrong("its time has no zone" if naive else f"its time {value!r:.60} is none, or has no zone")
+    return None
+
+
+def _is_time(value: object) -> bool:
+    if isinstance(value, datetime):
+        return True
+    try:
+        return isinstance(value, str) and bool(datetime.fromisoformat(value))
+    except ValueError:
+        return False
+
+
+def _timeless(record: dict[str, Any]) -> dict[str, Any]:
+    """Without `at`, and without times that JSON cannot say."""
+    return {name: value for name, value in record.items() if name != "at" and not (name in TIMES and isinstance(value, datetime))}
 
 
 def moment(value: object) -> datetime | None:
-    """An aware time in ISO 8601 or seconds since 1970; None for whatever else."""
+    """An aware time as a datetime, in ISO 8601, or in seconds since 1970, in UTC; None for whatever else."""
     try:
-        if isinstance(value, str):
-            found = datetime.fromisoformat(value)
-            return None if found.tzinfo is None else found.astimezone(UTC)
+        if isinstance(value, datetime | str):
+            found = value if isinstance(value, datetime) else datetime.fromisoformat(value)
+            return None if found.utcoffset() is None else found.astimezone(UTC)
         if isinstance(value, int | float) and not isinstance(value, bool):
             return datetime.fromtimestamp(value, UTC)
     except (ValueError, OverflowError, OSError):

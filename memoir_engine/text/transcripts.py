@@ -18,7 +18,7 @@ _ASSISTANTS = frozenset("assistant ai bot chatgpt gpt claude gemini copilot mode
 _SYSTEMS = frozenset(("system", "developer"))
 _LINE = re.compile(
     r"(?:[\[(]?(?P<at>\d{4}-\d\d-\d\d[T ,]+\d\d?:\d\d(?::\d\d)?(?:Z|[+-]\d\d:?\d\d)?)[\])]?[ \t]*[-–|]?[ \t]*)?"
-    r"(?:\*\*)?(?P<name>[^\W\d_][\w .'’\-]{0,38}?)(?:\*\*)?[ \t]*[:：](?:\*\*)?(?:[ \t]+|$)(?P<text>.*)$"
+    r"(?:\*\*)?(?P<name>[^\W\d_][\w .'’\-]{0,38}?)(?:\*\*)?[ \t]*(?:[:：](?:\*\*)?(?:[ \t]+|$)|：(?:\*\*)?)(?P<text>.*)$"
 )
 _LEAST = 2  # messages that lines must make before they are taken for a conversation
 

@@ -12,11 +12,10 @@ from datetime import datetime
 from typing import Any
 
 from memoir_engine.errors import MessageRefused
-from memoir_engine.text.messages import Message, moment, parsed
+from memoir_engine.text.messages import TIMES, Message, moment, parsed
 
 _PERSON = frozenset(("user", "human"))
 _ROLES = frozenset(("user", "assistant", "system", "human", "ai", "tool", "developer"))
-_TIMES = ("at", "ts", "created_at", "timestamp")  # where a record may have its time, the first one counts
 
 
 @dataclass(frozen=True, slots=True)
@@ -63,7 +62,7 @@ def _read(message: Any, index: int) -> Utterance:
 
 
 def _time(message: Mapping[str, Any], index: int) -> datetime | None:
-    value = next((message[name] for name in _TIMES if message.get(name) is not None), None)
+    value = next((message[name] for name in TIMES if message.get(name) is not None), None)
     if value is None:
         return None
     at = value if isinstance(value, datetime) else moment(value)

@@ -57,3 +57,15 @@ def test_a_time_without_a_zone_in_json_is_refused():
         MessageRefused, match=r"messages.0. is no message: its time '2026-03-02T09:00:00' is none, or has no zone"
     ):
         read_transcript('[{"role": "user", "content": "Hello", "ts": "2026-03-02T09:00:00"}]')
+
+
+@pytest.mark.req("CHUNK 2.1")
+@pytest.mark.parametrize(
+    ("text", "names"),
+    [
+        ("田中：こんにちは。お元気ですか。\n鈴木：はい、元気です。\n田中：よかった。", ["田中", "鈴木", "田中"]),
+        ("小明：你好！\n小红：你好，最近怎么样？", ["小明", "小红"]),
+    ],
+)
+def test_a_full_width_colon_needs_no_blank_behind_it(text: str, names: list[str]) -> None:
+    assert [one.name for one in read_transcript(text)] == names

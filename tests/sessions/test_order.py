@@ -67,3 +67,13 @@ def test_a_session_in_which_nothing_was_said_is_taken_along(mia: Memory):
 def test_json_that_is_no_conversation_is_not_called_no_json(mia: Memory):
     with pytest.raises(Exception, match="it holds no list of messages"):
         mia.sessions.import_session("null")
+
+
+@pytest.mark.req("SESSION 1.5", "SESSION 6.3")
+def test_a_time_that_lags_moves_no_answer_before_its_question(mia: Memory):
+    said = [("user", "question", TEN), ("assistant", "answer", NINE), ("user", "thanks", ELEVEN)]
+    records = [{"role": role, "content": text, "at": at} for role, text, at in said]
+    mia.sessions.import_session(records, "s")
+    mia.sessions.append("t", records)
+    for name in ("s", "t"):
+        assert [one.text for one in mia.sessions.get_session_history(name)] == ["question", "answer", "thanks"]

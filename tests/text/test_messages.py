@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
@@ -166,3 +167,23 @@ def test_any_message_goes_there_and_back_in_both_forms(messages: list[BaseMessag
     constructed = parsed_all([dumpd(message) for message in messages])
     assert [to_record(message) for message in constructed] == [to_record(message) for message in read]
     assert parsed_all([to_constructor(message) for message in read]) == read
+
+
+@pytest.mark.req("CHUNK 2.1", "SESSION 1.5")
+@pytest.mark.parametrize("field", ["at", "ts", "created_at", "timestamp"])
+@pytest.mark.parametrize("value", ["2020-03-05T10:00:00+00:00", datetime(2020, 3, 5, 10, tzinfo=UTC), 1583402400])
+def test_a_time_is_read_wherever_a_record_has_it(field: str, value: object) -> None:
+    message = parsed({"role": "user", "content": "x", field: value})
+    assert message.at == datetime(2020, 3, 5, 10, tzinfo=UTC)
+    assert parsed(to_record(message)) == message
+
+
+@pytest.mark.parametrize("value", ["2020-03-05T10:00:00", datetime(2020, 3, 5)])
+def test_a_time_without_a_zone_is_refused_wherever_it_stands(value: object) -> None:
+    with pytest.raises(MessageRefused, match="has no zone"):
+        parsed({"role": "user", "content": "x", "ts": value})
+
+
+def test_a_word_of_theirs_where_a_time_may_stand_is_kept_as_it_is() -> None:
+    message = parsed({"role": "user", "content": "x", "timestamp": "noonish"})
+    assert (message.at, message.rest["additional_kwargs"]) == (None, {"timestamp": "noonish"})
