@@ -72,10 +72,11 @@ class Server:
             self.kill()
         shutil.rmtree(self.root, ignore_errors=True)
 
-    def fresh_url(self) -> str:
+    def fresh_url(self, options: str = "") -> str:
+        """options: of CREATE DATABASE, in place of those that make it one for Memoir."""
         self._count += 1
         name = f"memoir{self._count}"
-        self._create(name)
+        self._create(name, options)
         return self._url(name)
 
     def _run(self, *command: str | Path) -> None:
@@ -90,7 +91,7 @@ class Server:
     def _ready(self) -> bool:
         raise NotImplementedError
 
-    def _create(self, name: str) -> None:
+    def _create(self, name: str, options: str) -> None:
         raise NotImplementedError
 
     def _url(self, name: str) -> str:
@@ -123,11 +124,11 @@ class Postgresql(Server):
             return True
         return False
 
-    def _create(self, name: str) -> None:
+    def _create(self, name: str, options: str) -> None:
         import psycopg
 
         with psycopg.connect(self._dsn("postgres"), autocommit=True) as connection:
-            connection.execute(f"CREATE DATABASE {name}")
+            connection.execute(f"CREATE DATABASE {name} {options}")
 
     def _dsn(self, name: str) -> str:
         return f"host=127.0.0.1 port={self.port} user=memoir dbname={name}"
@@ -165,9 +166,9 @@ class Mariadb(Server):
             return True
         return False
 
-    def _create(self, name: str) -> None:
+    def _create(self, name: str, options: str) -> None:
         with self._connect() as connection, connection.cursor() as cursor:
-            cursor.execute(f"CREATE DATABASE {name} CHARACTER SET utf8mb4 COLLATE utf8mb4_bin")
+            cursor.execute(f"CREATE DATABASE {name} {options or 'CHARACTER SET utf8mb4 COLLATE utf8mb4_bin'}")
 
     def _connect(self) -> Any:
         import pymysql

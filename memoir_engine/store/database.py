@@ -126,6 +126,7 @@ class Database:
 
     def _prepare(self, depth: int | None) -> None:
         try:
+            self._guarded(lambda: engines.check_encoding(self._writer), "opening")
             self._guarded(lambda: schema.bring_up(self._writer), "opening")
             stored = self.write(lambda tx: schema.depth(tx, depth), operation="opening") if depth else None
         except errors.DatabaseLost as lost:

@@ -10,10 +10,11 @@ from __future__ import annotations
 
 from typing import Any
 
-from sqlalchemy import URL, Engine, create_engine, event
+from sqlalchemy import URL, Engine, create_engine, event, text
 from sqlalchemy.pool import StaticPool
 
-from memoir_engine.store.address import in_memory
+from memoir_engine.errors import InvalidSetting
+from memoir_engine.store.address import in_memory, safe
 
 BUSY_MS = 10_000
 POOL = 8
@@ -34,10 +35,27 @@ def build(url: URL, *, writes: bool) -> Engine:
     return _sqlite(url, writes=writes) if url.get_backend_name() == "sqlite" else _server(url, writes=writes)
 
 
+def check_encoding(engine: Engine) -> None:
+    """Raises InvalidSetting for a database of PostgreSQL that is not UTF8.
+
+    Others have no room for every character; SQL_ASCII counts bytes, so that a piece of a text would be another.
+    """
+    if engine.dialect.name != "postgresql":
+        return
+    with engine.connect() as connection:
+        encoding = connection.execute(text("SHOW server_encoding")).scalar()
+    if encoding != "UTF8":
+        problem = f"its encoding is {encoding}, in which not every text can be kept"
+        advice = "Give Memoir a database made with: CREATE DATABASE … ENCODING 'UTF8' TEMPLATE template0"
+        raise InvalidSetting(name="database_url", value=safe(engine.url), problem=problem, advice=advice)
+
+
 def _server(url: URL, *, writes: bool) -> Engine:
     connect: dict[str, Any] = {"connect_timeout": 5}
     if "pymysql" in url.drivername:
         connect |= {"read_timeout": 300, "write_timeout": 300, "charset": "utf8mb4"}
+    elif "psycopg" in url.drivername:
+        connect["client_encoding"] = "utf8"  # else that of the environment, the role or the database
     return create_engine(
         url,
         isolation_level="READ COMMITTED" if writes else "REPEATABLE READ",

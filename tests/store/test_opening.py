@@ -19,6 +19,7 @@ from memoir_engine.store.address import address
 from memoir_engine.store.database import Database
 from memoir_engine.store.retry import Retry
 from memoir_engine.store.types import metadata
+from servers import Postgresql
 from small_plans import SteadyClock
 from small_stores import Store
 
@@ -166,6 +167,31 @@ def test_a_missing_driver_is_named_with_how_to_get_it(monkeypatch: pytest.Monkey
         Database.open("postgresql://u:secret@127.0.0.1/x", clock=SteadyClock())
     assert "secret" not in str(caught.value)
     assert "pip install 'memoir-engine[postgres]'" in caught.value.remedy
+
+
+@pytest.mark.postgresql
+@pytest.mark.req("MEMOIR 1.1", "MEMOIR 1.5")
+@pytest.mark.parametrize("encoding", ["SQL_ASCII", "LATIN1"])
+def test_a_database_that_cannot_keep_every_text_is_refused_with_how_to_make_one(
+    postgresql_server: Postgresql, encoding: str
+) -> None:
+    url = postgresql_server.fresh_url(f"ENCODING '{encoding}' LC_COLLATE 'C' LC_CTYPE 'C' TEMPLATE template0")
+    with pytest.raises(errors.InvalidSetting, match=f"database_url.*its encoding is {encoding}") as caught:
+        Database.open(url, clock=SteadyClock(), depth=3)
+    assert "CREATE DATABASE … ENCODING 'UTF8' TEMPLATE template0" in caught.value.remedy
+
+
+@pytest.mark.postgresql
+@pytest.mark.req("MEMOIR 1.1")
+def test_the_client_encoding_of_the_environment_does_not_matter(
+    postgresql_server: Postgresql, clock: SteadyClock, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("PGCLIENTENCODING", "LATIN1")
+    url = postgresql_server.fresh_url()
+    db = Database.open(url, clock=clock, depth=3)
+    Store(db, clock, url).ingest("日本茶は宇治で 👍", JAZZ)
+    assert db.read(lambda tx: tx.execute(text("SELECT name FROM source")).scalar()) == "日本茶は宇治で 👍"
+    db.close()
 
 
 @pytest.mark.req("MEMOIR 1.5")
