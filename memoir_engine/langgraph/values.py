@@ -61,7 +61,7 @@ class Seen(NamedTuple):
     """A list as a checkpoint has it: so many of a shelf."""
 
     shelf: Shelf
-    count: int
+    length: int
 
     @classmethod
     def of(cls, objects: Sequence[object], digests: Iterable[bytes]) -> Seen:
@@ -171,7 +171,7 @@ class _Items:
             self._seen = parent.lists[channel]
             held = parent.held[channel]
             self._spans = [] if isinstance(held, int) else held
-        self._old, self._count = self._seen.shelf.objects, self._seen.count  # which may be more than this checkpoint had
+        self._old, self._count = self._seen.shelf.objects, self._seen.length  # which may be more than this checkpoint had
         self._fresh, self._dumps, self._touched, self._compares = fresh, dumps, touched, compares
         self._by_digest: dict[bytes, int] | None = None
 
@@ -277,7 +277,7 @@ def _continues(old: list[object], value: list[object]) -> bool:
     if any(old[at] is not value[at] for at in range(0, len(old), 1 + len(old) // 8)):
         return False  # read again from elsewhere: by object they are told apart sooner than by their fields
     try:
-        return old <= value  # type: ignore[operator]  # of any objects
+        return old <= value
     except TypeError:
         return False
 

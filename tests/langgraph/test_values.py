@@ -57,7 +57,7 @@ class Line:
         """As after a restart: the same values are other objects."""
         assert self.known is not None
         copies = {
-            channel: Seen.of([Said(one.text) for one in seen.shelf.objects[: seen.count]], seen.shelf.digests[: seen.count])
+            channel: Seen.of([Said(one.text) for one in seen.shelf.objects[: seen.length]], seen.shelf.digests[: seen.length])
             for channel, seen in self.known.lists.items()
         }
         self.known = Known(self.known.versions, self.known.held, copies)
