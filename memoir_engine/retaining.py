@@ -65,7 +65,7 @@ class SessionsView(SessionsCarried):
         return self._clear((spoken.session(session_id),), reason)
 
     def clear_all_sessions(self, reason: str | None = None) -> Cleared:
-        """The same for every session of this user, expired ones too (SESSION 3.4)."""
+        """The same for every session of this user, expired ones too, and for the states of LangGraph's graphs (SESSION 3.4)."""
         self._needs_own("admin", "clear all sessions")
         return self._clear(None, reason)
 
@@ -80,7 +80,7 @@ class SessionsView(SessionsCarried):
             ),
             operation="the clearing of a session",
         )
-        if done.messages:
+        if done.action_id is not None:
             engine.db.compact(rows=False)
         return done
 

@@ -104,6 +104,7 @@ VERBS = {
     "open_session": "opened a conversation",
     "limit_session": "limited a conversation",
     "clear_session": "cleared a conversation",
+    "remove_graph_states": "removed states of graphs",
     "remember": "had facts remembered",
     "approve_fact": "approved a change of facts",
     "reject_fact": "rejected a change of facts",

@@ -9,7 +9,7 @@ Source: SESSION 4.3; LangGraph's BaseCheckpointSaver and its conformance suite.
 from __future__ import annotations
 
 import asyncio
-from collections.abc import AsyncIterator, Iterator, Sequence
+from collections.abc import AsyncIterator, Callable, Iterator, Sequence
 from typing import Any, cast
 
 from langchain_core.runnables import RunnableConfig
@@ -28,20 +28,22 @@ from langgraph.checkpoint.serde.encrypted import EncryptedSerializer
 
 from memoir_engine import given
 from memoir_engine.blocking import Memory
-from memoir_engine.errors import InvalidSetting
+from memoir_engine.errors import InvalidSetting, NotAllowed
+from memoir_engine.langgraph import places
+from memoir_engine.langgraph.places import Place, config_of
 from memoir_engine.langgraph.pruning import old
 from memoir_engine.langgraph.recent import Recent
 from memoir_engine.langgraph.values import Known, Seen, digest, numbers, plan
 from memoir_engine.memory import AsyncMemory
 from memoir_engine.results.checkpoints import Pruned
-from memoir_engine.store import checkpoints, sweeping
+from memoir_engine.run import new_id
+from memoir_engine.store import checkpoints, graph_actions, sweeping
 from memoir_engine.store.checkpoints import NewCheckpoint, ParentGone, Row, Write
 from memoir_engine.store.owners import owner_key
 from memoir_engine.store.types import Tx
 
 PAGE = 50  # checkpoints read at once when they are listed
 STRATEGIES = ("keep_latest", "delete")
-Place = tuple[str, str]  # thread and namespace
 Written = list[Write]
 Loaded = tuple[Row, dict[int, tuple[str, bytes]], Written]
 
@@ -52,7 +54,9 @@ class MemoirCheckpointSaver(BaseCheckpointSaver[int]):
     def __init__(self, memory: Memory | AsyncMemory, *, serde: SerializerProtocol | None = None) -> None:
         super().__init__(serde=serde)
         opened = memory._async if isinstance(memory, Memory) else memory
-        self._engine = opened._engine
+        if not isinstance(opened, AsyncMemory):
+            raise InvalidSetting(name="memory", value=memory, problem="it is no Memory", advice="Give one that is open.")
+        self._engine, self._actor = opened._engine, opened.actor
         self._owner = owner_key(opened.actor.user)
         self._recent = Recent()
 
@@ -61,7 +65,7 @@ class MemoirCheckpointSaver(BaseCheckpointSaver[int]):
     def put(
         self, config: RunnableConfig, checkpoint: Checkpoint, metadata: CheckpointMetadata, new_versions: ChannelVersions
     ) -> RunnableConfig:
-        place, parent = _place(config), get_checkpoint_id(config)
+        place, parent = places.place(config), get_checkpoint_id(config)
         name = given.text("checkpoint_id", checkpoint["id"])
         meta = self.serde.dumps_typed(get_checkpoint_metadata(config, metadata))
         said: dict[str, Any] = dict(checkpoint)
@@ -72,10 +76,10 @@ class MemoirCheckpointSaver(BaseCheckpointSaver[int]):
             self._put(place, name, parent, known, values, checkpoint, new_versions, told)
         except ParentGone:  # pruned or cleared meanwhile: it holds all of its values itself
             self._put(place, name, parent, None, values, checkpoint, new_versions, told)
-        return _config(place, name)
+        return config_of(place, name)
 
     def put_writes(self, config: RunnableConfig, writes: Sequence[tuple[str, Any]], task_id: str, task_path: str = "") -> None:
-        place, name = _place(config), str(config["configurable"]["checkpoint_id"])
+        place, name = places.place(config), places.name(get_checkpoint_id(config), "checkpoint_id")
         self._recent.touch(place, [value for _, value in writes])
         said = [
             Write(task_id, task_path, WRITES_IDX_MAP.get(channel, at), channel, self.serde.dumps_typed(value))
@@ -88,16 +92,16 @@ class MemoirCheckpointSaver(BaseCheckpointSaver[int]):
         )
 
     def delete_thread(self, thread_id: str) -> None:
-        thread = _name(thread_id, "thread_id")
+        thread = places.name(thread_id, "thread_id")
         self._recent.forget(thread)
-        self._engine.db.write(lambda tx: sweeping.delete_threads(tx, self._owner, [thread]), operation="the end of a thread")
+        self._remove(lambda tx: sweeping.delete_threads(tx, self._owner, [thread]), "the end of a thread")
 
     def delete_for_runs(self, run_ids: Sequence[str]) -> None:
-        named = [str(one)[:64] for one in run_ids]
+        named = [one[:64] for one in places.names(run_ids, "run_ids")]
         self._take(lambda tx: {thread: set(of) for thread, of in sweeping.of_runs(tx, self._owner, named).items()})
 
     def copy_thread(self, source_thread_id: str, target_thread_id: str) -> None:
-        source, target = _name(source_thread_id, "source_thread_id"), _name(target_thread_id, "target_thread_id")
+        source, target = places.name(source_thread_id, "source_thread_id"), places.name(target_thread_id, "target_thread_id")
         if source == target:
             return
         self._recent.forget(target)
@@ -120,13 +124,13 @@ class MemoirCheckpointSaver(BaseCheckpointSaver[int]):
             advice = "Give one of " + ", ".join(STRATEGIES) + "."
             raise InvalidSetting(name="strategy", value=strategy, problem="there is no such strategy", advice=advice)
         most = 0 if strategy == "delete" else given.whole("keep", keep, least=1)
-        named = None if thread_ids is None else [_name(one, "thread_ids") for one in thread_ids]
+        named = None if thread_ids is None else places.names(thread_ids, "thread_ids")
         return self._take(lambda tx: old(tx, self._owner, self.serde, named, most), dry_run=dry_run)
 
     # --- reading ------------------------------------------------------------------------------------------------------
 
     def get_tuple(self, config: RunnableConfig) -> CheckpointTuple | None:
-        place, name = _place(config), get_checkpoint_id(config)
+        place, name = places.place(config), get_checkpoint_id(config)
 
         def work(tx: Tx) -> Loaded | None:
             row = checkpoints.get(tx, self._owner, *place, name)
@@ -143,7 +147,7 @@ class MemoirCheckpointSaver(BaseCheckpointSaver[int]):
         before: RunnableConfig | None = None,
         limit: int | None = None,
     ) -> Iterator[CheckpointTuple]:
-        wanted = _wanted(config, before)
+        wanted = places.wanted(config, before)
         after: tuple[int, str] | None = None
         left = limit
         while left is None or left > 0:
@@ -236,7 +240,7 @@ class MemoirCheckpointSaver(BaseCheckpointSaver[int]):
             return None
         known = self._recent.get(place, parent)
         if known is None:
-            self.get_tuple(_config(place, parent))
+            self.get_tuple(config_of(place, parent))
             known = self._recent.get(place, parent)
         return known
 
@@ -270,10 +274,10 @@ class MemoirCheckpointSaver(BaseCheckpointSaver[int]):
             known = Known(dict(checkpoint["channel_versions"]), row.held, lists)
             self._recent.keep(place, row.id, known)
         return CheckpointTuple(
-            _config(place, row.id),
+            config_of(place, row.id),
             checkpoint,
             self.serde.loads_typed(row.meta),
-            None if row.parent is None else _config(place, row.parent),
+            None if row.parent is None else config_of(place, row.parent),
             [(write.task_id, write.channel, self.serde.loads_typed(write.value)) for write in writes],
         )
 
@@ -281,36 +285,17 @@ class MemoirCheckpointSaver(BaseCheckpointSaver[int]):
         def work(tx: Tx) -> Pruned:
             return sweeping.take(tx, self._owner, choose(tx), dry_run=dry_run)
 
-        if dry_run:
-            return self._engine.db.read(work)
-        return self._engine.db.write(work, operation="pruning checkpoints")
+        return self._engine.db.read(work) if dry_run else self._remove(work, "pruning checkpoints")
 
-
-def _place(config: RunnableConfig) -> Place:
-    said = config["configurable"]
-    if "thread_id" not in said:
-        advice = 'Give config={"configurable": {"thread_id": "…"}}.'
-        raise InvalidSetting(name="thread_id", value=None, problem="it is missing", advice=advice)
-    return _name(said["thread_id"], "thread_id"), _name(said.get("checkpoint_ns", ""), "checkpoint_ns")
-
-
-def _name(value: object, name: str) -> str:
-    return given.text(name, str(value))
-
-
-def _config(place: Place, checkpoint_id: str) -> RunnableConfig:
-    return {"configurable": {"thread_id": place[0], "checkpoint_ns": place[1], "checkpoint_id": checkpoint_id}}
-
-
-def _wanted(config: RunnableConfig | None, before: RunnableConfig | None) -> dict[str, Any]:
-    said = config["configurable"] if config else {}
-    thread, ns = said.get("thread_id"), said.get("checkpoint_ns")
-    return {
-        "thread_id": None if thread is None else _name(thread, "thread_id"),
-        "ns": None if ns is None else _name(ns, "checkpoint_ns"),
-        "checkpoint_id": said.get("checkpoint_id"),
-        "before": get_checkpoint_id(before) if before else None,
-    }
+    def _remove(self, work: Callable[[Tx], Pruned], operation: str) -> Pruned:
+        """As an action of its own. One's own is one's own; for what is nobody's it takes an admin."""
+        actor, engine, action_id = self._actor, self._engine, new_id(self._engine.clock.now())
+        if actor.user is None and "admin" not in actor.roles:
+            raise NotAllowed(actor=actor.name, verb="remove states of graphs", role="admin")
+        return engine.db.write(
+            lambda tx: graph_actions.perform(tx, work, actor=actor.name, clock=engine.clock, action_id=action_id),
+            operation=operation,
+        )
 
 
 def _fits(metadata: CheckpointMetadata, filter: dict[str, Any] | None) -> bool:

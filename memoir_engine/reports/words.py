@@ -37,6 +37,7 @@ VERBS: dict[str, str] = {
     "open_session": "Opened a conversation",
     "limit_session": "Set how much of a conversation is kept",
     "clear_session": "Cleared a conversation",
+    "remove_graph_states": "Removed states of graphs",
     "undo": "Undid an action",
     "close": "Ended a run",
     **fact_words.VERBS,
@@ -80,6 +81,7 @@ KINDS: dict[str, Words] = {
     "session.trimmed": Words("the oldest messages give way to the limit", "{count} times the oldest messages give way"),
     "session.limited": Words("what is kept of a conversation is set", "{count} conversations get another limit"),
     "session.cleared": Words("a conversation is cleared", "{count} conversations are cleared"),
+    "checkpoints.removed": Words("states of graphs are removed", "{count} times states of graphs are removed"),
     "run.closed": Words("the run ends: {status}", "{count} runs end"),
     **{kind: Words(*both) for kind, both in fact_words.KINDS.items()},
 }

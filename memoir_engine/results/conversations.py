@@ -144,8 +144,9 @@ class RetentionPreview:
 
 @dataclass(frozen=True)
 class Cleared:
-    """What clearing took away. action_id: None where there was nothing."""
+    """What clearing took away. action_id: None where there was nothing. threads: of graphs, which go with all sessions."""
 
     sessions: int
     messages: int
     action_id: str | None
+    threads: int = 0

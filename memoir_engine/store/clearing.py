@@ -16,7 +16,7 @@ from sqlalchemy import delete, or_, select, update
 
 from memoir_engine.results import Cleared
 from memoir_engine.run import Clock
-from memoir_engine.store import chain, embeddings, passages, runs, stones
+from memoir_engine.store import chain, embeddings, graph_actions, passages, runs, stones, sweeping
 from memoir_engine.store import tables as t
 from memoir_engine.store.canon import canonical, parse
 from memoir_engine.store.chain import OpenAction
@@ -48,11 +48,12 @@ def clear(
     action_id: str,
     reason: str | None = None,
 ) -> Cleared:
-    """session_ids: None clears all of the user's. What is not there, or holds nothing, is passed over."""
+    """session_ids: None clears all of the user's, states of graphs too. What is not there, or holds nothing, is passed over."""
     if chain.exists(tx, action_id):
         return _done(tx, action_id)
     sessions = _sessions(tx, user, session_ids)
-    if not sessions:
+    gone = sweeping.delete_threads(tx, owner_key(user), None) if session_ids is None else sweeping.NOTHING
+    if not sessions and gone == sweeping.NOTHING:
         return Cleared(0, 0, None)
     held = {row.number: _held(tx, row, clock) for row in sessions}
     action = OpenAction(tx, verb=VERB, actor=actor, clock=clock, action_id=action_id)
@@ -60,8 +61,9 @@ def clear(
     for row in sessions:
         _clear(tx, action, row, held[row.number])
     leave_searches(tx, [row.number for row in sessions])
+    graph_actions.add(action, gone)
     action.seal()
-    return Cleared(len(sessions), sum(row.messages for row in sessions), action.id)
+    return Cleared(len(sessions), sum(row.messages for row in sessions), action.id, gone.threads)
 
 
 def _sessions(tx: Tx, user: str | None, session_ids: Iterable[str] | None) -> list[Any]:
@@ -152,4 +154,5 @@ def leave_searches(tx: Tx, numbers: Sequence[int]) -> None:
 def _done(tx: Tx, action_id: str) -> Cleared:
     c = t.audit_event.c
     bodies = tx.execute(select(c.body).where(c.action_id == action_id, c.kind == "session.cleared")).scalars().all()
-    return Cleared(len(bodies), sum(parse(body)["messages"] for body in bodies), action_id)
+    threads = graph_actions.done(tx, action_id).threads
+    return Cleared(len(bodies), sum(parse(body)["messages"] for body in bodies), action_id, threads)

@@ -22,8 +22,8 @@ _OF_THREADS = (t.checkpoint_write, t.checkpoint_value, t.checkpoint)
 NOTHING = Pruned(0, 0, 0, 0, 0, False)
 
 
-def delete_threads(tx: Tx, owner: str, thread_ids: Collection[str]) -> Pruned:
-    """With all their namespaces."""
+def delete_threads(tx: Tx, owner: str, thread_ids: Collection[str] | None) -> Pruned:
+    """With all their namespaces; all threads of the owner where none are named."""
     numbers = [number for number, _, _ in checkpoints.threads_of(tx, owner, thread_ids)]
     gone = NOTHING
     for number in numbers:

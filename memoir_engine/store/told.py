@@ -156,6 +156,7 @@ class Told:
             "session.trimmed": self._session_trimmed,
             "session.limited": self._session_limited,
             "session.cleared": self._session_cleared,
+            "checkpoints.removed": _no_evidence,
             **self.facts.kinds(),
         }
         if kind not in known:
@@ -300,3 +301,7 @@ class Told:
             return range(0)
         added = self.chunks[source]
         return range(added.first, added.first + added.total)
+
+
+def _no_evidence(_seq: int, _action: str, _body: Body) -> None:
+    """States of graphs are kept to go on with: that they went is told, and nothing stands that it could be held against."""

@@ -202,6 +202,39 @@ def test_what_cannot_be_a_place_is_refused(saver: MemoirCheckpointSaver) -> None
         saver.prune(["t"], strategy="sometimes")
 
 
+@pytest.mark.parametrize("thread", [None, True, 1.5, [], {"a": 1}, b"t"])
+def test_none_is_no_thread_called_none(memory: Memory, saver: MemoirCheckpointSaver, thread: Any) -> None:
+    asks: list[Any] = [
+        lambda: put(saver, config(thread), {"a": 1}, 1),
+        lambda: saver.get_tuple(config(thread)),
+        lambda: saver.put_writes({"configurable": {"thread_id": thread, "checkpoint_id": "1"}}, [("a", 1)], "task"),
+        lambda: saver.delete_thread(thread),
+        lambda: saver.copy_thread("t", thread),
+        lambda: saver.prune([thread]),
+    ]
+    for ask in asks:
+        with pytest.raises(InvalidSetting, match="thread_id"):
+            ask()
+    assert rows(memory, t.checkpoint_thread, t.checkpoint_thread.c.thread_id) == (0, 0)
+
+
+def test_what_names_no_checkpoint_is_refused(saver: MemoirCheckpointSaver) -> None:
+    for given in (None, {}, {"configurable": None}, 5):
+        with pytest.raises(InvalidSetting, match="config"):
+            saver.get_tuple(given)  # type: ignore[arg-type]
+    with pytest.raises(InvalidSetting, match="checkpoint_id"):
+        saver.put_writes(config(), [("a", 1)], "task")
+    with pytest.raises(InvalidSetting, match="thread_ids"):
+        saver.prune("t")
+    with pytest.raises(InvalidSetting, match="memory"):
+        MemoirCheckpointSaver("memory")  # type: ignore[arg-type]
+
+
+def test_a_number_names_a_thread(saver: MemoirCheckpointSaver) -> None:
+    put(saver, config(7), {"a": 1}, 1)  # type: ignore[arg-type]
+    assert values(saver, config("7")) == {"a": 1}
+
+
 def test_without_the_extra_it_says_how_to_install_it() -> None:
     blocked = "import sys; sys.modules['langgraph.checkpoint.base'] = None; import memoir_engine.langgraph"
     ran = subprocess.run([sys.executable, "-c", blocked], cwd=REPOSITORY, capture_output=True, text=True, check=False)
