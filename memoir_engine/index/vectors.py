@@ -1,4 +1,4 @@
-"""Exact cosine over a matrix in memory: nothing is ever missed, and 10,000 vectors of 384 take a third of a millisecond.
+"""Exact cosine over a matrix in memory: nothing is ever missed, and 10,000 vectors of 384 take less than a millisecond.
 
 For what belongs to one user (passages of conversations, facts), for small stores, and wherever another index cannot be had.
 Invariant: readers see whole states and wait for nobody: rows below a state's `count` are never written again, new ones go
@@ -21,6 +21,7 @@ from memoir_engine.nearest import WELL, Cosines, Health, Near, NearestUnavailabl
 
 GROWTH = 1.5
 MOST_REMOVED = 0.25  # of the rows; then the rest is copied
+UNSHARED = 6_144  # numbers: OpenBLAS shares a product from 9,216 on
 SAME = 1e-6  # cosines that differ less differ by rounding, and fall to the lower key
 
 Keys = NDArray[np.int64]
@@ -48,6 +49,10 @@ class _State:
         keys = self.keys[rows]
         rising = np.argsort(keys, kind="stable")  # nearly free where they rise already, as ids mostly do
         return keys[rising], rows[rising]
+
+    def is_below(self, wanted: Keys) -> bool:
+        """Whether none of these can be held: new ids are higher than all before them, and nothing has to be looked for."""
+        return not self.count or not len(wanted) or bool(wanted.min() > self.keys[: self.count].max())
 
     def rows(self, wanted: Keys) -> Rows:
         """The row of each key, -1 where it is not held."""
@@ -95,7 +100,8 @@ class ExactVectors:
         with self._writing:
             if seq < self._state.high_water or since not in (None, self._state.high_water):
                 return False
-            self._state = _appended(_without(self._state, gone), new_keys, rows, seq)
+            before = self._state if self._state.is_below(gone) else _without(self._state, gone)
+            self._state = _appended(before, new_keys, rows, seq)
         return True
 
     def top(self, vector: Vectors, k: int, *, within: Collection[int] | None = None) -> list[Near]:
@@ -104,7 +110,7 @@ class ExactVectors:
         if k <= 0 or not state.living:
             return []
         if within is None:
-            cosines = state.matrix[: state.count] @ asked
+            cosines = _cosines(state.matrix[: state.count], asked)
             if state.alive is not None:
                 cosines[~state.alive] = -2.0
             return nearest(state.keys[: state.count], cosines, min(k, state.living))
@@ -197,6 +203,20 @@ def nearest(keys: Keys, cosines: Cosines, k: int) -> list[Near]:
         keys, cosines = keys[near], cosines[near]
     best = np.lexsort((keys, -np.round(cosines, 6)))[:k]
     return [Near(int(keys[at]), min(1.0, float(cosines[at]))) for at in best]
+
+
+def _cosines(rows: Vectors, asked: Vectors) -> Cosines:
+    """(n,) of unit rows, some at a time: so few that the library does not share them among threads of its own.
+
+    Where other work keeps the cores busy, threads that wait for each other took ten times as long; alone they save half a
+    millisecond of 10,000 rows.
+    """
+    together = max(1, UNSHARED // rows.shape[1])
+    whole = len(rows) // together * together
+    found = np.empty(len(rows), np.float32)
+    np.matmul(rows[:whole].reshape(-1, together, rows.shape[1]), asked, out=found[:whole].reshape(-1, together))
+    np.matmul(rows[whole:], asked, out=found[whole:])
+    return found
 
 
 def _empty(dim: int) -> _State:
