@@ -27,6 +27,7 @@ if TYPE_CHECKING:
 
 Moment = int | datetime
 BROAD = 4
+FAR_ENOUGH = 1_000  # facts looked at for one that is active beside those that are not
 DAY_S = 86_400
 
 
@@ -59,7 +60,7 @@ async def recall(
             (near,) = await engine.nearness.top(held, [vector], reach)
             found = await engine.db.aread(_looked_up(owner, near, when))
             kept = [one for one in found if _wanted(one[1], both, at)]
-            if len(kept) >= most or len(near) < reach:
+            if len(near) < reach or (len(kept) >= most and (reach >= FAR_ENOUGH or not _lonely(kept))):
                 return _ranked(engine, kept)[:most]
             reach *= BROAD
 
@@ -137,6 +138,14 @@ def was_true(fact: FactView, at: datetime) -> bool:
     """As the store says it (`facts.was_true`)."""
     since = fact.valid_from or fact.said_at
     return (since is None or since <= at) and (fact.valid_to is None or fact.valid_to > at) and fact.cause != "merged"
+
+
+def _lonely(kept: Iterable[tuple[float, FactView]]) -> bool:
+    """Whether something outdated was found, and nothing active of its subject: that may stand further away."""
+    subjects: dict[bool, set[str]] = {True: set(), False: set()}
+    for _, fact in kept:
+        subjects[fact.status == "active"].add(subject_key(fact.subject))
+    return bool(subjects[False] - subjects[True])
 
 
 def _ranked(engine: Engine, found: Iterable[tuple[float, FactView]]) -> tuple[RecalledFact, ...]:

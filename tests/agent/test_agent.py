@@ -220,6 +220,16 @@ def test_facts_of_the_person_are_recalled_and_named_in_the_record(opened: Opened
     assert "Lisbon" in agent.memory.facts.get(facts[0]).content
 
 
+def test_what_is_so_now_is_answered_before_what_was(opened: Opened) -> None:
+    agent = opened({"backend": "memory"})
+    agent.memory.remember([{"role": "user", "content": "I live in Lyon and I work as a nurse."}])
+    agent.memory.remember([{"role": "user", "content": "I moved to Berlin last month."}])
+    home, job = agent.query("Where do I live?").text, agent.query("What is my job?").text
+    assert home.startswith("Moved to Berlin last month [")
+    assert "Before that: Lives in Lyon [" in home
+    assert job.startswith("Works as a nurse [")
+
+
 def test_the_tree_can_be_asked_and_its_evidence_is_shown(opened: Opened) -> None:
     agent = opened()
     source = agent.memory.ingest_text(TOWER).source_id

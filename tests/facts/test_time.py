@@ -139,3 +139,15 @@ def test_counts_and_users_are_told(memory, script):
     assert memory.facts.users() == (("ben", 1), ("mia", 1))
     assert memory.facts.counts("mia") == {("preference", "active"): 1}
     assert said("x")[0]["role"] == "user"
+
+
+@pytest.mark.req("TIMEM forgetting")
+@pytest.mark.parametrize("limit", [1, 2, 3])
+def test_what_is_active_comes_before_what_is_not_however_few_are_wanted(tmp_path, limit):
+    with Memory(model="offline", db_path=tmp_path / "m.db") as memory:
+        for number in range(12):
+            said_so = f"I live in town number {number} of the county with Lyon {number}."
+            memory.remember([{"role": "user", "content": said_so}], user_id="mia")
+        assert len(memory.facts.list("mia", "active")) == 1
+        found = memory.recall("I live in town number 3 of the county with Lyon 3", user_id="mia", limit=limit)
+    assert [one.status for one in found] == ["active", "outdated", "outdated"][:limit]

@@ -18,6 +18,7 @@ from pydantic_ai.models import ModelRequestParameters
 from memoir_engine.llm.offline.answer import answer
 from memoir_engine.prompts.answer import NOT_ANSWERED, Passage, build
 from memoir_engine.prompts.chat import LIMIT_REACHED, NOTHING_FOUND, RECALL, SEARCH
+from memoir_engine.text.predicates import SINGLE, predicate
 from memoir_engine.text.sought import sought
 
 LOOKS_UP = (RECALL, SEARCH)
@@ -25,6 +26,8 @@ SMALL_TALK = "I am the offline model: I answer with sentences from the memory. A
 NOTED = "I have noted that. Ask me about it, or about anything else in the memory."
 MOST_TURNS = 40  # of the person, looked back upon
 
+_WORK = frozenset(("occupation", "employment"))
+_OWN = re.compile(r"\b(?:I|my|me)\b", re.IGNORECASE)
 _CITED = re.compile(r"\s*\[(\d+)\]")
 _ASKS = re.compile(
     r"[?？]|^\W*(?:who|what|when|where|which|why|how|is|are|was|were|do|does|did|can|could|tell|list|name)\b", re.I
@@ -47,6 +50,9 @@ def respond(messages: Sequence[ModelMessage], wanted: ModelRequestParameters) ->
 
 def _answered(question: str, found: Sequence[ToolReturnPart], earlier: Sequence[str]) -> str:
     told = [record for part in found for record in _records(part.content)]
+    known = _known(question, [record for record in told if "status" in record])
+    if known:
+        return known
     said = [{"text": text} for text in earlier]
     passages = [Passage(at, (), _CITED.sub("", str(record["text"]))) for at, record in enumerate([*said, *told], start=1)]
     reply = answer(build(question, passages).text, {})["answer"] if passages else NOT_ANSWERED
@@ -56,6 +62,22 @@ def _answered(question: str, found: Sequence[ToolReturnPart], earlier: Sequence[
         return NOTHING_FOUND
     numbers = {len(said) + at: record.get("number") for at, record in enumerate(told, start=1)}
     return _CITED.sub(lambda mark: _cited(numbers.get(int(mark[1]))), reply)
+
+
+def _known(question: str, facts: Sequence[dict[str, Any]]) -> str:
+    """What a person has one of at a time, asked by themselves: what is so now, then what was; "" where no fact says it."""
+    kinds = _kinds(question) if _OWN.search(question) else frozenset()
+    of_it = [record for record in facts if _kinds(str(record["text"])) & kinds]
+    now = [f"{one['text']} [{one.get('number')}]" for one in of_it if one["status"] == "active"]
+    before = [f"{one['text']} [{one.get('number')}]" for one in of_it if one["status"] != "active"]
+    if not now:
+        return ""
+    return f"{now[0]}." + (f" Before that: {before[0]}." if before else "")
+
+
+def _kinds(text: str) -> frozenset[str]:
+    found = predicate(text).kinds & SINGLE
+    return found | _WORK if found & _WORK else found
 
 
 def _cited(number: object) -> str:
