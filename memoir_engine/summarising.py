@@ -135,7 +135,18 @@ async def _summarise(engine: Engine, target: Target, max_chars: int, ask: Asking
         ]
         told = await _all(ask, asked)
         text, summaries = "\n\n".join(one[: 2 * chars] for one in told), len(parts)
-    return (await _all(ask, [prompt.Given(target.kind, target.name, text, max_chars, None, summaries)]))[0]
+    (told,) = await _all(ask, [prompt.Given(target.kind, target.name, text, max_chars, None, summaries)])
+    if len(told) > max_chars:  # a model counts badly: asked once more, of its own summary
+        told = min(told, *await _all(ask, [prompt.Given(target.kind, target.name, told, max_chars, None, 1)]), key=len)
+    return await asyncio.to_thread(_within, told, max_chars)
+
+
+def _within(told: str, max_chars: int) -> str:
+    """What is still too long is left with its most telling sentences."""
+    from memoir_engine.text.summary import summarise
+    from memoir_engine.text.terms import tokens
+
+    return told if len(told) <= max_chars else summarise(told, max_chars=max_chars, tokenise=tokens)
 
 
 async def _all(ask: Asking, asked: list[Any]) -> list[str]:

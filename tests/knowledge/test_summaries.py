@@ -173,6 +173,36 @@ def test_a_long_text_is_summarised_in_parts_and_then_as_a_whole(on_the_wire: Ope
     assert asked[-1].text == "\n\n".join(f"document ({n}, {len(parts)}) of 0" for n in range(1, len(parts) + 1))
 
 
+@pytest.mark.req("MEMOLLA F-04-02")
+def test_a_summary_above_max_chars_is_asked_for_again(on_the_wire: Opened, fake_openai: FakeOpenAI):
+    memory = on_the_wire()
+    memory.add_knowledge("tea", TEA)
+    fake_openai.say({"summary": TEA}, {"summary": "Tea comes from Uji."})
+    assert memory.create_summary(doc_id="tea", options={"max_chars": 60}) == "Tea comes from Uji."
+    again = summarise.read(fake_openai.seen[-1].user_text)
+    assert (again.text, again.target_chars, again.of_parts) == (TEA, 60, 1)
+
+
+@pytest.mark.req("MEMOLLA F-04-02")
+@pytest.mark.parametrize(
+    ("told", "kept"),
+    [
+        (TEA, "Tea is grown in Uji. The first harvest begins in May."),
+        ("日本茶は宇治で栽培されています。" * 4, " ".join(["日本茶は宇治で栽培されています。"] * 3)),
+        ("x" * 5000, "x" * 60),
+    ],
+    ids=["english", "japanese", "no sentence"],
+)
+def test_a_model_that_will_not_be_brief_is_left_with_whole_sentences_within_max_chars(
+    on_the_wire: Opened, fake_openai: FakeOpenAI, told: str, kept: str
+):
+    memory = on_the_wire()
+    memory.add_knowledge("tea", TEA)
+    fake_openai.otherwise(lambda _seen: {"summary": told})
+    assert memory.create_summary(doc_id="tea", options={"max_chars": 60}) == kept
+    assert len(fake_openai.seen) == 2
+
+
 @pytest.mark.parametrize(
     ("options", "problem"),
     [
