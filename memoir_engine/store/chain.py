@@ -27,6 +27,7 @@ from memoir_engine.store.types import Tx
 
 GENESIS = "0" * 64
 BEGINNING = stamp(datetime(1970, 1, 1, tzinfo=UTC))
+NOTHING_SAID = ""  # the payload of an action without a reason
 _MICROSECOND = timedelta(microseconds=1)
 
 _HEAD = t.audit_head.c
@@ -60,9 +61,13 @@ class OpenAction:
         return self._seq + len(self._rows) + 1
 
     def describe(self, *, reason: str | None, run_id: str | None = None, undoes: str | None = None, **more: Any) -> None:
-        """Why, and for which run; `more` is kept in the action's payload. Comes before the first event."""
+        """Why, and for which run; `more` is kept in the action's payload. Comes before the first event.
+
+        Where nothing is said there is no payload: most turns of a conversation have no reason, and it would weigh as much as one.
+        """
         body = {"reason": None if reason is None else check_text(reason, "reason"), **more}
-        self._row |= {"run_id": run_id, "undoes": undoes, "payload": payloads.put(self._tx, [body])[0]}
+        paper = payloads.put(self._tx, [body])[0] if more or reason is not None else NOTHING_SAID
+        self._row |= {"run_id": run_id, "undoes": undoes, "payload": paper}
         self._row = seal(t.action, [self._row])[0]
         _ADD_ACTION.run(self._tx, self._row)
 

@@ -80,7 +80,8 @@ def _each(tx: Tx, table: Table, stones: Stones, said: dict[Any, tuple[int, str]]
 def _actions(tx: Tx, told: Told, stones: Stones, named: dict[str, int | None]) -> Iterator[Problem]:
     for number, at, payload in tx.execute(select(t.action.c.id, t.action.c.at, t.action.c.payload)):
         seq = told.actions.get(number, (None, ""))[0]
-        named[payload] = seq
+        if payload:
+            named[payload] = seq
         if seq is not None and told.action_at[number] != at:
             yield Problem(seq, f"action {number} and event {seq} differ in time")
     yield from _each(tx, t.action, stones, told.actions)

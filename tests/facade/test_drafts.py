@@ -161,7 +161,7 @@ def test_a_cancelled_draft_leaves_nothing_but_its_cancelled_run(memory: Memory):
     draft = memory.ingest_text("A secret paragraph of the harbour.", name="secret.txt", metadata={"shelf": "hidden"}).draft or ""
     memory.helpers.cancel(draft)
     added = {name: count - before[name] for name, count in rows(memory).items() if count != before[name]}
-    assert added == {"run": 1, "action": 1, "audit_event": 1, "payload": 2}
+    assert added == {"run": 1, "action": 1, "audit_event": 1, "payload": 1}
     run = memory.jobs.get(draft)
     assert (run.status, run.result) == ("cancelled", {})
     assert set(run.request) == {"name", "bytes", "sha256"}

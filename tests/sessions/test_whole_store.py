@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sqlite3
 from pathlib import Path
 
 import pytest
@@ -30,6 +31,18 @@ def test_the_backend_in_memory_ends_with_the_process_that_has_it(tmp_path: Path)
         one.add_conversation("s", "user", "Forget me.")
         with Memory(db_path=":memory:", data_dir=tmp_path / "other", model="offline") as other:
             assert (one.sessions.list_sessions(), other.sessions.list_sessions()) == (("s",), ())
+
+
+def test_a_turn_has_an_action_without_a_reason_and_keeps_nothing_for_it(memory: Memory, tmp_path: Path):
+    memory.add_conversation("s", "user", "Remember me.")
+    with sqlite3.connect(tmp_path / "own.db") as raw:
+        assert raw.execute("SELECT count(*) FROM payload").fetchone() == (0,)
+    (action,) = memory.audit.actions()
+    assert (action.verb, action.reason) == ("converse", None)
+    assert memory.audit.verify().ok
+    with sqlite3.connect(tmp_path / "own.db") as raw:
+        raw.execute("UPDATE action SET payload = 'f00'")
+    assert not memory.audit.verify().ok
 
 
 def test_an_exported_memory_comes_back_with_its_conversations(memory: Memory, tmp_path: Path):

@@ -29,7 +29,7 @@ action = Table(
     Column("at", key(27), nullable=False),
     Column("run_id", key(26)),
     Column("undoes", key(26)),
-    Column("payload", key(64), nullable=False),  # reason and receipt
+    Column("payload", key(64), nullable=False),  # reason and receipt; empty where there is neither
     Column("salt", key(32), nullable=False),
     Column("digest", key(64), nullable=False),
     Index(None, "at"),
