@@ -33,12 +33,18 @@ from memoir_engine.text.messages import Message, base_kind
 VERB = "converse"
 OPENS = "open_session"
 
+_C = t.session.c
+_HOLD = Prepared(  # what an append has to know, and no more
+    select(_C.number, _C.session_id, _C.max_messages, _C.last_n, _C.messages, _C.turns, _C.chars)
+    .where(_C.owner == bindparam("whose"), _C.id_key == bindparam("named"))
+    .with_for_update()
+)
 _ADD, _OPEN = Prepared(insert(t.message)), Prepared(insert(t.session))
 _COUNTED = ("last_at", "last_n", "messages", "turns", "chars")
 _GROW = Prepared(
     update(t.session)
-    .where(t.session.c.number == bindparam("which"))
-    .values({t.session.c[name]: bindparam(f"new_{name}", type_=t.session.c[name].type) for name in _COUNTED}),
+    .where(_C.number == bindparam("which"))
+    .values({_C[name]: bindparam(f"new_{name}", type_=_C[name].type) for name in _COUNTED}),
     [],
 )
 
@@ -76,10 +82,11 @@ def append(
     """
     if is_retried(tx) and chain.exists(tx, action_id):
         return _written(tx, action_id)
-    row = find(tx, user, session_id, hold=True)
+    mine = {"whose": owner_key(user), "named": id_key(session_id)}
+    row = _HOLD.first(tx, mine)
     if row is None:
         ids.reserve(tx, "session", 0)  # one at a time: who comes second finds what the first has opened
-        row = find(tx, user, session_id, hold=True)
+        row = _HOLD.first(tx, mine)
     coming = messages if only_new is None else only_new(tx, row)
     if not coming:
         return None

@@ -68,11 +68,10 @@ class _Compiled:
         self._error: type[Exception] = dialect.loaded_dbapi.Error
         converts = {name: _into(bind.type, dialect) for bind, name in made.bind_names.items()}
         given = {name: value for name, value in made.params.items() if value is not None}  # written in the statement itself
-        self._in_order: list[tuple[str, Convert | None]] | None = None
-        if made.positional:
-            self._in_order = [(name, converts[name]) for name in made.positiontup]
-        self._converts = {name: convert for name, convert in converts.items() if convert is not None}
         self._given = given
+        self._converts = {name: convert for name, convert in converts.items() if convert is not None}
+        self._order = tuple(made.positiontup) if made.positional else None
+        self._placed = [(at, self._converts[name]) for at, name in enumerate(self._order or ()) if name in self._converts]
         self._columns = list(statement.selected_columns) if isinstance(statement, Select) else []
         self._row: Any = namedtuple("Row", [column.key for column in self._columns])  # type: ignore[misc]  # known only here
         self._outward: list[tuple[int, Convert]] | None = None
@@ -108,9 +107,12 @@ class _Compiled:
     def _bound(self, values: Mapping[str, Any]) -> Any:
         if self._given:
             values = {**self._given, **values}
-        if self._in_order is None:
+        if self._order is None:
             return {**values, **{name: convert(values[name]) for name, convert in self._converts.items()}}
-        return tuple([values[name] if convert is None else convert(values[name]) for name, convert in self._in_order])
+        bound = [values[name] for name in self._order]
+        for at, convert in self._placed:
+            bound[at] = convert(bound[at])
+        return bound
 
     def _converting(self, dialect: Dialect, description: Sequence[Any]) -> list[tuple[int, Convert]]:
         """Which columns are converted, by their place; what a driver says of its types is known with the first rows."""
