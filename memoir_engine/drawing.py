@@ -26,6 +26,8 @@ from memoir_engine.run import Run
 from memoir_engine.wiring import Engine
 
 if TYPE_CHECKING:
+    from datetime import datetime
+
     from memoir_engine.facts.drawn import Spoken
     from memoir_engine.facts.extracting import Extraction
     from memoir_engine.text.messages import Message
@@ -46,6 +48,7 @@ class Drawing:
     began_ms: float = 0.0
     cutting_ms: float = 0.0
     warnings: list[str] = field(default_factory=list)
+    untimed: datetime | None = None  # the time that messages without one were given
 
     def metrics(self, now_ms: float) -> ExtractionMetrics:
         cuts = self.made.cuts if self.made else ()
@@ -91,7 +94,7 @@ async def drawn(
     shown = as_spoken(messages)
     ask = Asking(engine, run, RememberingCancelled())
     behind = await _last_cut(engine, conversation, before) if before else ()
-    read = Conversation(shown, made.cuts, user or "the user", config.zone, as_spoken(behind))
+    read = Conversation(shown, made.cuts, user or "the user", config.zone, as_spoken(behind), drawing.untimed)
     try:
         drawing.extraction = await extract(read, ask, run, fail_fast=config.conversation.fail_fast)
     finally:
@@ -161,9 +164,9 @@ class _Meaning:
         return rows
 
 
-def timed(messages: Sequence[Message], run: Run) -> tuple[Message, ...]:
+def timed(messages: Sequence[Message], run: Run, drawing: Drawing) -> tuple[Message, ...]:
     """What does not say when it was said is said now."""
-    now = run.clock.now()
+    drawing.untimed = now = run.clock.now()
     return tuple(one if one.said_at is not None else replace(one, at=now) for one in messages)
 
 

@@ -75,13 +75,14 @@ def extract_verb(
 ) -> Verb[ExtractionResult | MemoirError]:
     """Nothing is stored but what was asked and answered. Raises FactsNotYours, MessageRefused, InvalidSetting."""
     user = owning.writes_for(actor, user_id)
-    talked = Talked(spoken.session(conversation_id), spoken.messages(messages))
+    read = spoken.messages(messages)
+    talked = Talked(spoken.session(conversation_id), read, subject=_key(user, read))
 
     async def work(run: Run) -> ExtractionResult:
         return await _extract(engine, user, talked, run)
 
     request = {"user_id": user, "conversation_id": talked.conversation, "messages": len(talked.messages)}
-    return _verb("extract", request, None, work, listeners)
+    return _verb("extract", request, talked.subject, work, listeners)
 
 
 def acting_for(actor: Actor, user_id: object) -> Actor:
@@ -102,16 +103,21 @@ def _verb(name: str, request: dict[str, Any], subject: str | None, work: Any, li
     )
 
 
-def _talked(engine: Engine, user: str | None, messages: object, session_id: object) -> Talked:
-    from memoir_engine.store import said
+def _key(user: str | None, messages: tuple[Message, ...]) -> str:
     from memoir_engine.store.owners import owner_key
     from memoir_engine.store.remembered import conversation_key
+
+    return conversation_key(owner_key(user), messages)
+
+
+def _talked(engine: Engine, user: str | None, messages: object, session_id: object) -> Talked:
+    from memoir_engine.store import said
 
     named = None if session_id is None else spoken.session(session_id)
     row = None if named is None else engine.db.read(lambda tx: said.find(tx, user, named))
     if messages is not None:
         read = spoken.messages(messages)
-        key = conversation_key(owner_key(user), read)
+        key = _key(user, read)
         return Talked(
             named or f"conversation-{key[:16]}", read, named, subject=key if row is None else said.subject_of(row.number)
         )
@@ -133,7 +139,7 @@ async def _remember(engine: Engine, user: str | None, talked: Talked, run: Run) 
         return await _seen_again(engine, talked, came.whole, drawing, run)
     if not talked.messages:
         return result(drawing, run, None, {}, talked.session_id)
-    said = timed(talked.messages, run)
+    said = timed(talked.messages, run, drawing)
     new, old = said[came.read :], said[: came.read]
     extraction, shown = await drawn(engine, user, talked.conversation, new, drawing, run, before=old)
     async with engine.nearness.turn(owner_key(user)):
@@ -157,7 +163,7 @@ async def _extract(engine: Engine, user: str | None, talked: Talked, run: Run) -
 
     drawing = Drawing(talked.conversation, began_ms=run.clock.tick_ms())
     if talked.messages:
-        await drawn(engine, user, talked.conversation, timed(talked.messages, run), drawing, run)
+        await drawn(engine, user, talked.conversation, timed(talked.messages, run, drawing), drawing, run)
         measured(drawing, run)
     got = drawing.extraction
     return ExtractionResult(

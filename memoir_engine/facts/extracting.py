@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field
-from datetime import tzinfo
+from datetime import datetime, tzinfo
 from uuid import uuid4
 
 from memoir_engine.errors import CostCapReached, MemoirError, ModelError, NothingExtracted
@@ -38,6 +38,7 @@ class Conversation:
     person: str
     zone: tzinfo
     before: Sequence[Spoken] = ()
+    untimed: datetime | None = None  # what stands as the time of messages that have none
 
 
 @dataclass
@@ -126,9 +127,8 @@ def _talk(conversation: Conversation, cut: Cut, recap: str) -> Talk:
 
 def _before(conversation: Conversation) -> Talk:
     """As a cut of its own, which nothing came before."""
-    zone = conversation.zone
     turns = [
-        Turn(number, said.role, said.name, said.at and said.at.astimezone(zone), said.text)
+        Turn(number, said.role, said.name, _moment(conversation, said), said.text)
         for number, said in enumerate(conversation.before, 1)
     ]
     return Talk(conversation.person, 1, 2, "", tuple(turns))
@@ -136,8 +136,16 @@ def _before(conversation: Conversation) -> Talk:
 
 def _turn(conversation: Conversation, cut: Cut, index: int) -> Turn:
     said = conversation.messages[index]
-    at = None if said.at is None else said.at.astimezone(conversation.zone)
+    at = _moment(conversation, said)
     return Turn(index + 1, said.role, said.name, at, said.text[cut.start : cut.end] if cut.split else said.text)
+
+
+def _moment(conversation: Conversation, said: Spoken) -> datetime | None:
+    """Of what has no time of its own, the day it was handed in is known: so a retry asks the same, and pays for nothing twice."""
+    if said.at is None:
+        return None
+    at = said.at.astimezone(conversation.zone)
+    return at.replace(hour=0, minute=0, second=0, microsecond=0) if said.at == conversation.untimed else at
 
 
 def _found(conversation: Conversation, cut: Cut, drawn: Drawn) -> Found:

@@ -17,6 +17,7 @@ from scripted import Opened, Script, events
 LONG = said(*(f"Mia number {n} likes {word} very much indeed" for n, word in enumerate(("tea", "figs", "rain", "owls"))))
 CUT: dict[str, Any] = {"conversation": {"max_tokens": 24, "overlap_tokens": 0, "min_tokens": 0}, "max_retries": 0}
 DOWN = ModelHTTPError(500, "offline")
+FIRST = {"facts": [drawn("Mia number 0 likes tea very much indeed", 1)]}
 
 
 def extracted(memory: Memory, messages: list[dict[str, Any]] = LONG, **more: Any) -> ExtractionResult:
@@ -96,6 +97,20 @@ def test_fail_fast_stops_at_the_first_cut(opened, script):
     with pytest.raises(MemoirError, match=r"\[mem\]\[E602\] .* cut 1 of 2 failed"):
         extracted(memory)
     assert len(script.asked("facts")) == 1
+
+
+@pytest.mark.req("CHUNK 12.5")
+def test_a_retry_asks_only_what_is_missing_when_no_message_has_a_time(opened, script):
+    memory = opened(**(CUT | {"conversation": CUT["conversation"] | {"fail_fast": True}}))
+    untimed = [{"role": "user", "content": one["content"]} for one in LONG]
+    for ask in (lambda: memory.remember(untimed, user_id="mia"), lambda: MemoryExtractor(memory).extract(untimed)):
+        script.requests.clear()
+        script.on("facts", FIRST, DOWN)
+        with pytest.raises(MemoirError):
+            ask()
+        asked = len(script.asked("facts"))
+        ask()
+        assert (asked, len(script.asked("facts"))) == (2, 3)
 
 
 @pytest.mark.req("TIMEM errors", "CHUNK 12.2")
