@@ -10,25 +10,35 @@ from collections.abc import Iterable, Sequence
 from datetime import datetime
 from typing import Any
 
-from sqlalchemy import BindParameter, bindparam, select
+from sqlalchemy import Select, bindparam, select
 
 from memoir_engine.results.facts import FactOrigin, FactView
 from memoir_engine.store import payloads
 from memoir_engine.store import tables as t
 from memoir_engine.store.canon import moment_of, parse
+from memoir_engine.store.listed import Among, Listed
 from memoir_engine.store.said import as_message, record
-from memoir_engine.store.types import FAR, Tx, portions
+from memoir_engine.store.types import FAR, Tx
 
-_IDS: BindParameter[Any] = bindparam("ids", expanding=True)
 _E, _U, _O, _M, _S = t.audit_event.c, t.fact.c, t.fact_origin.c, t.message.c, t.fact_status.c
-_EVENTS = select(_E.seq, _E.at, _E.action_id).where(_E.seq.in_(_IDS))
-_UIDS = select(_U.id, _U.uid).where(_U.id.in_(_IDS))
-_BEFORE = select(_S.fact_id, _S.superseded_by).where(_S.superseded_by.in_(_IDS)).order_by(_S.fact_id)
-_BEFORE_NOW = _BEFORE.where(_S.to_seq == FAR)
-_ORIGINS = select(t.fact_origin, t.cut.c.cut_id).outerjoin(t.cut, t.cut.c.id == _O.cut).where(_O.fact_id.in_(_IDS))
-_ORIGINS = _ORIGINS.order_by(_O.fact_id, _O.n)
-_ORIGINS_NOW = _ORIGINS.where(_O.to_seq == FAR)
-_TEXTS = select(t.message).where(_M.session_number == bindparam("number"), _M.n.in_(_IDS), _M.salt != "")
+_EVENTS = Listed(lambda among: select(_E.seq, _E.at, _E.action_id).where(among(_E.seq)))
+_UIDS = Listed(lambda among: select(_U.id, _U.uid).where(among(_U.id)))
+_TEXTS = Listed(lambda among: select(t.message).where(_M.session_number == bindparam("number"), among(_M.n), _M.salt != ""))
+_NOW = {"since": FAR - 1, "until": FAR - 1}  # a row holds from one seq to another; FAR is the end of an open one
+
+
+def _superseding(among: Among) -> Select[Any]:
+    holds = _S.from_seq <= bindparam("since"), _S.to_seq > bindparam("until")
+    return select(_S.fact_id, _S.superseded_by).where(among(_S.superseded_by), *holds).order_by(_S.fact_id)
+
+
+def _said(among: Among) -> Select[Any]:
+    holds = _O.from_seq <= bindparam("since"), _O.to_seq > bindparam("until")
+    joined = select(t.fact_origin, t.cut.c.cut_id).outerjoin(t.cut, t.cut.c.id == _O.cut)
+    return joined.where(among(_O.fact_id), *holds).order_by(_O.fact_id, _O.n)
+
+
+_BEFORE, _ORIGINS = Listed(_superseding), Listed(_said)
 
 
 def views(tx: Tx, rows: Sequence[Any], seq: int | None = None) -> tuple[FactView, ...]:
@@ -78,32 +88,32 @@ def _until(row: Any) -> dict[str, Any]:
 
 def events(tx: Tx, seqs: Iterable[int]) -> dict[int, tuple[datetime, str]]:
     """When an event was, and of which action."""
-    found = (row for some in portions(sorted(set(seqs))) for row in tx.execute(_EVENTS, {"ids": some}))
-    return {row.seq: (moment_of(row.at), row.action_id) for row in found}
+    return {row.seq: (moment_of(row.at), row.action_id) for row in _EVENTS.rows(tx, seqs)}
 
 
 def _superseded(tx: Tx, numbers: Sequence[int], seq: int | None) -> dict[int, list[int]]:
     """What each took the place of, the oldest first."""
-    wanted = _BEFORE_NOW if seq is None else _BEFORE.where(_S.from_seq <= seq, _S.to_seq > seq)
     found: dict[int, list[int]] = {}
-    for some in portions(numbers):
-        for row in tx.execute(wanted, {"ids": some}):
-            found.setdefault(row.superseded_by, []).append(row.fact_id)
+    for row in _BEFORE.rows(tx, numbers, **_at(seq)):
+        found.setdefault(row.superseded_by, []).append(row.fact_id)
     return found
 
 
 def _uids(tx: Tx, numbers: Iterable[int]) -> dict[int | None, str]:
-    return {row.id: row.uid for some in portions(sorted(set(numbers))) for row in tx.execute(_UIDS, {"ids": some})}
+    return {row.id: row.uid for row in _UIDS.rows(tx, numbers)}
 
 
 def _origins(tx: Tx, numbers: Sequence[int], seq: int | None) -> dict[int, list[FactOrigin]]:
-    wanted = _ORIGINS_NOW if seq is None else _ORIGINS.where(_O.from_seq <= seq, _O.to_seq > seq)
-    rows = [row for some in portions(numbers) for row in tx.execute(wanted, {"ids": some})]
+    rows = _ORIGINS.rows(tx, numbers, **_at(seq))
     texts = _texts(tx, {(row.session_number, row.message) for row in rows if row.session_number is not None})
     found: dict[int, list[FactOrigin]] = {}
     for row in rows:
         found.setdefault(row.fact_id, []).append(_origin(row, texts.get((row.session_number, row.message))))
     return found
+
+
+def _at(seq: int | None) -> dict[str, int]:
+    return _NOW if seq is None else {"since": seq, "until": seq}
 
 
 def _origin(row: Any, said: tuple[str, str] | None) -> FactOrigin:
@@ -134,7 +144,6 @@ def _texts(tx: Tx, wanted: set[tuple[int, int]]) -> dict[tuple[int, int], tuple[
         by_session.setdefault(number, []).append(n)
     found: dict[tuple[int, int], tuple[str, str]] = {}
     for number, ns in by_session.items():
-        for some in portions(ns):
-            for row in tx.execute(_TEXTS, {"number": number, "ids": some}):
-                found[number, row.n] = as_message(record(row, "")).text, row.digest
+        for row in _TEXTS.rows(tx, ns, number=number):
+            found[number, row.n] = as_message(record(row, "")).text, row.digest
     return found

@@ -19,6 +19,7 @@ from memoir_engine.store import payloads
 from memoir_engine.store import tables as t
 from memoir_engine.store.canon import parse
 from memoir_engine.store.fact_views import events, views
+from memoir_engine.store.listed import Listed
 from memoir_engine.store.prepared import Prepared
 from memoir_engine.store.types import FAR, Tx, portions
 
@@ -28,10 +29,12 @@ Whose = str | None  # a key of an owner, or ANYBODY
 _S = t.fact_status.c
 _STANDING = (_S.status, _S.cause, _S.superseded_by, _S.ended_at, _S.payload, _S.from_seq.label("since"))
 
-_NOW = (  # made once: making a statement takes longer than running it
-    select(t.fact, *_STANDING)
-    .join(t.fact_status, _S.fact_id == t.fact.c.id)
-    .where(t.fact.c.owner == bindparam("whose"), _S.to_seq == FAR, t.fact.c.id.in_(bindparam("ids", expanding=True)))
+_NOW = Listed(  # made once: making a statement takes longer than running it
+    lambda among: (
+        select(t.fact, *_STANDING)
+        .join(t.fact_status, _S.fact_id == t.fact.c.id)
+        .where(t.fact.c.owner == bindparam("whose"), _S.to_seq == FAR, among(t.fact.c.id))
+    )
 )
 _MOVED = select(_S.fact_id).where(_S.owner == bindparam("whose")).limit(1)  # each has an index of its own
 _BEGAN = Prepared(_MOVED.where(_S.from_seq > bindparam("seq")))
@@ -72,8 +75,8 @@ def by_number(tx: Tx, whose: Whose, numbers: Iterable[int], seq: int | None = No
     found: dict[int, FactView] = {}
     now = seq is None and whose is not ANYBODY
     for some in portions(sorted(set(numbers))):
-        of = {"whose": whose, "ids": some}
-        rows = (tx.execute(_NOW, of) if now else tx.execute(_named(whose, seq).where(t.fact.c.id.in_(some)))).all()
+        named = _named(whose, seq).where(t.fact.c.id.in_(some)) if not now else None
+        rows = _NOW.rows(tx, some, whose=whose) if named is None else tx.execute(named).all()
         found |= {row.id: view for row, view in zip(rows, views(tx, rows, seq), strict=True)}
     return found
 
