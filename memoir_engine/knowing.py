@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Coroutine
+from datetime import UTC
 from typing import TYPE_CHECKING, Any, Protocol, TypeVar
 
 from memoir_engine import given
@@ -38,8 +39,9 @@ class AsyncKnowing:
     async def add_knowledge(self, doc_id: str, text: str, metadata: dict[str, Any] | None = None) -> Knowledge:
         """Store a text whole under a name of its own: searchable at once, filed in the tree when it is ingested (MEMOLLA F-02).
 
-        Ingesting the same text later files it, as the next version under its doc_id. Raises DocIdExists (E002),
-        InvalidSetting, FileTooLarge, TextInvalid.
+        metadata: kept as it is; its `date`, ISO 8601 of a year, month or day, is what filters of a search by date go by, and
+        texts without any pass none of them. Ingesting the same text later files it, as the next version under its doc_id.
+        Raises DocIdExists (E002), InvalidSetting, FileTooLarge, TextInvalid.
         """
         return await self._engine.loop.bridge(_add(self._engine, self._actor, doc_id, text, metadata), verb="add_knowledge")
 
@@ -77,8 +79,9 @@ class Knowing:
     def add_knowledge(self: _Waiting, doc_id: str, text: str, metadata: dict[str, Any] | None = None) -> Knowledge:
         """Store a text whole under a name of its own: searchable at once, filed in the tree when it is ingested (MEMOLLA F-02).
 
-        Ingesting the same text later files it, as the next version under its doc_id. Raises DocIdExists (E002),
-        InvalidSetting, FileTooLarge, TextInvalid.
+        metadata: kept as it is; its `date`, ISO 8601 of a year, month or day, is what filters of a search by date go by, and
+        texts without any pass none of them. Ingesting the same text later files it, as the next version under its doc_id.
+        Raises DocIdExists (E002), InvalidSetting, FileTooLarge, TextInvalid.
         """
         return self._wait("add_knowledge", self._async.add_knowledge(doc_id, text, metadata))
 
@@ -170,7 +173,7 @@ def _new(engine: Engine, actor: Actor, doc_id: object, text: object, metadata: o
         original=data,
         title=document.title,
         author=document.author,
-        dated=document.dated,
+        dated=_date(meta.get("date")) or document.dated,
         headings=document.headings if document.text == told else (),
         metadata=meta,
         doc_id=named,
@@ -178,3 +181,14 @@ def _new(engine: Engine, actor: Actor, doc_id: object, text: object, metadata: o
     )
     check_source(new)
     return new
+
+
+def _date(value: object) -> str | None:
+    """A year, a month or a day; of a longer time its day. None for what is no date: metadata are the caller's."""
+    if not isinstance(value, str):
+        return None
+    from memoir_engine.text.partial_dates import between
+
+    written = value.strip()
+    day = written[:10] if len(written) > 10 and written[10] in "T " else written
+    return day if between(day, UTC) else None

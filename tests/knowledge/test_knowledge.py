@@ -30,6 +30,29 @@ def test_the_whole_text_is_kept_as_version_one(memory: Memory):
     assert memory.tree.all() == ()
 
 
+@pytest.mark.parametrize(
+    ("date", "dated"),
+    [
+        ("2024-05-17", "2024-05-17"),
+        (" 2024-05 ", "2024-05"),
+        ("2024", "2024"),
+        ("2024-05-17T10:00:00+02:00", "2024-05-17"),
+        ("2024-02-30", None),
+        ("last spring", None),
+        (2024, None),
+        (None, None),
+        ("", None),
+    ],
+)
+def test_the_date_of_its_metadata_is_what_filters_by_date_go_by(memory: Memory, date: Any, dated: str | None):
+    known = memory.add_knowledge("tea", TEA, {"date": date})
+    assert (known.metadata, memory.sources.get(known.source_id).dated) == ({"date": date}, dated)
+    assert [one.dated for one in memory.search("gyokuro", since="2024", until="2024-05")] == ([dated] if dated else [])
+    assert [one.dated for one in memory.search("gyokuro")] == [dated]
+    assert memory.search("gyokuro", since="2025") == []
+    assert memory.audit.verify().ok
+
+
 @pytest.mark.req("MEMOLLA F-02-02")
 def test_its_passages_enter_the_search_with_their_spans(memory: Memory):
     text = "".join(f"Sentence number {at} is about tea. " for at in range(60))
