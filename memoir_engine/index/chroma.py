@@ -33,6 +33,7 @@ OPTIONS = frozenset(
     {"ef_construction", "ef_search", "max_neighbors", "num_threads", "batch_size", "sync_threshold", "resize_factor"}
 )
 MARK = "high_water"
+EDITION = "edition"
 FOLDERS = "folders"  # one object for all of them
 
 
@@ -99,6 +100,11 @@ class Chroma:
         """What `set_mark` wrote, 0 before."""
         return int((self._of.metadata or {}).get(MARK, 0))
 
+    @property
+    def edition(self) -> int:
+        """How many erasures there had been when it was made."""
+        return int((self._of.metadata or {}).get(EDITION, 0))
+
     def set_mark(self, seq: int) -> None:
         self._of.modify(metadata={**(self._of.metadata or {}), MARK: seq})
 
@@ -155,6 +161,10 @@ def on_server(url: str, name: str, metadata: Mapping[str, Any], options: Mapping
     )
     for session in _sessions(client):
         session.timeout = ANSWER_S  # it is without end else
+    found = Chroma(cast("Client", client), name, metadata, options)
+    if found.edition >= int(metadata.get(EDITION, 0)):
+        return found
+    found.destroy()  # of before an erasure, which this server may have missed
     return Chroma(cast("Client", client), name, metadata, options)
 
 

@@ -225,7 +225,10 @@ class InFolder:
 
 @dataclass
 class OnServer:
-    """A collection on a server that many processes share, and many stores: its name tells whose it is."""
+    """A collection on a server that many processes share, and many stores: its name tells whose it is.
+
+    One of before an erasure goes when it is next opened, whoever erased, and wherever the server was then.
+    """
 
     url: str
     of: Of
@@ -247,7 +250,8 @@ class OnServer:
 
     def collection(self) -> Chroma:
         if self._open is None:
-            self._open = chroma.on_server(self.url, f"memoir-{self.of.name}", {"embedder": self.of.embedder}, self.of.options)
+            told = {"embedder": self.of.embedder, chroma.EDITION: int(self.of.edition)}
+            self._open = chroma.on_server(self.url, f"memoir-{self.of.name}", told, self.of.options)
             if not finds_itself(self._open):
                 raise Damaged("stored vectors do not find themselves")
         return self._open

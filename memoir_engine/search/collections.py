@@ -8,6 +8,7 @@ Source: DESIGN §2.3, §6 (who and whose), §8 (indexes); MEMOLLA F-02-02.
 
 from __future__ import annotations
 
+import logging
 import threading
 from collections import OrderedDict
 from collections.abc import Callable, Sequence
@@ -28,6 +29,10 @@ from memoir_engine.text.ranked import PASSAGE_TOKENIZER, ranked
 MOST_USERS = 64  # whose words are kept in memory
 AT_ONCE = 100_000  # passages whose texts are held while they are taken in
 BATCH = 1_000  # passages taken in by somebody who waits, that are not lost to a process that ends soon after
+
+WAITING = "[mem] vectors of what was erased cannot be reached now; they go when their index is next opened"
+
+_log = logging.getLogger(__name__)
 
 NearestOf = Callable[[str, str, int], NearestIndex]  # of an owner, an embedder, a length
 
@@ -107,6 +112,8 @@ class Collections:
         for index in opened.values():
             if index.health.ok:
                 index.clear()
+            else:
+                _log.warning(WAITING, extra={"reason": index.health.reason, "remedy": index.health.remedy})
             index.close()
 
     def clear(self) -> None:

@@ -7,6 +7,7 @@ import subprocess
 import sys
 import time
 from collections.abc import Iterator
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -86,6 +87,23 @@ def test_another_store_on_the_server_has_a_collection_of_its_own(server, owner):
     index = opened(server, Of("another store", "0", "words", OF.dim, {}))
     assert (index.high_water, len(index)) == (0, 0)
     index.close()
+
+
+@pytest.mark.slow
+def test_what_a_server_holds_of_before_an_erasure_goes_when_it_is_next_opened(server, owner):
+    before = opened(server, replace(OF, store="an erased store"))
+    put_away(before, owner)
+    before.settle()
+    assert len(before) > 0
+    after = opened(server, replace(OF, store="an erased store", edition="1"))
+    assert (after.high_water, len(after)) == (0, 0)
+    put_away(after, owner)
+    assert alike(owner.ask(after), owner.expected())
+    late = opened(server, replace(OF, store="an erased store"))  # of a process that has not heard of the erasure
+    assert alike(owner.ask(late), owner.expected())
+    assert alike(owner.ask(after), owner.expected())
+    for index in (before, after, late):
+        index.close()
 
 
 @pytest.mark.slow
