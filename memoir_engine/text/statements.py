@@ -102,6 +102,7 @@ _TWO_NAMES = re.compile(  # a name at the beginning and another one said of it, 
     rf"|to)\s(?:the\s)?"
     r"(?:[a-z]+\s)?[A-Z]\w+"
 )
+_PRONOUN = re.compile(r"(?:they|it|he|she)\b", re.IGNORECASE)
 _DIGIT = re.compile(r"\d")
 
 
@@ -119,9 +120,18 @@ def statements(text: str, before: str = "") -> list[Statement]:
 
 
 def _clauses(text: str) -> Iterator[tuple[int, int]]:
-    """Sentences, cut again where a second clause has a subject of its own; without what they open with."""
+    """Sentences, cut again where a second clause has a subject of its own; without what they open with.
+
+    A question about somebody with its answer behind it ("Where is Leeds? It is in England") is one: the answer names nobody.
+    """
+    asked: Sentence | None = None
     for sentence in _sentences(text):
         if sentence.text.rstrip("\"'”’)").endswith(("?", "？")):
+            asked = sentence
+            continue
+        question, asked = asked, None
+        if question is not None and _answers(question.text, sentence.text):
+            yield question.start, sentence.end
             continue
         start = sentence.start
         for cut in _CLAUSE.finditer(sentence.text):
@@ -129,6 +139,11 @@ def _clauses(text: str) -> Iterator[tuple[int, int]]:
                 yield _opened(text, start, sentence.start + cut.start())
                 start = sentence.start + cut.end()
         yield _opened(text, start, sentence.end)
+
+
+def _answers(question: str, said: str) -> bool:
+    """Whoever asks after a name and goes on with a pronoun tells of that name."""
+    return bool(_PRONOUN.match(said) and _NAMED.match(question)) and not (_YOU.search(question) or _FIRST.search(question))
 
 
 def _sentences(text: str) -> Iterator[Sentence]:

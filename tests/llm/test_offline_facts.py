@@ -69,6 +69,14 @@ def test_the_subject_is_who_comes_before_what_is_said_of_them(said: str, subject
     assert fact.subject == subject
 
 
+def test_a_question_that_its_asker_answers_tells_of_whom_it_names() -> None:
+    said = "What does Ada Lane play? She plays the harp. Where were you born? It is a secret of yours."
+    [fact] = drawn(talk(said))
+
+    assert (fact.subject, fact.quote) == ("Ada Lane", "What does Ada Lane play? She plays the harp.")
+    assert drawn(talk("Where is Mount Alder? We should go there!")) == ()
+
+
 def test_a_speaker_with_a_name_is_the_subject() -> None:
     [fact] = drawn(talk("I work as a cook at the harbour inn.", name="Mia"))
 
