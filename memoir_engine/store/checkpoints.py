@@ -46,6 +46,15 @@ _THERE = Prepared(
         t.checkpoint.c.thread == bindparam("thread_"), t.checkpoint.c.id.in_([bindparam("one"), bindparam("other")])
     )
 )
+_WRITES = t.checkpoint_write.c
+_WRITTEN = Prepared(
+    select(_WRITES.slot, _WRITES.bytes).where(
+        _WRITES.thread == bindparam("thread_"),
+        _WRITES.checkpoint_id == bindparam("checkpoint_id_"),
+        _WRITES.task_id == bindparam("task_id_"),
+    )
+)
+_NEW_WRITES = Prepared(insert(t.checkpoint_write))
 _NEW_VALUES, _NEW_CHECKPOINT = Prepared(insert(t.checkpoint_value)), Prepared(insert(t.checkpoint))
 
 
@@ -130,20 +139,19 @@ def put_writes(
 ) -> None:
     """What a task wrote before is kept as it was; errors, interrupts and resumes are replaced."""
     thread, _ = _advance(tx, owner, thread_id, ns, {}, now)
-    c = t.checkpoint_write.c
-    mine = (c.thread == thread) & (c.checkpoint_id == checkpoint_id) & (c.task_id == task_id)
+    key = {"thread": thread, "checkpoint_id": checkpoint_id, "task_id": task_id}
     slots = {min(write.index, 0) for write in writes}
-    rows = tx.execute(select(c.slot, c.bytes).where(mine, c.slot.in_(slots))).all()
+    rows = [row for row in _WRITTEN.rows(tx, {f"{name}_": value for name, value in key.items()}) if row.slot in slots]
     before = {one.index: one for row in rows if row.slot == 0 for one in _writes(task_id, row.bytes)}
     if rows:
-        tx.execute(delete(t.checkpoint_write).where(mine, c.slot.in_([row.slot for row in rows])))
+        mine = (_WRITES.thread == thread) & (_WRITES.checkpoint_id == checkpoint_id) & (_WRITES.task_id == task_id)
+        tx.execute(delete(t.checkpoint_write).where(mine, _WRITES.slot.in_([row.slot for row in rows])))
     said: dict[int, dict[int, Write]] = {slot: dict(before) if slot == 0 else {} for slot in slots}
     for write in writes:
         said[min(write.index, 0)].setdefault(write.index, write)
-    key = {"thread": thread, "checkpoint_id": checkpoint_id, "task_id": task_id}
     new = [{**key, "slot": slot, "bytes": _packed(list(some.values()))} for slot, some in sorted(said.items())]
     if new:
-        tx.execute(insert(t.checkpoint_write), new)
+        _NEW_WRITES.run_all(tx, new)
 
 
 def get(tx: Tx, owner: str, thread_id: str, ns: str, checkpoint_id: str | None) -> Row | None:

@@ -26,6 +26,10 @@ def dumps(value: Any) -> tuple[str, bytes]:
     return "json", json.dumps(value.text if isinstance(value, Said | HumanMessage) else value).encode()
 
 
+def dumped(value: Any) -> Any:
+    return json.loads(dumps(value)[1])
+
+
 class Line:
     """Checkpoints one after the other, as a store would number their values."""
 
@@ -57,7 +61,7 @@ class Line:
         """As after a restart: the same values are other objects."""
         assert self.known is not None
         copies = {
-            channel: Seen.of([Said(one.text) for one in seen.shelf.objects[: seen.length]], seen.shelf.digests[: seen.length])
+            channel: Seen.of([Said(dumped(one)) for one in seen.shelf.objects[: seen.length]], seen.shelf.digests[: seen.length])
             for channel, seen in self.known.lists.items()
         }
         self.known = Known(self.known.versions, self.known.held, copies)

@@ -99,7 +99,8 @@ def test_a_broken_rule_is_told_as_sqlalchemy_tells_it_and_nothing_of_the_unit_st
 def test_who_listens_to_statements_hears_them(sqlite_store: Store) -> None:
     heard: list[str] = []
     event.listen(sqlite_store.db._writer, "before_cursor_execute", lambda c, k, statement, *a: heard.append(statement))
-    sqlite_store.db.write(lambda tx: (_ADD.run(tx, SESSION), _OF.first(tx, {"which": 7})))
+    sqlite_store.db.write(lambda tx: _ADD.run(tx, SESSION))
+    sqlite_store.db.write(lambda tx: _OF.first(tx, {"which": 7}))
     assert [said[:11] for said in heard] == ["INSERT INTO", "SELECT sess"]
 
 
