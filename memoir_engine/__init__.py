@@ -18,6 +18,7 @@ from memoir_engine.chunking import (
     token_method,
 )
 from memoir_engine.config import ConversationSettings, MemoirConfig
+from memoir_engine.embedding import EMBEDDERS
 from memoir_engine.errors import (
     ConfigurationError,
     DatabaseError,
@@ -28,6 +29,7 @@ from memoir_engine.errors import (
     ReviewError,
 )
 from memoir_engine.memory import AsyncMemory
+from memoir_engine.query.strategies import STRATEGIES
 from memoir_engine.recollecting import MemoryExtractor
 from memoir_engine.results import (
     Action,
@@ -160,6 +162,7 @@ __all__ = [
     "DatabaseError",
     "Decision",
     "DroppedPath",
+    "EMBEDDERS",
     "EditPreview",
     "ErasedPlace",
     "ErasurePreview",
@@ -222,6 +225,7 @@ __all__ = [
     "RunComparison",
     "RunDetail",
     "RunView",
+    "STRATEGIES",
     "SampleConversation",
     "SampleQuestion",
     "SearchResult",

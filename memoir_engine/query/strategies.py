@@ -1,77 +1,108 @@
 """How many categories a strategy follows at a level.
 
-Invariant: width(level) = min(max_width, max(1, n ∓ (level − 1)·n2)), never more than is offered. Pure.
+Invariant: width(level) = min(max_width, max(1, n ∓ (level − 1)·n2)), never more than is offered. Pure, as plug-ins have to be.
 N counts categories over all open paths together (spec/README 15), so a question costs one call per level.
-Source: MEMOIR 8; DESIGN §9 "Width".
+Source: MEMOIR 8; DESIGN §9 "Width"; API "Facts" (STRATEGIES).
 """
 
 from __future__ import annotations
 
+import inspect
+from collections.abc import Callable
+from contextlib import suppress
 from dataclasses import dataclass
-from typing import Literal, get_args
 
-from memoir_engine.errors import InvalidSetting
+from memoir_engine.errors import InvalidSetting, NotRegistered
+from memoir_engine.registry import Registry
 
-Strategy = Literal["one_shot", "wide_branch", "zoom_in", "branch_out"]
+Shape = Callable[[int, int, int], int]
+
+STRATEGIES: Registry[Shape] = Registry("strategy")
+"""Plug-ins by the name that `strategy` of a query gives them: `(level from 1, n, n2)` to how many categories are followed there.
+
+What a plug-in gives its n and n2 as defaults are the strategy's own.
+"""
+
+DEFAULT_N, DEFAULT_N2 = 3, 0  # of a plug-in that says neither
+SAME_AT_EVERY_LEVEL = ("one_shot", "wide_branch")
+
+
+@STRATEGIES.register("one_shot")
+def one_shot(level: int, n: int = 1, n2: int = 0) -> int:
+    return 1
+
+
+@STRATEGIES.register("wide_branch")
+def wide_branch(level: int, n: int = 3, n2: int = 0) -> int:
+    return n
+
+
+@STRATEGIES.register("zoom_in")
+def zoom_in(level: int, n: int = 6, n2: int = 2) -> int:
+    return n - (level - 1) * n2
+
+
+@STRATEGIES.register("branch_out")
+def branch_out(level: int, n: int = 6, n2: int = 2) -> int:
+    return n + (level - 1) * n2
 
 
 @dataclass(frozen=True)
 class Widths:
-    """A strategy with its numbers. `step` is what each deeper level adds (branch out) or takes away (zoom in)."""
+    """A strategy with its numbers."""
 
-    strategy: Strategy
+    strategy: str
     n: int
     n2: int
-    step: int
+    shape: Shape
     max_width: int
 
     def at(self, level: int, offered: int) -> int:
-        """How many may be chosen at `level` (from 1) out of `offered`."""
-        wanted = max(1, self.n + (level - 1) * self.step)
-        return min(offered, self.max_width, wanted)
-
-
-DEFAULTS: dict[Strategy, tuple[int, int, int]] = {  # n, n2, sign of the step
-    "one_shot": (1, 0, 0),
-    "wide_branch": (3, 0, 0),
-    "zoom_in": (6, 2, -1),
-    "branch_out": (6, 2, 1),
-}
+        """How many may be chosen at `level` (from 1) out of `offered`. Raises InvalidSetting where a plug-in says no number."""
+        wanted = self.shape(level, self.n, self.n2)
+        if isinstance(wanted, bool) or not isinstance(wanted, int):
+            problem, advice = f"it gave {wanted!r:.50} for level {level}", "Have it return a whole number."
+            raise InvalidSetting(name="strategy", value=self.strategy, problem=problem, advice=advice)
+        return min(offered, self.max_width, max(1, wanted))
 
 
 def widths(strategy: str, n: int | None = None, n2: int | None = None, *, max_width: int) -> Widths:
     """The widths of a strategy; `n` and `n2` override its defaults. One shot is always 1."""
-    name = _known(strategy)
-    default_n, default_n2, sign = DEFAULTS[name]
-    n = default_n if n is None or name == "one_shot" else n
-    n2 = default_n2 if n2 is None or sign == 0 else n2
+    shape = _known(strategy)
+    default_n, default_n2 = _defaults(shape)
+    n = default_n if n is None or strategy == "one_shot" else n
+    n2 = default_n2 if n2 is None or strategy in SAME_AT_EVERY_LEVEL else n2
     _positive("n", n, least=1)
     _positive("n2", n2, least=0)
-    return Widths(name, n, n2, sign * n2, max_width)
+    return Widths(strategy, n, n2, shape, max_width)
 
 
 def without_effect(strategy: str, n: int | None, n2: int | None, *, max_width: int) -> tuple[str, ...]:
     """What was asked of a strategy and is not done, in words."""
-    name, told = _known(strategy), []
-    if name == "one_shot" and n not in (None, 1):
+    told: list[str] = []
+    _known(strategy)
+    if strategy == "one_shot" and n not in (None, 1):
         told.append(f"one_shot follows one category at each level: n = {n} has no effect")
     elif n is not None and n > max_width:
         told.append(f"n = {n} is above max_width: at most {max_width} categories are followed at a level")
-    if n2 and DEFAULTS[name][2] == 0:
-        told.append(f"{name} keeps its width at every level: n2 = {n2} has no effect")
+    if n2 and strategy in SAME_AT_EVERY_LEVEL:
+        told.append(f"{strategy} keeps its width at every level: n2 = {n2} has no effect")
     return tuple(told)
 
 
-def _known(strategy: str) -> Strategy:
-    for name in get_args(Strategy):
-        if name == strategy:
-            return name  # type: ignore[no-any-return]  # get_args forgets the literals
-    raise InvalidSetting(
-        name="strategy",
-        value=strategy,
-        problem="there is no such strategy",
-        advice=f"Use one of: {', '.join(get_args(Strategy))}.",
-    )
+def _known(strategy: str) -> Shape:
+    if isinstance(strategy, str):
+        with suppress(NotRegistered):
+            return STRATEGIES.get(strategy)
+    advice = f"Use one of: {', '.join(STRATEGIES)}."
+    raise InvalidSetting(name="strategy", value=strategy, problem="there is no such strategy", advice=advice)
+
+
+def _defaults(shape: Shape) -> tuple[int, int]:
+    """n and n2, as the function itself has them."""
+    _, n, n2 = (one.default for one in inspect.signature(shape).parameters.values())
+    empty = inspect.Parameter.empty
+    return DEFAULT_N if n is empty else n, DEFAULT_N2 if n2 is empty else n2
 
 
 def _positive(name: str, value: int, *, least: int) -> None:

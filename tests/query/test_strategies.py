@@ -2,10 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from pathlib import Path
+
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from memoir_engine import STRATEGIES, Memory
 from memoir_engine.errors import InvalidSetting
 from memoir_engine.query.strategies import widths, without_effect
 
@@ -68,6 +72,34 @@ def test_a_width_is_at_least_one_and_never_above_what_is_offered_or_the_cap(
 def test_numbers_that_cannot_be_are_refused_by_name(strategy: str, n: int | None, n2: int | None, told: str):
     with pytest.raises(InvalidSetting, match=told):
         widths(strategy, n, n2, max_width=12)
+
+
+@pytest.fixture
+def registered() -> Iterator[None]:
+    """`halving`, which follows half as many at each deeper level, and `speechless`, which says no number."""
+    STRATEGIES.register("halving")(lambda level, n=8, n2=0: n // 2 ** (level - 1))
+    STRATEGIES.register("speechless")(lambda level, n, n2: "many")  # type: ignore[arg-type,return-value]
+    yield
+    for name in ("halving", "speechless"):
+        del STRATEGIES._known[name]
+
+
+@pytest.mark.usefixtures("registered")
+def test_a_strategy_of_one_s_own_is_a_function_under_a_name():
+    assert [widths("halving", max_width=12).at(level, MANY) for level in range(1, 6)] == [8, 4, 2, 1, 1]
+    assert [widths("halving", 3, max_width=12).at(level, 2) for level in (1, 2)] == [2, 1]
+    assert without_effect("halving", 3, 2, max_width=12) == ()
+    with pytest.raises(InvalidSetting, match="it gave 'many' for level 1"):
+        widths("speechless", max_width=12).at(1, MANY)
+
+
+@pytest.mark.usefixtures("registered")
+def test_a_question_follows_a_strategy_of_one_s_own(tmp_path: Path):
+    with Memory(data_dir=tmp_path, model="offline") as memory:
+        memory.ingest_text("Bread is baked on Tuesdays. " * 30, name="bread.md").raise_for_error()
+        found = memory.query("When is bread baked?", strategy="halving").raise_for_error()
+        assert (found.answer or "").startswith("Bread is baked on Tuesdays")
+        assert memory.query("When?", strategy="speechless").error.code == "E102"
 
 
 @pytest.mark.parametrize(
