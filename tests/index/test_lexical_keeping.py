@@ -39,6 +39,15 @@ def test_what_was_taken_in_is_there_after_opening_again(filled, folder):
     assert (again.high_water, len(again), again.top("cat", 5)) == (17, 3, filled.top("cat", 5))
 
 
+@pytest.mark.parametrize("then", [LexicalIndex.tidy, LexicalIndex.close], ids=["tidied", "closed"])
+def test_what_was_taken_in_without_waiting_for_the_disk_is_written_later(filled, folder, then):
+    filled.take_in([(4, "a cat in a boat")], [1], 18, keep=False)
+    assert [hit.key for hit in filled.top("cat", 5)] == [3, 4]
+    assert opened(folder).high_water == 17
+    then(filled)
+    assert (opened(folder).high_water, opened(folder).top("cat", 5)) == (18, filled.top("cat", 5))
+
+
 def test_removed_documents_stay_removed_after_opening_again(filled, folder):
     filled.take_in((), [1], 19)
     assert (len(filled._state.segments[0].documents), filled._state.segments[0].living) == (3, 2)

@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from memoir_engine.index import lexical
+from memoir_engine.index import lexical, segment
 from memoir_engine.index.lexical import Hit, LexicalIndex, together
 from memoir_engine.index.segment import Segment, Weighing
 
@@ -97,6 +97,23 @@ def test_what_is_removed_or_added_while_segments_are_joined_is_not_undone_by_it(
     assert sorted(hit.key for hit in index.top("cat", 9)) == [1, 5, 7]
     assert [hit.key for hit in index.top("fig", 9)] == [4]
     assert len(index._state.segments) == 3 and len(index) == 6
+
+
+def test_a_few_documents_counted_here_score_as_those_that_bm25s_counts(monkeypatch):
+    texts = {1: "cat cat elm", 2: "", 3: "dune", 4: "elm fig cat goat elm"}
+    here = filled(texts).scores("cat elm dune")
+    monkeypatch.setattr(segment, "FEW", 0)
+    theirs = filled(texts).scores("cat elm dune")
+    assert here[0].tolist() == theirs[0].tolist() == [1, 3, 4]
+    assert here[1].tolist() == pytest.approx(theirs[1].tolist(), abs=1e-6)
+
+
+def test_scores_of_few_documents_do_not_change_by_tidying():
+    index = filled({1: "cat", 2: "cat elm", 3: "dune"})
+    index.take_in([(4, "cat boat fig goat elm dune")], (), 2)
+    before = index.top("cat elm", 9)
+    index.tidy()
+    assert index.top("cat elm", 9) == before
 
 
 def test_other_weights_of_repetition_and_length_are_those_of_bm25s():
