@@ -12,7 +12,7 @@ import re
 from collections.abc import Iterable, Sequence
 from typing import Any, NamedTuple
 
-from sqlalchemy import Integer, and_, bindparam, case, cast, func, insert, select, update
+from sqlalchemy import Integer, and_, bindparam, case, cast, func, insert, or_, select, update
 
 from memoir_engine.store import ids, sources
 from memoir_engine.store import tables as t
@@ -36,12 +36,15 @@ _BEGINS = _PART.part * bindparam("part_chars", type_=Integer)
 _INSIDE = and_(_PART.source_id == _P.source_id, _BEGINS < _P.end, _BEGINS + bindparam("part_chars", type_=Integer) > _P.start)
 _AT = case((_P.start > _BEGINS, _P.start - _BEGINS), else_=0)
 _PIECE = func.substr(_PART.text, cast(_AT + 1, Integer), cast(_P.end - _BEGINS - _AT, Integer))  # PostgreSQL takes no BIGINT here
-_WITH_TEXT = (
-    select(*_FOUND, _PIECE)  # cut out by the database: of a long source little is read
+_WITH_TEXT = (  # cut out by the database: of a long source little is read
+    select(*_FOUND, _PIECE.label("text"))
     .select_from(_WITH_SOURCE.join(t.source_text, _INSIDE, isouter=True))
-    .where(_P.id.in_(bindparam("ids", expanding=True)), _THEIRS)
+    .where(_P.to_seq == FAR, or_(_P.owner == bindparam("whose"), _P.owner == WORKSPACE))
     .order_by(_P.id, _PART.part)
 )
+_SIZES = (8, 64, 500)  # of a portion that is asked for at once; a shorter one is filled up with its last
+_NAMES = tuple(f"id{at}" for at in range(_SIZES[-1]))
+_OF = {size: Prepared(_WITH_TEXT.where(_P.id.in_([bindparam(name) for name in _NAMES[:size]]))) for size in _SIZES}
 _MINE = _P.owner == bindparam("whose")
 _BEYOND = select(_P.from_seq).where(_MINE, _P.to_seq == FAR, _P.from_seq > bindparam("since")).order_by(_P.from_seq)
 _BEYOND = _BEYOND.limit(1).offset(bindparam("limit", type_=Integer))
@@ -168,9 +171,10 @@ def counts(tx: Tx, source_ids: Iterable[int]) -> dict[int, int]:
 def of(tx: Tx, passage_ids: Iterable[int], *, owner: str = WORKSPACE) -> dict[int, Found]:
     """Those of them that stand and are this owner's or the workspace's, with the texts of sources."""
     found: dict[int, Found] = {}
-    given = {"owners": sorted({WORKSPACE, owner}), "part_chars": sources.TEXT_PART}
-    for some in portions(dict.fromkeys(passage_ids)):
-        for row in tx.execute(_WITH_TEXT, {"ids": some, **given}):
+    for some in portions(dict.fromkeys(passage_ids), _SIZES[-1]):
+        size = next(each for each in _SIZES if each >= len(some))
+        given = dict(zip(_NAMES, some + some[-1:] * (size - len(some)), strict=False))
+        for row in _OF[size].rows(tx, {"whose": owner, "part_chars": sources.TEXT_PART, **given}):
             one = Found(*row)
             before = found.get(one.id)  # a passage may lie across two parts of a text
             found[one.id] = one if before is None else one._replace(text=f"{before.text}{one.text}")
