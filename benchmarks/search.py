@@ -32,6 +32,7 @@ STEP, LENGTH = 480, 512
 PER_DOCUMENT = 500
 DIM = 512
 PEERS = ("rank-bm25", "bm25s", "chromadb")
+LOOK_S, IDLE = 0.2, 5
 SETTINGS = {"model": "offline", "embedder": "offline"}
 
 Ask = Callable[[str], Any]
@@ -74,13 +75,24 @@ def _ours(folder: Path, text: str, questions: list[str], size: Size, *, vector_s
         for number, at in enumerate(range(0, len(text), STEP * PER_DOCUMENT)):
             memory.add_knowledge(f"d{number}", text[at : at + STEP * PER_DOCUMENT])
         memory.search(questions[0])  # takes in what is missing
+        rested()
     opened = time.perf_counter()
     with Memory(**settings) as memory:
         memory.search(questions[0])
         yield figure(f"{name}: opened again, with the first answer", [time.perf_counter() - opened], "s", aim=2.0)
+        rested()
         yield from _asked(name, memory.search, questions, aims=(3.0, 10.0) if words else (None, 30.0))
         found = [until_found(memory, number) for number in range(ADDED[size])]
         yield figure(f"{name}: a new text until it is found", found, "ms", aim=25.0 if words else None)
+
+
+def rested() -> None:
+    """Wait until nothing works behind: Chroma takes vectors in for minutes, and a folder closed meanwhile is filled anew."""
+    quiet = 0
+    while quiet < IDLE:
+        before = time.process_time()
+        time.sleep(LOOK_S)
+        quiet = quiet + 1 if time.process_time() - before < LOOK_S / 50 else 0
 
 
 def until_found(memory: Memory, number: int) -> float:
