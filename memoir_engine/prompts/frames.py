@@ -11,6 +11,7 @@ from __future__ import annotations
 
 import json
 import re
+from functools import lru_cache
 
 FENCE = '"""'
 SEPARATOR = " › "  # between the names of a path; refused inside names
@@ -43,6 +44,7 @@ def read_block(text: str, at: int) -> tuple[str, int]:
     return unescape(text[start:end]), end + 1 + len(FENCE)
 
 
+@lru_cache(maxsize=8192)  # names, mostly: those of a tree are written in every prompt
 def line(text: str) -> str:
     """The text on one line, in quotes; line breaks and control characters are written as escapes."""
     return json.dumps(text, ensure_ascii=False)

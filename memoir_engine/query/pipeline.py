@@ -31,7 +31,7 @@ from memoir_engine.query.paths import OpenPath, ends_at_leaf, in_order
 from memoir_engine.query.progress import Progress
 from memoir_engine.query.strategies import Widths
 from memoir_engine.query.traverse import Record, Taken, Walk, drop, traverse
-from memoir_engine.results import Chunk
+from memoir_engine.results import Chunk, PathChoice
 from memoir_engine.run import Run
 from memoir_engine.store import chunks as chunk_rows
 from memoir_engine.store import sources as source_rows
@@ -158,20 +158,13 @@ async def _retrieve(
 
 def _read(tx: Tx, paths: Sequence[OpenPath], tree: TreeNow, nearness: Scored, asked: Asked) -> Read:
     """All a question shows of chunks, on one snapshot."""
-    choices = [path.choice() for path in paths]
-    rows = chunk_rows.of_leaves(
-        tx,
-        [path.tip for path in paths],
-        at_seq=asked.at_seq,
-        paths={path.tip: path.names for path in paths},
-        ranks={path.tip: choice.ranked_relevance for path, choice in zip(paths, choices, strict=True)},
-    )
+    leaves = _leaves(tx, {path.tip: path.choice() for path in paths}, tree, asked)
     whole = []
-    for path, choice in zip(paths, choices, strict=True):
-        here = (chunk for chunk in rows.get(path.tip, ()) if chunk.text)  # one that was erased since says nothing
+    for path in paths:
+        here = (chunk for chunk in leaves[path.tip] if chunk.text)  # one that was erased since says nothing
         chunks = tuple(chunk for chunk in here if asked.sources is None or chunk.source_id in asked.sources)
         if chunks:
-            whole.append(budget.Reading(choice, chunks))
+            whole.append(budget.Reading(path.choice(), chunks))
     sources = dict.fromkeys(chunk.source_id for reading in whole for chunk in reading.chunks)
     return Read(whole, _net(tx, tree, nearness, whole, asked), _about(tx, list(sources), asked))
 
@@ -209,6 +202,18 @@ def _behind(ids: Sequence[int], after: str | None) -> int:
             problem="no chunk of this question has that cursor",
             advice="Give the `after` of the page before, or leave it out to begin anew.",
         ) from None
+
+
+def _leaves(tx: Tx, choices: Mapping[int, PathChoice], tree: TreeNow, asked: Asked) -> dict[int, tuple[Chunk, ...]]:
+    """Each leaf, ranked as it was chosen; what a question before has read of the same tree is not read again."""
+    ranks = {leaf: choice.ranked_relevance for leaf, choice in choices.items()}
+    held = {leaf: found for leaf, rank in ranks.items() if (found := tree.held.get(leaf, rank)) is not None}
+    missing = [leaf for leaf in choices if leaf not in held]
+    paths = {leaf: choice.names for leaf, choice in choices.items()}
+    read = chunk_rows.of_leaves(tx, missing, at_seq=asked.at_seq, paths=paths, ranks=ranks)
+    for leaf, chunks in read.items():
+        tree.held.keep(leaf, ranks[leaf], chunks)
+    return held | read
 
 
 def _net(tx: Tx, tree: TreeNow, nearness: Scored, whole: Sequence[budget.Reading], asked: Asked) -> tuple[Chunk, ...]:

@@ -94,6 +94,8 @@ class Progress:
         )
 
     def _summaries(self) -> tuple[ChunkSummary, ...]:
+        if not self.summaries:
+            return ()
         targets = {} if self.compression is None else self.compression.targets
         chars = {chunk.id: len(chunk.text) for chunk in self.chunks}
         return tuple(

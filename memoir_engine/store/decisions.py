@@ -45,8 +45,12 @@ def add(tx: Tx, run_id: str, choices: Sequence[NewChoice], *, again: bool) -> tu
         _row(first + i, run_id, choice, offer)
         for i, (choice, offer) in enumerate(zip(choices, payloads.put(tx, offers), strict=True))
     ]
-    _ADD.run_all(tx, seal(t.decision, rows))
+    write(tx, rows)
     return tuple(range(first, first + len(choices)))
+
+
+def write(tx: Tx, rows: Sequence[dict[str, Any]]) -> None:
+    _ADD.run_all(tx, seal(t.decision, rows))
 
 
 def offer_body(

@@ -14,7 +14,7 @@ from dataclasses import dataclass, field, replace
 
 from sqlalchemy import select
 
-from memoir_engine.results import Path
+from memoir_engine.results import Chunk, Path
 from memoir_engine.store import chain, chunks, ids, profiles, tree
 from memoir_engine.store import tables as t
 from memoir_engine.store.database import Database
@@ -24,6 +24,26 @@ from memoir_engine.store.types import FAR, Tx
 from memoir_engine.text.blobs import decode_leaf, encode_leaf
 from memoir_engine.text.profiles import Profiles
 from memoir_engine.text.terms import TOKENIZER, Terms, terms
+
+MOST_HELD = 5_000  # chunks: some 10 MB of text
+
+
+class HeldLeaves:
+    """Leaves that questions have read lately, by leaf and rank: as long as the tree stands they hold the same chunks."""
+
+    def __init__(self) -> None:
+        self._chunks: dict[tuple[int, int], tuple[Chunk, ...]] = {}
+        self._count = 0
+
+    def get(self, leaf: int, rank: int) -> tuple[Chunk, ...] | None:
+        return self._chunks.get((leaf, rank))
+
+    def keep(self, leaf: int, rank: int, chunks: tuple[Chunk, ...]) -> None:
+        if self._count + len(chunks) > MOST_HELD:
+            self._chunks, self._count = {}, 0
+        if len(chunks) <= MOST_HELD:
+            self._chunks[leaf, rank] = chunks
+            self._count += len(chunks)
 
 
 @dataclass(frozen=True)
@@ -36,6 +56,7 @@ class TreeNow:
     profiles: Profiles
     _below: dict[int, tuple[CategoryRow, ...]] = field(default_factory=dict, compare=False, repr=False)
     _paths: dict[int, Path] = field(default_factory=dict, compare=False, repr=False)
+    held: HeldLeaves = field(default_factory=HeldLeaves, compare=False, repr=False)
 
     def children(self, parent: int) -> tuple[CategoryRow, ...]:
         """Open children of a category (0: level 1), by id."""

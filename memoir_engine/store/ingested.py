@@ -19,9 +19,12 @@ from memoir_engine.store import tables as t
 from memoir_engine.store.canon import canonical, seal
 from memoir_engine.store.placing import Placed
 from memoir_engine.store.plan import IngestPlan, NewChunk, NewSource, Receipt
+from memoir_engine.store.prepared import Prepared
 from memoir_engine.store.types import Tx
 
 Row = dict[str, Any]
+
+_ADD_CHUNKS = Prepared(insert(t.chunk))
 
 
 @dataclass(frozen=True)
@@ -134,7 +137,7 @@ def _chunks(tx: Tx, plan: IngestPlan, first: dict[str, int], now: datetime) -> l
 
     sealed = seal(t.chunk, [row(i, one) for i, one in enumerate(plan.chunks)])
     if sealed:
-        tx.execute(insert(t.chunk), sealed)
+        _ADD_CHUNKS.run_all(tx, sealed)
     return sealed
 
 
@@ -170,5 +173,5 @@ def _decisions(tx: Tx, plan: IngestPlan, placed: Placed, first: dict[str, int], 
         )
         leaves[new.position] = (first["decision"] + i, placed.now(new.chosen))
     if rows:
-        tx.execute(insert(t.decision), seal(t.decision, rows))
+        decisions.write(tx, rows)
     return leaves

@@ -39,10 +39,13 @@ from memoir_engine.store.holding import hold
 from memoir_engine.store.ingested import Written, write
 from memoir_engine.store.placing import Placed, place
 from memoir_engine.store.plan import AlreadyStored, IngestPlan, Receipt, Stored
+from memoir_engine.store.prepared import Prepared
 from memoir_engine.store.rules import check_source
 from memoir_engine.store.types import FAR, Tx
 
 VERB = "ingest"
+_FILED = ("chunk_id", "from_seq", "to_seq", "category_id", "created_at", "decision_id", "reviewed_by", "reviewed_seq")
+_FILE = Prepared(insert(t.filing), _FILED)
 
 Row = dict[str, Any]
 
@@ -182,4 +185,4 @@ def _file(tx: Tx, action: OpenAction, plan: IngestPlan, rows: Written) -> None:
             }
         )
     if filed:
-        tx.execute(insert(t.filing), filed)
+        _FILE.run_all(tx, filed)

@@ -57,6 +57,7 @@ class Profiles:
     def __init__(self, words: Vocabulary | None = None) -> None:
         self._words = words or Vocabulary()
         self._forms: dict[str, dict[str, int]] = {}  # inner ones are replaced, never changed: forks share them
+        self._surfaces: dict[str, str] = {}  # the commonest of each, as far as asked for
         self._learned: WeakSet[Terms] = WeakSet()
         self._parents: dict[int, int] = {}
         self._children: dict[int, tuple[int, ...]] = {}  # in the order they were placed
@@ -65,6 +66,7 @@ class Profiles:
         self._shelves: dict[int, Shelf] = {}  # per parent
         self._told: dict[int, dict[int, tuple[str, ...]]] = {}  # per parent the key terms of its children, as far as asked for
         self._leaves: tuple[Ids, Ids] | None = None  # chunks in rising order, and the leaf of each
+        self._lines: tuple[tuple[Ids, Ids], tuple[Ids, Ids, Ids, Ids]] | None = None  # made from those leaves
 
     @classmethod
     def build(cls, parents: Mapping[int, int], leaves: Mapping[int, Mapping[int, Terms]]) -> Profiles:
@@ -82,7 +84,7 @@ class Profiles:
         made._forms, made._learned = dict(self._forms), WeakSet(self._learned)
         made._parents, made._children = dict(self._parents), dict(self._children)
         made._held, made._shelves, made._leaves = dict(self._held), dict(self._shelves), self._leaves
-        made._told = dict(self._told)
+        made._told, made._surfaces, made._lines = dict(self._told), dict(self._surfaces), self._lines
         self._own = set()
         return made
 
@@ -108,6 +110,7 @@ class Profiles:
                 for stem, surface in terms.surfaces.items():
                     forms = self._forms.get(stem, {})
                     self._forms[stem] = {**forms, surface: forms.get(surface, 0) + 1}
+                    self._surfaces.pop(stem, None)
 
     def place(self, category: int, parent: int) -> None:
         """Declare it; again with another parent moves it with all that is counted in it alone."""
@@ -201,11 +204,7 @@ class Profiles:
 
     def question(self, terms: Terms, lexical: Mapping[int, float]) -> Question:
         """lexical: BM25 scores by chunk id; chunks that score nothing may be left out."""
-        best = self._best_of_leaves(lexical)
-        for leaf, score in list(best.items()):
-            for category in self._up(leaf):
-                best[category] = max(best.get(category, 0.0), score)
-        return Question(self, self._words.look(terms), best)
+        return Question(self, self._words.look(terms), self._best_below(lexical))
 
     def to_centroids(self, parent: int, options: Sequence[int], text: Vector) -> Floats:
         """(n_options,)"""
@@ -229,11 +228,14 @@ class Profiles:
         return [rows[at] for at in sample(len(rows), most)]
 
     def _surface(self, stem: str) -> str:
-        forms = self._forms.get(stem) or {stem: 1}
-        return min(forms.items(), key=lambda form: (-form[1], len(form[0]), form[0]))[0]
+        found = self._surfaces.get(stem)
+        if found is None:
+            forms = self._forms.get(stem) or {stem: 1}
+            found = self._surfaces[stem] = min(forms.items(), key=lambda form: (-form[1], len(form[0]), form[0]))[0]
+        return found
 
-    def _best_of_leaves(self, lexical: Mapping[int, float]) -> dict[int, float]:
-        """The score of each leaf's best chunk, as a part of the best of all."""
+    def _best_below(self, lexical: Mapping[int, float]) -> dict[int, float]:
+        """The score of the best chunk in or below each category, as a part of the best of all."""
         found = Scored.of(lexical)
         keys, scores = found.keys_held, found.scores
         top = scores.max(initial=0.0)
@@ -242,10 +244,23 @@ class Profiles:
             return {}
         at = np.searchsorted(chunks, keys).clip(max=len(chunks) - 1)
         filed = chunks[at] == keys
-        tops, where = np.unique(leaves[at[filed]], return_inverse=True)
-        best = np.zeros(len(tops))
-        np.maximum.at(best, where, scores[filed] / top)
-        return dict(zip(tops.tolist(), best.tolist(), strict=True))
+        held, whose, above, categories = self._lines_up()
+        of_leaf, best = np.zeros(len(held)), np.zeros(len(categories))
+        np.maximum.at(of_leaf, np.searchsorted(held, leaves[at[filed]]), scores[filed] / top)
+        np.maximum.at(best, above, of_leaf[whose])
+        there = best > 0
+        return dict(zip(categories[there].tolist(), best[there].tolist(), strict=True))
+
+    def _lines_up(self) -> tuple[Ids, Ids, Ids, Ids]:
+        """The leaves that hold anything; then, for each step from one of them up, which leaf and which of the categories."""
+        leaves = self._leaf_of()
+        if self._lines is None or self._lines[0] is not leaves:
+            held = np.unique(leaves[1])
+            steps = [(at, category) for at, leaf in enumerate(held.tolist()) for category in self._up(leaf)]
+            whose, above = np.array(steps, np.int64).reshape(-1, 2).T
+            categories, above = np.unique(above, return_inverse=True)
+            self._lines = leaves, (held, whose, above, categories)
+        return self._lines[1]
 
     def _leaf_of(self) -> tuple[Ids, Ids]:
         if self._leaves is None:

@@ -167,6 +167,8 @@ class Shelf:
 def close_names(examples: Mapping[str, Sequence[Terms]]) -> tuple[tuple[str, ...], ...]:
     """Groups of new names that may be one category: by near texts, or as all words of one are words of another; mostly none."""
     names = list(examples)
+    if len(names) < 2:
+        return ()
     ids = {stem: at for at, stem in enumerate(sorted({s for found in examples.values() for t in found for s in t.counts}))}
     vectors = [[vector(found, ids) for found in examples[name]] for name in names]
     shelf = Shelf(vectors)
@@ -174,7 +176,7 @@ def close_names(examples: Mapping[str, Sequence[Terms]]) -> tuple[tuple[str, ...
     words = [_words(name) for name in names]
     within = np.array([[bool(one) and one <= other for other in words] for one in words], dtype=bool).reshape(near.shape)
     group = list(range(len(names)))
-    for one, other in np.argwhere((near >= _CLOSE) | within).tolist() if len(names) > 1 else []:
+    for one, other in np.argwhere((near >= _CLOSE) | within).tolist():
         low, high = sorted((group[one], group[other]))
         group = [low if at == high else at for at in group]
     together = [tuple(name for name, at in zip(names, group, strict=True) if at == leader) for leader in sorted(set(group))]
