@@ -52,7 +52,7 @@ else:
         take_along(memory)
     with problems.shown():
         asked_activity.fields(memory)
-        left, right = st.columns([8, 4], gap="medium")
+        left, right = frame.sides(2, 1, least=270)
         with right:
             chain_view.card(memory)
         with left:

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import streamlit as st
-
 from memoir_engine import Memory
 from ui import answer_view, as_of, beside_view, first_questions, frame, problems, question, searched_beside, state, who, wording
 
@@ -15,7 +13,7 @@ def start(memory: Memory) -> None:
         frame.empty(wording.ASK_EMPTY, wording.ASK_EMPTY_TEXT, ":material/manage_search:")
         frame.first_buttons(memory)
         return
-    left, right = st.columns([7, 5], gap="large")
+    left, right = frame.sides(4, 3, least=120)
     with left:
         question.form(memory, state.asked("q") or "")
     with right:

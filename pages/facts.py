@@ -71,12 +71,13 @@ with problems.shown():
         fact_decide.show(memory, proposals)
     else:
         st.caption(f":material/history: {md_escape(said.THEN.format(when=figures.stamp(asked.moment)))}")
-    body = st.grid(3, gap="medium", min_column_width=270)
-    with body.cell(column_span=2):
+    chosen = state.asked("fact")
+    if chosen is None:
         fact_view.show(memory, facts, asked, proposals)
-    with body.cell():
-        chosen = state.asked("fact")
-        if chosen is None:
-            st.caption(said.CHOOSE)
-        else:
+        st.caption(said.CHOOSE)
+    else:
+        left, right = frame.sides(2, 1, least=270)
+        with left:
+            fact_view.show(memory, facts, asked, proposals)
+        with right:
             fact_panel.show(memory, chosen, past=asked.moment is not None)

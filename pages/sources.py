@@ -14,7 +14,7 @@ def everything(memory: Memory) -> None:
         pass
     with problems.noted():
         drafts.waiting(memory)
-    left, right = st.columns([2, 3], gap="medium")
+    left, right = frame.sides(2, 3, least=170)
     with left:
         talks = uploads.add(memory)
     with right:

@@ -162,7 +162,7 @@ def _bring(memory: Memory) -> None:
             st.space("stretch")
             st.button("", icon=":material/close:", type="tertiary", key="conv-bring-close", on_click=state.show, kwargs=close)
         st.markdown(f":gray[{said.IMPORT_ABOUT}]")
-        given, read = st.columns([6, 7], gap="medium")
+        given, read = frame.sides(1, 1, least=300)
         with given:
             data, into = _given(memory)
         if data:

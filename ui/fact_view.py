@@ -24,7 +24,8 @@ def metrics(memory: Memory, known: Sequence[FactView], asked: fact_asked.Asked, 
             said.OUTDATED: figures.count(totals["outdated"]),
             said.LAST: figures.ago(max(changes)) if changes else "–",
             said.TO_DECIDE: figures.count(waiting),
-        }
+        },
+        width=140,
     )
 
 

@@ -7,6 +7,7 @@ from contextlib import contextmanager
 from typing import Literal
 
 import streamlit as st
+from streamlit.delta_generator import DeltaGenerator
 
 from memoir_engine import MemoirError, Memory
 from ui import figures, filing, problems, state, wording, wording_errors
@@ -79,6 +80,12 @@ def metrics(values: dict[str, str], *, width: int = 110, columns: int = 4, expla
     with st.grid(columns, gap="small", min_column_width=width):
         for label, value in values.items():
             st.metric(label, value, border=True, help=wording.METRIC_HELP.get(label) if explained else None)
+
+
+def sides(left: int, right: int, *, least: int) -> tuple[DeltaGenerator, DeltaGenerator]:
+    """Two parts side by side in these shares, one below the other where a share is narrower than `least` pixels."""
+    grid = st.grid(left + right, gap="medium", min_column_width=least)
+    return grid.cell(column_span=left), grid.cell(column_span=right)
 
 
 def empty(title: str, text: str, icon: str) -> None:

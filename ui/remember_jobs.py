@@ -19,7 +19,8 @@ from ui.escape import md_escape
 ACTIVE = ("queued", "running")
 EVERY_S = 0.7
 LAST = 3  # jobs that are listed
-SHOWN = 8  # facts of one job
+SHOWN, STAYING = 8, 4  # facts of one job, while it runs and when it has ended
+CHARS = 76
 STORED = 400  # of the user's last facts, those of the job are looked for
 
 
@@ -69,10 +70,11 @@ def card(memory: Memory, run: RunView, *, closes: bool = False) -> None:
         st.caption(f"{_cut(events)} · {figures.spent(run)}" if _cut(events) else figures.elapsed(run))
         _progress(run, events)
         drawn = _drawn(memory, run, events)
+        most = SHOWN if run.status in ACTIVE or closes else STAYING
         if drawn:
-            st.code("\n".join(drawn[:SHOWN]), language=None, wrap_lines=True)
-        if len(drawn) > SHOWN:
-            st.caption(said.MORE_DRAWN.format(count=figures.count(len(drawn) - SHOWN)))
+            st.code("\n".join(drawn[:most]), language=None, wrap_lines=True)
+        if len(drawn) > most:
+            st.caption(said.MORE_DRAWN.format(count=figures.count(len(drawn) - most)))
         for line in _ending(events):
             st.markdown(f":small[{line}]")
         if run.status == "failed":
@@ -142,7 +144,7 @@ def _written(reply: str | None) -> list[dict[str, str]]:
 
 
 def _line(kind: str, content: str) -> str:
-    return f"{said.TYPES.get(kind, kind)[:9]:<9}  {figures.one_line(content, 90)}"  # type: ignore[call-overload]  # of any model
+    return f"{said.TYPES.get(kind, kind)[:9]:<9}  {figures.one_line(content, CHARS)}"  # type: ignore[call-overload]  # of any model
 
 
 def _ending(events: tuple[EventView, ...]) -> list[str]:

@@ -122,7 +122,7 @@ def detail(memory: Memory, source_id: int) -> None:
     _not_in_force(source, versions)
     knowledge_view.note(memory, source)
     _warnings(memory, source)
-    left, right = st.columns([4, 8], gap="medium")
+    left, right = frame.sides(1, 2, least=270)
     with left:
         numbers = _numbers(source, memory.sources.passages([source.id]).get(source.id, 0))
         frame.metrics(numbers, columns=2 if len(numbers) == 4 else 3, width=96)
@@ -147,7 +147,7 @@ def detail(memory: Memory, source_id: int) -> None:
 
 def _erased(memory: Memory, source: Source, versions: tuple[Source, ...]) -> None:
     """Its numbers, and what stands in its place."""
-    left, right = st.columns([4, 8], gap="medium")
+    left, right = frame.sides(1, 2, least=270)
     with left:
         frame.metrics(_numbers(source, 0), columns=3, width=96)
         if len(versions) > 1:
