@@ -1,11 +1,4 @@
 // Two runs' choices side by side: per option a disc for each of the two, the rank in it, a dash where it was not chosen.
-const make = (tag, name, text) => {
-  const node = document.createElement(tag);
-  if (name) node.className = name;
-  if (text !== undefined) node.textContent = text;
-  return node;
-};
-
 const disc = (rank, made, side, words) => {
   const node = make("span", "disc " + side + (rank === null ? " none" : ""), rank === null ? (made ? "–" : "") : rank);
   node.setAttribute("aria-label", words[side] + ": " + (rank === null ? (made ? words.passed : words.absent) : words.chosen + " " + rank));

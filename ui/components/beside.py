@@ -5,21 +5,20 @@ Invariant: what differs is told in words and by a mark, never by colour alone.
 
 from __future__ import annotations
 
-from pathlib import Path
 from typing import Any
 
 import streamlit as st
 
 from memoir_engine import ComparedChoice, RunComparison
 from ui import figures, wording, wording_beside
+from ui.components.scripts import read, script
 
 MOST = 8  # options of a card that neither chose
-_HERE = Path(__file__).parent
 _component = st.components.v2.component(
     "memoir_beside",
     html='<div class="beside" role="group"></div>\n',
-    css=(_HERE / "beside.css").read_text(),
-    js=(_HERE / "beside.js").read_text(),
+    css=read("beside.css"),
+    js=script("beside.js"),
 )
 
 

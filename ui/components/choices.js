@@ -3,14 +3,6 @@
 const memory = new WeakMap();
 const LIKELY = 4;
 
-const make = (tag, name, text) => {
-  const node = document.createElement(tag);
-  if (name) node.className = name;
-  if (text !== undefined) node.textContent = text;
-  if (tag === "button") node.type = "button";
-  return node;
-};
-
 const optionRow = (option, words, scale, pick) => {
   const chosen = option.rank !== null, node = make("button", "op" + (chosen ? " on" : "")), fill = make("span", "fill");
   fill.style.width = option.opinion === null ? "0" : Math.min(100, (option.opinion / scale) * 100) + "%";

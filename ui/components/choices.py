@@ -9,21 +9,20 @@ from __future__ import annotations
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
-from pathlib import Path
 from typing import Any
 
 import streamlit as st
 
 from memoir_engine import Call, Decision, DroppedPath, QueryResult
 from ui import figures, wording
+from ui.components.scripts import read, script
 
 FOLDED = 2  # so many forced levels in a row become one column
-_HERE = Path(__file__).parent
 _component = st.components.v2.component(
     "memoir_choices",
     html='<div class="choices"><div class="plan"><svg class="lines"></svg><div class="cols"></div></div></div>\n',
-    css=(_HERE / "choices.css").read_text(),
-    js=(_HERE / "choices.js").read_text(),
+    css=read("choices.css"),
+    js=script("choices.js"),
 )
 
 

@@ -1,13 +1,5 @@
 // Cuts of one conversation by several strategies: strips over all of it, and the talk with a bar per strategy beside each message.
 // Texts go in by textContent only. A click on a cut brings its first message into view; the strips follow what is being read.
-const make = (tag, name, text) => {
-  const node = document.createElement(tag);
-  if (name) node.className = name;
-  if (text !== undefined) node.textContent = text;
-  if (tag === "button") node.type = "button";
-  return node;
-};
-
 const number = (value) => value.toLocaleString("en").replace(/,/g, "\u202f");
 
 const disc = (at) => {

@@ -7,23 +7,22 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from itertools import accumulate
-from pathlib import Path
 from typing import Any
 
 import streamlit as st
 
 from memoir_engine import Cut, CutConversation
 from ui import figures, wording_cuts
+from ui.components.scripts import read, script
 
 SHOWN = 600  # messages of the talk itself
 SNIPPET = 600  # characters of one
 PERSON = ("user", "human")
-_HERE = Path(__file__).parent
 _component = st.components.v2.component(
     "memoir_cuts",
     html='<div class="cuts"><div class="map" role="group"></div><div class="talk" role="region" tabindex="0"></div></div>\n',
-    css=(_HERE / "cuts.css").read_text(),
-    js=(_HERE / "cuts.js").read_text(),
+    css=read("cuts.css"),
+    js=script("cuts.js"),
 )
 
 

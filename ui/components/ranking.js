@@ -3,14 +3,6 @@ const memory = new WeakMap();
 const MOVE_MS = 240;
 const TOLD_MS = 400; // after the last move: the address follows, the order already has
 
-const make = (tag, name, text) => {
-  const node = document.createElement(tag);
-  if (name) node.className = name;
-  if (text !== undefined) node.textContent = text;
-  if (tag === "button") node.type = "button";
-  return node;
-};
-
 // Marks are [start, end] in code points, as Python counts them; JavaScript counts UTF-16 units.
 const write = (node, text, marks, from) => {
   const points = Array.from(text);

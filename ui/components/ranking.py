@@ -8,7 +8,6 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from pathlib import Path
 from typing import Any
 
 import streamlit as st
@@ -17,15 +16,15 @@ from memoir_engine import SearchResult
 from ui import figures
 from ui import wording_search as said
 from ui.components import reader
+from ui.components.scripts import read, script
 
 SEEN_CHARS = 260  # of a passage before it is opened whole
 LEAD_CHARS = 40  # before the first marked word
-_HERE = Path(__file__).parent
 _component = st.components.v2.component(
     "memoir_ranking",
     html='<div class="ranking"></div>\n',
-    css=(_HERE / "ranking.css").read_text(),
-    js=(_HERE / "ranking.js").read_text(),
+    css=read("ranking.css"),
+    js=script("ranking.js"),
 )
 
 

@@ -2,13 +2,6 @@
 const seen = new WeakMap();
 const TAGS = { removed: "del", added: "ins" };
 
-const make = (tag, name, text) => {
-  const node = document.createElement(tag);
-  if (name) node.className = name;
-  if (text !== undefined) node.textContent = text;
-  return node;
-};
-
 // Marks are [start, end, kind] in code points, as Python counts them; JavaScript counts UTF-16 units.
 const marked = (text, marks) => {
   const node = make("div", "text");

@@ -8,12 +8,12 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import asdict, dataclass
-from pathlib import Path
 
 import streamlit as st
 
 from memoir_engine import Chunk, UsedChunk, WordChange
 from ui import figures, wording
+from ui.components.scripts import read, script
 
 SHORTEST = 4  # letters of a word that is looked for
 WORD = re.compile(r"\w+")
@@ -21,12 +21,11 @@ EVERYWHERE = frozenset(
     "about been does from have into many more much only that their them there these they this what when where which with".split()
 )
 AROUND = 1_600  # characters of the source before and after a chunk
-_HERE = Path(__file__).parent
 _component = st.components.v2.component(
     "memoir_reader",
     html='<div class="sheet" tabindex="0" role="document"></div>\n',
-    css=(_HERE / "reader.css").read_text(),
-    js=(_HERE / "reader.js").read_text(),
+    css=read("reader.css"),
+    js=script("reader.js"),
 )
 
 Mark = tuple[int, int, str]

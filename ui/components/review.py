@@ -6,18 +6,18 @@ Invariant: what the browser decides is a list of steps with ids of its own; this
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from pathlib import Path
 from typing import Any
 
 import streamlit as st
 
-_HERE = Path(__file__).parent
+from ui.components.scripts import read, script
+
 _SCRIPTS = ("review_desk.js", "review_panes.js", "review_facts.js", "review.js")  # one module: what is decided, drawn, and both
 _component = st.components.v2.component(
     "memoir_review",
-    html=(_HERE / "review.html").read_text(),
-    css=(_HERE / "review.css").read_text(),
-    js="\n".join((_HERE / name).read_text() for name in _SCRIPTS),
+    html=read("review.html"),
+    css=read("review.css"),
+    js=script(*_SCRIPTS),
 )
 
 

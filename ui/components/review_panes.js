@@ -1,12 +1,5 @@
 // How an item is drawn: the words in their context, why they were filed there, and what can be decided.
 // Every text comes from a source, a model or a person: it reaches the page by textContent only.
-const make = (tag, name, text) => {
-  const node = document.createElement(tag);
-  if (name) node.className = name;
-  if (text !== undefined && text !== null) node.textContent = text;
-  return node;
-};
-
 const join = (node, ...children) => {
   node.append(...children.filter(Boolean));
   return node;

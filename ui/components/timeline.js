@@ -2,14 +2,6 @@
 const memory = new WeakMap();
 const FIRST = 40, ROW = 34, GAP = 10, DAY = 86400;
 
-const make = (tag, name, text) => {
-  const node = document.createElement(tag);
-  if (name) node.className = name;
-  if (text !== undefined) node.textContent = text;
-  if (tag === "button") node.type = "button";
-  return node;
-};
-
 // Marks of time at whole years, months or days: about six of them.
 const ticks = (begin, end) => {
   const months = (end - begin) / DAY / 30.4, found = [], at = new Date(begin * 1000);

@@ -7,20 +7,19 @@ Keys walk the lanes as pointers do.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from pathlib import Path
 from typing import Any
 
 import streamlit as st
 
 from ui import wording_facts as said
+from ui.components.scripts import read, script
 from ui.fact_lanes import Lane
 
-_HERE = Path(__file__).parent
 _component = st.components.v2.component(
     "memoir_timeline",
     html='<div class="timeline" role="group"></div>\n',
-    css=(_HERE / "timeline.css").read_text(),
-    js=(_HERE / "timeline.js").read_text(),
+    css=read("timeline.css"),
+    js=script("timeline.js"),
 )
 
 

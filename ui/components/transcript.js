@@ -3,13 +3,6 @@ const seen = new WeakMap();
 const ends = new WeakMap();
 const LONG = 1400;
 
-const make = (tag, name, text) => {
-  const node = document.createElement(tag);
-  if (name) node.className = name;
-  if (text !== undefined) node.textContent = text;
-  return node;
-};
-
 const said = (message, words) => {
   const parts = [];
   if (message.text) {

@@ -7,7 +7,6 @@ from __future__ import annotations
 
 import json
 from collections.abc import Sequence
-from pathlib import Path
 from typing import Any
 
 import streamlit as st
@@ -15,16 +14,16 @@ import streamlit as st
 from memoir_engine import MessageRecord
 from ui import figures
 from ui import wording_conversations as said
+from ui.components.scripts import read, script
 
 HEIGHT = 620
 ARGS_CHARS = 400
 _FACES = {"system": "S", "tool": "⚙", "function": "⚙"}
-_HERE = Path(__file__).parent
 _component = st.components.v2.component(
     "memoir_transcript",
     html='<div class="sheet" tabindex="0" role="log"></div>\n',
-    css=(_HERE / "transcript.css").read_text(),
-    js=(_HERE / "transcript.js").read_text(),
+    css=read("transcript.css"),
+    js=script("transcript.js"),
 )
 
 

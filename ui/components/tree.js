@@ -3,13 +3,6 @@
 const ROW = 30, AHEAD = 6, DEEPEST = 12, STEP = 16;
 const memory = new WeakMap();
 
-const make = (tag, name, text) => {
-  const node = document.createElement(tag);
-  if (name) node.className = name;
-  if (text !== undefined) node.textContent = text;
-  return node;
-};
-
 const arrow = () => {
   const svg = document.createElementNS("http://www.w3.org/2000/svg", "svg");
   svg.setAttribute("viewBox", "0 0 10 10");

@@ -10,21 +10,20 @@ from collections import Counter, defaultdict
 from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field
-from pathlib import Path
 
 import streamlit as st
 
 from memoir_engine import Category, MemoirError, TreeAt
 from ui import state, wording, wording_tree
+from ui.components.scripts import read, script
 
 WHOLE = 2_000
 HEIGHT = 660
-_HERE = Path(__file__).parent
 _component = st.components.v2.component(
     "memoir_tree",
-    html=(_HERE / "tree.html").read_text(),
-    css=(_HERE / "tree.css").read_text(),
-    js=(_HERE / "tree.js").read_text(),
+    html=read("tree.html"),
+    css=read("tree.css"),
+    js=script("tree.js"),
 )
 
 Row = tuple[int, str, int, int, str, str, str]  # id, name, chunks, categories inside; its mark: a word, in full, its look
