@@ -19,30 +19,10 @@ from memoir_engine.errors import (
     RunNotFound,
     SessionNotFound,
 )
+from session_play import CALLING, say, texts
 from set_clock import SetClock
 
 NOON = datetime(2026, 5, 17, 12, tzinfo=UTC)
-CALLING = [
-    {"role": "system", "content": "Be brief."},
-    {"role": "user", "content": "How warm is it in Oslo?"},
-    {
-        "role": "assistant",
-        "content": "",
-        "tool_calls": [{"id": "c1", "type": "function", "function": {"name": "weather", "arguments": '{"city": "Oslo"}'}}],
-    },
-    {"role": "tool", "tool_call_id": "c1", "content": "12 °C"},
-    {"role": "assistant", "content": "12 °C."},
-]
-
-
-def texts(memory: Memory, session: str = "s") -> list[str]:
-    return [one.text for one in memory.sessions.get_session_history(session)]
-
-
-def say(memory: Memory, *said: str, session: str = "s") -> None:
-    memory.sessions.append(
-        session, [{"role": "user" if i % 2 == 0 else "assistant", "content": one} for i, one in enumerate(said)]
-    )
 
 
 @pytest.mark.req("MEMOLLA F-01-01")
