@@ -8,7 +8,7 @@ from __future__ import annotations
 import streamlit as st
 
 from memoir_engine import FactView, Memory
-from ui import figures, problems
+from ui import figures, problems, remember_jobs, state
 from ui import wording_conversations as said
 from ui.escape import md_escape
 
@@ -33,6 +33,16 @@ def show(memory: Memory, session_id: str, message: int | None) -> None:
             there = {"fact": one.id} | ({"user": one.user_id} if one.user_id else {})
             whole = md_escape(one.content)
             st.page_link("../pages/facts.py", label=label, icon=":material/chevron_right:", query_params=there, help=whole)
+        _draw(memory, session_id)
+
+
+def _draw(memory: Memory, session_id: str) -> None:
+    """The way to draw facts from it, and the work as it goes on."""
+    if state.asked("job") is not None:
+        remember_jobs.one(memory, str(state.asked("job")))
+    elif st.button(said.DRAW_FACTS, icon=":material/psychology:", key="conv-draw", help=said.DRAW_FACTS_HELP):
+        state.show(job=memory.start("remember", session_id=session_id))
+        st.rerun()
 
 
 def _facts(memory: Memory) -> list[FactView]:

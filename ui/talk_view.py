@@ -5,9 +5,12 @@ Invariant: what anybody says is drawn as plain text. Leaving the page or pressin
 
 from __future__ import annotations
 
+import contextlib
+import threading
+
 import streamlit as st
 
-from memoir_engine import AgentClient, FactView, Memory, SessionView
+from memoir_engine import AgentClient, FactView, MemoirError, Memory, SessionView
 from ui import figures, problems, state
 from ui import wording_talk as said
 from ui.escape import md_escape
@@ -15,6 +18,8 @@ from ui.escape import md_escape
 EVERY_S = 0.15  # how often Stop is looked for while no words come
 QUOTED_CHARS = 280
 MOST_CHARS = 20_000
+SETTLED_S = 10.0
+_under_way: dict[str, threading.Event] = {}  # turns of this process, by conversation
 
 
 def begin(memory: Memory) -> None:
@@ -23,6 +28,13 @@ def begin(memory: Memory) -> None:
         with problems.shown():
             state.only(session=memory.sessions.create().session_id)
             st.rerun()
+
+
+def settle(session: SessionView) -> None:
+    """Where Stop was pressed, wait until what was said is stored: Streamlit draws the page anew while the turn still ends."""
+    turn = _under_way.get(session.session_id)
+    if turn is not None and st.session_state.get(_stop_key(session)):
+        turn.wait(SETTLED_S)
 
 
 def talk(memory: Memory, session: SessionView) -> None:
@@ -54,13 +66,26 @@ def _answer(memory: Memory, session: SessionView, text: str) -> None:
         st.caption(said.REPLY, width="content")
         st.space("stretch")
         stopping = st.empty()
-        stopping.button(said.STOP, icon=":material/stop_circle:", key=f"talk-stop-{session.number}")
+        stopping.button(said.STOP, icon=":material/stop_circle:", key=_stop_key(session))
     place, words = st.empty(), ""
+    ended = _under_way[session.session_id] = threading.Event()
     with AgentClient(memory=memory) as agent:
         replying = agent.stream(text, session.session_id)
-        for piece in replying.pieces(EVERY_S):  # each drawing is where a press of Stop takes hold
-            words += piece
-            place.text(words or said.THINKING)
+        try:
+            for piece in replying.pieces(EVERY_S):  # each drawing is where a press of Stop takes hold
+                words += piece
+                place.text(words or said.THINKING)
+        except MemoirError:
+            stopping.empty()
+            place.text(words)
+            raise
+        except BaseException:  # Streamlit's way to end a script
+            replying.stop()
+            with contextlib.suppress(MemoirError):
+                _ = replying.reply
+            raise
+        finally:
+            ended.set()
         reply = replying.reply
     stopping.empty()
     for warning in reply.warnings:
@@ -68,6 +93,10 @@ def _answer(memory: Memory, session: SessionView, text: str) -> None:
     if not reply.warnings:
         state.show(n=reply.messages[-1].n)
         st.rerun()
+
+
+def _stop_key(session: SessionView) -> str:
+    return f"talk-stop-{session.number}"
 
 
 def _quoted(memory: Memory, one: dict[str, object]) -> None:
@@ -81,7 +110,7 @@ def _quoted(memory: Memory, one: dict[str, object]) -> None:
         start, end = int(str(one.get("start", 0))), int(str(one.get("end", 0)))
         st.text(figures.one_line(memory.sources.text(source)[start:end], QUOTED_CHARS))
         st.page_link(
-            "../pages/sources.py", label=said.OPEN_SOURCE, icon=":material/description:", query_params={"source": str(source)}
+            "../pages/sources.py", label=said.OPEN_SOURCE, icon=":material/description:", query_params={"src": str(source)}
         )
     else:
         st.caption(said.SAID_EARLIER)

@@ -19,6 +19,8 @@ LONGEST = 44  # characters of a title
 
 def detail(memory: Memory, session_id: str) -> None:
     session = memory.sessions.get(session_id)
+    talk_view.settle(session)
+    session = memory.sessions.get(session_id)
     with frame.head("conversations", *_title(session)):
         if session.is_expired:
             st.badge(said.EXPIRED, color="orange")
@@ -27,7 +29,7 @@ def detail(memory: Memory, session_id: str) -> None:
         frame.here(said.ALL, key="all-conversations", icon=":material/arrow_back:")
     if state.asked("clear") is not None:
         _clear(memory, session)
-    left, right = st.columns([8, 4], gap="medium")
+    left, right = frame.sides(2, 1, least=250)
     with left:
         picked = _said(memory, session)
     with right:

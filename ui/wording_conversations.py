@@ -48,7 +48,9 @@ RUN = "What was asked and shown for it"
 METADATA = "Metadata"
 CUTS = "See where it would be cut"
 FACTS = "What is remembered of it"
-NO_FACTS = "No fact was drawn from this conversation yet. The Facts page can remember it."
+NO_FACTS = "No fact was drawn from this conversation yet."
+DRAW_FACTS = "Draw facts from it"
+DRAW_FACTS_HELP = "Facts are drawn from what people say in it. Messages that were read before change nothing."
 NO_FACTS_HERE = "No fact was drawn from message {n}. Close the message to see those of the whole conversation."
 
 # --- summary -------------------------------------------------------------------------------------------------------

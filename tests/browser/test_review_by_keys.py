@@ -12,6 +12,7 @@ from playwright.sync_api import expect
 
 from app_browser import Served, Visit
 from app_review import PATIENCE_MS, Desk, every_item, fill, opened, verdicts
+from memoir_engine import sample_conversations
 
 STATES = {"a": "approved", "x": "rejected", "s": "skipped"}
 TEN_TIMES = """([key, repeat]) => {
@@ -172,3 +173,26 @@ def test_hostile_text_stays_text(folder: Path, served: Served, visit: Visit):
     expect(desk.page.locator("mark.focus")).to_contain_text("<img src=x onerror=alert(1)>")
     expect(desk.page.locator(".where a")).to_have_text("<b onclick=alert(4)>notes</b>.txt")
     assert desk.page.locator(".review img, .review script, .review b[onclick]").count() == 0
+
+
+def test_facts_are_decided_by_the_same_keys_and_taken_back(folder: Path, served: Served, visit: Visit):
+    with opened(folder) as memory:
+        for talk in sample_conversations():
+            memory.remember(talk.messages, user_id=talk.user, session_id=talk.session_id)
+        (doubtful,) = memory.facts.proposals()
+    desk = Desk(visit(f"{served()}/review"))
+    expect(desk.box.locator(".side .content").first).to_have_text(doubtful.old[0].content, timeout=PATIENCE_MS)
+    expect(desk.box.locator("mark.quote")).to_have_text([one.origins[0].quote or "" for one in (*doubtful.old, doubtful.new)])
+    pressed = []
+    for key in ("a", "x", "s", "a"):
+        desk.ready()
+        pressed.append((desk.key, key))
+        desk.press(key)
+        expect(desk.box).not_to_have_attribute("data-key", pressed[-1][0], timeout=PATIENCE_MS)
+    desk.saved()
+    desk.press("u")
+    desk.saved()
+    with opened(folder) as memory:
+        assert memory.facts.proposals(state="approved")[0].id == doubtful.id
+        states = [memory.review.fact(key).state for key, _ in pressed]
+    assert states == ["approved", "approved", "skipped", "unreviewed"]  # who refuses that a fact gave way has decided it
