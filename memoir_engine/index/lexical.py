@@ -161,8 +161,7 @@ class LexicalIndex:
     def compact(self) -> None:
         """One segment of it all: nothing of a removed text stays behind, not even its words."""
         with self._tidying, self._writing:
-            if self._state.segments:
-                self._put(_State(self._state.high_water, _pinned(_whole(self._state.segments), self._weighing, 0)))
+            self._put(_State(self._state.high_water, _pinned(_whole(self._state.segments), self._weighing, 0)))
 
     def scores(self, query: str) -> tuple[Keys, Scores]:
         """Keys in rising order with their scores, documents that share a word with the query only."""

@@ -113,6 +113,12 @@ def test_compacting_leaves_no_word_of_a_removed_text(folder):
     assert [hit.key for hit in index.top("cat", 5)] == [1, 3]
 
 
+def test_compacting_writes_that_nothing_is_left(filled, folder):
+    filled.take_in((), TEXTS, 19, keep=False)
+    filled.compact()
+    assert (opened(folder).high_water, [path.suffix for path in folder.glob("*.npz")]) == (19, [])
+
+
 def test_a_folder_that_cannot_be_written_costs_nothing_but_the_file(tmp_path):
     (tmp_path / "file").write_text("in the way")
     index = opened(tmp_path / "file" / "lexical")
