@@ -52,6 +52,18 @@ def test_each_leaf_is_read_once(two: Memory):
     assert len([said for said in reads if "filing.category_id = " in said]) == 2
 
 
+def test_a_leaf_is_not_read_again_until_something_is_filed_elsewhere(two: Memory):
+    reads: list[str] = []
+    engine = two._async._engine.db._reader
+    event.listen(engine, "before_cursor_execute", lambda c, k, statement, *a: reads.append(statement))
+    before = two.query("where?").raise_for_error().chunks
+    assert two.query("where?").raise_for_error().chunks == before
+    assert len([said for said in reads if "filing.category_id = " in said]) == 2
+    two.review.refile(before[0].id, before[-1].category_id, reason="it is of paintings")
+    after = two.query("where?").raise_for_error().chunks
+    assert [chunk.id for chunk in after] == [chunk.id for chunk in before[1:5]] + [before[0].id, before[5].id, before[6].id]
+
+
 @pytest.mark.req("MEMOIR 4.3.3")
 def test_pages_put_together_are_the_whole_in_its_order(two: Memory):
     whole = [chunk.id for chunk in two.query("where?").raise_for_error().chunks]
