@@ -8,7 +8,6 @@ Source: DESIGN §2.8, §6; docs/decisions/0018.
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import asdict
 
 from sqlalchemy import select
 
@@ -22,6 +21,7 @@ from memoir_engine.store.types import Tx
 
 VERB = "remove_graph_states"
 KIND = "checkpoints.removed"
+COUNTS = ("threads", "checkpoints", "writes", "values", "bytes")
 
 
 def perform(tx: Tx, remove: Callable[[Tx], Pruned], *, actor: str, clock: Clock, action_id: str) -> Pruned:
@@ -40,7 +40,7 @@ def perform(tx: Tx, remove: Callable[[Tx], Pruned], *, actor: str, clock: Clock,
 def add(action: OpenAction, gone: Pruned) -> None:
     """As part of an action; nothing where nothing went."""
     if gone != sweeping.NOTHING:
-        action.add(KIND, **{name: count for name, count in asdict(gone).items() if name != "dry_run"})
+        action.add(KIND, **{name: getattr(gone, name) for name in COUNTS})
 
 
 def done(tx: Tx, action_id: str) -> Pruned:
@@ -50,4 +50,5 @@ def done(tx: Tx, action_id: str) -> Pruned:
     if body is None:
         return sweeping.NOTHING
     said = parse(body)
-    return Pruned(*(int(said[name]) for name in ("threads", "checkpoints", "writes", "values", "bytes")), False)
+    threads, checkpoints, writes, values, size = (int(said[name]) for name in COUNTS)
+    return Pruned(threads, checkpoints, writes, values, size, False)

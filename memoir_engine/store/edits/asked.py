@@ -62,7 +62,7 @@ def refile_many(chunk_ids: Iterable[int], category_id: int) -> Edit:
     return Edit("refile_many", other=category_id, chosen=_each("chunk_ids", chunk_ids))
 
 
-def edit_of(verb: str, *given: Any, **named: Any) -> Edit:
+def edit_of(verb: object, *given: Any, **named: Any) -> Edit:
     """The edit of that verb with these arguments. Raises ReviewError for a verb there is not, InvalidSetting."""
     known: dict[str, Callable[..., Edit]] = {
         "create": create,
