@@ -1,7 +1,8 @@
 """Bytes to text: which encoding it is, and what had to be repaired.
 
 Order: byte order mark, UTF-8, UTF-16 by its zeros, ISO-2022-JP by its escapes, UTF-8 with a few foreign bytes (read as
-Windows-1252, counted in a warning), else what charset_normalizer finds, with a warning that it is a guess.
+Windows-1252, counted in a warning), else the old encoding that gives the most plausible text, with a warning that it is a
+guess.
 Invariant: what comes out is what is stored: \\n for every line break, no NUL, no lone surrogate; nothing is dropped
 silently.
 Source: DESIGN §12 (encodings are looked at before storing).
@@ -25,9 +26,6 @@ _MARKS = (
 _JAPANESE_ESCAPES = (b"\x1b$B", b"\x1b$@")
 _FOREIGN = re.compile("[\udc80-\udcff]")
 _SURROGATE = re.compile("[\ud800-\udfff]")
-# What text files are found in. Rarer ones (of old Macintosh and DOS machines) only mislead the guess.
-_LEGACY = "cp1252 cp1250 cp1251 koi8_r cp932 euc_jp gb18030 big5 cp949 cp1253 cp1254 cp1255 cp1256".split()
-_SAMPLE = 200_000  # bytes a guess is made from; guessing is slow
 
 
 class Decoded(NamedTuple):
@@ -89,16 +87,14 @@ def _as_windows(match: re.Match[str]) -> str:
 
 
 def _guessed(data: bytes, name: str) -> Decoded:
-    from charset_normalizer import from_bytes
+    from memoir_engine.files.guessing import guess
 
-    guesses = [guess.encoding for guess in from_bytes(data[:_SAMPLE], cp_isolation=list(_LEGACY))]
-    # Both fit most texts of western Europe, and the guesser then prefers the eastern one: è would become č.
-    for encoding in sorted(guesses, key=lambda guess: guess == "cp1250" and "cp1252" in guesses):
-        text = _try(data, encoding)
-        if text is not None:
-            return Decoded(text, encoding, (f"the encoding is not stated; read as {encoding}",))
-    advice = "Save it again as UTF-8."
-    raise TextInvalid(name=name, problem="it is in no single encoding that could be recognised", advice=advice)
+    found = guess(data)
+    if found is None:
+        advice = "Save it again as UTF-8."
+        raise TextInvalid(name=name, problem="it is in no single encoding that could be recognised", advice=advice)
+    nearly = f" ({found.nearly} fits almost as well: look at the text, or save it again as UTF-8)" if found.nearly else ""
+    return Decoded(found.text, found.encoding, (f"the encoding is not stated; read as {found.encoding}{nearly}",))
 
 
 def _strictly(data: bytes, encoding: str, name: str) -> str:
