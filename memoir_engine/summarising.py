@@ -135,10 +135,11 @@ async def _summarise(engine: Engine, target: Target, max_chars: int, ask: Asking
         ]
         told = await _all(ask, asked)
         text, summaries = "\n\n".join(one[: 2 * chars] for one in told), len(parts)
-    (told,) = await _all(ask, [prompt.Given(target.kind, target.name, text, max_chars, None, summaries)])
-    if len(told) > max_chars:  # a model counts badly: asked once more, of its own summary
-        told = min(told, *await _all(ask, [prompt.Given(target.kind, target.name, told, max_chars, None, 1)]), key=len)
-    return await asyncio.to_thread(_within, told, max_chars)
+    (whole,) = await _all(ask, [prompt.Given(target.kind, target.name, text, max_chars, None, summaries)])
+    if len(whole) > max_chars:  # a model counts badly: asked once more, of its own summary
+        (again,) = await _all(ask, [prompt.Given(target.kind, target.name, whole, max_chars, None, 1)])
+        whole = min(whole, again, key=len)
+    return await asyncio.to_thread(_within, whole, max_chars)
 
 
 def _within(told: str, max_chars: int) -> str:
