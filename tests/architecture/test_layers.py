@@ -29,7 +29,6 @@ HOMES = {
     "docx": {f"{PACKAGE}.files"},
     "bs4": {f"{PACKAGE}.files"},
     "lxml": {f"{PACKAGE}.files"},
-    "charset_normalizer": {f"{PACKAGE}.files"},
     "yaml": {f"{PACKAGE}.files"},
     "dotenv": {f"{PACKAGE}.config"},
     "typer": {f"{PACKAGE}.cli"},

@@ -48,7 +48,7 @@ SIGNATURES = (
     ("MemoryExtractor.extract", "messages, conversation_id, user_id"),
 )
 HEAVY = (
-    "pydantic_ai litellm openai tiktoken chromadb bm25s pandas plotly streamlit pypdf docx bs4 lxml charset_normalizer alembic "
+    "pydantic_ai litellm openai tiktoken chromadb bm25s pandas plotly streamlit pypdf docx bs4 lxml alembic "
     "typer langgraph langchain_core sqlalchemy.dialects.postgresql sqlalchemy.dialects.mysql"
 ).split()
 
