@@ -52,10 +52,11 @@ def fields(memory: Memory, *, fresh: int = 0) -> tuple[str, str] | None:
     if not text.strip() or not user.strip():
         st.warning(said.NO_USER if text.strip() else said.NO_TEXT)
         return None
+    started: tuple[str, str] | None = None
     with problems.noted():
         messages = [_record(one) for one in read_transcript(text, zone=memory.config.zone)]
-        return memory.start("remember", messages=messages, user_id=user.strip()), user.strip()
-    return None
+        started = memory.start("remember", messages=messages, user_id=user.strip()), user.strip()
+    return started
 
 
 def _record(spoken: Any) -> dict[str, str]:

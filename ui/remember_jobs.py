@@ -88,7 +88,7 @@ def _runs(memory: Memory) -> tuple[RunView, ...]:
 def _buttons(memory: Memory, run: RunView, *, closes: bool) -> None:
     user = run.request.get("user_id")
     if run.status in ACTIVE:
-        st.button(said.STOP, key=f"remember-stop-{run.id}", type="tertiary", on_click=memory.jobs.cancel, args=(run.id,))
+        st.button(said.STOP, key=f"remember-stop-{run.id}", type="tertiary", on_click=_stop, args=(memory, run.id))
     elif closes:
         close: dict[str, Any] = {"job": None}
         st.button(
@@ -103,6 +103,10 @@ def _buttons(memory: Memory, run: RunView, *, closes: bool) -> None:
     elif run.status == "done":
         there = {"user": str(user)} if user else {}
         st.page_link("../pages/facts.py", label=said.OPEN_FACTS, icon=":material/arrow_forward:", query_params=there)
+
+
+def _stop(memory: Memory, run_id: str) -> None:
+    memory.jobs.cancel(run_id)
 
 
 def _cut(events: tuple[EventView, ...]) -> str:
@@ -144,7 +148,7 @@ def _written(reply: str | None) -> list[dict[str, str]]:
 
 
 def _line(kind: str, content: str) -> str:
-    return f"{said.TYPES.get(kind, kind)[:9]:<9}  {figures.one_line(content, CHARS)}"  # type: ignore[call-overload]  # of any model
+    return f"{said.TYPES.get(kind, kind)[:9]:<9}  {figures.one_line(content, CHARS)}"
 
 
 def _ending(events: tuple[EventView, ...]) -> list[str]:
