@@ -22,7 +22,7 @@ from memoir_engine.store.types import FAR, Tx
 
 _E, _U, _O, _M, _S = t.audit_event.c, t.fact.c, t.fact_origin.c, t.message.c, t.fact_status.c
 _EVENTS = Listed(lambda among: select(_E.seq, _E.at, _E.action_id).where(among(_E.seq)))
-_UIDS = Listed(lambda among: select(_U.id, _U.uid).where(among(_U.id)))
+_BESIDE = Listed(lambda among: select(_U.id, _U.uid, _U.valid_from, _U.from_precision).where(among(_U.id)))
 _TEXTS = Listed(lambda among: select(t.message).where(_M.session_number == bindparam("number"), among(_M.n), _M.salt != ""))
 _NOW = {"since": FAR - 1, "until": FAR - 1}  # a row holds from one seq to another; FAR is the end of an open one
 
@@ -47,7 +47,7 @@ def views(tx: Tx, rows: Sequence[Any], seq: int | None = None) -> tuple[FactView
     told = events(tx, [one for row in rows for one in (row.recorded_seq, row.since)])
     before = _superseded(tx, numbers, seq)
     others = [row.superseded_by for row in rows if row.superseded_by]
-    uids = _uids(tx, [*others, *(one for some in before.values() for one in some)])
+    beside = _beside(tx, [*others, *(one for some in before.values() for one in some)])
     words = payloads.get(tx, (row.payload for row in rows))
     origins = _origins(tx, numbers, seq)
     return tuple(
@@ -62,12 +62,12 @@ def views(tx: Tx, rows: Sequence[Any], seq: int | None = None) -> tuple[FactView
             confidence=row.confidence,
             valid_from=row.valid_from,
             valid_from_precision=row.from_precision,
-            **_until(row),
+            **_until(row, beside.get(row.superseded_by)),
             said_at=row.said_at,
             recorded_at=row.recorded_at,
             retired_at=told[row.since][0] if row.status == "outdated" else None,
-            superseded_by=uids.get(row.superseded_by),
-            supersedes=tuple(uids[one] for one in before.get(row.id, ()) if one in uids),
+            superseded_by=beside[row.superseded_by].uid if row.superseded_by in beside else None,
+            supersedes=tuple(beside[one].uid for one in before.get(row.id, ()) if one in beside),
             cause=row.cause,
             reason=words.get(row.payload, {}).get("reason") if row.payload else None,
             recorded_by=told[row.recorded_seq][1],
@@ -79,11 +79,12 @@ def views(tx: Tx, rows: Sequence[Any], seq: int | None = None) -> tuple[FactView
     )
 
 
-def _until(row: Any) -> dict[str, Any]:
-    """Whichever is earlier: what was said of its end, or that something took its place."""
+def _until(row: Any, successor: Any | None) -> dict[str, Any]:
+    """Whichever is earlier: what was said of its end, or that something took its place: as precisely as that says since when."""
     if row.ended_at is None or (row.valid_to is not None and row.valid_to <= row.ended_at):
         return {"valid_to": row.valid_to, "valid_to_precision": row.to_precision}
-    return {"valid_to": row.ended_at, "valid_to_precision": "instant"}
+    told = successor is not None and successor.valid_from == row.ended_at and successor.from_precision
+    return {"valid_to": row.ended_at, "valid_to_precision": told or "instant"}
 
 
 def events(tx: Tx, seqs: Iterable[int]) -> dict[int, tuple[datetime, str]]:
@@ -99,8 +100,9 @@ def _superseded(tx: Tx, numbers: Sequence[int], seq: int | None) -> dict[int, li
     return found
 
 
-def _uids(tx: Tx, numbers: Iterable[int]) -> dict[int | None, str]:
-    return {row.id: row.uid for row in _UIDS.rows(tx, numbers)}
+def _beside(tx: Tx, numbers: Iterable[int]) -> dict[int | None, Any]:
+    """Their ids, and since when they hold."""
+    return {row.id: row for row in _BESIDE.rows(tx, numbers)}
 
 
 def _origins(tx: Tx, numbers: Sequence[int], seq: int | None) -> dict[int, list[FactOrigin]]:

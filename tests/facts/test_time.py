@@ -56,7 +56,7 @@ def test_a_fact_says_since_when_it_holds_as_precisely_as_it_was_said(memory, scr
     moved(memory, script)
     berlin = memory.facts.list("mia", status="outdated")[0]
     assert (berlin.valid_from, berlin.valid_from_precision) == (at(1, 1), "month")
-    assert (berlin.valid_to, berlin.valid_to_precision) == (at(3, 5), "instant")
+    assert (berlin.valid_to, berlin.valid_to_precision) == (at(3, 5), "day")
 
 
 def test_dates_are_understood_in_the_zone_of_the_user(opened, script):
