@@ -18,7 +18,20 @@ from machine import REPOSITORY
 PACKAGE = "memoir_engine"
 CODE = (PACKAGE, "ui", "pages", "tests", "benchmarks", "scripts")
 
-CORE = {"errors", "refusing", "settings", "config", "events", "run", "ledger", "logged", "results", "registry", "embedding", "nearest"}
+CORE = {
+    "errors",
+    "refusing",
+    "settings",
+    "config",
+    "events",
+    "run",
+    "ledger",
+    "logged",
+    "results",
+    "registry",
+    "embedding",
+    "nearest",
+}
 PURE = {"text", "prompts", "reports"}
 ADAPTERS = {"llm", "store", "index", "files"}
 SERVICES = {"ingest", "query", "search", "sessions", "agent", "facts", "review", "evaluate"}
