@@ -24,6 +24,7 @@ from memoir_engine.streaming import Replying
 
 IN_MEMORY = "sqlite://"
 BACKENDS = ("memory", "sqlite", "database")
+ELSEWHERE = {"memory": {"path", "url"}, "sqlite": {"url"}, "database": {"path"}}  # what another backend has
 KEYS = {"backend", "path", "url", "data_dir", "max_messages", "session_timeout"}
 
 _log = logging.getLogger(__name__)
@@ -216,6 +217,10 @@ def _opened(config: object, settings: dict[str, Any]) -> tuple[Memory, Path | No
     if backend not in BACKENDS:
         advice = "Use one of: " + ", ".join(BACKENDS) + "."
         raise InvalidSetting(name="memory_config['backend']", value=backend, problem="there is no such backend", advice=advice)
+    for name in sorted(name for name in ELSEWHERE[backend] if told.get(name) is not None):
+        problem = f"a backend {backend!r} has no {name}: what is said would not be kept there"
+        advice = f"Leave {name} out, or name the backend that has one."
+        raise InvalidSetting(name=f"memory_config[{name!r}]", value=told[name], problem=problem, advice=advice)
     kept = {name: told[name] for name in ("max_messages", "session_timeout") if told.get(name) is not None}
     opened = {**settings, **({"session": kept} if kept else {})}
     if backend == "memory":

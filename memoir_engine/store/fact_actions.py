@@ -24,6 +24,7 @@ from memoir_engine.store.fact_rows import ACTIVE, OUTDATED, NewFact, NewOrigin, 
 from memoir_engine.store.facts import Whose
 from memoir_engine.store.types import FAR, Tx, portions
 
+REVIEWED = "fact.reviewed"  # the event of a verdict that moves no row
 APPROVED = "approved"
 REJECTED = "rejected"
 

@@ -9,7 +9,9 @@ Source: DESIGN §6; spec README 12 ("forget this").
 
 from __future__ import annotations
 
+import json
 from collections.abc import Sequence
+from typing import Any
 
 from sqlalchemy import delete, func, or_, select, update
 
@@ -19,15 +21,14 @@ from memoir_engine.results.facts import FactView, ForgetPreview
 from memoir_engine.run import Clock
 from memoir_engine.store import chain, clearing, compaction, embeddings, fact_nearest, fact_rows, fact_traces, facts, ids, stones
 from memoir_engine.store import tables as t
-from memoir_engine.store.canon import parse
+from memoir_engine.store.canon import canonical, parse
 from memoir_engine.store.chain import OpenAction
 from memoir_engine.store.fact_rows import Standing
-from memoir_engine.store.fact_traces import Planned, Traced, forms_of, left_parts
+from memoir_engine.store.fact_traces import FORGETS, Planned, Traced, forms_of, left_parts
 from memoir_engine.store.facts import Whose
 from memoir_engine.store.types import FAR, Tx, portions
 from memoir_engine.text.traces import BLOCK, GONE
 
-VERB = "forget_fact"
 NO_SALT = ""
 
 
@@ -73,7 +74,7 @@ def forget(
     number, _ = _row(tx, whose, uid)
     traced = fact_traces.trace(tx, number, planned)
     again = left_parts(tx, traced.family)
-    action = OpenAction(tx, verb=VERB, actor=actor, clock=clock, action_id=action_id)
+    action = OpenAction(tx, verb=FORGETS, actor=actor, clock=clock, action_id=action_id)
     action.describe(reason=reason)
     _clear(tx, traced)
     messages = [f"{session}/{n}" for session, n in traced.spans]
@@ -154,4 +155,19 @@ def _block(tx: Tx, session: int, n: int, places: Sequence[tuple[int, int]], word
 def _without(body: str, words: Sequence[str]) -> str:
     for form in forms_of(words):
         body = body.replace(form, GONE)
-    return body
+    return canonical(_nameless(parse(body)))
+
+
+def _nameless(value: Any) -> Any:
+    """A statement that is gone names nobody and nothing any more; replies stand as JSON inside JSON."""
+    if isinstance(value, dict):
+        kept = {name: _nameless(each) for name, each in value.items()}
+        return {**kept, "entities": []} if kept.get("content") == GONE and "entities" in kept else kept
+    if isinstance(value, list):
+        return [_nameless(each) for each in value]
+    if isinstance(value, str) and GONE in value and value.startswith("{"):
+        try:
+            return json.dumps(_nameless(json.loads(value)), ensure_ascii=False)
+        except ValueError:
+            return value
+    return value

@@ -22,11 +22,11 @@ from memoir_engine.store import chain, fact_actions, fact_rows, fact_views, fact
 from memoir_engine.store import tables as t
 from memoir_engine.store.canon import parse
 from memoir_engine.store.chain import OpenAction
+from memoir_engine.store.fact_actions import REVIEWED
 from memoir_engine.store.fact_rows import ACTIVE, OUTDATED, Standing
 from memoir_engine.store.facts import Whose
 from memoir_engine.store.types import FAR, Tx, portions
 
-REVIEWED = "fact.reviewed"
 DECIDED: dict[str, ReviewState] = {  # by verbs of people
     "approve_fact": "approved",
     "restore_fact": "approved",

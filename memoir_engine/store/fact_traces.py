@@ -17,11 +17,13 @@ from sqlalchemy import or_, select
 from memoir_engine.store import chain, payloads
 from memoir_engine.store import tables as t
 from memoir_engine.store.canon import parse
+from memoir_engine.store.chain import NOTHING_SAID
 from memoir_engine.store.fact_actions import APPROVED
 from memoir_engine.store.said import as_message, record
 from memoir_engine.store.types import FAR, Tx, portions
 from memoir_engine.text import alike
 
+FORGETS = "forget_fact"  # the verb
 NESTED = 3  # times that a text may be quoted: in a row of a prompt, in a body on the wire, in a payload
 MOST_SHOWN = 20  # messages that are named
 
@@ -171,10 +173,20 @@ def _papers(tx: Tx, found: Family) -> tuple[str, ...]:
     wanted = select(s.payload).where(s.payload.is_not(None))
     papers = {one for end in (s.fact_id, s.superseded_by) for one in tx.execute(wanted.where(end.in_(numbers))).scalars()}
     parts = set(tx.execute(select(s.fact_id).where(s.superseded_by.in_(numbers), s.cause == "merged")).scalars())
-    for row in tx.execute(select(p.new_id, p.old_ids, p.payload, p.outcome)):
+    proposals = set()
+    for row in tx.execute(select(p.id, p.new_id, p.old_ids, p.payload, p.outcome)):
         if numbers.intersection((row.new_id, *parse(row.old_ids))) or (row.outcome == APPROVED and row.new_id in parts):
             papers.add(row.payload)
-    return tuple(sorted(_there(tx, papers)))
+            proposals.add(row.id)
+    return tuple(sorted(_there(tx, papers | _reasons(tx, numbers, proposals))))
+
+
+def _reasons(tx: Tx, numbers: Collection[int], proposals: Collection[int]) -> set[str]:
+    """What people gave as their reason for what they did with these facts."""
+    e, a = t.audit_event.c, t.action.c
+    given = select(e.body, a.payload).join(t.action, a.id == e.action_id).where(e.kind.like("fact.%"), a.payload != NOTHING_SAID)
+    bodies = ((parse(row.body), row.payload) for row in tx.execute(given.where(a.verb != FORGETS)))  # why another one went stays
+    return {paper for body, paper in bodies if body.get("fact") in numbers or body.get("proposal") in proposals}
 
 
 def _told(tx: Tx, papers: Sequence[str], words: Sequence[str]) -> tuple[str, ...]:

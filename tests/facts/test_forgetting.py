@@ -183,3 +183,14 @@ def test_what_was_asked_while_the_forgetting_was_planned_goes_too(opened: Opened
     memory.close()
     left = [path.name for path in tmp_path.rglob("*") if path.is_file() and b"Krummhausen" in path.read_bytes()]
     assert left == []
+
+
+@pytest.mark.parametrize("verdict", ["approve", "reject"])
+def test_what_reviewers_wrote_and_what_a_reply_named_goes_with_the_fact(tmp_path: Path, verdict: str):
+    with Memory(data_dir=tmp_path, model="offline") as memory:
+        memory.remember([{"role": "user", "content": "I live in Zanzibarfoo with my cat."}], user_id="mia")
+        key = memory.review.facts("mia").items[0].key
+        getattr(memory.review, verdict)(key, reason="She does live in Zanzibarfoo")
+        memory.facts.forget(memory.facts.list("mia")[0].id, reason="asked")
+        assert memory.audit.verify().ok
+    assert [path.name for path in tmp_path.rglob("*") if path.is_file() and b"Zanzibarfoo" in path.read_bytes()] == []
