@@ -27,7 +27,9 @@ def _conversation(data: Any, where: str) -> Incoming:
     if not isinstance(data, dict) or not isinstance(data.get("chat_messages"), list):
         return incoming(FORMAT, [Told(where.strip(".") or "conversation", None, "it has no chat_messages")])
     told = [_message(one, f"{where}chat_messages[{at}]") for at, one in enumerate(data["chat_messages"])]
-    return incoming(FORMAT, told, session_id=data.get("uuid"), title=data.get("name"))
+    held = sum("attachments" in one.record["data"].get("additional_kwargs", {}) for one in told if one.record)
+    notes = (f"text of attachments is kept beside {held} of the messages, not in them",) if held else ()
+    return incoming(FORMAT, told, session_id=data.get("uuid"), title=data.get("name"), notes=notes)
 
 
 def _message(message: object, where: str) -> Told:
@@ -40,9 +42,16 @@ def _message(message: object, where: str) -> Told:
     held = [one for name in ("attachments", "files") if isinstance(message.get(name), list) for one in message[name]]
     named = [one.get("file_name") for one in held if isinstance(one, dict)]
     files = [name for name in named if isinstance(name, str) and name]
-    if files:
-        data["additional_kwargs"] = {"files": files}
+    texts = [{"file_name": str(one.get("file_name") or ""), "text": text} for one in held if (text := _extracted(one))]
+    if files or texts:
+        data["additional_kwargs"] = {**({"files": files} if files else {}), **({"attachments": texts} if texts else {})}
     return Told(where, {"type": kind, "data": data, **iso(message.get("created_at"))})
+
+
+def _extracted(attachment: object) -> str:
+    """What the export holds of its text."""
+    text = attachment.get("extracted_content") if isinstance(attachment, dict) else None
+    return text if isinstance(text, str) else ""
 
 
 def _content(message: dict[str, Any]) -> str | list[Any]:

@@ -205,3 +205,13 @@ def test_oddly_shaped_exports_are_taken_or_refused_in_words(mia: Memory, odd: An
 def test_several_conversations_do_not_go_into_one_session(mia: Memory) -> None:
     with pytest.raises(FormatUnknown, match="2 conversations"):
         mia.sessions.import_session(CLAUDE, "mine")
+
+
+@pytest.mark.req("SESSION 6.3")
+def test_the_text_of_an_attachment_of_claude_s_export_is_kept_and_the_report_says_where(memory: Memory):
+    held = [{"file_name": "a.txt", "extracted_content": "ATTACHED", "file_size": 8}]
+    said = {"uuid": "m1", "sender": "human", "text": "Hi", "created_at": "2024-01-01T00:00:01Z", "attachments": held}
+    (report,) = memory.sessions.import_sessions([{"uuid": "cl-1", "name": "Chat", "chat_messages": [said]}])
+    (message,) = memory.sessions.get_session_history("cl-1")
+    assert message.rest["additional_kwargs"]["attachments"] == [{"file_name": "a.txt", "text": "ATTACHED"}]
+    assert report.notes == ("text of attachments is kept beside 1 of the messages, not in them",)
