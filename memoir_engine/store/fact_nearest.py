@@ -26,7 +26,7 @@ from memoir_engine.store import ids
 from memoir_engine.store import tables as t
 from memoir_engine.store.database import Database
 from memoir_engine.store.types import Tx, key, portions
-from memoir_engine.store.vectors import AT_ONCE, Vector, distance, written
+from memoir_engine.store.vectors import AT_ONCE, Vector, distance, without, written
 
 PREFIX = "fact_vectors_"
 
@@ -63,8 +63,7 @@ class FactTable:
         try:
             self.db.write(self._made, operation="the table of vectors of facts")
         except DatabaseError as refused:
-            remedy = "In PostgreSQL install pgvector and run CREATE EXTENSION vector; in MySQL only TiDB has vectors."
-            return Health(False, f"the database has no vectors ({refused.message})", remedy)
+            return without(refused)
         return WELL
 
     def _made(self, tx: Tx) -> None:

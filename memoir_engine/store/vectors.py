@@ -184,8 +184,7 @@ class DatabaseVectors:
         try:
             self._db.write(self._made, operation="the table of vectors")
         except DatabaseError as refused:
-            remedy = "In PostgreSQL install pgvector and run CREATE EXTENSION vector; in MySQL only TiDB has vectors."
-            return Health(False, f"the database has no vectors ({refused.message})", remedy)
+            return without(refused)
         return WELL
 
     def _made(self, tx: Tx) -> None:
@@ -225,3 +224,9 @@ def written(vector: Vectors, dim: int) -> str:
     if row.shape != (dim,) or not np.isfinite(length) or not length:
         raise ValueError(f"a vector of shape {row.shape}, not finite or of no length, was given where each has {dim} numbers")
     return "[" + ",".join(f"{number:.9g}" for number in (row / length).tolist()) + "]"
+
+
+def without(refused: DatabaseError) -> Health:
+    """What is told of a database that would not make a table of vectors."""
+    remedy = "In PostgreSQL install pgvector and run CREATE EXTENSION vector; in MySQL only TiDB has vectors."
+    return Health(False, f"the database has no vectors ({refused.message})", remedy)

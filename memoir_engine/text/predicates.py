@@ -69,8 +69,6 @@ _MARK = re.compile(r"\b(?:now|currently|these days|at the moment|nowadays|recent
 
 @dataclass(frozen=True, slots=True)
 class Predicate:
-    ""
-
     """kinds: all that its words may be. said: stems without function words. rest: per kind, the stems that are no words of it."""
 
     kinds: frozenset[str]
