@@ -22,11 +22,11 @@ from memoir_engine.store.canon import canonical, parse
 from memoir_engine.store.chain import OpenAction
 from memoir_engine.store.owners import owner_key
 from memoir_engine.store.said import find, subject_of
+from memoir_engine.store.stones import NO_SALT
 from memoir_engine.store.types import FAR, Tx, portions
 from memoir_engine.text.traces import GONE
 
 VERB = "clear_session"
-NO_SALT = ""
 
 
 @dataclass(frozen=True)

@@ -58,10 +58,11 @@ def _stream(tx: Tx, table: Table, stones: Stones, *more: str, order: tuple[str, 
     count = len(covered)
     places = [covered.index(column.name) for column in table.primary_key.columns]
     for row in tx.execute(wanted.execution_options(**_STREAM)):
-        true = values_digest(row[count], row[:count])
-        if true != row[count + 1] and stones.fits(table.name, "/".join(str(row[place]) for place in places), row[:count]):
-            true = row[count + 1]
-        yield true, row[count + 1], *row[count + 2 :]
+        values, salt, stored = row[:count], row[count], row[count + 1]
+        true = values_digest(salt, values)
+        if true != stored and stones.fits(table.name, "/".join(str(row[place]) for place in places), values, salt):
+            true = stored
+        yield true, stored, *row[count + 2 :]
 
 
 def _each(tx: Tx, table: Table, stones: Stones, said: dict[Any, tuple[int, str]]) -> Iterator[Problem]:
@@ -198,7 +199,7 @@ def _payloads(tx: Tx, stones: Stones, named: dict[str, int | None]) -> Iterator[
         seq = left.pop(name, -1)
         if seq == -1:
             yield Problem(None, f"payload {name[:12]} belongs to nothing")
-        elif digest(salt, body) != name and not stones.fits("payload", name, [body]):
+        elif digest(salt, body) != name and not stones.fits("payload", name, [body], salt):
             yield Problem(seq, f"payload {name[:12]} is not what was written")
     for name, seq in left.items():
         if not stones.gone("payload", name):

@@ -20,11 +20,11 @@ from memoir_engine.store.canon import canonical, parse
 from memoir_engine.store.quoting import HELPER_TEXTS, SAID, Traced, told
 from memoir_engine.store.rules import name_key
 from memoir_engine.store.sources import ERASED
+from memoir_engine.store.stones import NO_SALT
 from memoir_engine.store.types import Tx, portions
 from memoir_engine.text.traces import GONE
 
 Keys = tuple[str, ...]
-NO_SALT = ""
 
 
 @dataclass(frozen=True)

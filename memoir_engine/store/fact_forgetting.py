@@ -26,10 +26,9 @@ from memoir_engine.store.chain import OpenAction
 from memoir_engine.store.fact_rows import Standing
 from memoir_engine.store.fact_traces import FORGETS, Planned, Traced, forms_of, left_parts
 from memoir_engine.store.facts import Whose
+from memoir_engine.store.stones import NO_SALT
 from memoir_engine.store.types import FAR, Tx, portions
 from memoir_engine.text.traces import BLOCK, GONE
-
-NO_SALT = ""
 
 
 def preview(tx: Tx, whose: Whose, uid: str) -> ForgetPreview:

@@ -106,7 +106,7 @@ def _sealed(tx: Tx, table: Table, stones: Stones) -> Iterator[tuple[Any, str]]:
         values = [getattr(row, name) for name in COVERED[table.name]]
         true = values_digest(row.salt, values)
         key = "/".join(str(getattr(row, column.name)) for column in table.primary_key.columns)
-        yield row, row.digest if true != row.digest and stones.fits(table.name, key, values) else true
+        yield row, row.digest if true != row.digest and stones.fits(table.name, key, values, row.salt) else true
 
 
 def _tuple(row: list[Any]) -> tuple[Any, ...]:

@@ -88,7 +88,7 @@ def _kept(tx: Tx, number: int, stones: Stones) -> Iterator[_Kept]:
     for row in tx.execute(wanted.execution_options(**_STREAM)):
         *values, salt, digest = row
         true = values_digest(salt, values)
-        if true != digest and stones.fits("message", f"{number}/{row.n}", values):
+        if true != digest and stones.fits("message", f"{number}/{row.n}", values, salt):
             true = digest
         is_human = row.kind in KINDS and base_kind(row.kind) == "human"
         yield _Kept(row.n, true, digest, is_human, len(row.content))

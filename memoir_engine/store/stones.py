@@ -20,6 +20,7 @@ from memoir_engine.store.closing import OUTCOME
 from memoir_engine.store.types import Tx, portions
 
 GONE = ""  # nothing was left
+NO_SALT = ""  # of a row that lost its text: no guess at it can be tried against the digest
 PLACE_OF = {"outcome": "run"}  # places that are no table: what a run came to
 
 Keys = Sequence[str]
@@ -76,10 +77,10 @@ class Stones:
     def over(self, place: str, key: object) -> Stone | None:
         return self.latest.get((place, str(key)))
 
-    def fits(self, place: str, key: object, values: Sequence[Any]) -> bool:
-        """Whether there is a stone, and the row is as its erasure left it."""
+    def fits(self, place: str, key: object, values: Sequence[Any], salt: str) -> bool:
+        """Whether there is a stone, and the row is as its erasure left it: without its salt."""
         stone = self.over(place, key)
-        return stone is not None and stone.remains == remains(values)
+        return stone is not None and salt == NO_SALT and stone.remains == remains(values)
 
     def gone(self, place: str, key: object) -> bool:
         stone = self.over(place, key)

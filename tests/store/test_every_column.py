@@ -167,6 +167,17 @@ def test_a_deleted_row_is_found(filled: Store, name: str) -> None:
     assert not forged(filled, delete(table).where(*mine)).ok
 
 
+@pytest.mark.parametrize("name", [name for name in ROWS if "salt" in metadata.tables[name].c])
+def test_a_salt_given_back_to_what_was_erased_is_found(filled: Store, name: str) -> None:
+    table = metadata.tables[name]
+    erased = filled.db.read(lambda tx: tx.execute(select(table).where(table.c.salt == "")).all())
+    for row in erased:
+        mine = [key == row._mapping[key.name] for key in table.primary_key.columns]
+        assert not forged(filled, update(table).where(*mine).values(salt="0" * 32)).ok
+    if name in ("source", "chunk", "payload"):
+        assert erased
+
+
 @pytest.mark.parametrize("name", ["source_text", "source_file"])
 def test_a_text_of_no_source_is_found(filled: Store, name: str) -> None:
     table = metadata.tables[name]
