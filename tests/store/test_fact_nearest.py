@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 import re
 from pathlib import Path
 from types import SimpleNamespace
@@ -62,12 +61,10 @@ def test_where_the_database_has_no_vectors_facts_are_compared_in_memory(database
         assert memory.audit.verify().ok
 
 
-@pytest.mark.skipif(
-    "MEMOIR_TEST_PGVECTOR_URL" not in os.environ, reason="not applicable: set MEMOIR_TEST_PGVECTOR_URL to a server with pgvector"
-)
-def test_pgvector_finds_what_exact_cosine_finds_and_nothing_of_others():
-    db = Database.open(os.environ["MEMOIR_TEST_PGVECTOR_URL"], clock=SystemClock(), depth=3)
-    home = FactTable(db, f"facts {os.getpid()}", DIM)
+@pytest.mark.postgresql
+def test_pgvector_finds_what_exact_cosine_finds_and_nothing_of_others(pgvector_url):
+    db = Database.open(pgvector_url, clock=SystemClock(), depth=3)
+    home = FactTable(db, "facts", DIM)
     assert home.health.ok, home.health.reason
     mine, others, exact = home.of("mia"), home.of("ben"), ExactVectors(DIM)
     keys = list(range(1, 101))
@@ -81,5 +78,4 @@ def test_pgvector_finds_what_exact_cosine_finds_and_nothing_of_others():
     assert np.allclose(mine.scores(ROWS[0], [1, 200, 7]), exact.scores(ROWS[0], [1, 200, 7]), atol=1e-5, equal_nan=True)
     mine.clear()
     assert (len(mine), len(others)) == (0, 1)
-    home.table.drop(db._writer)
     db.close()

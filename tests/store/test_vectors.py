@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 import re
 from types import SimpleNamespace
 
@@ -60,12 +59,10 @@ def test_a_database_without_vectors_says_so_and_what_to_do(database_url):
     db.close()
 
 
-@pytest.mark.skipif(
-    "MEMOIR_TEST_PGVECTOR_URL" not in os.environ, reason="not applicable: set MEMOIR_TEST_PGVECTOR_URL to a server with pgvector"
-)
-def test_pgvector_answers_as_exact_cosine_does():
-    db = Database.open(os.environ["MEMOIR_TEST_PGVECTOR_URL"], clock=SystemClock(), depth=3)
-    index = DatabaseVectors(db, f"words {os.getpid()}", DIM, "0")
+@pytest.mark.postgresql
+def test_pgvector_answers_as_exact_cosine_does(pgvector_url):
+    db = Database.open(pgvector_url, clock=SystemClock(), depth=3)
+    index = DatabaseVectors(db, "words", DIM, "0")
     assert index.health.ok, index.health.reason
     owner = Owner()
     owner.change({key: key for key in range(200)})
@@ -77,9 +74,8 @@ def test_pgvector_answers_as_exact_cosine_does():
     found, expected = (one.scores(ROWS[0], [300, 9, 5, 999]) for one in (index, owner.exact))
     assert np.allclose(found, expected, atol=1e-5, equal_nan=True)
     assert (len(index), index.high_water) == (200, 2)
-    assert DatabaseVectors(db, f"words {os.getpid()}", DIM, "0").high_water == 2
-    assert DatabaseVectors(db, f"words {os.getpid()}", DIM, "1").high_water == 0
+    assert DatabaseVectors(db, "words", DIM, "0").high_water == 2
+    assert DatabaseVectors(db, "words", DIM, "1").high_water == 0
     index.clear()
     assert (index.high_water, len(index)) == (0, 0)
-    index.table.drop(db._writer)
     db.close()
