@@ -8,7 +8,7 @@ from __future__ import annotations
 import streamlit as st
 
 from memoir_engine import FactLineage, FactOrigin, FactView, Memory
-from ui import fact_told, figures, problems, state, who
+from ui import fact_forget, fact_told, figures, problems, who
 from ui import wording_facts as said
 from ui.components import reader
 from ui.escape import md_escape
@@ -34,7 +34,7 @@ def show(memory: Memory, fact_id: str, *, past: bool) -> None:
             _restore(memory, fact)
         _ways(fact)
         if not past:
-            _forget(memory, fact)
+            fact_forget.button(memory, fact)
 
 
 def _link(fact: FactView, at: int, *, chosen: bool) -> None:
@@ -73,20 +73,6 @@ def _restore(memory: Memory, fact: FactView) -> None:
         if st.button(said.RESTORE, type="primary", key="fact-restore-go"):
             with problems.noted():
                 memory.facts.restore(fact.id, reason=reason.strip() or None)
-                st.rerun()
-
-
-def _forget(memory: Memory, fact: FactView) -> None:
-    if "admin" not in memory.actor.roles:
-        return
-    with st.popover(said.FORGET, icon=":material/delete_forever:", key="fact-forget", type="tertiary"):
-        st.markdown(said.FORGET_ABOUT)
-        reason = st.text_input(said.FORGET_REASON, key=f"fact-forget-why-{fact.id}", max_chars=300)
-        if st.button(said.FORGET_GO, type="primary", key="fact-forget-go", disabled=not reason.strip()):
-            with problems.noted():
-                memory.facts.forget(fact.id, reason=reason.strip())
-                state.show(fact=None)
-                st.toast(said.FORGOTTEN)
                 st.rerun()
 
 

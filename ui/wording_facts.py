@@ -77,6 +77,18 @@ RESTORE_HELP = "Both facts are active then. It can be undone in the activity."
 RESTORE_REASON = "Why is it still so?"
 FORGET = "Forget…"
 FORGET_ABOUT = "Its words go from the memory for good, from messages, prompts and replies too. That cannot be taken back."
+FORGET_PLACES = {
+    "fact": ("fact", "facts"),
+    "message": ("message", "messages"),
+    "payload": ("prompt or reply", "prompts and replies"),
+    "embedding": ("vector", "vectors"),
+}
+FORGET_CLEARS = "Cleared of these words: {places}."
+FORGET_ALSO = "These go with it, for they say the same or were made of it"
+FORGET_AGAIN = "In force again, for only a fuller fact had taken their place"
+FORGET_MORE = "and {count} more"
+FORGET_STAYS = "The same words also stand elsewhere and stay there: {places}. This fact was not drawn from them."
+FORGET_ELSEWHERE = "Message {message} of {conversation}"
 FORGET_REASON = "Why should it be forgotten?"
 FORGET_GO = "Forget for good"
 FORGOTTEN = "It has been forgotten."

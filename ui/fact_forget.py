@@ -1,0 +1,71 @@
+"""Forgetting a fact: what goes with it, what is in force again, where its words stay all the same. Then a reason.
+
+Invariant: the effect is shown before it can be done; what people said stands as escaped text. Looked up only when asked for.
+"""
+
+from __future__ import annotations
+
+import streamlit as st
+
+from memoir_engine import FactView, ForgetPreview, Memory
+from ui import fact_told, figures, problems, state
+from ui import wording_facts as said
+from ui.escape import md_escape
+
+SHOWN = 6  # facts of a list, and messages
+
+
+def button(memory: Memory, fact: FactView) -> None:
+    if "admin" not in memory.actor.roles:
+        return
+    asked = st.popover(
+        said.FORGET, icon=":material/delete_forever:", key=f"fact-forget-{fact.id}", type="tertiary", on_change="rerun"
+    )
+    if asked.open:
+        with asked, problems.noted():
+            _effect(memory.facts.preview_forget(fact.id))
+            _form(memory, fact)
+
+
+def _form(memory: Memory, fact: FactView) -> None:
+    reason = st.text_input(said.FORGET_REASON, key=f"fact-forget-why-{fact.id}", max_chars=300)
+    if st.button(said.FORGET_GO, type="primary", key="fact-forget-go", disabled=not reason.strip()):
+        memory.facts.forget(fact.id, reason=reason.strip())
+        state.show(fact=None)
+        st.toast(said.FORGOTTEN)
+        st.rerun()
+
+
+def _effect(preview: ForgetPreview) -> None:
+    st.markdown(f"**{md_escape(figures.one_line(preview.fact.content, 240))}**")
+    st.markdown(said.FORGET_ABOUT)
+    st.caption(said.FORGET_CLEARS.format(places=_counted(preview.places)))
+    _facts(said.FORGET_ALSO, preview.also)
+    _facts(said.FORGET_AGAIN, preview.again)
+    if preview.stays:
+        _stays(preview)
+
+
+def _counted(places: dict[str, int]) -> str:
+    return ", ".join(figures.plural(count, *said.FORGET_PLACES[place]) for place, count in places.items())
+
+
+def _facts(title: str, facts: tuple[FactView, ...]) -> None:
+    if not facts:
+        return
+    lines = [
+        f"- {md_escape(figures.one_line(one.content, 160))} :small[:gray[{md_escape(fact_told.period(one))}]]" for one in facts
+    ]
+    more = [f"- :gray[{said.FORGET_MORE.format(count=figures.count(len(facts) - SHOWN))}]"] if len(facts) > SHOWN else []
+    st.markdown("\n".join([f"**{title}**  ", *lines, *more]))
+
+
+def _stays(preview: ForgetPreview) -> None:
+    """Words that this fact was not drawn from: a person may want to go there."""
+    with st.container(border=True, gap="small"):
+        st.markdown(f":orange[:material/info:] {said.FORGET_STAYS.format(places=_counted(preview.stays))}")
+        for conversation, number in preview.elsewhere[:SHOWN]:
+            label = said.FORGET_ELSEWHERE.format(message=number, conversation=md_escape(figures.one_line(conversation, 60)))
+            st.page_link(
+                "../pages/conversations.py", label=label, icon=":material/forum:", query_params={"session": conversation}
+            )
