@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
-from sqlalchemy import bindparam, select, update
+from sqlalchemy import bindparam, or_, select, update
 
 from memoir_engine.store import tables as t
 from memoir_engine.store.prepared import Prepared
@@ -37,7 +37,9 @@ _MINE = t.counter.c.name == bindparam("which")
 _ADD = Prepared(update(t.counter).where(_MINE).values(value=t.counter.c.value + bindparam("count")), [])
 _READ = Prepared(select(t.counter.c.value).where(_MINE))
 _HOLD = Prepared(select(t.counter.c.value).where(_MINE).with_for_update(read=True))
-_CLOCK = select(t.counter.c.name, t.counter.c.value).where(t.counter.c.name.in_(("search", "erasure")))
+_CLOCK = Prepared(
+    select(t.counter.c.name, t.counter.c.value).where(or_(*(t.counter.c.name == one for one in ("search", "erasure"))))
+)
 
 
 class Clock(NamedTuple):
@@ -75,7 +77,7 @@ def erasures(tx: Tx, *, hold: bool = False) -> int:
 
 
 def clock(tx: Tx) -> Clock:
-    found = {row[0]: row[1] for row in tx.execute(_CLOCK)}
+    found = {row[0]: row[1] for row in _CLOCK.rows(tx, {})}
     return Clock(int(found.get("search", 0)), int(found.get("erasure", 0)))
 
 

@@ -32,13 +32,17 @@ _FOUND = (  # in the order of `Found`
 )
 _WITH_SOURCE = t.passage.join(t.source, _S.id == _P.source_id, isouter=True)
 _THEIRS = and_(_P.to_seq == FAR, _P.owner.in_(bindparam("owners", expanding=True)))
-_BEGINS = _PART.part * bindparam("part_chars", type_=Integer)
-_INSIDE = and_(_PART.source_id == _P.source_id, _BEGINS < _P.end, _BEGINS + bindparam("part_chars", type_=Integer) > _P.start)
+_LAST, _EACH = t.source_text.alias("last_part"), t.source_text.alias("each_part")
+_GREATEST = select(func.max(_EACH.c.part)).where(_EACH.c.source_id == _P.source_id).correlate(t.passage).scalar_subquery()
+_SIZE = sources.part_chars(_LAST.c.part, _S.chars)
+_BEGINS = _PART.part * _SIZE
+_INSIDE = and_(_PART.source_id == _P.source_id, _PART.part >= _P.start // _SIZE, _PART.part <= (_P.end - 1) // _SIZE)
 _AT = case((_P.start > _BEGINS, _P.start - _BEGINS), else_=0)
 _PIECE = func.substr(_PART.text, cast(_AT + 1, Integer), cast(_P.end - _BEGINS - _AT, Integer))  # PostgreSQL takes no BIGINT here
+_PARTED = _WITH_SOURCE.join(_LAST, and_(_LAST.c.source_id == _P.source_id, _LAST.c.part == _GREATEST), isouter=True)
 _WITH_TEXT = (  # cut out by the database: of a long source little is read
     select(*_FOUND, _PIECE.label("text"))
-    .select_from(_WITH_SOURCE.join(t.source_text, _INSIDE, isouter=True))
+    .select_from(_PARTED.join(t.source_text, _INSIDE, isouter=True))
     .where(_P.to_seq == FAR, or_(_P.owner == bindparam("whose"), _P.owner == WORKSPACE))
     .order_by(_P.id, _PART.part)
 )
@@ -174,7 +178,7 @@ def of(tx: Tx, passage_ids: Iterable[int], *, owner: str = WORKSPACE) -> dict[in
     for some in portions(dict.fromkeys(passage_ids), _SIZES[-1]):
         size = next(each for each in _SIZES if each >= len(some))
         given = dict(zip(_NAMES, some + some[-1:] * (size - len(some)), strict=False))
-        for row in _OF[size].rows(tx, {"whose": owner, "part_chars": sources.TEXT_PART, **given}):
+        for row in _OF[size].rows(tx, {"whose": owner, **given}):
             one = Found(*row)
             before = found.get(one.id)  # a passage may lie across two parts of a text
             found[one.id] = one if before is None else one._replace(text=f"{before.text}{one.text}")

@@ -9,6 +9,8 @@ from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Iterator
 from dataclasses import dataclass, field
+from itertools import groupby
+from operator import itemgetter
 from typing import Any
 
 from sqlalchemy import Select, Table, select
@@ -122,8 +124,10 @@ def _of_others(tx: Tx, source_id: int) -> Iterator[str]:
         yield from (one for one in said if one and number not in taken_over)
     yield from tx.execute(select(c.text).where(c.source_id != source_id).execution_options(**_STREAM)).scalars()
     part, s = t.source_text.c, t.source.c
-    whole = select(part.text).join(t.source, s.id == part.source_id).where(s.chunks == 0, s.id != source_id)
-    yield from tx.execute(whole.order_by(s.id, part.part).execution_options(yield_per=4)).scalars()
+    whole = select(s.id, part.text).join(t.source, s.id == part.source_id).where(s.chunks == 0, s.id != source_id)
+    rows = tx.execute(whole.order_by(s.id, part.part).execution_options(yield_per=64))
+    for _, parts in groupby(rows, key=itemgetter(0)):
+        yield "".join(text for _, text in parts)  # a name may lie across two of them
 
 
 def _taken_over(tx: Tx, source_id: int) -> set[int]:

@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-from sqlalchemy import BindParameter, ColumnElement, Select, bindparam, func, insert, literal, select
+from sqlalchemy import BigInteger, BindParameter, ColumnElement, Select, bindparam, case, cast, func, insert, literal, select
 
 from memoir_engine.errors import SourceErased, SourceNotCurrent, SourceNotFound
 from memoir_engine.results import Heading, Helper, Source
@@ -21,8 +21,10 @@ from memoir_engine.store.types import Tx, portions
 LIVE = ("stored", "filed")
 ERASED = "erased"
 MOST_ID = 2**63 - 1  # what a BIGINT holds; drivers refuse more with errors of their own
-TEXT_PART = 1_000_000  # characters; up to 4 MB
+TEXT_PART = 16_384  # characters; a passage is cut out of its part, which a database reads whole
+LONG_PART = 1_000_000  # of texts that were stored before; how many parts there are tells which of the two (`part_chars`)
 FILE_PART = 4_000_000  # bytes
+TEXTS_AT_ONCE = 64
 
 
 def find_by_digest(tx: Tx, owner: str | None, sha256: str) -> Source | None:
@@ -141,12 +143,18 @@ def helpers(tx: Tx, source_ids: tuple[int, ...]) -> dict[int, Helper]:
     return {one.source_id: one for one in _helpers(tx, _IN_FORCE, some=source_ids)}
 
 
+def part_chars(last: ColumnElement[int], chars: ColumnElement[int]) -> ColumnElement[int]:
+    """How many characters each part of a text has, given its last part and its length: fewer parts are longer ones."""
+    return case((cast(last, BigInteger) * LONG_PART >= chars, TEXT_PART), else_=LONG_PART)
+
+
 def write_parts(tx: Tx, source_id: int, text: str, original: bytes) -> None:
     """Store text and bytes in parts that fit into a packet; an empty one is one empty part."""
     texts = [text[i : i + TEXT_PART] for i in range(0, len(text), TEXT_PART)] or [""]
     files = [original[i : i + FILE_PART] for i in range(0, len(original), FILE_PART)] or [b""]
-    for part, some in enumerate(texts):
-        tx.execute(insert(t.source_text).values(source_id=source_id, part=part, text=some))
+    rows = [{"source_id": source_id, "part": part, "text": some} for part, some in enumerate(texts)]
+    for portion in portions(rows, TEXTS_AT_ONCE):
+        tx.execute(insert(t.source_text), portion)
     for part, some_bytes in enumerate(files):
         tx.execute(insert(t.source_file).values(source_id=source_id, part=part, bytes=some_bytes))
 

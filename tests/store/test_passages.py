@@ -6,7 +6,7 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
-from sqlalchemy import delete, select
+from sqlalchemy import delete, insert, select
 
 from memoir_engine.store import embeddings, erasures, filings, ids, passages, sources
 from memoir_engine.store import tables as t
@@ -43,13 +43,16 @@ def test_an_ingestion_cuts_its_source_into_passages_of_512_characters(store: Sto
     assert {(one.source_id, one.source_name, one.source_kind) for one in found.added} == {(receipt.source_id, "alphabet", "txt")}
 
 
-def test_a_passage_across_two_parts_of_a_long_text_is_read_whole(store: Store, monkeypatch: pytest.MonkeyPatch):
-    monkeypatch.setattr(sources, "TEXT_PART", 700)
-    text = "".join(chr(0x4E00 + at) for at in range(2000))
+@pytest.mark.parametrize("is_old", [False, True], ids=["as now", "as texts were stored before"])
+def test_a_passage_is_read_whole_wherever_the_parts_of_its_text_meet(store: Store, is_old: bool):
+    text = "".join(chr(0x4E00 + at % 9973) for at in range(sources.TEXT_PART + 700))
     store.commit(long_plan("signs", text))
-    numbers = [one.id for one in since(store, 0).added]
-    read = store.db.read(lambda tx: passages.of(tx, numbers))
-    assert [read[number].text for number in numbers] == [text[:512], text[480:992], text[960:1472], text[1440:1952], text[1920:]]
+    if is_old:
+        rows = delete(t.source_text), insert(t.source_text).values(source_id=1, part=0, text=text)
+        store.db.write(lambda tx: [tx.execute(each) for each in rows])
+    spans = {one.id: text[one.start : one.end] for one in since(store, 0).added}
+    read = store.db.read(lambda tx: passages.of(tx, spans))
+    assert {number: one.text for number, one in read.items()} == spans
 
 
 def test_a_withdrawn_source_leaves_the_search_and_its_undo_brings_it_back(store: Store):
