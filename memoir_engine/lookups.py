@@ -1,9 +1,9 @@
 """The agent's own tools: search the memory, ask the tree, recall facts; for one turn of one person.
 
 Invariant: each reads as the actor reads, and shows what it found. What they ask of a model is in the ledger: a question to the
-tree is a run of its own, which `Shown` names. What was said in the very session stands before the model already. Their docstrings
-are what the model is told of them.
-Source: SESSION 4; TIMEM "LLM-driven retrieval"; API "Sessions and the agent".
+tree is a run of its own, which `Shown` names. What was said in the very session stands before the model already. An agent with
+sessions of its own finds nothing of another session. Their docstrings are what the model is told of them.
+Source: SESSION 1.2, 1.4, 4; TIMEM "LLM-driven retrieval"; API "Sessions and the agent".
 """
 
 from __future__ import annotations
@@ -32,14 +32,25 @@ class _Searching(AsyncSearches):
         self._engine, self._actor = engine, actor
 
 
-def lookups(engine: Engine, actor: Actor, session_id: str, showing: Showing) -> list[Callable[..., Any]]:
+async def something(engine: Engine, actor: Actor) -> bool:
+    """Whether there is a document, or a fact about the person: else a tool would have nothing to find."""
+    from memoir_engine.store import facts, sources
+    from memoir_engine.store.owners import owner_key
+
+    owner = owner_key(actor.user)
+    return await engine.db.aread(lambda tx: sources.count(tx) > 0 or facts.are_there(tx, owner))
+
+
+def lookups(engine: Engine, actor: Actor, session_id: str, showing: Showing, *, earlier: bool = True) -> list[Callable[..., Any]]:
+    """earlier: whether other conversations of the person are searched, too."""
+
     async def search_memory(query: str) -> Found:
         """Search documents and earlier conversations by words and meaning. Returns passages, each with its number.
 
         Args:
             query: What to look for, as a question or in key words.
         """
-        return await _search(engine, actor, session_id, showing, query)
+        return await _search(engine, actor, session_id if earlier else None, showing, query)
 
     async def recall_facts(query: str) -> Found:
         """Recall facts about the person you talk with: what they like, do, plan, own, whom they know. Some are outdated.
@@ -60,8 +71,10 @@ def lookups(engine: Engine, actor: Actor, session_id: str, showing: Showing) -> 
     return [search_memory, recall_facts, ask_tree]
 
 
-async def _search(engine: Engine, actor: Actor, session_id: str, showing: Showing, query: str) -> Found:
-    found = await _Searching(engine, actor).search(query, 2 * FOUND)
+async def _search(engine: Engine, actor: Actor, session_id: str | None, showing: Showing, query: str) -> Found:
+    """session_id: whose words stand before the model already; None leaves out all that was said in conversations."""
+    kinds = None if session_id is not None else await _kinds_of_documents(engine)
+    found = await _Searching(engine, actor).search(query, 2 * FOUND, kinds=kinds) if kinds != () else []
     others = [one for one in found if one.session_id is None or one.session_id != session_id]
     return _or_nothing(
         showing.show(
@@ -72,6 +85,14 @@ async def _search(engine: Engine, actor: Actor, session_id: str, showing: Showin
         )
         for one in others[:FOUND]
     )
+
+
+async def _kinds_of_documents(engine: Engine) -> tuple[str, ...]:
+    from memoir_engine.store import sifting
+    from memoir_engine.store.owners import WORKSPACE
+
+    found = await engine.db.aread(lambda tx: sifting.kinds(tx, WORKSPACE))
+    return tuple(kind for kind in found if kind != sifting.CONVERSATION)
 
 
 async def _recall(engine: Engine, actor: Actor, showing: Showing, query: str) -> Found:

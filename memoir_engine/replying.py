@@ -15,8 +15,8 @@ from dataclasses import asdict, dataclass, field, replace
 from typing import TYPE_CHECKING, Any
 
 from memoir_engine import given, spoken
-from memoir_engine.errors import CostCapReached, CostUnknown, InvalidSetting, MemoirError, QueryCancelled
-from memoir_engine.lookups import OWN, lookups
+from memoir_engine.errors import CostCapReached, CostUnknown, DatabaseError, InvalidSetting, MemoirError, QueryCancelled
+from memoir_engine.lookups import OWN, lookups, something
 from memoir_engine.results import MessageRecord
 from memoir_engine.results.replies import Reply, Shown
 from memoir_engine.run import Actor, Listener, Run, new_id
@@ -37,12 +37,17 @@ _log = logging.getLogger(__name__)
 
 @dataclass(frozen=True)
 class Talk:
-    """How an agent talks. tools: of the caller; lookups: whether it may look in the memory by itself."""
+    """How an agent talks. tools: of the caller; lookups: whether it may look in the memory by itself.
+
+    earlier: whether it finds what was said in other conversations of the person, too. Else it has no tools of its own while there
+    is neither a document nor a fact.
+    """
 
     tools: tuple[object, ...] = ()
     max_tool_calls: int = 10
     system_prompt: str | None = None
     lookups: bool = True
+    earlier: bool = True
 
     def checked(self) -> Talk:
         """Raises InvalidSetting."""
@@ -145,8 +150,7 @@ async def _turned(engine: Engine, actor: Actor, run: Run, turn: Turn, history: S
     from memoir_engine.llm.agents import converse
     from memoir_engine.prompts import chat
 
-    own = lookups(engine, actor, turn.session_id, showing) if turn.talk.lookups else []
-    own = own[: turn.talk.max_tool_calls]  # the offline model asks all of them at once
+    own = await _own(engine, actor, turn, showing)
 
     def heard(piece: str) -> None:
         turn.said.append(piece)
@@ -169,6 +173,21 @@ async def _turned(engine: Engine, actor: Actor, run: Run, turn: Turn, history: S
     if turned.limited:
         turn.warnings.append(f"more than {turn.talk.max_tool_calls} tool calls were asked for; the reply goes by those made")
     return turned
+
+
+async def _own(engine: Engine, actor: Actor, turn: Turn, showing: Any) -> list[Callable[..., Any]]:
+    talk = turn.talk
+    if not talk.lookups or not (talk.earlier or await _something(engine, actor)):
+        return []
+    own = lookups(engine, actor, turn.session_id, showing, earlier=talk.earlier)
+    return own[: talk.max_tool_calls]  # the offline model asks all of them at once
+
+
+async def _something(engine: Engine, actor: Actor) -> bool:
+    try:
+        return await something(engine, actor)
+    except DatabaseError:  # what it finds says so
+        return True
 
 
 async def _history(engine: Engine, actor: Actor, turn: Turn) -> tuple[Message, ...]:

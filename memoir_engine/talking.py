@@ -37,7 +37,8 @@ class AgentClient:
     "max_messages": …, "session_timeout": seconds}`; None keeps conversations in memory, as long as this object lives.
     memory: a Memory that is open already, instead; its user's sessions are used, and closing it stays the caller's.
     tools: functions with docstrings and typed parameters, sync or async, or tools of LangChain. lookups: whether the agent may
-    search the memory by itself. model and other settings are those of Memory.
+    search the memory by itself: its documents and facts, with `memory` also what was said in other conversations. model and other
+    settings are those of Memory.
     """
 
     def __init__(
@@ -52,7 +53,7 @@ class AgentClient:
         lookups: bool = True,
         **settings: Any,
     ) -> None:
-        self._talk = Talk(_tools(tools), max_tool_calls, system_prompt, lookups).checked()
+        self._talk = Talk(_tools(tools), max_tool_calls, system_prompt, lookups, earlier=memory is not None).checked()
         _described(self._talk.tools)
         _opened_or_none(memory)
         self._settings = settings if model is None else {**settings, "model": model}

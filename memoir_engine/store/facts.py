@@ -204,6 +204,11 @@ def _active(tx: Tx, numbers: Collection[int]) -> set[int]:
     return {one for some in portions(sorted(numbers)) for one in tx.execute(wanted.where(_S.fact_id.in_(some))).scalars()}
 
 
+def are_there(tx: Tx, owner: str) -> bool:
+    """Whether anything is known of the owner."""
+    return tx.execute(select(_S.fact_id).where(_S.owner == owner, _S.to_seq == FAR).limit(1)).first() is not None
+
+
 def changed_since(tx: Tx, owner: str, seq: int) -> bool:
     """Whether a fact of the owner came, went or moved behind that seq."""
     of = {"whose": owner, "seq": seq}

@@ -45,6 +45,31 @@ def test_without_a_session_id_each_query_is_a_conversation_of_its_own(opened: Op
     assert "Tom" not in second.text
 
 
+@pytest.mark.req("SESSION 1.4", "SESSION 4.1")
+def test_what_was_said_in_one_session_is_not_known_in_another(opened: Opened) -> None:
+    agent = opened()
+    agent.memory.ingest_text(TOWER)
+    agent.query("My cat is called Tom.", session_id="one")
+    asked = "What is my cat called?"
+    assert "Tom" in agent.query(asked, session_id="one").text
+    assert "Tom" not in agent.query(asked, session_id="two").text
+    assert "Tom" not in agent.query(asked).text
+
+
+@pytest.mark.req("SESSION 1.5", "SESSION 4.1")
+def test_with_nothing_to_look_up_a_turn_is_a_question_and_an_answer(opened: Opened) -> None:
+    agent = opened()
+    agent.query("My cat is called Tom.", session_id="s")
+    agent.query("What is my cat called?", session_id="s")
+    assert [one.type for one in agent.get_session_history("s")] == ["human", "ai", "human", "ai"]
+
+
+def test_an_agent_of_a_whole_memory_finds_what_was_said_in_other_conversations(tmp_path: Path) -> None:
+    with Memory(data_dir=tmp_path / "m", model="offline") as memory, AgentClient(memory=memory) as agent:
+        agent.query("My cat is called Tom.", session_id="one")
+        assert "Tom" in agent.query("What is my cat called?", session_id="two").text
+
+
 @pytest.mark.req("SESSION 1.2", "SESSION 1.3", "SESSION 4.2")
 def test_within_a_session_it_remembers_what_was_said(opened: Opened) -> None:
     agent = opened({"backend": "memory"}, lookups=False)
