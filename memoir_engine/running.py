@@ -82,7 +82,7 @@ class Runner:
 
     def open_run(self, verb: Verb[Any], actor: Actor, status: RunStatus = "queued") -> Run:
         """Write the run's row; from then on it has an address. status: running where its work begins at once."""
-        from memoir_engine.store import ids, inputs
+        from memoir_engine.store import calls, ids, inputs
         from memoir_engine.store import runs as run_rows
 
         run_id, owner = new_id(self._clock.now()), self._new_owner()
@@ -98,14 +98,15 @@ class Runner:
             subject=verb.subject,
         )
 
-        def write(tx: Tx) -> int:
+        def write(tx: Tx) -> Opened:
             run_rows.create(tx, row)
             if verb.kept is not None:
                 inputs.keep(tx, run_id, verb.kept)
-            return ids.erasures(tx)
+            paid = calls.paid_fingerprints(tx, verb.subject) if verb.subject is not None and status == "running" else None
+            return Opened(ids.erasures(tx), begun=status == "running", paid=paid)
 
-        erasures = self._db.write(write, operation=f"the run of {verb.name}")
-        return self._entered(verb, actor, run_id, owner, Opened(erasures, begun=status == "running"))
+        opened = self._db.write(write, operation=f"the run of {verb.name}")
+        return self._entered(verb, actor, run_id, owner, opened)
 
     def reopen(self, verb: Verb[Any], actor: Actor, run_id: str, statuses: Sequence[RunStatus]) -> Run | None:
         """The same run once more, if it is in one of these statuses; None when somebody else was faster."""
@@ -132,7 +133,13 @@ class Runner:
         from memoir_engine.store.recorder import NONE_YET, Recorder
 
         recorder = Recorder(
-            self._db, run_id, verb.subject, counted=opened.counted or NONE_YET, owner=owner, erasures=opened.erasures
+            self._db,
+            run_id,
+            verb.subject,
+            counted=opened.counted or NONE_YET,
+            owner=owner,
+            erasures=opened.erasures,
+            paid=opened.paid,
         )
         told = [recorder.take, *verb.listeners]
         run = Run(run_id, verb.name, actor, self._clock, recorder, told, owner=owner, _count=opened.events)

@@ -26,9 +26,13 @@ class Running:
 
 @dataclass(frozen=True)
 class Opened:
-    """A run's row as it was written: what an earlier opening has counted, and how many erasures there had been by then."""
+    """A run's row as it was written: what an earlier opening has counted, and how many erasures there had been by then.
+
+    paid: fingerprints of what others have paid for of the same subject; None where nobody looked.
+    """
 
     erasures: int
     events: int = 0
     counted: Counted | None = None
     begun: bool = False
+    paid: set[str] | None = None

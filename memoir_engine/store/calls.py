@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from typing import Any, NamedTuple
 
-from sqlalchemy import func, insert, select
+from sqlalchemy import bindparam, func, insert, select
 
 from memoir_engine.ledger import Attempt, Paid
 from memoir_engine.results import Call
@@ -22,7 +22,13 @@ from memoir_engine.store.prepared import Prepared
 from memoir_engine.store.rules import tame
 from memoir_engine.store.types import Tx
 
+_C = t.model_call.c
 _ADD = Prepared(insert(t.model_call))
+_PAID = Prepared(
+    select(_C.fingerprint)
+    .join(t.run, t.run.c.id == _C.run_id)
+    .where(_C.subject == bindparam("whose"), _C.error.is_(None), _C.reused_from.is_(None), t.run.c.committed_seq.is_(None))
+)
 
 
 class Counted(NamedTuple):
@@ -72,10 +78,7 @@ def paid(tx: Tx, fingerprint: str, subject: str) -> Paid | None:
 
 def paid_fingerprints(tx: Tx, subject: str) -> set[str]:
     """What uncommitted runs of the subject have paid for: all that `paid` could find."""
-    c = t.model_call.c
-    wanted = select(c.fingerprint).join(t.run, t.run.c.id == c.run_id)
-    wanted = wanted.where(c.subject == subject, c.error.is_(None), c.reused_from.is_(None), t.run.c.committed_seq.is_(None))
-    return set(tx.execute(wanted).scalars())
+    return {row.fingerprint for row in _PAID.rows(tx, {"whose": subject})}
 
 
 def counted(tx: Tx, run_id: str) -> Counted:

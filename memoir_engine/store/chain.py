@@ -35,6 +35,8 @@ _HOLD_HEAD = Prepared(select(_HEAD.seq, _HEAD.hash, _HEAD.at).where(_HEAD.id == 
 _MOVE_HEAD = Prepared(
     update(t.audit_head).where(_HEAD.id == 1).values(seq=bindparam("s"), hash=bindparam("h"), at=bindparam("a")), []
 )
+_SEQ = Prepared(select(_HEAD.seq).where(_HEAD.id == 1))
+_THERE = Prepared(select(t.action.c.id).where(t.action.c.id == bindparam("which")))
 _ADD_ACTION, _ADD_EVENTS = Prepared(insert(t.action)), Prepared(insert(t.audit_event))
 
 
@@ -105,7 +107,7 @@ def head(tx: Tx) -> AuditHead:
 
 
 def seq(tx: Tx) -> int:
-    return int(tx.execute(select(t.audit_head.c.seq).where(t.audit_head.c.id == 1)).scalar_one())
+    return int(_SEQ.rows(tx, {})[0].seq)
 
 
 def seq_at(tx: Tx, when: datetime) -> int:
@@ -170,7 +172,7 @@ def find(tx: Tx, *, run_id: str, verb: str) -> str | None:
 
 
 def exists(tx: Tx, action_id: str | None) -> bool:
-    return action_id is not None and tx.execute(select(t.action.c.id).where(t.action.c.id == action_id)).scalar() is not None
+    return action_id is not None and _THERE.first(tx, {"which": action_id}) is not None
 
 
 def undone_by(tx: Tx, action_id: str) -> str | None:

@@ -14,10 +14,11 @@ from sqlalchemy import bindparam, delete, insert, select, update
 
 from memoir_engine.store import tables as t
 from memoir_engine.store.canon import canonical, parse
+from memoir_engine.store.prepared import Prepared
 from memoir_engine.store.types import Tx
 
 PART = 4_000_000  # bytes: MySQL's default packet is 16 MB
-_FORGET = delete(t.run_input).where(t.run_input.c.run_id == bindparam("which"))
+_FORGET = Prepared(delete(t.run_input).where(t.run_input.c.run_id == bindparam("which")))
 
 
 @dataclass(frozen=True)
@@ -59,7 +60,7 @@ def kept_runs(tx: Tx, run_ids: list[str]) -> set[str]:
 
 
 def forget(tx: Tx, run_id: str) -> None:
-    tx.execute(_FORGET, {"which": run_id})
+    _FORGET.run(tx, {"which": run_id})
 
 
 def forget_ended(tx: Tx, subject: str | None) -> None:

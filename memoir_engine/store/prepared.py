@@ -12,7 +12,7 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import Any, NoReturn
 from weakref import WeakKeyDictionary
 
-from sqlalchemy import Insert, Select, Update
+from sqlalchemy import Delete, Insert, Select, Update
 from sqlalchemy.engine import Dialect
 from sqlalchemy.exc import DBAPIError
 from sqlalchemy.types import TypeEngine
@@ -25,7 +25,7 @@ Convert = Callable[[Any], Any]
 class Prepared:
     """columns: which ones an INSERT is given; without them all of its table's. No IN lists: their length is not known before."""
 
-    def __init__(self, statement: Select[Any] | Insert | Update, columns: Sequence[str] | None = None) -> None:
+    def __init__(self, statement: Select[Any] | Insert | Update | Delete, columns: Sequence[str] | None = None) -> None:
         self.statement = statement
         self._columns = columns
         self._by_dialect: WeakKeyDictionary[Dialect, _Compiled] = WeakKeyDictionary()

@@ -46,8 +46,9 @@ class Recorder:
         counted: calls.Counted = NONE_YET,
         owner: str | None = None,
         erasures: int | None = None,
+        paid: set[str] | None = None,
     ) -> None:
-        """erasures: as many as there were before this run read anything; None reads it."""
+        """erasures: as many as there were before this run read anything. paid: fingerprints. None of either reads it."""
         self._db = db
         self._run_id = run_id
         self._subject = subject
@@ -60,7 +61,7 @@ class Recorder:
         self._units: list[Unit] = []
         self._ids: list[int] = []
         self._doubtful = False  # a unit was left before it said whether it has committed
-        self._paid: set[str] | None = None  # fingerprints that `paid` could find; read once, since only this run adds to them
+        self._paid = paid  # fingerprints that `paid` could find; read once, since only this run adds to them
 
     @property
     def sent(self) -> int:

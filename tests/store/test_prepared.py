@@ -6,7 +6,7 @@ from datetime import UTC, datetime, timedelta, timezone
 from typing import Any
 
 import pytest
-from sqlalchemy import bindparam, event, insert, select, update
+from sqlalchemy import bindparam, delete, event, insert, select, update
 from sqlalchemy.exc import IntegrityError
 
 from memoir_engine.store import tables as t
@@ -42,6 +42,7 @@ END = {"postgresql": "SELECT pg_terminate_backend({})", "mysql": "KILL {}", "mar
 
 _ADD, _ADD_VALUES = Prepared(insert(t.session)), Prepared(insert(t.checkpoint_value))
 _OF = Prepared(select(t.session).where(t.session.c.number == bindparam("which"), t.session.c.cleared_seq.is_(None)))
+_GONE = Prepared(delete(t.session).where(t.session.c.number == bindparam("which")))
 _EIGHT = Prepared(update(t.session).where(t.session.c.number == 7).values(last_n=bindparam("new")), [])
 
 
@@ -82,6 +83,12 @@ def test_a_value_written_in_the_statement_stays_in_it(store: Store) -> None:
     assert found is not None
     assert found.last_n == 8
     assert store.db.read(lambda tx: _OF.first(tx, {"which": 8})) is None
+
+
+def test_what_is_taken_away_is_gone(store: Store) -> None:
+    store.db.write(lambda tx: _ADD.run(tx, SESSION))
+    store.db.write(lambda tx: _GONE.run(tx, {"which": 7}))
+    assert store.db.read(lambda tx: _OF.rows(tx, {"which": 7})) == []
 
 
 def test_a_broken_rule_is_told_as_sqlalchemy_tells_it_and_nothing_of_the_unit_stays(store: Store) -> None:

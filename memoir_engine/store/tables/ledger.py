@@ -85,7 +85,7 @@ model_call = Table(
     Column("salt", key(32), nullable=False),
     Column("digest", key(64), nullable=False),
     Index(None, "run_id", "id"),
-    Index(None, "fingerprint", "subject"),
+    Index(None, "subject", "fingerprint"),  # all that was paid for of a subject, and one answer
     **TABLE,
 )
 
