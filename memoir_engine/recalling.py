@@ -86,10 +86,10 @@ def valid_moment(valid_at: object) -> datetime | None:
 
 
 def seq_of(tx: Tx, when: Moment | None) -> int | None:
-    """The seq that a moment means."""
-    from memoir_engine.store import chain
+    """The seq that a moment means; a time within an action means after it."""
+    from memoir_engine.store import moments
 
-    return chain.seq_at(tx, when) if isinstance(when, datetime) else when
+    return moments.seq_of(tx, when) if isinstance(when, datetime) else when
 
 
 def _for(actor: Actor, owner: str, user_id: str | None) -> Actor:

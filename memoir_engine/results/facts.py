@@ -52,6 +52,7 @@ class FactView:
     valid_from, valid_to: from when (inclusive) until when (exclusive) it holds, as far as the text says; the precision is
     that of the text: "in May" is the first of May with the precision `month`. recorded_at, retired_at: when it was learned
     here, and when it became outdated here. ended_by: the action that made it outdated, which can be undone.
+    created_at, updated_at: TIMEM's names for when it was recorded, and when its status last moved.
     """
 
     id: str
@@ -68,6 +69,7 @@ class FactView:
     valid_to_precision: Precision | None
     said_at: datetime | None
     recorded_at: datetime
+    updated_at: datetime
     retired_at: datetime | None
     superseded_by: str | None
     supersedes: tuple[str, ...]
@@ -82,6 +84,10 @@ class FactView:
     def memory_attributes(self) -> dict[str, str]:
         """As TIMEM writes them."""
         return {"type": self.type, "status": self.status}
+
+    @property
+    def created_at(self) -> datetime:
+        return self.recorded_at
 
     def as_memory(self) -> dict[str, Any]:
         """The record of TIMEM: id, user_id, content, memory_attributes."""
@@ -139,6 +145,18 @@ class RecalledFact:
     fact: FactView
     score: float
     similarity: float
+
+    @property
+    def id(self) -> str:
+        return self.fact.id
+
+    @property
+    def type(self) -> FactType:
+        return self.fact.type
+
+    @property
+    def memory_attributes(self) -> dict[str, str]:
+        return self.fact.memory_attributes
 
     @property
     def status(self) -> FactStatus:

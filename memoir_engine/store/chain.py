@@ -13,7 +13,7 @@ from collections.abc import Iterable, Iterator
 from datetime import UTC, datetime, timedelta
 from typing import Any
 
-from sqlalchemy import Select, bindparam, func, insert, select, update
+from sqlalchemy import Select, bindparam, insert, select, update
 
 from memoir_engine.errors import ActionNotFound
 from memoir_engine.results import Action, AuditEvent, AuditHead
@@ -108,11 +108,6 @@ def head(tx: Tx) -> AuditHead:
 
 def seq(tx: Tx) -> int:
     return int(_SEQ.rows(tx, {})[0].seq)
-
-
-def seq_at(tx: Tx, when: datetime) -> int:
-    """The last seq at that time, 0 before the first."""
-    return int(tx.execute(select(func.max(t.audit_event.c.seq)).where(t.audit_event.c.at <= stamp(when))).scalar() or 0)
 
 
 def events(

@@ -65,6 +65,7 @@ def views(tx: Tx, rows: Sequence[Any], seq: int | None = None) -> tuple[FactView
             **_until(row, beside.get(row.superseded_by)),
             said_at=row.said_at,
             recorded_at=row.recorded_at,
+            updated_at=told[row.since][0] if row.since != row.recorded_seq else row.recorded_at,
             retired_at=told[row.since][0] if row.status == "outdated" else None,
             superseded_by=beside[row.superseded_by].uid if row.superseded_by in beside else None,
             supersedes=tuple(beside[one].uid for one in before.get(row.id, ()) if one in beside),

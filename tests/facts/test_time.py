@@ -52,6 +52,27 @@ def test_what_was_believed_then_is_listed_as_it_stood(memory, script):
     assert memory.facts.counts("mia", as_of=before) == {("preference", "active"): 1}
 
 
+@pytest.mark.req("TIMEM storage")
+def test_what_is_known_as_of_the_moment_a_fact_was_recorded_holds_that_fact(memory, script):
+    moved(memory, script)
+    munich, berlin = memory.facts.list("mia")
+    assert standing(memory, as_of=berlin.created_at) == {"Mia lives in Berlin": "active"}
+    assert standing(memory, as_of=munich.created_at) == {"Mia lives in Berlin": "outdated", "Mia lives in Munich": "active"}
+    assert [one.content for one in memory.recall("Mia lives", user_id="mia", as_of=berlin.recorded_at)] == ["Mia lives in Berlin"]
+
+
+@pytest.mark.req("TIMEM storage")
+def test_a_fact_has_the_names_and_times_of_the_record_that_is_specified(memory, script):
+    moved(memory, script)
+    munich, berlin = memory.facts.list("mia")
+    assert munich.created_at == munich.updated_at == munich.recorded_at
+    assert berlin.created_at < munich.created_at <= berlin.updated_at == berlin.retired_at
+    hit = memory.recall("Mia lives in Munich", user_id="mia")[0]
+    assert (hit.id, hit.type, hit.memory_attributes) == (munich.id, munich.type, {"type": munich.type, "status": "active"})
+    memory.facts.restore(berlin.id, reason="She moved back")
+    assert memory.facts.get(berlin.id).updated_at > berlin.updated_at
+
+
 def test_a_fact_says_since_when_it_holds_as_precisely_as_it_was_said(memory, script):
     moved(memory, script)
     berlin = memory.facts.list("mia", status="outdated")[0]
