@@ -1,29 +1,36 @@
 """What remembering came to, as callers receive it and as its run keeps it.
 
-Invariant: told from rows as they stand after the commit; the run keeps ids and numbers, since words stand in facts and messages.
+Invariant: told from rows as the commit leaves them; the run keeps ids and numbers, since words stand in facts and messages.
 Source: API "Facts"; TIMEM; CHUNK 11, 12.
 """
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from memoir_engine.drawing import Drawing
 from memoir_engine.events import FactsStored
 from memoir_engine.results.facts import ExtractionResult, FactProposal, FactRelation, FactView, RememberResult
 from memoir_engine.run import Run
-from memoir_engine.wiring import Engine
 
 if TYPE_CHECKING:
-    from memoir_engine.store.fact_plan import FactPlan, Said
+    from memoir_engine.store.fact_plan import FactPlan
     from memoir_engine.store.remembering import Remembered
     from memoir_engine.store.types import Tx
 
 
-async def told(
-    engine: Engine, user: str | None, done: Remembered, plan: FactPlan, said: Said, drawing: Drawing, run: Run
-) -> RememberResult:
-    """What became of it, as it stands now."""
+@dataclass(frozen=True)
+class Became:
+    """What a commit left. parts: numbers of facts, by the part of the result they are told in."""
+
+    parts: dict[str, list[int]]
+    views: dict[int, FactView]
+    proposals: tuple[FactProposal, ...]
+
+
+def became(tx: Tx, user: str | None, done: Remembered, plan: FactPlan) -> Became:
+    """As it stands in the transaction that made it."""
     from memoir_engine.store import facts
     from memoir_engine.store.owners import owner_key
 
@@ -35,25 +42,25 @@ async def told(
         "outdated": [one.old for one in plan.supersessions if one.old > 0],
         "duplicates": [one.fact for one in plan.sightings],
     }
-    wanted = [one for some in parts.values() for one in some]
+    asked = facts.proposals(tx, owner, state=None, numbers=done.proposals) if done.proposals else ()
+    return Became(parts, facts.by_number(tx, owner, [one for some in parts.values() for one in some]), asked)
 
-    def read(tx: Tx) -> tuple[dict[int, FactView], tuple[FactProposal, ...]]:
-        asked = facts.proposals(tx, owner, state=None, numbers=done.proposals) if done.proposals else ()
-        return facts.by_number(tx, owner, wanted), asked
 
-    views, asked = await engine.db.aread(read)
-    uids = {key: views[number].id for key, number in numbers.items() if number in views}
+def told(done: Remembered, left: Became, plan: FactPlan, drawing: Drawing, run: Run) -> RememberResult:
+    """What became of it."""
+    views = left.views
+    uids = {key: views[number].id for key, number in done.numbers.items() if number in views}
     uids |= {number: view.id for number, view in views.items()}
     links = [(uids.get(one.source), uids.get(one.target), one) for one in plan.links]
     made: dict[str, Any] = {
-        name: tuple(views[number] for number in dict.fromkeys(some) if number in views) for name, some in parts.items()
+        name: tuple(views[number] for number in dict.fromkeys(some) if number in views) for name, some in left.parts.items()
     }
     made["added"] = tuple(one for one in made["added"] if one.status == "active")
-    made["proposals"] = tuple(asked)
+    made["proposals"] = left.proposals
     made["relationships"] = tuple(FactRelation(a, b, one.kind, one.confidence) for a, b, one in links if a and b)
     counts = {name: len(made[name]) for name in ("added", "outdated", "merged", "duplicates", "proposals")}
     run.emit(FactsStored(**counts, seq=done.seq))
-    return result(drawing, run, done.action_id, made, said.session_id)
+    return result(drawing, run, done.action_id, made, done.session_id)
 
 
 def result(

@@ -7,15 +7,15 @@ Source: TIMEM; CHUNK 7–9, 11–13; API "Facts".
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 from memoir_engine import owning, spoken
 from memoir_engine.capped import Asking
 from memoir_engine.drawing import Drawing, drawn, measured, timed
-from memoir_engine.errors import FactsMoved, MemoirError, RememberingCancelled, SessionNotFound
-from memoir_engine.recounting import record, result, told
+from memoir_engine.errors import FactsMoved, InvalidSetting, MemoirError, RememberingCancelled, SessionNotFound
+from memoir_engine.recounting import Became, became, record, result, told
 from memoir_engine.results.facts import ExtractionResult, RememberResult
 from memoir_engine.run import Actor, Listener, Run, new_id
 from memoir_engine.running import Verb
@@ -76,7 +76,7 @@ def extract_verb(
     """Nothing is stored but what was asked and answered. Raises FactsNotYours, MessageRefused, InvalidSetting."""
     user = owning.writes_for(actor, user_id)
     read = spoken.messages(messages)
-    talked = Talked(spoken.session(conversation_id), read, subject=_key(user, read))
+    talked = Talked(spoken.session(conversation_id, "conversation_id"), read, subject=_key(user, read))
 
     async def work(run: Run) -> ExtractionResult:
         return await _extract(engine, user, talked, run)
@@ -114,6 +114,9 @@ def _talked(engine: Engine, user: str | None, messages: object, session_id: obje
     from memoir_engine.store import said
 
     named = None if session_id is None else spoken.session(session_id)
+    if messages is None and named is None:
+        advice = "Give messages=[…], or the session_id of a session that is kept."
+        raise InvalidSetting(name="messages", value=None, problem="there is neither a conversation nor a session", advice=advice)
     row = None if named is None else engine.db.read(lambda tx: said.find(tx, user, named))
     if messages is not None:
         read = spoken.messages(messages)
@@ -134,7 +137,7 @@ async def _remember(engine: Engine, user: str | None, talked: Talked, run: Run) 
 
     drawing = Drawing(talked.conversation, began_ms=run.clock.tick_ms())
     key = conversation_key(owner_key(user), talked.messages)
-    came = await _came(engine, user, talked, key)
+    came = await engine.db.aread(_came(user, talked, key))
     if came.whole is not None:
         return await _seen_again(engine, talked, came.whole, drawing, run)
     if not talked.messages:
@@ -148,14 +151,14 @@ async def _remember(engine: Engine, user: str | None, talked: Talked, run: Run) 
     measured(drawing, run)
     if not isinstance(stored, tuple):
         return await _seen_again(engine, talked, stored, drawing, run)
-    return await told(engine, user, *stored, drawing, run)
+    return told(*stored, drawing, run)
 
 
-async def _came(engine: Engine, user: str | None, talked: Talked, key: str) -> Came:
+def _came(user: str | None, talked: Talked, key: str) -> Callable[[Any], Came]:
     from memoir_engine.store import remembered
 
     session_id = talked.session_id or talked.conversation
-    return await engine.db.aread(lambda tx: remembered.came(tx, user, key, session_id, talked.messages, talked.numbers))
+    return lambda tx: remembered.came(tx, user, key, session_id, talked.messages, talked.numbers)
 
 
 async def _extract(engine: Engine, user: str | None, talked: Talked, run: Run) -> ExtractionResult:
@@ -186,9 +189,9 @@ async def _stored(
     shown: Sequence[Spoken],
     drawing: Drawing,
     run: Run,
-) -> tuple[Remembered, FactPlan, Said] | Before:
+) -> tuple[Remembered, Became, FactPlan] | Before:
     """Compared and committed, again when the facts moved; or what somebody else made of it meanwhile. Raises FactsMoved."""
-    from memoir_engine.facts.consolidating import Material, consolidate
+    from memoir_engine.facts.consolidating import Material, consolidate, standing
     from memoir_engine.store import remembering
     from memoir_engine.store.owners import owner_key
 
@@ -197,16 +200,16 @@ async def _stored(
     action_id, most = new_id(engine.clock.now()), engine.resolved.config.session.max_messages
     ask = Asking(engine, run, RememberingCancelled())
     for _ in range(PLANS):
-        came = await _came(engine, user, talked, said.key)
+        known, came = await standing(material, owner_key(user), engine.nearness, run, _came(user, talked, said.key))
         if came.whole is not None:
             return came.whole
         here = replace(said, numbers=came.numbers[len(talked.messages) - len(said.messages) :], last=came.last)
-        plan = await consolidate(material, owner_key(user), engine.nearness, ask, run)
+        plan = await consolidate(material, known, owner_key(user), engine.nearness, ask, run)
         if not run.cancellation.begin_commit():
             raise RememberingCancelled()
 
-        def write(tx: Any, plan: FactPlan = plan, here: Said = here) -> Remembered | None:
-            return remembering.remember(
+        def write(tx: Any, plan: FactPlan = plan, here: Said = here) -> tuple[Remembered, Became] | None:
+            done = remembering.remember(
                 tx,
                 user,
                 here,
@@ -218,11 +221,12 @@ async def _stored(
                 run_id=run.id,
                 most=most,
             )
+            return None if done is None else (done, became(tx, user, done, plan))
 
         done = await engine.db.awrite(write, operation=f"what {talked.conversation!r} says")
         if done is not None:
             drawing.warnings += [*ask.warnings, *material.warnings]
-            return done, plan, here
+            return *done, plan
         run.cancellation.commit_failed()
         material.warnings.clear()
     raise FactsMoved(times=PLANS)

@@ -7,9 +7,10 @@ Source: TIMEM "Similarity Search", "Memory Consolidation"; DESIGN §2.2.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from datetime import tzinfo
+from typing import TypeVar
 
 import numpy as np
 
@@ -24,6 +25,9 @@ from memoir_engine.prompts import consolidate as prompt
 from memoir_engine.run import Run
 from memoir_engine.store import chain, fact_candidates
 from memoir_engine.store.fact_plan import FactPlan, Known, PlannedFact, PlannedLink
+from memoir_engine.store.types import Tx
+
+T = TypeVar("T")
 
 LEXICAL_FLOOR = (
     -1.0
@@ -44,14 +48,30 @@ class Material:
     warnings: list[str] = field(default_factory=list)
 
 
-async def consolidate(material: Material, owner: str, near: Nearness, ask: Ask, run: Run) -> FactPlan:
-    """Raises what keeps the model or the embedder away: nothing is stored then."""
+@dataclass(frozen=True)
+class Standing:
+    """What is known of the owner at a seq. index: finds the owner's facts, None where there are none."""
+
+    index: NearestIndex | None
+    seq: int
+
+
+async def standing(material: Material, owner: str, near: Nearness, run: Run, read: Callable[[Tx], T]) -> tuple[Standing, T]:
+    """And what is read at that very moment. Raises what keeps the embedder away."""
     if not material.facts:
-        return FactPlan(await near.db.aread(chain.seq))
+        seq, more = await near.db.aread(lambda tx: (chain.seq(tx), read(tx)))
+        return Standing(None, seq), more
     if material.vectors is None:
         material.vectors = await near.vectors([fact.content for fact in material.facts], run)
-    held, seq = await near.of(owner, run)
-    comparing = _Comparing(material, owner, near, ask, run, held)
+    index, seq, more = await near.beside(owner, run, read)
+    return Standing(index, seq), more
+
+
+async def consolidate(material: Material, known: Standing, owner: str, near: Nearness, ask: Ask, run: Run) -> FactPlan:
+    """Raises what keeps the model or the embedder away: nothing is stored then."""
+    if material.vectors is None:
+        return FactPlan(known.seq)
+    comparing = _Comparing(material, owner, near, ask, run, known.index)
     for group in groups(material.vectors):
         await comparing.group(group)
     plan = comparing.plan
@@ -62,7 +82,7 @@ async def consolidate(material: Material, owner: str, near: Nearness, ask: Ask, 
     duplicates = len(material.facts) - len(comparing.added)
     run.emit(FactsCompared(len(material.facts), len(comparing.met), duplicates, superseded, merged, len(plan.proposals)))
     return FactPlan(
-        seq=seq,
+        seq=known.seq,
         facts=tuple(plan.facts),
         sightings=tuple(plan.sightings),
         supersessions=tuple(plan.supersessions),

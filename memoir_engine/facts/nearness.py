@@ -22,6 +22,7 @@ from memoir_engine.store.database import Database
 from memoir_engine.store.fact_vectors import Came
 from memoir_engine.store.types import Tx
 
+S = TypeVar("S")
 T = TypeVar("T")
 
 LIMIT = 10  # TIMEM "Similarity Search Limit"
@@ -50,16 +51,22 @@ class Nearness:
 
         Facts without a vector get theirs first.
         """
+        held, seq, _ = await self.beside(owner, run, lambda tx: None)
+        return held, seq
+
+    async def beside(self, owner: str, run: Run, read: Callable[[Tx], T]) -> tuple[NearestIndex | None, int, T]:
+        """The same, and what is read at that very moment."""
         dim = self.embedder.dim
         while True:
             held = await self._held(owner, dim) if dim else None
-            found = await self.db.aread(self._came(owner, dim, await _high_water(held)))
+            came = self._came(owner, dim, await _high_water(held))
+            found, more = await self.db.aread(_both(came, read))
             if found.missing:
                 dim = await self._add(found.missing[:AT_ONCE], run)
                 continue
             if held is not None and len(found.vectors.keys):
                 await _taken_in(held, found)
-            return held, found.seq
+            return held, found.seq, more
 
     async def top(self, held: NearestIndex | None, vectors: Vectors | Sequence[Vectors], k: int) -> list[list[Near]]:
         """The k nearest to each of the vectors, nearest first."""
@@ -82,6 +89,10 @@ class Nearness:
         numbers = [number for number, _ in facts]
         await self.db.awrite(lambda tx: fact_vectors.put(tx, self.embedder.id, numbers, vectors), operation="vectors of facts")
         return int(vectors.shape[1])
+
+
+def _both(one: Callable[[Tx], S], other: Callable[[Tx], T]) -> Callable[[Tx], tuple[S, T]]:
+    return lambda tx: (one(tx), other(tx))
 
 
 async def _high_water(held: NearestIndex | None) -> int:

@@ -12,8 +12,8 @@ import os
 import threading
 import time
 from collections.abc import Callable
-from concurrent.futures import ThreadPoolExecutor
-from contextlib import AbstractContextManager, nullcontext
+from concurrent.futures import Future, ThreadPoolExecutor
+from contextlib import AbstractContextManager, nullcontext, suppress
 from typing import TypeVar
 
 from sqlalchemy import Engine
@@ -117,12 +117,13 @@ class Database:
 
     async def _waited(self, unit: Callable[[], T]) -> T:
         """In the pool. A task that is cancelled waits until its unit has ended: afterwards it is written, or it is not."""
-        running = asyncio.get_running_loop().run_in_executor(self._pool, unit)
+        working = self._pool.submit(unit)
         try:
-            return await asyncio.shield(running)
+            await _ended(working)
         except asyncio.CancelledError:
-            await asyncio.gather(running, return_exceptions=True)
+            await asyncio.gather(_ended(working), return_exceptions=True)
             raise
+        return working.result()
 
     def _prepare(self, depth: int | None) -> None:
         try:
@@ -177,6 +178,25 @@ class Database:
             raise errors.ReadFailed(problem=problem_of(error)) from error
         else:
             raise errors.WriteFailed(operation=operation, problem=problem_of(error)) from error
+
+
+def _ended(working: Future[T]) -> asyncio.Future[None]:
+    """Done once that is, however it ended. Whoever waits for it may leave without stopping it: no shield is needed, which would
+    send the loop round twice more for each unit."""
+    loop = asyncio.get_running_loop()
+    waiter: asyncio.Future[None] = loop.create_future()
+
+    def tell(_: Future[T]) -> None:
+        with suppress(RuntimeError):  # the loop was closed meanwhile: nobody waits
+            loop.call_soon_threadsafe(_told, waiter)
+
+    working.add_done_callback(tell)
+    return waiter
+
+
+def _told(waiter: asyncio.Future[None]) -> None:
+    if not waiter.done():
+        waiter.set_result(None)
 
 
 def is_retried(tx: Tx) -> bool:
