@@ -184,13 +184,19 @@ def _cut(made: CutConversation) -> ConversationCut:
 
 
 def measured(drawing: Drawing, run: Run) -> None:
-    """Told to the run and to the log (CHUNK 11)."""
+    """Told to the run and to the log (CHUNK 8.5, 11, 12.4)."""
     found = drawing.metrics(run.clock.tick_ms())
     told = {name: getattr(found, name) for name in ExtractionMeasured.__dataclass_fields__ if hasattr(found, name)}
     told_of = ExtractionMeasured(**told, conversation_id=drawing.conversation, facts_per_cut=found.memories_per_cut)
     run.emit(told_of)
-    _log.info("facts drawn from %s: %s", drawing.conversation, told_of.body())
+    merged = {"drawn": found.drawn, "duplicates_merged": found.duplicates_merged}
+    _log.info("facts drawn from %s: %s", drawing.conversation, {**told_of.body(), **merged})
     for failure in drawing.extraction.failures if drawing.extraction else ():
         _log.warning(
-            "cut %s (%s of %s) of %s failed: %s", failure.cut_id, failure.number, failure.of, drawing.conversation, failure.code
+            "cut %s (%s of %s) of %s failed: %s",
+            failure.cut_id,
+            failure.number,
+            failure.of,
+            drawing.conversation,
+            failure.message,
         )

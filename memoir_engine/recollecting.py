@@ -10,7 +10,7 @@ from collections.abc import Coroutine, Sequence
 from datetime import datetime
 from typing import TYPE_CHECKING, Any, TypeVar
 
-from memoir_engine.errors import MemoirError
+from memoir_engine.errors import InvalidSetting, MemoirError
 from memoir_engine.recalling import Moment, recall
 from memoir_engine.remembering import acting_for, extract_verb, remember_verb
 from memoir_engine.results.facts import ExtractionResult, RecalledFact, RememberResult
@@ -122,6 +122,9 @@ class MemoryExtractor:
     """
 
     def __init__(self, memory: Recollects | AsyncRecollects) -> None:
+        if not isinstance(memory, Recollects | AsyncRecollects):
+            advice = "Give a Memory or an AsyncMemory, or a view of one."
+            raise InvalidSetting(name="memory", value=memory, problem="it is no Memory", advice=advice)
         self._memory = memory
 
     def extract(

@@ -160,7 +160,8 @@ class Asking:
         except forms.Undecodable as broken:
             return None, {}, str(broken)
         value, problem = forms.problem_of(self.prompt.schema, data)
-        return value, data, "" if self.prompt.per_item and data else problem
+        passes = self.prompt.per_item and data and all(isinstance(data.get(name), list) for name in self.prompt.lists)
+        return value, data, "" if passes else problem
 
     def _measure(self, mode: Mode, settings: dict[str, Any]) -> Measure:
         number = len(self.written) + 1

@@ -21,3 +21,4 @@ class Prompt:
     text: str
     schema: type[BaseModel]
     per_item: bool = False  # the caller checks each item; one wrong item never costs the others (MEMOIR 2A.9)
+    lists: tuple[str, ...] = ()  # with `per_item`: what must be there as lists all the same, or the reply is asked again

@@ -91,7 +91,7 @@ class Consolidation(BaseModel):
 
 
 def build(meeting: Meeting) -> Prompt:
-    return Prompt("consolidate", VERSION, INSTRUCTIONS, _text(meeting), Consolidation, per_item=True)
+    return Prompt("consolidate", VERSION, INSTRUCTIONS, _text(meeting), Consolidation, per_item=True, lists=("verdicts",))
 
 
 def read(text: str) -> Meeting:

@@ -110,7 +110,7 @@ class Facts(BaseModel):
 
 
 def build(talk: Talk) -> Prompt:
-    return Prompt("facts", VERSION, INSTRUCTIONS, build_text(talk), Facts, per_item=True)
+    return Prompt("facts", VERSION, INSTRUCTIONS, build_text(talk), Facts, per_item=True, lists=("facts",))
 
 
 def read(text: str) -> Talk:

@@ -69,7 +69,7 @@ class Relations(BaseModel):
 
 def build(gathered: tuple[Gathered, ...]) -> Prompt:
     rows = [f"Facts: {len(gathered)}", *(f"- {json.dumps(vars(one), ensure_ascii=False)}" for one in gathered)]
-    return Prompt("relate", VERSION, INSTRUCTIONS, "\n".join(rows) + "\n", Relations, per_item=True)
+    return Prompt("relate", VERSION, INSTRUCTIONS, "\n".join(rows) + "\n", Relations, per_item=True, lists=("relations",))
 
 
 def read(text: str) -> tuple[Gathered, ...]:

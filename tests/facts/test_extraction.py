@@ -87,6 +87,7 @@ def test_a_cut_that_fails_is_reported_and_the_others_are_kept(cutting, script, c
     assert failure.remedy
     assert [event["cut_id"] for event in events(cutting, found.run_id, "CutFailed")] == [failure.cut_id]
     assert failure.cut_id in caplog.text
+    assert f"failed: {failure.message}" in caplog.text
     assert found.metrics.failed_cuts == 1
 
 
@@ -129,13 +130,15 @@ def test_an_empty_conversation_has_no_memories_and_asks_nobody(memory, script):
 
 
 @pytest.mark.req("CHUNK 8.1", "CHUNK 8.3", "CHUNK 8.4", "CHUNK 8.5")
-def test_what_two_cuts_say_is_one_memory_with_the_best_confidence_and_both_origins(cutting, script):
+def test_what_two_cuts_say_is_one_memory_with_the_best_confidence_and_both_origins(cutting, script, caplog):
     both = (
         {"facts": [drawn("Mia drinks green tea", 1, confidence=0.5, entities=["Mia"], quote="tea")]},
         {"facts": [drawn("Mia drinks green tea.", 3, confidence=0.9, entities=["tea"], quote="rain")]},
     )
     script.on("facts", *both)
-    found = extracted(cutting)
+    with caplog.at_level(logging.INFO, logger="memoir_engine"):
+        found = extracted(cutting)
+    assert "'drawn': 2, 'duplicates_merged': 1" in caplog.text
     (memory,) = found.memories
     assert (memory.confidence, memory.entities) == (0.9, ("Mia", "tea"))
     assert memory.chunk_ids == tuple(cut.id for cut in found.cuts)
@@ -189,6 +192,23 @@ def test_a_recap_that_fails_costs_no_fact(cutting, script):
     found = extracted(cutting)
     assert len(found.memories) == 4
     assert any("has no recap" in warning for warning in found.warnings)
+
+
+@pytest.mark.req("TIMEM errors")
+@pytest.mark.parametrize(
+    "reply", [{"memories": []}, {"facts": None}, {"facts": "none"}], ids=["another name", "nothing", "words"]
+)
+def test_a_reply_that_lists_no_facts_is_none_and_is_asked_again(memory, script, reply):
+    script.on("facts", reply, FIRST)
+    assert len(extracted(memory).memories) == 1
+    script.always("facts", reply)
+    with pytest.raises(MemoirError, match=r"E407.*facts: "):
+        extracted(memory, said("Mia likes snow"))
+
+
+def test_what_is_no_memory_has_no_extractor():
+    with pytest.raises(MemoirError, match=r"\[E102\] memory = None is invalid: it is no Memory"):
+        MemoryExtractor(None)  # type: ignore[arg-type]
 
 
 def test_one_wrong_fact_costs_no_other(memory, script: Script):
