@@ -37,14 +37,14 @@ def said(session_id: object, role: object, content: object, metadata: object, ts
     return session(session_id), Message(kind, text, number, None, _time(ts), rest)
 
 
-def session(value: object) -> str:
-    """The id of a session. Raises InvalidSetting."""
-    found = given.text("session_id", value)
+def session(value: object, name: str = "session_id") -> str:
+    """The id of a session, by the name of the parameter. Raises InvalidSetting."""
+    found = given.text(name, value)
     if not found.strip():
-        raise InvalidSetting(name="session_id", value=found, problem="it is empty", advice="Give the id of a session.")
+        raise InvalidSetting(name=name, value=found, problem="it is empty", advice="Give the id of a session.")
     if len(found) > SESSION_CHARS:
         problem, advice = f"it is {len(found)} characters long", f"Shorten it to {SESSION_CHARS} characters."
-        raise InvalidSetting(name="session_id", value=f"{found[:50]}…", problem=problem, advice=advice)
+        raise InvalidSetting(name=name, value=f"{found[:50]}…", problem=problem, advice=advice)
     return found
 
 

@@ -143,7 +143,14 @@ def to_openai(message: Message) -> dict[str, Any]:
     return {**told, "content": message.content}
 
 
+def as_record(value: object) -> object:
+    """A message object of LangChain as its record, anything else as it is."""
+    kind, dump = getattr(value, "type", None), getattr(value, "model_dump", None)
+    return {"type": kind, "data": dump()} if isinstance(kind, str) and kind in KINDS and callable(dump) else value
+
+
 def _read(record: object) -> Message:
+    record = as_record(record)
     if not isinstance(record, dict):
         raise Wrong(f"it is {'a text' if isinstance(record, str) else type(record).__name__}, not a record")
     if record.get("lc") is not None and record.get("type") == "constructor":

@@ -12,7 +12,7 @@ from datetime import datetime
 from typing import Any
 
 from memoir_engine.errors import MessageRefused
-from memoir_engine.text.messages import TIMES, Message, moment, parsed
+from memoir_engine.text.messages import TIMES, Message, as_record, moment, parsed
 
 _PERSON = frozenset(("user", "human"))
 _ROLES = frozenset(("user", "assistant", "system", "human", "ai", "tool", "developer"))
@@ -34,7 +34,7 @@ class Utterance:
 
 
 def utterances(messages: Sequence[Any]) -> list[Utterance]:
-    """Messages in any shape that the engine reads: role and content, LangChain's records, or messages of a session.
+    """Messages in any shape that the engine reads: role and content, LangChain's messages or records, or messages of a session.
 
     Their time may stand in `at`, `ts`, `created_at` or `timestamp`, as an aware datetime or in ISO 8601.
     Raises MessageRefused (E801) naming the place of the first that is none, or whose time has no zone.
@@ -47,6 +47,8 @@ def utterances(messages: Sequence[Any]) -> list[Utterance]:
 def _read(message: Any, index: int) -> Utterance:
     if isinstance(message, Utterance):
         return message
+    if not isinstance(message, dict):
+        message = as_record(message)
     if isinstance(message, dict):
         role, content = message.get("role"), message.get("content")
         if "type" not in message and role in _ROLES and isinstance(content, str):

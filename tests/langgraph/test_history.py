@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+import json
+from pathlib import Path
+
 import pytest
 from langchain_core.chat_history import BaseChatMessageHistory
-from langchain_core.messages import AIMessage, HumanMessage, ToolMessage
+from langchain_core.messages import AIMessage, HumanMessage, SystemMessage, ToolMessage, messages_from_dict
 
-from memoir_engine import Memory
+from memoir_engine import Memory, chunk_conversation
 from memoir_engine.langgraph import MemoirChatMessageHistory
 
 CALL = {"name": "weather", "args": {"town": "Oslo"}, "id": "c1", "type": "tool_call"}
@@ -38,3 +41,25 @@ def test_clearing_one_history_leaves_the_others(memory: Memory) -> None:
     mine.clear()
     assert mine.messages == []
     assert [one.content for one in yours.messages] == ["Hello."]
+
+
+@pytest.mark.req("SESSION 3.5", "SESSION 6.5")
+def test_messages_of_langchain_are_taken_as_they_are(tmp_path: Path) -> None:
+    call = {"name": "add", "args": {"a": 2}, "id": "call-1", "type": "tool_call"}
+    said = [
+        SystemMessage("Be kind."),
+        HumanMessage("I live in Lyon.", id="m-1"),
+        AIMessage("", tool_calls=[call]),
+        ToolMessage("2", tool_call_id="call-1"),
+        AIMessage([{"type": "text", "text": "Noted."}]),
+    ]
+    assert chunk_conversation(said).cuts[0].message_ids == ("0", "m-1", "2", "3", "4")
+    with Memory(data_dir=tmp_path, model="offline") as memory:
+        memory.sessions.import_session(said, "s")
+        kept = json.loads(memory.sessions.export_session("s"))
+        assert [one.content for one in memory.remember(said, user_id="mia").facts] == ["Lives in Lyon"]
+    back = messages_from_dict(kept["messages"])
+    assert [type(one) for one in back] == [type(one) for one in said]
+    assert [(one.content, getattr(one, "tool_calls", None)) for one in back] == [
+        (one.content, getattr(one, "tool_calls", None)) for one in said
+    ]
