@@ -179,8 +179,8 @@ def open_engine(resolved: Resolved, clock: Clock | None = None) -> Engine:
     from memoir_engine.store.evidence import TreeCache
     from memoir_engine.text.sought import SEARCH_TOKENIZER, sought
 
-    clock = clock or SystemClock()
-    config = resolved.config
+    clock, config = clock or SystemClock(), resolved.config
+    _known(config.conversation.strategy)
     client, fallback = ModelClient.open(config, resolved.secrets), _fallback(resolved)
     embedder, weighing = open_embedder(config, resolved.secrets), weighing_of(resolved)
     _make_folder(config.data_dir)
@@ -220,6 +220,13 @@ def _fallback(resolved: Resolved) -> ModelClient | None:
 
     name = resolved.config.fallback_model
     return ModelClient.open(resolved.config.model_copy(update={"model": name}), resolved.secrets) if name else None
+
+
+def _known(strategy: str) -> None:
+    """Told now, not when a conversation is long. Raises NotRegistered."""
+    from memoir_engine.chunking import CHUNKERS
+
+    CHUNKERS.get(strategy)
 
 
 def _make_folder(folder: Path) -> None:

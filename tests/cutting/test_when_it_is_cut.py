@@ -7,7 +7,7 @@ from datetime import datetime
 
 import pytest
 
-from memoir_engine import ConversationSettings, MemoirConfig, chunk_conversation
+from memoir_engine import ConversationSettings, MemoirConfig, Memory, chunk_conversation
 from memoir_engine.errors import InvalidSetting, MessageRefused, NotRegistered, UnknownSetting
 from talks import GARDEN, counted, said
 
@@ -118,6 +118,13 @@ def test_an_unknown_strategy_or_setting_is_refused_with_the_ones_there_are():
     with pytest.raises(UnknownSetting, match="unknown setting 'max_token'") as unknown:
         chunk_conversation(counted(5), max_token=5)
     assert "max_tokens" in unknown.value.remedy
+
+
+@pytest.mark.req("CHUNK 10.5", "CHUNK 15.4")
+def test_a_memory_is_not_opened_with_a_strategy_that_is_not_there(tmp_path):
+    with pytest.raises(NotRegistered, match="no chunker is registered under 'by_chance'"):
+        Memory(data_dir=tmp_path, model="offline", conversation={"strategy": "by_chance"})
+    assert not list(tmp_path.iterdir())
 
 
 @pytest.mark.parametrize(
