@@ -229,7 +229,7 @@ def _opened(config: object, settings: dict[str, Any]) -> tuple[Memory, Path | No
         return Memory(database_url=IN_MEMORY, data_dir=folder, **opened), folder
     if backend == "sqlite":
         if "path" in told:
-            if not isinstance(told["path"], str | Path):
+            if not isinstance(told["path"], str | Path) or not str(told["path"]).strip():
                 advice = "Give the path of a file, as a str or a Path."
                 raise InvalidSetting(name="memory_config['path']", value=told["path"], problem="it is no path", advice=advice)
             return Memory(db_path=told["path"], **opened), None

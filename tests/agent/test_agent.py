@@ -200,6 +200,7 @@ def test_one_s_own_memory_is_used_and_stays_open(tmp_path: Path) -> None:
         ({"memory_config": {"backend": "database"}}, "url"),
         ({"memory_config": "sqlite"}, "memory_config"),
         ({"memory_config": {"backend": "sqlite", "path": 5}}, "path"),
+        ({"memory_config": {"backend": "sqlite", "path": ""}}, "it is no path"),
         ({"memory_config": {"backend": "memory", "path": "kept.db"}}, "has no path"),
         ({"max_tool_calls": -1}, "max_tool_calls"),
         ({"tools": ["no tool"]}, "tools"),
