@@ -7,6 +7,7 @@ Source: CHUNK 1, 2, 6, 14; spec README, small print on CHUNK 1.2, 2.3 and 3.4.
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Literal
 
@@ -84,7 +85,7 @@ class CutConversation:
 
     triggered: whether it was longer than a cut may be and therefore cut; else it is one cut, whole.
     asked, strategy: the strategy that was asked for, and the one that cut; they differ where it fell back.
-    message_tokens: of each message, in order.
+    message_tokens: of each message, in order. It is the sequence of its cuts as well; `chunks` is another name of them.
     """
 
     conversation_id: str
@@ -99,6 +100,19 @@ class CutConversation:
     method: TokenMethod
     message_tokens: tuple[int, ...]
     warnings: tuple[str, ...] = ()
+
+    @property
+    def chunks(self) -> tuple[Cut, ...]:
+        return self.cuts
+
+    def __iter__(self) -> Iterator[Cut]:
+        return iter(self.cuts)
+
+    def __len__(self) -> int:
+        return len(self.cuts)
+
+    def __getitem__(self, place: int) -> Cut:
+        return self.cuts[place]
 
     @property
     def fell_back(self) -> bool:

@@ -50,6 +50,13 @@ def test_a_cut_records_its_id_conversation_number_tokens_and_messages():
     assert [list(cut.indexes) for cut in made.cuts][1] == [3, 4, 5, 6]
 
 
+@pytest.mark.req("CHUNK 6.3")
+def test_what_became_of_a_conversation_is_the_sequence_of_its_cuts():
+    made = chunk_conversation(counted(*[30] * 6), max_tokens=100)
+    assert tuple(made) == made.cuts == made.chunks
+    assert (len(made), made[0], made[-1]) == (len(made.cuts), made.cuts[0], made.cuts[-1])
+
+
 @pytest.mark.req("CHUNK 6.1")
 def test_the_same_words_cut_in_the_same_way_have_the_same_ids_and_others_have_others():
     ids = [cut.id for cut in chunk_conversation(counted(60, 60), conversation_id="c1", max_tokens=100).cuts]
