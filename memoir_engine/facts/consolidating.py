@@ -165,9 +165,17 @@ class _Comparing:
         rows = await self._near.db.aread(lambda tx: fact_candidates.standing(tx, owner, ranked, LIMIT)) if any(ranked) else {}
         found: list[list[Known]] = []
         floor = LEXICAL_FLOOR if self._near.embedder.lexical else 0.0
-        for vector, some in zip(wanted, stored, strict=True):
-            mine = [(one.cosine, rows[one.key]) for one in some if one.key in rows]
-            mine += [(float(self._vectors[fact.key] @ vector), known_of(fact)) for fact in self.plan.facts]
+        for some, fresh in zip(stored, self._of_plan(wanted), strict=True):
+            mine = [(one.cosine, rows[one.key]) for one in some if one.key in rows] + fresh
             left = [(-cosine, one.key, one) for cosine, one in mine if one.key not in self.plan.gone and cosine > floor]
             found.append([one for _, _, one in sorted(left, key=lambda each: each[:2])[:LIMIT]])
         return found
+
+    def _of_plan(self, wanted: Sequence[Vectors]) -> list[list[tuple[float, Known]]]:
+        """Of this plan's own facts those that may be shown beside each of the vectors; of like ones the later first."""
+        left = [fact for fact in reversed(self.plan.facts) if fact.key not in self.plan.gone]
+        if not left:
+            return [[] for _ in wanted]
+        cosines = np.stack([self._vectors[fact.key] for fact in left]) @ np.stack(wanted).T
+        nearest = np.argsort(-cosines, axis=0, kind="stable")[:LIMIT]
+        return [[(float(cosines[at, of]), known_of(left[at])) for at in nearest[:, of]] for of in range(len(wanted))]

@@ -62,7 +62,8 @@ class Nearness:
             came = self._came(owner, dim, await _high_water(held))
             found, more = await self.db.aread(_both(came, read))
             if found.missing:
-                dim = await self._add(found.missing[:AT_ONCE], run)
+                for at in range(0, len(found.missing), AT_ONCE):
+                    dim = await self._add(found.missing[at : at + AT_ONCE], run)
                 continue
             if held is not None and len(found.vectors.keys):
                 await _taken_in(held, found)

@@ -7,10 +7,14 @@ from contextlib import contextmanager
 from typing import Any
 
 import pytest
-from sqlalchemy import event
+from sqlalchemy import delete, event
 
 from fact_play import remember
 from memoir_engine import Memory
+from memoir_engine.facts import nearness
+from memoir_engine.prompts import consolidate
+from memoir_engine.store import tables as t
+from scripted import Script
 
 EVERY_ROW = {"audit_head", "counter", "lease"}  # tables of a few rows, whatever is stored
 
@@ -56,3 +60,28 @@ def test_what_was_paid_for_a_conversation_is_found_by_its_subject(memory: Memory
         "SEARCH model_call USING INDEX ix_model_call_subject_fingerprint",
         "SEARCH run USING INDEX sqlite_autoindex_run_1",
     ]
+
+
+def test_facts_that_lack_vectors_get_them_a_part_at_a_time_and_are_read_once_more(
+    memory: Memory, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    remember(memory, "Mia lives in Berlin. Mia likes tea. Mia plays chess. Mia has a dog. Mia sings")
+    engine = memory._async._engine
+    engine.db.write(lambda tx: tx.execute(delete(t.embedding).where(t.embedding.c.kind == "fact")))
+    engine.nearness.kept.forget()
+    monkeypatch.setattr(nearness, "AT_ONCE", 2)
+    with heard(memory) as said:
+        found = memory.recall("chess", "mia", limit=1)
+    assert [one.fact.content for one in found] == ["Mia plays chess"]
+    assert [given for asked, given in said if asked.startswith("INSERT INTO embedding")] != []
+    assert sum(asked.startswith("SELECT fact.id, embedding.vector") for asked, _ in said) == 2
+
+
+@pytest.mark.req("TIMEM similarity")
+def test_of_what_one_conversation_says_the_nearest_are_shown_beside_a_statement(memory: Memory, script: Script) -> None:
+    plain = [f"Mia bought {number} {thing} pears" for number, thing in enumerate("red green yellow small large ripe".split())]
+    remember(memory, ". ".join(["Mia lives in Berlin", *plain, "Mia lives in Munich"]))
+    shown = [consolidate.read(asked.text) for asked in script.asked("consolidate")]
+    (munich,) = [one for meeting in shown for one in meeting.new if one.content == "Mia lives in Munich"]
+    known = {one.number: one.content for meeting in shown if munich in meeting.new for one in meeting.known}
+    assert known[munich.near[0]] == "Mia lives in Berlin"
