@@ -2,6 +2,7 @@
 
 It files a chunk by a digest of its text into one of eight categories of its level, or as many as asked for, chooses the first
 options offered, and answers any question with the first chunk: nothing that takes time, so that what is measured is the engine.
+Of a conversation each message is a fact, and none has to do with another.
 """
 
 from __future__ import annotations
@@ -22,6 +23,8 @@ from benchmarks.frame import ROOT
 CATEGORIES = 8
 MODEL = "stub"
 _CHUNK = re.compile(r'^Chunk (\d+):\n"""\n(.*?)\n"""$', re.S | re.M)
+_MESSAGE = re.compile(r'^Message (\d+) .*\n"""\n(.*?)\n"""$', re.M)
+_NEW_FACTS = re.compile(r"^New facts: (\d+)", re.M)
 _LEVEL = re.compile(r"^Level: (\d+)", re.M)
 
 
@@ -50,6 +53,12 @@ def answer(body: dict[str, Any], categories: int = CATEGORIES) -> dict[str, Any]
         }
     if "selections" in fields:
         return {"selections": _selections(text)}
+    if "facts" in fields:
+        return {"facts": [_fact(int(number), said) for number, said in _MESSAGE.findall(text)]}
+    if "verdicts" in fields:
+        return {"verdicts": [_beside(number) for number in range(1, int(_NEW_FACTS.findall(text)[-1]) + 1)]}
+    if "relations" in fields:
+        return {"relations": []}
     if "answer" in fields:
         return {"answer": "The first chunk says so. [1]"}
     return dict.fromkeys(fields, "unknown")
@@ -57,6 +66,15 @@ def answer(body: dict[str, Any], categories: int = CATEGORIES) -> dict[str, Any]
 
 def _category(level: int, text: str, categories: int) -> str:
     return f"Subject {level}.{zlib.crc32(f'{level} {text}'.encode()) % categories}"
+
+
+def _fact(message: int, said: str) -> dict[str, Any]:
+    told = {"content": said, "type": "activity", "subject": "the user", "entities": [], "message": message, "quote": said}
+    return told | {"confidence": 0.5, "valid_from": "", "valid_to": ""}
+
+
+def _beside(number: int) -> dict[str, Any]:
+    return {"new": number, "relation": "none", "known": [], "merged": "", "sure": True, "why": ""}
 
 
 def _selections(text: str) -> list[dict[str, Any]]:

@@ -28,6 +28,7 @@ from memoir_engine.errors import (
     QueryError,
     ReviewError,
 )
+from memoir_engine.index.vectors import ExactVectors
 from memoir_engine.memory import AsyncMemory
 from memoir_engine.query.strategies import STRATEGIES
 from memoir_engine.recollecting import MemoryExtractor
@@ -169,6 +170,7 @@ __all__ = [
     "ErrorReport",
     "Estimate",
     "EventView",
+    "ExactVectors",
     "Exported",
     "ExtractedMemory",
     "ExtractionMetrics",
