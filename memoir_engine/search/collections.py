@@ -28,6 +28,7 @@ from memoir_engine.text.ranked import PASSAGE_TOKENIZER, ranked
 
 MOST_USERS = 64  # whose words are kept in memory
 AT_ONCE = 100_000  # passages whose texts are held while they are taken in
+VECTORS_AT_ONCE = 50_000  # read from SQL at a time: of a million all together were six gigabytes
 BATCH = 1_000  # passages taken in by somebody who waits, that are not lost to a process that ends soon after
 
 WAITING = "[mem] vectors of what was erased cannot be reached now; they go when their index is next opened"
@@ -171,16 +172,25 @@ class Collections:
         if index.high_water == at:
             return index
         with self._catching_up:
-            before = index.high_water
-            now = self._db.read(ids.searched)
-            if before > now:  # SQL stands as it once did
+            if index.high_water > self._db.read(ids.searched):  # SQL stands as it once did
                 index.clear()
-                before = 0
-            if before != now:
-                changed = self._db.read(lambda tx: embeddings.changed(tx, embedder, dim, before, owner=owner))
-                keys, vectors = changed.added.keys.tolist(), changed.added.vectors
-                index.take_in(keys, vectors, changed.removed, changed.seq, since=before)
+            while self._vectors_portion(index, owner, embedder, dim):
+                pass
         return index
+
+    def _vectors_portion(self, index: NearestIndex, owner: str, embedder: str, dim: int) -> bool:
+        """Whether there may be more."""
+        before = index.high_water
+
+        def work(tx: Tx) -> tuple[embeddings.Changes, int]:
+            return embeddings.changed(tx, embedder, dim, before, owner=owner, limit=VECTORS_AT_ONCE), ids.searched(tx)
+
+        changed, now = self._db.read(work)
+        if changed.seq > before:
+            keys, vectors = changed.added.keys.tolist(), changed.added.vectors
+            taken = index.take_in(keys, vectors, changed.removed, changed.seq, since=before)
+            return taken and changed.seq < now
+        return False
 
     def _index_of(self, owner: str, embedder: str, dim: int) -> NearestIndex:
         """The workspace's stays open; those of users come and go."""

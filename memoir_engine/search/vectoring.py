@@ -8,16 +8,17 @@ from __future__ import annotations
 
 import asyncio
 from collections import defaultdict
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 
 from memoir_engine.embedding import Embedder, Vectors
 from memoir_engine.run import Run
 from memoir_engine.search.collections import Collections
 from memoir_engine.store import embeddings, ids
 from memoir_engine.store.database import Database
-from memoir_engine.store.types import Tx
+from memoir_engine.store.types import Tx, portions
 
 BATCH = 256  # passages asked for between two transactions
+LISTED = 200_000  # ids looked up at once: to find what is missing is to look at all there are
 
 
 class Vectoring:
@@ -47,13 +48,17 @@ class Vectoring:
     async def _make(self, owner: str, run: Run, told: Callable[[int], None]) -> int:
         asked = 0
         while True:
-            now, texts = await self._db.aread(lambda tx: self._missing(tx, owner))
-            if not texts:
+            now, numbers = await self._db.aread(lambda tx: self._missing(tx, owner))
+            before = asked
+            for some in portions(numbers, BATCH):
+                texts = await self._db.aread(lambda tx, some=some: self._texts(tx, owner, some))  # type: ignore[misc]
+                if texts:
+                    await self._put(texts, await self._embedder.embed(list(texts.values()), run))
+                    asked += len(texts)
+                    told(asked)
+            if asked == before:  # nothing is missing of which there is a text
                 self._done[owner] = now
                 return asked
-            await self._put(texts, await self._embedder.embed(list(texts.values()), run))
-            asked += len(texts)
-            told(asked)
 
     def forget(self) -> None:
         """Look again at all there are."""
@@ -63,11 +68,16 @@ class Vectoring:
         name, keys = self._embedder.id, list(texts)
         await self._db.awrite(lambda tx: embeddings.put(tx, "passage", name, keys, vectors), operation="vectors of passages")
 
-    def _missing(self, tx: Tx, owner: str) -> tuple[int, dict[int, str]]:
-        """Of one moment, so that a vector which is not missing came by then."""
+    def _missing(self, tx: Tx, owner: str) -> tuple[int, Sequence[int]]:
+        """What the clock shows and what is missing, of one moment, so that a vector which is not missing came by then."""
         now, since = ids.searched(tx), self._done.get(owner, 0)
         if since == now:
-            return now, {}
+            return now, ()
         since = since if since < now else 0  # beyond it: SQL stands as it once did
-        found = embeddings.missing(tx, self._embedder.id, owner=owner, dim=self._embedder.dim, since=since, limit=BATCH)
-        return now, self._passages.indexed(tx, found)
+        name, dim = self._embedder.id, self._embedder.dim
+        return now, embeddings.missing_ids(tx, name, owner=owner, dim=dim, since=since, limit=LISTED)
+
+    def _texts(self, tx: Tx, owner: str, numbers: Sequence[int]) -> dict[int, str]:
+        """Of those for which nobody else has asked meanwhile."""
+        name, dim = self._embedder.id, self._embedder.dim
+        return self._passages.indexed(tx, embeddings.still_missing(tx, name, numbers, owner=owner, dim=dim))

@@ -12,7 +12,7 @@ from typing import Literal, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
-from sqlalchemy import BigInteger, Row, Select, bindparam, delete, func, insert, literal, select
+from sqlalchemy import BigInteger, ColumnElement, Row, Select, bindparam, delete, func, insert, literal, select
 
 from memoir_engine.embedding import Vectors
 from memoir_engine.store import ids, passages
@@ -78,12 +78,21 @@ def missing(
 
     With the texts of sources.
     """
-    p, c = t.passage.c, t.embedding.c
-    said = select(c.item_id).where(c.kind == "passage", c.item_id == p.id, c.embedder == embedder)
-    said = said if dim is None else said.where(c.dim == dim)
-    wanted = select(p.id).where(p.owner == owner, p.to_seq == FAR, p.from_seq > since, ~said.exists())
-    numbers = tx.execute(wanted.order_by(p.id).limit(limit)).scalars().all()
+    numbers = missing_ids(tx, embedder, owner=owner, dim=dim, since=since, limit=limit)
     return tuple(passages.of(tx, numbers, owner=owner).values())
+
+
+def missing_ids(tx: Tx, embedder: str, *, owner: str, dim: int | None, since: int, limit: int) -> Sequence[int]:
+    """The same without the passages. It looks at all that came after `since`: whoever wants many asks for many at once."""
+    p = t.passage.c
+    wanted = select(p.id).where(p.owner == owner, p.to_seq == FAR, p.from_seq > since, ~_said(embedder, dim))
+    return tx.execute(wanted.order_by(p.id).limit(limit)).scalars().all()
+
+
+def still_missing(tx: Tx, embedder: str, numbers: Sequence[int], *, owner: str, dim: int | None) -> tuple[Found, ...]:
+    """Of these, who may have gone or been given one meanwhile."""
+    left = tx.execute(select(t.passage.c.id).where(t.passage.c.id.in_(numbers), ~_said(embedder, dim))).scalars()
+    return tuple(passages.of(tx, left, owner=owner).values())
 
 
 def matrix(tx: Tx, embedder: str, dim: int, *, owner: str = WORKSPACE) -> Matrix:
@@ -91,14 +100,19 @@ def matrix(tx: Tx, embedder: str, dim: int, *, owner: str = WORKSPACE) -> Matrix
     return _matrix(tx.execute(_of_owner(embedder, dim, owner)), dim)
 
 
-def changed(tx: Tx, embedder: str, dim: int, since: int, *, owner: str = WORKSPACE) -> Changes:
-    """Of exactly this owner, after that number of the clock: vectors that came, or whose passages came back; ids that went."""
-    p, now = t.passage.c, ids.searched(tx)
+def changed(tx: Tx, embedder: str, dim: int, since: int, *, owner: str = WORKSPACE, limit: int | None = None) -> Changes:
+    """Of exactly this owner, after that number of the clock: vectors that came, or whose passages came back; ids that went.
+
+    limit: about so many vectors; then it is up to the number that the answer names.
+    """
+    p, c, now = t.passage.c, t.embedding.c, ids.searched(tx)
+    upto = now if limit is None else _upto(tx, embedder, since, limit, now)
     every = _of_owner(embedder, dim, owner).order_by(None)  # in the order of ids a database may walk through all there are
-    came, came_back = every.where(t.embedding.c.seq > since), every.where(p.from_seq > since)  # one by one: OR uses no index
+    every = every.where(c.seq <= upto, p.from_seq <= upto)  # a vector comes with the later of the two, once
+    came, came_back = every.where(c.seq > since), every.where(p.from_seq > since)  # one by one: OR uses no index
     found = {row[0]: row for wanted in (came, came_back) for row in tx.execute(wanted)}
-    gone = select(p.id).where(p.owner == owner, p.to_seq > since, p.to_seq < FAR).order_by(p.id)
-    return Changes(now, _matrix([found[key] for key in sorted(found)], dim), tuple(tx.execute(gone).scalars()))
+    gone = select(p.id).where(p.owner == owner, p.to_seq > since, p.to_seq <= upto).order_by(p.id)
+    return Changes(upto, _matrix([found[key] for key in sorted(found)], dim), tuple(tx.execute(gone).scalars()))
 
 
 def of(tx: Tx, kind: Kind, keys: Iterable[int], embedder: str, dim: int) -> Matrix:
@@ -147,6 +161,19 @@ def drop(tx: Tx, kind: Kind, keys: Iterable[int]) -> None:
 def drop_of(tx: Tx, kind: Kind, embedder: str) -> None:
     """All that one embedder has said, so that it is asked again."""
     tx.execute(delete(t.embedding).where(t.embedding.c.kind == kind, t.embedding.c.embedder == embedder))
+
+
+def _said(embedder: str, dim: int | None) -> ColumnElement[bool]:
+    c = t.embedding.c
+    said = select(c.item_id).where(c.kind == "passage", c.item_id == t.passage.c.id, c.embedder == embedder)
+    return (said if dim is None else said.where(c.dim == dim)).exists()
+
+
+def _upto(tx: Tx, embedder: str, since: int, limit: int, now: int) -> int:
+    """What came at one number comes together."""
+    seq = t.embedding.c.seq
+    beyond = select(seq).where(t.embedding.c.kind == "passage", t.embedding.c.embedder == embedder, seq > since)
+    return tx.execute(beyond.order_by(seq).limit(1).offset(limit)).scalar() or now
 
 
 def _open(tx: Tx, numbers: Sequence[int]) -> set[int]:

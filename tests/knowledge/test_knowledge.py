@@ -10,6 +10,7 @@ import pytest
 from fake_openai import FakeOpenAI, Status
 from memoir_engine import MemoirError, Memory
 from memoir_engine.errors import ConfigurationError, DocIdExists, OptimizeNotImplemented
+from memoir_engine.search import vectoring
 
 TEA = "Tea is grown in Uji. The first harvest begins in May. Shaded leaves become gyokuro, which costs 40 euros."
 Opened = Any
@@ -213,3 +214,13 @@ def test_vectors_are_made_behind_what_is_added(memory: Memory):
     engine.loop.wait(engine.vectoring.catch_up("", None))  # type: ignore[arg-type]  # waits its turn, and asks nobody
     assert known.passages == 1
     assert memory.reindex().made == 0
+
+
+def test_vectors_made_in_many_batches_are_made_once_each(memory: Memory, monkeypatch: pytest.MonkeyPatch):
+    monkeypatch.setattr(vectoring, "BATCH", 2)
+    monkeypatch.setattr(vectoring, "LISTED", 5)
+    memory.add_knowledge("long", "The tea of Wazuka is picked by hand in May. " * 90)
+    engine = memory._async._engine
+    engine.loop.wait(engine.vectoring.catch_up("", None))  # type: ignore[arg-type]  # waits its turn, and asks nobody
+    told = memory.reindex()
+    assert (told.made, told.vectors) == (0, told.passages)

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from typing import Any
 
 import numpy as np
 import pytest
-from sqlalchemy import delete, insert, select
+from sqlalchemy import delete, event, insert, select
 
 from memoir_engine.store import embeddings, erasures, filings, ids, passages, sources
 from memoir_engine.store import tables as t
@@ -53,6 +54,19 @@ def test_a_passage_is_read_whole_wherever_the_parts_of_its_text_meet(store: Stor
     spans = {one.id: text[one.start : one.end] for one in since(store, 0).added}
     read = store.db.read(lambda tx: passages.of(tx, spans))
     assert {number: one.text for number, one in read.items()} == spans
+
+
+def test_passages_are_looked_up_by_their_ids_however_many_are_asked_for(sqlite_store: Store):
+    said: list[tuple[str, Any]] = []
+    reader = sqlite_store.db._reader
+    event.listen(reader, "before_cursor_execute", lambda c, k, statement, given, *a: said.append((statement, given)))
+    for many in (5, 50, 400):
+        sqlite_store.db.read(lambda tx, many=many: passages.of(tx, range(1, many + 1)))
+    sqlite_store.db.read(lambda tx: embeddings.still_missing(tx, "a", range(1, 300), owner=WORKSPACE, dim=3))
+    with reader.connect() as connection:
+        plans = [connection.exec_driver_sql(f"EXPLAIN QUERY PLAN {asked}", given).all() for asked, given in list(said)]
+    found = [next(row.detail for row in plan if " passage " in row.detail) for plan in plans]
+    assert [detail.rpartition(" INDEX ")[2] for detail in found] == ["sqlite_autoindex_passage_1 (id=?)"] * 4
 
 
 def test_a_withdrawn_source_leaves_the_search_and_its_undo_brings_it_back(store: Store):
@@ -164,6 +178,25 @@ def test_an_index_of_vectors_is_told_what_came_went_and_returned(store: Store):
     store.undo(action.action_id)
     last = store.db.read(lambda tx: embeddings.changed(tx, "a", 3, third.seq))
     assert (last.added.keys.tolist(), last.removed) == ([one], ())
+
+
+def test_vectors_told_in_portions_come_once_and_are_the_same_as_told_together(store: Store):
+    for name in ("alpha", "beta", "gamma"):
+        store.ingest(name, PATH)
+    one, two, three = (found.id for found in since(store, 0).added)
+    for key in (three, one, two):
+        store.db.write(lambda tx, key=key: embeddings.put(tx, "passage", "a", [key], UNIT[:1]))
+    action = store.db.write(lambda tx: filings.withdraw(tx, 1, actor="Mia", reason=None, clock=store.clock))
+    store.undo(action.action_id)
+    store.db.write(lambda tx: filings.withdraw(tx, 2, actor="Mia", reason=None, clock=store.clock))
+    told, seq = [], 0
+    while seq < store.db.read(ids.searched):
+        portion = store.db.read(lambda tx, seq=seq: embeddings.changed(tx, "a", 3, seq, limit=1))
+        told.append((portion.added.keys.tolist(), portion.removed))
+        seq = portion.seq
+    assert sorted(key for keys, _ in told for key in keys) == [one, three]
+    assert [gone for _, removed in told for gone in removed] == [two]
+    assert len([keys for keys, _ in told if keys]) == 2
 
 
 def test_vectors_of_facts_stand_beside_those_of_passages(store: Store):
