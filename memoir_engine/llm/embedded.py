@@ -163,6 +163,13 @@ def packed(batches: Sequence[Vectors], dim: int) -> Vectors:
 
 def _checked(embeddings: Sequence[Sequence[float]], count: int, wire: Exchange) -> tuple[Vectors | None, str]:
     """The vectors in the order of the texts, of unit length; or what is wrong with them."""
+    try:
+        return _ordered(embeddings, count, wire)
+    except (AttributeError, TypeError, ValueError):  # the SDK hands on what a server calls a vector
+        return None, "a vector is no list of numbers"
+
+
+def _ordered(embeddings: Sequence[Sequence[float]], count: int, wire: Exchange) -> tuple[Vectors | None, str]:
     if len(embeddings) != count:
         return None, f"{len(embeddings)} vectors came back for {count} texts"
     if len({len(vector) for vector in embeddings}) != 1 or not len(embeddings[0]):

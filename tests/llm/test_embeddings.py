@@ -161,8 +161,9 @@ def test_what_a_server_refuses_is_said_as_ours_and_never_with_the_key(
         Vectors([[0.0, 0.0], [1.0, 0.0]]),
         Vectors([[], []]),
         Vectors([[1.0, 0.0], [0.0, 1.0]], order=(0, 0)),
+        Vectors([["a", "b"], ["c", "d"]]),
     ],
-    ids=["too few", "lengths", "no direction", "empty", "numbers"],
+    ids=["too few", "lengths", "no direction", "empty", "numbers", "words"],
 )
 def test_vectors_that_cannot_be_right_are_refused_and_written_down(embedder, embed, fake_openai, book, answer):
     fake_openai.say_vectors(answer)
