@@ -48,26 +48,19 @@ class BackgroundLoop:
 
     def submit(self, coroutine: Coroutine[Any, Any, T], *, verb: str = "this verb") -> Future[T]:
         """Start it on the loop; from any thread."""
-        if self._loop is None or self._pid != os.getpid():
+        try:
+            return asyncio.run_coroutine_threadsafe(coroutine, self._running(verb))
+        except BaseException:
             coroutine.close()
-            if self._pid == os.getpid():
-                raise MemoryClosed()
-            raise WrongThread(
-                verb=verb,
-                problem="this process was forked after the memory was opened",
-                advice="Open a new Memory in this process.",
-            )
-        return asyncio.run_coroutine_threadsafe(coroutine, self._loop)
+            raise
 
     def wait(self, coroutine: Coroutine[Any, Any, T], *, verb: str = "this verb") -> T:
         """Run it on the loop and wait here. A wait that is interrupted cancels it."""
-        if threading.current_thread() is self._thread:
+        try:
+            self.may_wait(verb)
+        except (MemoryClosed, WrongThread):
             coroutine.close()
-            raise WrongThread(
-                verb=verb,
-                problem="it was called on the loop that would have to answer it",
-                advice="Use AsyncMemory and await it.",
-            )
+            raise
         future = self.submit(coroutine, verb=verb)
         try:
             return future.result()
@@ -75,11 +68,32 @@ class BackgroundLoop:
             future.cancel()
             raise
 
+    def may_wait(self, verb: str) -> None:
+        """Raises MemoryClosed; WrongThread on the loop's own thread, where waiting would never end, and in a forked process."""
+        if threading.current_thread() is self._thread:
+            raise WrongThread(
+                verb=verb,
+                problem="it was called on the loop that would have to answer it",
+                advice="Use AsyncMemory and await it.",
+            )
+        self._running(verb)
+
     async def bridge(self, coroutine: Coroutine[Any, Any, T], *, verb: str = "this verb") -> T:
         """Await it from any loop; on this one it is awaited directly."""
         if self._loop is asyncio.get_running_loop():
             return await coroutine
         return await asyncio.wrap_future(self.submit(coroutine, verb=verb))
+
+    def _running(self, verb: str) -> asyncio.AbstractEventLoop:
+        if self._pid != os.getpid():
+            raise WrongThread(
+                verb=verb,
+                problem="this process was forked after the memory was opened",
+                advice="Open a new Memory in this process.",
+            )
+        if self._loop is None:
+            raise MemoryClosed()
+        return self._loop
 
     def _start(self) -> None:
         self._pid = os.getpid()

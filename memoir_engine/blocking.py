@@ -26,18 +26,17 @@ from memoir_engine.results import (
     Overview,
     QueryResult,
     Searchable,
-    SearchResult,
     SettingView,
 )
 from memoir_engine.run import Actor, Role
 from memoir_engine.samples import SampleQuestion
-from memoir_engine.searched import Day, Kinds, Sources
+from memoir_engine.searching import Searches
 from memoir_engine.telling import OnEvent
 
 T = TypeVar("T")
 
 
-class Memory(Conversed, Recollects, Knowing):
+class Memory(Conversed, Searches, Recollects, Knowing):
     """Open with settings, or with a MemoirConfig; `close()` (or `with`) ends its pools and handles."""
 
     def __init__(
@@ -159,32 +158,6 @@ class Memory(Conversed, Recollects, Knowing):
             on_event=on_event,
         )
         return self._wait("query", given)
-
-    def search(
-        self,
-        query: str,
-        top_k: int = 5,
-        alpha: float = 0.5,
-        fanout: int = 2,
-        *,
-        sources: Sources = None,
-        kinds: Kinds = None,
-        since: Day | None = None,
-        until: Day | None = None,
-        candidates: bool = False,
-    ) -> list[SearchResult]:
-        """Passages of sources and of the actor's own conversations, best first, by words and by vectors (MEMOLLA F-03).
-
-        alpha: the share of the vectors, 0 to 1. fanout: top_k · fanout candidates come from each side. sources, kinds: only of
-        these; `conversation` is a kind. since, until: only what is dated between, both included, as ISO 8601 of a year, month or
-        day. Where the vectors cannot be had the words alone answer: `mode` and `reason` of each result say so.
-        candidates: all of them, best first, not the first top_k alone: what another alpha ranks otherwise.
-        Raises TopKInvalid (E004), QuestionEmpty (E301), InvalidSetting.
-        """
-        given = self._async.search(
-            query, top_k, alpha, fanout, sources=sources, kinds=kinds, since=since, until=until, candidates=candidates
-        )
-        return self._wait("search", given)
 
     def searchable(self) -> Searchable:
         """What there is to be searched, and by which embedder."""

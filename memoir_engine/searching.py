@@ -9,8 +9,9 @@ from __future__ import annotations
 
 import asyncio
 import logging
+from collections.abc import Coroutine
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple, Protocol
 
 from memoir_engine import searched
 from memoir_engine.errors import CostCapReached, CostUnknown, MemoirError, ModelError, QueryCancelled
@@ -103,6 +104,47 @@ class AsyncSearches:
         return self._engine.db.read(work)
 
 
+class _Waiting(Protocol):
+    """What the twin stands on: the engine as coroutines have it, and a way to wait."""
+
+    @property
+    def _async(self) -> AsyncSearches: ...
+    def _wait(self, verb: str, coroutine: Coroutine[Any, Any, list[SearchResult]]) -> list[SearchResult]: ...
+
+
+class Searches:
+    """The same on Memory, waited for; by words alone in the caller's own thread, for nobody else has to be waited for."""
+
+    def search(
+        self: _Waiting,
+        query: str,
+        top_k: int = 5,
+        alpha: float = 0.5,
+        fanout: int = 2,
+        *,
+        sources: Sources = None,
+        kinds: Kinds = None,
+        since: Day | None = None,
+        until: Day | None = None,
+        candidates: bool = False,
+    ) -> list[SearchResult]:
+        """Passages of sources and of the actor's own conversations, best first, by words and by vectors (MEMOLLA F-03).
+
+        alpha: the share of the vectors, 0 to 1. fanout: top_k · fanout candidates come from each side. sources, kinds: only of
+        these; `conversation` is a kind. since, until: only what is dated between, both included, as ISO 8601 of a year, month or
+        day. Where the vectors cannot be had the words alone answer: `mode` and `reason` of each result say so.
+        candidates: all of them, best first, not the first top_k alone: what another alpha ranks otherwise.
+        Raises TopKInvalid (E004), QuestionEmpty (E301), InvalidSetting.
+        """
+        asked, sieve = searched.asked(query, top_k, alpha, fanout, candidates), searched.sieve(sources, kinds, since, until)
+        engine, actor = self._async._engine, self._async._actor
+        if engine.resolved.config.vector_store != OFF:
+            return self._wait("search", _searched(engine, actor, asked, sieve))
+        engine.loop.may_wait("search")
+        engine.keeper.cut_missing()
+        return _by_words(engine, actor, asked, sieve)
+
+
 async def _searched(engine: Engine, actor: Actor, asked: Asked, sieve: Sieve) -> list[SearchResult]:
     if engine.embedder.lexical or engine.resolved.config.vector_store == OFF:  # nobody is asked anything
         run = Run(new_id(engine.clock.now()), "search", actor, engine.clock, Silent())
@@ -132,13 +174,16 @@ async def _search(engine: Engine, actor: Actor, asked: Asked, sieve: Sieve, run:
     if not engine.keeper.all_cut:
         await asyncio.to_thread(engine.keeper.cut_missing)
     if engine.resolved.config.vector_store == OFF:
-        return await asyncio.to_thread(_by_words, engine, owner, asked, sieve)
+        return await asyncio.to_thread(_by_words, engine, actor, asked, sieve)
     at = await asyncio.to_thread(engine.passages.cut, owner)
     vector, health, stands = await _vectored(engine, owner, asked.query, run, at)
     return await asyncio.to_thread(_answered, engine, owner, asked, sieve, vector, health, max(at, stands))
 
 
-def _by_words(engine: Engine, owner: str, asked: Asked, sieve: Sieve) -> list[SearchResult]:
+def _by_words(engine: Engine, actor: Actor, asked: Asked, sieve: Sieve) -> list[SearchResult]:
+    from memoir_engine.store.owners import owner_key
+
+    owner = owner_key(actor.user)
     return _answered(engine, owner, asked, sieve, None, SWITCHED_OFF, engine.passages.cut(owner))
 
 

@@ -56,6 +56,31 @@ def test_a_waiting_verb_on_the_thread_that_would_answer_it_is_refused(memory: Me
     assert refused[0].remedy == "Use AsyncMemory and await it."
 
 
+def test_a_search_by_words_alone_waits_for_nobody_but_is_refused_where_a_verb_is(tmp_path: Path):
+    busy, free = threading.Event(), threading.Event()
+
+    async def occupy() -> None:
+        busy.set()
+        free.wait(20)
+
+    with Memory(data_dir=tmp_path, model="offline", vector_store="off") as memory:
+        memory.add_knowledge("moon", "The moon turns once in a month.")
+        occupied = LOOP.submit(occupy())
+        busy.wait(20)
+        assert [one.doc_id for one in memory.search("moon")] == ["moon"]
+        free.set()
+        occupied.result(20)
+
+        async def ask() -> str:
+            with pytest.raises(WrongThread) as refused:
+                memory.search("moon")
+            return refused.value.message
+
+        assert LOOP.wait(ask()) == "search() cannot wait here: it was called on the loop that would have to answer it"
+    with pytest.raises(MemoryClosed):
+        memory.search("moon")
+
+
 @pytest.mark.req("MEMOIR 6.6")
 def test_the_async_face_works_from_ones_own_loop_and_from_a_second_one(script: Script, tmp_path: Path):
     memory = AsyncMemory(db_path=tmp_path / "memory.db", **SMALL)
