@@ -17,6 +17,11 @@ def names() -> list[str]:
     return sorted(path.stem for path in Path(__file__).parent.glob("*.py") if f"\n{MEASURES}" in path.read_text(encoding="utf-8"))
 
 
+def always() -> list[str]:
+    """Without those that run only when they are named."""
+    return [name for name in names() if not getattr(load(name), "ONLY_BY_NAME", False)]
+
+
 def load(name: str) -> ModuleType:
     return importlib.import_module(f"benchmarks.{name}")
 
@@ -31,14 +36,16 @@ def run(name: str, size: frame.Size, results: Path) -> Path:
 def main() -> None:
     known = names()
     arguments = argparse.ArgumentParser(prog="python -m benchmarks", description="Measure through the public API.")
-    arguments.add_argument("names", nargs="*", metavar="NAME", help=f"all when none is given: {', '.join(known)}")
+    arguments.add_argument(
+        "names", nargs="*", metavar="NAME", help=f"when none is given, all but the largest: {', '.join(known)}"
+    )
     arguments.add_argument("--small", action="store_true", help="small sizes, kept apart from the documented results")
     arguments.add_argument("--results", type=Path, help="where the JSON files go")
     given = arguments.parse_args()
     if unknown := set(given.names) - set(known):
         arguments.error(f"no benchmark is called {', '.join(sorted(unknown))}; there are {', '.join(known)}")
     results = given.results or (Path(tempfile.mkdtemp(prefix="benchmarks-")) if given.small else frame.RESULTS)
-    for name in given.names or known:
+    for name in given.names or always():
         run(name, "small" if given.small else "full", results)
     if results == frame.RESULTS:
         frame.TABLE.write_text(table.markdown(results), encoding="utf-8")

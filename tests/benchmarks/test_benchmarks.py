@@ -17,7 +17,18 @@ from benchmarks import __main__ as runner
 from benchmarks import frame, table
 
 IN_A_BROWSER = {"startup", "pages", "reviewing"}
-ON_DATA = {"fact_quality", "pages", "chunking", "cutting", "ingestion", "query", "review", "search"}
+ON_DATA = {
+    "fact_quality",
+    "pages",
+    "chunking",
+    "cutting",
+    "ingestion",
+    "query",
+    "review",
+    "search",
+    "search_large",
+    "search_large_hybrid",
+}
 
 
 @pytest.fixture(autouse=True)
@@ -47,6 +58,12 @@ def test_a_benchmark_runs_in_its_small_size(name: str, tmp_path: Path):
     assert medians and all(math.isfinite(median) for median in medians.values())
     written = frame.write(tmp_path, frame.record(name, "small", measured))
     assert f"## {name}" in table.markdown(written.parent)
+
+
+def test_the_largest_run_when_they_are_named_alone():
+    named = set(runner.names()) - set(runner.always())
+    assert {"search_large", "search_large_hybrid"} <= named
+    assert "search" not in named
 
 
 def test_the_table_in_the_docs_is_drawn_from_the_results():
