@@ -1,7 +1,7 @@
 """Documents as rows of term numbers: what a segment is built from, and what two segments are joined by.
 
 Invariant: document i is `tokens[offsets[i]:offsets[i+1]]`; `numbers` counts from 0 in its own order, and every term of it
-occurs in some document.
+occurs in some document. A whole is what several documents were cut from.
 The order of tokens inside a document carries no meaning.
 """
 
@@ -10,6 +10,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
+from types import MappingProxyType
 
 import numpy as np
 from numpy.typing import NDArray
@@ -18,6 +19,7 @@ Tokenise = Callable[[str], list[str]]
 Keys = NDArray[np.int64]
 Numbers = NDArray[np.int32]
 Mask = NDArray[np.bool_]
+NO_WHOLES: Mapping[int, int] = MappingProxyType({})
 
 
 @dataclass(frozen=True, eq=False)
@@ -26,6 +28,7 @@ class Documents:
     tokens: Numbers  # (sum of lengths,)
     offsets: Keys  # (n + 1,)
     numbers: Mapping[str, int]  # term → its number
+    wholes: Keys  # (n,) of what each is a part, by its number; 0: of nothing
 
     def __len__(self) -> int:
         return len(self.keys)
@@ -64,11 +67,12 @@ class Documents:
         used, tokens = np.unique(kept, return_inverse=True)
         offsets = np.concatenate(([0], np.cumsum(self.lengths[wanted])))
         terms = list(self.numbers)
-        return Documents(self.keys[wanted], tokens.astype(np.int32), offsets, {terms[term]: at for at, term in enumerate(used)})
+        numbers = {terms[term]: at for at, term in enumerate(used)}
+        return Documents(self.keys[wanted], tokens.astype(np.int32), offsets, numbers, self.wholes[wanted])
 
 
-def read(texts: Iterable[tuple[int, str]], tokenise: Tokenise) -> Documents:
-    """(key, text) → documents; texts are dropped one by one as they are read."""
+def read(texts: Iterable[tuple[int, str]], tokenise: Tokenise, wholes: Mapping[int, int] = NO_WHOLES) -> Documents:
+    """(key, text) → documents; texts are dropped one by one as they are read. wholes: key → number, those that have one."""
     numbers: dict[str, int] = {}
     keys: list[int] = []
     tokens: list[int] = []
@@ -77,7 +81,8 @@ def read(texts: Iterable[tuple[int, str]], tokenise: Tokenise) -> Documents:
         keys.append(key)
         tokens.extend(numbers.setdefault(term, len(numbers)) for term in tokenise(text))
         offsets.append(len(tokens))
-    return Documents(np.array(keys, np.int64), np.array(tokens, np.int32), np.array(offsets, np.int64), numbers)
+    parts = np.array([wholes.get(key, 0) for key in keys], np.int64)
+    return Documents(np.array(keys, np.int64), np.array(tokens, np.int32), np.array(offsets, np.int64), numbers, parts)
 
 
 def join(parts: Sequence[Documents]) -> Documents:
@@ -93,6 +98,7 @@ def join(parts: Sequence[Documents]) -> Documents:
         np.concatenate(tokens),
         np.concatenate([np.zeros(1, np.int64), *offsets]),
         numbers,
+        np.concatenate([part.wholes for part in parts]),
     )
 
 

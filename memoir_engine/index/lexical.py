@@ -13,15 +13,17 @@ import threading
 from collections import Counter
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
+from functools import cached_property
 from pathlib import Path
-from typing import NamedTuple
 
 import numpy as np
 
 from memoir_engine.index import shelf
-from memoir_engine.index.documents import Documents, Keys, Tokenise, read
+from memoir_engine.index.documents import NO_WHOLES, Documents, Keys, Tokenise, read
+from memoir_engine.index.hits import Hit, best
 from memoir_engine.index.lock import FolderLock, FolderTaken
 from memoir_engine.index.segment import Scores, Segment, Weighing, build, merge, rarity
+from memoir_engine.index.wholes import Wholes, leaned, whole_scores, wholes_of
 
 TAIL_DOCUMENTS = 512  # joined to with each change: the tenth of a second a change may take, many times over
 LIKE = 4  # a segment is joined with the one before where that is not this many times as large
@@ -29,12 +31,6 @@ MOST_SEGMENTS = 16  # nobody tidies an index of one user's; it is tidied where i
 MOST_DRIFT = 0.1  # of the mean length since it was written into the segments
 EARLY_DRIFT = 0.03  # `tidy` does not wait for the most
 MOST_REMOVED = 0.25  # of a segment's documents
-_SAME_SCORE_DIGITS = 4  # what differs less differs by rounding, and ties fall to the lower key
-
-
-class Hit(NamedTuple):
-    key: int
-    score: float
 
 
 @dataclass(frozen=True)
@@ -47,6 +43,10 @@ class _State:
     @property
     def mean_length(self) -> float:
         return self.segments[0].mean_length if self.segments else 0.0
+
+    @cached_property
+    def wholes(self) -> Wholes:
+        return wholes_of(self.segments)
 
     def __len__(self) -> int:
         return sum(segment.living for segment in self.segments)
@@ -107,9 +107,18 @@ class LexicalIndex:
     def __len__(self) -> int:
         return len(self._state)
 
-    def take_in(self, added: Iterable[tuple[int, str]], removed: Iterable[int], seq: int, *, keep: bool = True) -> bool:
+    def take_in(
+        self,
+        added: Iterable[tuple[int, str]],
+        removed: Iterable[int],
+        seq: int,
+        *,
+        wholes: Mapping[int, int] = NO_WHOLES,
+        keep: bool = True,
+    ) -> bool:
         """Bring the index to `seq`: `removed` go, then `added` (key, text) come; a key there already is replaced.
 
+        wholes: what each of them was cut from, by a number above 0; who has none is scored by itself alone.
         keep False: who waits for an answer waits for no disk; `tidy` and `close` write it.
         False, and nothing done, where it is at `seq` or beyond: another thread was faster.
         """
@@ -117,7 +126,7 @@ class LexicalIndex:
             before = self._state
             if seq <= before.high_water:
                 return False
-            new = read(dict(added).items(), self._tokenise)
+            new = read(dict(added).items(), self._tokenise, wholes)
             gone = {*removed, *new.keys.tolist()}
             kept = [segment.without(gone) for segment in before.segments]
             grown = _grown(kept, new, self._weighing)
@@ -249,27 +258,18 @@ def together(indexes: Sequence[LexicalIndex], query: str) -> tuple[Keys, Scores]
     if not segments:
         return np.zeros(0, np.int64), np.zeros(0, np.float32)
     documents = sum(map(len, states))
-    weights = {}
-    for term, times in Counter(indexes[0]._tokenise(query)).items():
+    weights, asked = {}, Counter(indexes[0]._tokenise(query))
+    for term, times in asked.items():
         holding = sum(segment.held(term) for segment in segments)
         if holding:
             weights[term] = times * rarity(holding, documents)
-    found = [segment.scores(weights) for segment in segments]
+    framed = [state for state in states if state.wholes.count]
+    known = framed[0].wholes if len(framed) == 1 else wholes_of(segments)
+    wholes = whole_scores(segments, known, asked, indexes[0]._weighing)
+    found = [leaned(segment, weights, wholes) for segment in segments]
     keys = np.concatenate([keys for keys, _ in found])
     order = np.argsort(keys, kind="stable")  # runs that rise already are only joined
     return keys[order], np.concatenate([scores for _, scores in found])[order]
-
-
-def best(keys: Keys, scores: Scores, k: int) -> list[Hit]:
-    """At most k hits, best first, ties by key."""
-    if k <= 0 or not len(keys):
-        return []
-    rounded = np.round(scores, _SAME_SCORE_DIGITS)
-    if len(keys) > k:
-        near = np.flatnonzero(rounded >= np.partition(rounded, -k)[-k])
-        keys, scores, rounded = keys[near], scores[near], rounded[near]
-    first = np.lexsort((keys, -rounded))[:k]
-    return [Hit(int(keys[at]), float(scores[at])) for at in first]
 
 
 def _grown(segments: Sequence[Segment], new: Documents, weighing: Weighing) -> tuple[Segment, ...]:

@@ -23,6 +23,7 @@ from memoir_engine.index.documents import Documents, Keys, Mask, Numbers, join
 FEW = 16  # documents counted here: what comes one by one is searched right away
 
 Scores = NDArray[np.float32]
+Floats = NDArray[np.float64]
 
 
 class Weighing(NamedTuple):
@@ -106,7 +107,12 @@ class Segment:
         return _segment(documents, self.mean_length, self.shares[kept], into[self.rows[kept]], holding)
 
     def scores(self, weights: Mapping[str, float]) -> tuple[Keys, Scores]:
-        """weights: how often each term is asked for times its rarity in the whole. Documents with a score above 0 only."""
+        """weights: how often each term is asked for times its rarity among all. Documents with a score above 0 only."""
+        rows, scores = self.found(weights)
+        return self.documents.keys[rows], scores
+
+    def found(self, weights: Mapping[str, float]) -> tuple[Keys, Scores]:
+        """The same by row."""
         total = np.zeros(len(self.documents), np.float32)
         for term, weight in weights.items():
             number = self.documents.numbers.get(term)
@@ -116,7 +122,34 @@ class Segment:
         if self.living < len(self.documents):
             total[~self.alive] = 0
         found = np.flatnonzero(total != 0)  # of truth values: many times faster than of floats
-        return self.documents.keys[found], total[found]
+        return found, total[found]
+
+    def counted(self, term: str, weighing: Weighing) -> tuple[Keys, Scores]:
+        """(m,) the wholes of the living documents with the term, one for each of these, and (m,) how often it has the term."""
+        number = self.documents.numbers.get(term)
+        column = slice(0, 0) if number is None else slice(self.starts[number], self.starts[number + 1])
+        rows, shares = self.rows[column], self.shares[column]
+        if self.living < len(self.documents):
+            there = self.alive[rows]
+            rows, shares = rows[there], shares[there]
+        each = np.float32(weighing.k1 * weighing.b / self.mean_length)
+        spread = np.float32(weighing.k1 * (1 - weighing.b)) + each * self._lengths[rows]
+        return self.documents.wholes[rows], np.rint(shares * spread / (1 - shares))
+
+    @cached_property
+    def has_loose(self) -> bool:
+        """Whether some document is part of nothing."""
+        return not self.documents.wholes.all()
+
+    @cached_property
+    def whole_tokens(self) -> tuple[Keys, Keys]:
+        """The wholes of which a document lives here, rising, and how many tokens of each do."""
+        wholes, at = np.unique(self.documents.wholes[self.alive], return_inverse=True)
+        return wholes, np.bincount(at, self.documents.lengths[self.alive], len(wholes)).astype(np.int64)
+
+    @cached_property
+    def _lengths(self) -> Scores:
+        return self.documents.lengths.astype(np.float32)
 
     @property
     def _columns(self) -> Numbers:

@@ -19,7 +19,7 @@ import numpy as np
 from memoir_engine.index.documents import Documents
 from memoir_engine.index.segment import Segment, Weighing
 
-FORM = 2
+FORM = 3
 MANIFEST = "lexical.json"
 
 
@@ -43,6 +43,7 @@ def save(folder: Path, segment: Segment) -> str:
             keys=documents.keys,
             tokens=documents.tokens,
             offsets=documents.offsets,
+            wholes=documents.wholes,
             terms=np.frombuffer(words, np.uint8),
             mean_length=np.array(segment.mean_length),
             shares=segment.shares,
@@ -110,7 +111,8 @@ def _read(path: Path) -> Segment:
     # opened here: np.load leaves a file open that turns out to be no archive
     with path.open("rb") as file, np.load(file, allow_pickle=False) as held:
         terms = json.loads(held["terms"].tobytes().decode("utf-8", "surrogatepass"))
-        documents = Documents(held["keys"], held["tokens"], held["offsets"], {term: at for at, term in enumerate(terms)})
+        numbers = {term: at for at, term in enumerate(terms)}
+        documents = Documents(held["keys"], held["tokens"], held["offsets"], numbers, held["wholes"])
         return Segment(
             documents,
             float(held["mean_length"]),

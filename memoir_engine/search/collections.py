@@ -155,14 +155,14 @@ class Collections:
         """Whether there may be more."""
         before = index.high_water
 
-        def work(tx: Tx) -> tuple[int, list[tuple[int, str]], tuple[int, ...], bool]:
+        def work(tx: Tx) -> tuple[int, list[tuple[int, str]], dict[int, int], tuple[int, ...], bool]:
             changed = passages.changed(tx, before, owner=owner, limit=AT_ONCE)
-            texts = self.indexed(tx, changed.added)
-            return changed.seq, sorted(texts.items()), changed.removed, changed.seq < ids.searched(tx)
+            texts, wholes = self.indexed(tx, changed.added), _sources(changed.added)
+            return changed.seq, sorted(texts.items()), wholes, changed.removed, changed.seq < ids.searched(tx)
 
-        seq, texts, removed, more = self._db.read(work)
+        seq, texts, wholes, removed, more = self._db.read(work)
         if seq > before:
-            index.take_in(texts, removed, seq, keep=len(texts) > BATCH)
+            index.take_in(texts, removed, seq, wholes=wholes, keep=len(texts) > BATCH)
         return more
 
     def _take_vectors(self, owner: str, embedder: str, dim: int, at: int | None) -> NearestIndex:
@@ -220,6 +220,11 @@ class Collections:
 
     def _mark(self) -> Path | None:
         return self._folder and self._folder / "passages.erasures"
+
+
+def _sources(found: Sequence[Found]) -> dict[int, int]:
+    """Of each passage that is of one; a conversation is no text about something: its passages stand for themselves."""
+    return {one.id: one.source_id for one in found if one.source_id is not None}
 
 
 def _owners(owner: str) -> list[str]:

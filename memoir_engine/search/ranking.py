@@ -15,7 +15,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from memoir_engine.embedding import Vectors
-from memoir_engine.index.lexical import Hit, LexicalIndex, best, together
+from memoir_engine.index.hits import Hit, best
+from memoir_engine.index.lexical import LexicalIndex, together
 from memoir_engine.nearest import Near, NearestIndex
 from memoir_engine.search.fusion import ALPHA, FANOUT, TOP_K, Floats, Fused, fuse, union
 

@@ -9,7 +9,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from memoir_engine.index import lexical, segment
-from memoir_engine.index.lexical import Hit, LexicalIndex, together
+from memoir_engine.index.hits import Hit
+from memoir_engine.index.lexical import LexicalIndex, together
 from memoir_engine.index.segment import Segment, Weighing
 
 WORDS = ["art", "boat", "cat", "dune", "elm", "fig", "goat", "hill"]
