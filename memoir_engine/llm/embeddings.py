@@ -30,6 +30,7 @@ from memoir_engine.llm import providers
 from memoir_engine.llm.client import FIRST_WAIT_S, LONGEST_WAIT_S, Sleep
 from memoir_engine.llm.embedded import Embedded, Embedding, packed
 from memoir_engine.llm.offline.embedding import OfflineEmbedder
+from memoir_engine.llm.plugged import plugged
 from memoir_engine.llm.prices import cost
 from memoir_engine.llm.providers import OFFLINE, Choice
 from memoir_engine.llm.rows import CHARS_PER_TOKEN
@@ -172,7 +173,7 @@ def open_embedder(config: MemoirConfig, secrets: Secrets, *, sleep: Sleep = asyn
     """
     named = config.embedder or AUTO
     if named in EMBEDDERS and named not in (AUTO, OFFLINE):
-        return EMBEDDERS.get(named)(config)
+        return plugged(named, EMBEDDERS.get(named)(config))
     choice = choose_embedding(config, secrets)
     if choice is None:
         _check_offline_dims(config)

@@ -80,7 +80,7 @@ def test_an_embedder_that_cannot_be_reached_is_refused_by_the_name_of_the_settin
 
 def test_a_plug_in_is_found_by_its_name_and_named_where_another_is_refused(plugged: str):
     resolved = resolve(environ={}, embedder=plugged)
-    assert isinstance(open_embedder(resolved.config, resolved.secrets), OfflineEmbedder)
+    assert open_embedder(resolved.config, resolved.secrets).id == OfflineEmbedder().id
     with pytest.raises(InvalidSetting) as refused:
         chosen({}, embedder="no-such")
     assert "plug-ins: 'letters'" in refused.value.remedy
