@@ -174,3 +174,25 @@ def test_a_search_can_be_limited_to_a_time(opened: Opened, limits: dict[str, obj
 def test_what_is_searched_and_by_whom_is_said(memory: Memory):
     there = memory.searchable()
     assert (there.passages, there.embedder, there.lexical) == (4, "offline-hash-2-512", True)
+
+
+def test_of_passages_that_say_the_same_that_of_a_text_about_the_question_is_first(opened: Opened):
+    same = "The meeting begins at nine in the large room. " * 10
+    memory = opened(vector_store="off")
+    memory.add_knowledge("garden", "Roses want sun, and a spade is cleaned after the work. " * 10 + same)
+    memory.add_knowledge("harbour", "The harbour was dredged, and the harbour office pays for it. " * 10 + same)
+    found = memory.search("when does the meeting of the harbour begin in the large room", top_k=9)
+    equal = [one for one in found if "meeting" in one.text and "harbour" not in one.text]
+    assert [one.doc_id for one in equal][0] == "harbour" and {one.doc_id for one in equal} == {"garden", "harbour"}
+    assert {one.doc_id for one in found if one.raw_bm25 > equal[0].raw_bm25} <= {"harbour"}
+
+
+def test_a_conversation_lends_its_passages_nothing(opened: Opened):
+    memory = opened(vector_store="off")
+    for name, about in (("roses", "Roses want sun. " * 40), ("harbour", "The harbour was dredged. " * 40)):
+        said = about[:440] + " and so on" * 7  # of one length, so that both are cut at the same place
+        for text in (said, "We meet at nine. " * 20):
+            memory.sessions.append(name, [{"role": "user", "content": text}])
+    found = [one for one in memory.search("who meets at nine in the harbour", top_k=9) if "harbour" not in one.text]
+    assert [one.session_id for one in found] == ["roses", "harbour"]
+    assert found[0].text == found[1].text and found[0].raw_bm25 == found[1].raw_bm25
