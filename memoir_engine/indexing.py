@@ -27,7 +27,10 @@ NearestOf = Callable[[str, str, int], NearestIndex]  # of an owner ('' for the w
 
 
 def weighing_of(resolved: Resolved) -> Weighing:
-    """k1 and b of `backend_options["bm25"]`. Raises InvalidSetting for anything else there, or beside `bm25` and `chroma`."""
+    """k1 and b of `backend_options["bm25"]`; a b that is given holds for whole texts, too.
+
+    Raises InvalidSetting for anything else there, or beside `bm25` and `chroma`.
+    """
     from memoir_engine.index.segment import Weighing
 
     for name, value in resolved.backend_options.items():
@@ -41,7 +44,8 @@ def weighing_of(resolved: Resolved) -> Weighing:
             advice = "k1 is from 0.01 to 100, b from 0 to 1; the formula is always Lucene's."
             problem = "it cannot be used" if name in LEAST_MOST else "bm25 takes k1 and b here"
             raise InvalidSetting(name=f"backend_options['bm25'][{name!r}]", value=value, problem=problem, advice=advice)
-    return Weighing(**{name: float(value) for name, value in given.items()})
+    numbers = {name: float(value) for name, value in given.items()}
+    return Weighing(**numbers, **({"whole_b": numbers["b"]} if "b" in numbers else {}))
 
 
 def nearest_of(resolved: Resolved, db: Database) -> NearestOf:

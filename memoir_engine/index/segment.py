@@ -27,10 +27,11 @@ Floats = NDArray[np.float64]
 
 
 class Weighing(NamedTuple):
-    """How much a repeated word (k1) and a text's length (b, 0 to 1) count."""
+    """How much a repeated word (k1) and a text's length (b, 0 to 1) count; whole_b: the length of what passages were cut from."""
 
     k1: float = 0.9
     b: float = 0.4
+    whole_b: float = 0.75  # whole texts differ in length as passages of one cut do not
 
 
 @dataclass(frozen=True, eq=False)

@@ -18,7 +18,6 @@ from memoir_engine.index.documents import Keys
 from memoir_engine.index.segment import Floats, Scores, Segment, Weighing, rarity
 
 SHARE = 0.5  # of the whole
-B = 0.75  # texts differ in length as passages of one cut do not
 
 
 class Wholes(NamedTuple):
@@ -42,14 +41,15 @@ def wholes_of(segments: Sequence[Segment]) -> Wholes:
 def whole_scores(segments: Sequence[Segment], wholes: Wholes, asked: Mapping[str, int], weighing: Weighing) -> Floats:
     """(greatest number + 1,) the BM25 of each whole at its number.
 
-    asked: term → how often. weighing: whose k1 holds for wholes, too.
+    asked: term → how often.
     """
     total: Floats = np.zeros(len(wholes.lengths))
     if not wholes.count:
         return total
+    b = weighing.whole_b
     for term, times in asked.items():
         held, counts = _counts(segments, term, weighing)
-        spread = weighing.k1 * (1 - B + B * wholes.lengths[held] / wholes.mean_length)
+        spread = weighing.k1 * (1 - b + b * wholes.lengths[held] / wholes.mean_length)
         total[held] += times * rarity(len(held), wholes.count) * counts / (counts + spread)
     return total
 

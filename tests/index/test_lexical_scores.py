@@ -41,7 +41,7 @@ def plain_scores(texts: dict[int, str], query: str, mean_length: float) -> dict[
     rows = [texts[key].split() for key in keys]
     if not any(rows):
         return {}
-    k1, b = Weighing()
+    k1, b, _ = Weighing()
     ratio = sum(map(len, rows)) / len(rows) / mean_length
     spread = 1 - b + b * ratio
     plain = bm25s.BM25(k1=k1 * spread, b=b * ratio / spread, method="lucene")

@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from memoir_engine.index import lexical
 from memoir_engine.index.lexical import LexicalIndex, together
 from memoir_engine.index.segment import Weighing
-from memoir_engine.index.wholes import SHARE, B
+from memoir_engine.index.wholes import SHARE
 
 WORDS = ["art", "boat", "cat", "dune", "elm", "fig"]
 TEXTS = st.lists(st.sampled_from(WORDS), max_size=6).map(" ".join)
@@ -54,13 +54,13 @@ def bm25(rows: dict[int, Counter[str]], query: str, mean: float, b: float, k1: f
 
 
 def expected(texts: dict[int, tuple[str, int]], query: str, mean: float) -> dict[int, float]:
-    k1, b = Weighing()
+    k1, b, whole_b = Weighing()
     own = bm25({key: Counter(text.split()) for key, (text, _) in texts.items()}, query, mean, b, k1)
     joined: dict[int, Counter[str]] = {}
     for text, whole in texts.values():
         if whole and text:
             joined.setdefault(whole, Counter()).update(text.split())
-    of = bm25(joined, query, sum(row.total() for row in joined.values()) / max(1, len(joined)), B, k1)
+    of = bm25(joined, query, sum(row.total() for row in joined.values()) / max(1, len(joined)), whole_b, k1)
     leaned = {
         key: (1 - SHARE) * score + SHARE * of.get(texts[key][1], 0) if texts[key][1] else score for key, score in own.items()
     }
