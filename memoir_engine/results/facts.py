@@ -52,6 +52,7 @@ class FactView:
     valid_from, valid_to: from when (inclusive) until when (exclusive) it holds, as far as the text says; the precision is
     that of the text: "in May" is the first of May with the precision `month`. recorded_at, retired_at: when it was learned
     here, and when it became outdated here. ended_by: the action that made it outdated, which can be undone.
+    superseded_by, supersedes: ids of facts that are there; what was forgotten is not among them.
     created_at, updated_at: TIMEM's names for when it was recorded, and when its status last moved.
     """
 

@@ -13,7 +13,7 @@ from typing import Any
 from sqlalchemy import select
 
 from memoir_engine.results import AuditEvent
-from memoir_engine.store import fact_reviews, fact_rows
+from memoir_engine.store import fact_rows, fact_verdicts
 from memoir_engine.store import tables as t
 from memoir_engine.store.canon import parse
 from memoir_engine.store.chain import OpenAction
@@ -36,11 +36,7 @@ def inverse(inverse: Inverse, event: AuditEvent) -> Found:
     if kind in ("fact.proposed", "fact.settled", "fact.unproposed"):
         return _proposed(inverse, event)
     if kind == "fact.reviewed":
-        last = fact_reviews.last_of(tx, body)
-        step = Step(
-            "fact", body["fact"] if "fact" in body else body["proposal"], event.seq, "the review of a fact is as it was before"
-        )
-        return Found((step,)) if last == event.seq else inverse.changed([last] if last else [])
+        return _reviewed(inverse, event)
     if kind in ("fact.seen", "fact.unseen", "fact.seen_again"):
         return _seen(inverse, event)
     if kind in ("fact.related", "fact.unrelated", "fact.related_again"):
@@ -64,7 +60,7 @@ def take(tx: Tx, action: OpenAction, step: Step) -> None:
     elif kind in ("fact.seen", "fact.seen_again"):
         fact_rows.unsee(tx, action, body["fact"], _ns(body))
     elif kind == "fact.reviewed":
-        fact_reviews.say_again(tx, action, body)
+        fact_verdicts.say_again(tx, action, body)
     elif kind == "fact.unseen":
         fact_rows.see_again(tx, action, body["fact"], body["ns"])
     elif kind in ("fact.related", "fact.related_again"):
@@ -84,8 +80,8 @@ def _moved(inverse: Inverse, event: AuditEvent) -> Found:
         return Found(clash="it was forgotten, and that is final")
     c = t.fact_status.c
     row = tx.execute(select(t.fact_status).where(c.fact_id == number, c.to_seq == FAR)).one_or_none()
-    expected = None if event.kind == "fact.withdrawn" else event.seq
-    if (row.from_seq if row else None) != expected:
+    expected = 0 if event.kind == "fact.withdrawn" else event.seq
+    if inverse.stood.get(("fact", number), row.from_seq if row else 0) != expected:
         now, since = None if row is None else Standing.of(row).told(), _since(tx, number, event.seq)
         if now != event.body["status"] or inverse.later.standing(since):
             return inverse.changed(since)
@@ -94,6 +90,7 @@ def _moved(inverse: Inverse, event: AuditEvent) -> Found:
         said_since = _said_since(tx, number, event.seq)
         if said_since:
             return inverse.changed(said_since)
+    inverse.stood["fact", number] = event.body.get("was", 0)
     says = "is taken back" if before is None else f"is {before.status} again"
     return Found((Step("fact", number, event.seq, f"fact {number} {says}"),))
 
@@ -122,23 +119,30 @@ def _move_back(tx: Tx, action: OpenAction, kind: str, body: dict[str, Any]) -> N
     before = _standing_before(tx, number, body.get("was", 0))
     if before is None:
         fact_rows.shift(tx, action, "fact.withdrawn", number, None)
-    elif kind == "fact.withdrawn":
-        fact_rows.shift(tx, action, "fact.returned", number, before)
     else:
-        fact_rows.shift(tx, action, "fact.restored" if before.status == "active" else "fact.outdated", number, before)
+        back = "fact.restored" if before.status == "active" else "fact.outdated"
+        back = "fact.returned" if kind == "fact.withdrawn" else back
+        fact_rows.shift(tx, action, back, number, before, again=_first(tx, body["was"]))
+
+
+def _first(tx: Tx, seq: int) -> int:
+    """The seq since which it stood so for the first time: where an undo brought it back, what was said of it holds again."""
+    body = tx.execute(select(t.audit_event.c.body).where(t.audit_event.c.seq == seq)).scalar_one()
+    return int(parse(body).get("again", seq))
 
 
 def _proposed(inverse: Inverse, event: AuditEvent) -> Found:
     tx, number = inverse.tx, event.body["proposal"]
     c = t.fact_proposal.c
     row = tx.execute(select(t.fact_proposal).where(c.id == number, c.to_seq == FAR)).one_or_none()
-    expected = None if event.kind == "fact.unproposed" else event.seq
-    if (row.from_seq if row else None) != expected:
+    expected = 0 if event.kind == "fact.unproposed" else event.seq
+    if inverse.stood.get(("proposal", number), row.from_seq if row else 0) != expected:
         rows = tx.execute(select(c.from_seq, c.to_seq).where(c.id == number)).all()
         since = {one for each in rows for one in each if event.seq < one < FAR}
         now = None if row is None else Proposal.of(row).told()
         if now != event.body["row"] or inverse.later.standing(since):
             return inverse.changed(since)
+    inverse.stood["proposal", number] = event.body["was"]
     return Found((Step("fact", number, event.seq, f"the proposal {number} is as it was before"),))
 
 
@@ -148,7 +152,18 @@ def _propose_back(tx: Tx, action: OpenAction, body: dict[str, Any]) -> None:
     before = next((row for row in rows if row.from_seq == body["was"]), None) if body["was"] else None
     kind = "fact.unproposed" if before is None else "fact.proposed" if before.outcome is None else "fact.settled"
     proposal = None if before is None else Proposal.of(before)
-    fact_rows.propose(tx, action, kind, body["proposal"], rows[0].owner, proposal, rows[0].run_id)
+    again = None if before is None else _first(tx, before.from_seq)
+    fact_rows.propose(tx, action, kind, body["proposal"], rows[0].owner, proposal, rows[0].run_id, again=again)
+
+
+def _reviewed(inverse: Inverse, event: AuditEvent) -> Found:
+    body = event.body
+    said = fact_verdicts.said_of(inverse.tx, body)
+    since = [one.seq for one in said if one.seq > event.seq]
+    if since and (said[-1].verdict != body["verdict"] or inverse.later.standing(since)):
+        return inverse.changed(since)
+    number = body["fact"] if "fact" in body else body["proposal"]
+    return Found((Step("fact", number, event.seq, "the review of a fact is as it was before"),))
 
 
 def _seen(inverse: Inverse, event: AuditEvent) -> Found:

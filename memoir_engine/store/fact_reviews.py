@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
-from typing import Any, NamedTuple
+from typing import Any
 
 from sqlalchemy import select
 
@@ -18,7 +18,7 @@ from memoir_engine.results import Action
 from memoir_engine.results.fact_review import FactKey, FactReviewItem, FactReviewKind, HeldFact
 from memoir_engine.results.review import ReviewState, RiskReason, Verdict
 from memoir_engine.run import Clock
-from memoir_engine.store import chain, fact_actions, fact_rows, fact_views, facts, ids
+from memoir_engine.store import chain, fact_actions, fact_rows, fact_verdicts, fact_views, facts, ids
 from memoir_engine.store import tables as t
 from memoir_engine.store.canon import parse
 from memoir_engine.store.chain import OpenAction
@@ -45,14 +45,6 @@ REASONS = {
 }
 
 
-class Given(NamedTuple):
-    """A verdict that an event holds."""
-
-    state: ReviewState
-    by: str
-    seq: int
-
-
 @dataclass(frozen=True)
 class Asked:
     """What somebody decides. `seen`: the state they saw it in; what was decided since stands."""
@@ -65,7 +57,7 @@ class Asked:
 
 def held(tx: Tx, whose: Whose, kind: FactReviewKind | None = None) -> list[HeldFact]:
     """All that can be judged, or all of one kind, in no order."""
-    given = _given(tx)
+    given = fact_verdicts.given(tx)
     found = [] if kind in ("supersession", "fact") else list(_proposed(tx, whose, given))
     if kind == "proposal":
         return found
@@ -76,9 +68,9 @@ def held(tx: Tx, whose: Whose, kind: FactReviewKind | None = None) -> list[HeldF
 
 def one(tx: Tx, whose: Whose, key: FactKey) -> HeldFact | None:
     """As the fact or the proposal of that key stands now, which may be since another seq."""
-    found = (
-        _proposed(tx, whose, _given(tx), key.number) if key.thing == "proposal" else _standing(tx, whose, _given(tx), key.number)
-    )
+    said = fact_verdicts.given(tx)
+    find = _proposed if key.thing == "proposal" else _standing
+    found = find(tx, whose, said, key.number)
     return next(iter(found), None)
 
 
@@ -161,18 +153,6 @@ def as_it_stands(tx: Tx, whose: Whose, asked: Asked) -> Asked:
     return asked if now is None else replace(asked, seen=now.state)
 
 
-def say_again(tx: Tx, action: OpenAction, body: dict[str, Any]) -> None:
-    """The verdict that was there before that of an event."""
-    about = {name: body[name] for name in ("fact", "proposal") if name in body}
-    action.add(REVIEWED, **about, since=body["since"], verdict=body["was"], was=body["verdict"])
-
-
-def last_of(tx: Tx, body: dict[str, Any]) -> int | None:
-    """The seq of the last verdict about what an event is about."""
-    found = _given(tx, every=True).get(_key_of(body))
-    return found.seq if found else None
-
-
 def _refuse(tx: Tx, now: HeldFact, *, actor: str, reason: str | None, clock: Clock, action_id: str) -> Action:
     """What stands is outdated because a person said so; what gave way is in force again."""
     gave_way = now.kind == "supersession"
@@ -191,7 +171,7 @@ def _say(tx: Tx, asked: Asked, now: HeldFact, *, actor: str, reason: str | None,
     verb = "confirm_fact" if asked.verdict == "approve" else "skip_fact"
     action = OpenAction(tx, verb=verb, actor=actor, clock=clock, action_id=action_id)
     action.describe(reason=reason)
-    was = _given(tx).get(asked.key)
+    was = fact_verdicts.given(tx).get(asked.key)
     about: dict[str, Any] = {asked.key.thing: asked.key.number}
     action.add(REVIEWED, **about, since=asked.key.since, verdict=SAID[asked.verdict], was=was.state if was else None)
     action.seal()
@@ -206,37 +186,22 @@ def _verbs(asked: Asked) -> tuple[str, ...]:
     return ("confirm_fact",) if asked.verdict == "approve" else ("withdraw_fact", "restore_fact")
 
 
-def _given(tx: Tx, *, every: bool = False) -> dict[FactKey, Given]:
-    """The last verdict about each; with `every` also where it was taken back."""
-    e, a = t.audit_event.c, t.action.c
-    wanted = select(e.seq, e.body, a.actor).join(t.action, a.id == e.action_id).where(e.kind == REVIEWED).order_by(e.seq)
-    found: dict[FactKey, Given] = {}
-    for row in tx.execute(wanted):
-        body = parse(row.body)
-        found[_key_of(body)] = Given(body["verdict"] or "unreviewed", row.actor, row.seq)
-    return found if every else {key: one for key, one in found.items() if one.state != "unreviewed"}
-
-
-def _key_of(body: dict[str, Any]) -> FactKey:
-    return (
-        FactKey("fact", body["fact"], body["since"]) if "fact" in body else FactKey("proposal", body["proposal"], body["since"])
-    )
-
-
-def _proposed(tx: Tx, whose: Whose, given: dict[FactKey, Given], number: int | None = None) -> Iterator[HeldFact]:
+def _proposed(tx: Tx, whose: Whose, given: dict[FactKey, fact_verdicts.Given], number: int | None = None) -> Iterator[HeldFact]:
     """Open ones that can be settled, and those that were."""
     p, e, a = t.fact_proposal.c, t.audit_event.c, t.action.c
-    wanted = select(p.id, p.from_seq, p.outcome, p.new_id, p.old_ids, a.actor)
+    wanted = select(p.id, p.from_seq, p.outcome, p.new_id, p.old_ids, a.verb, a.actor, a.undoes, e.body)
     wanted = wanted.join(t.audit_event, e.seq == p.from_seq).join(t.action, a.id == e.action_id)
     wanted = wanted.where(p.to_seq == FAR, *facts.mine(p.owner, whose)).order_by(p.id)
     rows = tx.execute(wanted if number is None else wanted.where(p.id == number)).all()
     active = _active(tx, {one for row in rows if row.outcome is None for one in (row.new_id, *parse(row.old_ids))})
+    made = fact_verdicts.made(tx, rows)
     for row in rows:
-        key, state = FactKey("proposal", row.id, row.from_seq), SETTLED[row.outcome]
+        (since, _, actor), state = made[row.from_seq], SETTLED[row.outcome]
+        key = FactKey("proposal", row.id, since)
         if row.outcome is None and not {row.new_id, *parse(row.old_ids)} <= active:
             continue
         said = given.get(key)
-        by, at = (row.actor, row.from_seq) if row.outcome else (said.by, said.seq) if said else (None, None)
+        by, at = (actor, since) if row.outcome else (said.by, said.seq) if said else (None, None)
         yield HeldFact(key, "proposal", said.state if said and row.outcome is None else state, True, None, by, at)
 
 
@@ -253,9 +218,10 @@ def _asked_about(tx: Tx, whose: Whose) -> Iterator[FactKey]:
     return (FactKey("fact", number, 0) for number in tx.execute(wanted).scalars())
 
 
-def _standing(tx: Tx, whose: Whose, given: dict[FactKey, Given], number: int | None = None) -> Iterator[HeldFact]:
+def _standing(tx: Tx, whose: Whose, given: dict[FactKey, fact_verdicts.Given], number: int | None = None) -> Iterator[HeldFact]:
     s, f, e, a, o = t.fact_status.c, t.fact.c, t.audit_event.c, t.action.c, t.fact_origin.c
-    wanted = select(s.fact_id, s.from_seq, s.status, s.cause, f.confidence, a.verb, a.actor).join(t.fact, f.id == s.fact_id)
+    wanted = select(s.fact_id, s.from_seq, s.status, s.cause, f.confidence, a.verb, a.actor, a.undoes, e.body)
+    wanted = wanted.join(t.fact, f.id == s.fact_id)
     wanted = wanted.join(t.audit_event, e.seq == s.from_seq).join(t.action, a.id == e.action_id)
     wanted = wanted.where(s.to_seq == FAR, *facts.mine(s.owner, whose))
     quoted = select(o.fact_id).join(t.fact, f.id == o.fact_id).where(o.to_seq == FAR, o.start.is_not(None)).distinct()
@@ -263,13 +229,16 @@ def _standing(tx: Tx, whose: Whose, given: dict[FactKey, Given], number: int | N
     if number is not None:
         wanted, quoted = wanted.where(s.fact_id == number), quoted.where(o.fact_id == number)
     supported = set(tx.execute(quoted).scalars())
-    for row in tx.execute(wanted):
-        key = FactKey("fact", row.fact_id, row.from_seq)
+    rows = tx.execute(wanted).all()
+    made = fact_verdicts.made(tx, rows)
+    for row in rows:
+        since, verb, actor = made[row.from_seq]
+        key = FactKey("fact", row.fact_id, since)
         kind: FactReviewKind = "supersession" if row.status == OUTDATED and row.cause != "person" else "fact"
         said = given.get(key)
-        decided = DECIDED.get(row.verb)
+        decided = DECIDED.get(verb)
         state = said.state if said else decided or ("rejected" if row.status != ACTIVE and kind == "fact" else "unreviewed")
-        by, at = (said.by, said.seq) if said else (row.actor, row.from_seq) if state != "unreviewed" else (None, None)
+        by, at = (said.by, said.seq) if said else (actor, since) if state != "unreviewed" else (None, None)
         yield HeldFact(key, kind, state, row.fact_id in supported, row.confidence, by, at)
 
 

@@ -122,17 +122,21 @@ def record(tx: Tx, action: OpenAction, owner: str, user_id: str | None, facts: S
             add.run_all(tx, written)
 
 
-def shift(tx: Tx, action: OpenAction, kind: str, number: int, standing: Standing | None) -> None:
-    """The fact stands so from now on; None takes it back."""
+def shift(tx: Tx, action: OpenAction, kind: str, number: int, standing: Standing | None, *, again: int | None = None) -> None:
+    """The fact stands so from now on; None takes it back. again: the seq since which it stood just so before."""
     c = t.fact_status.c
     row = tx.execute(select(t.fact_status).where(c.fact_id == number, c.to_seq == FAR)).one_or_none()
     said = None if standing is None else standing.told()
-    seq = action.add(kind, fact=number, was=row.from_seq if row else 0, status=said)
+    seq = action.add(kind, fact=number, was=row.from_seq if row else 0, status=said, **_again(again))
     if row is not None:
         tx.execute(update(t.fact_status).where(c.fact_id == number, c.to_seq == FAR).values(to_seq=seq))
     if standing is not None:
         owner = row.owner if row else tx.execute(select(t.fact.c.owner).where(t.fact.c.id == number)).scalar_one()
         tx.execute(insert(t.fact_status), [_standing(number, owner, seq, standing)])
+
+
+def _again(seq: int | None) -> dict[str, int]:
+    return {} if seq is None else {"again": seq}
 
 
 def see(tx: Tx, action: OpenAction, number: int, origins: Sequence[NewOrigin]) -> None:
@@ -176,13 +180,21 @@ def relate_again(tx: Tx, action: OpenAction, source: int, target: int, since: in
 
 
 def propose(
-    tx: Tx, action: OpenAction, kind: str, number: int, owner: str, proposal: Proposal | None, run_id: str | None
+    tx: Tx,
+    action: OpenAction,
+    kind: str,
+    number: int,
+    owner: str,
+    proposal: Proposal | None,
+    run_id: str | None,
+    *,
+    again: int | None = None,
 ) -> None:
-    """The proposal stands so from now on; None takes it back."""
+    """The proposal stands so from now on; None takes it back. again: the seq since which it stood just so before."""
     c = t.fact_proposal.c
     row = tx.execute(select(t.fact_proposal).where(c.id == number, c.to_seq == FAR)).one_or_none()
     said = None if proposal is None else proposal.told()
-    seq = action.add(kind, proposal=number, was=row.from_seq if row else 0, row=said, run=run_id)
+    seq = action.add(kind, proposal=number, was=row.from_seq if row else 0, row=said, run=run_id, **_again(again))
     if row is not None:
         tx.execute(update(t.fact_proposal).where(c.id == number, c.to_seq == FAR).values(to_seq=seq))
     if proposal is not None:

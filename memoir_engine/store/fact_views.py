@@ -18,12 +18,13 @@ from memoir_engine.store import tables as t
 from memoir_engine.store.canon import moment_of, parse
 from memoir_engine.store.listed import Among, Listed
 from memoir_engine.store.said import as_message, record
+from memoir_engine.store.stones import NO_SALT
 from memoir_engine.store.types import FAR, Tx
 
 _E, _U, _O, _M, _S = t.audit_event.c, t.fact.c, t.fact_origin.c, t.message.c, t.fact_status.c
 _EVENTS = Listed(lambda among: select(_E.seq, _E.at, _E.action_id).where(among(_E.seq)))
-_BESIDE = Listed(lambda among: select(_U.id, _U.uid, _U.valid_from, _U.from_precision).where(among(_U.id)))
-_TEXTS = Listed(lambda among: select(t.message).where(_M.session_number == bindparam("number"), among(_M.n), _M.salt != ""))
+_BESIDE = Listed(lambda among: select(_U.id, _U.uid, _U.salt, _U.valid_from, _U.from_precision).where(among(_U.id)))
+_TEXTS = Listed(lambda among: select(t.message).where(_M.session_number == bindparam("number"), among(_M.n), _M.salt != NO_SALT))
 _NOW = {"since": FAR - 1, "until": FAR - 1}  # a row holds from one seq to another; FAR is the end of an open one
 
 
@@ -50,6 +51,7 @@ def views(tx: Tx, rows: Sequence[Any], seq: int | None = None) -> tuple[FactView
     beside = _beside(tx, [*others, *(one for some in before.values() for one in some)])
     words = payloads.get(tx, (row.payload for row in rows))
     origins = _origins(tx, numbers, seq)
+    uids = {number: one.uid for number, one in beside.items() if one.salt != NO_SALT}  # what was forgotten leads nowhere
     return tuple(
         FactView(
             id=row.uid,
@@ -67,8 +69,8 @@ def views(tx: Tx, rows: Sequence[Any], seq: int | None = None) -> tuple[FactView
             recorded_at=row.recorded_at,
             updated_at=told[row.since][0] if row.since != row.recorded_seq else row.recorded_at,
             retired_at=told[row.since][0] if row.status == "outdated" else None,
-            superseded_by=beside[row.superseded_by].uid if row.superseded_by in beside else None,
-            supersedes=tuple(beside[one].uid for one in before.get(row.id, ()) if one in beside),
+            superseded_by=uids.get(row.superseded_by),
+            supersedes=tuple(uids[one] for one in before.get(row.id, ()) if one in uids),
             cause=row.cause,
             reason=words.get(row.payload, {}).get("reason") if row.payload else None,
             recorded_by=told[row.recorded_seq][1],

@@ -63,13 +63,17 @@ class Place(NamedTuple):
 
 @dataclass
 class Inverse:
-    """`places` are the categories that its steps so far open or move, or close (None); `leaving` the chunks they move."""
+    """`places` are the categories that its steps so far open or move, or close (None); `leaving` the chunks they move.
+
+    stood: of the facts and proposals they move, the seq since which each will stand again as it did; 0 for not at all.
+    """
 
     tx: Tx
     done: Action
     limits: Callable[[int], int]
     places: dict[int, Place | None] = field(default_factory=dict)
     leaving: set[int] = field(default_factory=set)
+    stood: dict[tuple[str, int], int] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
         self.later = Later(self.tx, self.done.action_id)

@@ -76,6 +76,22 @@ def test_complementary_facts_become_one_with_the_origins_of_both(memory, script)
     assert found.added == ()
 
 
+@pytest.mark.req("TIMEM consolidation.3")
+def test_a_merge_is_taken_back_and_brought_back_whole(memory, script):
+    first = remember(memory, "Mia likes tea").added[0]
+    script.always(
+        "consolidate", judge(Mia_drinks_it_black=("complementary", first.content, {"merged": "Mia likes her tea black"}))
+    )
+    second = remember(memory, "Mia drinks it black")
+    merged = standing(memory)
+    assert merged == {"Mia likes tea": "outdated", "Mia drinks it black": "outdated", "Mia likes her tea black": "active"}
+    undone = memory.review.undo(second.action_id)
+    assert standing(memory) == {"Mia likes tea": "active"}
+    memory.review.undo(undone.action_id)
+    assert standing(memory) == merged
+    assert memory.audit.verify().ok
+
+
 @pytest.mark.req("TIMEM consolidation.4")
 def test_what_changed_with_time_is_updated_from_the_day_it_was_said(memory, script):
     first, second = updated(memory, script)

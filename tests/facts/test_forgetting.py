@@ -194,3 +194,15 @@ def test_what_reviewers_wrote_and_what_a_reply_named_goes_with_the_fact(tmp_path
         memory.facts.forget(memory.facts.list("mia")[0].id, reason="asked")
         assert memory.audit.verify().ok
     assert [path.name for path in tmp_path.rglob("*") if path.is_file() and b"Zanzibarfoo" in path.read_bytes()] == []
+
+
+def test_what_gave_way_to_a_forgotten_fact_names_nothing_that_is_not_there(opened: Opened, script):
+    memory = opened()
+    old = remember(memory, "Mia lives in Berlin").added[0]
+    script.always("consolidate", judge(Mia_lives_in_Munich=("update", old.content)))
+    new = remember(memory, "Mia lives in Munich").added[0]
+    assert (memory.facts.get(old.id).superseded_by, memory.facts.get(new.id).supersedes) == (new.id, (old.id,))
+    memory.facts.forget(new.id, "she asked for it")
+    left = memory.facts.get(old.id)
+    assert (left.status, left.cause, left.superseded_by) == ("outdated", "update", None)
+    assert [one.id for one in memory.facts.lineage(old.id).facts] == [old.id]

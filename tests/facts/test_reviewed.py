@@ -61,6 +61,24 @@ def test_a_fact_is_approved_skipped_and_rejected_and_each_is_taken_back(memory: 
     assert memory.audit.verify().ok
 
 
+def test_what_was_said_of_a_fact_holds_again_when_an_undo_brings_it_back(memory: Memory):
+    found = waiting(memory, "fact")
+    memory.review.approve(found.key)
+    rejected = memory.review.reject(found.key)
+    memory.review.undo(rejected.action_id)
+    assert (memory.review.fact(found.key).state, memory.review.fact(found.key).key) == ("approved", found.key)
+
+
+def test_two_verdicts_on_one_fact_are_taken_back_one_after_the_other(memory: Memory):
+    found = waiting(memory, "fact")
+    skipped, approved = memory.review.skip(found.key), memory.review.approve(found.key)
+    assert memory.review.preview_undo(skipped.action_id).blocked_by == (approved.action_id,)
+    memory.review.undo(approved.action_id)
+    assert memory.review.fact(found.key).state == "skipped"
+    memory.review.undo(skipped.action_id)
+    assert memory.review.fact(found.key).state == "unreviewed"
+
+
 def test_that_a_fact_gave_way_is_approved_or_the_older_one_comes_back(memory: Memory):
     found = waiting(memory, "supersession")
     assert found.fact.superseded_by == found.others[0].id
