@@ -14,8 +14,8 @@ class SearchResult:
     `message_ids`, `end` in the last.
 
     score: alpha · score_dense + (1 − alpha) · score_bm25, both in [0, 1] over the candidates of this search; with
-    `mode="bm25_only"` it is score_bm25, and `reason` says why. raw_bm25: BM25 itself. raw_dense: the cosine, None where it was
-    not asked or the passage has no vector yet.
+    `mode="bm25_only"` it is score_bm25, and `reason` says why. raw_bm25: BM25 itself; of a source's passage half is its own, half
+    that of the whole text. raw_dense: the cosine, None where it was not asked or the passage has no vector yet.
     message_ids: numbers of messages within the session. dated: ISO 8601, as precise as it is known.
     embedder: whose vectors were asked, None where none were.
     """

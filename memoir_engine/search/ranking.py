@@ -2,6 +2,7 @@
 
 A vector of words alone knows nothing that BM25 does not; so the question's is moved towards the passages that its words find
 best, and meets others that speak of the same. Vectors of meaning are asked as they are.
+A passage's BM25 comes from its index with that of its whole text in it.
 Invariant: every candidate has both its true scores, whichever side found it; the same state and question give the same ranking.
 Source: MEMOLLA F-03-01, F-03-02; spec README 16; docs/decisions/0016 (what helped and what did not).
 """
