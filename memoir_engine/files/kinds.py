@@ -121,10 +121,13 @@ def _mail_fields(data: bytes, *, strict: bool) -> set[bytes]:
 
 
 def _is_binary(data: bytes) -> bool:
-    """More than a tenth control characters, other than in UTF-16 and UTF-32, where zeros stand in columns."""
+    """More than a tenth control characters; where zeros stand in columns, of the UTF-16 that they make."""
     sample = data[:_SAMPLE]
-    if sample.startswith(_ENCODED) or wide_encoding(sample):
+    if sample.startswith(_ENCODED):
         return False
+    wide = wide_encoding(sample)
+    if wide is not None:
+        sample = sample.decode(wide, "ignore").encode("latin-1", "replace")
     controls = len(sample) - len(sample.translate(None, _CONTROLS))
     return controls * 10 > len(sample)
 
