@@ -187,6 +187,14 @@ def test_the_documentation_says_when_to_use_each_strategy(strategy):
     assert "docs/cutting.md" in (REPOSITORY / "README.md").read_text(encoding="utf-8")
 
 
+@pytest.mark.req("CHUNK 15.1")
+def test_the_first_example_of_the_documentation_runs_as_it_stands(capsys: pytest.CaptureFixture[str]):
+    text = (REPOSITORY / "docs" / "cutting.md").read_text(encoding="utf-8")
+    example = re.findall(r"```python\n(.*?)```", text, re.DOTALL)[0]
+    exec(compile(example, "cutting.md", "exec"), {})
+    assert "('m1', 'm2', 'm3')" in capsys.readouterr().out
+
+
 @pytest.mark.req("CHUNK 15.3")
 def test_the_strategy_in_the_documentation_runs_as_it_stands():
     text = (REPOSITORY / "docs" / "cutting.md").read_text(encoding="utf-8")
