@@ -11,6 +11,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from datetime import datetime
+from types import SimpleNamespace
 from typing import Any
 
 from sqlalchemy import bindparam, insert, select, update
@@ -85,7 +86,7 @@ def append(
     mine = {"whose": owner_key(user), "named": id_key(session_id)}
     row = _HOLD.first(tx, mine)
     if row is None:
-        ids.reserve(tx, "session", 0)  # one at a time: who comes second finds what the first has opened
+        ids.hold(tx, "session")  # one at a time: who comes second finds what the first has opened
         row = _HOLD.first(tx, mine)
     coming = messages if only_new is None else only_new(tx, row)
     if not coming:
@@ -125,7 +126,7 @@ def open_session(
 ) -> bool:
     """Open a session before anything is said in it. False where it is there."""
     if find(tx, user, session_id) is None:
-        ids.reserve(tx, "session", 0)
+        ids.hold(tx, "session")
     if find(tx, user, session_id, hold=True) is not None:
         return is_retried(tx) and chain.exists(tx, action_id)
     action = OpenAction(tx, verb=OPENS, actor=actor, clock=clock, action_id=action_id)
@@ -170,7 +171,7 @@ def _open(
         max_messages=max_messages,
         timeout_s=timeout_s,
     )
-    return find(tx, user, session_id)
+    return SimpleNamespace(**sealed)
 
 
 def _grown(row: Any, added: Sequence[dict[str, Any]], at: datetime) -> dict[str, Any]:

@@ -55,6 +55,11 @@ def reserve(tx: Tx, name: str, count: int) -> int:
     return int(_READ.rows(tx, {"which": name})[0].value) - count + 1
 
 
+def hold(tx: Tx, name: str) -> None:
+    """Keep others from counting on until the transaction ends."""
+    _ADD.run(tx, {"which": name, "count": 0})
+
+
 def tick(tx: Tx) -> int:
     """The next number of the clock of searching. Who ticks commits before who ticks later, so an index that has seen one number
     has seen all before it."""

@@ -19,6 +19,7 @@ from memoir_engine.store import chain, conversations, fact_rows, fact_vectors, f
 from memoir_engine.store import tables as t
 from memoir_engine.store.canon import canonical, parse
 from memoir_engine.store.chain import OpenAction
+from memoir_engine.store.database import is_retried
 from memoir_engine.store.erasures import refuse_late
 from memoir_engine.store.fact_plan import FactPlan, PlannedFact, PlannedSpan, Said
 from memoir_engine.store.fact_rows import OUTDATED, NewFact, NewOrigin, Proposal, Standing
@@ -48,7 +49,7 @@ class Remembered:
 
 def seen_again(tx: Tx, known: Before, *, actor: str, clock: Clock, action_id: str, run_id: str) -> str:
     """Record that a remembered conversation came again, and nothing else."""
-    if not chain.exists(tx, action_id):
+    if not (is_retried(tx) and chain.exists(tx, action_id)):
         action = OpenAction(tx, verb=VERB, actor=actor, clock=clock, action_id=action_id)
         action.describe(reason=None, run_id=run_id)
         action.add("conversation.seen_again", cut=known.first_cut, session=known.session_number)
@@ -78,7 +79,7 @@ def remember(
     refuse_late(tx, run_id)
     first_cut = ids.reserve(tx, "cut", len(said.cuts))
     first_fact = ids.reserve(tx, "fact", len(plan.facts) + len(plan.proposals))
-    if chain.exists(tx, action_id):
+    if is_retried(tx) and chain.exists(tx, action_id):
         return _written(tx, action_id, said)
     known = before(tx, owner, said.key)
     held = conversations.find(tx, user, said.session_id, hold=True)
