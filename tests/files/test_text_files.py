@@ -74,8 +74,14 @@ def test_a_file_without_text_is_refused(data):
 
 @pytest.mark.parametrize(
     "data",
-    [b"\x89PNG\r\n\x1a\n\x00\x00", b"\x7fELF\x02\x01", bytes(range(256)) * 20, b"PK\x03\x04abc", b"%PDF-1.7\n", b"\x00\x01\x02\xff" * 100],
-    ids=["picture", "program", "bytes", "archive", "pdf", "zeros in columns"],
+    [
+        pytest.param(b"\x89PNG\r\n\x1a\n\x00\x00", id="picture"),
+        pytest.param(b"\x7fELF\x02\x01", id="program"),
+        pytest.param(bytes(range(256)) * 20, id="bytes"),
+        pytest.param(b"PK\x03\x04abc", id="archive"),
+        pytest.param(b"%PDF-1.7\n", id="pdf"),
+        pytest.param(b"\x00\x01\x02\xff" * 100, id="zeros in columns"),
+    ],
 )
 def test_a_binary_named_txt_is_refused(data):
     with pytest.raises(FileTypeUnknown):
