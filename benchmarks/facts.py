@@ -9,6 +9,7 @@ into: `recall` itself reads SQL before and after, and is measured beside it.
 
 from __future__ import annotations
 
+import logging
 import os
 import random
 import tempfile
@@ -86,6 +87,7 @@ def main(size: Size) -> dict[str, Any]:
 
 def among(steps: Sequence[int], size: Size, *, most_growth: float | None = 1.5) -> dict[str, Any]:
     """Adding and recalling with so many facts there, rising."""
+    logging.getLogger("memoir_engine").setLevel(logging.ERROR)  # of each conversation it is told there that the stub is unknown
     by_step: list[list[dict[str, Any]]] = []
     with tempfile.TemporaryDirectory() as name, stub.served() as url:
         texts = _statements()
