@@ -50,8 +50,9 @@ class AsyncKnowing:
     ) -> str:
         """What a session or a document says, in a few sentences (MEMOLLA F-04).
 
-        options: `timeout` (seconds, 30), `max_retries` (2), `model`, `max_chars` (1200), `summarizer` (a function that takes the
-        text, in the model's place). Raises SummaryTargetUnclear (E003), TargetNotFound (E006), InvalidSetting, ModelError.
+        options: `timeout` or `timeout_s` (seconds, 30), `max_retries` (2), `model`, `max_chars` (1200), `summarizer` (a function
+        that takes the text, in the model's place). Raises SummaryTargetUnclear (E003), TargetNotFound (E006), InvalidSetting,
+        ModelError.
         """
         summary = create_summary(self._engine, self._actor, session_id, doc_id, options)
         return await self._engine.loop.bridge(summary, verb="create_summary")
@@ -90,8 +91,9 @@ class Knowing:
     ) -> str:
         """What a session or a document says, in a few sentences (MEMOLLA F-04).
 
-        options: `timeout` (seconds, 30), `max_retries` (2), `model`, `max_chars` (1200), `summarizer` (a function that takes the
-        text, in the model's place). Raises SummaryTargetUnclear (E003), TargetNotFound (E006), InvalidSetting, ModelError.
+        options: `timeout` or `timeout_s` (seconds, 30), `max_retries` (2), `model`, `max_chars` (1200), `summarizer` (a function
+        that takes the text, in the model's place). Raises SummaryTargetUnclear (E003), TargetNotFound (E006), InvalidSetting,
+        ModelError.
         """
         return self._wait("create_summary", self._async.create_summary(session_id, doc_id, options))
 

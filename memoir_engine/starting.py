@@ -5,6 +5,7 @@ Source: API `memory.start`; DESIGN §7 (Job).
 
 from __future__ import annotations
 
+import re
 from typing import Any
 
 from memoir_engine.asking import QueryOptions, query_verb
@@ -55,7 +56,7 @@ def _opened(engine: Engine, actor: Actor, name: str, given: dict[str, Any]) -> t
     except KeyError as missing:
         problem = f"{missing.args[0]!r} is missing"
     except TypeError as unknown:
-        problem = str(unknown)
+        problem = re.sub(r"^\S+\(\) ", "it ", str(unknown))  # without the name of a function of ours
     if problem:
         advice = f"Give {name} the arguments of the verb of this name."
         raise InvalidSetting(name="arguments", value=names, problem=problem, advice=advice)

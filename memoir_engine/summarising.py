@@ -30,7 +30,7 @@ MAX_CHARS = 1200
 LEAST_CHARS = 20
 ROUNDS = 8  # each at least halves the text
 Summarizer = Callable[[str], Any]  # the text → its summary, or an awaitable of it
-_OPTIONS = ("timeout", "max_retries", "model", "max_chars", "summarizer")
+_OPTIONS = ("timeout", "timeout_s", "max_retries", "model", "max_chars", "summarizer")
 
 
 @dataclass(frozen=True)
@@ -56,18 +56,20 @@ def options_of(value: object) -> Options:
     """As a caller gives them. Raises InvalidSetting naming the option."""
     if value is None:
         return Options()
-    known = f"Known are {', '.join(_OPTIONS)}."
+    known = f"Known are {', '.join(_OPTIONS)}; timeout and timeout_s are the same."
     if not isinstance(value, Mapping):
         raise InvalidSetting(name="options", value=value, problem="it must be a dict", advice=known)
     unknown = sorted(str(name) for name in value if name not in _OPTIONS)
     if unknown:
         raise InvalidSetting(name="options", value=unknown[0], problem="there is no such option", advice=known)
+    if value.get("timeout") is not None and value.get("timeout_s") is not None:
+        raise InvalidSetting(name="timeout", value=value["timeout"], problem="timeout_s is given too", advice="Give one of them.")
     summarizer = value.get("summarizer")
     if summarizer is not None and not callable(summarizer):
         advice = "Give a function that takes the text and returns its summary, or leave it out."
         raise InvalidSetting(name="summarizer", value=summarizer, problem="it cannot be called", advice=advice)
     chars = given.whole("max_chars", value.get("max_chars", MAX_CHARS), least=LEAST_CHARS)
-    named = {"timeout": "timeout_s", "max_retries": "max_retries", "model": "model"}
+    named = {"timeout": "timeout_s", "timeout_s": "timeout_s", "max_retries": "max_retries", "model": "model"}
     return Options(chars, {ours: value[theirs] for theirs, ours in named.items() if value.get(theirs) is not None}, summarizer)
 
 

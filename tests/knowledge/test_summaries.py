@@ -152,9 +152,14 @@ def test_options_override_the_retries_the_timeout_and_the_model(on_the_wire: Ope
     with pytest.raises(ModelTimedOut, match=r"0\.2 s"):
         memory.create_summary(doc_id="tea", options={"timeout": 0.2, "max_retries": 0})
     gate.set()
+    held = threading.Event()
+    fake_openai.say(Held(held, {"summary": "too late"}))
+    with pytest.raises(ModelTimedOut, match=r"0\.1 s"):
+        memory.create_summary(doc_id="tea", options={"timeout_s": 0.1, "max_retries": 0})
+    held.set()
     fake_openai.say({"summary": "Tea."})
     memory.create_summary(doc_id="tea", options={"model": "other-model"})
-    assert [seen.body["model"] for seen in fake_openai.seen] == ["local-model", "local-model", "other-model"]
+    assert [seen.body["model"] for seen in fake_openai.seen] == ["local-model", "local-model", "local-model", "other-model"]
     assert memory.model_name == "local-model"
 
 
@@ -207,13 +212,14 @@ def test_a_model_that_will_not_be_brief_is_left_with_whole_sentences_within_max_
     ("options", "problem"),
     [
         ({"timeout": -1}, "timeout_s"),
+        ({"timeout": 1, "timeout_s": 2}, "timeout"),
         ({"max_retries": "many"}, "max_retries"),
         ({"length": 3}, "there is no such option"),
         ({"summarizer": "me"}, "it cannot be called"),
         ({"max_chars": 0}, "max_chars"),
         ("fast", "it must be a dict"),
     ],
-    ids=["timeout", "max_retries", "unknown", "summarizer", "max_chars", "no dict"],
+    ids=["timeout", "two timeouts", "max_retries", "unknown", "summarizer", "max_chars", "no dict"],
 )
 def test_options_that_cannot_be_are_refused_by_name(memory: Memory, options: Any, problem: str):
     memory.add_knowledge("tea", TEA)
