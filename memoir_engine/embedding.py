@@ -48,6 +48,18 @@ class Embedder(Protocol):
         ...
 
 
+LEXICAL_PULL = 0.7
+
+
+def pull_of(embedder: Embedder) -> float:
+    """How far a question's vector is moved towards what its words find, in lengths of its own (docs/decisions/0016).
+
+    An embedder may name it as `search_pull`, where it was measured; else lexical ones are moved, those of meaning are not.
+    """
+    named = getattr(embedder, "search_pull", None)
+    return named if isinstance(named, float) else LEXICAL_PULL * embedder.lexical
+
+
 EmbedderFactory = Callable[[MemoirConfig], Embedder]
 
 EMBEDDERS: Registry[EmbedderFactory] = Registry("embedder")

@@ -228,6 +228,7 @@ def _ranked(engine: Engine, owner: str, asked: Asked, sieve: Sieve, vector: Vect
 
 
 def _side(engine: Engine, owner: str, vector: Vectors, at: int) -> Vectored:
+    from memoir_engine.embedding import pull_of
     from memoir_engine.search.ranking import Vectored
     from memoir_engine.store import embeddings
 
@@ -237,7 +238,7 @@ def _side(engine: Engine, owner: str, vector: Vectors, at: int) -> Vectored:
     def vectors_of(keys: list[int]) -> Any:
         return engine.db.read(lambda tx: embeddings.of(tx, "passage", keys, name, dim))
 
-    return Vectored(vector, indexes, engine.embedder.lexical, vectors_of)
+    return Vectored(vector, indexes, pull_of(engine.embedder), vectors_of)
 
 
 def _is_well(engine: Engine, owner: str, vector: Vectors) -> bool:

@@ -46,6 +46,10 @@ class Plugged:
     def lexical(self) -> bool:
         return self._made.lexical
 
+    @property
+    def search_pull(self) -> float | None:
+        return getattr(self._made, "search_pull", None)
+
     async def embed(self, texts: Sequence[str], run: Run) -> Vectors:
         """Raises ModelError, and MemoirErrors of the embedder's own."""
         try:

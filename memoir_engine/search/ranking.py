@@ -1,7 +1,7 @@
 """Candidates from words and from vectors, both true scores of each, and one ranking of them.
 
 A vector of words alone knows nothing that BM25 does not; so the question's is moved towards the passages that its words find
-best, and meets others that speak of the same. Vectors of meaning are asked as they are.
+best, and meets others that speak of the same. Vectors of meaning are asked as they are, unless their embedder names how far.
 A passage's BM25 comes from its index with that of its whole text in it.
 Invariant: every candidate has both its true scores, whichever side found it; the same state and question give the same ranking.
 Source: MEMOLLA F-03-01, F-03-02; spec README 16; docs/decisions/0016 (what helped and what did not).
@@ -22,7 +22,6 @@ from memoir_engine.nearest import Near, NearestIndex
 from memoir_engine.search.fusion import ALPHA, FANOUT, TOP_K, Floats, Fused, fuse, union
 
 LISTENED = 3  # passages that a question's vector is moved towards
-PULL = 0.7  # how far, in lengths of its own
 LOOKED_UP = 100  # vectors read from SQL, where they are read at all, of the passages that its words find
 _SAME_COSINE_DIGITS = 5
 
@@ -48,11 +47,11 @@ class Asked:
 
 @dataclass(frozen=True)
 class Vectored:
-    """The side of vectors: the question's own, the indexes, and whether nearness there is shared words alone."""
+    """The side of vectors: the question's own, the indexes, and how far it is moved, in lengths of its own."""
 
     query: Vectors  # (dim,)
     indexes: Sequence[NearestIndex]
-    lexical: bool
+    pull: float
     vectors_of: VectorsOf
 
 
@@ -72,7 +71,7 @@ def rank(asked: Asked, words: Sequence[LexicalIndex], vectored: Vectored | None)
     if vectored is None:
         found = [hit.key for hit in hits]
         return fuse(found, _looked_up(keys, scores, found), None, top_k=len(found))
-    vector, known = _moved(vectored, listened) if vectored.lexical else (vectored.query, {})
+    vector, known = _moved(vectored, listened) if vectored.pull else (vectored.query, {})
     near = _nearest(vectored.indexes, vector, asked.candidates, asked.within)
     members = union((hit.key for hit in hits), (one.key for one in near))
     cosines = _cosines(vectored.indexes, vector, members, known | {one.key: one.cosine for one in near})
@@ -102,7 +101,7 @@ def _moved(vectored: Vectored, hits: Sequence[Hit]) -> tuple[Vectors, dict[int, 
     pull = np.array([weights.get(key, 0.0) for key in held.tolist()]) @ vectors
     if not pull.any():
         return vectored.query, {}
-    moved = vectored.query / _length(vectored.query) + PULL * pull / _length(pull)
+    moved = vectored.query / _length(vectored.query) + vectored.pull * pull / _length(pull)
     towards: Vectors = (moved / _length(moved)).astype(np.float32)
     return towards, dict(zip(held.tolist(), (vectors @ towards).tolist(), strict=True))
 

@@ -67,6 +67,14 @@ def test_rows_of_numbers_of_any_length_are_taken_as_vectors(opened: Callable[[An
     assert (found[0].doc_id, found[0].mode, found[0].score_dense, found[0].embedder) == ("iron", "hybrid", 1.0, "of-a-test-1")
 
 
+@pytest.mark.parametrize(("pull", "degrees"), [(None, 45), (0.0, 45), (1.0, 22.5)])
+def test_a_question_is_moved_as_far_as_the_embedder_says(opened: Callable[[Any], Memory], monkeypatch, pull, degrees):
+    if pull is not None:
+        monkeypatch.setattr(Plug, "search_pull", pull, raising=False)
+    found = opened(by_subject).search("hard")
+    assert {one.doc_id: one.raw_dense for one in found}["iron"] == pytest.approx(np.cos(np.radians(degrees)), abs=1e-5)
+
+
 @pytest.mark.req("MEMOLLA F-03-02")
 @pytest.mark.parametrize(
     ("give", "problem"),
