@@ -279,12 +279,11 @@ class DenseIndex:
     def _put(self, wave: Wave) -> int | None:
         """How many vectors Chroma then has; None where there was no time for all of them."""
         held = self._home.collection()
-        keys, rows = wave.rows.all()
-        held.drop(sorted(wave.gone - set(keys)))
-        for at in range(0, len(keys), PORTION):
+        held.drop(sorted(wave.gone.difference(wave.rows.keys())))
+        for keys, rows in wave.rows.portions(PORTION):
             if self._closed:
                 return None  # not sealed: the next process finds it damaged and begins anew
-            held.put(keys[at : at + PORTION], rows[at : at + PORTION])
+            held.put(keys, rows)
         self._home.seal(wave.high_water)
         return len(held)
 

@@ -13,17 +13,20 @@ import math
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, replace
 from functools import cached_property
-from typing import NamedTuple
+from typing import NamedTuple, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
 
 from memoir_engine.index.documents import Documents, Keys, Mask, Numbers, join
 
+COMMON = 512  # documents that hold a term: below, to count is faster than to remember
+MOST_KNOWN = 1_000_000  # numbers of wholes remembered, each with its count
 FEW = 16  # documents counted here: what comes one by one is searched right away
 
 Scores = NDArray[np.float32]
 Floats = NDArray[np.float64]
+Count = TypeVar("Count", np.float32, np.float64)
 
 
 class Weighing(NamedTuple):
@@ -126,16 +129,35 @@ class Segment:
         return found, total[found]
 
     def counted(self, term: str, weighing: Weighing) -> tuple[Keys, Scores]:
-        """(m,) the wholes of the living documents with the term, one for each of these, and (m,) how often it has the term."""
+        """(m,) the wholes of the living documents with the term, neighbours as one, and (m,) how often they have it.
+
+        Of a term that many hold it is remembered: words that are asked for again are mostly these.
+        """
         number = self.documents.numbers.get(term)
         column = slice(0, 0) if number is None else slice(self.starts[number], self.starts[number + 1])
+        if column.stop - column.start < COMMON:
+            return self._counted(column, weighing)
+        found = self._known.get((term, weighing))
+        if found is None:
+            found = self._counted(column, weighing)
+            if sum(len(wholes) for wholes, _ in list(self._known.values())) > MOST_KNOWN:
+                self._known.clear()
+            self._known[term, weighing] = found
+        return found
+
+    def _counted(self, column: slice, weighing: Weighing) -> tuple[Keys, Scores]:
         rows, shares = self.rows[column], self.shares[column]
         if self.living < len(self.documents):
             there = self.alive[rows]
             rows, shares = rows[there], shares[there]
         each = np.float32(weighing.k1 * weighing.b / self.mean_length)
         spread = np.float32(weighing.k1 * (1 - weighing.b)) + each * self._lengths[rows]
-        return self.documents.wholes[rows], np.rint(shares * spread / (1 - shares))
+        return summed(self.documents.wholes[rows], np.rint(shares * spread / (1 - shares)))
+
+    @cached_property
+    def _known(self) -> dict[tuple[str, Weighing], tuple[Keys, Scores]]:
+        """What `counted` remembers; several threads may."""
+        return {}
 
     @cached_property
     def has_loose(self) -> bool:
@@ -159,6 +181,14 @@ class Segment:
 
     def _tokens(self, row: int) -> Numbers:
         return self.documents.tokens[self.documents.offsets[row] : self.documents.offsets[row + 1]]
+
+
+def summed(numbers: Keys, counts: NDArray[Count]) -> tuple[Keys, NDArray[Count]]:
+    """Neighbours of one number as one, with the sum of their counts."""
+    if not len(numbers):
+        return numbers, counts
+    first = np.concatenate(([0], np.flatnonzero(numbers[1:] != numbers[:-1]) + 1))
+    return numbers[first], np.add.reduceat(counts, first)
 
 
 def rarity(holding: int, documents: int) -> float:

@@ -9,7 +9,7 @@ Source: DESIGN §3 (vectors); verified/performance.md F (exact, in memory: 70 ti
 from __future__ import annotations
 
 import threading
-from collections.abc import Callable, Collection, Iterable, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 
@@ -126,10 +126,17 @@ class ExactVectors:
         found[rows >= 0] = state.matrix[rows[rows >= 0]] @ asked
         return found
 
-    def all(self) -> tuple[list[int], Vectors]:
-        """The keys in rising order, and the row of each, (n, dim)."""
-        keys, rows = self._state.order
-        return keys.tolist(), self._state.matrix[rows]
+    def portions(self, size: int) -> Iterator[tuple[list[int], Vectors]]:
+        """The keys, rising, and the row of each, (n, dim), `size` at a time: a copy of a million vectors is two gigabytes."""
+        state = self._state
+        keys, rows = state.order
+        for at in range(0, len(keys), size):
+            yield keys[at : at + size].tolist(), state.matrix[rows[at : at + size]]
+
+    def keys(self) -> list[int]:
+        """Rising."""
+        rising: list[int] = self._state.order[0].tolist()
+        return rising
 
     def clear(self) -> None:
         with self._writing:

@@ -64,7 +64,7 @@ class Waves:
         """The keys they hold."""
         found: set[int] = set()
         for wave in self._waves:
-            found = (found - wave.gone) | set(wave.rows.all()[0])
+            found = (found - wave.gone) | set(wave.rows.keys())
         return found
 
     def merged(self, below: Sequence[tuple[int, float]], asked: Vectors, k: int, within: Collection[int] | None) -> list[Near]:

@@ -10,17 +10,18 @@ Source: docs/decisions/0016 (what helped); BM25 over texts beside that over pass
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import NamedTuple
+from dataclasses import dataclass
 
 import numpy as np
 
 from memoir_engine.index.documents import Keys
-from memoir_engine.index.segment import Floats, Scores, Segment, Weighing, rarity
+from memoir_engine.index.segment import Floats, Scores, Segment, Weighing, rarity, summed
 
 SHARE = 0.5  # of the whole
 
 
-class Wholes(NamedTuple):
+@dataclass(frozen=True, eq=False)
+class Wholes:
     """lengths: (greatest number + 1,) of each in tokens at its number, 0 where none is. count: of those that have a token."""
 
     lengths: Floats
@@ -32,7 +33,7 @@ def wholes_of(segments: Sequence[Segment]) -> Wholes:
     """Those of which a document lives."""
     parts = [segment.whole_tokens for segment in segments] or [(np.zeros(0, np.int64), np.zeros(0, np.int64))]
     wholes, tokens = (np.concatenate(each) for each in zip(*parts, strict=True))
-    lengths = np.bincount(wholes, tokens, minlength=1)
+    lengths = np.bincount(wholes, tokens, minlength=1).astype(np.float64)
     lengths[0] = 0
     count = int(np.count_nonzero(lengths))
     return Wholes(lengths, count, float(lengths.sum()) / count if count else 0.0)
@@ -73,8 +74,4 @@ def _counts(segments: Sequence[Segment], term: str, weighing: Weighing) -> tuple
         order = np.argsort(wholes, kind="stable")
         wholes, counts = wholes[order], counts[order]
     some = int(np.searchsorted(wholes, 1))  # what is part of nothing stands before
-    wholes, counts = wholes[some:], counts[some:].astype(np.float64)
-    if not len(wholes):
-        return wholes, counts
-    first = np.concatenate(([0], np.flatnonzero(wholes[1:] != wholes[:-1]) + 1))
-    return wholes[first], np.add.reduceat(counts, first)
+    return summed(wholes[some:], counts[some:].astype(np.float64))

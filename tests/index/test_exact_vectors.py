@@ -61,6 +61,14 @@ def test_a_key_taken_in_again_is_replaced_and_a_removed_one_is_gone():
     assert (asked(index, EAST, 5), len(index), index.high_water) == ([(1, 1.0), (3, -1.0)], 2, 2)
 
 
+def test_all_it_holds_is_given_in_portions_by_rising_keys():
+    index = filled({9: WEST, 2: EAST, 5: NORTH})
+    index.take_in([], array(), [5], 2)
+    index.take_in([7], array(NORTH), [], 3)
+    assert [(keys, rows.tolist()) for keys, rows in index.portions(2)] == [([2, 7], [EAST, NORTH]), ([9], [WEST])]
+    assert index.keys() == [2, 7, 9]
+
+
 def test_an_earlier_seq_changes_nothing_and_the_same_one_may_come_again():
     index = filled({1: NORTH}, seq=5)
     assert (index.take_in([2], array(EAST), (), 4), len(index)) == (False, 1)

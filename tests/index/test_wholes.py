@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from memoir_engine.index import lexical
+from memoir_engine.index import lexical, segment
 from memoir_engine.index.lexical import LexicalIndex, together
 from memoir_engine.index.segment import Weighing
 from memoir_engine.index.wholes import SHARE
@@ -120,3 +120,19 @@ def test_of_what_each_is_a_part_is_kept_on_disk(tmp_path):
     again = opened(tmp_path)
     assert again.high_water == 1 and scores(again, "elm cat") == before
     again.close()
+
+
+@pytest.mark.parametrize("most", [0, 1000], ids=["little room", "room"])
+def test_what_is_remembered_of_a_common_word_follows_every_change(most: int, monkeypatch: pytest.MonkeyPatch):
+    monkeypatch.setattr(segment, "MOST_KNOWN", most)
+    texts = {1: "art boat", 2: "art", 3: "boat cat", 4: "art art"}
+    wholes = {1: 1, 2: 1, 3: 2, 4: 3}
+    index, anew = filled(texts, wholes), []
+    told = []
+    for seq, (added, removed) in enumerate([({}, [2]), ({5: "art dune"}, []), ({1: "elm"}, [4])], 2):
+        index.take_in(added.items(), removed, seq, wholes=dict.fromkeys(added, 2))
+        monkeypatch.setattr(segment, "COMMON", 1)
+        told += [scores(index, "art boat"), scores(index, "art boat")]
+        monkeypatch.setattr(segment, "COMMON", 1000)
+        anew += [scores(index, "art boat")] * 2
+    assert told == anew

@@ -12,6 +12,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from memoir_engine import Memory
+from memoir_engine.search import collections
 from search_stores import TEXTS, Opened, filled
 
 USERS = ("ana", "Ana", "bo", "bo ", "cem", "dana")
@@ -46,6 +47,17 @@ def test_nobody_finds_what_another_has_said(opened: Opened, said: list[tuple[str
         assert {part for part in own if any(part in text for text in texts)} == own
         assert not [text for text in texts for other in USERS if other != user and f"of {other!r}" in text]
     memory.close()
+
+
+def test_an_index_fed_in_many_portions_answers_as_one_that_was_fed_at_once(opened: Opened, monkeypatch: pytest.MonkeyPatch):
+    memory = filled(opened())
+    memory.add_knowledge("reed", "The reed warbler nests where the tide does not reach. " * 60)
+    ranked = [(one.passage_id, one.raw_dense) for one in memory.search("full moon", top_k=10)]
+    memory.close()
+    monkeypatch.setattr(collections, "VECTORS_AT_ONCE", 1)
+    again = opened()
+    assert [(one.passage_id, one.raw_dense) for one in again.search("full moon", top_k=10)] == ranked
+    assert {one.mode for one in again.search("full moon")} == {"hybrid"}
 
 
 def test_somebody_who_acts_for_no_user_finds_no_users_words(memory: Memory):
