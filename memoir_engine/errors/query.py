@@ -52,8 +52,11 @@ class QueryCancelled(QueryError):
 
 class AnswerOverBudget(QueryError):
     code = "E307"
-    message_form = "the final prompt takes {tokens} tokens, more than max_token_budget ({budget})"
-    remedy_form = "Raise max_token_budget, or set a per_path_limit."
+    message_form = (
+        "the required compression could not be achieved: "
+        "with the summaries the final prompt takes {tokens} tokens, more than max_token_budget ({budget})"
+    )
+    remedy_form = "Raise max_token_budget, set a per_path_limit, or choose PRUNE."
 
 
 class SummariesTooLong(QueryError):
