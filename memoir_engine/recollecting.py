@@ -115,6 +115,10 @@ class Recollects:
         return self._wait("recall", self._async.recall(text, user_id, limit, include_outdated, as_of, valid_at))
 
 
+def _remembers(value: object) -> bool:
+    return isinstance(value, Recollects | AsyncRecollects)
+
+
 class MemoryExtractor:
     """Facts of a conversation, before they meet what is known: nothing is stored but what was asked and answered (CHUNK 7, 13.4).
 
@@ -122,7 +126,7 @@ class MemoryExtractor:
     """
 
     def __init__(self, memory: Recollects | AsyncRecollects) -> None:
-        if not isinstance(memory, Recollects | AsyncRecollects):
+        if not _remembers(memory):
             advice = "Give a Memory or an AsyncMemory, or a view of one."
             raise InvalidSetting(name="memory", value=memory, problem="it is no Memory", advice=advice)
         self._memory = memory
