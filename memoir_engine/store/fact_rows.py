@@ -135,7 +135,7 @@ def shift(tx: Tx, action: OpenAction, kind: str, number: int, standing: Standing
         tx.execute(insert(t.fact_status), [_standing(number, owner, seq, standing)])
 
 
-def _again(seq: int | None) -> dict[str, int]:
+def _again(seq: int | None) -> dict[str, Any]:
     return {} if seq is None else {"again": seq}
 
 
