@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import subprocess
+import sys
 from pathlib import Path
 
 import pytest
@@ -86,3 +88,10 @@ def test_passages_are_searched_and_made_anew(run, tmp_path: Path) -> None:  # ty
 
 def test_a_search_without_a_hit_says_so(run) -> None:  # type: ignore[no-untyped-def]
     assert run("search", "anything").output == "nothing found\n"
+
+
+def test_the_package_itself_is_the_command_line_where_no_script_is_on_the_path(tmp_path: Path) -> None:
+    asked = [sys.executable, "-m", "memoir_engine", "ask", "Anything?", "--data-dir", str(tmp_path / "memory")]
+    done = subprocess.run(asked, capture_output=True, text=True, check=False)
+    assert done.returncode == 1
+    assert "[mem][E302] there is nothing in memory to ask" in done.stdout + done.stderr
