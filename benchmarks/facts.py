@@ -9,7 +9,6 @@ into: `recall` itself reads SQL before and after, and is measured beside it.
 
 from __future__ import annotations
 
-import logging
 import os
 import random
 import tempfile
@@ -26,7 +25,7 @@ from typing import Any
 import numpy as np
 
 from benchmarks import stub
-from benchmarks.frame import Size, figure, ratio, timed
+from benchmarks.frame import Size, figure, quiet, ratio, timed
 from memoir_engine import EMBEDDERS, ExactVectors, Memory
 
 FACTS = {"full": (0, 1_000, 10_000), "small": (0, 20)}
@@ -85,9 +84,9 @@ def main(size: Size) -> dict[str, Any]:
     }
 
 
+@quiet()
 def among(steps: Sequence[int], size: Size, *, most_growth: float | None = 1.5) -> dict[str, Any]:
     """Adding and recalling with so many facts there, rising."""
-    logging.getLogger("memoir_engine").setLevel(logging.ERROR)  # of each conversation it is told there that the stub is unknown
     by_step: list[list[dict[str, Any]]] = []
     with tempfile.TemporaryDirectory() as name, stub.served() as url:
         texts = _statements()

@@ -6,13 +6,15 @@ Invariant: a figure keeps every run it was made from; medians and ratios are com
 from __future__ import annotations
 
 import json
+import logging
 import math
 import os
 import platform
 import sqlite3
 import statistics
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
 from datetime import UTC, datetime
 from importlib import metadata
 from pathlib import Path
@@ -26,6 +28,18 @@ RESULTS = ROOT / "benchmarks" / "results"
 TABLE = ROOT / "docs" / "benchmarks.md"
 LONGTEXT = ROOT.parent / "shared" / "data" / "longtext"
 PACKAGES = ("memoir-engine", "streamlit", "sqlalchemy", "pydantic-ai-slim", "litellm", "tiktoken", "numpy", "bm25s")
+
+
+@contextmanager
+def quiet() -> Iterator[None]:
+    """Nothing below an error goes to the log: what each of many thousand calls tells there is no part of a figure."""
+    log = logging.getLogger("memoir_engine")
+    before = log.level
+    log.setLevel(logging.ERROR)
+    try:
+        yield
+    finally:
+        log.setLevel(before)
 
 
 def timed(work: Callable[[], Any], *, runs: int, warm: int = 0) -> list[float]:

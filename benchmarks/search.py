@@ -8,7 +8,6 @@ committed it; where a peer has to build anew, that is what it costs.
 
 from __future__ import annotations
 
-import logging
 import random
 import sqlite3
 import tempfile
@@ -22,7 +21,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from benchmarks.chunking import made_text
-from benchmarks.frame import Size, figure, percentile, timed
+from benchmarks.frame import Size, figure, percentile, quiet, timed
 from memoir_engine import Memory
 
 PASSAGES = {"full": 100_000, "small": 300}
@@ -47,8 +46,8 @@ Ask = Callable[[str], Any]
 Add = Callable[[str], Any]
 
 
+@quiet()
 def main(size: Size = "full") -> dict[str, Any]:
-    logging.getLogger("memoir_engine").setLevel(logging.ERROR)  # each search by words alone is told there
     text = made_text(PASSAGES[size] * STEP, seed=1)
     passages = [text[at : at + LENGTH] for at in range(0, len(text), STEP)]
     questions = made_questions(passages, QUESTIONS[size])

@@ -6,7 +6,6 @@ The texts are those of `search`, a hundred thousand passages at a time, added by
 
 from __future__ import annotations
 
-import logging
 import resource
 import tempfile
 import time
@@ -15,7 +14,7 @@ from pathlib import Path
 from typing import Any
 
 from benchmarks.chunking import made_text
-from benchmarks.frame import Size, figure
+from benchmarks.frame import Size, figure, quiet
 from benchmarks.search import LENGTH, PER_DOCUMENT, SETTINGS, STEP, Aims, made_questions, opened_again, rested
 from memoir_engine import Memory
 
@@ -30,8 +29,8 @@ def main(size: Size = "full") -> dict[str, Any]:
     return measured(size, "memoir, words alone", vector_store="off")
 
 
+@quiet()
 def measured(size: Size, name: str, *, vector_store: str) -> dict[str, Any]:
-    logging.getLogger("memoir_engine").setLevel(logging.ERROR)  # each search by words alone is told there
     with tempfile.TemporaryDirectory() as folder:
         settings: dict[str, Any] = SETTINGS | {"vector_store": vector_store, "data_dir": Path(folder)}
         began = time.perf_counter()

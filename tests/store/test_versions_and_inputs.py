@@ -193,8 +193,10 @@ def _back_to_the_first(tx: Tx, dialect: str) -> None:
         ("ix_source_replaces", "source"),
         ("ix_action_at", "action"),
         ("ix_action_actor_at", "action"),
+        ("ix_model_call_subject_fingerprint", "model_call"),
     ):
         tx.execute(text(f"DROP INDEX {index}" + (f" ON {table}" if dialect in ("mysql", "mariadb") else "")))
+    tx.execute(text("CREATE INDEX ix_model_call_fingerprint_subject ON model_call (fingerprint, subject)"))
     tx.execute(text("ALTER TABLE source DROP COLUMN replaces"))
     tx.execute(text("ALTER TABLE source DROP COLUMN helper_version"))
     tx.execute(text("UPDATE alembic_version SET version_num = '0001'"))
