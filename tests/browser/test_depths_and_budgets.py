@@ -57,7 +57,7 @@ def test_a_question_is_answered_by_each_strategy(filled: None, served: Served, v
     ask(page, "What surplus did the harbour festival earn?")
     expect(page.locator(".st-key-answer")).to_contain_text("8,450 euros", timeout=PATIENCE_MS)
     expect(page.locator("[data-testid=stMainBlockContainer]")).to_contain_text(f"{strategy} · ")
-    expect(page.get_by_text("Evidence", exact=True)).to_be_visible(timeout=PATIENCE_MS)
+    expect(page.get_by_text("Evidence", exact=True)).to_have_count(1)  # beside it, for a moment, that of the live view
 
 
 @pytest.mark.req("MEMOIR 9.8")
