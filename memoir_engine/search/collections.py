@@ -28,7 +28,7 @@ from memoir_engine.text.ranked import PASSAGE_TOKENIZER, ranked
 
 MOST_USERS = 64  # whose words are kept in memory
 AT_ONCE = 100_000  # passages whose texts are held while they are taken in
-VECTORS_AT_ONCE = 50_000  # read from SQL at a time: of a million all together were six gigabytes
+VECTORS_AT_ONCE = 150_000  # read from SQL at a time: of a million all together were six gigabytes
 BATCH = 1_000  # passages taken in by somebody who waits, that are not lost to a process that ends soon after
 
 WAITING = "[mem] vectors of what was erased cannot be reached now; they go when their index is next opened"

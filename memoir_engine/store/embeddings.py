@@ -108,8 +108,9 @@ def changed(tx: Tx, embedder: str, dim: int, since: int, *, owner: str = WORKSPA
     p, c, now = t.passage.c, t.embedding.c, ids.searched(tx)
     upto = now if limit is None else _upto(tx, embedder, since, limit, now)
     every = _of_owner(embedder, dim, owner).order_by(None)  # in the order of ids a database may walk through all there are
-    every = every.where(c.seq <= upto, p.from_seq <= upto)  # a vector comes with the later of the two, once
-    came, came_back = every.where(c.seq > since), every.where(p.from_seq > since)  # one by one: OR uses no index
+    # a vector comes with the later of the two numbers, once; + 0: what nearly all keep to is no way to walk along
+    came = every.where(c.seq > since, c.seq <= upto, p.from_seq + 0 <= upto)
+    came_back = every.where(p.from_seq > since, p.from_seq <= upto, c.seq + 0 <= upto)  # apart: OR uses no index
     found = {row[0]: row for wanted in (came, came_back) for row in tx.execute(wanted)}
     gone = select(p.id).where(p.owner == owner, p.to_seq > since, p.to_seq <= upto).order_by(p.id)
     return Changes(upto, _matrix([found[key] for key in sorted(found)], dim), tuple(tx.execute(gone).scalars()))

@@ -69,6 +69,21 @@ def test_passages_are_looked_up_by_their_ids_however_many_are_asked_for(sqlite_s
     assert [detail.rpartition(" INDEX ")[2] for detail in found] == ["sqlite_autoindex_passage_1 (id=?)"] * 4
 
 
+def test_what_came_last_is_read_without_a_walk_through_all_that_came_before(sqlite_store: Store):
+    """A bound that all there are keep to leads a database along them."""
+    said: list[tuple[str, Any]] = []
+    reader = sqlite_store.db._reader
+    event.listen(reader, "before_cursor_execute", lambda c, k, statement, given, *a: said.append((statement, given)))
+    sqlite_store.db.read(lambda tx: embeddings.changed(tx, "a", 3, 0, owner=WORKSPACE, limit=100))
+    with reader.connect() as connection:
+        plans = [connection.exec_driver_sql(f"EXPLAIN QUERY PLAN {asked}", given).all() for asked, given in list(said)]
+    walked = [
+        plan[0].detail.rpartition("(")[2] for plan in plans if " embedding " in plan[0].detail or " passage " in plan[0].detail
+    ]
+    assert [bounds for bounds in walked if ">?" not in bounds] == []
+    assert len(walked) == 4
+
+
 def test_a_withdrawn_source_leaves_the_search_and_its_undo_brings_it_back(store: Store):
     store.ingest("alpha", PATH)
     begun = since(store, 0)
