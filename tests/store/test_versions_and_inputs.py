@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import pytest
-from sqlalchemy import text
+from sqlalchemy import inspect, text
 
 from memoir_engine import errors
 from memoir_engine.results import Action
@@ -176,6 +176,23 @@ def test_a_store_of_the_first_schema_is_brought_up_with_what_it_holds(store: Sto
         again.db.close()
 
 
+def test_a_store_of_the_schema_before_this_one_is_brought_up(store: Store) -> None:
+    """As 0007 left it: paid answers were found by their fingerprint alone."""
+    source = store.ingest("alpha", JAZZ, VAT).source_id
+    before = store.state()
+    store.db.write(lambda tx: _back_to_0007(tx, store.db.dialect))
+    store.db.close()
+    again = Store(Database.open(store.url, clock=store.clock, depth=3), store.clock, store.url)
+    try:
+        assert again.db.read(lambda tx: tx.execute(text("SELECT version_num FROM alembic_version")).scalar()) == schema.REVISION
+        names = {one["name"] for one in inspect(again.db._writer).get_indexes("model_call")}
+        assert "ix_model_call_subject_fingerprint" in names and "ix_model_call_fingerprint_subject" not in names
+        assert (again.state(), again.problem()) == (before, None)
+        assert replace(again, "beta", source, JAZZ).source_id == source + 1
+    finally:
+        again.db.close()
+
+
 LATER_TABLES = (
     *("fact_proposal", "fact_relation", "fact_origin", "fact_status", "fact", "cut"),
     *("checkpoint_write", "checkpoint_value", "checkpoint", "checkpoint_thread"),
@@ -193,10 +210,19 @@ def _back_to_the_first(tx: Tx, dialect: str) -> None:
         ("ix_source_replaces", "source"),
         ("ix_action_at", "action"),
         ("ix_action_actor_at", "action"),
-        ("ix_model_call_subject_fingerprint", "model_call"),
     ):
-        tx.execute(text(f"DROP INDEX {index}" + (f" ON {table}" if dialect in ("mysql", "mariadb") else "")))
-    tx.execute(text("CREATE INDEX ix_model_call_fingerprint_subject ON model_call (fingerprint, subject)"))
+        _drop_index(tx, dialect, index, table)
+    _back_to_0007(tx, dialect)
     tx.execute(text("ALTER TABLE source DROP COLUMN replaces"))
     tx.execute(text("ALTER TABLE source DROP COLUMN helper_version"))
     tx.execute(text("UPDATE alembic_version SET version_num = '0001'"))
+
+
+def _back_to_0007(tx: Tx, dialect: str) -> None:
+    _drop_index(tx, dialect, "ix_model_call_subject_fingerprint", "model_call")
+    tx.execute(text("CREATE INDEX ix_model_call_fingerprint_subject ON model_call (fingerprint, subject)"))
+    tx.execute(text("UPDATE alembic_version SET version_num = '0007'"))
+
+
+def _drop_index(tx: Tx, dialect: str, index: str, table: str) -> None:
+    tx.execute(text(f"DROP INDEX {index}" + (f" ON {table}" if dialect in ("mysql", "mariadb") else "")))

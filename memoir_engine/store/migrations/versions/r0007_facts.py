@@ -143,5 +143,3 @@ def upgrade() -> None:
     op.create_index(op.f("ix_fact_proposal_owner_to_seq"), "fact_proposal", ["owner", "to_seq"], unique=False)
     op.execute("INSERT INTO counter (name, value) VALUES ('cut', 0)")
     op.execute("INSERT INTO counter (name, value) VALUES ('fact', 0)")
-    op.create_index(op.f("ix_model_call_subject_fingerprint"), "model_call", ["subject", "fingerprint"], unique=False)
-    op.drop_index(op.f("ix_model_call_fingerprint_subject"), table_name="model_call")
