@@ -6,6 +6,7 @@ Invariant: a blob reads back as it was, or not at all. Pure. Source: DESIGN §5 
 from __future__ import annotations
 
 import json
+import sys
 import zlib
 from collections.abc import Mapping, Sequence
 
@@ -32,7 +33,8 @@ def decode_leaf(blob: bytes) -> dict[int, Terms] | None:
         body = json.loads(zlib.decompress(blob))
         if body["format"] != _FORMAT:
             return None
-        return {row[0]: _terms(body["stems"], *row[1:]) for row in body["chunks"]}
+        stems = [sys.intern(stem) for stem in body["stems"]]  # most leaves have them: one string each, told apart by its address
+        return {row[0]: _terms(stems, *row[1:]) for row in body["chunks"]}
     except (zlib.error, ValueError, KeyError, IndexError, TypeError):
         return None
 
@@ -42,6 +44,6 @@ def _unlike(terms: Terms) -> dict[str, str]:
     return {stem: surface for stem, surface in terms.surfaces.items() if surface != stem}
 
 
-def _terms(stems: Sequence[str], numbers: Sequence[int], counts: Sequence[int], unlike: Mapping[str, str]) -> Terms:
+def _terms(stems: Sequence[str], numbers: Sequence[int], counts: Sequence[int], unlike: dict[str, str]) -> Terms:
     found = [stems[number] for number in numbers]
-    return Terms(dict(zip(found, counts, strict=True)), {stem: unlike.get(stem, stem) for stem in found})
+    return Terms(dict(zip(found, counts, strict=True)), dict(zip(found, found, strict=True)) | unlike)

@@ -52,8 +52,9 @@ def _fill(row: NDArray[np.float64], text: str) -> None:
     found = _weighed(text)
     if found:
         directions = np.concatenate([features[0] for features, _ in found])
-        shares = np.concatenate([features[1] * weight for features, weight in found])
-        row[:] = np.bincount(directions, weights=shares, minlength=DIM)
+        shares = np.concatenate([features[1] for features, _ in found])
+        weights = np.repeat([weight for _, weight in found], [len(features[0]) for features, _ in found])
+        row[:] = np.bincount(directions, weights=shares * weights, minlength=DIM)
     length = math.sqrt(float(row @ row))
     if length < 1e-9:
         row[:] = 0.0
@@ -64,12 +65,19 @@ def _fill(row: NDArray[np.float64], text: str) -> None:
 
 def _weighed(text: str) -> list[tuple[Features, float]]:
     """Every distinct word once, heavier the oftener it occurs, but ever less so."""
-    stems = Counter(word for word in sought(text) if not is_cjk(word))
-    plain = unicodedata.normalize("NFKC", text).casefold()
-    forms = Counter(word for word in _WORD.findall(plain) if word not in STOP and not is_cjk(word))
-    grams = Counter(gram for run in words(text) if is_cjk(run) for gram in _grams(run))
-    found = [(_word(word), 1 + math.log(count)) for word, count in sorted((stems + grams).items())]
+    stems, plain = Counter(sought(text)), unicodedata.normalize("NFKC", text).casefold()
+    forms = Counter(_WORD.findall(plain))
+    for word in forms.keys() & STOP:
+        del forms[word]
+    if not text.isascii():
+        stems, forms = _but_cjk(stems), _but_cjk(forms)
+        stems.update(gram for run in words(text) if is_cjk(run) for gram in _grams(run))
+    found = [(_word(word), 1 + math.log(count)) for word, count in sorted(stems.items())]
     return found + [(_pieces(word), PIECES_SHARE * (1 + math.log(count))) for word, count in sorted(forms.items())]
+
+
+def _but_cjk(counts: Counter[str]) -> Counter[str]:
+    return Counter({word: count for word, count in counts.items() if not is_cjk(word)})
 
 
 def _grams(run: str) -> list[str]:

@@ -9,8 +9,10 @@ Source: DESIGN §5 (profiles), §8 (waves), §9 (second opinion).
 from __future__ import annotations
 
 import threading
+from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from itertools import chain
 from weakref import WeakKeyDictionary, WeakSet
 
 import numpy as np
@@ -39,10 +41,9 @@ class Vocabulary:
         with self._lock:
             found = self._known.get(terms)
             if found is None:
-                for stem in terms.counts:
-                    if stem not in self.ids:
-                        self.stems.append(stem)
-                        self.ids[stem] = len(self.ids)
+                for stem in [stem for stem in terms.counts if stem not in self.ids]:
+                    self.stems.append(stem)
+                    self.ids[stem] = len(self.ids)
                 found = self._known[terms] = vector(terms, self.ids)
             return found
 
@@ -74,7 +75,9 @@ class Profiles:
         made = cls()
         for category, parent in parents.items():
             made.place(category, parent)
-        for chunk, leaf in sorted((chunk, leaf) for leaf, chunks in leaves.items() for chunk in chunks):
+        filed = sorted((chunk, leaf) for leaf, chunks in leaves.items() for chunk in chunks)
+        made.learn(leaves[leaf][chunk] for chunk, leaf in filed)  # all at once, which is several times as fast
+        for chunk, leaf in filed:
             made.file(leaf, chunk, leaves[leaf][chunk])
         return made
 
@@ -102,15 +105,17 @@ class Profiles:
 
     def learn(self, texts: Iterable[Terms]) -> None:
         """Note how words are written, for the key terms. An ingestion learns all its chunks before its first wave."""
-        for terms in texts:
-            if terms not in self._learned:
-                self._learned.add(terms)
-                self._told = {}  # how words are written may change
-                self._words.learn(terms)
-                for stem, surface in terms.surfaces.items():
-                    forms = self._forms.get(stem, {})
-                    self._forms[stem] = {**forms, surface: forms.get(surface, 0) + 1}
-                    self._surfaces.pop(stem, None)
+        new = [terms for terms in dict.fromkeys(texts) if terms not in self._learned]
+        if not new:
+            return
+        self._learned.update(new)
+        self._told = {}  # how words are written may change
+        for terms in new:
+            self._words.learn(terms)
+        for (stem, surface), times in Counter(chain.from_iterable(terms.surfaces.items() for terms in new)).items():
+            forms = self._forms.get(stem, {})
+            self._forms[stem] = {**forms, surface: forms.get(surface, 0) + times}
+            self._surfaces.pop(stem, None)
 
     def place(self, category: int, parent: int) -> None:
         """Declare it; again with another parent moves it with all that is counted in it alone."""

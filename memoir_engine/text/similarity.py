@@ -39,20 +39,18 @@ class Vector:
     unknown: float = 0.0
 
 
-_DAMPED = [0.0, *(1 + math.log(count) for count in range(1, 1024))]
+_DAMPED = np.array([0.0, *(1 + math.log(count) for count in range(1, 1024))])
 
 
 def vector(terms: Terms, ids: Mapping[str, int]) -> Vector:
-    pairs, unknown = [], 0.0
-    for stem, count in terms.counts.items():
-        weight = _DAMPED[min(count, 1023)]
-        at = ids.get(stem)
-        if at is None:
-            unknown += weight * weight
-        else:
-            pairs.append((at, weight))
-    pairs.sort()
-    return Vector(np.array([at for at, _ in pairs], dtype=np.intp), np.array([weight for _, weight in pairs]), unknown)
+    size = len(terms.counts)
+    at = np.fromiter((ids.get(stem, -1) for stem in terms.counts), np.intp, size)
+    weights = _DAMPED[np.minimum(np.fromiter(terms.counts.values(), np.intp, size), 1023)]
+    known = at >= 0
+    unknown = float(np.square(weights[~known]).sum())
+    at, weights = at[known], weights[known]
+    order = at.argsort()
+    return Vector(at[order], weights[order], unknown)
 
 
 def sample(count: int, most: int) -> list[int]:
