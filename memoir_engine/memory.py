@@ -210,6 +210,7 @@ class AsyncMemory(Conversed, AsyncSearches, AsyncRecollects, AsyncKnowing):
     def warm_up(self) -> None:
         """Load in the background what the first question would otherwise wait for."""
         self._engine.client.warm_up()
+        self._engine.keeper.later()
 
     def close(self) -> None:
         """End pools, index handles and, with the last open memory, the background loop."""

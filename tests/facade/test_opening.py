@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+import shutil
 from pathlib import Path
 
 import pytest
 
 from memoir_engine import ConfigurationError, DatabaseError, MemoirError, Memory
+from memoir_engine.index.lexical import LexicalIndex
+from memoir_engine.text.sought import SEARCH_TOKENIZER, sought
 
 
 @pytest.mark.req("MEMOIR 7.7")
@@ -55,3 +58,21 @@ def test_every_result_says_how_it_ended_and_raises_only_when_asked_to(tmp_path: 
         assert failed.error is not None
         with pytest.raises(MemoirError, match=failed.error.code):
             failed.raise_for_error()
+
+
+@pytest.mark.req("MEMOIR 4.1")
+def test_warming_up_brings_back_what_the_first_question_would_wait_for(tmp_path: Path):
+    with Memory(data_dir=tmp_path / "memory", model="offline") as memory:
+        memory.ingest_text("Bread is baked on Tuesdays, and the oven is heated with beech wood. " * 8, name="bread.txt")
+    shutil.rmtree(tmp_path / "memory" / "bm25")
+    with Memory(data_dir=tmp_path / "memory", model="offline") as memory:
+        memory.warm_up()  # closing waits for what it does to the caches
+    assert _held(tmp_path / "memory" / "bm25") >= 1
+
+
+def _held(folder: Path) -> int:
+    index = LexicalIndex.open(folder, sought, tokeniser_id=SEARCH_TOKENIZER)
+    try:
+        return len(index.scores("bread")[0])
+    finally:
+        index.close()
