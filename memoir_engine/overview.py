@@ -1,7 +1,7 @@
 """What stands in memory, what is in force, and whether the model answers.
 
-Invariant: secrets are only ever "set".
-Source: API "Opening"; DESIGN §12 (secrets); MEMOIR 7A.
+Invariant: secrets are only ever "set"; runs are one's own and the workspace's.
+Source: API "Opening"; DESIGN §6 (whose), §12 (secrets); MEMOIR 7A.
 """
 
 from __future__ import annotations
@@ -9,6 +9,7 @@ from __future__ import annotations
 from typing import Any
 
 from memoir_engine.errors import MemoirError, QueryCancelled
+from memoir_engine.owning import runs_of
 from memoir_engine.refusing import safe_url
 from memoir_engine.results import ModelCheck, Overview, SettingView
 from memoir_engine.run import Actor, Run
@@ -33,7 +34,7 @@ def overview(engine: Engine, actor: Actor) -> Overview:
         tokens=counts.tokens,
         cost=counts.cost,
         last_actions=engine.db.read(lambda tx: chain.actions(tx, limit=LAST_ACTIONS, but=("close", "converse"))),
-        interrupted=engine.db.read(lambda tx: runs.recent(tx, limit=20, status=("interrupted",))),
+        interrupted=engine.db.read(lambda tx: runs.recent(tx, limit=20, status=("interrupted",), user=runs_of(actor))),
     )
 
 
