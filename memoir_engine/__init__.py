@@ -3,8 +3,9 @@
 The public names, and nothing else. Importing this loads neither a model library nor a database driver.
 """
 
+from memoir_engine import errors
 from memoir_engine.blocking import Memory
-from memoir_engine.browsing import TreeAt
+from memoir_engine.browsing import PastTree, TreeAt
 from memoir_engine.chunking import (
     CHUNKERS,
     FACT_FRAME_TOKENS,
@@ -18,18 +19,12 @@ from memoir_engine.chunking import (
     token_method,
 )
 from memoir_engine.config import ConversationSettings, MemoirConfig
-from memoir_engine.embedding import EMBEDDERS
-from memoir_engine.errors import (
-    ConfigurationError,
-    DatabaseError,
-    IngestionError,
-    MemoirError,
-    ModelError,
-    QueryError,
-    ReviewError,
-)
+from memoir_engine.embedding import EMBEDDERS, Embedder, Vectors
+from memoir_engine.errors import *  # noqa: F403  # every error, by the list of that module
+from memoir_engine.events import Event, Stamped
 from memoir_engine.index.vectors import ExactVectors
 from memoir_engine.memory import AsyncMemory
+from memoir_engine.nearest import Health, Near
 from memoir_engine.query.strategies import STRATEGIES
 from memoir_engine.recollecting import MemoryExtractor
 from memoir_engine.results import (
@@ -48,6 +43,7 @@ from memoir_engine.results import (
     ChunkSummary,
     Cleared,
     ComparedChoice,
+    ComparedCount,
     ComparedOption,
     ComparedSetting,
     Cut,
@@ -75,6 +71,7 @@ from memoir_engine.results import (
     FactView,
     Filing,
     ForgetPreview,
+    Heading,
     Helper,
     HelperDraft,
     HelperPreview,
@@ -127,20 +124,27 @@ from memoir_engine.results import (
     UsedChunk,
     WordChange,
 )
+from memoir_engine.results.facts import FactStatus, FactType
 from memoir_engine.results.replies import Reply, Shown
+from memoir_engine.results.review import ReviewState
+from memoir_engine.run import Actor, Role, RunStatus
 from memoir_engine.samples import SampleConversation, SampleQuestion, sample_conversations
+from memoir_engine.settings import SessionSettings
 from memoir_engine.streaming import Replying
 from memoir_engine.talking import AgentClient
+from memoir_engine.telling import OnEvent
+from memoir_engine.text.chunks import Piece
+from memoir_engine.text.turns import Utterance
 
 __all__ = [
     "Action",
+    "Actor",
     "AgentClient",
     "AsyncMemory",
     "AuditCheck",
     "AuditEvent",
     "AuditHead",
     "CHUNKERS",
-    "FACT_FRAME_TOKENS",
     "Call",
     "Category",
     "CategoryChange",
@@ -152,61 +156,67 @@ __all__ = [
     "ChunkSummary",
     "Cleared",
     "ComparedChoice",
+    "ComparedCount",
     "ComparedOption",
     "ComparedSetting",
-    "ConfigurationError",
     "ConversationSettings",
     "Cut",
     "CutConversation",
     "CutFailure",
     "CutLimits",
-    "DatabaseError",
     "Decision",
     "DroppedPath",
     "EMBEDDERS",
     "EditPreview",
+    "Embedder",
     "ErasedPlace",
     "ErasurePreview",
     "ErrorReport",
     "Estimate",
+    "Event",
     "EventView",
     "ExactVectors",
     "Exported",
     "ExtractedMemory",
     "ExtractionMetrics",
     "ExtractionResult",
+    "FACT_FRAME_TOKENS",
     "FactLineage",
     "FactOrigin",
     "FactProposal",
     "FactRelation",
     "FactReviewItem",
     "FactReviewPage",
+    "FactStatus",
+    "FactType",
     "FactView",
     "Filing",
     "ForgetPreview",
+    "Heading",
+    "Health",
     "Helper",
     "HelperDraft",
     "HelperPreview",
     "ImportReport",
     "IngestResult",
-    "IngestionError",
     "Knowledge",
     "LeafChange",
     "LeafEffect",
     "MemoirConfig",
-    "MemoirError",
     "Memory",
     "MemoryExtractor",
     "MessageRecord",
     "ModelCheck",
-    "ModelError",
     "Moment",
+    "Near",
     "Neighbour",
+    "OnEvent",
     "Option",
     "Overview",
+    "PastTree",
     "PathChoice",
+    "Piece",
     "Place",
-    "QueryError",
     "QueryResult",
     "QuotingName",
     "RecalledFact",
@@ -218,20 +228,23 @@ __all__ = [
     "Report",
     "Response",
     "RetentionPreview",
-    "ReviewError",
     "ReviewEvidence",
     "ReviewItem",
     "ReviewPage",
+    "ReviewState",
     "ReviewStep",
     "RiskReason",
+    "Role",
     "RunComparison",
     "RunDetail",
+    "RunStatus",
     "RunView",
     "STRATEGIES",
     "SampleConversation",
     "SampleQuestion",
     "SearchResult",
     "Searchable",
+    "SessionSettings",
     "SessionView",
     "SettingView",
     "Shown",
@@ -240,6 +253,7 @@ __all__ = [
     "Source",
     "SplitGroup",
     "SplitProposal",
+    "Stamped",
     "StepOutcome",
     "StepsPreview",
     "TokenComparison",
@@ -250,6 +264,8 @@ __all__ = [
     "TreeChanges",
     "UndoPreview",
     "UsedChunk",
+    "Utterance",
+    "Vectors",
     "WordChange",
     "chunk_conversation",
     "chunk_text",
@@ -260,3 +276,4 @@ __all__ = [
     "sample_transcript",
     "token_method",
 ]
+__all__ += errors.__all__

@@ -132,7 +132,8 @@ from memoir_engine.errors.review import (
     UndoBlocked,
     WrongLevel,
 )
-from memoir_engine.errors.root import MemoirError, retold
+from memoir_engine.errors.root import MemoirError
+from memoir_engine.errors.root import retold as retold
 from memoir_engine.errors.verdicts import ReviewItemNotFound, ReviewOvertaken
 
 __all__ = [
@@ -250,5 +251,4 @@ __all__ = [
     "WriteFailed",
     "WrongLevel",
     "WrongThread",
-    "retold",
 ]

@@ -2,11 +2,15 @@
 
 from __future__ import annotations
 
+import dataclasses
 import functools
 import inspect
 import json
+import re
 import subprocess
 import sys
+from collections.abc import Iterator
+from pathlib import Path
 from types import ModuleType
 from typing import Any
 
@@ -66,6 +70,48 @@ def test_the_list_of_names_holds_none_twice_and_keeps_an_order():
 
 def test_every_promised_name_is_there():
     assert PROMISED - set(memoir_engine.__all__) == set()
+
+
+def test_every_type_that_comes_out_of_a_public_name_is_public_too(tmp_path: Path):
+    """Whoever embeds the engine writes down what its verbs give, and catches what they raise."""
+    told = {name: getattr(memoir_engine, name) for name in memoir_engine.__all__}
+    with memoir_engine.Memory(model="offline", data_dir=tmp_path) as memory:
+        spaces = [type(space) for space in vars(memory).values() if type(space).__module__.startswith("memoir_engine")]
+    given = {
+        f"{owner.__name__}.{name}": _classes(kind, owner.__module__)
+        for owner in {*filter(inspect.isclass, told.values()), *spaces}
+        for name, kind in _given(owner)
+    }
+    missing = {where: kinds - told.keys() for where, kinds in given.items() if kinds - told.keys()}
+    assert len(given) > 500
+    assert missing == {}
+
+
+def _given(owner: type) -> Iterator[tuple[str, str]]:
+    """The public fields of a result, and what public verbs and properties return, as they are written."""
+    if dataclasses.is_dataclass(owner):
+        yield from ((field.name, str(field.type)) for field in dataclasses.fields(owner) if not field.name.startswith("_"))
+    for name, member in vars(owner).items():
+        verb = member.fget if isinstance(member, property) else member
+        if not name.startswith("_") and inspect.isfunction(verb) and owner.__module__.startswith("memoir_engine"):
+            yield name, str(verb.__annotations__.get("return"))
+
+
+def _classes(written: str, module: str) -> set[str]:
+    """Those of its names that are classes of ours; short names for unions and literals need not be imported by anybody."""
+    names = set(re.findall(r"\b[A-Z]\w+", re.sub(r"Literal\[[^]]*\]", "", written)))
+    here = vars(sys.modules[module])
+    return {name for name in names if _is_ours(here[name] if name in here else _anywhere(name))}
+
+
+def _is_ours(found: object) -> bool:
+    return inspect.isclass(found) and found.__module__.startswith("memoir_engine")
+
+
+def _anywhere(name: str) -> object:
+    """Where the module that writes it imports it for types alone."""
+    ours = [module for known, module in sys.modules.items() if known.startswith("memoir_engine.")]
+    return next((vars(module)[name] for module in ours if name in vars(module)), None)
 
 
 @pytest.mark.parametrize(("name", "promised"), SIGNATURES)
