@@ -7,7 +7,7 @@ Source: DESIGN §6, §9.
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import TYPE_CHECKING
 
 from memoir_engine.errors import MemoirError, NothingChanges, ReviewOvertaken
@@ -82,6 +82,7 @@ def evidence(engine: Engine, waiting: Waiting) -> ReviewEvidence:
     now = engine.cache.current()
     chunk_id, source_id = waiting.filed.chunk_id, waiting.filed.source_id
     near = _near(engine, engine.db.read(lambda tx: chunks.get(tx, chunk_id)).text, chunk_id)
+    states = {one.chunk_id: one.state for one in engine.waiting.now(engine.db).filed if one.chunk_id in near}
 
     def work(tx: Tx) -> ReviewEvidence:
         item, chunk = items(tx, [waiting])[0], chunks.get(tx, chunk_id)
@@ -94,7 +95,7 @@ def evidence(engine: Engine, waiting: Waiting) -> ReviewEvidence:
             end=chunk.end,
             helper=helper.text if helper else None,
             decisions=decisions.of_chunk(tx, chunk_id),
-            neighbours=_neighbours(tx, near, engine),
+            neighbours=_neighbours(tx, near, states),
             places=_places(tx, now, item),
         )
 
@@ -157,12 +158,9 @@ def _near(engine: Engine, text: str, chunk_id: int) -> dict[int, float]:
     return {hit.key: round(min(hit.score / whole, 1.0), 4) for hit in hits} if whole > 0 else {}
 
 
-def _neighbours(tx: Tx, near: dict[int, float], engine: Engine) -> tuple[Neighbour, ...]:
+def _neighbours(tx: Tx, near: dict[int, float], states: Mapping[int, ReviewState]) -> tuple[Neighbour, ...]:
     from memoir_engine.store import chunks
 
-    states: dict[int, ReviewState] = {
-        one.chunk_id: one.state for one in engine.waiting.now(engine.db).filed if one.chunk_id in near
-    }
     return tuple(
         Neighbour(one.id, one.source_name, one.category_path, one.text, near[one.id], states.get(one.id, "unreviewed"))
         for one in chunks.of_ids(tx, list(near))

@@ -4,13 +4,14 @@ from __future__ import annotations
 
 from concurrent.futures import ThreadPoolExecutor
 from itertools import count
+from pathlib import Path
 
 import pytest
 
 from memoir_engine import ConfigurationError, Memory, ReviewStep
 from memoir_engine.errors import NotAllowed, NothingChanges, ReviewItemNotFound
 from memoir_engine.results import Verdict
-from scripted import Opened, Script, paper, placed
+from scripted import SMALL, Opened, Script, paper, placed
 
 TRADES = paper("Music/Strings/Violin", "Art/Oil/Dutch", "Music/Strings/Violin", "Music/Wind/Flute")
 numbers = count(10**25)
@@ -240,6 +241,13 @@ def test_one_step_that_cannot_be_keeps_no_other_from_being_done(filed: Memory):
     outcomes = filed.review.apply([*wrong, step(b, "approve")])
     assert [one.outcome for one in outcomes] == ["refused"] * 4 + ["done"]
     assert all(one.says for one in outcomes[:4])
+
+
+def test_an_item_is_shown_with_its_neighbours_by_a_memory_of_no_file(script: Script, tmp_path: Path):
+    with Memory(db_path=":memory:", **(SMALL | {"data_dir": tmp_path})) as memory:
+        memory.ingest_text(paper("Music/Strings/Violin", "Music/Strings/Violin"), name="twins").raise_for_error()
+        evidence = memory.review.item(keys(memory)[0])
+    assert [one.state for one in evidence.neighbours] == ["unreviewed"]
 
 
 def test_the_queue_follows_whatever_happens_to_the_tree(opened: Opened):

@@ -220,7 +220,8 @@ def test_changes_name_what_differs_and_nothing_else(store: Store) -> None:
     store.edit("rename", store.known["Law", "Tax"], "Taxes")
     store.edit("merge", store.known[JAZZ], store.known[OPERA])
     store.ingest("beta", OPERA)
-    found = store.db.read(lambda tx: history.changes(tx, then, seq(store)))
+    now = seq(store)
+    found = store.db.read(lambda tx: history.changes(tx, then, now))
     categories = {one.before or one.after: one for one in found.categories}
     assert set(categories) == {JAZZ, ("Law", "Tax")}
     assert (categories[JAZZ].closed, categories[JAZZ].merged_into) == (True, store.known[OPERA])
@@ -237,7 +238,8 @@ def test_what_was_done_and_taken_back_is_no_change(store: Store) -> None:
     then = seq(store)
     moved = store.refile(1, *OPERA)
     store.undo(moved.action_id)
-    found = store.db.read(lambda tx: history.changes(tx, then, seq(store)))
+    now = seq(store)
+    found = store.db.read(lambda tx: history.changes(tx, then, now))
     assert (found.categories, found.leaves) == ((), ())
 
 
@@ -245,6 +247,7 @@ def test_changes_backwards_are_the_other_way_round(store: Store) -> None:
     store.ingest("alpha", JAZZ)
     then = seq(store)
     store.ingest("beta", VAT)
-    found = store.db.read(lambda tx: history.changes(tx, seq(store), then))
+    now = seq(store)
+    found = store.db.read(lambda tx: history.changes(tx, now, then))
     assert [one.closed for one in found.categories] == [True, True, True]
     assert [(one.removed, one.added) for one in found.leaves] == [((2,), ())]
