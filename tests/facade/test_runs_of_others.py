@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from memoir_engine import Memory, MemoirError
+from memoir_engine import MemoirError, Memory
 from memoir_engine.run import RunStatus, new_id
 from memoir_engine.store import runs
 
