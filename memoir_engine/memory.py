@@ -7,6 +7,7 @@ Source: API; MEMOIR 6; DESIGN §6–7.
 
 from __future__ import annotations
 
+import asyncio
 from collections.abc import Iterable, Sequence
 from pathlib import Path
 from typing import Any, Self, TypeVar
@@ -213,8 +214,12 @@ class AsyncMemory(Conversed, AsyncSearches, AsyncRecollects, AsyncKnowing):
         self._engine.keeper.later()
 
     def close(self) -> None:
-        """End pools, index handles and, with the last open memory, the background loop."""
+        """End pools, index handles and, with the last open memory, the background loop. Waits for runs that are under way."""
         self._engine.close()
+
+    async def aclose(self) -> None:
+        """The same without keeping the caller's loop waiting."""
+        await asyncio.to_thread(self.close)
 
     @property
     def actor(self) -> Actor:
@@ -237,7 +242,7 @@ class AsyncMemory(Conversed, AsyncSearches, AsyncRecollects, AsyncKnowing):
         return self
 
     async def __aexit__(self, *_: object) -> None:
-        self.close()
+        await self.aclose()
 
     # --- what stands behind -------------------------------------------------------------------------------------------
 

@@ -98,7 +98,7 @@ class Run:
     cancellation: Cancellation = field(default_factory=Cancellation)
     owner: str | None = None  # of this opening of the run: once another has opened it, nothing more is written here
     _count: int = 0
-    _lock: threading.Lock = field(default_factory=threading.Lock)
+    _lock: threading.RLock = field(default_factory=threading.RLock)  # a listener may read the database, which tells of a retry
 
     def emit(self, event: Event) -> None:
         with self._lock:

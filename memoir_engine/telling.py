@@ -13,7 +13,7 @@ from memoir_engine import given
 from memoir_engine.events import Stamped
 from memoir_engine.run import Listener
 
-OnEvent = Callable[[Stamped], object]
+OnEvent = Callable[[Stamped], object]  # called on the engine's own thread, one event after the other, while the run waits for it
 
 
 def listeners(on_event: OnEvent | None) -> tuple[Listener, ...]:

@@ -10,7 +10,7 @@ import pytest
 
 from memoir_engine import AsyncMemory, Memory
 
-VIEWS = ("tree", "sources", "runs", "jobs", "review", "audit", "helpers", "sessions", "facts")
+VIEWS = ("tree", "sources", "runs", "jobs", "review", "audit", "helpers", "sessions", "facts", "reports")
 LOOP_ONLY = {"close": "aclose", "__enter__": "__aenter__", "__exit__": "__aexit__"}  # what a face may spell its own way
 
 

@@ -109,6 +109,24 @@ def test_the_async_face_closes_with_its_block(script: Script, tmp_path: Path):
     assert asyncio.run(story()) == "offline"
 
 
+def test_the_caller_s_loop_goes_on_while_the_memory_closes(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
+    """Closing waits here for what only the caller's own loop can give."""
+    turned, close = threading.Event(), AsyncMemory.close
+
+    def closing(memory: AsyncMemory) -> None:
+        assert turned.wait(20)
+        close(memory)
+
+    async def story() -> None:
+        monkeypatch.setattr(AsyncMemory, "close", closing)
+        async with AsyncMemory(db_path=tmp_path / "memory.db", **SMALL) as memory:
+            asyncio.get_running_loop().call_soon(turned.set)
+        with pytest.raises(MemoryClosed):
+            await memory.query("where?")
+
+    asyncio.run(story())
+
+
 def test_a_task_that_is_cancelled_in_ones_own_loop_cancels_its_run(script: Script, tmp_path: Path):
     gate = script.hold("helper")
     memory = AsyncMemory(db_path=tmp_path / "memory.db", **SMALL)
