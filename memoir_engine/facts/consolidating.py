@@ -7,6 +7,7 @@ Source: TIMEM "Similarity Search", "Memory Consolidation"; DESIGN §2.2.
 
 from __future__ import annotations
 
+import asyncio
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from datetime import tzinfo
@@ -18,7 +19,7 @@ from memoir_engine.embedding import Vectors
 from memoir_engine.events import FactsCompared, Warned
 from memoir_engine.facts.asking import Ask
 from memoir_engine.facts.drawn import Found, Link, Spoken, repoint
-from memoir_engine.facts.meeting import Planning, groups, is_restated, known_of, meeting, planned, restate, settle
+from memoir_engine.facts.meeting import AT_ONCE, Planning, groups, is_restated, known_of, meeting, planned, restate, settle
 from memoir_engine.facts.nearness import LIMIT, Nearness
 from memoir_engine.nearest import NearestIndex
 from memoir_engine.prompts import consolidate as prompt
@@ -29,9 +30,7 @@ from memoir_engine.store.types import Tx
 
 T = TypeVar("T")
 
-LEXICAL_FLOOR = (
-    -1.0
-)  # vectors of words see nothing common in "works as a nurse" and "started as a teacher": the nearest are shown
+LEXICAL_FLOOR = -1.0  # vectors of words see nothing common in "works as a nurse" and "started as a teacher"
 BROAD = 4  # nearest facts looked at for each that is shown: outdated ones are among them
 
 
@@ -72,7 +71,8 @@ async def consolidate(material: Material, known: Standing, owner: str, near: Nea
     if material.vectors is None:
         return FactPlan(known.seq)
     comparing = _Comparing(material, owner, near, ask, run, known.index)
-    for group in groups(material.vectors):
+    together = groups(material.vectors) if len(material.vectors) <= AT_ONCE else await asyncio.to_thread(groups, material.vectors)
+    for group in together:
         await comparing.group(group)
     plan = comparing.plan
     links, _ = repoint(material.links, {one: one for one in plan.stands_for})

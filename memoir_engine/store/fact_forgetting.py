@@ -117,7 +117,8 @@ def _leave(tx: Tx, action: OpenAction, number: int, gone: dict[str, Sequence[str
     ends = or_(r.source_id == number, r.target_id == number)
     for one in tx.execute(select(t.fact_relation).where(ends, r.to_seq == FAR)).all():
         fact_rows.unrelate(tx, action, one.source_id, one.target_id, one.from_seq)
-    for one in tx.execute(select(t.fact_proposal).where(p.to_seq == FAR)).all():
+    owner = select(t.fact.c.owner).where(t.fact.c.id == number).scalar_subquery()
+    for one in tx.execute(select(t.fact_proposal).where(p.owner == owner, p.to_seq == FAR)).all():
         if number in (one.new_id, *parse(one.old_ids)):
             fact_rows.propose(tx, action, "fact.unproposed", one.id, one.owner, None, one.run_id)
 
