@@ -1,34 +1,49 @@
-"""The verb recall: facts of one user that have to do with a text, active ones before outdated ones of the same subject.
+"""The verb recall: facts of one user that have to do with a text, and what is in force before what it took the place of.
 
-Invariant: exact cosine over the user's own facts; what is near is looked up in SQL, by the owner, as it stands or stood. Where
-the embedder asks nobody it is no run.
+Invariant: exact cosine over the user's own facts; what is near is looked up in SQL, by the owner, as it stands or stood. The
+places are given by score, whatever became of a fact; one that is outdated has before it what is in force in its stead. Where the
+embedder asks nobody it is no run.
 Source: TIMEM "Memory Forgetting" (both are given, marked; decay), "Data Isolation"; API "Facts".
 """
 
 from __future__ import annotations
 
-from collections.abc import Awaitable, Callable, Iterable, Sequence
-from dataclasses import replace
+from collections.abc import Awaitable, Callable, Mapping, Sequence
+from dataclasses import dataclass, replace
 from datetime import datetime
 from typing import TYPE_CHECKING
 
 from memoir_engine import given, owning
 from memoir_engine.errors import InvalidSetting, MemoirError, QueryCancelled, QuestionEmpty
-from memoir_engine.results.facts import FactView, RecalledFact
+from memoir_engine.results.facts import FACT_TYPES, FactView, RecalledFact
 from memoir_engine.run import Actor, Run, new_id
 from memoir_engine.running import Verb
 from memoir_engine.searching import Silent
-from memoir_engine.text.alike import subject_key
 from memoir_engine.wiring import Engine
 
 if TYPE_CHECKING:
-    from memoir_engine.nearest import Near
+    from memoir_engine.embedding import Vectors
+    from memoir_engine.nearest import Near, NearestIndex
     from memoir_engine.store.types import Tx
 
 Moment = int | datetime
 BROAD = 4
-FAR_ENOUGH = 1_000  # facts looked at for one that is active beside those that are not
+FAR_ENOUGH = 1_000  # facts looked at for one that weighs more than those that are nearer and faded
+STATUSES = ("active", "outdated")
 DAY_S = 86_400
+
+
+@dataclass(frozen=True)
+class Wanted:
+    """Which facts may be told at all. None: any."""
+
+    status: str | None
+    type: str | None
+    at: datetime | None
+
+    def lets(self, fact: FactView) -> bool:
+        is_one = self.status in (None, fact.status) and self.type in (None, fact.type)
+        return is_one and (self.at is None or was_true(fact, self.at))
 
 
 async def recall(
@@ -41,13 +56,19 @@ async def recall(
     include_outdated: bool,
     as_of: Moment | None,
     valid_at: datetime | str | None,
+    status: str | None = None,
+    type: str | None = None,
 ) -> tuple[RecalledFact, ...]:
     """Raises QuestionEmpty, InvalidSetting, and what keeps the embedder away."""
     asked, most = given.text("text", text), given.limit(limit)
     if not asked.strip():
         raise QuestionEmpty()
-    both = given.flag("include_outdated", include_outdated)
+    both, state = given.flag("include_outdated", include_outdated), one_of("status", status, STATUSES)
     when, at = moment_of(as_of), valid_moment(valid_at)
+    if not both and state == "outdated":
+        advice = "Leave out status, or include_outdated=False."
+        raise InvalidSetting(name="status", value=status, problem="outdated facts are not included", advice=advice)
+    wanted = Wanted(state if both else "active", one_of("type", type, FACT_TYPES), at)
     owner = owning.whose(actor, user_id)
 
     async def work(run: Run) -> tuple[RecalledFact, ...]:
@@ -55,14 +76,8 @@ async def recall(
         if held is None:
             return ()
         vector = (await engine.nearness.vectors([asked], run))[0]
-        reach = most * BROAD
-        while True:
-            (near,) = await engine.nearness.top(held, [vector], reach)
-            found = await engine.db.aread(_looked_up(owner, near, when))
-            kept = [one for one in found if _wanted(one[1], both, at)]
-            if len(near) < reach or (len(kept) >= most and (reach >= FAR_ENOUGH or not _lonely(kept))):
-                return _ranked(engine, kept)[:most]
-            reach *= BROAD
+        best = await _best(engine, owner, held, vector, most, wanted, when)
+        return _told(best, await _in_force(engine, owner, held, vector, best, wanted, when), most)
 
     return await _performed(engine, _for(actor, owner, user_id), owner, user_id, work)
 
@@ -83,6 +98,13 @@ def valid_moment(valid_at: object) -> datetime | None:
         return found
     advice = "Give a datetime with a time zone, e.g. datetime(2026, 1, 1, tzinfo=UTC)."
     raise InvalidSetting(name="valid_at", value=valid_at, problem="it is no time", advice=advice)
+
+
+def one_of(name: str, value: object, options: Sequence[str]) -> str | None:
+    if value is None or (isinstance(value, str) and value in options):
+        return value
+    advice = f"Use one of: {', '.join(options)}, or leave it out."
+    raise InvalidSetting(name=name, value=value, problem=f"there is no such {name}", advice=advice)
 
 
 def seq_of(tx: Tx, when: Moment | None) -> int | None:
@@ -119,19 +141,66 @@ async def _performed(
     return outcome
 
 
-def _looked_up(owner: str, near: Sequence[Near], when: Moment | None) -> Callable[[Tx], list[tuple[float, FactView]]]:
-    return lambda tx: _found(tx, owner, near, when)
+async def _best(
+    engine: Engine, owner: str, held: NearestIndex, vector: Vectors, most: int, wanted: Wanted, when: Moment | None
+) -> dict[int, RecalledFact]:
+    """The most that score highest, best first, by their numbers. What was not looked at scores at most the last cosine."""
+    reach = most * BROAD
+    while True:
+        (near,) = await engine.nearness.top(held, [vector], reach)
+        found = await engine.db.aread(_looked_up(owner, near, wanted, when))
+        hits = {number: _scored(engine, fact, cosine) for number, cosine, fact in found}
+        sure = sum(hit.score >= max(0.0, near[-1].cosine) for hit in hits.values()) if near else 0
+        if len(near) < reach or sure >= most or (len(hits) >= most and reach >= FAR_ENOUGH):
+            best = sorted(hits.items(), key=lambda one: (-one[1].score, one[1].status, one[1].id))
+            return dict(best[:most])
+        reach *= BROAD
 
 
-def _found(tx: Tx, owner: str, near: Sequence[Near], when: Moment | None) -> list[tuple[float, FactView]]:
-    from memoir_engine.store import facts
+async def _in_force(
+    engine: Engine,
+    owner: str,
+    held: NearestIndex,
+    vector: Vectors,
+    best: Mapping[int, RecalledFact],
+    wanted: Wanted,
+    when: Moment | None,
+) -> dict[int, RecalledFact]:
+    """Of each that is outdated, by its number: what is in force in its stead, where that may be told."""
+    old = [number for number, hit in best.items() if hit.status == "outdated"]
+    if not old or wanted.status == "outdated":
+        return {}
+    after, views = await engine.db.aread(_successors(owner, old, when))
+    tips = {number: best.get(number) for number in after.values()}
+    far = [one for one, hit in tips.items() if hit is None and one in views and wanted.lets(views[one])]
+    for number, cosine in zip(far, await engine.nearness.scores(held, vector, far), strict=True):
+        tips[number] = _scored(engine, views[number], cosine)
+    return {number: hit for number, tip in after.items() if (hit := tips[tip]) is not None}
 
-    views = facts.by_number(tx, owner, (one.key for one in near), seq_of(tx, when))
-    return [(max(0.0, one.cosine), views[one.key]) for one in near if one.key in views]
+
+def _looked_up(
+    owner: str, near: Sequence[Near], wanted: Wanted, when: Moment | None
+) -> Callable[[Tx], list[tuple[int, float, FactView]]]:
+    def work(tx: Tx) -> list[tuple[int, float, FactView]]:
+        from memoir_engine.store import facts
+
+        views = facts.by_number(tx, owner, (one.key for one in near), seq_of(tx, when))
+        return [(one.key, one.cosine, views[one.key]) for one in near if one.key in views and wanted.lets(views[one.key])]
+
+    return work
 
 
-def _wanted(fact: FactView, both: bool, at: datetime | None) -> bool:
-    return (both or fact.status == "active") and (at is None or was_true(fact, at))
+def _successors(
+    owner: str, old: Sequence[int], when: Moment | None
+) -> Callable[[Tx], tuple[dict[int, int], dict[int, FactView]]]:
+    def work(tx: Tx) -> tuple[dict[int, int], dict[int, FactView]]:
+        from memoir_engine.store import facts
+
+        seq = seq_of(tx, when)
+        after = facts.in_force(tx, owner, old, seq)
+        return after, facts.by_number(tx, owner, after.values(), seq)
+
+    return work
 
 
 def was_true(fact: FactView, at: datetime) -> bool:
@@ -140,23 +209,18 @@ def was_true(fact: FactView, at: datetime) -> bool:
     return (since is None or since <= at) and (fact.valid_to is None or fact.valid_to > at) and fact.cause != "merged"
 
 
-def _lonely(kept: Iterable[tuple[float, FactView]]) -> bool:
-    """Whether something outdated was found, and nothing active of its subject: that may stand further away."""
-    subjects: dict[bool, set[str]] = {True: set(), False: set()}
-    for _, fact in kept:
-        subjects[fact.status == "active"].add(subject_key(fact.subject))
-    return bool(subjects[False] - subjects[True])
+def _told(best: Mapping[int, RecalledFact], in_force: Mapping[int, RecalledFact], most: int) -> tuple[RecalledFact, ...]:
+    """By score, and before what is outdated what is in force in its stead."""
+    told: dict[str, RecalledFact] = {}
+    for number, hit in best.items():
+        for one in (in_force.get(number, hit), hit):
+            told.setdefault(one.id, one)
+    return tuple(told.values())[:most]
 
 
-def _ranked(engine: Engine, found: Iterable[tuple[float, FactView]]) -> tuple[RecalledFact, ...]:
-    """By score; within one subject what is active takes the places before what is outdated."""
-    hits = [RecalledFact(fact, similarity * _decayed(engine, fact), similarity) for similarity, fact in found]
-    hits.sort(key=lambda hit: (-hit.score, hit.fact.status, hit.fact.id))
-    of_subject: dict[str, list[RecalledFact]] = {}
-    for hit in hits:
-        of_subject.setdefault(subject_key(hit.fact.subject), []).append(hit)
-    turns = {key: iter(sorted(some, key=lambda hit: hit.status)) for key, some in of_subject.items()}
-    return tuple(next(turns[subject_key(hit.fact.subject)]) for hit in hits)
+def _scored(engine: Engine, fact: FactView, cosine: float) -> RecalledFact:
+    similarity = max(0.0, cosine)
+    return RecalledFact(fact, similarity * _decayed(engine, fact), similarity)
 
 
 def _decayed(engine: Engine, fact: FactView) -> float:

@@ -57,10 +57,13 @@ class AsyncRecollects:
         include_outdated: bool = True,
         as_of: Moment | None = None,
         valid_at: datetime | str | None = None,
+        *,
+        status: str | None = None,
+        type: str | None = None,
     ) -> tuple[RecalledFact, ...]:
-        """Facts of the user that have to do with a text, nearest first; of one subject the active ones before the outdated ones.
+        """Facts of the user that have to do with a text, by score; before each outdated one what is in force in its stead.
 
-        as_of: what was believed then (a seq or an aware time). valid_at: only what was true then.
+        as_of: what was believed then (a seq or an aware time). valid_at: only what was true then. status, type: only these.
         """
         asked = recall(
             self._engine,
@@ -71,6 +74,8 @@ class AsyncRecollects:
             include_outdated=include_outdated,
             as_of=as_of,
             valid_at=valid_at,
+            status=status,
+            type=type,
         )
         return await self._engine.loop.bridge(asked, verb="recall")
 
@@ -107,12 +112,16 @@ class Recollects:
         include_outdated: bool = True,
         as_of: Moment | None = None,
         valid_at: datetime | str | None = None,
+        *,
+        status: str | None = None,
+        type: str | None = None,
     ) -> tuple[RecalledFact, ...]:
-        """Facts of the user that have to do with a text, nearest first; of one subject the active ones before the outdated ones.
+        """Facts of the user that have to do with a text, by score; before each outdated one what is in force in its stead.
 
-        as_of: what was believed then (a seq or an aware time). valid_at: only what was true then.
+        as_of: what was believed then (a seq or an aware time). valid_at: only what was true then. status, type: only these.
         """
-        return self._wait("recall", self._async.recall(text, user_id, limit, include_outdated, as_of, valid_at))
+        asked = self._async.recall(text, user_id, limit, include_outdated, as_of, valid_at, status=status, type=type)
+        return self._wait("recall", asked)
 
 
 def _remembers(value: object) -> bool:

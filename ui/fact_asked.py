@@ -133,7 +133,10 @@ def _begun(known: Sequence[FactView]) -> dict[str, datetime]:
 def found(memory: Memory, asked: Asked) -> tuple[FactView, ...]:
     """Those that the filters let through; a search has them in its own order."""
     if asked.words:
-        hits = memory.recall(asked.words, user_id=asked.user, limit=NEAREST, as_of=asked.moment, valid_at=asked.held)
+        only = asked.statuses[0] if len(asked.statuses) == 1 else None
+        hits = memory.recall(
+            asked.words, asked.user, NEAREST, as_of=asked.moment, valid_at=asked.held, status=only, type=asked.type
+        )
         facts = tuple(hit.fact for hit in hits if hit.score > 0)
     else:
         facts = memory.facts.list(asked.user, as_of=asked.moment, valid_at=asked.held, limit=MOST)

@@ -10,6 +10,7 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
+from math import isnan
 from typing import TypeVar
 from weakref import WeakValueDictionary
 
@@ -74,6 +75,11 @@ class Nearness:
         if held is None:
             return [[] for _ in vectors]
         return await _asked(held, lambda: [held.top(one, k) for one in vectors])
+
+    async def scores(self, held: NearestIndex, vector: Vectors, numbers: Sequence[int]) -> list[float]:
+        """The true cosine of each; 0 of one that has no vector."""
+        found = await _asked(held, lambda: held.scores(vector, numbers))
+        return [0.0 if isnan(one) else float(one) for one in found]
 
     async def _held(self, owner: str, dim: int) -> NearestIndex:
         """A database may have to make its table first; SQLite has none."""

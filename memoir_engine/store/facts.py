@@ -108,6 +108,19 @@ def lineage(tx: Tx, whose: Whose, uid: str, seq: int | None = None) -> FactLinea
     return FactLineage(tuple(found[one] for one in sorted(found)), tuple((found[a].id, found[b].id) for a, b in both))
 
 
+def in_force(tx: Tx, owner: str, numbers: Collection[int], seq: int | None = None) -> dict[int, int]:
+    """Of facts that are outdated: what is active in their stead, behind however many that took one another's place."""
+    held = t.fact_status.alias("held").c
+    first = select(_S.fact_id.label("old"), _S.superseded_by.label("tip"))
+    first = first.where(_S.owner == owner, _S.fact_id.in_(numbers), _S.superseded_by.is_not(None), *_at(seq))
+    chain = first.cte("chain", recursive=True)
+    step = select(chain.c.old, held.superseded_by).join(chain, held.fact_id == chain.c.tip)
+    chain = chain.union(step.where(held.superseded_by.is_not(None), *_at(seq, held)))
+    wanted = select(chain.c.old, chain.c.tip).join(t.fact_status, _S.fact_id == chain.c.tip)
+    rows = tx.execute(wanted.where(_S.owner == owner, _S.status == "active", *_at(seq))).all()
+    return {row.old: row.tip for row in rows}
+
+
 def counts(tx: Tx, whose: Whose, seq: int | None = None) -> dict[tuple[str, str], int]:
     """How many there are, by type and status."""
     f = t.fact.c
@@ -242,8 +255,8 @@ def _named(whose: Whose, seq: int | None) -> Select[Any]:
     return joined.where(*mine(t.fact.c.owner, whose), *_at(seq))
 
 
-def _at(seq: int | None) -> tuple[ColumnElement[bool], ...]:
-    return (_S.to_seq == FAR,) if seq is None else (_S.from_seq <= seq, _S.to_seq > seq)
+def _at(seq: int | None, columns: Any = _S) -> tuple[ColumnElement[bool], ...]:
+    return (columns.to_seq == FAR,) if seq is None else (columns.from_seq <= seq, columns.to_seq > seq)
 
 
 def _first_seqs(tx: Tx, numbers: Sequence[int]) -> dict[int, int]:
