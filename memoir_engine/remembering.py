@@ -75,7 +75,7 @@ def extract_verb(
 ) -> Verb[ExtractionResult | MemoirError]:
     """Nothing is stored but what was asked and answered. Raises FactsNotYours, MessageRefused, InvalidSetting."""
     user = owning.writes_for(actor, user_id)
-    read = spoken.messages(messages)
+    read = spoken.heard(messages)
     talked = Talked(spoken.session(conversation_id, "conversation_id"), read, subject=_key(user, read))
 
     async def work(run: Run) -> ExtractionResult:
@@ -119,7 +119,7 @@ def _talked(engine: Engine, user: str | None, messages: object, session_id: obje
         raise InvalidSetting(name="messages", value=None, problem="there is neither a conversation nor a session", advice=advice)
     row = None if named is None else engine.db.read(lambda tx: said.find(tx, user, named))
     if messages is not None:
-        read = spoken.messages(messages)
+        read = spoken.heard(messages)
         key = _key(user, read)
         return Talked(
             named or f"conversation-{key[:16]}", read, named, subject=key if row is None else said.subject_of(row.number)

@@ -56,6 +56,13 @@ def messages(value: object) -> tuple[Message, ...]:
     return tuple(_message(one, f"messages[{number}]") for number, one in enumerate(value))
 
 
+def heard(value: object) -> tuple[Message, ...]:
+    """As `messages`, of what is only read: what a tool says need not name the call that it answers."""
+    if isinstance(value, list | tuple):
+        value = [_of_no_call(one) for one in value]
+    return messages(value)
+
+
 def most(value: object) -> int | None:
     if value is None:
         return None
@@ -96,6 +103,11 @@ def _message(value: object, where: str) -> Message:
     if value.at is not None and value.at.tzinfo is None:
         raise MessageRefused(where=where, problem="its time has no zone")
     return parsed(to_record(value), where)
+
+
+def _of_no_call(value: object) -> object:
+    is_tool = isinstance(value, dict) and value.get("role") == "tool" and "type" not in value
+    return {**value, "type": "chat"} if is_tool and value.get("tool_call_id") is None else value  # type: ignore[dict-item]
 
 
 def _is_blank(value: object) -> bool:

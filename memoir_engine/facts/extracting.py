@@ -23,6 +23,8 @@ from memoir_engine.prompts.facts import Drawn, Talk, Turn
 from memoir_engine.results.cuts import Cut
 from memoir_engine.results.facts import CutFailure
 from memoir_engine.run import Run
+from memoir_engine.text.alike import folded
+from memoir_engine.text.labels import is_of
 from memoir_engine.text.quotes import find
 
 PASSES_BY = (ModelError, CostCapReached)  # what costs a cut; anything else ends the whole
@@ -128,7 +130,7 @@ def _talk(conversation: Conversation, cut: Cut, recap: str) -> Talk:
 def _before(conversation: Conversation) -> Talk:
     """As a cut of its own, which nothing came before."""
     turns = [
-        Turn(number, said.role, said.name, _moment(conversation, said), said.text)
+        Turn(number, said.role, _name(conversation, said), _moment(conversation, said), said.text)
         for number, said in enumerate(conversation.before, 1)
     ]
     return Talk(conversation.person, 1, 2, "", tuple(turns))
@@ -137,7 +139,17 @@ def _before(conversation: Conversation) -> Talk:
 def _turn(conversation: Conversation, cut: Cut, index: int) -> Turn:
     said = conversation.messages[index]
     at = _moment(conversation, said)
-    return Turn(index + 1, said.role, said.name, at, said.text[cut.start : cut.end] if cut.split else said.text)
+    text = said.text[cut.start : cut.end] if cut.split else said.text
+    return Turn(index + 1, said.role, _name(conversation, said), at, text)
+
+
+def _name(conversation: Conversation, said: Spoken) -> str | None:
+    """None for the person whose facts these are, however the message calls them: they are one subject, not several."""
+    return None if said.name is None or _is_person(conversation, said.name) else said.name
+
+
+def _is_person(conversation: Conversation, name: str) -> bool:
+    return folded(name) != folded(conversation.person) and is_of(conversation.person, name)
 
 
 def _moment(conversation: Conversation, said: Spoken) -> datetime | None:
@@ -153,7 +165,7 @@ def _found(conversation: Conversation, cut: Cut, drawn: Drawn) -> Found:
         id=str(uuid4()),
         content=drawn.content,
         type=drawn.type,
-        subject=drawn.subject,
+        subject=conversation.person if _is_person(conversation, drawn.subject) else drawn.subject,
         entities=drawn.entities,
         confidence=drawn.confidence,
         valid_from=drawn.valid_from,
