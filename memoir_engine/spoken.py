@@ -106,8 +106,9 @@ def _message(value: object, where: str) -> Message:
 
 
 def _of_no_call(value: object) -> object:
-    is_tool = isinstance(value, dict) and value.get("role") == "tool" and "type" not in value
-    return {**value, "type": "chat"} if is_tool and value.get("tool_call_id") is None else value  # type: ignore[dict-item]
+    if not isinstance(value, dict) or value.get("role") != "tool" or "type" in value or value.get("tool_call_id") is not None:
+        return value
+    return {**value, "type": "chat"}
 
 
 def _is_blank(value: object) -> bool:

@@ -1,6 +1,6 @@
 """Labels before what people say, and when one of them is the person whose memory it is.
 
-Invariant: a name that somebody else may bear is never the person's: only words that are no name, and how the person is called. Pure.
+Invariant: only words that are no name, and what the person is called, are theirs. Pure.
 Source: TIMEM "Memory Extraction"; API "Facts" (user_id).
 """
 
