@@ -18,9 +18,10 @@ from memoir_engine import given, spoken
 from memoir_engine.errors import CostCapReached, CostUnknown, DatabaseError, InvalidSetting, MemoirError, QueryCancelled
 from memoir_engine.lookups import OWN, lookups, something
 from memoir_engine.results import MessageRecord
-from memoir_engine.results.replies import Reply, Shown
+from memoir_engine.results.replies import Reply
 from memoir_engine.run import Actor, Listener, Run, new_id
 from memoir_engine.running import Verb
+from memoir_engine.text.retold import Retold
 from memoir_engine.wiring import Engine
 
 if TYPE_CHECKING:
@@ -86,12 +87,12 @@ def _distinct(tools: tuple[object, ...], own: tuple[str, ...]) -> None:
 
 @dataclass
 class Turn:
-    """One turn under way. said: the words of the reply as they come."""
+    """One turn under way. words: whom its words are told as they come; said: those that were."""
 
     text: str
     session_id: str
     talk: Talk
-    on_text: Callable[[str], None] | None = None
+    words: Retold | None = None
     warnings: list[str] = field(default_factory=list)
     said: list[str] = field(default_factory=list)
 
@@ -152,10 +153,12 @@ async def _turned(engine: Engine, actor: Actor, run: Run, turn: Turn, history: S
 
     own = await _own(engine, actor, turn, showing)
 
+    turn.said.clear()  # of a memory that failed
+
     def heard(piece: str) -> None:
         turn.said.append(piece)
-        if turn.on_text is not None:
-            turn.on_text(piece)
+        if turn.words is not None:
+            turn.words(piece)
 
     turned = await converse(
         engine.client,
@@ -166,7 +169,7 @@ async def _turned(engine: Engine, actor: Actor, run: Run, turn: Turn, history: S
         tools=[*own, *turn.talk.tools],
         max_tool_calls=turn.talk.max_tool_calls,
         guard=_guard(engine, run),
-        on_text=heard if turn.on_text is not None else None,
+        on_text=heard if turn.words is not None else None,
         fallback=engine.fallback,
     )
     turn.warnings.extend(turned.warnings)
@@ -274,13 +277,6 @@ def _guard(engine: Engine, run: Run) -> Callable[[str], Awaitable[None]]:
             raise CostCapReached(spent=run.ledger.spent, likely=likely, cap=cap)
 
     return guard
-
-
-def shown_of(record: dict[str, Any]) -> tuple[Shown, ...]:
-    """What the model saw, from a run's record."""
-    names = Shown.__dataclass_fields__
-    listed = record.get("shown", ())
-    return tuple(Shown(**{name: value for name, value in one.items() if name in names}) for one in listed)
 
 
 def new_session(engine: Engine) -> str:

@@ -1,26 +1,33 @@
 """AgentClient: an agent with tools that remembers its conversations.
 
 Invariant: without a session id each query is a conversation of its own, with no history, whatever is configured. Should the
-memory itself fail, the turn is answered from a private one in memory, with a warning: the reply is never lost to it.
+memory itself fail, the turn is answered from a private one in memory, with a warning: the reply is never lost to it. That one has
+the settings of the first, its cap on cost too, and nothing of what it holds.
 Source: SESSION 1, 2, 4; API "Sessions and the agent".
 """
 
 from __future__ import annotations
 
+import contextlib
 import logging
 import shutil
 import tempfile
 import threading
 from collections.abc import Callable, Iterable, Mapping
+from concurrent.futures import Future
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Self
 
 from memoir_engine.blocking import Memory
+from memoir_engine.config import MemoirConfig
 from memoir_engine.errors import DatabaseError, InvalidSetting, MemoirError
 from memoir_engine.replying import Talk, Turn, new_session, reply_verb
 from memoir_engine.results import Cleared, ImportReport, MessageRecord
 from memoir_engine.results.replies import Reply
 from memoir_engine.streaming import Replying
+from memoir_engine.text.retold import Retold
+from memoir_engine.wiring import Engine
 
 IN_MEMORY = "sqlite://"
 BACKENDS = ("memory", "sqlite", "database")
@@ -28,6 +35,24 @@ ELSEWHERE = {"memory": {"path", "url"}, "sqlite": {"url"}, "database": {"path"}}
 KEYS = {"backend", "path", "url", "data_dir", "max_messages", "session_timeout"}
 
 _log = logging.getLogger(__name__)
+
+
+@dataclass
+class UnderWay:
+    """The runs of one turn: the memory's, and a private one's where that failed. What stops it stops whichever comes."""
+
+    runs: list[tuple[Engine, str]] = field(default_factory=list)
+    stopped: bool = False
+
+    def add(self, engine: Engine, run_id: str) -> None:
+        self.runs.append((engine, run_id))
+        if self.stopped:
+            self.stop()
+
+    def stop(self) -> None:
+        self.stopped = True
+        for engine, run_id in self.runs:
+            engine.runner.cancel(run_id)
 
 
 class AgentClient:
@@ -132,22 +157,15 @@ class AgentClient:
 
     def _begun(self, turn: Turn, on_text: Callable[[str], None]) -> tuple[Callable[[], Reply], Callable[[], None]]:
         """What waits for the reply, and what stops it."""
-        turn.on_text = on_text
-        engine, actor = self.memory._async._engine, self.memory.actor
-        verb = reply_verb(engine, actor, turn)
-        try:
-            run = engine.runner.open_run(verb, actor)
-        except DatabaseError:
-            return lambda: self._reply(turn), lambda: None
-        future = engine.loop.submit(engine.runner.execute(verb, run), verb="reply")
+        turn.words, under_way = Retold(on_text), UnderWay()
+        first: list[Future[Reply | MemoirError]] = []
+        with contextlib.suppress(DatabaseError):  # it is tried once more, by who waits
+            first.append(self._submitted(self.memory, turn, under_way))
 
         def wait(memory: Memory) -> Reply:
-            return _checked(future.result()) if memory is self.memory else self._wait(memory, turn)
+            return _checked((first.pop() if first else self._submitted(memory, turn, under_way)).result())
 
-        def stop() -> None:
-            engine.runner.cancel(run.id)
-
-        return lambda: self._answered(self.memory, turn, wait), stop
+        return lambda: self._answered(self.memory, turn, wait), under_way.stop
 
     def _answered(self, memory: Memory, turn: Turn, wait: Callable[[Memory], Reply]) -> Reply:
         try:
@@ -155,19 +173,32 @@ class AgentClient:
         except DatabaseError as failed:
             _log.warning("[mem] the memory failed; this turn is answered without it", extra={"problem": str(failed)})
             turn.warnings.append(f"the memory failed, and this turn is not kept in it: {failed}")
-            return wait(self._private())
+        words = turn.words or Retold(lambda _: None)
+        words.anew()
+        reply = wait(self._private())
+        words.whole()
+        return reply
 
     def _wait(self, memory: Memory, turn: Turn) -> Reply:
         engine, actor = memory._async._engine, memory.actor
         verb = reply_verb(engine, actor, turn)
         return _checked(engine.loop.wait(engine.runner.perform(verb, actor), verb="reply"))
 
+    def _submitted(self, memory: Memory, turn: Turn, under_way: UnderWay) -> Future[Reply | MemoirError]:
+        """A run that may be stopped. Raises DatabaseError."""
+        engine, actor = memory._async._engine, memory.actor
+        verb = reply_verb(engine, actor, turn)
+        run = engine.runner.open_run(verb, actor)
+        future = engine.loop.submit(engine.runner.execute(verb, run), verb="reply")
+        under_way.add(engine, run.id)
+        return future
+
     def _private(self) -> Memory:
         with self._lock:
             if self._spare is None:
-                config = self.memory.config
-                named = {"model": config.model} if config.model else {}
-                self._spare = _opened(None, {**self._settings, **named})
+                options = dict(self.memory._async._engine.resolved.backend_options)
+                # its vectors too stay here, wherever those of the memory are
+                self._spare = _unkept({"vector_store": "auto", "backend_options": options}, self.memory.config)
             return self._spare[0]
 
 
@@ -225,8 +256,7 @@ def _opened(config: object, settings: dict[str, Any]) -> tuple[Memory, Path | No
     kept = {name: told[name] for name in ("max_messages", "session_timeout") if told.get(name) is not None}
     opened = {**settings, **({"session": kept} if kept else {})}
     if backend == "memory":
-        folder = Path(tempfile.mkdtemp(prefix="memoir-"))
-        return Memory(database_url=IN_MEMORY, data_dir=folder, **opened), folder
+        return _unkept(opened)
     if backend == "sqlite":
         if "path" in told:
             if not isinstance(told["path"], str | Path) or not str(told["path"]).strip():
@@ -239,3 +269,13 @@ def _opened(config: object, settings: dict[str, Any]) -> tuple[Memory, Path | No
         raise InvalidSetting(name="memory_config['url']", value=None, problem="it is missing", advice=advice)
     folders = {"data_dir": told["data_dir"]} if "data_dir" in told else {}
     return Memory(database_url=told["url"], **folders, **opened), None
+
+
+def _unkept(settings: dict[str, Any], config: MemoirConfig | None = None) -> tuple[Memory, Path]:
+    """A memory that is gone when it is closed, and its folder; which is removed where it cannot be opened."""
+    folder = Path(tempfile.mkdtemp(prefix="memoir-"))
+    try:
+        return Memory(config, database_url=IN_MEMORY, data_dir=folder, **settings), folder
+    except BaseException:
+        shutil.rmtree(folder, ignore_errors=True)
+        raise

@@ -4,6 +4,7 @@
         server.say({"word": "memoir"})      # the next answer: a dict (sent as JSON), a str (sent as it is), or one of
         server.say(Called((("a_tool", {"x": 1}),)))     # calls tools; a request with stream=true gets its answer as events
         server.say(Text("…", finish="length"), Refuse("no"), Status(429, retry_after="1"), Drop(), Broken(), Html())
+        server.say(Torn("Good "))               # a stream that breaks off after these words
         server.say(Held(gate, {"word": "x"}))   # answers when the threading.Event `gate` is set
         server.otherwise(lambda seen: {...})    # what to answer when nothing is queued; default: Status(500)
         server.otherwise(offline)               # the offline model's own tasks, over the wire
@@ -26,7 +27,20 @@ from dataclasses import dataclass, field
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from typing import Any
 
-from openai_bodies import Called, Refuse, Text, Vectors, chat, embeddings, responses, streamed, text_of, vectors_body
+from openai_bodies import (
+    Called,
+    Refuse,
+    Text,
+    Torn,
+    Vectors,
+    chat,
+    embeddings,
+    responses,
+    streamed,
+    text_of,
+    torn,
+    vectors_body,
+)
 
 GATE_TIMEOUT_S = 150  # a gate that nobody opens ends the request, so that a broken test ends too
 
@@ -119,7 +133,7 @@ class Held:
     then: Any
 
 
-Answer = Text | Refuse | Called | Status | Drop | Half | Html | Broken | Held | dict[str, Any] | str
+Answer = Text | Torn | Refuse | Called | Status | Drop | Half | Html | Broken | Held | dict[str, Any] | str
 Script = Callable[[Seen], Answer]
 
 
@@ -244,6 +258,8 @@ class _Conversation(BaseHTTPRequestHandler):
             self._hang_up()
         elif isinstance(answer, Half):
             self._half(answer)
+        elif isinstance(answer, Torn):
+            self._tear(torn(seen.body, answer).encode())
         elif isinstance(answer, Html):
             self._send(200, answer.page, kind="text/html")
         elif isinstance(answer, Broken):
@@ -280,6 +296,14 @@ class _Conversation(BaseHTTPRequestHandler):
         self.wfile.flush()
         answer.gate.wait(GATE_TIMEOUT_S)
         self.close_connection = True
+
+    def _tear(self, payload: bytes) -> None:
+        self.send_response(200)
+        self.send_header("content-type", "text/event-stream")
+        self.send_header("content-length", str(len(payload) + 1))
+        self.end_headers()
+        self.wfile.write(payload)
+        self._hang_up()
 
     def _send(
         self, status: int, body: dict[str, Any] | str, *, kind: str = "application/json", headers: dict[str, str] | None = None

@@ -24,6 +24,13 @@ class Text:
 
 
 @dataclass(frozen=True)
+class Torn:
+    """The words of a stream that breaks off after them: neither an end nor a count of tokens comes."""
+
+    content: str
+
+
+@dataclass(frozen=True)
 class Refuse:
     reason: str
 
@@ -74,7 +81,18 @@ def streamed(body: dict[str, Any]) -> str:
     chunks = [head | {"choices": [{"index": 0, "delta": delta, "finish_reason": None}]} for delta in deltas]
     chunks.append(head | {"choices": [{"index": 0, "delta": {}, "finish_reason": finish}]})
     chunks.append(head | {"choices": [], "usage": body.get("usage")})
-    return "".join(f"data: {json.dumps(chunk)}\n\n" for chunk in chunks) + "data: [DONE]\n\n"
+    return _events(chunks) + "data: [DONE]\n\n"
+
+
+def torn(asked: dict[str, Any], reply: Torn) -> str:
+    """What comes of it before it breaks off."""
+    head = {"id": "chatcmpl-1", "object": "chat.completion.chunk", "created": 1700000000, "model": asked["model"]}
+    deltas = [{"role": "assistant", "content": word} for word in re.findall(r"\S+\s*", reply.content)]
+    return _events([head | {"choices": [{"index": 0, "delta": delta, "finish_reason": None}]} for delta in deltas])
+
+
+def _events(chunks: list[dict[str, Any]]) -> str:
+    return "".join(f"data: {json.dumps(chunk)}\n\n" for chunk in chunks)
 
 
 def responses(asked: dict[str, Any], reply: Text | Refuse) -> dict[str, Any]:

@@ -1,8 +1,8 @@
 """A model of pydantic-ai whose every request is a row of the ledger before its answer is used.
 
 Invariant: as with `ask`: retries are ours, each attempt has its row, and if a row cannot be written nothing more is asked.
-Text is shown while it comes in; its row is written before the turn goes on, also when somebody stops it. Once the model is not to
-be had, the fall-back answers for the rest of the turn, where one is configured.
+Text is shown while it comes in, each word once, however often it is asked for; its row is written before the turn goes on, also
+when somebody stops it. Once the model is not to be had, the fall-back answers for the rest of the turn, where one is configured.
 Source: DESIGN §2.6; SESSION 4.2; MEMOIR 7.4.
 """
 
@@ -31,6 +31,7 @@ from memoir_engine.llm.rows import Measure, fingerprint
 from memoir_engine.llm.wire import exchange
 from memoir_engine.prompts import Prompt, chat
 from memoir_engine.run import Run
+from memoir_engine.text.retold import Retold
 
 if TYPE_CHECKING:
     from pydantic_ai.messages import ModelMessage, ModelResponse
@@ -59,6 +60,7 @@ class Talking:
     guard: Guard
     on_text: OnText | None = None
     fallback: ModelClient | None = None
+    words: Retold | None = None  # of the request under way
     written: list[int] = field(default_factory=list)
     warnings: list[str] = field(default_factory=list)
 
@@ -97,6 +99,7 @@ class LedgeredModel(WrapperModel):
     ) -> ModelResponse:
         talking, told = self.talking, _handed(messages, model_request_parameters)
         await talking.guard(told)
+        talking.words = None if talking.on_text is None else Retold(talking.on_text)
         try:
             return await self._patiently(messages, model_request_parameters, told)
         except UNAVAILABLE as failed:
@@ -137,7 +140,7 @@ class LedgeredModel(WrapperModel):
         if talking.choice.provider in ("offline", "xai"):
             measure.wire.sent = told
         try:
-            response = await self._sent(messages, cast("ModelSettings", settings), parameters, measure)
+            response = await self._sent(messages, cast("ModelSettings", settings), parameters, measure, talking.words)
         except asyncio.CancelledError:
             await asyncio.shield(talking.record(measure.failed("cancelled")))
             raise
@@ -154,19 +157,23 @@ class LedgeredModel(WrapperModel):
         settings: ModelSettings,
         parameters: ModelRequestParameters,
         measure: Measure,
+        words: Retold | None,
     ) -> ModelResponse:
         talking = self.talking
         token = exchange.set(measure.wire)
+        if words is not None:
+            words.anew()
         try:
             async with asyncio.timeout(None if talking.choice.provider == "offline" else talking.config.timeout_s):
-                if talking.on_text is not None and talking.choice.provider != "offline":
-                    return await self._streamed(messages, settings, parameters, measure, talking.on_text)
+                if words is not None and talking.choice.provider != "offline":
+                    return await self._streamed(messages, settings, parameters, measure, words)
                 response = await self.wrapped.request(messages, settings, parameters)
         finally:
             exchange.reset(token)
-        if talking.on_text is not None:
+        if words is not None:
             for piece in _WORD.findall(response.text or ""):
-                talking.on_text(piece)
+                words(piece)
+            words.whole()
         return response
 
     async def _streamed(
@@ -175,7 +182,7 @@ class LedgeredModel(WrapperModel):
         settings: ModelSettings,
         parameters: ModelRequestParameters,
         measure: Measure,
-        on_text: OnText,
+        words: Retold,
     ) -> ModelResponse:
         said: list[str] = []
         async with self.wrapped.request_stream(messages, settings, parameters) as stream:
@@ -189,7 +196,8 @@ class LedgeredModel(WrapperModel):
                 ):
                     said.append(piece)
                     measure.wire.received = "".join(said)
-                    on_text(piece)
+                    words(piece)
+            words.whole()
             return stream.get()
 
 

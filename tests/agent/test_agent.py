@@ -5,6 +5,7 @@ from __future__ import annotations
 import functools
 import json
 import logging
+import tempfile
 import threading
 from collections.abc import Callable
 from pathlib import Path
@@ -223,6 +224,13 @@ def test_what_cannot_be_configured_is_refused_by_name(named: dict[str, object], 
     with pytest.raises((InvalidSetting, UnsupportedBackend)) as refused:
         AgentClient(model="offline", **named)  # type: ignore[arg-type]
     assert problem in str(refused.value)
+
+
+def test_an_agent_that_is_refused_leaves_no_folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(tempfile, "tempdir", str(tmp_path))
+    with pytest.raises(InvalidSetting):
+        AgentClient({"backend": "memory", "max_messages": -1}, model="offline")
+    assert list(tmp_path.iterdir()) == []
 
 
 def test_a_tool_may_have_the_name_of_one_that_the_agent_has_not(opened: Opened) -> None:

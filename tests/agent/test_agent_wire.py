@@ -4,14 +4,24 @@ from __future__ import annotations
 
 import threading
 from collections.abc import Callable
+from pathlib import Path
 
 import pytest
 from langchain_core.tools import tool
 
 from fake_openai import FakeOpenAI, Held, Status
-from memoir_engine import AgentClient
-from memoir_engine.errors import CostUnknown, ModelRefusedKey, ModelServerFailed, QueryCancelled
-from openai_bodies import Called, Text
+from memoir_engine import AgentClient, Memory
+from memoir_engine.errors import (
+    CostCapReached,
+    CostUnknown,
+    DatabaseLost,
+    ModelRefusedKey,
+    ModelServerFailed,
+    QueryCancelled,
+)
+from memoir_engine.ledger import Attempt
+from memoir_engine.store.recorder import Recorder
+from openai_bodies import Called, Text, Torn
 
 Wired = Callable[..., AgentClient]
 
@@ -157,6 +167,108 @@ def test_words_are_streamed_as_the_server_sends_them(wired: Wired, fake_openai: 
     assert replying.reply.text == "It is five, I think."
     last = agent.memory.runs.get(replying.reply.run_id).calls[-1]
     assert agent.memory.runs.call(last.id).reply == "It is five, I think."
+
+
+@pytest.mark.req("SESSION 4.2")
+def test_a_stream_that_broke_off_is_asked_for_again_and_heard_once(wired: Wired, fake_openai: FakeOpenAI) -> None:
+    agent = wired(max_retries=1)
+    fake_openai.say(Torn("Good morning, "), Text("Good morning, Ana."))
+    replying = agent.stream("I am Ana.", "s")
+    assert "".join(replying) == "Good morning, Ana."
+    assert replying.reply.text == "Good morning, Ana."
+    calls = [agent.memory.runs.call(one.id) for one in agent.memory.runs.get(replying.reply.run_id).calls]
+    assert [(call.reply, call.error is None) for call in calls] == [("Good morning, ", False), ("Good morning, Ana.", True)]
+
+
+@pytest.mark.req("MEMOIR 7.4", "SESSION 4.2")
+def test_where_a_fall_back_says_otherwise_its_whole_answer_is_a_paragraph_of_its_own(
+    wired: Wired, fake_openai: FakeOpenAI
+) -> None:
+    agent = wired(fallback_model="offline", lookups=False)
+    fake_openai.say(Torn("Good morning, "))
+    replying = agent.stream("Which colour is the sky?", "s")
+    heard = "".join(replying)
+    assert heard == f"Good morning, \n\n{replying.reply.text}"
+
+
+def test_stopped_after_a_break_what_is_kept_was_said_once(wired: Wired, fake_openai: FakeOpenAI) -> None:
+    agent, gate = wired(max_retries=1), threading.Event()
+    fake_openai.say(Torn("Good morning, "), Held(gate, Text("Good morning, Ana.")))
+    replying = agent.stream("I am Ana.", "s")
+    stopping = threading.Thread(target=lambda: (fake_openai.wait_for(2), replying.stop()))
+    stopping.start()
+    with pytest.raises(QueryCancelled):
+        list(replying)
+    stopping.join()
+    gate.set()
+    assert [one.text for one in agent.get_session_history("s")] == ["I am Ana.", "Good morning, "]
+
+
+@pytest.fixture
+def unwritten(monkeypatch: pytest.MonkeyPatch) -> Callable[[AgentClient], None]:
+    """Breaks the ledger of an agent's memory, and of no other."""
+
+    def broken(agent: AgentClient) -> None:
+        db, record = agent.memory._async._engine.db, Recorder.record
+
+        async def gone(self: Recorder, attempt: Attempt) -> int:
+            if self._db is db:
+                raise DatabaseLost(url="sqlite://", attempts=1)
+            return await record(self, attempt)
+
+        monkeypatch.setattr(Recorder, "record", gone)
+
+    return broken
+
+
+@pytest.mark.req("SESSION 4.4")
+def test_a_memory_lost_after_the_words_were_heard_does_not_say_them_again(
+    wired: Wired, fake_openai: FakeOpenAI, unwritten: Callable[[AgentClient], None]
+) -> None:
+    agent = wired()
+    unwritten(agent)
+    fake_openai.say(Text("Good morning"), Text("Good morning, Ana."))
+    replying = agent.stream("I am Ana.", "s")
+    assert "".join(replying) == replying.reply.text == "Good morning, Ana."
+    assert "is not kept in it" in replying.reply.warnings[0]
+
+
+def test_stop_holds_for_the_private_memory_that_answers_instead(
+    wired: Wired, fake_openai: FakeOpenAI, unwritten: Callable[[AgentClient], None]
+) -> None:
+    agent, gate = wired(), threading.Event()
+    unwritten(agent)
+    fake_openai.say(Text("Good morning."), Held(gate, Text("Good morning, Ana.")))
+    replying = agent.stream("I am Ana.", "s")
+    stopping = threading.Thread(target=lambda: (fake_openai.wait_for(2), replying.stop()))
+    stopping.start()
+    with pytest.raises(QueryCancelled):
+        list(replying)
+    stopping.join()
+    gate.set()
+
+
+def test_the_private_memory_keeps_the_settings_of_the_one_that_failed(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, fake_openai: FakeOpenAI
+) -> None:
+    monkeypatch.setenv("OPENAI_BASE_URL", fake_openai.url)
+    fake_openai.otherwise(lambda _: Text("Good morning."))
+    settings = {"max_retries": 0, "temperature": 0.7, "time_zone": "Europe/Berlin", "vector_store": "off"}
+    with Memory(data_dir=tmp_path / "m", model="gpt-4o-mini", max_cost=0.000001, **settings) as memory:
+        agent = AgentClient(memory=memory)
+        monkeypatch.setattr(memory._async._engine.db, "write", gone)
+        with pytest.raises(CostCapReached):
+            agent.query("How much?")
+        kept = agent._private().config
+        assert (kept.temperature, kept.time_zone) == (0.7, "Europe/Berlin")
+        assert kept.database_url == "sqlite://"
+        assert kept.data_dir != memory.config.data_dir
+        agent.close()
+    assert fake_openai.seen == []
+
+
+def gone(*_: object, **__: object) -> None:
+    raise DatabaseLost(url="sqlite://", attempts=1)
 
 
 def test_stopping_ends_the_turn_and_keeps_the_question(wired: Wired, fake_openai: FakeOpenAI) -> None:
