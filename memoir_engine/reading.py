@@ -53,12 +53,12 @@ class View:
 class SourcesView(View):
     """What was uploaded or pasted."""
 
-    def list(self, limit: int = 200) -> tuple[Source, ...]:
-        """Newest first."""
+    def list(self, limit: int = 200, before: int | None = None) -> tuple[Source, ...]:
+        """Newest first. before: the id of the last one of a page, to read on from."""
         from memoir_engine.store import sources
 
-        most = given.limit(limit)
-        return self._read(lambda tx: sources.recent(tx, limit=most))
+        most, behind = given.limit(limit), None if before is None else given.cursor("before", before)
+        return self._read(lambda tx: sources.recent(tx, limit=most, before=behind))
 
     def get(self, source_id: int) -> Source:
         from memoir_engine.store import sources

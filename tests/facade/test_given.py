@@ -61,6 +61,7 @@ def param(name: str, call: Callable[[Memory], Any]) -> Any:
         param("after", lambda memory: memory.runs.calls("0" * 26, after="1")),
         param("limit", lambda memory: memory.jobs.list(limit=0)),
         param("limit", lambda memory: memory.sources.list(limit=0)),
+        param("before", lambda memory: memory.sources.list(before="x")),
         param("limit", lambda memory: memory.audit.events(limit=-5)),
         param("limit", lambda memory: memory.audit.events(limit=2_000_000)),
         param("before", lambda memory: memory.audit.events(before="x")),
