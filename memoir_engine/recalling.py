@@ -205,8 +205,10 @@ def _successors(
 
 def was_true(fact: FactView, at: datetime) -> bool:
     """As the store says it (`facts.was_true`)."""
-    since = fact.valid_from or fact.said_at
-    return (since is None or since <= at) and (fact.valid_to is None or fact.valid_to > at) and fact.cause != "merged"
+    since, until = fact.valid_from or fact.said_at, fact.valid_to
+    if fact.valid_from is None and until is not None and fact.said_at is not None and until <= fact.said_at:
+        since = None
+    return (since is None or since <= at) and (until is None or until > at) and fact.cause != "merged"
 
 
 def _told(best: Mapping[int, RecalledFact], in_force: Mapping[int, RecalledFact], most: int) -> tuple[RecalledFact, ...]:

@@ -233,11 +233,13 @@ def mine(column: ColumnElement[Any], whose: Whose) -> tuple[ColumnElement[bool],
 
 
 def was_true(when: datetime) -> tuple[ColumnElement[bool], ...]:
-    """What does not say since when it holds counts from when it was said; a part of a fuller fact is told by that one."""
+    """What does not say since when it holds counts from when it was said, and where it had ended by then, all the time before;
+    a part of a fuller fact is told by that one."""
     f = t.fact.c
     since = func.coalesce(f.valid_from, f.said_at)
+    over = (f.valid_to <= f.said_at) | (_S.ended_at <= f.said_at)
     return (
-        or_(since.is_(None), since <= when),
+        or_(since.is_(None), since <= when, f.valid_from.is_(None) & over),
         or_(f.valid_to.is_(None), f.valid_to > when),
         or_(_S.ended_at.is_(None), _S.ended_at > when),
         or_(_S.cause.is_(None), _S.cause != "merged"),

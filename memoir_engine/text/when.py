@@ -3,7 +3,7 @@
 Invariant: `text[m.start:m.end]` is the mention; `first <= last`; a mention that cannot be a date gives none. Weeks begin on
 Monday, seasons are those of the northern half. Pure: the day is given.
 "last Friday" is the Friday before the day it was said; "next Friday" the one of the week after it; a weekday or a month alone
-lies behind a sentence in the past tense or a "since", and ahead of any other.
+lies behind a sentence in the past tense or a "since", and ahead of any other. How long something took is no date.
 Source: spec README (relative dates resolve against the message's time in the user's zone).
 """
 
@@ -49,8 +49,18 @@ _NUMBERS = dict(zip("one two three four five six seven eight nine ten eleven twe
 _YEAR = r"(?P<year>(?:1[89]|20)\d\d)"
 _DAY = r"(?P<day>[12]\d|3[01]|0?[1-9])(?:st|nd|rd|th)?"
 _UNIT = r"(?P<unit>day|week|month|year|weekend)s?"
-_FIRST = r"(?P<day>first)"
-_LEAD = r"(?P<lead>in|on|since|from|until|till|by|during|of|early|late|mid|end of|beginning of)"
+_ORDINALS = dict(
+    zip(
+        "first second third fourth fifth sixth seventh eighth ninth tenth eleventh twelfth thirteenth fourteenth fifteenth"
+        " sixteenth seventeenth eighteenth nineteenth twentieth twenty-first twenty-second twenty-third twenty-fourth"
+        " twenty-fifth twenty-sixth twenty-seventh twenty-eighth twenty-ninth thirtieth thirty-first".split(),
+        range(1, 32),
+        strict=True,
+    )
+)
+_ORDINAL = rf"(?P<day>{'|'.join(one.replace('-', '[- ]') for one in reversed(_ORDINALS))})"
+_LEAD = r"(?P<lead>in|on|since|from|between|until|till|up to|by|during|of|early|late|mid|end of|beginning of)"
+_A_YEAR = r"(?:1[89]|20)\d\d"
 _SIDE = r"(?P<side>last|past|this|next|coming)"
 
 
@@ -63,42 +73,33 @@ def mentions(text: str, said: date) -> list[Mention]:
     return found
 
 
-def validity(text: str, said: date) -> tuple[str, str]:
-    """Since when and until when it holds, as ISO dates of the precision that the text has; "" where it says nothing of it.
-
-    "until Friday" ends it, any other date begins it. Several beginnings: the first that is named.
-    """
-    found = mentions(text, said)
-    ends = next((one for one in found if _UNTIL.search(text[: one.start])), None)
-    begins = next((one for one in found if not _UNTIL.search(text[: one.start])), None)
-    if begins and ends and ends.last < begins.first:
-        ends = None
-    return _written(begins), _written(ends)
-
-
+# the same in the present, but with a date told of what is done: "quit my job in December"
+_DONE = re.compile(
+    r"\b(?:I|we|you|he|she|they)\s+(?:\w+ly\s+|just\s+|also\s+|then\s+)?(?:put|set|quit|cut|shut|beat|bet|hit|hurt|wed)\b",
+    re.IGNORECASE,
+)
+_LARGE = re.compile(r"\b(?:Sat|Wed)\b")  # days, not what somebody did
+_COUNTED = re.compile(rf"\b(?:\d+|{'|'.join(_NUMBERS)})\b", re.IGNORECASE)
 _SINCE = re.compile(r"\bsince\s+(?:the\s+)?$", re.IGNORECASE)
-_UNTIL = re.compile(r"\b(?:until|till|up to)\s+(?:the\s+)?(?:end of\s+)?$", re.IGNORECASE)
-
-
-def _written(mention: Mention | None) -> str:
-    """A week begins with its first day, a season with its first month."""
-    if mention is None:
-        return ""
-    length = {"year": 4, "month": 7, "season": 7}.get(mention.precision, 10)
-    return mention.first.isoformat()[:length]
 
 
 def _all(text: str, said: date) -> Iterator[Mention]:
-    past = is_past(text)
+    past = is_past(_LARGE.sub(" ", text)) or bool(not looks_ahead(text) and _DONE.search(text))
     for pattern, read in _RULES:
-        lead = "lead" in pattern.groupindex
         for found in pattern.finditer(text):
+            start = _start(found)
             try:
-                span = read(found, said, past or bool(_SINCE.search(text[: found.end("lead") + 1 if lead else found.start()])))
+                span = read(found, said, past or bool(_SINCE.search(text[:start])))
             except (ValueError, OverflowError):  # the 31st of February, a year no calendar has
                 continue
             if span is not None:
-                yield Mention(found.end("lead") + 1 if lead else found.start(), found.end(), *span)
+                yield Mention(start, found.end(), *span)
+
+
+def _start(found: re.Match[str]) -> int:
+    """Behind what leads to the date."""
+    start = found.end("lead") if "lead" in found.re.groupindex else found.start()
+    return start + len(found.string[start:]) - len(found.string[start:].lstrip())
 
 
 def _today(found: re.Match[str], said: date, past: bool) -> Span:
@@ -111,7 +112,11 @@ def _ago(found: re.Match[str], said: date, past: bool) -> Span:
     return _shifted(said, found["unit"].lower(), -_count(found["count"]))
 
 
-def _ahead(found: re.Match[str], said: date, past: bool) -> Span:
+def _ahead(found: re.Match[str], said: date, past: bool) -> Span | None:
+    """ "lost five kilos in two months", "drinks two coffees in a day": how long it takes is no date."""
+    takes = _COUNTED.search(found.string, 0, found.start()) and found["count"].lower() in ("a", "an", "one")
+    if found["in"] and (past or (takes and not looks_ahead(found.string))):
+        return None
     return _shifted(said, found["unit"].lower(), _count(found["count"]))
 
 
@@ -124,7 +129,9 @@ def _side_of_unit(found: re.Match[str], said: date, past: bool) -> Span | None:
     return _shifted(said, unit, _steps(found["side"]))
 
 
-def _side_of_weekday(found: re.Match[str], said: date, past: bool) -> Span:
+def _side_of_weekday(found: re.Match[str], said: date, past: bool) -> Span | None:
+    if _is_other_word(found["weekday"]):
+        return None
     at, steps = _DAYS.index(found["weekday"].lower()[:3]), _steps(found["side"])
     if steps < 0:
         return _days(said, -(((said.weekday() - at - 1) % 7) + 1))
@@ -154,10 +161,16 @@ def _side_of_season(found: re.Match[str], said: date, past: bool) -> Span:
 
 def _weekday(found: re.Match[str], said: date, past: bool) -> Span | None:
     """ "on Friday" of what is neither past nor ahead is every Friday: no date."""
-    if not past and found["lead"].lower() == "on" and not looks_ahead(found.string):
+    every = not past and found["lead"].lower() == "on" and not looks_ahead(found.string)
+    if every or found["lead"].lower() in ("in", "of") or _is_other_word(found["weekday"]):
         return None
     at = _DAYS.index(found["weekday"].lower()[:3])
     return _days(said, -((said.weekday() - at) % 7)) if past else _days(said, (at - said.weekday()) % 7)
+
+
+def _is_other_word(weekday: str) -> bool:
+    """The sun, who sat, who wed: as names of days they are written large."""
+    return weekday in ("sun", "sat", "wed")
 
 
 def _iso(found: re.Match[str], said: date, past: bool) -> Span:
@@ -167,7 +180,7 @@ def _iso(found: re.Match[str], said: date, past: bool) -> Span:
 
 def _dated(found: re.Match[str], said: date, past: bool) -> Span:
     """A day of a month, its year named or the one that lies on the right side."""
-    number = 1 if found["day"].lower() == "first" else int(found["day"])
+    number = _ORDINALS.get(found["day"].lower().replace(" ", "-")) or int(found["day"])
     if found["year"]:
         day = date(int(found["year"]), _month(found), number)
     else:
@@ -251,18 +264,22 @@ _RULES: tuple[tuple[re.Pattern[str], Callable[[re.Match[str], date, bool], Span 
         _today,
     ),
     (_rule(rf"{_COUNT} {_UNIT} ago"), _ago),
-    (_rule(rf"{_COUNT} {_UNIT} from now"), _ahead),
-    (_rule(rf"in {_COUNT} {_UNIT}(?!['’])"), _ahead),
+    (_rule(rf"(?P<in>)?{_COUNT} {_UNIT} from now"), _ahead),
+    (_rule(rf"(?P<in>in) {_COUNT} {_UNIT}(?!['’])"), _ahead),
     (_rule(rf"(?:the )?{_SIDE} {_UNIT}"), _side_of_unit),
     (_rule(rf"(?:the )?{_SIDE} {_DAY_NAME}"), _side_of_weekday),
     (_rule(rf"{_SIDE} {_MONTH}"), _side_of_month),
     (_rule(rf"(?:the )?{_SIDE} (?P<season>spring|summer|autumn|fall|winter)"), _side_of_season),
     (_rule(r"(?P<year>(?:1[89]|20)\d\d)-(?P<number>0[1-9]|1[0-2])-(?P<day>0[1-9]|[12]\d|3[01])"), _iso),
     (_rule(rf"(?:the )?{_DAY}(?: of)? {_MONTH}(?:,? {_YEAR})?"), _dated),
-    (_rule(rf"(?:the )?{_FIRST} of {_MONTH}(?:,? {_YEAR})?"), _dated),
+    (_rule(rf"(?:the )?{_ORDINAL} of {_MONTH}(?:,? {_YEAR})?"), _dated),
+    (_rule(rf"{_MONTH} (?:the )?{_ORDINAL}(?:,? {_YEAR})?"), _dated),
     (_rule(rf"{_MONTH} (?:the )?{_DAY}(?!\d)(?:,? {_YEAR})?"), _dated),
     (_rule(rf"{_LEAD} {_MONTH}(?: (?:of )?{_YEAR})?"), _in_month),
     (_rule(rf"{_MONTH} {_YEAR}"), _in_month),
     (_rule(rf"{_LEAD} {_YEAR}"), _in_year),
+    (_rule(rf"{_YEAR}(?=\s?(?:[-–—]|to)\s?{_A_YEAR}\b)"), _in_year),
+    (_rule(rf"{_A_YEAR}\s?(?P<lead>[-–—]|to|and|through)\s?{_YEAR}"), _in_year),
+    (_rule(rf"(?:from|between) [^.;!?]{{3,30}} (?P<lead>to|and|through) {_MONTH}(?: (?:of )?{_YEAR})?"), _in_month),
     (_rule(rf"{_LEAD} {_DAY_NAME}(?!s)"), _weekday),
 )

@@ -42,6 +42,26 @@ def test_what_was_true_at_a_time_is_listed(memory, script, when, expected):
     assert [one.content for one in memory.facts.list("mia", valid_at=when)] == expected
 
 
+@pytest.mark.parametrize(
+    ("year", "expected"),
+    [(2000, ["Mia lived in Rome"]), (2014, ["Mia lived in Rome"]), (2017, ["Mia lived in Oslo"]), (2019, [])],
+)
+def test_what_was_over_when_it_was_said_was_true_before_its_end(memory, script, year, expected):
+    rome = drawn("Mia lived in Rome", 1, valid_to="2015")
+    script.on("facts", {"facts": [rome, drawn("Mia lived in Oslo", 1, valid_from="2016", valid_to="2018")]})
+    remember(memory, "Mia lived in Rome. Mia lived in Oslo")
+    then = datetime(year, 6, 1, tzinfo=UTC)
+    assert [one.content for one in memory.facts.list("mia", valid_at=then)] == expected
+    assert [one.content for one in memory.recall("Mia lived", user_id="mia", valid_at=then)] == expected
+
+
+def test_what_is_to_end_is_true_since_it_was_said(memory, script):
+    script.on("facts", {"facts": [drawn("Mia is on leave", 1, valid_to="2026-03-20")]})
+    remember(memory, "Mia is on leave")
+    days = {day: [one.content for one in memory.facts.list("mia", valid_at=at(3, day))] for day in (1, 3, 20, 21)}
+    assert days == {1: [], 3: ["Mia is on leave"], 20: ["Mia is on leave"], 21: []}
+
+
 def test_what_was_believed_then_is_listed_as_it_stood(memory, script):
     moved(memory, script)
     newest = memory.facts.list("mia")[0]

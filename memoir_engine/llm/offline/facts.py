@@ -15,7 +15,7 @@ from memoir_engine.results.facts import CONTENT_CHARS
 from memoir_engine.text.mentioned import names
 from memoir_engine.text.statements import Statement, statements
 from memoir_engine.text.summary import cut_at_word
-from memoir_engine.text.when import validity
+from memoir_engine.text.validity import validity
 
 SPEAKERS = frozenset({"user", "human"})
 LEAST_STATED, MOST_STATED = 0.5, 0.95  # what a rule may state as its confidence

@@ -1,0 +1,38 @@
+"""Since when and until when what a sentence says holds."""
+
+from __future__ import annotations
+
+from datetime import date
+
+import pytest
+
+from memoir_engine.text.validity import validity
+
+TUESDAY = date(2024, 5, 21)
+
+
+@pytest.mark.req("TIMEM extraction")
+@pytest.mark.parametrize(
+    ("text", "since", "until"),
+    [
+        ("I lived in Lyon from 2019 until June 2021.", "2019", "2021-06"),
+        ("I lived in Rome from 2010 to 2015.", "2010", "2015"),
+        ("I worked at IBM between 2001 and 2004.", "2001", "2004"),
+        ("I worked at IBM 2001-2004.", "2001", "2004"),
+        ("I studied from May 2019 to March 2020.", "2019-05", "2020-03"),
+        ("I was in Oslo from May to July 2020.", "2020-05", "2020-07"),
+        ("I lived in Rome until 2015.", "", "2015"),
+        ("I moved last weekend.", "2024-05-18", ""),
+        ("We go next month", "2024-06", ""),
+        ("I am on leave until Friday", "", "2024-05-24"),
+        ("I work there until the end of May 2026.", "", "2026-05"),
+        ("I have to hand it in by the twentieth of June.", "", "2024-06-20"),
+        ("I was done by June.", "", ""),
+        ("My birthday is on 12 March.", "", ""),
+        ("Our wedding anniversary is on 5 June", "", ""),
+        ("I lost five kilos in two months.", "", ""),
+        ("I like tea.", "", ""),
+    ],
+)
+def test_from_when_and_until_when_something_holds_has_the_precision_of_the_text(text: str, since: str, until: str) -> None:
+    assert validity(text, TUESDAY) == (since, until)
