@@ -9,17 +9,10 @@ from __future__ import annotations
 
 import re
 
+from memoir_engine.text.leading import moved, opening
 from memoir_engine.text.tongue import is_english
-from memoir_engine.text.verbs import third
+from memoir_engine.text.verbs import is_base, is_done, is_past_form, third
 
-_FILLER = re.compile(
-    r"^(?:(?:yes|yeah|yep|no(?! (?:longer|more)\b)|nope|nah|oh|ah|well|so|and|but|also|plus|hey|hi|hello|wow|okay|ok|sure"
-    r"|actually|anyway|btw|by the way|honestly|basically|you know|i mean|update|big news|good news|guess what|then|because"
-    r"|definitely|absolutely|unfortunately|sadly|luckily|thanks|thank you|for me|as for me|to be honest|in fact"
-    r"|of course)\b(?:\s*[,:;.!–—-]+\s*|\s+))+",
-    re.IGNORECASE,
-)
-_ANNOUNCED = re.compile(r"[^.:;!?\n]{1,60}:\s+(?=(?:I|[Ww]e|[Mm]y|[Oo]ur)\b)")  # "News from the clinic: I …"
 _ADVERBS = (
     "also|always|never|really|just|still|usually|often|sometimes|already|now|recently|finally|actually|only|mostly|currently"
     "|generally|rarely|normally|absolutely|totally|definitely|kinda|even|first|simply|truly|especially|probably|once|then"
@@ -27,7 +20,7 @@ _ADVERBS = (
     r"|(?!(?:apply|rely|reply|fly|supply|multiply|comply|imply|rally|bully|ally)\b)[a-z]{2,}ly"  # deeply, formerly; no verbs
 )
 _HEAD = re.compile(
-    rf"^(?P<who>i|we)(?P<short>['’](?:m|ve|d|ll|re))?\s+(?P<adverbs>(?:(?:{_ADVERBS})\s+)*)(?P<verb>[a-z]+(?:['’]t)?)",
+    rf"^(?P<who>i|we)(?P<short>['’](?:m|ve|d|ll|re))?\s+(?P<adverbs>(?:(?:{_ADVERBS})\s+)*)(?P<verb>[a-z]+(?:['’]t)?|(?(short)\d\S*|[^\s\S]))",
     re.IGNORECASE,
 )
 _ALSO = re.compile(r"\b(?:also|just)\s+", re.IGNORECASE)
@@ -68,27 +61,65 @@ _INSIDE: tuple[tuple[re.Pattern[str], str], ...] = tuple(
         ("(?i:us)", "them"),
     )
 )
+_SECOND = re.compile(
+    rf"\band\s+(?:(?:{_ADVERBS})\s+)*(?P<verb>[a-z]+)\s+(?:at|as|in|for|with|from|on|to|about|a|an|the|my|our|his|her|its|their|it|him"
+    r"|them|every|each|all|some|any|no|only|two|three|four|\d+|[a-z]+ing|[A-Z]\w*)\b"
+)
+_INFINITE = re.compile(r"\b(?:to|can|could|will|would|might|may|should|not)\b|n['’]t\b|[,;:]", re.IGNORECASE)
+_BARE = re.compile(
+    r"\b[Ii](m)\b(?=\s+[a-z\d])|\b[Ii](ve)\b(?=\s+[a-z])|\b(?:[Dd]o|[Dd]oes|[Dd]id|[Ii]s|[Aa]re|[Ww]as|[Ww]ere|[Hh]ave|[Hh]as|[Hh]ad"
+    r"|[Cc]ould|[Ww]ould|[Ss]hould|[Cc]a|[Ww]o)(nt)\b"
+)
+_APOSTROPHED = {"m": "'m", "ve": "'ve", "nt": "n't"}
+_LAUGHED = re.compile(r"(?:[\s,]+(?:lol|lmao|rofl|ha(?:ha)+h?|xd))+[.!\s]*$", re.IGNORECASE)
 _PARTICIPLE = re.compile(r"(?:ed|en|own|one|ade|ent|old|aught|ought|ost|een|on)$", re.IGNORECASE)
-
-
-def opening(text: str) -> int:
-    """How many characters of it are said before it begins to tell: "Oh well, ", "By the way: "."""
-    found = _FILLER.match(text)
-    start = found.end() if found and found.end() < len(text) else 0
-    announced = _ANNOUNCED.match(text, start)
-    return announced.end() if announced else start
 
 
 def about_them(text: str) -> str:
     """The text as it is said about who said it, without what it opens with; as it stands where it is not English."""
-    said = text[opening(text) :].strip()
-    if not is_english(said):
+    said = _balanced(text[opening(text) :].strip())
+    if not is_english(spelled(said)):
         return said.rstrip(".!;,:–— -")
+    said = moved(_LAUGHED.sub("", spelled(said)))
+    second = second_verb(said)
+    if second is not None:
+        said = f"{said[: second[0]]}{_shared(said, *second)}{said[second[1] :]}"
     head = _HEAD.match(said)
     told = f"{_begun(head)}{said[head.end() :]}" if head else _inside(said)
     told = _inside(told) if head else re.sub(r"^their\s+", "", told, flags=re.IGNORECASE)
     told = _GONNA.sub("going to", told).strip().rstrip(".!;,:–— -")
     return told[:1].upper() + told[1:]
+
+
+def spelled(text: str) -> str:
+    """With the apostrophes of "im", "ive" and "dont"."""
+    return _BARE.sub(lambda hit: f"{hit[0][: -len(hit[hit.lastindex or 0])]}{_APOSTROPHED[hit[hit.lastindex or 0]]}", text)
+
+
+def second_verb(said: str) -> tuple[int, int] | None:
+    """Where the verb stands that the speaker shares with the first one: "work" in "I live in Berlin and work at Google"."""
+    head = _HEAD.match(said)
+    if head is None or head["short"] or not (is_base(head["verb"]) or is_past_form(head["verb"].lower())):
+        return None
+    hit = _SECOND.search(said, head.end())
+    if hit is None or _INFINITE.search(said, head.end(), hit.start()):
+        return None
+    fits = is_base(hit["verb"]) if is_base(head["verb"]) else is_past_form(hit["verb"].lower())
+    return hit.span("verb") if fits else None
+
+
+def _shared(said: str, start: int, end: int) -> str:
+    """The second verb as it follows somebody spoken of, in the tense of the first."""
+    head = _HEAD.match(said)
+    return third(said[start:end]) if head and is_base(head["verb"]) else said[start:end]
+
+
+def _balanced(said: str) -> str:
+    """Without a quotation mark that has lost the other."""
+    for opened, closed in (("“", "”"), ("«", "»"), ("„", "“")):
+        if said.count(opened) != said.count(closed) and opened != "„":
+            said = said.replace(opened, "").replace(closed, "")
+    return said if said.count('"') % 2 == 0 else said.replace('"', "")
 
 
 def _begun(head: re.Match[str]) -> str:
@@ -97,6 +128,8 @@ def _begun(head: re.Match[str]) -> str:
     short = (head["short"] or "")[1:].lower()
     if not short:
         low = verb.lower().replace("’", "'")
+        if is_done(low, head.string[head.end() :]):
+            return adverbs + verb
         return adverbs + (_NEGATED.get(low) or (f"{low[:-3]} not" if low.endswith("n't") else third(verb)))
     if short == "ve":
         return f"has {adverbs}{verb}"

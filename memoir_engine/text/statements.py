@@ -14,7 +14,8 @@ from dataclasses import dataclass
 
 from memoir_engine.results.facts import FactType
 from memoir_engine.text.fact_types import fact_type
-from memoir_engine.text.persons import about_them, opening
+from memoir_engine.text.leading import opening
+from memoir_engine.text.persons import about_them
 from memoir_engine.text.sentences import Sentence, split
 from memoir_engine.text.terms import tokens
 

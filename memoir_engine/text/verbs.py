@@ -39,6 +39,10 @@ _NOT_PAST = frozenset("need feed bleed breed speed seed exceed proceed succeed e
 _SIBILANT = re.compile(r"(?:s|x|z|ch|sh|o)$")
 _AHEAD = re.compile(r"\b(?:will|going to|gonna|about to|planning|plan to|hope to|want to)\b|['’]ll\b", re.IGNORECASE)
 _OF_NOW = re.compile(r"(?:\b(?:am|is|are)|['’](?:m|re|s))\s+(?:\w+ly\s+|so\s+|very\s+|really\s+)?\w+ed\b", re.IGNORECASE)
+_THEN = re.compile(r"\b(?:yesterday|ago|last \w+|(?:in|since) (?:19|20)\d\d|this morning|when i was|already)\b", re.IGNORECASE)
+_BESIDE = re.compile(r"^[^,;.]*?\band ([a-z]+)", re.IGNORECASE)
+_FOR_GOOD = frozenset(("quit",))  # nobody does it again and again, unless it is said so
+_EVERY = re.compile(r"\b(?:every|always|usually|often|each|whenever|daily)\b", re.IGNORECASE)
 _WORD = re.compile(r"[a-z]+(?:['’][a-z]+)?", re.IGNORECASE)
 
 
@@ -53,6 +57,11 @@ def is_verb(word: str) -> bool:
     if low in _OPENERS or low in PAST:
         return True
     return any(base in _COMMON for base in _bases(low))
+
+
+def is_bare_verb(word: str) -> bool:
+    """Of one word, lower case: whether it follows "they" as it is: "work", "order"; nouns may be written alike."""
+    return word in _COMMON
 
 
 def _bases(low: str) -> tuple[str, ...]:
@@ -85,10 +94,26 @@ def is_past(text: str) -> bool:
     return any(is_past_form(word) and word not in _BOTH for word in words)
 
 
+def is_base(word: str) -> bool:
+    """Whether it is what follows "I" in the present: "live", "am", "put"."""
+    low = word.lower()
+    return low in _COMMON or low in _IRREGULAR or low in _BOTH
+
+
+def is_done(verb: str, rest: str) -> bool:
+    """Whether a verb that is the same in the present and in the past ("put", "quit") tells of the past here."""
+    if verb not in _BOTH:
+        return False
+    beside = _BESIDE.search(rest)
+    if _THEN.search(rest) or (beside and is_past_form(beside[1].lower())):
+        return True
+    return verb in _FOR_GOOD and not _EVERY.search(rest)
+
+
 def third(word: str) -> str:
     """What follows "I", as it follows "she": live → lives, have → has, went → went, can → can."""
     low = word.lower()
-    if low in _MODALS or (is_past_form(low) and low not in _BOTH):
+    if not low.isalpha() or low in _MODALS or (is_past_form(low) and low not in _BOTH):
         return word
     if low in _IRREGULAR:
         return _IRREGULAR[low]

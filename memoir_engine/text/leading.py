@@ -1,0 +1,77 @@
+"""What stands before the words that tell: fillers, "please remember that", "In 2019" before "I married".
+
+Invariant: positions are those of the text. Only what says nothing of anybody is passed over; a time or a place is moved, not
+lost. Pure. English.
+"""
+
+from __future__ import annotations
+
+import re
+
+_ME = r"(?:I|i|[Ww]e)(?:['’][a-z]+|m|ve)?"
+_MINE = rf"(?:{_ME}|(?:(?:[Bb]oth|[Aa]ll|[Oo]ne|[Tt]wo|[Ss]ome) (?:of )?)?(?:[Mm]y|[Oo]ur))"
+_FILLER = re.compile(
+    r"^(?:(?:yes|yeah|yep|no(?! (?:longer|more)\b)|nope|nah|oh|ah|well|so|and|but|also|plus|hey|hi|hello|wow|okay|ok|sure"
+    r"|actually|anyway|btw|by the way|honestly|basically|(?:yo)?u know(?: what)?|i mean|update|big news|good news|guess what|then"
+    r"|because|definitely|absolutely|unfortunately|sadly|luckily|fortunately|thanks|thank you|for me|as for me|to be honest"
+    r"|in fact|(?:on|in) (?:another|a different|the other|a side|top of) (?:note|hand|that)|fyi|for your information"
+    r"|just so you know|of course)\b(?:\s*[,:;.!–—-]+\s*|\s+))+",
+    re.IGNORECASE,
+)
+_ANNOUNCED = re.compile(rf"[^.:;!?\n]{{1,60}}:\s+(?={_MINE}\b)")  # "News from the clinic: I …"
+_FRAME = re.compile(  # it says only that something is said, or asks to keep it
+    rf"(?i:(?:please,? )?(?:remember|note|know|mind|(?:keep|bear) in mind|(?:do not|don['’]?t) forget|make a note)"
+    rf"|it (?:turns|turned) out|the (?:truth|fact|thing) is|what i (?:meant|mean|wanted to say) (?:is|was)"
+    rf"|i (?:also |just )?(?:said|meant|mean|must say|have to say|should (?:say|mention|add)|forgot to (?:say|mention|tell you)"
+    rf"|(?:want(?:ed)?|would like|['’]d like) (?:to (?:say|add|mention|tell you)|you to know)))"
+    rf"(?:\s*[,:]|\s+that)?\s+(?={_MINE}\s)"
+)
+_SPAN = (
+    r"(?:(?:mon|tues|wednes|thurs|fri|satur|sun)(?:day)?|morning|afternoon|evening|night|day|week|weekend|month|year|spring|summer"
+    r"|autumn|fall|winter|january|february|march|april|may|june|july|august|september|october|november|december|christmas|easter)"
+)
+_FRONT = re.compile(
+    r"(?P<front>(?i:now|nowadays|currently|presently|lately|recently|today|tonight|tomorrow|yesterday|sometimes|usually"
+    rf"|these days|(?:last|this|next|every|each|one) (?:\w+ )?{_SPAN}|(?:\d+|an?|[a-z]+) (?:day|week|month|year)s? ago"
+    r"|(?:in|on|at|since|for|from|during|until|till|by|after|before|around|over|outside) [^,;:.!?]{1,50}?))"
+    rf"(?P<stop>,?)\s+(?={_ME}\s)(?!(?i:I mean|I guess|I think)\b)"
+)
+_RELATIVE = re.compile(r"\b(?:time|case|what|that|which|where|when|if|whom|than|way|all|as|and|but)$", re.IGNORECASE)
+_JOINT = re.compile(  # where what is said of it goes over into something else
+    r",?\s[-–—]\s|;|,?\s(?:because|but|although|though|while|which|who|so (?:that|i)"
+    r"|and (?:i|my|we|our|they|it|he|she))\b|,\s(?=(?:i|we|it|they|he|she|my|so)\b)",
+    re.IGNORECASE,
+)
+
+
+def opening(text: str) -> int:
+    """How many characters of it are said before it begins to tell: "Oh well, ", "By the way: ", "Please remember that "."""
+    found, start = -1, 0
+    while start > found:
+        found, start = start, _passed(text, start)
+    return found
+
+
+def _passed(text: str, start: int) -> int:
+    for pattern in (_FILLER, _FRAME, _ANNOUNCED):
+        hit = pattern.match(text[start:])
+        if hit and start + hit.end() < len(text):
+            start += hit.end()
+    return start
+
+
+def front(said: str) -> int:
+    """How many characters of time or place stand before who speaks: "In 2019 " before "I married Tom"."""
+    hit = _FRONT.match(said)
+    return 0 if hit is None or (not hit["stop"] and _RELATIVE.search(hit["front"])) else hit.end()
+
+
+def moved(said: str) -> str:
+    """With its time or place behind what it is about: "I live in Berlin now" for "Now I live in Berlin"."""
+    at = front(said)
+    if not at:
+        return said
+    first, rest = said[:at].rstrip(" ,\n\t"), said[at:].rstrip(" .!")
+    joint = _JOINT.search(rest)
+    end = joint.start() if joint else len(rest)
+    return f"{rest[:end]} {first[:1].lower()}{first[1:]}{rest[end:]}"
