@@ -160,6 +160,9 @@ class MemoirConfig(Settings):
     roles: dict[str, tuple[Role, ...]] = Field(default_factory=dict)
     """Roles of people who sign in to the app, by e-mail, as `{"ana@example.org": ["auditor"]}`; `*` is everybody else,
     who reads, asks and adds as a viewer by default. An auditor changes what stands, an admin erases."""
+    trust_email: bool = False
+    """Believe the e-mail of who signs in also where the provider never says whether it is verified (no claim `email_verified`).
+    Only for a provider with which nobody chooses their own e-mail; one it calls unverified is never believed."""
     reviewer: str | None = Field(default=None, min_length=1, max_length=200)
     """Name under which changes are made in an app without sign-in; None asks once for each browser session."""
 
@@ -172,7 +175,9 @@ class MemoirConfig(Settings):
         return self.category_limits.get(level, self.category_limit)
 
     def roles_of(self, email: str) -> tuple[Role, ...]:
-        """Of somebody who signed in; whatever else one may do, everybody may look."""
+        """Of somebody who signed in; whatever else one may do, everybody may look. Without an e-mail nothing else."""
+        if not email.strip():
+            return ("viewer",)
         known = {name.strip().casefold(): roles for name, roles in self.roles.items()}
         given = known.get(email.strip().casefold(), known.get(EVERYBODY, ()))
         return ("viewer", *(role for role in given if role != "viewer"))

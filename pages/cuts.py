@@ -7,7 +7,7 @@ import streamlit as st
 from ui import cuts_view, frame, problems, who
 from ui import wording_cuts as said
 
-memory = who.memory()
+memory = who.theirs()
 with frame.head("cuts", said.TITLE):
     pass
 st.caption(said.ABOUT)

@@ -23,7 +23,9 @@ from ui import (
     report_buttons,
     run_tables,
     state,
+    who,
     wording,
+    wording_who,
 )
 from ui import wording_erasing as erased
 from ui.components import answer, choices, copylink
@@ -56,7 +58,9 @@ def _head(memory: Memory, view: RunView) -> None:
         if view.status in jobs.ACTIVE:
             heard = f"stopping-{view.id}" in st.session_state
             label, icon = wording.STOPPING if heard else wording.STOP, ":material/stop_circle:"
-            st.button(label, key="ask-stop", icon=icon, on_click=_stop, args=(memory, view.id), disabled=heard)
+            stop = not heard and who.owns(memory, view.actor)
+            about = None if heard or stop else wording_who.ANOTHERS.format(name=md_escape(view.actor))
+            st.button(label, key="ask-stop", icon=icon, on_click=_stop, args=(memory, view.id), disabled=not stop, help=about)
         else:
             st.button(
                 wording.ASK_AGAIN,
@@ -116,10 +120,11 @@ def _step(event: EventView) -> str:
 
 
 def _stop(memory: Memory, run_id: str) -> None:
-    if memory.jobs.cancel(run_id):
-        st.session_state[f"stopping-{run_id}"] = 1
-    else:
-        st.toast(wording.TOO_LATE_TO_STOP, icon=":material/info:")
+    with problems.noted():
+        if memory.jobs.cancel(run_id):
+            st.session_state[f"stopping-{run_id}"] = 1
+        else:
+            st.toast(wording.TOO_LATE_TO_STOP, icon=":material/info:")
 
 
 def _ended(memory: Memory, detail: RunDetail) -> None:

@@ -8,7 +8,7 @@ from __future__ import annotations
 import streamlit as st
 
 from memoir_engine import FactView, ForgetPreview, Memory
-from ui import fact_told, figures, problems, state
+from ui import fact_told, figures, problems, state, who
 from ui import wording_facts as said
 from ui.escape import md_escape
 
@@ -66,6 +66,5 @@ def _stays(preview: ForgetPreview) -> None:
         st.markdown(f":orange[:material/info:] {said.FORGET_STAYS.format(places=_counted(preview.stays))}")
         for conversation, number in preview.elsewhere[:SHOWN]:
             label = said.FORGET_ELSEWHERE.format(message=number, conversation=md_escape(figures.one_line(conversation, 60)))
-            st.page_link(
-                "../pages/conversations.py", label=label, icon=":material/forum:", query_params={"session": conversation}
-            )
+            there = {"session": conversation, **who.user_named(preview.fact.user_id)}
+            st.page_link("../pages/conversations.py", label=label, icon=":material/forum:", query_params=there)

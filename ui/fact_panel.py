@@ -59,7 +59,7 @@ def _ways(fact: FactView) -> None:
     with st.container(horizontal=True, gap="small"):
         origin = next((one for one in fact.origins if not one.removed), None)
         if origin is not None:
-            asked = {"session": origin.conversation_id}
+            asked = {"session": origin.conversation_id, **who.user_named(fact.user_id)}
             st.page_link("../pages/conversations.py", label=said.IN_CONVERSATION, icon=":material/forum:", query_params=asked)
         action = fact.ended_by or fact.recorded_by
         st.page_link("../pages/activity.py", label=said.IN_ACTIVITY, icon=":material/history:", query_params={"action": action})

@@ -186,7 +186,8 @@ def _was_there(run: RunView) -> bool:
 
 
 def _cancel(memory: Memory, run_id: str) -> None:
-    if memory.jobs.cancel(run_id):
-        st.session_state[f"cancelling-{run_id}"] = 1
-    else:
-        st.toast(said.TOO_LATE, icon=":material/info:")
+    with problems.noted():
+        if memory.jobs.cancel(run_id):
+            st.session_state[f"cancelling-{run_id}"] = 1
+        else:
+            st.toast(said.TOO_LATE, icon=":material/info:")

@@ -12,7 +12,7 @@ from typing import Any
 import streamlit as st
 
 from memoir_engine import EventView, Memory, RunView
-from ui import figures, jobs, problems, state
+from ui import figures, jobs, problems, state, who, wording_who
 from ui import wording_facts as said
 from ui.escape import md_escape
 
@@ -88,7 +88,10 @@ def _runs(memory: Memory) -> tuple[RunView, ...]:
 def _buttons(memory: Memory, run: RunView, *, closes: bool) -> None:
     user = run.request.get("user_id")
     if run.status in ACTIVE:
-        st.button(said.STOP, key=f"remember-stop-{run.id}", type="tertiary", on_click=_stop, args=(memory, run.id))
+        mine = who.owns(memory, run.actor)
+        about = None if mine else wording_who.ANOTHERS.format(name=md_escape(run.actor))
+        key = f"remember-stop-{run.id}"
+        st.button(said.STOP, key=key, type="tertiary", on_click=_stop, args=(memory, run.id), disabled=not mine, help=about)
     elif closes:
         close: dict[str, Any] = {"job": None}
         st.button(
@@ -106,7 +109,8 @@ def _buttons(memory: Memory, run: RunView, *, closes: bool) -> None:
 
 
 def _stop(memory: Memory, run_id: str) -> None:
-    memory.jobs.cancel(run_id)
+    with problems.noted():
+        memory.jobs.cancel(run_id)
 
 
 def _cut(events: tuple[EventView, ...]) -> str:

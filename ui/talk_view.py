@@ -19,7 +19,7 @@ EVERY_S = 0.15  # how often Stop is looked for while no words come
 QUOTED_CHARS = 280
 MOST_CHARS = 20_000
 SETTLED_S = 10.0
-_under_way: dict[str, threading.Event] = {}  # turns of this process, by conversation
+_under_way: dict[int, threading.Event] = {}  # turns of this process, by the number of the conversation
 
 
 def begin(memory: Memory) -> None:
@@ -32,7 +32,7 @@ def begin(memory: Memory) -> None:
 
 def settle(session: SessionView) -> None:
     """Where Stop was pressed, wait until what was said is stored: Streamlit draws the page anew while the turn still ends."""
-    turn = _under_way.get(session.session_id)
+    turn = _under_way.get(session.number)
     if turn is not None and st.session_state.get(_stop_key(session)):
         turn.wait(SETTLED_S)
 
@@ -68,7 +68,7 @@ def _answer(memory: Memory, session: SessionView, text: str) -> None:
         stopping = st.empty()
         stopping.button(said.STOP, icon=":material/stop_circle:", key=_stop_key(session))
     place, words = st.empty(), ""
-    ended = _under_way[session.session_id] = threading.Event()
+    ended = _under_way[session.number] = threading.Event()
     with AgentClient(memory=memory) as agent:
         replying = agent.stream(text, session.session_id)
         try:
@@ -86,8 +86,11 @@ def _answer(memory: Memory, session: SessionView, text: str) -> None:
             raise
         finally:
             ended.set()
+            if _under_way.get(session.number) is ended:  # else another tab's turn has begun in it
+                del _under_way[session.number]
         reply = replying.reply
     stopping.empty()
+    place.text(reply.text)  # of one that had to begin anew the words that came first are no part
     for warning in reply.warnings:
         st.caption(f":orange[:material/warning:] {md_escape(warning)}")
     if not reply.warnings:

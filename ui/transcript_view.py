@@ -25,7 +25,7 @@ def detail(memory: Memory, session_id: str) -> None:
         if session.is_expired:
             st.badge(said.EXPIRED, color="orange")
         st.space("stretch")
-        copylink.show("conv-link", session=session_id)
+        copylink.show("conv-link", session=session_id, **who.asked_user())
         frame.here(said.ALL, key="all-conversations", icon=":material/arrow_back:")
     if state.asked("clear") is not None:
         _clear(memory, session)
@@ -39,8 +39,9 @@ def detail(memory: Memory, session_id: str) -> None:
         left_facts.show(memory, session.session_id, picked.n if picked else None)
         _keep(memory, session)
         _along(memory, session)
-    with left:  # last: while a turn is under way all else stands already
-        talk_view.talk(memory, session)
+    if memory.actor.user in (None, memory.actor.name):  # nobody speaks in another's name
+        with left:  # last: while a turn is under way all else stands already
+            talk_view.talk(memory, session)
 
 
 def _title(session: SessionView) -> tuple[str, str | None]:
@@ -155,7 +156,7 @@ def _along(memory: Memory, session: SessionView) -> None:
                 key="conv-export",
                 help=said.EXPORT_HELP,
             )
-        there = {"session": session.session_id}
+        there = {"session": session.session_id, **who.asked_user()}
         st.page_link("../pages/cuts.py", label=said.CUTS, icon=":material/content_cut:", query_params=there)
     ask: dict[str, str | int | None] = {"clear": 1}
     st.button(said.CLEAR, icon=":material/delete_forever:", key="conv-clear", type="tertiary", on_click=state.show, kwargs=ask)

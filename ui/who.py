@@ -49,6 +49,25 @@ def mine() -> Memory:
     return opened.acting_as(opened.actor.name, user=opened.actor.name, roles=opened.actor.roles)
 
 
+def theirs() -> Memory:
+    """The same, or for the user whom the address names: oneself, or anybody where one is an admin. `user=` names nobody."""
+    opened = memory()
+    named = asked_user().get("user")
+    if named is None or not (named == opened.actor.name or "admin" in opened.actor.roles):
+        return mine()
+    return opened.acting_as(opened.actor.name, user=named or None, roles=opened.actor.roles)
+
+
+def asked_user() -> dict[str, str]:
+    """The part of this page's address that names a user."""
+    return {"user": st.query_params["user"]} if "user" in st.query_params else {}
+
+
+def user_named(user: str | None) -> dict[str, str]:
+    """The part of an address that names this one, for a page about what belongs to a person; nobody is not named by default."""
+    return {"user": user or ""} if user or _by_sign_in() else {}
+
+
 def guard() -> None:
     """Where sign-in is set up and nobody is signed in: the way in, and the end of this page."""
     if not _by_sign_in() or st.user.get("is_logged_in"):
@@ -123,8 +142,8 @@ def _named(opened: Memory) -> Person:
 
 
 def _signed_in(opened: Memory) -> Person:
-    """By e-mail, which is theirs alone: a name anybody may choose. One that is not verified gives no roles."""
-    verified = str(st.user.get("email_verified", True)).lower() != "false"
+    """By e-mail, which is theirs alone: a name anybody may choose. One that nobody says was verified is no e-mail of theirs."""
+    verified = str(st.user.get("email_verified", opened.config.trust_email)).lower() == "true"
     email = str(st.user.get("email") or "") if verified else ""
     name = email or str(st.user.get("sub") or "")
     if not name:

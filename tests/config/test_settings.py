@@ -177,6 +177,7 @@ def test_a_star_is_everybody_who_is_not_named():
     config = MemoirConfig(roles={"*": ["auditor"], "ben@example.org": []})
     assert config.roles_of("ana@example.org") == ("viewer", "auditor")
     assert config.roles_of("ben@example.org") == ("viewer",)
+    assert config.roles_of(" ") == ("viewer",)
 
 
 @pytest.mark.parametrize(

@@ -10,8 +10,9 @@ from streamlit.testing.v1 import AppTest
 from app_pages import opened, words
 from machine import REPOSITORY
 from memoir_engine import Memory
+from ui import engine
 
-PAGES = ["overview", "sources", "tree", "ask", "settings"]
+PAGES = sorted(path.stem for path in (REPOSITORY / "pages").glob("*.py"))
 
 
 @pytest.fixture
@@ -37,7 +38,7 @@ def helper_tab(**user: Any) -> AppTest:
 
 
 def signed_in(*, email: str = "ana@example.org", **claims: Any) -> AppTest:
-    return helper_tab(is_logged_in=True, email=email, name="Ana", sub="7", **claims)
+    return helper_tab(is_logged_in=True, email=email, name="Ana", sub="7", **{"email_verified": True, **claims})
 
 
 def written(page: AppTest) -> AppTest:
@@ -126,6 +127,24 @@ def test_a_role_is_given_by_e_mail_and_the_action_carries_the_e_mail(ana_audits:
 
 def test_an_e_mail_that_nobody_verified_gives_no_role(ana_audits: None, filled: Memory):
     assert "helper-write" in keys(signed_in(email_verified=True))
+    assert "helper-write" not in keys(signed_in(email_verified=False))
+
+
+def test_where_the_provider_does_not_say_it_is_verified_an_e_mail_is_believed_only_if_that_is_set(
+    ana_audits: None, filled: Memory, monkeypatch: pytest.MonkeyPatch
+):
+    silent = {"is_logged_in": True, "email": "ana@example.org", "name": "Ana", "sub": "7"}
+    unsaid = helper_tab(**silent)
+    assert "helper-write" not in keys(unsaid)
+    assert r"**Ana** · viewer" in words(unsaid)
+    engine.close()
+    monkeypatch.setenv("MEMOIR_TRUST_EMAIL", "true")
+    assert "helper-write" in keys(helper_tab(**silent))
+    assert "helper-write" not in keys(helper_tab(**silent, email_verified=False))
+
+
+def test_a_star_s_roles_are_not_for_who_has_no_verified_e_mail(filled: Memory, monkeypatch: pytest.MonkeyPatch):
+    monkeypatch.setenv("MEMOIR_ROLES", '{"*": ["auditor"]}')
     assert "helper-write" not in keys(signed_in(email_verified=False))
 
 

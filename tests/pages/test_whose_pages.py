@@ -1,0 +1,98 @@
+"""Whose conversations and runs a page shows: one's own, and for an admin those of whom the address names."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+from streamlit.testing.v1 import AppTest
+
+from app_pages import component
+from machine import REPOSITORY
+from memoir_engine import Memory
+from memoir_engine.run import new_id
+from memoir_engine.store import runs
+
+ANA = {"is_logged_in": True, "email": "ana@example.org", "email_verified": True, "name": "Ana", "sub": "7"}
+SAID = "I live in Lyon and I work as a nurse."
+
+
+def opened(page: str, person: dict[str, Any] | None = None, **parameters: str) -> AppTest:
+    app = AppTest.from_file(str(REPOSITORY / "ui" / "main.py"), default_timeout=30)
+    if person is not None:
+        app.user.clear()
+        app.user.update(person)
+    app.run()
+    app.switch_page(f"../pages/{page}.py")
+    for name, value in parameters.items():
+        app.query_params[name] = value
+    return app.run()
+
+
+def links(page: AppTest, place: str) -> list[str]:
+    """The addresses to which links of this page go."""
+    return [link.proto.query_string for link in page.get("page_link") if link.proto.page == place]
+
+
+@pytest.fixture
+def zoe_s(memory: Memory) -> str:
+    """The conversation of somebody, from which a fact was drawn."""
+    memory.remember([{"role": "user", "content": SAID}], user_id="zoe")
+    return memory.facts.list("zoe")[0].origins[0].conversation_id
+
+
+@pytest.fixture
+def ana_rules(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("MEMOIR_ROLES", '{"ana@example.org": ["admin"]}')
+
+
+def test_the_cuts_of_one_s_own_conversation_are_shown_to_who_signed_in(memory: Memory):
+    memory.acting_as("ana@example.org", user="ana@example.org").add_conversation("talk", "user", SAID)
+    page = opened("cuts", ANA, session="talk")
+    assert not page.error
+    assert page.selectbox(key="cuts-session").value == "talk"
+
+
+@pytest.mark.parametrize("person", [None, ANA], ids=["named", "signed in"])
+def test_a_fact_leads_to_the_conversation_of_its_user(ana_rules: None, memory: Memory, zoe_s: str, person: dict[str, Any] | None):
+    facts = opened("facts", person, user="zoe", fact=memory.facts.list("zoe")[0].id)
+    assert links(facts, "conversations") == [f"session={zoe_s}&user=zoe"]
+    page = opened("conversations", person, session=zoe_s, user="zoe")
+    assert not page.error
+    assert component(page, "said-1")["messages"][0]["text"] == SAID
+    assert links(page, "cuts") == [f"session={zoe_s}&user=zoe"]
+    assert not page.chat_input  # nobody speaks in her name
+    assert not opened("cuts", person, session=zoe_s, user="zoe").error
+
+
+def test_an_admin_who_signed_in_finds_the_conversation_of_a_fact_of_the_workspace(ana_rules: None, memory: Memory):
+    memory.remember([{"role": "user", "content": SAID}])
+    fact = memory.facts.list()[0]
+    facts = opened("facts", ANA, fact=fact.id)
+    assert links(facts, "conversations") == [f"session={fact.origins[0].conversation_id}&user="]
+    assert not opened("conversations", ANA, session=fact.origins[0].conversation_id, user="").error
+
+
+def test_who_is_no_admin_finds_another_s_conversation_nowhere(memory: Memory, zoe_s: str):
+    for page in ("conversations", "cuts"):
+        assert "E803" in opened(page, ANA, session=zoe_s, user="zoe").error[0].value
+
+
+def test_another_s_question_is_not_one_s_own_to_stop(memory: Memory):
+    engine = memory._async._engine
+    now = engine.clock.now()
+    row = runs.NewRun(
+        id=new_id(now),
+        verb="query",
+        actor="bob@example.org",
+        user=None,
+        started_at=now,
+        request={"question": "Where?"},
+        status="running",
+        owner="elsewhere:1",
+    )
+    engine.db.write(lambda tx: runs.create(tx, row))
+    page = opened("ask", ANA, run=row.id)
+    stop = page.button(key="ask-stop")
+    assert stop.disabled
+    assert "bob" in str(stop.help)
