@@ -1,8 +1,8 @@
-"""The verb recall: facts of one user that have to do with a text, and what is in force before what it took the place of.
+"""The verb recall: facts of one user that have to do with a text, active ones before outdated ones of the same subject.
 
 Invariant: exact cosine over the user's own facts; what is near is looked up in SQL, by the owner, as it stands or stood. The
-places are given by score, whatever became of a fact; one that is outdated has before it what is in force in its stead. Where the
-embedder asks nobody it is no run.
+places are given by score, whatever became of a fact, and one that is outdated brings what is in force in its stead; then, of one
+subject, what is active stands before what is outdated. Where the embedder asks nobody it is no run.
 Source: TIMEM "Memory Forgetting" (both are given, marked; decay), "Data Isolation"; API "Facts".
 """
 
@@ -19,6 +19,7 @@ from memoir_engine.results.facts import FACT_TYPES, FactView, RecalledFact
 from memoir_engine.run import Actor, Run, new_id
 from memoir_engine.running import Verb
 from memoir_engine.searching import Silent
+from memoir_engine.text.alike import subject_key
 from memoir_engine.wiring import Engine
 
 if TYPE_CHECKING:
@@ -212,12 +213,17 @@ def was_true(fact: FactView, at: datetime) -> bool:
 
 
 def _told(best: Mapping[int, RecalledFact], in_force: Mapping[int, RecalledFact], most: int) -> tuple[RecalledFact, ...]:
-    """By score, and before what is outdated what is in force in its stead."""
+    """By score, with what is in force in the stead of an outdated one before it; of one subject the active ones come first."""
     told: dict[str, RecalledFact] = {}
     for number, hit in best.items():
         for one in (in_force.get(number, hit), hit):
             told.setdefault(one.id, one)
-    return tuple(told.values())[:most]
+    hits = list(told.values())[:most]
+    of_subject: dict[str, list[RecalledFact]] = {}
+    for hit in sorted(hits, key=lambda one: one.status):
+        of_subject.setdefault(subject_key(hit.fact.subject), []).append(hit)
+    turns = {key: iter(some) for key, some in of_subject.items()}
+    return tuple(next(turns[subject_key(hit.fact.subject)]) for hit in hits)
 
 
 def _scored(engine: Engine, fact: FactView, cosine: float) -> RecalledFact:

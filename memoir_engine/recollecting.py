@@ -61,7 +61,8 @@ class AsyncRecollects:
         status: str | None = None,
         type: str | None = None,
     ) -> tuple[RecalledFact, ...]:
-        """Facts of the user that have to do with a text, by score; before each outdated one what is in force in its stead.
+        """The facts of the user that score highest for a text, each outdated one with what is in force in its stead; nearest
+        first, but of one subject the active ones before the outdated ones.
 
         as_of: what was believed then (a seq or an aware time). valid_at: only what was true then. status, type: only these.
         """
@@ -116,7 +117,8 @@ class Recollects:
         status: str | None = None,
         type: str | None = None,
     ) -> tuple[RecalledFact, ...]:
-        """Facts of the user that have to do with a text, by score; before each outdated one what is in force in its stead.
+        """The facts of the user that score highest for a text, each outdated one with what is in force in its stead; nearest
+        first, but of one subject the active ones before the outdated ones.
 
         as_of: what was believed then (a seq or an aware time). valid_at: only what was true then. status, type: only these.
         """
