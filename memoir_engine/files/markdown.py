@@ -14,7 +14,7 @@ from memoir_engine.files.metadata import Fields, fields_of
 from memoir_engine.results import Heading
 
 _FRONT = re.compile(r"---[ \t]*\n(.{0,64000}?)\n(?:---|\.\.\.)[ \t]*(?:\n|\Z)", re.DOTALL)
-_ATX = re.compile(r" {0,3}(#{1,6})(?:[ \t]+(.*?))?(?:[ \t]+#+)?[ \t]*$")
+_ATX = re.compile(r" {0,3}(#{1,6})(?![^ \t])")
 _FENCE = re.compile(r" {0,3}(`{3,}|~{3,})")
 _UNDERLINE = re.compile(r" {0,3}(=+|-+)[ \t]*$")
 _BLOCK = re.compile(r" {0,3}(?:[-*+>|]|\d+[.)])(?:\s|$)| {4}|\t")
@@ -43,14 +43,22 @@ def _headings(text: str, start: int) -> Iterator[Heading]:
             above = None
         elif atx := _ATX.match(line):
             above = None
-            if atx[2] and atx[2].strip("#"):
-                yield Heading(len(atx[1]), atx[2].strip(), start)
+            if title := _without_closing(line[atx.end() :]):
+                yield Heading(len(atx[1]), title, start)
         elif above and (under := _UNDERLINE.match(line)):
             yield Heading(1 if under[1][0] == "=" else 2, above[1], above[0])
             above = None
         else:
             above = (start, line.strip()) if line.strip() and not _BLOCK.match(line) else None
         start += len(line) + 1
+
+
+def _without_closing(written: str) -> str:
+    """What a heading says: the number signs behind it are no part of it, nor are they a heading by themselves."""
+    title = written.rstrip(" \t")
+    opened = title.rstrip("#")
+    said = (opened if opened[-1:] in (" ", "\t") else title).strip()
+    return said if said.strip("#") else ""
 
 
 def _fence_after(line: str, fence: str, opened: re.Match[str] | None) -> str:

@@ -34,7 +34,7 @@ _BLOCK = 600_000  # characters tokenised in one call: large enough to leave the 
 # pattern takes for the apostrophe of a contraction.
 _SEAM = re.compile(r"\S(?= )|\n(?=[^\s/])|[^\W\d_](?=[、。，．])")
 _INDENT = re.compile(r"[^\S\r\n]+(?=\S)")
-_BLANKS = re.compile(r"\s{100000,}")
+_BLANKS = re.compile(r"(?<!\s)\s{100000,}+")
 _SURROGATE = re.compile("[\ud800-\udfff]")
 _INSIDE = np.uint16(1 << 15)
 _BETWEEN = "<|endoftext|>"

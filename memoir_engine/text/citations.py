@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from memoir_engine.text.sentences import split
 
 _MARK = re.compile(r"[\[【]\s*(\d{1,6}(?:\s*[,;–-]\s*\d{1,6})*)\s*[\]】]")
-_MARKED = re.compile(rf"\s*{_MARK.pattern}")
+_MARKED = re.compile(rf"(?<!\s)\s*+{_MARK.pattern}")  # from where a run of blanks begins: looked through once
 _LEADING = re.compile(rf"(?:\s*{_MARK.pattern})+")
 
 

@@ -42,12 +42,13 @@ _QUOTED = re.compile(r"[ \t]*(?:>[ \t]?)+")
 _ROW = re.compile(r"[ \t]*\|")
 _FRONT = re.compile(r"\s*---[ \t]*\n(?:[^\n]*\n){1,40}?---[ \t]*(?:\n|$)")
 _VALUE = re.compile(r"[ \t]*[^\W\d_][\w-]*(?: [\w-]+)?[:：][ \t]*\S[^\n]{0,100}$")
-_UNDERLINE = re.compile(r"[ \t]*\n[ \t]*\|?[ \t]*:?-[-| :\t]*(?:\n|$)")  # below the head of a table
+_UNDERLINE = re.compile(r"[ \t]*+\n[ \t]*+(?:\|[ \t]*+)?:?-[-| :\t]*+(?:\n|$)")  # below the head of a table
 _RULE = re.compile(r"[\s|:+=\-*_~#.^'\"`]*$")
-_END = re.compile(r"[.!?…]+[\"'”’»)\]*_]*(?=\s|$)|[。！？｡]+[」』）\)\"”’]*")
+_END = re.compile(r"(?<![.!?…])[.!?…]++[\"'”’»)\]*_]*+(?=\s|$)|[。！？｡]+[」』）\)\"”’]*")
 _LAST_WORD = re.compile(r"(\w+(?:\.\w+)*)\.+$")
 _NEXT = re.compile(r"\S")
 _MAX_HEADING = 70
+_MAX_WORD = 64  # characters that are looked back through for an abbreviation
 
 
 def split(text: str) -> list[Sentence]:
@@ -132,7 +133,7 @@ def _ends(text: str, start: int, found: re.Match[str], end: int) -> bool:
     following = behind.group()
     if following.islower():
         return False
-    last = _LAST_WORD.search(text, start, found.start() + 1)
+    last = _LAST_WORD.search(text, max(start, found.start() - _MAX_WORD), found.start() + 1)
     if found.group()[0] != "." or last is None:
         return True
     return not _is_abbreviation(last.group(1), following)

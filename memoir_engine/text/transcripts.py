@@ -17,7 +17,7 @@ from memoir_engine.text.turns import Utterance, utterances
 _ASSISTANTS = frozenset("assistant ai bot chatgpt gpt claude gemini copilot model agent memoir".split())
 _SYSTEMS = frozenset(("system", "developer"))
 _LINE = re.compile(
-    r"(?:[\[(]?(?P<at>\d{4}-\d\d-\d\d[T ,]+\d\d?:\d\d(?::\d\d)?(?:Z|[+-]\d\d:?\d\d)?)[\])]?[ \t]*[-–|]?[ \t]*)?"
+    r"(?:[\[(]?(?P<at>\d{4}-\d\d-\d\d[T ,]+\d\d?:\d\d(?::\d\d)?(?:Z|[+-]\d\d:?\d\d)?)[\])]?[ \t]*+(?:[-–|][ \t]*+)?)?"
     r"(?:\*\*)?(?P<name>[^\W\d_][\w .'’\-]{0,38}?)(?:\*\*)?[ \t]*(?:[:：](?:\*\*)?(?:[ \t]+|$)|：(?:\*\*)?)(?P<text>.*)$"
 )
 _LEAST = 2  # messages that lines must make before they are taken for a conversation

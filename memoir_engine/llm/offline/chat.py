@@ -28,7 +28,7 @@ MOST_TURNS = 40  # of the person, looked back upon
 
 _WORK = frozenset(("occupation", "employment"))
 _OWN = re.compile(r"\b(?:I|my|me)\b", re.IGNORECASE)
-_CITED = re.compile(r"\s*\[(\d+)\]")
+_CITED = re.compile(r"(?<!\s)\s*+\[(\d+)\]")
 _ASKS = re.compile(
     r"[?？]|^\W*(?:who|what|when|where|which|why|how|is|are|was|were|do|does|did|can|could|tell|list|name)\b", re.I
 )
