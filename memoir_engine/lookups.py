@@ -9,12 +9,13 @@ Source: SESSION 1.2, 1.4, 4; TIMEM "LLM-driven retrieval"; API "Sessions and the
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable
-from datetime import datetime
 from typing import TYPE_CHECKING, Any
 
+from memoir_engine.results.facts import FactView
 from memoir_engine.results.replies import Shown
 from memoir_engine.run import Actor
 from memoir_engine.searching import AsyncSearches
+from memoir_engine.text.partial_dates import written
 from memoir_engine.wiring import Engine
 
 if TYPE_CHECKING:
@@ -101,7 +102,7 @@ async def _recall(engine: Engine, actor: Actor, showing: Showing, query: str) ->
     options: dict[str, Any] = {"user_id": None, "include_outdated": True, "as_of": None, "valid_at": None}
     found = await recall(engine, actor, query, limit=FOUND, **options)
     return _or_nothing(
-        showing.show(Shown(0, "fact", one.fact.id), one.content, status=one.status, since=_day(one.fact.valid_from))
+        showing.show(Shown(0, "fact", one.fact.id), one.content, status=one.status, since=_since(engine, one.fact))
         for one in found
     )
 
@@ -129,5 +130,5 @@ def _or_nothing(found: Iterable[dict[str, Any]]) -> Found:
     return list(found) or "Nothing was found."
 
 
-def _day(moment: datetime | None) -> str | None:
-    return None if moment is None else moment.date().isoformat()
+def _since(engine: Engine, fact: FactView) -> str | None:
+    return written(fact.valid_from, fact.valid_from_precision, engine.resolved.config.zone) or None

@@ -5,14 +5,15 @@ Invariant: a value of the address that cannot be is no value; the moment is one 
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
-from datetime import datetime, time, timedelta
+from datetime import datetime, time
 
 import streamlit as st
 
 from memoir_engine import FactView, Memory
-from ui import fact_lanes, figures, state
+from ui import engine, fact_lanes, figures, state
 from ui import wording_facts as said
 
 MOST = 1000  # facts of one user on the page
@@ -117,14 +118,23 @@ def moment(known: Sequence[FactView]) -> tuple[datetime | None, datetime | None]
 
 
 def _learned(known: Sequence[FactView]) -> dict[str, datetime]:
-    """When something was learned or became outdated, but for the last time, which is now."""
-    at = sorted({when.replace(microsecond=0) for fact in known for when in (fact.recorded_at, fact.retired_at) if when})
-    return {figures.stamp(when): when + timedelta(seconds=1) for when in at[-MOMENTS:-1]}
+    """Each action by which something was learned or its state moved, but for the last, which is now.
+
+    A moment within an action means after it; of two within a second the parts of it are told, too.
+    """
+    acted: dict[str, datetime] = {}
+    for fact in known:
+        moved = fact.ended_by or (fact.updated_at.isoformat() if fact.updated_at != fact.recorded_at else fact.recorded_by)
+        for action, when in ((fact.recorded_by, fact.recorded_at), (moved, fact.updated_at)):
+            acted[action] = max(when, acted.get(action, when))
+    at = sorted(set(acted.values()))[-MOMENTS:-1]
+    seconds = Counter(map(figures.stamp, at))
+    return {figures.stamp(when) + (f".{when:%f}" if seconds[figures.stamp(when)] > 1 else ""): when for when in at}
 
 
 def _begun(known: Sequence[FactView]) -> dict[str, datetime]:
-    """The days on which something began to hold, each at its end."""
-    now = datetime.now(figures.zone())
+    """The days on which something began to hold, each at its end, in the zone in which they were said."""
+    now = datetime.now(engine.memory().config.zone)
     begun = sorted({fact_lanes.begins(fact).astimezone(now.tzinfo).date() for fact in known})
     ends = {day.isoformat(): datetime.combine(day, time.max, now.tzinfo) for day in begun[-MOMENTS:]}
     return {label: end for label, end in ends.items() if end < now}

@@ -39,8 +39,9 @@ class Lane:
 
 
 def begins(fact: FactView) -> datetime:
-    """Since when it holds, as far as it was said; else when it was said; else when it was learned."""
-    return fact.valid_from or fact.said_at or fact.recorded_at
+    """Since when it holds, as far as it was said; else when it was said, or had ended by then; else when it was learned."""
+    begun = fact.valid_from or fact.said_at or fact.recorded_at
+    return fact.valid_to if fact.valid_from is None and fact.valid_to is not None and fact.valid_to < begun else begun
 
 
 def span(facts: Sequence[FactView], now: datetime) -> tuple[float, float]:

@@ -1,16 +1,20 @@
-"""A fact in words: since when, in which state, where it was said."""
+"""A fact in words: since when, until when, in which state, where it was said.
+
+Invariant: a date that was said is shown as it was said, in the zone of the memory, whoever looks; a moment in the viewer's.
+"""
 
 from __future__ import annotations
 
-from datetime import UTC, datetime
+from datetime import datetime, timedelta
 
 from memoir_engine import FactOrigin, FactView
-from ui import figures
+from ui import engine, figures
 from ui import wording_facts as said
 
 FORMS = {"year": "%Y", "month": "%B %Y", "day": "%Y-%m-%d", "instant": "%Y-%m-%d"}
 
 PEOPLE = ("user", "human")
+JUST_BEFORE = timedelta(microseconds=1)
 
 
 def day(when: datetime) -> str:
@@ -18,25 +22,34 @@ def day(when: datetime) -> str:
 
 
 def dated(when: datetime | None, precision: str | None) -> str:
-    """As precisely as it was said; a date that was said is the same in every zone."""
+    """As precisely as it was said."""
     if when is None:
         return ""
-    return when.astimezone(UTC if precision != "instant" else figures.zone()).strftime(FORMS.get(precision or "day", "%Y-%m-%d"))
+    zone = engine.memory().config.zone if precision in ("year", "month", "day") else figures.zone()
+    return when.astimezone(zone).strftime(FORMS.get(precision or "day", "%Y-%m-%d"))
 
 
 def since(fact: FactView) -> str:
+    """Nothing of what was over when it was said."""
+    if fact.valid_from is None and fact.end_said and fact.valid_to and fact.said_at and fact.valid_to <= fact.said_at:
+        return ""
     return dated(fact.valid_from, fact.valid_from_precision) or day(fact.said_at or fact.recorded_at)
 
 
 def until(fact: FactView) -> str:
+    """What was said of its end includes that day, month or year."""
     if fact.valid_to is not None:
-        return dated(fact.valid_to, fact.valid_to_precision)
+        return dated(fact.valid_to - (JUST_BEFORE if fact.end_said else timedelta()), fact.valid_to_precision)
     return day(fact.retired_at) if fact.status == "outdated" and fact.retired_at else ""
 
 
 def period(fact: FactView) -> str:
-    end = until(fact)
-    return said.FROM_TO.format(since=since(fact), until=end) if end else said.SINCE.format(since=since(fact))
+    begin, end = since(fact), until(fact)
+    if not begin:
+        return said.UNTIL.format(until=end)
+    if begin == end:
+        return begin
+    return said.FROM_TO.format(since=begin, until=end) if end else said.SINCE.format(since=begin)
 
 
 def told(fact: FactView) -> str:

@@ -39,6 +39,7 @@ TIMELINE_WORDS = {
     "more": "Show {count} more",
 }
 SINCE = "since {since}"
+UNTIL = "until {until}"
 FROM_TO = "{since} to {until}"
 BELIEVED = "{state}, {period}"
 DOUBTED = "waits for a decision"

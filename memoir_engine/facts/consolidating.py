@@ -141,7 +141,7 @@ class _Comparing:
         self.added.add(place)
 
     async def _judged(self, places: Sequence[int], new: Sequence[PlannedFact], near: Sequence[Sequence[Known]]) -> None:
-        shown, known = meeting(new, near)
+        shown, known = meeting(new, near, self._material.zone)
         self.met |= {one.key for one in known.values()}
         reply = await self._ask(prompt.build(shown))
         parsed = prompt.parse(reply.data, shown)

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from datetime import datetime, tzinfo
+from datetime import datetime, timedelta, tzinfo
 from uuid import uuid4
 
 from memoir_engine.embedding import Vectors
@@ -24,7 +24,7 @@ from memoir_engine.store.fact_plan import (
     Supersession,
 )
 from memoir_engine.text.alike import folded, may_oppose, subject_key, words
-from memoir_engine.text.partial_dates import between
+from memoir_engine.text.partial_dates import between, written
 
 AT_ONCE = 10  # new facts in one call
 ALIKE = 0.2  # of two new facts that near, the later one waits for the next call; two homes of one person are .24 to .5 by words
@@ -100,17 +100,17 @@ def is_restated(new: PlannedFact, known: Known) -> bool:
     return folded(new.content) == folded(known.content) and subject_key(new.subject) == subject_key(known.subject)
 
 
-def meeting(new: Sequence[PlannedFact], near: Sequence[Sequence[Known]]) -> tuple[Meeting, dict[int, Known]]:
-    """What is shown, and the known facts by the numbers they have there."""
+def meeting(new: Sequence[PlannedFact], near: Sequence[Sequence[Known]], zone: tzinfo) -> tuple[Meeting, dict[int, Known]]:
+    """What is shown, in the zone in which it was said, and the known facts by the numbers they have there."""
     numbers: dict[int, int] = {}
     for one in (one for some in near for one in some):
         numbers.setdefault(one.key, len(numbers) + 1)
     known = {numbers[one.key]: one for some in near for one in some}
     shown = tuple(
-        _statement(number, fact, tuple(numbers[one.key] for one in beside))
+        _statement(number, fact, zone, tuple(numbers[one.key] for one in beside))
         for number, (fact, beside) in enumerate(zip(new, near, strict=True), 1)
     )
-    return Meeting(shown, tuple(_statement(number, one) for number, one in known.items())), known
+    return Meeting(shown, tuple(_statement(number, one, zone) for number, one in known.items())), known
 
 
 def settle(plan: Planning, found: Found, new: PlannedFact, verdict: Verdict, known: Mapping[int, Known]) -> None:
@@ -197,15 +197,9 @@ def _numbers(text: str) -> set[str]:
     return {word for word in words(text) if any(map(str.isdigit, word))}
 
 
-def _statement(number: int, fact: PlannedFact | Known, near: tuple[int, ...] = ()) -> Statement:
-    since, until = _written(fact.valid_from, fact.from_precision), _written(fact.valid_to, fact.to_precision)
-    said = "" if fact.said_at is None else fact.said_at.isoformat(timespec="seconds")
+def _statement(number: int, fact: PlannedFact | Known, zone: tzinfo, near: tuple[int, ...] = ()) -> Statement:
+    """Both ends as they were said: "until 2015" holds until the first moment of 2016, and is written 2015."""
+    since = written(fact.valid_from, fact.from_precision, zone)
+    until = written(fact.valid_to and fact.valid_to - timedelta(microseconds=1), fact.to_precision, zone)
+    said = "" if fact.said_at is None else fact.said_at.astimezone(zone).isoformat(timespec="seconds")
     return Statement(number, fact.content, fact.type, fact.subject, said, since, until, near)
-
-
-_SIGNS = {"year": 4, "month": 7, "day": 10}
-
-
-def _written(at: datetime | None, precision: str | None) -> str:
-    """In UTC, as precise as it was said."""
-    return "" if at is None else at.isoformat(timespec="minutes")[: _SIGNS.get(precision or "", 16)]

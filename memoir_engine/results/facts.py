@@ -50,7 +50,8 @@ class FactView:
     """One fact as it stands at the moment asked for.
 
     valid_from, valid_to: from when (inclusive) until when (exclusive) it holds, as far as the text says; the precision is
-    that of the text: "in May" is the first of May with the precision `month`. recorded_at, retired_at: when it was learned
+    that of the text: "in May" is the first of May with the precision `month`, in the zone of the memory. end_said: whether
+    valid_to is what was said of its end; else it is when something took its place. recorded_at, retired_at: when it was learned
     here, and when it became outdated here. ended_by: the action that made it outdated, which can be undone.
     superseded_by, supersedes: ids of facts that are there; what was forgotten is not among them.
     created_at, updated_at: TIMEM's names for when it was recorded, and when its status last moved.
@@ -80,6 +81,7 @@ class FactView:
     ended_by: str | None
     run_id: str | None
     origins: tuple[FactOrigin, ...] = ()
+    end_said: bool = False
 
     @property
     def memory_attributes(self) -> dict[str, str]:

@@ -85,7 +85,7 @@ def views(tx: Tx, rows: Sequence[Any], seq: int | None = None) -> tuple[FactView
 def _until(row: Any, successor: Any | None) -> dict[str, Any]:
     """Whichever is earlier: what was said of its end, or that something took its place: as precisely as that says since when."""
     if row.ended_at is None or (row.valid_to is not None and row.valid_to <= row.ended_at):
-        return {"valid_to": row.valid_to, "valid_to_precision": row.to_precision}
+        return {"valid_to": row.valid_to, "valid_to_precision": row.to_precision, "end_said": row.valid_to is not None}
     told = successor is not None and successor.valid_from == row.ended_at and successor.from_precision
     return {"valid_to": row.ended_at, "valid_to_precision": told or "instant"}
 

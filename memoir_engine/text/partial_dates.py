@@ -36,6 +36,14 @@ def between(written: str | None, zone: tzinfo) -> Between | None:
         return None
 
 
+_SIGNS = {"year": 4, "month": 7, "day": 10}
+
+
+def written(at: datetime | None, precision: str | None, zone: tzinfo) -> str:
+    """The date in the zone in which it was said, as precise as it was said; "" for none."""
+    return "" if at is None else at.astimezone(zone).isoformat(timespec="minutes")[: _SIGNS.get(precision or "", 16)]
+
+
 def _after(first: datetime, month: int | None, day: int | None, hour: int | None) -> datetime:
     if hour is not None:
         return first + timedelta(minutes=1)

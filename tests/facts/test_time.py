@@ -9,6 +9,7 @@ import pytest
 
 from fact_play import DAY, drawn, judge, remember, said, standing
 from memoir_engine import MemoirError, Memory
+from memoir_engine.prompts import consolidate
 from memoir_engine.text.partial_dates import between
 
 LATER = DAY + timedelta(days=30)
@@ -106,6 +107,19 @@ def test_dates_are_understood_in_the_zone_of_the_user(opened, script):
     (fact,) = remember(memory, "Mia flew home").added
     assert fact.valid_from == datetime(2026, 3, 1, 15, tzinfo=UTC)
     assert fact.valid_to == datetime(2026, 3, 2, 15, tzinfo=UTC)
+
+
+@pytest.mark.parametrize("zone", ["UTC", "Europe/Berlin", "Asia/Tokyo", "America/Los_Angeles"])
+def test_a_model_that_compares_reads_dates_as_they_were_said(opened, script, zone):
+    memory = opened(time_zone=zone)
+    met = []
+    script.always("consolidate", lambda asked: met.append(consolidate.read(asked.text)) or judge()(asked))
+    script.on("facts", {"facts": [drawn("Mia lived in Rome", 1, valid_from="2012", valid_to="2015")]})
+    remember(memory, "Mia lived in Rome")
+    script.on("facts", {"facts": [drawn("Mia lived in Oslo", 1, valid_from="2019-03-02", valid_to="2020-05")]})
+    remember(memory, "Mia lived in Oslo")
+    told = [(one.content, one.valid_from, one.valid_to) for one in (*met[-1].known, *met[-1].new)]
+    assert told == [("Mia lived in Rome", "2012", "2015"), ("Mia lived in Oslo", "2019-03-02", "2020-05")]
 
 
 @pytest.mark.parametrize(

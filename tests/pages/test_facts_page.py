@@ -175,3 +175,44 @@ def test_facts_that_overlap_in_one_lane_stand_in_rows_of_their_own(remembered: M
     olds = [replace(one, said_at=flat.said_at, superseded_by="m") for one in (flat, cottage)]
     [lane] = fact_lanes.lanes([*olds, merged], now, doubted=(), told=lambda one: "")
     assert (lane.rows, len(lane.bars), lane.bars[-1].after) == (2, 3, tuple(sorted((flat.id, cottage.id))))
+
+
+DATED = {
+    "I lived in Rome until 2015.": "until 2015",
+    "I have been a vegan since 2019.": "since 2019",
+    "I moved to Milan on 2 March 2024.": "since 2024-03-02",
+    "I started yoga in May 2024.": "since May 2024",
+    "I was in Oslo from May to July 2020.": "May 2020 to July 2020",
+    "I work at the bakery until the end of May 2026.": "2026-01-05 to May 2026",
+}
+
+
+@pytest.mark.parametrize("zone", ["UTC", "Europe/Berlin", "Asia/Tokyo", "America/Los_Angeles"])
+def test_dates_are_shown_as_they_were_said(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, zone: str):
+    monkeypatch.setenv("MEMOIR_DATA_DIR", str(tmp_path / "memory"))
+    monkeypatch.setenv("MEMOIR_TIME_ZONE", zone)
+    memory, at = engine.memory(), "2026-01-05T17:00:00+00:00"
+    memory.remember([{"role": "user", "content": one, "timestamp": at} for one in DATED], user_id="mia")
+    told = {bar["text"].split(" ", 1)[1]: bar["told"] for bar in bars(opened("facts", user="mia"))}
+    by_words = {said_so: next(told[one] for one in told if said_so[:-1].endswith(one)) for said_so in DATED}
+    assert by_words == {said_so: f"active, {period}" for said_so, period in DATED.items()}
+
+
+def test_every_action_by_which_something_was_learned_is_a_moment_to_go_back_to(remembered: Memory):
+    known = remembered.facts.list("leonie")
+    acted = {one.recorded_by for one in known}
+    page = opened("facts", user="leonie")
+    [slider] = page.select_slider
+    assert len(acted) == 2
+    assert len(slider.options) == len(acted)
+    slider.set_value(slider.options[0]).run()
+    assert len(bars(page)) == len(
+        [one for one in known if one.recorded_by == min(known, key=lambda one: one.recorded_at).recorded_by]
+    )
+
+
+def test_a_search_among_what_is_outdated_finds_it(remembered: Memory):
+    filled = [{"role": "user", "content": f"I painted cupboard number {at} with my cousin Ada{at}."} for at in range(30)]
+    remembered.remember(filled, user_id="leonie")
+    page = opened("facts", user="leonie", q="Weir Street", state="outdated")
+    assert FLAT in [bar["text"] for bar in bars(page)]
