@@ -1,7 +1,8 @@
 """The view that erases: shown first, done once, final.
 
 Invariant: the role is checked here, in the engine. When `erase` returns, the text is out of the database and out of the index on
-disk; what a database file keeps of deleted rows is overwritten, at the next opening where somebody else is reading it now.
+disk; what a database file keeps of deleted rows is overwritten, at the next opening where somebody else is reading it now. Where
+another process writes the index, it goes from there at that process's next search, or at the next opening.
 Source: DESIGN §6; API `memory.sources.erase`.
 """
 

@@ -89,6 +89,8 @@ class Keeper:
 
         if self._db.read(lambda tx: compaction.is_due(tx) or bool(passages.uncut(tx, limit=1))):
             self.later()
+        elif self._passages.is_behind():  # erased by another process while the one before this held the files
+            self.later()
 
     def words(self, seq: int | None) -> LexicalIndex:
         """The lexical index of what is filed now, or was filed at a seq: it is made for the occasion, in memory."""

@@ -101,6 +101,11 @@ class LexicalIndex:
         return self._state.high_water
 
     @property
+    def is_kept(self) -> bool:
+        """Whether the folder is this index's to write, and holds what it holds."""
+        return self._lock is not None and self._kept is self._state
+
+    @property
     def is_empty(self) -> bool:
         return len(self._state) == 0
 

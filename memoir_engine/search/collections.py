@@ -33,6 +33,8 @@ BATCH = 1_000  # passages taken in by somebody who waits, that are not lost to a
 
 WAITING = "[mem] vectors of what was erased cannot be reached now; they go when their index is next opened"
 
+UNMARKED = "[mem] the words of the workspace are clean of what was erased, but that could not be noted on disk"
+
 _log = logging.getLogger(__name__)
 
 NearestOf = Callable[[str, str, int], NearestIndex]  # of an owner, an embedder, a length
@@ -50,6 +52,7 @@ class Collections:
         self._lock = threading.Lock()
         self._catching_up = threading.RLock()
         self._workspace: LexicalIndex | None = None
+        self._clean = 0  # how many erasures there had been when the words of the workspace were last begun anew
         self._users: OrderedDict[str, LexicalIndex] = OrderedDict()
         self._opened: dict[tuple[str, int], NearestIndex] = {}  # the workspace's vectors, by embedder and length
 
@@ -81,6 +84,10 @@ class Collections:
         """The words of the workspace, so that a search need not."""
         self.words(WORKSPACE)
 
+    def is_behind(self) -> bool:
+        """Whether something was erased since the files on disk were begun; they are not opened for it."""
+        return self._db.read(ids.erasures) != self._marked()
+
     def tidy(self) -> None:
         """Of the workspace's words; slow, and in nobody's way."""
         self._words(WORKSPACE).tidy()
@@ -94,7 +101,6 @@ class Collections:
             index = self._words(WORKSPACE)
             self._take_words(WORKSPACE, index)
             index.compact()
-            self._note_erasures()
             self._drop_vectors()
 
     def close(self) -> None:
@@ -131,6 +137,7 @@ class Collections:
                 if self._workspace is None:
                     folder = self._folder and self._folder / "passages"
                     tokeniser = f"{PASSAGE_TOKENIZER} of {identity(self._db)}"  # files of another store read as none
+                    self._clean = self._marked()
                     self._workspace = LexicalIndex.open(folder, ranked, tokeniser_id=tokeniser, weighing=self._weighing)
                 return self._workspace
             found = self._users.pop(owner, None)
@@ -146,7 +153,9 @@ class Collections:
             now, erasures = self._db.read(ids.clock)  # here, where no other thread brings the index beyond it
             if index.high_water == now:
                 return
-            if index.high_water > now or (owner == WORKSPACE and self._was_erased(erasures)):  # beyond it: SQL as it once was
+            if owner == WORKSPACE and erasures != self._clean:
+                self._cleaned(index, erasures)
+            elif index.high_water > now:  # SQL stands as it once did
                 index.clear()
             while self._portion(owner, index):
                 pass
@@ -203,20 +212,28 @@ class Collections:
 
     # what was erased while this process did not look: masked rows would keep its words on disk
 
-    def _was_erased(self, erasures: int) -> bool:
+    def _cleaned(self, index: LexicalIndex, erasures: int) -> None:
+        """The mark is of the files: only who writes them moves it, and only when they are empty."""
+        self._said.forget()
+        with self._lock:
+            self._users.clear()
+        index.clear()
+        self._clean = erasures
         mark = self._mark()
-        if mark is None:
-            return False
-        told = mark.read_text(encoding="utf-8").strip() if mark.is_file() else "0"
-        if told == str(erasures):
-            return False
-        self._note_erasures()
-        return True
+        if mark is None or not index.is_kept:
+            return
+        try:
+            mark.write_text(str(erasures), encoding="utf-8")
+        except OSError as refused:  # the next opening empties the index once more
+            _log.warning(UNMARKED, extra={"reason": str(refused)})
 
-    def _note_erasures(self) -> None:
+    def _marked(self) -> int:
+        """How many erasures the files on disk are clean of; -1 where that cannot be told."""
         mark = self._mark()
-        if mark is not None:
-            mark.write_text(str(self._db.read(ids.erasures)), encoding="utf-8")
+        try:
+            return int(mark.read_text(encoding="utf-8")) if mark is not None and mark.is_file() else 0
+        except (OSError, ValueError):
+            return -1
 
     def _mark(self) -> Path | None:
         return self._folder and self._folder / "passages.erasures"

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import os
 import random
+import subprocess
+import sys
 from collections.abc import Callable
 from pathlib import Path
 
@@ -104,6 +106,44 @@ def test_words_of_what_was_erased_are_in_no_file(opened: Opened, tmp_path: Path)
     memory.close()
     kept = [path for path in (tmp_path / "memory").rglob("*") if path.is_file()]
     assert [path.name for path in kept if b"quicksilv" in path.read_bytes()] == []
+
+
+ERASE = """
+import sys
+from memoir_engine import Memory
+with Memory(db_path=sys.argv[1], data_dir=sys.argv[2], model="offline", vector_store="off") as memory:
+    memory.sources.erase(int(sys.argv[3]), reason="asked to")
+"""
+
+
+def files_with(word: bytes, folder: Path) -> list[str]:
+    return [path.name for path in folder.rglob("*") if path.is_file() and word in path.read_bytes()]
+
+
+@pytest.mark.parametrize("looks_again", [True, False], ids=["at its next search", "at the next opening"])
+def test_words_that_another_process_erased_are_in_no_file_either(opened: Opened, tmp_path: Path, looks_again: bool):
+    memory = filled(opened())
+    memory.add_knowledge("secret", "The zanzibarian passphrase is quicksilverish.")
+    number = memory.search("quicksilverish")[0].source_id or 0
+    memory._async._engine.passages.tidy()
+    config = memory._async._engine.resolved.config
+    assert files_with(b"quicksilv", config.data_dir / "passages")
+    where = str(config.database_url).removeprefix("sqlite:///")
+    subprocess.run([sys.executable, "-c", ERASE, where, str(config.data_dir), str(number)], check=True, timeout=60)
+    if looks_again:
+        assert "secret" not in found(memory, "quicksilverish")
+    memory.close()
+    if not looks_again:
+        opened().close()
+    assert files_with(b"quicksilv", config.data_dir) == []
+
+
+def test_an_erasure_that_cannot_be_noted_on_disk_is_done_all_the_same(opened: Opened, caplog: pytest.LogCaptureFixture):
+    memory = filled(opened())
+    (memory._async._engine.resolved.config.data_dir / "passages.erasures").mkdir()
+    memory.sources.erase(memory.search("full moon")[0].source_id or 0, reason="asked to")
+    assert "moon" not in found(memory)
+    assert collections.UNMARKED in [record.getMessage() for record in caplog.records]
 
 
 def removed(path: Path, _chance: random.Random) -> None:
