@@ -50,6 +50,12 @@ class TokensEstimated(UserWarning):
     """Tokens were counted by a method that is not the model's own; the text says how far off it may be."""
 
 
+BY_LITELLM = (
+    "tokens of {model} are estimated (LiteLLM's counter, which knows no tokeniser of its provider). "
+    "method='{method}' counts as conversations are counted, and says how far off that may be."
+)
+
+
 def chunk_text(
     text: str,
     *,
@@ -117,12 +123,14 @@ def count_tokens(text: str, model: str = "gpt-4o-mini", *, method: str | None = 
 
     method: None counts as ingestion does (exact for OpenAI's models, by LiteLLM for others); `auto`, `openai`, `anthropic`,
     `gemini` or `approximate` count as conversations are counted: `token_method` says by what, and how far off. What is
-    estimated by one of these warns (TokensEstimated). Raises InvalidSetting (E102) for an unknown method.
+    estimated warns (TokensEstimated), whichever way it is counted. Raises InvalidSetting (E102) for an unknown method.
     """
     _words(text=text, model=model)
     if method is None:
         from memoir_engine.llm import tokens
 
+        if not tokens.is_exact(model):
+            warnings.warn(BY_LITELLM.format(model=model, method=token_method(model).name), TokensEstimated, stacklevel=2)
         return tokens.count_tokens(text, model)
     from memoir_engine.llm.counting import token_counter
 

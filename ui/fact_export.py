@@ -67,7 +67,7 @@ def _record(fact: FactView) -> dict[str, Any]:
 def _flat(record: dict[str, Any]) -> dict[str, Any]:
     attributes = record.pop("memory_attributes")
     record |= {"type": attributes["type"], "status": attributes["status"], "entities": "; ".join(record["entities"])}
-    record["origins"] = "; ".join(f"{one['conversation']} #{one['message']}" for one in record["origins"])
+    record["origins"] = "; ".join(dict.fromkeys(f"{one['conversation']} #{one['message']}" for one in record["origins"]))
     return {
         name: f"'{value}" if isinstance(value, str) and value.startswith(FORMULA) else value for name, value in record.items()
     }

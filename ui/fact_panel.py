@@ -101,7 +101,7 @@ def _pair(lineage: FactLineage, fact: FactView) -> tuple[FactView | None, FactVi
 def _side(memory: Memory, fact: FactView, label: str) -> None:
     st.markdown(f":gray[{label}]  \n**{md_escape(figures.one_line(fact.content, 240))}**")
     st.caption(md_escape(fact_told.told(fact)))
-    for at, origin in enumerate(fact.origins[:4]):
+    for at, origin in enumerate(fact_told.origins(fact)[:4]):
         _origin(memory, fact, origin, at)
 
 

@@ -56,6 +56,11 @@ def told(fact: FactView) -> str:
     return said.BELIEVED.format(state=said.STATUSES[fact.status], period=period(fact))
 
 
+def origins(fact: FactView) -> tuple[FactOrigin, ...]:
+    """Where it was said, each place once: what two cuts share is in both."""
+    return tuple({(one.conversation_id, one.message, one.start, one.end): one for one in reversed(fact.origins)}.values())[::-1]
+
+
 def place(origin: FactOrigin, whose: str | None) -> str:
     who = origin.speaker or (whose if origin.role in PEOPLE else None) or origin.role
     return said.SAID_BY.format(who=who, message=origin.message, conversation=origin.conversation_id)

@@ -68,7 +68,7 @@ def _side(memory: Memory, fact: FactView, label: str) -> dict[str, Any]:
         "label": label,
         "content": fact.content,
         "period": f"{facts_said.TYPES[fact.type]} · {fact_told.told(fact)}",
-        "said": [_said(memory, fact, origin) for origin in fact.origins[:SPANS]],
+        "said": [_said(memory, fact, origin) for origin in fact_told.origins(fact)[:SPANS]],
     }
 
 

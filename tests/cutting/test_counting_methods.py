@@ -88,6 +88,13 @@ def test_what_is_estimated_warns_and_says_how_far_off_it_may_be(method):
 
 
 @pytest.mark.req("CHUNK 14.5")
+@pytest.mark.parametrize("model", ["llama3", "claude-3-5-sonnet-20241022", "ollama:qwen3"])
+def test_what_is_estimated_without_a_method_warns_too(model):
+    with pytest.warns(TokensEstimated, match=rf"tokens of {model} are estimated .* method='\w+'"):
+        assert count_tokens("A sentence of seven words stands here.", model) > 0
+
+
+@pytest.mark.req("CHUNK 14.5")
 def test_a_conversation_counted_approximately_says_so_in_its_result_and_in_the_log(caplog):
     made = chunk_conversation(said("hello there"), conversation_id="c7", model="no-such-model")
     assert "estimated (letters, digits and signs), expected within 20 %" in made.warnings[0]
@@ -96,6 +103,7 @@ def test_a_conversation_counted_approximately_says_so_in_its_result_and_in_the_l
 
 def test_an_exact_count_warns_of_nothing(recwarn):
     assert count_tokens("tiktoken is great!", "gpt-4o", method="auto") == 6
+    assert count_tokens("tiktoken is great!", "gpt-4o") == count_tokens("tiktoken is great!", "offline") == 6
     assert chunk_conversation(said("hello"), model="gpt-4o").warnings == ()
     assert not recwarn.list
 

@@ -14,7 +14,7 @@ import pytest
 
 from app_pages import component, opened, words
 from memoir_engine import FactView, Memory, sample_conversations
-from ui import engine, fact_export, fact_lanes
+from ui import engine, fact_export, fact_lanes, fact_told
 from ui import wording_facts as said
 
 FLAT = "Lives in a small flat on Weir Street in Alderbrook with their cat Biscuit"
@@ -147,6 +147,16 @@ def test_who_has_not_said_who_they_are_is_asked(remembered: Memory, monkeypatch:
     engine.close()
     page = opened("facts", user="leonie")
     assert "Weir Street" not in words(page) and not page.exception
+
+
+def test_a_sentence_that_two_cuts_share_is_shown_once(remembered: Memory):
+    known = fact(remembered, FLAT)
+    [origin] = known.origins
+    shared = replace(known, origins=(origin, replace(origin, cut_id="the next one"), replace(origin, message=9)))
+    assert [(one.message, one.cut_id) for one in fact_told.origins(shared)] == [
+        (origin.message, origin.cut_id),
+        (9, origin.cut_id),
+    ]
 
 
 def test_what_is_exported_is_what_is_shown_and_runs_nothing_in_a_spreadsheet(remembered: Memory):
