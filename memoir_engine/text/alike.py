@@ -1,7 +1,7 @@
 """Whether two statements say the same, and whether one may well contradict the other: by their words alone.
 
-Invariant: statements of which each says a word that the other does not, or that differ in a number, in a negation or in a name,
-are never the same: where words differ, a model is asked. Pure, no model.
+Invariant: statements of which each says a word that the other does not, or that differ in a number, in a negation, in a name or
+in when they hold ("was", "is", "may be"), are never the same: where words differ, a model is asked. Pure, no model.
 Source: CHUNK 8.2 (content similarity and entity matching); DESIGN §9 (the engine's own second opinion).
 """
 
@@ -12,7 +12,10 @@ import unicodedata
 from collections.abc import Iterable
 from functools import lru_cache
 
+from memoir_engine.text.slots import filled
+from memoir_engine.text.standing import time_of
 from memoir_engine.text.terms import tokens
+from memoir_engine.text.verbs import is_past
 
 SAME = 0.8  # of their words: one of them may say a little more
 
@@ -35,14 +38,14 @@ def same(one: str, other: str, entities: Iterable[str] = ()) -> bool:
     """entities: the names in either of them."""
     if folded(one) == folded(other):
         return True
-    if _numbers(one) != _numbers(other):
+    if _numbers(one) != _numbers(other) or (time_of(one), is_past(one)) != (time_of(other), is_past(other)):
         return False
     mine, theirs = words(one), words(other)
     apart = mine ^ theirs
     if not (mine <= theirs or theirs <= mine) or len(mine & theirs) < SAME * max(1, len(mine | theirs)):
         return False
     names = {word for name in entities for word in words(name)}
-    return not any(word in _NOT or any(map(str.isdigit, word)) or word in names for word in apart)
+    return not any(word in _NOT or any(map(str.isdigit, word)) or word in names or len(word) == 1 for word in apart)
 
 
 def _numbers(text: str) -> list[str]:
@@ -53,12 +56,13 @@ def _numbers(text: str) -> list[str]:
 def may_oppose(one: str, other: str, subjects: tuple[str, str], types: tuple[str, str]) -> bool:
     """Whether it is plausible that one takes the place of the other: they are about one subject, and about one matter.
 
-    One matter: a word of content beside the subject's own name, or the same type.
+    One matter: a word of content beside the subject's own name, the same type, or a thing of which one has one at a time.
     """
     if subject_key(subjects[0]) != subject_key(subjects[1]):
         return False
     own = set(tokens(subjects[0]))
-    return types[0] == types[1] or bool((set(tokens(one)) & set(tokens(other))) - own)
+    shared = (set(tokens(one)) & set(tokens(other))) - own
+    return types[0] == types[1] or bool(shared or filled(one).keys() & filled(other).keys())
 
 
 def subject_key(subject: str) -> str:

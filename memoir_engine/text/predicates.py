@@ -64,6 +64,9 @@ SINGLE = frozenset(
     {"residence", "birth", "employment", "occupation", "age", "weight", "marriage", "diet", "car", "phone", "superior"}
 )
 _NUMBER = re.compile(r"\d+(?:[.:,]\d+)*|\b(?:two|three|four|five|six|seven|eight|nine|ten|eleven|twelve)\b", re.IGNORECASE)
+_LETTER = re.compile(  # vitamin D, blood type A-, C++, a mail address; no initial of a name
+    r"(?<![\w'’.])(?:[A-Z](?:\+\+|#|\+|-(?!\w))?|[b-hj-z])(?![\w'’+.])|\S+@\S+\.\w+|(?<![\w'’.])[A-Z](?=\.?$)"
+)
 _MARK = re.compile(r"\b(?:now|currently|these days|at the moment|nowadays|recently|anymore|any more|already)\b", re.IGNORECASE)
 
 
@@ -87,4 +90,6 @@ def predicate(content: str) -> Predicate:
 
 
 def _numbers(text: str) -> frozenset[str]:
-    return frozenset(map(str.lower, _NUMBER.findall(text)))
+    """What has no stem and tells two things apart."""
+    letters = (hit[0] for hit in _LETTER.finditer(text) if hit.start() and hit[0] != "I")
+    return frozenset(map(str.lower, (*_NUMBER.findall(text), *letters)))

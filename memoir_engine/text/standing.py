@@ -21,12 +21,12 @@ _ONCE = re.compile(
 _MADE = r"(?:\w+ly )?(?!(?:married|engaged|employed|based|located|divorced|retired|interested|tired)\b)\w+(?:ed|orn|iven)"
 _STATE = re.compile(  # the first verb is of the past of a state; "was born", "was promoted" made them what they are
     rf"^(?:\w+\s){{0,3}}?(?:(?:was|were)(?! {_MADE})"
-    r"|lived|resided|worked|had|owned|drove|weighed|dated|studied|spoke|belonged)\b",
+    r"|lived|resided|worked|had|owned|drove|weighed|dated|studied|spoke|belonged|did|played|smoked|liked|loved|hated|wore|could)\b",
     re.IGNORECASE,
 )
 _WISHED = re.compile(
     r"\b(?:one day|some ?day|would (?:like|love|rather|prefer)|wish(?:es)?|dreams? (?:of|about)|hopes?|hoping"
-    r"|thinking (?:of|about)|considers?|considering|might|may|intends?|wants?|plans?|planning)\b",
+    r"|thinking (?:of|about)|considers?|considering|might|(?-i:may)|intends?|wants?|plans?|planning)\b",
     re.IGNORECASE,
 )
 

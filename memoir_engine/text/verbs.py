@@ -32,6 +32,14 @@ _COMMON = frozenset(
     think throw train travel treat try turn type understand undertake upgrade use value visit volunteer vote wait wake
     walk want wash watch wear weigh welcome win wish wonder work worry write""".split()
 )
+_PRESENT = dict(
+    pair.split(":")
+    for pair in """went:go got:get made:make took:take saw:see met:meet found:find bought:buy began:begin left:leave won:win
+    gave:give became:become knew:know ran:run sang:sing wrote:write spent:spend built:build slept:sleep taught:teach
+    caught:catch brought:bring sold:sell held:hold ate:eat drank:drink drove:drive flew:fly grew:grow rode:ride chose:choose
+    spoke:speak wore:wear threw:throw drew:draw led:lead paid:pay swam:swim stood:stand sat:sit told:tell thought:think
+    kept:keep lost:lose""".split()
+)
 _BOTH = frozenset("read put set quit cut shut let cost beat bet hit hurt".split())  # the same in the present
 _MODALS = frozenset("can could will would shall should may might must ought cannot".split())
 _IRREGULAR = {"am": "is", "are": "is", "have": "has", "do": "does", "go": "goes", "be": "is"}
@@ -41,6 +49,7 @@ _AHEAD = re.compile(r"\b(?:will|going to|gonna|about to|planning|plan to|hope to
 _OF_NOW = re.compile(r"(?:\b(?:am|is|are)|['’](?:m|re|s))\s+(?:\w+ly\s+|so\s+|very\s+|really\s+)?\w+ed\b", re.IGNORECASE)
 _THEN = re.compile(r"\b(?:yesterday|ago|last \w+|(?:in|since) (?:19|20)\d\d|this morning|when i was|already)\b", re.IGNORECASE)
 _BESIDE = re.compile(r"^[^,;.]*?\band ([a-z]+)", re.IGNORECASE)
+_SEEMS = re.compile(r"(?:look|sound|seem|feel)(?:s|ed)|were")  # "Boston looks great": an impression, no fact
 _FOR_GOOD = frozenset(("quit",))  # nobody does it again and again, unless it is said so
 _EVERY = re.compile(r"\b(?:every|always|usually|often|each|whenever|daily)\b", re.IGNORECASE)
 _WORD = re.compile(r"[a-z]+(?:['’][a-z]+)?", re.IGNORECASE)
@@ -62,6 +71,11 @@ def is_verb(word: str) -> bool:
 def is_bare_verb(word: str) -> bool:
     """Of one word, lower case: whether it follows "they" as it is: "work", "order"; nouns may be written alike."""
     return word in _COMMON
+
+
+def present(word: str) -> str:
+    """Of an irregular past, lower case, the form that follows "they"; any other word as it is."""
+    return _PRESENT.get(word, word)
 
 
 def _bases(low: str) -> tuple[str, ...]:
@@ -92,6 +106,14 @@ def is_past(text: str) -> bool:
         return False
     words = _WORD.findall(_OF_NOW.sub(" ", text).lower())
     return any(is_past_form(word) and word not in _BOTH for word in words)
+
+
+def is_said_of(word: str) -> bool:
+    """Whether it is what follows one person's name: "lives", "moved", "is"; not "live", "are", "could"."""
+    low = word.lower()
+    if low in _OPENERS:
+        return low in ("is", "was", "has", "had", "does", "did")
+    return is_verb(low) and not _SEEMS.fullmatch(low)
 
 
 def is_base(word: str) -> bool:

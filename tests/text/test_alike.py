@@ -29,3 +29,18 @@ def test_statements_that_differ_in_a_number_are_two(one: str, other: str):
 )
 def test_ways_to_write_one_statement_are_one(one: str, other: str):
     assert same(one, other)
+
+
+@pytest.mark.req("CHUNK 8.2")
+@pytest.mark.parametrize(
+    ("one", "other"),
+    [
+        ("Is a member of the club", "Was a member of the club"),
+        ("Does yoga", "Did yoga"),
+        ("Has a dog", "Had a dog"),
+        ("Is allergic to nuts", "Might be allergic to nuts"),
+        ("Takes vitamin D each and every single morning", "Takes vitamin each and every single morning"),
+    ],
+)
+def test_what_holds_at_another_time_or_differs_in_a_letter_is_another(one: str, other: str):
+    assert not same(one, other)

@@ -140,6 +140,31 @@ def test_another_home_without_a_name_or_a_mark_of_change_is_not_sure() -> None:
     assert (found.stance, found.sure) == ("update", False)
 
 
+@pytest.mark.req("TIMEM consolidation.1")
+def test_what_says_something_else_as_well_does_not_go_unasked() -> None:
+    found = compare("Lives in Berlin and works at Google", "Moved to Paris")
+
+    assert (found.stance, found.sure) == ("update", False)
+    assert compare("Lives in Berlin and works at Google", "Moved to Paris and works at Meta now").sure
+    assert compare("Lives in Berlin and works at Google", "Works at Google").stance == "duplicate"
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "sure"),
+    [
+        ("Lives in Boston", "Lives in Massachusetts", False),
+        ("Lives in Boston", "Moved to Canada", True),
+        ("Lives in Canada", "Lives in Spain", True),
+        ("Is vegan", "Is vegetarian", False),
+        ("Is vegan", "Is vegetarian now", True),
+        ("Works at a bank", "Works at a school", False),
+        ("Brother Tom lives in Oslo", "Brother moved to Bergen", False),
+    ],
+)
+def test_what_may_hold_beside_the_other_is_not_sure(old: str, new: str, sure: bool) -> None:
+    assert (compare(old, new).stance, compare(old, new).sure) == ("update", sure)
+
+
 @given(st.text(max_size=60), st.text(max_size=60))
 def test_any_two_texts_have_an_answer_and_the_same_one_twice(old: str, new: str) -> None:
     assert compare(old, new) == compare(old, new)

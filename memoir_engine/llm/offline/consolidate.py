@@ -11,9 +11,8 @@ from typing import Any
 
 from memoir_engine.prompts.consolidate import Statement, read
 from memoir_engine.text.alike import subject_key
-from memoir_engine.text.contradictions import Comparison, compare
-
-GONE = ("update", "conflict")
+from memoir_engine.text.comparison import GONE, Comparison
+from memoir_engine.text.contradictions import compare
 
 
 def answer(text: str, schema: dict[str, Any]) -> dict[str, Any]:
@@ -24,14 +23,14 @@ def answer(text: str, schema: dict[str, Any]) -> dict[str, Any]:
 
 
 def _verdict(new: Statement, beside: list[Statement]) -> dict[str, Any]:
-    """Said again comes first; then what no longer holds, all of it; then what it makes fuller."""
+    """Said again comes first; then what no longer holds, surely or else maybe, all of it; then what it makes fuller."""
     found = [(one.number, _compared(one, new)) for one in beside]
     for stance in ("duplicate", "gone", "complementary"):
         hits = [(number, seen) for number, seen in found if seen.stance == stance or (stance == "gone" and seen.stance in GONE)]
         if hits:
-            chosen = hits if stance == "gone" else hits[:1]
-            first = next((seen for _, seen in chosen if not seen.sure), chosen[0][1])
-            return _said(new, first, [number for number, _ in chosen])
+            sure = [hit for hit in hits if hit[1].sure]
+            chosen = (sure or hits) if stance == "gone" else hits[:1]
+            return _said(new, chosen[0][1], [number for number, _ in chosen])
     return _said(new, Comparison("none"), [])
 
 

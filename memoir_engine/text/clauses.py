@@ -1,0 +1,191 @@
+"""The build of a statement about somebody: whom it is about, what is said of them first, and the clauses it is made of.
+
+Invariant: a statement without a subject of its own is about the person themselves; `parts` joined say what the whole says. Pure.
+Word lists are of English grammar. Source: verified/offline-model.md §4.8.
+"""
+
+from __future__ import annotations
+
+import re
+from functools import lru_cache
+
+from memoir_engine.text.terms import tokens
+from memoir_engine.text.verbs import is_bare_verb, is_past_form, is_verb, present
+
+_WORD = re.compile(r"\S+@\S+\.\w+|\d+(?:[.:,]\d+)*|[^\W\d_]+(?:['’-][^\W\d_]+)*", re.UNICODE)
+VERB = re.compile(
+    r"^(?:is|are|was|were|be|been|has|have|had|does|do|did|will|would|can|lives?|works?|plays?|speaks?|wants?|plans?|likes?"
+    r"|loves?"
+    r"|who|which|that|whose|and|but|because|located|born|died)$"
+)
+_SMALL = frozenset(("now", "currently", "the", "a", "an"))
+_HELPING = frozenset(
+    """is are was were am be been being has have had having does do did will would can could might may must should shall not
+    never no longer n't cannot""".split()
+)
+_BESIDE = frozenset(  # words that may stand around a verb
+    """also always still just really now currently usually often sometimes already recently finally actually only mostly
+    generally rarely normally absolutely totally definitely probably once then soon today somehow maybe perhaps longer quite
+    almost officially happily formerly previously lately nowadays newly simply both all very so too anymore""".split()
+)
+_THEN_THEY = re.compile(  # "Since June they run a studio": of the person, after all
+    r"(?:for|since|after|before|during|until|this|next|last|every|with|as|now|currently|lately|then|once|today|actually)\b"
+    r"[^,;]{0,60}?,?\s(?:they|their)\b|they\b|(?:(?-i:[A-Z])[\w'’-]+\s){1,2}and they\b",
+    re.IGNORECASE,
+)
+_PREPOSITIONS = frozenset(
+    """in at on to for with from of by about into onto over under near around through during until till since after before
+    because due as than like and or but who which that whose when while where if so although though without via per
+    against between among behind beside above across along every last next yesterday today tomorrow tonight ago again
+    instead either""".split()
+)
+_ARTICLES = frozenset("a an the their his her its my our your this that these those some any no new old more much lots".split())
+_AND = re.compile(r"(?:,\s+(?:and\s+|but\s+)?|;\s+|\s+(?:and|but)\s+)(?:they\s+|then\s+|also\s+)*(?=([\w'’]+)\s+(\w+))", re.I)
+_FELT = re.compile(  # being fond of dogs is about dogs
+    r"\b(?:(?:an? )?(?:big |huge )?fan|fond|afraid|scared|keen|tired|allergic|intolerant|interested)\s(?:of|on|to|in)\b",
+    re.IGNORECASE,
+)
+_ED_NAME = re.compile(r"[A-Z]\w+ed\s(?:[A-Z]|(?:is|was|has|had|lives|plays|works|likes|loves)\b)")  # Ahmed, Gottfried
+_QUALIFIED = frozenset("new old current former previous next late".split())
+
+
+def words(text: str) -> list[str]:
+    """Case-folded, without articles and "now"; a letter, as of a blood type, is no article."""
+    found = _WORD.findall(text)
+    kept = [word for at, word in enumerate(found) if word.casefold() not in _SMALL or (word == "A" and at)]
+    return [word.casefold() for word in kept]
+
+
+def names(text: str) -> bool:
+    """Whether it begins with whom or what it is about; a statement of a person about themselves begins with its verb."""
+    if _THEN_THEY.match(text):
+        return False
+    said = words(text)
+    while len(said) > 1 and said[0] in _BESIDE:
+        said = said[1:]
+    if not said:
+        return False
+    opens = is_verb(said[0]) or (is_past_form(said[0]) and not _ED_NAME.match(text))
+    followed = len(said) > 1 and (said[1] == "of" or (bool(VERB.match(said[1])) and said[0] not in _HELPING))
+    return not opens or followed
+
+
+def subject(text: str) -> frozenset[str]:
+    """The words before the first verb: "Sister Eva works at" is not "Sister Lisa works at"; none for the person themselves."""
+    if not names(text):
+        return frozenset()
+    said = words(text)
+    return frozenset(said[: _verb_at(said)]) - _QUALIFIED
+
+
+def is_of_another(old: str, new: str) -> bool:
+    """Whether the two name different subjects: a sister, Anna, nobody."""
+    mine, theirs = subject(old), subject(new)
+    if not mine or not theirs:
+        return bool(mine or theirs)
+    first = [next((word for word in words(text) if word not in _QUALIFIED), "") for text in (old, new)]
+    return first[0] != first[1] or bool(mine - theirs and theirs - mine)
+
+
+def is_surely_same(old: str, new: str) -> bool:
+    """ "Brother Tom" may be another than "brother"."""
+    return subject(old) == subject(new)
+
+
+def told(text: str) -> str:
+    """What is said of the subject: from the first verb on."""
+    if not names(text):
+        at = text.casefold().find("they ") if _THEN_THEY.match(text) else -1
+        return text[at + 5 :] if at >= 0 else text
+    verb = words(text)
+    at = _verb_at(verb)
+    found = re.search(rf"\b{re.escape(verb[at])}\b", text, re.IGNORECASE) if at < len(verb) else None
+    return text[found.start() :] if found else text
+
+
+@lru_cache(maxsize=4096)
+def complement(text: str) -> tuple[str, frozenset[str], str]:
+    """What stands first behind the verbs: its preposition or "", the stems of its words, and its head.
+
+    "Left their keys in Chicago" is about keys; "stopped going to the gym" about the gym; "quit smoking" about smoking.
+    """
+    said = _WORD.findall(_FELT.sub("", told(text)))
+    at, last = 0, ""
+    while at < len(said) and _goes_on(said[at].casefold(), at):
+        last = last if said[at].casefold() in _HELPING | _BESIDE else said[at]
+        at += 1
+    before = ""
+    while at < len(said) and said[at].casefold() in _PREPOSITIONS | {"up", "out", "off", "down", "back", "rid"}:
+        before, at = said[at].casefold(), at + 1
+        while at < len(said) and said[at].casefold().endswith("ing") and at + 1 < len(said) and before == "to":
+            last, at = said[at], at + 1
+    phrase = []
+    for word in said[at:]:
+        if word.casefold() in _PREPOSITIONS | _BESIDE:
+            break  # "last" and "yesterday" end a phrase as prepositions do
+        if word.casefold() not in _ARTICLES:
+            phrase.append(word)
+    stems = frozenset(tokens(" ".join(phrase)))
+    head = next(iter(reversed(tokens(" ".join(phrase)))), "") or next(iter(tokens(last)), "")
+    return before, stems or frozenset(tokens(last)), head
+
+
+def _goes_on(word: str, at: int) -> bool:
+    """Whether the verbs of a clause go on with this word."""
+    if word in _HELPING | _BESIDE or at == 0:
+        return True
+    return word.endswith("ing") and word not in ("thing", "ring", "king", "evening", "morning", "spring", "wedding")
+
+
+def is_of_the_past(text: str) -> bool:
+    """Whether its first verb is a form of the past: what somebody did, and is not doing."""
+    first = next((word for word in words(told(text)) if word not in _BESIDE), "")
+    return is_past_form(first)
+
+
+def is_about(head: str, said: frozenset[str]) -> bool:
+    """Whether the head of a phrase is among the words: "allergy" is what one is "allergic" to."""
+    return bool(head) and (head in said or any(len(one) > 4 and one[:5] == head[:5] for one in said))
+
+
+def main_verb(text: str) -> str:
+    """Its stem, of irregular forms that of the present; "" where it is no verb but "is" or "has"."""
+    for word in words(told(text)):
+        if word not in _HELPING | _BESIDE:
+            return next(iter(tokens(present(word))), word) if is_verb(word) or is_bare_verb(word) or is_past_form(word) else ""
+    return ""
+
+
+def parts(text: str) -> list[str]:
+    """Clauses that share the subject, each with it: "Lives in Berlin and works at Google" is two."""
+    who = text[: len(text) - len(told(text))]
+    cuts = [hit for hit in _AND.finditer(text) if hit.start() > len(who) and _begins(hit[1].casefold(), hit[2].casefold())]
+    starts = [0, *(hit.end() for hit in cuts)]
+    ends = [*(hit.start() for hit in cuts), len(text)]
+    pieces = [text[start:end].strip() for start, end in zip(starts, ends, strict=True)]
+    return [pieces[0], *(f"{who}{piece}" if who else piece[:1].upper() + piece[1:] for piece in pieces[1:])]
+
+
+def leans(part: str) -> bool:
+    """Whether it says nothing without the clause before it: "orders it frequently"."""
+    return bool(re.search(r"\b(?:it|them|there|that|this)\b", part, re.IGNORECASE))
+
+
+def is_full_name(text: str) -> bool:
+    """Whether it is a sentence of reference, about a full name, and not of a person as people tell."""
+    return names(text) and bool(
+        re.match(
+            r"(?:(?:The|An?|In)\s)?[^,]*?[A-Z][\w’'.-]+,?\s(?:(?:of|the|de|la|le|von|van|and|al|ibn|in|der|du)\s)*[A-Z0-9(]", text
+        )
+    )
+
+
+def _begins(word: str, then: str) -> bool:
+    return is_verb(word) or is_past_form(word) or (is_bare_verb(word) and (then in _PREPOSITIONS | _ARTICLES or leans(then)))
+
+
+def _verb_at(said: list[str]) -> int:
+    """Of what begins with a name or a noun."""
+    return next(
+        (at for at, word in enumerate(said) if at and (VERB.match(word) or is_verb(word) or is_past_form(word))), len(said)
+    )

@@ -1,0 +1,239 @@
+"""What one has one at a time: home, role, employer, diet, marriage, car, age, birth; and how a statement fills it.
+
+Invariant: words that only look like it fill nothing: "works for eight hours", "a vegan restaurant", "moved to a new team". Pure.
+Each pattern reads what is said of the subject, from the verb on. Source: verified/offline-model.md §4.8 (c).
+"""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+from functools import lru_cache
+from typing import Literal
+
+from memoir_engine.text.clauses import told
+from memoir_engine.text.terms import tokens
+from memoir_engine.text.wide_places import width
+
+Slot = Literal["home", "role", "employer", "diet", "marriage", "car", "age", "birth day", "birth place"]
+
+
+@dataclass(frozen=True, slots=True)
+class Value:
+    """words: stems. kind: values of two kinds may hold together: a flat, and Berlin; a city, and its country."""
+
+    words: frozenset[str]
+    kind: str = ""
+
+
+_STOP = (
+    r"(?=\s(?:with|and|but|now|since|from|last|this|next|because|when|while|after|before|until|near|by|for|these|again|so|as|to"
+    r"|(?:in|on|at) (?:the )?(?:\d|January|February|March|April|May|June|July|August|September|October|November|December"
+    r"|spring|summer|autumn|fall|winter|early|late|mid)\w*)\b|[,;!?]|(?<!\bSt)(?<!\bMt)(?<!\bDr)\.(?:\s|$)|$)"
+)
+_FROM = r"(?:\s(?:from|out of)\s(?:[\w'’.-]+\s){1,4}?)?"
+_HOME = re.compile(
+    r"\b(?:(?:lives?|living|resides?|residing|settled(?:\sdown)?|based|home\sis)\s(?:(?:now|currently|down|back|right)\s)?(?:in|at|on)"
+    rf"|(?:moved|moving|relocated|emigrated|immigrated)(?:\s(?:back|house|over|down|out|up))?{_FROM}\s?\b(?:to|into|in(?!\swith\b))"
+    rf"|back\s(?:in|to)(?=[^,;]*\bfor good\b))\s(.+?){_STOP}",
+    re.IGNORECASE,
+)
+_DWELLING = re.compile(
+    r"\b(?:flat|apartment|house|cottage|studio|room|dorm|loft|villa|condo|bungalow|farm|farmhouse|mansion|caravan|van|boat"
+    r"|houseboat|village|town|city|suburbs?|countryside|downtown|mountains|island|basement|penthouse|home|place)\b",
+    re.IGNORECASE,
+)
+_DETERMINED = re.compile(r"(?:an?|their|his|her|another|some|different|bigger|smaller|new|that|this)\b", re.IGNORECASE)
+_NAME = re.compile(r"[A-Z][\w’'.-]*(?:\s(?:of|upon|de|la|le|del|am|an der|on|the)\s[A-Z][\w’'-]*|\s[A-Z][\w’'-]*)*")
+_TYPED = re.compile(r"(?:(?:new|san|los|las|le|la|st|saint|den|bad)\s)?[^\W\d]+")  # a name without its capital
+_STREET = re.compile(r"\b(?:street|road|avenue|lane|square|stra(?:ss|ß)e)\b|\d", re.IGNORECASE)
+
+_AT_WORK = re.compile(
+    rf"\b(?:works?|working|employed|employment|job|position|internship)\b[^,;.]*?\s(?:at|for|by|with)\s(?:the\s)?(.+?){_STOP}",
+    re.IGNORECASE,
+)
+_WITH = re.compile(r"\b(?:works?|working)\s(?:\w+\s)?with\b", re.IGNORECASE)
+_ORGANISATION = re.compile(
+    r"\b(?:hospital|bank|school|university|company|firm|start-?up|bakery|restaurant|caf[eé]|hotel|inn|mill|shop|store|library"
+    r"|museum|factory|clinic|pharmacy|agency|newspaper|airport|farm|supermarket|college|kindergarten|nursery|laborator(?:y|ies)"
+    r"|government|council|theatre|theater|garage|salon|publisher|corporation)\b",
+    re.IGNORECASE,
+)
+_BESIDES = re.compile(  # work that one may do beside another
+    r"\b(?:volunteer\w*|part[- ]time|side job|second job|freelance\w*|also|too|sometimes|occasionally|as well"
+    r"|(?:mon|tues|wednes|thurs|fri|satur|sun)days|every (?:other )?(?:mon|tues|wednes|thurs|fri|satur|sun)day"
+    r"|week-?ends?)\b",
+    re.IGNORECASE,
+)
+_AS = re.compile(
+    rf"\b(?:works?|working|job|position|employed|serves?|started)\b[^,;.]*?\bas\s(?:an?\s|the\s)?(.+?)(?=\s(?:at|in|on)\s|{_STOP[3:]}",
+    re.I,
+)
+_IS_A = re.compile(
+    r"^(?:is|are|became|becomes|has become|has been|turned)\s(?:(?:now|currently)\s)?(?:an?|the)\s(.+?)(?=\s(?:at|in|on|of)\s|"
+    rf"{_STOP[3:]}",
+    re.IGNORECASE,
+)
+_JOBS = frozenset(
+    """accountant actor actress analyst architect artist assistant astronaut attorney author baker banker barber barista
+    bartender biologist bricklayer builder bus-driver butcher carpenter cashier chef chemist cleaner clerk coach consultant cook
+    counselor counsellor dancer dentist designer developer director doctor driver economist editor electrician engineer farmer
+    filmmaker firefighter fisherman florist gardener geologist hairdresser historian janitor journalist judge lawyer lecturer
+    librarian lifeguard machinist manager mechanic midwife miner model musician nanny nurse optician painter paramedic
+    pharmacist photographer physician physicist physiotherapist pilot plumber policeman policewoman politician porter principal
+    professor programmer psychologist receptionist reporter researcher sailor salesman salesperson scientist secretary singer
+    soldier solicitor statistician surgeon tailor teacher technician therapist trader translator trainer tutor vet veterinarian
+    waiter waitress welder writer""".split()
+)
+
+_DIET = re.compile(
+    r"^(?:is|are|became|becomes|went|goes|turned|has been|has become|has gone|lives|identifies)\s"
+    r"(?:(?:now|a|an|strict|strictly|fully|mostly|currently|been|as|also|still|completely|back to being)\s)*"
+    r"(vegan|vegetarian|pescatarian|omnivore|carnivore|flexitarian|keto)\b"
+    r"(?=$|[,.;]|\s(?:now|since|and|but|because|for|again|who|so|too|as|at|in|these|from|diet|by|after)\b)",
+    re.IGNORECASE,
+)
+_MEAT = re.compile(
+    r"^(?:now\s|usually\s)?eats?\s(?:everything|meat)\b(?!\s(?:except|but|replacement|substitute))|^is a meat[- ]eater", re.I
+)
+_MEATLESS = re.compile(r"^eats?\s(?:everything (?:except|but) meat|no meat)\b", re.I)
+_ON_DIET = re.compile(
+    r"\b(?:on|follows|following|started|eats) (?:an? |the )?(keto|vegan|vegetarian|paleo|carnivore) diet\b", re.I
+)
+
+_MARRIAGE = re.compile(
+    r"\b(?:is|are|got|gets|has been|became|been|were|was)\s(?:(?:now|happily|recently|newly|still|finally|officially|also"
+    r"|again)\s)*"
+    r"(?:(single|divorced|widowed)|(married)|(engaged)(?!\s(?:in|with the|with a)\b)"
+    r"|(separated)(?!\sfrom\s(?!(?:their|his|her)\s(?:husband|wife|partner|spouse)|(?-i:[A-Z])))"
+    r"|(in a relationship))(?=$|[,.;]|\s(?:to|from|and|but|since|for|in|last|on|with|again|now|at|this|by|too|after|when"
+    r"|because)\b)"
+    r"|^(married)\s(?-i:[A-Z])|^is\s(?:now\s)?(dating)\b|^(divorced)\s",
+    re.IGNORECASE,
+)
+_CAR = re.compile(
+    r"^(?:now\s|currently\s)?(?:drives?\s(?:now\s)?|car is\s)(?:an?|the|their|his|her)\s(.+?)" + _STOP, re.IGNORECASE
+)
+_AGE = re.compile(r"\b(\d{1,3})[- ]years?[- ]old\b|\b(?:turned|aged?|age is)\s(\d{1,3})\b|^(?:is|are)\s(\d{1,3})$", re.IGNORECASE)
+_BORN = re.compile(r"\bborn\s(?:in|on|at)\s(.+?)(?=,\s[a-z]|[;.]|$)", re.IGNORECASE)
+_WITHOUT_WORK = re.compile(r"\b(?:is|are) (?:currently |now )?(?:unemployed|jobless|out of work|between jobs)\b", re.IGNORECASE)
+_JOB_ENDED = re.compile(
+    r"\b(?:quits?|left|lost|resigned from|gave up|retired from)\s(?:their|the|his|her|my)\s(?:\w+\s)?(?:job|position)\b"
+    r"|\b(?:was|were|got|been|is) (?:fired|laid off|let go|made redundant|retired)\b|^(?:now\s|recently\s)?retired\b",
+    re.IGNORECASE,
+)
+
+
+@lru_cache(maxsize=4096)
+def filled(text: str) -> dict[Slot, Value]:
+    """text: one clause."""
+    said = told(text)
+    found: dict[Slot, Value | None] = {
+        "home": _home(said),
+        **_work(said),
+        "diet": _diet(said),
+        "marriage": _marriage(said),
+        "car": _named(_CAR.search(said)),
+        "age": _age(said),
+        **_birth(said),
+    }
+    return {slot: value for slot, value in found.items() if value is not None and value.words}
+
+
+def is_without_work(text: str) -> bool:
+    return bool(_WITHOUT_WORK.search(told(text)))
+
+
+def ends_work(text: str) -> bool:
+    """Whether it says that a job ended, whichever it was."""
+    return bool(_JOB_ENDED.search(told(text))) or is_without_work(text)
+
+
+def _home(said: str) -> Value | None:
+    found = _HOME.search(said)
+    if not found:
+        return None
+    place = found[1]
+    named = _NAME.search(place)
+    if named:
+        name = named[0]
+        return Value(_stems(name), "street" if _STREET.search(place[named.start() :]) else width(name))
+    if _DWELLING.search(place):
+        return Value(_stems(place), "dwelling")
+    if _DETERMINED.match(place) or len(place.split()) > 3:
+        return None  # a new team, their next chapter
+    plain = re.sub(r"^the\s", "", place, flags=re.IGNORECASE)
+    if width(plain) == "place":
+        return Value(_stems(plain), "maybe") if _TYPED.fullmatch(plain) and found.group(0).split()[-2] != "on" else None
+    return Value(_stems(plain), width(plain))
+
+
+def _work(said: str) -> dict[Slot, Value | None]:
+    """Role and employer, where the work is not one beside another."""
+    if _BESIDES.search(said):
+        return {}
+    role = _AS.search(said)
+    is_a = None if role else _IS_A.search(said)
+    head = is_a[1].split()[-1].casefold() if is_a else ""
+    job = role[1] if role else is_a[1] if is_a and head in _JOBS else ""
+    return {"role": Value(_stems(job), "told" if role else "is") if job else None, "employer": _employer(said)}
+
+
+def _employer(said: str) -> Value | None:
+    at = _AT_WORK.search(said)
+    if not at or _WITH.search(said):
+        return None
+    named = _NAME.match(at[1])
+    if named:
+        return Value(_stems(named[0]), "named")
+    is_plain = bool(re.fullmatch(r"[^\W\d]+", at[1])) and at[1].casefold() not in (
+        "home",
+        "night",
+        "free",
+        "work",
+        "now",
+        "fun",
+        "money",
+    )
+    if _ORGANISATION.search(at[1]):
+        return Value(_stems(at[1]), "common")
+    return Value(_stems(at[1]), "maybe") if is_plain and re.search(r"\bat\s\w+$", at[0]) else None
+
+
+def _diet(said: str) -> Value | None:
+    kept = _DIET.search(said) or _ON_DIET.search(said)
+    if kept:
+        return Value(frozenset({kept[1].casefold()}))
+    if _MEATLESS.search(said):
+        return Value(frozenset({"vegetarian"}))
+    return Value(frozenset({"meat"})) if _MEAT.search(said) else None
+
+
+def _marriage(said: str) -> Value | None:
+    found = _MARRIAGE.search(said)
+    return Value(frozenset({next(filter(None, found.groups())).casefold()})) if found else None
+
+
+def _named(found: re.Match[str] | None) -> Value | None:
+    if not found:
+        return None
+    name = _NAME.search(found[1])
+    return Value(_stems(name[0] if name else found[1]), "named" if name else "common")
+
+
+def _age(said: str) -> Value | None:
+    found = _AGE.search(said)
+    return Value(frozenset({next(filter(None, found.groups()))})) if found else None
+
+
+def _birth(said: str) -> dict[Slot, Value | None]:
+    found = _BORN.search(said)
+    if not found:
+        return {}
+    if re.search(r"\d", found[1]):
+        return {"birth day": Value(frozenset(re.findall(r"\w+", found[1].casefold())))}
+    return {"birth place": _named(found)}
+
+
+def _stems(text: str) -> frozenset[str]:
+    return frozenset(tokens(text)) or frozenset(text.casefold().split())

@@ -1,0 +1,185 @@
+"""What the offline model makes of two statements, said days apart: of one user, end to end."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from datetime import UTC, datetime, timedelta
+from itertools import count
+
+import pytest
+
+from memoir_engine import Memory
+
+FIRST = datetime(2026, 1, 5, 10, 0, tzinfo=UTC)
+NUMBERS = count()
+
+
+@pytest.fixture(scope="module")
+def memory(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Memory]:
+    folder = tmp_path_factory.mktemp("updates")
+    with Memory(db_path=folder / "m.db", data_dir=folder / "data", model="offline") as opened:
+        yield opened
+
+
+def became(memory: Memory, old: str, new: str) -> tuple[str, str]:
+    """What became of what was said first ("active", "proposed", "outdated" …), and of what was said then."""
+    user = f"user-{next(NUMBERS)}"
+    for days, text in enumerate((old, new)):
+        at = (FIRST + timedelta(days=30 * days)).isoformat()
+        memory.remember([{"role": "user", "id": f"{days}", "content": text, "at": at}], user_id=user)
+    known = memory.facts.list(user)
+    asked = {one.id for proposal in memory.facts.proposals(user) for one in proposal.old}
+    return _state([one for one in known if _cites(one, "0")], asked), _state([one for one in known if _cites(one, "1")], asked)
+
+
+def _cites(fact, message: str) -> bool:
+    return any(origin.message_id == message for origin in fact.origins)
+
+
+def _state(facts, asked: set[str]) -> str:
+    """Of the fact that only this message says, if there is one."""
+    if not facts:
+        return "not drawn"
+    own = next((one for one in facts if {origin.message_id for origin in one.origins} != {"0", "1"}), facts[0])
+    return "proposed" if own.id in asked else "merged" if own.cause == "merged" else own.status
+
+
+def pairs(text: str) -> list[tuple[str, str]]:
+    return [(old, new) for old, new in (line.split(" | ") for line in text.splitlines() if line)]
+
+
+OF_OTHERS = """
+My parents live in Paris. | I moved to Berlin.
+Emma lives in Oslo. | I moved to Berlin.
+My wife is a vegetarian. | I became a vegan.
+My wife drives a Fiat. | I now drive a Tesla.
+My brother Max lives in Vienna. | I moved to Hamburg in March and I am a product manager at Otto now.
+My best friend Lena moved to Vienna too. | I moved to Hamburg in March.
+My cousin works at Bosch. | I started working at Lidl.
+My grandmother turned 90 in May. | I turned 30 in June.
+I live in Porto. | My company moved to Lisbon.
+I'm married to Eva. | My sister got divorced last year.
+My boss moved to Rome. | My sister moved to Milan.
+"""
+OF_SOMETHING_ELSE = """
+I live in Berlin. | I moved in with my boyfriend.
+I live in Berlin. | I moved to a new team at work.
+I live in Berlin. | I moved to a bigger flat.
+I live in Munich. | I left Munich yesterday for a conference.
+I live in Porto. | I moved up to a senior role last week.
+I live in Porto. | We live in difficult times.
+I live on Main Street 5. | I live in Boston.
+I work at Google. | I work for eight hours a day.
+I work at Google. | I work with Anna and Tom on a new project.
+I work at Siemens. | I work for my father on weekends.
+I work at Bosch. | I left work early on Friday.
+I work at a hospital. | I work at St. Mary's.
+I work as a nurse. | I work as a volunteer at the shelter on Sundays.
+I'm a teacher. | I'm a mother of two.
+I am vegetarian. | I went to a great vegan restaurant yesterday.
+I'm vegan. | I cooked a vegetarian lasagna for my friends.
+I drive a Toyota. | I drive to Munich every week.
+I drive a Toyota. | I drive my kids to school every day.
+I am married. | I was separated from my luggage at the airport.
+I am married to Tom. | I bought a single ticket to Rome.
+I was born in Lyon. | I was born in 1990.
+I have a brother in Chicago. | I left my keys in Chicago.
+I love chocolate. | I sold chocolate at the school fair.
+I like my job. | I don't like my boss at my job.
+I love summer. | I hate the heat in summer.
+I have a car. | I have never had a car accident.
+I take vitamin D every day. | I take vitamin C every day.
+"""
+OF_WHAT_HAPPENED = """
+I ran 5 km on Monday. | I ran 10 km on Friday.
+I bought 3 books. | I bought 5 books.
+I slept 6 hours last night. | I slept 8 hours last night.
+I visited Rome in 2007. | I visited Rome in 2019.
+I met Anna on Tuesday. | I met Anna on Friday.
+"""
+NO_PART_OF_IT = """
+I have a dog. | I have a neighbour with a dog.
+I have a son. | I have a friend whose son is a doctor.
+I speak French. | I speak to my French teacher every week.
+I'm vegan. | My favourite restaurant is vegan.
+I like tea. | I like my tea less than my coffee.
+"""
+
+
+@pytest.mark.req("TIMEM consolidation.1")
+@pytest.mark.parametrize(("old", "new"), pairs(OF_OTHERS + OF_SOMETHING_ELSE + OF_WHAT_HAPPENED + NO_PART_OF_IT))
+def test_what_is_of_others_or_of_something_else_stands_beside(memory: Memory, old: str, new: str) -> None:
+    assert became(memory, old, new) == ("active", "active")
+
+
+@pytest.mark.req("TIMEM consolidation.1")
+@pytest.mark.parametrize(
+    ("old", "new"),
+    pairs("""
+I used to work at Google. | I work at Google.
+I was vegetarian. | I am vegetarian.
+I would like a dog. | I like dogs.
+I might be allergic to nuts. | I am allergic to nuts.
+I want to be a pilot. | I am a pilot.
+I am married. | I was married.
+I am a member of the chess club. | I was a member of the chess club.
+"""),
+)
+def test_what_was_what_is_and_what_may_be_are_no_duplicates(memory: Memory, old: str, new: str) -> None:
+    assert became(memory, old, new)[1] == "active"
+
+
+@pytest.mark.req("TIMEM consolidation.4")
+@pytest.mark.parametrize(
+    ("old", "new"),
+    pairs("""
+I live in Berlin. | I moved from Berlin to Paris last month.
+I live in Berlin. | I have been living in Paris since January.
+I live in Berlin. | I'm back in Paris for good.
+I'm based in London. | I'm based in New York these days.
+My sister lives in Ghent. | My sister moved to Bruges.
+I'm a teacher. | I'm a nurse now.
+I work as a chef at Lucia. | I work as a manager at Lucia now.
+I work at Google. | I started a new job at Meta last week.
+I work at Google. | I quit my job.
+I work at Lidl. | I resigned from Lidl last week.
+I eat meat every day. | I no longer eat meat.
+I am vegan. | I eat meat now.
+I am engaged to Paul. | Paul and I got married in January.
+I am 34 years old. | I turned 35 yesterday.
+I might be allergic to nuts. | I am allergic to nuts.
+I live in Berlin. | I actually live in Munich, not in Berlin.
+My favourite colour is blue. | My favorite color is green.
+My doctor is Dr. Kim. | My new doctor is Dr. Lee.
+My blood type is A. | My blood type is B.
+"""),
+)
+def test_what_changed_outdates_what_was(memory: Memory, old: str, new: str) -> None:
+    assert became(memory, old, new) == ("outdated", "active")
+
+
+@pytest.mark.req("TIMEM consolidation.4")
+@pytest.mark.parametrize(
+    ("old", "new"),
+    pairs("""
+I'm unemployed. | I started working at IBM on Monday.
+I live in Boston. | I live in Massachusetts.
+I plan to visit Japan in May. | I visited Japan and loved it.
+I want to run a marathon. | I ran a marathon in Berlin.
+I do yoga on Tuesdays. | I don't do yoga on Mondays.
+i live in ghent | i moved to bruges last week
+"""),
+)
+def test_what_may_be_otherwise_is_put_to_a_person(memory: Memory, old: str, new: str) -> None:
+    assert became(memory, old, new) == ("proposed", "active")
+
+
+@pytest.mark.req("CHUNK 8.2")
+def test_what_was_and_what_is_are_two_facts_of_one_conversation(memory: Memory) -> None:
+    said = "I was a member of the chess club in Bonn. I am a member of the chess club in Bonn."
+    found = memory.remember([{"role": "user", "content": said}], user_id="one")
+
+    assert [fact.content for fact in found.added] == [
+        "Was a member of the chess club in Bonn",
+        "Is a member of the chess club in Bonn",
+    ]
