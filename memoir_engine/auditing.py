@@ -1,6 +1,7 @@
 """The audit as people look through it: filtered, in words, and taken along as a file.
 
-Invariant: reads only; filters are SQL, words are made from a table that a test holds complete.
+Invariant: reads only; filters are SQL, words are made from a table that a test holds complete. What was done is everybody's to
+see; the reason of what was done to somebody's facts or conversations is theirs, and an admin's.
 Source: API "The ledger and the audit"; DESIGN §6.
 """
 
@@ -14,6 +15,7 @@ from typing import TYPE_CHECKING, Any, Literal
 
 from memoir_engine import given
 from memoir_engine.errors import InvalidSetting
+from memoir_engine.owning import any_of
 from memoir_engine.reading import AuditView
 from memoir_engine.results import Action, Tally
 
@@ -46,19 +48,20 @@ class AuditTrail(AuditView):
         """Newest first, with what each did in words and without its events; below the action `before`.
 
         kind: of one of its events. source, category: what the action touched there or below. since: from then on, until: before
-        then, both with a time zone. text: part of the reason. but: verbs to leave out.
+        then, both with a time zone. text: part of the reason. but: verbs to leave out. Reasons about facts and conversations of
+        others are None, and not searched.
         """
         wanted = _wanted(actor, verb, kind, source, category, run, since, until, text, but)
         most = given.limit(limit)
         after = None if before is None else given.action(before, "before")
-        return self._read(lambda tx: _page(tx, wanted, after, most))
+        return self._read(lambda tx: _page(tx, wanted, after, most, any_of(self._actor)))
 
     def action(self, action_id: str) -> Action:
         """One action with its events, and in words. Raises ActionNotFound."""
-        from memoir_engine.store import chain
+        from memoir_engine.store import activity, chain
 
-        wanted = given.action(action_id)
-        return self._read(lambda tx: in_words(tx, [chain.get(tx, wanted)])[0])
+        wanted, whose = given.action(action_id), any_of(self._actor)
+        return self._read(lambda tx: in_words(tx, activity.veiled(tx, whose, [chain.get(tx, wanted)]))[0])
 
     def actors(self) -> tuple[str, ...]:
         """Everybody who has ever acted, by name."""
@@ -102,21 +105,22 @@ class AuditTrail(AuditView):
     def _every(self, wanted: Wanted) -> Iterator[tuple[Action, ...]]:
         """Page by page, with events; what is done meanwhile comes before the first page and is not among them."""
         before: str | None = None
-        while found := self._read(lambda tx, last=before: _whole_page(tx, wanted, last)):  # type: ignore[misc]  # a default of a lambda
+        whose = any_of(self._actor)
+        while found := self._read(lambda tx, last=before: _whole_page(tx, wanted, last, whose)):  # type: ignore[misc]  # a default
             yield found
             before = found[-1].action_id
 
 
-def _page(tx: Tx, wanted: Wanted, before: str | None, limit: int) -> tuple[Action, ...]:
+def _page(tx: Tx, wanted: Wanted, before: str | None, limit: int, whose: str | None) -> tuple[Action, ...]:
     from memoir_engine.store import activity
 
-    return in_words(tx, activity.page(tx, wanted, before=before, limit=limit))
+    return in_words(tx, activity.page(tx, wanted, before=before, limit=limit, whose=whose))
 
 
-def _whole_page(tx: Tx, wanted: Wanted, before: str | None) -> tuple[Action, ...]:
+def _whole_page(tx: Tx, wanted: Wanted, before: str | None, whose: str | None) -> tuple[Action, ...]:
     from memoir_engine.store import activity
 
-    return activity.with_events(tx, _page(tx, wanted, before, AT_ONCE))
+    return activity.with_events(tx, _page(tx, wanted, before, AT_ONCE, whose))
 
 
 def in_words(tx: Tx, actions: Sequence[Action]) -> tuple[Action, ...]:

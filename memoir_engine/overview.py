@@ -9,7 +9,7 @@ from __future__ import annotations
 from typing import Any
 
 from memoir_engine.errors import MemoirError, QueryCancelled
-from memoir_engine.owning import runs_of
+from memoir_engine.owning import any_of, runs_of
 from memoir_engine.refusing import safe_url
 from memoir_engine.results import ModelCheck, Overview, SettingView
 from memoir_engine.run import Actor, Run
@@ -21,8 +21,9 @@ LAST_ACTIONS = 8
 
 
 def overview(engine: Engine, actor: Actor) -> Overview:
-    from memoir_engine.store import chain, counting, runs
+    from memoir_engine.store import activity, counting, runs
 
+    wanted, whose = activity.Wanted(but=("close", "converse")), any_of(actor)
     engine.bury_the_dead()
     counts = engine.db.read(counting.counts)
     return Overview(
@@ -33,7 +34,7 @@ def overview(engine: Engine, actor: Actor) -> Overview:
         questions=counts.questions,
         tokens=counts.tokens,
         cost=counts.cost,
-        last_actions=engine.db.read(lambda tx: chain.actions(tx, limit=LAST_ACTIONS, but=("close", "converse"))),
+        last_actions=engine.db.read(lambda tx: activity.page(tx, wanted, limit=LAST_ACTIONS, whose=whose)),
         interrupted=engine.db.read(lambda tx: runs.recent(tx, limit=20, status=("interrupted",), user=runs_of(actor))),
     )
 

@@ -295,7 +295,8 @@ class AuditView(View):
         """Check the chain, the digests of every row that holds evidence, and that replay gives what stands now.
 
         expected_head: a head noted elsewhere, which must be in the history. links_only: the chain alone, which is quick.
-        on_progress: called with the part of the work that is done, from 0 to 1; some of its steps are long.
+        on_progress: called with the part of the work that is done, from 0 to 1; some of its steps are long. What it raises ends
+        the verification, and is raised.
         Raises InvalidSetting for what is no head.
         """
         from memoir_engine.store.verify import verify

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 from memoir_engine import given
 from memoir_engine.auditing import in_words
-from memoir_engine.owning import runs_of
+from memoir_engine.owning import any_of, runs_of
 from memoir_engine.reading import RunsView, View
 from memoir_engine.results import Action, Chunk, QueryResult, Report, Source
 from memoir_engine.signing import said
@@ -71,7 +71,7 @@ class Reports(View):
 
         source = sources.get(tx, number)
         found = chunks.of_source(tx, number)
-        actions, more = _actions(tx, Wanted(source=number))
+        actions, more = self._actions(tx, Wanted(source=number))
         return self._content(
             tx,
             "source",
@@ -96,7 +96,7 @@ class Reports(View):
         for leaf in below:
             if leaf.is_leaf and len(found) < MOST_CHUNKS:
                 found += chunks.page(tx, leaf.id, limit=MOST_CHUNKS - len(found)).chunks
-        actions, more = _actions(tx, Wanted(category=number))
+        actions, more = self._actions(tx, Wanted(category=number))
         came_by = list(dict.fromkeys(sources.get(tx, one).run_id for one in dict.fromkeys(chunk.source_id for chunk in found)))
         return self._content(
             tx,
@@ -118,7 +118,7 @@ class Reports(View):
 
         run = runs.get(tx, run_id, user=runs_of(self._actor))
         story = RunStory(run, calls.of_run(tx, run_id), decisions.of_run(tx, run_id))
-        actions, more = _actions(tx, Wanted(run=run_id))
+        actions, more = self._actions(tx, Wanted(run=run_id))
         quoted = {one.source_id for one in answer.used_chunks if one.quotes} if answer else set()
         title = str(run.request.get("question") or run.request.get("name") or run.verb)
         return self._content(
@@ -139,7 +139,7 @@ class Reports(View):
         from memoir_engine.store.activity import Wanted
 
         wanted = Wanted(actor=name, but=("close",))
-        actions, more = _actions(tx, wanted)
+        actions, more = self._actions(tx, wanted)
         did: dict[str, int] = {}
         for verb, many in activity.by_verb(tx, wanted).items():
             did[words.verb(verb)] = did.get(words.verb(verb), 0) + many
@@ -147,6 +147,13 @@ class Reports(View):
         facts = [("Actions", len(actions) + more), *sorted(did.items()), ("Taken back since", taken_back or None)]
         signed = sign_offs.listed(tx, signer=name, limit=MOST_ACTIONS)
         return self._content(tx, "person", name, facts, sign_offs=said(signed), actions=actions, left_out=_left_out(actions=more))
+
+    def _actions(self, tx: Tx, wanted: Wanted) -> tuple[tuple[Action, ...], int]:
+        """The newest, in words, and how many more there are."""
+        from memoir_engine.store import activity
+
+        found = in_words(tx, activity.page(tx, wanted, limit=MOST_ACTIONS, whose=any_of(self._actor)))
+        return found, 0 if len(found) < MOST_ACTIONS else activity.count(tx, wanted) - len(found)
 
 
 def _facts(source: Source) -> tuple[tuple[str, Any], ...]:
@@ -184,14 +191,6 @@ def _runs(tx: Tx, run_ids: Sequence[str | None]) -> tuple[RunStory, ...]:
     from memoir_engine.store import calls, runs
 
     return tuple(RunStory(runs.get(tx, one), calls.of_run(tx, one)) for one in run_ids if one is not None)
-
-
-def _actions(tx: Tx, wanted: Wanted) -> tuple[tuple[Action, ...], int]:
-    """The newest, in words, and how many more there are."""
-    from memoir_engine.store import activity
-
-    found = in_words(tx, activity.page(tx, wanted, limit=MOST_ACTIONS))
-    return found, 0 if len(found) < MOST_ACTIONS else activity.count(tx, wanted) - len(found)
 
 
 def _left_out(**counts: int) -> dict[str, int]:

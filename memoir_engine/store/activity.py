@@ -14,7 +14,7 @@ from typing import Any
 from sqlalchemy import ColumnElement, func, select
 
 from memoir_engine.results import Action, AuditEvent, Path, Tally
-from memoir_engine.store import chain, mentions, payloads, tree
+from memoir_engine.store import chain, mentions, payloads, tree, undoings
 from memoir_engine.store import tables as t
 from memoir_engine.store.canon import moment_of, parse, stamp
 from memoir_engine.store.types import Tx, portions
@@ -38,21 +38,32 @@ class Wanted:
     but: tuple[str, ...] = ()
 
 
-def page(tx: Tx, wanted: Wanted, *, before: str | None = None, limit: int = 50) -> tuple[Action, ...]:
-    """Newest first, below the action `before`; without events."""
-    conditions = _conditions(tx, wanted)
+def page(tx: Tx, wanted: Wanted, *, before: str | None = None, limit: int = 50, whose: str | None = None) -> tuple[Action, ...]:
+    """Newest first, below the action `before`; without events. whose: who looks, as the key of an owner; None may see all."""
+    conditions = _conditions(tx, wanted, whose)
     a = t.action.c
     if before is not None:
         conditions.append(a.at < select(a.at).where(a.id == before).scalar_subquery())
     rows = tx.execute(select(t.action).where(*conditions).order_by(a.at.desc(), a.id.desc()).limit(limit)).all()
     bodies = payloads.get(tx, (row.payload for row in rows))
-    undone = _undoings(tx, [row.id for row in rows])
-    return tuple(_action(row, bodies.get(row.payload, {}), undone.get(row.id)) for row in rows)
+    undone = undoings.standing(tx, [row.id for row in rows])
+    return veiled(tx, whose, [_action(row, bodies.get(row.payload, {}), undone.get(row.id)) for row in rows])
 
 
-def count(tx: Tx, wanted: Wanted) -> int:
+def veiled(tx: Tx, whose: str | None, actions: Sequence[Action]) -> tuple[Action, ...]:
+    """Without the reasons of what was done to facts and conversations of others: they are about these people."""
+    told = [one.action_id for one in actions if one.reason is not None]
+    if whose is None or not told:
+        return tuple(actions)
+    theirs: set[str] = set()
+    for some in portions(told):
+        theirs.update(tx.execute(mentions.of_others(tx, whose, t.audit_event.c.action_id.in_(some))).scalars())
+    return tuple(replace(one, reason=None) if one.action_id in theirs else one for one in actions)
+
+
+def count(tx: Tx, wanted: Wanted, *, whose: str | None = None) -> int:
     """How many actions pass."""
-    return int(tx.execute(select(func.count()).select_from(t.action).where(*_conditions(tx, wanted))).scalar_one())
+    return int(tx.execute(select(func.count()).select_from(t.action).where(*_conditions(tx, wanted, whose))).scalar_one())
 
 
 def by_verb(tx: Tx, wanted: Wanted) -> dict[str, int]:
@@ -66,7 +77,7 @@ def taken_back(tx: Tx, wanted: Wanted) -> int:
     """How many of those that pass were undone, and that stands."""
     undone = select(t.action.c.undoes).where(t.action.c.undoes.is_not(None))
     found = tx.execute(select(t.action.c.id).where(*_conditions(tx, wanted), t.action.c.id.in_(undone))).scalars().all()
-    return len(_undoings(tx, found))
+    return len(undoings.standing(tx, found))
 
 
 def tallies(tx: Tx, action_ids: Sequence[str]) -> dict[str, tuple[tuple[Tally, ...], int]]:
@@ -126,7 +137,7 @@ def verbs(tx: Tx) -> tuple[str, ...]:
     return tuple(tx.execute(select(t.action.c.verb).distinct().order_by(t.action.c.verb)).scalars())
 
 
-def _conditions(tx: Tx, wanted: Wanted) -> list[ColumnElement[bool]]:
+def _conditions(tx: Tx, wanted: Wanted, whose: str | None = None) -> list[ColumnElement[bool]]:
     a, e = t.action.c, t.audit_event.c
     found: list[ColumnElement[bool]] = [
         column == value for column, value in ((a.actor, wanted.actor), (a.verb, wanted.verb), (a.run_id, wanted.run)) if value
@@ -144,22 +155,11 @@ def _conditions(tx: Tx, wanted: Wanted) -> list[ColumnElement[bool]]:
     if wanted.category is not None:
         found.append(mentions.of_category(tx, wanted.category))
     if wanted.text:
-        found.append(mentions.in_reason(tx, wanted.text))
+        said = mentions.in_reason(tx, wanted.text)
+        found.append(said)
+        if whose is not None:  # what may not be read is not found either
+            found.append(a.id.not_in(mentions.of_others(tx, whose, e.action_id.in_(select(a.id).where(said)))))
     return found
-
-
-def _undoings(tx: Tx, action_ids: Sequence[str]) -> dict[str, str]:
-    """What has undone each of these and stands. Undoings are few: they are read whole."""
-    a = t.action.c
-    by: dict[str, list[str]] = {}
-    for number, undone in tx.execute(select(a.id, a.undoes).where(a.undoes.is_not(None)).order_by(a.at.desc())):
-        by.setdefault(undone, []).append(number)
-
-    def standing(number: str) -> str | None:
-        return next((one for one in by.get(number, ()) if standing(one) is None), None)
-
-    found = {number: standing(number) for number in action_ids}
-    return {number: one for number, one in found.items() if one is not None}
 
 
 def _action(row: Any, body: dict[str, Any], undone_by: str | None) -> Action:

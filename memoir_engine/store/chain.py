@@ -18,7 +18,7 @@ from sqlalchemy import Select, bindparam, insert, select, update
 from memoir_engine.errors import ActionNotFound
 from memoir_engine.results import Action, AuditEvent, AuditHead
 from memoir_engine.run import Clock, new_id
-from memoir_engine.store import payloads
+from memoir_engine.store import payloads, undoings
 from memoir_engine.store import tables as t
 from memoir_engine.store.canon import canonical, moment_of, parse, seal, stamp
 from memoir_engine.store.prepared import Prepared
@@ -172,11 +172,7 @@ def exists(tx: Tx, action_id: str | None) -> bool:
 
 def undone_by(tx: Tx, action_id: str) -> str | None:
     """The action that has undone it and is not undone itself."""
-    wanted = select(t.action.c.id).where(t.action.c.undoes == action_id).order_by(t.action.c.at.desc())
-    for undoing in tx.execute(wanted).scalars().all():
-        if undone_by(tx, undoing) is None:
-            return str(undoing)
-    return None
+    return undoings.standing(tx, [action_id]).get(action_id)
 
 
 def action_of(tx: Tx, seq: int) -> str:
@@ -186,6 +182,7 @@ def action_of(tx: Tx, seq: int) -> str:
 def _actions(tx: Tx, wanted: Select[Any], *, with_events: bool = False) -> Iterator[Action]:
     rows = tx.execute(wanted).all()
     bodies = payloads.get(tx, (row.payload for row in rows))
+    undone = undoings.standing(tx, [row.id for row in rows])
     for row in rows:
         own = select(t.audit_event).where(t.audit_event.c.action_id == row.id).order_by(t.audit_event.c.seq)
         yield Action(
@@ -196,7 +193,7 @@ def _actions(tx: Tx, wanted: Select[Any], *, with_events: bool = False) -> Itera
             reason=bodies.get(row.payload, {}).get("reason"),
             run_id=row.run_id,
             undoes=row.undoes,
-            undone_by=undone_by(tx, row.id),
+            undone_by=undone.get(row.id),
             events=_events(tx, own) if with_events else (),
         )
 

@@ -13,6 +13,7 @@ from sqlalchemy import BigInteger, ColumnElement, Select, String, Subquery, cast
 from sqlalchemy.dialects.postgresql import JSON
 
 from memoir_engine.store import tables as t
+from memoir_engine.store.owners import WORKSPACE
 from memoir_engine.store.types import ROOT, Tx, portions
 
 _MANY = 900  # ids in one list
@@ -57,6 +58,27 @@ def in_reason(tx: Tx, text: str) -> ColumnElement[bool]:
     return t.action.c.payload.in_(
         select(t.payload.c.digest).join(t.action, t.action.c.payload == t.payload.c.digest).where(wanted)
     )
+
+
+def of_others(tx: Tx, whose: str, among: ColumnElement[bool]) -> Select[Any]:
+    """Ids of the actions about facts, proposals or conversations that belong to somebody, but not to this owner.
+
+    among: a condition on events, so that few are looked into.
+    """
+    e, f, p, s = t.audit_event.c, t.fact.c, t.fact_proposal.c, t.session.c
+
+    def touching(member: str, kind: str, number: ColumnElement[int], owner: ColumnElement[str]) -> Select[Any]:
+        theirs = owner.not_in((WORKSPACE, whose))
+        return (
+            select(e.action_id).join(number.table, number == _number(tx, e.body, member)).where(among, e.kind.like(kind), theirs)
+        )
+
+    found = union(
+        touching("fact", "fact.%", f.id, f.owner),
+        touching("proposal", "fact.%", p.id, p.owner),
+        touching("session", "session.%", s.number, s.owner),
+    ).subquery()
+    return select(found.c[0])
 
 
 def _inside(tx: Tx, number: int) -> list[int]:

@@ -11,7 +11,10 @@ Source: DESIGN §6.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field
+from queue import SimpleQueue
+from threading import Event
 
 from sqlalchemy import func, select
 from sqlalchemy.exc import DBAPIError
@@ -30,7 +33,7 @@ from memoir_engine.store.types import Tx
 _BATCH = 20_000
 _COLUMNS = tuple(t.audit_event.c[name] for name in ("seq", "at", "action_id", "kind", "body", "payload", "prev_hash", "hash"))
 
-Event = tuple[int, str, str, str, str, str | None, str, str]
+Linked = tuple[int, str, str, str, str, str | None, str, str]
 Passed = Callable[[int], None]  # the number of the last event that was read
 Progress = Callable[[float], None]  # how much of the work is done, from 0 to 1
 _LINKS = 0.25  # of the work, where everything is checked; measured on 100,000 events
@@ -82,7 +85,11 @@ def verify(
     db: Database, *, expected_head: str | AuditHead | None = None, links_only: bool = False, progress: Progress | None = None
 ) -> AuditCheck:
     """Links, digests and replay. `expected_head`: a head (or its hash) noted earlier, which must be in the history."""
-    return db.read(lambda tx: check(tx, expected_head=expected_head, links_only=links_only, progress=progress))
+    if progress is None:
+        return db.read(lambda tx: check(tx, expected_head=expected_head, links_only=links_only))
+    return _listened(
+        lambda tell: db.read(lambda tx: check(tx, expected_head=expected_head, links_only=links_only, progress=tell)), progress
+    )
 
 
 def check(
@@ -114,6 +121,32 @@ def _rows(tx: Tx, telling: _Telling) -> Iterator[Problem]:
     yield from _readable(digest_problems(tx, told))
     telling.at(0.85)
     yield from _readable(replay_problems(tx, told))
+
+
+class _NobodyListens(BaseException):
+    """Ends a verification whose listener failed; no Exception, which would count as a row that cannot be read."""
+
+
+def _listened(work: Callable[[Progress], AuditCheck], progress: Progress) -> AuditCheck:
+    """The work in a thread of its own, `progress` in this one: what it raises is its caller's, and it may use the store."""
+    told: SimpleQueue[float | None] = SimpleQueue()
+    left = Event()
+
+    def tell(done: float) -> None:
+        if left.is_set():
+            raise _NobodyListens
+        told.put(done)
+
+    with ThreadPoolExecutor(1, thread_name_prefix="memoir-verify") as pool:
+        working = pool.submit(work, tell)
+        working.add_done_callback(lambda _: told.put(None))
+        try:
+            while (done := told.get()) is not None:
+                progress(done)
+        except BaseException:
+            left.set()
+            raise
+    return working.result()
 
 
 @dataclass(frozen=True)
@@ -163,7 +196,7 @@ def _stored_head(tx: Tx) -> tuple[int, str, str] | None:
     return None if row is None else (row.seq, row.hash, row.at)
 
 
-def _events(tx: Tx, passed: Passed) -> Iterator[Event]:
+def _events(tx: Tx, passed: Passed) -> Iterator[Linked]:
     """In order, by portions: no server keeps a cursor for us, no list of a million rows."""
     wanted = select(*_COLUMNS).order_by(t.audit_event.c.seq).limit(_BATCH)
     last = -(2**62)

@@ -76,3 +76,20 @@ def test_progress_is_told_from_beginning_to_end(memory: Memory) -> None:
     assert told == sorted(told)
     assert told[-1] == 1.0
     assert 0 < told[0] < 1
+
+
+@pytest.mark.parametrize("last", [False, True], ids=["at once", "at the end"])
+def test_an_error_of_who_listens_is_raised_and_says_nothing_about_the_record(memory: Memory, last: bool) -> None:
+    def broken(done: float) -> None:
+        if not last or done == 1.0:
+            raise KeyError("the bar is gone")
+
+    with pytest.raises(KeyError, match="the bar is gone"):
+        memory.audit.verify(on_progress=broken)
+    assert memory.audit.verify().ok
+
+
+def test_who_listens_may_read_the_memory_meanwhile(memory: Memory) -> None:
+    seen: list[int] = []
+    assert memory.audit.verify(on_progress=lambda _: seen.append(memory.overview().sources)).ok
+    assert set(seen) == {1}

@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
-from datetime import timedelta
+from datetime import UTC, datetime, timedelta
 from typing import Any
 
 import pytest
+from sqlalchemy import insert
 
-from memoir_engine.store import activity, chain, filings, sign_offs
+from memoir_engine.store import activity, chain, filings, sign_offs, undoings
+from memoir_engine.store import tables as t
 from memoir_engine.store.activity import Wanted
+from memoir_engine.store.canon import stamp
 from small_stores import Store
 
 JAZZ = ("Art", "Music", "Jazz")
@@ -96,3 +99,26 @@ def test_events_alike_are_counted_together(store: Store, busy: dict[str, str]) -
     tallies, more = store.db.read(lambda tx: activity.tallies(tx, [busy["alpha"]]))[busy["alpha"]]
     counts = {tally.event.kind: tally.count for tally in tallies}
     assert (counts["chunk.filed"], counts["category.created"], counts["source.added"], more) == (2, 6, 1, 0)
+
+
+@pytest.mark.parametrize(("times", "undone"), [(1_200, False), (1_201, True)], ids=["even", "odd"])
+def test_an_action_undone_and_redone_however_often_is_told(sqlite_store: Store, times: int, undone: bool) -> None:
+    moment, ids = datetime(2026, 1, 1, tzinfo=UTC), [f"{number:026d}" for number in range(times + 1)]
+    row = {"verb": "undo", "actor": "Ada", "payload": "", "salt": "", "digest": ""}
+    rows = [
+        row | {"id": one, "undoes": ids[at - 1] if at else None, "at": stamp(moment + timedelta(seconds=at))}
+        for at, one in enumerate(ids)
+    ]
+    sqlite_store.db.write(lambda tx: tx.execute(insert(t.action), rows))
+    last = sqlite_store.db.read(lambda tx: activity.page(tx, Wanted(), before=ids[1]))[-1]
+    assert (last.action_id, last.undone_by) == (ids[0], ids[1] if undone else None)
+    assert sqlite_store.db.read(lambda tx: chain.brief(tx, ids[0])).undone_by == last.undone_by
+
+
+def test_undone_twice_it_is_the_last_undoing_that_stands(store: Store, busy: dict[str, str]) -> None:
+    again = store.undo(busy["back"])
+    second = store.undo(busy["refile"])
+    assert store.db.read(lambda tx: undoings.standing(tx, [busy["refile"], busy["back"], busy["rename"]])) == {
+        busy["refile"]: second.action_id,
+        busy["back"]: again.action_id,
+    }
