@@ -133,6 +133,7 @@ from memoir_engine.settings import SessionSettings
 from memoir_engine.streaming import Replying
 from memoir_engine.talking import AgentClient
 from memoir_engine.telling import OnEvent
+from memoir_engine.text.cells import safe_cell
 from memoir_engine.text.chunks import Piece
 from memoir_engine.text.turns import Utterance
 
@@ -273,6 +274,7 @@ __all__ = [
     "count_tokens",
     "read_transcript",
     "sample_conversations",
+    "safe_cell",
     "sample_transcript",
     "token_method",
 ]

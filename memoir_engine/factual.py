@@ -13,7 +13,7 @@ from datetime import datetime
 from functools import partial
 from typing import Any, Literal
 
-from memoir_engine import given, owning
+from memoir_engine import given, owning, spoken
 from memoir_engine.errors import FactNotFound, InvalidSetting, NotAllowed
 from memoir_engine.identifying import needs_auditor
 from memoir_engine.reading import View
@@ -37,18 +37,23 @@ class FactsRead(View):
         valid_at: datetime | str | None = None,
         limit: int = 1000,
         before: str | None = None,
+        session_id: str | None = None,
     ) -> tuple[FactView, ...]:
         """Learned last first. as_of: what was believed then (a seq or an aware time); valid_at: what was true then.
 
-        user_id: None is the actor's own. before: id of the last fact of the page before.
+        user_id: None is the actor's own. before: id of the last fact of the page before. session_id: only those drawn from this
+        conversation of the user.
         """
         from memoir_engine.store import facts
 
         owner, most = owning.whose(self._actor, user_id), given.limit(limit)
         wanted, behind = _status(status), None if before is None else _uid(before)
         when, at = moment_of(as_of), valid_moment(valid_at)
+        named = None if session_id is None else spoken.session(session_id)
         return self._read(
-            lambda tx: facts.listed(tx, owner, status=wanted, seq=seq_of(tx, when), valid_at=at, limit=most, before=behind)
+            lambda tx: facts.listed(
+                tx, owner, status=wanted, seq=seq_of(tx, when), valid_at=at, limit=most, before=behind, session_id=named
+            )
         )
 
     def get(self, fact_id: str, as_of: Moment | None = None) -> FactView:

@@ -25,9 +25,9 @@ class SessionsView(SessionsCarried):
         session_id: of this one alone. Sessions to which nothing would happen are left out.
         """
         most, timeout = spoken.most(max_messages), spoken.timeout(session_timeout)
-        wanted = None if session_id is None else self.get(session_id).session_id
-        found = (self._preview(one, most, timeout) for one in self._listed(MOST_LISTED, None, expired=True))
-        return tuple(one for one in found if (one.dropped or one.would_expire) and wanted in (None, one.session_id))
+        asked = self._listed(MOST_LISTED, None, expired=True) if session_id is None else (self.get(session_id),)
+        found = (self._preview(one, most, timeout) for one in asked)
+        return tuple(one for one in found if one.dropped or one.would_expire)
 
     def set_retention(
         self, session_id: str, *, max_messages: int | None = None, session_timeout: float | None = None
@@ -88,7 +88,8 @@ class SessionsView(SessionsCarried):
         from memoir_engine.store import trimming
         from memoir_engine.text.retention import dropped
 
-        gone = dropped(self._read(lambda tx: trimming.briefs(tx, session.number)), most)
+        full = most is not None and session.messages > most  # else nothing goes, and nothing need be read
+        gone = dropped(self._read(lambda tx: trimming.briefs(tx, session.number)), most) if full else ()
         idle_s = (self._engine.clock.now() - session.last_at).total_seconds()
         expires = timeout is not None and idle_s >= timeout
         return RetentionPreview(session.session_id, gone, session.messages - len(gone), expires)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
+from collections.abc import Callable, Sequence
 from functools import partial
 
 import streamlit as st
@@ -13,7 +14,7 @@ from ui import wording_facts as said
 from ui.escape import md_escape
 
 
-def take_along(facts: tuple[FactView, ...]) -> None:
+def take_along(memory: Memory, asked: fact_asked.Asked) -> None:
     with st.popover(said.EXPORT, icon=":material/download:", key="facts-export"):
         st.caption(said.EXPORT_HELP)
         for label, make, name, mime in (
@@ -21,8 +22,17 @@ def take_along(facts: tuple[FactView, ...]) -> None:
             (said.EXPORT_JSON, fact_export.as_json, "facts.json", "application/json"),
         ):
             st.download_button(
-                label, data=partial(make, facts), file_name=name, mime=mime, key=f"facts-{name}", on_click="ignore"
+                label,
+                data=partial(written, make, memory, asked),
+                file_name=name,
+                mime=mime,
+                key=f"facts-{name}",
+                on_click="ignore",
             )
+
+
+def written(make: Callable[[Sequence[FactView]], bytes], memory: Memory, asked: fact_asked.Asked) -> bytes:
+    return make(fact_asked.every(memory, asked))
 
 
 def asked_for(memory: Memory) -> tuple[fact_asked.Asked, tuple[FactView, ...]]:
@@ -63,7 +73,7 @@ with problems.shown():
     facts = fact_asked.found(memory, asked)
     proposals = memory.facts.proposals(asked.user) if asked.user is not None else ()
     with beside:
-        take_along(facts)
+        take_along(memory, asked)
     fact_view.metrics(memory, known, asked, len(proposals))
     if asked.held is not None:
         st.caption(f":material/event: {md_escape(said.HELD.format(when=asked.held.date().isoformat()))}")

@@ -26,8 +26,10 @@ def everything(memory: Memory) -> None:
     with frame.head("conversations", said.TITLE):
         st.space("stretch")
         talk_view.begin(memory)
-        with st.popover(said.KEEP, icon=":material/auto_delete:", key="conv-keep", width="content"):
-            retention(memory)
+        keeping = st.popover(said.KEEP, icon=":material/auto_delete:", key="conv-keep", width="content", on_change="rerun")
+        if keeping.open:
+            with keeping:
+                retention(memory)
         bring: dict[str, str | int | None] = {"bring": 1}
         if state.asked("bring") is None:
             st.button(said.IMPORT, icon=":material/upload:", key="conv-import", type="primary", on_click=state.show, kwargs=bring)

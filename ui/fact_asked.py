@@ -150,4 +150,20 @@ def found(memory: Memory, asked: Asked) -> tuple[FactView, ...]:
         facts = tuple(hit.fact for hit in hits if hit.score > 0)
     else:
         facts = memory.facts.list(asked.user, as_of=asked.moment, valid_at=asked.held, limit=MOST)
+    return _passing(facts, asked)
+
+
+def every(memory: Memory, asked: Asked) -> tuple[FactView, ...]:
+    """All of those, for a file: also what the page has no room for."""
+    if asked.words:
+        return found(memory, asked)
+    facts: list[FactView] = []
+    before: str | None = None
+    while some := memory.facts.list(asked.user, as_of=asked.moment, valid_at=asked.held, limit=MOST, before=before):
+        facts += some
+        before = some[-1].id
+    return _passing(facts, asked)
+
+
+def _passing(facts: Sequence[FactView], asked: Asked) -> tuple[FactView, ...]:
     return tuple(fact for fact in facts if fact.status in asked.statuses and asked.type in (None, fact.type))

@@ -1,6 +1,6 @@
 """Facts as a file: what the filters let through, with where each was said.
 
-Invariant: a cell that begins like a formula is made plain, so that no spreadsheet runs what somebody said.
+Invariant: no cell can be taken for a formula, so that no spreadsheet runs what somebody said.
 """
 
 from __future__ import annotations
@@ -11,9 +11,7 @@ import json
 from collections.abc import Sequence
 from typing import Any
 
-from memoir_engine import FactView
-
-FORMULA = ("=", "+", "-", "@", "\t", "\r")
+from memoir_engine import FactView, safe_cell
 
 
 def as_json(facts: Sequence[FactView]) -> bytes:
@@ -68,6 +66,4 @@ def _flat(record: dict[str, Any]) -> dict[str, Any]:
     attributes = record.pop("memory_attributes")
     record |= {"type": attributes["type"], "status": attributes["status"], "entities": "; ".join(record["entities"])}
     record["origins"] = "; ".join(dict.fromkeys(f"{one['conversation']} #{one['message']}" for one in record["origins"]))
-    return {
-        name: f"'{value}" if isinstance(value, str) and value.startswith(FORMULA) else value for name, value in record.items()
-    }
+    return {name: safe_cell(value) if isinstance(value, str) else value for name, value in record.items()}

@@ -7,24 +7,24 @@ from __future__ import annotations
 
 import streamlit as st
 
-from memoir_engine import FactView, Memory
+from memoir_engine import FactView, Memory, SessionView
 from ui import figures, problems, remember_jobs, state
 from ui import wording_conversations as said
 from ui.escape import md_escape
 
-MOST_USERS = 20  # whose facts are looked through
-MOST_FACTS = 1_000  # of each, learned last first
+MOST_FACTS = 1_000  # learned last first
 SHOWN = 30
 CHARS = 46
 
 
-def show(memory: Memory, session_id: str, message: int | None) -> None:
+def show(memory: Memory, session: SessionView, message: int | None) -> None:
     """Of the whole conversation, or of one of its messages. Looked up when somebody opens it."""
     box = st.expander(said.FACTS, icon=":material/psychology:", key="conv-facts", on_change="rerun")
     if not box.open:
         return
     with box, problems.noted():
-        found = [one for one in _facts(memory) if _is_from(one, session_id, message)]
+        facts = memory.facts.list(session.user, limit=MOST_FACTS, session_id=session.session_id)
+        found = [one for one in facts if message is None or _is_from(one, session.session_id, message)]
         if not found:
             st.caption(said.NO_FACTS if message is None else said.NO_FACTS_HERE.format(n=message))
         for one in found[:SHOWN]:
@@ -33,7 +33,7 @@ def show(memory: Memory, session_id: str, message: int | None) -> None:
             there = {"fact": one.id} | ({"user": one.user_id} if one.user_id else {})
             whole = md_escape(one.content)
             st.page_link("../pages/facts.py", label=label, icon=":material/chevron_right:", query_params=there, help=whole)
-        _draw(memory, session_id)
+        _draw(memory, session.session_id)
 
 
 def _draw(memory: Memory, session_id: str) -> None:
@@ -45,10 +45,5 @@ def _draw(memory: Memory, session_id: str) -> None:
         st.rerun()
 
 
-def _facts(memory: Memory) -> list[FactView]:
-    users = memory.facts.users()[:MOST_USERS]
-    return [fact for user, _ in users for fact in memory.facts.list(user, limit=MOST_FACTS)]
-
-
-def _is_from(fact: FactView, session_id: str, message: int | None) -> bool:
-    return any(one.conversation_id == session_id and message in (None, one.message) for one in fact.origins)
+def _is_from(fact: FactView, session_id: str, message: int) -> bool:
+    return any(one.conversation_id == session_id and one.message == message for one in fact.origins)

@@ -36,7 +36,7 @@ def detail(memory: Memory, session_id: str) -> None:
         frame.metrics(_numbers(session), columns=2, width=96, explained=False)
         _message(memory, picked)
         _summary(memory, session)
-        left_facts.show(memory, session.session_id, picked.n if picked else None)
+        left_facts.show(memory, session, picked.n if picked else None)
         _keep(memory, session)
         _along(memory, session)
     if memory.actor.user in (None, memory.actor.name):  # nobody speaks in another's name
@@ -131,7 +131,10 @@ def _summary(memory: Memory, session: SessionView) -> None:
 
 
 def _keep(memory: Memory, session: SessionView) -> None:
-    with st.expander(said.KEEP, icon=":material/auto_delete:"):
+    box = st.expander(said.KEEP, icon=":material/auto_delete:", key="conv-kept", on_change="rerun")
+    if not box.open:
+        return
+    with box:
         st.caption(said.KEEP_ABOUT)
         most, timeout_s = conversations_view.limits("conv-own", session.max_messages, session.session_timeout)
         with problems.noted():

@@ -1,8 +1,7 @@
 """The activity as a table for spreadsheets and as JSON.
 
-Invariant: no cell can be taken for a formula: one that begins like one, blanks aside, gets an apostrophe in front. The JSON holds
-the same, with every event as the chain has it.
-Source: API "The ledger and the audit"; OWASP, CSV injection (what spreadsheets take for a formula).
+Invariant: no cell can be taken for a formula. The JSON holds the same, with every event as the chain has it.
+Source: API "The ledger and the audit".
 """
 
 from __future__ import annotations
@@ -16,14 +15,13 @@ from typing import Any
 
 from memoir_engine.reports import words
 from memoir_engine.results import Action, AuditEvent, Change
+from memoir_engine.text.cells import safe_cell
 
 FORMAT = "memoir-activity/1"
 COLUMNS = (
     *("at", "actor", "action", "verb", "what", "before", "after", "count", "reason", "run", "undoes", "undone_by"),
     *("first_event", "last_event", "last_hash"),
 )
-_FORMULA = ("=", "+", "-", "@", "＝", "＋", "－", "＠", "|", "%")  # full-width forms count, too
-_BLANKS = " \t\r\n\v\f\u00a0\u200b\u2060\ufeff"
 
 
 def head_line() -> str:
@@ -71,13 +69,6 @@ def text_of(value: object) -> str:
 
 def stamp(moment: datetime) -> str:
     return moment.astimezone(UTC).replace(tzinfo=None).isoformat(timespec="microseconds") + "Z"
-
-
-def safe_cell(value: object) -> str:
-    """As a spreadsheet may show it: never a formula, no control characters."""
-    text = "" if value is None else str(value)
-    text = "".join(char if char.isprintable() or char == "\n" else " " for char in text)
-    return f"'{text}" if text.lstrip(_BLANKS).startswith(_FORMULA) else text
 
 
 def _cells(action: Action, change: Change | None) -> tuple[object, ...]:

@@ -21,6 +21,7 @@ from memoir_engine.store.canon import parse
 from memoir_engine.store.fact_views import events, views
 from memoir_engine.store.listed import Listed
 from memoir_engine.store.prepared import Prepared
+from memoir_engine.store.said import id_key
 from memoir_engine.store.types import FAR, Tx, portions
 
 ANYBODY: None = None
@@ -50,8 +51,12 @@ def listed(
     valid_at: datetime | None = None,
     limit: int,
     before: str | None = None,
+    session_id: str | None = None,
 ) -> tuple[FactView, ...]:
-    """Learned last first, behind the fact `before`. seq: as they stood then. valid_at: only what was true then."""
+    """Learned last first, behind the fact `before`. seq: as they stood then. valid_at: only what was true then.
+
+    session_id: only what was said in this conversation of the owner.
+    """
     wanted = _wanted(whose, seq)
     if status is not None:
         wanted = wanted.where(_S.status == status)
@@ -59,6 +64,10 @@ def listed(
         wanted = wanted.where(*was_true(valid_at))
     if before is not None:
         wanted = wanted.where(t.fact.c.id < number_of(tx, whose, before))
+    if session_id is not None:
+        s, o = t.session.c, t.fact_origin.c
+        there = select(s.number).where(s.id_key == id_key(session_id), *mine(s.owner, whose)).scalar_subquery()
+        wanted = wanted.where(t.fact.c.id.in_(select(o.fact_id).where(o.session_number == there, *_at(seq, o))))
     return views(tx, tx.execute(wanted.order_by(t.fact.c.id.desc()).limit(limit)).all(), seq)
 
 

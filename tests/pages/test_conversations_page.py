@@ -94,7 +94,8 @@ def test_refused_records_are_named_and_keep_everything_out(memory: Memory):
 
 def test_limits_show_what_they_would_drop_before_they_are_applied(talked: Memory):
     page = opened("conversations", session="kitchen")
-    page.number_input(key="conv-own-most").set_value(2).run()
+    page.session_state["conv-kept"] = True
+    page.run().number_input(key="conv-own-most").set_value(2).run()
     assert "1 message would go, 2 would stay" in words(page)
     assert len(talked.sessions.get_session_history("kitchen")) == 3
     page.button(key="conv-apply").click().run()
@@ -103,7 +104,8 @@ def test_limits_show_what_they_would_drop_before_they_are_applied(talked: Memory
 
 def test_limits_for_all_are_looked_at_on_the_list(talked: Memory):
     page = opened("conversations")
-    page.number_input(key="conv-all-most").set_value(1).run()
+    page.session_state["conv-keep"] = True
+    page.run().number_input(key="conv-all-most").set_value(1).run()
     (row,) = table(page, "Would be dropped").to_dict("records")
     assert (row["Session"], row["Would be dropped"], row["Would stay"]) == ("kitchen", 2, 1)
 

@@ -14,7 +14,7 @@ import pytest
 
 from app_pages import component, opened, words
 from memoir_engine import FactView, Memory, sample_conversations
-from ui import engine, fact_export, fact_lanes, fact_told
+from ui import engine, fact_asked, fact_export, fact_lanes, fact_told
 from ui import wording_facts as said
 
 FLAT = "Lives in a small flat on Weir Street in Alderbrook with their cat Biscuit"
@@ -164,8 +164,20 @@ def test_what_is_exported_is_what_is_shown_and_runs_nothing_in_a_spreadsheet(rem
     rows = list(csv.DictReader(io.StringIO(fact_export.as_csv(facts).decode("utf-8-sig"))))
     assert [row["content"] for row in rows] == [one.content for one in facts]
     assert json.loads(fact_export.as_json(facts))[0]["memory_attributes"]["status"] in said.STATUSES
-    formula = replace(facts[0], content="=1+1")
-    assert "'=1+1" in fact_export.as_csv([formula]).decode("utf-8-sig")
+
+
+@pytest.mark.parametrize("content", ["=1+1", " =1+1", "＝1+1", "\n=1+1", "|calc", "\t-2+3"])
+def test_no_fact_is_a_formula_in_a_spreadsheet(remembered: Memory, content: str):
+    formula = replace(remembered.facts.list("leonie")[0], content=content, subject=content, reason=content)
+    (row,) = csv.DictReader(io.StringIO(fact_export.as_csv([formula]).decode("utf-8-sig")))
+    assert {row[name][0] for name in ("content", "subject", "reason")} == {"'"}
+
+
+def test_the_file_has_all_facts_also_those_for_which_the_page_has_no_room(remembered: Memory, monkeypatch: pytest.MonkeyPatch):
+    monkeypatch.setattr(fact_asked, "MOST", 2)
+    every = fact_asked.every(remembered, fact_asked.Asked("leonie", ("active", "outdated"), None, "", None, None))
+    assert every == remembered.facts.list("leonie")
+    assert len(every) > 2
 
 
 def test_of_two_said_at_once_the_older_stands_first_whatever_their_ids(remembered: Memory):

@@ -19,6 +19,7 @@ from memoir_engine.errors import (
     RunNotFound,
     SessionNotFound,
 )
+from memoir_engine.store import trimming
 from session_play import CALLING, say, texts
 from set_clock import SetClock
 
@@ -254,6 +255,36 @@ def test_a_tool_call_is_never_parted_from_its_result(mia: Memory, most: int, kep
     mia.sessions.create("s", max_messages=most)
     mia.sessions.append("s", CALLING)
     assert [one.n for one in mia.sessions.get_session_history("s")] == kept
+
+
+def test_the_facts_of_one_conversation_are_those_of_its_user(mia: Memory, backend: Memory):
+    ben = backend.acting_as("Ben", user=f"ben of {mia.actor.user}")
+    for view, session, text in ((mia, "s", "I live in Lyon."), (mia, "t", "I love figs."), (ben, "s", "I live in Oslo.")):
+        view.sessions.append(session, [{"role": "user", "content": text}])
+        view.remember(session_id=session)
+    (fact,) = mia.facts.list(session_id="s")
+    assert "Lyon" in fact.content
+    assert len(mia.facts.list()) == 2
+    assert mia.facts.list(session_id="nowhere") == ()
+    assert "Oslo" in ben.facts.list(session_id="s")[0].content
+
+
+def test_what_a_limit_would_do_to_one_session_is_looked_up_in_that_one_alone(mia: Memory, monkeypatch: pytest.MonkeyPatch):
+    read: list[int] = []
+
+    def noted(tx: Any, number: int) -> Any:
+        read.append(number)
+        return briefs(tx, number)
+
+    say(mia, *"abcd")
+    say(mia, *"abcd", session="other")
+    briefs = trimming.briefs
+    monkeypatch.setattr(trimming, "briefs", noted)
+    (shown,) = mia.sessions.preview_retention("s", max_messages=2)
+    assert (shown.session_id, shown.dropped) == ("s", (1, 2))
+    assert read == [mia.sessions.get("s").number]
+    assert mia.sessions.preview_retention("s", max_messages=4) == mia.sessions.preview_retention() == ()
+    assert len(read) == 1
 
 
 def test_what_a_limit_would_drop_is_shown_before_it_is_set(mia: Memory, clock: SetClock):
