@@ -7,6 +7,9 @@ from __future__ import annotations
 
 import re
 
+from memoir_engine.text.terms import STOP
+from memoir_engine.text.verbs import is_said_of
+
 _PART = r"[A-Z][\w’'&.-]*[\w]|[A-Z]"
 _NAME = re.compile(rf"(?:{_PART})(?:\s(?:(?:of|the|de|la|von|van|and|al)\s)?(?:{_PART}))*")
 _COMMON = frozenset(
@@ -16,11 +19,18 @@ _COMMON = frozenset(
     wednesday thursday friday saturday sunday mondays tuesdays wednesdays thursdays fridays saturdays sundays january
     february march april may june july august september october november december also just now then still been update""".split()
 )
+_FIRST = re.compile(
+    r"(?P<name>[A-Z][\w-]*\w)(?:"
+    r"['’]s (?!(?:so|an?|the|too|all|about|not|very|really|been|just|such|in|at|on|always|never|my|our|\w+ing)\b)[a-z]"
+    r"|,? (?:who|which|whose|that (?:(?:is|was) )?(?=\w+ed\b)) ?[a-z]|, (?:an? [a-z]+|\w+ed|) ?(?:of|by|from|in) (?=[A-Z])"
+    r"|\s[a-z]+s (?:(?:from|in|to|at|by) |(?=[A-Z]))|,? (?P<verb>[a-z]+(?:['’]t)?)\b)"
+)
+_IN_GENERAL = re.compile(r"(?:ing|ness|ion|ment|ity|ism|ship|body|one|thing)$")  # "Painting is …", "Somebody has …"
 _OPENS = re.compile(r"(?:^|[.!?:;–—-]\s+|[\"'“‘(]\s*)$")
 
 
 def names(text: str) -> tuple[str, ...]:
-    """A single capital at the beginning of a sentence is no name; a possessive belongs to the name it follows."""
+    """A single capital at the beginning of a sentence is a name where a verb or a possessive says so, which is no part of it."""
     found: dict[str, None] = {}
     for hit in _NAME.finditer(text):
         words = hit.group().split()
@@ -29,9 +39,19 @@ def names(text: str) -> tuple[str, ...]:
             words, opens = words[1:], False
         while words and _plain(words[-1]) in _COMMON:
             words = words[:-1]
-        if words and not (opens and len(words) == 1):
+        if words and (not (opens and len(words) == 1) or opening_name(text[hit.start() :])):
             found.setdefault(re.sub(r"['’]s$", "", " ".join(words)), None)
     return tuple(found)
+
+
+def opening_name(text: str) -> str:
+    """The name of one word that a sentence begins with and says something of: "Max" of "Max moved"; "" for none."""
+    hit = _FIRST.match(text)
+    if hit is None or hit["name"].lower() in STOP | _COMMON | {"let"} or _IN_GENERAL.search(hit["name"]):
+        return ""
+    if re.search(rf"\b{hit['name'].lower()}\b", text):
+        return ""
+    return hit["name"] if hit["verb"] is None or is_said_of(hit["verb"]) else ""
 
 
 def _plain(word: str) -> str:

@@ -20,7 +20,8 @@ _ADVERBS = (
     r"|(?!(?:apply|rely|reply|fly|supply|multiply|comply|imply|rally|bully|ally)\b)[a-z]{2,}ly"  # deeply, formerly; no verbs
 )
 _HEAD = re.compile(
-    rf"^(?P<who>i|we)(?P<short>['’](?:m|ve|d|ll|re))?\s+(?P<adverbs>(?:(?:{_ADVERBS})\s+)*)(?P<verb>[a-z]+(?:['’]t)?|(?(short)\d\S*|[^\s\S]))",
+    rf"^(?P<who>i|we)(?P<short>['’](?:m|ve|d|ll|re))?\s+(?P<adverbs>(?:(?:{_ADVERBS})\s+)*)(?P<verb>[a-z]+(?:['’]t)?"
+    rf"|(?(short)\d\S*|[^\s\S]))",
     re.IGNORECASE,
 )
 _ALSO = re.compile(r"\b(?:also|just)\s+", re.IGNORECASE)
@@ -62,16 +63,24 @@ _INSIDE: tuple[tuple[re.Pattern[str], str], ...] = tuple(
     )
 )
 _SECOND = re.compile(
-    rf"\band\s+(?:(?:{_ADVERBS})\s+)*(?P<verb>[a-z]+)\s+(?:at|as|in|for|with|from|on|to|about|a|an|the|my|our|his|her|its|their|it|him"
+    rf"\band\s+(?:(?:{_ADVERBS})\s+)*(?P<verb>[a-z]+)\s+(?:at|as|in|for|with|from|on|to|about|a|an|the|my|our|his|her|its"
+    rf"|their|it|him"
     r"|them|every|each|all|some|any|no|only|two|three|four|\d+|[a-z]+ing|[A-Z]\w*)\b"
 )
 _INFINITE = re.compile(r"\b(?:to|can|could|will|would|might|may|should|not)\b|n['’]t\b|[,;:]", re.IGNORECASE)
 _BARE = re.compile(
-    r"\b[Ii](m)\b(?=\s+[a-z\d])|\b[Ii](ve)\b(?=\s+[a-z])|\b(?:[Dd]o|[Dd]oes|[Dd]id|[Ii]s|[Aa]re|[Ww]as|[Ww]ere|[Hh]ave|[Hh]as|[Hh]ad"
+    r"\b[Ii](m)\b(?=\s+[a-z\d])|\b[Ii](ve)\b(?=\s+[a-z])|\b(?:[Dd]o|[Dd]oes|[Dd]id|[Ii]s|[Aa]re|[Ww]as|[Ww]ere|[Hh]ave"
+    r"|[Hh]as|[Hh]ad"
     r"|[Cc]ould|[Ww]ould|[Ss]hould|[Cc]a|[Ww]o)(nt)\b"
 )
 _APOSTROPHED = {"m": "'m", "ve": "'ve", "nt": "n't"}
-_LAUGHED = re.compile(r"(?:[\s,]+(?:lol|lmao|rofl|ha(?:ha)+h?|xd))+[.!\s]*$", re.IGNORECASE)
+_CALLED = re.compile(
+    r"(?:(?:just|please|you can|everyone|people|friends"
+    r"|they)\s+)*calls? me (?P<name>(?-i:[A-Z])[\w’'-]+)[.!\s]*$",
+    re.IGNORECASE,
+)
+_QUOTED = re.compile(r"(\"[^\"\n]*\"|“[^“”\n]*”)")
+_LAUGHED = re.compile(r"(?:[\s,]{1,3}(?:lol|lmao|rofl|ha(?:ha)+h?|xd))+[.!\s]*$", re.IGNORECASE)
 _PARTICIPLE = re.compile(r"(?:ed|en|own|one|ade|ent|old|aught|ought|ost|een|on)$", re.IGNORECASE)
 
 
@@ -83,7 +92,11 @@ def about_them(text: str) -> str:
     said = moved(_LAUGHED.sub("", spelled(said)))
     second = second_verb(said)
     if second is not None:
-        said = f"{said[: second[0]]}{_shared(said, *second)}{said[second[1] :]}"
+        _, start, end = second
+        said = f"{said[:start]}{_shared(said, start, end)}{said[end:]}"
+    called = _CALLED.match(said)
+    if called:
+        return f"Is called {called['name']}"
     head = _HEAD.match(said)
     told = f"{_begun(head)}{said[head.end() :]}" if head else _inside(said)
     told = _inside(told) if head else re.sub(r"^their\s+", "", told, flags=re.IGNORECASE)
@@ -96,8 +109,8 @@ def spelled(text: str) -> str:
     return _BARE.sub(lambda hit: f"{hit[0][: -len(hit[hit.lastindex or 0])]}{_APOSTROPHED[hit[hit.lastindex or 0]]}", text)
 
 
-def second_verb(said: str) -> tuple[int, int] | None:
-    """Where the verb stands that the speaker shares with the first one: "work" in "I live in Berlin and work at Google"."""
+def second_verb(said: str) -> tuple[int, int, int] | None:
+    """Where "and" begins and the second verb stands: "I live in Berlin and work at Google"."""
     head = _HEAD.match(said)
     if head is None or head["short"] or not (is_base(head["verb"]) or is_past_form(head["verb"].lower())):
         return None
@@ -105,7 +118,7 @@ def second_verb(said: str) -> tuple[int, int] | None:
     if hit is None or _INFINITE.search(said, head.end(), hit.start()):
         return None
     fits = is_base(hit["verb"]) if is_base(head["verb"]) else is_past_form(hit["verb"].lower())
-    return hit.span("verb") if fits else None
+    return (hit.start(), *hit.span("verb")) if fits else None
 
 
 def _shared(said: str, start: int, end: int) -> str:
@@ -139,6 +152,12 @@ def _begun(head: re.Match[str]) -> str:
 
 
 def _inside(text: str) -> str:
+    """Everywhere but in quotation marks."""
+    parts = _QUOTED.split(text)
+    return "".join(part if at % 2 else _outside(part) for at, part in enumerate(parts))
+
+
+def _outside(text: str) -> str:
     for pattern, new in _INSIDE:
         text = pattern.sub(new, text)
     return text

@@ -8,6 +8,8 @@ from __future__ import annotations
 
 import re
 
+from memoir_engine.text.terms import is_cjk
+
 _WORD = re.compile(r"[^\W\d_]+(?:['’][^\W\d_]+)*")
 _SPEAKER = re.compile(r"(?<![\w.])[Ii](?:['’](?:m|ve|d|ll)\b|(?=\s+[a-z]+))")
 _SPEAKS = 2  # what "I" before a word counts: nothing else says it so
@@ -28,6 +30,23 @@ _OTHERS = frozenset(
     jag och är inte min mitt har på jeg og ikke er mit min bor arbejder jobber
     ja jest nie mój moja się i w z na mam mieszkam pracuję""".split()
 ) - frozenset("in a me so on an am as no do die men e o i w z of at is was had him her are war long".split())
+
+
+_TOPIC = re.compile(  # of another person; what else stands before は may be what is eaten, liked or missed
+    r"(?:彼女?|さん|くん|ちゃん|妹|姉|兄|弟|父|母|妻|夫|息子|娘|友達|友人|祖父|祖母|叔父|叔母|子供|同僚|上司)(?:の[^はが]{1,8})?[はが]"
+)
+_SELF = re.compile(
+    r"\b(?:ich|mich|mir|mein\w{0,2}|wir|uns|unser\w{0,2}|yo|me|mi|mis|mí|nos|nosotr[oa]s|nuestr[oa]s?|soy|estoy|tengo|vivo"
+    r"|trabajo|nací|voy"
+    r"|je|j['’]\w+|moi|mon|ma|mes|nous|notre|nos|io|mi|mio|mia|miei|noi|sono|ho|abito|eu|meu|minha|nós|sou|tenho|moro|trabalho)\b"
+    r"|[私僕俺]|わたし|ぼく",
+    re.IGNORECASE,
+)
+
+
+def is_of_self(clause: str) -> bool:
+    """Of a clause that is not English: whether who says it speaks of themselves. Japanese leaves it out, and means it."""
+    return bool(_SELF.search(clause)) or (is_cjk(clause) and not _TOPIC.search(clause))
 
 
 def is_english(clause: str) -> bool:

@@ -46,7 +46,7 @@ def _fact(told: Statement, turn: Turn, talk: Talk) -> dict[str, Any]:
     return {
         "content": cut_at_word(told.content, CONTENT_CHARS),
         "type": told.type,
-        "subject": (turn.name or talk.person) if told.own else _named(told.content, mentioned) or turn.name or talk.person,
+        "subject": told.about or ("" if told.own else _named(told.content, mentioned)) or turn.name or talk.person,
         "entities": list(mentioned),
         "message": turn.number,
         "quote": quote,
