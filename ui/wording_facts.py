@@ -106,7 +106,7 @@ WOULD = {
     "merged": "Would join both into one",
 }
 DOUBTS = {"model": "the model was not sure", "second_opinion": "the engine's comparison doubts it"}
-OLD, NEW = "Known", "New"
+OLD, NEW = "Earlier", "Later"
 APPROVE, REJECT = "That is right", "Keep both"
 
 NO_RELATIONS = "No relations between these facts"

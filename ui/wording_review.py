@@ -187,9 +187,9 @@ REVIEW = "Review"
 KINDS = {"filings": "Filings", "facts": "Facts"}
 KIND = "What is reviewed"
 FACTS_OF = "Facts of {user}"
-OLDER, NEWER, LEARNED = "Known before", "New", "Learned"
+OLDER, NEWER, LEARNED = "Earlier", "Later", "Learned"
 FACT_ASKS = {
-    "proposal": "Does the new one take the place of what was known?",
+    "proposal": "Does the later one take the place of the earlier one?",
     "supersession": "Did the older one rightly give way?",
     "fact": "Is this what was said?",
 }

@@ -7,9 +7,9 @@ Source: TIMEM "Memory Consolidation"; spec README, small print on TIMEM rule 3 a
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from datetime import datetime, timedelta, tzinfo
+from datetime import UTC, datetime, timedelta, tzinfo
 from uuid import uuid4
 
 from memoir_engine.embedding import Vectors
@@ -134,9 +134,19 @@ def settle(plan: Planning, found: Found, new: PlannedFact, verdict: Verdict, kno
             plan.end(one.key, key, cause, verdict.why, ended(plan.facts[-key - 1], one))
     left = [one for one in olds if one.key not in plan.gone]
     if left:
-        doubt = SECOND_OPINION if verdict.sure else MODEL
-        olds_left = tuple(one.key for one in left)
-        plan.proposals.append(PlannedProposal(cause, doubt, key, olds_left, verdict.why, verdict.merged))
+        plan.proposals.extend(_proposed(new, key, left, cause, verdict))
+
+
+def _proposed(new: PlannedFact, key: int, left: Sequence[Known], cause: str, verdict: Verdict) -> Iterator[PlannedProposal]:
+    """What was said first gives way: of an older conversation that comes later, to the first that was said after it."""
+    doubt = SECOND_OPINION if verdict.sure else MODEL
+    after = [one for one in left if cause in ("conflict", "update") and _is_earlier(new, one)]
+    before = tuple(one.key for one in left if one not in after)
+    if before:
+        yield PlannedProposal(cause, doubt, key, before, verdict.why, verdict.merged)
+    elif after:
+        first = min(after, key=lambda one: (one.said_at or datetime.max.replace(tzinfo=UTC), one.key))
+        yield PlannedProposal(cause, doubt, first.key, (key,), verdict.why, verdict.merged)
 
 
 def ended(new: PlannedFact | Known, old: PlannedFact | Known) -> datetime | None:
@@ -189,8 +199,11 @@ def _speaks_against(new: PlannedFact, old: Known, relation: str) -> bool:
         return True
     if relation == "duplicate":
         return _numbers(new.content) != _numbers(old.content)
-    is_earlier = new.said_at is not None and old.said_at is not None and new.said_at < old.said_at
-    return relation in ("conflict", "update") and is_earlier
+    return relation in ("conflict", "update") and _is_earlier(new, old)
+
+
+def _is_earlier(new: PlannedFact, old: Known) -> bool:
+    return new.said_at is not None and old.said_at is not None and new.said_at < old.said_at
 
 
 def _numbers(text: str) -> set[str]:

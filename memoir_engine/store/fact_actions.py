@@ -8,6 +8,7 @@ Source: TIMEM "Supports Reversion"; DESIGN §6.
 from __future__ import annotations
 
 from dataclasses import replace
+from datetime import datetime
 from typing import Any
 from uuid import uuid4
 
@@ -126,10 +127,18 @@ def _done(tx: Tx, action: OpenAction, row: Any, proposal: Proposal, free: int) -
         for number in together:
             fact_rows.shift(tx, action, "fact.outdated", number, Standing(OUTDATED, "merged", free, None, paper))
         return
-    ended = new.valid_from or new.said_at or action.at
     for number in proposal.old_ids:
-        standing = Standing(OUTDATED, proposal.cause, proposal.new_id, ended, paper)
+        standing = Standing(OUTDATED, proposal.cause, proposal.new_id, _ended(new, _fact(tx, number), action.at), paper)
         fact_rows.shift(tx, action, "fact.outdated", number, standing)
+
+
+def _ended(new: Any, old: Any, at: datetime) -> datetime:
+    """When the old one stopped being true: when the new one began to be, or was said, or else now; never before it was said."""
+    began = old.valid_from or old.said_at
+    known = [one for one in (new.valid_from, new.said_at) if one is not None]
+    if began is None or not known:
+        return known[0] if known else at
+    return next((one for one in known if one >= began), at if old.said_at is None or known[-1] < old.said_at else known[-1])
 
 
 def _fuller(tx: Tx, new: Any, together: tuple[int, ...], content: str, number: int) -> NewFact:

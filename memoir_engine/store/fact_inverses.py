@@ -87,9 +87,9 @@ def _moved(inverse: Inverse, event: AuditEvent) -> Found:
             return inverse.changed(since)
     before = _standing_before(tx, number, event.body.get("was", 0))
     if before is None and event.kind != "fact.withdrawn":
-        said_since = _said_since(tx, number, event.seq)
-        if said_since:
-            return inverse.changed(said_since)
+        since = _said_since(tx, number, event.seq) or _given_way(inverse, number)
+        if since:
+            return inverse.changed(since)
     inverse.stood["fact", number] = event.body.get("was", 0)
     says = "is taken back" if before is None else f"is {before.status} again"
     return Found((Step("fact", number, event.seq, f"fact {number} {says}"),))
@@ -106,6 +106,13 @@ def _said_since(tx: Tx, number: int, seq: int) -> list[int]:
     c = t.fact_origin.c
     wanted = select(c.from_seq).where(c.fact_id == number, c.from_seq > seq, c.to_seq == FAR).distinct()
     return sorted(tx.execute(wanted).scalars())
+
+
+def _given_way(inverse: Inverse, number: int) -> list[int]:
+    """Where others gave way to it, but for those that stand again with this undo: what was said first may have come later."""
+    c = t.fact_status.c
+    rows = inverse.tx.execute(select(c.fact_id, c.from_seq).where(c.superseded_by == number, c.to_seq == FAR)).all()
+    return sorted(row.from_seq for row in rows if inverse.stood.get(("fact", row.fact_id), row.from_seq) == row.from_seq)
 
 
 def _standing_before(tx: Tx, number: int, was: int) -> Standing | None:
