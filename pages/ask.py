@@ -13,7 +13,7 @@ def start(memory: Memory) -> None:
         frame.empty(wording.ASK_EMPTY, wording.ASK_EMPTY_TEXT, ":material/manage_search:")
         frame.first_buttons(memory)
         return
-    left, right = frame.sides(4, 3, least=120)
+    left, right = frame.sides(4, 3, least=100)
     with left:
         question.form(memory, state.asked("q") or "")
     with right:

@@ -14,7 +14,7 @@ def everything(memory: Memory) -> None:
         pass
     with problems.noted():
         drafts.waiting(memory)
-    left, right = frame.sides(2, 3, least=170)
+    left, right = frame.sides(2, 3, least=150)
     with left:
         talks = uploads.add(memory)
     with right:

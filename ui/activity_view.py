@@ -82,7 +82,7 @@ def one(memory: Memory, action_id: str) -> None:
             st.badge(said.UNDONE, color="orange", icon=":material/undo:")
         st.space("stretch")
         link(said.BACK, None, key="act-back", icon=":material/arrow_back:")
-    left, right = frame.sides(4, 3, least=120)
+    left, right = frame.sides(4, 3, least=100)
     with left:
         _facts(memory, action)
         _did(action)

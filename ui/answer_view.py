@@ -78,17 +78,26 @@ def _head(memory: Memory, view: RunView) -> None:
                 on_click=state.show,
                 kwargs={"run": None, **question.again(view)},
             )
-            st.download_button(
-                wording.EXPORT,
-                lambda: as_json(memory.runs.query(view.id), memory.runs.get(view.id)),
-                f"memoir-{view.id}.json",
-                "application/json",
-                icon=":material/download:",
-                key="ask-export",
-                on_click="ignore",
-            )
-            report_buttons.show(partial(memory.reports.run, view.id), name=f"run-{view.id}", key="run")
+            _take_along(memory, view.id)
         copylink.show("ask-link", run=view.id)
+
+
+def _take_along(memory: Memory, run_id: str) -> None:
+    with st.popover(wording.TAKE_ALONG, icon=":material/download:", key="ask-along"):
+        st.markdown(f"**{wording.REPORT}**")
+        report_buttons.files(partial(memory.reports.run, run_id), name=f"run-{run_id}", key="run")
+        st.divider()
+        st.markdown(f"**{wording.EXPORT}**")
+        st.caption(wording.EXPORT_ABOUT)
+        st.download_button(
+            wording.EXPORT_JSON,
+            lambda: as_json(memory.runs.query(run_id), memory.runs.get(run_id)),
+            f"memoir-{run_id}.json",
+            "application/json",
+            icon=":material/data_object:",
+            key="ask-export",
+            on_click="ignore",
+        )
 
 
 def _question(view: RunView) -> None:
@@ -129,7 +138,7 @@ def _stop(memory: Memory, run_id: str) -> None:
 
 def _ended(memory: Memory, detail: RunDetail) -> None:
     result = memory.runs.query(detail.run.id)
-    left, right = st.columns(2, gap="small")
+    left, right = st.columns([7, 8], gap="small")
     with left.container(border=True, height="stretch", key="answer"):
         _answer(memory, detail.run, result)
     with right:

@@ -83,8 +83,12 @@ def metrics(values: dict[str, str], *, width: int = 110, columns: int = 4, expla
 
 
 def sides(left: int, right: int, *, least: int) -> tuple[DeltaGenerator, DeltaGenerator]:
-    """Two parts side by side in these shares, one below the other where a share is narrower than `least` pixels."""
-    grid = st.grid(left + right, gap="medium", min_column_width=least)
+    """Two parts side by side in these shares, one below the other, both as wide as the page, where a share is narrower
+    than `least` pixels."""
+    tracks, key = left + right, f"sides-{left}-{right}"
+    # a grid drops one track at a time, and a part that keeps its own number of them would leave the rest of its row empty
+    st.html(f"<style>.stGrid.st-key-{key}:not([data-test-column-count='{tracks}']) > .stGridCell {{grid-column: 1 / -1}}</style>")
+    grid = st.grid(tracks, gap="medium", min_column_width=least, key=key)
     return grid.cell(column_span=left), grid.cell(column_span=right)
 
 

@@ -19,17 +19,22 @@ FILES = (
 def show(make: Callable[[], Report], *, name: str, key: str) -> None:
     """`name`: of the files, without an ending."""
     with st.popover(said.REPORT, icon=":material/summarize:", key=f"report-{key}"):
-        st.caption(said.REPORT_ABOUT)
-        for form, mime, label, icon in FILES:
-            st.download_button(
-                label,
-                data=partial(_file, make, form),
-                file_name=f"{name}.{form}",
-                mime=mime,
-                icon=icon,
-                key=f"report-{key}-{form}",
-                on_click="ignore",
-            )
+        files(make, name=name, key=key)
+
+
+def files(make: Callable[[], Report], *, name: str, key: str) -> None:
+    """What it is and its two forms, for a menu that offers more than the report."""
+    st.caption(said.REPORT_ABOUT)
+    for form, mime, label, icon in FILES:
+        st.download_button(
+            label,
+            data=partial(_file, make, form),
+            file_name=f"{name}.{form}",
+            mime=mime,
+            icon=icon,
+            key=f"report-{key}-{form}",
+            on_click="ignore",
+        )
 
 
 def _file(make: Callable[[], Report], form: str) -> bytes:

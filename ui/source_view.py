@@ -61,11 +61,12 @@ def _rows(sources: tuple[Source, ...], passages: dict[int, int]) -> None:
     import pandas as pd
 
     columns = {
-        "Name": st.column_config.TextColumn(width=240),
+        "Name": st.column_config.TextColumn(width=200),
+        "Title": st.column_config.TextColumn(width=180),
         "Version": st.column_config.TextColumn(width=60),
-        "Status": st.column_config.TextColumn(width=90),
+        "Status": st.column_config.TextColumn(width=80),
         "Added": st.column_config.DatetimeColumn(format="YYYY-MM-DD HH:mm", width=130),
-        "Kind": st.column_config.TextColumn(width=60),
+        "Kind": st.column_config.TextColumn(width=50),
         "Chunks": st.column_config.NumberColumn(format="localized", width=70),
         "Passages": st.column_config.NumberColumn(format="localized", width=70, help=said.SEARCHED_HELP),
         "Tokens": st.column_config.NumberColumn(format="localized", width=70),
