@@ -52,6 +52,7 @@ class Erasures(SourcesView):
             operation=f"the erasure of source {source_id}",
         )
         engine.keeper.erased()
+        engine.nearness.kept.forget()
         return done
 
     def tombstone(self, source_id: int) -> Tombstone | None:

@@ -93,8 +93,7 @@ class Nearness:
     async def _add(self, facts: Sequence[tuple[int, str]], run: Run) -> int:
         """How long a vector is."""
         vectors = await self.embedder.embed([content for _, content in facts], run)
-        numbers = [number for number, _ in facts]
-        await self.db.awrite(lambda tx: fact_vectors.put(tx, self.embedder.id, numbers, vectors), operation="vectors of facts")
+        await self.db.awrite(lambda tx: fact_vectors.put(tx, self.embedder.id, facts, vectors), operation="vectors of facts")
         return int(vectors.shape[1])
 
 

@@ -14,7 +14,7 @@ from typing import Any
 
 from sqlalchemy import delete, select, update
 
-from memoir_engine.store import embeddings, graph_words, profiles, said_passages
+from memoir_engine.store import embeddings, fact_words, graph_words, profiles, said_passages
 from memoir_engine.store import tables as t
 from memoir_engine.store.canon import canonical, parse
 from memoir_engine.store.quoting import HELPER_TEXTS, SAID, Traced, told
@@ -261,7 +261,21 @@ PLACES: tuple[Place, ...] = (
         _names,
         "changed",
     ),
+    Place(  # before the messages, as they stand now
+        "fact_origin",
+        "where facts that quote it were said, and by whom",
+        lambda tx, traced: fact_words.origins(tx, traced.quoting["fact_origin"], traced.quoting["message"]),
+        lambda tx, traced, keys: fact_words.follow(tx, traced.own, keys),
+        "changed",
+    ),
     Place("message", "messages that quote it", lambda _, traced: traced.quoting["message"], _said, "changed"),
+    Place(
+        "fact",
+        "facts that quote it, and their vectors",
+        lambda _, traced: traced.quoting["fact"],
+        lambda tx, traced, keys: fact_words.take_out(tx, traced.own, keys),
+        "changed",
+    ),
     Place(
         "checkpoint_value",
         "states of graphs that quote it",

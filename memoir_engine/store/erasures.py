@@ -70,6 +70,7 @@ def erase(
     """keep: categories whose names stay. rename: names for categories that quote it. Raises as the preview does."""
     ids.reserve(tx, "erasure", 1)
     ids.lock_tree(tx)
+    ids.reserve(tx, "fact", 0)  # who feeds an index of facts waits here
     if action_id is not None and chain.exists(tx, action_id):
         return chain.get(tx, action_id)
     _refuse_erased(tx, source_id)

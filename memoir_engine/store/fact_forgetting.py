@@ -23,7 +23,7 @@ from memoir_engine.store import chain, clearing, compaction, embeddings, fact_ne
 from memoir_engine.store import tables as t
 from memoir_engine.store.canon import canonical, parse
 from memoir_engine.store.chain import OpenAction
-from memoir_engine.store.fact_rows import Standing
+from memoir_engine.store.fact_rows import REMEMBERED, Standing
 from memoir_engine.store.fact_traces import FORGETS, Planned, Traced, forms_of, left_parts
 from memoir_engine.store.facts import Whose
 from memoir_engine.store.stones import NO_SALT
@@ -94,8 +94,8 @@ def forget(
 def _row(tx: Tx, whose: Whose, uid: str) -> tuple[int, str]:
     """Its number and owner."""
     number = facts.number_of(tx, whose, uid)
-    row = tx.execute(select(t.fact.c.salt, t.fact.c.owner).where(t.fact.c.id == number)).one()
-    if not row.salt:
+    row = tx.execute(select(t.fact.c.owner).where(t.fact.c.id == number, REMEMBERED)).one_or_none()
+    if row is None:
         raise FactNotFound(fact_id=uid)
     return number, row.owner
 

@@ -156,12 +156,23 @@ class FactVectors:
             raise NearestUnavailable(self.health)
 
 
+def begin_anew(tx: Tx, owners: Collection[str]) -> None:
+    """Every such table is fed again with all of these owners: it takes in what has a higher number than what it holds."""
+    for name in _tables(tx):
+        owner = named_column("owner", key(64))
+        for some in portions(sorted(owners), AT_ONCE):
+            tx.execute(delete(named_table(name, owner)).where(owner.in_(some)))
+
+
 def drop(tx: Tx, numbers: Collection[int]) -> None:
     """What is forgotten goes from every such table."""
-    if tx.dialect.name not in ("postgresql", "mysql"):
-        return
-    names = tx.execute(select(t.setting.c.name).where(t.setting.c.name.like(f"{PREFIX}%"))).scalars().all()
-    for name in names:
+    for name in _tables(tx):
         item = named_column("item_id", BigInteger)
         for some in portions(sorted(numbers), AT_ONCE):
             tx.execute(delete(named_table(name, item)).where(item.in_(some)))
+
+
+def _tables(tx: Tx) -> Sequence[str]:
+    if tx.dialect.name not in ("postgresql", "mysql"):
+        return ()
+    return tx.execute(select(t.setting.c.name).where(t.setting.c.name.like(f"{PREFIX}%"))).scalars().all()

@@ -13,15 +13,18 @@ from dataclasses import dataclass, field
 from datetime import datetime
 from typing import Any
 
-from sqlalchemy import Table, func, insert, select, update
+from sqlalchemy import Table, func, insert, or_, select, update
 
 from memoir_engine.store import payloads
 from memoir_engine.store import tables as t
 from memoir_engine.store.canon import canonical, parse, roll_up, seal, stamp
 from memoir_engine.store.chain import OpenAction
 from memoir_engine.store.prepared import Prepared
+from memoir_engine.store.stones import NO_SALT
 from memoir_engine.store.types import FAR, Tx
 
+# an erasure of a source takes words from a fact, and its salt with them: what was forgotten has no words at all
+REMEMBERED = or_(t.fact.c.salt != NO_SALT, t.fact.c.content != "")
 ACTIVE = "active"
 OUTDATED = "outdated"
 

@@ -19,6 +19,7 @@ from memoir_engine.store import tables as t
 from memoir_engine.store.canon import parse
 from memoir_engine.store.chain import NOTHING_SAID
 from memoir_engine.store.fact_actions import APPROVED
+from memoir_engine.store.fact_rows import REMEMBERED
 from memoir_engine.store.said import as_message, record
 from memoir_engine.store.types import FAR, Tx, portions
 from memoir_engine.text import alike
@@ -123,7 +124,7 @@ def stays(tx: Tx, owner: str, traced: Traced) -> tuple[dict[str, int], tuple[tup
         for row in stream
         if (row.number, row.n) not in traced.spans and any(form in row.content for form in forms)
     ]
-    learned = tx.execute(select(f.id, f.content).where(f.owner == owner, f.salt != "").execution_options(yield_per=500))
+    learned = tx.execute(select(f.id, f.content).where(f.owner == owner, REMEMBERED).execution_options(yield_per=500))
     facts = sum(row.id not in traced.family.all and any(form in row.content for form in traced.words) for row in learned)
     counts = {"message": len(messages), "fact": facts}
     return {place: count for place, count in counts.items() if count}, tuple(messages[:MOST_SHOWN])

@@ -18,6 +18,7 @@ from memoir_engine.embedding import Vectors
 from memoir_engine.store import chain, embeddings, ids
 from memoir_engine.store import tables as t
 from memoir_engine.store.embeddings import ONE, Matrix
+from memoir_engine.store.fact_rows import REMEMBERED
 from memoir_engine.store.prepared import Prepared
 from memoir_engine.store.types import Tx, portions
 
@@ -26,7 +27,7 @@ _BESIDE = (_E.kind == "fact") & (_E.item_id == _F.id) & (_E.embedder == bindpara
 _CAME = Prepared(
     select(_F.id, _E.vector, _E.dim)
     .outerjoin(t.embedding, _BESIDE)
-    .where(_F.owner == bindparam("whose"), _F.id > bindparam("since"), _F.salt != "")
+    .where(_F.owner == bindparam("whose"), _F.id > bindparam("since"), REMEMBERED)
     .order_by(_F.id)
 )
 _ADD = Prepared(insert(t.embedding))
@@ -61,13 +62,12 @@ def add(tx: Tx, embedder: str, numbers: Sequence[int], vectors: Vectors) -> None
     _ADD.run_all(tx, [{**of, "item_id": number, "vector": row.tobytes()} for number, row in zip(numbers, rows, strict=True)])
 
 
-def put(tx: Tx, embedder: str, numbers: Sequence[int], vectors: Vectors) -> None:
-    """Of facts that were not forgotten meanwhile. vectors: (len(numbers), dim)."""
-    f = t.fact.c
-    stand = {one for some in portions(numbers) for one in tx.execute(select(f.id).where(f.id.in_(some), f.salt != "")).scalars()}
-    at = [place for place, number in enumerate(numbers) if number in stand]
+def put(tx: Tx, embedder: str, facts: Sequence[tuple[int, str]], vectors: Vectors) -> None:
+    """Of those that say what they said: an erasure may have taken words from them meanwhile. vectors: (len(facts), dim)."""
+    stand = dict(_texts(tx, [number for number, _ in facts]))
+    at = [place for place, (number, content) in enumerate(facts) if stand[number] == content]
     if at:
-        embeddings.put(tx, "fact", embedder, [numbers[place] for place in at], vectors[at])
+        embeddings.put(tx, "fact", embedder, [facts[place][0] for place in at], vectors[at])
 
 
 def _texts(tx: Tx, numbers: list[int]) -> tuple[tuple[int, str], ...]:

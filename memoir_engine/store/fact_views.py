@@ -16,6 +16,7 @@ from memoir_engine.results.facts import FactOrigin, FactView
 from memoir_engine.store import payloads
 from memoir_engine.store import tables as t
 from memoir_engine.store.canon import moment_of, parse
+from memoir_engine.store.fact_rows import REMEMBERED
 from memoir_engine.store.listed import Among, Listed
 from memoir_engine.store.said import as_message, record
 from memoir_engine.store.stones import NO_SALT
@@ -23,7 +24,9 @@ from memoir_engine.store.types import FAR, Tx
 
 _E, _U, _O, _M, _S = t.audit_event.c, t.fact.c, t.fact_origin.c, t.message.c, t.fact_status.c
 _EVENTS = Listed(lambda among: select(_E.seq, _E.at, _E.action_id).where(among(_E.seq)))
-_BESIDE = Listed(lambda among: select(_U.id, _U.uid, _U.salt, _U.valid_from, _U.from_precision).where(among(_U.id)))
+_BESIDE = Listed(
+    lambda among: select(_U.id, _U.uid, REMEMBERED.label("remembered"), _U.valid_from, _U.from_precision).where(among(_U.id))
+)
 _TEXTS = Listed(lambda among: select(t.message).where(_M.session_number == bindparam("number"), among(_M.n), _M.salt != NO_SALT))
 _NOW = {"since": FAR - 1, "until": FAR - 1}  # a row holds from one seq to another; FAR is the end of an open one
 
@@ -51,7 +54,7 @@ def views(tx: Tx, rows: Sequence[Any], seq: int | None = None) -> tuple[FactView
     beside = _beside(tx, [*others, *(one for some in before.values() for one in some)])
     words = payloads.get(tx, (row.payload for row in rows))
     origins = _origins(tx, numbers, seq)
-    uids = {number: one.uid for number, one in beside.items() if one.salt != NO_SALT}  # what was forgotten leads nowhere
+    uids = {number: one.uid for number, one in beside.items() if one.remembered}  # what was forgotten leads nowhere
     return tuple(
         FactView(
             id=row.uid,

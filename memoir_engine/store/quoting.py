@@ -29,6 +29,7 @@ ASKS_BY_NAME = "select"  # purpose of calls whose prompts hold names and key ter
 _PLAIN = tuple(prompt.INSTRUCTIONS for prompt in (answer, classify, condense, helper, selecting, settle))
 _STREAM = {"yield_per": 500}
 SAID = ("name", "content", "rest")  # of a message
+FACT_TEXTS = ("content", "subject", "entities")
 HELPER_TEXTS = tuple(t.contextual_helper.c[name] for name in ("text", "author", "dated", "topic"))
 
 
@@ -208,12 +209,16 @@ def _quoting(tx: Tx, found: Traced) -> dict[str, tuple[str, ...]]:
     runs = rows(t.run, select(run.id, run.result, run.error, run.remedy), "result", "error", "remedy")
     m = t.message.c
     said = select(m.session_number, m.n, *(m[name] for name in SAID))
+    f, o = t.fact.c, t.fact_origin.c
+    speakers = select(o.fact_id, o.n, o.speaker).where(o.speaker.is_not(None))
     event, note, drawn = t.run_event.c, t.decision.c, t.contextual_helper.c
     others = select(drawn.id, *HELPER_TEXTS).where(drawn.source_id != found.source.id)
     return {
         "payload": tuple(key for key in papers if key not in known),
         "run": tuple(key for key in runs if key not in mine),
         "message": rows(t.message, said, *SAID),
+        "fact": rows(t.fact, select(f.id, *(f[name] for name in FACT_TEXTS)), *FACT_TEXTS),
+        "fact_origin": rows(t.fact_origin, speakers, "speaker"),
         "contextual_helper": rows(t.contextual_helper, others, *(column.name for column in HELPER_TEXTS)),
         "model_call": rows(t.model_call, select(call.id, call.error).where(call.error.is_not(None)), "error"),
         "decision": rows(t.decision, select(note.id, note.note).where(note.note.is_not(None)), "note"),

@@ -90,6 +90,14 @@ class Own:
             last = end
         return "".join([*parts, text[last:]]) if spans else text
 
+    def moved(self, text: str, start: int, end: int) -> tuple[int, int]:
+        """Where a span of the text lies in what is left of it; of what was taken out it holds all or nothing."""
+        spans = self._spans(text)
+        cut = [(a, b) for a, b in spans if a < start < b or a < end < b]
+        start, end = min([start, *(a for a, _ in cut)]), max([end, *(b for _, b in cut)])
+        shorter = [(b, b - a - len(GONE)) for a, b in spans]
+        return start - sum(by for b, by in shorter if b <= start), end - sum(by for b, by in shorter if b <= end)
+
     def blanked(self, text: str) -> str:
         """The same in as many bytes of UTF-8: what is their own becomes asterisks."""
         for start, end in reversed(self._spans(text)):

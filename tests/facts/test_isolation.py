@@ -30,7 +30,7 @@ def written(tx, clock, user: str | None, word: str) -> int:
     fact = NewFact(number, f"{number:032x}", "preference", f"{user} likes {word}", str(user), (), **nothing)
     fact_rows.record(tx, action, owner_key(user), user, [fact], None)
     action.seal()
-    fact_vectors.put(tx, "hashed", [number], hashed([f"{user} likes {word}"]))
+    fact_vectors.put(tx, "hashed", [(number, fact.content)], hashed([fact.content]))
     return number
 
 

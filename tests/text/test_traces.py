@@ -75,3 +75,20 @@ def test_nothing_of_its_own_is_left_in_any_text(before: str, behind: str) -> Non
 def test_a_text_that_says_none_of_its_words_is_unchanged(text: str) -> None:
     found = Own.of(["Zephyrquartz obliquamber"])
     assert found.redacted(text) == text or found.stands_in(text)
+
+
+@pytest.mark.parametrize(
+    ("span", "left"),
+    [
+        pytest.param((0, 3), "The", id="before"),
+        pytest.param((0, 17), "The [erased] bird", id="around"),
+        pytest.param((4, 12), "[erased]", id="the very word"),
+        pytest.param((6, 17), "[erased] bird", id="cutting through it"),
+        pytest.param((13, 23), "bird sings", id="behind"),
+    ],
+)
+def test_a_span_is_followed_into_what_is_left(span: tuple[int, int], left: str):
+    text = "The zanzibar bird sings"
+    own = Own.of(["zanzibar"])
+    start, end = own.moved(text, *span)
+    assert own.redacted(text)[start:end] == left
