@@ -11,9 +11,9 @@ import asyncio
 import os
 import threading
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from concurrent.futures import Future, ThreadPoolExecutor
-from contextlib import AbstractContextManager, nullcontext, suppress
+from contextlib import AbstractContextManager, contextmanager, nullcontext, suppress
 from typing import TypeVar
 
 from sqlalchemy import Engine
@@ -48,6 +48,7 @@ class Database:
         self.dialect: str = self._writer.dialect.name
         self._turn = _turns(url)
         self._pool = ThreadPoolExecutor(engines.POOL, thread_name_prefix="memoir-sql")
+        self._inside = threading.local()  # whether this thread is in a unit of this database
 
     @classmethod
     def open(
@@ -142,13 +143,24 @@ class Database:
 
         def attempt() -> T:
             nonlocal retried
-            with self._turn(engine is self._writer), engine.connect() as connection:
+            with self._alone(operation), self._turn(engine is self._writer), engine.connect() as connection:
                 tx = connection.execution_options(retried=True) if retried else connection
                 retried = True
                 with tx.begin():
                     return work(tx)
 
         return self._guarded(attempt, operation)
+
+    @contextmanager
+    def _alone(self, operation: str) -> Iterator[None]:
+        """A unit inside another would wait for ever for its lock in memory, and take a second connection on servers."""
+        if getattr(self._inside, "unit", None):
+            raise AssertionError(f"{operation!r} was begun inside {self._inside.unit!r}: a unit gets its tx and opens no other")
+        self._inside.unit = operation
+        try:
+            yield
+        finally:
+            self._inside.unit = None
 
     def _guarded(self, attempt: Callable[[], T], operation: str) -> T:
         """Run `attempt` until it succeeds, fails for good, or the patience of `Retry` is at its end."""

@@ -14,7 +14,7 @@ from alembic.script import ScriptDirectory
 from sqlalchemy import Connection, create_engine, event, inspect, text
 
 from memoir_engine import errors
-from memoir_engine.store import chunks, schema
+from memoir_engine.store import chain, chunks, schema
 from memoir_engine.store.address import address
 from memoir_engine.store.database import Database
 from memoir_engine.store.retry import Retry
@@ -210,6 +210,13 @@ def test_a_folder_that_cannot_be_made_is_an_error_with_a_remedy(tmp_path: Path) 
     (tmp_path / "a").write_text("a file")
     with pytest.raises(errors.DatabaseUnreachable):
         Database.open(f"sqlite:///{tmp_path / 'a' / 'memory.db'}", clock=SteadyClock())
+
+
+def test_a_unit_inside_another_is_refused_in_words_and_the_database_goes_on(sqlite_store: Store) -> None:
+    db = sqlite_store.db
+    with pytest.raises(AssertionError, match="'reading' was begun inside 'the change'"):
+        db.write(lambda tx: db.read(chain.seq))
+    assert db.read(chain.seq) == 0
 
 
 @pytest.mark.req("MEMOIR 3.7", "MEMOIR 3.8")
