@@ -36,7 +36,7 @@ def set_helper(engine: Engine, actor: Actor, source_id: int, text: str, reason: 
 
 
 def regenerate_verb(
-    engine: Engine, actor: Actor, source_id: int, *, force: bool, listeners: tuple[Listener, ...] = ()
+    engine: Engine, actor: Actor, source_id: int, *, force: bool = False, listeners: tuple[Listener, ...] = ()
 ) -> Verb[Helper | MemoirError]:
     """Its answers are its own: what was paid for before is what one wants to have drawn again."""
     needs_auditor(actor, "regenerate a contextual helper")

@@ -9,6 +9,8 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import replace
+from math import inf
+from time import monotonic, sleep
 
 from memoir_engine import given
 from memoir_engine.errors import IngestionCancelled, QueryCancelled, RunNotResumable
@@ -21,6 +23,8 @@ from memoir_engine.run import RunStatus
 from memoir_engine.uploads import Upload
 
 INGESTIONS = ("ingest_text", "ingest_file")
+UNDER_WAY: tuple[RunStatus, ...] = ("queued", "running")
+POLL_S = 0.2  # how often it is looked whether another process has ended a run
 RESUMABLE: tuple[RunStatus, ...] = ("failed", "interrupted")
 AGAIN = {"query": "Ask the question again.", "load_samples": "Load the samples again: what is stored is recognised."}
 WHY = {
@@ -71,9 +75,17 @@ class JobsView(View):
         )
 
     def wait(self, run_id: str, timeout_s: float | None = None) -> RunView:
-        """Wait until it has ended, here; its state then, or when the time is over. timeout_s: None waits as long as it takes."""
-        self._engine.runner.wait(given.run(run_id), None if timeout_s is None else given.seconds("timeout_s", timeout_s))
-        return self.get(run_id)
+        """Wait until it has ended, here or in another process; its state then, or when the time is over.
+
+        timeout_s: None waits as long as it takes. What waits for a person is not waited for. Raises RunNotFound.
+        """
+        patience = inf if timeout_s is None else given.seconds("timeout_s", timeout_s)
+        until, view = monotonic() + patience, self.get(run_id)
+        self._engine.runner.wait(run_id, None if timeout_s is None else patience)
+        while (view := self.get(run_id)).status in UNDER_WAY and (left := until - monotonic()) > 0:
+            sleep(min(POLL_S, left))
+            self._engine.bury_the_dead()  # a process that shows no life any more ends nothing
+        return view
 
     def resume(self, run_id: str) -> str:
         """Go on, in the background, with an ingestion that failed or was interrupted; the same id.

@@ -181,8 +181,8 @@ class AsyncMemory(Conversed, AsyncSearches, AsyncRecollects, AsyncKnowing):
     def start(self, verb: str, **arguments: Any) -> str:
         """Begin a verb that takes time, with its arguments; the id of its run, to be watched by `jobs`.
 
-        ingest_text, ingest_file, query, what_if, load_samples, reindex; confirm_helper and regenerate_helper of `helpers`;
-        propose_split of `review`.
+        ingest_text, ingest_file, query, what_if, remember, load_samples, reindex; confirm_helper and regenerate_helper of
+        `helpers`; propose_split of `review`.
         """
         return begin(self._engine, self._actor, verb, arguments)
 

@@ -269,7 +269,7 @@ class Runner:
             running.done.wait(LEAVE_S)
 
     def wait(self, run_id: str, timeout_s: float | None) -> bool:
-        """True when the run has ended, here or elsewhere."""
+        """True when the run has ended, or is not under way here."""
         running = self._running.get(run_id)
         return running is None or running.done.wait(timeout_s)
 

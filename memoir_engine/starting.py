@@ -1,11 +1,14 @@
 """Verbs by name, for runs that are started and watched from elsewhere.
 
+Invariant: what is given is held against what the verb takes before anything is called: an error from within is never told as the
+caller's, and nothing of the inside can be given.
 Source: API `memory.start`; DESIGN §7 (Job).
 """
 
 from __future__ import annotations
 
-import re
+from collections.abc import Callable
+from inspect import Parameter, signature
 from typing import Any
 
 from memoir_engine.asking import QueryOptions, query_verb
@@ -23,18 +26,15 @@ from memoir_engine.sampling import samples_verb
 from memoir_engine.uploads import Upload
 from memoir_engine.wiring import Engine
 
-VERBS = (
-    "ingest_text",
-    "ingest_file",
-    "query",
-    "what_if",
-    "load_samples",
-    "reindex",
-    "remember",
-    "confirm_helper",
-    "regenerate_helper",
-    "propose_split",
-)
+OURS = {
+    "engine",
+    "actor",
+    "listeners",
+    "told",
+    "verb",
+    "content",
+}  # what the makers of verbs get from here, and nobody else gives
+EMPTY = Parameter.empty
 
 
 def begin(engine: Engine, actor: Actor, name: str, arguments: dict[str, Any]) -> str:
@@ -48,21 +48,37 @@ def begin(engine: Engine, actor: Actor, name: str, arguments: dict[str, Any]) ->
 
 
 def _opened(engine: Engine, actor: Actor, name: str, given: dict[str, Any]) -> tuple[Verb[Any], Run]:
-    problem, names, user = "", sorted(given), given.get("user_id")
-    try:
-        if name == "confirm_helper":
-            return confirming(engine, actor, given.pop("draft"), given.pop("fields"), **given)
-        verb = _made(engine, actor, name, given)
-    except KeyError as missing:
-        problem = f"{missing.args[0]!r} is missing"
-    except TypeError as unknown:
-        problem = re.sub(r"^\S+\(\) ", "it ", str(unknown))  # without the name of a function of ours
-    if problem:
-        advice = f"Give {name} the arguments of the verb of this name."
-        raise InvalidSetting(name="arguments", value=names, problem=problem, advice=advice)
+    _check(name, given)
+    if name == "confirm_helper":
+        return confirming(engine, actor, **given)
+    verb = _made(engine, actor, name, given)
     if name == "remember":
-        actor = acting_for(actor, user)
+        actor = acting_for(actor, given.get("user_id"))
     return verb, engine.runner.open_run(verb, actor)
+
+
+def _check(name: str, given: dict[str, Any]) -> None:
+    """Whether there is such a verb, and all it needs and nothing else was given. Raises InvalidSetting."""
+    if not isinstance(name, str) or name not in VERBS:
+        advice = f"Use one of: {', '.join(VERBS)}."
+        raise InvalidSetting(name="verb", value=name, problem="there is no such verb to start", advice=advice)
+    takes = _takes(name)
+    problems = [f"{one!r} is missing" for one, needed in takes.items() if needed and one not in given]
+    problems += [f"it takes no {one!r}" for one in sorted(given) if one not in takes]
+    if problems:
+        advice = f"Give {name} " + (f"its arguments: {', '.join(takes)}." if takes else "no arguments.")
+        raise InvalidSetting(name="arguments", value=sorted(given), problem=problems[0], advice=advice)
+
+
+def _takes(name: str) -> dict[str, bool]:
+    """The arguments of a verb, and whether it needs each of them."""
+    told: dict[str, bool] = {}
+    for one in VERBS[name]:
+        if isinstance(one, str):
+            told[one] = True
+        else:
+            told |= {known.name: known.default is EMPTY for known in signature(one).parameters.values() if known.name not in OURS}
+    return told
 
 
 def _made(engine: Engine, actor: Actor, name: str, given: dict[str, Any]) -> Verb[Any]:
@@ -81,11 +97,7 @@ def _made(engine: Engine, actor: Actor, name: str, given: dict[str, Any]) -> Ver
         return reindex_verb(engine, actor, **given)
     if name == "regenerate_helper":
         return regenerate_verb(engine, actor, given.pop("source_id"), force=given.pop("force", False))
-    if name == "propose_split":
-        return split_verb(engine, actor, given.pop("category_id"))
-    raise InvalidSetting(
-        name="verb", value=name, problem="there is no such verb to start", advice=f"Use one of: {', '.join(VERBS)}."
-    )
+    return split_verb(engine, actor, given.pop("category_id"))
 
 
 def _upload(
@@ -101,3 +113,18 @@ def _upload(
 ) -> Upload:
     limit = engine.resolved.config.max_file_mb
     return Upload.of(verb, content, name, contextual_helper, metadata, max_mb=limit, replaces=replaces, regenerate=regenerate)
+
+
+# of what each verb's arguments are made: its own names, and those that a function takes
+VERBS: dict[str, tuple[str | Callable[..., Any], ...]] = {
+    "ingest_text": ("text", _upload),
+    "ingest_file": ("data", _upload),
+    "query": ("question", QueryOptions),
+    "what_if": (what_if_verb,),
+    "load_samples": (),
+    "reindex": (reindex_verb,),
+    "remember": (remember_verb,),
+    "confirm_helper": (confirming,),
+    "regenerate_helper": (regenerate_verb,),
+    "propose_split": (split_verb,),
+}

@@ -2,11 +2,15 @@
 
 from __future__ import annotations
 
+import threading
+
 import pytest
 
-from memoir_engine import Memory
+from memoir_engine import Memory, starting, wiring
 from memoir_engine.errors import InvalidSetting, RunNotFound
+from memoir_engine.run import new_id
 from memoir_engine.samples import documents
+from memoir_engine.store import runs
 from scripted import Asked, Gate, Opened, Script, events, paper, placed
 
 TRADES = paper("Music/Strings/Violin", "Art/Oil/Dutch")
@@ -58,6 +62,10 @@ def test_every_verb_can_be_started(memory: Memory):
         pytest.param("ingest_text", {"name": "x"}, "text", id="the text is missing"),
         pytest.param("ingest_file", {"data": b"x", "title": "y"}, "title", id="an argument of no verb"),
         pytest.param("query", {"question": "why?", "n": 0}, "n = 0 is invalid", id="a number that cannot be"),
+        pytest.param("query", {"question": "why?", "n": "3"}, "n = '3' is invalid", id="a number that is none"),
+        pytest.param("remember", {"messages": [], "listeners": 5}, "it takes no 'listeners'", id="what is not for callers"),
+        pytest.param("load_samples", {"limit": 5}, "it takes no 'limit'", id="a verb without arguments"),
+        pytest.param(["query"], {}, "there is no such verb", id="no text"),
     ],
 )
 def test_what_cannot_be_started_is_refused_at_once_and_leaves_no_run(
@@ -158,3 +166,43 @@ def test_cancelling_the_samples_cancels_the_document_under_way_and_keeps_those_b
     assert [run.status for run in shelved.runs.list(verb="ingest_file")] == ["cancelled", "done"]
     assert len(shelved.sources.list()) == 1
     assert shelved.audit.verify().ok
+
+
+def test_an_error_from_within_is_not_told_as_the_caller_s(memory: Memory, monkeypatch: pytest.MonkeyPatch):
+    def broken(*_: object, **__: object) -> None:
+        raise KeyError("a fault of ours")
+
+    monkeypatch.setattr(starting, "query_verb", broken)
+    with pytest.raises(KeyError, match="a fault of ours"):
+        memory.start("query", question="why?")
+
+
+@pytest.fixture
+def elsewhere(memory: Memory) -> str:
+    """A run that another process has begun."""
+    engine = memory._async._engine
+    now = engine.clock.now()
+    asked = {"question": "Where?"}
+    row = runs.NewRun(
+        id=new_id(now), verb="query", actor="local", user=None, started_at=now, request=asked, status="running", owner="other:1"
+    )
+    engine.db.write(lambda tx: runs.create(tx, row))
+    return row.id
+
+
+def test_a_run_of_another_process_is_waited_for(memory: Memory, elsewhere: str):
+    engine = memory._async._engine
+
+    def end() -> None:
+        engine.db.write(lambda tx: runs.finish(tx, elsewhere, "done", clock=engine.clock, owner="other:1"))
+
+    ending = threading.Timer(0.1, end)
+    ending.start()
+    assert memory.jobs.wait(elsewhere, 20).status == "done"
+    ending.join()
+
+
+def test_no_longer_than_asked_and_a_process_that_died_ends_it(memory: Memory, elsewhere: str, monkeypatch: pytest.MonkeyPatch):
+    assert memory.jobs.wait(elsewhere, 0.01).status == "running"
+    monkeypatch.setattr(wiring, "EXPIRED_S", 0.0)
+    assert memory.jobs.wait(elsewhere).status == "interrupted"
