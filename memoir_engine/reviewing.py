@@ -26,6 +26,7 @@ from memoir_engine.results import (
     StepsPreview,
     Verdict,
 )
+from memoir_engine.results.fact_review import FactReviewKind
 from memoir_engine.run import new_id
 
 if TYPE_CHECKING:
@@ -56,7 +57,10 @@ class Reviews(FactReviews):
         limit: int = 50,
         after: str | None = None,
     ) -> ReviewPage:
-        """What waits for a person, the riskiest first; what was skipped comes last. `after` is the cursor of the page before.
+        """Filings that wait for a person, the riskiest first; what was skipped comes last. `after`: the cursor of the page before.
+
+        Facts, and changes of facts that were proposed, belong to users and wait in a queue of their own: `facts()`.
+        The same verbs decide both.
 
         kind: "filing". source, branch: of this source, filed in or below this category. reason: a code of `RiskReason`.
         state None: whatever has become of it. sample: percent of all filings that are drawn by lot, with `seed`; 5 if not given.
@@ -67,6 +71,9 @@ class Reviews(FactReviews):
 
         wanted = self._wanted(source, branch, reason, reviewer)
         _known("state", state, get_args(ReviewState))
+        if kind in get_args(FactReviewKind):
+            advice = f"Ask review.facts(kind={kind!r})."
+            raise InvalidSetting(name="kind", value=kind, problem="facts wait in a queue of their own", advice=advice)
         _known("kind", kind, ("filing",))
         _known("reason", reason, CODES)
         place = None if after is None else order.read_cursor(given.text("after", after))

@@ -26,6 +26,13 @@ def waiting(memory: Memory, kind: str):
     return next(one for one in memory.review.facts(limit=500).items if one.kind == kind)
 
 
+@pytest.mark.parametrize("kind", ["proposal", "supersession", "fact"])
+def test_who_asks_the_queue_of_filings_for_facts_is_told_where_they_wait(memory: Memory, kind: str):
+    with pytest.raises(errors.InvalidSetting) as raised:
+        memory.review.queue(kind=kind)
+    assert f"review.facts(kind='{kind}')" in raised.value.remedy
+
+
 def test_open_proposals_come_first_then_what_gave_way_then_the_rest(memory: Memory):
     page = memory.review.facts(limit=500)
     kinds = [one.kind for one in page.items]
