@@ -57,7 +57,7 @@ class Reviews(FactReviews):
         limit: int = 50,
         after: str | None = None,
     ) -> ReviewPage:
-        """Filings that wait for a person, the riskiest first; what was skipped comes last. `after`: the cursor of the page before.
+        """Filings that wait for a person, the riskiest first; what was skipped comes last. `after`: the cursor of the last page.
 
         Facts, and changes of facts that were proposed, belong to users and wait in a queue of their own: `facts()`.
         The same verbs decide both.
