@@ -12,7 +12,7 @@ from functools import lru_cache
 from memoir_engine.text.terms import tokens
 from memoir_engine.text.verbs import is_bare_verb, is_past_form, is_verb, present
 
-_WORD = re.compile(r"\S+@\S+\.\w+|\d+(?:[.:,]\d+)*|[^\W\d_]+(?:['’-][^\W\d_]+)*", re.UNICODE)
+_WORD = re.compile(r"(?<!\S)[\w.+-]{1,64}@[\w.-]{3,64}|\d+(?:[.:,]\d+)*|[^\W\d_]+(?:['’-][^\W\d_]+)*", re.UNICODE)
 VERB = re.compile(
     r"^(?:is|are|was|were|be|been|has|have|had|does|do|did|will|would|can|lives?|works?|plays?|speaks?|wants?|plans?|likes?"
     r"|loves?"
@@ -40,7 +40,9 @@ _PREPOSITIONS = frozenset(
     instead either""".split()
 )
 _ARTICLES = frozenset("a an the their his her its my our your this that these those some any no new old more much lots".split())
-_AND = re.compile(r"(?:,\s+(?:and\s+|but\s+)?|;\s+|\s+(?:and|but)\s+)(?:they\s+|then\s+|also\s+)*(?=([\w'’]+)\s+(\w+))", re.I)
+_AND = re.compile(
+    r"(?:,\s+(?:and\s+|but\s+)?|;\s+|(?<!\s)\s+(?:and|but)\s+)(?:they\s+|then\s+|also\s+)*(?=([\w'’]+)\s+(\w+))", re.I
+)
 _FELT = re.compile(  # being fond of dogs is about dogs
     r"\b(?:(?:an? )?(?:big |huge )?fan|fond|afraid|scared|keen|tired|allergic|intolerant|interested)\s(?:of|on|to|in)\b",
     re.IGNORECASE,
@@ -181,6 +183,9 @@ def is_full_name(text: str) -> bool:
 
 
 def _begins(word: str, then: str) -> bool:
+    """Whether a clause begins with this word: "and works at", not "but not cats"."""
+    if word in _BESIDE | {"not", "no", "never"}:
+        return False
     return is_verb(word) or is_past_form(word) or (is_bare_verb(word) and (then in _PREPOSITIONS | _ARTICLES or leans(then)))
 
 

@@ -32,7 +32,7 @@ from memoir_engine.text.replaced import CHANGED, replaced
 from memoir_engine.text.slots import Slot, filled
 from memoir_engine.text.standing import time_of
 from memoir_engine.text.terms import tokens
-from memoir_engine.text.verbs import is_past_form
+from memoir_engine.text.verbs import is_past_form, is_verb
 
 _MEATLESS = re.compile(r"\b(?:does not|doesn['’]t) eat (?:any )?meat\b(?! any ?more)|\beats? no meat\b", re.IGNORECASE)
 _BRITISH = re.compile(r"(?<=[A-Za-z][a-z]{2})our(?=(?:s|ed|ite|ites)?\b)")
@@ -57,8 +57,10 @@ _MEASURES = frozenset(
     """am pm o'clock noon midnight past half quarter and to or on at in per hour hours minute minutes day days week weeks month
     months year years km miles mile kilometres kg kilos pounds lbs cm metres am morning afternoon evening night""".split()
 )
+_DAY = re.compile(r"(?:mon|tues|wednes|thurs|fri|satur|sun)days?$|week(?:ends?|days?)$")
 _LESS = re.compile(r"\b(?:less|more|better|rather) than\b|\bless\b|\bonly\b|\bexcept\b|\bwithout\b", re.IGNORECASE)
 _HOUSED = frozenset({"residence", "employment", "place"})  # where such a thing is may be said more closely
+_MOST_PARTS = 40  # pairs of clauses looked at; more is a list and no statement
 _VALUES: frozenset[Slot] = frozenset({"marriage", "diet"})  # whose words are the values, and no two ways to say one
 _GENERIC = frozenset({"weight", "phone", "superior"})  # one at a time, known by their words alone
 
@@ -71,7 +73,7 @@ def compare(old: str, new: str) -> Comparison:
         return _corrected(old, new[: corrected.start()], corrected["denied"])
     olds, news = parts(old), parts(new)
     whole = _clause(old, new)
-    if len(olds) == len(news) == 1 or whole.stance in ("duplicate", "complementary"):
+    if not 1 < len(olds) * len(news) <= _MOST_PARTS or whole.stance in ("duplicate", "complementary"):
         return whole
     return _by_parts(olds, news)
 
@@ -181,8 +183,12 @@ def _revalued(old: str, new: str) -> Comparison | None:
     prefix, suffix = mine[:head], mine[len(mine) - tail :] if tail else []
     if not was or not is_now or len(was) > 6 or len(is_now) > 8 or any(VERB.match(word) for word in (*was, *is_now, *suffix)):
         return None
+    if len({*filter(_DAY.match, was)} ^ {*filter(_DAY.match, is_now)}) > 1 and _figures(was) != _figures(is_now):
+        return None  # five kilometres on Mondays, ten on Sundays
     counted = bool(COUNTED.match(was[0]) and COUNTED.match(is_now[0])) and _uncounted(was) == _uncounted(is_now)
     if not names(old):
+        if prefix[:1] == ["prefers"] and not counted and CHANGED.search(new):
+            return Comparison("update", True, "another one is preferred now")
         return None if is_of_the_past(old) or is_of_the_past(new) else _own_value(prefix, suffix, counted)
     if (suffix and not counted) or not _says(prefix, old):
         return None
@@ -194,6 +200,10 @@ def _revalued(old: str, new: str) -> Comparison | None:
 def _uncounted(value: list[str]) -> list[str]:
     """What a number or a day is a number of; the ways to say when or how much do not count."""
     return [word for word in value if not COUNTED.match(word) and word not in _MEASURES]
+
+
+def _figures(value: list[str]) -> list[str]:
+    return [word for word in value if COUNTED.match(word) and not _DAY.match(word)]
 
 
 def _own_value(prefix: list[str], suffix: list[str], counted: bool) -> Comparison | None:
@@ -227,7 +237,11 @@ def _other_value(old: str, new: str, before: Predicate, after: Predicate) -> Com
 
 def _says(prefix: list[str], old: str) -> bool:
     """Whether something is predicated before the value, or stands beside a name: "Ada, citizen of"."""
-    return len(prefix) >= 2 and (any(VERB.match(word) or is_past_form(word) for word in prefix) or ", " in old or len(prefix) > 2)
+    return len(prefix) >= 2 and (
+        any(VERB.match(word) or is_past_form(word) or (at and is_verb(word)) for at, word in enumerate(prefix))
+        or ", " in old
+        or len(prefix) > 2
+    )
 
 
 def _common(one: list[str], other: list[str]) -> int:

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import re
 
-from memoir_engine.text.clauses import complement, is_about, is_of_another, is_surely_same, main_verb, names
+from memoir_engine.text.clauses import complement, is_about, is_full_name, is_of_another, is_surely_same, main_verb, names
 from memoir_engine.text.comparison import Comparison
 from memoir_engine.text.predicates import Predicate, predicate
 from memoir_engine.text.standing import time_of
@@ -69,6 +69,8 @@ def ended(old: str, new: str, before: Predicate, after: Predicate) -> Comparison
     """What the old one says is negated, stopped, or felt the other way round."""
     if USED_TO.search(new) and not USED_TO.search(old):
         return None if is_past(old) or is_of_another(old, new) else _was_so(new, before)
+    if time_of(old) == "once" and not is_full_name(old):
+        return None  # it has ended already
     core = frozenset(word for word in before.said - _FEELING if not COUNTED.match(word))
     shared = before.said & after.said - _FEELING
     if is_of_another(old, new) or not shared:
@@ -107,6 +109,9 @@ def _denied(old: str, new: str, shared: frozenset[str], core: frozenset[str]) ->
     opposite = _feels(old) * _feels(new) < 0
     if negated == opposite or 2 * len(shared) < len(core):
         return None
+    mine, theirs = complement(old)[1], complement(new)[1]
+    if mine - theirs and theirs - mine:
+        return None  # dark chocolate, white chocolate
     narrowed = predicate(_BECAUSE.sub("", new)).said - core - _FEELING - frozenset(tokens("even ever"))
     why = "the feeling about it is the opposite now" if opposite else "one says it, the other denies it"
     feared = opposite and bool(_FEAR.search(old)) != bool(_FEAR.search(new))

@@ -65,7 +65,8 @@ SINGLE = frozenset(
 )
 _NUMBER = re.compile(r"\d+(?:[.:,]\d+)*|\b(?:two|three|four|five|six|seven|eight|nine|ten|eleven|twelve)\b", re.IGNORECASE)
 _LETTER = re.compile(  # vitamin D, blood type A-, C++, a mail address; no initial of a name
-    r"(?<![\w'’.])(?:[A-Z](?:\+\+|#|\+|-(?!\w))?|[b-hj-z])(?![\w'’+.])|\S+@\S+\.\w+|(?<![\w'’.])[A-Z](?=\.?$)"
+    r"(?<![\w'’.])(?:[A-Z](?:\+\+|#|\+|-(?!\w))?|[b-hj-z])(?![\w'’+.])|(?<!\S)[\w.+-]{1,64}@[\w.-]{3,64}"
+    r"|(?<![\w'’.])[A-Z](?=\.?$)"
 )
 _MARK = re.compile(r"\b(?:now|currently|these days|at the moment|nowadays|recently|anymore|any more|already)\b", re.IGNORECASE)
 

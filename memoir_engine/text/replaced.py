@@ -91,8 +91,8 @@ def _age(mine: Value, theirs: Value, changed: bool) -> bool | None:
 
 
 def _once(mine: Value, theirs: Value, changed: bool) -> bool | None:
-    """Where and when one was born does not change: one of the two is wrong, or says less."""
-    return None if mine.words <= theirs.words or theirs.words <= mine.words else True
+    """Where and when one was born does not change: one of the two is wrong, or says less, or the same of something else."""
+    return None if mine.kind != theirs.kind or mine.words <= theirs.words or theirs.words <= mine.words else True
 
 
 _RULES: tuple[tuple[Slot, Callable[[Value, Value, bool], bool | None]], ...] = (
@@ -105,4 +105,6 @@ _RULES: tuple[tuple[Slot, Callable[[Value, Value, bool], bool | None]], ...] = (
     ("age", _age),
     ("birth day", _once),
     ("birth place", _once),
+    ("death place", _once),
+    ("made", _once),
 )

@@ -15,7 +15,7 @@ from memoir_engine.text.clauses import told
 from memoir_engine.text.terms import tokens
 from memoir_engine.text.wide_places import width
 
-Slot = Literal["home", "role", "employer", "diet", "marriage", "car", "age", "birth day", "birth place"]
+Slot = Literal["home", "role", "employer", "diet", "marriage", "car", "age", "birth day", "birth place", "death place", "made"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -52,6 +52,7 @@ _AT_WORK = re.compile(
     rf"\b(?:works?|working|employed|employment|job|position|internship)\b[^,;.]*?\s(?:at|for|by|with)\s(?:the\s)?(.+?){_STOP}",
     re.IGNORECASE,
 )
+_JOINED = re.compile(r"^(?:has\s)?joined\s(?P<name>[A-Z][\w'’.&-]*(?:\s[A-Z][\w'’.&-]*)*)\sas\s(?:an?|their)\s")
 _WITH = re.compile(r"\b(?:works?|working)\s(?:\w+\s)?with\b", re.IGNORECASE)
 _ORGANISATION = re.compile(
     r"\b(?:hospital|bank|school|university|company|firm|start-?up|bakery|restaurant|caf[eé]|hotel|inn|mill|shop|store|library"
@@ -94,7 +95,9 @@ _DIET = re.compile(
     re.IGNORECASE,
 )
 _MEAT = re.compile(
-    r"^(?:now\s|usually\s)?eats?\s(?:everything|meat)\b(?!\s(?:except|but|replacement|substitute))|^is a meat[- ]eater", re.I
+    r"^(?:now\s|usually\s)?eats?\s(?:everything|meat)\b(?!\s(?:except|but|replacement|substitute))|^is a meat[- ]eater"
+    r"|^(?:has\s)?(?:started|is|went back to|is back to)\seating (?:meat|everything)\b",
+    re.I,
 )
 _MEATLESS = re.compile(r"^eats?\s(?:everything (?:except|but) meat|no meat)\b", re.I)
 _ON_DIET = re.compile(
@@ -116,6 +119,16 @@ _CAR = re.compile(
 )
 _AGE = re.compile(r"\b(\d{1,3})[- ]years?[- ]old\b|\b(?:turned|aged?|age is)\s(\d{1,3})\b|^(?:is|are)\s(\d{1,3})$", re.IGNORECASE)
 _BORN = re.compile(r"\bborn\s(?:in|on|at)\s(.+?)(?=,\s[a-z]|[;.]|$)", re.IGNORECASE)
+_MADE = re.compile(  # where a thing is or comes from, and what somebody has one of for good
+    r"^(?:is|was|are|were)\s(?:originally\s|first\s)?(?P<how>(?:located|situated|headquartered|aired|broadcast|released|written"
+    r"|created|developed|founded|formed|formulated|produced|manufactured|recorded|published|buried|named)\s(?:in|on|by|at|for|after)"
+    r"|(?:an?\s|the\s)?(?:native speaker|follower) of|(?:a\s)?part of the continent of)"
+    r"(?:\sthe\s(?:country|city|state|continent|town)\sof)?\s(.+?)" + _STOP,
+    re.IGNORECASE,
+)
+_DIED = re.compile(
+    r"^(?:has\s)?(?:died|passed away|lost (?:their|his|her) life)(?P<how>)\s(?:in|at|on)\s(.+?)" + _STOP, re.IGNORECASE
+)
 _WITHOUT_WORK = re.compile(r"\b(?:is|are) (?:currently |now )?(?:unemployed|jobless|out of work|between jobs)\b", re.IGNORECASE)
 _JOB_ENDED = re.compile(
     r"\b(?:quits?|left|lost|resigned from|gave up|retired from)\s(?:their|the|his|her|my)\s(?:\w+\s)?(?:job|position)\b"
@@ -136,6 +149,8 @@ def filled(text: str) -> dict[Slot, Value]:
         "car": _named(_CAR.search(said)),
         "age": _age(said),
         **_birth(said),
+        "made": _made(_MADE.search(said)),
+        "death place": _made(_DIED.search(said)),
     }
     return {slot: value for slot, value in found.items() if value is not None and value.words}
 
@@ -180,6 +195,9 @@ def _work(said: str) -> dict[Slot, Value | None]:
 
 
 def _employer(said: str) -> Value | None:
+    joined = _JOINED.match(said[:1].lower() + said[1:])
+    if joined:
+        return Value(_stems(joined["name"]), "named")
     at = _AT_WORK.search(said)
     if not at or _WITH.search(said):
         return None
@@ -224,6 +242,12 @@ def _named(found: re.Match[str] | None) -> Value | None:
 def _age(said: str) -> Value | None:
     found = _AGE.search(said)
     return Value(frozenset({next(filter(None, found.groups()))})) if found else None
+
+
+def _made(found: re.Match[str] | None) -> Value | None:
+    """By name, and only beside what was made in the same way."""
+    named = _NAME.match(found[2]) if found else None
+    return Value(_stems(named[0]), found["how"].casefold()) if found and named else None
 
 
 def _birth(said: str) -> dict[Slot, Value | None]:

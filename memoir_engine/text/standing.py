@@ -18,7 +18,10 @@ _ONCE = re.compile(
     r"|(?:in|during) (?:my|their|his|her) (?:childhood|youth|twenties|teens|student days))\b",
     re.IGNORECASE,
 )
-_MADE = r"(?:\w+ly )?(?!(?:married|engaged|employed|based|located|divorced|retired|interested|tired)\b)\w+(?:ed|orn|iven)"
+_MADE = (
+    r"(?:\w+ly )?(?!(?:married|engaged|employed|based|located|divorced|retired|interested|tired)\b)(?:\w+(?:ed|orn|iven)"
+    r"|made|let go|laid off)"
+)
 _STATE = re.compile(  # the first verb is of the past of a state; "was born", "was promoted" made them what they are
     rf"^(?:\w+\s){{0,3}}?(?:(?:was|were)(?! {_MADE})"
     r"|lived|resided|worked|had|owned|drove|weighed|dated|studied|spoke|belonged|did|played|smoked|liked|loved|hated|wore|could)\b",

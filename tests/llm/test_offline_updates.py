@@ -103,6 +103,9 @@ I have a son. | I have a friend whose son is a doctor.
 I speak French. | I speak to my French teacher every week.
 I'm vegan. | My favourite restaurant is vegan.
 I like tea. | I like my tea less than my coffee.
+I like dark chocolate. | I don't like white chocolate.
+I run 5 km every Monday. | I run 10 km every Sunday.
+I used to hate olives. | I love olives now.
 """
 
 
@@ -142,6 +145,9 @@ I'm a teacher. | I'm a nurse now.
 I work as a chef at Lucia. | I work as a manager at Lucia now.
 I work at Google. | I started a new job at Meta last week.
 I work at Google. | I quit my job.
+I'm a vegetarian. | I started eating meat again.
+My commute takes 40 minutes. | My commute takes 20 minutes now.
+I prefer tea. | I prefer coffee now.
 I work at Lidl. | I resigned from Lidl last week.
 I eat meat every day. | I no longer eat meat.
 I am vegan. | I eat meat now.
@@ -162,9 +168,11 @@ def test_what_changed_outdates_what_was(memory: Memory, old: str, new: str) -> N
 @pytest.mark.parametrize(
     ("old", "new"),
     pairs("""
+I work at Shell. | I was made redundant in January.
 I'm unemployed. | I started working at IBM on Monday.
 I live in Boston. | I live in Massachusetts.
 I plan to visit Japan in May. | I visited Japan and loved it.
+I live in Berlin. | I moved to Paris in 2015.
 I want to run a marathon. | I ran a marathon in Berlin.
 I do yoga on Tuesdays. | I don't do yoga on Mondays.
 i live in ghent | i moved to bruges last week

@@ -140,6 +140,40 @@ def test_another_home_without_a_name_or_a_mark_of_change_is_not_sure() -> None:
     assert (found.stance, found.sure) == ("update", False)
 
 
+@pytest.mark.parametrize(
+    ("old", "new"),
+    [
+        ("Was founded in Lyon", "Was founded in Ghent"),
+        ("Is a native speaker of Greek", "Is a native speaker of Dutch"),
+        ("Died in Lyon", "Passed away in Ghent"),
+        ("Works for Globex as an engineer", "Joined Initech as an engineer"),
+        ("Doctor is Dr. Kim", "New doctor is Dr. Lee"),
+    ],
+)
+def test_there_is_one_of_it(old: str, new: str) -> None:
+    assert compare(old, new).stance == "update"
+
+
+@pytest.mark.parametrize(
+    ("old", "new"),
+    [
+        ("Was founded in Lyon", "Was released in Ghent"),
+        ("Doctor is Dr. Kim", "Former doctor is Dr. Lee"),
+        ("Is a teacher", "Is a member of the union"),
+        ("Works at Globex", "Joined the choir as a singer"),
+        ("Plays chess with Kim on Mondays", "Plays chess with Lee on Fridays"),
+        ("Parents live in Lyon", "Has moved to Ghent"),
+    ],
+)
+def test_there_may_be_another_beside_it(old: str, new: str) -> None:
+    assert compare(old, new).stance == "none"
+
+
+def test_a_text_without_sense_is_compared_in_little_time() -> None:
+    for odd in ("a@" * 500, "Works and works at " * 50, "moved from " * 90, "a" + " " * 990 + "b", "A " * 500):
+        assert compare(odd, f"{odd} x").stance in ("duplicate", "complementary", "none", "update")
+
+
 @pytest.mark.req("TIMEM consolidation.1")
 def test_what_says_something_else_as_well_does_not_go_unasked() -> None:
     found = compare("Lives in Berlin and works at Google", "Moved to Paris")

@@ -7,6 +7,7 @@ Source: TIMEM "Consolidation Rules"; verified/offline-model.md §4.8.
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any
 
 from memoir_engine.prompts.consolidate import Statement, read
@@ -38,7 +39,22 @@ def _compared(known: Statement, new: Statement) -> Comparison:
     """The statements as they are; where the subject is not in them, those of two subjects do not meet."""
     if subject_key(known.subject) != subject_key(new.subject):
         return Comparison("none")
-    return compare(_bare(known), _bare(new))
+    bare = _bare(known), _bare(new)
+    is_told = all(one.subject.casefold() not in said.casefold() for one, said in zip((known, new), bare, strict=True))
+    seen = compare(*bare) if is_told else compare(known.content, new.content)
+    if seen.stance in GONE and seen.sure and _began_before(new, known):
+        return replace(seen, sure=False, why=f"{seen.why}, and began before what was known")
+    return seen
+
+
+def _began_before(new: Statement, known: Statement) -> bool:
+    """Whether it tells of the past: of a time before the known one began, or of years before that was said."""
+    if not new.valid_from:
+        return False
+    since = known.valid_from[: len(new.valid_from)]
+    if since:
+        return new.valid_from[: len(since)] < since
+    return bool(known.said_at) and int(known.said_at[:4]) - int(new.valid_from[:4]) > 1
 
 
 def _bare(one: Statement) -> str:
