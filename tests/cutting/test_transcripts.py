@@ -69,3 +69,66 @@ def test_a_time_without_a_zone_in_json_is_refused():
 )
 def test_a_full_width_colon_needs_no_blank_behind_it(text: str, names: list[str]) -> None:
     assert [one.name for one in read_transcript(text)] == names
+
+
+UNCLEAR = "whether 5/4/2024 is of 5 April or 4 May"
+
+
+@pytest.mark.req("CHUNK 2.1")
+@pytest.mark.parametrize(
+    ("text", "days"),
+    [
+        ("[13/05/2024, 10:30:15] Mia: Hi\n[14/05/2024, 10:31] Bo: Hello", [(5, 13), (5, 14)]),
+        ("5/13/24, 9:05\u202fPM - Mia: Hi\n5/14/24, 9:06\u202fPM - Bo: Hello", [(5, 13), (5, 14)]),
+        ("05.04.24, 10:30 - Mia: Hi\n06.04.24, 10:31 - Bo: Hello", [(4, 5), (4, 6)]),
+        ("5/4/24, 9:05 PM - Mia: Hi\n5/6/24, 9:06 PM - Bo: Hello", [(5, 4), (5, 6)]),
+        ("[1/4/2024, 10:30] Mia: Hi\n[2/3/2024, 10:31] Bo: Hello", [(1, 4), (2, 3)]),
+        ("2024/05/04, 10:30 - Mia: Hi\n2024/05/05, 10:31 - Bo: Hello", [(5, 4), (5, 5)]),
+        ("\u200e[5/5/2024, 10:30] Mia: Hi\n\u200e[5/5/2024, 10:31] Bo: Hello", [(5, 5), (5, 5)]),
+    ],
+)
+def test_times_of_messengers_are_read_in_the_order_that_the_lines_tell(text: str, days: list[tuple[int, int]]) -> None:
+    made = read_transcript(text)
+
+    assert [(one.name, one.text) for one in made] == [("Mia", "Hi"), ("Bo", "Hello")]
+    assert [one.at and (one.at.month, one.at.day) for one in made] == days
+
+
+def test_the_hour_is_read_with_its_half_of_the_day() -> None:
+    made = read_transcript("5/13/24, 12:05 AM - Mia: Hi\n5/13/24, 9:06 p.m. - Bo: Hello")
+
+    assert [one.at for one in made] == [datetime(2024, 5, 13, 0, 5, tzinfo=UTC), datetime(2024, 5, 13, 21, 6, tzinfo=UTC)]
+
+
+def test_a_day_that_could_be_a_month_is_left_out_and_that_is_said() -> None:
+    with pytest.warns(UserWarning, match=UNCLEAR):
+        made = read_transcript("[5/4/2024, 10:30] Mia: Hi\n[6/4/2024, 10:31] Bo: Hello")
+
+    assert [(one.name, one.at) for one in made] == [("Mia", None), ("Bo", None)]
+
+
+@pytest.mark.parametrize(("zone", "month"), [("Europe/Berlin", 4), ("America/New_York", 5), ("Asia/Tokyo", 4)])
+def test_where_no_line_tells_the_country_does_whose_time_it_is(zone: str, month: int) -> None:
+    made = read_transcript("[5/4/2024, 10:30] Mia: Hi\n[6/4/2024, 10:31] Bo: Hello", zone=ZoneInfo(zone))
+
+    assert made[0].at and made[0].at.month == month
+
+
+def test_a_time_of_day_alone_stands_before_a_name_and_is_no_time() -> None:
+    made = read_transcript("10:30 Mia: I live in Rome.\n[10:31] Bo: Since when?\n10:32 AM Mia: 2019")
+
+    assert [(one.name, one.text, one.at) for one in made] == [
+        ("Mia", "I live in Rome.", None),
+        ("Bo", "Since when?", None),
+        ("Mia", "2019", None),
+    ]
+
+
+def test_a_notice_of_the_messenger_is_nobodys_word() -> None:
+    made = read_transcript("13/05/24, 10:29 - Messages are encrypted.\n13/05/24, 10:30 - Mia: Hi\n13/05/24, 10:31 - Bo left")
+
+    assert [(one.role, one.name, one.text) for one in made] == [
+        ("system", None, "Messages are encrypted."),
+        ("user", "Mia", "Hi"),
+        ("system", None, "Bo left"),
+    ]
