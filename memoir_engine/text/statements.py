@@ -28,6 +28,7 @@ from memoir_engine.text.tongue import is_english, is_of_self
 
 LEAST = 5.0  # from here on a clause is worth remembering
 SAID_BEFORE = 0.3  # what a word counts that stands in the turn before
+LOOKED_AT = 300  # characters of a piece that tell whether it can stand alone
 MOST_WORDS = 15  # that count; more do not make a clause truer
 OWN = 2.0  # it is about the speaker
 STANDING = 2.0  # what a form would ask of the speaker: home, work, diet, whom they love
@@ -217,7 +218,7 @@ def _opened(text: str, start: int, end: int) -> tuple[int, int]:
 
 def _tells(piece: str) -> bool:
     """Whether it can stand alone: it has words of content, and somebody it is about."""
-    piece = spelled(piece)
+    piece = spelled(piece[:LOOKED_AT])
     content = len(tokens(piece)) + bool(_STANDING.search(piece))
     return (content >= 2 and bool(_OWN.search(piece) or _DROPPED.match(piece))) or _is_named(piece)
 
