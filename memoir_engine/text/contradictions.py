@@ -192,6 +192,10 @@ def _revalued(old: str, new: str) -> Comparison | None:
         return None if is_of_the_past(old) or is_of_the_past(new) else _own_value(prefix, suffix, counted)
     if (suffix and not counted) or not _says(prefix, old):
         return None
+    if counted and not is_full_name(old) and is_of_the_past(old) and not {"was", "were", "had"} & set(prefix):
+        return None  # their team won three games, and five
+    if prefix[-1] == "is" and CHANGED.search(new) and _COLLECTED.search(" ".join(prefix)):
+        return Comparison("update", False, "the same statement with another value")
     if _COLLECTED.search(" ".join(prefix)) and not counted and not _FULL_NAME.search(old[: old.casefold().rfind(was[0])]):
         return None
     return Comparison("update", True, "the same statement with another value")

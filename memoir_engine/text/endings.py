@@ -79,7 +79,7 @@ def ended(old: str, new: str, before: Predicate, after: Predicate) -> Comparison
         return None
     if ENDED.search(new) and not ENDED.search(old):
         return _stopped(old, new, before) if 3 * len(shared) >= len(core) else None
-    return None if _MEASURED.search(new) else _denied(old, new, shared, core)
+    return None if _MEASURED.search(new) else _denied(old, new, before, after)
 
 
 def _hits(new: str, before: Predicate, shared: frozenset[str]) -> bool:
@@ -104,15 +104,16 @@ def _stopped(old: str, new: str, before: Predicate) -> Comparison | None:
     return Comparison("update", sure, "it says that this has ended")
 
 
-def _denied(old: str, new: str, shared: frozenset[str], core: frozenset[str]) -> Comparison | None:
+def _denied(old: str, new: str, before: Predicate, after: Predicate) -> Comparison | None:
+    core = frozenset(word for word in before.said - _FEELING if not COUNTED.match(word))
+    shared = before.said & after.said - _FEELING
     negated = bool(NOT.search(new)) != bool(NOT.search(old)) and not ENDED.search(new)
     opposite = _feels(old) * _feels(new) < 0
     if negated == opposite or 2 * len(shared) < len(core):
         return None
-    mine, theirs = complement(old)[1], complement(new)[1]
-    if mine - theirs and theirs - mine:
-        return None  # dark chocolate, white chocolate
     narrowed = predicate(_BECAUSE.sub("", new)).said - core - _FEELING - frozenset(tokens("even ever"))
+    if narrowed - before.said and before.said - after.said - _FEELING:
+        return None  # dark chocolate, white chocolate; golf with Jim, golf with Bob
     why = "the feeling about it is the opposite now" if opposite else "one says it, the other denies it"
     feared = opposite and bool(_FEAR.search(old)) != bool(_FEAR.search(new))
     return Comparison("conflict", not narrowed and not feared and (opposite or shared == core), why)

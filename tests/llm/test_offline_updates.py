@@ -103,6 +103,9 @@ I have a son. | I have a friend whose son is a doctor.
 I speak French. | I speak to my French teacher every week.
 I'm vegan. | My favourite restaurant is vegan.
 I like tea. | I like my tea less than my coffee.
+I do yoga on Tuesdays. | I don't do yoga on Mondays.
+I play golf with Jim. | I don't play golf with Bob.
+My team won 3 games. | My team won 5 games.
 I like dark chocolate. | I don't like white chocolate.
 I run 5 km every Monday. | I run 10 km every Sunday.
 I used to hate olives. | I love olives now.
@@ -174,7 +177,8 @@ I live in Boston. | I live in Massachusetts.
 I plan to visit Japan in May. | I visited Japan and loved it.
 I live in Berlin. | I moved to Paris in 2015.
 I want to run a marathon. | I ran a marathon in Berlin.
-I do yoga on Tuesdays. | I don't do yoga on Mondays.
+I like coffee. | I don't like coffee with sugar.
+My best friend is Jim. | My best friend is Bob now.
 i live in ghent | i moved to bruges last week
 """),
 )
