@@ -23,6 +23,7 @@ if TYPE_CHECKING:
     from memoir_engine.store.types import Tx
 
 MOST_CHUNKS, MOST_ACTIONS, MOST_RUNS = 2_000, 2_000, 200
+MOST_CALLS, MOST_DECISIONS = 5_000, 5_000  # of all runs of a report together
 
 
 class Reports(View):
@@ -72,6 +73,7 @@ class Reports(View):
         source = sources.get(tx, number)
         found = chunks.of_source(tx, number)
         actions, more = self._actions(tx, Wanted(source=number))
+        stories = _runs(tx, [source.run_id])
         return self._content(
             tx,
             "source",
@@ -79,10 +81,10 @@ class Reports(View):
             _facts(source),
             helpers=sources.helper_history(tx, number),
             chunks=_stories(tx, found[:MOST_CHUNKS]),
-            runs=_runs(tx, [source.run_id]),
+            runs=stories,
             sign_offs=said(sign_offs.listed(tx, subject="source", number=number)),
             actions=actions,
-            left_out=_left_out(chunks=len(found) - MOST_CHUNKS, actions=more),
+            left_out=_left_out(chunks=len(found) - MOST_CHUNKS, actions=more, calls=_not_told(*stories)),
         )
 
     def _of_category(self, tx: Tx, number: int) -> Content:
@@ -98,6 +100,7 @@ class Reports(View):
                 found += chunks.page(tx, leaf.id, limit=MOST_CHUNKS - len(found)).chunks
         actions, more = self._actions(tx, Wanted(category=number))
         came_by = list(dict.fromkeys(sources.get(tx, one).run_id for one in dict.fromkeys(chunk.source_id for chunk in found)))
+        stories = _runs(tx, came_by[:MOST_RUNS])
         return self._content(
             tx,
             "category",
@@ -105,10 +108,15 @@ class Reports(View):
             (("Level", category.level), ("Chunks", category.chunks), ("Categories below", len(below) - 1)),
             categories=tuple(below),
             chunks=_stories(tx, found),
-            runs=_runs(tx, came_by[:MOST_RUNS]),
+            runs=stories,
             sign_offs=said(sign_offs.listed(tx, subject="category", number=number)),
             actions=actions,
-            left_out=_left_out(chunks=category.chunks - len(found), runs=len(came_by) - MOST_RUNS, actions=more),
+            left_out=_left_out(
+                chunks=category.chunks - len(found),
+                runs=len(came_by) - MOST_RUNS,
+                actions=more,
+                calls=_not_told(*stories),
+            ),
         )
 
     def _of_run(self, tx: Tx, run_id: str, answer: QueryResult | None) -> Content:
@@ -117,7 +125,8 @@ class Reports(View):
         from memoir_engine.store.activity import Wanted
 
         run = runs.get(tx, run_id, user=runs_of(self._actor))
-        story = RunStory(run, calls.of_run(tx, run_id), decisions.of_run(tx, run_id))
+        made = decisions.of_run(tx, run_id, limit=MOST_DECISIONS)
+        story = RunStory(run, calls.of_run(tx, run_id, limit=MOST_CALLS), made)
         actions, more = self._actions(tx, Wanted(run=run_id))
         quoted = {one.source_id for one in answer.used_chunks if one.quotes} if answer else set()
         title = str(run.request.get("question") or run.request.get("name") or run.verb)
@@ -130,7 +139,7 @@ class Reports(View):
             texts={number: sources.text(tx, number) for number in sorted(quoted)},
             runs=(story,),
             actions=actions,
-            left_out=_left_out(actions=more),
+            left_out=_left_out(actions=more, calls=_not_told(story), decisions=decisions.count(tx, run_id) - len(made)),
         )
 
     def _of_person(self, tx: Tx, name: str) -> Content:
@@ -186,11 +195,22 @@ def _stories(tx: Tx, found: Sequence[Chunk]) -> tuple[ChunkStory, ...]:
 
 
 def _runs(tx: Tx, run_ids: Sequence[str | None]) -> tuple[RunStory, ...]:
-    """Without their decisions: they stand with the chunks."""
+    """Without their decisions: they stand with the chunks. Calls in order, as long as there is room for them."""
     from memoir_engine.reports.content import RunStory
     from memoir_engine.store import calls, runs
 
-    return tuple(RunStory(runs.get(tx, one), calls.of_run(tx, one)) for one in run_ids if one is not None)
+    stories: list[RunStory] = []
+    room = MOST_CALLS
+    for one in run_ids:
+        if one is not None:
+            stories.append(RunStory(runs.get(tx, one), calls.of_run(tx, one, limit=room)))
+            room -= len(stories[-1].calls)
+    return tuple(stories)
+
+
+def _not_told(*stories: RunStory) -> int:
+    """Calls of these runs that are not in the report."""
+    return sum(one.run.calls + one.run.reused - len(one.calls) for one in stories)
 
 
 def _left_out(**counts: int) -> dict[str, int]:

@@ -180,7 +180,8 @@ def _opinion(option: Record) -> str:
 
 
 def _runs(made: Record) -> str:
-    return _section("Runs", "".join(_run(one) for one in made["runs"]) + _left_out(made, "runs"))
+    left_out = "".join(_left_out(made, name) for name in ("runs", "calls", "decisions"))
+    return _section("Runs", "".join(_run(one) for one in made["runs"]) + left_out)
 
 
 def _run(one: Record) -> str:

@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-from sqlalchemy import ColumnElement, insert, select
+from sqlalchemy import ColumnElement, func, insert, select
 
 from memoir_engine.results import Decision, Option
 from memoir_engine.store import erasures, ids, payloads
@@ -63,6 +63,11 @@ def offer_body(
 def of_run(tx: Tx, run_id: str, *, after: int = 0, limit: int | None = None) -> tuple[Decision, ...]:
     """Behind the decision `after`, in the order they were made."""
     return _decisions(tx, (t.decision.c.run_id == run_id) & (t.decision.c.id > after), limit)
+
+
+def count(tx: Tx, run_id: str) -> int:
+    """How many choices a run made."""
+    return int(tx.execute(select(func.count()).where(t.decision.c.run_id == run_id)).scalar_one())
 
 
 def of_chunk(tx: Tx, chunk_id: int) -> tuple[Decision, ...]:

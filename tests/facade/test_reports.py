@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from memoir_engine import Memory
+from memoir_engine import Memory, reporting
 from memoir_engine.errors import CategoryNotFound, RunNotFound, SourceNotFound
 from memoir_engine.reports.record import digest
 from memoir_engine.results import Report
@@ -147,3 +147,19 @@ def test_what_is_not_there_has_no_report(filed: Memory) -> None:
 
 def test_somebody_who_did_nothing_has_an_empty_report(filed: Memory) -> None:
     assert said(filed.reports.person("Nobody"))["actions"] == []
+
+
+def test_what_a_report_cannot_hold_of_calls_and_choices_it_counts(filed: Memory, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(reporting, "MOST_CALLS", 2)
+    monkeypatch.setattr(reporting, "MOST_DECISIONS", 1)
+    run_id = str(filed.sources.get(1).run_id)
+    detail = filed.runs.get(run_id)
+    report = filed.reports.run(run_id)
+    made = said(report)
+    calls, decisions = len(detail.calls) - 2, len(detail.decisions) - 1
+    assert calls > 0 and decisions > 0
+    assert (len(made["runs"][0]["calls"]), len(made["runs"][0]["decisions"])) == (2, 1)
+    assert made["left_out"] == {"calls": calls, "decisions": decisions}
+    assert f"{calls} more calls are not in this report" in report.html
+    assert said(filed.reports.source(1))["left_out"] == {"calls": calls}
+    assert said(filed.reports.category(leaf(filed, "Art")))["left_out"]["calls"] == calls
