@@ -3,18 +3,16 @@
 from __future__ import annotations
 
 import json
-import re
 from dataclasses import asdict
 from typing import Any
 
 import streamlit as st
 
 from memoir_engine import Memory, ModelCheck, SettingView
-from ui import figures, frame, memory_file, problems, search_card, who
+from ui import chain_view, figures, frame, memory_file, problems, search_card, who
 from ui import wording_settings as said
 from ui.escape import md_escape
 
-HEAD = re.compile(r"[0-9a-f]{64}")
 LINES = 62  # px: what a setting does may need three of them
 PLACES = {"database_url": "Database", "data_dir": "Data folder"}
 
@@ -40,40 +38,6 @@ def tested(check: ModelCheck) -> None:
     tokens = said.TEST_TOKENS.format(prompt=check.tokens_prompt, completion=check.tokens_completion)
     line = said.TEST_OK.format(model=md_escape(check.model), latency=figures.duration(check.latency_ms))
     st.success(f"{line} :small[:gray[{tokens}]]", icon=":material/check_circle:")
-
-
-def audit(memory: Memory) -> None:
-    head = memory.audit.head()
-    with st.container(border=True, height="stretch", key="audit"):
-        with st.container(horizontal=True, vertical_alignment="center"):
-            st.markdown(f"**{said.AUDIT_TITLE}**", width="content")
-            st.badge(figures.plural(head.seq, "event", "events"), color="gray")
-        st.caption(said.AUDIT_ABOUT)
-        st.code(head.hash, language=None, wrap_lines=True)
-        expected = st.text_input(said.EXPECTED, key="expected-head", help=said.EXPECTED_HELP, placeholder=said.EXPECTED_FORM)
-        if st.button(said.VERIFY, icon=":material/verified:", key="verify"):
-            verify(memory, expected.strip().lower())
-        kept = _kept("settings-verified")
-        if kept:
-            verified(**kept)
-
-
-def verify(memory: Memory, expected: str) -> None:
-    """A mistyped head is no sign of tampering, so it is never compared."""
-    st.session_state.pop("settings-verified", None)
-    if expected and not HEAD.fullmatch(expected):
-        st.warning(said.NOT_A_HEAD, icon=":material/edit:")
-        return
-    with problems.noted(), st.spinner("Checking"):
-        check = memory.audit.verify(expected_head=expected or None)
-        _keep("settings-verified", {"ok": check.ok, "checked": check.checked, "problem": check.problem})
-
-
-def verified(*, ok: bool, checked: int, problem: str | None) -> None:
-    if ok:
-        st.success(said.VERIFY_OK.format(checked=figures.count(checked)), icon=":material/verified:")
-    else:
-        problems.tell(said.VERIFY_BAD, problem)
 
 
 def _keep(key: str, check: dict[str, Any]) -> None:
@@ -138,6 +102,6 @@ with problems.shown():
         search_card.show(memory)
         places(settings)
     with right:
-        audit(memory)
+        chain_view.card(memory)
         memory_file.show(memory)
     in_force(memory, settings)

@@ -3,15 +3,13 @@
 from __future__ import annotations
 
 import json
-import re
 
 import streamlit as st
 
-from memoir_engine import AuditCheck, Memory
-from ui import figures, problems, state
+from memoir_engine import AuditCheck, InvalidSetting, Memory
+from ui import figures, problems
 from ui import wording_activity as said
 
-HEAD = re.compile(r"[0-9a-f]{64}")
 KEPT = "chain-checked"
 
 
@@ -33,16 +31,17 @@ def card(memory: Memory) -> None:
 def _check(memory: Memory, expected: str, *, links_only: bool) -> None:
     """A mistyped head is no sign of tampering, so it is never compared."""
     st.session_state.pop(KEPT, None)
-    if expected and not HEAD.fullmatch(expected):
-        st.warning(said.NOT_A_HEAD, icon=":material/edit:")
-        return
+    bar = st.empty()
+
+    def on_progress(done: float) -> None:
+        bar.progress(done, said.CHECKING)
+
     with problems.noted():
-        bar = st.progress(0.0, said.CHECKING)
-
-        def on_progress(done: float) -> None:
-            bar.progress(done, said.CHECKING)
-
-        check = memory.audit.verify(expected or None, links_only=links_only, on_progress=on_progress)
+        try:
+            check = memory.audit.verify(expected or None, links_only=links_only, on_progress=on_progress)
+        except InvalidSetting:
+            st.warning(said.NOT_A_HEAD, icon=":material/edit:")
+            return
         bar.empty()
         st.session_state[KEPT] = json.dumps(_told_of(check, bool(expected)))
 
@@ -72,11 +71,5 @@ def _bad(memory: Memory, seq: int) -> None:
         found = [event for event in memory.audit.events(limit=1, before=seq + 1) if event.seq == seq]
     for event in found:
         label = said.SHOW_BAD.format(seq=figures.count(seq))
-        st.button(
-            label,
-            key="chain-bad",
-            icon=":material/arrow_forward:",
-            type="tertiary",
-            on_click=state.show,
-            kwargs={"action": event.action_id},
-        )
+        if st.button(label, key="chain-bad", icon=":material/arrow_forward:", type="tertiary"):
+            st.switch_page("../pages/activity.py", query_params={"action": event.action_id})

@@ -17,19 +17,6 @@ TEST_CALL = "Test call"
 TEST_OK = "{model} answered in {latency}."
 TEST_TOKENS = "{prompt} tokens in, {completion} out"
 TEST_FAILED = "The model did not answer"
-AUDIT_TITLE = "Audit chain"
-AUDIT_ABOUT = (
-    "Every change is a link in a chain of hashes. Note the head somewhere else: then nobody can rewrite the past unseen."
-)
-VERIFY = "Verify"
-VERIFY_OK = "The chain holds: {checked} events checked, nothing was changed afterwards."
-VERIFY_BAD = "The chain is not what it was"
-EXPECTED = "Head you noted before"
-EXPECTED_HELP = (
-    "Optional. If you noted the head earlier, paste it here: the check then also proves that the chain still contains it."
-)
-EXPECTED_FORM = "64 hex digits"
-NOT_A_HEAD = "That is not a head: a head is 64 hex digits. Nothing was checked."
 PLACE_TITLE = "Where it is kept"
 SEARCH_TITLE = "Search"
 LEXICAL_ABOUT = (

@@ -47,6 +47,7 @@ OPENAI_DEFAULT = "text-embedding-3-small"  # MEMOLLA §1
 BATCH_TEXTS = 64  # of 512 characters: far below every server's limit, and little is lost with one that fails
 
 _OPENAI_NAME = re.compile(r"^text-(embedding|similarity|search)-")
+LEAST_USD = 1e-12  # of what is under way; below it stands what adding and taking away leaves of a fraction
 _NATIVE_DIMS = {"text-embedding-3-small": 1536, "text-embedding-3-large": 3072, "text-embedding-ada-002": 1536}
 _WITHOUT = ("anthropic", "google", "xai")  # asked for answers only
 
@@ -116,13 +117,15 @@ class ServerEmbedder:
         if likely is None:
             raise CostUnknown(cap=cap, model=self.choice.named)
         spent = run.ledger.spent
-        if spent + self._in_flight[run.id] + likely > cap:
+        if spent + self._in_flight.get(run.id, 0.0) + likely > cap:
             raise CostCapReached(spent=spent, likely=likely, cap=cap)
         self._in_flight[run.id] += likely
         try:
             return await self._asked(texts, run)
         finally:
             self._in_flight[run.id] -= likely
+            if self._in_flight[run.id] < LEAST_USD:
+                del self._in_flight[run.id]
 
     async def _asked(self, texts: Sequence[str], run: Run) -> Vectors:
         """Retried on passing failures."""

@@ -159,11 +159,6 @@ def drop(tx: Tx, kind: Kind, keys: Iterable[int]) -> None:
         tx.execute(delete(t.embedding).where(c.kind == kind, c.item_id.in_(some)))
 
 
-def drop_of(tx: Tx, kind: Kind, embedder: str) -> None:
-    """All that one embedder has said, so that it is asked again."""
-    tx.execute(delete(t.embedding).where(t.embedding.c.kind == kind, t.embedding.c.embedder == embedder))
-
-
 def _said(embedder: str, dim: int | None) -> ColumnElement[bool]:
     c = t.embedding.c
     said = select(c.item_id).where(c.kind == "passage", c.item_id == t.passage.c.id, c.embedder == embedder)

@@ -62,14 +62,6 @@ def of_session(tx: Tx, session: Any, *, after: int = 0, limit: int | None = None
     return tuple(record(row, session.session_id) for row in tx.execute(wanted))
 
 
-def of_numbers(tx: Tx, number: int, numbers: Iterable[int]) -> tuple[MessageRecord, ...]:
-    """Single messages of a session, by its number; those that are gone are absent. For rows that name messages."""
-    c = t.message.c
-    named = tx.execute(select(t.session.c.session_id).where(t.session.c.number == number)).scalar() or ""
-    wanted = select(t.message).where(c.session_number == number, c.n.in_(sorted(set(numbers)))).order_by(c.at, c.n)
-    return tuple(record(row, named) for row in tx.execute(wanted))
-
-
 def record(row: Any, session_id: str) -> MessageRecord:
     content = parse(row.content) if row.parts else row.content
     return MessageRecord(

@@ -217,6 +217,7 @@ def test_a_batch_that_may_go_over_the_cap_is_not_asked(embedder, embed, fake_ope
     with pytest.raises(CostCapReached):
         embed(chosen, ["a text of some forty characters, no more"], ["a text " * 20])
     assert (len(fake_openai.seen), len(book.rows)) == (1, 1)
+    assert chosen._in_flight == {}  # nothing is kept of a run that has ended
 
 
 def test_a_cap_is_not_held_by_guessing_a_price(embedder, embed, fake_openai, monkeypatch):

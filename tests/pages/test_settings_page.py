@@ -27,40 +27,40 @@ def test_a_test_call_says_what_answered(memory: Memory):
 
 def test_verify_checks_the_chain(filled: Memory):
     page = opened("settings")
-    page.button(key="verify").click().run()
+    page.button(key="chain-all").click().run()
     assert f"{filled.audit.head().seq} events checked" in page.success[0].value
 
 
 def test_verify_against_a_head_that_never_was_fails(filled: Memory):
     page = opened("settings")
-    page.text_input(key="expected-head").set_value("f" * 64)
-    page.button(key="verify").click().run()
-    assert "The chain is not what it was" in page.error[0].value
+    page.text_input(key="chain-expected").set_value("f" * 64)
+    page.button(key="chain-all").click().run()
+    assert "The record was changed by hand" in page.error[0].value
 
 
 @pytest.mark.parametrize("typed", ["0c41f1f4", "the head", "g" * 64], ids=["too short", "words", "no hex"])
 def test_a_mistyped_head_raises_no_alarm(filled: Memory, typed: str):
     page = opened("settings")
-    page.text_input(key="expected-head").set_value(typed)
-    page.button(key="verify").click().run()
+    page.text_input(key="chain-expected").set_value(typed)
+    page.button(key="chain-all").click().run()
     assert not page.error
-    assert "64 hex digits" in page.warning[0].value
+    assert "A head has 64 characters" in page.warning[0].value
 
 
 def test_a_head_pasted_in_capitals_with_blanks_is_the_same_head(filled: Memory):
     page = opened("settings")
-    page.text_input(key="expected-head").set_value(f"  {filled.audit.head().hash.upper()} ")
-    page.button(key="verify").click().run()
-    assert "The chain holds" in page.success[0].value
+    page.text_input(key="chain-expected").set_value(f"  {filled.audit.head().hash.upper()} ")
+    page.button(key="chain-all").click().run()
+    assert "The record is whole" in page.success[0].value
 
 
 def test_a_test_call_and_a_check_stand_side_by_side(filled: Memory):
     page = opened("settings")
     page.button(key="test-call").click().run()
-    page.button(key="verify").click().run()
+    page.button(key="chain-all").click().run()
     shown = [success.value for success in page.success]
     assert ["answered in" in text for text in shown] == [True, False]
-    assert "The chain holds" in shown[1]
+    assert "The record is whole" in shown[1]
 
 
 def test_the_table_names_the_model_that_answers_where_none_was_named(memory: Memory, monkeypatch: pytest.MonkeyPatch):
@@ -111,3 +111,14 @@ def test_only_an_admin_is_offered_to_make_the_indexes_anew(filled: Memory, monke
     engine.close()
     page = opened("settings")
     assert "reindex" not in {button.key for button in page.button}
+
+
+def test_what_no_longer_holds_is_shown_from_here_too(filled: Memory):
+    filled._async._engine.db.write(lambda tx: tx.exec_driver_sql("UPDATE chunk SET text = 'forged' WHERE id = 1"))
+    page = opened("settings")
+    page.button(key="chain-all").click().run()
+    assert "The record was changed by hand" in page.error[0].value
+    page.button(key="chain-bad").click().run()
+    assert not page.exception
+    assert page.query_params["action"]
+    assert page.title[0].value == "Ingested"
