@@ -37,7 +37,8 @@ _PRETENDED = re.compile(  # from here on, to the end of the paragraph
     r"(?:^|(?<=[.!?\n])\s{0,4})(?:ok(?:ay)?,? |so,? |now,? )?(?:please )?(?:act as|pretend|imagine (?:that|you|i|we|a"
     r"|being)\b|suppose|assume"
     r"|let['’]?s (?:say|pretend|imagine|assume|suppose|play|role-?play)|let us (?:say|pretend|imagine|assume|suppose)"
-    r"|say (?=(?:I|my|we)\b)|role-?play|you are (?:now )?(?:an?|my)\b|once upon a time)",
+    r"|say (?=(?:I|my|we)\b)|role-?play|you are (?:now )?(?:an?|my)\b|once upon a time"
+    r"|my (?:main )?character\b)",
     re.IGNORECASE,
 )
 _TOLD = re.compile(  # of a story, of this sentence alone

@@ -8,6 +8,7 @@ from __future__ import annotations
 import re
 
 from memoir_engine.text.terms import STOP
+from memoir_engine.text.tongue import is_english
 from memoir_engine.text.verbs import is_said_of
 
 _PART = r"[A-Z][\w’'&.-]*[\w]|[A-Z]"
@@ -26,6 +27,9 @@ _FIRST = re.compile(
     r"|\s[a-z]+s (?:(?:from|in|to|at|by) |(?=[A-Z]))|,? (?P<verb>[a-z]+(?:['’]t)?)\b)"
 )
 _IN_GENERAL = re.compile(r"(?:ing|ness|ion|ment|ity|ism|ship|body|one|thing)$")  # "Painting is …", "Somebody has …"
+_ARTICLE = (
+    r"\b(?:(?:k|m|d|s)?ein\w{0,2}|d(?:er|ie|as|en|em|es)|im|am|ins|zum|zur|vom|beim|als|viele?|[a-zäöüß]{3,}(?:en|er|es|em))"
+)
 _OPENS = re.compile(r"(?:^|[.!?:;–—-]\s+|[\"'“‘(]\s*)$")
 
 
@@ -41,7 +45,7 @@ def names(text: str) -> tuple[str, ...]:
             words = words[:-1]
         if words and (not (opens and len(words) == 1) or opening_name(text[hit.start() :])):
             found.setdefault(re.sub(r"['’]s$", "", " ".join(words)), None)
-    return tuple(found)
+    return tuple(found) if is_english(text) else tuple(name for name in found if not _is_noun(name, text))
 
 
 def opening_name(text: str) -> str:
@@ -52,6 +56,11 @@ def opening_name(text: str) -> str:
     if re.search(rf"\b{hit['name'].lower()}\b", text):
         return ""
     return hit["name"] if hit["verb"] is None or is_said_of(hit["verb"]) else ""
+
+
+def _is_noun(name: str, text: str) -> bool:
+    """German writes all nouns with capitals; an article or a word inflected like one stands before no name."""
+    return bool(re.search(rf"{_ARTICLE}\s+{re.escape(name)}", text))
 
 
 def _plain(word: str) -> str:

@@ -18,7 +18,7 @@ from ui import engine, fact_asked, fact_export, fact_lanes, fact_told
 from ui import wording_facts as said
 
 FLAT = "Lives in a small flat on Weir Street in Alderbrook with their cat Biscuit"
-COTTAGE = "Lives in the lock keeper's cottage at the dam now, and Biscuit loves the stairs"
+COTTAGE = "Lives in the lock keeper's cottage at the dam now"
 
 
 @pytest.fixture(scope="module")
@@ -218,6 +218,16 @@ def test_dates_are_shown_as_they_were_said(tmp_path: Path, monkeypatch: pytest.M
     told = {bar["text"].split(" ", 1)[1]: bar["told"] for bar in bars(opened("facts", user="mia"))}
     by_words = {said_so: next(told[one] for one in told if said_so[:-1].endswith(one)) for said_so in DATED}
     assert by_words == {said_so: f"active, {period}" for said_so, period in DATED.items()}
+
+
+def test_what_was_over_when_it_was_said_lies_before_its_end(remembered: Memory):
+    over, said_at = datetime(2016, 1, 1, tzinfo=UTC), datetime(2026, 1, 5, tzinfo=UTC)
+    known = remembered.facts.list("leonie")[0]
+    ends = {"valid_from": None, "valid_to": over, "valid_to_precision": "year", "end_said": True}
+    rome = replace(known, **ends, said_at=said_at, status="active", superseded_by=None)
+    [lane] = fact_lanes.lanes([rome], datetime.now(UTC), doubted=(), told=fact_told.told)
+    assert lane.bars[0].begin < lane.bars[0].end == over.timestamp()
+    assert lane.bars[0].told == "active, until 2015"
 
 
 def test_every_action_by_which_something_was_learned_is_a_moment_to_go_back_to(remembered: Memory):

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import pytest
 
+from memoir_engine.text.mentioned import names
 from memoir_engine.text.statements import statements
 
 
@@ -90,7 +91,7 @@ def test_a_pronoun_stands_for_the_one_person_who_was_just_named_or_for_nobody() 
         "Please summarize the following text: The Eiffel Tower is a tower in Paris. I love Paris.",
         "Once upon a time I lived in a castle, said the frog.",
         "I said I hate my boss, but I was only joking.",
-        "My character in the novel is called Anna and she is a spy.",
+        "My character in the novel is called Anna and she is a spy. I want her to live in Moscow.",
         "> I live in Oslo with my two dogs.",
     ],
 )
@@ -167,3 +168,8 @@ def test_facts_of_other_languages_are_kept_as_they_stand_and_are_of_who_says_the
 
     assert one.content == said.rstrip(".")
     assert one.own and not one.about
+
+
+def test_a_german_noun_is_no_name() -> None:
+    assert names("Ich bin letzten Monat mit Anna nach Berlin gezogen") == ("Anna", "Berlin")
+    assert names("Ich arbeite als Ärztin im Krankenhaus") == ()
