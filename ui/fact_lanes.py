@@ -105,6 +105,8 @@ def _lane(
     for fact in ordered:
         start = begins(fact).timestamp()
         stop = max(_end(fact, by_id, end), start + room)
+        if fact.valid_from is None and fact.valid_to == begins(fact):  # it was over when it was said, begun who knows when
+            start, stop = start - room, start
         row = next((at for at, last in enumerate(ends) if last <= start + room / 2), len(ends))
         ends[row : row + 1] = [stop]
         state = "doubted" if fact.id in doubted else fact.status
