@@ -144,6 +144,7 @@ I live in Berlin. | I have been living in Paris since January.
 I live in Berlin. | I'm back in Paris for good.
 I'm based in London. | I'm based in New York these days.
 My sister lives in Ghent. | My sister moved to Bruges.
+My brother Max lives in Vienna. | Max moved to Graz last week.
 I'm a teacher. | I'm a nurse now.
 I work as a chef at Lucia. | I work as a manager at Lucia now.
 I work at Google. | I started a new job at Meta last week.

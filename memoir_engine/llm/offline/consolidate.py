@@ -7,6 +7,7 @@ Source: TIMEM "Consolidation Rules"; verified/offline-model.md §4.8.
 
 from __future__ import annotations
 
+import re
 from dataclasses import replace
 from typing import Any
 
@@ -14,6 +15,12 @@ from memoir_engine.prompts.consolidate import Statement, read
 from memoir_engine.text.alike import subject_key
 from memoir_engine.text.comparison import GONE, Comparison
 from memoir_engine.text.contradictions import compare
+
+_KIN = (  # what may stand before a name without making it another's
+    "brother|sister|mother|father|mum|mom|dad|son|daughter|wife|husband|partner|boyfriend|girlfriend|fianc[eé]e?|cousin|uncle"
+    "|aunt|nephew|niece|grandmother|grandfather|grandma|grandpa|friend|flatmate|roommate|neighbou?r|colleague|coworker|boss"
+    "|manager|teacher|dog|cat|best|good|old|dear|little|big|younger|older|elder|eldest|youngest|oldest|twin|half|step"
+)
 
 
 def answer(text: str, schema: dict[str, Any]) -> dict[str, Any]:
@@ -60,9 +67,10 @@ def _began_before(new: Statement, known: Statement) -> bool:
 def _bare(one: Statement) -> str:
     """Without the name of its subject at the beginning, so that "Ada lives in Lyon" meets "Lives in Berlin"."""
     subject = one.subject.strip()
-    if not subject or " " in subject or not one.content.casefold().startswith(f"{subject.casefold()} "):
+    named = re.match(rf"(?:(?:{_KIN})\s+){{0,3}}{re.escape(subject)}\s+(?=\S)", one.content, re.IGNORECASE)
+    if not subject or " " in subject or named is None:
         return one.content
-    rest = one.content[len(subject) :].strip()
+    rest = one.content[named.end() :]
     return rest[:1].upper() + rest[1:]
 
 
