@@ -32,6 +32,8 @@ draft, source_id = state.asked("draft"), state.asked_id("src")
 if draft is not None:
     draft_form.show(memory, draft)
 elif source_id is not None:
+    with frame.found("sources", "Sources"):
+        memory.sources.get(source_id)
     with problems.shown():
         source_view.detail(memory, source_id)
 else:

@@ -88,7 +88,7 @@ def _take_along(memory: Memory, run_id: str) -> None:
         report_buttons.files(partial(memory.reports.run, run_id), name=f"run-{run_id}", key="run")
         st.divider()
         st.markdown(f"**{wording.EXPORT}**")
-        st.caption(wording.EXPORT_ABOUT)
+        st.caption(wording.EXPORT_ABOUT, width=report_buttons.WIDTH)
         st.download_button(
             wording.EXPORT_JSON,
             lambda: as_json(memory.runs.query(run_id), memory.runs.get(run_id)),

@@ -34,6 +34,7 @@ def field(memory: Memory) -> dict[str, Any]:
             said.DAY,
             value=shown,
             step=MINUTE,
+            format="YYYY-MM-DD",
             key=f"{DAY}-{then.seq}",
             width=260,
             on_change=lambda: _take(memory, f"{DAY}-{then.seq}"),

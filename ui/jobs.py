@@ -17,6 +17,7 @@ from ui.escape import md_escape
 ACTIVE = filing.ACTIVE
 WAITING = "waiting_helper"  # for a person: nothing to poll for
 EVERY_S = 0.6
+AT_FAULT = ("[mem][E201]", "[mem][E203]", "[mem][E204]", "[mem][E205]")  # no text, unreadable, of no known kind, invalid
 ENDED = 3  # cards of jobs that do not run; older ones are folded away, but for those that need somebody
 
 
@@ -112,6 +113,8 @@ def _buttons(memory: Memory, run: RunView) -> None:
     elif run.status == WAITING:
         _open(said.SAY_WHAT, ":material/edit_note:", draft=run.id)
         _give_up(memory, run.id, said.DRAFT_CANCEL, not_mine)
+    elif run.resumable and _hopeless(run):
+        _give_up(memory, run.id, said.DISCARD, not_mine)
     elif run.resumable:
         key, icon = f"resume-{run.id}", ":material/play_arrow:"
         if st.button(said.RESUME, key=key, icon=icon, type="primary", disabled=not mine, help=not_mine):
@@ -121,6 +124,11 @@ def _buttons(memory: Memory, run: RunView) -> None:
         _give_up(memory, run.id, said.DISCARD, not_mine)
     elif run.result.get("source_id"):
         _open("Open", ":material/arrow_forward:", src=run.result["source_id"])
+
+
+def _hopeless(run: RunView) -> bool:
+    """The very bytes are at fault: going on with them would end where it ended."""
+    return (run.error or "").startswith(AT_FAULT)
 
 
 def _open(label: str, icon: str, **parameters: str | int) -> None:
@@ -162,7 +170,7 @@ def _ending(memory: Memory, run: RunView) -> None:
         st.caption(said.INTERRUPTED)
     elif run.error:
         problems.tell(run.error, run.remedy)
-    if run.resumable:
+    if run.resumable and not _hopeless(run):
         st.caption(f":material/play_arrow: {job_log.going_on(memory, run)}")
     for warning in run.result.get("warnings", ()):
         st.caption(f":orange[:material/warning:] {md_escape(str(warning))}")

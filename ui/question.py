@@ -22,6 +22,9 @@ def form(memory: Memory, prefilled: str) -> None:
     )
     options = _strategy(memory) | _more(memory) | as_of.field(memory)
     if st.button(wording.ASK, type="primary", icon=":material/manage_search:", key="ask-go", shortcut="ctrl+enter"):
+        if not text.strip():
+            st.warning(wording.NO_QUESTION, icon=":material/edit:")
+            return
         with problems.noted():
             run_id = memory.start("query", question=text, **options)
             state.show(**NOTHING, run=run_id)

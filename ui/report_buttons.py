@@ -14,6 +14,7 @@ FILES = (
     ("html", "text/html", said.REPORT_HTML, ":material/description:"),
     ("json", "application/json", said.REPORT_JSON, ":material/data_object:"),
 )
+WIDTH = 340  # px of what a menu says; it is as wide as its widest line
 
 
 def show(make: Callable[[], Report], *, name: str, key: str) -> None:
@@ -24,7 +25,7 @@ def show(make: Callable[[], Report], *, name: str, key: str) -> None:
 
 def files(make: Callable[[], Report], *, name: str, key: str) -> None:
     """What it is and its two forms, for a menu that offers more than the report."""
-    st.caption(said.REPORT_ABOUT)
+    st.caption(said.REPORT_ABOUT, width=WIDTH)
     for form, mime, label, icon in FILES:
         st.download_button(
             label,

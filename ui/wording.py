@@ -198,6 +198,7 @@ def evidence(read: int, cited: int) -> str:
 
 QUESTION = "Question"
 QUESTION_PLACEHOLDER = "What would you like to know?"
+NO_QUESTION = "Write a question first. Nothing was asked."
 ASK = "Ask"
 ASK_AGAIN = "New question"
 SAME_AGAIN = "Ask again"

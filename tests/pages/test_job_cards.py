@@ -57,6 +57,15 @@ def test_resume_goes_on_with_the_same_run_and_asks_only_for_the_rest(failed: tup
     assert [source.name for source in memory.sources.list()] == ["bread.txt"]
 
 
+@pytest.mark.parametrize(("name", "data"), [("scan.pdf", b"no PDF at all"), ("empty.txt", b"  ")])
+def test_a_file_that_cannot_be_read_is_not_offered_to_be_resumed(memory: Memory, name: str, data: bytes):
+    run_id = memory.start("ingest_file", name=name, data=data)
+    assert ended(memory, run_id).status == "failed"
+    page = opened("sources")
+    keys = [button.key for button in page.button]
+    assert (f"give-up-{run_id}" in keys, f"resume-{run_id}" in keys, "resuming" in words(page)) == (True, False, False)
+
+
 def test_a_failed_job_is_discarded(failed: tuple[Memory, str]):
     memory, run_id = failed
     opened("sources").button(key=f"give-up-{run_id}").click().run()

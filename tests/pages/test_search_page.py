@@ -97,3 +97,18 @@ def test_finds_are_the_same_where_their_spans_meet():
 )
 def test_a_passage_is_shown_from_where_most_of_the_words_are(marks: tuple[tuple[int, int], ...], begins: int):
     assert excerpt("abc " * 128, marks) // 4 == begins // 4
+
+
+@pytest.mark.parametrize(
+    ("text", "marks", "begins"),
+    [
+        ("ulder. If there is no reply", (), 7),
+        (" If there is no reply", (), 1),
+        ("ulder. If there is no reply", ((0, 5),), 0),
+        ("a" * 200, (), 0),
+        ("end\n\nOf a paragraph", (), 5),
+    ],
+    ids=["in a word", "at a word", "the word that was sought", "one long word", "in the last word of a paragraph"],
+)
+def test_a_passage_cut_out_of_its_source_is_shown_from_a_whole_word(text: str, marks: tuple[tuple[int, int], ...], begins: int):
+    assert (excerpt(text, marks, cut=True), excerpt(text, marks)) == (begins, 0)

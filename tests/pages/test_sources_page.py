@@ -93,6 +93,7 @@ def test_an_unknown_source_is_said_with_its_remedy(filled: Memory):
     page = opened("sources", src=999)
     assert not page.exception
     assert "999" in page.error[0].value
+    assert page.title[0].value.endswith("Sources")
 
 
 def test_a_running_job_shows_progress_and_what_became_of_each_chunk(gated: tuple[Memory, str]):

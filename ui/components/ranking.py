@@ -6,6 +6,7 @@ first here stands first there. Texts are shown as they are, never as markup.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -20,6 +21,7 @@ from ui.components.scripts import read, script
 
 SEEN_CHARS = 260  # of a passage before it is opened whole
 LEAD_CHARS = 40  # before the first marked word
+_SECOND = re.compile(r"\S{0,30}\s+(?=\S)")
 _component = st.components.v2.component(
     "memoir_ranking",
     html='<div class="ranking"></div>\n',
@@ -58,7 +60,7 @@ def _row(one: SearchResult, query: str) -> dict[str, Any]:
         "id": one.passage_id,
         "text": one.text,
         "marks": marks,
-        "from": excerpt(one.text, marks),
+        "from": excerpt(one.text, marks, cut=one.start > 0),
         "name": said.named(one),
         "about": " · ".join(part for part in (said.place(one), said.kind(one.kind), one.dated or "") if part),
         "bm25": one.score_bm25,
@@ -68,13 +70,24 @@ def _row(one: SearchResult, query: str) -> dict[str, Any]:
     }
 
 
-def excerpt(text: str, marks: Sequence[tuple[int, int]]) -> int:
-    """Where to begin reading, so that most of the marked words are seen: at a word, 0 where the beginning is as good."""
+def excerpt(text: str, marks: Sequence[tuple[int, int]], *, cut: bool = False) -> int:
+    """Where to begin reading, so that most of the marked words are seen: at a word, 0 where the beginning is as good.
+
+    cut: something stands before the passage in its source, so that its first word may be a part of one.
+    """
+    first = _second_word(text, marks) if cut else 0
     if not marks or marks[-1][1] <= SEEN_CHARS:
-        return 0
+        return first
     begins = [max(0, start - LEAD_CHARS) for start, _ in marks]
     most = max(begins, key=lambda begin: (sum(begin <= start and end <= begin + SEEN_CHARS for start, end in marks), -begin))
-    return most and text.rfind(" ", 0, most) + 1
+    return (most and text.rfind(" ", 0, most) + 1) or first
+
+
+def _second_word(text: str, marks: Sequence[tuple[int, int]]) -> int:
+    """0 where the first word is a marked one, or where no other begins soon."""
+    found = _SECOND.match(text)
+    at = found.end() if found else 0
+    return at if not marks or marks[0][0] >= at else 0
 
 
 def _share(value: object, otherwise: float) -> float:
