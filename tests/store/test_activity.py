@@ -8,10 +8,14 @@ from typing import Any
 import pytest
 from sqlalchemy import insert
 
-from memoir_engine.store import activity, chain, filings, sign_offs, undoings
+from memoir_engine.store import activity, chain, fact_rows, filings, ids, sign_offs, undoings
 from memoir_engine.store import tables as t
 from memoir_engine.store.activity import Wanted
 from memoir_engine.store.canon import stamp
+from memoir_engine.store.chain import OpenAction
+from memoir_engine.store.fact_rows import NewFact
+from memoir_engine.store.owners import owner_key
+from memoir_engine.store.types import Tx
 from small_stores import Store
 
 JAZZ = ("Art", "Music", "Jazz")
@@ -122,3 +126,36 @@ def test_undone_twice_it_is_the_last_undoing_that_stands(store: Store, busy: dic
         busy["refile"]: second.action_id,
         busy["back"]: again.action_id,
     }
+
+
+def noted(store: Store, user: str | None, reason: str) -> str:
+    """A fact of somebody, taken back for a reason: the id of that action."""
+    none = dict.fromkeys(("confidence", "valid_from", "from_precision", "valid_to", "to_precision", "said_at"))
+
+    def write(tx: Tx) -> str:
+        number = ids.reserve(tx, "fact", 1)
+        fact = NewFact(number, f"{number:032x}", "preference", "They like tea", "they", (), **none)
+        action = OpenAction(tx, verb="withdraw_fact", actor="Ada", clock=store.clock)
+        action.describe(reason=reason)
+        fact_rows.record(tx, action, owner_key(user), user, [fact], None)
+        fact_rows.shift(tx, action, "fact.withdrawn", number, None)
+        action.seal()
+        return action.id
+
+    return store.db.write(write)
+
+
+def test_reasons_about_a_person_are_read_and_found_by_that_person(store: Store, busy: dict[str, str]) -> None:
+    hers, nobody_s = noted(store, "mia", "a _wrong_ word"), noted(store, None, "a _wrong_ one")
+
+    def told(whose: str | None, text: str | None = None) -> dict[str, str | None]:
+        page = store.db.read(lambda tx: activity.page(tx, Wanted(text=text), whose=whose))
+        return {one.action_id: one.reason for one in page if one.action_id in (hers, nobody_s, busy["rename"])}
+
+    everything = {nobody_s: "a _wrong_ one", hers: "a _wrong_ word", busy["rename"]: "An Ärgernis, 100% _wrong_"}
+    for whose in (None, owner_key("mia")):
+        assert told(whose) == told(whose, "_wrong_") == everything
+    for whose in (owner_key("ben"), owner_key(None)):
+        assert told(whose) == {**everything, hers: None}
+        assert told(whose, "_wrong_") == {number: why for number, why in everything.items() if number != hers}
+        assert store.db.read(lambda tx, by=whose: activity.count(tx, Wanted(text="_wrong_"), whose=by)) == 2
