@@ -39,12 +39,17 @@ def replaced(old: str, new: str) -> Comparison | None:
 
 
 def _home(mine: Value, theirs: Value, changed: bool) -> bool | None:
-    """A flat and a town, a street and a town go together; of a town and a country nobody here knows."""
+    """A town and a flat, a street and a town go together; of a town and a country nobody here knows.
+
+    Who said in which flat they live has left it when they live in another now, or in another town.
+    """
     if mine.words & theirs.words:
         return None
     loose = {"dwelling", "street"}
-    if {mine.kind, theirs.kind} & loose:
-        return False if mine.kind == theirs.kind else None
+    if mine.kind in loose or theirs.kind in loose:
+        if theirs.kind in loose:
+            return changed if mine.kind in loose or mine.housed else None
+        return True if changed else None
     if "maybe" in (mine.kind, theirs.kind):
         return False
     return changed or mine.kind == theirs.kind

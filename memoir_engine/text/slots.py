@@ -20,10 +20,14 @@ Slot = Literal["home", "role", "employer", "diet", "marriage", "car", "age", "bi
 
 @dataclass(frozen=True, slots=True)
 class Value:
-    """words: stems. kind: values of two kinds may hold together: a flat, and Berlin; a city, and its country."""
+    """words: stems. kind: values of two kinds may hold together: a flat, and Berlin; a city, and its country.
+
+    housed: a place that is named with the dwelling there: "a flat in Berlin".
+    """
 
     words: frozenset[str]
     kind: str = ""
+    housed: bool = False
 
 
 _STOP = (
@@ -172,7 +176,8 @@ def _home(said: str) -> Value | None:
     named = _NAME.search(place)
     if named:
         name = named[0]
-        return Value(_stems(name), "street" if _STREET.search(place[named.start() :]) else width(name))
+        kind = "street" if _STREET.search(place[named.start() :]) else width(name)
+        return Value(_stems(name), kind, bool(_DWELLING.search(place[: named.start()])))
     if _DWELLING.search(place):
         return Value(_stems(place), "dwelling")
     if _DETERMINED.match(place) or len(place.split()) > 3:
