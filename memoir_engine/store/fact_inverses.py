@@ -76,7 +76,7 @@ def take(tx: Tx, action: OpenAction, step: Step) -> None:
 def _moved(inverse: Inverse, event: AuditEvent) -> Found:
     """Back to how it stood before."""
     tx, number = inverse.tx, event.body["fact"]
-    if not tx.execute(select(t.fact.c.salt).where(t.fact.c.id == number)).scalar():
+    if tx.execute(select(t.fact.c.id).where(t.fact.c.id == number, fact_rows.REMEMBERED)).first() is None:
         return Found(clash="it was forgotten, and that is final")
     c = t.fact_status.c
     row = tx.execute(select(t.fact_status).where(c.fact_id == number, c.to_seq == FAR)).one_or_none()
