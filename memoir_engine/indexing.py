@@ -48,9 +48,15 @@ def weighing_of(resolved: Resolved) -> Weighing:
     return Weighing(**numbers, **({"whole_b": numbers["b"]} if "b" in numbers else {}))
 
 
-def nearest_of(resolved: Resolved, db: Database) -> NearestOf:
+def check_chroma(resolved: Resolved) -> None:
     """Raises InvalidSetting for `backend_options["chroma"]` that Chroma does not know."""
     from memoir_engine.index.chroma import check_options
+
+    check_options(dict(resolved.backend_options.get("chroma") or {}))
+
+
+def nearest_of(resolved: Resolved, db: Database) -> NearestOf:
+    """Options are checked before: `check_chroma`."""
     from memoir_engine.index.dense_homes import Of
     from memoir_engine.index.opening import open_nearest
     from memoir_engine.index.vectors import Matrices
@@ -63,7 +69,6 @@ def nearest_of(resolved: Resolved, db: Database) -> NearestOf:
     config, options = resolved.config, dict(resolved.backend_options.get("chroma") or {})
     folder = None if in_memory(address(str(config.database_url))) else config.data_dir
     matrices = Matrices()
-    check_options(options)
 
     def of(owner: str, embedder: str, dim: int) -> NearestIndex:
         if owner != WORKSPACE:

@@ -7,6 +7,7 @@ Source: API `memory.export`, `Memory.import_`.
 
 from __future__ import annotations
 
+from functools import partial
 from os import PathLike, fspath
 from pathlib import Path
 from typing import Any
@@ -39,23 +40,32 @@ def imported(
     backend_options: dict[str, Any] | None,
     settings: dict[str, Any],
 ) -> Engine:
-    """An engine over a store that was just filled. Raises ImportRefused, StoreNotEmpty, DepthMismatch; then nothing is kept."""
+    """An engine over a store that was just filled.
+
+    Raises ImportRefused, StoreNotEmpty, DepthMismatch, and what opening raises for the configuration; then nothing is kept.
+    """
     from memoir_engine.store import importing
-    from memoir_engine.store.database import Database
+    from memoir_engine.store.address import address, in_memory
 
     source = _place(path)
     depth = importing.look(source)
     _refuse_other_depth(depth, config, settings)
     named: dict[str, Any] = {**settings, "hierarchy_depth": depth}
     resolved = resolve(config, backend=backend, db_path=db_path, backend_options=backend_options, **named)
-    if _in_memory(resolved):
+    if in_memory(address(str(resolved.config.database_url))):
         return _filled(open_engine(resolved), source)
+    return _anew(open_engine(resolved, first=partial(_fill, resolved, source)))
+
+
+def _fill(resolved: Resolved, source: Path) -> None:
+    from memoir_engine.store import importing
+    from memoir_engine.store.database import Database
+
     db = Database.open(str(resolved.config.database_url), clock=SystemClock())
     try:
         importing.fill(db, source)
     finally:
         db.close()
-    return _anew(open_engine(resolved))
 
 
 def _filled(engine: Engine, source: Path) -> Engine:
@@ -75,10 +85,6 @@ def _anew(engine: Engine) -> Engine:
     engine.lexical.clear()
     engine.keeper.later()
     return engine
-
-
-def _in_memory(resolved: Resolved) -> bool:
-    return str(resolved.config.database_url) in ("sqlite://", "sqlite:///:memory:")
 
 
 def _refuse_other_depth(depth: int, config: MemoirConfig | None, settings: dict[str, Any]) -> None:

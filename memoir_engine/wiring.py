@@ -9,8 +9,9 @@ from __future__ import annotations
 import asyncio
 import hashlib
 import os
-from collections.abc import AsyncIterator
-from contextlib import asynccontextmanager, suppress
+import threading
+from collections.abc import AsyncIterator, Callable
+from contextlib import ExitStack, asynccontextmanager, suppress
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -69,28 +70,40 @@ class Engine:
     loop: BackgroundLoop = LOOP
     _planning: asyncio.Lock = field(default_factory=asyncio.Lock)
     closed: bool = False
+    _closing: threading.RLock = field(default_factory=threading.RLock)
     _pid: int = field(default_factory=os.getpid)
 
     def close(self) -> None:
         """End its pools, handles and loop. Runs under way are stopped; ingestions among them can be resumed.
 
-        A forked process only lets go: loop, pools, connections and their locks are its parent's, and may be locked for ever here.
+        Raises WrongThread on the loop's own thread, and then everything is still open. A forked process only lets go: loop,
+        pools, connections and their locks are its parent's, and may be locked for ever here.
         """
-        if self.closed:
+        if self.closed or self._pid != os.getpid():
+            self.closed = True
             return
-        self.closed = True
-        if self._pid != os.getpid():
-            return
-        for run_id in self.runner.ids():
-            self.runner.leave(run_id)
-        self.keeper.close()
-        self.lexical.close()
-        for client in filter(None, (self.client, self.fallback)):
-            self.loop.wait(client.close())
-        self.loop.wait(self.embedder.close())
-        self.passages.close()
-        self.loop.release()
-        self.db.close()
+        self.loop.may_wait("close")
+        with self._closing:  # who comes second returns when it is done
+            if self.closed:
+                return
+            self.closed = True
+            self._take_apart()
+
+    def _take_apart(self) -> None:
+        """The last one first; one that fails keeps none of the others open."""
+        with ExitStack() as parts:
+            parts.callback(self.db.close)
+            parts.callback(self.loop.release)
+            parts.callback(self.passages.close)
+            for one in filter(None, (self.embedder, self.fallback, self.client)):
+                parts.callback(self._end, one)
+            parts.callback(self.lexical.close)
+            parts.callback(self.keeper.close)
+            for run_id in reversed(self.runner.ids()):
+                parts.callback(self.runner.leave, run_id)
+
+    def _end(self, one: ModelClient | Embedder) -> None:
+        self.loop.wait(one.close(), verb="close")
 
     def check_open(self) -> None:
         """For what needs neither loop nor database, which would say so themselves."""
@@ -163,12 +176,15 @@ class Engine:
                 await self.db.awrite(lambda tx: lease.renew(tx, owner, now=self.clock.now()), operation="a lease")
 
 
-def open_engine(resolved: Resolved, clock: Clock | None = None) -> Engine:
-    """Open what is configured. Raises ConfigurationError or DatabaseError, with nothing left open."""
+def open_engine(resolved: Resolved, clock: Clock | None = None, *, first: Callable[[], None] | None = None) -> Engine:
+    """Open what is configured. Raises ConfigurationError or DatabaseError, with nothing left open.
+
+    first: done when all the rest is found to be in order, before the database is opened.
+    """
     from memoir_engine.facts.nearness import Nearness
     from memoir_engine.index.lexical import LexicalIndex
     from memoir_engine.index.vectors import Matrices
-    from memoir_engine.indexing import nearest_facts_of, nearest_of, weighing_of
+    from memoir_engine.indexing import check_chroma, nearest_facts_of, nearest_of, weighing_of
     from memoir_engine.llm.client import ModelClient
     from memoir_engine.llm.embeddings import open_embedder
     from memoir_engine.llm.tokens import counter
@@ -183,36 +199,43 @@ def open_engine(resolved: Resolved, clock: Clock | None = None) -> Engine:
     _known(config.conversation.strategy)
     client, fallback = ModelClient.open(config, resolved.secrets), _fallback(resolved)
     embedder, weighing = open_embedder(config, resolved.secrets), weighing_of(resolved)
+    tokens, matrices = counter(client.name), Matrices()
+    check_chroma(resolved)
     _make_folder(config.data_dir)
-    db = Database.open(str(config.database_url), clock=clock, depth=config.hierarchy_depth)
-    try:
+    if first is not None:
+        first()
+    with ExitStack() as opened:
+        db = Database.open(str(config.database_url), clock=clock, depth=config.hierarchy_depth)
+        opened.callback(db.close)
         lexical = LexicalIndex.open(config.data_dir / "bm25", sought, tokeniser_id=SEARCH_TOKENIZER, weighing=weighing)
+        opened.callback(lexical.close)
         cache = TreeCache(db, depth=config.hierarchy_depth)
         passages = Collections(db, config.data_dir, SaidPassages(db, config.zone), nearest_of(resolved, db), weighing)
-    except BaseException:
-        db.close()
-        raise
-    LOOP.acquire()
-    matrices = Matrices()
-    runner, keeper = Runner(db, clock, LOOP), Keeper(db, cache, lexical, passages)
-    db.on_retry = runner.retried
-    keeper.go_on()
-    return Engine(
-        resolved,
-        clock,
-        db,
-        client,
-        counter(client.name),
-        cache,
-        lexical,
-        runner,
-        keeper,
-        embedder,
-        passages,
-        Vectoring(db, embedder, passages),
-        Nearness(db, embedder, matrices, nearest_facts_of(resolved, db, matrices)),
-        fallback=fallback,
-    )
+        opened.callback(passages.close)
+        LOOP.acquire()
+        opened.callback(LOOP.release)
+        runner, keeper = Runner(db, clock, LOOP), Keeper(db, cache, lexical, passages)
+        opened.callback(keeper.close)
+        db.on_retry = runner.retried
+        engine = Engine(
+            resolved,
+            clock,
+            db,
+            client,
+            tokens,
+            cache,
+            lexical,
+            runner,
+            keeper,
+            embedder,
+            passages,
+            Vectoring(db, embedder, passages),
+            Nearness(db, embedder, matrices, nearest_facts_of(resolved, db, matrices)),
+            fallback=fallback,
+        )
+        keeper.go_on()
+        opened.pop_all()
+        return engine
 
 
 def _fallback(resolved: Resolved) -> ModelClient | None:

@@ -11,7 +11,7 @@ from typing import Any
 
 import pytest
 
-from memoir_engine import AsyncMemory, Memory
+from memoir_engine import AsyncMemory, ConfigurationError, Memory
 from memoir_engine.errors import DepthMismatch, ExportFailed, ImportRefused, ImportTooNew, NotAllowed, StoreNotEmpty
 
 SMALL = {"chunk_min_tokens": 20, "chunk_max_tokens": 60, "model": "offline"}
@@ -95,6 +95,24 @@ def test_the_asynchronous_face_imports_too(lived: Memory, file: Path, tmp_path: 
 
 def test_a_memory_in_memory_can_be_filled(lived: Memory, file: Path, tmp_path: Path) -> None:
     with Memory.import_(file, db_path=":memory:", data_dir=tmp_path / "caches", **SMALL) as memory:
+        assert memory.audit.head() == lived.audit.head()
+
+
+@pytest.mark.parametrize("url", ["sqlite://", "sqlite:///", "sqlite+pysqlite://", "sqlite:///:memory:"])
+def test_a_memory_in_memory_can_be_filled_however_it_is_named(lived: Memory, file: Path, tmp_path: Path, url: str) -> None:
+    with Memory.import_(file, database_url=url, data_dir=tmp_path / "caches", **SMALL) as memory:
+        assert memory.audit.head() == lived.audit.head()
+
+
+@pytest.mark.parametrize(
+    "wrong", [{"embedder": "nonsense:model"}, {"backend_options": {"chroma": {"nonsense": 1}}}], ids=["embedder", "chroma"]
+)
+def test_a_configuration_that_cannot_be_opened_leaves_the_store_empty(
+    lived: Memory, file: Path, tmp_path: Path, wrong: dict[str, Any]
+) -> None:
+    with pytest.raises(ConfigurationError):
+        Memory.import_(file, data_dir=tmp_path / "new", **SMALL, **wrong)
+    with Memory.import_(file, data_dir=tmp_path / "new", **SMALL) as memory:
         assert memory.audit.head() == lived.audit.head()
 
 
