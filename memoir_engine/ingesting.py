@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 
 from memoir_engine.capped import Asking
 from memoir_engine.embedding_behind import embed_behind
-from memoir_engine.errors import HelperNeeded, IngestionCancelled, MemoirError, NothingChanges
+from memoir_engine.errors import HelperNeeded, IngestionCancelled, MemoirError, NothingChanges, SameAsAnother
 from memoir_engine.estimating import foreseen
 from memoir_engine.events import Estimated, FileRead, HelperRequested, Warned
 from memoir_engine.identifying import needs_auditor, regenerate, set_helper
@@ -253,14 +253,23 @@ async def _source(engine: Engine, source_id: int) -> Source:
 
 
 async def _again(one: Ingestion, source: Source) -> IngestResult:
-    """The same bytes are stored: nothing is stored again, but their helper where one is given or asked for (MEMOIR 2B.8–2B.9)."""
-    warning = f"{source.name!r} holds the same bytes and is in memory already; nothing was stored again"
-    one.run.emit(Warned("again", warning))
-    same = IngestResult("success", one.run.id, source.id, source.name, source.chunks, warnings=(warning,))
-    said, action = one.upload.helper, None
+    """The same bytes are stored: nothing is stored again, but their helper where one is given or asked for (MEMOIR 2B.8–2B.9).
+
+    Raises SameAsAnother.
+    """
+    if one.upload.replaces not in (None, source.id):
+        raise SameAsAnother(name=source.name, replaces=one.upload.replaces)
+    said, action, held = one.upload.helper, None, f"{source.name!r} holds the same bytes and is in memory already;"
+    warnings = [f"{held} nothing was stored again{'' if said is None else ' but what was said of it'}"]
+    if not one.upload.metadata.items() <= source.metadata.items():
+        warnings.append("the metadata that was given is not kept: a source has those of its first time")
+    for warning in warnings:
+        one.run.emit(Warned("again", warning))
+    same = IngestResult("success", one.run.id, source.id, source.name, source.chunks, warnings=tuple(warnings))
     if said is not None:
         with suppress(NothingChanges):
             action = await asyncio.to_thread(set_helper, one.engine, one.actor, source.id, said.text, None)
+        same = replace(same, helper=said.text)
     elif one.upload.regenerate:
 
         def record() -> dict[str, Any]:

@@ -103,6 +103,14 @@ class SourceNotCurrent(IngestionError):
     remedy_form = "{advice} Nothing was stored."
 
 
+class SameAsAnother(IngestionError):
+    code = "E216"
+    message_form = (
+        "{name!r} holds the same bytes and is in memory already; it cannot be a newer version of source {replaces} as well"
+    )
+    remedy_form = "Withdraw source {replaces} if {name!r} takes its place, or give another text. Nothing was stored."
+
+
 class IngestionInterrupted(IngestionError):
     code = "E215"
     message_form = "its process ended before it did"

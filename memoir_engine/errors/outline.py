@@ -30,7 +30,8 @@ MemoirError
 │   ├── DraftNotFound         E212
 │   ├── RunNotResumable       E213
 │   ├── SourceNotCurrent      E214
-│   └── IngestionInterrupted  E215
+│   ├── IngestionInterrupted  E215
+│   └── SameAsAnother         E216
 ├── QueryError                E300
 │   ├── QuestionEmpty         E301
 │   ├── MemoryEmpty           E302

@@ -7,6 +7,8 @@ import threading
 from concurrent.futures import ThreadPoolExecutor
 from typing import Any
 
+import pytest
+
 from memoir_engine import Memory
 from memoir_engine.store import lease
 from scripted import Asked, Opened, Script, events, leaves, paper, place, tree
@@ -23,6 +25,30 @@ def test_the_same_bytes_again_give_the_source_there_is_without_a_call(memory: Me
     assert again.warnings == ("'one.txt' holds the same bytes and is in memory already; nothing was stored again",)
     assert script.requests == []
     assert [source.name for source in memory.sources.list()] == ["one.txt"]
+
+
+@pytest.mark.req("MEMOIR 2B.8")
+def test_what_is_said_of_the_same_bytes_later_is_told_and_what_is_not_kept_is_warned_of(memory: Memory):
+    first = memory.ingest_text(FIRST, name="one.txt", metadata={"shelf": 3, "by": "Ana"}).raise_for_error()
+    again = memory.ingest_text(FIRST, metadata={"shelf": 3}, contextual_helper="A paper on trades.").raise_for_error()
+    other = memory.ingest_text(FIRST, metadata={"shelf": 4}).raise_for_error()
+    held = "'one.txt' holds the same bytes and is in memory already; nothing was stored again"
+    assert (again.helper, again.warnings) == ("A paper on trades.", (f"{held} but what was said of it",))
+    kept = "the metadata that was given is not kept: a source has those of its first time"
+    assert (other.helper, other.warnings) == (None, (held, kept))
+    assert memory.sources.get(first.source_id or 0).metadata == {"shelf": 3, "by": "Ana"}
+
+
+@pytest.mark.req("MEMOIR 6.4")
+def test_what_is_in_memory_already_is_no_newer_version_of_something_else(memory: Memory):
+    old = memory.ingest_text(FIRST, name="old").raise_for_error().source_id
+    known = memory.ingest_text(SECOND, name="known").raise_for_error().source_id
+    refused = memory.ingest_text(SECOND, name="new", replaces=old)
+    assert refused.error is not None
+    assert (refused.status, refused.error.code) == ("error", "E216")
+    assert f"newer version of source {old}" in refused.error.message
+    assert {source.id: source.status for source in memory.sources.list()} == {old: "filed", known: "filed"}
+    assert memory.ingest_text(FIRST, name="old", replaces=old).raise_for_error().source_id == old
 
 
 def test_a_file_with_the_bytes_of_a_text_is_the_same_source(memory: Memory):
