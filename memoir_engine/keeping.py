@@ -17,6 +17,9 @@ if TYPE_CHECKING:
     from memoir_engine.search.collections import Collections
     from memoir_engine.store.database import Database
     from memoir_engine.store.evidence import TreeCache
+    from memoir_engine.store.state import Pulse
+
+AT_ONCE = 50_000  # chunks whose texts are held while they are taken in
 
 
 class Keeper:
@@ -30,6 +33,7 @@ class Keeper:
         self._lock = threading.Lock()
         self._pool = ThreadPoolExecutor(1, thread_name_prefix="memoir-caches")
         self._next: Future[None] | None = None
+        self._catching_up = threading.Lock()
         self._looking_back = threading.Lock()
         self._cutting = threading.Lock()
         self._looked = 0, 0  # a number of the index, and up to where nothing came behind it
@@ -45,21 +49,51 @@ class Keeper:
                 self._next = self._pool.submit(self._round)
 
     def catch_up(self) -> None:
-        """The lexical index takes in what it misses, now."""
-        from memoir_engine.store import chunks, erasures, state
+        """The lexical index takes in what it misses, now. Who comes second waits for who is at it."""
+        if not self._lags():
+            return
+        with self._catching_up:
+            now = self._lags()
+            if now:
+                self._take_in()
+                self._erasures = now.erasures
+
+    def _lags(self) -> Pulse | None:
+        """None where nothing came since anybody looked."""
+        from memoir_engine.store import state
 
         before = self._lexical.high_water
         looked = self._looked[1] if self._looked[0] == before else before
         now = self._db.read(lambda tx: state.pulse(tx, looked))
-        if not now.changed and now.erasures == self._erasures:
-            self._looked = before, now.seq
-            return
-        self._erasures = now.erasures
-        changed = self._db.read(lambda tx: chunks.changes_since(tx, before))
+        if now.changed or now.erasures != self._erasures:
+            return now
+        self._looked = before, now.seq
+        return None
+
+    def _take_in(self) -> None:
+        from memoir_engine.store import erasures
+
+        before = self._lexical.high_water
+
+        def is_erased() -> bool:
+            return bool(before) and self._db.read(lambda tx: erasures.since(tx, before))
+
+        keep = not is_erased()
+        while self._portion(keep=keep):
+            pass
+        if is_erased():  # now, so that none is missed that was meanwhile
+            self._lexical.compact()  # what is removed is only marked so; its words would stay in the file
+
+    def _portion(self, *, keep: bool) -> bool:
+        """Whether there may be more."""
+        from memoir_engine.store import chain, chunks
+
+        before = self._lexical.high_water
+        changed, now = self._db.read(lambda tx: (chunks.changes_since(tx, before, limit=AT_ONCE), chain.seq(tx)))
         if changed.seq > before:
-            self._lexical.take_in([(filed.chunk_id, filed.text) for filed in changed.filed], changed.closed, changed.seq)
-            if before and self._db.read(lambda tx: erasures.since(tx, before)):
-                self._lexical.compact()  # what is removed is only marked so; its words would stay in the file
+            texts = [(filed.chunk_id, filed.text) for filed in changed.filed]
+            self._lexical.take_in(texts, changed.closed, changed.seq, keep=keep)
+        return before < changed.seq < now
 
     def cut_missing(self) -> None:
         """Sources that came before there were passages, or were imported, get theirs: once, each in a transaction of its own.

@@ -1,0 +1,48 @@
+"""The index of filed chunks is fed in portions, by one of those who wait for it."""
+
+from __future__ import annotations
+
+from concurrent.futures import ThreadPoolExecutor
+
+import pytest
+
+from memoir_engine import Memory, keeping
+from memoir_engine.store import chunks
+from scripted import Script, paper
+
+TRADES = paper("Music/Strings/Violin", "Art/Oil/Dutch", "Law/Tax/Vat", "Music/Wind/Flute", "Law/Order/Rules")
+
+
+@pytest.fixture
+def read(memory: Memory, script: Script, monkeypatch: pytest.MonkeyPatch) -> list[int]:
+    """How many chunks were read at a time, once five are filed and the index is empty."""
+    for number in range(5):
+        memory.ingest_text(f"{TRADES} And {number} more.", name=str(number)).raise_for_error()
+    engine = memory._async._engine
+    engine.keeper.close()  # nobody else feeds it
+    engine.lexical.clear()
+    found: list[int] = []
+    original = chunks.changes_since
+
+    def counted(*given: object, **more: object) -> chunks.Changes:
+        changes = original(*given, **more)  # type: ignore[arg-type]
+        found.append(len(changes.filed))
+        return changes
+
+    monkeypatch.setattr(chunks, "changes_since", counted)
+    monkeypatch.setattr(keeping, "AT_ONCE", 6)
+    return found
+
+
+def test_no_more_texts_are_held_than_a_portion(memory: Memory, read: list[int]):
+    filed = memory.overview().chunks
+    assert len(memory._async._engine.keeper.words(None)) == filed
+    assert max(read) < filed
+    assert sum(read) == filed
+
+
+def test_whoever_waits_finds_it_complete_and_reads_nothing_again(memory: Memory, read: list[int]):
+    filed, keeper = memory.overview().chunks, memory._async._engine.keeper
+    with ThreadPoolExecutor(8) as pool:
+        assert set(pool.map(lambda _: len(keeper.words(None)), range(8))) == {filed}
+    assert sum(read) == filed
