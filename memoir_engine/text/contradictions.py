@@ -57,6 +57,8 @@ _MEASURES = frozenset(
     """am pm o'clock noon midnight past half quarter and to or on at in per hour hours minute minutes day days week weeks month
     months year years km miles mile kilometres kg kilos pounds lbs cm metres am morning afternoon evening night""".split()
 )
+_FORMER = re.compile(r"(?:their\s|the\s)?(?:former|previous|old|ex|last|first)[\s-](?!(?:is|was|name)\b)", re.IGNORECASE)
+_ANOTHER = re.compile(r"\b(?:another|one more|a second|a third|a new)\b", re.IGNORECASE)
 _DAY = re.compile(r"(?:mon|tues|wednes|thurs|fri|satur|sun)days?$|week(?:ends?|days?)$")
 _LESS = re.compile(r"\b(?:less|more|better|rather) than\b|\bless\b|\bonly\b|\bexcept\b|\bwithout\b", re.IGNORECASE)
 _HOUSED = frozenset({"residence", "employment", "place"})  # where such a thing is may be said more closely
@@ -110,7 +112,7 @@ def _by_parts(olds: list[str], news: list[str]) -> Comparison:
 
 def _clause(old: str, new: str) -> Comparison:
     before, after = predicate(old), predicate(new)
-    if not before.said or not after.said:
+    if not before.said or not after.said or bool(_FORMER.match(old)) != bool(_FORMER.match(new)):
         return BESIDE
     gone = _reversed(old, new, before, after) or ended(old, new, before, after)
     if gone:
@@ -138,6 +140,8 @@ def _reversed(old: str, new: str, before: Predicate, after: Predicate) -> Compar
 def _again(old: str, new: str, before: Predicate, after: Predicate) -> Comparison | None:
     """The same words, or words of the same kind about the same things; a newer one that says less says nothing new."""
     if bool(subject(old)) != bool(subject(new)) and not {"possession"} & before.kinds | after.kinds:
+        return None
+    if _ANOTHER.search(new) and not _ANOTHER.search(old):
         return None
     if before.said == after.said:
         return Comparison("duplicate", True, "the same words")

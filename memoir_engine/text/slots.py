@@ -49,7 +49,16 @@ _DWELLING = re.compile(
 )
 _DETERMINED = re.compile(r"(?:an?|their|his|her|another|some|different|bigger|smaller|new|that|this)\b", re.IGNORECASE)
 _NAME = re.compile(r"[A-Z][\w’'.-]*(?:\s(?:of|upon|de|la|le|del|am|an der|on|the)\s[A-Z][\w’'-]*|\s[A-Z][\w’'-]*)*")
+_UNIT = re.compile(r"(?:['’]s)?\s(?:department|team|group|division|office|branch|project|side|plan|diet|system|version|server)\b")
+_PART_OF_THE_WEEK = re.compile(
+    r"\b(?:during the week|on week-?(?:days|ends)|week-?ends?|half (?:of )?the (?:year|time|week))\b", re.I
+)
 _TYPED = re.compile(r"(?:(?:new|san|los|las|le|la|st|saint|den|bad)\s)?[^\W\d]+")  # a name without its capital
+_WHEN = re.compile(  # "moved in January" is of a time
+    r"(?:January|February|March|April|May|June|July|August|September|October|November|December|(?:19|20)\d\d"
+    r"|(?:the )?(?:spring|summer|autumn|fall|winter))\b",
+    re.IGNORECASE,
+)
 _STREET = re.compile(r"\b(?:street|road|avenue|lane|square|stra(?:ss|ß)e)\b|\d", re.IGNORECASE)
 
 _AT_WORK = re.compile(
@@ -67,7 +76,7 @@ _ORGANISATION = re.compile(
 _BESIDES = re.compile(  # work that one may do beside another
     r"\b(?:volunteer\w*|part[- ]time|side job|second job|freelance\w*|also|too|sometimes|occasionally|as well"
     r"|(?:mon|tues|wednes|thurs|fri|satur|sun)days|every (?:other )?(?:mon|tues|wednes|thurs|fri|satur|sun)day"
-    r"|week-?ends?)\b",
+    r"|week-?ends?|at night|in the evenings?|evenings)\b",
     re.IGNORECASE,
 )
 _AS = re.compile(
@@ -170,21 +179,25 @@ def ends_work(text: str) -> bool:
 
 def _home(said: str) -> Value | None:
     found = _HOME.search(said)
-    if not found:
+    if not found or _PART_OF_THE_WEEK.search(said):
         return None
     place = found[1]
     named = _NAME.search(place)
+    if _WHEN.match(place):
+        return None
     if named:
         name = named[0]
+        if _UNIT.match(place[named.end() :]):
+            return None  # the Sales department
         kind = "street" if _STREET.search(place[named.start() :]) else width(name)
         return Value(_stems(name), kind, bool(_DWELLING.search(place[: named.start()])))
     if _DWELLING.search(place):
         return Value(_stems(place), "dwelling")
     if _DETERMINED.match(place) or len(place.split()) > 3:
         return None  # a new team, their next chapter
-    plain = re.sub(r"^the\s", "", place, flags=re.IGNORECASE)
+    plain = re.sub(r"^the\s", "", place, flags=re.IGNORECASE)  # the Netherlands, but not the moment
     if width(plain) == "place":
-        return Value(_stems(plain), "maybe") if _TYPED.fullmatch(plain) and found.group(0).split()[-2] != "on" else None
+        return Value(_stems(plain), "maybe") if _TYPED.fullmatch(place) and found.group(0).split()[-2] != "on" else None
     return Value(_stems(plain), width(plain))
 
 

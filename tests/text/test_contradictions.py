@@ -163,6 +163,12 @@ def test_there_is_one_of_it(old: str, new: str) -> None:
         ("Works at Globex", "Joined the choir as a singer"),
         ("Plays chess with Kim on Mondays", "Plays chess with Lee on Fridays"),
         ("Parents live in Lyon", "Has moved to Ghent"),
+        ("Lives in Lyon", "Lives in the moment"),
+        ("Lives in Lyon", "Moved to the Sales department"),
+        ("Lives in Lyon during the week", "Lives in Ghent on weekends"),
+        ("Works as a nurse", "Works as a singer at night"),
+        ("Boss is Kim", "Old boss is Lee"),
+        ("Has a daughter", "Has another daughter"),
     ],
 )
 def test_there_may_be_another_beside_it(old: str, new: str) -> None:
