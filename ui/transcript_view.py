@@ -24,6 +24,8 @@ def detail(memory: Memory, session_id: str) -> None:
     with frame.head("conversations", *_title(session)):
         if session.is_expired:
             st.badge(said.EXPIRED, color="orange")
+        if not _own(memory):
+            st.badge(md_escape(session.user or who.ALONE), icon=":material/person:", color="gray")
         st.space("stretch")
         copylink.show("conv-link", session=session_id, **who.asked_user())
         frame.here(said.ALL, key="all-conversations", icon=":material/arrow_back:")
@@ -39,9 +41,14 @@ def detail(memory: Memory, session_id: str) -> None:
         left_facts.show(memory, session, picked.n if picked else None)
         _keep(memory, session)
         _along(memory, session)
-    if memory.actor.user in (None, memory.actor.name):  # nobody speaks in another's name
+    if _own(memory):  # nobody speaks in another's name
         with left:  # last: while a turn is under way all else stands already
             talk_view.talk(memory, session)
+
+
+def _own(memory: Memory) -> bool:
+    """Whether the page is for who looks at it, and not for the user whom the address names."""
+    return memory.actor.user in (None, memory.actor.name)
 
 
 def _title(session: SessionView) -> tuple[str, str | None]:

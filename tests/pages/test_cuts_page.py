@@ -79,7 +79,7 @@ def test_a_conversation_kept_here_can_be_chosen_by_its_address(memory: Memory):
 
 
 def test_a_conversation_that_is_not_here_is_told(memory: Memory):
-    assert "no session" in words(opened("cuts", session="nowhere")).lower()
+    assert "no conversation" in words(opened("cuts", session="nowhere")).lower()
 
 
 def test_a_file_of_hostile_texts_is_data_for_the_component_and_never_markup(page):

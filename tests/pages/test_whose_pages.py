@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 from streamlit.testing.v1 import AppTest
 
-from app_pages import component
+from app_pages import component, words
 from machine import REPOSITORY
 from memoir_engine import Memory
 from memoir_engine.run import new_id
@@ -62,6 +62,7 @@ def test_a_fact_leads_to_the_conversation_of_its_user(ana_rules: None, memory: M
     assert component(page, "said-1")["messages"][0]["text"] == SAID
     assert links(page, "cuts") == [f"session={zoe_s}&user=zoe"]
     assert not page.chat_input  # nobody speaks in her name
+    assert "zoe" in words(page)
     assert not opened("cuts", person, session=zoe_s, user="zoe").error
 
 
@@ -75,7 +76,8 @@ def test_an_admin_who_signed_in_finds_the_conversation_of_a_fact_of_the_workspac
 
 def test_who_is_no_admin_finds_another_s_conversation_nowhere(memory: Memory, zoe_s: str):
     for page in ("conversations", "cuts"):
-        assert "E803" in opened(page, ANA, session=zoe_s, user="zoe").error[0].value
+        told = opened(page, ANA, session=zoe_s, user="zoe").error[0].value
+        assert "There is no conversation" in told and "E803" in told
 
 
 def test_another_s_question_is_not_one_s_own_to_stop(memory: Memory):
