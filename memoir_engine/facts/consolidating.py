@@ -71,7 +71,8 @@ async def consolidate(material: Material, known: Standing, owner: str, near: Nea
     if material.vectors is None:
         return FactPlan(known.seq)
     comparing = _Comparing(material, owner, near, ask, run, known.index)
-    together = groups(material.vectors) if len(material.vectors) <= AT_ONCE else await asyncio.to_thread(groups, material.vectors)
+    asked = (material.vectors, [fact.content for fact in material.facts])
+    together = groups(*asked) if len(material.vectors) <= AT_ONCE else await asyncio.to_thread(groups, *asked)
     for group in together:
         await comparing.group(group)
     plan = comparing.plan

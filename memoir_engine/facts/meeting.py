@@ -7,10 +7,12 @@ Source: TIMEM "Memory Consolidation"; spec README, small print on TIMEM rule 3 a
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime, timedelta, tzinfo
 from uuid import uuid4
+
+import numpy as np
 
 from memoir_engine.embedding import Vectors
 from memoir_engine.facts.drawn import Found, Spoken
@@ -25,6 +27,7 @@ from memoir_engine.store.fact_plan import (
 )
 from memoir_engine.text.alike import folded, may_oppose, subject_key, words
 from memoir_engine.text.partial_dates import between, written
+from memoir_engine.text.slots import filled
 
 AT_ONCE = 10  # new facts in one call
 ALIKE = 0.2  # of two new facts that near, the later one waits for the next call; two homes of one person are .24 to .5 by words
@@ -53,9 +56,14 @@ class Planning:
         self.gone.add(old)
 
 
-def groups(vectors: Vectors) -> list[list[int]]:
-    """Facts to be asked about together, by place: like ones never, and no later one before an earlier one that it is like."""
+def groups(vectors: Vectors, contents: Sequence[str] = ()) -> list[list[int]]:
+    """Facts to be asked about together, by place: like ones never, and no later one before an earlier one that it is like.
+
+    contents: two that say where somebody lives or works are alike, too, however few words they share.
+    """
     near = vectors @ vectors.T >= ALIKE
+    for places in _of_one_slot(contents):
+        near[np.ix_(places, places)] = True
     left, found = list(range(len(vectors))), []
     while left:
         group: list[int] = []
@@ -66,6 +74,14 @@ def groups(vectors: Vectors) -> list[list[int]]:
         found.append(group)
         left = waiting
     return found
+
+
+def _of_one_slot(contents: Sequence[str]) -> Iterable[list[int]]:
+    by_slot: dict[str, list[int]] = {}
+    for place, content in enumerate(contents):
+        for slot in filled(content):
+            by_slot.setdefault(slot, []).append(place)
+    return by_slot.values()
 
 
 def planned(fact: Found, messages: Sequence[Spoken], zone: tzinfo, cut_at: Mapping[str, int]) -> PlannedFact:

@@ -75,11 +75,11 @@ def _of(hit: re.Match[str], zone: tzinfo, *, day_first: bool) -> datetime | None
         year, month, day = a, b, c
     else:
         year, month, day = (c if c > 99 else 2000 + c), *((b, a) if day_first else (a, b))
-    hour, minute, *second = (int(one) for one in hit["clock"].split(":"))
+    hour, minute, second = (int(one) for one in f"{hit['clock']}:0".split(":")[:3])
     if hit["half"]:
         hour = hour % 12 + (12 if hit["half"] in "Pp" else 0)
     try:
-        return datetime(year, month, day, hour, minute, *second, tzinfo=zone)
+        return datetime(year, month, day, hour, minute, second, tzinfo=zone)
     except ValueError:
         return None
 
