@@ -20,7 +20,7 @@ EVERY_S = 0.5
 
 
 def show(memory: Memory, draft_id: str) -> None:
-    with problems.shown():
+    with frame.found("sources", "Sources"):
         run = memory.jobs.get(draft_id)
     if run.status in jobs.ACTIVE:
         _until_it_waits(memory, draft_id, run.request.get("name", ""))
@@ -41,7 +41,7 @@ def show(memory: Memory, draft_id: str) -> None:
 
 
 def _head(name: str, draft_id: str) -> None:
-    with frame.head("sources", *figures.named(name, 60)):
+    with frame.head("sources", *figures.named(name, 44)):
         jobs.status_badge(jobs.WAITING)
         st.space("stretch")
         copylink.show("draft-link", draft=draft_id)
@@ -58,7 +58,7 @@ def _gone(gone: MemoirError, source_id: int | None) -> None:
 
 
 def _until_it_waits(memory: Memory, draft_id: str, name: str) -> None:
-    with frame.head("sources", *figures.named(name, 60)):
+    with frame.head("sources", *figures.named(name, 44)):
         pass
 
     @st.fragment(run_every=EVERY_S, key="draft-live")

@@ -16,7 +16,7 @@ from ui.escape import md_escape
 PAGE = 20  # chunks on one page of the text
 MOST = 200
 ROWS = 20  # on one page of the table
-LONGEST = 60  # characters of a name in a title
+LONGEST = 44  # characters of a name in a title
 PAGE_KEY = "s_page"
 LIVE = ("filed", "stored")
 

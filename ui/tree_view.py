@@ -11,7 +11,7 @@ from ui import drawers, figures, frame, review_link, sign_panel, state, tree_edi
 from ui.components import choices, copylink, reader
 
 PAGE = 50
-LONGEST, CRUMB = 64, 28  # characters of a name in a title, and on the way to it
+LONGEST, CRUMB = 40, 28  # characters of a name in a title, and on the way to it
 
 
 def root(tree: TreeAt, sources: int | None) -> None:

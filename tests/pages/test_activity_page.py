@@ -131,3 +131,10 @@ def test_what_was_taken_out_of_its_place_is_nowhere_now(filled: Memory):
     told = words(opened("activity"))
     assert f"{item.path[-1]} → –" in told
     assert "****" not in told
+
+
+def test_an_unknown_action_says_so_with_a_way_on(memory: Memory):
+    page = opened("activity", action="nope")
+    assert page.title[0].value.endswith("Activity")
+    assert "There is no action nope in this memory" in page.error[0].value
+    assert "audit.events" not in page.error[0].value

@@ -26,7 +26,7 @@ const bar = (kind, label, share, raw, hint) => {
 
 const rowOf = (row, data, open) => {
   const node = make("li"), { words } = data, head = make("div", "head"), name = make("button", "name", row.name);
-  name.title = words.open;
+  name.title = `${row.name}\n${words.open}`;
   name.onclick = () => open(row.id);
   const total = make("span", "total"), score = make("b"), sum = make("span", "sum"), vectors = make("i", "dense"), terms = make("i", "bm25");
   sum.append(terms, vectors);
