@@ -20,7 +20,11 @@ _EMPTY = Stems(
         moment ago later soon monday tuesday wednesday thursday friday saturday sunday really gonna wanna gotta""".split()
     )
 )
-_ELSEWHERE = re.compile(r"\b(?:him|her|it|them|that|this|these|those|he|she|they)\b", re.IGNORECASE)
+_ELSEWHERE = re.compile(  # "this year" is no pronoun
+    r"\b(?:him|her|it|them|he|she|they|(?:that|this|these|those)(?=\s*(?:$|[.,;!?]|(?:is|was|are|were|will|would|so|and|but|too|next"
+    r"|now|already|yesterday|today|tomorrow|for|in|on|at|to|with|before|again)\b)))\b",
+    re.IGNORECASE,
+)
 _NUMBER = re.compile(r"\d(?!\d*\s*(?:hours?|minutes?|days?|weeks?|times?)\b)[\d.,:]*", re.IGNORECASE)
 _NAME = re.compile(r"(?<=[a-z,] )(?!I\b)[A-Z](?:\w*|\b)")
 _FEW = 2  # where a person or a thing stands elsewhere

@@ -51,8 +51,8 @@ def test_an_empty_memory_offers_the_sample_conversations(memory: Memory):
     page = opened("facts")
     assert "Nothing is remembered yet" in words(page)
     page.button(key="facts-samples").click().run()
-    assert [one.value for one in page.metric] == ["15", "6", "just now", "1"]
-    assert len(bars(page)) == 21
+    assert [one.value for one in page.metric] == ["16", "6", "just now", "1"]
+    assert len(bars(page)) == 22
 
 
 def test_what_took_the_place_of_what_shares_a_lane(remembered: Memory):
@@ -73,7 +73,7 @@ def test_filters_stand_in_the_address_and_narrow_what_is_drawn(remembered: Memor
 def test_a_search_shows_the_nearest_facts(remembered: Memory):
     page = opened("facts", user="leonie", q="choir on Thursdays")
     assert "Sings alto in the mill choir on Thursdays" in [bar["text"] for bar in bars(page)]
-    assert len(bars(page)) < 23
+    assert len(bars(page)) < 22
 
 
 def test_the_past_shows_what_was_true_then(remembered: Memory):
