@@ -24,7 +24,7 @@ _HEAD = re.compile(
     rf"|(?(short)\d\S*|[^\s\S]))",
     re.IGNORECASE,
 )
-_ALSO = re.compile(r"\b(?:also|just)\s+", re.IGNORECASE)
+_JUST = re.compile(r"\bjust\s+", re.IGNORECASE)
 _SHORT = {"m": "is", "re": "is", "ll": "will"}
 _NEGATED = {"don't": "does not", "haven't": "has not", "aren't": "is not", "weren't": "was not"}
 _NEGATED |= {"can't": "cannot", "won't": "will not", "shan't": "shall not"}
@@ -137,7 +137,7 @@ def _balanced(said: str) -> str:
 
 def _begun(head: re.Match[str]) -> str:
     """The verb that followed the speaker, as it follows somebody spoken of."""
-    adverbs, verb = _ALSO.sub("", head["adverbs"]), head["verb"]
+    adverbs, verb = _JUST.sub("", head["adverbs"]), head["verb"]
     short = (head["short"] or "")[1:].lower()
     if not short:
         low = verb.lower().replace("’", "'")

@@ -107,6 +107,8 @@ I do yoga on Tuesdays. | I don't do yoga on Mondays.
 I play golf with Jim. | I don't play golf with Bob.
 My team won 3 games. | My team won 5 games.
 I like dark chocolate. | I don't like white chocolate.
+I work at Tesco. | I also work at Aldi.
+I'm a writer. | I'm also a teacher.
 I run 5 km every Monday. | I run 10 km every Sunday.
 I used to hate olives. | I love olives now.
 """
