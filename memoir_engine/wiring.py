@@ -84,10 +84,9 @@ class Engine:
             return
         self.loop.may_wait("close")
         with self._closing:  # who comes second returns when it is done
-            if self.closed:
-                return
-            self.closed = True
-            self._take_apart()
+            first, self.closed = not self.closed, True
+            if first:
+                self._take_apart()
 
     def _take_apart(self) -> None:
         """The last one first; one that fails keeps none of the others open."""
@@ -95,8 +94,10 @@ class Engine:
             parts.callback(self.db.close)
             parts.callback(self.loop.release)
             parts.callback(self.passages.close)
-            for one in filter(None, (self.embedder, self.fallback, self.client)):
-                parts.callback(self._end, one)
+            parts.callback(self._end, self.embedder)
+            if self.fallback is not None:
+                parts.callback(self._end, self.fallback)
+            parts.callback(self._end, self.client)
             parts.callback(self.lexical.close)
             parts.callback(self.keeper.close)
             for run_id in reversed(self.runner.ids()):

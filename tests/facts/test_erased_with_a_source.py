@@ -12,6 +12,7 @@ from memoir_engine.results import FactView
 from memoir_engine.store import tables as t
 from memoir_engine.store.embeddings import ONE
 from memoir_engine.text.hashed import hashed
+from scripted import Script
 
 NAME = "Quixandra Vellmore"
 SECRET = f"The zanzibarian protocol is called Marmaladeous. It was signed by {NAME}."
@@ -58,6 +59,19 @@ def test_no_row_says_them_and_the_vector_is_of_what_is_left(memory: Memory, told
     kept = dict(db.read(lambda tx: tx.execute(select(c.item_id, c.vector).where(c.kind == "fact")).all()))
     left = dict(db.read(lambda tx: tx.execute(select(t.fact.c.id, t.fact.c.content)).all()))
     assert kept == {number: hashed([content]).astype(ONE).tobytes() for number, content in left.items()}
+
+
+def test_every_database_takes_them_out_alike(database_url: str, tmp_path: Path, script: Script):
+    with Memory(database_url=database_url, data_dir=tmp_path / "data", model="offline") as memory:
+        memory.add_knowledge("secret", SECRET)
+        memory.acting_as("mia", user="mia").remember(
+            [{"role": "user", "content": f"mia works with {NAME}.", "name": "Quixandra"}]
+        )
+        memory.sources.erase(1, "asked to")
+        (fact,) = memory.facts.list("mia")
+        assert (fact.content, fact.origins[0].speaker) == ("mia works with [erased]", "[erased]")
+        assert [one.content for one in memory.recall("works", user_id="mia")] == [fact.content]
+        assert memory.audit.verify().ok
 
 
 def test_it_can_still_be_forgotten_as_any_other(memory: Memory, told: int):
