@@ -1,4 +1,4 @@
-"""DOCX: paragraphs, lists and tables in order, headings by their styles, properties of the document.
+"""DOCX: paragraphs, lists and tables in order, notes behind them, headings by their styles, properties of the document.
 
 Invariant: the archive's sizes are looked at before anything in it is unpacked. Cells of a table row are parted by a
 bar, merged cells are told once. Source: DESIGN §8 (files.read), §12 (archive bombs).
@@ -6,42 +6,37 @@ bar, merged cells are told once. Source: DESIGN §8 (files.read), §12 (archive 
 
 from __future__ import annotations
 
-import re
 import zipfile
+from collections.abc import Iterator
 from io import BytesIO
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from memoir_engine.errors import FileUnreadable
 from memoir_engine.files.dates import iso_date
 from memoir_engine.files.document import Document
-from memoir_engine.files.flow import Flow
+from memoir_engine.files.docx_words import Words
 from memoir_engine.files.metadata import one_line
-
-if TYPE_CHECKING:
-    from docx.table import Table
-    from docx.text.paragraph import Paragraph
 
 MAX_ENTRIES = 5_000
 MAX_UNPACKED = 400_000_000  # bytes; a DOCX of 50 MB is pictures, its text rarely 10
 MAX_RATIO = 200  # text packs 10 to 1, tables of zeros 50 to 1
 _SMALL = 10_000_000  # below this no ratio matters
-_HEADING = re.compile(r"heading (\d)$", re.IGNORECASE)
+_ID = "{http://schemas.openxmlformats.org/wordprocessingml/2006/main}id"
+_TOLD, _QUOTED = 6, 80  # headers and footers, and characters of each
 
 
 def read_docx(data: bytes, name: str) -> Document:
     _check_archive(data, name)
     document = _open(data, name)
-    flow = Flow()
-    for block in document.iter_inner_content():
-        flow.break_block()
-        if hasattr(block, "rows"):
-            _table(flow, block)
-        else:
-            _paragraph(flow, block)
-    known = document.core_properties
+    notes, warnings = _notes(document.part)
+    words = Words({None: "", **{style.style_id: style.name or "" for style in document.styles}}, notes)
+    words.write(document.element.body)
+    flow, known = words.flow, document.core_properties
     first = next((heading.text for heading in flow.headings if heading.level == 1), None)
     title, author = one_line(known.title) or first, one_line(known.author)
-    return Document("docx", flow.text, title, author, iso_date(known.created or known.modified), tuple(flow.headings))
+    warnings += _margins(document.part, words)
+    dated = iso_date(known.created or known.modified)
+    return Document("docx", flow.text, title, author, dated, tuple(flow.headings), warnings=tuple(warnings))
 
 
 def _check_archive(data: bytes, name: str) -> None:
@@ -70,26 +65,32 @@ def _open(data: bytes, name: str) -> Any:
         raise FileUnreadable(name=name, kind="DOCX", problem=problem) from broken
 
 
-def _paragraph(flow: Flow, paragraph: Paragraph) -> None:
-    style = str(paragraph.style.name or "") if paragraph.style is not None else ""
-    found = _HEADING.match(style)
-    if found or style == "Title":
-        flow.heading(int(found[1]) if found else 1, paragraph.text)
-        return
-    lines = paragraph.text.split("\n")
-    if style.startswith("List"):
-        flow.break_line()
-        lines[0] = f"- {lines[0]}" if lines[0].strip() else ""
-    for line in lines:
-        flow.add(line)
-        flow.break_line()
+def _notes(part: Any) -> tuple[dict[str, dict[str, Any]], list[str]]:
+    """Footnotes and endnotes by their ids, and which of them could not be read."""
+    from docx.oxml import parse_xml
+
+    notes: dict[str, dict[str, Any]] = {"footnotes": {}, "endnotes": {}}
+    warnings = []
+    for kind, related in _related(part, tuple(notes)):
+        try:
+            notes[kind] = {note.get(_ID): note for note in parse_xml(related.blob)}
+        except (ValueError, SyntaxError):
+            warnings.append(f"the {kind} could not be read")
+    return notes, warnings
 
 
-def _table(flow: Flow, table: Table) -> None:
-    for row in table.rows:
-        seen: list[Any] = []
-        for cell in row.cells:
-            if not any(cell._tc is other for other in seen):  # a merged cell is given once for each place it covers
-                seen.append(cell._tc)
-                flow.add(f"{' '.join(cell.text.split())} | ")
-        flow.break_line()
+def _margins(part: Any, words: Words) -> list[str]:
+    """Headers and footers are told of and not read: they belong to the pages, and say the same on each."""
+    told = [" ".join(words.told(margin.element).split()) for _kind, margin in _related(part, ("header", "footer"))]
+    lettered = list(dict.fromkeys(line for line in told if any(map(str.isalpha, line))))
+    if not lettered:
+        return []
+    quoted = [f"“{line[:_QUOTED]}{'…' * (len(line) > _QUOTED)}”" for line in lettered[:_TOLD]]
+    return [f"the page headers and footers were not read: {', '.join(quoted)}{', …' * (len(lettered) > _TOLD)}"]
+
+
+def _related(part: Any, kinds: tuple[str, ...]) -> Iterator[tuple[str, Any]]:
+    for relation in part.rels.values():
+        kind = relation.reltype.rpartition("/")[2]
+        if kind in kinds and not relation.is_external:
+            yield kind, relation.target_part
