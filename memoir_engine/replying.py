@@ -202,12 +202,25 @@ async def _history(engine: Engine, actor: Actor, turn: Turn) -> tuple[Message, .
     except Exception as error:  # whatever it is: the reply goes on without it
         _warn(turn, "what was said before could not be read", error)
         return ()
-    kept, left_out = fitting(
-        [said.as_message(one) for one in records], engine.resolved.config.max_token_budget, engine.tokens.count
-    )
+    room = _room(engine)
+    kept, left_out = await asyncio.to_thread(fitting, [said.as_message(one) for one in records], room, engine.tokens.count)
     if left_out:
-        turn.warnings.append(f"{left_out} earlier messages did not fit before the model")
+        turn.warnings.append(
+            f"{left_out} earlier messages were left out: the model is shown {room} tokens of what was said before"
+        )
     return kept
+
+
+def _room(engine: Engine) -> int:
+    """Tokens of what was said before: as many as somebody set, else what the model's window has room for beside the turn."""
+    from memoir_engine.llm.windows import window_of
+    from memoir_engine.text.cutting.limits import SHARE_OF_WINDOW
+
+    resolved = engine.resolved
+    if resolved.origins["max_token_budget"] != "default":
+        return resolved.config.max_token_budget
+    window = resolved.config.conversation.window_tokens or window_of(engine.client.name).tokens
+    return max(resolved.config.max_token_budget, int(SHARE_OF_WINDOW * window))
 
 
 async def _kept(engine: Engine, actor: Actor, run: Run, turn: Turn, messages: Sequence[Message]) -> tuple[MessageRecord, ...]:

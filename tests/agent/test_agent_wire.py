@@ -72,6 +72,24 @@ def test_the_next_turn_carries_the_whole_conversation(wired: Wired, fake_openai:
     assert fake_openai.seen[2].turns[-1] == ("user", "Thank you.")
 
 
+@pytest.mark.req("SESSION 1.2")
+@pytest.mark.parametrize(
+    ("settings", "shown"), [({"model": "gpt-4o-mini"}, 30), ({"model": "gpt-4o-mini", "max_token_budget": 4_500}, 4)]
+)
+def test_a_long_conversation_is_carried_as_far_as_the_model_takes_it_or_as_somebody_set(
+    wired: Wired, fake_openai: FakeOpenAI, settings: dict[str, object], shown: int
+) -> None:
+    agent = wired(**settings)
+    for number in range(15):
+        said, answered = f"{number} {'owl ' * 1_000}", "moss " * 1_000
+        agent.memory.sessions.append("s", [{"role": "user", "content": said}, {"role": "assistant", "content": answered}])
+    fake_openai.say(Text("Yes."))
+    reply = agent.query("Do you remember?", session_id="s")
+    assert len([role for role, _ in fake_openai.seen[-1].turns if role in ("user", "assistant")]) == shown + 1
+    left_out = [f"{30 - shown} earlier messages were left out: the model is shown 4500 tokens of what was said before"]
+    assert list(reply.warnings) == (left_out if shown < 30 else [])
+
+
 @pytest.mark.req("SESSION 4.5")
 def test_at_the_limit_of_tools_what_was_done_is_kept_and_answered_from(wired: Wired, fake_openai: FakeOpenAI) -> None:
     agent = wired(tools=[add], max_tool_calls=2)
