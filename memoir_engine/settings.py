@@ -127,7 +127,8 @@ class MemoirConfig(Settings):
     profile_terms: int = Field(default=12, ge=0, le=40)
     """Key terms of a category shown in prompts beside its name; more of them leave room for fewer categories."""
     max_token_budget: int = Field(default=8000, ge=1)
-    """Tokens of the final answer prompt; where it is set, also of what an agent is shown of a conversation (else 80 % of the window)."""
+    """Tokens of the final answer prompt; where it is set, also of what an agent is shown of a conversation (else 80 % of
+    the window)."""
     prompt_limiting_strategy: Literal["PRUNE", "SUMMARIZE"] = "PRUNE"
     """What is done when the chunks do not fit: drop whole paths, or shorten every chunk. Never both."""
     use_rankings: bool = True
