@@ -1,7 +1,7 @@
 """A conversation as people paste it: JSON messages, or lines like "Ana: Hello.", with times where there are some.
 
-Invariant: every line that is not blank becomes part of a message, in order; nothing in a text is followed or carried out. Pure but
-for a warning. Source: CHUNK 2.1 (a conversation that is submitted); spec README, small print on times.
+Invariant: every line that is not blank becomes part of a message, in order; nothing in a text is followed or carried out. Pure
+but for a warning. Source: CHUNK 2.1 (a conversation that is submitted); spec README, small print on times.
 """
 
 from __future__ import annotations
