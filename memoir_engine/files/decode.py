@@ -5,7 +5,7 @@ Windows-1252, counted in a warning), else the old encoding that gives the most p
 guess.
 Invariant: what comes out is what is stored: \\n for every line break, no NUL, no lone surrogate; nothing is dropped
 silently.
-Source: DESIGN §12 (encodings are looked at before storing).
+Source: DESIGN §12 (encodings are looked at before storing); the Encoding Standard §4.2 (labels).
 """
 
 from __future__ import annotations
@@ -26,6 +26,13 @@ _MARKS = (
 _JAPANESE_ESCAPES = (b"\x1b$B", b"\x1b$@")
 _FOREIGN = re.compile("[\udc80-\udcff]")
 _SURROGATE = re.compile("[\ud800-\udfff]")
+_MEANT = {
+    **dict.fromkeys(("us-ascii", "ascii", "iso-8859-1", "iso8859-1", "iso_8859-1", "latin1", "latin-1", "l1"), "cp1252"),
+    **dict.fromkeys(("iso-8859-9", "iso8859-9", "iso_8859-9", "latin5", "l5"), "cp1254"),
+    **dict.fromkeys(("gb2312", "gbk"), "gb18030"),
+    **dict.fromkeys(("shift_jis", "shift-jis", "sjis"), "cp932"),
+    **dict.fromkeys(("ks_c_5601-1987", "euc-kr"), "cp949"),
+}
 
 
 class Decoded(NamedTuple):
@@ -50,6 +57,11 @@ def decode(data: bytes, name: str) -> Decoded:
     return Decoded(text, "utf-8") if text is not None else _mixed(data) or _guessed(data, name)
 
 
+def meant(label: str) -> str:
+    """The encoding that a page or a message is in whose label names a smaller one, as every browser reads it."""
+    return _MEANT.get(label.strip().lower(), label)
+
+
 def clean(text: str, name: str) -> tuple[str, tuple[str, ...]]:
     """The text as it is stored, and what was repaired. Raises TextInvalid (E205), NothingToIngest (E201)."""
     if "\x00" in text:
@@ -57,7 +69,7 @@ def clean(text: str, name: str) -> tuple[str, tuple[str, ...]]:
         raise TextInvalid(name=name, problem=f"it holds NUL characters, the first at {text.index(chr(0))}", advice=advice)
     text, warnings = without_surrogates(text)
     text = text.removeprefix("\ufeff").replace("\r\n", "\n").replace("\r", "\n")
-    if not text.strip():
+    if not text.replace("\ufffd", "").strip():
         raise NothingToIngest(name=name)
     return text, warnings
 

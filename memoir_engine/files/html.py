@@ -11,6 +11,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 
+from memoir_engine.files.decode import meant
 from memoir_engine.files.document import Document
 from memoir_engine.files.flow import Flow
 from memoir_engine.files.metadata import fields_of, one_line
@@ -57,11 +58,12 @@ def _decoded(data: bytes, known: str | None) -> tuple[str, str | None]:
     from bs4.dammit import EncodingDetector
 
     detector = EncodingDetector(data, [known] if known else None, is_html=True)
-    for encoding in detector.encodings:
-        try:
-            return detector.markup.decode(encoding), encoding
-        except (LookupError, ValueError):
-            continue
+    for label in detector.encodings:
+        for encoding in dict.fromkeys((meant(label), label)):
+            try:
+                return detector.markup.decode(encoding), encoding
+            except (LookupError, ValueError):
+                continue
     return data.decode("utf-8", "replace"), None
 
 

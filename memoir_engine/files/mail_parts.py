@@ -2,7 +2,7 @@
 
 Invariant: whatever is broken, what can be read is read, and a warning says what was mended. A charset that is stated and
 fits is taken as it is; else the bytes decide, as for a plain text file.
-Source: RFC 2045 §6; the Encoding Standard §4.2 (which charset is meant by the label of a smaller one).
+Source: RFC 2045 §6.
 """
 
 from __future__ import annotations
@@ -22,19 +22,13 @@ from itertools import takewhile
 from typing import NamedTuple
 
 from memoir_engine.errors import TextInvalid
-from memoir_engine.files.decode import decode, without_surrogates
+from memoir_engine.files.decode import decode, meant, without_surrogates
 
 _BROKEN_BASE64 = (InvalidBase64CharactersDefect, InvalidBase64LengthDefect, InvalidBase64PaddingDefect)
 _MENDED = {
     NoBoundaryInMultipartDefect: "it does not say what parts it from the next; the parts were told apart by their first lines",
     StartBoundaryNotFoundDefect: "what it says parts it is not found; the parts were told apart by their first lines",
     CloseBoundaryNotFoundDefect: "it ends in the middle; its last part may be cut short",
-}
-_MEANT = {
-    **dict.fromkeys(("us-ascii", "ascii", "iso-8859-1", "latin1", "latin-1"), "cp1252"),
-    **dict.fromkeys(("gb2312", "gbk"), "gb18030"),
-    **dict.fromkeys(("shift_jis", "shift-jis", "sjis"), "cp932"),
-    **dict.fromkeys(("ks_c_5601-1987", "euc-kr"), "cp949"),
 }
 _SLOW = ("punycode", "idna")  # encodings of host names, in time by the square of the length
 _BLANK_WITHIN = re.compile(rb"\S[ \t]+\S")
@@ -105,7 +99,7 @@ def _stated(data: bytes, charset: str) -> str | None:
         return None  # a stray label: the bytes may as well be UTF-8
     if charset.startswith(("utf-16", "utf-32")) and b"\x00" not in data:
         return None  # any bytes fit it, but hardly a text without one blank or line break
-    for encoding in dict.fromkeys((_MEANT.get(charset, charset), charset)):
+    for encoding in dict.fromkeys((meant(charset), charset)):
         try:
             return data.decode(encoding)
         except (LookupError, ValueError):

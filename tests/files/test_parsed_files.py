@@ -10,6 +10,7 @@ import pytest
 
 from memoir_engine.errors import FileTooLarge, FileUnreadable, NothingToIngest, TextInvalid
 from memoir_engine.files import read, reading
+from memoir_engine.files.html import read_html
 
 
 def test_a_pdf_gives_text_pages_and_properties(pdf):
@@ -136,6 +137,16 @@ def test_a_heading_keeps_its_words_whole_and_apart():
 def test_html_is_read_in_the_encoding_it_states():
     page = '<html><head><meta charset="shift_jis"></head><body><p>日本語の文章です。</p></body></html>'
     assert read(page.encode("shift_jis"), "a.html").text == "日本語の文章です。"
+
+
+@pytest.mark.parametrize("label", ["iso-8859-1", "ISO-8859-1", "latin1", "us-ascii", "windows-1252"])
+def test_html_that_says_it_is_latin_1_is_read_as_browsers_do(label):
+    page = f'<html><head><meta charset="{label}"><title>t</title></head><p>‘Tea’ – 5 €, café</p>'.encode("cp1252")
+    assert read_html(page).text == "‘Tea’ – 5 €, café"
+
+
+def test_html_with_a_byte_that_windows_does_not_know_is_still_read():
+    assert read_html(b'<meta charset="iso-8859-1"><p>a\x81b').text == "a\x81b"
 
 
 def test_html_without_words_is_refused():

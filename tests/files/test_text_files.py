@@ -119,6 +119,12 @@ def test_pasted_halves_of_characters_are_joined_or_replaced_and_told():
     assert document.warnings == ("1 half character(s) (lone surrogates) became \ufffd",)
 
 
+@pytest.mark.parametrize("text", ["\ud800", " \ud800\udbff\n", "\ufffd"])
+def test_a_text_of_nothing_but_halves_of_characters_is_refused(text):
+    with pytest.raises(NothingToIngest):
+        read_text(text)
+
+
 def test_a_file_of_unknown_name_is_text_if_it_reads_as_text():
     assert read(b"id,name\n1,Mia\n", "table.csv").kind == "txt"
 
