@@ -101,11 +101,6 @@ class LexicalIndex:
         return self._state.high_water
 
     @property
-    def is_kept(self) -> bool:
-        """Whether the folder is this index's to write, and holds what it holds."""
-        return self._lock is not None and self._kept is self._state
-
-    @property
     def is_empty(self) -> bool:
         return len(self._state) == 0
 
@@ -167,10 +162,11 @@ class LexicalIndex:
         made._state = _State(self.high_water, _pinned(_whole([*segments, *added]), self._weighing, 0))
         return made
 
-    def clear(self) -> None:
-        """Forget everything, on disk too; the owner feeds it again from seq 0."""
+    def clear(self) -> bool:
+        """Forget everything, on disk too; the owner feeds it again from seq 0. Whether the folder, its own to write, is empty."""
         with self._writing:
             self._put(_State())
+            return self._lock is not None and self._kept is self._state
 
     def compact(self) -> None:
         """One segment of it all: nothing of a removed text stays behind, not even its words."""

@@ -217,10 +217,10 @@ class Collections:
         self._said.forget()
         with self._lock:
             self._users.clear()
-        index.clear()
+        is_empty = index.clear()
         self._clean = erasures
         mark = self._mark()
-        if mark is None or not index.is_kept:
+        if mark is None or not is_empty:
             return
         try:
             mark.write_text(str(erasures), encoding="utf-8")
