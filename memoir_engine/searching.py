@@ -90,11 +90,11 @@ class AsyncSearches:
 
     def searchable(self) -> Searchable:
         """What there is to be searched, and by which embedder."""
-        from memoir_engine.store.owners import WORKSPACE, owner_key
+        from memoir_engine.store.owners import WORKSPACE, finder_key
         from memoir_engine.store.passages import count
         from memoir_engine.store.sifting import kinds
 
-        owner, embedder = owner_key(self._actor.user), self._engine.embedder
+        owner, embedder = finder_key(self._actor.user), self._engine.embedder
         self._engine.passages.cut(owner)
 
         def work(tx: Tx) -> Searchable:
@@ -168,9 +168,9 @@ def _verb(engine: Engine, actor: Actor, asked: Asked, sieve: Sieve) -> Verb[list
 
 
 async def _search(engine: Engine, actor: Actor, asked: Asked, sieve: Sieve, run: Run) -> list[SearchResult]:
-    from memoir_engine.store.owners import owner_key
+    from memoir_engine.store.owners import finder_key
 
-    owner = owner_key(actor.user)
+    owner = finder_key(actor.user)
     if not engine.keeper.all_cut:
         await asyncio.to_thread(engine.keeper.cut_missing)
     if engine.resolved.config.vector_store == OFF:
@@ -181,9 +181,9 @@ async def _search(engine: Engine, actor: Actor, asked: Asked, sieve: Sieve, run:
 
 
 def _by_words(engine: Engine, actor: Actor, asked: Asked, sieve: Sieve) -> list[SearchResult]:
-    from memoir_engine.store.owners import owner_key
+    from memoir_engine.store.owners import finder_key
 
-    owner = owner_key(actor.user)
+    owner = finder_key(actor.user)
     return _answered(engine, owner, asked, sieve, None, SWITCHED_OFF, engine.passages.cut(owner))
 
 

@@ -21,7 +21,7 @@ from memoir_engine.search.said import SaidPassages
 from memoir_engine.store import embeddings, ids, passages
 from memoir_engine.store.database import Database
 from memoir_engine.store.identity import identity
-from memoir_engine.store.owners import WORKSPACE
+from memoir_engine.store.owners import NAMELESS, WORKSPACE
 from memoir_engine.store.passages import Found
 from memoir_engine.store.types import Tx
 from memoir_engine.text.ranked import PASSAGE_TOKENIZER, ranked
@@ -58,7 +58,7 @@ class Collections:
 
     def cut(self, owner: str) -> int:
         """What was said in conversations becomes passages; what the clock of searching shows then."""
-        return self._said.catch_up(_owners(owner))
+        return self._said.catch_up([WORKSPACE] if owner in (WORKSPACE, NAMELESS) else [WORKSPACE, owner])
 
     def indexed(self, tx: Tx, found: Sequence[Found]) -> dict[int, str]:
         """What is searched of passages, by id: words of sources as they stand, of conversations with who spoke, when, to what."""

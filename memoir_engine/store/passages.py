@@ -41,10 +41,11 @@ _AT = case((_P.start > _BEGINS, _P.start - _BEGINS), else_=0)
 _PIECE = func.substr(_PART.text, cast(_AT + 1, Integer), cast(_P.end - _BEGINS - _AT, Integer))  # PostgreSQL takes no BIGINT here
 _PARTED = _WITH_SOURCE.join(_LAST, and_(_LAST.c.source_id == _P.source_id, _LAST.c.part == _GREATEST), isouter=True)
 _WHOSE = func.coalesce(_P.owner, "")  # SQLite would look through all that are theirs, of which there may be a million
+_FILED = or_(_WHOSE != WORKSPACE, _P.session_number.is_(None))  # conversations that were the workspace's once are cut anew
 _WITH_TEXT = (  # cut out by the database: of a long source little is read
     select(*_FOUND, _PIECE.label("text"))
     .select_from(_PARTED.join(t.source_text, _INSIDE, isouter=True))
-    .where(_P.to_seq == FAR, or_(_WHOSE == bindparam("whose"), _WHOSE == WORKSPACE))
+    .where(_P.to_seq == FAR, or_(_WHOSE == bindparam("whose"), _WHOSE == WORKSPACE), _FILED)
     .order_by(_P.id, _PART.part)
 )
 _SIZES = (8, 64, 500)  # of a portion that is asked for at once; a shorter one is filled up with its last

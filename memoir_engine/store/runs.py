@@ -29,6 +29,7 @@ from memoir_engine.store.holding import hold, is_held
 from memoir_engine.store.prepared import Prepared
 from memoir_engine.store.rules import check_field
 from memoir_engine.store.types import Tx
+from memoir_engine.store.whose_runs import seen_by
 
 ALIVE: tuple[RunStatus, ...] = ("queued", "running", "waiting_helper")
 AT_WORK: tuple[RunStatus, ...] = ("queued", "running")
@@ -187,8 +188,8 @@ def interrupt_expired(tx: Tx, *, clock: Clock, ttl_s: float) -> tuple[str, ...]:
 
 def get(tx: Tx, run_id: str, *, user: str | None = None) -> RunView:
     """Raises RunNotFound, also for a run of another user when `user` is given."""
-    found = _views(tx, t.run.c.id == run_id, limit=1)
-    if not found or (user is not None and found[0].user not in (None, user)):
+    found = _views(tx, t.run.c.id == run_id, *seen_by(user), limit=1)
+    if not found:
         raise RunNotFound(run_id=run_id)
     return found[0]
 
@@ -203,8 +204,8 @@ def recent(
     before: str | None = None,
     user: str | None = None,
 ) -> tuple[RunView, ...]:
-    """Newest first; `before` is a run id. With `user`: that user's and the workspace's."""
-    wanted: list[ColumnElement[bool]] = []
+    """Newest first; `before` is a run id. `user`: as `seen_by` says."""
+    wanted = list(seen_by(user))
     if verb:
         wanted.append(t.run.c.verb == verb)
     if verbs is not None:
@@ -213,8 +214,6 @@ def recent(
         wanted.append(t.run.c.status.in_(tuple(status)))
     if before:
         wanted.append(t.run.c.id < before)
-    if user is not None:
-        wanted.append((t.run.c.user_id == user) | t.run.c.user_id.is_(None))
     return _views(tx, *wanted, limit=limit)
 
 

@@ -16,6 +16,7 @@ from sqlalchemy import bindparam, select
 from memoir_engine.results import MessageRecord
 from memoir_engine.store import embeddings, ids, passages
 from memoir_engine.store import tables as t
+from memoir_engine.store.owners import said_key
 from memoir_engine.store.passages import Found, Span
 from memoir_engine.store.prepared import Prepared
 from memoir_engine.store.said import record
@@ -52,6 +53,10 @@ def cut(tx: Tx, number: int, zone: tzinfo = UTC) -> None:
     c = t.passage.c
     open_ones = select(t.passage).where(c.session_number == number, c.to_seq == FAR)
     known = tx.execute(open_ones.order_by(c.first_message, c.start)).all()
+    whose = said_key(owner)
+    if any(one.owner != whose for one in known):  # cut when what nobody's user said was still found by everybody
+        _drop(tx, [one.id for one in known])
+        known = []
     last = known[-1] if known else None
     spans = _spans(tx, number, 0, None, zone) if last is None else _behind(tx, number, last, zone)
     if last is not None:
@@ -61,7 +66,7 @@ def cut(tx: Tx, number: int, zone: tzinfo = UTC) -> None:
         else:
             _drop(tx, [last.id])
     if spans:
-        passages.add(tx, owner, spans, session_number=number, n=0 if last is None else max(one.n for one in known) + 1)
+        passages.add(tx, whose, spans, session_number=number, n=0 if last is None else max(one.n for one in known) + 1)
 
 
 def leave(tx: Tx, number: int, gone: Sequence[int]) -> None:

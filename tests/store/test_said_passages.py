@@ -13,6 +13,7 @@ from memoir_engine.run import new_id
 from memoir_engine.store import clearing, conversations, passages, said, said_passages
 from memoir_engine.store import tables as t
 from memoir_engine.store.database import Database
+from memoir_engine.store.owners import NAMELESS
 from memoir_engine.store.types import FAR
 from memoir_engine.text.messages import Message
 from memoir_engine.text.passages import Turn, stretches
@@ -52,7 +53,7 @@ def opened(store: Store) -> tuple[str, int]:
 
 def standing(store: Store, session: int = 1) -> list[passages.Found]:
     wanted = select(t.passage.c.id).where(t.passage.c.to_seq == FAR, t.passage.c.session_number == session)
-    found = store.db.read(lambda tx: passages.of(tx, tx.execute(wanted).scalars().all()))
+    found = store.db.read(lambda tx: passages.of(tx, tx.execute(wanted).scalars().all(), owner=NAMELESS))
     return sorted(found.values(), key=lambda one: (one.first_message, one.start))
 
 
