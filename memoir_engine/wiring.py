@@ -185,7 +185,7 @@ def open_engine(resolved: Resolved, clock: Clock | None = None, *, first: Callab
     from memoir_engine.facts.nearness import Nearness
     from memoir_engine.index.lexical import LexicalIndex
     from memoir_engine.index.vectors import Matrices
-    from memoir_engine.indexing import check_chroma, nearest_facts_of, nearest_of, weighing_of
+    from memoir_engine.indexing import nearest_facts_of, nearest_of, weighing_of
     from memoir_engine.llm.client import ModelClient
     from memoir_engine.llm.embeddings import open_embedder
     from memoir_engine.llm.tokens import counter
@@ -197,12 +197,10 @@ def open_engine(resolved: Resolved, clock: Clock | None = None, *, first: Callab
     from memoir_engine.text.sought import SEARCH_TOKENIZER, sought
 
     clock, config = clock or SystemClock(), resolved.config
-    _known(config.conversation.strategy)
     client, fallback = ModelClient.open(config, resolved.secrets), _fallback(resolved)
     embedder, weighing = open_embedder(config, resolved.secrets), weighing_of(resolved)
     tokens, matrices = counter(client.name), Matrices()
-    check_chroma(resolved)
-    _make_folder(config.data_dir)
+    _check(resolved)
     if first is not None:
         first()
     with ExitStack() as opened:
@@ -246,11 +244,14 @@ def _fallback(resolved: Resolved) -> ModelClient | None:
     return ModelClient.open(resolved.config.model_copy(update={"model": name}), resolved.secrets) if name else None
 
 
-def _known(strategy: str) -> None:
-    """Told now, not when a conversation is long. Raises NotRegistered."""
+def _check(resolved: Resolved) -> None:
+    """Told now, not when a conversation is long or a search is made. Raises NotRegistered, InvalidSetting, DataDirUnusable."""
     from memoir_engine.chunking import CHUNKERS
+    from memoir_engine.indexing import check_chroma
 
-    CHUNKERS.get(strategy)
+    CHUNKERS.get(resolved.config.conversation.strategy)
+    check_chroma(resolved)
+    _make_folder(resolved.config.data_dir)
 
 
 def _make_folder(folder: Path) -> None:
