@@ -171,3 +171,7 @@ def _draw(below: dict[int | None, list[Category]], parent: int | None) -> None:
     for category in below.get(parent, ()):
         typer.echo(f"{'  ' * (category.level - 1)}{category.name} ({category.chunks})")
         _draw(below, category.id)
+
+
+if __name__ == "__main__":
+    app(prog_name="python -m memoir_engine.cli")

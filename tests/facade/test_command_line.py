@@ -90,8 +90,9 @@ def test_a_search_without_a_hit_says_so(run) -> None:  # type: ignore[no-untyped
     assert run("search", "anything").output == "nothing found\n"
 
 
-def test_the_package_itself_is_the_command_line_where_no_script_is_on_the_path(tmp_path: Path) -> None:
-    asked = [sys.executable, "-m", "memoir_engine", "ask", "Anything?", "--data-dir", str(tmp_path / "memory")]
+@pytest.mark.parametrize("module", ["memoir_engine", "memoir_engine.cli"])
+def test_the_package_itself_is_the_command_line_where_no_script_is_on_the_path(module: str, tmp_path: Path) -> None:
+    asked = [sys.executable, "-m", module, "ask", "Anything?", "--data-dir", str(tmp_path / "memory")]
     done = subprocess.run(asked, capture_output=True, text=True, check=False)
     assert done.returncode == 1
     assert "[mem][E302] there is nothing in memory to ask" in done.stdout + done.stderr
