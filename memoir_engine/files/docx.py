@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import zipfile
 from collections.abc import Iterator
+from datetime import UTC, datetime
 from io import BytesIO
 from typing import Any
 
@@ -15,13 +16,14 @@ from memoir_engine.errors import FileUnreadable
 from memoir_engine.files.dates import iso_date
 from memoir_engine.files.document import Document
 from memoir_engine.files.docx_words import Words
-from memoir_engine.files.metadata import one_line
+from memoir_engine.files.metadata import own_words
 
 MAX_ENTRIES = 5_000
 MAX_UNPACKED = 400_000_000  # bytes; a DOCX of 50 MB is pictures, its text rarely 10
 MAX_RATIO = 200  # text packs 10 to 1, tables of zeros 50 to 1
 _SMALL = 10_000_000  # below this no ratio matters
 _ID = "{http://schemas.openxmlformats.org/wordprocessingml/2006/main}id"
+_TEMPLATE = datetime(2013, 12, 23, 23, 15, tzinfo=UTC)  # which python-docx begins every document with
 _TOLD, _QUOTED = 6, 80  # headers and footers, and characters of each
 
 
@@ -33,10 +35,16 @@ def read_docx(data: bytes, name: str) -> Document:
     words.write(document.element.body)
     flow, known = words.flow, document.core_properties
     first = next((heading.text for heading in flow.headings if heading.level == 1), None)
-    title, author = one_line(known.title) or first, one_line(known.author)
+    title, author = own_words(known.title) or first, own_words(known.author)
     warnings += _margins(document.part, words)
-    dated = iso_date(known.created or known.modified)
-    return Document("docx", flow.text, title, author, dated, tuple(flow.headings), warnings=tuple(warnings))
+    return Document("docx", flow.text, title, author, _dated(known), tuple(flow.headings), warnings=tuple(warnings))
+
+
+def _dated(known: Any) -> str | None:
+    """Neither the day its template was made, nor this moment, which the library gives where the file has no properties."""
+    if known.last_modified_by == "python-docx" and known.created is None:
+        return None
+    return next((iso_date(moment) for moment in (known.created, known.modified) if moment and moment != _TEMPLATE), None)
 
 
 def _check_archive(data: bytes, name: str) -> None:

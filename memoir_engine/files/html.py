@@ -14,7 +14,7 @@ from dataclasses import dataclass, field
 from memoir_engine.files.decode import meant
 from memoir_engine.files.document import Document
 from memoir_engine.files.flow import Flow
-from memoir_engine.files.metadata import fields_of, one_line
+from memoir_engine.files.metadata import fields_of, own_words
 
 _UNSEEN = frozenset("script style template noscript head nav svg canvas iframe object audio video select button".split())
 _BLOCKS = frozenset(
@@ -49,7 +49,7 @@ def read_html(data: bytes, *, encoding: str | None = None) -> Document:
         parser.close()
     flow, fields = page.flow, fields_of(page.meta)
     first = next((heading.text for heading in flow.headings if heading.level == 1), None)
-    title = one_line("".join(page.title)) or fields.title or first
+    title = own_words("".join(page.title)) or fields.title or first
     return Document("html", flow.text, title, fields.author, fields.dated, tuple(flow.headings), encoding=found)
 
 

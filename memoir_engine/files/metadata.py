@@ -15,6 +15,11 @@ from memoir_engine.files.dates import iso_date
 _TITLES = ("title", "subject", "headline")
 _AUTHORS = ("author", "authors", "by", "from", "creator")
 _DATES = ("date", "created", "published", "publish-date", "pubdate", "updated", "modified")
+_PLACEHOLDER = re.compile(  # what programs write where nobody said anything
+    r"\W*(?:untitled|anonymous|unspecified|unknown|un-?named|no title|title|author|document ?\d*|word document|untitled document"
+    r"|powerpoint presentation|presentation ?\d*|microsoft word - .*|python-docx|(?:microsoft office |windows )?user)\W*",
+    re.IGNORECASE,
+)
 _LONGEST = 500
 _HEADER = 10_000  # characters in which a header is looked for
 _HEAD = re.compile(r"\s*([A-Z][A-Za-z-]{1,30}):(?=\s|$)")
@@ -56,6 +61,12 @@ def one_line(value: object) -> str | None:
     if isinstance(value, (list, tuple)):
         value = ", ".join(str(item) for item in value)
     return _words(value)[:_LONGEST] or None
+
+
+def own_words(value: object) -> str | None:
+    """A title or an author out of the properties of a file, unless it is what a program writes where nobody said one."""
+    line = one_line(value)
+    return None if line is None or _PLACEHOLDER.fullmatch(line) else line
 
 
 def _words(value: object) -> str:

@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Any
 from memoir_engine.errors import FileUnreadable, NothingToIngest
 from memoir_engine.files.dates import iso_date
 from memoir_engine.files.document import Document
-from memoir_engine.files.metadata import one_line
+from memoir_engine.files.metadata import own_words
 from memoir_engine.results import Heading
 
 if TYPE_CHECKING:
@@ -91,7 +91,7 @@ def _metadata(reader: PdfReader) -> tuple[str | None, str | None, str | None]:
 
 
 def _field(value: object) -> str | None:
-    return one_line(_UNWANTED.sub("", str(value))) if value else None
+    return own_words(_UNWANTED.sub("", str(value))) if value else None
 
 
 def _created(known: Any) -> object:

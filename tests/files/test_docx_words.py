@@ -1,7 +1,9 @@
 """All that a reader of a DOCX sees of its text, wherever the format keeps it."""
 
 import io
+import re
 import zipfile
+from datetime import UTC, datetime
 
 import docx as library
 import pytest
@@ -156,3 +158,28 @@ def test_page_numbers_alone_are_nothing_to_tell_of():
     document.add_paragraph("Body.")
     document.sections[0].footer.paragraphs[0].text = "- 3 -"
     assert read_docx(_saved(document), "a.docx").warnings == ()
+
+
+def test_what_a_template_says_of_itself_is_not_believed():
+    document = library.Document()
+    document.add_paragraph("Body.")
+    assert document.core_properties.author == "python-docx"
+    found = read_docx(_saved(document), "a.docx")
+    assert (found.title, found.author, found.dated) == (None, None, None)
+    document.core_properties.modified = datetime(2024, 3, 1, tzinfo=UTC)
+    assert read_docx(_saved(document), "a.docx").dated == "2024-03-01"
+
+
+def test_a_docx_without_properties_has_no_date():
+    document = library.Document()
+    document.add_paragraph("Body.")
+    out = io.BytesIO()
+    with zipfile.ZipFile(io.BytesIO(_saved(document))) as old, zipfile.ZipFile(out, "w") as new:
+        for entry in old.namelist():
+            held = old.read(entry)
+            if entry == "_rels/.rels":
+                held = re.sub(rb"<Relationship [^>]*core-properties[^>]*/>", b"", held)
+            if "core.xml" not in entry:
+                new.writestr(entry, held)
+    found = read_docx(out.getvalue(), "a.docx")
+    assert (found.text, found.title, found.author, found.dated) == ("Body.", None, None, None)

@@ -11,6 +11,7 @@ import pytest
 from memoir_engine.errors import FileTooLarge, FileUnreadable, NothingToIngest, TextInvalid
 from memoir_engine.files import read, reading
 from memoir_engine.files.html import read_html
+from memoir_engine.files.pdf import read_pdf
 
 
 def test_a_pdf_gives_text_pages_and_properties(pdf):
@@ -18,6 +19,14 @@ def test_a_pdf_gives_text_pages_and_properties(pdf):
     assert document.text == "Page one.\n\nPage two."
     assert document.pages == (0, 11)
     assert (document.title, document.author, document.dated) == ("On time", "Mia Stern", "2020-02-29")
+
+
+@pytest.mark.parametrize(
+    "said", ["untitled", "anonymous", "(unspecified)", "Microsoft Word - a.doc", "Untitled Document", "User"]
+)
+def test_what_a_program_writes_where_nobody_said_anything_is_not_believed(pdf, said):
+    document = read_pdf(pdf("Page one.", Title=said, Author=said), "a.pdf")
+    assert (document.title, document.author) == (None, None)
 
 
 def test_the_outline_of_a_pdf_gives_headings_where_their_words_stand(pdf):
@@ -143,6 +152,10 @@ def test_html_is_read_in_the_encoding_it_states():
 def test_html_that_says_it_is_latin_1_is_read_as_browsers_do(label):
     page = f'<html><head><meta charset="{label}"><title>t</title></head><p>‘Tea’ – 5 €, café</p>'.encode("cp1252")
     assert read_html(page).text == "‘Tea’ – 5 €, café"
+
+
+def test_html_that_nobody_gave_a_title_is_called_by_its_first_heading():
+    assert read_html(b"<title>Untitled Document</title><h1>On tea</h1><p>Text.").title == "On tea"
 
 
 def test_html_with_a_byte_that_windows_does_not_know_is_still_read():
