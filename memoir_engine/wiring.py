@@ -34,6 +34,7 @@ if TYPE_CHECKING:
     from memoir_engine.embedding import Embedder
     from memoir_engine.facts.nearness import Nearness
     from memoir_engine.index.lexical import LexicalIndex
+    from memoir_engine.index.segment import Weighing
     from memoir_engine.llm.client import ModelClient
     from memoir_engine.llm.tokens import TokenCounter
     from memoir_engine.search.collections import Collections
@@ -179,22 +180,16 @@ class Engine:
 
 def open_engine(resolved: Resolved, clock: Clock | None = None, *, first: Callable[[], None] | None = None) -> Engine:
     """Open what is configured. Raises ConfigurationError or DatabaseError, with nothing left open.
-
-    first: done when all the rest is found to be in order, before the database is opened.
-    """
+    first: done when all the rest is found to be in order, before the database is opened."""
     from memoir_engine.facts.nearness import Nearness
-    from memoir_engine.index.lexical import LexicalIndex
     from memoir_engine.index.vectors import Matrices
-    from memoir_engine.indexing import nearest_facts_of, nearest_of, weighing_of
+    from memoir_engine.indexing import nearest_facts_of, weighing_of
     from memoir_engine.llm.client import ModelClient
     from memoir_engine.llm.embeddings import open_embedder
     from memoir_engine.llm.tokens import counter
-    from memoir_engine.search.collections import Collections
-    from memoir_engine.search.said import SaidPassages
     from memoir_engine.search.vectoring import Vectoring
     from memoir_engine.store.database import Database
     from memoir_engine.store.evidence import TreeCache
-    from memoir_engine.text.sought import SEARCH_TOKENIZER, sought
 
     clock, config = clock or SystemClock(), resolved.config
     client, fallback = ModelClient.open(config, resolved.secrets), _fallback(resolved)
@@ -206,11 +201,8 @@ def open_engine(resolved: Resolved, clock: Clock | None = None, *, first: Callab
     with ExitStack() as opened:
         db = Database.open(str(config.database_url), clock=clock, depth=config.hierarchy_depth)
         opened.callback(db.close)
-        lexical = LexicalIndex.open(config.data_dir / "bm25", sought, tokeniser_id=SEARCH_TOKENIZER, weighing=weighing)
-        opened.callback(lexical.close)
         cache = TreeCache(db, depth=config.hierarchy_depth)
-        passages = Collections(db, config.data_dir, SaidPassages(db, config.zone), nearest_of(resolved, db), weighing)
-        opened.callback(passages.close)
+        lexical, passages = _indexes(opened, resolved, db, weighing)
         LOOP.acquire()
         opened.callback(LOOP.release)
         runner, keeper = Runner(db, clock, LOOP), Keeper(db, cache, lexical, passages)
@@ -235,6 +227,22 @@ def open_engine(resolved: Resolved, clock: Clock | None = None, *, first: Callab
         keeper.go_on()
         opened.pop_all()
         return engine
+
+
+def _indexes(opened: ExitStack, resolved: Resolved, db: Database, weighing: Weighing) -> tuple[LexicalIndex, Collections]:
+    """Of filed chunks, and of passages; `opened` closes them."""
+    from memoir_engine.index.lexical import LexicalIndex
+    from memoir_engine.indexing import nearest_of
+    from memoir_engine.search.collections import Collections
+    from memoir_engine.search.said import SaidPassages
+    from memoir_engine.text.sought import SEARCH_TOKENIZER, sought
+
+    folder = resolved.config.data_dir
+    lexical = LexicalIndex.open(folder / "bm25", sought, tokeniser_id=SEARCH_TOKENIZER, weighing=weighing)
+    opened.callback(lexical.close)
+    passages = Collections(db, folder, SaidPassages(db, resolved.config.zone), nearest_of(resolved, db), weighing)
+    opened.callback(passages.close)
+    return lexical, passages
 
 
 def _fallback(resolved: Resolved) -> ModelClient | None:
