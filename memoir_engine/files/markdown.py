@@ -1,4 +1,4 @@
-"""Markdown: YAML front matter for title, author and date; # and underlined headings.
+"""Markdown: YAML or TOML front matter for title, author and date; # and underlined headings.
 
 Invariant: the text is kept as it is, front matter included; headings inside fenced code do not count.
 Source: DESIGN §8 (files.read); CommonMark 4.2, 4.3, 4.5.
@@ -14,6 +14,7 @@ from memoir_engine.files.metadata import Fields, fields_of
 from memoir_engine.results import Heading
 
 _FRONT = re.compile(r"---[ \t]*\n(.{0,64000}?)\n(?:---|\.\.\.)[ \t]*(?:\n|\Z)", re.DOTALL)
+_TOML = re.compile(r"\+\+\+[ \t]*\n(.{0,8000}?)\n\+\+\+[ \t]*(?:\n|\Z)", re.DOTALL)  # longer ones are read in time by the square
 _ATX = re.compile(r" {0,3}(#{1,6})(?![^ \t])")
 _FENCE = re.compile(r" {0,3}(`{3,}|~{3,})")
 _UNDERLINE = re.compile(r" {0,3}(=+|-+)[ \t]*$")
@@ -22,15 +23,19 @@ _BLOCK = re.compile(r" {0,3}(?:[-*+>|]|\d+[.)])(?:\s|$)| {4}|\t")
 
 def markdown_fields(text: str, headings: tuple[Heading, ...]) -> Fields:
     """What the front matter says; without a title there, the first heading of level 1."""
-    front = _FRONT.match(text)
-    fields = fields_of(_yaml(front[1])) if front else Fields()
+    front = _front(text)
+    fields = fields_of(_toml(front[1]) if front.re is _TOML else _yaml(front[1])) if front else Fields()
     first = next((heading.text for heading in headings if heading.level == 1), None)
     return fields if fields.title else fields._replace(title=first)
 
 
 def markdown_headings(text: str) -> tuple[Heading, ...]:
-    front = _FRONT.match(text)
+    front = _front(text)
     return tuple(_headings(text, front.end() if front else 0))
+
+
+def _front(text: str) -> re.Match[str] | None:
+    return _FRONT.match(text) or _TOML.match(text)
 
 
 def _headings(text: str, start: int) -> Iterator[Heading]:
@@ -78,3 +83,12 @@ def _yaml(front: str) -> dict[str, Any]:
     except (yaml.YAMLError, ValueError, RecursionError):  # ValueError: an impossible date
         return {}
     return values if isinstance(values, dict) else {}
+
+
+def _toml(front: str) -> dict[str, Any]:
+    import tomllib
+
+    try:
+        return tomllib.loads(front)
+    except (ValueError, RecursionError):
+        return {}

@@ -84,7 +84,7 @@ def _scan(decoded: Decoded, name: str, kind: Kind) -> Document:
         fields = markdown_fields(text, headings)
     else:
         headings = plain_headings(text)
-        fields = plain_fields(text)
+        fields = plain_fields(text, headings, name)
     warnings = (*decoded.warnings, *repaired)
     dated = fields.dated or date_in_name(name)
     return Document(kind, text, fields.title, fields.author, dated, headings, (), decoded.encoding, warnings)
