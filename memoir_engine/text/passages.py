@@ -15,7 +15,7 @@ from bisect import bisect_right
 from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import datetime
-from itertools import accumulate
+from itertools import accumulate, pairwise
 
 PASSAGE_CHARS = 512
 OVERLAP_CHARS = 32
@@ -67,10 +67,13 @@ def passages(text: str) -> list[Passage]:
 
 
 def stretches(turns: Sequence[Turn]) -> list[Stretch]:
-    """Passages over consecutive messages, laid one after the other with a line break between."""
-    text = "\n".join(turn.text for turn in turns)
-    begins = list(accumulate((len(turn.text) + 1 for turn in turns), initial=0))
-    return [_stretch(turns, begins, passage) for passage in passages(text)]
+    """Passages over consecutive messages, laid one after the other with a line break between; each day begins a new one."""
+    found: list[Stretch] = []
+    for first, behind in pairwise([*_days(turns), len(turns)]):
+        said = [turn.text for turn in turns[first:behind]]
+        begins = list(accumulate((len(text) + 1 for text in said), initial=0))
+        found += [_stretch(turns, first, begins, passage) for passage in passages("\n".join(said))]
+    return found
 
 
 def stretched(before: Turn | None, turns: Sequence[Turn], start: int, end: int) -> tuple[str, str]:
@@ -80,6 +83,18 @@ def stretched(before: Turn | None, turns: Sequence[Turn], start: int, end: int) 
     spans = [(first + i, start if i == 0 else 0, end if i == len(turns) - 1 else len(turn.text)) for i, turn in enumerate(turns)]
     parts = [part for part in spans if part[1] < part[2]]
     return "\n".join(known[number].text[begin:behind] for number, begin, behind in parts), _indexed(known, parts) if parts else ""
+
+
+def _days(turns: Sequence[Turn]) -> list[int]:
+    """The first turn of each day; one of which no day is known belongs to the day before."""
+    found, day = [0] if turns else [], None
+    for number, turn in enumerate(turns):
+        if turn.at is None:
+            continue
+        if day not in (None, turn.at.date()):
+            found.append(number)
+        day = turn.at.date()
+    return found
 
 
 def _windows(text: str) -> list[tuple[int, int]]:
@@ -148,9 +163,12 @@ def _is_blank(text: str) -> bool:
     return not text.strip()
 
 
-def _stretch(turns: Sequence[Turn], begins: Sequence[int], passage: Passage) -> Stretch:
-    """Messages of which the passage holds nothing, and the line breaks between them, belong to no span."""
-    parts = [part for part in _parts(begins, passage) if part[1] < part[2]]
+def _stretch(turns: Sequence[Turn], offset: int, begins: Sequence[int], passage: Passage) -> Stretch:
+    """Messages of which the passage holds nothing, and the line breaks between them, belong to no span.
+
+    begins: of the turns from `offset` on.
+    """
+    parts = [(offset + number, begin, end) for number, begin, end in _parts(begins, passage) if begin < end]
     first, start, _ = parts[0]
     last, _, end = parts[-1]
     said = "\n".join(turns[number].text[begin:behind] for number, begin, behind in parts)

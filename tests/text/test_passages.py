@@ -74,11 +74,19 @@ def test_a_passage_of_a_conversation_says_where_it_begins_and_ends():
 
 def test_speakers_days_and_the_turn_before_are_searched_too():
     turns = [Turn("Ana", "Where did you paint it?", AT), Turn("Bo", "y" * 600, AT), Turn("Ana", "Fine.", AT.replace(day=9))]
-    first, second = stretches(turns)
+    first, second, third = stretches(turns)
     assert first.indexed.startswith("2023-05-08, 8 May 2023\nAna: Where did you paint it?\nBo: yyy")
     assert second.indexed.splitlines()[0] == "Ana: Where did you paint it?"
-    assert second.indexed.endswith("y\n2023-05-09, 9 May 2023\nAna: Fine.")
+    assert second.indexed.endswith("yyy")
     assert "Ana" not in second.text
+    assert third.indexed == f"Bo: {'y' * 200}\n2023-05-09, 9 May 2023\nAna: Fine."
+
+
+def test_each_day_of_a_conversation_begins_a_passage_and_what_has_no_day_goes_with_the_one_before():
+    days = [None, AT, None, AT.replace(day=9), AT.replace(day=9), AT]
+    found = stretches([Turn("Ana", f"word{number}", at) for number, at in enumerate(days)])
+    assert [(one.first, one.last) for one in found] == [(0, 2), (3, 4), (5, 5)]
+    assert stretches([Turn("Ana", "one"), Turn("Ana", "two")])[0].text == "one\ntwo"
 
 
 def test_empty_messages_belong_to_no_span():
