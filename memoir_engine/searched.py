@@ -8,7 +8,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable
 from datetime import date
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, get_args
 
 from memoir_engine import given
 from memoir_engine.errors import InvalidSetting, QuestionEmpty, TopKInvalid
@@ -60,6 +60,9 @@ def sieve(sources: Sources, kinds: Kinds, since: Day | None, until: Day | None) 
     first, last = _day("since", since), _day("until", until)
     if last is not None:
         last += {4: "-12-31", 7: "-31"}.get(len(last), "")
+    if first is not None and last is not None and first > last:
+        advice = "Give the earlier one as since; both days are included."
+        raise InvalidSetting(name="since", value=since, problem=f"it is later than until, {until!s}", advice=advice)
     return Sieve(
         sources=None if sources is None else given.sources(sources),
         kinds=None if kinds is None else _kinds(kinds),
@@ -69,10 +72,21 @@ def sieve(sources: Sources, kinds: Kinds, since: Day | None, until: Day | None) 
 
 
 def _kinds(value: object) -> tuple[str, ...]:
+    from memoir_engine.files.document import Kind
+    from memoir_engine.store.sifting import CONVERSATION
+
     if isinstance(value, str | bytes) or not isinstance(value, Iterable):
         advice = "Give kinds such as ('pdf', 'conversation'), or leave it out."
         raise InvalidSetting(name="kinds", value=value, problem="it must be a list of kinds", advice=advice)
-    return tuple(given.text("kinds", each) for each in value)
+    found = tuple(given.text("kinds", each) for each in value)
+    known = (CONVERSATION, *get_args(Kind))
+    advice = f"Known are {', '.join(known)}; leave it out to search all."
+    if not found:
+        raise InvalidSetting(name="kinds", value=value, problem="there is no kind in it", advice=advice)
+    for each in found:
+        if each not in known:
+            raise InvalidSetting(name="kinds", value=each, problem="there is no such kind", advice=advice)
+    return found
 
 
 def _day(name: str, value: object) -> str | None:
@@ -80,7 +94,16 @@ def _day(name: str, value: object) -> str | None:
     if value is None:
         return None
     told = value.isoformat()[:10] if isinstance(value, date) else value
-    if not isinstance(told, str) or not _ISO.fullmatch(told):
+    if not isinstance(told, str) or not _ISO.fullmatch(told) or not _is_day(told):
         advice = "Give a date, or a text such as '2024', '2024-05' or '2024-05-17'."
         raise InvalidSetting(name=name, value=value, problem="it is no date", advice=advice)
     return told
+
+
+def _is_day(told: str) -> bool:
+    """Whether the calendar has it; a year or a month by its first day."""
+    try:
+        date.fromisoformat(told + "-01-01"[: 10 - len(told)])
+    except ValueError:
+        return False
+    return True

@@ -83,7 +83,8 @@ class AsyncSearches:
         these; `conversation` is a kind. since, until: only what is dated between, both included, as ISO 8601 of a year, month or
         day. Where the vectors cannot be had the words alone answer: `mode` and `reason` of each result say so.
         candidates: all of them, best first, not the first top_k alone: what another alpha ranks otherwise.
-        Raises TopKInvalid (E004), QuestionEmpty (E301), InvalidSetting.
+        What shares no word with the query and is not near it is no result.
+        Raises TopKInvalid (E004), QuestionEmpty (E301), SourceNotFound (E206), InvalidSetting.
         """
         asked, sieve = searched.asked(query, top_k, alpha, fanout, candidates), searched.sieve(sources, kinds, since, until)
         return await self._engine.loop.bridge(_searched(self._engine, self._actor, asked, sieve), verb="search")
@@ -134,7 +135,8 @@ class Searches:
         these; `conversation` is a kind. since, until: only what is dated between, both included, as ISO 8601 of a year, month or
         day. Where the vectors cannot be had the words alone answer: `mode` and `reason` of each result say so.
         candidates: all of them, best first, not the first top_k alone: what another alpha ranks otherwise.
-        Raises TopKInvalid (E004), QuestionEmpty (E301), InvalidSetting.
+        What shares no word with the query and is not near it is no result.
+        Raises TopKInvalid (E004), QuestionEmpty (E301), SourceNotFound (E206), InvalidSetting.
         """
         asked, sieve = searched.asked(query, top_k, alpha, fanout, candidates), searched.sieve(sources, kinds, since, until)
         engine, actor = self._async._engine, self._async._actor

@@ -61,7 +61,14 @@ def limited(asked: Asked, within: frozenset[int]) -> Asked:
 
 
 def rank(asked: Asked, words: Sequence[LexicalIndex], vectored: Vectored | None) -> list[Fused]:
-    """All candidates, best first. vectored None: by the words alone. Raises NearestUnavailable."""
+    """All candidates, best first, but for those that share no word with the question and are not near it either.
+
+    vectored None: by the words alone. Raises NearestUnavailable.
+    """
+    return [one for one in _ranked(asked, words, vectored) if one.raw_bm25 > 0 or (one.raw_dense or 0) > 0]
+
+
+def _ranked(asked: Asked, words: Sequence[LexicalIndex], vectored: Vectored | None) -> list[Fused]:
     keys, scores = together(words, asked.query)
     if asked.within is not None:
         wanted = np.isin(keys, np.fromiter(asked.within, np.int64, len(asked.within)))

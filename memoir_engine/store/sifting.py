@@ -13,9 +13,11 @@ from typing import Any
 
 from sqlalchemy import ColumnElement, or_, select
 
+from memoir_engine.errors import SourceNotFound
 from memoir_engine.store import tables as t
 from memoir_engine.store.owners import WORKSPACE
-from memoir_engine.store.types import FAR, Tx
+from memoir_engine.store.sources import MOST_ID
+from memoir_engine.store.types import FAR, Tx, portions
 
 CONVERSATION = "conversation"  # the kind of passages that are of no source
 
@@ -35,7 +37,8 @@ class Sieve:
 
 
 def sifted(tx: Tx, owner: str, sieve: Sieve) -> frozenset[int]:
-    """The ids that pass."""
+    """The ids that pass. Raises SourceNotFound for a source that there is not."""
+    _check(tx, sieve.sources or ())
     p, s = t.passage.c, t.source.c
     wanted = select(p.id).select_from(t.passage.join(t.source, s.id == p.source_id, isouter=True)).where(p.to_seq == FAR)
     wanted = wanted.where(p.owner.in_({WORKSPACE, owner}))
@@ -65,3 +68,12 @@ def _of_kinds(wanted: Collection[str]) -> ColumnElement[bool]:
     if CONVERSATION in wanted:
         ways.append(t.passage.c.source_id.is_(None))
     return or_(*ways)
+
+
+def _check(tx: Tx, sources: Collection[int]) -> None:
+    s, there = t.source.c, set[int]()
+    for some in portions(one for one in sources if abs(one) <= MOST_ID):
+        there |= set(tx.execute(select(s.id).where(s.id.in_(some))).scalars())
+    for number in sources:
+        if number not in there:
+            raise SourceNotFound(source_id=number)
