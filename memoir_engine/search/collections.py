@@ -125,7 +125,7 @@ class Collections:
 
     def clear(self) -> None:
         """Start from nothing: the next search takes everything in anew."""
-        self._said.forget()
+        self._said.part_days()
         with self._lock:
             self._users.clear()
         self._words(WORKSPACE).clear()

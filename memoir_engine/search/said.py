@@ -52,6 +52,11 @@ class SaidPassages:
         with self._lock:
             self._done.clear()
 
+    def part_days(self) -> None:
+        """Passages that span days go; look at all of them again."""
+        self._db.write(lambda tx: said_passages.drop_spread(tx, self._zone), operation="passages that span days")
+        self.forget()
+
     def _cut(self, number: int) -> None:
         self._db.write(lambda tx: said_passages.cut(tx, number, self._zone), operation="passages of a conversation")
 

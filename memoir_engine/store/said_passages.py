@@ -76,6 +76,20 @@ def leave(tx: Tx, number: int, gone: Sequence[int]) -> None:
     _drop(tx, tx.execute(wanted.order_by(c.id)).scalars().all())
 
 
+def drop_spread(tx: Tx, zone: tzinfo) -> None:
+    """Conversations with a passage that spans days, as they were cut once, lose theirs: the next search cuts them anew."""
+    ids.tick(tx)
+    p, first, last = t.passage, t.message.alias(), t.message.alias()
+    begins = (first.c.session_number == p.c.session_number) & (first.c.n == p.c.first_message)
+    ends = (last.c.session_number == p.c.session_number) & (last.c.n == p.c.last_message)
+    both = p.join(first, begins).join(last, ends)
+    wanted = select(p.c.session_number, first.c.at, last.c.at).select_from(both)
+    rows = tx.execute(wanted.where(p.c.to_seq == FAR, p.c.first_message < p.c.last_message))
+    for number in sorted({one for one, *ats in rows if len({at.astimezone(zone).date() for at in ats}) > 1}):
+        theirs = select(p.c.id).where(p.c.session_number == number, p.c.to_seq == FAR)
+        _drop(tx, tx.execute(theirs.order_by(p.c.id)).scalars().all())
+
+
 def indexed(tx: Tx, found: Iterable[Found], zone: tzinfo = UTC) -> dict[int, str]:
     """What is searched of passages of conversations, by id: speakers, days, what was said, and the turn before."""
     return {number: one.indexed for number, one in shown(tx, found, zone).items()}

@@ -47,6 +47,20 @@ def test_a_message_that_comes_later_or_is_dated_back_has_its_own_day(talked: Mem
     assert dated(talked, "lion", since="2024-05-02") == [("The late lion story.", "2024-05-02")]
 
 
+def test_a_conversation_that_was_cut_across_days_is_cut_anew_by_a_reindex(talked: Memory, monkeypatch: pytest.MonkeyPatch):
+    with monkeypatch.context() as before:
+        before.setattr("memoir_engine.text.passages._days", lambda turns: [0] if turns else [])
+        talked.add_conversation("c", "user", "The old zebra story.", ts=OLD)
+        talked.add_conversation("c", "user", "The new giraffe story.", ts=NEW)
+        talked.add_conversation("d", "user", "A story of one day.", ts=NEW)
+        (kept,) = [one.passage_id for one in talked.search("story of one day") if one.session_id == "d"]
+    assert dated(talked, "giraffe", since="2024-01-01")[:1] != [("The new giraffe story.", "2024-05-01")]
+    talked.reindex()
+    assert dated(talked, "giraffe", since="2024-01-01")[0] == ("The new giraffe story.", "2024-05-01")
+    assert dated(talked, "zebra", until="2019") == [("The old zebra story.", "2019-05-01")]
+    assert kept in {one.passage_id for one in talked.search("story of one day")}
+
+
 WRONG: list[dict[str, Any]] = [
     {"kinds": ["bogus"]},
     {"kinds": []},
