@@ -44,9 +44,9 @@ class Store:
         self.known |= {path: receipt.category_ids[number] for path, number in numbers.items() if number < 0}
         return receipt
 
-    def refile(self, chunk_id: int, *path: str) -> Action:
+    def refile(self, chunk_id: int, *path: str, reason: str = "why") -> Action:
         where = self.known[path]
-        return self.db.write(lambda tx: filings.refile(tx, chunk_id, where, actor="Mia", reason="why", clock=self.clock))
+        return self.db.write(lambda tx: filings.refile(tx, chunk_id, where, actor="Mia", reason=reason, clock=self.clock))
 
     def edit(self, verb: str, *given: Any, **more: Any) -> Action:
         """An edit of the tree by Mia; `more` goes to the writing of it."""
@@ -60,9 +60,9 @@ class Store:
     def preview_undo(self, action_id: str) -> UndoPreview:
         return self.db.read(lambda tx: undo.preview(tx, action_id, limits=lambda _: self.limit))
 
-    def undo(self, action_id: str) -> Action:
+    def undo(self, action_id: str, reason: str | None = None) -> Action:
         return self.db.write(
-            lambda tx: undo.undo(tx, action_id, actor="Mia", reason=None, limits=lambda _: self.limit, clock=self.clock)
+            lambda tx: undo.undo(tx, action_id, actor="Mia", reason=reason, limits=lambda _: self.limit, clock=self.clock)
         )
 
     def state(self) -> str:

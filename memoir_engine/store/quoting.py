@@ -94,10 +94,15 @@ def _own(tx: Tx, source: Any, keep: Collection[int]) -> Own:
     for row in tx.execute(select(*HELPER_TEXTS).where(c.source_id == source.id)):
         said += [one for one in row if one]
     kept = tx.execute(select(v.name).where(v.category_id.in_(sorted(keep)))).scalars().all() if keep else []
-    own = Own.of(said, plain=(*_PLAIN, evidence.EXPLAINED, *kept))
+    own = Own.of(said, names=_called(source), plain=(*_PLAIN, evidence.EXPLAINED, *kept))
     for text in _of_others(tx, source.id):
         own.forget(text)
     return own
+
+
+def _called(source: Any) -> list[str]:
+    """What people call it by when they speak of it: its file name with the ending and without, its title, its author."""
+    return [one for one in (source.name, source.name.rpartition(".")[0], source.title, source.author) if one]
 
 
 def _names(tx: Tx, own: Own, runs: set[str]) -> tuple[str, ...]:

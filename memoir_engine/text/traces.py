@@ -40,12 +40,13 @@ class Own:
     phrases: set[str] = field(default_factory=set)
     _stems: dict[str, set[str]] = field(default_factory=dict)
     _met: set[str] = field(default_factory=set)  # words of other texts
+    _name_lengths: dict[str, set[int]] = field(default_factory=dict)  # in words, by the last of them
     _vocabulary: set[str] = field(default_factory=set)  # all words of its texts: what no phrase of it lacks
     _clean: set[str] = field(default_factory=set)  # words that were asked about and are not its own; they stay so
 
     @classmethod
-    def of(cls, texts: Iterable[str], *, plain: Iterable[str] = ()) -> Own:
-        """plain: texts whose words are nobody's, as those of the prompts."""
+    def of(cls, texts: Iterable[str], *, names: Iterable[str] = (), plain: Iterable[str] = ()) -> Own:
+        """names: what it is called; of two words on each is a turn of phrase. plain: texts that are nobody's, as the prompts."""
         own = cls()
         for text in texts:
             found = _tokens(text)
@@ -56,8 +57,12 @@ class Own:
                     own.words.setdefault(word, stem(word) or word)
         for word, root in own.words.items():
             own._stems.setdefault(root, set()).add(word)
+        for name in names:
+            own._add_name(_words(name))
         for text in (*plain, GONE):
-            own._forget_words(word for _, _, word in _tokens(text))
+            words = _words(text)
+            own._forget_words(words)
+            own.phrases.difference_update(phrase for _, _, phrase in own._names_in(words))
         return own
 
     def forget(self, text: str) -> None:
@@ -104,6 +109,12 @@ class Own:
             text = text[:start] + "*" * len(text[start:end].encode()) + text[end:]
         return text
 
+    def _add_name(self, words: list[str]) -> None:
+        if len(words) > 1 and not STOP.issuperset(words):
+            self._vocabulary.update(words)
+            self._name_lengths.setdefault(words[-1], set()).add(len(words))
+            self.phrases.add(" ".join(words))
+
     def _forget_words(self, words: Iterable[str]) -> None:
         for word in words:
             if word not in self._met:
@@ -139,7 +150,7 @@ class Own:
         return word in self.words or word in self._stems or (len(word) >= _SHORTEST and stem(word) in self._stems)
 
     def _rows(self, words: list[str]) -> Iterator[tuple[int, int, str]]:
-        """Words in a row, and characters in a row where a script has no spaces between words; first, last, the phrase.
+        """Words in a row, characters in a row where a script has no spaces between words, and names; first, last, the phrase.
 
         Only those of its vocabulary: no other can be a phrase of it.
         """
@@ -150,6 +161,13 @@ class Own:
                 yield last - _CJK_IN_A_ROW + 1, last, " ".join(words[last - _CJK_IN_A_ROW + 1 : last + 1])
             if row >= IN_A_ROW:
                 yield last - IN_A_ROW + 1, last, " ".join(words[last - IN_A_ROW + 1 : last + 1])
+        yield from self._names_in(words)
+
+    def _names_in(self, words: list[str]) -> Iterator[tuple[int, int, str]]:
+        for last in [at for at, word in enumerate(words) if word in self._name_lengths]:
+            for length in self._name_lengths[words[last]]:
+                if last + 1 >= length:
+                    yield last - length + 1, last, " ".join(words[last - length + 1 : last + 1])
 
 
 def in_strings(value: Any, change: Callable[[str], str]) -> Any:

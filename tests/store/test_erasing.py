@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from concurrent.futures import ThreadPoolExecutor
+from functools import partial
 
 import pytest
 from sqlalchemy import create_engine, select, text
@@ -165,6 +166,24 @@ def test_a_signed_name_whose_words_are_all_said_elsewhere_goes_too(store: Store)
     erase(store, 1)
     titles = select(t.payload.c.body).where(t.payload.c.body.contains("quandrel file"))
     assert store.db.read(lambda tx: tx.execute(titles).scalars().all()) == []
+    assert store.problem() is None
+
+
+def test_no_statement_and_no_reason_keeps_its_name(store: Store) -> None:
+    store.ingest("quandrel file", JAZZ, VAT)
+    store.ingest("quandrel", OPERA)
+    store.ingest("file", VAT)
+    for number in (1, 2):
+        signature = {"actor": "Ada", "statement": f"Read, as Quandrel File was, by {number}.", "clock": store.clock}
+        store.db.write(partial(sign_offs.sign, subject="source", number=number, **signature))  # type: ignore[arg-type]
+    store.refile(1, *VAT, reason="quandrel file says so")
+    store.undo(_ids(store, "refile")[0], reason="quandrel file does not")
+    store.edit("rename", store.known[OPERA], "Songs", reason="quandrel file")
+    counted = {place.says: place.count for place in store.db.read(lambda tx: erasures.preview(tx, 1)).places}
+    assert counted["other prompts, options and reasons that quote it"] == 4
+    erase(store, 1)
+    assert words_left(store, "quandrel file") == []
+    assert [one.statement for one in store.db.read(sign_offs.listed)] == [f"Read, as [erased] was, by {n}." for n in (2, 1)]
     assert store.problem() is None
 
 

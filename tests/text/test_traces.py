@@ -92,3 +92,18 @@ def test_a_span_is_followed_into_what_is_left(span: tuple[int, int], left: str):
     own = Own.of(["zanzibar"])
     start, end = own.moved(text, *span)
     assert own.redacted(text)[start:end] == left
+
+
+def test_a_name_is_its_own_where_its_words_are_said_elsewhere_but_never_together():
+    own = Own.of(["What Mia Keller wrote."], names=["Mia Keller.md", "Mia Keller", "the", "how to", "東京.md"], plain=["md"])
+    own.forget("Mia met a Keller, and what he wrote of 東 and 京: how to.")
+    assert own.redacted("Seen: MIA KELLER.md, by Mia Keller, not Keller Mia; the how to of 東京.md") == (
+        "Seen: [erased], by [erased], not Keller Mia; the how to of [erased]"
+    )
+    own.forget("So said Mia Keller.")
+    assert own.redacted("Mia Keller, Mia Keller.md") == "Mia Keller, [erased]"
+
+
+def test_a_name_that_is_kept_is_nobodys_own():
+    own = Own.of(["x"], names=["Mia Keller"], plain=["Mia Keller"])
+    assert own.redacted("Mia Keller") == "Mia Keller"
