@@ -134,13 +134,16 @@ class TreeView(TreeAt):
     """The category tree as it stands, and the way to what it was."""
 
     def as_of(self, when: int | datetime) -> PastTree:
-        """The tree as it stood at an event, or at a time (aware); before the first it is empty, what lies ahead is now."""
+        """The tree as it stood at an event, or at a time (aware); before the first it is empty, a time ahead is now.
+
+        Raises InvalidSetting, too where there is no such event.
+        """
         from memoir_engine.store import moments
 
         when = given.moment("when", when)
 
         def work(tx: Tx) -> tuple[int, datetime | None]:
-            seq = moments.seq_of(tx, when)
+            seq = moments.seq_of(tx, when, "when")
             return seq, moments.time_of(tx, seq)
 
         return PastTree(self._engine, self._actor, *self._read(work))
@@ -162,8 +165,8 @@ class TreeView(TreeAt):
         later = None if until is None else given.moment("until", until)
 
         def work(tx: Tx) -> TreeChanges:
-            last = chain.seq(tx) if later is None else moments.seq_of(tx, later)
-            return history.changes(tx, moments.seq_of(tx, since), last)
+            last = chain.seq(tx) if later is None else moments.seq_of(tx, later, "until")
+            return history.changes(tx, moments.seq_of(tx, since, "since"), last)
 
         return self._read(work)
 

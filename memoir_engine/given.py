@@ -128,7 +128,9 @@ def moment(name: str, value: object) -> int | datetime:
         return _in_utc(value)
     if isinstance(value, bool) or not isinstance(value, int):
         _refuse(name, value, "it must be a whole number or a time", advice)
-    return value if _writable(value) else _refuse(name, value, "it has too many digits", advice)
+    if not _writable(value):
+        _refuse(name, value, "it has too many digits", advice)
+    return value if value >= 0 else _refuse(name, value, "events are counted from 1, and 0 is before the first", advice)
 
 
 def head(name: str, value: object) -> str:

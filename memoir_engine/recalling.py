@@ -83,11 +83,10 @@ async def recall(
     return await _performed(engine, _for(actor, owner, user_id), owner, user_id, work)
 
 
-def moment_of(as_of: object) -> Moment | None:
+def moment_of(as_of: object) -> int | datetime | None:
     if as_of is None:
         return None
-    found = given.moment("as_of", as_of)
-    return found if isinstance(found, datetime) else given.cursor("as_of", found)
+    return given.moment("as_of", as_of)
 
 
 def valid_moment(valid_at: object) -> datetime | None:
@@ -108,11 +107,11 @@ def one_of(name: str, value: object, options: Sequence[str]) -> str | None:
     raise InvalidSetting(name=name, value=value, problem=f"there is no such {name}", advice=advice)
 
 
-def seq_of(tx: Tx, when: Moment | None) -> int | None:
-    """The seq that a moment means; a time within an action means after it."""
+def seq_of(tx: Tx, when: int | datetime | None) -> int | None:
+    """The seq that a moment means; a time within an action means after it. Raises InvalidSetting."""
     from memoir_engine.store import moments
 
-    return moments.seq_of(tx, when) if isinstance(when, datetime) else when
+    return None if when is None else moments.seq_of(tx, when)
 
 
 def _for(actor: Actor, owner: str, user_id: str | None) -> Actor:

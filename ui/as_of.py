@@ -22,7 +22,7 @@ MINUTE = timedelta(minutes=1)
 
 def field(memory: Memory) -> dict[str, Any]:
     """What the question is asked with: nothing, or the moment."""
-    seq = state.asked_id(NAME)
+    seq = asked(memory, NAME)
     st.session_state[ON] = seq is not None  # the address says so
     st.toggle(said.AS_OF_ON, key=ON, help=said.AS_OF_HELP, on_change=lambda: _switch(memory))
     if seq is None:
@@ -42,6 +42,12 @@ def field(memory: Memory) -> dict[str, Any]:
         _link(then.seq)
     st.caption(_told(then.seq, then.at))
     return {NAME: then.seq}
+
+
+def asked(memory: Memory, name: str) -> int | None:
+    """The moment that the address names; a number beyond the newest event means that one."""
+    seq = state.asked_id(name)
+    return None if seq is None else min(seq, memory.audit.head().seq)
 
 
 def banner(memory: Memory, view: RunView) -> None:

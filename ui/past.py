@@ -14,7 +14,7 @@ from datetime import datetime, timedelta
 import streamlit as st
 
 from memoir_engine import Category, CategoryChange, Chunk, LeafChange, Memory, Moment, ReviewError, TreeAt, TreeChanges
-from ui import figures, frame, state
+from ui import as_of, figures, frame, state
 from ui import wording_past as said
 from ui.components.tree import Mark, Marks
 from ui.escape import md_escape
@@ -36,7 +36,7 @@ class Past:
 
 def asked(memory: Memory) -> Past | None:
     """What the address asks for; None is now."""
-    seq = state.asked_id("seq")
+    seq = as_of.asked(memory, "seq")
     if seq is None:
         return None
     tree = memory.tree.as_of(seq)

@@ -10,6 +10,7 @@ from datetime import datetime
 
 from sqlalchemy import func, or_, select
 
+from memoir_engine.errors import InvalidSetting
 from memoir_engine.results import Moment
 from memoir_engine.store import chain, moment_words, payloads
 from memoir_engine.store import tables as t
@@ -19,10 +20,14 @@ from memoir_engine.store.types import Tx
 FAMILIES = ("category.", "chunk.", "source.")  # of event kinds: what changes the tree, or what is filed in it
 
 
-def seq_of(tx: Tx, when: int | datetime) -> int:
-    """The seq that a moment names: 0 before the first event, the last one for all that lies ahead."""
+def seq_of(tx: Tx, when: int | datetime, name: str = "as_of") -> int:
+    """The seq that a moment names: 0 before the first event, the last one for a time ahead. Raises InvalidSetting, by `name`."""
     if isinstance(when, int):
-        return max(0, min(when, chain.seq(tx)))
+        last = chain.seq(tx)
+        if not 0 <= when <= last:
+            advice = f"Give a number from 0, which is before the first event, to {last}, the newest; or a time."
+            raise InvalidSetting(name=name, value=when, problem="there is no such event", advice=advice)
+        return when
     e = t.audit_event.c
     action = tx.execute(select(e.action_id).where(e.at <= stamp(when)).order_by(e.at.desc()).limit(1)).scalar()
     return 0 if action is None else int(tx.execute(select(func.max(e.seq)).where(e.action_id == action)).scalar_one())

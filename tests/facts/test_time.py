@@ -63,6 +63,21 @@ def test_what_is_to_end_is_true_since_it_was_said(memory, script):
     assert days == {1: [], 3: ["Mia is on leave"], 20: ["Mia is on leave"], 21: []}
 
 
+@pytest.mark.parametrize("when", [-1, 10**9])
+def test_what_was_believed_at_an_event_that_never_was_is_refused(memory, script, when):
+    moved(memory, script)
+    fact = memory.facts.list("mia")[0].id
+    for ask in (
+        lambda: memory.facts.list("mia", as_of=when),
+        lambda: memory.facts.get(fact, as_of=when),
+        lambda: memory.facts.lineage(fact, as_of=when),
+        lambda: memory.facts.counts("mia", as_of=when),
+        lambda: memory.recall("Mia", user_id="mia", as_of=when),
+    ):
+        with pytest.raises(MemoirError, match="before the first"):
+            ask()
+
+
 def test_what_was_believed_then_is_listed_as_it_stood(memory, script):
     moved(memory, script)
     newest = memory.facts.list("mia")[0]

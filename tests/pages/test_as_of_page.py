@@ -70,6 +70,13 @@ def test_a_day_leads_to_the_last_moment_before_it(later: tuple[Memory, int]):
     assert "before anything was filed" in words(page)
 
 
+def test_a_number_beyond_the_newest_event_is_the_newest(later: tuple[Memory, int]):
+    memory, _ = later
+    then = memory.audit.head().seq
+    assert not opened("tree", seq=10**9).exception
+    assert opened("ask", as_of=10**9).datetime_input(key=f"ask-as-of-day-{then}")
+
+
 def test_how_it_was_asked_names_the_moment(later: tuple[Memory, int]):
     memory, then = later
     run_id = memory.query(QUESTION, as_of=then).run_id

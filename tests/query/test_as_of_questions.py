@@ -109,6 +109,20 @@ def test_before_anything_was_filed_a_question_says_so(changed: tuple[Memory, int
     assert memory.runs.query(result.run_id) == result
 
 
+@pytest.mark.parametrize("when", [-1, 10**9])
+def test_an_event_that_never_was_is_refused_and_the_range_told(changed: tuple[Memory, int], script: Script, when: int) -> None:
+    memory, _ = changed
+    asked = len(script.requests)
+    last = memory.audit.head().seq
+    with pytest.raises(InvalidSetting, match="before the first"):
+        memory.query(QUESTION, as_of=when).raise_for_error()
+    with pytest.raises(InvalidSetting, match="before the first"):
+        memory.tree.as_of(when)
+    assert memory.tree.as_of(last).seq == last
+    assert len(script.requests) == asked
+    assert memory.query(QUESTION, as_of=last).raise_for_error().as_of_seq == last
+
+
 def test_a_time_ahead_is_the_memory_as_it_stands(changed: tuple[Memory, int]) -> None:
     memory, _ = changed
     ahead = memory.query(QUESTION, as_of=datetime.now(UTC) + timedelta(days=1)).raise_for_error()

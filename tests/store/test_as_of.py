@@ -6,7 +6,7 @@ from datetime import UTC, datetime, timedelta
 
 import pytest
 
-from memoir_engine.errors import CategoryNotFound, ChunkNotFound
+from memoir_engine.errors import CategoryNotFound, ChunkNotFound, InvalidSetting
 from memoir_engine.results import Category, Chunk
 from memoir_engine.store import chain, chunks, filings, history, moments, runs, tree
 from small_stores import Store
@@ -99,9 +99,13 @@ def test_a_time_names_the_last_whole_action(store: Store) -> None:
     assert store.db.read(lambda tx: moments.seq_of(tx, datetime(2999, 1, 1, tzinfo=UTC))) == ended
 
 
-def test_a_number_ahead_is_now_and_one_below_the_first_is_nothing(store: Store) -> None:
+def test_a_number_is_exactly_that_event_and_one_of_none_is_refused(store: Store) -> None:
     store.ingest("alpha", JAZZ)
-    assert [store.db.read(lambda tx, n=n: moments.seq_of(tx, n)) for n in (-3, 0, 2, 10**12)] == [0, 0, 2, seq(store)]
+    last = seq(store)
+    assert [store.db.read(lambda tx, n=n: moments.seq_of(tx, n)) for n in (0, 2, last)] == [0, 2, last]
+    for beyond in (-3, last + 1, 10**12):
+        with pytest.raises(InvalidSetting, match=f"from 0, which is before the first event, to {last}"):
+            store.db.read(lambda tx, n=beyond: moments.seq_of(tx, n))
 
 
 def test_a_category_tells_what_it_was_called_where_it_stood_and_who_changed_it(store: Store) -> None:
