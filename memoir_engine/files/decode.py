@@ -1,8 +1,8 @@
 """Bytes to text: which encoding it is, and what had to be repaired.
 
-Order: byte order mark, UTF-8, UTF-16 by its zeros, ISO-2022-JP by its escapes, UTF-8 with a few foreign bytes (read as
-Windows-1252, counted in a warning), else the old encoding that gives the most plausible text, with a warning that it is a
-guess.
+Order: byte order mark, ISO-2022-JP by its escapes, UTF-16 by its zeros or its scripts, UTF-8, UTF-8 with a few foreign bytes
+(read as Windows-1252, counted in a warning), else the old encoding that gives the most plausible text, with a warning that
+it is a guess.
 Invariant: what comes out is what is stored: \\n for every line break, no NUL, no lone surrogate; nothing is dropped
 silently.
 Source: DESIGN §12 (encodings are looked at before storing); the Encoding Standard §4.2 (labels).
@@ -14,7 +14,7 @@ import re
 from typing import NamedTuple
 
 from memoir_engine.errors import NothingToIngest, TextInvalid
-from memoir_engine.files.kinds import wide_encoding
+from memoir_engine.files.wide import wide_encoding
 
 _MARKS = (
     (b"\xef\xbb\xbf", "utf-8-sig"),

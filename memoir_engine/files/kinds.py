@@ -11,6 +11,7 @@ from pathlib import PurePath
 
 from memoir_engine.errors import FileTypeUnknown
 from memoir_engine.files.document import Kind
+from memoir_engine.files.wide import wide_encoding
 
 _NAMED: dict[str, Kind] = {
     ".txt": "txt",
@@ -121,7 +122,7 @@ def _mail_fields(data: bytes, *, strict: bool) -> set[bytes]:
 
 
 def _is_binary(data: bytes) -> bool:
-    """More than a tenth control characters; where zeros stand in columns, of the UTF-16 that they make."""
+    """More than a tenth control characters; of what is UTF-16, of the characters that it makes."""
     sample = data[:_SAMPLE]
     if sample.startswith(_ENCODED):
         return False
@@ -130,17 +131,3 @@ def _is_binary(data: bytes) -> bool:
         sample = sample.decode(wide, "ignore").encode("latin-1", "replace")
     controls = len(sample) - len(sample.translate(None, _CONTROLS))
     return controls * 10 > len(sample)
-
-
-def wide_encoding(data: bytes) -> str | None:
-    """The encoding of UTF-16 without a byte order mark, by where its zeros stand."""
-    sample = data[:4096]
-    if len(sample) < 4:
-        return None
-    even, odd = sample[0::2], sample[1::2]
-    zeros_even, zeros_odd = even.count(0) / len(even), odd.count(0) / len(odd)
-    if zeros_odd > 0.4 and zeros_even < 0.05:
-        return "utf-16-le"
-    if zeros_even > 0.4 and zeros_odd < 0.05:
-        return "utf-16-be"
-    return None

@@ -7,6 +7,7 @@ from hypothesis import strategies as st
 from machine import DATA
 from memoir_engine.errors import FileTooLarge, FileTypeUnknown, MemoirError, NothingToIngest, TextInvalid
 from memoir_engine.files import read, read_text
+from memoir_engine.files.wide import wide_encoding
 from memoir_engine.results import Heading
 
 JAPANESE = "これは日本語の文章です。文字コードを調べるための試験に使います。\n改行もあります。"
@@ -30,6 +31,35 @@ GERMAN = "Grüße aus München – schöne Straße, übermäßig große Bäume."
 def test_an_encoding_is_recognised_without_a_doubt(data, text, encoding):
     document = read(data, "a.txt")
     assert (document.text, document.encoding, document.warnings) == (text, encoding, ())
+
+
+UNMARKED = {
+    "japanese": JAPANESE,
+    "chinese": "这是一个中文句子，用来测试编码检测。今天天气很好。",
+    "korean": "나는 고양이입니다. 아직 이름이 없습니다.",
+    "russian": "Привет, как дела? Сегодня хорошая погода.",
+    "greek": "Καλημέρα σε όλους, τι κάνετε σήμερα;",
+    "hebrew": "שלום עולם, מה שלומך היום?",
+    "thai": "สวัสดีครับ วันนี้อากาศดีมาก",
+}
+
+
+@pytest.mark.parametrize("encoding", ["utf-16-le", "utf-16-be"])
+@pytest.mark.parametrize("language", UNMARKED)
+def test_utf_16_without_a_mark_is_recognised_by_its_scripts(language, encoding):
+    document = read(UNMARKED[language].encode(encoding), "a.txt")
+    assert (document.text, document.encoding, document.warnings) == (UNMARKED[language], encoding, ())
+
+
+OLD = "cp932 euc_jp gb18030 big5 cp949 cp1251 koi8_r iso8859_5 cp866 cp1253 cp1255 cp1256 cp874 cp1252 cp1250 utf-8".split()
+
+
+@pytest.mark.parametrize("encoding", OLD)
+def test_no_other_encoding_is_taken_for_utf_16(encoding):
+    tables = ["100,200,300,", "00000000", "10 20 £30", "=0=0=0=0", "日00年00月", "я0я0яяяя", "10°20°30°40°"]
+    for text in (*UNMARKED.values(), GERMAN, "Bush hid the facts", *tables, "ÿ0ÿ0ÿ0ÿ0"):
+        for begun in ("", "x"):
+            assert wide_encoding((begun + text * 9).encode(encoding, "ignore")) is None, text
 
 
 @pytest.mark.parametrize(
