@@ -185,7 +185,7 @@ def _without_effect(engine: Engine, options: QueryOptions) -> tuple[str, ...]:
 def _asked(engine: Engine, question: str, options: QueryOptions) -> Asked:
     from memoir_engine.query.pipeline import Asked
     from memoir_engine.query.strategies import widths
-    from memoir_engine.settings import check_parts
+    from memoir_engine.settings import check_budget
 
     config = engine.resolved.config
     limiting = options.prompt_limiting_strategy
@@ -198,8 +198,7 @@ def _asked(engine: Engine, question: str, options: QueryOptions) -> Asked:
             advice="Use 'PRUNE' or 'SUMMARIZE'.",
         )
     budget = options.max_token_budget or config.max_token_budget
-    if limiting == "SUMMARIZE":
-        check_parts(config, budget)
+    check_budget(config, budget, limiting)
     return Asked(
         question=question,
         widths=widths(options.strategy, options.n, options.n2, max_width=config.max_width),

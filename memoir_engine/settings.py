@@ -194,7 +194,7 @@ class MemoirConfig(Settings):
         _check_vector_store(self.vector_store)
         if self.chunk_min_tokens >= self.chunk_max_tokens:
             raise ChunkRangeInvalid(minimum=self.chunk_min_tokens, maximum=self.chunk_max_tokens)
-        _check_budget(self)
+        check_budget(self, self.max_token_budget, self.prompt_limiting_strategy)
         for level in self.category_limits:
             if not 1 <= level <= self.hierarchy_depth:
                 raise LevelOutsideDepth(level=level, depth=self.hierarchy_depth)
@@ -210,19 +210,17 @@ def conflicting_database() -> ConflictingSettings:
     return ConflictingSettings(first="database_url", second="db_path", advice=advice)
 
 
-def check_parts(config: MemoirConfig, budget: int) -> None:
-    """SUMMARIZE sends chunks in parts below the budget: the instructions and one chunk must fit into each (MEMOIR 9.B3.4)."""
-    if budget <= config.parts_floor:
+def check_budget(config: MemoirConfig, budget: int, limiting: str) -> None:
+    """What a prompt at least takes; the setting's and that of one question alike (MEMOIR 7A.1). Raises BudgetBelowChunk.
+
+    SUMMARIZE sends chunks in parts below the budget: the instructions and one chunk must fit into each (MEMOIR 9.B3.4).
+    """
+    least = config.chunk_min_tokens + PROMPT_OVERHEAD_TOKENS
+    if limiting == "SUMMARIZE" and config.parts_floor > least and budget <= config.parts_floor:
         why = "with SUMMARIZE: summarization_instruction_headroom_tokens + chunk_max_tokens"
         raise BudgetBelowChunk(budget=budget, least=config.parts_floor, why=why)
-
-
-def _check_budget(config: MemoirConfig) -> None:
-    least = config.chunk_min_tokens + PROMPT_OVERHEAD_TOKENS
-    if config.prompt_limiting_strategy == "SUMMARIZE" and config.parts_floor > least:
-        check_parts(config, config.max_token_budget)
-    if config.max_token_budget <= least:
-        raise BudgetBelowChunk(budget=config.max_token_budget, least=least, why=f"chunk_min_tokens + {PROMPT_OVERHEAD_TOKENS}")
+    if budget <= least:
+        raise BudgetBelowChunk(budget=budget, least=least, why=f"chunk_min_tokens + {PROMPT_OVERHEAD_TOKENS}")
 
 
 def _check_zone(name: str) -> None:

@@ -143,6 +143,6 @@ def test_deterministic_or_not_is_shown_with_the_recorded_parameters(baked: Memor
 
 
 def test_a_question_that_cannot_be_fitted_keeps_its_message(baked: Memory):
-    run = baked.start("query", question=QUESTION, max_token_budget=60)
+    run = baked.start("query", question=QUESTION, max_token_budget=baked.config.chunk_min_tokens + 101)
     assert ended(baked, run).status == "failed"
     assert "Code E3" in opened("ask", run=run).error[0].value

@@ -152,11 +152,24 @@ def test_a_question_that_leaves_no_room_for_content_is_an_error(filled: Memory, 
 
 
 @pytest.mark.req("MEMOIR 9.C4", "MEMOIR 7A.1")
-def test_a_budget_that_holds_no_part_is_refused_before_anything_is_asked(filled: Memory, script: Script):
+@pytest.mark.parametrize("limiting", ["PRUNE", "SUMMARIZE"])
+@pytest.mark.parametrize("budget", [1, 140])
+def test_a_budget_that_holds_no_chunk_is_refused_before_anything_is_asked(
+    filled: Memory, script: Script, limiting: str, budget: int
+):
     with pytest.raises(ConfigurationError) as refused:
-        filled.query("What of trades?", max_token_budget=90)
+        filled.query("What of trades?", max_token_budget=budget, prompt_limiting_strategy=limiting)
+    assert str(refused.value) == f"[mem][E105] max_token_budget ({budget}) must be above 140 (chunk_min_tokens + 100)"
+    assert script.requests == []
+
+
+@pytest.mark.req("MEMOIR 9.C4", "MEMOIR 7A.1")
+def test_a_budget_that_holds_no_part_is_refused_before_anything_is_asked(opened: Opened, script: Script):
+    memory = opened("wide.db", **SETTINGS | {"max_token_budget": 500, "summarization_instruction_headroom_tokens": 200})
+    with pytest.raises(ConfigurationError) as refused:
+        memory.query("What of trades?", max_token_budget=280)
     assert str(refused.value) == (
-        "[mem][E105] max_token_budget (90) must be above 90"
+        "[mem][E105] max_token_budget (280) must be above 280"
         " (with SUMMARIZE: summarization_instruction_headroom_tokens + chunk_max_tokens)"
     )
     assert script.requests == []
