@@ -141,9 +141,9 @@ class Collections:
                     self._workspace = LexicalIndex.open(folder, ranked, tokeniser_id=tokeniser, weighing=self._weighing)
                 return self._workspace
             found = self._users.pop(owner, None)
-            self._users[owner] = found = found or LexicalIndex.open(
-                None, ranked, tokeniser_id=PASSAGE_TOKENIZER, weighing=self._weighing
-            )
+            if found is None:  # an empty one is no less there
+                found = LexicalIndex.open(None, ranked, tokeniser_id=PASSAGE_TOKENIZER, weighing=self._weighing)
+            self._users[owner] = found
             while len(self._users) > MOST_USERS:
                 self._users.popitem(last=False)
             return found
