@@ -66,8 +66,8 @@ _NO_NAMES = (
     "|The|A|An|In"
 ).split("|")
 _CLAUSE = re.compile(
-    r"(?:;\s+|\s+[-–—]\s+|,?\s+(?:and|but|so|also|plus)\s+(?=(?:i|we|my|our|im|ive)\b)|,?\s+and\s+(?=(?-i:[A-Z])\w+\s+(?:is"
-    r"|was|has|lives|works|loves|likes|hates|plays|speaks|moved|got)\b)|,\s+(?=(?:i|we)(?:['’]\w+)?\s+\w+))",
+    r"(?:;\s++|(?<!\s)\s++[-–—]\s++|(?:,|(?<![,\s]))\s++(?:and|but|so|also|plus)\s++(?=(?:i|we|my|our|im|ive)\b)"
+    r"|(?:,|(?<![,\s]))\s++and\s++(?=(?-i:[A-Z])\w+\s+(?:is|was|has|lives|works|loves|likes|hates|plays|speaks|moved|got)\b)|,\s++(?=(?:i|we)(?:['’]\w+)?\s+\w+))",
     re.IGNORECASE,
 )
 _FIRST = re.compile(r"\b(?:(?<!World War )I|me|my|mine|myself|we|us|our|ours|ourselves)\b", re.IGNORECASE)
