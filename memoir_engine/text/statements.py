@@ -67,7 +67,8 @@ _NO_NAMES = (
 ).split("|")
 _CLAUSE = re.compile(
     r"(?:;\s++|(?<!\s)\s++[-–—]\s++|(?:,|(?<![,\s]))\s++(?:and|but|so|also|plus)\s++(?=(?:i|we|my|our|im|ive)\b)"
-    r"|(?:,|(?<![,\s]))\s++and\s++(?=(?-i:[A-Z])\w+\s+(?:is|was|has|lives|works|loves|likes|hates|plays|speaks|moved|got)\b)|,\s++(?=(?:i|we)(?:['’]\w+)?\s+\w+))",
+    r"|(?:,|(?<![,\s]))\s++and\s++(?=(?-i:[A-Z])\w+\s+(?:is|was|has|lives|works|loves|likes|hates|plays|speaks|moved|got)\b)"
+    r"|,\s++(?=(?:i|we)(?:['’]\w+)?\s+\w+))",
     re.IGNORECASE,
 )
 _FIRST = re.compile(r"\b(?:(?<!World War )I|me|my|mine|myself|we|us|our|ours|ourselves)\b", re.IGNORECASE)

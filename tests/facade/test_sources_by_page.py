@@ -7,7 +7,9 @@ from scripted import Script, paper
 
 
 def test_the_last_id_of_a_page_reads_on_to_the_next(memory: Memory, script: Script):
-    made = [memory.ingest_text(paper(*["Art/Oil/Dutch"] * (n + 1)), name=f"{n}.txt").raise_for_error().source_id for n in range(5)]
+    made = [
+        memory.ingest_text(paper(*["Art/Oil/Dutch"] * (n + 1)), name=f"{n}.txt").raise_for_error().source_id for n in range(5)
+    ]
     pages, last = [], None
     while page := memory.sources.list(limit=2, before=last):
         pages.append([source.id for source in page])
