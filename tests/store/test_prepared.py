@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from concurrent.futures import ThreadPoolExecutor
 from datetime import UTC, datetime, timedelta, timezone
 from typing import Any
 
@@ -130,7 +131,8 @@ def test_a_connection_lost_under_one_of_them_gets_the_whole_unit_again(
         _ADD.run(tx, SESSION)
         if not retried:
             own = tx.exec_driver_sql(OWN[db.dialect]).scalar()
-            db.read(lambda other: other.exec_driver_sql(END[db.dialect].format(own)))
+            with ThreadPoolExecutor(1) as elsewhere:
+                elsewhere.submit(db.read, lambda other: other.exec_driver_sql(END[db.dialect].format(own))).result()
         _EIGHT.run(tx, {"new": 8})
 
     db.write(work, operation="the turn")
