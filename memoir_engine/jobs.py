@@ -80,8 +80,8 @@ class JobsView(View):
         timeout_s: None waits as long as it takes. What waits for a person is not waited for. Raises RunNotFound.
         """
         patience = inf if timeout_s is None else given.seconds("timeout_s", timeout_s)
-        until, view = monotonic() + patience, self.get(run_id)
-        self._engine.runner.wait(run_id, None if timeout_s is None else patience)
+        until = monotonic() + patience
+        self._engine.runner.wait(given.run(run_id), None if timeout_s is None else patience)  # asks no database
         while (view := self.get(run_id)).status in UNDER_WAY and (left := until - monotonic()) > 0:
             sleep(min(POLL_S, left))
             self._engine.bury_the_dead()  # a process that shows no life any more ends nothing
