@@ -26,14 +26,8 @@ from memoir_engine.sampling import samples_verb
 from memoir_engine.uploads import Upload
 from memoir_engine.wiring import Engine
 
-OURS = {
-    "engine",
-    "actor",
-    "listeners",
-    "told",
-    "verb",
-    "content",
-}  # what the makers of verbs get from here, and nobody else gives
+# what the makers of verbs get from here, and nobody else gives
+OURS = {"engine", "actor", "listeners", "told", "verb", "content"}
 EMPTY = Parameter.empty
 
 
