@@ -22,6 +22,14 @@ def test_the_sliding_window_takes_what_fits_and_repeats_a_tenth_of_it():
 
 
 @pytest.mark.req("CHUNK 3.3")
+def test_a_tenth_of_a_cut_is_repeated_to_the_token():
+    made = chunk_conversation(counted(*[1] * 1_900), max_tokens=1_000)
+    assert ranges(made) == [(0, 999), (900, 1_899)]
+    assert [(cut.overlap_tokens, cut.overlap_messages) for cut in made.cuts] == [(0, 0), (100, 100)]
+    assert (made.limits.overlap_tokens, made.overlap_tokens) == (100, 100)
+
+
+@pytest.mark.req("CHUNK 3.3")
 def test_the_overlap_is_never_more_than_was_asked_for_and_gives_way_where_the_next_message_needs_the_room():
     uneven = chunk_conversation(counted(40, 30, 15, 15, 95, 20), max_tokens=100, overlap_tokens=30)
     assert ranges(uneven) == [(0, 3), (4, 4), (5, 5)]

@@ -88,6 +88,14 @@ def test_the_overlap_is_given_in_tokens_or_percent():
     assert chunk_conversation(counted(5), max_tokens=200).limits.overlap_tokens == 20
 
 
+@pytest.mark.req("CHUNK 3.3", "CHUNK 13.3")
+def test_the_settings_as_they_come():
+    settings = ConversationSettings()
+    assert (settings.overlap_percent, settings.overlap_tokens) == (10.0, None)
+    assert (settings.strategy, settings.automatic, settings.fail_fast) == ("sliding_window", True, False)
+    assert (settings.max_tokens, settings.min_tokens, settings.window_tokens) == (None, None, None)
+
+
 @pytest.mark.req("CHUNK 10.5")
 @pytest.mark.parametrize(
     ("settings", "message"),

@@ -4,15 +4,20 @@ from __future__ import annotations
 
 import asyncio
 import logging
+from datetime import timedelta
 from typing import Any
 
 import pytest
 from pydantic_ai.exceptions import ModelHTTPError
 
-from fact_play import drawn, said
-from memoir_engine import ExtractionResult, MemoirError, Memory, MemoryExtractor
+from fact_play import DAY, drawn, said, sentences
+from memoir_engine import CHUNKERS, ExtractionResult, MemoirError, Memory, MemoryExtractor
+from memoir_engine.facts import extracting
 from memoir_engine.prompts import facts
-from scripted import Opened, Script, events
+from memoir_engine.run import SystemClock
+from scripted import Asked, Opened, Script, events
+from set_clock import SetClock
+from talks import counted
 
 LONG = said(*(f"Mia number {n} likes {word} very much indeed" for n, word in enumerate(("tea", "figs", "rain", "owls"))))
 CUT: dict[str, Any] = {"conversation": {"max_tokens": 24, "overlap_tokens": 0, "min_tokens": 0}, "max_retries": 0}
@@ -168,6 +173,80 @@ def test_what_it_took_is_in_the_result_the_events_and_the_log(cutting, caplog):
     assert event["extraction_ms"] == told.extraction_ms
     assert (event["cuts"], event["facts_per_cut"], event["conversation_id"]) == (2, 2.0, "talk")
     assert "facts drawn from talk" in caplog.text
+
+
+@pytest.mark.req("CHUNK 11.4")
+def test_tokens_are_told_in_whole_for_each_cut_and_for_the_overlaps(opened, script, caplog):
+    """Six messages of ten tokens: cuts of three, of which the second and the third begin with one of the cut before."""
+    memory = opened(**(CUT | {"conversation": {"max_tokens": 30, "overlap_tokens": 10, "min_tokens": 0}}))
+    with caplog.at_level(logging.INFO, logger="memoir_engine"):
+        found = extracted(memory, counted(*[10] * 6))
+    assert [(cut.first, cut.last) for cut in found.cuts] == [(0, 2), (2, 4), (4, 5)]
+    told = found.metrics
+    assert (told.tokens, told.tokens_per_cut, told.overlap_tokens) == (60, (30, 30, 20), 20)
+    (measured,) = events(memory, found.run_id, "ExtractionMeasured")
+    assert (measured["tokens"], measured["tokens_per_cut"], measured["overlap_tokens"]) == (60, [30, 30, 20], 20)
+    (cut,) = events(memory, found.run_id, "ConversationCut")
+    assert (cut["tokens"], cut["tokens_per_cut"], cut["overlap_tokens"]) == (60, [30, 30, 20], 20)
+    assert "'tokens': 60, 'tokens_per_cut': (30, 30, 20), 'overlap_tokens': 20" in caplog.text
+
+
+@pytest.fixture
+def clock(monkeypatch: pytest.MonkeyPatch) -> SetClock:
+    """Stands still until a step of the extraction moves it."""
+    told = SetClock(DAY)
+    monkeypatch.setattr(SystemClock, "now", lambda _: told.now())
+    monkeypatch.setattr(SystemClock, "tick_ms", lambda _: told.tick_ms())
+    return told
+
+
+def takes(clock: SetClock, seconds: int, answer: Any) -> Any:
+    """The answer of a model that needs so long for it."""
+
+    def answered(asked: Asked) -> Any:
+        clock.moved += timedelta(seconds=seconds)
+        return answer(asked) if callable(answer) else answer
+
+    return answered
+
+
+@pytest.mark.req("CHUNK 11.1", "CHUNK 11.2")
+def test_each_step_is_measured_apart(clock, cutting, script, monkeypatch, caplog):
+    """Cutting takes 2 s; each of two cuts 30 s and the recap between them 4 s; what the facts have to do with each other 7 s."""
+
+    def cut_slowly(talk, limits):
+        clock.moved += timedelta(seconds=2)
+        return sliding(talk, limits)
+
+    sliding = CHUNKERS.get("sliding_window")
+    monkeypatch.setitem(CHUNKERS._known, "sliding_window", cut_slowly)
+    script.always("facts", takes(clock, 30, sentences))
+    script.always("recap", takes(clock, 4, {"recap": "Of tea and figs."}))
+    script.always("relate", takes(clock, 7, {"relations": []}))
+    with caplog.at_level(logging.INFO, logger="memoir_engine"):
+        found = extracted(cutting)
+    steps = {"total_ms": 73_000.0, "cutting_ms": 2_000.0, "extraction_ms": 64_000.0, "deduplication_ms": 7_000.0}
+    assert {name: getattr(found.metrics, name) for name in steps} == steps
+    (measured,) = events(cutting, found.run_id, "ExtractionMeasured")
+    assert {name: measured[name] for name in steps} == steps
+    assert [event["latency_ms"] for event in events(cutting, found.run_id, "CutExtracted")] == [30_000.0, 30_000.0]
+    assert str(steps)[1:-1] in caplog.text
+
+
+@pytest.mark.req("CHUNK 11.2")
+def test_merging_is_measured_with_the_deduplication(clock, cutting, script, monkeypatch):
+    """Nothing is asked about a single fact, so that the 5 s are those of the merging alone."""
+    script.on("facts", FIRST, {"facts": []})
+    merge = extracting.merge
+
+    def merge_slowly(facts):
+        clock.moved += timedelta(seconds=5)
+        return merge(facts)
+
+    monkeypatch.setattr(extracting, "merge", merge_slowly)
+    found = extracted(cutting)
+    assert script.asked("relate") == []
+    assert (found.metrics.total_ms, found.metrics.deduplication_ms) == (5_000.0, 5_000.0)
 
 
 @pytest.mark.req("CHUNK 13.1", "CHUNK 13.2", "CHUNK 13.3", "CHUNK 13.5")

@@ -2,15 +2,16 @@
 
 from __future__ import annotations
 
+import asyncio
 from datetime import UTC, datetime
 
 import pytest
 from hypothesis import assume, given
 from hypothesis import strategies as st
 
-from memoir_engine.errors import BudgetTooSmall
+from memoir_engine.errors import AnswerOverBudget, BudgetTooSmall
 from memoir_engine.prompts import answer as prompt
-from memoir_engine.query.answering import About, fit
+from memoir_engine.query.answering import About, fit, fit_summarised
 from memoir_engine.query.budget import (
     Reading,
     automatic_limit,
@@ -164,3 +165,24 @@ def test_one_helper_per_source_of_the_kept_chunks():
     assert both.helpers == ("of the first", "of the second")
     fewer = fit("why", [first, second], known, budget=both.tokens - 20, count=count)
     assert fewer.helpers == ("of the first",)
+
+
+@pytest.mark.req("MEMOIR 9.B3.8", "MEMOIR 9.9")
+@pytest.mark.parametrize(("room", "fits"), [(1, True), (0, True), (-1, False)], ids=["below", "at the budget", "a token more"])
+def test_summaries_fit_up_to_the_budget_and_not_a_token_above_it(room: int, fits: bool):
+    """The frame of two chunks, and two summaries of three words each where the chunks have 400."""
+
+    async def summarise(chunks, _):
+        return {chunk.id: "in three words" for chunk in chunks}
+
+    given_ = readings([400], [400])
+    framed = prompt.build("why", prompt.passages([(("leaf 1",), ""), (("leaf 2",), "")]))
+    size = count(f"{framed.instructions} {framed.text}") + 6
+    asked = fit_summarised("why", given_, {}, summarise, budget=size + room, count=count)
+    if fits:
+        final = asyncio.run(asked)
+        assert (final.tokens, [each.text for each in final.passages]) == (size, ["in three words"] * 2)
+    else:
+        with pytest.raises(AnswerOverBudget) as refused:
+            asyncio.run(asked)
+        assert (refused.value.facts["tokens"], refused.value.facts["budget"]) == (size, size - 1)

@@ -136,6 +136,30 @@ def test_summaries_within_their_characters_but_above_the_tokens_are_an_error(fil
     assert script.asked("answer") == []
 
 
+def shortly(asked: Asked) -> dict[str, Any]:
+    """The same few words for every chunk, whatever its target; their tokens are many."""
+    return {"summaries": [{"chunk_id": piece.chunk_id, "summary": "∰ꙮ𒐫" * 4} for piece in condense.read(asked.text).pieces]}
+
+
+@pytest.mark.req("MEMOIR 9.B3.8", "MEMOIR 9.9")
+def test_a_final_prompt_of_the_budget_is_sent_and_one_of_a_token_more_is_an_error(filled: Memory, script: Script):
+    script.always("condense", shortly)
+    filled.query("What of trades?").raise_for_error()
+    (sent,) = script.asked("answer")
+    size = filled._async._engine.tokens.count(sent.instructions.split("\n", 1)[1] + "\n\n" + sent.text)
+    script.requests.clear()
+    assert filled.query("What of trades?", max_token_budget=size).error is None
+    assert [asked.text for asked in script.asked("answer")] == [sent.text]
+    failed = filled.query("What of trades?", max_token_budget=size - 1)
+    assert failed.error is not None
+    assert (failed.error.code, f"({size - 1})" in failed.error.message, f" {size} " in failed.error.message) == (
+        "E307",
+        True,
+        True,
+    )
+    assert len(script.asked("answer")) == 1
+
+
 @pytest.mark.req("MEMOIR 9.9")
 def test_the_final_prompt_is_within_the_budget(filled: Memory, script: Script):
     filled.query("What of trades?").raise_for_error()
