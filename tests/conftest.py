@@ -1,6 +1,6 @@
 """The frame of every test: a clean environment, an empty folder, and no network but loopback.
 
-What was left out and which criteria are proved is told by the plug-ins beside this file.
+What was left out, which criteria are proved and how long it took is told by the plug-ins beside this file.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ SECRETS_AND_SETTINGS = ("MEMOIR_", "OPENAI_", "ANTHROPIC_", "GOOGLE_", "GEMINI_"
 NAMED_SETTINGS = ("MODEL_CHOICE", "EMBEDDING_MODEL", "EMBEDDING_MODEL_DIMS")
 KEPT = "MEMOIR_TEST_"  # where a test runner says what to use
 
-pytest_plugins = ["criteria", "servers"]
+pytest_plugins = ["left_out", "criteria", "servers", "tiers", "times"]
 
 
 def clean_environment() -> None:

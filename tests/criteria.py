@@ -3,6 +3,8 @@
 Invariant: a marker names only criteria of tests/criteria.toml; a criterion is proved when a test that bears it passed, and
 every other one did, too, or can be run on no machine. A document marked complete there owes every criterion in a full run;
 what was left out for lack of something is said to be so, is not called proved, and in CI fails by itself.
+Under pytest-xdist every worker collects the markers and hands them over at its end; outcomes reach the controller as reports,
+and the controller alone judges.
 """
 
 from __future__ import annotations
@@ -10,7 +12,9 @@ from __future__ import annotations
 import tomllib
 from collections import defaultdict
 from collections.abc import Iterator
+from functools import cache
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -32,6 +36,11 @@ def titles() -> dict[str, str]:
     return {f"{name} {key}": title for name, document in documents().items() for key, title in document["criteria"].items()}
 
 
+@cache
+def _listed() -> frozenset[str]:
+    return frozenset(titles())
+
+
 def state(criterion: str) -> str:
     """proved, broken (a test that bears it failed or was not run), left out (one could not be run here), or open."""
     found = {outcomes.get(test, "failed") for test in bearers.get(criterion, ())} - {left_out.NEVER_HERE}
@@ -46,15 +55,21 @@ def pytest_addoption(parser: pytest.Parser) -> None:
     parser.addoption("--criteria", metavar="FILE", help="write which criteria are proved to FILE (Markdown)")
 
 
-def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    known, unknown = titles(), []
+def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
+    known = titles()
     for item in items:
-        for criterion in (argument for mark in item.iter_markers("req") for argument in mark.args):
+        for criterion in named(item):
             bearers[criterion].add(item.nodeid)
-            if criterion not in known:
-                unknown.append(f"{item.nodeid} names {criterion!r}")
-    if unknown:
+    unknown = [f"{test} names {criterion!r}" for criterion in bearers if criterion not in known for test in bearers[criterion]]
+    if unknown and not is_worker(config):  # a worker that ends here takes the controller with it: there, the test fails
         raise pytest.UsageError("not in tests/criteria.toml:\n  " + "\n  ".join(unknown))
+
+
+@pytest.hookimpl(tryfirst=True)
+def pytest_runtest_setup(item: pytest.Item) -> None:
+    unknown = set(named(item)) - _listed()
+    if unknown:
+        pytest.fail(f"{item.nodeid} names {', '.join(map(repr, sorted(unknown)))}, not in tests/criteria.toml", pytrace=False)
 
 
 def pytest_runtest_logreport(report: pytest.TestReport) -> None:
@@ -66,11 +81,21 @@ def pytest_runtest_logreport(report: pytest.TestReport) -> None:
 @pytest.hookimpl(tryfirst=True)
 def pytest_sessionfinish(session: pytest.Session, exitstatus: int) -> None:
     """A complete document with an open or broken criterion fails the run; a part of the suite cannot tell."""
+    if is_worker(session.config):
+        session.config.workeroutput["bearers"] = {criterion: sorted(tests) for criterion, tests in bearers.items()}
+        return
     target = session.config.getoption("--criteria")
     if target:
         (session.config.rootpath / target).write_text(markdown(), encoding="utf-8")
     if is_whole(session.config) and owed() and exitstatus == 0:
         session.exitstatus = pytest.ExitCode.TESTS_FAILED
+
+
+@pytest.hookimpl(optionalhook=True)
+def pytest_testnodedown(node: Any) -> None:
+    """What a worker collected; one that crashed has nothing to say, and the one in its place says the same."""
+    for criterion, tests in getattr(node, "workeroutput", {}).get("bearers", {}).items():
+        bearers[criterion].update(tests)
 
 
 def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter, config: pytest.Config) -> None:
@@ -86,8 +111,23 @@ def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter, config: p
         terminalreporter.write_line(f"OWED {criterion}: {titles()[criterion]} ({state(criterion)})", red=True)
 
 
+def named(item: pytest.Item) -> Iterator[str]:
+    """Yield the criteria that the test's markers name."""
+    yield from (argument for mark in item.iter_markers("req") for argument in mark.args)
+
+
+def is_worker(config: pytest.Config) -> bool:
+    """Whether this process is one of pytest-xdist's workers, which runs tests and judges nothing."""
+    return hasattr(config, "workerinput")
+
+
 def is_whole(config: pytest.Config) -> bool:
-    """Whether this run had every test: no part named, nothing deselected, not only a collection."""
+    """Whether this run had every test: the whole tree, and not its quick tier."""
+    return is_of_the_whole_tree(config) and not config.getoption("--quick")
+
+
+def is_of_the_whole_tree(config: pytest.Config) -> bool:
+    """Whether no part was named and nothing deselected, and it was not only a collection."""
     options = config.option
     parts = [(config.invocation_params.dir / argument).resolve() for argument in config.args]
     everything = parts == [config.rootpath / "tests"]

@@ -6,20 +6,26 @@ Invariant: nothing here starts or installs anything. A path is given only if it 
 
 from __future__ import annotations
 
+import contextlib
 import os
 import re
 import shutil
+import socket
 import subprocess
 from functools import cache
 from importlib.util import find_spec
+from itertools import count
 from pathlib import Path
 
 REPOSITORY = Path(__file__).resolve().parent.parent
 DATA = REPOSITORY.parent / "shared" / "data"
+_ports = count(os.getpid() * 13)  # two runs side by side begin elsewhere
 IN_CI = os.environ.get("CI", "").lower() in ("1", "true", "yes")
 
 CHROMIUM_NAMES = ("chromium", "chromium-browser", "google-chrome-stable", "google-chrome")
 PGVECTOR_BIN = "pginstall18/bin"
+PORTS_OF_A_WORKER = 1_000
+FIRST_PORT = 20_000  # below what a system gives out by itself, which is 32,768 and up
 SBIN = ("/usr/sbin", "/usr/local/sbin", "/usr/libexec")
 
 
@@ -69,6 +75,17 @@ def version(program: str) -> str:
         return ""
     number = re.search(r"\d+(\.\d+)+", printed)
     return number.group() if number else ""
+
+
+def free_port() -> int:
+    """A port that nobody listens on, of this worker's own: two workers never take the same between looking and listening."""
+    first = FIRST_PORT + PORTS_OF_A_WORKER * int(os.environ.get("PYTEST_XDIST_WORKER", "gw0").removeprefix("gw"))
+    for _ in range(PORTS_OF_A_WORKER):
+        port = first + next(_ports) % PORTS_OF_A_WORKER
+        with contextlib.suppress(OSError), socket.socket() as probe:
+            probe.bind(("127.0.0.1", port))
+            return port
+    raise RuntimeError(f"no port is free from {first} on")
 
 
 def _playwright_chromiums() -> list[str]:

@@ -20,7 +20,6 @@ import os
 import pwd
 import shutil
 import signal
-import socket
 import subprocess
 import tempfile
 import time
@@ -43,7 +42,7 @@ class Server:
 
     def __init__(self, *, durable: bool) -> None:
         self.durable = durable
-        self.port = _free_port()
+        self.port = machine.free_port()
         self._count = 0
         self._as = _unprivileged()
         self.root = Path(tempfile.mkdtemp(prefix="memoir-", dir="/tmp"))  # short: sockets allow some 100 characters
@@ -300,9 +299,3 @@ def _kill_all(process: subprocess.Popen[bytes]) -> None:
         with contextlib.suppress(ProcessLookupError):
             os.kill(int(child), signal.SIGKILL)
     process.wait(20)
-
-
-def _free_port() -> int:
-    with socket.socket() as probe:
-        probe.bind(("127.0.0.1", 0))
-        return int(probe.getsockname()[1])

@@ -6,7 +6,6 @@ Invariant: waits are on what the page shows, or on a gate, never on time. Nothin
 from __future__ import annotations
 
 import os
-import socket
 import subprocess
 import sys
 import threading
@@ -136,9 +135,7 @@ def _elsewhere(url: str, host: str) -> list[str]:
 def _start(
     settings: dict[str, str], folder: Path, secrets: Callable[[str], str] | None = None
 ) -> tuple[subprocess.Popen[bytes], str]:
-    with socket.socket() as free:
-        free.bind(("127.0.0.1", 0))
-        port = free.getsockname()[1]
+    port = machine.free_port()
     command = [sys.executable, "-m", "streamlit", "run", "app.py", "--server.port", str(port)]
     url = f"http://localhost:{port}"
     if secrets is not None:

@@ -12,6 +12,7 @@ from pathlib import Path
 
 import pytest
 
+import machine
 from fed import ROWS, alike, put_away
 from memoir_engine.index import chroma
 from memoir_engine.index.dense import DenseIndex
@@ -26,9 +27,7 @@ class Server:
 
     def __init__(self, folder: Path) -> None:
         self._folder = folder
-        with socket.socket() as probe:
-            probe.bind(("127.0.0.1", 0))
-            self.port = probe.getsockname()[1]
+        self.port = machine.free_port()
         self.url = f"http://127.0.0.1:{self.port}"
         self.start()
 

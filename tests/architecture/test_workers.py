@@ -1,0 +1,84 @@
+"""The frame counts across workers: criteria, what was left out, and what a tier leaves to the other."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from machine import REPOSITORY
+
+FRAME = """
+import pytest
+pytest_plugins = ["left_out", "criteria", "tiers", "times"]
+"""
+TESTS = """
+import pytest
+
+@pytest.mark.req("MEMOIR 2A.9")
+def test_proved(): pass
+
+@pytest.mark.req("{named}")
+def test_of_the_other_worker(): pass
+
+@pytest.mark.parametrize("at", range(3))
+def test_lacking(at): pytest.skip("missing something: get it")
+
+@pytest.mark.full("it is long")
+def test_long(): pass
+
+@pytest.mark.mariadb
+@pytest.mark.parametrize("at", range(7))
+def test_on_a_server(at): pass
+"""
+
+
+@pytest.fixture
+def suite(tmp_path: Path) -> Path:
+    """A suite of two files, so that each of two workers has one."""
+    tests = tmp_path / "tests"
+    tests.mkdir()
+    markers = [f"{name}: as in pyproject.toml" for name in ("req(*criteria)", "full(why)", "mariadb", "postgresql")]
+    (tmp_path / "pytest.ini").write_text("\n  ".join(["[pytest]", "markers =", *markers]).replace("[pytest]\n  ", "[pytest]\n"))
+    (tests / "conftest.py").write_text(FRAME)
+    (tests / "test_one.py").write_text(TESTS.format(named="CHUNK 1.1"))
+    (tests / "test_other.py").write_text('import pytest\n\n@pytest.mark.req("CHUNK 1.2")\ndef test_it(): pass\n')
+    return tmp_path
+
+
+def run(suite: Path, *options: str) -> subprocess.CompletedProcess[str]:
+    command = [sys.executable, "-m", "pytest", "-p", "xdist", "-n", "2", "--dist=loadfile", "-p", "no:cacheprovider", *options]
+    environment = {**os.environ, "PYTHONPATH": str(REPOSITORY / "tests"), "CI": "", "PYTEST_DISABLE_PLUGIN_AUTOLOAD": "1"}
+    environment.pop("PYTEST_XDIST_WORKER", None)
+    return subprocess.run(command, cwd=suite, env=environment, capture_output=True, text=True, timeout=150, check=False)
+
+
+def test_criteria_are_counted_over_all_workers_and_what_is_not_proved_is_owed(suite: Path):
+    ended = run(suite, "tests")
+    assert "MEMOIR: 1 of 149 proved" in ended.stdout
+    assert "CHUNK: 2 of 75 proved" in ended.stdout
+    assert "OWED CHUNK 1.3" in ended.stdout and "OWED CHUNK 1.2" not in ended.stdout
+    assert ended.returncode == pytest.ExitCode.TESTS_FAILED
+
+
+def test_what_was_left_out_stands_in_one_line_per_reason(suite: Path):
+    lines = run(suite, "tests").stdout.splitlines()
+    assert [line for line in lines if "missing something" in line] == ["3 × missing something: get it"]
+
+
+def test_the_quick_tier_says_what_it_leaves_and_owes_nothing(suite: Path):
+    ended = run(suite, "--quick", "tests")
+    assert "1 × it is long" in ended.stdout
+    assert "5 × on a database server, beyond the sample of one in five" in ended.stdout
+    assert "OWED" not in ended.stdout
+    assert ended.returncode == 0
+
+
+def test_a_criterion_that_nobody_listed_fails_the_run(suite: Path):
+    (suite / "tests" / "test_one.py").write_text(TESTS.format(named="CHUNK 99.1"))
+    ended = run(suite, "tests/test_one.py")
+    assert "names 'CHUNK 99.1', not in tests/criteria.toml" in ended.stdout
+    assert ended.returncode == pytest.ExitCode.TESTS_FAILED
