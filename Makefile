@@ -1,4 +1,4 @@
-# Two commands: `make run` starts the app, `make test` runs everything. `make help` lists the rest.
+# Two commands: `make run` starts the app, `make test` tests it. `make help` lists the rest.
 # The virtual environment is built once and again whenever requirements.lock changes.
 
 SHELL := /usr/bin/env bash
@@ -9,11 +9,12 @@ VENV := .venv
 PY := $(VENV)/bin/python
 PORT ?= 8501
 TESTS ?= tests
+JOBS ?= $(shell nproc 2>/dev/null || echo 2)
 
-.PHONY: help venv run demo test check bench criteria docs pictures clean
+.PHONY: help venv run demo test test-all times check bench criteria docs pictures clean
 
 help:  ## this list
-	@grep -E '^[a-z]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 12
+	@grep -E '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 12
 
 venv: $(VENV)/installed.lock  ## the virtual environment, with every locked dependency
 
@@ -26,9 +27,18 @@ run: venv  ## the app on http://localhost:8501 (PORT=… for another)
 demo: venv  ## the app with the sample corpus loaded
 	@MEMOIR_DEMO=1 $(PY) -m streamlit run app.py --server.port $(PORT)
 
-test: venv  ## unit, contract, page and browser tests (TESTS=tests/store for a part)
+test: venv  ## the tests in some ten minutes: what docs/tests.md calls the quick tier (TESTS=tests/store for a part, JOBS=… workers)
 	@scripts/chromium $(PY)
-	@$(PY) -m pytest $(TESTS)
+	@$(PY) -m pytest -n $(JOBS) --quick $(TESTS)
+
+test-all: venv  ## every test on every database and every flow in the browser; what .ci/run calls
+	@scripts/chromium $(PY)
+	@$(PY) -m pytest -n $(JOBS) $(TESTS)
+
+times: venv  ## how long both take, written into docs/tests.md
+	@scripts/chromium $(PY)
+	@$(PY) -m pytest -n $(JOBS) --quick --times=docs/tests.md
+	@$(PY) -m pytest -n $(JOBS) --times=docs/tests.md
 
 check: venv  ## format, lint, types
 	@$(PY) -m ruff format --check .
@@ -43,7 +53,7 @@ $(VENV)/installed-bench.lock: benchmarks/requirements.lock $(VENV)/installed.loc
 	@cp benchmarks/requirements.lock $@
 
 criteria: venv  ## which criteria of the specification are proved, into docs/criteria.md
-	@$(PY) -m pytest $(TESTS) --criteria=docs/criteria.md
+	@$(PY) -m pytest -n $(JOBS) --criteria=docs/criteria.md
 
 docs: venv  ## the pages of docs/ that are drawn from the code
 	@$(PY) scripts/write_docs.py
