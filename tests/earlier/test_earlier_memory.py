@@ -1,0 +1,94 @@
+"""A memory and an export that an earlier version wrote open, verify, and answer as that version did.
+
+`answers.zip` holds what that version answered, as literals; how all three files were made is told in write.py.
+"""
+
+from __future__ import annotations
+
+import json
+import zipfile
+from collections.abc import Iterator
+from typing import Any
+
+import pytest
+
+from earlier.answers import SETTINGS, answers
+from machine import REPOSITORY
+from memoir_engine import Memory
+
+FOLDER = REPOSITORY / "tests" / "earlier"
+VERSIONS = ("7409c61",)
+HEADS = {"7409c61": (179, "2ac2e76af3192303a8a649e94fc2932a515e0bad01649941a3348a5e337db819")}
+
+
+@pytest.fixture(scope="module", params=VERSIONS)
+def version(request: pytest.FixtureRequest) -> str:
+    return str(request.param)
+
+
+@pytest.fixture(scope="module", params=["opened", "imported"])
+def memory(request: pytest.FixtureRequest, version: str, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Memory]:
+    """The memory as it lies there, and what its export becomes."""
+    place = tmp_path_factory.mktemp("earlier") / "memory"
+    if request.param == "opened":
+        with zipfile.ZipFile(FOLDER / version / "memory.zip") as packed:
+            packed.extractall(place)
+        with Memory(data_dir=place, **SETTINGS) as memory:
+            yield memory
+    else:
+        with Memory.import_(FOLDER / version / "export.zip", data_dir=place, **SETTINGS) as memory:
+            yield memory
+
+
+@pytest.fixture(scope="module")
+def now(memory: Memory) -> dict[str, Any]:
+    """As JSON gives it back, which knows no tuples."""
+    return json.loads(json.dumps(answers(memory)))
+
+
+@pytest.fixture(scope="module")
+def then(version: str) -> dict[str, Any]:
+    with zipfile.ZipFile(FOLDER / version / "answers.zip") as packed:
+        return json.loads(packed.read("answers.json"))
+
+
+@pytest.mark.parametrize(
+    "part", ["audit", "tree", "sources", "runs", "review", "sessions", "facts", "checkpoints", "reports", "asked"]
+)
+def test_it_answers_as_the_version_did_that_wrote_it(now: dict[str, Any], then: dict[str, Any], part: str):
+    assert list(differences(now[part], then[part], part))[:20] == []
+
+
+def test_every_part_was_recorded(now: dict[str, Any], then: dict[str, Any]):
+    assert sorted(now) == sorted(then)
+    assert len(then["tree"]["categories"]) == 13
+
+
+def test_its_chain_ended_where_it_did_and_verifies_with_all_that_came_since(now: dict[str, Any], memory: Memory, version: str):
+    assert (now["audit"]["head"]["seq"], now["audit"]["head"]["hash"]) == HEADS[version]
+    check = memory.audit.verify(expected_head=HEADS[version][1])
+    assert (check.ok, check.problem, check.first_bad) == (True, None, None)
+
+
+def test_it_goes_on(memory: Memory):
+    """Filed, asked, remembered and taken back in a memory that another version began."""
+    filed = memory.ingest_text("The hull of the boat is painted blue in spring.", name="boat")
+    assert memory.query("When is the hull of the boat painted?").raise_for_error().answer == (
+        "The hull of the boat is painted blue in spring. [1]"
+    )
+    memory.review.undo(filed.raise_for_error().action_id or "")
+    memory.remember([{"role": "user", "content": "I live in Bern now.", "at": "2026-11-01T09:00:00+00:00"}], user_id="mia")
+    assert "Lives in Bern now" in [one.content for one in memory.facts.list("mia", status="active")]
+    assert memory.audit.verify().ok
+
+
+def differences(now: Any, then: Any, path: str) -> Iterator[str]:
+    """Where the two part, each place by its path."""
+    if isinstance(now, dict) and isinstance(then, dict):
+        for name in sorted({*now, *then}):
+            yield from differences(now.get(name, "absent"), then.get(name, "absent"), f"{path}.{name}")
+    elif isinstance(now, list) and isinstance(then, list) and len(now) == len(then):
+        for at, (one, other) in enumerate(zip(now, then, strict=True)):
+            yield from differences(one, other, f"{path}[{at}]")
+    elif now != then:
+        yield f"{path}: {now!r:.300} was {then!r:.300}"
