@@ -1,11 +1,12 @@
 """Database servers for tests, booted from the binaries at hand and thrown away afterwards.
 
 Use: `tests/conftest.py` lists "servers" in its `pytest_plugins`. Fixtures:
-  `postgresql_server`, `mariadb_server`  (session)  running servers; `.fresh_url()` gives a new empty database
-  `new_database`                         (session)  a function: the URL of another empty database; parametrised over sqlite,
-                                                    postgresql, mariadb, and over MEMOIR_TEST_MYSQL_URL and
-                                                    MEMOIR_TEST_TIDB_URL where they are set
-  `database_url`                         (test)     one empty database of each kind
+  `postgresql_server`, `mariadb_server`  (session)  running servers; `.fresh_url()` gives a new empty database, `.prepared_url()`
+                                                    one that has its tables, `.lend()` one that is to be given back
+  `new_database`                         (session)  a function: the URL of another database that has tables and no rows;
+                                                    parametrised over sqlite, postgresql, mariadb, and over
+                                                    MEMOIR_TEST_MYSQL_URL and MEMOIR_TEST_TIDB_URL where they are set
+  `database_url`                         (test)     one database of each kind; really empty for a test marked `from_nothing`
   `pgvector_url`                         (test)     one of a PostgreSQL that has pgvector
 Invariant: nothing outlives the session; servers listen on loopback only. Both servers refuse to run as root, so as root they
 run as the first of postgres, mysql, nobody. A server of `new_…` is durable: killed, it keeps what was committed (only the machine
@@ -30,6 +31,7 @@ from typing import Any, ClassVar
 import pytest
 
 import machine
+import prepared
 
 BOOT_S = 60.0
 OTHERS = {"mysql": "MEMOIR_TEST_MYSQL_URL", "tidb": "MEMOIR_TEST_TIDB_URL"}
@@ -44,6 +46,8 @@ class Server:
         self.durable = durable
         self.port = machine.free_port()
         self._count = 0
+        self._spare: list[str] = []
+        self._emptied: prepared.Emptied | None = None
         self._as = _unprivileged()
         self.root = Path(tempfile.mkdtemp(prefix="memoir-", dir="/tmp"))  # short: sockets allow some 100 characters
         if self._as:
@@ -79,6 +83,22 @@ class Server:
         self._create(name, options)
         return self._url(name)
 
+    def prepared_url(self) -> str:
+        """A database with the product's tables and nothing in them."""
+        url = self.fresh_url()
+        prepared.make_tables(url)
+        return url
+
+    def lend(self) -> str:
+        """The same, for a test that gives it back."""
+        if self._emptied is None:
+            self._emptied = prepared.Emptied(self.prepared_url())
+        return self._spare.pop() if self._spare else self.prepared_url()
+
+    def give_back(self, url: str) -> None:
+        if self._emptied is not None and self._emptied.again(url):
+            self._spare.append(url)
+
     def _run(self, *command: str | Path) -> None:
         subprocess.run(command, cwd=self.root, check=True, capture_output=True, **self._as)
 
@@ -104,7 +124,13 @@ class Server:
 class Postgresql(Server):
     def __init__(self, binaries: Path, *, durable: bool) -> None:
         self._bin = binaries
+        self._template: str | None = None
         super().__init__(durable=durable)
+
+    def prepared_url(self) -> str:
+        if self._template is None:
+            self._template = super().prepared_url().rpartition("/")[2]
+        return self.fresh_url(f"TEMPLATE {self._template}")
 
     def _init(self) -> None:
         options = ("-U", "memoir", "-A", "trust", "-E", "UTF8", "--locale=C.UTF-8", "--no-sync", "--no-instructions")
@@ -251,20 +277,28 @@ def mariadb_server() -> Iterator[Mariadb]:
     ],
 )
 def new_database(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> Callable[[], str]:
-    """Gives the URL of another empty database at each call, of one kind per parameter."""
+    """Gives the URL of another database at each call, of one kind per parameter."""
     kind: str = request.param
     if kind == "sqlite":
         return lambda: f"sqlite:///{tmp_path_factory.mktemp('sqlite') / 'memory.db'}"
     if kind in OTHERS:
         return lambda: _emptied(os.environ[OTHERS[kind]])
     server: Server = request.getfixturevalue(f"{kind}_server")
-    return server.fresh_url
+    return server.prepared_url
 
 
 @pytest.fixture
-def database_url(new_database: Callable[[], str]) -> str:
-    """An empty database of each kind."""
-    return new_database()
+def database_url(request: pytest.FixtureRequest, new_database: Callable[[], str]) -> Iterator[str]:
+    """A database of each kind."""
+    server = getattr(new_database, "__self__", None)
+    if not isinstance(server, Server):
+        yield new_database()
+    elif request.node.get_closest_marker("from_nothing"):
+        yield server.fresh_url()
+    else:
+        url = server.lend()
+        yield url
+        server.give_back(url)
 
 
 def _emptied(url: str) -> str:

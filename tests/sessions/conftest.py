@@ -31,7 +31,7 @@ def backend(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFac
     elif request.param == "sqlite":
         memory = Memory(db_path=folder / "sessions.db", model="offline")
     else:
-        url = request.getfixturevalue(f"{request.param}_server").fresh_url()
+        url = request.getfixturevalue(f"{request.param}_server").prepared_url()
         memory = Memory(database_url=url, data_dir=folder, model="offline")
     with memory:
         yield memory

@@ -25,6 +25,7 @@ from small_stores import Store
 
 JAZZ, VAT = ("Music", "Jazz", "Bebop"), ("Law", "Tax", "Vat")
 ONCE = Retry(attempts=1)
+pytestmark = pytest.mark.from_nothing
 OPEN = """
 import sys
 from memoir_engine.run import SystemClock
