@@ -4,20 +4,24 @@ from __future__ import annotations
 
 import json
 import time
+from functools import cache
 from typing import Any
 
 from pandas import DataFrame
+from streamlit.components.v2 import manifest_scanner
 from streamlit.testing.v1 import AppTest
 
 from machine import REPOSITORY
 from memoir_engine import Memory, RunView
 
+# each page that is opened would look through every installed package for components: nine tenths of its time
+manifest_scanner.scan_component_manifests = cache(manifest_scanner.scan_component_manifests)
+
 
 def opened(page: str = "overview", **parameters: str | int) -> AppTest:
     """A page as somebody opens it, by its address."""
     app = AppTest.from_file(str(REPOSITORY / "ui" / "main.py"), default_timeout=30)
-    if page != "overview":
-        app.run()
+    if page != "overview":  # its address is the name of its file, so that it needs no first run to be found
         app.switch_page(f"../pages/{page}.py")
     for name, value in parameters.items():
         app.query_params[name] = str(value)

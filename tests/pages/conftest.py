@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shutil
 import threading
 from collections.abc import Iterator
 from datetime import UTC, datetime, timedelta
@@ -40,12 +41,23 @@ def memory(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Memory:
     return engine.memory()
 
 
+@pytest.fixture(scope="session")
+def filled_folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The folder of a memory with two sources of two subjects, closed; copied, never opened again."""
+    folder = tmp_path_factory.mktemp("filled") / "memory"
+    with Memory(data_dir=folder) as memory:
+        memory.ingest_text(TEXT, name="bakery.md").raise_for_error()
+        memory.ingest_text(OTHER, name="accounts.md").raise_for_error()
+    return folder
+
+
 @pytest.fixture
-def filled(memory: Memory) -> Memory:
-    """Two sources of two subjects."""
-    memory.ingest_text(TEXT, name="bakery.md").raise_for_error()
-    memory.ingest_text(OTHER, name="accounts.md").raise_for_error()
-    return memory
+def filled(filled_folder: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Memory:
+    """The app's own memory, with two sources of two subjects."""
+    assert engine.state() == "closed", "a test has either `memory` or `filled`"
+    shutil.copytree(filled_folder, tmp_path / "memory")
+    monkeypatch.setenv("MEMOIR_DATA_DIR", str(tmp_path / "memory"))
+    return engine.memory()
 
 
 @pytest.fixture
