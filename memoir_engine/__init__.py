@@ -3,31 +3,17 @@
 The public names, and nothing else. Importing this loads neither a model library nor a database driver.
 """
 
-from memoir_engine import errors
-from memoir_engine.blocking import Memory
-from memoir_engine.browsing import PastTree, TreeAt
-from memoir_engine.chunking import (
-    CHUNKERS,
-    FACT_FRAME_TOKENS,
-    TokensEstimated,
-    chunk_conversation,
-    chunk_text,
-    compare_token_counts,
-    count_tokens,
-    read_transcript,
-    sample_transcript,
-    token_method,
-)
-from memoir_engine.config import ConversationSettings, MemoirConfig
-from memoir_engine.embedding import EMBEDDERS, Embedder, Vectors
-from memoir_engine.errors import *  # noqa: F403  # every error, by the list of that module
-from memoir_engine.events import Event, Stamped
-from memoir_engine.index.vectors import ExactVectors
-from memoir_engine.memory import AsyncMemory
-from memoir_engine.nearest import Health, Near
-from memoir_engine.query.strategies import STRATEGIES
-from memoir_engine.recollecting import MemoryExtractor
-from memoir_engine.results import (
+from memoir_engine.agent.client import AgentClient, Replying
+from memoir_engine.api.extractor import MemoryExtractor
+from memoir_engine.api.memory import AsyncMemory
+from memoir_engine.api.sync import Memory
+from memoir_engine.audit.report_record import safe_cell
+from memoir_engine.core import errors
+from memoir_engine.core.config import ConversationSettings, MemoirConfig
+from memoir_engine.core.errors import *  # noqa: F403
+from memoir_engine.core.events import Event, Stamped
+from memoir_engine.core.ports import EMBEDDERS, Embedder, Health, Near, Vectors
+from memoir_engine.core.results import (
     Action,
     AuditCheck,
     AuditEvent,
@@ -124,18 +110,30 @@ from memoir_engine.results import (
     UsedChunk,
     WordChange,
 )
-from memoir_engine.results.facts import FactStatus, FactType
-from memoir_engine.results.replies import Reply, Shown
-from memoir_engine.results.review import ReviewState
-from memoir_engine.run import Actor, Role, RunStatus
+from memoir_engine.core.results.conversations import Reply, Shown
+from memoir_engine.core.results.facts import FactStatus, FactType
+from memoir_engine.core.results.review import ReviewState
+from memoir_engine.core.run import Actor, Role, RunStatus
+from memoir_engine.core.settings import SessionSettings
+from memoir_engine.index.exact import ExactVectors
+from memoir_engine.query.strategies import STRATEGIES
+from memoir_engine.query.tree_view import PastTree, TreeAt
+from memoir_engine.runtime.chunking import (
+    CHUNKERS,
+    FACT_FRAME_TOKENS,
+    TokensEstimated,
+    chunk_conversation,
+    chunk_text,
+    compare_token_counts,
+    count_tokens,
+    read_transcript,
+    sample_transcript,
+    token_method,
+)
+from memoir_engine.runtime.runner import OnEvent
 from memoir_engine.samples import SampleConversation, SampleQuestion, sample_conversations
-from memoir_engine.settings import SessionSettings
-from memoir_engine.streaming import Replying
-from memoir_engine.talking import AgentClient
-from memoir_engine.telling import OnEvent
-from memoir_engine.text.cells import safe_cell
 from memoir_engine.text.chunks import Piece
-from memoir_engine.text.turns import Utterance
+from memoir_engine.text.transcripts import Utterance
 
 __all__ = [
     "Action",

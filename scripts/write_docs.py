@@ -12,7 +12,7 @@ from pathlib import Path
 from types import ModuleType
 from typing import Any, get_args
 
-from memoir_engine import errors, events, settings
+from memoir_engine.core import errors, events, settings
 
 DOCS = Path(__file__).resolve().parent.parent / "docs"
 WRITTEN = "Written from the code by `make docs`; a test keeps it true."

@@ -16,15 +16,18 @@ from functools import partial
 
 from sqlalchemy import select
 
-from memoir_engine import errors
-from memoir_engine.results import Action, Verdict
-from memoir_engine.run import new_id
-from memoir_engine.store import chain, filings, helpers, reviews, sources, tree
-from memoir_engine.store import tables as t
-from memoir_engine.store.evidence import TreeCache
-from memoir_engine.store.plan import NewHelper, PlanStale
-from memoir_engine.store.tree import CategoryRow
-from memoir_engine.store.types import FAR, ROOT, Tx
+from memoir_engine.core import errors
+from memoir_engine.core.results import Action, Verdict
+from memoir_engine.core.run import new_id
+from memoir_engine.store import tables
+from memoir_engine.store.chain import actions
+from memoir_engine.store.db.types import FAR, ROOT, Tx
+from memoir_engine.store.review import reviews
+from memoir_engine.store.sources import helpers, sources
+from memoir_engine.store.sources.plan import NewHelper, PlanStale
+from memoir_engine.store.tree import categories, filings
+from memoir_engine.store.tree.cache import TreeCache
+from memoir_engine.store.tree.categories import CategoryRow
 from recounted import differs
 from small_plans import plan_of
 from small_stores import Store
@@ -86,7 +89,7 @@ class Play:
 
     def problems(self) -> list[str]:
         """What breaks MEMOIR 3, the record, or the counts."""
-        rows = self.store.db.read(tree.snapshot).categories
+        rows = self.store.db.read(categories.snapshot).categories
         broken = [*broken_rules(rows, self._leaves(), self.store.limit)]
         return [one for one in (*broken, self.store.problem(), differs(self.store, self.cache)) if one]
 
@@ -102,7 +105,7 @@ class Play:
 
     def _file(self, one: int, other: int, replaces: int | None) -> str | None:
         paths = [(NAMES[n % 2], NAMES[n // 2 % 3], NAMES[n // 6 % 4]) for n in (one, other)]
-        now = self.store.db.read(tree.all_categories)
+        now = self.store.db.read(categories.all_categories)
         self.texts += 1
         plan = plan_of(f"{self.name} {self.texts}", paths, known={category.path: category.id for category in now})
         plan = replace(plan, source=replace(plan.source, replaces=replaces))
@@ -184,16 +187,16 @@ class Play:
             return self.store.edit(verb, *given).action_id
         if self.store.preview(verb, *given).possible:
             return self.store.edit(verb, *given).action_id
-        head = self.store.db.read(chain.head)
+        head = self.store.db.read(actions.head)
         try:
             self.store.edit(verb, *given)
         except errors.ReviewError:
-            assert self.store.db.read(chain.head) == head
+            assert self.store.db.read(actions.head) == head
             return None
         raise AssertionError(f"{verb}{given} was refused by its preview and done all the same")
 
     def _given(self, verb: str, one: int, other: int) -> tuple[object, ...] | None:
-        rows = self.store.db.read(tree.snapshot).categories
+        rows = self.store.db.read(categories.snapshot).categories
         if not rows:
             return (None, NAMES[other % 4]) if verb == "create" else None
         row = rows[one % len(rows)]
@@ -218,7 +221,7 @@ class Play:
     def _half(self, row: CategoryRow, other: int) -> list[int]:
         held = [chunk for chunk, leaf in self._leaves().items() if leaf == row.id]
         if row.level < DEPTH:
-            held = [one.id for one in self.store.db.read(tree.snapshot).categories if one.parent_id == row.id]
+            held = [one.id for one in self.store.db.read(categories.snapshot).categories if one.parent_id == row.id]
         return held[: 1 + other % 2]
 
     def _take_back(self, action_id: str) -> Action:
@@ -238,12 +241,12 @@ class Play:
         return sorted(self._leaves())
 
     def _leaves(self) -> dict[int, int]:
-        c = t.filing.c
+        c = tables.filing.c
         rows = self.store.db.read(lambda tx: tx.execute(select(c.chunk_id, c.category_id).where(c.to_seq == FAR)).all())
         return {row.chunk_id: row.category_id for row in rows}
 
     def _level(self, level: int) -> list[int]:
-        return [row.id for row in self.store.db.read(tree.snapshot).categories if row.level == level]
+        return [row.id for row in self.store.db.read(categories.snapshot).categories if row.level == level]
 
 
 def broken_rules(rows: Sequence[CategoryRow], leaves: dict[int, int], limit: int) -> list[str]:

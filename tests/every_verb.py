@@ -6,7 +6,7 @@ import inspect
 from typing import Any
 
 from memoir_engine import AsyncMemory, Memory
-from memoir_engine.run import Actor
+from memoir_engine.core.run import Actor
 
 
 def public_verbs() -> list[str]:

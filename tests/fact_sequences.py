@@ -13,7 +13,8 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from fact_play import remember
-from memoir_engine import FactView, Memory, errors
+from memoir_engine import FactView, Memory
+from memoir_engine.core import errors
 from memoir_engine.prompts import consolidate
 from scripted import Asked, Script
 

@@ -139,7 +139,7 @@ Script = Callable[[Seen], Answer]
 
 def offline(seen: Seen) -> Answer:
     """What the offline model answers to this request."""
-    from memoir_engine.llm.offline.model import answer
+    from memoir_offline.model import answer
 
     return answer(seen.instructions, seen.user_text, seen.schema)
 

@@ -6,11 +6,11 @@ from pathlib import Path
 
 import numpy as np
 
-from memoir_engine.index import dense
-from memoir_engine.index.dense_homes import Of
-from memoir_engine.index.opening import open_nearest
-from memoir_engine.index.vectors import ExactVectors
-from memoir_engine.nearest import NearestIndex, NearestUnavailable
+from memoir_engine.core.ports import NearestIndex, NearestUnavailable
+from memoir_engine.index import chroma_index
+from memoir_engine.index.chroma import Of
+from memoir_engine.index.exact import ExactVectors
+from memoir_engine.runtime.indexes import open_nearest
 
 DIM = 16
 ROWS = np.random.default_rng(7).standard_normal((400, DIM)).astype(np.float32)
@@ -63,7 +63,7 @@ def alike(found: list, expected: list) -> bool:
     return keys and np.allclose(cosines, [near.cosine for hits in expected for near in hits], atol=1e-5)
 
 
-def put_away(index: dense.DenseIndex, owner: Owner) -> None:
+def put_away(index: chroma_index.DenseIndex, owner: Owner) -> None:
     owner.feed(index)
     index.settle()
 

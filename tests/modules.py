@@ -16,26 +16,14 @@ from pathlib import Path
 from machine import REPOSITORY
 
 PACKAGE = "memoir_engine"
-CODE = (PACKAGE, "ui", "pages", "tests", "benchmarks", "scripts")
+CODE = (PACKAGE, "memoir_offline", "ui", "pages", "tests", "benchmarks", "scripts")
 
-CORE = {
-    "errors",
-    "refusing",
-    "settings",
-    "config",
-    "events",
-    "run",
-    "ledger",
-    "logged",
-    "results",
-    "registry",
-    "embedding",
-    "nearest",
-}
-PURE = {"text", "prompts", "reports"}
-ADAPTERS = {"llm", "store", "index", "files"}
-SERVICES = {"ingest", "query", "search", "sessions", "agent", "facts", "review", "evaluate"}
-LAYERS = ("core", "pure", "adapters", "services", "facade", "ui")
+OFFLINE = "memoir_offline"
+PURE = {"text", "prompts"}
+ADAPTERS = {"models", "store", "index", "readers"}
+FEATURES = {"ingest", "query", "search", "conversations", "facts", "review", "audit", "agent"}
+LAYERS = ("core", "adapters and pure rooms", "runtime", "features", "api", "app")
+ROOMS = ({"core", "samples"}, PURE | ADAPTERS, {"runtime"}, FEATURES, {"api", "langgraph"})  # by layer, from the bottom
 
 
 @dataclass(frozen=True)
@@ -75,7 +63,7 @@ def python_files(*folders: str) -> list[Path]:
 
 
 def dotted(path: Path) -> str:
-    """memoir_engine/store/chain.py -> memoir_engine.store.chain"""
+    """memoir_engine/store/chain/actions.py -> memoir_engine.store.chain.actions"""
     parts = path.relative_to(REPOSITORY).with_suffix("").parts
     return ".".join(parts[:-1] if parts[-1] == "__init__" else parts)
 
@@ -84,14 +72,16 @@ def place(module: str) -> Place | None:
     """None for what is not the product's: tests, benchmarks, other people's packages."""
     root, *rest = module.split(".")
     if root in ("app", "ui", "pages"):
-        return Place(5, "ui")
+        return Place(5, "app")
+    if root == OFFLINE:
+        return Place(4, OFFLINE)
     if root != PACKAGE:
         return None
-    part = rest[0] if rest else "facade"
-    for number, parts in enumerate((CORE, PURE, ADAPTERS, SERVICES)):
+    part = rest[0] if rest else "api"
+    for number, parts in enumerate(ROOMS):
         if part in parts:
             return Place(number, part)
-    return Place(4, "facade")
+    return Place(4, "api")
 
 
 def imports(path: Path) -> Iterator[Import]:

@@ -20,7 +20,7 @@ import pytest
 from sqlalchemy import Connection, NullPool, create_engine
 from sqlalchemy.exc import SQLAlchemyError
 
-STORE = "memoir_engine.store.database"
+STORE = "memoir_engine.store.db.database"
 GUARDS_OFF = {
     "postgresql": ("SET session_replication_role = replica", "SET lock_timeout = '2s'"),
     "mysql": ("SET SESSION foreign_key_checks = 0", "SET SESSION innodb_lock_wait_timeout = 2"),
@@ -50,15 +50,15 @@ def pytest_runtest_setup(item: pytest.Item) -> None:
 
 def make_tables(url: str) -> None:
     """What the product leaves in an empty database that nobody has told its depth."""
-    from memoir_engine.run import SystemClock
-    from memoir_engine.store.database import Database
+    from memoir_engine.core.run import SystemClock
+    from memoir_engine.store.db.database import Database
 
     Database.open(url, clock=SystemClock()).close()
 
 
 @cache
 def _take_over() -> None:
-    from memoir_engine.store.database import Database
+    from memoir_engine.store.db.database import Database
 
     real = Database.open
 
@@ -120,7 +120,7 @@ class Emptied:
 
 @contextlib.contextmanager
 def _connected(url: str) -> Iterator[Connection]:
-    from memoir_engine.store.address import address
+    from memoir_engine.store.db.engines import address
 
     engine = create_engine(address(url), poolclass=NullPool)
     with engine.connect() as connection:

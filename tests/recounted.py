@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from memoir_engine.store.evidence import TreeCache, TreeNow
+from memoir_engine.store.tree.cache import TreeCache, TreeNow
 from memoir_engine.text.terms import terms
 from small_stores import Store
 

@@ -6,10 +6,11 @@ from collections.abc import Callable
 from dataclasses import dataclass
 
 from edit_play import DEPTH, VERBS, Play
-from memoir_engine import errors
-from memoir_engine.results import Verdict
-from memoir_engine.run import new_id
-from memoir_engine.store import filings, reviews
+from memoir_engine.core import errors
+from memoir_engine.core.results import Verdict
+from memoir_engine.core.run import new_id
+from memoir_engine.store.review import reviews
+from memoir_engine.store.tree import filings
 
 REVIEWS = ("approve", "approve", "reject", "reject", "skip", "again", "again")
 ALL_VERBS = (*VERBS, *REVIEWS, *REVIEWS)

@@ -212,7 +212,7 @@ Opened = Callable[..., Memory]
 def script(monkeypatch: pytest.MonkeyPatch) -> Script:
     """For a fixture: `script = pytest.fixture(scripted.script)`."""
     made = Script()
-    monkeypatch.setattr("memoir_engine.llm.client.build", made.model)
+    monkeypatch.setattr("memoir_engine.models.client.build", made.model)
     return made
 
 

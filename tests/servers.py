@@ -305,7 +305,7 @@ def _emptied(url: str) -> str:
     """A database that somebody lent us: its tables are dropped."""
     from sqlalchemy import MetaData, create_engine
 
-    from memoir_engine.store.address import address
+    from memoir_engine.store.db.engines import address
 
     engine = create_engine(address(url))
     found = MetaData()

@@ -5,12 +5,15 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import Any
 
-from memoir_engine.results import Action, EditPreview, UndoPreview
-from memoir_engine.run import new_id
-from memoir_engine.store import filings, ingestion, runs, state, undo, verify
-from memoir_engine.store.database import Database
-from memoir_engine.store.edits import asked, making
-from memoir_engine.store.plan import IngestPlan, Receipt
+from memoir_engine.core.results import Action, EditPreview, UndoPreview
+from memoir_engine.core.run import new_id
+from memoir_engine.store.chain import state, verification
+from memoir_engine.store.db.database import Database
+from memoir_engine.store.ledger import runs
+from memoir_engine.store.sources import ingestion
+from memoir_engine.store.sources.plan import IngestPlan, Receipt
+from memoir_engine.store.tree import edit_draft, edit_plan, filings
+from memoir_engine.store.undo import execution
 from small_plans import SteadyClock, drafts_of, plan_of
 
 
@@ -51,22 +54,22 @@ class Store:
     def edit(self, verb: str, *given: Any, **more: Any) -> Action:
         """An edit of the tree by Mia; `more` goes to the writing of it."""
         known: dict[str, Any] = {"actor": "Mia", "reason": "why", "limits": lambda _: self.limit, "clock": self.clock}
-        return self.db.write(lambda tx: making.perform(tx, asked.edit_of(verb, *given), **(known | more)))
+        return self.db.write(lambda tx: edit_plan.perform(tx, edit_draft.edit_of(verb, *given), **(known | more)))
 
     def preview(self, verb: str, *given: Any) -> EditPreview:
-        edit = asked.edit_of(verb, *given)
-        return self.db.read(lambda tx: making.preview(tx, edit, limits=lambda _: self.limit))
+        edit = edit_draft.edit_of(verb, *given)
+        return self.db.read(lambda tx: edit_plan.preview(tx, edit, limits=lambda _: self.limit))
 
     def preview_undo(self, action_id: str) -> UndoPreview:
-        return self.db.read(lambda tx: undo.preview(tx, action_id, limits=lambda _: self.limit))
+        return self.db.read(lambda tx: execution.preview(tx, action_id, limits=lambda _: self.limit))
 
     def undo(self, action_id: str, reason: str | None = None) -> Action:
         return self.db.write(
-            lambda tx: undo.undo(tx, action_id, actor="Mia", reason=reason, limits=lambda _: self.limit, clock=self.clock)
+            lambda tx: execution.undo(tx, action_id, actor="Mia", reason=reason, limits=lambda _: self.limit, clock=self.clock)
         )
 
     def state(self) -> str:
         return self.db.read(state.state_hash)
 
     def problem(self) -> str | None:
-        return verify.verify(self.db).problem
+        return verification.verify(self.db).problem

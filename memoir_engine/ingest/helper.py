@@ -8,11 +8,11 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 
-from memoir_engine.errors import HelperInvalid
-from memoir_engine.ingest.batch import Ask
-from memoir_engine.prompts import helper as prompt
-from memoir_engine.results import Source
-from memoir_engine.store.plan import NewHelper, NewSource
+from memoir_engine.core.errors import HelperInvalid
+from memoir_engine.core.results import Source
+from memoir_engine.ingest.filing import Ask
+from memoir_engine.prompts import helper
+from memoir_engine.store.sources.plan import NewHelper, NewSource
 
 Count = Callable[[str], int]
 
@@ -23,16 +23,16 @@ def given(text: str, count: Count) -> NewHelper:
     tokens = count(text)
     if not text:
         raise HelperInvalid(problem="it is empty", advice="Give a sentence or two about the source, or leave it out.")
-    if tokens > prompt.MAX_TOKENS:
+    if tokens > helper.MAX_TOKENS:
         raise HelperInvalid(
-            problem=f"it has {tokens} tokens, more than {prompt.MAX_TOKENS}", advice="Shorten it. Nothing was stored."
+            problem=f"it has {tokens} tokens, more than {helper.MAX_TOKENS}", advice="Shorten it. Nothing was stored."
         )
     return NewHelper("user", text, tokens, None, None, None)
 
 
 async def generate(source: NewSource | Source, texts: Sequence[str], ask: Ask, count: Count) -> NewHelper:
     """One call, from what MEMOIR 2B.2 names, in its order. texts: of the first chunks, or of all."""
-    facts = prompt.gather(
+    facts = helper.gather(
         source.name,
         title=source.title,
         headings=(heading.text for heading in source.headings),
@@ -41,7 +41,7 @@ async def generate(source: NewSource | Source, texts: Sequence[str], ask: Ask, c
         chunks=texts,
         count=count,
     )
-    answer = await ask(prompt.build(facts))
-    fields = prompt.HelperFields.model_validate(answer.data)
-    text = prompt.compose(fields, count=count)
-    return NewHelper("generated", text, count(text), *map(prompt.known, (fields.author, fields.date, fields.topic)))
+    answer = await ask(helper.build(facts))
+    fields = helper.HelperFields.model_validate(answer.data)
+    text = helper.compose(fields, count=count)
+    return NewHelper("generated", text, count(text), *map(helper.known, (fields.author, fields.date, fields.topic)))

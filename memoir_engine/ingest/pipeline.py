@@ -11,26 +11,101 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
-from memoir_engine.config import MemoirConfig
-from memoir_engine.errors import IngestionCancelled, MemoirError, WriteFailed
-from memoir_engine.events import ChunksCut, CommitStarted, Committed, HelperReady, Warned
-from memoir_engine.ingest.batch import Ask
-from memoir_engine.ingest.draft import DraftTree, Node
-from memoir_engine.ingest.filing import Filing, Material
-from memoir_engine.ingest.gate import Gate
+from memoir_engine.core.config import MemoirConfig
+from memoir_engine.core.errors import IngestionCancelled, MemoirError, WriteFailed
+from memoir_engine.core.events import ChunksCut, CommitStarted, Committed, HelperReady, Warned
+from memoir_engine.core.run import Run
+from memoir_engine.ingest.draft import DraftTree, Lesson, Lessons, Node
+from memoir_engine.ingest.filing import Ask, Chosen, Filing, Material
 from memoir_engine.ingest.helper import generate
-from memoir_engine.ingest.lessons import Lesson, Lessons
-from memoir_engine.ingest.planning import make_plan
+from memoir_engine.ingest.schedule import Gate
 from memoir_engine.prompts.examples import QUOTE_CHARS
-from memoir_engine.run import Run
-from memoir_engine.store.database import Database
-from memoir_engine.store.evidence import TreeCache, TreeNow
-from memoir_engine.store.ingestion import commit
-from memoir_engine.store.plan import IngestPlan, NewChunk, NewHelper, NewSource, PlanStale, Receipt, Stored
-from memoir_engine.store.review_evidence import taught
-from memoir_engine.store.types import Tx
+from memoir_engine.store.db.database import Database
+from memoir_engine.store.db.types import Tx
+from memoir_engine.store.review.reviews import taught
+from memoir_engine.store.sources.ingestion import commit
+from memoir_engine.store.sources.plan import (
+    IngestPlan,
+    NewCategory,
+    NewChunk,
+    NewDecision,
+    NewHelper,
+    NewSource,
+    Offer,
+    PlanStale,
+    Receipt,
+    Stored,
+)
+from memoir_engine.store.tree.cache import TreeCache, TreeNow
 from memoir_engine.text.chunks import Piece
 from memoir_engine.text.terms import terms
+
+# === planning: The choices of an ingestion as the frozen plan the store commits. Pure.
+#
+# Invariant: drafts are numbered by the first chunk that needs them, so the plan does not depend on which call came back
+# first.
+# Source: DESIGN §8 (IngestPlan).
+
+
+def make_plan(
+    source: NewSource,
+    helper: NewHelper | None,
+    chunks: Sequence[NewChunk],
+    chosen: Sequence[Chosen],
+    tree: DraftTree,
+    *,
+    tree_seq: int,
+) -> IngestPlan:
+    """chosen: by position, then level, as `Filing.walk` returns them."""
+    numbers = _numbers(chosen)
+    drafts = {node.id: node for node in tree.drafts}
+    offers = list(dict.fromkeys(_offer(choice.offer, numbers) for choice in chosen))
+    index = {offer: i for i, offer in enumerate(offers)}
+    return IngestPlan(
+        source=source,
+        helper=helper,
+        chunks=tuple(chunks),
+        categories=tuple(_category(drafts[old], numbers) for old in numbers),
+        offers=tuple(offers),
+        decisions=tuple(_decision(choice, index[_offer(choice.offer, numbers)], numbers) for choice in chosen),
+        tree_seq=tree_seq,
+    )
+
+
+def _numbers(chosen: Sequence[Chosen]) -> dict[int, int]:
+    """Old draft → −1, −2, … in the order of first need; parents come before their children."""
+    needed = dict.fromkeys(choice.category for choice in chosen if choice.category < 0)
+    return {old: -1 - i for i, old in enumerate(needed)}
+
+
+def _category(node: Node, numbers: dict[int, int]) -> NewCategory:
+    return NewCategory(numbers[node.id], numbers.get(node.parent, node.parent), node.level, node.name)
+
+
+def _offer(offer: Offer, numbers: dict[int, int]) -> Offer:
+    options = tuple((numbers.get(category, category), name) for category, name in offer.options)
+    return Offer(offer.level, numbers.get(offer.parent, offer.parent), options, offer.taught)
+
+
+def _decision(choice: Chosen, offer: int, numbers: dict[int, int]) -> NewDecision:
+    placed = choice.placed
+    return NewDecision(
+        position=placed.position,
+        level=choice.level,
+        parent=numbers.get(choice.parent, choice.parent),
+        offer=offer,
+        chosen=numbers.get(choice.category, choice.category),
+        call_id=placed.call_id,
+        opinions=tuple((numbers.get(category, category), round(score, 4)) for category, score in placed.opinions),
+        seen=placed.seen,
+        decided_by=placed.decided_by,
+        attempts=placed.attempts,
+        note="the limit was reached; chosen from the existing names" if placed.decided_by == "limit" else None,
+    )
+
+
+# === pipeline
+
 
 PLANS = 3  # the tree may be corrected by people while a model is waited for
 

@@ -5,13 +5,174 @@ Source: SESSION 3.5; LangChain's BaseChatMessageHistory.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import threading
+from collections import OrderedDict
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from typing import Any
+from uuid import UUID
 
 from langchain_core.chat_history import BaseChatMessageHistory
 from langchain_core.messages import BaseMessage, messages_from_dict, messages_to_dict
+from langchain_core.runnables import RunnableConfig
+from langgraph.checkpoint.serde.base import SerializerProtocol
 
-from memoir_engine.blocking import Memory
-from memoir_engine.memory import AsyncMemory
+from memoir_engine.api.memory import AsyncMemory
+from memoir_engine.api.sync import Memory
+from memoir_engine.core import validation
+from memoir_engine.core.errors import InvalidSetting
+from memoir_engine.langgraph.values import Known
+from memoir_engine.store.checkpoints import checkpoints
+from memoir_engine.store.checkpoints.checkpoints import Row
+from memoir_engine.store.db.types import Tx
+
+# === places: Where a checkpoint stands, as a config of LangGraph says it: thread, namespace, id.
+#
+# Invariant: what no thread can be called is refused by name, and never stored under the word for it: None is no thread
+# "None".
+# Numbers and UUIDs are names, as the stock savers have it.
+
+
+Place = tuple[str, str]  # thread and namespace
+ADVICE = 'Give config={"configurable": {"thread_id": "…"}}.'
+
+
+def place(config: object) -> Place:
+    """Raises InvalidSetting."""
+    said = configurable(config)
+    return name(said.get("thread_id"), "thread_id"), name(said.get("checkpoint_ns") or "", "checkpoint_ns")
+
+
+def configurable(config: object) -> Mapping[str, Any]:
+    said = config.get("configurable") if isinstance(config, Mapping) else None
+    if not isinstance(said, Mapping):
+        raise InvalidSetting(name="config", value=config, problem="it names no thread", advice=ADVICE)
+    return said
+
+
+def name(value: object, what: str) -> str:
+    """Raises InvalidSetting."""
+    if isinstance(value, bool) or not isinstance(value, str | int | UUID):
+        problem = "it is missing" if value is None else "it is no name"
+        raise InvalidSetting(name=what, value=value, problem=problem, advice=f"Give {what} as a text. {ADVICE}")
+    return validation.text(what, str(value))
+
+
+def names(values: object, what: str) -> list[str]:
+    """Raises InvalidSetting."""
+    if isinstance(values, str | bytes) or not isinstance(values, Iterable):
+        raise InvalidSetting(name=what, value=values, problem="it must be a list", advice="Give a list, even of one.")
+    return [name(one, what) for one in values]
+
+
+def config_of(at: Place, checkpoint_id: str) -> RunnableConfig:
+    return {"configurable": {"thread_id": at[0], "checkpoint_ns": at[1], "checkpoint_id": checkpoint_id}}
+
+
+def wanted(config: RunnableConfig | None, before: RunnableConfig | None) -> dict[str, Any]:
+    """What `list` is to find; None: any."""
+    said = {} if config is None else configurable(config)
+    thread, ns, at = (said.get(one) for one in ("thread_id", "checkpoint_ns", "checkpoint_id"))
+    behind = None if before is None else configurable(before).get("checkpoint_id")
+    return {
+        "thread_id": None if thread is None else name(thread, "thread_id"),
+        "ns": None if ns is None else name(ns, "checkpoint_ns"),
+        "checkpoint_id": None if at is None else name(at, "checkpoint_id"),
+        "before": None if behind is None else name(behind, "checkpoint_id"),
+    }
+
+
+# === pruning: Which checkpoints of a thread are old: all but the latest, and but what the latest are read from.
+#
+# Invariant: whatever stays can be read as before. A channel that LangGraph keeps as differences of its own (a delta
+# channel) is put
+# together from what tasks wrote since an older checkpoint: those between stay, too.
+
+
+PAGE = 500
+
+
+def old(tx: Tx, owner: str, serde: SerializerProtocol, thread_ids: Collection[str] | None, most: int) -> dict[int, set[str]]:
+    """Ids by thread. most: how many of the latest stay in each thread and namespace."""
+    gone: dict[int, set[str]] = {}
+    for thread, name, ns in checkpoints.threads_of(tx, owner, thread_ids):
+        rows = list(_rows(tx, owner, name, ns))
+        by_id = {row.id: row for row in rows}
+        kept = {row.id for row in rows[:most]}
+        for row in rows[:most]:
+            kept |= _needed(serde, row, by_id)
+        gone[thread] = by_id.keys() - kept
+    return gone
+
+
+def _rows(tx: Tx, owner: str, thread_id: str, ns: str) -> Iterator[Row]:
+    after: tuple[int, str] | None = None
+    while page := checkpoints.listed(tx, owner, thread_id=thread_id, ns=ns, after=after, limit=PAGE):
+        yield from page
+        after = (page[-1].thread, page[-1].id)
+
+
+def _needed(serde: SerializerProtocol, row: Row, by_id: Mapping[str, Row]) -> set[str]:
+    open_ = set(serde.loads_typed(row.meta).get("counters_since_delta_snapshot") or ()) - set(row.held)
+    found: set[str] = set()
+    at = row.parent
+    while open_ and at is not None and at in by_id:
+        found.add(at)
+        open_ -= set(by_id[at].held)
+        at = by_id[at].parent
+    return found
+
+
+# === recent: The checkpoints that this process put or read last, and what nodes have just returned.
+#
+# Invariant: forgetting costs speed, never a value. Safe for threads.
+
+
+MOST = 64  # checkpoints, of all threads together
+MOST_TOUCHED = 256  # objects of one thread
+
+
+class Recent:
+    def __init__(self) -> None:
+        self._lock = threading.Lock()
+        self._known: OrderedDict[tuple[Place, str], Known] = OrderedDict()
+        self._touched: OrderedDict[Place, dict[int, object]] = OrderedDict()
+
+    def get(self, place: Place, name: str) -> Known | None:
+        with self._lock:
+            return self._known.get((place, name))
+
+    def keep(self, place: Place, name: str, known: Known) -> None:
+        with self._lock:
+            self._known[place, name] = known
+            self._known.move_to_end((place, name))
+            while len(self._known) > MOST:
+                self._known.popitem(last=False)
+
+    def forget(self, thread_id: str) -> None:
+        with self._lock:
+            for key in [key for key in self._known if key[0][0] == thread_id]:
+                del self._known[key]
+
+    def touch(self, place: Place, values: Iterable[object]) -> None:
+        """What nodes returned. The objects are held, so that their ids stay theirs."""
+        items = [item for value in values for item in (value if isinstance(value, list) else [value])]
+        with self._lock:
+            held = self._touched.setdefault(place, {})
+            self._touched.move_to_end(place)
+            for item in items:
+                held[id(item)] = item
+            while len(held) > MOST_TOUCHED:
+                del held[next(iter(held))]
+            while len(self._touched) > MOST:
+                self._touched.popitem(last=False)
+
+    def touched(self, place: Place) -> frozenset[int]:
+        """Since it was last asked."""
+        with self._lock:
+            return frozenset(self._touched.pop(place, ()))
+
+
+# === history
 
 
 class MemoirChatMessageHistory(BaseChatMessageHistory):

@@ -26,21 +26,19 @@ from langgraph.checkpoint.base import (
 from langgraph.checkpoint.serde.base import SerializerProtocol
 from langgraph.checkpoint.serde.encrypted import EncryptedSerializer
 
-from memoir_engine import given
-from memoir_engine.blocking import Memory
-from memoir_engine.errors import InvalidSetting, NotAllowed
-from memoir_engine.langgraph import places
-from memoir_engine.langgraph.places import Place, config_of
-from memoir_engine.langgraph.pruning import old
-from memoir_engine.langgraph.recent import Recent
+from memoir_engine.api.memory import AsyncMemory
+from memoir_engine.api.sync import Memory
+from memoir_engine.core import validation
+from memoir_engine.core.errors import InvalidSetting, NotAllowed
+from memoir_engine.core.results.conversations import Pruned
+from memoir_engine.core.run import new_id
+from memoir_engine.langgraph import history
+from memoir_engine.langgraph.history import Place, Recent, config_of, old
 from memoir_engine.langgraph.values import Known, Seen, digest, numbers, plan
-from memoir_engine.memory import AsyncMemory
-from memoir_engine.results.checkpoints import Pruned
-from memoir_engine.run import new_id
-from memoir_engine.store import checkpoints, graph_actions, sweeping
-from memoir_engine.store.checkpoints import NewCheckpoint, ParentGone, Row, Write
-from memoir_engine.store.owners import owner_key
-from memoir_engine.store.types import Tx
+from memoir_engine.store.checkpoints import checkpoints, pruning
+from memoir_engine.store.checkpoints.checkpoints import NewCheckpoint, ParentGone, Row, Write
+from memoir_engine.store.db.text_rules import owner_key
+from memoir_engine.store.db.types import Tx
 
 PAGE = 50  # checkpoints read at once when they are listed
 STRATEGIES = ("keep_latest", "delete")
@@ -65,8 +63,8 @@ class MemoirCheckpointSaver(BaseCheckpointSaver[int]):
     def put(
         self, config: RunnableConfig, checkpoint: Checkpoint, metadata: CheckpointMetadata, new_versions: ChannelVersions
     ) -> RunnableConfig:
-        place, parent = places.place(config), get_checkpoint_id(config)
-        name = given.text("checkpoint_id", checkpoint["id"])
+        place, parent = history.place(config), get_checkpoint_id(config)
+        name = validation.text("checkpoint_id", checkpoint["id"])
         meta = self.serde.dumps_typed(get_checkpoint_metadata(config, metadata))
         said: dict[str, Any] = dict(checkpoint)
         values = said.pop("channel_values")
@@ -79,7 +77,7 @@ class MemoirCheckpointSaver(BaseCheckpointSaver[int]):
         return config_of(place, name)
 
     def put_writes(self, config: RunnableConfig, writes: Sequence[tuple[str, Any]], task_id: str, task_path: str = "") -> None:
-        place, name = places.place(config), places.name(get_checkpoint_id(config), "checkpoint_id")
+        place, name = history.place(config), history.name(get_checkpoint_id(config), "checkpoint_id")
         self._recent.touch(place, [value for _, value in writes])
         said = [
             Write(task_id, task_path, WRITES_IDX_MAP.get(channel, at), channel, self.serde.dumps_typed(value))
@@ -92,21 +90,21 @@ class MemoirCheckpointSaver(BaseCheckpointSaver[int]):
         )
 
     def delete_thread(self, thread_id: str) -> None:
-        thread = places.name(thread_id, "thread_id")
+        thread = history.name(thread_id, "thread_id")
         self._recent.forget(thread)
-        self._remove(lambda tx: sweeping.delete_threads(tx, self._owner, [thread]), "the end of a thread")
+        self._remove(lambda tx: pruning.delete_threads(tx, self._owner, [thread]), "the end of a thread")
 
     def delete_for_runs(self, run_ids: Sequence[str]) -> None:
-        named = [one[:64] for one in places.names(run_ids, "run_ids")]
-        self._take(lambda tx: {thread: set(of) for thread, of in sweeping.of_runs(tx, self._owner, named).items()})
+        named = [one[:64] for one in history.names(run_ids, "run_ids")]
+        self._take(lambda tx: {thread: set(of) for thread, of in pruning.of_runs(tx, self._owner, named).items()})
 
     def copy_thread(self, source_thread_id: str, target_thread_id: str) -> None:
-        source, target = places.name(source_thread_id, "source_thread_id"), places.name(target_thread_id, "target_thread_id")
+        source, target = history.name(source_thread_id, "source_thread_id"), history.name(target_thread_id, "target_thread_id")
         if source == target:
             return
         self._recent.forget(target)
         engine, owner = self._engine, self._owner
-        engine.db.write(lambda tx: sweeping.copy(tx, owner, source, target, engine.clock.now()), operation="a copy of a thread")
+        engine.db.write(lambda tx: pruning.copy(tx, owner, source, target, engine.clock.now()), operation="a copy of a thread")
 
     def prune(  # type: ignore[override]  # the base says None: who asks for nothing minds nothing
         self,
@@ -123,14 +121,14 @@ class MemoirCheckpointSaver(BaseCheckpointSaver[int]):
         if strategy not in STRATEGIES:
             advice = "Give one of " + ", ".join(STRATEGIES) + "."
             raise InvalidSetting(name="strategy", value=strategy, problem="there is no such strategy", advice=advice)
-        most = 0 if strategy == "delete" else given.whole("keep", keep, least=1)
-        named = None if thread_ids is None else places.names(thread_ids, "thread_ids")
+        most = 0 if strategy == "delete" else validation.whole("keep", keep, least=1)
+        named = None if thread_ids is None else history.names(thread_ids, "thread_ids")
         return self._take(lambda tx: old(tx, self._owner, self.serde, named, most), dry_run=dry_run)
 
     # --- reading ------------------------------------------------------------------------------------------------------
 
     def get_tuple(self, config: RunnableConfig) -> CheckpointTuple | None:
-        place, name = places.place(config), get_checkpoint_id(config)
+        place, name = history.place(config), get_checkpoint_id(config)
 
         def work(tx: Tx) -> Loaded | None:
             row = checkpoints.get(tx, self._owner, *place, name)
@@ -147,7 +145,7 @@ class MemoirCheckpointSaver(BaseCheckpointSaver[int]):
         before: RunnableConfig | None = None,
         limit: int | None = None,
     ) -> Iterator[CheckpointTuple]:
-        wanted = places.wanted(config, before)
+        wanted = history.wanted(config, before)
         after: tuple[int, str] | None = None
         left = limit
         while left is None or left > 0:
@@ -283,7 +281,7 @@ class MemoirCheckpointSaver(BaseCheckpointSaver[int]):
 
     def _take(self, choose: Any, *, dry_run: bool = False) -> Pruned:
         def work(tx: Tx) -> Pruned:
-            return sweeping.take(tx, self._owner, choose(tx), dry_run=dry_run)
+            return pruning.take(tx, self._owner, choose(tx), dry_run=dry_run)
 
         return self._engine.db.read(work) if dry_run else self._remove(work, "pruning checkpoints")
 
@@ -293,7 +291,7 @@ class MemoirCheckpointSaver(BaseCheckpointSaver[int]):
         if actor.user is None and "admin" not in actor.roles:
             raise NotAllowed(actor=actor.name, verb="remove states of graphs", role="admin")
         return engine.db.write(
-            lambda tx: graph_actions.perform(tx, work, actor=actor.name, clock=engine.clock, action_id=action_id),
+            lambda tx: pruning.perform(tx, work, actor=actor.name, clock=engine.clock, action_id=action_id),
             operation=operation,
         )
 

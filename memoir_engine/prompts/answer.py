@@ -15,7 +15,7 @@ from pydantic import AfterValidator, BaseModel, Field
 
 from memoir_engine.prompts import Prompt
 from memoir_engine.prompts.frames import block, path_line, read_block, read_path_line
-from memoir_engine.text.citations import numbers
+from memoir_engine.text.spans import numbers
 
 VERSION = "answer/1"
 NOT_ANSWERED = "The chunks read do not answer this."

@@ -13,8 +13,8 @@ from typing import Literal, get_args
 
 from pydantic import BaseModel, Field
 
-from memoir_engine.prompts import Prompt, replies
-from memoir_engine.results.facts import CONTENT_CHARS
+from memoir_engine.core.results.facts import CONTENT_CHARS
+from memoir_engine.prompts import Prompt, frames
 
 VERSION = "consolidate/1"
 
@@ -107,9 +107,9 @@ def parse(data: object, meeting: Meeting) -> Parsed:
     shown = {one.number: set(one.near) for one in meeting.new}
     found: dict[int, Verdict] = {}
     notes: list[str] = []
-    for item in replies.items(data, "verdicts"):
-        number = replies.value(item, "new")
-        if not replies.is_number(number) or number not in shown or number in found:
+    for item in frames.items(data, "verdicts"):
+        number = frames.value(item, "new")
+        if not frames.is_number(number) or number not in shown or number in found:
             notes.append(f"a verdict about new fact {number!r} was left out: it was not asked for, or was given before")
             continue
         found[number], note = _verdict(item, number, shown[number])
@@ -120,9 +120,9 @@ def parse(data: object, meeting: Meeting) -> Parsed:
 
 
 def _verdict(item: object, number: int, shown: set[int]) -> tuple[Verdict, str | None]:
-    relation, merged, why = replies.value(item, "relation"), replies.words(item, "merged"), replies.words(item, "why")
-    asked = list(replies.items(item, "known"))
-    known = tuple(dict.fromkeys(one for one in asked if replies.is_number(one) and one in shown))
+    relation, merged, why = frames.value(item, "relation"), frames.words(item, "merged"), frames.words(item, "why")
+    asked = list(frames.items(item, "known"))
+    known = tuple(dict.fromkeys(one for one in asked if frames.is_number(one) and one in shown))
     wrong = len(known) < len(set(map(str, asked)))
     note = f"the verdict about new fact {number} names facts that were not shown beside it" if wrong else None
     if relation not in RELATIONS:
@@ -132,7 +132,7 @@ def _verdict(item: object, number: int, shown: set[int]) -> tuple[Verdict, str |
     if not known or (relation == "complementary" and not 0 < len(merged) <= CONTENT_CHARS):
         return _beside(number), note or f"the verdict about new fact {number} is not complete: it stands beside the others"
     fuller = merged if relation == "complementary" else ""
-    return Verdict(number, relation, known, fuller, replies.value(item, "sure") is True, why), note
+    return Verdict(number, relation, known, fuller, frames.value(item, "sure") is True, why), note
 
 
 def _beside(number: int) -> Verdict:

@@ -15,9 +15,9 @@ from datetime import datetime
 
 from pydantic import BaseModel, Field
 
-from memoir_engine.prompts import Prompt, replies
+from memoir_engine.core.results.facts import CONTENT_CHARS, FACT_TYPES, FactType
+from memoir_engine.prompts import Prompt, frames
 from memoir_engine.prompts.frames import block, line, read_block, read_line
-from memoir_engine.results.facts import CONTENT_CHARS, FACT_TYPES, FactType
 
 VERSION = "facts/1"
 
@@ -134,7 +134,7 @@ def parse(data: object, talk: Talk) -> Parsed:
     """data: the reply as JSON values, not yet checked."""
     known = {turn.number for turn in talk.turns}
     facts, notes = [], []
-    for at, item in enumerate(replies.items(data, "facts"), 1):
+    for at, item in enumerate(frames.items(data, "facts"), 1):
         found, wrong = _fact(item, known, talk.person)
         if found is not None:
             facts.append(found)
@@ -161,27 +161,27 @@ def _about(turn: Turn) -> str:
 
 
 def _fact(item: object, known: set[int], person: str) -> tuple[Drawn | None, str]:
-    content, kind, message = replies.words(item, "content"), replies.value(item, "type"), replies.value(item, "message")
+    content, kind, message = frames.words(item, "content"), frames.value(item, "type"), frames.value(item, "message")
     if not content:
         return None, "it says nothing"
     if len(content) > CONTENT_CHARS:
         return None, f"it is longer than {CONTENT_CHARS} characters"
     if kind not in FACT_TYPES:
         return None, f"it is of no known type ({kind!r})"
-    if not replies.is_number(message) or message not in known:
+    if not frames.is_number(message) or message not in known:
         return None, f"it cites no message of the text ({message!r})"
-    quote = replies.value(item, "quote")
-    entities = (" ".join(one.split()) for one in replies.items(item, "entities") if isinstance(one, str))
+    quote = frames.value(item, "quote")
+    entities = (" ".join(one.split()) for one in frames.items(item, "entities") if isinstance(one, str))
     return Drawn(
         content=content,
         type=kind,
-        subject=replies.words(item, "subject") or person,
+        subject=frames.words(item, "subject") or person,
         entities=tuple(dict.fromkeys(one for one in entities if one)),
         message=message,
         quote=quote if isinstance(quote, str) else "",
-        confidence=stated(replies.value(item, "confidence")),
-        valid_from=_date(replies.value(item, "valid_from")),
-        valid_to=_date(replies.value(item, "valid_to")),
+        confidence=stated(frames.value(item, "confidence")),
+        valid_from=_date(frames.value(item, "valid_from")),
+        valid_to=_date(frames.value(item, "valid_to")),
     ), ""
 
 

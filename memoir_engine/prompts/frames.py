@@ -1,17 +1,25 @@
-r'''How foreign text stands in a prompt so that it can be read back, whatever it says.
+"""How a reply that nobody has checked yet is looked into: whatever it holds, nothing here raises.
 
-Texts of several lines stand between two lines of `"""` (the frame of MEMOIR 2A.2); names and titles stand on one line.
-Invariant: `unescape(escape(x)) == x` for any text, and no escaped text holds `"""`, so nothing inside a frame can end it.
-A text without three quotes in a row is written as it is: only where two quotes and any backslashes stand before a third
-quote is one backslash put in between.
-Source: MEMOIR 2A.2, DESIGN §10 (prompts are hostile ground).
-'''
+Source: MEMOIR 2A.9 (one wrong item never costs the others).
+"""
 
 from __future__ import annotations
 
 import json
 import re
+from collections.abc import Iterable, Mapping
 from functools import lru_cache
+from typing import Any, TypeGuard
+
+# === frames: How foreign text stands in a prompt so that it can be read back, whatever it says.
+#
+# Texts of several lines stand between two lines of `"""` (the frame of MEMOIR 2A.2); names and titles stand on one line.
+# Invariant: `unescape(escape(x)) == x` for any text, and no escaped text holds `"""`, so nothing inside a frame can end
+# it.
+# A text without three quotes in a row is written as it is: only where two quotes and any backslashes stand before a third
+# quote is one backslash put in between.
+# Source: MEMOIR 2A.2, DESIGN §10 (prompts are hostile ground).
+
 
 FENCE = '"""'
 SEPARATOR = " › "  # between the names of a path; refused inside names
@@ -64,3 +72,28 @@ def path_line(path: tuple[str, ...]) -> str:
 
 def read_path_line(encoded: str) -> tuple[str, ...]:
     return tuple(read_line(f'"{name}"') for name in encoded.split(SEPARATOR)) if encoded else ()
+
+
+# === replies
+
+
+def value(item: object, name: str) -> Any:
+    """Of a mapping or of an object; None where there is none."""
+    return item.get(name) if isinstance(item, Mapping) else getattr(item, name, None)
+
+
+def items(item: object, name: str) -> Iterable[Any]:
+    """What is listed under the name; nothing where it is no list."""
+    found = value(item, name)
+    return found if isinstance(found, Iterable) and not isinstance(found, str | bytes | Mapping) else ()
+
+
+def words(item: object, name: str) -> str:
+    """The text on one line; "" where it is none."""
+    found = value(item, name)
+    return " ".join(found.split()) if isinstance(found, str) else ""
+
+
+def is_number(found: object) -> TypeGuard[int]:
+    """A whole number: True and False are none."""
+    return isinstance(found, int) and not isinstance(found, bool)

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from pydantic import BaseModel, Field
 
-from memoir_engine.prompts import Prompt, replies
+from memoir_engine.prompts import Prompt, frames
 from memoir_engine.prompts.facts import Talk, Turn, build_text, read
 
 VERSION = "recap/1"
@@ -35,5 +35,5 @@ def build(talk: Talk) -> Prompt:
 
 
 def parse(data: object) -> str:
-    words = replies.words(data, "recap")
+    words = frames.words(data, "recap")
     return words if len(words) <= RECAP_CHARS else words[: RECAP_CHARS - 1].rsplit(" ", 1)[0] + "…"

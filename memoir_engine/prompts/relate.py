@@ -13,7 +13,7 @@ from typing import Literal, get_args
 
 from pydantic import BaseModel, Field
 
-from memoir_engine.prompts import Prompt, replies
+from memoir_engine.prompts import Prompt, frames
 from memoir_engine.prompts.facts import stated
 
 VERSION = "relate/1"
@@ -82,10 +82,10 @@ def parse(data: object, gathered: tuple[Gathered, ...]) -> tuple[Link, ...]:
     """data: the reply as JSON values, not yet checked. What does not hold is passed over."""
     known = {one.number for one in gathered}
     found: dict[tuple[int, int], Link] = {}
-    for item in replies.items(data, "relations"):
-        source, target, kind = replies.value(item, "source"), replies.value(item, "target"), replies.value(item, "kind")
-        if any(not replies.is_number(end) or end not in known for end in (source, target)):
+    for item in frames.items(data, "relations"):
+        source, target, kind = frames.value(item, "source"), frames.value(item, "target"), frames.value(item, "kind")
+        if any(not frames.is_number(end) or end not in known for end in (source, target)):
             continue
         if source != target and kind in KINDS and (source, target) not in found and (target, source) not in found:
-            found[source, target] = Link(source, target, kind, stated(replies.value(item, "confidence")))
+            found[source, target] = Link(source, target, kind, stated(frames.value(item, "confidence")))
     return tuple(found.values())

@@ -11,8 +11,8 @@ from collections.abc import Awaitable, Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Literal
 
-from memoir_engine.config import MemoirConfig
-from memoir_engine.errors import (
+from memoir_engine.core.config import MemoirConfig
+from memoir_engine.core.errors import (
     BudgetTooSmall,
     InvalidSetting,
     MemoryEmpty,
@@ -22,24 +22,22 @@ from memoir_engine.errors import (
     QuestionEmpty,
     SourcesNotFiled,
 )
-from memoir_engine.events import ChunksRetrieved, NetCaught
-from memoir_engine.index.lexical import LexicalIndex
+from memoir_engine.core.events import ChunksRetrieved, NetCaught
+from memoir_engine.core.results import Chunk, PathChoice
+from memoir_engine.core.run import Run
+from memoir_engine.index.bm25 import LexicalIndex
 from memoir_engine.prompts.answer import fixed_text
-from memoir_engine.query import answering, budget, condensing
-from memoir_engine.query.asked import Ask
-from memoir_engine.query.paths import OpenPath, ends_at_leaf, in_order
-from memoir_engine.query.progress import Progress
+from memoir_engine.query import answer, budget
+from memoir_engine.query.record import Progress
 from memoir_engine.query.strategies import Widths
-from memoir_engine.query.traverse import Record, Taken, Walk, drop, traverse
-from memoir_engine.results import Chunk, PathChoice
-from memoir_engine.run import Run
-from memoir_engine.store import chunks as chunk_rows
-from memoir_engine.store import sources as source_rows
-from memoir_engine.store.database import Database
-from memoir_engine.store.evidence import TreeNow
-from memoir_engine.store.types import ROOT, Tx
-from memoir_engine.text.scored import Scored
-from memoir_engine.text.terms import terms
+from memoir_engine.query.traverse import OpenPath, Record, Taken, Walk, drop, ends_at_leaf, in_order, traverse
+from memoir_engine.runtime.model import AskQuestion
+from memoir_engine.store.db.database import Database
+from memoir_engine.store.db.types import ROOT, Tx
+from memoir_engine.store.sources import chunks as sources_chunks
+from memoir_engine.store.sources import sources as sources_sources
+from memoir_engine.store.tree.cache import TreeNow
+from memoir_engine.text.terms import Scored, terms
 
 FRAME_TOKENS = 40  # of a chunk in the final prompt: its number, its path, its quote lines
 
@@ -71,7 +69,7 @@ class Means:
     tree: TreeNow
     lexical: LexicalIndex
     config: MemoirConfig
-    ask: Ask
+    ask: AskQuestion
     record: Record
     written: Callable[[], Awaitable[None]]  # what was recorded stands when it returns: before the longest call is waited for
     count: Callable[[str], int]
@@ -83,7 +81,7 @@ class Read:
 
     whole: list[budget.Reading]
     net: tuple[Chunk, ...]
-    about: dict[int, answering.About]
+    about: dict[int, answer.About]
 
 
 async def query(asked: Asked, means: Means, run: Run, progress: Progress) -> None:
@@ -119,7 +117,7 @@ async def query(asked: Asked, means: Means, run: Run, progress: Progress) -> Non
     progress.chunks = tuple(chunk for reading in readings for chunk in reading.chunks)
     limited = await asyncio.to_thread(_limited, asked, readings, nearness, means, progress)
     final = await _fitted(asked, limited, about, means, progress)
-    await answering.answer(asked.question, final, means.ask, progress, run)
+    await answer.answer(asked.question, final, means.ask, progress, run)
 
 
 def _opened(asked: Asked, means: Means) -> tuple[TreeNow, Scored]:
@@ -127,7 +125,7 @@ def _opened(asked: Asked, means: Means) -> tuple[TreeNow, Scored]:
     tree = means.tree
     if asked.sources is not None:
         sources, at_seq = asked.sources, asked.at_seq
-        tree = tree.limited_to(means.db.read(lambda tx: chunk_rows.leaves_of_sources(tx, sources, at_seq=at_seq)))
+        tree = tree.limited_to(means.db.read(lambda tx: sources_chunks.leaves_of_sources(tx, sources, at_seq=at_seq)))
     return tree, Scored(*means.lexical.scores(asked.question))
 
 
@@ -210,7 +208,7 @@ def _leaves(tx: Tx, choices: Mapping[int, PathChoice], tree: TreeNow, asked: Ask
     held = {leaf: found for leaf, rank in ranks.items() if (found := tree.held.get(leaf, rank)) is not None}
     missing = [leaf for leaf in choices if leaf not in held]
     paths = {leaf: choice.names for leaf, choice in choices.items()}
-    read = chunk_rows.of_leaves(tx, missing, at_seq=asked.at_seq, paths=paths, ranks=ranks)
+    read = sources_chunks.of_leaves(tx, missing, at_seq=asked.at_seq, paths=paths, ranks=ranks)
     for leaf, chunks in read.items():
         tree.held.keep(leaf, ranks[leaf], chunks)
     return held | read
@@ -222,7 +220,7 @@ def _net(tx: Tx, tree: TreeNow, nearness: Scored, whole: Sequence[budget.Reading
         return ()
     read = {chunk.id for reading in whole for chunk in reading.chunks}
     best = nearness.highest(asked.safety_net if asked.sources is None else len(nearness), but=read)
-    found = chunk_rows.of_ids(tx, best, at_seq=asked.at_seq, paths=tree.paths)
+    found = sources_chunks.of_ids(tx, best, at_seq=asked.at_seq, paths=tree.paths)
     return tuple(chunk for chunk in found if asked.sources is None or chunk.source_id in asked.sources)[: asked.safety_net]
 
 
@@ -244,18 +242,18 @@ def _limited(
 async def _fitted(
     asked: Asked,
     readings: Sequence[budget.Reading],
-    about: Mapping[int, answering.About],
+    about: Mapping[int, answer.About],
     means: Means,
     progress: Progress,
-) -> answering.Final:
+) -> answer.Final:
     """The final prompt within its budget: by dropping paths or by shortening chunks, never both."""
     if asked.prompt_limiting_strategy == "PRUNE":
         return await asyncio.to_thread(_pruned, asked, readings, about, means, progress)
 
-    async def summarise(chunks: Sequence[Chunk], wanted: condensing.Compression) -> dict[int, str]:
+    async def summarise(chunks: Sequence[Chunk], wanted: budget.Compression) -> dict[int, str]:
         config = means.config
         progress.compression = wanted
-        progress.summaries = await condensing.summarise(
+        progress.summaries = await budget.summarise(
             chunks,
             wanted,
             means.ask,
@@ -267,26 +265,24 @@ async def _fitted(
         )
         return {key: summary.text for key, summary in progress.summaries.items()}
 
-    return await answering.fit_summarised(
-        asked.question, readings, about, summarise, budget=asked.token_budget, count=means.count
-    )
+    return await answer.fit_summarised(asked.question, readings, about, summarise, budget=asked.token_budget, count=means.count)
 
 
 def _pruned(
     asked: Asked,
     readings: Sequence[budget.Reading],
-    about: Mapping[int, answering.About],
+    about: Mapping[int, answer.About],
     means: Means,
     progress: Progress,
-) -> answering.Final:
+) -> answer.Final:
     try:
-        return answering.fit(asked.question, readings, about, budget=asked.token_budget, count=means.count)
+        return answer.fit(asked.question, readings, about, budget=asked.token_budget, count=means.count)
     except BudgetTooSmall:  # an error that shows what was considered (MEMOIR 9.B2.4)
-        progress.dropped.extend(answering.dropped(reading) for reading in reversed(readings))
+        progress.dropped.extend(answer.dropped(reading) for reading in reversed(readings))
         raise
 
 
-def _about(tx: Tx, sources: Sequence[int], asked: Asked) -> dict[int, answering.About]:
+def _about(tx: Tx, sources: Sequence[int], asked: Asked) -> dict[int, answer.About]:
     """The sources with the helpers that were in force at the moment asked about."""
-    told = source_rows.in_brief(tx, sources, at_seq=asked.at_seq)
-    return {source.id: answering.About(source, helper) for source, helper in told}
+    told = sources_sources.in_brief(tx, sources, at_seq=asked.at_seq)
+    return {source.id: answer.About(source, helper) for source, helper in told}

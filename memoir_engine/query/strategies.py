@@ -12,8 +12,8 @@ from collections.abc import Callable
 from contextlib import suppress
 from dataclasses import dataclass
 
-from memoir_engine.errors import InvalidSetting, NotRegistered
-from memoir_engine.registry import Registry
+from memoir_engine.core.errors import InvalidSetting, NotRegistered
+from memoir_engine.core.registry import Registry
 
 Shape = Callable[[int, int, int], int]
 

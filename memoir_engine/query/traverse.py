@@ -8,28 +8,85 @@ Source: MEMOIR 4.1–4.2, 4.4, 8; DESIGN §9.
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Callable, Coroutine, Mapping, Sequence
+from collections.abc import Callable, Coroutine, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
 
 import numpy as np
 
-from memoir_engine.errors import ChoiceGone, QueryCancelled, SelectionInvalid
-from memoir_engine.events import LevelSelected, PathDropped
+from memoir_engine.core.errors import ChoiceGone, QueryCancelled, SelectionInvalid
+from memoir_engine.core.events import LevelSelected, PathDropped
+from memoir_engine.core.results import Decision, DroppedPath, Option, Path, PathChoice
+from memoir_engine.core.run import Run
 from memoir_engine.prompts import select
 from memoir_engine.prompts.evidence import likeliest
-from memoir_engine.query.asked import Answered, Ask
-from memoir_engine.query.paths import OpenPath
-from memoir_engine.query.progress import Progress
+from memoir_engine.query.record import Progress
 from memoir_engine.query.strategies import Widths
-from memoir_engine.results import Decision, DroppedPath, Option, Path
-from memoir_engine.run import Run
-from memoir_engine.store.evidence import TreeNow
+from memoir_engine.runtime.model import AskQuestion, QuestionReply
+from memoir_engine.store.tree.cache import TreeNow
 from memoir_engine.text.profiles import Question
+
+# === paths: Paths from root to leaf: made level by level, deduplicated, put into one total order. Pure.
+#
+# Invariant: the same selections give the same order, whatever order they arrived in.
+# Order: the ranks from the root down, each divided by the most that could be given at its level, best first;
+# ties fall to the lower path identifier (spec/README 9). Without rankings only the identifier orders.
+# Source: MEMOIR 4.2, 9 "Deterministic order"; DESIGN §9.
+
+
+@dataclass(frozen=True)
+class OpenPath:
+    """A path still being followed. `shares` are its ranks divided by each level's N."""
+
+    ids: tuple[int, ...] = ()
+    names: Path = ()
+    ranks: tuple[int, ...] = ()
+    shares: tuple[float, ...] = ()
+
+    @property
+    def tip(self) -> int:
+        """The category it has come to; 0 at the root."""
+        return self.ids[-1] if self.ids else 0
+
+    def step(self, category_id: int, name: str, rank: int, most: int) -> OpenPath:
+        return replace(
+            self,
+            ids=(*self.ids, category_id),
+            names=(*self.names, name),
+            ranks=(*self.ranks, rank),
+            shares=(*self.shares, rank / most),
+        )
+
+    def choice(self) -> PathChoice:
+        return PathChoice(self.ids, self.names, self.ranks)
+
+
+def in_order(paths: Iterable[OpenPath], *, use_rankings: bool = True) -> list[OpenPath]:
+    """Each path once (the best ranked of equals), in reading order."""
+    unique: dict[tuple[int, ...], OpenPath] = {}
+    for path in sorted(paths, key=_by_rank):
+        unique.setdefault(path.ids, path)
+    return sorted(unique.values(), key=_by_rank if use_rankings else _by_identifier)
+
+
+def ends_at_leaf(paths: Sequence[OpenPath], depth: int) -> bool:
+    return all(len(path.ids) == depth for path in paths)
+
+
+def _by_rank(path: OpenPath) -> tuple[tuple[float, ...], tuple[int, ...]]:
+    return tuple(-share for share in path.shares), path.ids
+
+
+def _by_identifier(path: OpenPath) -> tuple[int, ...]:
+    return path.ids
+
+
+# === traverse
+
 
 ATTEMPTS = 2  # a wrong selection is asked once more, then refused (MEMOIR 4.1.2)
 
-Heard = tuple[Answered, tuple[select.Selected, ...]]
+Heard = tuple[QuestionReply, tuple[select.Selected, ...]]
 Record = Callable[[Sequence[Decision]], None]  # keeps them for the result and has them written; they get their ids then
 
 
@@ -41,7 +98,7 @@ class Walk:
     opinion: Question
     widths: Widths
     helpers: tuple[str, ...]
-    ask: Ask
+    ask: AskQuestion
     record: Record
     run: Run
     profile_terms: int  # key terms shown of an option

@@ -1,12 +1,15 @@
-"""The one file a memory is exported to: JSON lines per table in a zip, and a manifest that says what must be in it.
+"""An exported memory into an empty store, of any kind of database.
 
-Invariant: written beside its place and renamed when it is whole; read line by line, nothing is ever unpacked to disk. What is
-read is what the manifest says, to the byte, or it is refused with its member and line.
-Source: API "The ledger and the audit" (export); DESIGN §12 (archive bombs).
+Invariant: all of it or nothing, in one transaction, which ends only if the head, the state and the whole record are those of the
+manifest. What a file says is checked by its column before a database sees it. The depth is the file's.
+An export of an earlier schema lacks columns that came later: they are empty.
+Source: API `Memory.import_`.
 """
 
 from __future__ import annotations
 
+import base64
+import binascii
 import hashlib
 import json
 import os
@@ -15,11 +18,30 @@ import zlib
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager, suppress
 from dataclasses import asdict, dataclass, field
+from datetime import datetime
 from pathlib import Path
 from typing import Any, NoReturn
 from uuid import uuid4
 
-from memoir_engine.errors import ExportFailed, ImportRefused, ImportTooNew
+from sqlalchemy import Column, LargeBinary, String, Table, delete, func, insert, select
+
+from memoir_engine.core.errors import ExportFailed, ImportRefused, ImportTooNew, StoreNotEmpty
+from memoir_engine.core.results import AuditHead, Exported
+from memoir_engine.store import tables as store_tables
+from memoir_engine.store.chain import actions, state, verification
+from memoir_engine.store.chain.canonical_json import moment_of, stamp
+from memoir_engine.store.db import ids, schema
+from memoir_engine.store.db.database import Database
+from memoir_engine.store.db.types import Tx, UTCDateTime
+
+# === archive: The one file a memory is exported to: JSON lines per table in a zip, and a manifest that says what must be
+# in it.
+#
+# Invariant: written beside its place and renamed when it is whole; read line by line, nothing is ever unpacked to disk.
+# What is
+# read is what the manifest says, to the byte, or it is refused with its member and line.
+# Source: API "The ledger and the audit" (export); DESIGN §12 (archive bombs).
+
 
 FORMAT, VERSION = "memoir-export", 1
 MANIFEST = "manifest.json"
@@ -202,3 +224,220 @@ def _told(told: dict[str, Any]) -> Manifest:
     if not 1 <= depth <= 100:
         raise ValueError(f"depth {depth}")
     return Manifest(revision, depth, head, str(told["state"]), members, str(told.get("made_by", "")))
+
+
+# === exporting: Everything that stands in the store, into one file.
+#
+# Invariant: one snapshot; rows in the order of their keys, as every database would tell them, streamed. Caches, leases
+# and names of
+# processes stay out; settings too, but for the depth, which belongs to the store.
+# Source: API `memory.export`.
+
+
+LEFT_OUT = frozenset({"embedding", "lease", "passage", "profile"})
+OF_CACHES = ("passage", "search")  # their counters
+DEPTH = "depth"
+_FEW = {"source_file", "source_text", "run_input"}  # rows of megabytes
+
+
+def export(db: Database, path: Path, *, made_by: str) -> Exported:
+    """Raises ExportFailed."""
+    return db.read(lambda tx: _write(tx, path, made_by))
+
+
+def tables() -> tuple[Table, ...]:
+    """In an order in which they can be filled."""
+    return tuple(table for table in store_tables.metadata.sorted_tables if table.name not in LEFT_OUT)
+
+
+def _write(tx: Tx, path: Path, made_by: str) -> Exported:
+    with writing(path) as into:
+        for table in tables():
+            into.table(table.name, [column.name for column in table.columns], _exported_rows(tx, table))
+        head, manifest = actions.head(tx), _manifest(tx, into, made_by)
+        into.manifest(manifest)
+    rows = {name.removeprefix("tables/").removesuffix(".jsonl"): member.rows for name, member in into.members.items()}
+    return Exported(str(path), path.stat().st_size, head, manifest.state, rows)
+
+
+def _manifest(tx: Tx, into: Writing, made_by: str) -> Manifest:
+    head = actions.head(tx)
+    told = {"seq": head.seq, "hash": head.hash, "at": stamp(head.at)}
+    depth = schema.stored_depth(tx) or 0
+    return Manifest(schema.REVISION, depth, told, state.state_hash(tx), into.members, made_by)
+
+
+def _exported_rows(tx: Tx, table: Table) -> Iterator[list[Any]]:
+    wanted = select(table).order_by(*table.primary_key.columns)
+    if table is store_tables.setting:
+        wanted = wanted.where(store_tables.setting.c.name == DEPTH)
+    if table is store_tables.counter:
+        wanted = wanted.where(store_tables.counter.c.name.not_in(OF_CACHES))
+    stream = tx.execute(wanted.execution_options(yield_per=4 if table.name in _FEW else 1000))
+    hidden = [at for at, column in enumerate(table.columns) if (table.name, column.name) == ("run", "owner")]
+    for row in stream:
+        yield [None if at in hidden else _plain(value) for at, value in enumerate(row)]
+
+
+def _plain(value: Any) -> Any:
+    if isinstance(value, datetime):
+        return stamp(value)
+    return base64.b64encode(value).decode() if isinstance(value, bytes) else value
+
+
+# === importing
+
+
+FIRST = "0003"  # the first schema that was exported
+SEEDED = (store_tables.audit_head, store_tables.counter, store_tables.setting)  # filled when a store is made
+_AT_ONCE, _MOST_BYTES = 500, 4_000_000
+
+
+def look(path: Path) -> int:
+    """Read the whole file once and touch no database; the depth. Raises ImportRefused, ImportTooNew."""
+    with reading(path) as file:
+        _refuse_newer(file, path)
+        for table in tables():
+            for _ in _imported_rows(file, table):
+                pass
+        return file.manifest.depth
+
+
+def fill(db: Database, path: Path) -> AuditHead:
+    """Raises StoreNotEmpty, ImportRefused; then the store is as it was."""
+    with reading(path) as file:
+        return db.write(lambda tx: _fill(tx, file, db.safe_url), operation="the import")
+
+
+def _fill(tx: Tx, file: Reading, url: str) -> AuditHead:
+    ids.lock_tree(tx)
+    _refuse_filled(tx, url)
+    for table in SEEDED:
+        tx.execute(delete(table))
+    for table in tables():
+        for some in _portions(_imported_rows(file, table)):
+            tx.execute(insert(table), some)
+    _count_on(tx)
+    _refuse_other(tx, file)
+    return actions.head(tx)
+
+
+def _refuse_newer(file: Reading, path: Path) -> None:
+    found = file.manifest.revision
+    if not found.isdigit() or found < FIRST:
+        file.refuse(f"its schema {found!r} was never exported")
+    if found > schema.REVISION:
+        raise ImportTooNew(file=str(path), found=f"schema {found}", known=f"schema {schema.REVISION}")
+
+
+def _refuse_filled(tx: Tx, url: str) -> None:
+    for table in tables():
+        if table not in SEEDED and tx.execute(select(func.count()).select_from(table)).scalar_one():
+            raise StoreNotEmpty(url=url)
+
+
+def _refuse_other(tx: Tx, file: Reading) -> None:
+    """What stands now must be what was exported, and hold."""
+    head, said = actions.head(tx), file.manifest.head
+    if (head.seq, head.hash, stamp(head.at)) != (said["seq"], said["hash"], said["at"]):
+        file.refuse(f"its history ends with event {head.seq}, the manifest says {said['seq']}")
+    if schema.stored_depth(tx) != file.manifest.depth:
+        file.refuse(f"its depth is {schema.stored_depth(tx)}, the manifest says {file.manifest.depth}")
+    check = verification.check(tx)
+    if not check.ok:
+        file.refuse(f"its record does not hold: {check.problem}")
+    if state.state_hash(tx) != file.manifest.state:
+        file.refuse("what stands in it is not what the manifest says")
+
+
+def _count_on(tx: Tx) -> None:
+    """Counters that came after the file was written."""
+    known = set(tx.execute(select(store_tables.counter.c.name)).scalars())
+    missing = [{"name": name, "value": 0} for name in ids.COUNTERS if name not in known]
+    if missing:
+        tx.execute(insert(store_tables.counter), missing)
+
+
+def _portions(rows: Iterator[tuple[dict[str, Any], int]]) -> Iterator[list[dict[str, Any]]]:
+    """As many as a packet holds. rows: with their size."""
+    some: list[dict[str, Any]] = []
+    size = 0
+    for row, length in rows:
+        if some and (len(some) == _AT_ONCE or size + length > _MOST_BYTES):
+            yield some
+            some, size = [], 0
+        some.append(row)
+        size += length
+    if some:
+        yield some
+
+
+def _imported_rows(file: Reading, table: Table) -> Iterator[tuple[dict[str, Any], int]]:
+    lines = file.table(table.name)
+    columns = _columns(file, table, next(lines, None))
+    member = f"tables/{table.name}.jsonl"
+    for number, values in enumerate(lines, 2):
+        if len(values) != len(columns):
+            file.refuse(f"{member}, line {number}: {len(values)} values for {len(columns)} columns")
+        row = dict.fromkeys(table.columns.keys())
+        for column, value in zip(columns, values, strict=True):
+            try:
+                row[column.name] = _value(column, value)
+            except (TypeError, ValueError) as wrong:
+                file.refuse(f"{member}, line {number}, {column.name}: {wrong}")
+        yield row, sum(len(value) for value in values if isinstance(value, str))
+
+
+def _columns(file: Reading, table: Table, named: list[Any] | None) -> list[Column[Any]]:
+    missing = [c.name for c in table.columns if named is not None and c.name not in named and not c.nullable]
+    strange = [name for name in named or () if name not in table.columns]
+    if strange or missing or len(set(named or ())) != len(named or ()):
+        file.refuse(f"tables/{table.name}.jsonl, line 1: its columns are not {', '.join(table.columns.keys())}")
+    return [table.columns[name] for name in named or ()]
+
+
+def _value(column: Column[Any], value: Any) -> Any:
+    """As the column's type has it. Raises TypeError or ValueError."""
+    if value is None:
+        if not column.nullable:
+            raise ValueError("it may not be empty")
+        return None
+    if isinstance(column.type, UTCDateTime):
+        return _moment(_text(value))
+    if isinstance(column.type, LargeBinary):
+        return _bytes(_text(value))
+    if isinstance(column.type, String):
+        return _text(value, column.type.length)
+    return _number(column, value)
+
+
+def _text(value: Any, limit: int | None = None) -> str:
+    if not isinstance(value, str):
+        raise TypeError("it is no text")
+    if "\x00" in value or (limit is not None and len(value) > limit):
+        raise ValueError("it does not fit its column")
+    value.encode()
+    return value
+
+
+def _moment(value: str) -> datetime:
+    found = moment_of(value)
+    if found.tzinfo is None:
+        raise ValueError("it is a time without a zone")
+    return found
+
+
+def _bytes(value: str) -> bytes:
+    try:
+        return base64.b64decode(value, validate=True)
+    except binascii.Error as wrong:
+        raise ValueError(f"it is no base64 ({wrong})") from wrong
+
+
+def _number(column: Column[Any], value: Any) -> int | float:
+    kinds = (int, float) if column.type.python_type is float else (int,)
+    if isinstance(value, bool) or not isinstance(value, kinds):
+        raise TypeError("it is no number of its kind")
+    if isinstance(value, int) and not -(2**63) <= value < 2**63:
+        raise ValueError("it is too large")
+    return value

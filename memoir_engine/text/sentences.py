@@ -1,8 +1,6 @@
-"""Sentences of any text, with their spans.
+"""How a text begins, in one line: what progress shows of a chunk.
 
-Headings, list items and table rows are units of their own; a paragraph may be wrapped over several lines.
-Invariant: `text[s.start:s.end] == s.text`; sentences are in order and disjoint; between them stand only white space,
-list and heading marks, and rules.
+Source: DESIGN §5 (no text stands outside its source's rows: an opening is read from the text, never stored beside it).
 """
 
 from __future__ import annotations
@@ -11,6 +9,13 @@ import re
 from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Literal
+
+# === sentences: Sentences of any text, with their spans.
+#
+# Headings, list items and table rows are units of their own; a paragraph may be wrapped over several lines.
+# Invariant: `text[s.start:s.end] == s.text`; sentences are in order and disjoint; between them stand only white space,
+# list and heading marks, and rules.
+
 
 Kind = Literal["prose", "heading", "item", "row"]
 
@@ -144,3 +149,14 @@ def _is_abbreviation(word: str, following: str) -> bool:
     initial = len(word) == 1 and word.isalpha() and word.isupper() and word != "I"
     dotted = "." in word and all(len(part) == 1 for part in word.split("."))  # U.S., e.g.
     return initial or dotted or folded in _ABBREVIATIONS or (folded in _BEFORE_NUMBERS and following.isdigit())
+
+
+# === opening
+
+
+CHARS = 80
+READ_CHARS = 400  # enough of a text for its opening, unless it begins with a page of blanks
+
+
+def opening(text: str) -> str:
+    return " ".join(text.split())[:CHARS]

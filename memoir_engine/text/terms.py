@@ -1,8 +1,6 @@
-"""The words of a text as statistics see them: stems, with the form a reader knows beside each.
+"""Scores by key, as a search gives them: a mapping that stays two arrays.
 
-Invariant: the same text gives the same terms everywhere; NFKC, case-folded, Latin words stemmed, function words out,
-CJK as single characters and pairs. Pure.
-Source: verified/offline-model.md §2.5 (uni- and bigrams: R@1 .89 on Japanese against .23 for words), spec/README 17.
+Invariant: `keys` rise strictly; a mapping of the same numbers answers alike.
 """
 
 from __future__ import annotations
@@ -11,9 +9,19 @@ import re
 import threading
 import unicodedata
 from collections import Counter
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
+import numpy as np
 import Stemmer
+from numpy.typing import NDArray
+
+# === terms: The words of a text as statistics see them: stems, with the form a reader knows beside each.
+#
+# Invariant: the same text gives the same terms everywhere; NFKC, case-folded, Latin words stemmed, function words out,
+# CJK as single characters and pairs. Pure.
+# Source: verified/offline-model.md §2.5 (uni- and bigrams: R@1 .89 on Japanese against .23 for words), spec/README 17.
+
 
 TOKENIZER = "terms/1"  # written into every blob of counts: another id means they must be counted again
 
@@ -122,3 +130,95 @@ class Stems(dict[str, tuple[str, ...]]):
 
 _KNOWN = Stems(STOP)
 _stems_of = _KNOWN.__getitem__
+
+
+# === sought: The words of a text as a search sees them: its stems, and its numbers too.
+#
+# A year or a room number carries no subject, so statistics leave numbers out; a question may ask for nothing else.
+# Invariant: for any text, `tokens(text)` is a part of `sought(text)`.
+
+
+SEARCH_TOKENIZER = f"{TOKENIZER}+numbers/1"
+
+_NUMBER = re.compile(r"\d+")
+
+
+def sought(text: str) -> list[str]:
+    return tokens(text) + _NUMBER.findall(text if text.isascii() else unicodedata.normalize("NFKC", text))
+
+
+# === ranked: The words of a passage as its ranking sees them: all but those of grammar alone.
+#
+# What a category is about is told by subjects, so statistics leave out "first", "like" or "made"; a question may turn on
+# just
+# those, and BM25 knows by itself how little a frequent word says. Articles, pronouns, auxiliaries, prepositions and
+# question words
+# stay out: they cost time and meet every passage.
+# Invariant: whatever `tokens` of a text holds, `ranked` of it holds; the same text gives the same words everywhere. Pure.
+# Source: measured against both lists, and none at all (docs/decisions/0016).
+
+
+PASSAGE_TOKENIZER = "ranked/1"
+
+GRAMMAR = frozenset(
+    """a about an and are as at be been but by can could did do does for from had has have he her him his how i if in into is it
+    its me my of on or our she should so than that the their them then there these they this those to was we were what when where
+    which who whom whose why will with would you your""".split()
+)
+
+_KNOWN_RANK_WORDS = Stems(GRAMMAR, numbers=True)
+_rank_stems_of = _KNOWN_RANK_WORDS.__getitem__
+
+
+def ranked(text: str) -> list[str]:
+    """Stems in the order of the text, one entry per occurrence."""
+    found: list[str] = []
+    for word in words(text):
+        found.extend(_rank_stems_of(word))
+    return found
+
+
+# === scored
+
+
+class Scored(Mapping[int, float]):
+    """keys: (n,) rising; scores: (n,)."""
+
+    def __init__(self, keys: NDArray[np.int64], scores: NDArray[np.floating]) -> None:
+        self.keys_held = keys
+        self.scores = scores.astype(float)
+
+    @classmethod
+    def of(cls, scores: Mapping[int, float]) -> Scored:
+        if isinstance(scores, cls):
+            return scores
+        ordered = sorted(scores.items())
+        return cls(np.array([key for key, _ in ordered], np.int64), np.array([score for _, score in ordered], float))
+
+    def highest(self, most: int, *, but: set[int]) -> list[int]:
+        """The keys of the highest scores, ties to the lower key, without those of `but`."""
+        wanted = ~np.isin(self.keys_held, np.fromiter(but, np.int64, len(but)))
+        keys, scores = self.keys_held[wanted], self.scores[wanted]
+        if 0 < most < len(keys):
+            near = np.flatnonzero(scores >= np.partition(scores, -most)[-most])
+            keys, scores = keys[near], scores[near]
+        return [int(keys[at]) for at in np.lexsort((keys, -scores))[:most]]
+
+    def among(self, keys: Sequence[int]) -> dict[int, float]:
+        """The scores of those of the keys that have one."""
+        wanted = np.array(keys, np.int64)
+        places = np.minimum(np.searchsorted(self.keys_held, wanted), max(len(self.keys_held) - 1, 0))
+        there = self.keys_held[places] == wanted if len(self.keys_held) else np.zeros(len(wanted), bool)
+        return dict(zip(wanted[there].tolist(), self.scores[places[there]].tolist(), strict=True))
+
+    def __getitem__(self, key: int) -> float:
+        at = int(np.searchsorted(self.keys_held, key))
+        if at == len(self.keys_held) or self.keys_held[at] != key:
+            raise KeyError(key)
+        return float(self.scores[at])
+
+    def __iter__(self) -> Iterator[int]:
+        return iter(self.keys_held.tolist())
+
+    def __len__(self) -> int:
+        return len(self.keys_held)

@@ -1,11 +1,17 @@
-"""Verbs of English as rules of form: past or not, and how a third person says them.
+"""Of when a statement speaks: of what is so now, of what was so once, or of what is only wished for.
 
-Invariant: a word that is no verb known here comes back as it is. Pure.
+Invariant: what changed somebody ("moved to", "became", "was promoted") is of now: it says how they are since. Pure.
 """
 
 from __future__ import annotations
 
 import re
+from typing import Literal
+
+# === verbs: Verbs of English as rules of form: past or not, and how a third person says them.
+#
+# Invariant: a word that is no verb known here comes back as it is. Pure.
+
 
 PAST = frozenset(
     """was were had did went got made took saw met found bought began left won lost gave told felt came became said thought knew
@@ -142,3 +148,36 @@ def third(word: str) -> str:
     if low.endswith("y") and low[-2:-1] not in "aeiou":
         return word[:-1] + "ies"
     return word + ("es" if _SIBILANT.search(low) else "s")
+
+
+# === standing
+
+
+Time = Literal["now", "once", "ahead"]
+
+_ONCE = re.compile(
+    r"\b(?:used to|formerly|previously|in the past|back then|in those days|at the time|once upon a time"
+    r"|(?:when|while) (?:i|they|we|he|she) (?:was|were)|as an? (?:child|kid|teen(?:ager)?|boy|girl|student)"
+    r"|(?:in|during) (?:my|their|his|her) (?:childhood|youth|twenties|teens|student days))\b",
+    re.IGNORECASE,
+)
+_MADE = (
+    r"(?:\w+ly )?(?!(?:married|engaged|employed|based|located|divorced|retired|interested|tired)\b)(?:\w+(?:ed|orn|iven)"
+    r"|made|let go|laid off)"
+)
+_STATE = re.compile(  # the first verb is of the past of a state; "was born", "was promoted" made them what they are
+    rf"^(?:\w+\s){{0,3}}?(?:(?:was|were)(?! {_MADE})"
+    r"|lived|resided|worked|had|owned|drove|weighed|dated|studied|spoke|belonged|did|played|smoked|liked|loved|hated|wore|could)\b",
+    re.IGNORECASE,
+)
+_WISHED = re.compile(
+    r"\b(?:one day|some ?day|would (?:like|love|rather|prefer)|wish(?:es)?|dreams? (?:of|about)|hopes?|hoping"
+    r"|thinking (?:of|about)|considers?|considering|might|(?-i:may)|intends?|wants?|plans?|planning)\b",
+    re.IGNORECASE,
+)
+
+
+def time_of(statement: str) -> Time:
+    if looks_ahead(statement) or _WISHED.search(statement):
+        return "ahead"
+    return "once" if _ONCE.search(statement) or _STATE.search(statement) else "now"

@@ -13,10 +13,9 @@ from pathlib import Path
 import pytest
 
 from memoir_engine import AgentClient, Memory
-from memoir_engine.agent.showing import Showing
-from memoir_engine.errors import DatabaseLost, InvalidSetting, RunNotFound, UnsupportedBackend
-from memoir_engine.lookups import lookups
-from memoir_engine.store import conversations, said
+from memoir_engine.agent.tools import Showing, lookups
+from memoir_engine.core.errors import DatabaseLost, InvalidSetting, RunNotFound, UnsupportedBackend
+from memoir_engine.store.conversations import messages, sessions
 
 Opened = Callable[..., AgentClient]
 TOWER = "The Eiffel Tower stands in Paris. It was finished in 1889."
@@ -142,7 +141,7 @@ def test_tools_are_called_and_their_calls_kept_in_order(opened: Opened) -> None:
 
 
 @pytest.mark.req("SESSION 4.4")
-@pytest.mark.parametrize(("place", "verb"), [(said, "history"), (conversations, "append")], ids=["reading", "writing"])
+@pytest.mark.parametrize(("place", "verb"), [(messages, "history"), (sessions, "append")], ids=["reading", "writing"])
 def test_a_memory_that_fails_does_not_lose_the_reply(
     opened: Opened, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture, place: object, verb: str
 ) -> None:

@@ -11,7 +11,7 @@ from langchain_core.tools import tool
 
 from fake_openai import FakeOpenAI, Held, Status
 from memoir_engine import AgentClient, Memory
-from memoir_engine.errors import (
+from memoir_engine.core.errors import (
     CostCapReached,
     CostUnknown,
     DatabaseLost,
@@ -19,8 +19,8 @@ from memoir_engine.errors import (
     ModelServerFailed,
     QueryCancelled,
 )
-from memoir_engine.ledger import Attempt
-from memoir_engine.store.recorder import Recorder
+from memoir_engine.core.run import Attempt
+from memoir_engine.store.ledger.recorder import Recorder
 from openai_bodies import Called, Text, Torn
 
 Wired = Callable[..., AgentClient]

@@ -7,8 +7,8 @@ from collections import defaultdict
 
 import pytest
 
-from memoir_engine import errors
-from memoir_engine.errors import MemoirError, outline
+from memoir_engine.core import errors
+from memoir_engine.core.errors import MemoirError, outline
 
 SHARED_CODES = {"E004": {"UnsupportedBackend", "TopKInvalid"}, "E006": {"KnowledgeError", "TargetNotFound"}}
 

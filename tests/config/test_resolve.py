@@ -6,8 +6,8 @@ from pathlib import Path
 
 import pytest
 
-from memoir_engine.config import MemoirConfig, Resolved, Secrets, resolve
-from memoir_engine.errors import ConfigurationError, ConflictingSettings, InvalidSetting, UnknownSetting, UnsupportedBackend
+from memoir_engine.core.config import MemoirConfig, Resolved, Secrets, resolve
+from memoir_engine.core.errors import ConfigurationError, ConflictingSettings, InvalidSetting, UnknownSetting, UnsupportedBackend
 
 KEY = "sk-very-secret-0123456789"
 

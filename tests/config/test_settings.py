@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from memoir_engine.config import MemoirConfig, SessionSettings
-from memoir_engine.errors import ConfigurationError, InvalidSetting, UnknownSetting
+from memoir_engine.core.config import MemoirConfig, SessionSettings
+from memoir_engine.core.errors import ConfigurationError, InvalidSetting, UnknownSetting
 
 
 def refusal(**settings) -> ConfigurationError:

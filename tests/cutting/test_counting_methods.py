@@ -6,12 +6,12 @@ import re
 
 import pytest
 
-import memoir_engine.llm.counting
+import memoir_engine.models.tokens
 from machine import REPOSITORY
 from memoir_engine import TokensEstimated, chunk_conversation, compare_token_counts, count_tokens, token_method
-from memoir_engine.errors import InvalidSetting
-from memoir_engine.llm.counting import token_counter
-from memoir_engine.llm.encodings import NAMES, encoding
+from memoir_engine.core.errors import InvalidSetting
+from memoir_engine.models.encodings import NAMES, encoding
+from memoir_engine.models.tokens import token_counter
 from talks import said
 
 # counts published by the providers: OpenAI's cookbook on counting with tiktoken
@@ -150,13 +150,13 @@ def test_where_the_tokeniser_cannot_be_loaded_characters_are_counted_and_that_is
     def gone(name: str) -> None:
         raise FileNotFoundError(name)
 
-    memoir_engine.llm.counting._counter.cache_clear()
-    monkeypatch.setattr("memoir_engine.llm.counting.encoding", gone)
+    memoir_engine.models.tokens._counter.cache_clear()
+    monkeypatch.setattr("memoir_engine.models.tokens.encoding", gone)
     try:
         method = token_method("gpt-4o")
         made = chunk_conversation(said("A sentence of seven words stands here."), model="gpt-4o")
     finally:
-        memoir_engine.llm.counting._counter.cache_clear()
+        memoir_engine.models.tokens._counter.cache_clear()
     assert (method.name, method.exact) == ("approximate", False)
     assert method.note.startswith("The tokeniser o200k_base cannot be loaded here.")
     assert 6 <= made.tokens <= 10

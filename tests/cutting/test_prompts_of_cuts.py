@@ -7,7 +7,7 @@ from datetime import timedelta
 import pytest
 
 from memoir_engine import chunk_conversation
-from memoir_engine.llm.counting import token_counter
+from memoir_engine.models.tokens import token_counter
 from memoir_engine.prompts import facts
 from memoir_engine.prompts.facts import FRAME_TOKENS, INSTRUCTIONS, Talk, Turn
 from talks import START

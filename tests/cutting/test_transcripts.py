@@ -8,9 +8,8 @@ from zoneinfo import ZoneInfo
 
 import pytest
 
-from memoir_engine.errors import FormatUnknown, MessageRefused
-from memoir_engine.text.transcripts import read_transcript
-from memoir_engine.text.turns import Utterance
+from memoir_engine.core.errors import FormatUnknown, MessageRefused
+from memoir_engine.text.transcripts import Utterance, read_transcript
 
 
 def test_lines_with_names_become_messages_and_lines_without_go_on_with_the_one_before():

@@ -8,7 +8,7 @@ from datetime import datetime
 import pytest
 
 from memoir_engine import ConversationSettings, MemoirConfig, Memory, chunk_conversation
-from memoir_engine.errors import InvalidSetting, MessageRefused, NotRegistered, UnknownSetting
+from memoir_engine.core.errors import InvalidSetting, MessageRefused, NotRegistered, UnknownSetting
 from talks import GARDEN, counted, said
 
 

@@ -15,13 +15,13 @@ KILLED = """
 import os, signal, sys
 from pathlib import Path
 import pytest, scripted
-from memoir_engine.running import Runner
+from memoir_engine.runtime.runner import Runner
 
 async def die(*_, **__):
     os.kill(os.getpid(), signal.SIGKILL)
 
 Runner._finish = die
-pytest.MonkeyPatch().setattr("memoir_engine.llm.client.build", scripted.Script().model)
+pytest.MonkeyPatch().setattr("memoir_engine.models.client.build", scripted.Script().model)
 memory = scripted.Memory(db_path=Path(sys.argv[1]), max_concurrency=1, **scripted.SMALL)
 memory.ingest_text(sys.argv[2], name="trades.txt")
 """

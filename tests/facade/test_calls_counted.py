@@ -6,7 +6,7 @@ import pytest
 from sqlalchemy import update
 
 from memoir_engine import Memory
-from memoir_engine.store import tables as t
+from memoir_engine.store import tables
 from scripted import Opened, Script, events, paper
 
 TRADES = paper("Music/Strings/Violin", "Art/Oil/Dutch")
@@ -70,7 +70,7 @@ def test_what_a_killed_run_asked_is_counted_by_its_rows(memory: Memory, script: 
     memory.ingest_text(TRADES).raise_for_error()
     script.on("classify", *["no JSON"] * 3)
     run = memory.ingest_text(TRADES + " More of it.").run_id
-    memory._async._engine.db.write(lambda tx: tx.execute(update(t.run).where(t.run.c.id == run).values(result="{}")))
+    memory._async._engine.db.write(lambda tx: tx.execute(update(tables.run).where(tables.run.c.id == run).values(result="{}")))
     assert memory.runs.ingest(run).calls == 4
 
 

@@ -9,11 +9,11 @@ from pathlib import Path
 import pytest
 
 from memoir_engine import Memory
-from memoir_engine.background import LOOP
-from memoir_engine.errors import MemoryClosed, ReadFailed, WrongThread
-from memoir_engine.events import RunStarted, Stamped
-from memoir_engine.keeping import Keeper
-from memoir_engine.search.collections import Collections
+from memoir_engine.core.errors import MemoryClosed, ReadFailed, WrongThread
+from memoir_engine.core.events import RunStarted, Stamped
+from memoir_engine.runtime.loop import LOOP
+from memoir_engine.runtime.passages import Collections
+from memoir_engine.runtime.refresher import Keeper
 from scripted import SMALL, Script, paper
 
 TRADES = paper("Music/Strings/Violin", "Art/Oil/Dutch")

@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 from typer.testing import CliRunner
 
-from memoir_engine.cli import app
+from memoir_engine.api.cli import app
 
 LEASE = "The lease of the office may be ended by either side with three months' notice. Rent is due on the third working day.\n"
 
@@ -90,7 +90,7 @@ def test_a_search_without_a_hit_says_so(run) -> None:  # type: ignore[no-untyped
     assert run("search", "anything").output == "nothing found\n"
 
 
-@pytest.mark.parametrize("module", ["memoir_engine", "memoir_engine.cli"])
+@pytest.mark.parametrize("module", ["memoir_engine", "memoir_engine.api.cli"])
 def test_the_package_itself_is_the_command_line_where_no_script_is_on_the_path(module: str, tmp_path: Path) -> None:
     asked = [sys.executable, "-m", module, "ask", "Anything?", "--data-dir", str(tmp_path / "memory")]
     done = subprocess.run(asked, capture_output=True, text=True, check=False)

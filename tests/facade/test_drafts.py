@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from memoir_engine import AsyncMemory, Memory
-from memoir_engine.errors import DraftNotFound, HelperInvalid, HelperNeeded
+from memoir_engine.core.errors import DraftNotFound, HelperInvalid, HelperNeeded
 from scripted import SMALL, Opened, Script, paper
 
 TRADES = paper("Music/Strings/Violin", "Art/Oil/Dutch", "Music/Wind/Flute")
@@ -31,12 +31,13 @@ def rows(memory: Memory) -> dict[str, int]:
     """How many rows of each table there are."""
     from sqlalchemy import func, select
 
-    from memoir_engine.store import tables as t
+    from memoir_engine.store import tables
 
     engine = memory._async._engine
     return engine.db.read(
         lambda tx: {
-            table.name: tx.execute(select(func.count()).select_from(table)).scalar_one() for table in t.metadata.sorted_tables
+            table.name: tx.execute(select(func.count()).select_from(table)).scalar_one()
+            for table in tables.metadata.sorted_tables
         }
     )
 
@@ -204,7 +205,7 @@ def test_a_draft_of_another_user_is_like_a_missing_one(memory: Memory):
 def test_a_draft_outlives_the_process_and_any_pause(opened: Opened, memory: Memory, draft: str):
     from datetime import UTC, datetime
 
-    from memoir_engine.store import runs
+    from memoir_engine.store.ledger import runs
 
     long_ago = datetime(2026, 1, 1, tzinfo=UTC)
     memory._async._engine.db.write(lambda tx: runs.heartbeat(tx, [draft], long_ago))

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from memoir_engine import Memory
-from memoir_engine.errors import InvalidSetting, NotAllowed, SourceErased, UndoBlocked
+from memoir_engine.core.errors import InvalidSetting, NotAllowed, SourceErased, UndoBlocked
 from scripted import Opened, Script, paper
 
 MARKED = ("zephyrquartz", "brontolith", "obliquamber")  # in name, text, metadata and helper of the source that goes
@@ -77,7 +77,7 @@ def test_a_process_that_dies_before_the_file_is_overwritten_leaves_that_to_the_n
 ) -> None:
     source = lived(memory)
     with monkeypatch.context() as dying:
-        dying.setattr("memoir_engine.store.database.Database.compact", lambda *_, **__: False)
+        dying.setattr("memoir_engine.store.db.database.Database.compact", lambda *_, **__: False)
         memory.sources.erase(source, reason="asked for")
         memory.close()
     with Memory(data_dir=tmp_path / "kept", **SMALL) as again:

@@ -14,9 +14,9 @@ import pytest
 
 from every_verb import named, public_verbs
 from memoir_engine import Memory
-from memoir_engine.errors import DraftNotFound, NotAllowed
-from memoir_engine.run import ALL_ROLES
-from memoir_engine.starting import VERBS
+from memoir_engine.api.jobs import VERBS
+from memoir_engine.core.errors import DraftNotFound, NotAllowed
+from memoir_engine.core.run import ALL_ROLES
 from scripted import Script, paper
 
 TRADES = paper("Music/Strings/Violin", "Art/Oil/Dutch", "Music/Wind/Flute")

@@ -12,7 +12,7 @@ from typing import Any
 import pytest
 
 from memoir_engine import AsyncMemory, ConfigurationError, Memory
-from memoir_engine.errors import DepthMismatch, ExportFailed, ImportRefused, ImportTooNew, NotAllowed, StoreNotEmpty
+from memoir_engine.core.errors import DepthMismatch, ExportFailed, ImportRefused, ImportTooNew, NotAllowed, StoreNotEmpty
 
 SMALL = {"chunk_min_tokens": 20, "chunk_max_tokens": 60, "model": "offline"}
 LETTER = "The lease of the workshop ends in March, and the rent is due on the third working day of the month. " * 5

@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from memoir_engine import ConfigurationError, Memory
-from memoir_engine.errors import CategoryNotFound, ChunkNotFound, MemoirError, NotALeaf, RunNotFound, SourceNotFound
+from memoir_engine.core.errors import CategoryNotFound, ChunkNotFound, MemoirError, NotALeaf, RunNotFound, SourceNotFound
 from scripted import Script, paper
 
 TRADES = paper("Music/Strings/Violin")

@@ -7,8 +7,8 @@ from dataclasses import replace
 import pytest
 
 from memoir_engine import Helper, Memory, WordChange
-from memoir_engine.errors import HelperInvalid, MemoirError, NotAllowed, NothingChanges, SourceNotFound
-from memoir_engine.prompts import helper as prompt
+from memoir_engine.core.errors import HelperInvalid, MemoirError, NotAllowed, NothingChanges, SourceNotFound
+from memoir_engine.prompts import helper
 from scripted import Opened, Script, events, paper
 
 TRADES = paper("Music/Strings/Violin", "Art/Oil/Dutch", "Music/Wind/Flute")
@@ -55,7 +55,7 @@ def test_the_same_bytes_with_a_users_helper_set_it(memory: Memory, source: int):
 def test_it_is_drawn_again_from_name_and_first_chunks_by_the_same_limits(memory: Memory, script: Script, source: int):
     script.always("helper", ANOTHER)
     drawn = memory.helpers.regenerate(source)
-    first, second = (prompt.read(asked.text) for asked in script.asked("helper"))
+    first, second = (helper.read(asked.text) for asked in script.asked("helper"))
     assert first == second
     assert (drawn.version, drawn.origin, drawn.text, drawn.in_force) == (
         2,
@@ -107,7 +107,7 @@ def test_the_flag_draws_one_although_people_are_asked_otherwise(opened: Opened):
 
 
 def test_setting_it_can_be_undone_and_that_again(memory: Memory, source: int):
-    from memoir_engine.store import state
+    from memoir_engine.store.chain import state
 
     def now() -> str:
         return memory._async._engine.db.read(state.state_hash)

@@ -6,11 +6,13 @@ import threading
 
 import pytest
 
-from memoir_engine import Memory, starting, wiring
-from memoir_engine.errors import InvalidSetting, RunNotFound
-from memoir_engine.run import new_id
+from memoir_engine import Memory
+from memoir_engine.api import jobs
+from memoir_engine.core.errors import InvalidSetting, RunNotFound
+from memoir_engine.core.run import new_id
+from memoir_engine.runtime import engine
 from memoir_engine.samples import documents
-from memoir_engine.store import runs
+from memoir_engine.store.ledger import runs
 from scripted import Asked, Gate, Opened, Script, events, paper, placed
 
 TRADES = paper("Music/Strings/Violin", "Art/Oil/Dutch")
@@ -172,7 +174,7 @@ def test_an_error_from_within_is_not_told_as_the_caller_s(memory: Memory, monkey
     def broken(*_: object, **__: object) -> None:
         raise KeyError("a fault of ours")
 
-    monkeypatch.setattr(starting, "query_verb", broken)
+    monkeypatch.setattr(jobs, "query_verb", broken)
     with pytest.raises(KeyError, match="a fault of ours"):
         memory.start("query", question="why?")
 
@@ -204,5 +206,5 @@ def test_a_run_of_another_process_is_waited_for(memory: Memory, elsewhere: str):
 
 def test_no_longer_than_asked_and_a_process_that_died_ends_it(memory: Memory, elsewhere: str, monkeypatch: pytest.MonkeyPatch):
     assert memory.jobs.wait(elsewhere, 0.01).status == "running"
-    monkeypatch.setattr(wiring, "EXPIRED_S", 0.0)
+    monkeypatch.setattr(engine, "EXPIRED_S", 0.0)
     assert memory.jobs.wait(elsewhere).status == "interrupted"

@@ -14,7 +14,7 @@ import pytest
 
 import fake_openai as fake
 from memoir_engine import Memory
-from memoir_engine.store import lease
+from memoir_engine.store.ledger import runs
 from scripted import SMALL, leaves, paper
 
 fake_openai = pytest.fixture(fake.serving)
@@ -45,15 +45,15 @@ def test_a_killed_ingestion_is_interrupted_and_its_paid_answers_are_used_again(
     assert process.wait(20) == -signal.SIGKILL
     never.set()
     with Memory(db_path=where, **SETTINGS) as memory:
-        monkeypatch.setattr("memoir_engine.wiring.EXPIRED_S", 0.0)
-        monkeypatch.setattr("memoir_engine.wiring.LEASE_S", 0.0)
+        monkeypatch.setattr("memoir_engine.runtime.engine.EXPIRED_S", 0.0)
+        monkeypatch.setattr("memoir_engine.runtime.engine.LEASE_S", 0.0)
         (run,) = memory.jobs.list()
         assert (run.status, run.error) == ("interrupted", "[mem][E215] its process ended before it did")
         assert (memory.sources.list(), memory.tree.all()) == ((), ())
         assert [(call.purpose, call.error) for call in memory.runs.get(run.id).calls] == [("helper", None)]
         assert memory.overview().interrupted == (run,)
-        assert memory._async._engine.db.read(lease.holder) == run.id
-        monkeypatch.setattr("memoir_engine.wiring.EXPIRED_S", 15.0)
+        assert memory._async._engine.db.read(runs.holder) == run.id
+        monkeypatch.setattr("memoir_engine.runtime.engine.EXPIRED_S", 15.0)
         asked_before = len(fake_openai.seen)
         fake_openai.say({"chunks": [{"id": 1, "category": "Music"}, {"id": 2, "category": "Art"}]})
         fake_openai.otherwise(fake.offline)

@@ -8,7 +8,7 @@ import pytest
 from sqlalchemy import select
 
 from memoir_engine import Memory
-from memoir_engine.store import tables as t
+from memoir_engine.store import tables
 from scripted import Asked, Opened, Script, events, paper, place
 
 TRADES = paper("Music/Strings/Violin", "Art/Oil/Dutch")
@@ -18,7 +18,7 @@ TITLED = f"# A heading that nobody else has\n\n{TRADES}".encode()
 
 def rows(memory: Memory) -> str:
     """Everything a ledger row says outside its payloads."""
-    run, event, call, note = t.run.c, t.run_event.c, t.model_call.c, t.decision.c
+    run, event, call, note = tables.run.c, tables.run_event.c, tables.model_call.c, tables.decision.c
     wanted: list[Any] = [select(run.result, run.error, run.remedy), select(event.body), select(call.error), select(note.note)]
     return str([memory._async._engine.db.read(lambda tx, one=one: tx.execute(one).all()) for one in wanted])
 

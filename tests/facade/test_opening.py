@@ -8,8 +8,8 @@ from pathlib import Path
 import pytest
 
 from memoir_engine import ConfigurationError, DatabaseError, MemoirError, Memory
-from memoir_engine.index.lexical import LexicalIndex
-from memoir_engine.text.sought import SEARCH_TOKENIZER, sought
+from memoir_engine.index.bm25 import LexicalIndex
+from memoir_engine.text.terms import SEARCH_TOKENIZER, sought
 
 
 @pytest.mark.req("MEMOIR 7.7")

@@ -7,10 +7,11 @@ from typing import Any
 
 import pytest
 
-from memoir_engine import Memory, reporting
-from memoir_engine.errors import CategoryNotFound, RunNotFound, SourceNotFound
-from memoir_engine.reports.record import digest
-from memoir_engine.results import Report
+from memoir_engine import Memory
+from memoir_engine.audit import reports
+from memoir_engine.audit.report_record import digest
+from memoir_engine.core.errors import CategoryNotFound, RunNotFound, SourceNotFound
+from memoir_engine.core.results import Report
 from scripted import paper
 
 TRADES = paper("Music/Strings/Violin", "Art/Oil/Dutch", "Music/Wind/Flute")
@@ -107,7 +108,7 @@ def test_a_person_who_did_more_than_is_listed_has_all_of_it_counted(filed: Memor
     for number in (2, 3):
         mia.review.undo(mia.review.approve(filed.review.of_chunk(number).key).action_id)
     whole = said(filed.reports.person("Mia"))
-    monkeypatch.setattr("memoir_engine.reporting.MOST_ACTIONS", 1)
+    monkeypatch.setattr("memoir_engine.audit.reports.MOST_ACTIONS", 1)
     short = said(filed.reports.person("Mia"))
     assert (len(whole["actions"]), len(short["actions"]), short["left_out"]) == (6, 1, {"actions": 5})
     assert short["facts"] == whole["facts"]
@@ -150,8 +151,8 @@ def test_somebody_who_did_nothing_has_an_empty_report(filed: Memory) -> None:
 
 
 def test_what_a_report_cannot_hold_of_calls_and_choices_it_counts(filed: Memory, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(reporting, "MOST_CALLS", 2)
-    monkeypatch.setattr(reporting, "MOST_DECISIONS", 1)
+    monkeypatch.setattr(reports, "MOST_CALLS", 2)
+    monkeypatch.setattr(reports, "MOST_DECISIONS", 1)
     run_id = str(filed.sources.get(1).run_id)
     detail = filed.runs.get(run_id)
     report = filed.reports.run(run_id)

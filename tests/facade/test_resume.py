@@ -11,8 +11,8 @@ from pathlib import Path
 import pytest
 
 from memoir_engine import Memory
-from memoir_engine.errors import RunNotFound, RunNotResumable
-from memoir_engine.store import inputs, lease, runs
+from memoir_engine.core.errors import RunNotFound, RunNotResumable
+from memoir_engine.store.ledger import run_end, runs
 from scripted import Opened, Script, events, leaves, paper, place
 
 TRADES = paper("Music/Strings/Violin", "Art/Oil/Dutch", "Music/Wind/Flute")
@@ -25,7 +25,7 @@ from pathlib import Path
 import pytest, scripted
 
 script = scripted.Script()
-pytest.MonkeyPatch().setattr("memoir_engine.llm.client.build", script.model)
+pytest.MonkeyPatch().setattr("memoir_engine.models.client.build", script.model)
 die = lambda asked: os.kill(os.getpid(), signal.SIGKILL) if len(script.asked("classify")) > 2 else scripted.place(asked)
 script.always("classify", die)
 memory = scripted.Memory(db_path=Path(sys.argv[1]), max_concurrency=1, **scripted.SMALL)
@@ -33,8 +33,8 @@ memory.ingest_text(sys.argv[2], name="trades.txt", metadata={"shelf": 3})
 """
 
 
-def kept(memory: Memory, run_id: str) -> inputs.Kept | None:
-    return memory._async._engine.db.read(lambda tx: inputs.get(tx, run_id))
+def kept(memory: Memory, run_id: str) -> run_end.Kept | None:
+    return memory._async._engine.db.read(lambda tx: run_end.get(tx, run_id))
 
 
 def failed(memory: Memory, script: Script) -> str:
@@ -98,7 +98,7 @@ def pass_some_time(memory: Memory, run_id: str) -> None:
     """As if its process had been dead for long."""
     db, long_ago = memory._async._engine.db, datetime(2026, 1, 1, tzinfo=UTC)
     db.write(lambda tx: runs.heartbeat(tx, [run_id], long_ago))
-    db.write(lambda tx: lease.renew(tx, run_id, now=long_ago))
+    db.write(lambda tx: runs.renew(tx, run_id, now=long_ago))
 
 
 def test_what_a_run_needs_is_kept_no_longer_than_it_is_needed(one_by_one: Memory, script: Script):

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from memoir_engine import ConfigurationError, Memory
-from memoir_engine.errors import ChunkNotFound, ReviewItemNotFound
+from memoir_engine.core.errors import ChunkNotFound, ReviewItemNotFound
 from scripted import paper
 
 TRADES = paper("Music/Strings/Violin", "Art/Oil/Dutch", "Music/Wind/Flute")

@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from memoir_engine import ConfigurationError, Memory
-from memoir_engine.errors import (
+from memoir_engine.core.errors import (
     CategoryNotFound,
     ChunkNotFound,
     NotALeaf,
@@ -16,7 +16,7 @@ from memoir_engine.errors import (
     RunNotFound,
     UndoBlocked,
 )
-from memoir_engine.store.state import state_hash
+from memoir_engine.store.chain.state import state_hash
 from scripted import Script, leaves, paper
 
 TRADES = paper("Music/Strings/Violin", "Art/Oil/Dutch", "Music/Wind/Flute")

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from memoir_engine import Memory
-from memoir_engine.errors import RunNotFound
+from memoir_engine.core.errors import RunNotFound
 from scripted import paper
 
 NAMES = ("Art", "Law", "Music", "Sport", "Trade", "War", "Zoo")

@@ -9,8 +9,8 @@ from typing import Any
 import pytest
 
 from memoir_engine import MemoirError, Memory
-from memoir_engine.run import RunStatus, new_id
-from memoir_engine.store import runs
+from memoir_engine.core.run import RunStatus, new_id
+from memoir_engine.store.ledger import runs
 
 Asking = Callable[[Memory, str], Any]
 SECRET = "my PIN is 4711"

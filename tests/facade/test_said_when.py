@@ -7,7 +7,7 @@ from datetime import datetime
 import pytest
 
 from memoir_engine import Memory
-from memoir_engine.errors import InvalidSetting
+from memoir_engine.core.errors import InvalidSetting
 
 
 @pytest.mark.req("MEMOLLA F-01-01")

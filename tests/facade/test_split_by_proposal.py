@@ -8,8 +8,9 @@ from pathlib import Path
 
 import pytest
 
-from memoir_engine import AsyncMemory, Memory, errors
-from memoir_engine.results import Category, SplitProposal
+from memoir_engine import AsyncMemory, Memory
+from memoir_engine.core import errors
+from memoir_engine.core.results import Category, SplitProposal
 
 WINE = (
     "Red wine is aged in oak barrels, and the wine rests in bottles.",

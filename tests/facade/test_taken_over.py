@@ -7,7 +7,7 @@ from datetime import UTC, datetime
 import pytest
 
 from memoir_engine import Memory
-from memoir_engine.store import lease, runs
+from memoir_engine.store.ledger import runs
 from scripted import Gate, Opened, Script, leaves, paper
 
 TRADES = paper("Music/Strings/Violin", "Art/Oil/Dutch")
@@ -22,7 +22,7 @@ def stalls(memory: Memory, script: Script) -> tuple[str, Gate]:
     engine, long_ago = memory._async._engine, datetime(2026, 1, 1, tzinfo=UTC)
     engine.loop.wait(still(memory))
     engine.db.write(lambda tx: runs.heartbeat(tx, [run], long_ago))
-    engine.db.write(lambda tx: lease.renew(tx, run, now=long_ago))
+    engine.db.write(lambda tx: runs.renew(tx, run, now=long_ago))
     return run, gate
 
 

@@ -11,9 +11,9 @@ from pathlib import Path
 import pytest
 
 from memoir_engine import AsyncMemory, Memory
-from memoir_engine.background import LOOP
-from memoir_engine.errors import MemoryClosed, WrongThread
-from memoir_engine.events import RunStarted, Stamped
+from memoir_engine.core.errors import MemoryClosed, WrongThread
+from memoir_engine.core.events import RunStarted, Stamped
+from memoir_engine.runtime.loop import LOOP
 from scripted import SMALL, Opened, Script, events, leaves, paper
 
 TRADES = paper("Music/Strings/Violin", "Art/Oil/Dutch")

@@ -7,8 +7,8 @@ from collections.abc import Callable
 import pytest
 
 from memoir_engine import Memory
-from memoir_engine.errors import CategoryInUse, NotAllowed, ReviewError, UndoBlocked
-from memoir_engine.store.state import state_hash
+from memoir_engine.core.errors import CategoryInUse, NotAllowed, ReviewError, UndoBlocked
+from memoir_engine.store.chain.state import state_hash
 from scripted import leaves, paper
 
 TRADES = paper("Music/Strings/Violin", "Art/Oil/Dutch", "Music/Wind/Flute")

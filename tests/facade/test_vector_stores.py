@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from memoir_engine import Memory
-from memoir_engine.errors import InvalidSetting
+from memoir_engine.core.errors import InvalidSetting
 
 SETTINGS = {"model": "offline", "embedder": "offline"}
 NOTES = {

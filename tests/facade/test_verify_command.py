@@ -12,7 +12,7 @@ from click.testing import Result
 from typer.testing import CliRunner
 
 from memoir_engine import ConfigurationError, Memory
-from memoir_engine.cli import app
+from memoir_engine.api.cli import app
 
 
 @pytest.fixture

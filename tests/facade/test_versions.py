@@ -5,8 +5,8 @@ from __future__ import annotations
 import pytest
 
 from memoir_engine import Memory
-from memoir_engine.errors import NotAllowed, NothingChanges, SourceNotCurrent, SourceNotFound
-from memoir_engine.store import state
+from memoir_engine.core.errors import NotAllowed, NothingChanges, SourceNotCurrent, SourceNotFound
+from memoir_engine.store.chain import state
 from scripted import Opened, Script, events, leaves, paper, tree
 
 FIRST = paper("Music/Strings/Violin", "Art/Oil/Dutch")

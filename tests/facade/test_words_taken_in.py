@@ -6,8 +6,9 @@ from concurrent.futures import ThreadPoolExecutor
 
 import pytest
 
-from memoir_engine import Memory, keeping
-from memoir_engine.store import chunks
+from memoir_engine import Memory
+from memoir_engine.runtime import refresher
+from memoir_engine.store.sources import chunks
 from scripted import Script, paper
 
 TRADES = paper("Music/Strings/Violin", "Art/Oil/Dutch", "Law/Tax/Vat", "Music/Wind/Flute", "Law/Order/Rules")
@@ -30,7 +31,7 @@ def read(memory: Memory, script: Script, monkeypatch: pytest.MonkeyPatch) -> lis
         return changes
 
     monkeypatch.setattr(chunks, "changes_since", counted)
-    monkeypatch.setattr(keeping, "AT_ONCE", 6)
+    monkeypatch.setattr(refresher, "AT_ONCE", 6)
     return found
 
 

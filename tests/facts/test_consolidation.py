@@ -10,7 +10,7 @@ import pytest
 from fact_play import DAY, judge, remember, said, standing
 from memoir_engine import MemoirError, Memory
 from memoir_engine.prompts import consolidate
-from memoir_engine.store import state
+from memoir_engine.store.chain import state
 from scripted import Script
 
 FOOD = "figs rice cake soup fish beans bread plums nuts corn peas eggs".split()

@@ -8,10 +8,10 @@ import pytest
 from sqlalchemy import select
 
 from memoir_engine import MemoirError, Memory
-from memoir_engine.results import FactView
-from memoir_engine.store import tables as t
-from memoir_engine.store.embeddings import ONE
-from memoir_engine.text.hashed import hashed
+from memoir_engine.core.results import FactView
+from memoir_engine.store import tables
+from memoir_engine.store.search.embeddings import ONE
+from memoir_engine.text.hashed_vectors import hashed
 from scripted import Script
 
 NAME = "Quixandra Vellmore"
@@ -53,11 +53,11 @@ def test_no_row_says_them_and_the_vector_is_of_what_is_left(memory: Memory, told
     memory.sources.erase(told, "asked to")
     assert [one.content for one in memory.recall("Lyon", user_id="mia")][:1] == ["mia lives in Lyon"]
     db = memory._async._engine.db
-    rows = db.read(lambda tx: str(tx.execute(select(t.fact)).all()) + str(tx.execute(select(t.fact_origin)).all()))
+    rows = db.read(lambda tx: str(tx.execute(select(tables.fact)).all()) + str(tx.execute(select(tables.fact_origin)).all()))
     assert not [word for word in ("Quixandra", "Vellmore") if word.casefold() in rows.casefold()]
-    c = t.embedding.c
+    c = tables.embedding.c
     kept = dict(db.read(lambda tx: tx.execute(select(c.item_id, c.vector).where(c.kind == "fact")).all()))
-    left = dict(db.read(lambda tx: tx.execute(select(t.fact.c.id, t.fact.c.content)).all()))
+    left = dict(db.read(lambda tx: tx.execute(select(tables.fact.c.id, tables.fact.c.content)).all()))
     assert kept == {number: hashed([content]).astype(ONE).tobytes() for number, content in left.items()}
 
 
@@ -99,7 +99,9 @@ def test_what_else_a_message_says_is_found_where_it_stands_now(memory: Memory):
 def test_a_fact_that_lost_words_and_is_changed_afterwards_is_found_by_the_verification(memory: Memory, told: int):
     memory.sources.erase(told, "asked to")
     db = memory._async._engine.db
-    db.write(lambda tx: tx.execute(t.fact.update().where(t.fact.c.salt == "").values(content="mia works with Bob")) and None)
+    db.write(
+        lambda tx: tx.execute(tables.fact.update().where(tables.fact.c.salt == "").values(content="mia works with Bob")) and None
+    )
     assert memory.audit.verify().problem == "fact 1 is not what event 6 covers"
 
 

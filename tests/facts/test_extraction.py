@@ -12,9 +12,9 @@ from pydantic_ai.exceptions import ModelHTTPError
 
 from fact_play import DAY, drawn, said, sentences
 from memoir_engine import CHUNKERS, ExtractionResult, MemoirError, Memory, MemoryExtractor
-from memoir_engine.facts import extracting
+from memoir_engine.core.run import SystemClock
+from memoir_engine.facts import extraction
 from memoir_engine.prompts import facts
-from memoir_engine.run import SystemClock
 from scripted import Asked, Opened, Script, events
 from set_clock import SetClock
 from talks import counted
@@ -237,13 +237,13 @@ def test_each_step_is_measured_apart(clock, cutting, script, monkeypatch, caplog
 def test_merging_is_measured_with_the_deduplication(clock, cutting, script, monkeypatch):
     """Nothing is asked about a single fact, so that the 5 s are those of the merging alone."""
     script.on("facts", FIRST, {"facts": []})
-    merge = extracting.merge
+    merge = extraction.merge
 
     def merge_slowly(facts):
         clock.moved += timedelta(seconds=5)
         return merge(facts)
 
-    monkeypatch.setattr(extracting, "merge", merge_slowly)
+    monkeypatch.setattr(extraction, "merge", merge_slowly)
     found = extracted(cutting)
     assert script.asked("relate") == []
     assert (found.metrics.total_ms, found.metrics.deduplication_ms) == (5_000.0, 5_000.0)

@@ -112,12 +112,12 @@ def test_an_export_and_its_import_hold_the_same_facts(memory: Memory, script, tm
 def test_a_row_changed_by_hand_is_found(memory, script, table, change):
     from sqlalchemy import update
 
-    from memoir_engine.store import tables as t
+    from memoir_engine.store import tables
 
     remember(memory, "Mia likes tea")
     assert memory.audit.verify().ok
     memory._async._engine.db.write(
-        lambda tx: tx.execute(update(t.metadata.tables[table]).values(**change)), operation="tampering"
+        lambda tx: tx.execute(update(tables.metadata.tables[table]).values(**change)), operation="tampering"
     )
     assert not memory.audit.verify().ok
 
@@ -166,19 +166,19 @@ def test_the_preview_says_where_the_words_stay(memory: Memory, script):
 
 
 def test_what_was_asked_while_the_forgetting_was_planned_goes_too(opened: Opened, script, tmp_path: Path, monkeypatch):
-    from memoir_engine.store import fact_forgetting
+    from memoir_engine.store.facts import forget
 
     memory = opened()
     fact = remember(memory, SECRET).added[0]
-    plan = fact_forgetting.plan
+    plan = forget.plan_forget
 
     def planned(tx, whose, uid):
         found = plan(tx, whose, uid)
-        monkeypatch.setattr(fact_forgetting, "plan", plan)
+        monkeypatch.setattr(forget, "plan_forget", plan)
         remember(memory, "Mia rows")  # it is compared with what is going to be forgotten
         return found
 
-    monkeypatch.setattr(fact_forgetting, "plan", planned)
+    monkeypatch.setattr(forget, "plan_forget", planned)
     memory.facts.forget(fact.id, "she asked for it")
     memory.close()
     left = [path.name for path in tmp_path.rglob("*") if path.is_file() and b"Krummhausen" in path.read_bytes()]

@@ -10,13 +10,14 @@ from hypothesis import strategies as st
 
 from fact_play import judge, remember, said
 from memoir_engine import MemoirError
-from memoir_engine.run import SystemClock, new_id
-from memoir_engine.store import fact_candidates, fact_rows, fact_vectors, facts, ids
-from memoir_engine.store.chain import OpenAction
-from memoir_engine.store.database import Database
-from memoir_engine.store.fact_rows import NewFact
-from memoir_engine.store.owners import owner_key
-from memoir_engine.text.hashed import DIM, hashed
+from memoir_engine.core.run import SystemClock, new_id
+from memoir_engine.store.chain.actions import OpenAction
+from memoir_engine.store.db import ids
+from memoir_engine.store.db.database import Database
+from memoir_engine.store.db.text_rules import owner_key
+from memoir_engine.store.facts import facts, rows, vectors
+from memoir_engine.store.facts.rows import NewFact
+from memoir_engine.text.hashed_vectors import DIM, hashed
 
 USERS = ["mia", "Mia", "mia ", "ben", "ＭＩＡ", "o'hara", "x%", None]
 WRITES = st.lists(st.tuples(st.sampled_from(USERS), st.sampled_from(["tea", "figs", "rain"])), min_size=1, max_size=12)
@@ -28,9 +29,9 @@ def written(tx, clock, user: str | None, word: str) -> int:
     action.describe(reason=None)
     nothing = dict.fromkeys(("confidence", "valid_from", "from_precision", "valid_to", "to_precision", "said_at"))
     fact = NewFact(number, f"{number:032x}", "preference", f"{user} likes {word}", str(user), (), **nothing)
-    fact_rows.record(tx, action, owner_key(user), user, [fact], None)
+    rows.record(tx, action, owner_key(user), user, [fact], None)
     action.seal()
-    fact_vectors.put(tx, "hashed", [(number, fact.content)], hashed([fact.content]))
+    vectors.put(tx, "hashed", [(number, fact.content)], hashed([fact.content]))
     return number
 
 
@@ -55,8 +56,8 @@ def test_every_read_below_the_api_keeps_to_one_owner(tmp_path: Path, writes):
                 lambda tx, owner=owner: (
                     {view.id for view in facts.listed(tx, owner, limit=99)},
                     set(facts.by_number(tx, owner, owners)),
-                    set(fact_candidates.standing(tx, owner, [list(owners)], 99)),
-                    set(fact_vectors.came(tx, owner, "hashed", DIM, 0).vectors.keys.tolist()),
+                    set(facts.standing(tx, owner, [list(owners)], 99)),
+                    set(vectors.came(tx, owner, "hashed", DIM, 0).vectors.keys.tolist()),
                     sum(facts.counts(tx, owner).values()),
                 )
             )

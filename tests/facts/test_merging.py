@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from memoir_engine import chunk_conversation
-from memoir_engine.facts.drawn import Found, Link, Span, merge, repoint
+from memoir_engine.facts.extraction import Found, Link, Span, merge, repoint
 from talks import said
 
 CUT = chunk_conversation(said("I moved to Oslo.")).cuts[0]

@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from memoir_engine import Memory, read_transcript
-from memoir_engine.text.labels import is_of
+from memoir_engine.text.transcripts import is_of
 
 
 @pytest.fixture

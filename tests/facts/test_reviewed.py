@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import pytest
 
-from memoir_engine import Memory, ReviewStep, errors, sample_conversations
-from memoir_engine.run import new_id
+from memoir_engine import Memory, ReviewStep, sample_conversations
+from memoir_engine.core import errors
+from memoir_engine.core.run import new_id
 
 
 @pytest.fixture

@@ -4,9 +4,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from memoir_engine.errors import FileUnreadable, MemoirError, NothingToIngest, TextInvalid
-from memoir_engine.files import read
-from memoir_engine.files.mail import MAX_PARTS, read_mail
+from memoir_engine.core.errors import FileUnreadable, MemoirError, NothingToIngest, TextInvalid
+from memoir_engine.readers import read
+from memoir_engine.readers.mail import MAX_PARTS, read_mail
 
 HEAD = b"From: Mia Stern <mia@example.org>\nTo: ben@example.org\nSubject: The pump\nDate: Tue, 5 Mar 2024 14:02:00 +0100\n"
 

@@ -2,7 +2,7 @@ import datetime
 
 import pytest
 
-from memoir_engine.files.dates import iso_date
+from memoir_engine.readers.document import iso_date
 
 
 @pytest.mark.parametrize(

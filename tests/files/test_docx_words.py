@@ -9,7 +9,7 @@ import docx as library
 import pytest
 from docx.oxml import parse_xml
 
-from memoir_engine.files.docx import read_docx
+from memoir_engine.readers.docx import read_docx
 
 _W = 'xmlns:w="http://schemas.openxmlformats.org/wordprocessingml/2006/main"'
 _MC = 'xmlns:mc="http://schemas.openxmlformats.org/markup-compatibility/2006"'

@@ -5,10 +5,10 @@ from email.policy import SMTP
 
 import pytest
 
-from memoir_engine.errors import FileTypeUnknown, FileUnreadable
-from memoir_engine.files import read
-from memoir_engine.files.mail import read_mail
-from memoir_engine.results import Heading
+from memoir_engine.core.errors import FileTypeUnknown, FileUnreadable
+from memoir_engine.core.results import Heading
+from memoir_engine.readers import read
+from memoir_engine.readers.mail import read_mail
 
 HEAD = b"From: Mia Stern <mia@example.org>\nTo: ben@example.org\nSubject: The pump\nDate: Tue, 5 Mar 2024 14:02:00 +0100\n"
 

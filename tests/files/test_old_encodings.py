@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from memoir_engine.errors import TextInvalid
-from memoir_engine.files import read
+from memoir_engine.core.errors import TextInvalid
+from memoir_engine.readers import read
 
 TEXTS = {
     "german": "Alle Menschen sind frei und gleich an Würde und Rechten geboren. Große Straße, schön.",

@@ -8,10 +8,10 @@ import zipfile
 
 import pytest
 
-from memoir_engine.errors import FileTooLarge, FileUnreadable, NothingToIngest, TextInvalid
-from memoir_engine.files import read, reading
-from memoir_engine.files.html import read_html
-from memoir_engine.files.pdf import read_pdf
+from memoir_engine.core.errors import FileTooLarge, FileUnreadable, NothingToIngest, TextInvalid
+from memoir_engine.readers import read, reader
+from memoir_engine.readers.html import read_html
+from memoir_engine.readers.pdf import read_pdf
 
 
 def test_a_pdf_gives_text_pages_and_properties(pdf):
@@ -181,14 +181,14 @@ def test_a_name_may_hold_anything(pdf):
 
 
 def test_reading_that_never_ends_is_stopped(monkeypatch):
-    monkeypatch.setattr(reading, "_WORKER", "while True: pass")
+    monkeypatch.setattr(reader, "_WORKER", "while True: pass")
     with pytest.raises(FileUnreadable, match=r"more than 0\.5 s"):
         read(PAGE.encode(), "a.html", timeout_s=0.5)
 
 
 def test_reading_that_uses_up_its_processor_time_is_ended_by_the_system(monkeypatch):
-    endless = "from memoir_engine.files.worker import limit; limit(500, 1)\nwhile True: pass"
-    monkeypatch.setattr(reading, "_WORKER", endless)
+    endless = "from memoir_engine.readers.worker import limit; limit(500, 1)\nwhile True: pass"
+    monkeypatch.setattr(reader, "_WORKER", endless)
     with pytest.raises(FileUnreadable, match="took too long"):
         read(PAGE.encode(), "a.html")
 
@@ -199,15 +199,15 @@ def test_reading_that_takes_too_much_memory_is_refused():
 
 
 def test_a_reader_that_dies_gives_an_error(monkeypatch):
-    monkeypatch.setattr(reading, "_WORKER", "import os; os.kill(os.getpid(), 11)")
+    monkeypatch.setattr(reader, "_WORKER", "import os; os.kill(os.getpid(), 11)")
     with pytest.raises(FileUnreadable, match="without an answer"):
         read(PAGE.encode(), "a.html")
 
 
 def test_the_reader_sees_no_key_of_ours(monkeypatch):
     monkeypatch.setenv("SOME_API_KEY", "secret")
-    assert "SOME_API_KEY" not in reading._environment()
-    assert "PATH" in reading._environment() or "PATH" not in os.environ
+    assert "SOME_API_KEY" not in reader._environment()
+    assert "PATH" in reader._environment() or "PATH" not in os.environ
 
 
 def test_a_text_that_grows_above_the_limit_is_refused(docx):
@@ -218,8 +218,7 @@ def test_a_text_that_grows_above_the_limit_is_refused(docx):
 
 
 def test_this_process_does_not_load_the_parsers(pdf):
-    code = (
-        "import sys; from memoir_engine.files import read; read(sys.stdin.buffer.read(), 'a.pdf'); print('pypdf' in sys.modules)"
-    )
+    code = "import sys; from memoir_engine.readers import read\n"
+    code += "read(sys.stdin.buffer.read(), 'a.pdf'); print('pypdf' in sys.modules)"
     done = subprocess.run([sys.executable, "-c", code], input=pdf("Text."), capture_output=True, check=True)
     assert done.stdout.strip() == b"False"

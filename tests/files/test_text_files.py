@@ -5,10 +5,10 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from machine import DATA
-from memoir_engine.errors import FileTooLarge, FileTypeUnknown, MemoirError, NothingToIngest, TextInvalid
-from memoir_engine.files import read, read_text
-from memoir_engine.files.wide import wide_encoding
-from memoir_engine.results import Heading
+from memoir_engine.core.errors import FileTooLarge, FileTypeUnknown, MemoirError, NothingToIngest, TextInvalid
+from memoir_engine.core.results import Heading
+from memoir_engine.readers import read, read_text
+from memoir_engine.readers.charset import wide_encoding
 
 JAPANESE = "これは日本語の文章です。文字コードを調べるための試験に使います。\n改行もあります。"
 GERMAN = "Grüße aus München – schöne Straße, übermäßig große Bäume."

@@ -2,7 +2,7 @@
 
 import pytest
 
-from memoir_engine.files import read, read_text
+from memoir_engine.readers import read, read_text
 
 HEADER = """PEP: 9
 Title: How to write

@@ -5,8 +5,8 @@ from pathlib import Path
 import pytest
 
 from fed import Owner, at
-from memoir_engine.index import dense
-from memoir_engine.nearest import NearestIndex
+from memoir_engine.core.ports import NearestIndex
+from memoir_engine.index import chroma_index
 
 
 @pytest.fixture
@@ -14,7 +14,7 @@ def opened(tmp_path):
     """Opens an index over the folder of this test; all are closed at the end."""
     made: list[NearestIndex] = []
 
-    def open_(folder: Path = tmp_path, **options) -> dense.DenseIndex:
+    def open_(folder: Path = tmp_path, **options) -> chroma_index.DenseIndex:
         made.append(at(folder, **options))
         return made[-1]
 

@@ -8,10 +8,10 @@ import numpy as np
 import pytest
 
 from fed import ASKED, DIM, ROWS, alike, at, put_away
-from memoir_engine.errors import InvalidSetting
-from memoir_engine.index import dense, dense_homes
-from memoir_engine.index.vectors import ExactVectors
-from memoir_engine.nearest import NearestUnavailable
+from memoir_engine.core.errors import InvalidSetting
+from memoir_engine.core.ports import NearestUnavailable
+from memoir_engine.index import chroma, chroma_index
+from memoir_engine.index.exact import ExactVectors
 
 
 @pytest.mark.req("MEMOLLA F-02-02")
@@ -60,9 +60,9 @@ def test_true_cosines_of_any_keys_wherever_they_stand(opened, owner):
     assert np.isnan(found).tolist() == [False, False, True, False, True, False]
 
 
-@pytest.mark.parametrize("exact", [dense.EXACT, 5], ids=["compared one by one", "asked of Chroma"])
+@pytest.mark.parametrize("exact", [chroma_index.EXACT, 5], ids=["compared one by one", "asked of Chroma"])
 def test_only_those_asked_for_are_looked_at(opened, owner, monkeypatch, exact):
-    monkeypatch.setattr(dense, "EXACT", exact)
+    monkeypatch.setattr(chroma_index, "EXACT", exact)
     index = opened()
     put_away(index, owner)
     owner.change({300: 0}, {9})
@@ -82,7 +82,7 @@ def test_a_restart_finds_everything_and_asks_for_nothing_again(opened, owner):
 def test_what_chroma_had_not_taken_in_is_asked_for_again_after_a_restart(opened, owner, monkeypatch):
     first = opened()
     put_away(first, owner)
-    monkeypatch.setattr(dense, "SHARE", 1)
+    monkeypatch.setattr(chroma_index, "SHARE", 1)
     owner.change({300: 0}, {9})
     owner.feed(first)
     first.close()
@@ -115,8 +115,8 @@ def test_a_disk_that_fails_again_and_again_is_said_and_tried_later(opened, owner
         raise OSError(28, "No space left on device")
 
     index = opened()
-    monkeypatch.setattr(dense_homes.chroma, "in_folder", full)
-    for _ in range(dense.STRIKES + 1):
+    monkeypatch.setattr(chroma.chroma, "in_folder", full)
+    for _ in range(chroma_index.STRIKES + 1):
         owner.feed(index)
         index.settle()
     assert not index.health.ok and "No space left" in index.health.reason

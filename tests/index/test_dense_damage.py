@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from fed import ROWS, alike, files, put_away
-from memoir_engine.nearest import NearestUnavailable
+from memoir_engine.core.ports import NearestUnavailable
 
 
 def garbled(path: Path) -> None:

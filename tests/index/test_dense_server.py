@@ -14,10 +14,10 @@ import pytest
 
 import machine
 from fed import ROWS, alike, put_away
+from memoir_engine.core.ports import NearestUnavailable
 from memoir_engine.index import chroma
-from memoir_engine.index.dense import DenseIndex
-from memoir_engine.index.dense_homes import Of, OnServer
-from memoir_engine.nearest import NearestUnavailable
+from memoir_engine.index.chroma import Of, OnServer
+from memoir_engine.index.chroma_index import DenseIndex
 
 OF = Of("a store", "0", "words", ROWS.shape[1], {})
 

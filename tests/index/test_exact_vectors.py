@@ -9,8 +9,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from memoir_engine.index.vectors import ExactVectors, Matrices
-from memoir_engine.nearest import Near, NearestUnavailable
+from memoir_engine.core.ports import Near, NearestUnavailable
+from memoir_engine.index.exact import ExactVectors, Matrices
 
 EAST, NORTH, WEST, BETWEEN = [1.0, 0.0], [0.0, 1.0], [-1.0, 0.0], [0.6, 0.8]
 DIRECTIONS = st.integers(0, 7).map(lambda eighth: [np.cos(eighth * np.pi / 4), np.sin(eighth * np.pi / 4)])

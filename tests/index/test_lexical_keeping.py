@@ -6,9 +6,9 @@ import threading
 
 import pytest
 
-from memoir_engine.index import lexical
-from memoir_engine.index.lexical import LexicalIndex
-from memoir_engine.index.segment import Weighing
+from memoir_engine.index import bm25
+from memoir_engine.index.bm25 import LexicalIndex
+from memoir_engine.index.segments import Weighing
 
 TEXTS = {1: "the cat sleeps", 2: "a boat sails", 3: "the cat and the boat"}
 
@@ -128,7 +128,7 @@ def test_a_folder_that_cannot_be_written_costs_nothing_but_the_file(tmp_path):
 
 
 def test_readers_see_whole_states_while_a_writer_works(monkeypatch):
-    monkeypatch.setattr(lexical, "TAIL_DOCUMENTS", 4)
+    monkeypatch.setattr(bm25, "TAIL_DOCUMENTS", 4)
     index = opened(None)
     index.take_in([(1, "cat")], (), 1)
     done, seen = threading.Event(), []
@@ -150,7 +150,7 @@ def test_readers_see_whole_states_while_a_writer_works(monkeypatch):
 
 
 def test_an_index_of_segments_and_removals_is_the_same_after_opening_again(folder, monkeypatch):
-    monkeypatch.setattr(lexical, "TAIL_DOCUMENTS", 2)
+    monkeypatch.setattr(bm25, "TAIL_DOCUMENTS", 2)
     index = opened(folder)
     for seq in range(1, 30):
         index.take_in([(seq, "cat " * (seq % 5) + "elm"), (100 + seq, "boat sails")], [seq - 3], seq)
@@ -177,9 +177,9 @@ def test_another_weighing_finds_an_empty_index(filled, folder):
 
 
 def test_an_index_that_nobody_tidies_tidies_itself(monkeypatch):
-    monkeypatch.setattr(lexical, "TAIL_DOCUMENTS", 1)
+    monkeypatch.setattr(bm25, "TAIL_DOCUMENTS", 1)
     index = opened(None)
     for seq in range(1, 100):
         index.take_in([(seq, "cat")], (), seq)
-    assert len(index._state.segments) <= lexical.MOST_SEGMENTS + 1
+    assert len(index._state.segments) <= bm25.MOST_SEGMENTS + 1
     assert len(index.top("cat", 1000)) == 99

@@ -8,10 +8,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from memoir_engine.index import lexical, segment
-from memoir_engine.index.hits import Hit
-from memoir_engine.index.lexical import LexicalIndex, together
-from memoir_engine.index.segment import Segment, Weighing
+from memoir_engine.index import bm25, segments
+from memoir_engine.index.bm25 import LexicalIndex, together
+from memoir_engine.index.segments import Hit, Segment, Weighing
 
 WORDS = ["art", "boat", "cat", "dune", "elm", "fig", "goat", "hill"]
 TEXTS = st.lists(st.sampled_from(WORDS), max_size=6).map(" ".join)
@@ -53,8 +52,8 @@ def plain_scores(texts: dict[int, str], query: str, mean_length: float) -> dict[
 
 @pytest.fixture
 def small_tail(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(lexical, "TAIL_DOCUMENTS", 2)
-    monkeypatch.setattr(lexical, "LIKE", 2)
+    monkeypatch.setattr(bm25, "TAIL_DOCUMENTS", 2)
+    monkeypatch.setattr(bm25, "LIKE", 2)
 
 
 @pytest.mark.usefixtures("small_tail")
@@ -66,7 +65,7 @@ def test_scores_of_segments_equal_one_full_index_after_any_changes(changes, quer
         index.take_in(added.items(), removed, seq)
         texts = {key: text for key, text in texts.items() if key not in removed} | added
         true_mean = sum(len(text.split()) for text in texts.values()) / max(1, len(texts))
-        assert not true_mean or index._state.mean_length == pytest.approx(true_mean, rel=lexical.MOST_DRIFT + 1e-9)
+        assert not true_mean or index._state.mean_length == pytest.approx(true_mean, rel=bm25.MOST_DRIFT + 1e-9)
         getattr(index, then)()
     keys, scores = index.scores(query)
     expected = plain_scores(texts, query, index._state.mean_length) if texts else {}
@@ -88,12 +87,12 @@ def test_what_is_removed_or_added_while_segments_are_joined_is_not_undone_by_it(
     index.take_in([(4, "cat boat"), (5, "cat goat")], (), 2)
     index.take_in([(6, "elm")], (), 3)
 
-    def meanwhile(made: Segment, _join=lexical._joined) -> Segment:
-        monkeypatch.setattr(lexical, "_joined", _join)
+    def meanwhile(made: Segment, _join=bm25._joined) -> Segment:
+        monkeypatch.setattr(bm25, "_joined", _join)
         index.take_in([(7, "cat hill"), (4, "fig")], [2], 4)
         return _join(made)
 
-    monkeypatch.setattr(lexical, "_joined", meanwhile)
+    monkeypatch.setattr(bm25, "_joined", meanwhile)
     index.tidy()
     assert sorted(hit.key for hit in index.top("cat", 9)) == [1, 5, 7]
     assert [hit.key for hit in index.top("fig", 9)] == [4]
@@ -103,7 +102,7 @@ def test_what_is_removed_or_added_while_segments_are_joined_is_not_undone_by_it(
 def test_a_few_documents_counted_here_score_as_those_that_bm25s_counts(monkeypatch):
     texts = {1: "cat cat elm", 2: "", 3: "dune", 4: "elm fig cat goat elm"}
     here = filled(texts).scores("cat elm dune")
-    monkeypatch.setattr(segment, "FEW", 0)
+    monkeypatch.setattr(segments, "FEW", 0)
     theirs = filled(texts).scores("cat elm dune")
     assert here[0].tolist() == theirs[0].tolist() == [1, 3, 4]
     assert here[1].tolist() == pytest.approx(theirs[1].tolist(), abs=1e-6)

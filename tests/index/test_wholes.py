@@ -9,10 +9,10 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from memoir_engine.index import lexical, segment
-from memoir_engine.index.lexical import LexicalIndex, together
-from memoir_engine.index.segment import Weighing
-from memoir_engine.index.wholes import SHARE
+from memoir_engine.index import bm25 as index_bm25
+from memoir_engine.index import segments
+from memoir_engine.index.bm25 import LexicalIndex, together
+from memoir_engine.index.segments import SHARE, Weighing
 
 WORDS = ["art", "boat", "cat", "dune", "elm", "fig"]
 TEXTS = st.lists(st.sampled_from(WORDS), max_size=6).map(" ".join)
@@ -71,8 +71,8 @@ def expected(texts: dict[int, tuple[str, int]], query: str, mean: float) -> dict
 @given(changes=CHANGES, query=TEXTS)
 def test_scores_are_those_of_the_formula_over_documents_and_over_wholes_after_any_changes(changes, query):
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(lexical, "TAIL_DOCUMENTS", 2)
-        patch.setattr(lexical, "LIKE", 2)
+        patch.setattr(index_bm25, "TAIL_DOCUMENTS", 2)
+        patch.setattr(index_bm25, "LIKE", 2)
         index, texts = opened(), {}
         for seq, (added, removed, then) in enumerate(changes, start=1):
             index.take_in({key: text for key, (text, _) in added.items()}.items(), removed, seq, wholes=_wholes(added))
@@ -106,7 +106,7 @@ def test_two_indexes_asked_together_count_wholes_as_one_would():
     texts, wholes = {1: "elm boat", 2: "elm fig", 3: "dune elm art", 4: "cat elm"}, {1: 7, 2: 8, 3: 8}
     parts = [filled({key: texts[key] for key in some}, wholes) for some in ((1, 4), (2, 3))]
     for part in parts:
-        part._state = lexical._State(1, tuple(one.repinned(9 / 4, Weighing()) for one in part._state.segments))
+        part._state = index_bm25._State(1, tuple(one.repinned(9 / 4, Weighing()) for one in part._state.segments))
     keys, found = together(parts, "elm fig")
     one = scores(filled(texts, wholes), "elm fig")
     assert dict(zip(keys.tolist(), found.tolist(), strict=True)) == pytest.approx(one, abs=1e-6)
@@ -124,15 +124,15 @@ def test_of_what_each_is_a_part_is_kept_on_disk(tmp_path):
 
 @pytest.mark.parametrize("most", [0, 1000], ids=["little room", "room"])
 def test_what_is_remembered_of_a_common_word_follows_every_change(most: int, monkeypatch: pytest.MonkeyPatch):
-    monkeypatch.setattr(segment, "MOST_KNOWN", most)
+    monkeypatch.setattr(segments, "MOST_KNOWN", most)
     texts = {1: "art boat", 2: "art", 3: "boat cat", 4: "art art"}
     wholes = {1: 1, 2: 1, 3: 2, 4: 3}
     index, anew = filled(texts, wholes), []
     told = []
     for seq, (added, removed) in enumerate([({}, [2]), ({5: "art dune"}, []), ({1: "elm"}, [4])], 2):
         index.take_in(added.items(), removed, seq, wholes=dict.fromkeys(added, 2))
-        monkeypatch.setattr(segment, "COMMON", 1)
+        monkeypatch.setattr(segments, "COMMON", 1)
         told += [scores(index, "art boat"), scores(index, "art boat")]
-        monkeypatch.setattr(segment, "COMMON", 1000)
+        monkeypatch.setattr(segments, "COMMON", 1000)
         anew += [scores(index, "art boat")] * 2
     assert told == anew

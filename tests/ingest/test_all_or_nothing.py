@@ -14,7 +14,7 @@ from sqlalchemy import event
 from sqlalchemy.exc import OperationalError
 
 from memoir_engine import Memory
-from memoir_engine.events import CommitStarted, Stamped
+from memoir_engine.core.events import CommitStarted, Stamped
 from scripted import Opened, Script, events, leaves, paper, place
 
 TRADES = paper("Music/Strings/Violin", "Art/Oil/Dutch", "Music/Wind/Flute")

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from memoir_engine import Memory
-from memoir_engine.errors import ChunkUnclassified
+from memoir_engine.core.errors import ChunkUnclassified
 from scripted import Asked, Opened, Script, events, leaves, paper, place, placed
 
 FIVE = paper("Art", "Music", "Trade", "Music", "Art")

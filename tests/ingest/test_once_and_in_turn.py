@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 
 from memoir_engine import Memory
-from memoir_engine.store import lease
+from memoir_engine.store.ledger import runs
 from scripted import Asked, Opened, Script, events, leaves, paper, place, tree
 
 FIRST = paper("Music/Strings/Violin", "Art/Oil/Dutch")
@@ -137,7 +137,7 @@ def test_cancelling_while_another_memory_plans_leaves_no_lease_behind(opened: Op
     assert two.jobs.wait(second, 20).status == "cancelled"
     gate.open()
     assert one.jobs.wait(first, 20).status == "done"
-    assert one._async._engine.db.read(lease.holder) is None
+    assert one._async._engine.db.read(runs.holder) is None
 
 
 def test_when_another_process_stored_the_same_bytes_meanwhile_its_source_is_the_answer(opened: Opened, script: Script):
@@ -146,7 +146,7 @@ def test_when_another_process_stored_the_same_bytes_meanwhile_its_source_is_the_
     gate = script.hold("helper")
     run = slow.start("ingest_text", text=FIRST, name="slow")
     script.wait_for("helper")
-    slow._async._engine.db.write(lambda tx: lease.release(tx, run))
+    slow._async._engine.db.write(lambda tx: runs.release(tx, run))
     script._gates.clear()
     stored = fast.ingest_text(FIRST, name="fast").raise_for_error()
     gate.open()

@@ -6,9 +6,8 @@ import asyncio
 from dataclasses import dataclass
 from typing import Any
 
-from memoir_engine.ingest.settling import settle
-from memoir_engine.prompts import Prompt, classify
-from memoir_engine.prompts import settle as prompt
+from memoir_engine.ingest.filing import settle as filing_settle
+from memoir_engine.prompts import Prompt, classify, settle
 from memoir_engine.text.terms import Terms, terms
 
 OPTIONS = classify.Options(level=2, depth=3, path=("Food",), names=("Soup",), room=9)
@@ -24,15 +23,15 @@ class Reply:
     latency_ms: float = 1.0
 
 
-def settled(names: dict[str, list[Terms]], *replies: dict[str, str]) -> tuple[dict[str, str], list[prompt.Close]]:
-    asked: list[prompt.Close] = []
+def settled(names: dict[str, list[Terms]], *replies: dict[str, str]) -> tuple[dict[str, str], list[settle.Close]]:
+    asked: list[settle.Close] = []
     waiting = list(replies)
 
     async def ask(built: Prompt, *, reuse: bool = True) -> Reply:
-        asked.append(prompt.read(built.text))
+        asked.append(settle.read(built.text))
         return Reply({"names": [{"name": name, "stands_for_it": other} for name, other in waiting.pop(0).items()]})
 
-    return asyncio.run(settle(names, OPTIONS, ask)), asked
+    return asyncio.run(filing_settle(names, OPTIONS, ask)), asked
 
 
 def test_names_with_close_texts_are_settled_by_one_call():

@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from memoir_engine import MemoirError, Memory
-from memoir_engine.errors import UnsupportedBackend
+from memoir_engine.core.errors import UnsupportedBackend
 
 Opened = Any
 TEA = "Tea is grown in Uji. The first harvest begins in May."

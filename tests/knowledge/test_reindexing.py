@@ -10,7 +10,7 @@ import pytest
 
 from fake_openai import FakeOpenAI
 from memoir_engine import Memory
-from memoir_engine.errors import NotAllowed
+from memoir_engine.core.errors import NotAllowed
 
 Opened = Any
 TEA = "Tea is grown in Uji. The first harvest begins in May. "

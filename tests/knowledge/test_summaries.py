@@ -10,7 +10,7 @@ import pytest
 
 from fake_openai import FakeOpenAI, Held, Seen, Status
 from memoir_engine import MemoirError, Memory
-from memoir_engine.errors import ModelServerFailed, ModelTimedOut, SummaryTargetUnclear, TargetNotFound
+from memoir_engine.core.errors import ModelServerFailed, ModelTimedOut, SummaryTargetUnclear, TargetNotFound
 from memoir_engine.prompts import summarise
 
 Opened = Any

@@ -11,7 +11,7 @@ from langgraph.checkpoint.base import empty_checkpoint
 from langgraph.checkpoint.base.id import uuid6
 
 from memoir_engine import MemoirError, Memory
-from memoir_engine.errors import NotAllowed
+from memoir_engine.core.errors import NotAllowed
 from memoir_engine.langgraph import MemoirCheckpointSaver
 
 

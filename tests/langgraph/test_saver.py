@@ -16,9 +16,9 @@ from sqlalchemy import func, select
 
 from machine import REPOSITORY
 from memoir_engine import Memory
-from memoir_engine.errors import InvalidSetting
+from memoir_engine.core.errors import InvalidSetting
 from memoir_engine.langgraph import MemoirCheckpointSaver
-from memoir_engine.store import tables as t
+from memoir_engine.store import tables
 
 MB = 1_000_000
 
@@ -64,9 +64,9 @@ def talk(saver: MemoirCheckpointSaver, count: int, text: str = "words " * 40) ->
 
 def test_a_thousand_messages_take_little_and_each_is_written_once(memory: Memory, saver: MemoirCheckpointSaver) -> None:
     messages, places = talk(saver, 1000)
-    count, size = rows(memory, t.checkpoint_value)
+    count, size = rows(memory, tables.checkpoint_value)
     assert count == 1000
-    assert size + rows(memory, t.checkpoint, t.checkpoint.c.body)[1] < 3 * MB
+    assert size + rows(memory, tables.checkpoint, tables.checkpoint.c.body)[1] < 3 * MB
     assert values(MemoirCheckpointSaver(memory), places[-1])["messages"] == messages
     assert len(values(saver, places[499])["messages"]) == 500
 
@@ -79,7 +79,7 @@ def test_what_is_removed_and_rewritten_reads_as_it_was_at_each_checkpoint(memory
     assert values(fresh, shorter)["messages"] == messages[3:]
     assert [one.content for one in values(fresh, fork)["messages"]][-1] == "another way"
     assert values(fresh, places[-1])["messages"] == messages
-    assert rows(memory, t.checkpoint_value)[0] == 9
+    assert rows(memory, tables.checkpoint_value)[0] == 9
 
 
 def replying(state: MessagesState) -> dict[str, Any]:
@@ -215,7 +215,7 @@ def test_none_is_no_thread_called_none(memory: Memory, saver: MemoirCheckpointSa
     for ask in asks:
         with pytest.raises(InvalidSetting, match="thread_id"):
             ask()
-    assert rows(memory, t.checkpoint_thread, t.checkpoint_thread.c.thread_id) == (0, 0)
+    assert rows(memory, tables.checkpoint_thread, tables.checkpoint_thread.c.thread_id) == (0, 0)
 
 
 def test_what_names_no_checkpoint_is_refused(saver: MemoirCheckpointSaver) -> None:

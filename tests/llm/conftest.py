@@ -10,13 +10,11 @@ from typing import Any
 import pytest
 
 import fake_openai as fake
-from memoir_engine.config import resolve
-from memoir_engine.events import CallEnded, Stamped
-from memoir_engine.ledger import Attempt, Paid
-from memoir_engine.llm.attempts import Reply
-from memoir_engine.llm.client import ModelClient
+from memoir_engine.core.config import resolve
+from memoir_engine.core.events import CallEnded, Stamped
+from memoir_engine.core.run import Actor, Attempt, Paid, Run, SystemClock
+from memoir_engine.models.client import ModelClient, Reply
 from memoir_engine.prompts import Prompt
-from memoir_engine.run import Actor, Run, SystemClock
 
 fake_openai = pytest.fixture(fake.serving)
 

@@ -7,12 +7,12 @@ from typing import Any
 
 import pytest
 
-from memoir_engine.config import resolve
-from memoir_engine.embedding import EMBEDDERS
-from memoir_engine.errors import InvalidSetting
-from memoir_engine.llm.embeddings import choose_embedding, open_embedder
-from memoir_engine.llm.offline.embedding import OfflineEmbedder
-from memoir_engine.llm.providers import Choice
+from memoir_engine.core.config import resolve
+from memoir_engine.core.errors import InvalidSetting
+from memoir_engine.core.ports import EMBEDDERS
+from memoir_engine.models.embeddings import choose_embedding, open_embedder
+from memoir_engine.models.providers import Choice
+from memoir_offline.embedding import OfflineEmbedder
 
 OPENAI = {"OPENAI_API_KEY": "sk-0123456789"}
 ALL = {

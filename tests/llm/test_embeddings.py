@@ -12,9 +12,8 @@ import numpy as np
 import pytest
 
 from fake_openai import Broken, Drop, FakeOpenAI, Held, Html, Status, Vectors
-from memoir_engine.config import resolve
-from memoir_engine.embedding import Embedder
-from memoir_engine.errors import (
+from memoir_engine.core.config import resolve
+from memoir_engine.core.errors import (
     CostCapReached,
     CostUnknown,
     ModelBusy,
@@ -28,7 +27,8 @@ from memoir_engine.errors import (
     ModelTimedOut,
     ModelUnreachable,
 )
-from memoir_engine.llm.embeddings import BATCH_TEXTS, open_embedder
+from memoir_engine.core.ports import Embedder
+from memoir_engine.models.embeddings import BATCH_TEXTS, open_embedder
 
 KEY = "sk-very-secret-0123456789"
 Embed = Callable[..., Any]
@@ -207,7 +207,7 @@ def test_the_offline_embedder_asks_nobody(embedder, embed, fake_openai, book):
 
 
 def priced(monkeypatch: pytest.MonkeyPatch, usd_per_token: float | None) -> None:
-    for where in ("memoir_engine.llm.embeddings.cost", "memoir_engine.llm.embedded.cost"):
+    for where in ("memoir_engine.models.embeddings.cost", "memoir_engine.models.embeddings.cost"):
         monkeypatch.setattr(where, lambda _choice, sent, _received: None if usd_per_token is None else usd_per_token * sent)
 
 

@@ -8,7 +8,7 @@ import threading
 import pytest
 
 from fake_openai import Broken, Drop, Half, Held, Html, Status, Text
-from memoir_engine.errors import (
+from memoir_engine.core.errors import (
     ContextTooLong,
     ModelBusy,
     ModelNotFound,
@@ -19,7 +19,7 @@ from memoir_engine.errors import (
     ModelTimedOut,
     ModelUnreachable,
 )
-from memoir_engine.ledger import Paid
+from memoir_engine.core.run import Paid
 from memoir_engine.prompts import ping
 
 GOOD = {"word": "memoir"}

@@ -9,10 +9,10 @@ from types import SimpleNamespace
 import numpy as np
 import pytest
 
-from memoir_engine.embedding import EMBEDDERS
-from memoir_engine.errors import InvalidSetting
-from memoir_engine.llm import embeddings, minilm
-from memoir_engine.settings import MemoirConfig
+from memoir_engine.core.errors import InvalidSetting
+from memoir_engine.core.ports import EMBEDDERS
+from memoir_engine.core.settings import MemoirConfig
+from memoir_engine.models import embeddings, minilm
 
 PAIRS = {"cat": "kitten", "I forgot my password": "how do I reset my login", "the stock market fell": "a cake with cherries"}
 

@@ -7,8 +7,8 @@ from zoneinfo import ZoneInfo
 
 import pytest
 
-from memoir_engine.llm.offline.model import answer
 from memoir_engine.prompts import Prompt, consolidate, facts, recap, relate
+from memoir_offline.model import answer
 
 BERLIN = ZoneInfo("Europe/Berlin")
 TOLD_AT = datetime(2024, 5, 21, 20, 14, tzinfo=BERLIN)

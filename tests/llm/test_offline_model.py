@@ -5,9 +5,9 @@ from __future__ import annotations
 import pytest
 from pydantic import BaseModel
 
-from memoir_engine.errors import ModelError
-from memoir_engine.llm.offline.model import TASKS, answer
+from memoir_engine.core.errors import ModelError
 from memoir_engine.prompts import Prompt, ping
+from memoir_offline.model import TASKS, answer
 
 
 @pytest.fixture

@@ -6,10 +6,10 @@ import sys
 
 import pytest
 
-from memoir_engine.config import MemoirConfig, Secrets
-from memoir_engine.errors import InvalidSetting, KeyMissing, ModelNotNamed, ProviderMissing
-from memoir_engine.llm.client import ModelClient
-from memoir_engine.llm.providers import Choice, build, choose
+from memoir_engine.core.config import MemoirConfig, Secrets
+from memoir_engine.core.errors import InvalidSetting, KeyMissing, ModelNotNamed, ProviderMissing
+from memoir_engine.models.client import ModelClient
+from memoir_engine.models.providers import Choice, build, choose
 
 SERVERS = {
     "OPENAI_BASE_URL": "http://127.0.0.1:1/v1",

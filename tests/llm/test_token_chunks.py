@@ -7,8 +7,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from machine import DATA
-from memoir_engine.chunking import chunk_text
-from memoir_engine.llm.encodings import encoding
+from memoir_engine.models.encodings import encoding
+from memoir_engine.runtime.chunking import chunk_text
 from memoir_engine.text.chunks import Piece
 
 MODELS = {"o200k_base": "gpt-4o-mini", "cl100k_base": "gpt-4"}
@@ -110,7 +110,7 @@ def test_a_short_text_is_kept_and_marked():
 
 @pytest.mark.parametrize("model", ["claude-sonnet-4-5", "p50k-unknown", "text-davinci-003"])
 def test_chunks_for_models_without_an_encoding_of_ours_keep_below_the_maximum_too(model):
-    from memoir_engine.llm.tokens import count_tokens
+    from memoir_engine.models.tokens import count_tokens
 
     pieces = chunk_text("One sentence, and 日本語. Another — with é.\n" * 200, model=model)
     assert told(pieces) == [count_tokens(piece.text, model) for piece in pieces]

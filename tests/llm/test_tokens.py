@@ -8,9 +8,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from memoir_engine.llm.encodings import NAMES, encoding
-from memoir_engine.llm.quiet import quiet_litellm
-from memoir_engine.llm.tokens import TokenCounter, count_tokens, counter, is_exact, name_of
+from memoir_engine.models.encodings import NAMES, encoding
+from memoir_engine.models.price_list import quiet_litellm
+from memoir_engine.models.tokens import TokenCounter, count_tokens, counter, is_exact, name_of
 
 SAMPLES = {
     "english": "The quick brown fox doesn't jump; it's 3.14 metres long.\n\n  Indented, and 1234567 more.",
@@ -65,7 +65,7 @@ def test_counts_of_other_than_openai_models_are_labelled_estimated(model, exact)
 
 def test_the_offline_model_is_counted_without_importing_litellm():
     code = (
-        "import sys; from memoir_engine.llm.tokens import counter; from memoir_engine.text.chunks import cut; "
+        "import sys; from memoir_engine.models.tokens import counter; from memoir_engine.text.chunks import cut; "
         "print(len(cut('One sentence. ' * 500, counter('offline'))), 'litellm' in sys.modules)"
     )
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
@@ -104,7 +104,7 @@ def test_tokens_that_end_inside_a_character_share_its_end():
 def test_ends_do_not_depend_on_blocks_or_threads(name, monkeypatch):
     text = "".join(SAMPLES.values()) * 20
     whole = encoding(name).ends(text)
-    monkeypatch.setattr("memoir_engine.llm.encodings._BLOCK", 50)
+    monkeypatch.setattr("memoir_engine.models.encodings._BLOCK", 50)
     assert encoding(name).ends(text, threads=2).tolist() == whole.tolist()
 
 

@@ -7,8 +7,8 @@ import sys
 
 OPENED = """
 import sys
-from memoir_engine.config import resolve
-from memoir_engine.llm.client import ModelClient
+from memoir_engine.core.config import resolve
+from memoir_engine.models.client import ModelClient
 resolved = resolve(environ={"OPENAI_API_KEY": "k"}, model="gpt-4o-mini")
 client = ModelClient.open(resolved.config, resolved.secrets)
 heavy = ("pydantic_ai", "litellm", "openai")

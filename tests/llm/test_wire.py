@@ -9,7 +9,7 @@ import pytest
 from pydantic import BaseModel, Field, create_model
 
 from fake_openai import FakeOpenAI, Refuse, Status, Text, offline
-from memoir_engine.errors import ModelRejectedRequest, ModelReplyCut, ModelReplyInvalid
+from memoir_engine.core.errors import ModelRejectedRequest, ModelReplyCut, ModelReplyInvalid
 from memoir_engine.prompts import Prompt, ping
 
 SCHEMA = {

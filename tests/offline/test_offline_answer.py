@@ -4,9 +4,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from memoir_engine.llm.offline import answer as offline
 from memoir_engine.prompts.answer import NOT_ANSWERED, Reply, build, citations, passages
-from memoir_engine.text.citations import claims
+from memoir_engine.text.spans import claims
+from memoir_offline import answer
 
 LIBRARY = "# Opening\n\nThe library opens at nine on weekdays. It closes at five. Dogs are not allowed [3]."
 MONEY = "The budget for 2024 was 12,000 euros. The treasurer is Ann. Is the budget too small?"
@@ -14,7 +14,7 @@ CHUNKS = passages([(("Places", "Library"), LIBRARY), (("Money",), MONEY), (("東
 
 
 def answered(question: str, chunks=CHUNKS) -> str:
-    reply = offline.answer(build(question, chunks).text, Reply.model_json_schema())
+    reply = answer.answer(build(question, chunks).text, Reply.model_json_schema())
     return Reply.model_validate(reply).answer
 
 

@@ -2,9 +2,9 @@ from __future__ import annotations
 
 import pytest
 
-from memoir_engine.llm.offline.classify import answer
 from memoir_engine.prompts.classify import Batch, Options, build, parse
 from memoir_engine.prompts.evidence import Evidence
+from memoir_offline.classify import answer
 
 TAX = "Congress passed a tax bill. Income taxes fall, and the treasury loses revenue until the deficit is cut."
 BREAD = "Mix flour, yeast and water to a dough, let the dough rise, and bake the bread in a hot oven."

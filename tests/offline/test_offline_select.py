@@ -1,8 +1,8 @@
 from __future__ import annotations
 
-from memoir_engine.llm.offline.select import answer
 from memoir_engine.prompts.evidence import Evidence
 from memoir_engine.prompts.select import Choice, Group, build, parse
+from memoir_offline.select import answer
 
 MONEY = Group(("Money",), ("Budget", "Taxes"))
 LAW = Group(("Law",), ("Budget", "Courts"))

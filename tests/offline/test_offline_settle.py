@@ -1,7 +1,7 @@
 from __future__ import annotations
 
-from memoir_engine.llm.offline.settle import answer
 from memoir_engine.prompts.settle import Close, NewName, build, parse
+from memoir_offline.settle import answer
 
 
 def settled(*names: NewName) -> dict[str, str]:

@@ -1,7 +1,7 @@
 from __future__ import annotations
 
-from memoir_engine.llm.offline.split import answer
 from memoir_engine.prompts.split import Crowded, Item, Parsed, build, parse
+from memoir_offline.split import answer
 
 WINE = (
     "The red wine was aged in oak barrels for two years before bottling.",

@@ -2,7 +2,7 @@ from __future__ import annotations
 
 import pytest
 
-from memoir_engine.llm.offline.phrases import phrases
+from memoir_offline.phrases import phrases
 
 TEXT = """The tax policy of the council changed quickly. Members of the council read the tax policy twice, and Maria Brandlow
 said that the tax policy would help. In January the council met HTTPS engineers in 3 rooms."""

@@ -12,7 +12,7 @@ import pytest
 
 import fake_openai as fake
 from memoir_engine import Memory
-from memoir_engine.run import new_id
+from memoir_engine.core.run import new_id
 from ui import engine
 
 TEXT = (
@@ -63,7 +63,7 @@ def filled(filled_folder: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch)
 @pytest.fixture
 def interrupted(filled: Memory) -> str:
     """A run whose process was killed a day ago."""
-    from memoir_engine.store import runs
+    from memoir_engine.store.ledger import runs
 
     began = datetime.now(UTC) - timedelta(days=1)
     row = runs.NewRun(

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 
 from memoir_engine import Chunk, Decision, DroppedPath, Option, PathChoice, QueryResult, UsedChunk
-from memoir_engine.run import SystemClock
+from memoir_engine.core.run import SystemClock
 from ui import review_data
 from ui.components import choices
 

@@ -6,7 +6,7 @@ import pytest
 
 from app_pages import component, numbers, opened, words
 from memoir_engine import Chunk, Memory, SearchResult
-from memoir_engine.run import SystemClock
+from memoir_engine.core.run import SystemClock
 from ui import searched_beside
 from ui.components.ranking import excerpt
 

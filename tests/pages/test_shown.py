@@ -8,7 +8,7 @@ from datetime import timedelta
 import pytest
 
 from memoir_engine import Category, Chunk, RunView, UsedChunk
-from memoir_engine.run import SystemClock
+from memoir_engine.core.run import SystemClock
 from ui import charts, figures
 from ui.components import answer, reader
 

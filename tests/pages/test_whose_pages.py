@@ -10,8 +10,8 @@ from streamlit.testing.v1 import AppTest
 from app_pages import component, words
 from machine import REPOSITORY
 from memoir_engine import Memory
-from memoir_engine.run import new_id
-from memoir_engine.store import runs
+from memoir_engine.core.run import new_id
+from memoir_engine.store.ledger import runs
 
 ANA = {"is_logged_in": True, "email": "ana@example.org", "email_verified": True, "name": "Ana", "sub": "7"}
 SAID = "I live in Lyon and I work as a nurse."

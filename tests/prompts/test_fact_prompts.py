@@ -7,11 +7,11 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from memoir_engine.core.results.facts import FACT_TYPES
 from memoir_engine.prompts import consolidate, facts, recap, relate
 from memoir_engine.prompts.consolidate import Meeting, Statement, Verdict
 from memoir_engine.prompts.facts import Talk, Turn
 from memoir_engine.prompts.relate import Gathered, Link
-from memoir_engine.results.facts import FACT_TYPES
 
 GOLDEN = Path(__file__).parents[1] / "golden"
 TEXTS = st.one_of(st.text(), st.text(alphabet='"\\\n- ›1Message'))

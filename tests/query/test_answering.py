@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from memoir_engine import Memory
-from memoir_engine.errors import BudgetTooSmall, ModelReplyInvalid
+from memoir_engine.core.errors import BudgetTooSmall, ModelReplyInvalid
 from memoir_engine.prompts.answer import fixed_text
 from scripted import Opened, Script, events, paper, selected
 

@@ -7,9 +7,9 @@ from datetime import UTC, datetime, timedelta
 import pytest
 
 from memoir_engine import ConfigurationError, Memory
-from memoir_engine.errors import InvalidSetting, NothingFiledThen, SourcesNotFiled
-from memoir_engine.index.lexical import LexicalIndex
-from memoir_engine.store.evidence import TreeCache
+from memoir_engine.core.errors import InvalidSetting, NothingFiledThen, SourcesNotFiled
+from memoir_engine.index.bm25 import LexicalIndex
+from memoir_engine.store.tree.cache import TreeCache
 from scripted import Script, paper, selected
 
 FIRST = paper("Music/Strings/Violin", "Art/Oil/Dutch", "Music/Strings/Cello", "Art/Oil/Dutch", "Music/Reeds/Oboe")

@@ -9,19 +9,11 @@ import pytest
 from hypothesis import assume, given
 from hypothesis import strategies as st
 
-from memoir_engine.errors import AnswerOverBudget, BudgetTooSmall
-from memoir_engine.prompts import answer as prompt
-from memoir_engine.query.answering import About, fit, fit_summarised
-from memoir_engine.query.budget import (
-    Reading,
-    automatic_limit,
-    drop_last,
-    estimate,
-    limit_per_path,
-    nearest_per_path,
-    prune,
-)
-from memoir_engine.results import Chunk, Helper, PathChoice, Source
+from memoir_engine.core.errors import AnswerOverBudget, BudgetTooSmall
+from memoir_engine.core.results import Chunk, Helper, PathChoice, Source
+from memoir_engine.prompts import answer
+from memoir_engine.query.answer import About, fit, fit_summarised
+from memoir_engine.query.budget import Reading, automatic_limit, drop_last, estimate, limit_per_path, nearest_per_path, prune
 
 AT = datetime(2026, 1, 1, tzinfo=UTC)
 SIZES = st.lists(st.lists(st.integers(1, 60), min_size=1, max_size=4), min_size=1, max_size=5)
@@ -116,7 +108,7 @@ def test_the_automatic_limit_leaves_room_for_every_path(budget: int, expected: i
 
 # --- the final prompt -----------------------------------------------------------------------------------------------------
 
-FIXED = count(prompt.fixed_text("why"))
+FIXED = count(answer.fixed_text("why"))
 
 
 @pytest.mark.req("MEMOIR 9.9", "MEMOIR 9.C2")
@@ -126,10 +118,10 @@ def test_the_final_prompt_recounted_is_within_the_budget_or_it_is_an_error(sizes
     try:
         final = fit("why", given_, about(helper="a helper of six words here", title="A title"), budget=budget, count=count)
     except BudgetTooSmall:
-        alone = prompt.build("why", prompt.passages([(c.category_path, c.text) for c in given_[0].chunks]))
+        alone = answer.build("why", answer.passages([(c.category_path, c.text) for c in given_[0].chunks]))
         assert count(f"{alone.instructions} {alone.text}") > budget
         return
-    built = prompt.build("why", final.passages, helpers=final.helpers)
+    built = answer.build("why", final.passages, helpers=final.helpers)
     assert count(f"{built.instructions} {built.text}") == final.tokens <= budget
     assert list(final.pruned.kept) == given_[: len(final.pruned.kept)]
     assert [*final.pruned.kept, *reversed(final.pruned.dropped)] == given_
@@ -176,7 +168,7 @@ def test_summaries_fit_up_to_the_budget_and_not_a_token_above_it(room: int, fits
         return {chunk.id: "in three words" for chunk in chunks}
 
     given_ = readings([400], [400])
-    framed = prompt.build("why", prompt.passages([(("leaf 1",), ""), (("leaf 2",), "")]))
+    framed = answer.build("why", answer.passages([(("leaf 1",), ""), (("leaf 2",), "")]))
     size = count(f"{framed.instructions} {framed.text}") + 6
     asked = fit_summarised("why", given_, {}, summarise, budget=size + room, count=count)
     if fits:

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from memoir_engine.query.paths import OpenPath, ends_at_leaf, in_order
+from memoir_engine.query.traverse import OpenPath, ends_at_leaf, in_order
 
 STEPS = st.lists(st.tuples(st.integers(1, 4), st.integers(1, 3)), min_size=2, max_size=2)
 

@@ -6,7 +6,7 @@ import pytest
 from sqlalchemy import event
 
 from memoir_engine import Memory
-from memoir_engine.errors import MemoryEmpty
+from memoir_engine.core.errors import MemoryEmpty
 from memoir_engine.prompts.answer import fixed_text
 from memoir_engine.query.pipeline import FRAME_TOKENS
 from scripted import SMALL, Opened, Script, paper, selected

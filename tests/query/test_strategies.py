@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from memoir_engine import STRATEGIES, Memory
-from memoir_engine.errors import InvalidSetting
+from memoir_engine.core.errors import InvalidSetting
 from memoir_engine.query.strategies import widths, without_effect
 
 MANY = 1000

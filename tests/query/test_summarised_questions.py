@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from memoir_engine import Memory, QueryResult
-from memoir_engine.errors import ConfigurationError
+from memoir_engine.core.errors import ConfigurationError
 from memoir_engine.prompts import condense
 from scripted import Asked, Opened, Script, events, selected
 

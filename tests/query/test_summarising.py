@@ -12,10 +12,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from memoir_engine.errors import NoRoomForContent, SummariesTooLong, SummaryMissing
+from memoir_engine.core.errors import NoRoomForContent, SummariesTooLong, SummaryMissing
+from memoir_engine.core.results import Chunk
 from memoir_engine.prompts import Prompt, condense
-from memoir_engine.query.condensing import Compression, Condensed, compression, parts, summarise
-from memoir_engine.results import Chunk
+from memoir_engine.query.budget import Compression, Condensed, compression, parts, summarise
 
 AT = datetime(2026, 1, 1, tzinfo=UTC)
 SIZES = st.lists(st.integers(1, 60), min_size=1, max_size=12)

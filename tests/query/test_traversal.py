@@ -7,7 +7,7 @@ from dataclasses import replace
 import pytest
 
 from memoir_engine import Memory
-from memoir_engine.errors import ConfigurationError, SelectionInvalid
+from memoir_engine.core.errors import ConfigurationError, SelectionInvalid
 from scripted import Opened, Script, events, paper, selected
 
 ROOTS = "ABCDEFG"

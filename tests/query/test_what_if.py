@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from memoir_engine import Decision, Memory, QueryResult
-from memoir_engine.errors import ChoiceNotOffered, InvalidSetting, RunNotFound
+from memoir_engine.core.errors import ChoiceNotOffered, InvalidSetting, RunNotFound
 from scripted import Opened, Script, paper, selected
 
 WIDE = paper(*(f"{a}/{a}{b}x/{a}{b}{c}y" for a in "ABC" for b in "kl" for c in "mn"))

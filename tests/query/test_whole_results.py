@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from memoir_engine import Memory
-from memoir_engine.errors import ModelReplyInvalid
+from memoir_engine.core.errors import ModelReplyInvalid
 from scripted import Opened, Script, paper, selected
 
 THREE = ("Music/Strings/Violin", "Music/Wind/Flute", "Art/Oil/Dutch")

@@ -11,11 +11,9 @@ from html.parser import HTMLParser
 
 import pytest
 
-from memoir_engine.reports.content import ChunkStory, Content, Review, RunStory
-from memoir_engine.reports.page import page
-from memoir_engine.reports.record import FORMAT, as_json, digest, record
-from memoir_engine.reports.style import STYLE
-from memoir_engine.results import (
+from memoir_engine.audit.report_page import STYLE, page
+from memoir_engine.audit.report_record import REPORT_FORMAT, ChunkStory, Content, Review, RunStory, as_json, digest, record
+from memoir_engine.core.results import (
     Action,
     AuditHead,
     Call,
@@ -165,7 +163,7 @@ NAMES = {
 @pytest.mark.parametrize("part", NAMES)
 def test_names_of_the_json_stay(part: str) -> None:
     made = record(told("plain"))
-    assert made["format"] == FORMAT == "memoir-report/1"
+    assert made["format"] == REPORT_FORMAT == "memoir-report/1"
     assert set(made[part][0] if part else made) >= NAMES[part]
 
 

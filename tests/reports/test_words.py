@@ -10,11 +10,11 @@ from typing import Any
 import pytest
 
 import memoir_engine
-from memoir_engine.reports import words
-from memoir_engine.results import AuditEvent, Change, Tally
+from memoir_engine.core import event_words
+from memoir_engine.core.results import AuditEvent, Change, Tally
 
 STORE = Path(memoir_engine.__file__).parent / "store"
-NAMES = words.Names({1: "report.md"}, {7: ("Law", "Tax")}, {3: (1, 4)})
+NAMES = event_words.Names({1: "report.md"}, {7: ("Law", "Tax")}, {3: (1, 4)})
 
 
 def kinds_in(path: Path) -> set[str]:
@@ -39,22 +39,22 @@ def event(kind: str, payload: dict[str, Any] | None = None, /, **body: Any) -> A
 
 
 def said(found: AuditEvent, count: int = 1) -> Change:
-    (change,) = words.changes([Tally(found, count)], NAMES)
+    (change,) = event_words.changes([Tally(found, count)], NAMES)
     return change
 
 
 def test_every_kind_of_event_that_verification_knows_has_words() -> None:
     known = kinds_in(STORE / "told.py") | kinds_in(STORE / "told_facts.py")
     assert len(known) > 15
-    assert known - words.KINDS.keys() == set()
+    assert known - event_words.KINDS.keys() == set()
 
 
 @pytest.mark.parametrize("path", sorted(STORE.rglob("*.py")), ids=lambda path: path.stem)
 def test_every_verb_that_the_store_writes_has_words(path: Path) -> None:
-    assert verbs_in(path) - words.VERBS.keys() == set()
+    assert verbs_in(path) - event_words.VERBS.keys() == set()
 
 
-@pytest.mark.parametrize("kind", words.KINDS)
+@pytest.mark.parametrize("kind", event_words.KINDS)
 def test_one_event_and_many_read_as_sentences(kind: str) -> None:
     body = {"source": 1, "category": 7, "chunk": 3, "count": 2, "filings": 1, "version": 1, "subject": "source", "number": 1}
     body |= {"fact": 4}
@@ -81,11 +81,11 @@ def test_a_signature_tells_its_statement() -> None:
 
 
 def test_braces_in_a_name_are_just_characters() -> None:
-    names = words.Names({1: "{chunk} {0} <b>"})
-    (change,) = words.changes([Tally(event("source.added", source=1), 1)], names)
+    names = event_words.Names({1: "{chunk} {0} <b>"})
+    (change,) = event_words.changes([Tally(event("source.added", source=1), 1)], names)
     assert change.says == "{chunk} {0} <b> is stored"
 
 
 def test_what_is_not_among_the_lines_is_counted() -> None:
-    *_, last = words.changes([Tally(event("chunk.filed", chunk=3, category=7), 1)], NAMES, 30)
+    *_, last = event_words.changes([Tally(event("chunk.filed", chunk=3, category=7), 1)], NAMES, 30)
     assert (last.says, last.count) == ("and 30 more events", 30)

@@ -4,8 +4,22 @@ from __future__ import annotations
 
 import pytest
 
-from memoir_engine.review.order import Filed, Lot, Waiting, Wanted, page, read_cursor, read_key, weighed
-from memoir_engine.review.risk import Choice, in_sample, more_signs, reasons, risk, signs
+from memoir_engine.review.order import (
+    Choice,
+    Filed,
+    Lot,
+    Waiting,
+    Wanted,
+    in_sample,
+    more_signs,
+    page,
+    read_cursor,
+    read_key,
+    reasons,
+    risk,
+    signs,
+    weighed,
+)
 
 NAMES = {1: "Jazz", 2: "Opera", 0: ""}.__getitem__
 

@@ -14,7 +14,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from memoir_engine import Memory
-from memoir_engine.search import collections
+from memoir_engine.runtime import passages
 from search_stores import TEXTS, Opened, filled
 
 USERS = ("ana", "Ana", "bo", "bo ", "cem", "dana")
@@ -56,7 +56,7 @@ def test_an_index_fed_in_many_portions_answers_as_one_that_was_fed_at_once(opene
     memory.add_knowledge("reed", "The reed warbler nests where the tide does not reach. " * 60)
     ranked = [(one.passage_id, one.raw_dense) for one in memory.search("full moon", top_k=10)]
     memory.close()
-    monkeypatch.setattr(collections, "VECTORS_AT_ONCE", 1)
+    monkeypatch.setattr(passages, "VECTORS_AT_ONCE", 1)
     again = opened()
     assert [(one.passage_id, one.raw_dense) for one in again.search("full moon", top_k=10)] == ranked
     assert {one.mode for one in again.search("full moon")} == {"hybrid"}
@@ -143,7 +143,7 @@ def test_an_erasure_that_cannot_be_noted_on_disk_is_done_all_the_same(opened: Op
     (memory._async._engine.resolved.config.data_dir / "passages.erasures").mkdir()
     memory.sources.erase(memory.search("full moon")[0].source_id or 0, reason="asked to")
     assert "moon" not in found(memory)
-    assert collections.UNMARKED in [record.getMessage() for record in caplog.records]
+    assert passages.UNMARKED in [record.getMessage() for record in caplog.records]
 
 
 def removed(path: Path, _chance: random.Random) -> None:

@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 
 from memoir_engine import Memory
-from memoir_engine.errors import InvalidSetting, SourceNotFound
+from memoir_engine.core.errors import InvalidSetting, SourceNotFound
 from search_stores import Opened
 
 OLD, NEW = datetime(2019, 5, 1, 9, tzinfo=UTC), datetime(2024, 5, 1, 9, tzinfo=UTC)

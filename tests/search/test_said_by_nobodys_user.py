@@ -10,11 +10,11 @@ import pytest
 from sqlalchemy import select, update
 
 from memoir_engine import AgentClient, Memory, MemoryExtractor
-from memoir_engine.errors import RunNotFound
-from memoir_engine.store import ids
-from memoir_engine.store import tables as t
-from memoir_engine.store.owners import NAMELESS, WORKSPACE
-from memoir_engine.store.types import FAR, Tx
+from memoir_engine.core.errors import RunNotFound
+from memoir_engine.store import tables
+from memoir_engine.store.db import ids
+from memoir_engine.store.db.text_rules import NAMELESS, WORKSPACE
+from memoir_engine.store.db.types import FAR, Tx
 
 SAID, DOCUMENT = "Local zebra secret.", "A zebra is a striped animal."
 
@@ -46,8 +46,8 @@ def test_of_a_store_that_kept_them_with_the_workspace_nothing_is_found_by_others
     memory.search("zebra")
 
     def as_once(tx: Tx) -> None:
-        said = t.passage.c.session_number.is_not(None)
-        tx.execute(update(t.passage).where(said).values(owner=WORKSPACE, from_seq=ids.tick(tx)))
+        said = tables.passage.c.session_number.is_not(None)
+        tx.execute(update(tables.passage).where(said).values(owner=WORKSPACE, from_seq=ids.tick(tx)))
 
     db = memory._async._engine.db
     db.write(as_once)
@@ -56,7 +56,7 @@ def test_of_a_store_that_kept_them_with_the_workspace_nothing_is_found_by_others
     assert bob.search("zebra", kinds=["conversation"]) == []
     assert [one.text for one in bob.search("zebra")] == [DOCUMENT]
     assert {one.text for one in memory.search("zebra")} == {SAID, DOCUMENT}
-    stands = select(t.passage.c.owner).where(t.passage.c.session_number.is_not(None), t.passage.c.to_seq == FAR)
+    stands = select(tables.passage.c.owner).where(tables.passage.c.session_number.is_not(None), tables.passage.c.to_seq == FAR)
     assert db.read(lambda tx: tx.execute(stands).scalars().all()) == [NAMELESS]
 
 

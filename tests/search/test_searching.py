@@ -10,7 +10,7 @@ import pytest
 
 from fake_openai import FakeOpenAI, Status
 from memoir_engine import Memory
-from memoir_engine.errors import InvalidSetting, QuestionEmpty, TopKInvalid
+from memoir_engine.core.errors import InvalidSetting, QuestionEmpty, TopKInvalid
 from search_stores import TEXTS, Opened, filled
 
 W01 = "[mem][W01] dense index unavailable, fallback to bm25"

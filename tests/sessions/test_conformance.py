@@ -11,7 +11,7 @@ import pytest
 from langchain_core.messages import AIMessage, HumanMessage, SystemMessage, ToolMessage, messages_from_dict, messages_to_dict
 
 from memoir_engine import Memory
-from memoir_engine.errors import (
+from memoir_engine.core.errors import (
     ConversationInputMissing,
     InvalidSetting,
     MessageRefused,
@@ -19,7 +19,7 @@ from memoir_engine.errors import (
     RunNotFound,
     SessionNotFound,
 )
-from memoir_engine.store import trimming
+from memoir_engine.store.conversations import retention
 from session_play import CALLING, say, texts
 from set_clock import SetClock
 
@@ -278,8 +278,8 @@ def test_what_a_limit_would_do_to_one_session_is_looked_up_in_that_one_alone(mia
 
     say(mia, *"abcd")
     say(mia, *"abcd", session="other")
-    briefs = trimming.briefs
-    monkeypatch.setattr(trimming, "briefs", noted)
+    briefs = retention.briefs
+    monkeypatch.setattr(retention, "briefs", noted)
     (shown,) = mia.sessions.preview_retention("s", max_messages=2)
     assert (shown.session_id, shown.dropped) == ("s", (1, 2))
     assert read == [mia.sessions.get("s").number]

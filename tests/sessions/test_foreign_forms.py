@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 
 from memoir_engine import Memory
-from memoir_engine.errors import FormatUnknown, HistoryRefused, MemoirError
+from memoir_engine.core.errors import FormatUnknown, HistoryRefused, MemoirError
 
 CHATGPT: list[dict[str, Any]] = [
     {

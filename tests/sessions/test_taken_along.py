@@ -11,11 +11,7 @@ import pytest
 from langchain_core.messages import messages_from_dict
 
 from memoir_engine import Memory
-from memoir_engine.errors import (
-    FormatUnknown,
-    HistoryRefused,
-    InvalidSetting,
-)
+from memoir_engine.core.errors import FormatUnknown, HistoryRefused, InvalidSetting
 from session_play import CALLING, texts
 
 NOON = datetime(2026, 5, 17, 12, tzinfo=UTC)

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from memoir_engine import Memory
-from memoir_engine.errors import UndoBlocked
+from memoir_engine.core.errors import UndoBlocked
 
 
 @pytest.fixture

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from memoir_engine.store.database import Database
+from memoir_engine.store.db.database import Database
 from small_plans import SteadyClock
 from small_stores import Store
 

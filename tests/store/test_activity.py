@@ -8,14 +8,18 @@ from typing import Any
 import pytest
 from sqlalchemy import insert
 
-from memoir_engine.store import activity, chain, fact_rows, filings, ids, sign_offs, undoings
-from memoir_engine.store import tables as t
-from memoir_engine.store.activity import Wanted
-from memoir_engine.store.canon import stamp
-from memoir_engine.store.chain import OpenAction
-from memoir_engine.store.fact_rows import NewFact
-from memoir_engine.store.owners import owner_key
-from memoir_engine.store.types import Tx
+from memoir_engine.store import tables
+from memoir_engine.store.chain import actions, activity
+from memoir_engine.store.chain.actions import OpenAction
+from memoir_engine.store.chain.activity import Wanted
+from memoir_engine.store.chain.canonical_json import stamp
+from memoir_engine.store.db import ids
+from memoir_engine.store.db.text_rules import owner_key
+from memoir_engine.store.db.types import Tx
+from memoir_engine.store.facts import rows
+from memoir_engine.store.facts.rows import NewFact
+from memoir_engine.store.review import sign_offs
+from memoir_engine.store.tree import filings
 from small_stores import Store
 
 JAZZ = ("Art", "Music", "Jazz")
@@ -63,7 +67,7 @@ def test_the_others_by_who_what_and_why(store: Store, busy: dict[str, str]) -> N
     assert found(store, busy, verb="undo") == ["back"]
     assert found(store, busy, kind="chunk.refiled") == ["back", "refile"]
     assert found(store, busy, but=("ingest", "undo", "rename")) == ["withdraw", "sign", "refile"]
-    run = store.db.read(lambda tx: chain.get(tx, busy["beta"])).run_id
+    run = store.db.read(lambda tx: actions.get(tx, busy["beta"])).run_id
     assert found(store, busy, run=run) == ["beta"]
 
 
@@ -78,7 +82,7 @@ def test_what_is_no_part_of_a_reason_finds_nothing(store: Store, busy: dict[str,
 
 
 def test_from_a_moment_on_and_until_one(store: Store, busy: dict[str, str]) -> None:
-    at = store.db.read(lambda tx: chain.get(tx, busy["refile"])).at
+    at = store.db.read(lambda tx: actions.get(tx, busy["refile"])).at
     assert found(store, busy, since=at) == ["withdraw", "sign", "rename", "back", "refile"]
     assert found(store, busy, until=at) == ["beta", "alpha"]
     assert found(store, busy, since=at, until=at + timedelta(microseconds=1)) == ["refile"]
@@ -113,16 +117,16 @@ def test_an_action_undone_and_redone_however_often_is_told(sqlite_store: Store, 
         row | {"id": one, "undoes": ids[at - 1] if at else None, "at": stamp(moment + timedelta(seconds=at))}
         for at, one in enumerate(ids)
     ]
-    sqlite_store.db.write(lambda tx: tx.execute(insert(t.action), rows))
+    sqlite_store.db.write(lambda tx: tx.execute(insert(tables.action), rows))
     last = sqlite_store.db.read(lambda tx: activity.page(tx, Wanted(), before=ids[1]))[-1]
     assert (last.action_id, last.undone_by) == (ids[0], ids[1] if undone else None)
-    assert sqlite_store.db.read(lambda tx: chain.brief(tx, ids[0])).undone_by == last.undone_by
+    assert sqlite_store.db.read(lambda tx: actions.brief(tx, ids[0])).undone_by == last.undone_by
 
 
 def test_undone_twice_it_is_the_last_undoing_that_stands(store: Store, busy: dict[str, str]) -> None:
     again = store.undo(busy["back"])
     second = store.undo(busy["refile"])
-    assert store.db.read(lambda tx: undoings.standing(tx, [busy["refile"], busy["back"], busy["rename"]])) == {
+    assert store.db.read(lambda tx: actions.standing(tx, [busy["refile"], busy["back"], busy["rename"]])) == {
         busy["refile"]: second.action_id,
         busy["back"]: again.action_id,
     }
@@ -137,8 +141,8 @@ def noted(store: Store, user: str | None, reason: str) -> str:
         fact = NewFact(number, f"{number:032x}", "preference", "They like tea", "they", (), **none)
         action = OpenAction(tx, verb="withdraw_fact", actor="Ada", clock=store.clock)
         action.describe(reason=reason)
-        fact_rows.record(tx, action, owner_key(user), user, [fact], None)
-        fact_rows.shift(tx, action, "fact.withdrawn", number, None)
+        rows.record(tx, action, owner_key(user), user, [fact], None)
+        rows.shift(tx, action, "fact.withdrawn", number, None)
         action.seal()
         return action.id
 

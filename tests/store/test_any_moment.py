@@ -14,11 +14,14 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from edit_play import VERBS, Play
-from memoir_engine.results import Category, Chunk
-from memoir_engine.store import chain, chunks, history, sources, tree
-from memoir_engine.store.database import Database
-from memoir_engine.store.evidence import TreeNow
-from memoir_engine.store.types import Tx
+from memoir_engine.core.results import Category, Chunk
+from memoir_engine.store.chain import actions
+from memoir_engine.store.db.database import Database
+from memoir_engine.store.db.types import Tx
+from memoir_engine.store.sources import chunks, sources
+from memoir_engine.store.tree import categories as tree_categories
+from memoir_engine.store.tree import history
+from memoir_engine.store.tree.cache import TreeNow
 from small_plans import SteadyClock
 from small_stores import Store
 
@@ -45,7 +48,7 @@ class Seen:
 
 
 def seen(tx: Tx, at_seq: int | None = None) -> Seen:
-    categories = tree.all_categories(tx, at_seq=at_seq)
+    categories = tree_categories.all_categories(tx, at_seq=at_seq)
     leaves = [one.id for one in categories if one.is_leaf]
     held = chunks.of_leaves(tx, leaves, at_seq=at_seq)
     every = [one.id for found in held.values() for one in found]
@@ -110,7 +113,7 @@ def played(url: str, steps: list[tuple[str, int, int]]) -> None:
         moments = {0: (db.read(seen), counted(play.cache.current()))}
         for step in steps:
             play.step(*step)
-            moments[db.read(chain.seq)] = db.read(seen), counted(play.cache.current())
+            moments[db.read(actions.seq)] = db.read(seen), counted(play.cache.current())
         for seq, (then, sizes) in moments.items():
             assert db.read(lambda tx, seq=seq: seen(tx, seq)) == then
             assert counted(play.cache.at(seq)) == sizes

@@ -12,7 +12,7 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from memoir_engine.store.database import Database
+from memoir_engine.store.db.database import Database
 from review_play import ALL_VERBS, REVIEWS, ReviewPlay
 from small_plans import SteadyClock
 from small_stores import Store

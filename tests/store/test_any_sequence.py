@@ -13,7 +13,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from edit_play import VERBS, Play
-from memoir_engine.store.database import Database
+from memoir_engine.store.db.database import Database
 from small_plans import SteadyClock
 from small_stores import Store
 

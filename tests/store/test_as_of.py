@@ -6,9 +6,13 @@ from datetime import UTC, datetime, timedelta
 
 import pytest
 
-from memoir_engine.errors import CategoryNotFound, ChunkNotFound, InvalidSetting
-from memoir_engine.results import Category, Chunk
-from memoir_engine.store import chain, chunks, filings, history, moments, runs, tree
+from memoir_engine.core.errors import CategoryNotFound, ChunkNotFound, InvalidSetting
+from memoir_engine.core.results import Category, Chunk
+from memoir_engine.store.chain import actions
+from memoir_engine.store.ledger import runs
+from memoir_engine.store.sources import chunks
+from memoir_engine.store.tree import categories as tree_categories
+from memoir_engine.store.tree import filings, history
 from small_stores import Store
 
 JAZZ = ("Art", "Music", "Jazz")
@@ -17,7 +21,7 @@ VAT = ("Law", "Tax", "Vat")
 
 
 def seq(store: Store) -> int:
-    return store.db.read(chain.seq)
+    return store.db.read(actions.seq)
 
 
 def pages(store: Store, leaf: int, at_seq: int | None = None, *, limit: int = 2) -> list[Chunk]:
@@ -34,7 +38,7 @@ def pages(store: Store, leaf: int, at_seq: int | None = None, *, limit: int = 2)
 
 def standing(store: Store, at_seq: int | None = None) -> tuple[tuple[Category, ...], dict[int, list[Chunk]]]:
     """The whole tree with what is filed in it."""
-    categories = store.db.read(lambda tx: tree.all_categories(tx, at_seq=at_seq))
+    categories = store.db.read(lambda tx: tree_categories.all_categories(tx, at_seq=at_seq))
     return categories, {one.id: pages(store, one.id, at_seq) for one in categories if one.is_leaf}
 
 
@@ -82,7 +86,7 @@ def test_what_came_later_was_not_there(store: Store) -> None:
     with pytest.raises(ChunkNotFound):
         store.db.read(lambda tx: chunks.get(tx, 2, at_seq=then))
     with pytest.raises(CategoryNotFound):
-        store.db.read(lambda tx: tree.node(tx, store.known[VAT], at_seq=then))
+        store.db.read(lambda tx: tree_categories.node(tx, store.known[VAT], at_seq=then))
 
 
 def test_before_the_first_event_there_is_nothing(store: Store) -> None:
@@ -93,19 +97,19 @@ def test_before_the_first_event_there_is_nothing(store: Store) -> None:
 def test_a_time_names_the_last_whole_action(store: Store) -> None:
     store.ingest("alpha", JAZZ, OPERA)
     ended = seq(store)
-    made = store.db.read(chain.actions)[0].at
-    assert store.db.read(lambda tx: moments.seq_of(tx, made)) == ended
-    assert store.db.read(lambda tx: moments.seq_of(tx, made - timedelta(microseconds=1))) == 0
-    assert store.db.read(lambda tx: moments.seq_of(tx, datetime(2999, 1, 1, tzinfo=UTC))) == ended
+    made = store.db.read(actions.actions)[0].at
+    assert store.db.read(lambda tx: history.seq_of(tx, made)) == ended
+    assert store.db.read(lambda tx: history.seq_of(tx, made - timedelta(microseconds=1))) == 0
+    assert store.db.read(lambda tx: history.seq_of(tx, datetime(2999, 1, 1, tzinfo=UTC))) == ended
 
 
 def test_a_number_is_exactly_that_event_and_one_of_none_is_refused(store: Store) -> None:
     store.ingest("alpha", JAZZ)
     last = seq(store)
-    assert [store.db.read(lambda tx, n=n: moments.seq_of(tx, n)) for n in (0, 2, last)] == [0, 2, last]
+    assert [store.db.read(lambda tx, n=n: history.seq_of(tx, n)) for n in (0, 2, last)] == [0, 2, last]
     for beyond in (-3, last + 1, 10**12):
         with pytest.raises(InvalidSetting, match=f"from 0, which is before the first event, to {last}"):
-            store.db.read(lambda tx, n=beyond: moments.seq_of(tx, n))
+            store.db.read(lambda tx, n=beyond: history.seq_of(tx, n))
 
 
 def test_a_category_tells_what_it_was_called_where_it_stood_and_who_changed_it(store: Store) -> None:
@@ -174,7 +178,7 @@ def test_moments_are_the_actions_that_changed_the_tree_newest_first(store: Store
     store.refile(1, *OPERA)
     rename = store.edit("rename", store.known[OPERA], "Song")
     store.undo(rename.action_id)
-    found = store.db.read(lambda tx: moments.recent(tx, limit=10))
+    found = store.db.read(lambda tx: history.recent(tx, limit=10))
     assert [one.says for one in found] == [
         "taken back: Opera renamed to Song",
         "Opera renamed to Song",
@@ -188,8 +192,8 @@ def test_moments_are_the_actions_that_changed_the_tree_newest_first(store: Store
 def test_moments_go_on_below_a_seq(store: Store) -> None:
     for name in ("alpha", "beta", "gamma"):
         store.ingest(name, JAZZ)
-    newest = store.db.read(lambda tx: moments.recent(tx, limit=1))
-    older = store.db.read(lambda tx: moments.recent(tx, limit=10, before=newest[0].seq))
+    newest = store.db.read(lambda tx: history.recent(tx, limit=1))
+    older = store.db.read(lambda tx: history.recent(tx, limit=10, before=newest[0].seq))
     assert [one.says for one in (*newest, *older)] == [
         "gamma filed in 1 chunk",
         "beta filed in 1 chunk",
@@ -200,21 +204,21 @@ def test_moments_go_on_below_a_seq(store: Store) -> None:
 def test_moments_go_on_above_a_seq_with_the_next_ones(store: Store) -> None:
     for name in ("alpha", "beta", "gamma", "delta"):
         store.ingest(name, JAZZ)
-    every = store.db.read(lambda tx: moments.recent(tx, limit=10))
-    above = store.db.read(lambda tx: moments.recent(tx, limit=2, after=every[-1].seq))
+    every = store.db.read(lambda tx: history.recent(tx, limit=10))
+    above = store.db.read(lambda tx: history.recent(tx, limit=2, after=every[-1].seq))
     assert above == every[1:3]
-    assert store.db.read(lambda tx: moments.recent(tx, limit=2, after=every[0].seq)) == ()
-    inside = store.db.read(lambda tx: moments.recent(tx, limit=1, after=every[-1].seq - 1))
+    assert store.db.read(lambda tx: history.recent(tx, limit=2, after=every[0].seq)) == ()
+    inside = store.db.read(lambda tx: history.recent(tx, limit=1, after=every[-1].seq - 1))
     assert inside == every[-1:]
 
 
 def test_a_question_is_no_moment_of_the_tree(store: Store) -> None:
     store.ingest("alpha", JAZZ)
-    before = store.db.read(lambda tx: moments.recent(tx, limit=10))
+    before = store.db.read(lambda tx: history.recent(tx, limit=10))
     run_id = store.begin("query")
     store.db.write(lambda tx: runs.finish(tx, run_id, status="done", clock=store.clock, result={}))
     assert seq(store) > before[0].seq
-    assert store.db.read(lambda tx: moments.recent(tx, limit=10)) == before
+    assert store.db.read(lambda tx: history.recent(tx, limit=10)) == before
 
 
 def test_changes_name_what_differs_and_nothing_else(store: Store) -> None:

@@ -5,8 +5,8 @@ from __future__ import annotations
 import asyncio
 import threading
 
-from memoir_engine.ledger import Attempt
-from memoir_engine.store.recorder import Recorder
+from memoir_engine.core.run import Attempt
+from memoir_engine.store.ledger.recorder import Recorder
 from small_stores import Store
 
 

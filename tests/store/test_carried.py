@@ -6,12 +6,13 @@ import asyncio
 
 import pytest
 
-from memoir_engine import errors
-from memoir_engine.ledger import Attempt
-from memoir_engine.store import decisions, ids
-from memoir_engine.store.plan import NewChoice
-from memoir_engine.store.recorder import Recorder
-from memoir_engine.store.types import Tx
+from memoir_engine.core import errors
+from memoir_engine.core.run import Attempt
+from memoir_engine.store.db import ids
+from memoir_engine.store.db.types import Tx
+from memoir_engine.store.ledger import decisions
+from memoir_engine.store.ledger.recorder import Recorder
+from memoir_engine.store.sources.plan import NewChoice
 from small_stores import Store
 
 CHOICE = NewChoice(1, 0, (), ((1, "Art"),), ((1, 1),))

@@ -7,11 +7,12 @@ from typing import Any
 import pytest
 from sqlalchemy import select
 
-from memoir_engine.ledger import Attempt
-from memoir_engine.run import new_id
-from memoir_engine.store import calls, clearing, conversations, erasures, runs, said
-from memoir_engine.store import tables as t
-from memoir_engine.store.types import metadata
+from memoir_engine.core.run import Attempt, new_id
+from memoir_engine.store import tables
+from memoir_engine.store.conversations import messages, retention, sessions
+from memoir_engine.store.db.types import metadata
+from memoir_engine.store.erase import execution
+from memoir_engine.store.ledger import calls, runs
 from memoir_engine.text.messages import Message
 from small_stores import Store
 
@@ -24,7 +25,7 @@ def who(store: Store) -> dict[str, Any]:
 
 def say(store: Store, text: str, session: str = "s", run_id: str | None = None) -> int:
     known = {"run_id": run_id, **who(store)}
-    turn = store.db.write(lambda tx: conversations.append(tx, "mia", session, [Message("human", text)], **known))
+    turn = store.db.write(lambda tx: sessions.append(tx, "mia", session, [Message("human", text)], **known))
     assert turn is not None
     return turn.number
 
@@ -41,7 +42,7 @@ def everything(store: Store) -> str:
 @pytest.mark.req("SESSION 3.3")
 def test_what_its_runs_asked_and_answered_goes_with_a_session_and_the_record_holds(store: Store):
     number = say(store, f"My {WORD} is ill.")
-    wrote, about = store.begin("query"), store.begin("create_summary", subject=said.subject_of(number))
+    wrote, about = store.begin("query"), store.begin("create_summary", subject=messages.subject_of(number))
     for run in (wrote, about):
         called(store, run, f"Say what {WORD} is.")
     say(store, f"A {WORD} needs sun.", run_id=wrote)
@@ -52,7 +53,7 @@ def test_what_its_runs_asked_and_answered_goes_with_a_session_and_the_record_hol
     store.db.write(lambda tx: runs.finish(tx, about, "failed", **failed))
     other = store.begin("query")
     called(store, other, "Say something else.")
-    cleared = store.db.write(lambda tx: clearing.clear(tx, "mia", ["s"], **who(store)))
+    cleared = store.db.write(lambda tx: retention.clear(tx, "mia", ["s"], **who(store)))
     assert (cleared.sessions, cleared.messages) == (1, 2)
     told = everything(store)
     assert told.count(WORD) == 1  # the answer that the other run got
@@ -64,24 +65,24 @@ def test_what_its_runs_asked_and_answered_goes_with_a_session_and_the_record_hol
 def test_clearing_is_done_once_for_one_action(store: Store):
     say(store, "one")
     known = who(store)
-    first = store.db.write(lambda tx: clearing.clear(tx, "mia", None, **known))
-    assert store.db.write(lambda tx: clearing.clear(tx, "mia", None, **known)) == first
+    first = store.db.write(lambda tx: retention.clear(tx, "mia", None, **known))
+    assert store.db.write(lambda tx: retention.clear(tx, "mia", None, **known)) == first
 
 
 def test_a_run_under_way_that_is_not_about_it_is_not_disturbed(store: Store):
     say(store, "one")
     run = store.begin("query")
-    store.db.write(lambda tx: clearing.clear(tx, "mia", None, **who(store)))
-    store.db.write(lambda tx: erasures.refuse_late(tx, run))
-    assert not store.db.read(lambda tx: erasures.since(tx, 0))
+    store.db.write(lambda tx: retention.clear(tx, "mia", None, **who(store)))
+    store.db.write(lambda tx: execution.refuse_late(tx, run))
+    assert not store.db.read(lambda tx: execution.since(tx, 0))
 
 
 def test_a_message_that_quotes_an_erased_source_loses_the_words_and_the_record_holds(store: Store):
     source = store.ingest(f"The {WORD} blooms in the late autumn of Kyoto", ("Art", "Music", "Jazz")).source_id
     say(store, f"They say the {WORD} blooms in the late autumn of Kyoto, and I am glad.")
-    store.db.write(lambda tx: erasures.erase(tx, source, actor="Mia", reason="asked for", clock=store.clock))
-    (left,) = store.db.read(lambda tx: said.history(tx, "mia", "s"))
+    store.db.write(lambda tx: execution.erase(tx, source, actor="Mia", reason="asked for", clock=store.clock))
+    (left,) = store.db.read(lambda tx: messages.history(tx, "mia", "s"))
     assert WORD not in left.text and "I am glad" in left.text
     assert store.problem() is None
-    table = t.session.c
+    table = tables.session.c
     assert store.db.read(lambda tx: tx.execute(select(table.chars)).scalar_one()) == len(left.text)

@@ -8,9 +8,9 @@ from concurrent.futures import ThreadPoolExecutor
 import pytest
 
 from edit_play import VERBS, Play
-from memoir_engine import errors
-from memoir_engine.store import tree
-from memoir_engine.store.evidence import TreeCache
+from memoir_engine.core import errors
+from memoir_engine.store.tree import categories
+from memoir_engine.store.tree.cache import TreeCache
 from recounted import differs
 from small_stores import Store
 
@@ -67,7 +67,7 @@ def test_two_who_merge_each_into_the_other_leave_one(store: Store) -> None:
 
     with ThreadPoolExecutor(2) as pool:
         assert sum(pool.map(merge, [(jazz, opera), (opera, jazz)])) == 1
-    assert [one.chunks for one in store.db.read(tree.all_categories)] == [2, 2, 2]
+    assert [one.chunks for one in store.db.read(categories.all_categories)] == [2, 2, 2]
     assert store.problem() is None
 
 

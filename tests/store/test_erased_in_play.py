@@ -9,10 +9,11 @@ import pytest
 from sqlalchemy import func, select
 
 from edit_play import VERBS, Play
-from memoir_engine.store import erasures, exporting, importing, verify
-from memoir_engine.store import tables as t
-from memoir_engine.store.database import Database
-from memoir_engine.store.sources import ERASED, LIVE
+from memoir_engine.store import archive, tables
+from memoir_engine.store.chain import verification
+from memoir_engine.store.db.database import Database
+from memoir_engine.store.erase import execution
+from memoir_engine.store.sources.sources import ERASED, LIVE
 from small_plans import SteadyClock
 from small_stores import Store
 
@@ -31,32 +32,32 @@ def played(store: Store, seed: int) -> Play:
 
 
 def erase_one(store: Store, chance: Random) -> None:
-    standing = select(t.source.c.id).where(t.source.c.status != ERASED).order_by(t.source.c.id)
+    standing = select(tables.source.c.id).where(tables.source.c.status != ERASED).order_by(tables.source.c.id)
     known = store.db.read(lambda tx: list(tx.execute(standing).scalars()))
     if known:
         number = chance.choice(known)
-        store.db.write(lambda tx: erasures.erase(tx, number, actor="Mia", reason="asked for", clock=store.clock))
+        store.db.write(lambda tx: execution.erase(tx, number, actor="Mia", reason="asked for", clock=store.clock))
 
 
 @pytest.mark.parametrize("seed", range(3))
 def test_the_record_holds_and_the_profiles_are_a_recount(store: Store, seed: int) -> None:
     play = played(store, seed)
     assert play.problems() == []
-    left = select(func.count()).select_from(t.chunk.join(t.source, t.source.c.id == t.chunk.c.source_id))
-    blank = left.where(t.source.c.status == ERASED, t.chunk.c.text != "")
+    left = select(func.count()).select_from(tables.chunk.join(tables.source, tables.source.c.id == tables.chunk.c.source_id))
+    blank = left.where(tables.source.c.status == ERASED, tables.chunk.c.text != "")
     assert store.db.read(lambda tx: tx.execute(blank).scalar_one()) == 0
-    whole = left.where(t.source.c.status.in_(LIVE), t.chunk.c.text == "")
+    whole = left.where(tables.source.c.status.in_(LIVE), tables.chunk.c.text == "")
     assert store.db.read(lambda tx: tx.execute(whole).scalar_one()) == 0
 
 
 @pytest.mark.parametrize("seed", range(3, 5))
 def test_a_file_gives_all_of_it_back(store: Store, seed: int, tmp_path: Path) -> None:
     played(store, seed)
-    written = exporting.export(store.db, tmp_path / "memory.zip", made_by="a test")
-    assert importing.look(tmp_path / "memory.zip") == 3
+    written = archive.export(store.db, tmp_path / "memory.zip", made_by="a test")
+    assert archive.look(tmp_path / "memory.zip") == 3
     db = Database.open(f"sqlite:///{tmp_path / 'other.db'}", clock=SteadyClock())
-    head = importing.fill(db, tmp_path / "memory.zip")
+    head = archive.fill(db, tmp_path / "memory.zip")
     other = Store(db, SteadyClock(), "")
-    found = head, other.state(), verify.verify(db).problem
+    found = head, other.state(), verification.verify(db).problem
     db.close()
     assert found == (written.head, store.state(), None)

@@ -9,14 +9,18 @@ import pytest
 from sqlalchemy import create_engine, select, text
 from sqlalchemy.pool import NullPool
 
-from memoir_engine.errors import NameTaken, NothingChanges, SourceNotFound, UndoBlocked
-from memoir_engine.ledger import Attempt
-from memoir_engine.results import Action
-from memoir_engine.store import calls, decisions, erasures, filings, runs, sign_offs, sources
-from memoir_engine.store import tables as t
-from memoir_engine.store.address import address
-from memoir_engine.store.plan import NewChoice
-from memoir_engine.store.types import FAR, metadata
+from memoir_engine.core.errors import NameTaken, NothingChanges, SourceNotFound, UndoBlocked
+from memoir_engine.core.results import Action
+from memoir_engine.core.run import Attempt
+from memoir_engine.store import tables
+from memoir_engine.store.db.engines import address
+from memoir_engine.store.db.types import FAR, metadata
+from memoir_engine.store.erase import execution
+from memoir_engine.store.ledger import calls, decisions, runs
+from memoir_engine.store.review import sign_offs
+from memoir_engine.store.sources import sources
+from memoir_engine.store.sources.plan import NewChoice
+from memoir_engine.store.tree import filings
 from small_plans import plan_of
 from small_stores import Store
 
@@ -26,7 +30,7 @@ JAZZ, OPERA, VAT = ("Art", "Music", "Jazz"), ("Art", "Music", "Opera"), ("Law", 
 
 def erase(store: Store, source_id: int, **more: object) -> Action:
     return store.db.write(
-        lambda tx: erasures.erase(tx, source_id, actor="Mia", reason="Asked for by its author.", clock=store.clock, **more)  # type: ignore[arg-type]
+        lambda tx: execution.erase(tx, source_id, actor="Mia", reason="Asked for by its author.", clock=store.clock, **more)  # type: ignore[arg-type]
     )
 
 
@@ -90,25 +94,25 @@ def test_the_chain_still_verifies_after_an_erasure(told: Store) -> None:
 
 def test_the_chunks_of_an_erased_source_leave_the_tree_and_others_stay(told: Store) -> None:
     erase(told, 1)
-    open_filings = select(t.filing.c.chunk_id).where(t.filing.c.to_seq == FAR).order_by(t.filing.c.chunk_id)
+    open_filings = select(tables.filing.c.chunk_id).where(tables.filing.c.to_seq == FAR).order_by(tables.filing.c.chunk_id)
     assert told.db.read(lambda tx: tx.execute(open_filings).scalars().all()) == [4, 5]
 
 
 def test_a_tombstone_says_who_erased_it_and_why(told: Store) -> None:
     done = erase(told, 1)
-    stone = told.db.read(lambda tx: erasures.tombstone(tx, 1))
+    stone = told.db.read(lambda tx: execution.tombstone(tx, 1))
     assert stone is not None
     assert (stone.actor, stone.reason, stone.action_id) == ("Mia", "Asked for by its author.", done.action_id)
     assert {(place.place, place.count) for place in stone.places} >= {("source", 1), ("source_text", 1), ("chunk", 3)}
 
 
 def test_a_source_that_stands_has_no_tombstone(told: Store) -> None:
-    assert told.db.read(lambda tx: erasures.tombstone(tx, 2)) is None
+    assert told.db.read(lambda tx: execution.tombstone(tx, 2)) is None
 
 
 def test_the_preview_counts_what_goes_and_changes_nothing(told: Store) -> None:
     state = told.state()
-    seen = told.db.read(lambda tx: erasures.preview(tx, 1))
+    seen = told.db.read(lambda tx: execution.preview(tx, 1))
     assert (seen.name, seen.filings, told.state()) == (SECRET, 3, state)
     assert [(one.path, one.chunks, one.becomes) for one in seen.names] == [
         (("Art", "Music", "Zephyrquartz ways"), 1, f"erased category {told.known[JAZZ]}")
@@ -118,8 +122,8 @@ def test_the_preview_counts_what_goes_and_changes_nothing(told: Store) -> None:
 
 def test_a_shared_name_can_be_kept_or_given_anew(told: Store) -> None:
     leaf = told.known[JAZZ]
-    assert told.db.read(lambda tx: erasures.preview(tx, 1, keep=[leaf])).names == ()
-    assert told.db.read(lambda tx: erasures.preview(tx, 1, rename={leaf: "Jazz"})).names[0].becomes == "Jazz"
+    assert told.db.read(lambda tx: execution.preview(tx, 1, keep=[leaf])).names == ()
+    assert told.db.read(lambda tx: execution.preview(tx, 1, rename={leaf: "Jazz"})).names[0].becomes == "Jazz"
     erase(told, 1, rename={leaf: "Jazz"})
     assert told.problem() is None
 
@@ -134,7 +138,11 @@ def test_a_category_that_quotes_it_closes_when_nothing_else_is_below_it(store: S
     store.ingest(SECRET, ("Art", "Zephyrquartz", "Its number"))
     store.ingest("beta", VAT)
     erase(store, 1)
-    names = select(t.category_version.c.name).where(t.category_version.c.to_seq == FAR).order_by(t.category_version.c.name)
+    names = (
+        select(tables.category_version.c.name)
+        .where(tables.category_version.c.to_seq == FAR)
+        .order_by(tables.category_version.c.name)
+    )
     assert store.db.read(lambda tx: tx.execute(names).scalars().all()) == ["Art", "Law", "Tax", "Vat"]
     assert words_left(store, SECRET) == []
     assert store.problem() is None
@@ -147,7 +155,7 @@ def test_a_signature_keeps_no_name_that_another_source_says_too(store: Store) ->
     statement = "I have read zephyrquartz."
     store.db.write(lambda tx: sign_offs.sign(tx, "source", 1, actor="Ada", statement=statement, clock=store.clock))
     store.db.write(lambda tx: sign_offs.sign(tx, "source", 2, actor="Ada", statement="Read.", clock=store.clock))
-    assert any(place.says.startswith("signatures") for place in store.db.read(lambda tx: erasures.preview(tx, 1)).places)
+    assert any(place.says.startswith("signatures") for place in store.db.read(lambda tx: execution.preview(tx, 1)).places)
     erase(store, 1)
     listed = store.db.read(sign_offs.listed)
     assert [(one.subject_id, one.title, one.statement) for one in listed] == [
@@ -164,7 +172,7 @@ def test_a_signed_name_whose_words_are_all_said_elsewhere_goes_too(store: Store)
     store.ingest("file", VAT)
     store.db.write(lambda tx: sign_offs.sign(tx, "source", 1, actor="Ada", statement="Read.", clock=store.clock))
     erase(store, 1)
-    titles = select(t.payload.c.body).where(t.payload.c.body.contains("quandrel file"))
+    titles = select(tables.payload.c.body).where(tables.payload.c.body.contains("quandrel file"))
     assert store.db.read(lambda tx: tx.execute(titles).scalars().all()) == []
     assert store.problem() is None
 
@@ -179,7 +187,7 @@ def test_no_statement_and_no_reason_keeps_its_name(store: Store) -> None:
     store.refile(1, *VAT, reason="quandrel file says so")
     store.undo(_ids(store, "refile")[0], reason="quandrel file does not")
     store.edit("rename", store.known[OPERA], "Songs", reason="quandrel file")
-    counted = {place.says: place.count for place in store.db.read(lambda tx: erasures.preview(tx, 1)).places}
+    counted = {place.says: place.count for place in store.db.read(lambda tx: execution.preview(tx, 1)).places}
     assert counted["other prompts, options and reasons that quote it"] == 4
     erase(store, 1)
     assert words_left(store, "quandrel file") == []
@@ -204,15 +212,15 @@ def test_what_an_erasure_stands_on_cannot_be_undone_any_more(told: Store) -> Non
 
 
 def _ids(store: Store, verb: str) -> list[str]:
-    wanted = select(t.action.c.id).where(t.action.c.verb == verb).order_by(t.action.c.at)
+    wanted = select(tables.action.c.id).where(tables.action.c.verb == verb).order_by(tables.action.c.at)
     return list(store.db.read(lambda tx: tx.execute(wanted).scalars().all()))
 
 
 def test_an_erasure_happens_once_per_action_id(told: Store) -> None:
     done = erase(told, 1, action_id="A" * 26)
-    head = told.db.read(lambda tx: tx.execute(select(t.audit_head.c.seq)).scalar_one())
+    head = told.db.read(lambda tx: tx.execute(select(tables.audit_head.c.seq)).scalar_one())
     assert erase(told, 1, action_id="A" * 26) == done
-    assert told.db.read(lambda tx: tx.execute(select(t.audit_head.c.seq)).scalar_one()) == head
+    assert told.db.read(lambda tx: tx.execute(select(tables.audit_head.c.seq)).scalar_one()) == head
 
 
 def test_what_was_erased_is_not_erased_again(told: Store) -> None:
@@ -240,7 +248,7 @@ def test_each_source_is_erased_by_itself_and_rows_that_quote_both_hold(told: Sto
 
 def test_what_a_question_of_others_asked_keeps_all_but_the_words(told: Store) -> None:
     erase(told, 1)
-    quoting = select(t.payload.c.body).where(t.payload.c.body.contains("Evidence"))
+    quoting = select(tables.payload.c.body).where(tables.payload.c.body.contains("Evidence"))
     body = told.db.read(lambda tx: tx.execute(quoting).scalar_one())
     assert (body.count("[erased]"), body.count("beta")) == (1, 1)
 

@@ -11,17 +11,23 @@ import pytest
 from sqlalchemy import Column, DateTime, LargeBinary, create_engine, delete, insert, select, text, update
 from sqlalchemy.pool import NullPool
 
-from memoir_engine.ledger import Attempt
-from memoir_engine.results import AuditCheck
-from memoir_engine.store import calls, conversations, decisions, erasures, fact_rows, ids, runs, sign_offs, verify
-from memoir_engine.store import tables as t
-from memoir_engine.store.address import address
-from memoir_engine.store.chain import OpenAction
-from memoir_engine.store.database import Database
-from memoir_engine.store.fact_rows import NewFact, NewOrigin, Proposal, Standing
-from memoir_engine.store.owners import owner_key
-from memoir_engine.store.plan import NewChoice
-from memoir_engine.store.types import Tx, metadata
+from memoir_engine.core.results import AuditCheck
+from memoir_engine.core.run import Attempt
+from memoir_engine.store import tables
+from memoir_engine.store.chain import verification
+from memoir_engine.store.chain.actions import OpenAction
+from memoir_engine.store.conversations import sessions
+from memoir_engine.store.db import ids
+from memoir_engine.store.db.database import Database
+from memoir_engine.store.db.engines import address
+from memoir_engine.store.db.text_rules import owner_key
+from memoir_engine.store.db.types import Tx, metadata
+from memoir_engine.store.erase import execution
+from memoir_engine.store.facts import rows
+from memoir_engine.store.facts.rows import NewFact, NewOrigin, Proposal, Standing
+from memoir_engine.store.ledger import calls, decisions, runs
+from memoir_engine.store.review import sign_offs
+from memoir_engine.store.sources.plan import NewChoice
 from memoir_engine.text.messages import Message
 from small_plans import SteadyClock
 from small_stores import Store
@@ -67,16 +73,16 @@ def fill(store: Store) -> None:
     store.db.write(lambda tx: sign_offs.sign(tx, "source", 2, **signing))
     converse(store)
     store.db.write(lambda tx: learn(tx, store))
-    store.db.write(lambda tx: erasures.erase(tx, 2, actor="Mia", reason="asked for", clock=clock))
+    store.db.write(lambda tx: execution.erase(tx, 2, actor="Mia", reason="asked for", clock=clock))
 
 
 def converse(store: Store) -> None:
     """A conversation with a limit of its own that a message went over."""
     who: dict[str, Any] = {"actor": "Mia", "clock": store.clock}
     kept: dict[str, Any] = {"max_messages": 2, "timeout_s": 60.0, "metadata": {"a": 1}}
-    store.db.write(lambda tx: conversations.open_session(tx, "mia", "s", action_id="a" * 26, **kept, **who))
+    store.db.write(lambda tx: sessions.open_session(tx, "mia", "s", action_id="a" * 26, **kept, **who))
     said = [Message("human", text, id=text, name="Mia", rest={"metadata": {"n": 1}}) for text in ("one", "two", "three")]
-    store.db.write(lambda tx: conversations.append(tx, "mia", "s", said, action_id="b" * 26, run_id="c" * 26, **who))
+    store.db.write(lambda tx: sessions.append(tx, "mia", "s", said, action_id="b" * 26, run_id="c" * 26, **who))
 
 
 def learn(tx: Tx, store: Store) -> None:
@@ -95,14 +101,14 @@ def learn(tx: Tx, store: Store) -> None:
     }
     cut |= {"cut_id": "cut-1", "n": 1, "of": 1, "strategy": "whole", "first_message": 1, "last_message": 3, "message_ids": "[]"}
     cut |= {"tokens": 3, "overlap": 0, "oversize": 0, "split": 0, "failed": 0, "run_id": "c" * 26}
-    fact_rows.record_cuts(tx, action, [cut])
+    rows.record_cuts(tx, action, [cut])
     facts = [NewFact(number + at, f"{at + 5:036x}", *more) for at in range(2)]
-    fact_rows.record(tx, action, owner, "mia", facts, "c" * 26)
-    paper = fact_rows.paper(tx, reason="newer")
-    fact_rows.shift(tx, action, "fact.outdated", number, Standing("outdated", "update", number + 1, now, paper))
-    fact_rows.relate(tx, action, owner, number, number + 1, "follows", 0.5, "c" * 26)
+    rows.record(tx, action, owner, "mia", facts, "c" * 26)
+    paper = rows.paper(tx, reason="newer")
+    rows.shift(tx, action, "fact.outdated", number, Standing("outdated", "update", number + 1, now, paper))
+    rows.relate(tx, action, owner, number, number + 1, "follows", 0.5, "c" * 26)
     proposal = Proposal("update", "model", number + 1, (number,), paper, "approved")
-    fact_rows.propose(tx, action, "fact.proposed", number + 2, owner, proposal, "c" * 26)
+    rows.propose(tx, action, "fact.proposed", number + 2, owner, proposal, "c" * 26)
     action.seal()
 
 
@@ -122,7 +128,7 @@ def forged(store: Store, edit: Any) -> AuditCheck:
     engine = create_engine(address(store.url), poolclass=NullPool)
     with engine.connect() as connection:
         connection.execute(edit)
-        check = verify.check(connection)
+        check = verification.check(connection)
         connection.rollback()
     engine.dispose()
     return check
@@ -188,9 +194,9 @@ def test_a_text_of_no_source_is_found(filled: Store, name: str) -> None:
 
 
 def test_an_inserted_signature_is_found(filled: Store) -> None:
-    row = filled.db.read(lambda tx: tx.execute(select(t.sign_off)).first())
+    row = filled.db.read(lambda tx: tx.execute(select(tables.sign_off)).first())
     assert row is not None
-    problem = forged(filled, insert(t.sign_off).values({**row._mapping, "from_seq": 1, "signer": "Eve"})).problem
+    problem = forged(filled, insert(tables.sign_off).values({**row._mapping, "from_seq": 1, "signer": "Eve"})).problem
     assert "stands in no event" in (problem or "")
 
 

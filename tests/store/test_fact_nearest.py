@@ -15,10 +15,10 @@ import scripted
 from fact_play import judge, remember, standing, usual
 from fed import DIM, ROWS
 from memoir_engine import Memory
-from memoir_engine.index.vectors import ExactVectors
-from memoir_engine.run import SystemClock
-from memoir_engine.store.database import Database
-from memoir_engine.store.fact_nearest import FactTable
+from memoir_engine.core.run import SystemClock
+from memoir_engine.index.exact import ExactVectors
+from memoir_engine.store.db.database import Database
+from memoir_engine.store.facts.vectors import FactTable
 
 DIALECTS = {"postgresql": postgresql.dialect(), "mysql": mysql.dialect()}
 

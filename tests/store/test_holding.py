@@ -7,13 +7,14 @@ from collections.abc import Callable
 
 import pytest
 
-from memoir_engine import errors
-from memoir_engine.events import RunStarted, Stamped
-from memoir_engine.ledger import Attempt
-from memoir_engine.store import calls, decisions, helpers, ingestion, runs
-from memoir_engine.store.plan import NewChoice, NewHelper
-from memoir_engine.store.recorder import Recorder
-from memoir_engine.store.types import Tx
+from memoir_engine.core import errors
+from memoir_engine.core.events import RunStarted, Stamped
+from memoir_engine.core.run import Attempt
+from memoir_engine.store.db.types import Tx
+from memoir_engine.store.ledger import calls, decisions, runs
+from memoir_engine.store.ledger.recorder import Recorder
+from memoir_engine.store.sources import helpers, ingestion
+from memoir_engine.store.sources.plan import NewChoice, NewHelper
 from small_plans import plan_of
 from small_stores import Store
 

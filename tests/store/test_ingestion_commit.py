@@ -6,11 +6,13 @@ from dataclasses import replace
 
 import pytest
 
-from memoir_engine import errors
-from memoir_engine.store import chunks, decisions, ingestion, runs, sources, tree
-from memoir_engine.store import tables as t
-from memoir_engine.store.plan import AlreadyStored, NewCategory, PlanStale
-from memoir_engine.store.types import Tx
+from memoir_engine.core import errors
+from memoir_engine.store import tables
+from memoir_engine.store.db.types import Tx
+from memoir_engine.store.ledger import decisions, runs
+from memoir_engine.store.sources import chunks, ingestion, sources
+from memoir_engine.store.sources.plan import AlreadyStored, NewCategory, PlanStale
+from memoir_engine.store.tree import categories
 from small_plans import plan_of
 from small_stores import Store
 
@@ -61,7 +63,7 @@ def test_a_write_that_fails_anywhere_rolls_all_of_it_back(store: Store, table: s
     before, run = store.state(), store.begin()
 
     def work(tx: Tx) -> None:
-        clash = t.metadata.tables[table]
+        clash = tables.metadata.tables[table]
         ingestion.commit(tx, plan_of("alpha", [JAZZ]), run_id=run, actor="local", clock=store.clock, limits=lambda _: 9)
         row = tx.execute(clash.select().limit(1)).one()
         tx.execute(clash.insert().values(row._mapping))
@@ -79,7 +81,7 @@ def test_a_name_that_was_made_meanwhile_is_used(store: Store) -> None:
     second = store.commit(plan_of("beta", [JAZZ, ("art", "MUSIC", "Blues")]))
     assert second.category_ids[-3] == first.category_ids[-3]
     music = first.category_ids[-2]
-    assert [one.name for one in store.db.read(lambda tx: tree.children(tx, music))] == ["Jazz", "Blues"]
+    assert [one.name for one in store.db.read(lambda tx: categories.children(tx, music))] == ["Jazz", "Blues"]
 
 
 @pytest.mark.req("MEMOIR 2.8")
@@ -116,7 +118,7 @@ def test_a_chunk_is_filed_at_the_deepest_level_only(store: Store) -> None:
 @pytest.mark.req("MEMOIR 3.3", "MEMOIR 3.4")
 def test_level_one_has_no_parent_and_every_other_level_one_above_it(store: Store) -> None:
     store.ingest("alpha", JAZZ, VAT)
-    found = {one.name: one for one in store.db.read(tree.all_categories)}
+    found = {one.name: one for one in store.db.read(categories.all_categories)}
     assert (found["Art"].parent_id, found["Law"].parent_id) == (None, None)
     assert found["Jazz"].parent_id == found["Music"].id
     assert found["Music"].parent_id == found["Art"].id

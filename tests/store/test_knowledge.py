@@ -10,10 +10,14 @@ from typing import Any
 import numpy as np
 import pytest
 
-from memoir_engine.errors import DocIdExists, TextInvalid, UndoBlocked
-from memoir_engine.results import Source
-from memoir_engine.store import chain, embeddings, erasures, filings, knowledge, passages, sources
-from memoir_engine.store.plan import NewSource
+from memoir_engine.core.errors import DocIdExists, TextInvalid, UndoBlocked
+from memoir_engine.core.results import Source
+from memoir_engine.store.chain import actions
+from memoir_engine.store.erase import execution
+from memoir_engine.store.search import embeddings, passages
+from memoir_engine.store.sources import knowledge, sources
+from memoir_engine.store.sources.plan import NewSource
+from memoir_engine.store.tree import filings
 from small_plans import plan_of
 from small_stores import Store
 
@@ -66,11 +70,11 @@ def test_its_passages_are_512_characters_and_share_32(store: Store):
 @pytest.mark.req("MEMOLLA E002")
 def test_a_doc_id_that_exists_is_refused_and_nothing_changes(store: Store):
     first, _ = add(store, "tea", "Tea is grown in Uji.")
-    head, state = store.db.read(chain.head), store.state()
+    head, state = store.db.read(actions.head), store.state()
     with pytest.raises(DocIdExists) as refused:
         add(store, "tea", "Tea is grown in Shizuoka.")
     assert str(refused.value) == "[mem][E002] doc_id already exists"
-    assert (store.db.read(chain.head), store.state(), searchable(store)) == (head, state, [first.id])
+    assert (store.db.read(actions.head), store.state(), searchable(store)) == (head, state, [first.id])
 
 
 @pytest.mark.req("MEMOLLA F-02-03")
@@ -108,10 +112,10 @@ def test_the_same_unit_twice_writes_once(store: Store):
 
 
 def test_what_no_database_stores_is_refused_whole(store: Store):
-    head = store.db.read(chain.head)
+    head = store.db.read(actions.head)
     with pytest.raises(TextInvalid):
         add(store, "tea", "Tea\x00")
-    assert (store.db.read(chain.head), found(store, "tea")) == (head, None)
+    assert (store.db.read(actions.head), found(store, "tea")) == (head, None)
 
 
 def test_withdrawn_knowledge_frees_its_doc_id_and_returns_by_undo(store: Store):
@@ -181,6 +185,6 @@ def test_a_version_of_another_text_has_vectors_of_its_own(sqlite_store: Store):
 def test_erased_knowledge_leaves_nothing_of_its_text_or_name(sqlite_store: Store):
     store = sqlite_store
     source, _ = add(store, "gyokuro", "Gyokuro grows in the shade.", metadata={"about": "gyokuro"})
-    store.db.write(lambda tx: erasures.erase(tx, source.id, actor="Mia", reason="asked for", clock=store.clock))
+    store.db.write(lambda tx: execution.erase(tx, source.id, actor="Mia", reason="asked for", clock=store.clock))
     assert (found(store, "gyokuro"), searchable(store)) == (None, [])
     assert store.problem() is None

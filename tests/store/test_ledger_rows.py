@@ -8,12 +8,12 @@ from datetime import timedelta
 import pytest
 from sqlalchemy.exc import OperationalError
 
-from memoir_engine import errors
-from memoir_engine.events import ChunksCut, RunStarted, Stamped
-from memoir_engine.ledger import Attempt
-from memoir_engine.store import calls, decisions, runs
-from memoir_engine.store.plan import NewChoice
-from memoir_engine.store.types import Tx
+from memoir_engine.core import errors
+from memoir_engine.core.events import ChunksCut, RunStarted, Stamped
+from memoir_engine.core.run import Attempt
+from memoir_engine.store.db.types import Tx
+from memoir_engine.store.ledger import calls, decisions, runs
+from memoir_engine.store.sources.plan import NewChoice
 from small_plans import plan_of
 from small_stores import Store
 

@@ -10,12 +10,12 @@ import pytest
 from sqlalchemy import insert
 from sqlalchemy.exc import OperationalError
 
-from memoir_engine import errors
-from memoir_engine.store import chunks, ids, ingestion
-from memoir_engine.store import tables as t
-from memoir_engine.store.database import Database
-from memoir_engine.store.retry import Retry
-from memoir_engine.store.types import Tx
+from memoir_engine.core import errors
+from memoir_engine.store import tables
+from memoir_engine.store.db import ids
+from memoir_engine.store.db.database import Database, Retry
+from memoir_engine.store.db.types import Tx
+from memoir_engine.store.sources import chunks, ingestion
 from servers import Server, new_mariadb, new_postgresql
 from small_plans import SteadyClock, plan_of
 from small_stores import Store
@@ -169,7 +169,7 @@ def test_what_no_waiting_mends_is_not_retried(store: Store) -> None:
         nonlocal attempts
         attempts += 1
         ids.reserve(tx, "chunk", 1)
-        tx.execute(insert(t.counter).values(name="chunk", value=0))
+        tx.execute(insert(tables.counter).values(name="chunk", value=0))
 
     with pytest.raises(errors.WriteFailed):
         store.db.write(work)

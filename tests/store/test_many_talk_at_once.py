@@ -8,8 +8,8 @@ import sys
 import pytest
 from sqlalchemy import select
 
-from memoir_engine.store import said
-from memoir_engine.store import tables as t
+from memoir_engine.store import tables
+from memoir_engine.store.conversations import messages
 from small_stores import Store
 
 TALKERS, TURNS = 16, 6
@@ -17,9 +17,9 @@ FEW = 4  # on the database of which nothing more is asked
 
 TALKER = """
 import sys
-from memoir_engine.run import SystemClock, new_id
+from memoir_engine.core.run import SystemClock, new_id
 from memoir_engine.store import conversations
-from memoir_engine.store.database import Database
+from memoir_engine.store.db.database import Database
 from memoir_engine.text.messages import Message
 url, who, turns = sys.argv[1], sys.argv[2], int(sys.argv[3])
 clock = SystemClock()
@@ -41,14 +41,14 @@ def test_sixteen_processes_append_and_nothing_is_lost_or_out_of_order(store: Sto
     command = [sys.executable, "-c", TALKER, store.url]
     running = [subprocess.Popen([*command, who, str(TURNS)], stderr=subprocess.PIPE) for who in talkers]
     assert [(one.communicate()[1], one.returncode) for one in running] == [(b"", 0)] * len(talkers)
-    together = store.db.read(lambda tx: said.history(tx, "all", "together"))
+    together = store.db.read(lambda tx: messages.history(tx, "all", "together"))
     assert [one.n for one in together] == list(range(1, 2 * len(talkers) * TURNS + 1))
     pairs = [(one.text, two.text) for one, two in zip(together[::2], together[1::2], strict=True)]
     for who in talkers:
         mine = [(f"{who} asks {turn}", f"answer to {who}, {turn}") for turn in range(TURNS)]
         assert [pair for pair in pairs if pair[0].startswith(f"{who} asks")] == mine
-        own = store.db.read(lambda tx, who=who: said.history(tx, "all", f"of {who}"))
+        own = store.db.read(lambda tx, who=who: messages.history(tx, "all", f"of {who}"))
         assert [one.text for one in own] == [text for pair in mine for text in pair]
-    sessions = store.db.read(lambda tx: tx.execute(select(t.session.c.session_id)).scalars().all())
+    sessions = store.db.read(lambda tx: tx.execute(select(tables.session.c.session_id)).scalars().all())
     assert sorted(sessions) == sorted(["together", *(f"of {who}" for who in talkers)])
     assert store.problem() is None

@@ -13,12 +13,13 @@ from alembic.migration import MigrationContext
 from alembic.script import ScriptDirectory
 from sqlalchemy import Connection, create_engine, event, inspect, text
 
-from memoir_engine import errors
-from memoir_engine.store import chain, chunks, schema
-from memoir_engine.store.address import address
-from memoir_engine.store.database import Database
-from memoir_engine.store.retry import Retry
-from memoir_engine.store.types import metadata
+from memoir_engine.core import errors
+from memoir_engine.store.chain import actions
+from memoir_engine.store.db import schema
+from memoir_engine.store.db.database import Database, Retry
+from memoir_engine.store.db.engines import address
+from memoir_engine.store.db.types import metadata
+from memoir_engine.store.sources import chunks
 from servers import Postgresql
 from small_plans import SteadyClock
 from small_stores import Store
@@ -28,8 +29,8 @@ ONCE = Retry(attempts=1)
 pytestmark = pytest.mark.from_nothing
 OPEN = """
 import sys
-from memoir_engine.run import SystemClock
-from memoir_engine.store.database import Database
+from memoir_engine.core.run import SystemClock
+from memoir_engine.store.db.database import Database
 Database.open(sys.argv[1], clock=SystemClock(), depth=3).close()
 """
 
@@ -216,8 +217,8 @@ def test_a_folder_that_cannot_be_made_is_an_error_with_a_remedy(tmp_path: Path) 
 def test_a_unit_inside_another_is_refused_in_words_and_the_database_goes_on(sqlite_store: Store) -> None:
     db = sqlite_store.db
     with pytest.raises(AssertionError, match="'reading' was begun inside 'the change'"):
-        db.write(lambda tx: db.read(chain.seq))
-    assert db.read(chain.seq) == 0
+        db.write(lambda tx: db.read(actions.seq))
+    assert db.read(actions.seq) == 0
 
 
 @pytest.mark.req("MEMOIR 3.7", "MEMOIR 3.8")

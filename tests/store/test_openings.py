@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from memoir_engine.events import ChunkPlaced, FileRead, Stamped
-from memoir_engine.ledger import Attempt
-from memoir_engine.store import calls, chunks, runs
-from memoir_engine.store.openings import with_openings
+from memoir_engine.core.events import ChunkPlaced, FileRead, Stamped
+from memoir_engine.core.run import Attempt
+from memoir_engine.store.ledger import calls, runs
+from memoir_engine.store.sources import chunks
+from memoir_engine.store.sources.chunks import with_openings
 from small_plans import plan_of
 from small_stores import Store
 

@@ -9,11 +9,15 @@ import numpy as np
 import pytest
 from sqlalchemy import delete, event, insert, select
 
-from memoir_engine.store import embeddings, erasures, filings, ids, passages, sources
-from memoir_engine.store import tables as t
-from memoir_engine.store.owners import WORKSPACE, owner_key
-from memoir_engine.store.passages import Span
-from memoir_engine.store.plan import IngestPlan
+from memoir_engine.store import tables
+from memoir_engine.store.db import ids
+from memoir_engine.store.db.text_rules import WORKSPACE, owner_key
+from memoir_engine.store.erase import execution
+from memoir_engine.store.search import embeddings, passages
+from memoir_engine.store.search.passages import Span
+from memoir_engine.store.sources import sources
+from memoir_engine.store.sources.plan import IngestPlan
+from memoir_engine.store.tree import filings
 from small_plans import plan_of
 from small_stores import Store
 
@@ -49,7 +53,7 @@ def test_a_passage_is_read_whole_wherever_the_parts_of_its_text_meet(store: Stor
     text = "".join(chr(0x4E00 + at % 9973) for at in range(sources.TEXT_PART + 700))
     store.commit(long_plan("signs", text))
     if is_old:
-        rows = delete(t.source_text), insert(t.source_text).values(source_id=1, part=0, text=text)
+        rows = delete(tables.source_text), insert(tables.source_text).values(source_id=1, part=0, text=text)
         store.db.write(lambda tx: [tx.execute(each) for each in rows])
     spans = {one.id: text[one.start : one.end] for one in since(store, 0).added}
     read = store.db.read(lambda tx: passages.of(tx, spans))
@@ -112,9 +116,9 @@ def test_erasing_a_source_takes_its_passages_from_search_and_their_vectors_away(
     one, other = (found.id for found in since(store, 0).added)
     store.db.write(lambda tx: embeddings.put(tx, "passage", "e", [one, other], UNIT[:2]))
     before = store.db.read(ids.searched)
-    shown = store.db.read(lambda tx: erasures.preview(tx, 1))
+    shown = store.db.read(lambda tx: execution.preview(tx, 1))
     assert ("vectors of its passages", 1) in {(place.says, place.count) for place in shown.places}
-    store.db.write(lambda tx: erasures.erase(tx, 1, actor="Mia", reason="asked for", clock=store.clock))
+    store.db.write(lambda tx: execution.erase(tx, 1, actor="Mia", reason="asked for", clock=store.clock))
     assert since(store, before).removed == (one,)
     assert store.db.read(lambda tx: embeddings.of(tx, "passage", [one, other], "e", 3)).keys.tolist() == [other]
     assert store.db.write(lambda tx: embeddings.put(tx, "passage", "e", [one], UNIT[:1])) == 0
@@ -123,7 +127,7 @@ def test_erasing_a_source_takes_its_passages_from_search_and_their_vectors_away(
 
 def test_sources_of_an_older_store_are_cut_once(store: Store):
     store.ingest("alpha", PATH)
-    store.db.write(lambda tx: tx.execute(delete(t.passage)))
+    store.db.write(lambda tx: tx.execute(delete(tables.passage)))
     before = store.db.read(ids.searched)
     assert store.db.read(passages.uncut) == (1,)
     store.db.write(lambda tx: passages.cut_source(tx, 1))
@@ -222,10 +226,12 @@ def test_vectors_of_facts_stand_beside_those_of_passages(store: Store):
 
 
 def test_an_export_holds_neither_passages_nor_vectors_nor_their_counters(sqlite_store: Store):
-    from memoir_engine.store import exporting
+    from memoir_engine.store import archive
 
-    names = {table.name for table in exporting.tables()}
+    names = {table.name for table in archive.tables()}
     assert names.isdisjoint({"passage", "embedding"})
-    counters = sqlite_store.db.read(lambda tx: [row[0] for row in exporting._rows(tx, t.counter)])
+    counters = sqlite_store.db.read(lambda tx: [row[0] for row in archive._exported_rows(tx, tables.counter)])
     assert set(counters).isdisjoint({"passage", "search"})
-    assert {"passage", "search"} <= set(sqlite_store.db.read(lambda tx: tx.execute(select(t.counter.c.name)).scalars().all()))
+    assert {"passage", "search"} <= set(
+        sqlite_store.db.read(lambda tx: tx.execute(select(tables.counter.c.name)).scalars().all())
+    )

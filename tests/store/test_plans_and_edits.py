@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import pytest
 
-from memoir_engine.store import chunks, decisions
-from memoir_engine.store.plan import PlanStale
+from memoir_engine.store.ledger import decisions
+from memoir_engine.store.sources import chunks
+from memoir_engine.store.sources.plan import PlanStale
 from small_plans import plan_of
 from small_stores import Store
 

@@ -11,12 +11,14 @@ import pytest
 from sqlalchemy import insert, select, text
 from sqlalchemy.exc import IntegrityError
 
-from memoir_engine import errors
-from memoir_engine.store import chunks, ids, schema, sources, tree
-from memoir_engine.store import tables as t
-from memoir_engine.store.database import Database
-from memoir_engine.store.plan import PlanStale
-from memoir_engine.store.types import Tx
+from memoir_engine.core import errors
+from memoir_engine.store import tables
+from memoir_engine.store.db import ids, schema
+from memoir_engine.store.db.database import Database
+from memoir_engine.store.db.types import Tx
+from memoir_engine.store.sources import chunks, sources
+from memoir_engine.store.sources.plan import PlanStale
+from memoir_engine.store.tree import categories
 from small_plans import SteadyClock, plan_of
 from small_stores import Store
 
@@ -28,8 +30,8 @@ def test_two_open_categories_of_one_name_at_level_one_are_refused_by_the_databas
     store.ingest("alpha", ("Art", "Music", "Jazz"))
 
     def double(tx: Tx) -> None:
-        row = tx.execute(select(t.category_version).where(t.category_version.c.category_id == 1)).one()
-        tx.execute(insert(t.category_version).values({**row._mapping, "from_seq": 999}))
+        row = tx.execute(select(tables.category_version).where(tables.category_version.c.category_id == 1)).one()
+        tx.execute(insert(tables.category_version).values({**row._mapping, "from_seq": 999}))
 
     with pytest.raises(errors.WriteFailed) as caught:
         store.db.write(double, operation="a second name")
@@ -48,18 +50,18 @@ def test_names_that_count_as_the_same_are_one_category(store: Store, same: str) 
 def test_names_that_differ_are_two_categories(store: Store, other: str) -> None:
     store.ingest("alpha", ("Art", "Music", "Jazz"))
     store.commit(plan_of("beta", [(other, "Music", "Jazz")]))
-    assert [one.name for one in store.db.read(tree.roots)] == ["Art", other]
+    assert [one.name for one in store.db.read(categories.roots)] == ["Art", other]
 
 
 @pytest.mark.req("MEMOIR 7.6")
 def test_quotes_wildcards_and_any_script_come_back_as_they_went_in(store: Store) -> None:
     receipt = store.ingest(HOSTILE, (HOSTILE, "Music", "Jazz"))
     assert store.db.read(lambda tx: sources.get(tx, receipt.source_id)).name == HOSTILE
-    assert store.db.read(tree.roots)[0].name == HOSTILE
+    assert store.db.read(categories.roots)[0].name == HOSTILE
     assert store.db.read(lambda tx: sources.by_name(tx, HOSTILE))[0].id == receipt.source_id
     assert store.db.read(lambda tx: sources.recent(tx, search="drop table"))[0].id == receipt.source_id
     assert store.db.read(lambda tx: sources.recent(tx, search="%x_")) == ()
-    assert store.db.read(lambda tx: tree.search(tx, "東京"))[0].name == HOSTILE
+    assert store.db.read(lambda tx: categories.search(tx, "東京"))[0].name == HOSTILE
 
 
 @pytest.mark.req("MEMOIR 7.6")
@@ -73,7 +75,7 @@ def test_what_no_database_stores_alike_is_refused_before_it_gets_there(store: St
 def test_times_come_back_to_the_microsecond_and_in_utc(store: Store) -> None:
     receipt = store.ingest("alpha", ("Art", "Music", "Jazz"))
     moment = datetime(2026, 3, 29, 1, 59, 59, 123457, tzinfo=UTC)
-    change = t.source.update().where(t.source.c.id == receipt.source_id).values(created_at=moment)
+    change = tables.source.update().where(tables.source.c.id == receipt.source_id).values(created_at=moment)
     store.db.write(lambda tx: tx.execute(change) and None)
     assert store.db.read(lambda tx: sources.get(tx, receipt.source_id)).created_at == moment
 
@@ -88,12 +90,15 @@ def test_a_text_larger_than_a_packet_and_a_file_in_parts_come_back_whole(store: 
 def test_a_savepoint_as_first_statement_goes_with_its_transaction(sqlite_store: Store) -> None:
     def work(tx: Tx) -> None:
         with tx.begin_nested():
-            tx.execute(insert(t.setting).values(name="x", value="1"))
+            tx.execute(insert(tables.setting).values(name="x", value="1"))
         raise KeyError("afterwards")
 
     with pytest.raises(KeyError):
         sqlite_store.db.write(work)
-    assert sqlite_store.db.read(lambda tx: tx.execute(select(t.setting.c.value).where(t.setting.c.name == "x")).scalar()) is None
+    assert (
+        sqlite_store.db.read(lambda tx: tx.execute(select(tables.setting.c.value).where(tables.setting.c.name == "x")).scalar())
+        is None
+    )
 
 
 def test_what_fails_leaves_nothing(store: Store) -> None:
@@ -148,7 +153,7 @@ def test_a_forked_process_does_not_share_the_connection(store: Store) -> None:
     child = os.fork()
     if child == 0:
         try:
-            store.db.read(tree.roots)
+            store.db.read(categories.roots)
         except errors.WrongThread:
             os._exit(7)
         os._exit(1)

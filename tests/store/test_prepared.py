@@ -9,8 +9,8 @@ import pytest
 from sqlalchemy import create_engine
 
 import prepared
-from memoir_engine.store.address import address
-from memoir_engine.store.database import Database
+from memoir_engine.store.db.database import Database
+from memoir_engine.store.db.engines import address
 from servers import Server
 from small_plans import SteadyClock
 from small_stores import Store

@@ -7,12 +7,12 @@ import asyncio
 import pytest
 from sqlalchemy import delete
 
-from memoir_engine import errors
-from memoir_engine.ledger import Attempt
-from memoir_engine.store import decisions, runs
-from memoir_engine.store import tables as t
-from memoir_engine.store.plan import NewChoice
-from memoir_engine.store.recorder import BLOCK, Recorder
+from memoir_engine.core import errors
+from memoir_engine.core.run import Attempt
+from memoir_engine.store import tables
+from memoir_engine.store.ledger import decisions, runs
+from memoir_engine.store.ledger.recorder import BLOCK, Recorder
+from memoir_engine.store.sources.plan import NewChoice
 from small_stores import Store
 
 
@@ -71,5 +71,7 @@ def test_every_closing_holds_after_the_run_went_on(store: Store) -> None:
 def test_a_call_taken_from_the_first_part_is_missed_by_its_closing(store: Store) -> None:
     one, _ = twice(store)
     store.db.write(lambda tx: runs.finish(tx, one, "done", clock=store.clock, owner="b:1"))
-    store.db.write(lambda tx: tx.execute(delete(t.model_call).where(t.model_call.c.run_id == one, t.model_call.c.id == 2)))
+    store.db.write(
+        lambda tx: tx.execute(delete(tables.model_call).where(tables.model_call.c.run_id == one, tables.model_call.c.id == 2))
+    )
     assert store.problem() == f"the calls of run {one} are not those that event 1 covers"

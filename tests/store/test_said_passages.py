@@ -9,12 +9,13 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from sqlalchemy import select
 
-from memoir_engine.run import new_id
-from memoir_engine.store import clearing, conversations, passages, said, said_passages
-from memoir_engine.store import tables as t
-from memoir_engine.store.database import Database
-from memoir_engine.store.owners import NAMELESS
-from memoir_engine.store.types import FAR
+from memoir_engine.core.run import new_id
+from memoir_engine.store import tables
+from memoir_engine.store.conversations import messages, retention, sessions
+from memoir_engine.store.db.database import Database
+from memoir_engine.store.db.text_rules import NAMELESS
+from memoir_engine.store.db.types import FAR
+from memoir_engine.store.search import conversation_passages, passages
 from memoir_engine.text.messages import Message
 from memoir_engine.text.passages import Turn, stretches
 from small_plans import SteadyClock
@@ -23,7 +24,7 @@ from small_stores import Store
 
 def say(store: Store, *messages: Message, session: str = "s", most: int | None = None) -> None:
     who = {"actor": "local", "clock": store.clock, "action_id": new_id(store.clock.now()), "most": most}
-    store.db.write(lambda tx: conversations.append(tx, None, session, messages, **who))
+    store.db.write(lambda tx: sessions.append(tx, None, session, messages, **who))
 
 
 def spoken(*texts: str) -> list[Message]:
@@ -31,7 +32,7 @@ def spoken(*texts: str) -> list[Message]:
 
 
 def cut(store: Store, session: int = 1) -> None:
-    store.db.write(lambda tx: said_passages.cut(tx, session))
+    store.db.write(lambda tx: conversation_passages.cut(tx, session))
 
 
 @pytest.fixture(scope="module")
@@ -47,25 +48,25 @@ def opened(store: Store) -> tuple[str, int]:
     """A session without a word: its id and its number."""
     named = new_id(store.clock.now())
     who = {"actor": "local", "clock": store.clock, "action_id": new_id(store.clock.now())}
-    store.db.write(lambda tx: conversations.open_session(tx, None, named, **who))
-    return named, store.db.read(lambda tx: said.find(tx, None, named)).number
+    store.db.write(lambda tx: sessions.open_session(tx, None, named, **who))
+    return named, store.db.read(lambda tx: messages.find(tx, None, named)).number
 
 
 def standing(store: Store, session: int = 1) -> list[passages.Found]:
-    wanted = select(t.passage.c.id).where(t.passage.c.to_seq == FAR, t.passage.c.session_number == session)
+    wanted = select(tables.passage.c.id).where(tables.passage.c.to_seq == FAR, tables.passage.c.session_number == session)
     found = store.db.read(lambda tx: passages.of(tx, tx.execute(wanted).scalars().all(), owner=NAMELESS))
     return sorted(found.values(), key=lambda one: (one.first_message, one.start))
 
 
-def told(store: Store, session: int = 1) -> list[said_passages.Shown]:
+def told(store: Store, session: int = 1) -> list[conversation_passages.Shown]:
     found = standing(store, session)
-    shown = store.db.read(lambda tx: said_passages.shown(tx, found))
+    shown = store.db.read(lambda tx: conversation_passages.shown(tx, found))
     return [shown[one.id] for one in found]
 
 
 def whole(store: Store, session: int = 1) -> list[tuple[str, str]]:
     """All that stands, cut at once."""
-    rows = store.db.read(lambda tx: tx.execute(select(t.message).where(t.message.c.session_number == session)).all())
+    rows = store.db.read(lambda tx: tx.execute(select(tables.message).where(tables.message.c.session_number == session)).all())
     turns = [Turn("user" if row.kind == "human" else "assistant", row.content, row.at) for row in rows if row.content]
     return [(one.text, one.indexed) for one in stretches(turns)]
 
@@ -105,7 +106,7 @@ def test_passages_of_a_cleared_session_are_gone(sqlite_store: Store):
     say(sqlite_store, *spoken("Where is the tea?", "In the blue tin."))
     cut(sqlite_store)
     who = {"actor": "local", "clock": sqlite_store.clock, "action_id": new_id(sqlite_store.clock.now())}
-    sqlite_store.db.write(lambda tx: clearing.clear(tx, None, ["s"], **who))
+    sqlite_store.db.write(lambda tx: retention.clear(tx, None, ["s"], **who))
     assert standing(sqlite_store) == []
     say(sqlite_store, *spoken("Hello again."))
     cut(sqlite_store)
@@ -134,7 +135,11 @@ def test_of_messages_that_a_limit_dropped_no_passage_is_left_and_what_stands_is_
     for texts in turns:
         say(place, *spoken(*texts), session=named, most=most)
         cut(place, number)
-    wanted = select(t.message.c.n, t.message.c.content).where(t.message.c.session_number == number).order_by(t.message.c.n)
+    wanted = (
+        select(tables.message.c.n, tables.message.c.content)
+        .where(tables.message.c.session_number == number)
+        .order_by(tables.message.c.n)
+    )
     rows = place.db.read(lambda tx: tx.execute(wanted).all())
     covered = {n: set() for n, _ in rows}
     for one in standing(place, number):

@@ -7,11 +7,13 @@ from typing import Any
 
 import pytest
 
-from memoir_engine import errors
-from memoir_engine.results import Action, SignOff
-from memoir_engine.store import filings, helpers, sign_offs
-from memoir_engine.store.plan import NewHelper
-from memoir_engine.store.signed import Subject
+from memoir_engine.core import errors
+from memoir_engine.core.results import Action, SignOff
+from memoir_engine.store.review import sign_offs
+from memoir_engine.store.review.sign_offs import Subject
+from memoir_engine.store.sources import helpers
+from memoir_engine.store.sources.plan import NewHelper
+from memoir_engine.store.tree import filings
 from small_stores import Store
 
 JAZZ = ("Art", "Music", "Jazz")

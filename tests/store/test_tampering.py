@@ -9,15 +9,16 @@ import pytest
 from sqlalchemy import create_engine, insert, select, text, update
 from sqlalchemy.pool import NullPool
 
-from memoir_engine.ledger import Attempt
-from memoir_engine.results import AuditCheck, AuditHead
-from memoir_engine.store import calls, chain, decisions, payloads, runs, verify
-from memoir_engine.store import tables as t
-from memoir_engine.store.address import address
-from memoir_engine.store.canon import seal, stamp
-from memoir_engine.store.database import Database
-from memoir_engine.store.plan import NewChoice
-from memoir_engine.store.types import FAR, Tx, metadata
+from memoir_engine.core.results import AuditCheck, AuditHead
+from memoir_engine.core.run import Attempt
+from memoir_engine.store import tables
+from memoir_engine.store.chain import actions, payloads, verification
+from memoir_engine.store.chain.canonical_json import seal, stamp
+from memoir_engine.store.db.database import Database
+from memoir_engine.store.db.engines import address
+from memoir_engine.store.db.types import FAR, Tx, metadata
+from memoir_engine.store.ledger import calls, decisions, runs
+from memoir_engine.store.sources.plan import NewChoice
 from small_plans import SteadyClock
 from small_stores import Store
 
@@ -158,7 +159,7 @@ def forged(store: Store, *edits: str | Edit, head: AuditHead | str | None = None
             connection.exec_driver_sql(GUARDS_OFF[engine.dialect.name])
         for edit in edits:
             _ = connection.execute(text(edit), values) if isinstance(edit, str) else edit(connection)
-        check = verify.check(connection, expected_head=head)
+        check = verification.check(connection, expected_head=head)
         connection.rollback()
     engine.dispose()
     return check
@@ -173,7 +174,7 @@ def test_an_edited_row_is_found(filled: Store, what: str) -> None:
 
 
 def test_a_missing_head_is_found_and_the_last_event_stands_for_it(filled: Store) -> None:
-    head = filled.db.read(chain.head)
+    head = filled.db.read(actions.head)
     check = forged(filled, "DELETE FROM audit_head")
     assert "the row of its head is missing" in (check.problem or "")
     assert check.head == head
@@ -185,21 +186,21 @@ def test_a_row_that_cannot_be_read_is_a_problem_not_an_exception(sqlite_store: S
     fill(sqlite_store)
     check = forged(sqlite_store, UNREADABLE[what])
     assert not check.ok
-    assert check.head == sqlite_store.db.read(chain.head)
+    assert check.head == sqlite_store.db.read(actions.head)
 
 
 def rewritten(seq: int, body: str) -> Edit:
     """Another body for an event, and every link from there on made anew: by somebody who knows how they are made."""
 
     def write(tx: Tx) -> None:
-        c = t.audit_event.c
-        tx.execute(update(t.audit_event).where(c.seq == seq).values(body=body))
-        previous, rows = "0" * 64, tx.execute(select(t.audit_event).order_by(c.seq)).all()
+        c = tables.audit_event.c
+        tx.execute(update(tables.audit_event).where(c.seq == seq).values(body=body))
+        previous, rows = "0" * 64, tx.execute(select(tables.audit_event).order_by(c.seq)).all()
         for row in rows:
-            made = chain.link(row.seq, row.at, row.action_id, row.kind, row.body, row.payload, previous)
-            tx.execute(update(t.audit_event).where(c.seq == row.seq).values(prev_hash=previous, hash=made))
+            made = actions.link(row.seq, row.at, row.action_id, row.kind, row.body, row.payload, previous)
+            tx.execute(update(tables.audit_event).where(c.seq == row.seq).values(prev_hash=previous, hash=made))
             previous = made
-        tx.execute(update(t.audit_head).values(hash=previous))
+        tx.execute(update(tables.audit_head).values(hash=previous))
 
     return write
 
@@ -207,7 +208,7 @@ def rewritten(seq: int, body: str) -> Edit:
 @pytest.mark.parametrize("what", GARBLED)
 @pytest.mark.parametrize("kind", ["source.added", "chunks.added", "chunk.filed", "run.closed"])
 def test_an_event_that_cannot_be_read_is_found_though_its_links_hold(filled: Store, kind: str, what: str) -> None:
-    seq = filled.db.read(lambda tx: chain.events(tx, kind=kind, limit=1))[0].seq
+    seq = filled.db.read(lambda tx: actions.events(tx, kind=kind, limit=1))[0].seq
     assert forged(filled, rewritten(seq, GARBLED[what])).problem is not None
 
 
@@ -253,14 +254,16 @@ def forged_answer(run: str) -> Edit:
     def write(tx: Tx) -> None:
         paper = payloads.put(tx, [{"prompt": "p", "reply": "forged"}])[0]
         sealed_copy("model_call", id=900, run_id=run, payload=paper)(tx)
-        tx.execute(update(t.run).where(t.run.c.id == run).values(status="running", closed_seq=None))
+        tx.execute(update(tables.run).where(tables.run.c.id == run).values(status="running", closed_seq=None))
 
     return write
 
 
 @pytest.mark.parametrize("status", ["done", "cancelled"])
 def test_a_run_that_ended_for_good_cannot_be_opened_to_add_an_answer(filled: Store, status: str) -> None:
-    run = filled.db.read(lambda tx: tx.execute(select(t.run.c.id).where(t.run.c.status == status).limit(1)).scalar_one())
+    run = filled.db.read(
+        lambda tx: tx.execute(select(tables.run.c.id).where(tables.run.c.status == status).limit(1)).scalar_one()
+    )
     check = forged(filled, forged_answer(run))
     assert check.first_bad is not None
     assert f"run {run} ended as event {check.first_bad} says and is open again" in (check.problem or "")
@@ -292,8 +295,8 @@ def test_two_swapped_events_are_found_at_the_first_of_them(filled: Store) -> Non
 
 def cut(filled: Store) -> tuple[str, ...]:
     """The last action taken out of the history, cleanly."""
-    last = filled.db.read(chain.head).seq - 1
-    before = filled.db.read(lambda tx: chain.events(tx, before=last + 1, limit=1))[0]
+    last = filled.db.read(actions.head).seq - 1
+    before = filled.db.read(lambda tx: actions.events(tx, before=last + 1, limit=1))[0]
     return (
         f"DELETE FROM audit_event WHERE seq > {last}",
         f"UPDATE audit_head SET seq = {last}, hash = '{before.hash}', at = '{stamp(before.at)}'",
@@ -309,11 +312,11 @@ def test_a_history_cut_off_at_its_end_looks_whole_by_itself(filled: Store) -> No
 
 
 def test_a_history_cut_off_at_its_end_lacks_the_head_noted_elsewhere(filled: Store) -> None:
-    noted = filled.db.read(chain.head)
+    noted = filled.db.read(actions.head)
     assert "expected head" in (forged(filled, *cut(filled), head=noted).problem or "")
     assert "expected head" in (forged(filled, *cut(filled), head=noted.hash).problem or "")
 
 
 def test_an_earlier_head_is_found_in_an_untouched_history(filled: Store) -> None:
-    earlier = filled.db.read(lambda tx: chain.events(tx, before=4, limit=1))[0]
+    earlier = filled.db.read(lambda tx: actions.events(tx, before=4, limit=1))[0]
     assert forged(filled, head=earlier.hash).ok

@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import pytest
 
-from memoir_engine import errors
-from memoir_engine.store import chunks, lease, profiles, sources, tree
+from memoir_engine.core import errors
+from memoir_engine.store.ledger import runs
+from memoir_engine.store.sources import chunks, sources
+from memoir_engine.store.tree import cache, categories
 from small_stores import Store
 
 JAZZ = ("Art", "Music", "Jazz")
@@ -49,7 +51,7 @@ def test_a_chunk_carries_its_path_and_source(store: Store) -> None:
 
 def test_counts_add_up_from_the_leaves(store: Store) -> None:
     store.ingest("alpha", JAZZ, OPERA, OPERA, VAT)
-    found = {one.path: (one.chunks, one.children, one.is_leaf) for one in store.db.read(tree.all_categories)}
+    found = {one.path: (one.chunks, one.children, one.is_leaf) for one in store.db.read(categories.all_categories)}
     assert found == {
         ("Art",): (3, 1, False),
         ("Art", "Music"): (3, 2, False),
@@ -63,15 +65,15 @@ def test_counts_add_up_from_the_leaves(store: Store) -> None:
 
 def test_a_path_runs_from_the_root_to_the_category(store: Store) -> None:
     store.ingest("alpha", JAZZ)
-    assert [one.name for one in store.db.read(lambda tx: tree.path(tx, store.known[JAZZ]))] == ["Art", "Music", "Jazz"]
+    assert [one.name for one in store.db.read(lambda tx: categories.path(tx, store.known[JAZZ]))] == ["Art", "Music", "Jazz"]
     with pytest.raises(errors.CategoryNotFound):
-        store.db.read(lambda tx: tree.path(tx, 99))
+        store.db.read(lambda tx: categories.path(tx, 99))
 
 
 def test_a_child_is_found_by_any_spelling_of_its_name(store: Store) -> None:
     store.ingest("alpha", JAZZ)
-    assert store.db.read(lambda tx: tree.children_by_name(tx, None, " ART ")) == store.known["Art",]
-    assert store.db.read(lambda tx: tree.children_by_name(tx, None, "Music")) is None
+    assert store.db.read(lambda tx: categories.children_by_name(tx, None, " ART ")) == store.known["Art",]
+    assert store.db.read(lambda tx: categories.children_by_name(tx, None, "Music")) is None
 
 
 def test_an_index_takes_in_what_changed_since_it_last_looked(store: Store) -> None:
@@ -112,16 +114,16 @@ def test_a_source_that_is_not_there_is_an_error(store: Store) -> None:
 def test_a_lease_is_taken_over_from_an_owner_without_life(store: Store) -> None:
     now, db = store.clock.now(), store.db
     later = now.replace(minute=1)
-    assert db.write(lambda tx: lease.acquire(tx, "first", now=now, ttl_s=30))
-    assert not db.write(lambda tx: lease.acquire(tx, "second", now=now, ttl_s=30))
-    assert db.write(lambda tx: lease.acquire(tx, "second", now=later, ttl_s=30))
-    assert not db.write(lambda tx: lease.renew(tx, "first", now=later))
-    db.write(lambda tx: lease.release(tx, "second"))
-    assert db.read(lease.holder) is None
+    assert db.write(lambda tx: runs.acquire(tx, "first", now=now, ttl_s=30))
+    assert not db.write(lambda tx: runs.acquire(tx, "second", now=now, ttl_s=30))
+    assert db.write(lambda tx: runs.acquire(tx, "second", now=later, ttl_s=30))
+    assert not db.write(lambda tx: runs.renew(tx, "first", now=later))
+    db.write(lambda tx: runs.release(tx, "second"))
+    assert db.read(runs.holder) is None
 
 
 def test_profiles_are_replaced_by_leaf(store: Store) -> None:
-    old, new = profiles.Profile(1, 3, "words", b"\x00old"), profiles.Profile(1, 9, "words", b"\xffnew")
-    store.db.write(lambda tx: profiles.put_many(tx, [old, profiles.Profile(2, 3, "other", b"")]))
-    store.db.write(lambda tx: profiles.put_many(tx, [new]))
-    assert store.db.read(lambda tx: profiles.get_all(tx, "words")) == {1: new}
+    old, new = cache.Profile(1, 3, "words", b"\x00old"), cache.Profile(1, 9, "words", b"\xffnew")
+    store.db.write(lambda tx: cache.put_many(tx, [old, cache.Profile(2, 3, "other", b"")]))
+    store.db.write(lambda tx: cache.put_many(tx, [new]))
+    assert store.db.read(lambda tx: cache.get_all(tx, "words")) == {1: new}

@@ -9,9 +9,9 @@ from contextlib import contextmanager
 import pytest
 from sqlalchemy.exc import OperationalError
 
-from memoir_engine.errors import ReadFailed
-from memoir_engine.store.evidence import TreeCache, TreeNow
-from memoir_engine.store.types import Tx
+from memoir_engine.core.errors import ReadFailed
+from memoir_engine.store.db.types import Tx
+from memoir_engine.store.tree.cache import TreeCache, TreeNow
 from small_stores import Store
 
 JAZZ, ROCK = ("Art", "Music", "Jazz"), ("Art", "Music", "Rock")

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from memoir_engine import errors
-from memoir_engine.store import tree
+from memoir_engine.core import errors
+from memoir_engine.store.tree import categories
 from small_stores import Store
 
 JAZZ = ("Art", "Music", "Jazz")
@@ -171,7 +171,7 @@ def test_categories_are_found_by_the_words_of_their_path(sqlite_store: Store) ->
     sqlite_store.ingest("alpha", JAZZ, JAZZ, OPERA, ("Jazz age", "Music", "Clubs"), VAT)
 
     def found(text: str, **more: bool) -> list[str]:
-        hits = sqlite_store.db.read(lambda tx: tree.search_paths(tx, text, **more))
+        hits = sqlite_store.db.read(lambda tx: categories.search_paths(tx, text, **more))
         return ["/".join(one.path) for one in hits]
 
     assert found("art jazz") == ["Art/Music/Jazz"]

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import pytest
 
-from memoir_engine import errors
-from memoir_engine.store import chunks, tree
+from memoir_engine.core import errors
+from memoir_engine.store.sources import chunks
+from memoir_engine.store.tree import categories
 from small_stores import Store
 
 JAZZ = ("Art", "Music", "Jazz")
@@ -16,7 +17,7 @@ VAT = ("Law", "Tax", "Vat")
 
 def shape(store: Store) -> dict[str, int]:
     """Path → chunks, of every open category."""
-    return {"/".join(one.path): one.chunks for one in store.db.read(tree.all_categories)}
+    return {"/".join(one.path): one.chunks for one in store.db.read(categories.all_categories)}
 
 
 def leaves(store: Store) -> dict[str, int]:
@@ -54,7 +55,7 @@ def test_a_category_is_made_and_unmade(filed: Store) -> None:
 
 def test_a_category_of_level_1_is_made(filed: Store) -> None:
     filed.edit("create", None, " Science ")
-    assert [one.name for one in filed.db.read(tree.roots)] == ["Art", "Law", "Science"]
+    assert [one.name for one in filed.db.read(categories.roots)] == ["Art", "Law", "Science"]
 
 
 def test_a_renamed_category_keeps_all_that_it_holds(filed: Store) -> None:
@@ -85,9 +86,9 @@ def test_a_leaf_is_merged_into_another_and_its_chunks_are_unreviewed_again(filed
     action = filed.edit("merge", filed.known[OPERA], filed.known[VAT])
     assert leaves(filed) == {"Art/Music/Jazz": 1, "Art/Oil/Dutch": 1, "Law/Tax/Vat": 3}
     assert [event.body["reviewed"] for event in action.events if event.kind == "chunk.refiled"] == [None, None]
-    assert filed.db.read(lambda tx: tree.merged_into(tx, [filed.known[OPERA]])) == {filed.known[OPERA]: filed.known[VAT]}
+    assert filed.db.read(lambda tx: categories.merged_into(tx, [filed.known[OPERA]])) == {filed.known[OPERA]: filed.known[VAT]}
     back_and_forth(filed, action.action_id, before)
-    assert filed.db.read(lambda tx: tree.merged_into(tx, [filed.known[OPERA]])) == {filed.known[OPERA]: filed.known[OPERA]}
+    assert filed.db.read(lambda tx: categories.merged_into(tx, [filed.known[OPERA]])) == {filed.known[OPERA]: filed.known[OPERA]}
 
 
 def test_categories_of_one_name_below_two_that_are_merged_become_one(filed: Store) -> None:
@@ -105,7 +106,7 @@ def test_categories_of_one_name_below_two_that_are_merged_become_one(filed: Stor
 def test_what_was_merged_twice_is_followed_to_the_end(filed: Store) -> None:
     filed.edit("merge", filed.known[OPERA], filed.known[JAZZ])
     filed.edit("merge", filed.known[JAZZ], filed.known[VAT])
-    assert filed.db.read(lambda tx: tree.merged_into(tx, [filed.known[OPERA]])) == {filed.known[OPERA]: filed.known[VAT]}
+    assert filed.db.read(lambda tx: categories.merged_into(tx, [filed.known[OPERA]])) == {filed.known[OPERA]: filed.known[VAT]}
     filed.refile(1, *DUTCH)
     assert filed.problem() is None
 
@@ -215,8 +216,8 @@ def test_an_edit_that_empties_an_orphan_closes_it_and_says_so(store: Store) -> N
 
 
 def test_the_tree_as_of_a_seq_is_the_tree_before_the_edits(filed: Store) -> None:
-    then = filed.db.read(tree.snapshot)
+    then = filed.db.read(categories.snapshot)
     filed.edit("merge", filed.known["Law",], filed.known["Art",])
     filed.edit("rename", filed.known["Art",], "All")
-    assert filed.db.read(lambda tx: tree.snapshot(tx, then.seq)) == then
+    assert filed.db.read(lambda tx: categories.snapshot(tx, then.seq)) == then
     assert filed.db.read(lambda tx: chunks.page(tx, filed.known[VAT])).chunks[0].category_path == ("All", "Tax", "Vat")

@@ -4,9 +4,12 @@ from __future__ import annotations
 
 import pytest
 
-from memoir_engine import errors
-from memoir_engine.results import Action
-from memoir_engine.store import chain, chunks, filings, sources, tree, undo
+from memoir_engine.core import errors
+from memoir_engine.core.results import Action
+from memoir_engine.store.chain import actions
+from memoir_engine.store.sources import chunks, sources
+from memoir_engine.store.tree import categories, filings
+from memoir_engine.store.undo import execution
 from small_stores import Store
 
 JAZZ = ("Art", "Music", "Jazz")
@@ -20,7 +23,7 @@ def path_of(store: Store, chunk_id: int) -> tuple[str, ...]:
 
 def preview(store: Store, action: Action | str) -> tuple[bool, tuple[str, ...], str | None]:
     action_id = action if isinstance(action, str) else action.action_id
-    found = store.db.read(lambda tx: undo.preview(tx, action_id, limits=lambda _: store.limit))
+    found = store.db.read(lambda tx: execution.preview(tx, action_id, limits=lambda _: store.limit))
     return found.possible, found.blocked_by, found.clash
 
 
@@ -53,7 +56,7 @@ def test_undoing_an_ingestion_and_that_again(store: Store) -> None:
     both = store.state()
     undoing = store.undo(receipt.action_id)
     assert store.state() == alone
-    assert [one.name for one in store.db.read(tree.roots)] == ["Art"]
+    assert [one.name for one in store.db.read(categories.roots)] == ["Art"]
     assert store.db.read(lambda tx: sources.get(tx, receipt.source_id)).status == "withdrawn"
     store.undo(undoing.action_id)
     assert store.state() == both
@@ -66,18 +69,18 @@ def test_a_category_of_an_undone_ingestion_closes_with_its_last_filing(store: St
     maker = store.ingest("alpha", VAT)
     user = store.ingest("beta", VAT)
     store.undo(maker.action_id)
-    assert [one.chunks for one in store.db.read(tree.roots)] == [1]
+    assert [one.chunks for one in store.db.read(categories.roots)] == [1]
     undoing = store.undo(user.action_id)
-    assert store.db.read(tree.roots) == ()
+    assert store.db.read(categories.roots) == ()
     store.undo(undoing.action_id)
-    assert [one.chunks for one in store.db.read(tree.roots)] == [1]
+    assert [one.chunks for one in store.db.read(categories.roots)] == [1]
     assert store.problem() is None
 
 
 def test_a_category_of_a_standing_ingestion_stays_open_when_it_is_empty(store: Store) -> None:
     first = store.ingest("alpha", JAZZ, VAT).first_chunk_id
     store.refile(first, *VAT)
-    assert store.db.read(lambda tx: tree.node(tx, store.known[JAZZ])).chunks == 0
+    assert store.db.read(lambda tx: categories.node(tx, store.known[JAZZ])).chunks == 0
 
 
 def test_a_refiling_that_empties_an_orphan_closes_it_and_its_undo_opens_it(store: Store) -> None:
@@ -86,7 +89,7 @@ def test_a_refiling_that_empties_an_orphan_closes_it_and_its_undo_opens_it(store
     store.undo(maker.action_id)
     before = store.state()
     action = store.refile(user.first_chunk_id, *JAZZ)
-    assert [one.name for one in store.db.read(tree.roots)] == ["Art"]
+    assert [one.name for one in store.db.read(categories.roots)] == ["Art"]
     store.undo(action.action_id)
     assert store.state() == before
     assert store.problem() is None
@@ -119,7 +122,7 @@ def test_what_is_undone_cannot_be_undone_twice(store: Store) -> None:
     action = store.refile(store.ingest("alpha", JAZZ, VAT).first_chunk_id, *VAT)
     undoing = store.undo(action.action_id)
     assert preview(store, action) == (False, (undoing.action_id,), "it has been undone already")
-    assert store.db.read(lambda tx: chain.get(tx, action.action_id)).undone_by == undoing.action_id
+    assert store.db.read(lambda tx: actions.get(tx, action.action_id)).undone_by == undoing.action_id
 
 
 def test_a_name_taken_meanwhile_is_a_clash(store: Store) -> None:
@@ -154,7 +157,7 @@ def test_a_withdrawn_source_leaves_the_tree_and_comes_back(store: Store) -> None
     before = store.state()
     action = store.db.write(lambda tx: filings.withdraw(tx, receipt.source_id, actor="Mia", reason="old", clock=store.clock))
     assert store.db.read(chunks.count) == 0
-    assert [one.chunks for one in store.db.read(tree.roots)] == [0, 0]
+    assert [one.chunks for one in store.db.read(categories.roots)] == [0, 0]
     assert len(store.db.read(lambda tx: chunks.of_source(tx, receipt.source_id))) == 2
     assert preview(store, receipt.action_id) == (False, (action.action_id,), None)
     store.undo(action.action_id)
@@ -164,11 +167,11 @@ def test_a_withdrawn_source_leaves_the_tree_and_comes_back(store: Store) -> None
 
 def test_the_tree_as_of_a_seq_is_the_tree_of_then(store: Store) -> None:
     receipt = store.ingest("alpha", JAZZ)
-    then = store.db.read(tree.snapshot)
+    then = store.db.read(categories.snapshot)
     store.ingest("beta", VAT)
     store.undo(receipt.action_id)
-    assert store.db.read(lambda tx: tree.snapshot(tx, then.seq)) == then
-    assert [one.name for one in store.db.read(tree.roots)] == ["Law"]
+    assert store.db.read(lambda tx: categories.snapshot(tx, then.seq)) == then
+    assert [one.name for one in store.db.read(categories.roots)] == ["Law"]
 
 
 @pytest.mark.parametrize(

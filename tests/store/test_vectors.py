@@ -12,10 +12,10 @@ from sqlalchemy.dialects import mysql, postgresql
 from sqlalchemy.schema import CreateTable
 
 from fed import DIM, ROWS, Owner, alike
-from memoir_engine.nearest import NearestUnavailable
-from memoir_engine.run import SystemClock
-from memoir_engine.store.database import Database
-from memoir_engine.store.vectors import DatabaseVectors
+from memoir_engine.core.ports import NearestUnavailable
+from memoir_engine.core.run import SystemClock
+from memoir_engine.store.db.database import Database
+from memoir_engine.store.search.vector_sql import DatabaseVectors
 
 DIALECTS = {"postgresql": postgresql.dialect(), "mysql": mysql.dialect()}
 

@@ -8,11 +8,13 @@ from threading import Barrier
 import pytest
 from sqlalchemy import text
 
-from memoir_engine import errors
-from memoir_engine.results import Action, ReviewState, Verdict
-from memoir_engine.run import new_id
-from memoir_engine.store import chunks, filings, moments, reviews, tree
-from memoir_engine.store.evidence import TreeCache
+from memoir_engine.core import errors
+from memoir_engine.core.results import Action, ReviewState, Verdict
+from memoir_engine.core.run import new_id
+from memoir_engine.store.review import reviews
+from memoir_engine.store.sources import chunks
+from memoir_engine.store.tree import categories, filings, history
+from memoir_engine.store.tree.cache import TreeCache
 from small_stores import Store
 
 JAZZ = ("Art", "Music", "Jazz")
@@ -83,7 +85,7 @@ def test_a_rejection_closes_a_category_whose_ingestion_was_undone_and_its_undo_o
     store.undo(made.action_id)
     before = store.state()
     rejected = judge(store, first, "reject")
-    assert store.db.read(tree.roots) == ()
+    assert store.db.read(categories.roots) == ()
     store.undo(rejected.action_id)
     assert store.state() == before
     assert store.problem() is None
@@ -227,7 +229,7 @@ def test_the_moments_of_the_tree_tell_of_rejections_and_returns(store: Store) ->
     judge(store, first, "reject")
     again = store.refile(first, *VAT)
     store.undo(again.action_id)
-    said = [moment.says for moment in store.db.read(lambda tx: moments.recent(tx, limit=10))]
+    said = [moment.says for moment in store.db.read(lambda tx: history.recent(tx, limit=10))]
     assert said[:3] == [
         "taken back: a chunk filed again in Vat",
         "a chunk filed again in Vat",

@@ -5,12 +5,15 @@ from __future__ import annotations
 import pytest
 from sqlalchemy import inspect, text
 
-from memoir_engine import errors
-from memoir_engine.results import Action
-from memoir_engine.store import helpers, inputs, runs, schema, sources, tree
-from memoir_engine.store.database import Database
-from memoir_engine.store.plan import NewHelper, Receipt
-from memoir_engine.store.types import Tx
+from memoir_engine.core import errors
+from memoir_engine.core.results import Action
+from memoir_engine.store.db import schema
+from memoir_engine.store.db.database import Database
+from memoir_engine.store.db.types import Tx
+from memoir_engine.store.ledger import run_end, runs
+from memoir_engine.store.sources import helpers, sources
+from memoir_engine.store.sources.plan import NewHelper, Receipt
+from memoir_engine.store.tree import categories
 from small_plans import plan_of
 from small_stores import Store
 
@@ -45,7 +48,7 @@ def test_a_newer_version_takes_the_place_of_the_older_in_one_transaction(store: 
     second = replace(store, "beta", first.source_id, JAZZ)
     old, new = (store.db.read(lambda tx, n=n: sources.get(tx, n)) for n in (first.source_id, second.source_id))
     assert (old.status, new.status, new.version, new.replaces) == ("replaced", "filed", 2, first.source_id)
-    assert [(one.name, one.chunks) for one in store.db.read(tree.roots)] == [("Art", 1), ("Law", 0)]
+    assert [(one.name, one.chunks) for one in store.db.read(categories.roots)] == [("Art", 1), ("Law", 0)]
     both = store.state()
     undone = store.undo(second.action_id)
     assert store.state() == alone
@@ -69,9 +72,9 @@ def test_a_category_of_an_undone_ingestion_closes_when_the_last_version_leaves_i
     user = store.ingest("beta", VAT)
     store.undo(maker.action_id)
     second = replace(store, "gamma", user.source_id, JAZZ)
-    assert [one.name for one in store.db.read(tree.roots)] == ["Art"]
+    assert [one.name for one in store.db.read(categories.roots)] == ["Art"]
     store.undo(second.action_id)
-    assert [one.name for one in store.db.read(tree.roots)] == ["Law"]
+    assert [one.name for one in store.db.read(categories.roots)] == ["Law"]
     assert store.problem() is None
 
 
@@ -117,14 +120,14 @@ def test_a_generated_version_closes_its_run_and_yields_to_a_user(store: Store, f
 
 def test_what_a_run_keeps_comes_back_byte_by_byte_and_goes_with_it(store: Store) -> None:
     run, data = store.begin(), bytes(range(256)) * 40_000
-    store.db.write(lambda tx: inputs.keep(tx, run, inputs.Kept({"name": "ä›\ud800", "shelf": 3}, data)))
-    store.db.write(lambda tx: inputs.keep(tx, run, inputs.Kept({"name": "again"}, b"")))
-    store.db.write(lambda tx: inputs.amend(tx, run, shelf=4))
-    assert store.db.read(lambda tx: inputs.get(tx, run)) == inputs.Kept({"name": "ä›\ud800", "shelf": 4}, data)
+    store.db.write(lambda tx: run_end.keep(tx, run, run_end.Kept({"name": "ä›\ud800", "shelf": 3}, data)))
+    store.db.write(lambda tx: run_end.keep(tx, run, run_end.Kept({"name": "again"}, b"")))
+    store.db.write(lambda tx: run_end.amend(tx, run, shelf=4))
+    assert store.db.read(lambda tx: run_end.get(tx, run)) == run_end.Kept({"name": "ä›\ud800", "shelf": 4}, data)
     store.db.write(lambda tx: runs.finish(tx, run, "failed", clock=store.clock))
     assert store.db.read(lambda tx: runs.get(tx, run)).resumable
     assert store.db.write(lambda tx: runs.give_up(tx, run, ("failed",), clock=store.clock, error=STOPPED))
-    assert store.db.read(lambda tx: inputs.get(tx, run)) is None
+    assert store.db.read(lambda tx: run_end.get(tx, run)) is None
     view = store.db.read(lambda tx: runs.get(tx, run))
     assert (view.status, view.error, view.resumable) == ("cancelled", str(STOPPED), False)
     assert store.problem() is None
@@ -133,10 +136,10 @@ def test_what_a_run_keeps_comes_back_byte_by_byte_and_goes_with_it(store: Store)
 def test_nothing_is_kept_of_an_ingestion_that_is_stored_nor_of_what_failed_over_the_same_bytes(store: Store) -> None:
     failed, done = store.begin(subject="5" * 64), store.begin(subject="5" * 64)
     for run in (failed, done):
-        store.db.write(lambda tx, run=run: inputs.keep(tx, run, inputs.Kept({}, b"bytes")))
+        store.db.write(lambda tx, run=run: run_end.keep(tx, run, run_end.Kept({}, b"bytes")))
     store.db.write(lambda tx: runs.finish(tx, failed, "failed", clock=store.clock))
     store.commit(plan_of("alpha", [JAZZ]), done)
-    assert store.db.read(lambda tx: inputs.kept_runs(tx, [failed, done])) == set()
+    assert store.db.read(lambda tx: run_end.kept_runs(tx, [failed, done])) == set()
 
 
 def test_a_run_is_claimed_by_one(store: Store) -> None:

@@ -9,10 +9,12 @@ from pathlib import Path
 
 from sqlalchemy import select
 
-from memoir_engine.ledger import Attempt
-from memoir_engine.store import calls, chain, ids, lease, runs
-from memoir_engine.store import tables as t
-from memoir_engine.store.types import Tx
+from memoir_engine.core.run import Attempt
+from memoir_engine.store import tables
+from memoir_engine.store.chain import actions
+from memoir_engine.store.db import ids
+from memoir_engine.store.db.types import Tx
+from memoir_engine.store.ledger import calls, runs
 from small_plans import plan_of
 from small_stores import Store
 
@@ -22,9 +24,9 @@ VAT = ("Law", "Tax", "Vat")
 
 WRITER = """
 import sys
-from memoir_engine.run import SystemClock
+from memoir_engine.core.run import SystemClock
 from memoir_engine.store import filings, undo
-from memoir_engine.store.database import Database
+from memoir_engine.store.db.database import Database
 url, chunk, leaf = sys.argv[1], int(sys.argv[2]), int(sys.argv[3])
 clock = SystemClock()
 db = Database.open(url, clock=clock, depth=3)
@@ -47,7 +49,7 @@ def test_eight_people_refile_and_undo_at_once_and_all_is_as_before(store: Store)
         list(pool.map(correct, range(first, first + WRITERS)))
     assert store.state() == before
     assert store.problem() is None
-    assert len(store.db.read(lambda tx: chain.actions(tx, limit=200))) == 1 + 2 * 3 * WRITERS
+    assert len(store.db.read(lambda tx: actions.actions(tx, limit=200))) == 1 + 2 * 3 * WRITERS
 
 
 def test_eight_processes_refile_and_undo_at_once(sqlite_store: Store) -> None:
@@ -60,7 +62,7 @@ def test_eight_processes_refile_and_undo_at_once(sqlite_store: Store) -> None:
     assert [(one.communicate()[1], one.returncode) for one in running] == [(b"", 0)] * WRITERS
     assert sqlite_store.state() == before
     assert sqlite_store.problem() is None
-    assert sqlite_store.db.read(chain.seq) > 2 * 3 * WRITERS
+    assert sqlite_store.db.read(actions.seq) > 2 * 3 * WRITERS
 
 
 def test_eight_ingestions_at_once_share_the_categories_they_have_in_common(store: Store) -> None:
@@ -69,7 +71,7 @@ def test_eight_ingestions_at_once_share_the_categories_they_have_in_common(store
 
     with ThreadPoolExecutor(WRITERS) as pool:
         list(pool.map(ingest, range(WRITERS)))
-    names = store.db.read(lambda tx: tx.execute(select(t.category_version.c.name)).scalars().all())
+    names = store.db.read(lambda tx: tx.execute(select(tables.category_version.c.name)).scalars().all())
     assert sorted(names) == sorted(["Art", "Music", "Jazz", *(f"leaf {number}" for number in range(WRITERS))])
     assert store.problem() is None
 
@@ -93,7 +95,7 @@ def test_of_eight_who_ask_for_the_lease_one_gets_it(store: Store) -> None:
     now = store.clock.now()
 
     def ask(owner: int) -> bool:
-        return store.db.write(lambda tx: lease.acquire(tx, str(owner), now=now, ttl_s=30))
+        return store.db.write(lambda tx: runs.acquire(tx, str(owner), now=now, ttl_s=30))
 
     with ThreadPoolExecutor(WRITERS) as pool:
         assert sum(pool.map(ask, range(WRITERS))) == 1
@@ -119,7 +121,7 @@ def test_calls_are_recorded_while_others_commit(store: Store) -> None:
 
 def test_read_then_write_in_one_unit_never_meets_a_locked_database(sqlite_store: Store, tmp_path: Path) -> None:
     def work(tx: Tx) -> int:
-        seen = tx.execute(select(t.counter.c.value).where(t.counter.c.name == "chunk")).scalar_one()
+        seen = tx.execute(select(tables.counter.c.value).where(tables.counter.c.name == "chunk")).scalar_one()
         return ids.reserve(tx, "chunk", 1) - int(seen)
 
     with ThreadPoolExecutor(6) as pool:

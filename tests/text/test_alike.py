@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from memoir_engine.text.alike import same
+from memoir_engine.text.attributes import same
 
 
 @pytest.mark.req("CHUNK 8.2")

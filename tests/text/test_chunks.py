@@ -5,7 +5,7 @@ import re
 import numpy as np
 import pytest
 
-from memoir_engine.errors import ChunkRangeInvalid
+from memoir_engine.core.errors import ChunkRangeInvalid
 from memoir_engine.text.chunks import Piece, cut
 
 TOKEN = re.compile(r"\n+| ?[^ \n]+| ")

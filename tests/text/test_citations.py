@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from memoir_engine.text.citations import claims, without_marks
+from memoir_engine.text.spans import claims, without_marks
 
 
 @pytest.mark.parametrize(

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from memoir_engine.text.contradictions import compare
+from memoir_offline.rules.contradictions import compare
 
 
 @pytest.mark.parametrize(

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from memoir_engine.text.differences import words_changed
+from memoir_engine.ingest.helper_view import words_changed
 
 
 def test_a_word_that_was_replaced_stands_removed_before_it_stands_added():

@@ -27,7 +27,7 @@ from langchain_core.messages import (
     messages_to_dict,
 )
 
-from memoir_engine.errors import MessageRefused
+from memoir_engine.core.errors import MessageRefused
 from memoir_engine.text.messages import Message, parsed, parsed_all, to_constructor, to_openai, to_record
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from memoir_engine.text.persons import about_them
+from memoir_offline.rules.persons import about_them
 
 
 @pytest.mark.parametrize(

@@ -3,8 +3,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from memoir_engine.text.blobs import decode_leaf, encode_leaf
-from memoir_engine.text.profiles import Profiles
+from memoir_engine.text.profiles import Profiles, decode_leaf, encode_leaf
 from memoir_engine.text.terms import Terms, terms
 
 TAX = "The tax on income rose, and taxpayers pay more tax to the treasury."
@@ -153,7 +152,7 @@ def test_a_blob_of_another_tokenizer_or_a_damaged_one_is_refused(monkeypatch):
     blob = encode_leaf({1: terms(TAX)})
     assert decode_leaf(blob[:-4]) is None
     assert decode_leaf(b"") is None
-    monkeypatch.setattr("memoir_engine.text.blobs._FORMAT", "profile/1 other")
+    monkeypatch.setattr("memoir_engine.text.profiles._FORMAT", "profile/1 other")
     assert decode_leaf(blob) is None
 
 

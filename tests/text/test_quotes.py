@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from memoir_engine.text.quotes import find
+from memoir_engine.text.spans import find
 
 
 @pytest.mark.req("CHUNK 7.3")

@@ -3,8 +3,7 @@ from __future__ import annotations
 from hypothesis import given
 from hypothesis import strategies as st
 
-from memoir_engine.text.ranked import GRAMMAR, ranked
-from memoir_engine.text.terms import STOP, tokens
+from memoir_engine.text.terms import GRAMMAR, STOP, ranked, tokens
 
 
 def test_a_ranking_sees_all_words_but_those_of_grammar():

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from memoir_engine.text.scored import Scored
+from memoir_engine.text.terms import Scored
 
 GIVEN = {7: 0.5, 2: 1.5, 9: 0.5, 4: 0.25}
 

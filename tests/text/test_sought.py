@@ -1,6 +1,6 @@
 from __future__ import annotations
 
-from memoir_engine.text.sought import sought
+from memoir_engine.text.terms import sought
 
 
 def test_a_search_sees_stems_and_numbers():

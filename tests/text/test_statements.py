@@ -6,8 +6,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from memoir_engine.text.fact_types import fact_type
-from memoir_engine.text.statements import statements
+from memoir_offline.rules.fact_types import fact_type
+from memoir_offline.rules.statements import statements
 
 
 def told(text: str, before: str = "") -> list[str]:

@@ -4,8 +4,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from memoir_engine.text.sought import sought
-from memoir_engine.text.support import Support, support
+from memoir_engine.text.spans import Support, support
+from memoir_engine.text.terms import sought
 
 CHUNK = (
     "# Hours\n\nThe library opens at\nnine on weekdays. It closes at five in winter. "

@@ -13,13 +13,13 @@ import pytest
 
 LIMIT_S = 100
 LONG = 400_000
-MARKDOWN = "from memoir_engine.files.markdown import markdown_headings as read"
+MARKDOWN = "from memoir_engine.readers.plain import markdown_headings as read"
 TRANSCRIPT = "from memoir_engine.text.transcripts import _lines\nfrom datetime import UTC\nread = lambda text: _lines(text, UTC)"
 SENTENCES = "from memoir_engine.text.sentences import split as read"
-CLAIMS = "from memoir_engine.text.citations import claims\nread = lambda text: claims(text, 9)"
-MARKS = "from memoir_engine.text.citations import without_marks as read"
-CITED = "from memoir_engine.llm.offline.chat import _CITED\nread = lambda text: _CITED.sub('', text)"
-BLANKS = "from memoir_engine.llm.encodings import _BLANKS\nread = _BLANKS.findall"
+CLAIMS = "from memoir_engine.text.spans import claims\nread = lambda text: claims(text, 9)"
+MARKS = "from memoir_engine.text.spans import without_marks as read"
+CITED = "from memoir_offline.chat import _CITED\nread = lambda text: _CITED.sub('', text)"
+BLANKS = "from memoir_engine.models.encodings import _BLANKS\nread = _BLANKS.findall"
 ODD = {
     "a heading with blanks within": (MARKDOWN, "'# x' + ' ' * n + 'y'"),
     "a heading with number signs within": (MARKDOWN, "'# x' + ' #' * n + 'y'"),

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from memoir_engine.text.mentioned import names
-from memoir_engine.text.statements import statements
+from memoir_offline.rules.entities import names
+from memoir_offline.rules.statements import statements
 
 
 def told(text: str, before: str = "") -> list[str]:

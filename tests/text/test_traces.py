@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from memoir_engine.text.traces import GONE, Own, in_strings
+from memoir_engine.text.phrase_overlap import GONE, Own, in_strings
 
 LETTER = "Dear Zephyrquartz, the lease of the workshop ends in March, and 田中太郎さんが鍵を持っています。"
 

@@ -6,7 +6,7 @@ from datetime import date
 
 import pytest
 
-from memoir_engine.text.validity import validity
+from memoir_offline.rules.dates import validity
 
 TUESDAY = date(2024, 5, 21)
 

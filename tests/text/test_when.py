@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from memoir_engine.text.when import mentions
+from memoir_offline.rules.dates import mentions
 
 TUESDAY = date(2024, 5, 21)
 

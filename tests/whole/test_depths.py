@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from memoir_engine import Memory
-from memoir_engine.errors import DepthMismatch
+from memoir_engine.core.errors import DepthMismatch
 from scripted import Asked, Opened, Script, events, leaves, paper, selected, tree
 
 DEPTHS = [1, 3, 12, 100]

@@ -17,7 +17,7 @@ import filed_longtext
 import machine
 from filed_longtext import file_all, standing
 from memoir_engine import Memory
-from memoir_engine.llm.offline.subjects import subjects
+from memoir_offline.subjects import subjects
 
 PATIENCE_S = 600
 PEOPLE = re.compile(r"^(?:inaugural|sotu)-\d+-([A-Za-z]+)", re.M)  # the file names of the speeches end in the speaker

@@ -1,1 +1,1 @@
-"""Alembic's scripts, run by `memoir_engine.store.schema`."""
+"""Alembic's scripts, run by `memoir_engine.store.db.schema`."""

@@ -1,16 +1,53 @@
 """Every table of the store, one module per family. Read-only outside `memoir_engine.store`."""
 
-from memoir_engine.store.tables.chain import action, audit_event, audit_head, payload
-from memoir_engine.store.tables.checkpoints import checkpoint, checkpoint_thread, checkpoint_value, checkpoint_write
-from memoir_engine.store.tables.facts import cut, fact, fact_origin, fact_proposal, fact_relation, fact_status
-from memoir_engine.store.tables.knowledge import embedding, passage
-from memoir_engine.store.tables.ledger import decision, model_call, run, run_event, run_input
-from memoir_engine.store.tables.review import sign_off, tombstone
-from memoir_engine.store.tables.sessions import message, session
-from memoir_engine.store.tables.sources import chunk, contextual_helper, source, source_file, source_text
-from memoir_engine.store.tables.state import counter, lease, profile, setting
-from memoir_engine.store.tables.tree import category, category_version, filing
-from memoir_engine.store.types import metadata
+from __future__ import annotations
+
+from memoir_engine.store.db.types import metadata
+from memoir_engine.store.tables.facts import (
+    cut,
+    fact,
+    fact_origin,
+    fact_proposal,
+    fact_relation,
+    fact_status,
+    sign_off,
+    tombstone,
+)
+from memoir_engine.store.tables.ledger import (
+    action,
+    audit_event,
+    audit_head,
+    counter,
+    decision,
+    lease,
+    model_call,
+    payload,
+    profile,
+    run,
+    run_event,
+    run_input,
+    setting,
+)
+from memoir_engine.store.tables.sessions import (
+    checkpoint,
+    checkpoint_thread,
+    checkpoint_value,
+    checkpoint_write,
+    message,
+    session,
+)
+from memoir_engine.store.tables.sources import (
+    category,
+    category_version,
+    chunk,
+    contextual_helper,
+    embedding,
+    filing,
+    passage,
+    source,
+    source_file,
+    source_text,
+)
 
 __all__ = [
     "action",

@@ -1,16 +1,24 @@
-"""Cuts of conversations, the facts drawn from them, where each was said, and what became of it.
+"""What people sign, and what was erased: where a digest still stands and what it covered does not.
 
-Invariant: a fact, its origins and a cut never change. How a fact stands is a row of `fact_status`: it holds from `from_seq` until
-before `to_seq`, and of a fact at most one is open; a fact without one was taken back. Only `to_seq` is ever updated.
-Every row has the owner in it, because every read asks for it.
-Source: DESIGN §2.7, §5; TIMEM "Memory Storage"; CHUNK 6, 9.
+Invariant: a row is written by an event and only its `to_seq` is ever updated; statements and reasons stand in payloads.
+The verdict of a reviewer belongs to one filing and stands in its row.
+Source: DESIGN §6.
 """
 
 from __future__ import annotations
 
 from sqlalchemy import BigInteger, Column, Double, Index, Integer, SmallInteger, String, Table, UniqueConstraint
 
-from memoir_engine.store.types import TABLE, LongText, UTCDateTime, key, metadata
+from memoir_engine.store.db.types import TABLE, LongText, UTCDateTime, key, metadata
+
+# === facts: Cuts of conversations, the facts drawn from them, where each was said, and what became of it.
+#
+# Invariant: a fact, its origins and a cut never change. How a fact stands is a row of `fact_status`: it holds from
+# `from_seq` until
+# before `to_seq`, and of a fact at most one is open; a fact without one was taken back. Only `to_seq` is ever updated.
+# Every row has the owner in it, because every read asks for it.
+# Source: DESIGN §2.7, §5; TIMEM "Memory Storage"; CHUNK 6, 9.
+
 
 cut = Table(
     "cut",
@@ -142,5 +150,34 @@ fact_proposal = Table(
     Column("outcome", key(10)),  # approved or rejected; none while it is open
     Column("run_id", key(26)),
     Index(None, "owner", "to_seq"),
+    **TABLE,
+)
+
+
+# === review
+
+
+sign_off = Table(
+    "sign_off",
+    metadata,
+    Column("from_seq", BigInteger, primary_key=True, autoincrement=False),
+    Column("to_seq", BigInteger, nullable=False),
+    Column("subject", key(20), nullable=False),  # source or category
+    Column("subject_id", BigInteger, nullable=False),
+    Column("signer", String(200), nullable=False),
+    Column("state", key(64), nullable=False),  # digest of what was signed
+    Column("payload", key(64), nullable=False),  # the statement
+    Index(None, "subject", "subject_id", "to_seq"),
+    **TABLE,
+)
+
+tombstone = Table(
+    "tombstone",
+    metadata,
+    Column("place", key(40), primary_key=True),  # the table whose row lost its text, or `outcome` of a run
+    Column("row_key", key(64), primary_key=True),
+    Column("seq", BigInteger, primary_key=True, autoincrement=False),  # the event that erased it
+    Column("remains", key(64), nullable=False),  # digest of what was left of the row; empty: nothing
+    Index(None, "seq"),
     **TABLE,
 )

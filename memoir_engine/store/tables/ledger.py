@@ -1,16 +1,22 @@
-"""The ledger: runs, their events, their calls and their decisions.
+"""What the store keeps for itself: counters, the planner's lease, settings, and the cache of profiles.
 
-Invariant: a call row is committed before its answer is used; calls and decisions are never updated.
-Prompts, replies, requests and the names of options stand in payloads.
-`run_input` is no evidence: what a run needs to go on, kept until it has done its work or was given up.
-Source: DESIGN §2.5, §2.6, §5.
+Invariant: nothing here is evidence; profiles can be rebuilt from the chunks at any time.
+Source: DESIGN §5, §8.
 """
 
 from __future__ import annotations
 
-from sqlalchemy import BigInteger, Column, Double, ForeignKey, Index, Integer, SmallInteger, String, Table
+from sqlalchemy import BigInteger, Column, Double, ForeignKey, Index, Integer, SmallInteger, String, Table, UniqueConstraint
 
-from memoir_engine.store.types import TABLE, LongBytes, LongText, UTCDateTime, key, metadata
+from memoir_engine.store.db.types import TABLE, LongBytes, LongText, UTCDateTime, key, metadata
+
+# === ledger: The ledger: runs, their events, their calls and their decisions.
+#
+# Invariant: a call row is committed before its answer is used; calls and decisions are never updated.
+# Prompts, replies, requests and the names of options stand in payloads.
+# `run_input` is no evidence: what a run needs to go on, kept until it has done its work or was given up.
+# Source: DESIGN §2.5, §2.6, §5.
+
 
 run = Table(
     "run",
@@ -109,5 +115,108 @@ decision = Table(
     Column("digest", key(64), nullable=False),
     Index(None, "run_id", "id"),
     Index(None, "chunk_id"),
+    **TABLE,
+)
+
+
+# === chain: The audit: actions, their hash-chained events, the head, and what may have to be erased.
+#
+# Invariant: an event is never updated or deleted; `audit_head` is the last row locked before a commit.
+# `at` is text (ISO 8601, UTC, microseconds) because it is part of what is hashed.
+# Source: DESIGN §6.
+
+
+payload = Table(
+    "payload",
+    metadata,
+    Column("digest", key(64), primary_key=True),  # sha256(salt ‖ body)
+    Column("salt", key(32), nullable=False),
+    Column("body", LongText, nullable=False),
+    **TABLE,
+)
+
+action = Table(
+    "action",
+    metadata,
+    Column("id", key(26), primary_key=True),
+    Column("verb", key(40), nullable=False),
+    Column("actor", String(200), nullable=False),
+    Column("at", key(27), nullable=False),
+    Column("run_id", key(26)),
+    Column("undoes", key(26)),
+    Column("payload", key(64), nullable=False),  # reason and receipt; empty where there is neither
+    Column("salt", key(32), nullable=False),
+    Column("digest", key(64), nullable=False),
+    Index(None, "at"),
+    Index(None, "actor", "at"),
+    Index(None, "run_id"),
+    Index(None, "undoes"),
+    **TABLE,
+)
+
+audit_event = Table(
+    "audit_event",
+    metadata,
+    Column("seq", BigInteger, primary_key=True, autoincrement=False),
+    Column("at", key(27), nullable=False),
+    Column("action_id", key(26), nullable=False),
+    Column("kind", key(40), nullable=False),
+    Column("body", LongText, nullable=False),  # canonical JSON: ids, numbers and digests only
+    Column("payload", key(64)),
+    Column("prev_hash", key(64), nullable=False),
+    Column("hash", key(64), nullable=False),
+    UniqueConstraint("prev_hash"),
+    Index(None, "action_id"),
+    Index(None, "kind", "seq"),
+    Index(None, "at"),
+    **TABLE,
+)
+
+audit_head = Table(
+    "audit_head",
+    metadata,
+    Column("id", SmallInteger, primary_key=True, autoincrement=False),
+    Column("seq", BigInteger, nullable=False),
+    Column("hash", key(64), nullable=False),
+    Column("at", key(27), nullable=False),
+    **TABLE,
+)
+
+
+# === state
+
+
+counter = Table(
+    "counter",
+    metadata,
+    Column("name", key(40), primary_key=True),
+    Column("value", BigInteger, nullable=False),
+    **TABLE,
+)
+
+lease = Table(
+    "lease",
+    metadata,
+    Column("name", key(40), primary_key=True),
+    Column("owner", String(200)),
+    Column("heartbeat_at", UTCDateTime),
+    **TABLE,
+)
+
+setting = Table(
+    "setting",
+    metadata,
+    Column("name", key(40), primary_key=True),
+    Column("value", String(200), nullable=False),
+    **TABLE,
+)
+
+profile = Table(
+    "profile",
+    metadata,
+    Column("category_id", BigInteger, primary_key=True, autoincrement=False),
+    Column("seq", BigInteger, nullable=False),
+    Column("tokenizer", String(100), nullable=False),
+    Column("body", LongBytes, nullable=False),
     **TABLE,
 )

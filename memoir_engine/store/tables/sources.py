@@ -1,15 +1,25 @@
-"""Sources with their original bytes, their helpers and their chunks.
+"""Passages, and the vectors of whatever is searched.
 
-Invariant: all but a source's `status`, `status_seq` and `helper_version` never changes; events say all three, and `replaces`.
-Bytes and texts are kept in parts: MySQL's default packet is 16 MB, an upload may be larger.
-Source: DESIGN §5.
+Invariant: nothing here is evidence. A passage is a span and holds no text of its own; passages of sources can be cut again, and
+vectors computed again, at any time.
+`from_seq` and `to_seq` are of the clock of searching (`ids.tick`), not of the audit: a passage may be cut long after its text was
+added, and no index may miss one. Vectors of two embedders stand side by side and never meet.
+Source: DESIGN §2.3, §5; MEMOLLA F-02-02.
 """
 
 from __future__ import annotations
 
 from sqlalchemy import BigInteger, Column, ForeignKey, Index, Integer, String, Table, UniqueConstraint
 
-from memoir_engine.store.types import TABLE, LongBytes, LongText, UTCDateTime, key, metadata
+from memoir_engine.store.db.types import TABLE, LongBytes, LongText, UTCDateTime, key, metadata
+
+# === sources: Sources with their original bytes, their helpers and their chunks.
+#
+# Invariant: all but a source's `status`, `status_seq` and `helper_version` never changes; events say all three, and
+# `replaces`.
+# Bytes and texts are kept in parts: MySQL's default packet is 16 MB, an upload may be larger.
+# Source: DESIGN §5.
+
 
 source = Table(
     "source",
@@ -97,5 +107,99 @@ chunk = Table(
     Column("salt", key(32), nullable=False),
     Column("digest", key(64), nullable=False),
     UniqueConstraint("source_id", "position"),
+    **TABLE,
+)
+
+
+# === tree: The category tree and what is filed in it, as history.
+#
+# Invariant: a row holds from `from_seq` until before `to_seq`; open rows have `to_seq` = FAR; only `to_seq` is ever
+# updated
+# (and the review stamp of a filing). Open names are unique per parent, a chunk has one open filing.
+# Source: DESIGN §2.7, §5; MEMOIR 3.3–3.8.
+
+
+category = Table(
+    "category",
+    metadata,
+    Column("id", BigInteger, primary_key=True, autoincrement=False),
+    Column("level", Integer, nullable=False),
+    Column("created_seq", BigInteger, nullable=False),
+    **TABLE,
+)
+
+category_version = Table(
+    "category_version",
+    metadata,
+    Column("category_id", BigInteger, ForeignKey("category.id"), primary_key=True, autoincrement=False),
+    Column("from_seq", BigInteger, primary_key=True, autoincrement=False),
+    Column("to_seq", BigInteger, nullable=False),
+    Column("parent_id", BigInteger, ForeignKey("category.id")),  # NULL at level 1
+    Column("parent_key", BigInteger, nullable=False),
+    Column("name", String(200), nullable=False),
+    Column("name_key", key(64), nullable=False),
+    Column("merged_into", BigInteger),
+    Column("salt", key(32), nullable=False),
+    Column("digest", key(64), nullable=False),
+    UniqueConstraint("parent_key", "name_key", "to_seq"),
+    Index(None, "parent_id", "to_seq"),
+    **TABLE,
+)
+
+filing = Table(
+    "filing",
+    metadata,
+    Column("chunk_id", BigInteger, ForeignKey("chunk.id"), primary_key=True, autoincrement=False),
+    Column("from_seq", BigInteger, primary_key=True, autoincrement=False),
+    Column("to_seq", BigInteger, nullable=False),
+    Column("category_id", BigInteger, ForeignKey("category.id"), nullable=False),
+    Column("created_at", UTCDateTime, nullable=False),  # the chunk's
+    Column("decision_id", BigInteger),
+    Column("reviewed_by", String(200)),
+    Column("reviewed_seq", BigInteger),
+    Column("verdict", key(20)),  # approved, rejected or skipped; NULL with a reviewer: re-filed by them
+    UniqueConstraint("chunk_id", "to_seq"),
+    Index("ix_filing_page", "category_id", "to_seq", "created_at", "chunk_id"),
+    Index(None, "from_seq"),
+    Index(None, "to_seq"),
+    **TABLE,
+)
+
+
+# === knowledge
+
+
+passage = Table(
+    "passage",
+    metadata,
+    Column("id", BigInteger, primary_key=True, autoincrement=False),
+    Column("source_id", BigInteger),  # one of the two
+    Column("session_number", BigInteger),
+    Column("owner", key(64), nullable=False),  # `owners.owner_key`: '' for the workspace
+    Column("n", Integer, nullable=False),  # from 0 within its source or session
+    Column("start", BigInteger, nullable=False),  # into the source's text, or into the first message
+    Column("end", BigInteger, nullable=False),  # of the source's text, or of the last message
+    Column("first_message", BigInteger),
+    Column("last_message", BigInteger),
+    Column("dated", key(10)),  # ISO 8601, as precise as it is known: 2024, 2024-05 or 2024-05-17
+    Column("from_seq", BigInteger, nullable=False),
+    Column("to_seq", BigInteger, nullable=False),
+    Index(None, "source_id", "n"),
+    Index(None, "session_number", "n"),
+    Index(None, "owner", "from_seq"),
+    Index(None, "owner", "to_seq"),
+    **TABLE,
+)
+
+embedding = Table(
+    "embedding",
+    metadata,
+    Column("kind", key(10), primary_key=True),  # "passage" or "fact"
+    Column("item_id", BigInteger, primary_key=True, autoincrement=False),
+    Column("embedder", key(120), primary_key=True),
+    Column("dim", Integer, nullable=False),
+    Column("vector", LongBytes, nullable=False),  # float32, little-endian, of unit length
+    Column("seq", BigInteger, nullable=False),  # of the clock of searching
+    Index(None, "kind", "embedder", "seq"),
     **TABLE,
 )

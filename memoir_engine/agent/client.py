@@ -1,0 +1,362 @@
+"""AgentClient: an agent with tools that remembers its conversations.
+
+Invariant: without a session id each query is a conversation of its own, with no history, whatever is configured. Should the
+memory itself fail, the turn is answered from a private one in memory, with a warning: the reply is never lost to it. That one has
+the settings of the first, its cap on cost too, and nothing of what it holds.
+Source: SESSION 1, 2, 4; API "Sessions and the agent".
+"""
+
+from __future__ import annotations
+
+import contextlib
+import logging
+import queue
+import shutil
+import tempfile
+import threading
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from concurrent.futures import CancelledError, Future
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Self
+
+from memoir_engine.agent.reply import Talk, Turn, new_session, reply_verb
+from memoir_engine.api.sync import Memory
+from memoir_engine.core.config import MemoirConfig
+from memoir_engine.core.errors import DatabaseError, InvalidSetting, MemoirError, QueryCancelled
+from memoir_engine.core.results import Cleared, ImportReport, MessageRecord
+from memoir_engine.core.results.conversations import Reply
+from memoir_engine.runtime.engine import Engine
+from memoir_engine.text.restartable_stream import Retold
+
+if TYPE_CHECKING:
+    pass
+
+
+# === streaming: A reply as it comes: its words one after the other, a way to stop it, and the whole at the end.
+#
+# Invariant: it begins when it is first iterated over, or asked for its reply; whoever leaves the iteration before its end
+# stops it.
+# Source: SESSION 4; DESIGN §7.
+
+
+Wait = Callable[[], Reply]
+Begin = Callable[[Callable[[str], None]], tuple[Wait, Callable[[], None]]]
+
+
+class Replying:
+    """Iterate over its words; `reply` waits for the whole. Raises what the turn raised, QueryCancelled when it was stopped."""
+
+    def __init__(self, begin: Begin) -> None:
+        self._begin = begin
+        self._lock = threading.Lock()
+        self._pieces: queue.SimpleQueue[str | None] = queue.SimpleQueue()
+        self._thread: threading.Thread | None = None
+        self._stop: Callable[[], None] = lambda: None
+        self._outcome: Reply | BaseException | None = None
+
+    def __iter__(self) -> Iterator[str]:
+        return self.pieces()
+
+    def pieces(self, every_s: float | None = None) -> Iterator[str]:
+        """Its words; an empty one every so often while none come, for who must look elsewhere meanwhile."""
+        self._start()
+        try:
+            while (piece := self._next(every_s)) is not None:
+                yield piece
+        finally:
+            if self._outcome is None:
+                self.stop()
+        if isinstance(self._outcome, BaseException):
+            raise self._outcome
+
+    @property
+    def reply(self) -> Reply:
+        thread = self._start()
+        thread.join()
+        if isinstance(self._outcome, Reply):
+            return self._outcome
+        raise self._outcome or QueryCancelled()
+
+    def stop(self) -> None:
+        """The model is asked nothing more; what it has said so far is kept in the session."""
+        self._stop()
+
+    def _next(self, every_s: float | None) -> str | None:
+        try:
+            return self._pieces.get(timeout=every_s)
+        except queue.Empty:
+            return ""
+
+    def _start(self) -> threading.Thread:
+        with self._lock:
+            if self._thread is None:
+                wait, self._stop = self._begin(self._pieces.put)
+                self._thread = threading.Thread(target=self._run, args=(wait,), name="memoir-reply", daemon=True)
+                self._thread.start()
+            return self._thread
+
+    def _run(self, wait: Wait) -> None:
+        try:
+            self._outcome = wait()
+        except CancelledError:
+            self._outcome = QueryCancelled()
+        except BaseException as error:  # told to whoever iterates
+            self._outcome = error
+        finally:
+            self._pieces.put(None)
+
+
+# === talking
+
+
+IN_MEMORY = "sqlite://"
+BACKENDS = ("memory", "sqlite", "database")
+ELSEWHERE = {"memory": {"path", "url"}, "sqlite": {"url"}, "database": {"path"}}  # what another backend has
+KEYS = {"backend", "path", "url", "data_dir", "max_messages", "session_timeout"}
+
+_log = logging.getLogger(__name__)
+
+
+@dataclass
+class UnderWay:
+    """The runs of one turn: the memory's, and a private one's where that failed. What stops it stops whichever comes."""
+
+    runs: list[tuple[Engine, str]] = field(default_factory=list)
+    stopped: bool = False
+
+    def add(self, engine: Engine, run_id: str) -> None:
+        self.runs.append((engine, run_id))
+        if self.stopped:
+            self.stop()
+
+    def stop(self) -> None:
+        self.stopped = True
+        for engine, run_id in self.runs:
+            engine.runner.cancel(run_id)
+
+
+class AgentClient:
+    """Talk with a model that has tools, and a memory of what was said.
+
+    memory_config: `{"backend": "memory" | "sqlite" | "database", "path": file of SQLite, "url": of any database,
+    "max_messages": …, "session_timeout": seconds}`; None keeps conversations in memory, as long as this object lives.
+    memory: a Memory that is open already, instead; its user's sessions are used, and closing it stays the caller's.
+    tools: functions with docstrings and typed parameters, sync or async, or tools of LangChain. lookups: whether the agent may
+    search the memory by itself: its documents and facts, with `memory` also what was said in other conversations. model and other
+    settings are those of Memory.
+    """
+
+    def __init__(
+        self,
+        memory_config: Mapping[str, Any] | None = None,
+        tools: Iterable[object] = (),
+        max_tool_calls: int = 10,
+        model: str | None = None,
+        *,
+        memory: Memory | None = None,
+        system_prompt: str | None = None,
+        lookups: bool = True,
+        **settings: Any,
+    ) -> None:
+        self._talk = Talk(_tools(tools), max_tool_calls, system_prompt, lookups, earlier=memory is not None).checked()
+        _described(self._talk.tools)
+        _opened_or_none(memory)
+        self._settings = settings if model is None else {**settings, "model": model}
+        self._owned = memory is None
+        self._folder: Path | None = None
+        self._spare: tuple[Memory, Path | None] | None = None
+        self._lock = threading.Lock()
+        if memory is not None:
+            if memory_config is not None or self._settings:
+                advice = "Give memory= alone, or the settings from which one is opened."
+                raise InvalidSetting(
+                    name="memory", value="…", problem="it is open already, and settings are given", advice=advice
+                )
+            self.memory = memory
+        else:
+            self.memory, self._folder = _opened(memory_config, self._settings)
+
+    def query(self, text: str, session_id: str | None = None) -> Reply:
+        """The reply to a person's words, in a session that goes on, or a new one where none is named (SESSION 1, 4).
+
+        Raises InvalidSetting, and ModelError where the model does not answer. What the memory cannot do is in `reply.warnings`.
+        """
+        return self._reply(self._turn(text, session_id))
+
+    def stream(self, text: str, session_id: str | None = None) -> Replying:
+        """The same, its words as they come: iterate over it, `stop()` ends it, `reply` is the whole."""
+        turn = self._turn(text, session_id)
+        return Replying(lambda on_text: self._begun(turn, on_text))
+
+    # --- sessions, as `memory.sessions` has them ------------------------------------------------------------------------
+
+    def list_sessions(self) -> tuple[str, ...]:
+        """Ids of the sessions that have not expired, last active first."""
+        return self.memory.sessions.list_sessions()
+
+    def get_session_history(self, session_id: str) -> tuple[MessageRecord, ...]:
+        """All that was said in it, in order."""
+        return self.memory.sessions.get_session_history(session_id)
+
+    def clear_session(self, session_id: str) -> Cleared:
+        """Remove all that was said in it, for good."""
+        return self.memory.sessions.clear_session(session_id)
+
+    def clear_all_sessions(self) -> Cleared:
+        return self.memory.sessions.clear_all_sessions()
+
+    def export_session(self, session_id: str) -> str:
+        """JSON, its messages as LangChain writes them."""
+        return self.memory.sessions.export_session(session_id)
+
+    def import_session(self, data: Any, session_id: str | None = None, *, dry_run: bool = False) -> ImportReport:
+        """Into a new session or one that is there. Raises HistoryRefused, FormatUnknown."""
+        return self.memory.sessions.import_session(data, session_id, dry_run=dry_run)
+
+    # ------------------------------------------------------------------------------------------------------------------
+
+    def close(self) -> None:
+        """End the memory, where it was opened here."""
+        spare, self._spare = self._spare, None
+        for memory, folder in filter(None, [spare, (self.memory, self._folder) if self._owned else None]):
+            memory.close()
+            if folder is not None:
+                shutil.rmtree(folder, ignore_errors=True)
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.close()
+
+    def _turn(self, text: str, session_id: str | None) -> Turn:
+        return Turn(text, new_session(self.memory._async._engine) if session_id is None else session_id, self._talk)
+
+    def _reply(self, turn: Turn) -> Reply:
+        return self._answered(self.memory, turn, lambda memory: self._wait(memory, turn))
+
+    def _begun(self, turn: Turn, on_text: Callable[[str], None]) -> tuple[Callable[[], Reply], Callable[[], None]]:
+        """What waits for the reply, and what stops it."""
+        turn.words, under_way = Retold(on_text), UnderWay()
+        first: list[Future[Reply | MemoirError]] = []
+        with contextlib.suppress(DatabaseError):  # it is tried once more, by who waits
+            first.append(self._submitted(self.memory, turn, under_way))
+
+        def wait(memory: Memory) -> Reply:
+            return _checked((first.pop() if first else self._submitted(memory, turn, under_way)).result())
+
+        return lambda: self._answered(self.memory, turn, wait), under_way.stop
+
+    def _answered(self, memory: Memory, turn: Turn, wait: Callable[[Memory], Reply]) -> Reply:
+        try:
+            return wait(memory)
+        except DatabaseError as failed:
+            _log.warning("[mem] the memory failed; this turn is answered without it", extra={"problem": str(failed)})
+            turn.warnings.append(f"the memory failed, and this turn is not kept in it: {failed}")
+        words = turn.words or Retold(lambda _: None)
+        words.anew()
+        reply = wait(self._private())
+        words.whole()
+        return reply
+
+    def _wait(self, memory: Memory, turn: Turn) -> Reply:
+        engine, actor = memory._async._engine, memory.actor
+        verb = reply_verb(engine, actor, turn)
+        return _checked(engine.loop.wait(engine.runner.perform(verb, actor), verb="reply"))
+
+    def _submitted(self, memory: Memory, turn: Turn, under_way: UnderWay) -> Future[Reply | MemoirError]:
+        """A run that may be stopped. Raises DatabaseError."""
+        engine, actor = memory._async._engine, memory.actor
+        verb = reply_verb(engine, actor, turn)
+        run = engine.runner.open_run(verb, actor)
+        future = engine.loop.submit(engine.runner.execute(verb, run), verb="reply")
+        under_way.add(engine, run.id)
+        return future
+
+    def _private(self) -> Memory:
+        with self._lock:
+            if self._spare is None:
+                options = dict(self.memory._async._engine.resolved.backend_options)
+                # its vectors too stay here, wherever those of the memory are
+                self._spare = _unkept({"vector_store": "auto", "backend_options": options}, self.memory.config)
+            return self._spare[0]
+
+
+def _opened_or_none(memory: object) -> None:
+    """Raises InvalidSetting."""
+    if memory is not None and not isinstance(memory, Memory):
+        advice = "Give a Memory, or a view of one: memory.acting_as(…)."
+        raise InvalidSetting(name="memory", value=memory, problem="it is no Memory", advice=advice)
+
+
+def _tools(value: object) -> tuple[object, ...]:
+    """Raises InvalidSetting."""
+    if isinstance(value, str | bytes | Mapping) or not isinstance(value, Iterable):
+        advice = "Give a list of functions or of tools of LangChain, even of one."
+        raise InvalidSetting(name="tools", value=value, problem="it must be a list", advice=advice)
+    return tuple(value)
+
+
+def _described(tools: tuple[object, ...]) -> None:
+    """A model can be told of each of them. Raises InvalidSetting."""
+    from memoir_engine.models.agents import problem_of
+
+    problem = problem_of(tools)
+    if problem:
+        advice = "Give each parameter a type that JSON has: str, int, float, bool, lists, dicts, or a pydantic model."
+        raise InvalidSetting(name="tools", value=list(tools), problem=problem, advice=advice)
+
+
+def _checked(outcome: Reply | MemoirError) -> Reply:
+    if isinstance(outcome, MemoirError):
+        raise outcome
+    return outcome
+
+
+def _opened(config: object, settings: dict[str, Any]) -> tuple[Memory, Path | None]:
+    """A memory, and the folder to remove with it. Raises InvalidSetting."""
+    if config is not None and not isinstance(config, Mapping):
+        advice = "Give a dict, e.g. {'backend': 'sqlite', 'path': 'sessions.db'}, or leave it out."
+        raise InvalidSetting(name="memory_config", value=config, problem="it must be a dict", advice=advice)
+    told = dict(config or {})
+    unknown = sorted(set(told) - KEYS)
+    if unknown:
+        advice = "Known are: " + ", ".join(sorted(KEYS)) + "."
+        raise InvalidSetting(
+            name=f"memory_config[{unknown[0]!r}]", value=told[unknown[0]], problem="it is unknown", advice=advice
+        )
+    backend = told.get("backend", "sqlite" if "path" in told else "database" if "url" in told else "memory")
+    if backend not in BACKENDS:
+        advice = "Use one of: " + ", ".join(BACKENDS) + "."
+        raise InvalidSetting(name="memory_config['backend']", value=backend, problem="there is no such backend", advice=advice)
+    for name in sorted(name for name in ELSEWHERE[backend] if told.get(name) is not None):
+        problem = f"a backend {backend!r} has no {name}: what is said would not be kept there"
+        advice = f"Leave {name} out, or name the backend that has one."
+        raise InvalidSetting(name=f"memory_config[{name!r}]", value=told[name], problem=problem, advice=advice)
+    kept = {name: told[name] for name in ("max_messages", "session_timeout") if told.get(name) is not None}
+    opened = {**settings, **({"session": kept} if kept else {})}
+    if backend == "memory":
+        return _unkept(opened)
+    if backend == "sqlite":
+        if "path" in told:
+            if not isinstance(told["path"], str | Path) or not str(told["path"]).strip():
+                advice = "Give the path of a file, as a str or a Path."
+                raise InvalidSetting(name="memory_config['path']", value=told["path"], problem="it is no path", advice=advice)
+            return Memory(db_path=told["path"], **opened), None
+        return Memory(**opened), None
+    if "url" not in told:
+        advice = "Give the URL of the database, e.g. postgresql+psycopg://…"
+        raise InvalidSetting(name="memory_config['url']", value=None, problem="it is missing", advice=advice)
+    folders = {"data_dir": told["data_dir"]} if "data_dir" in told else {}
+    return Memory(database_url=told["url"], **folders, **opened), None
+
+
+def _unkept(settings: dict[str, Any], config: MemoirConfig | None = None) -> tuple[Memory, Path]:
+    """A memory that is gone when it is closed, and its folder; which is removed where it cannot be opened."""
+    folder = Path(tempfile.mkdtemp(prefix="memoir-"))
+    try:
+        return Memory(config, database_url=IN_MEMORY, data_dir=folder, **settings), folder
+    except BaseException:
+        shutil.rmtree(folder, ignore_errors=True)
+        raise

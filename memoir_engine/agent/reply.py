@@ -1,0 +1,318 @@
+"""The verb reply: a person's words in, the agent's out, with what was said before and what the memory holds.
+
+Invariant: a reply that the model gave is never lost to the memory: what could not be read or kept is a warning. Each request to
+the model is in the ledger before the turn goes on, and the run's record names everything of the memory that the model saw.
+Source: SESSION 1, 4; TIMEM "LLM-driven retrieval"; DESIGN §2.6.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+import re
+from collections.abc import Awaitable, Callable, Sequence
+from dataclasses import asdict, dataclass, field, replace
+from typing import TYPE_CHECKING, Any
+
+from memoir_engine.agent.tools import OWN, Showing, lookups, something
+from memoir_engine.conversations.view import SessionsSaid
+from memoir_engine.core import validation
+from memoir_engine.core.errors import CostCapReached, CostUnknown, DatabaseError, InvalidSetting, MemoirError, QueryCancelled
+from memoir_engine.core.results import MessageRecord
+from memoir_engine.core.results.conversations import Reply
+from memoir_engine.core.run import Actor, Listener, Run, new_id
+from memoir_engine.models.price_list import cost
+from memoir_engine.models.tokens import window_of
+from memoir_engine.prompts import chat
+from memoir_engine.runtime import messages
+from memoir_engine.runtime.engine import Engine
+from memoir_engine.runtime.runner import Verb
+from memoir_engine.store.conversations import messages as conversations_messages
+from memoir_engine.text.cut_strategies import SHARE_OF_WINDOW
+from memoir_engine.text.messages import Message, base_kind
+from memoir_engine.text.restartable_stream import Retold
+
+if TYPE_CHECKING:
+    from memoir_engine.models.agents import Turned
+
+
+# === looking_back: How much of a conversation stands before the next reply: the latest that fits, system messages in any
+# case.
+#
+# Invariant: in order; the newest message that does not fit ends it, so nothing in between is missing. Pure but for the
+# counter.
+# Source: SESSION 1.2, 4.2.
+
+
+OVERHEAD = 4  # tokens of a message's frame
+
+
+def fitting(history: Sequence[Message], budget: int, count: Callable[[str], int]) -> tuple[tuple[Message, ...], int]:
+    """(what fits, how many messages were left out). budget: tokens."""
+    left = budget
+    first = len(history)
+    for at in range(len(history) - 1, -1, -1):
+        message = history[at]
+        left -= count(message.text) + OVERHEAD + sum(count(str(call)) for call in message.rest.get("tool_calls", ()))
+        if left < 0:
+            break
+        first = at
+    kept = [one for at, one in enumerate(history) if at >= first or base_kind(one.kind) == "system"]
+    return tuple(kept), len(history) - len(kept)
+
+
+# === replying
+
+
+MOST_CALLS = 100
+MOST_CHARS = 1_000_000
+NO_WORDS = "The model gave no words."
+_NAME = re.compile(r"[A-Za-z0-9_-]{1,64}")
+
+_log = logging.getLogger(__name__)
+
+
+@dataclass(frozen=True)
+class Talk:
+    """How an agent talks. tools: of the caller; lookups: whether it may look in the memory by itself.
+
+    earlier: whether it finds what was said in other conversations of the person, too. Else it has no tools of its own while there
+    is neither a document nor a fact.
+    """
+
+    tools: tuple[object, ...] = ()
+    max_tool_calls: int = 10
+    system_prompt: str | None = None
+    lookups: bool = True
+    earlier: bool = True
+
+    def checked(self) -> Talk:
+        """Raises InvalidSetting."""
+        validation.whole("max_tool_calls", self.max_tool_calls, least=0)
+        if self.max_tool_calls > MOST_CALLS:
+            advice = f"Give at most {MOST_CALLS}."
+            raise InvalidSetting(name="max_tool_calls", value=self.max_tool_calls, problem="it is too high", advice=advice)
+        if self.system_prompt is not None:
+            validation.text("system_prompt", self.system_prompt)
+        own = OWN if validation.flag("lookups", self.lookups) else ()
+        if self.max_tool_calls == 0:
+            own = ()
+        _distinct(self.tools, own)
+        return self
+
+
+def _distinct(tools: tuple[object, ...], own: tuple[str, ...]) -> None:
+    """Each has a name of its own, by which a model calls it. Raises InvalidSetting."""
+    from memoir_engine.models.agents import named
+
+    taken = set(own)
+    for tool in tools:
+        name, problem = named(tool), ""
+        if isinstance(tool, type) or not (callable(tool) or hasattr(tool, "ainvoke")):
+            problem, advice = "it is no tool", "Give functions with a docstring and typed parameters, or tools of LangChain."
+        elif not _NAME.fullmatch(name):
+            problem, advice = f"it is called {name!r}", "Give a function of 1 to 64 letters, digits, _ and -, made with def."
+        elif name in own:
+            problem, advice = f"the agent has a tool {name!r} of its own", "Give it another name, or leave lookups out."
+        elif name in taken:
+            problem, advice = f"there are two tools called {name!r}", "Give each tool a name of its own."
+        if problem:
+            raise InvalidSetting(name="tools", value=tool, problem=problem, advice=advice)
+        taken.add(name)
+
+
+@dataclass
+class Turn:
+    """One turn under way. words: whom its words are told as they come; said: those that were."""
+
+    text: str
+    session_id: str
+    talk: Talk
+    words: Retold | None = None
+    warnings: list[str] = field(default_factory=list)
+    said: list[str] = field(default_factory=list)
+
+
+def reply_verb(engine: Engine, actor: Actor, turn: Turn, listeners: tuple[Listener, ...] = ()) -> Verb[Reply | MemoirError]:
+    """Raises InvalidSetting for what cannot be asked; an error of the model is its result."""
+    if not validation.text("text", turn.text).strip():
+        raise InvalidSetting(name="text", value=turn.text, problem="it is empty", advice="Say something.")
+    if len(turn.text) > MOST_CHARS:
+        advice = f"Shorten it to {MOST_CHARS} characters."
+        raise InvalidSetting(name="text", value="…", problem=f"it is {len(turn.text)} characters long", advice=advice)
+    named, talk = messages.session(turn.session_id), turn.talk.checked()
+
+    async def work(run: Run) -> Reply | MemoirError:
+        return await _reply(engine, actor, run, turn)
+
+    def record(outcome: Reply | MemoirError) -> dict[str, Any]:
+        return {} if isinstance(outcome, MemoirError) else _record(outcome)
+
+    request = {"text": turn.text, "session_id": named, "max_tool_calls": talk.max_tool_calls}
+    return Verb("reply", request, None, work, lambda _run, error: error, QueryCancelled, record, listeners)
+
+
+async def _reply(engine: Engine, actor: Actor, run: Run, turn: Turn) -> Reply:
+    began, showing = run.clock.tick_ms(), Showing()
+    person = _person(run, turn)
+    history = await _history(engine, actor, turn)
+    try:
+        turned = await _turned(engine, actor, run, turn, history, showing)
+    except asyncio.CancelledError:
+        stopped = _stopped(run, turn)
+        await asyncio.shield(_kept(engine, actor, run, turn, [person, *stopped]))
+        raise
+    except MemoirError:
+        await _kept(engine, actor, run, turn, [person])
+        raise
+    said = [person, *_numbered(run, turned.messages)]
+    records = await _kept(engine, actor, run, turn, said)
+    return Reply(
+        text=turned.text or NO_WORDS,
+        session_id=turn.session_id,
+        messages=records,
+        run_id=run.id,
+        tool_calls=sum(one.kind == "tool" for one in turned.messages),
+        limited=turned.limited,
+        shown=showing.all,
+        warnings=tuple(turn.warnings),
+        model=turned.model,
+        latency_ms=round(run.clock.tick_ms() - began, 3),
+    )
+
+
+async def _turned(engine: Engine, actor: Actor, run: Run, turn: Turn, history: Sequence[Message], showing: Any) -> Turned:
+    from memoir_engine.models.agents import converse
+
+    own = await _own(engine, actor, turn, showing)
+
+    turn.said.clear()  # of a memory that failed
+
+    def heard(piece: str) -> None:
+        turn.said.append(piece)
+        if turn.words is not None:
+            turn.words(piece)
+
+    turned = await converse(
+        engine.client,
+        run,
+        history,
+        turn.text,
+        instructions=chat.instructions(turn.talk.system_prompt),
+        tools=[*own, *turn.talk.tools],
+        max_tool_calls=turn.talk.max_tool_calls,
+        guard=_guard(engine, run),
+        on_text=heard if turn.words is not None else None,
+        fallback=engine.fallback,
+    )
+    turn.warnings.extend(turned.warnings)
+    if turned.limited:
+        turn.warnings.append(f"more than {turn.talk.max_tool_calls} tool calls were asked for; the reply goes by those made")
+    return turned
+
+
+async def _own(engine: Engine, actor: Actor, turn: Turn, showing: Any) -> list[Callable[..., Any]]:
+    talk = turn.talk
+    if not talk.lookups or not (talk.earlier or await _something(engine, actor)):
+        return []
+    own = lookups(engine, actor, turn.session_id, showing, earlier=talk.earlier)
+    return own[: talk.max_tool_calls]  # the offline model asks all of them at once
+
+
+async def _something(engine: Engine, actor: Actor) -> bool:
+    try:
+        return await something(engine, actor)
+    except DatabaseError:  # what it finds says so
+        return True
+
+
+async def _history(engine: Engine, actor: Actor, turn: Turn) -> tuple[Message, ...]:
+    try:
+        records = await engine.db.aread(lambda tx: conversations_messages.history(tx, actor.user, turn.session_id))
+    except Exception as error:  # whatever it is: the reply goes on without it
+        _warn(turn, "what was said before could not be read", error)
+        return ()
+    room = _room(engine)
+    kept, left_out = await asyncio.to_thread(
+        fitting, [conversations_messages.as_message(one) for one in records], room, engine.tokens.count
+    )
+    if left_out:
+        turn.warnings.append(
+            f"{left_out} earlier messages were left out: the model is shown {room} tokens of what was said before"
+        )
+    return kept
+
+
+def _room(engine: Engine) -> int:
+    """Tokens of what was said before: as many as somebody set, else what the model's window has room for beside the turn."""
+    resolved = engine.resolved
+    if resolved.origins["max_token_budget"] != "default":
+        return resolved.config.max_token_budget
+    window = resolved.config.conversation.window_tokens or window_of(engine.client.name).tokens
+    return max(resolved.config.max_token_budget, int(SHARE_OF_WINDOW * window))
+
+
+async def _kept(engine: Engine, actor: Actor, run: Run, turn: Turn, messages: Sequence[Message]) -> tuple[MessageRecord, ...]:
+    """As they stand in the session; numbered 0 where they could not be kept."""
+    try:
+        view = SessionsSaid(engine, actor)
+        return await asyncio.to_thread(view.append, turn.session_id, messages, run_id=run.id)
+    except Exception as error:  # whatever it is: the reply was given
+        _warn(turn, "this turn could not be kept", error)
+        now = run.clock.now()
+        return tuple(
+            MessageRecord(turn.session_id, 0, one.kind, one.content, one.at or now, one.id, one.name, one.rest, run.id)
+            for one in messages
+        )
+
+
+def _warn(turn: Turn, what: str, error: Exception) -> None:
+    told = str(error) if isinstance(error, MemoirError) else f"{type(error).__name__}: {error}"
+    turn.warnings.append(f"{what}: {told}")
+    _log.warning("[mem] %s", what, extra={"problem": told})
+
+
+def _person(run: Run, turn: Turn) -> Message:
+    return Message("human", turn.text, f"{run.id}-0")  # no time of its own: the turn has the chain's
+
+
+def _numbered(run: Run, messages: Sequence[Message]) -> list[Message]:
+    return [replace(one, id=f"{run.id}-{at}", at=None) for at, one in enumerate(messages, start=1)]
+
+
+def _stopped(run: Run, turn: Turn) -> list[Message]:
+    """What had been said when somebody stopped it."""
+    text = "".join(turn.said)
+    rest = {"response_metadata": {"finish_reason": "stopped"}}
+    return [Message("ai", text, f"{run.id}-1", rest=rest)] if text else []
+
+
+def _record(reply: Reply) -> dict[str, Any]:
+    """Ids and numbers: what the model saw, and what it did."""
+    shown = [{name: value for name, value in asdict(one).items() if value is not None} for one in reply.shown]
+    told = {"tool_calls": reply.tool_calls, "limited": reply.limited, "warnings": len(reply.warnings)}
+    return {**told, "messages": [one.n for one in reply.messages], "shown": shown}
+
+
+def _guard(engine: Engine, run: Run) -> Callable[[str], Awaitable[None]]:
+    """The cap on cost holds before a request is made, and nobody is asked for whom a run was cancelled."""
+
+    async def guard(told: str) -> None:
+        run.check(QueryCancelled)
+        cap = engine.resolved.config.max_cost
+        if cap is None:
+            return
+        likely = 0.0
+        for client in filter(None, (engine.client, engine.fallback)):  # either may answer
+            price = await asyncio.to_thread(cost, client.choice, await asyncio.to_thread(engine.tokens.count, told), 0)
+            if price is None:
+                raise CostUnknown(cap=cap, model=client.name)
+            likely = max(likely, price)
+        if run.ledger.spent + likely > cap:
+            raise CostCapReached(spent=run.ledger.spent, likely=likely, cap=cap)
+
+    return guard
+
+
+def new_session(engine: Engine) -> str:
+    return new_id(engine.clock.now())

@@ -1,0 +1,159 @@
+"""The agent's own tools: search the memory, ask the tree, recall facts; for one turn of one person.
+
+Invariant: each reads as the actor reads, and shows what it found. What they ask of a model is in the ledger: a question to the
+tree is a run of its own, which `Shown` names. What was said in the very session stands before the model already. An agent with
+sessions of its own finds nothing of another session. Their docstrings are what the model is told of them.
+Source: SESSION 1.2, 1.4, 4; TIMEM "LLM-driven retrieval"; API "Sessions and the agent".
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+from dataclasses import replace
+from typing import Any
+
+from memoir_engine.core.results.conversations import Shown
+from memoir_engine.core.results.facts import FactView
+from memoir_engine.core.run import Actor
+from memoir_engine.facts.recall import recall
+from memoir_engine.query.verb import QueryOptions, query_verb
+from memoir_engine.runtime.engine import Engine
+from memoir_engine.search.verb import AsyncSearches
+from memoir_engine.store.db.text_rules import WORKSPACE, owner_key
+from memoir_engine.store.facts import facts
+from memoir_engine.store.search import hits
+from memoir_engine.store.sources import sources
+from memoir_engine.text.partial_dates import written
+
+# === showing: What a turn's tools took from the memory, numbered in the order in which the model saw it.
+#
+# Invariant: whatever a tool hands the model went through `show`, so the run can name all of it; the same thing keeps its
+# number.
+# Source: SESSION 4; TIMEM "LLM-driven retrieval".
+
+
+MOST_CHARS = 2_000  # of one finding
+
+
+class Showing:
+    """Of one turn."""
+
+    def __init__(self) -> None:
+        self._seen: dict[tuple[str, int | str], Shown] = {}
+
+    def show(self, shown: Shown, text: str, **more: Any) -> dict[str, Any]:
+        """The record that the model gets. `more` without what is not known."""
+        key = (shown.kind, shown.id)
+        known = self._seen.setdefault(key, replace(shown, number=len(self._seen) + 1))
+        told = {name: value for name, value in more.items() if value is not None}
+        return {"number": known.number, "text": text[:MOST_CHARS], **told}
+
+    @property
+    def all(self) -> tuple[Shown, ...]:
+        return tuple(self._seen.values())
+
+
+# === lookups
+
+
+OWN = ("search_memory", "recall_facts", "ask_tree")  # what the model calls them
+FOUND = 5
+Found = list[dict[str, Any]] | str
+
+
+class _Searching(AsyncSearches):
+    """The verb search, for whom the turn is."""
+
+    def __init__(self, engine: Engine, actor: Actor) -> None:
+        self._engine, self._actor = engine, actor
+
+
+async def something(engine: Engine, actor: Actor) -> bool:
+    """Whether there is a document, or a fact about the person: else a tool would have nothing to find."""
+    owner = owner_key(actor.user)
+    return await engine.db.aread(lambda tx: sources.count(tx) > 0 or facts.are_there(tx, owner))
+
+
+def lookups(engine: Engine, actor: Actor, session_id: str, showing: Showing, *, earlier: bool = True) -> list[Callable[..., Any]]:
+    """earlier: whether other conversations of the person are searched, too."""
+
+    async def search_memory(query: str) -> Found:
+        """Search documents and earlier conversations by words and meaning. Returns passages, each with its number.
+
+        Args:
+            query: What to look for, as a question or in key words.
+        """
+        return await _search(engine, actor, session_id if earlier else None, showing, query)
+
+    async def recall_facts(query: str) -> Found:
+        """Recall facts about the person you talk with: what they like, do, plan, own, whom they know. Some are outdated.
+
+        Args:
+            query: What to recall, as a question or in key words.
+        """
+        return await _recall(engine, actor, showing, query)
+
+    async def ask_tree(question: str) -> list[dict[str, Any]]:
+        """Ask the category tree of filed documents: for questions about a whole subject. Returns its answer and its evidence.
+
+        Args:
+            question: One full question.
+        """
+        return await _ask(engine, actor, showing, question)
+
+    return [search_memory, recall_facts, ask_tree]
+
+
+async def _search(engine: Engine, actor: Actor, session_id: str | None, showing: Showing, query: str) -> Found:
+    """session_id: whose words stand before the model already; None leaves out all that was said in conversations."""
+    kinds = None if session_id is not None else await _kinds_of_documents(engine)
+    found = await _Searching(engine, actor).search(query, 2 * FOUND, kinds=kinds) if kinds != () else []
+    others = [one for one in found if one.session_id is None or one.session_id != session_id]
+    return _or_nothing(
+        showing.show(
+            Shown(0, "passage", one.passage_id, one.source_id, one.start, one.end),
+            one.text,
+            source=one.source_name or (one.session_id and "an earlier conversation"),
+            dated=one.dated,
+        )
+        for one in others[:FOUND]
+    )
+
+
+async def _kinds_of_documents(engine: Engine) -> tuple[str, ...]:
+    found = await engine.db.aread(lambda tx: hits.kinds(tx, WORKSPACE))
+    return tuple(kind for kind in found if kind != hits.CONVERSATION)
+
+
+async def _recall(engine: Engine, actor: Actor, showing: Showing, query: str) -> Found:
+    options: dict[str, Any] = {"user_id": None, "include_outdated": True, "as_of": None, "valid_at": None}
+    found = await recall(engine, actor, query, limit=FOUND, **options)
+    return _or_nothing(
+        showing.show(Shown(0, "fact", one.fact.id), one.content, status=one.status, since=_since(engine, one.fact))
+        for one in found
+    )
+
+
+async def _ask(engine: Engine, actor: Actor, showing: Showing, question: str) -> list[dict[str, Any]]:
+    answered = await engine.runner.perform(query_verb(engine, actor, question, QueryOptions()), actor)
+    if answered.error is not None:
+        return [{"text": f"The tree has no answer: {answered.error.message}"}]
+    texts = {one.id: one.text for one in answered.chunks}
+    evidence = [
+        showing.show(
+            Shown(0, "chunk", one.chunk_id, one.source_id, one.start, one.end, answered.run_id),
+            texts.get(one.chunk_id, ""),
+            filed=" › ".join(one.category_path),
+        )
+        for one in answered.used_chunks[:FOUND]
+    ]
+    return [{"text": answered.answer or ""}, *evidence]
+
+
+def _or_nothing(found: Iterable[dict[str, Any]]) -> Found:
+    """An empty list would reach the model as no words at all."""
+    return list(found) or "Nothing was found."
+
+
+def _since(engine: Engine, fact: FactView) -> str | None:
+    return written(fact.valid_from, fact.valid_from_precision, engine.resolved.config.zone) or None

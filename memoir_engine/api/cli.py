@@ -1,0 +1,177 @@
+"""`memoir`: the verbs of a memory on the command line.
+
+Invariant: prints what the library returns and decides nothing; an error prints its message and its remedy and ends with 1.
+Source: API "Commands".
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Annotated, Any
+
+import typer
+
+from memoir_engine.api.sync import Memory
+from memoir_engine.core.errors import MemoirError
+from memoir_engine.core.events import Reindexing, Stamped
+from memoir_engine.core.results import Category, QueryResult
+
+app = typer.Typer(no_args_is_help=True, add_completion=False, help="See, question, correct and undo what an AI remembers.")
+
+SHOWN_CHARS = 160  # of a passage
+DataDir = Annotated[Path | None, typer.Option("--data-dir", help="Folder of the memory; else the configured one.")]
+
+
+@contextmanager
+def opened(data_dir: Path | None) -> Iterator[Memory]:
+    """The configured memory."""
+    with told(), Memory(**_settings(data_dir)) as memory:
+        yield memory
+
+
+@contextmanager
+def told() -> Iterator[None]:
+    """An error of Memoir ends the command as a person would want to read it."""
+    try:
+        yield
+    except MemoirError as error:
+        typer.echo(f"{error}\n→ {error.remedy}", err=True)
+        raise typer.Exit(1) from error
+
+
+@app.command()
+def ingest(files: list[Path], data_dir: DataDir = None) -> None:
+    """File one or more documents in the category tree."""
+    with opened(data_dir) as memory:
+        for path in files:
+            result = memory.ingest_file(_bytes(path), name=path.name).raise_for_error()
+            typer.echo(f"{path.name}: {result.chunks} chunks, {result.new_categories} new categories, {result.calls} calls")
+            for warning in result.warnings:
+                typer.echo(f"  {warning}")
+
+
+@app.command()
+def ask(
+    question: str,
+    strategy: str = "wide_branch",
+    as_of: Annotated[str | None, typer.Option(help="An event's number, or a time with its zone (2026-05-01T12:00Z).")] = None,
+    data_dir: DataDir = None,
+) -> None:
+    """Answer a question, with where the answer comes from."""
+    moment = int(as_of) if as_of is not None and as_of.isdecimal() and len(as_of) < 19 else as_of
+    with opened(data_dir) as memory:
+        _show(memory, memory.query(question, strategy=strategy, per_path_limit="auto", as_of=moment).raise_for_error())
+
+
+@app.command()
+def search(
+    query: str,
+    top_k: Annotated[int, typer.Option("--top-k", "-k", help="How many passages.")] = 5,
+    alpha: Annotated[float, typer.Option(help="Share of the vectors: 0 is words only, 1 vectors only.")] = 0.5,
+    data_dir: DataDir = None,
+) -> None:
+    """Find passages by words and by vectors, best first."""
+    with opened(data_dir) as memory:
+        found = memory.search(query, top_k=top_k, alpha=alpha)
+    for one in found:
+        where = one.source_name or one.session_id or ""
+        typer.echo(
+            f"{one.score:.3f}  {where} {one.start}–{one.end}  words {one.score_bm25:.2f}, vectors {_or_none(one.score_dense)}"
+        )
+        typer.echo(f"       {' '.join(one.text.split())[:SHOWN_CHARS]}")
+    if not found:
+        typer.echo("nothing found")
+    elif found[0].reason:
+        typer.echo(f"by words only: {found[0].reason}", err=True)
+
+
+@app.command()
+def reindex(data_dir: DataDir = None) -> None:
+    """Make all that is searched anew from the texts: passages, words, vectors."""
+
+    def tell(stamped: Stamped) -> None:
+        if isinstance(stamped.event, Reindexing) and stamped.event.total:
+            typer.echo(f"{stamped.event.step}: {stamped.event.done} of {stamped.event.total}")
+
+    with opened(data_dir) as memory:
+        done = memory.reindex(on_event=tell)
+    typer.echo(f"{done.passages} passages, {done.vectors} with a vector of {done.embedder}, in {done.latency_ms / 1000:.1f} s")
+
+
+@app.command()
+def tree(data_dir: DataDir = None) -> None:
+    """Print the category tree."""
+    with opened(data_dir) as memory:
+        below: dict[int | None, list[Category]] = {}
+        for category in memory.tree.all():
+            below.setdefault(category.parent_id, []).append(category)
+        _draw(below, None)
+
+
+@app.command()
+def verify(
+    head: Annotated[str | None, typer.Argument(help="A head noted elsewhere.")] = None,
+    expected_head: Annotated[str | None, typer.Option(help="The same, as an option.")] = None,
+    links_only: Annotated[bool, typer.Option("--links-only", help="The chain alone, which is quick.")] = False,
+    data_dir: DataDir = None,
+) -> None:
+    """Check that the record was not touched; ends with 1 when it was."""
+    with opened(data_dir) as memory:
+        check = memory.audit.verify(head if expected_head is None else expected_head, links_only=links_only)
+    typer.echo(f"{check.checked} events, head {check.head.hash}")
+    if not check.ok:
+        typer.echo(f"event {check.first_bad}: {check.problem}", err=True)
+        raise typer.Exit(1)
+    typer.echo("verified")
+
+
+@app.command()
+def export(file: Path, data_dir: DataDir = None) -> None:
+    """Write the whole memory into one file."""
+    with opened(data_dir) as memory:
+        written = memory.export(file)
+    typer.echo(f"{written.path}: {written.bytes} bytes, {written.head.seq} events, head {written.head.hash}")
+
+
+@app.command("import")
+def import_(file: Path, data_dir: DataDir = None) -> None:
+    """Fill an empty memory with what was exported, on whichever database is configured."""
+    with told(), Memory.import_(file, **_settings(data_dir)) as memory:
+        head = memory.audit.head()
+    typer.echo(f"imported and verified: {head.seq} events, head {head.hash}")
+
+
+def _or_none(score: float | None) -> str:
+    return "–" if score is None else f"{score:.2f}"
+
+
+def _settings(data_dir: Path | None) -> dict[str, Any]:
+    return {} if data_dir is None else {"data_dir": data_dir}
+
+
+def _bytes(path: Path) -> bytes:
+    try:
+        return path.read_bytes()
+    except OSError as unreadable:
+        typer.echo(f"{path}: {unreadable.strerror}", err=True)
+        raise typer.Exit(1) from unreadable
+
+
+def _show(memory: Memory, result: QueryResult) -> None:
+    typer.echo(result.answer)
+    for used in result.used_chunks:
+        if used.cited:
+            source = memory.sources.get(used.source_id)
+            typer.echo(f"[{used.number}] {source.name} {used.start}–{used.end}  {' › '.join(used.category_path)}")
+
+
+def _draw(below: dict[int | None, list[Category]], parent: int | None) -> None:
+    for category in below.get(parent, ()):
+        typer.echo(f"{'  ' * (category.level - 1)}{category.name} ({category.chunks})")
+        _draw(below, category.id)
+
+
+if __name__ == "__main__":
+    app(prog_name="python -m memoir_engine.api.cli")

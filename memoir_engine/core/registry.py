@@ -1,0 +1,48 @@
+"""Plug-ins: a function registered under a name, or an entry point of the same name.
+
+Invariant: a name gives one function; an unknown name fails listing the names there are.
+Source: DESIGN §3, API "Facts" (CHUNKERS, STRATEGIES, EMBEDDERS).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from importlib.metadata import EntryPoints, entry_points
+from typing import Generic, TypeVar
+
+from memoir_engine.core.errors import NotRegistered
+
+T = TypeVar("T")
+
+
+class Registry(Generic[T]):
+    """`kind` names what is registered; entry points are looked up in the group `memoir_engine.<kind>`."""
+
+    def __init__(self, kind: str) -> None:
+        self.kind = kind
+        self._known: dict[str, T] = {}
+
+    def register(self, name: str) -> Callable[[T], T]:
+        def keep(plugin: T) -> T:
+            self._known[name] = plugin
+            return plugin
+
+        return keep
+
+    def get(self, name: str) -> T:
+        if name not in self._known:
+            self._load(name)
+        return self._known[name]
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(sorted({*self._known, *(point.name for point in self._points())}))
+
+    def _load(self, name: str) -> None:
+        for point in self._points():
+            if point.name == name:
+                self._known[name] = point.load()
+                return
+        raise NotRegistered(kind=self.kind, name=name, names=", ".join(self) or "none")
+
+    def _points(self) -> EntryPoints:
+        return entry_points(group=f"memoir_engine.{self.kind}")

@@ -1,0 +1,273 @@
+"""The past of the tree: what a category was called, where a chunk sat, the moments there were, and what differs between two.
+
+Invariant: a seq names a moment exactly, a time names the last whole action at or before it. Something that holds from one seq
+until another holds at the first and no longer at the second; `to_seq` is None while it still holds.
+Source: DESIGN §2.7, §5, §6.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from datetime import datetime
+from typing import Any, Literal
+
+# === documents: Sources, their helpers, the tree they are filed in, and their chunks.
+
+
+Path = tuple[str, ...]  # category names from root to leaf
+
+
+@dataclass(frozen=True)
+class Heading:
+    """A heading of a source: its level from 1, its text, and where it starts in the source's text."""
+
+    level: int
+    text: str
+    start: int
+
+
+@dataclass(frozen=True)
+class Source:
+    """One uploaded or pasted text. `pages` are the offsets at which pages start; empty where there are none."""
+
+    id: int
+    name: str
+    kind: str  # txt md html pdf docx eml
+    sha256: str  # of the original bytes
+    version: int
+    status: str  # stored, filed, replaced, withdrawn, erased
+    chars: int
+    tokens: int
+    chunks: int
+    title: str | None
+    author: str | None
+    dated: str | None  # ISO 8601, as precise as the source says
+    headings: tuple[Heading, ...]
+    pages: tuple[int, ...]
+    metadata: dict[str, Any]
+    doc_id: str | None
+    owner: str | None
+    created_at: datetime
+    run_id: str | None
+    added_by: str = ""  # the actor of its run
+    replaces: int | None = None  # the source of which it is a newer version
+
+
+@dataclass(frozen=True)
+class Helper:
+    """The contextual helper of a source, one version of it (MEMOIR 2B)."""
+
+    source_id: int
+    version: int
+    origin: Literal["user", "generated"]
+    text: str
+    tokens: int
+    author: str | None
+    dated: str | None
+    topic: str | None
+    created_at: datetime
+    in_force: bool = True
+
+
+@dataclass(frozen=True)
+class HelperPreview:
+    """A contextual helper as it would be stored. `fields` are date, author, topic and description as they were typed.
+
+    errors: what is wrong and what to do, by field; "text" stands for the paragraph as a whole.
+    """
+
+    text: str
+    tokens: int
+    fields: dict[str, str]
+    errors: dict[str, str]
+
+    @property
+    def ok(self) -> bool:
+        return not self.errors
+
+
+@dataclass(frozen=True)
+class HelperDraft:
+    """An ingestion that waits for its helper. `fields`: what the file says of itself, empty where it says nothing."""
+
+    draft: str
+    name: str
+    actor: str
+    started_at: datetime
+    fields: dict[str, str]
+
+
+@dataclass(frozen=True)
+class WordChange:
+    """Words that two versions share, or that only the one before or the one after has."""
+
+    kind: Literal["same", "removed", "added"]
+    text: str
+
+
+@dataclass(frozen=True)
+class Category:
+    """A node as it is now, or was at the asked seq. `path` includes its own name."""
+
+    id: int
+    name: str
+    level: int
+    parent_id: int | None
+    path: Path
+    chunks: int  # filed in it or below
+    children: int
+    is_leaf: bool
+    created_seq: int
+
+
+@dataclass(frozen=True)
+class Chunk:
+    """A chunk and where it is filed. `source.text[start:end] == text`."""
+
+    id: int
+    source_id: int
+    position: int
+    start: int
+    end: int
+    text: str
+    tokens: int
+    created_at: datetime
+    category_id: int | None = None
+    category_path: Path = ()
+    source_name: str = ""
+    ranked_relevance: int | None = None  # in a query: the rank of its leaf
+
+    @property
+    def chunk_id(self) -> int:
+        return self.id
+
+    @property
+    def text_content(self) -> str:
+        return self.text
+
+
+@dataclass(frozen=True)
+class ChunkPage:
+    """One page of a leaf's chunks; `after` is the cursor of the next page, None at the end."""
+
+    chunks: tuple[Chunk, ...]
+    after: str | None
+
+
+def with_rank(chunk: Chunk, rank: int) -> Chunk:
+    return replace(chunk, ranked_relevance=rank)
+
+
+# === history
+
+
+@dataclass(frozen=True)
+class Cause:
+    """The event that began or ended something, and the action it is part of."""
+
+    seq: int
+    at: datetime
+    kind: str  # of the event: category.renamed, chunk.refiled, …
+    action_id: str
+    verb: str
+    actor: str
+    reason: str | None
+    run_id: str | None
+
+
+@dataclass(frozen=True)
+class CategoryVersion:
+    """What a category was called and below what it stood. `path` is as it was when this began; `says` is what changed, in words.
+
+    merged_into: the category it became one with; such a version ends with the action that made it.
+    """
+
+    category_id: int
+    name: str
+    path: Path
+    parent_id: int | None
+    from_seq: int
+    to_seq: int | None
+    merged_into: int | None
+    began: Cause
+    ended: Cause | None
+    says: str
+
+
+@dataclass(frozen=True)
+class Filing:
+    """That a chunk sat in a leaf. `path` is the leaf's as it was when this began; `says` is what happened, in words.
+
+    verdict: of the review of this very filing, where there was one.
+    """
+
+    chunk_id: int
+    category_id: int
+    path: Path
+    from_seq: int
+    to_seq: int | None
+    began: Cause
+    ended: Cause | None
+    says: str
+    reviewed_by: str | None = None
+    verdict: str | None = None
+
+
+@dataclass(frozen=True)
+class Moment:
+    """How things stood when an action had been done. `seq` is its last event, `at` the time of its first."""
+
+    seq: int
+    at: datetime
+    action_id: str
+    verb: str
+    actor: str
+    reason: str | None
+    run_id: str | None
+    says: str
+
+
+@dataclass(frozen=True)
+class CategoryChange:
+    """A category that is not the same at both moments. before and after: its path, None where it was not there.
+
+    made, closed, renamed, moved: what happened to the category itself; a path also changes with what is above it.
+    parent_id: below which it stands after, or stood before; None at level 1.
+    merged_into: the category it became one with, merged_path where that stands after.
+    """
+
+    category_id: int
+    before: Path | None
+    after: Path | None
+    parent_id: int | None = None
+    made: bool = False
+    closed: bool = False
+    renamed: bool = False
+    moved: bool = False
+    merged_into: int | None = None
+    merged_path: Path = ()
+
+
+@dataclass(frozen=True)
+class LeafChange:
+    """Chunks of a leaf that are not filed alike at both moments, by id. added and removed: they are filed at one moment only.
+
+    came and went: filed elsewhere at the other moment. `path` is the leaf's at the later moment at which it is there.
+    """
+
+    category_id: int
+    path: Path
+    added: tuple[int, ...] = ()
+    came: tuple[int, ...] = ()
+    went: tuple[int, ...] = ()
+    removed: tuple[int, ...] = ()
+
+
+@dataclass(frozen=True)
+class TreeChanges:
+    """What differs between two moments; categories and leaves by id."""
+
+    since: int
+    until: int
+    categories: tuple[CategoryChange, ...]
+    leaves: tuple[LeafChange, ...]

@@ -1,0 +1,276 @@
+"""A report to keep: one document for people and one for programs, with the same content."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Any
+
+from memoir_engine.core.results.documents import Path
+from memoir_engine.core.run import RunStatus
+
+# === evidence: The ledger and the audit: what was asked and answered, decided and changed, by whom.
+
+
+@dataclass(frozen=True)
+class Call:
+    """One attempt at a model. `prompt` and `reply` are None in lists, and where they were erased."""
+
+    id: int
+    run_id: str
+    purpose: str
+    prompt_version: str
+    model: str
+    provider: str
+    output_mode: str
+    params: dict[str, Any]
+    attempt: int
+    started_at: datetime
+    latency_ms: float
+    tokens_prompt: int
+    tokens_completion: int
+    tokens_estimated: bool
+    cost: float | None
+    error: str | None
+    reused_from: int | None
+    fingerprint: str = ""  # equal for the attempts at one answer
+    prompt: str | None = None
+    reply: str | None = None
+
+
+@dataclass(frozen=True)
+class Option:
+    """What was offered. `opinion` is the engine's second opinion in [0, 1], never the model's; None when not computed."""
+
+    category_id: int
+    name: str
+    opinion: float | None = None
+    rank: int | None = None  # None: offered, not chosen
+    is_new: bool = False
+
+
+@dataclass(frozen=True)
+class Decision:
+    """One choice at one level under one parent, with what lost.
+
+    decided_by: model, forced (one option), limit (re-asked at the limit), reviewer, repeated (as the run chose it that this one
+    branches from), net.
+    seen: whether the model saw the second opinion.
+    """
+
+    id: int
+    run_id: str
+    call_id: int | None
+    chunk_id: int | None
+    level: int
+    parent_id: int | None
+    parent_path: Path
+    options: tuple[Option, ...]
+    chosen: tuple[int, ...]  # category ids, best first
+    decided_by: str
+    seen: bool
+    attempts: int
+    note: str | None = None  # why the engine, not the model, decided
+    taught: tuple[int, ...] = ()  # chunks, placed by people, that the model was shown as examples
+
+    @property
+    def rejected(self) -> tuple[Option, ...]:
+        return tuple(option for option in self.options if option.category_id not in self.chosen)
+
+    @property
+    def margin(self) -> float | None:
+        """How far the second opinion of the chosen stands above the best of the others; below 0 it disagrees."""
+        known = [o for o in self.options if o.opinion is not None]
+        won = [o.opinion for o in known if o.category_id in self.chosen and o.opinion is not None]
+        lost = [o.opinion for o in known if o.category_id not in self.chosen and o.opinion is not None]
+        return max(won) - max(lost) if won and lost else None
+
+
+@dataclass(frozen=True)
+class RunView:
+    """A run as the ledger has it. `request` is what was asked, `result` ids and numbers only.
+
+    calls: requests to a model, failed ones included. reused: answers that were paid for before and taken from the ledger.
+    """
+
+    id: str
+    verb: str
+    actor: str
+    user: str | None
+    status: RunStatus
+    started_at: datetime
+    ended_at: datetime | None
+    heartbeat_at: datetime | None
+    tree_seq: int | None
+    request: dict[str, Any]
+    result: dict[str, Any]
+    error: str | None
+    remedy: str | None
+    calls: int = 0
+    reused: int = 0
+    tokens_prompt: int = 0
+    tokens_completion: int = 0
+    cost: float | None = None
+    latency_ms: float = 0.0  # sum over its calls
+    resumable: bool = False  # it did not get to its end, and what it needs to go on is kept
+
+
+@dataclass(frozen=True)
+class EventView:
+    """A row of a run's event stream."""
+
+    run_id: str
+    n: int
+    at: datetime
+    kind: str
+    body: dict[str, Any]
+
+
+@dataclass(frozen=True)
+class RunDetail:
+    """`calls_after` and the like: where there is more, what `runs.calls` and the like go on behind; None where all is here."""
+
+    run: RunView
+    calls: tuple[Call, ...]
+    decisions: tuple[Decision, ...]
+    events: tuple[EventView, ...]
+    calls_after: int | None = None
+    decisions_after: int | None = None
+    events_after: int | None = None
+
+
+@dataclass(frozen=True)
+class AuditEvent:
+    """One link of the chain. `body` holds ids and digests; texts are in the payload, None where erased."""
+
+    seq: int
+    at: datetime
+    action_id: str
+    kind: str
+    body: dict[str, Any]
+    payload: dict[str, Any] | None
+    hash: str
+
+
+@dataclass(frozen=True)
+class Tally:
+    """Events of one action that are alike: of one kind, with one payload. `event` is the first of them."""
+
+    event: AuditEvent
+    count: int
+
+
+@dataclass(frozen=True)
+class Change:
+    """What an action did, in words. `before` and `after` are names as they were then; `count` events are told as one."""
+
+    kind: str
+    says: str
+    before: str | None = None
+    after: str | None = None
+    count: int = 1
+    source_id: int | None = None
+    category_id: int | None = None
+    chunk_id: int | None = None
+
+
+@dataclass(frozen=True)
+class Action:
+    """What one person (or run) did in one go; `events` in order, undone as one.
+
+    `says` is its verb and `changes` what it did, in words, many events as one line: in the lists of the audit.
+    """
+
+    action_id: str
+    verb: str
+    actor: str
+    at: datetime
+    reason: str | None
+    run_id: str | None
+    undoes: str | None
+    undone_by: str | None
+    events: tuple[AuditEvent, ...] = ()
+    changes: tuple[Change, ...] = ()
+    says: str = ""
+
+
+@dataclass(frozen=True)
+class AuditHead:
+    seq: int
+    hash: str
+    at: datetime
+
+
+@dataclass(frozen=True)
+class AuditCheck:
+    """`checked` counts events; `first_bad` is the seq of the first event that fails, with `problem` in words."""
+
+    ok: bool
+    checked: int
+    first_bad: int | None
+    problem: str | None
+    head: AuditHead
+
+
+@dataclass(frozen=True)
+class UndoPreview:
+    """`blocked_by` are the later actions to undo first; `clash` says what else stands in the way."""
+
+    action_id: str
+    possible: bool
+    changes: tuple[str, ...]
+    blocked_by: tuple[str, ...]
+    clash: str | None
+
+
+@dataclass(frozen=True)
+class EditPreview:
+    """What an edit of the tree would do, worked out by what does it. `changes` says it in words.
+
+    chunks_moved: filed elsewhere, or carried along below a category that moves. categories_changed: made, renamed, moved,
+    merged or closed. `clashes` are names in the way, `limit` a full parent, `depth` a wrong level; `problem` is what the edit
+    would be refused with, None when it is possible.
+    """
+
+    verb: str
+    possible: bool
+    chunks_moved: int
+    categories_changed: int
+    clashes: tuple[str, ...]
+    limit: str | None
+    depth: str | None
+    problem: str | None
+    changes: tuple[str, ...]
+
+
+# === moving: What an export wrote.
+
+
+@dataclass(frozen=True)
+class Exported:
+    """`head` and `state` are those of the memory as it was exported; an import gives the same. `rows` per table."""
+
+    path: str
+    bytes: int
+    head: AuditHead
+    state: str
+    rows: dict[str, int]
+
+
+# === reporting
+
+
+@dataclass(frozen=True)
+class Report:
+    """`html` needs nothing but itself; `json` says the same. `digest` is over the content, `head` the chain's at that time.
+
+    name: for a file, without an ending.
+    """
+
+    kind: str  # source, category, run, person
+    title: str
+    name: str
+    html: str
+    json: str
+    digest: str
+    head: AuditHead

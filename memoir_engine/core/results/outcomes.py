@@ -1,0 +1,290 @@
+"""Two questions' runs side by side: what was asked differently, chosen differently, read and answered differently.
+
+Invariant: a choice is the same choice when it was made at the same level under the same category, whatever its name was then.
+Source: MEMOIR 8 (strategies); DESIGN §9 ("a run with an address of its own").
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from datetime import datetime
+from typing import Any, Literal
+
+from memoir_engine.core.errors import MemoirError
+from memoir_engine.core.results.documents import Chunk, Path
+from memoir_engine.core.results.evidence import Action, Decision, RunView
+
+# === outcomes: What verbs return: an ingestion, a question with its evidence, an estimate, the state of things.
+
+
+Status = Literal["success", "error", "needs_helper"]
+
+
+@dataclass(frozen=True)
+class ErrorReport:
+    """An error as a value: what `raise_for_error` raises."""
+
+    code: str
+    message: str
+    remedy: str
+    retryable: bool
+    cause: MemoirError = field(repr=False, compare=False)
+
+    @classmethod
+    def of(cls, error: MemoirError) -> ErrorReport:
+        return cls(error.code, str(error), error.remedy, error.retryable, error)
+
+
+@dataclass(frozen=True)
+class IngestResult:
+    """`calls` and `reused` as RunView has them: requests to a model in all of the run, and answers taken from the ledger."""
+
+    status: Status
+    run_id: str
+    source_id: int | None = None
+    name: str = ""
+    chunks: int = 0
+    new_categories: int = 0
+    calls: int = 0
+    reused: int = 0
+    latency_ms: float = 0.0  # wall clock
+    warnings: tuple[str, ...] = ()
+    action_id: str | None = None
+    helper: str | None = None
+    error: ErrorReport | None = None
+    draft: str | None = None  # with needs_helper: what helpers.confirm and helpers.cancel take
+    estimate: Estimate | None = None  # what was foreseen when the chunks were cut
+
+    def raise_for_error(self) -> IngestResult:
+        """Raise what went wrong; itself when nothing did."""
+        if self.error is not None:
+            raise self.error.cause
+        return self
+
+
+@dataclass(frozen=True)
+class Response:
+    """MEMOIR 4.4 and 9: one completed call of a query, in call order."""
+
+    purpose: str
+    llm_output: tuple[dict[str, Any], ...]
+    timestamp: datetime
+    latency_ms: float
+    model: str
+    tokens_prompt: int
+    tokens_completion: int
+    call_id: int | None
+    cost: float | None
+
+
+@dataclass(frozen=True)
+class PathChoice:
+    """A path that was followed to its leaf. `ranks` from root to leaf; `identifier` orders paths."""
+
+    category_ids: tuple[int, ...]
+    names: Path
+    ranks: tuple[int, ...]
+
+    @property
+    def identifier(self) -> tuple[int, ...]:
+        return self.category_ids
+
+    @property
+    def ranked_relevance(self) -> int:
+        return self.ranks[-1] if self.ranks else 0
+
+
+@dataclass(frozen=True)
+class DroppedPath:
+    """reason: not chosen, budget, empty, gone; `category_path` may end above a leaf."""
+
+    category_path: Path
+    category_ids: tuple[int, ...]
+    reason: str
+    chunks: int = 0
+
+
+@dataclass(frozen=True)
+class UsedChunk:
+    """A chunk of the final prompt; `cited` when the answer names its number.
+
+    quotes: spans in the source's text that support the citing sentences, found by the engine, not by the model.
+    """
+
+    chunk_id: int
+    category_path: Path
+    number: int  # the [n] of the answer
+    source_id: int = 0
+    start: int = 0
+    end: int = 0
+    quotes: tuple[tuple[int, int], ...] = ()
+    cited: bool = False
+
+
+@dataclass(frozen=True)
+class ChunkSummary:
+    """SUMMARIZE: what stood for a chunk in the final prompt. chars: of the chunk; target: what was allowed.
+
+    call_id: the call whose reply holds the text.
+    """
+
+    chunk_id: int
+    chars: int
+    target: int
+    text: str
+    call_id: int | None = None
+
+
+@dataclass(frozen=True)
+class QueryResult:
+    status: Status
+    run_id: str
+    question: str
+    answer: str = ""
+    chunks: tuple[Chunk, ...] = ()
+    used_chunks: tuple[UsedChunk, ...] = ()
+    dropped_paths: tuple[DroppedPath, ...] = ()
+    paths: tuple[PathChoice, ...] = ()
+    responses: tuple[Response, ...] = ()
+    decisions: tuple[Decision, ...] = ()
+    net: tuple[Chunk, ...] = ()  # what the safety net caught outside the paths; never in the prompt
+    left_out: int = 0  # chunks of chosen leaves that the per-path limit left out
+    retrieval_ms: float = 0.0
+    total_latency_ms: float = 0.0  # MEMOIR 4.5.4: sum of calls and retrievals
+    wall_ms: float = 0.0
+    deterministic: bool = True
+    after: str | None = None
+    warnings: tuple[str, ...] = ()
+    compression_ratio: float | None = None  # SUMMARIZE, where it was needed
+    summaries: tuple[ChunkSummary, ...] = ()
+    error: ErrorReport | None = None
+    as_of_seq: int | None = None  # the moment it was asked about; None: the memory as it stood
+
+    @property
+    def total_latency(self) -> float:
+        """Seconds, the specification's name for the same number."""
+        return self.total_latency_ms / 1000
+
+    def raise_for_error(self) -> QueryResult:
+        """Raise what went wrong; itself when nothing did."""
+        if self.error is not None:
+            raise self.error.cause
+        return self
+
+
+@dataclass(frozen=True)
+class Estimate:
+    """Before anything is asked: from the chunks actually cut. cost None when the model's price is not known."""
+
+    chunks: int
+    calls: int
+    tokens_prompt: int
+    tokens_completion: int
+    cost: float | None
+    model: str
+
+
+@dataclass(frozen=True)
+class SettingView:
+    """A setting in force and where it came from. Secrets say only that they are set."""
+
+    name: str
+    value: str
+    origin: str  # argument, .env, environment, default
+    about: str
+
+
+@dataclass(frozen=True)
+class Overview:
+    """What stands in memory, in numbers, and what needs a person."""
+
+    sources: int
+    chunks: int
+    categories: int
+    leaves: int
+    questions: int
+    tokens: int  # spent at models, prompt and completion
+    cost: float | None
+    last_actions: tuple[Action, ...]
+    interrupted: tuple[RunView, ...]
+
+
+@dataclass(frozen=True)
+class ModelCheck:
+    """A test call: what answered, how fast, or why not."""
+
+    ok: bool
+    model: str
+    provider: str
+    latency_ms: float
+    tokens_prompt: int
+    tokens_completion: int
+    error: str | None = None
+    remedy: str | None = None
+
+
+# === comparing
+
+
+@dataclass(frozen=True)
+class ComparedSetting:
+    """Something that differs between the two: strategy, model, question, budget."""
+
+    name: str
+    one: str
+    other: str
+
+
+@dataclass(frozen=True)
+class ComparedOption:
+    """`one` and `other` are the ranks it was given, None where it was not chosen; offered: by which of the two."""
+
+    category_id: int
+    name: str
+    one: int | None
+    other: int | None
+    offered: tuple[bool, bool]
+    opinion: float | None = None
+
+    @property
+    def differs(self) -> bool:
+        """Chosen by one of the two only."""
+        return (self.one is None) != (self.other is None)
+
+
+@dataclass(frozen=True)
+class ComparedChoice:
+    """What became of the options below one category; `made` says which of the two came here at all."""
+
+    level: int
+    parent_id: int | None
+    parent_path: Path
+    options: tuple[ComparedOption, ...]
+    made: tuple[bool, bool]
+
+    @property
+    def differs(self) -> bool:
+        return self.made != (True, True) or any(option.differs for option in self.options)
+
+
+@dataclass(frozen=True)
+class RunComparison:
+    """`both`, `only_one` and `only_other` are chunk ids in reading order; paths likewise, by their leaf."""
+
+    one: QueryResult
+    other: QueryResult
+    settings: tuple[ComparedSetting, ...]
+    choices: tuple[ComparedChoice, ...]
+    paths_both: tuple[PathChoice, ...]
+    paths_one: tuple[PathChoice, ...]
+    paths_other: tuple[PathChoice, ...]
+    both: tuple[int, ...]
+    only_one: tuple[int, ...]
+    only_other: tuple[int, ...]
+    same_answer: bool
+    tree_changed: bool  # between the moments at which they were asked
+
+    @property
+    def first_difference(self) -> int | None:
+        """The level at which they part; None when every choice is the same."""
+        return min((choice.level for choice in self.choices if choice.differs), default=None)

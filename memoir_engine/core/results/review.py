@@ -1,0 +1,347 @@
+"""Erasure: what it would take away, and what stands in its place afterwards."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Literal, NamedTuple
+
+from memoir_engine.core.results.documents import Path
+from memoir_engine.core.results.evidence import Action, Decision
+from memoir_engine.core.results.facts import FactProposal, FactView
+
+# === review: The review: what waits for a person, why, what speaks for and against it, and what became of each step.
+#
+# Invariant: an item is one filing; a chunk filed anew is another item. Nothing here is a number that a model gave.
+# Source: DESIGN §6, §9; API "The ledger and the audit".
+
+
+Verdict = Literal["approve", "reject", "skip", "refile"]
+ReviewState = Literal["unreviewed", "approved", "refiled", "rejected", "skipped"]
+
+
+@dataclass(frozen=True)
+class RiskReason:
+    """Why an item is in the queue: a code for filters, and words for people. `weight` is its part of the risk."""
+
+    code: str  # margin, disagrees, new_category, limit, retried, no_helper, sample
+    says: str
+    weight: float
+
+
+@dataclass(frozen=True)
+class ReviewItem:
+    """One filing to look at. `key` names it; `risk` orders the queue, higher first, and is the engine's own."""
+
+    key: str
+    kind: str  # filing
+    chunk_id: int
+    filed_seq: int
+    source_id: int
+    source_name: str
+    category_id: int
+    path: Path
+    text: str
+    state: ReviewState
+    risk: float
+    reasons: tuple[RiskReason, ...]
+    filed_at: datetime
+    reviewer: str | None = None
+    reviewed_at: datetime | None = None
+
+
+@dataclass(frozen=True)
+class ReviewPage:
+    """`counts` by state, of all that the other filters let through; `after` is the cursor of the next page."""
+
+    items: tuple[ReviewItem, ...]
+    total: int
+    counts: dict[str, int]
+    after: str | None = None
+
+
+@dataclass(frozen=True)
+class Place:
+    """A leaf that a chunk could be filed in. `opinion` is the second opinion in [0, 1]; None when not computed."""
+
+    category_id: int
+    path: Path
+    opinion: float | None = None
+
+
+@dataclass(frozen=True)
+class Neighbour:
+    """A chunk near in words, and where it is filed. `similarity` in [0, 1]."""
+
+    chunk_id: int
+    source_name: str
+    path: Path
+    text: str
+    similarity: float
+    state: ReviewState
+
+
+@dataclass(frozen=True)
+class ReviewEvidence:
+    """All that the decision on one item needs: the text around it, the choices, what lost, and what is like it."""
+
+    item: ReviewItem
+    before: str  # the source's text just before the chunk
+    behind: str  # and just behind it
+    start: int
+    end: int
+    helper: str | None
+    decisions: tuple[Decision, ...]  # level by level, with the options that lost
+    neighbours: tuple[Neighbour, ...]
+    places: tuple[Place, ...]  # likeliest leaves first, the present one among them
+
+
+@dataclass(frozen=True)
+class ReviewStep:
+    """One decision of a reviewer, as the page sends it.
+
+    step_id: given once by whoever decides (26 characters, as a run's id); the same id again is done once. It is the action's id.
+    category_id: where to file it, with refile. seen: the state it was shown in; what has been decided is only decided against
+    when it was seen so; who gives none may change a verdict of their own.
+    """
+
+    step_id: str
+    key: str
+    verdict: Verdict
+    category_id: int | None = None
+    reason: str | None = None
+    seen: ReviewState | None = None
+
+
+@dataclass(frozen=True)
+class StepOutcome:
+    """done: by this step. again: this very step was done before. overtaken: decided before, `by` whom, maybe the same person.
+
+    refused: not possible; `says` is why and what to do.
+    """
+
+    step_id: str
+    key: str
+    outcome: Literal["done", "again", "overtaken", "refused"]
+    says: str = ""
+    by: str | None = None
+    action_id: str | None = None
+
+
+@dataclass(frozen=True)
+class LeafEffect:
+    """How many chunks a leaf would gain and lose."""
+
+    category_id: int
+    path: Path
+    gains: int
+    loses: int
+
+
+@dataclass(frozen=True)
+class StepsPreview:
+    """What a list of steps would do, worked out one after another. Nothing was changed.
+
+    counts: how many would be done, by verdict. not_done: those that would be refused, overtaken, or were done before.
+    """
+
+    counts: dict[str, int]
+    leaves: tuple[LeafEffect, ...]
+    not_done: tuple[StepOutcome, ...]
+
+    @property
+    def done(self) -> int:
+        return sum(self.counts.values())
+
+
+# === fact_review: Facts in the review queue: a change that waits for a person, one that the model made, and a fact that
+# nobody has looked at.
+#
+# Invariant: an item is one standing of one fact, or one open proposal; a fact that stands otherwise since is another
+# item.
+# Source: DESIGN §6; TIMEM "Supports Reversion".
+
+
+FactReviewKind = Literal["proposal", "supersession", "fact"]
+
+
+class FactKey(NamedTuple):
+    """A fact or a proposal by its number, as it stands since that seq."""
+
+    thing: Literal["fact", "proposal"]
+    number: int
+    since: int
+
+    def __str__(self) -> str:
+        return f"{self.thing}-{self.number}-{self.since}"
+
+
+class HeldFact(NamedTuple):
+    """Something that a person may judge, without its words. at_seq: of the verdict."""
+
+    key: FactKey
+    kind: FactReviewKind
+    state: ReviewState
+    supported: bool
+    confidence: float | None
+    reviewer: str | None = None
+    at_seq: int | None = None
+
+
+@dataclass(frozen=True)
+class FactReviewItem:
+    """`key` names it for `review.approve`, `reject`, `skip` and `apply`.
+
+    proposal: whether `fact` takes the place of `others` is open. supersession: `fact` gave way to `others`.
+    fact: it was learned, and stands.
+    """
+
+    key: str
+    kind: FactReviewKind
+    user_id: str | None
+    state: ReviewState
+    reasons: tuple[RiskReason, ...]
+    fact: FactView
+    others: tuple[FactView, ...] = ()
+    proposal: FactProposal | None = None
+    reviewer: str | None = None
+    reviewed_at: datetime | None = None
+
+
+@dataclass(frozen=True)
+class FactReviewPage:
+    """`counts` by state; `after` is the cursor of the next page."""
+
+    items: tuple[FactReviewItem, ...]
+    total: int
+    counts: dict[str, int]
+    after: str | None = None
+
+
+# === signing: Signatures under a source or a branch, and whether they still stand for what was signed.
+
+
+@dataclass(frozen=True)
+class SignOffPreview:
+    """What a signature would stand for now. `digest` goes back with it, so that nobody signs what they have not seen.
+
+    reviewed: of the chunks filed now, those that a person has looked at and not skipped.
+    """
+
+    subject: Literal["source", "category"]
+    subject_id: int
+    title: str
+    digest: str
+    chunks: int
+    reviewed: int
+    categories: int
+
+
+@dataclass(frozen=True)
+class SignOff:
+    """Who signed what, with which words. `chunks`, `reviewed` and `categories` are as they were when it was signed.
+
+    state: valid while the subject is as it was signed; void once it is not, since `ended_by` (None when no action explains
+    it: the record was changed by hand); withdrawn by `ended_by`. `statement` is None where it was erased.
+    """
+
+    seq: int
+    action_id: str
+    subject: Literal["source", "category"]
+    subject_id: int
+    title: str
+    signer: str
+    at: datetime
+    statement: str | None
+    digest: str
+    chunks: int
+    reviewed: int
+    categories: int
+    state: Literal["valid", "void", "withdrawn"]
+    ended_by: Action | None
+
+
+# === splitting: How a category could be split, as the model proposes it.
+#
+# Invariant: a proposal changes nothing. Each of its groups holds the arguments of one `review.split`, which a person
+# confirms.
+# Source: DESIGN §6; API "The ledger and the audit".
+
+
+@dataclass(frozen=True)
+class SplitGroup:
+    """`chosen` are chunks of a leaf, or categories below an inner one, `chunks` how many chunks that is. `why` is the model's."""
+
+    name: str
+    why: str
+    chosen: tuple[int, ...]
+    chunks: int
+
+
+@dataclass(frozen=True)
+class SplitProposal:
+    """groups: none, where the model sees one subject only. stays: what is in no group.
+
+    unseen: how many items were not shown to the model, as there are too many; they stay, too. notes: what of its answer could
+    not be taken, in words. run_id: where the call stands, and what `review.proposal` takes.
+    """
+
+    run_id: str
+    category_id: int
+    path: Path
+    kind: Literal["chunk", "category"]
+    groups: tuple[SplitGroup, ...]
+    stays: tuple[int, ...]
+    unseen: int = 0
+    notes: tuple[str, ...] = ()
+
+
+# === erasing
+
+
+@dataclass(frozen=True)
+class ErasedPlace:
+    """Rows of one kind that hold the text. `says` is what they are, for people."""
+
+    place: str
+    says: str
+    count: int
+
+
+@dataclass(frozen=True)
+class QuotingName:
+    """A category whose name says words that stand in no other source. `chunks` are those of other sources below it.
+
+    becomes: the name it will have; None when it closes, with what is empty below it, because nothing else is filed there.
+    """
+
+    category_id: int
+    path: Path
+    chunks: int
+    becomes: str | None
+
+
+@dataclass(frozen=True)
+class ErasurePreview:
+    """`filings` leave the tree; `questions` are runs that have read the text; `names` can be kept or given anew."""
+
+    source_id: int
+    name: str
+    filings: int
+    places: tuple[ErasedPlace, ...]
+    names: tuple[QuotingName, ...]
+    questions: tuple[str, ...]
+    versions: tuple[int, ...]  # other versions of the source: they stay
+
+
+@dataclass(frozen=True)
+class Tombstone:
+    """What stands where a source was. `places` counts the rows that lost their text."""
+
+    source_id: int
+    action_id: str
+    seq: int
+    actor: str
+    at: datetime
+    reason: str
+    places: tuple[ErasedPlace, ...]

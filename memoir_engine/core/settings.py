@@ -1,0 +1,380 @@
+"""Every setting as one frozen value, checked when it is made.
+
+Invariant: a `MemoirConfig` that exists can work; what cannot raises a ConfigurationError naming the setting, its value
+and the way out. Pure: where values come from (arguments, .env, environment) is `config`'s business.
+Source: MEMOIR 7A; API "MemoirConfig"; spec README, small print on 2.8, 7A.7 and 9; CHUNK 10; SESSION 5.
+"""
+
+from __future__ import annotations
+
+import difflib
+from collections.abc import Mapping
+from datetime import UTC, tzinfo
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any, ClassVar, Literal, Self
+from urllib.parse import urlsplit, urlunsplit
+from zoneinfo import ZoneInfo
+
+from pydantic import BaseModel, ConfigDict, Field, ValidationError, model_validator
+from pydantic_core import ErrorDetails
+
+from memoir_engine.core.errors import (
+    BudgetBelowChunk,
+    ChunkRangeInvalid,
+    ConfigurationError,
+    ConflictingSettings,
+    InvalidSetting,
+    LevelOutsideDepth,
+    UnknownSetting,
+)
+from memoir_engine.core.run import Role
+
+# === refusing: What settings are made of: a frozen value, closed to unknown names, whose refusals say the setting, its
+# value and the way out.
+#
+# Invariant: no password stands in a refusal. Pure.
+# Source: MEMOIR 7A; DESIGN §11.
+
+
+class Settings(BaseModel):
+    """Frozen, closed to unknown names; pydantic's errors come out as ours, the first one that matters."""
+
+    prefix: ClassVar[str] = ""  # of its fields' names, where it is a field itself
+    # the texts under the fields are shown on the Settings page; reading them costs some 15 ms of the import
+    model_config = ConfigDict(frozen=True, extra="forbid", use_attribute_docstrings=True, allow_inf_nan=False)
+
+    if not TYPE_CHECKING:  # so that editors and mypy still see the fields as keywords
+
+        def __init__(self, **given: Any) -> None:
+            _refuse_truth_for_numbers(type(self), given)
+            try:
+                super().__init__(**given)
+            except ValidationError as refused:
+                raise _translated(type(self), refused) from None  # pydantic's text would repeat passwords
+
+
+def safe_url(url: str) -> str:
+    """The URL without its password and query, for messages and pages."""
+    try:
+        parts = urlsplit(url)
+        secret = parts.password is not None
+    except ValueError:
+        return url.split("://", 1)[0] + "://…"
+    if not secret and not parts.query:
+        return url
+    host = f"{parts.username or ''}:***@{parts.netloc.rpartition('@')[2]}" if secret else parts.netloc
+    return urlunsplit((parts.scheme, host, parts.path, "", ""))
+
+
+def unknown_setting(name: str, known: list[str]) -> UnknownSetting:
+    near = difflib.get_close_matches(name, known, n=3, cutoff=0.5) or sorted(known)
+    return UnknownSetting(name=name, near=", ".join(near))
+
+
+def _refuse_truth_for_numbers(kind: type[Settings], given: Mapping[str, Any]) -> None:
+    """pydantic reads True as 1; a setting that is a number never means that."""
+    for name, value in given.items():
+        field = kind.model_fields.get(name)
+        if isinstance(value, bool) and field is not None and field.annotation is not bool:
+            raise _invalid(kind, name, value, "it must not be True or False")
+
+
+def _translated(kind: type[Settings], refused: ValidationError) -> ConfigurationError:
+    errors = refused.errors(include_url=False)
+    first = next((e for e in errors if e["type"] == "extra_forbidden"), errors[0])
+    name, *inner = (str(part) for part in first["loc"] if part != "[key]")
+    if first["type"] == "extra_forbidden":
+        prefix = kind.prefix
+        return unknown_setting(prefix + name, [prefix + field for field in kind.model_fields])
+    return _invalid(kind, name, first["input"], _problem(first), "".join(f"[{part}]" for part in inner))
+
+
+def _invalid(kind: type[Settings], name: str, value: Any, problem: str, inner: str = "") -> InvalidSetting:
+    default = kind.model_fields[name].get_default(call_default_factory=True)
+    shown = _shown(name, value)
+    bounds = _range(kind, name)
+    advice = f"{f'Use {bounds}' if bounds else f'Correct {kind.prefix}{name}'}; the default is {default!r}."
+    return InvalidSetting(name=kind.prefix + name + inner, value=shown, problem=problem, advice=advice)
+
+
+def _shown(name: str, value: Any) -> Any:
+    if name != "database_url":
+        return value
+    return safe_url(value) if isinstance(value, str) else type(value).__name__
+
+
+def _range(kind: type[Settings], name: str) -> str:
+    bounds: dict[str, Any] = {}
+    for limit in kind.model_fields[name].metadata:
+        bounds |= {sign: getattr(limit, sign) for sign in ("ge", "gt", "le", "lt") if hasattr(limit, sign)}
+    words = {"ge": "{} or more", "gt": "more than {}", "le": "at most {}", "lt": "less than {}"}
+    if {"ge", "le"} <= bounds.keys():
+        return f"{bounds['ge']} to {bounds['le']}"
+    return " and ".join(words[sign].format(bound) for sign, bound in bounds.items())
+
+
+def _problem(error: ErrorDetails) -> str:
+    told = _PROBLEMS.get(error["type"])
+    return told.format(**error.get("ctx", {})) if told else error["msg"][:1].lower() + error["msg"][1:]
+
+
+_PROBLEMS: dict[str, str] = {
+    "greater_than_equal": "it must be {ge} or more",
+    "greater_than": "it must be above {gt}",
+    "less_than_equal": "it must be {le} or less",
+    "less_than": "it must be below {lt}",
+    "int_parsing": "it must be a whole number",
+    "int_type": "it must be a whole number",
+    "int_from_float": "it must be a whole number",
+    "float_parsing": "it must be a number",
+    "float_type": "it must be a number",
+    "finite_number": "it must be a number that has an end",
+    "bool_parsing": "it must be true or false",
+    "bool_type": "it must be true or false",
+    "string_type": "it must be a text",
+    "string_too_short": "it must not be empty",
+    "tuple_type": "it must be a list of texts",
+    "too_short": "it must not be empty",
+    "path_type": "it must be a path",
+    "literal_error": "it must be {expected}",
+    "dict_type": "it must be a table, such as {{1: 20}}",
+}
+
+
+# === settings
+
+
+VECTOR_STORES = ("auto", "chroma", "exact", "database", "off")
+EVERYBODY = "*"  # in `roles`: who signs in and is not named
+PROMPT_OVERHEAD_TOKENS = 100  # the least that frame and question take beside one chunk (MEMOIR 7A.1)
+
+
+class ConversationSettings(Settings):
+    """How conversations are cut before facts are drawn from them (CHUNK 2, 3, 4, 10)."""
+
+    prefix: ClassVar[str] = "conversation."
+
+    automatic: bool = True
+    """Cut a conversation that is longer than `max_tokens`; False sends it whole."""
+    strategy: str = "sliding_window"
+    """`sliding_window`, `conversation_boundary`, `semantic`, or the name of a plug-in in CHUNKERS."""
+    token_method: Literal["auto", "openai", "anthropic", "gemini", "approximate"] = "auto"
+    """How tokens are counted; auto goes by the model."""
+    window_tokens: int | None = Field(default=None, ge=1)
+    """Tokens that the model takes at once; None looks them up, and assumes 8,192 where nothing is known."""
+    max_tokens: int | None = Field(default=None, ge=1)
+    """Tokens of one cut; None takes 80 % of the model's context window."""
+    min_tokens: int | None = Field(default=None, ge=0)
+    """A cut is not made smaller than this; None takes 20 % of `max_tokens`."""
+    overlap_tokens: int | None = Field(default=None, ge=0)
+    """Tokens that neighbouring cuts share; None goes by `overlap_percent`."""
+    overlap_percent: float = Field(default=10.0, ge=0, lt=100)
+    """Overlap as a share of `max_tokens`, where `overlap_tokens` is not given."""
+    fail_fast: bool = False
+    """True raises at the first cut that fails; False goes on and reports what failed."""
+
+    @model_validator(mode="after")
+    def _hold_together(self) -> Self:
+        for name in ("min_tokens", "overlap_tokens"):
+            value = getattr(self, name)
+            if self.max_tokens is not None and value is not None and value >= self.max_tokens:
+                raise InvalidSetting(
+                    name=f"conversation.{name}",
+                    value=value,
+                    problem=f"it must be below conversation.max_tokens ({self.max_tokens})",
+                    advice=f"Lower conversation.{name}, or raise conversation.max_tokens.",
+                )
+        return self
+
+
+class SessionSettings(Settings):
+    """How long sessions are kept (SESSION 5)."""
+
+    prefix: ClassVar[str] = "session."
+
+    max_messages: int | None = Field(default=None, ge=1)
+    """The most recent messages kept per session, the system message besides; None keeps all."""
+    session_timeout: float | None = Field(default=None, gt=0)
+    """Seconds without a message after which a session counts as expired; None is never."""
+
+
+class MemoirConfig(Settings):
+    """All settings of one memory. Times are seconds where the name says `_s`; costs are USD."""
+
+    database_url: str | None = Field(default=None, min_length=1)
+    """SQLAlchemy URL of the store; None is SQLite in `data_dir`. Never shown with its password."""
+    data_dir: Path = Path(".memoir")
+    """Folder for the SQLite file and the indexes; nothing is written outside it."""
+
+    model: str | None = Field(default=None, min_length=1)
+    """Model name, with or without a provider prefix (`anthropic:`, `google:`, `xai:`, `ollama:`, `openai:`, `lmstudio:`);
+    `offline` is the built-in one. None takes the best at hand."""
+    fallback_model: str | None = Field(default=None, min_length=1)
+    """Answers for the rest of a run when `model` is down, busy or has no quota left; the result says so. None: an error."""
+    output_mode: Literal["auto", "native", "tool", "prompted"] = "auto"
+    """How JSON is asked for; auto uses the model's native structured output and falls back where a server refuses it."""
+    temperature: float = Field(default=0.0, ge=0, le=2)
+    """0 is the deterministic mode, sent wherever the model accepts it."""
+    timeout_s: float = Field(default=30.0, gt=0)
+    """Seconds one attempt at the model may take."""
+    max_retries: int = Field(default=2, ge=0, le=10)
+    """Further attempts after one that failed for a passing reason, with exponential back-off."""
+    max_concurrency: int = Field(default=8, ge=1, le=256)
+    """Model requests in flight at the same time."""
+    max_cost: float | None = Field(default=None, gt=0)
+    """A run stops before it would spend more than this (USD), and asks no model without a known price; None is no cap."""
+
+    max_file_mb: int = Field(default=50, ge=1)
+    """Largest file taken in, in MB."""
+    hierarchy_depth: int = Field(default=3, ge=1, le=100)
+    """Levels of the category tree. Belongs to the store once it has been created."""
+    category_limit: int = Field(default=128, ge=1)
+    """Categories under one parent, for every level that `category_limits` does not name."""
+    category_limits: dict[int, Annotated[int, Field(ge=1, strict=True)]] = Field(default_factory=dict)
+    """Limits of single levels, as `{1: 20, 2: 40}`."""
+    batch_size: int = Field(default=5, ge=1, le=50)
+    """Chunks in one classification call."""
+    chunk_min_tokens: int = Field(default=300, ge=1)
+    """Chunks are made at least this long where the text allows it."""
+    chunk_max_tokens: int = Field(default=500, ge=2)
+    """No chunk is longer."""
+    teaching_examples: int = Field(default=3, ge=0, le=20)
+    """Texts like it, corrected or approved by people, that a classification is shown for each chunk; 0 for none."""
+    delimiters: tuple[Annotated[str, Field(min_length=1)], ...] = Field(default=(".", "\n"), min_length=1)
+    """Where a text may be cut; 。！？ count as periods."""
+    auto_source_identification: bool = True
+    """Write a contextual helper for each source; False asks the person for one before anything is stored."""
+
+    max_width: int = Field(default=12, ge=1)
+    """The most categories a strategy follows at one level."""
+    width_scope: Literal["level", "path"] = "level"
+    """Whether a strategy's N counts over all open paths of a level, or for each path."""
+    profile_terms: int = Field(default=12, ge=0, le=40)
+    """Key terms of a category shown in prompts beside its name; more of them leave room for fewer categories."""
+    max_token_budget: int = Field(default=8000, ge=1)
+    """Tokens of the final answer prompt; where it is set, also of what an agent is shown of a conversation (else 80 % of
+    the window)."""
+    prompt_limiting_strategy: Literal["PRUNE", "SUMMARIZE"] = "PRUNE"
+    """What is done when the chunks do not fit: drop whole paths, or shorten every chunk. Never both."""
+    use_rankings: bool = True
+    """PRUNE drops the lowest-ranked paths first; False drops by order only."""
+    summarization_instruction_headroom_tokens: int = Field(default=1024, ge=0)
+    """Tokens kept free for instructions in each summarising call."""
+    summary_char_overage_tolerance_percent: float = Field(default=5, ge=0, le=100)
+    """By how much all summaries together may exceed their characters."""
+    summary_max_retries: int = Field(default=1, ge=0, le=10)
+    """Further attempts for summaries that are too long."""
+
+    embedder: str | None = Field(default=None, min_length=1)
+    """What makes the vectors of `search()`: `auto`, `offline` (words and pieces of words, no meaning), `provider:model` as
+    models are named, or a plug-in's name. None is auto: OpenAI's default where OpenAI answers, else offline."""
+    embedder_dims: int | None = Field(default=None, ge=1)
+    """Dimensions asked of the embedding; None is the embedding's own."""
+    vector_store: str = Field(default="auto", min_length=1)
+    """Where `search()` looks for the nearest vectors: `auto` (Chroma in `data_dir`; exact for a store kept in memory), `chroma`,
+    `exact` (compared one by one in memory), `database` (pgvector or TiDB's own), the address of a Chroma server
+    (`http://localhost:8000`, for several processes), or `off` (words alone)."""
+    conversation: ConversationSettings = Field(default_factory=ConversationSettings)
+    """Cutting of conversations."""
+    session: SessionSettings = Field(default_factory=SessionSettings)
+    """Retention of sessions."""
+    fact_half_life_days: float | None = Field(default=None, gt=0)
+    """An outdated fact weighs half as much in `recall()` after so many days, a quarter after twice as many; None: no decay."""
+    time_zone: str = "UTC"
+    """IANA name of the zone in which relative dates of messages are understood."""
+
+    roles: dict[str, tuple[Role, ...]] = Field(default_factory=dict)
+    """Roles of people who sign in to the app, by e-mail, as `{"ana@example.org": ["auditor"]}`; `*` is everybody else,
+    who reads, asks and adds as a viewer by default. An auditor changes what stands, an admin erases."""
+    trust_email: bool = False
+    """Believe the e-mail of who signs in also where the provider never says whether it is verified (no claim `email_verified`).
+    Only for a provider with which nobody chooses their own e-mail; one it calls unverified is never believed."""
+    reviewer: str | None = Field(default=None, min_length=1, max_length=200)
+    """Name under which changes are made in an app without sign-in; None asks once for each browser session."""
+
+    @property
+    def zone(self) -> tzinfo:
+        return _zone(self.time_zone)
+
+    def limit(self, level: int) -> int:
+        """How many categories one parent may have at this level."""
+        return self.category_limits.get(level, self.category_limit)
+
+    def roles_of(self, email: str) -> tuple[Role, ...]:
+        """Of somebody who signed in; whatever else one may do, everybody may look. Without an e-mail nothing else."""
+        if not email.strip():
+            return ("viewer",)
+        known = {name.strip().casefold(): roles for name, roles in self.roles.items()}
+        given = known.get(email.strip().casefold(), known.get(EVERYBODY, ()))
+        return ("viewer", *(role for role in given if role != "viewer"))
+
+    @property
+    def parts_floor(self) -> int:
+        """A budget with SUMMARIZE must be above this."""
+        return self.summarization_instruction_headroom_tokens + self.chunk_max_tokens
+
+    @model_validator(mode="after")
+    def _hold_together(self) -> Self:
+        _check_zone(self.time_zone)
+        _check_vector_store(self.vector_store)
+        if self.chunk_min_tokens >= self.chunk_max_tokens:
+            raise ChunkRangeInvalid(minimum=self.chunk_min_tokens, maximum=self.chunk_max_tokens)
+        check_budget(self, self.max_token_budget, self.prompt_limiting_strategy)
+        for level in self.category_limits:
+            if not 1 <= level <= self.hierarchy_depth:
+                raise LevelOutsideDepth(level=level, depth=self.hierarchy_depth)
+        return self
+
+    def __repr_args__(self) -> Any:
+        for name, value in super().__repr_args__():
+            yield name, safe_url(value) if name == "database_url" and value else value
+
+
+def conflicting_database() -> ConflictingSettings:
+    advice = "db_path='…' is shorthand for a SQLite database_url."
+    return ConflictingSettings(first="database_url", second="db_path", advice=advice)
+
+
+def check_budget(config: MemoirConfig, budget: int, limiting: str) -> None:
+    """What a prompt at least takes; the setting's and that of one question alike (MEMOIR 7A.1). Raises BudgetBelowChunk.
+
+    SUMMARIZE sends chunks in parts below the budget: the instructions and one chunk must fit into each (MEMOIR 9.B3.4).
+    """
+    least = config.chunk_min_tokens + PROMPT_OVERHEAD_TOKENS
+    if limiting == "SUMMARIZE" and config.parts_floor > least and budget <= config.parts_floor:
+        why = "with SUMMARIZE: summarization_instruction_headroom_tokens + chunk_max_tokens"
+        raise BudgetBelowChunk(budget=budget, least=config.parts_floor, why=why)
+    if budget <= least:
+        raise BudgetBelowChunk(budget=budget, least=least, why=f"chunk_min_tokens + {PROMPT_OVERHEAD_TOKENS}")
+
+
+def _check_zone(name: str) -> None:
+    try:
+        _zone(name)
+    except (OSError, ValueError, KeyError):  # ZoneInfoNotFoundError is a KeyError; a folder's name gives an OSError
+        raise InvalidSetting(
+            name="time_zone",
+            value=name,
+            problem="it is not a time zone known here",
+            advice="Use an IANA name such as 'Europe/Berlin'; the default is 'UTC'.",
+        ) from None
+
+
+def _check_vector_store(named: str) -> None:
+    address = urlsplit(named) if named.startswith(("http://", "https://")) else None
+    if address is None and named not in VECTOR_STORES:
+        problem = "it is neither one of the known ones nor an address"
+    elif address is not None and (not address.hostname or address.username or address.query or address.path.strip("/")):
+        problem = "an address is a scheme, a host and a port"
+    else:
+        return
+    raise InvalidSetting(
+        name="vector_store",
+        value=safe_url(named),
+        problem=problem,
+        advice=f"Use {', '.join(VECTOR_STORES)}, or an address such as http://localhost:8000; the default is 'auto'.",
+    )
+
+
+def _zone(name: str) -> tzinfo:
+    return UTC if name == "UTC" else ZoneInfo(name)  # UTC works where no zone data is installed

@@ -1,0 +1,182 @@
+"""The view of facts: listed, followed through time, brought back, settled, forgotten.
+
+Invariant: a fact belongs to a user, and each read and write says so below: another's answers like one that is not there. Roles
+are checked here: anybody reads their own, auditors change, admins forget.
+Source: API "Facts"; TIMEM; DESIGN §6 (who and whose).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import replace
+from datetime import datetime
+from functools import partial
+from typing import Any, Literal
+
+from memoir_engine.core import validation
+from memoir_engine.core.errors import FactNotFound, InvalidSetting, NotAllowed
+from memoir_engine.core.results import Action
+from memoir_engine.core.results.facts import FactLineage, FactProposal, FactRelation, FactStatus, FactView, ForgetPreview
+from memoir_engine.core.run import new_id
+from memoir_engine.facts.recall import Moment, moment_of, seq_of, valid_moment
+from memoir_engine.runtime import access, messages
+from memoir_engine.runtime.access import needs_auditor
+from memoir_engine.runtime.view import View
+from memoir_engine.store.facts import actions, facts
+from memoir_engine.store.facts import forget as facts_forget
+
+UID_CHARS = 36
+STATES = ("open", "approved", "rejected")
+
+
+class FactsRead(View):
+    """Facts, read."""
+
+    def list(
+        self,
+        user_id: str | None = None,
+        status: FactStatus | None = None,
+        as_of: Moment | None = None,
+        valid_at: datetime | str | None = None,
+        limit: int = 1000,
+        before: str | None = None,
+        session_id: str | None = None,
+    ) -> tuple[FactView, ...]:
+        """Learned last first. as_of: what was believed then (a seq or an aware time); valid_at: what was true then.
+
+        user_id: None is the actor's own. before: id of the last fact of the page before. session_id: only those drawn from this
+        conversation of the user.
+        """
+        owner, most = access.whose(self._actor, user_id), validation.limit(limit)
+        wanted, behind = _status(status), None if before is None else _uid(before)
+        when, at = moment_of(as_of), valid_moment(valid_at)
+        named = None if session_id is None else messages.session(session_id)
+        return self._read(
+            lambda tx: facts.listed(
+                tx, owner, status=wanted, seq=seq_of(tx, when), valid_at=at, limit=most, before=behind, session_id=named
+            )
+        )
+
+    def get(self, fact_id: str, as_of: Moment | None = None) -> FactView:
+        """Raises FactNotFound; also for a fact of somebody else."""
+        whose, uid, when = access.any_of(self._actor), _uid(fact_id), moment_of(as_of)
+        return self._read(lambda tx: facts.get(tx, whose, uid, seq_of(tx, when)))
+
+    def lineage(self, fact_id: str, as_of: Moment | None = None) -> FactLineage:
+        """What it took the place of, and what took its place, oldest first. Raises FactNotFound."""
+        whose, uid, when = access.any_of(self._actor), _uid(fact_id), moment_of(as_of)
+        return self._read(lambda tx: facts.lineage(tx, whose, uid, seq_of(tx, when)))
+
+    def relations(
+        self, user_id: str | None = None, fact_id: str | None = None, limit: int = 1000, after: FactRelation | None = None
+    ) -> tuple[FactRelation, ...]:
+        """Between facts that stand, of a user or of one fact, in the order in which these were learned.
+
+        after: the last relation of the page before. Raises FactNotFound for one between facts that are not there.
+        """
+        most, behind = validation.limit(limit), None if after is None else _relation(after)
+        if fact_id is not None:
+            whose, uid = access.any_of(self._actor), _uid(fact_id)
+            return self._read(lambda tx: facts.relations(tx, whose, uid, limit=most, after=behind))
+        owner = access.whose(self._actor, user_id)
+        return self._read(lambda tx: facts.relations(tx, owner, limit=most, after=behind))
+
+    def counts(self, user_id: str | None = None, as_of: Moment | None = None) -> dict[tuple[str, str], int]:
+        """How many there are, by (type, status)."""
+        owner, when = access.whose(self._actor, user_id), moment_of(as_of)
+        return self._read(lambda tx: facts.counts(tx, owner, seq_of(tx, when)))
+
+    def users(self) -> tuple[tuple[str | None, int], ...]:
+        """Whose facts the actor may see, and how many of each; None is the workspace."""
+        whose = access.any_of(self._actor)
+        return self._read(lambda tx: facts.users(tx, whose))
+
+    def proposals(
+        self, user_id: str | None = None, state: Literal["open", "approved", "rejected"] | None = "open", limit: int = 200
+    ) -> tuple[FactProposal, ...]:
+        """What waits for a person, newest first; or what was settled. user_id: None is all that the actor may see."""
+        if state is not None and state not in STATES:
+            advice = f"Use one of: {', '.join(STATES)}, or None for all."
+            raise InvalidSetting(name="state", value=state, problem="there is no such state", advice=advice)
+        whose = access.any_of(self._actor) if user_id is None else access.whose(self._actor, user_id)
+        most = validation.limit(limit)
+        return self._read(lambda tx: facts.proposals(tx, whose, state=state, limit=most))
+
+
+class FactsView(FactsRead):
+    """Facts, read and decided about."""
+
+    def restore(self, fact_id: str, reason: str | None = None) -> Action:
+        """Bring an outdated fact back into force, beside what took its place.
+
+        Raises NotAllowed, FactNotFound, FactNotOutdated.
+        """
+        needs_auditor(self._actor, "restore a fact")
+        return self._decide(actions.restore, _uid(fact_id), reason, f"fact {fact_id} to be in force again")
+
+    def approve(self, proposal_id: int, reason: str | None = None) -> Action:
+        """Let happen what was proposed. Raises NotAllowed, ProposalNotFound."""
+        needs_auditor(self._actor, "approve a proposal")
+        number = validation.cursor("proposal_id", proposal_id)
+        return self._decide(actions.approve, number, reason, f"the proposal {proposal_id}")
+
+    def reject(self, proposal_id: int, reason: str | None = None) -> Action:
+        """Leave both facts as they are. Raises NotAllowed, ProposalNotFound."""
+        needs_auditor(self._actor, "reject a proposal")
+        number = validation.cursor("proposal_id", proposal_id)
+        return self._decide(actions.reject, number, reason, f"the proposal {proposal_id}")
+
+    def preview_forget(self, fact_id: str) -> ForgetPreview:
+        """What `forget` would take away, by place, and where its words stand and stay. Raises FactNotFound."""
+        whose, uid = access.any_of(self._actor), _uid(fact_id)
+        return self._read(lambda tx: facts_forget.preview(tx, whose, uid))
+
+    def forget(self, fact_id: str, reason: str) -> Action:
+        """Erase a fact for good: its words, the words in messages that said it, its vector, and every prompt and reply with them.
+
+        Its parts, and fuller facts made of it, go with it; what else those were made of is in force again.
+        What stays says that there was a fact, and who had it forgotten when and why. Raises NotAllowed, FactNotFound.
+        """
+        if "admin" not in self._actor.roles:
+            raise NotAllowed(actor=self._actor.name, verb="forget a fact", role="admin")
+        whose, uid, why = access.any_of(self._actor), _uid(fact_id), validation.text("reason", reason)
+        planned = self._read(lambda tx: facts_forget.plan_forget(tx, whose, uid))
+        forget = partial(facts_forget.forget, planned=planned)
+        action = self._decide(forget, uid, why, "the forgetting of a fact")
+        self._engine.nearness.kept.forget()
+        self._engine.db.compact()
+        return action
+
+    def _decide(self, work: Callable[..., Action], what: object, reason: str | None, operation: str) -> Action:
+        engine, actor, whose = self._engine, self._actor, access.any_of(self._actor)
+        why, action_id = None if reason is None else validation.text("reason", reason), new_id(self._engine.clock.now())
+
+        def write(tx: Any) -> Action:
+            return work(tx, whose, what, actor=actor.name, reason=why, clock=engine.clock, action_id=action_id)
+
+        return engine.db.write(write, operation=operation)
+
+
+def _uid(fact_id: object) -> str:
+    """An id that no fact can have answers like one that none has."""
+    uid = validation.text("fact_id", fact_id)
+    if len(uid) > UID_CHARS or not uid.isascii():
+        raise FactNotFound(fact_id=uid[:UID_CHARS])
+    return uid
+
+
+def _relation(after: object) -> FactRelation:
+    if isinstance(after, FactRelation):
+        return replace(
+            after, source=_uid(after.source), target=_uid(after.target), kind=validation.text("after.kind", after.kind)
+        )
+    advice = "Give the last relation of the page before, as relations() returned it."
+    raise InvalidSetting(name="after", value=after, problem="it is no relation", advice=advice)
+
+
+def _status(value: object) -> str | None:
+    if value is None or value in ("active", "outdated"):
+        return value
+    raise InvalidSetting(
+        name="status", value=value, problem="there is no such status", advice="Use 'active' or 'outdated', or leave it out."
+    )

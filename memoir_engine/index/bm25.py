@@ -1,0 +1,331 @@
+"""BM25 over texts by their keys: filed chunks for a question's safety net and examples, passages for a search.
+
+Segments from old and large to new and small: what comes is joined to the last one, and when that is full begins another;
+`tidy`, in the background, joins segments of like size. Readers see whole states and wait for nobody.
+Invariant: a state holds exactly what was taken in up to `high_water`; scores do not depend on how it is cut in segments; the
+mean length that is written into them is at most a tenth off the true one, all other statistics are the true ones.
+Source: DESIGN §8 (each index keeps its own high-water seq), verified/store.md §2.2–2.3.
+"""
+
+from __future__ import annotations
+
+import threading
+from collections import Counter
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from functools import cached_property
+from pathlib import Path
+
+import numpy as np
+
+from memoir_engine.index import segments
+from memoir_engine.index.lock import FolderLock, FolderTaken
+from memoir_engine.index.segments import (
+    Hit,
+    Scores,
+    Segment,
+    Weighing,
+    Wholes,
+    best,
+    build,
+    leaned,
+    merge,
+    rarity,
+    whole_scores,
+    wholes_of,
+)
+from memoir_engine.index.term_documents import NO_WHOLES, Documents, Keys, Tokenise, read
+
+TAIL_DOCUMENTS = 512  # joined to with each change: the tenth of a second a change may take, many times over
+LIKE = 4  # a segment is joined with the one before where that is not this many times as large
+MOST_SEGMENTS = 16  # nobody tidies an index of one user's; it is tidied where it stands when it has so many
+MOST_DRIFT = 0.1  # of the mean length since it was written into the segments
+EARLY_DRIFT = 0.03  # `tidy` does not wait for the most
+MOST_REMOVED = 0.25  # of a segment's documents
+
+
+@dataclass(frozen=True)
+class _State:
+    """segments: the oldest first, all of one mean length."""
+
+    high_water: int = 0
+    segments: tuple[Segment, ...] = ()
+
+    @property
+    def mean_length(self) -> float:
+        return self.segments[0].mean_length if self.segments else 0.0
+
+    @cached_property
+    def wholes(self) -> Wholes:
+        return wholes_of(self.segments)
+
+    def __len__(self) -> int:
+        return sum(segment.living for segment in self.segments)
+
+
+class LexicalIndex:
+    """Keys are ids of chunks or of passages. Safe for any number of threads; one process writes a folder, others only read it."""
+
+    def __init__(self, folder: Path | None, tokenise: Tokenise, tokeniser_id: str, weighing: Weighing) -> None:
+        self._folder = folder
+        self._tokenise = tokenise
+        self._tokeniser_id = tokeniser_id
+        self._weighing = weighing
+        self._writing = threading.Lock()
+        self._tidying = threading.Lock()
+        self._keeping = threading.Lock()  # of what is on disk; taken behind the others
+        self._files: dict[Documents, str] = {}
+        self._kept: _State | None = None  # as it stands on disk
+        self._state = _State()
+        self._lock: FolderLock | None = None
+        self.unsaved: str | None = None  # why the state is not on disk; it is complete in memory all the same
+
+    @classmethod
+    def open(
+        cls, folder: Path | None, tokenise: Tokenise, *, tokeniser_id: str, weighing: Weighing | None = None
+    ) -> LexicalIndex:
+        """What the folder holds, else an empty index: `high_water` 0 asks its owner for everything.
+
+        folder: the index's own, with nothing else in it; None keeps nothing on disk.
+        tokeniser_id: an index made by another one, or by another weighing, reads as empty.
+        """
+        weighing = weighing or Weighing()
+        index = cls(folder, tokenise, f"{tokeniser_id} k1={weighing.k1} b={weighing.b}", weighing)
+        if folder is not None:
+            index._take_lock(folder)
+            kept = segments.load(folder, index._tokeniser_id, weighing)
+            if kept:
+                index._files = {segment.documents: name for name, segment in kept.segments}
+                index._state = index._kept = _State(kept.high_water, tuple(segment for _, segment in kept.segments))
+        return index
+
+    def close(self) -> None:
+        """Let another process write the folder. What is in memory still answers."""
+        self._keep()
+        if self._lock is not None:
+            self._lock.release()
+            self._lock, self._folder = None, None
+
+    @property
+    def high_water(self) -> int:
+        """The seq up to which everything is taken in."""
+        return self._state.high_water
+
+    @property
+    def is_empty(self) -> bool:
+        return len(self._state) == 0
+
+    def __len__(self) -> int:
+        return len(self._state)
+
+    def take_in(
+        self,
+        added: Iterable[tuple[int, str]],
+        removed: Iterable[int],
+        seq: int,
+        *,
+        wholes: Mapping[int, int] = NO_WHOLES,
+        keep: bool = True,
+    ) -> bool:
+        """Bring the index to `seq`: `removed` go, then `added` (key, text) come; a key there already is replaced.
+
+        wholes: what each of them was cut from, by a number above 0; who has none is scored by itself alone.
+        keep False: who waits for an answer waits for no disk; `tidy` and `close` write it.
+        False, and nothing done, where it is at `seq` or beyond: another thread was faster.
+        """
+        with self._writing:
+            before = self._state
+            if seq <= before.high_water:
+                return False
+            new = read(dict(added).items(), self._tokenise, wholes)
+            gone = {*removed, *new.keys.tolist()}
+            kept = [segment.without(gone) for segment in before.segments]
+            grown = _grown(kept, new, self._weighing)
+            few = sum(segment.living for segment in grown) <= TAIL_DOCUMENTS  # then it costs nothing to be exact
+            self._put(_State(seq, _pinned(grown, self._weighing, 0 if few else MOST_DRIFT)), keep=keep)
+        if len(self._state.segments) > MOST_SEGMENTS:
+            self.tidy()
+        return True
+
+    def tidy(self) -> None:
+        """Join segments of like size, drop what was removed from them, and write what is not on disk yet.
+
+        Slow, and in nobody's way: for a thread of its own.
+        """
+        with self._tidying:
+            while (some := _like(self._state.segments[:-1])) is not None:
+                self._swap(some, _joined(some))
+            state = self._state
+            pinned = _pinned(state.segments, self._weighing, EARLY_DRIFT)
+            if pinned is not state.segments:
+                self._repin({segment.documents: segment for segment in pinned})
+            self._keep()
+
+    def of(self, keys: Collection[int], texts: Callable[[list[int]], Mapping[int, str]]) -> LexicalIndex:
+        """An index over these documents alone, in memory. texts: gives those of keys that this one does not hold."""
+        wanted = np.fromiter(keys, np.int64, len(keys))
+        segments = [segment.only(wanted) for segment in self._state.segments]
+        held = np.concatenate([np.zeros(0, np.int64), *(segment.documents.keys[segment.alive] for segment in segments)])
+        missing = read(texts(np.setdiff1d(wanted, held).tolist()).items(), self._tokenise)
+        made = LexicalIndex(None, self._tokenise, self._tokeniser_id, self._weighing)
+        pinned = self._state.mean_length or missing.mean_length or 1.0
+        added = [build(missing, pinned, self._weighing)] if len(missing) else []
+        made._state = _State(self.high_water, _pinned(_whole([*segments, *added]), self._weighing, 0))
+        return made
+
+    def clear(self) -> bool:
+        """Forget everything, on disk too; the owner feeds it again from seq 0. Whether the folder, its own to write, is empty."""
+        with self._writing:
+            self._put(_State())
+            return self._lock is not None and self._kept is self._state
+
+    def compact(self) -> None:
+        """One segment of it all: nothing of a removed text stays behind, not even its words."""
+        with self._tidying, self._writing:
+            self._put(_State(self._state.high_water, _pinned(_whole(self._state.segments), self._weighing, 0)))
+
+    def scores(self, query: str) -> tuple[Keys, Scores]:
+        """Keys in rising order with their scores, documents that share a word with the query only."""
+        return together([self], query)
+
+    def top(self, query: str, k: int, *, exclude: Collection[int] = ()) -> list[Hit]:
+        """At most k hits, best first, ties by key; fewer where fewer documents share a word with the query."""
+        keys, scores = self.scores(query)
+        if exclude:
+            wanted = ~np.isin(keys, np.fromiter(exclude, np.int64, len(exclude)))
+            keys, scores = keys[wanted], scores[wanted]
+        return best(keys, scores, k)
+
+    def _swap(self, before: Sequence[Segment], made: Segment) -> None:
+        """Put the joined one in the place of its parts, without what was removed from them meanwhile."""
+        name = self._saved(made)
+        parts = {part.documents: part for part in before}
+        with self._writing:
+            now = [segment for segment in self._state.segments if segment.documents in parts]
+            if len(now) == len(before):  # else all was built anew, or cleared
+                gone = [segment.documents.keys[parts[segment.documents].alive & ~segment.alive] for segment in now]
+                at = self._state.segments.index(now[0])
+                made = made.without(np.concatenate(gone).tolist()).repinned(self._state.mean_length, self._weighing)
+                rest = [segment for segment in self._state.segments if segment.documents not in parts]
+                if name:
+                    self._files[made.documents] = name
+                self._put(_State(self._state.high_water, (*rest[:at], *([made] if made.living else []), *rest[at:])))
+            elif name and self._folder is not None:
+                segments.drop(self._folder, [name])
+
+    def _repin(self, pinned: Mapping[Documents, Segment]) -> None:
+        """Everything for another mean length; what came meanwhile is done here, what was removed stays so."""
+        mean_length = next(iter(pinned.values())).mean_length
+        with self._writing:
+            segments = []
+            for segment in self._state.segments:
+                done = pinned.get(segment.documents) or segment.repinned(mean_length, self._weighing)
+                segments.append(replace(done, alive=segment.alive, holding=segment.holding))
+            self._put(_State(self._state.high_water, tuple(segments)))
+
+    def _put(self, state: _State, *, keep: bool = True) -> None:
+        """Readers see it from here on."""
+        self._state = state
+        if keep:
+            self._keep()
+
+    def _keep(self) -> None:
+        """The state goes to disk; failing there loses nothing but time at the next opening."""
+        with self._keeping:
+            state = self._state
+            if self._folder is None or self._lock is None or state is self._kept:
+                return
+            try:
+                files = {
+                    one.documents: self._files.get(one.documents) or segments.save(self._folder, one) for one in state.segments
+                }
+                named = tuple((files[segment.documents], segment) for segment in state.segments)
+                segments.publish(self._folder, segments.Kept(state.high_water, named), self._tokeniser_id)
+                segments.drop(self._folder, set(self._files.values()) - set(files.values()))
+                self._files, self._kept, self.unsaved = files, state, None
+            except OSError as error:
+                self.unsaved = str(error)
+
+    def _saved(self, segment: Segment) -> str | None:
+        if self._folder is None or self._lock is None or not len(segment.documents):
+            return None
+        try:
+            return segments.save(self._folder, segment)
+        except OSError:
+            return None  # it is tried again when it is put
+
+    def _take_lock(self, folder: Path) -> None:
+        try:
+            self._lock = FolderLock(folder)
+            if self._lock.is_alone:
+                segments.sweep(folder)
+        except FolderTaken as taken:
+            self.unsaved = f"{taken} writes the index in {folder.name}"
+        except OSError as refused:
+            self.unsaved = str(refused)
+
+
+def together(indexes: Sequence[LexicalIndex], query: str) -> tuple[Keys, Scores]:
+    """`scores` as if one index held what all of these hold: how rare a term is, is counted over all. No key may be in two."""
+    states = [index._state for index in indexes]
+    segments = [segment for state in states for segment in state.segments]
+    if not segments:
+        return np.zeros(0, np.int64), np.zeros(0, np.float32)
+    documents = sum(map(len, states))
+    weights, asked = {}, Counter(indexes[0]._tokenise(query))
+    for term, times in asked.items():
+        holding = sum(segment.held(term) for segment in segments)
+        if holding:
+            weights[term] = times * rarity(holding, documents)
+    framed = [state for state in states if state.wholes.count]
+    known = framed[0].wholes if len(framed) == 1 else wholes_of(segments)
+    wholes = whole_scores(segments, known, asked, indexes[0]._weighing)
+    found = [leaned(segment, weights, wholes) for segment in segments]
+    keys = np.concatenate([keys for keys, _ in found])
+    order = np.argsort(keys, kind="stable")  # runs that rise already are only joined
+    return keys[order], np.concatenate([scores for _, scores in found])[order]
+
+
+def _grown(segments: Sequence[Segment], new: Documents, weighing: Weighing) -> tuple[Segment, ...]:
+    """With the new documents in the last segment, or in one of their own where that is full."""
+    left = [segment for segment in segments if segment.living]
+    if not len(new):
+        return tuple(left)
+    batch = build(new, left[0].mean_length if left else new.mean_length or 1.0, weighing)
+    if left and len(left[-1].documents) + len(new) <= TAIL_DOCUMENTS:
+        return (*left[:-1], merge(left[-1], batch))
+    return (*left, batch)
+
+
+def _like(segments: Sequence[Segment]) -> Sequence[Segment] | None:
+    """The last neighbours of like size, or one of which much was removed; None where all is tidy."""
+    for at in range(len(segments) - 1, 0, -1):
+        if segments[at - 1].living < LIKE * segments[at].living:
+            return segments[at - 1 : at + 1]
+    worn = (segment for segment in segments if len(segment.documents) - segment.living > MOST_REMOVED * len(segment.documents))
+    return next(([segment] for segment in worn), None)
+
+
+def _joined(segments: Sequence[Segment]) -> Segment:
+    """As one, without removed documents. They are of one mean length."""
+    made = segments[0].rest()
+    for segment in segments[1:]:
+        made = merge(made, segment)
+    return made
+
+
+def _whole(segments: Sequence[Segment]) -> tuple[Segment, ...]:
+    left = [segment for segment in segments if segment.living]
+    return (_joined(left),) if left else ()
+
+
+def _pinned(segments: Sequence[Segment], weighing: Weighing, most_drift: float) -> tuple[Segment, ...]:
+    """For the true mean length, where what they were built for is further off it than that."""
+    documents = sum(segment.living for segment in segments)
+    if not documents:
+        return tuple(segments)
+    mean = sum(segment.living_tokens for segment in segments) / documents or 1.0
+    pinned = segments[0].mean_length
+    if abs(pinned - mean) <= most_drift * mean:
+        return tuple(segments)
+    return tuple(segment.repinned(mean, weighing) for segment in segments)

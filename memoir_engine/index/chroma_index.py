@@ -1,0 +1,380 @@
+"""A Chroma collection that always answers from all it was given: what Chroma has not taken in yet is searched beside it, exactly.
+
+New vectors stand in memory and are found at once; a thread of its own puts them into Chroma behind whoever brought them.
+Invariant: an answer is made of Chroma and the waves above it as they stood at one moment; a key counts as the newest wave has
+it. Whatever happens to Chroma's files, the index is whole, or empty (`high_water` 0), or says why it cannot be had.
+Source: MEMOLLA F-02-02, F-03-01; DESIGN §2.3; verified/store.md §1 (one upsert takes 20 to 50 ms, damage is silent).
+"""
+
+from __future__ import annotations
+
+import threading
+import time
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+from concurrent.futures import Future, ThreadPoolExecutor
+from dataclasses import dataclass, field
+from typing import TypeVar
+
+import numpy as np
+from numpy.typing import NDArray
+
+from memoir_engine.core.ports import WELL, Cosines, Health, Near, NearestUnavailable, Vectors
+from memoir_engine.index.chroma import Chroma, Damaged, Home, Unavailable
+from memoir_engine.index.exact import ExactVectors, nearest, unit_row, unit_rows
+
+# === waves: What came after something slower was filled: searched beside it, exactly, until it has taken that in.
+#
+# Invariant: a key counts as the newest wave has it that came with it or took it away; what lies below counts where no
+# wave does.
+
+
+@dataclass(eq=False)
+class Wave:
+    """gone: keys of which nothing below is true any more, those in `rows` included. high_water: of all up to here."""
+
+    rows: ExactVectors
+    gone: set[int] = field(default_factory=set)
+    high_water: int = 0
+
+    def take_in(self, keys: Sequence[int], rows: Vectors, removed: Collection[int], seq: int) -> None:
+        self.gone.update(removed, keys)
+        self.rows.take_in(keys, rows, removed, 0)  # the seq that counts is the wave's
+        self.high_water = seq
+
+
+class Waves:
+    """The newest last; never none. Its owner holds a lock, but for `hides`."""
+
+    def __init__(self, dim: int, high_water: int) -> None:
+        self._dim = dim
+        self._waves = [Wave(ExactVectors(dim), high_water=high_water)]
+
+    @property
+    def oldest(self) -> Wave:
+        return self._waves[0]
+
+    @property
+    def newest(self) -> Wave:
+        return self._waves[-1]
+
+    def begin(self) -> Wave:
+        """The oldest, which from here on stays as it is."""
+        if len(self._waves) == 1:
+            self._waves.append(Wave(ExactVectors(self._dim), high_water=self.newest.high_water))
+        return self.oldest
+
+    def drop(self, wave: Wave) -> None:
+        self._waves.remove(wave)
+
+    def hides(self, key: int) -> bool:
+        return any(key in wave.gone for wave in self._waves)
+
+    def hidden(self) -> list[int]:
+        return sorted({key for wave in self._waves for key in wave.gone})
+
+    def standing(self) -> set[int]:
+        """The keys they hold."""
+        found: set[int] = set()
+        for wave in self._waves:
+            found = (found - wave.gone) | set(wave.rows.keys())
+        return found
+
+    def merged(self, below: Sequence[tuple[int, float]], asked: Vectors, k: int, within: Collection[int] | None) -> list[Near]:
+        """The k nearest of what lies below, (key, cosine), and of the waves."""
+        near = [pair for pair in below if not self.hides(pair[0])]
+        for at, wave in enumerate(self._waves):
+            newer = self._waves[at + 1 :]
+            hits = wave.rows.top(asked, k + sum(len(one.gone) for one in newer), within=within)
+            near += [hit for hit in hits if not any(hit.key in one.gone for one in newer)]
+        keys, cosines = np.array([key for key, _ in near], np.int64), np.array([cosine for _, cosine in near], np.float32)
+        return nearest(keys, cosines, k)
+
+    def scored(self, below: Mapping[int, Vectors], asked: Vectors, wanted: NDArray[np.int64]) -> Cosines:
+        """(len(wanted),) cosines, NaN where neither the waves nor what lies below holds the key."""
+        scores: Cosines = np.full(len(wanted), np.nan, np.float32)
+        keys = wanted.tolist()
+        for at, key in enumerate(keys):
+            if key in below and not self.hides(key):
+                scores[at] = below[key] @ asked
+        for wave in self._waves:
+            gone = np.array([key in wave.gone for key in keys], bool)
+            if gone.any():
+                scores[gone] = wave.rows.scores(asked, wanted[gone].tolist())
+        return scores
+
+
+# === dense
+
+
+PORTION = 1000  # vectors put into Chroma at a time; closing waits for one portion
+SHARE = 100  # a wave goes into Chroma when it is a hundredth of what is there, or at once while that is little
+RETRY_S = 5.0  # after it could not be had
+EXACT = 2000  # among so few, all are compared
+MARGIN = 16  # asked of Chroma beyond what is wanted, for those that a newer wave hides
+FURTHEST = 2000  # of Chroma's list that is looked through for those asked for
+STRIKES = 2  # a new collection that fails as well is not tried again at once
+REBUILT = "its files were changed or damaged; it is being built anew"
+
+_LOST = Health(False, REBUILT, "Ask again: it is fed anew.")
+
+Keys = NDArray[np.int64]
+T = TypeVar("T")
+R = TypeVar("R")
+
+
+class DenseIndex:
+    """A NearestIndex. Make it with `opening.open_nearest`; one per home."""
+
+    def __init__(
+        self,
+        home: Home,
+        dim: int,
+        *,
+        leave: Callable[[Callable[[], None]], None] = lambda shut: shut(),
+        tick: Callable[[], float] = time.monotonic,
+    ) -> None:
+        """leave: calls what it is given when the last of those who share the index has closed it."""
+        self.dim = dim
+        self._leave = leave
+        self._home = home
+        self._tick = tick
+        self._lock = threading.RLock()  # of everything below but the home's collection; never held while Chroma works
+        self._health = Health(False, "it has not been opened yet", "Ask it something.")
+        self._retry_at = -1.0
+        self._strikes = 0
+        self._rounds = 0  # how often what lies below the waves has changed
+        self._below = 0  # vectors in Chroma, about
+        self._owed = 0  # up to where it held everything before it lost something, until that is fed again
+        self._waves = Waves(dim, 0)
+        self._thread = ThreadPoolExecutor(1, thread_name_prefix="memoir-dense")
+        self._absorbing: Future[None] | None = None
+        self._closed = False
+
+    @property
+    def health(self) -> Health:
+        with self._lock:
+            self._ready()
+            return self._health
+
+    @property
+    def high_water(self) -> int:
+        with self._lock:
+            if self._ready():
+                self._is_intact()
+            return self._waves.newest.high_water
+
+    def __len__(self) -> int:
+        def counted(found: int) -> int:
+            return found + len(self._waves.standing())
+
+        with self._lock:
+            hidden = self._waves.hidden()
+        return self._settled(lambda: self._asked(lambda held: len(held) - held.held(hidden), 0), counted)
+
+    def take_in(
+        self, keys: Sequence[int], vectors: Vectors, removed: Iterable[int], seq: int, *, since: int | None = None
+    ) -> bool:
+        keys, gone = [int(key) for key in keys], {int(key) for key in removed}
+        rows = unit_rows(vectors, self.dim) if keys else np.zeros((0, self.dim), np.float32)
+        if len(rows) != len(keys):
+            raise ValueError(f"{len(keys)} keys came with {len(rows)} vectors")
+        with self._lock:
+            self._check()
+            before = self._waves.newest.high_water
+            if seq < before or since not in (None, before):
+                return False
+            self._waves.newest.take_in(keys, rows, gone, seq)
+            self._owed = 0
+            self._absorb_if_due()
+        return True
+
+    def top(self, vector: Vectors, k: int, *, within: Collection[int] | None = None) -> list[Near]:
+        asked = unit_row(vector, self.dim)
+        if k <= 0:
+            return []
+        wanted = None if within is None else frozenset(within)
+        if wanted is not None and len(wanted) <= EXACT:
+            return self._compared(asked, k, wanted)
+        found = self._settled(
+            lambda: self._candidates(asked, k, wanted),
+            lambda found: None if found is None else self._waves.merged(found, asked, k, wanted),
+        )
+        return self._compared(asked, k, wanted or frozenset()) if found is None else found
+
+    def scores(self, vector: Vectors, keys: Sequence[int]) -> Cosines:
+        asked, wanted = unit_row(vector, self.dim), np.asarray(keys, dtype=np.int64).reshape(-1)
+        once = sorted(set(wanted.tolist()))
+        nothing: dict[int, Vectors] = {}
+        return self._settled(
+            lambda: self._asked(lambda held: dict(held.rows(once)), nothing),
+            lambda found: self._waves.scored(found, asked, wanted),
+        )
+
+    def clear(self) -> None:
+        with self._lock:
+            if self._ready():
+                self._home.fresh(damaged=True)
+                self._empty(0)
+                self._owed = 0
+
+    def settle(self) -> None:
+        """Wait until what was taken in stands in Chroma, or cannot be put there."""
+        while True:
+            with self._lock:
+                self._absorb_if_due(always=True)
+                running = self._absorbing
+            if running is None:
+                return
+            running.exception()
+
+    def close(self) -> None:
+        self._leave(self._shut)
+
+    def _shut(self) -> None:
+        with self._lock:
+            self._closed = True
+            self._health = Health(False, "it has been closed", "Open the memory again.")
+        self._thread.shutdown(wait=True)
+        self._home.close()
+
+    # what it stands on
+
+    def _ready(self) -> bool:
+        """Whether the home can be had; tried again after a while where it could not."""
+        if self._closed or self._health.ok or self._tick() < self._retry_at:
+            return self._health.ok
+        try:
+            self._empty(self._home.begin())
+            self._health = WELL
+        except Unavailable as cannot:
+            self._unavailable(cannot.health)
+        except Exception as failed:  # whatever Chroma raises: it cannot be had, and that is said
+            self._unavailable(_failed(failed))
+        return self._health.ok
+
+    def _check(self) -> None:
+        if not self._ready():
+            raise NearestUnavailable(self._health)
+
+    def _unavailable(self, health: Health) -> None:
+        self._health, self._retry_at = health, self._tick() + RETRY_S
+
+    def _empty(self, seq: int) -> None:
+        self._waves, self._below = Waves(self.dim, seq), 0
+        self._rounds += 1
+
+    def _is_intact(self) -> bool:
+        """Nobody else touched its files; while it is at them itself nobody can tell."""
+        if self._absorbing is None and not self._home.intact():
+            self._lost(Damaged(REBUILT))
+            return False
+        return True
+
+    def _lost(self, error: BaseException) -> None:
+        """What lay below is given up or opened anew: the owner feeds what is missing, and is refused answers until then."""
+        with self._lock:
+            self._owed = max(self._owed, self._waves.newest.high_water)
+            self._home.fresh(damaged=isinstance(error, Damaged))
+            self._empty(0)
+            self._health, self._retry_at = _LOST, -1.0
+            self._strikes += 1
+            if self._strikes <= STRIKES:
+                self._ready()
+            else:
+                self._strikes = 0
+                self._unavailable(_failed(error))
+
+    def _asked(self, question: Callable[[Chroma], T], nothing: T) -> T:
+        """What Chroma says; `nothing` where nothing was ever put there. Raises NearestUnavailable where it fails."""
+        if self._home.is_empty:
+            return nothing
+        rounds = self._rounds
+        try:
+            return question(self._home.collection())
+        except BaseException as failed:
+            if not is_failure(failed):
+                raise
+            with self._lock:
+                if rounds == self._rounds:  # else it was given up by somebody else, and is another one now
+                    self._lost(failed)
+        raise NearestUnavailable(_LOST)
+
+    # answering
+
+    def _settled(self, below: Callable[[], T], merged: Callable[[T], R]) -> R:
+        """Chroma is asked without the lock, and asked again where it took something in meanwhile."""
+        while True:
+            with self._lock:
+                self._check()
+                if not self._is_intact() or self._waves.newest.high_water < self._owed:
+                    raise NearestUnavailable(_LOST)
+                rounds = self._rounds
+            found = below()
+            with self._lock:
+                if rounds == self._rounds:
+                    return merged(found)
+
+    def _compared(self, asked: Vectors, k: int, within: frozenset[int]) -> list[Near]:
+        keys = np.array(sorted(within), np.int64)
+        cosines = self.scores(asked, keys.tolist())
+        known = ~np.isnan(cosines)
+        return nearest(keys[known], cosines[known], k)
+
+    def _candidates(self, asked: Vectors, k: int, within: frozenset[int] | None) -> list[tuple[int, float]] | None:
+        """Chroma's nearest that are wanted and that no wave hides, k at least; None where they are too far down its list."""
+        size, nothing = k + MARGIN, list[tuple[int, float]]()
+        while True:
+            found = self._asked(lambda held, most=size: held.top(asked, most), nothing)  # type: ignore[misc]
+            fit = [pair for pair in found if not self._waves.hides(pair[0]) and (within is None or pair[0] in within)]
+            if len(fit) >= k or len(found) < size:
+                return fit
+            if within is not None and size > FURTHEST:
+                return None
+            size *= 4
+
+    # putting the oldest wave into Chroma
+
+    def _absorb_if_due(self, *, always: bool = False) -> None:
+        due = len(self._waves.oldest.gone) >= (1 if always else max(1, self._below // SHARE))
+        if due and self._absorbing is None and self._health.ok and not self._closed and self._is_intact():
+            self._absorbing = self._thread.submit(self._absorb, self._waves.begin(), self._rounds)
+
+    def _absorb(self, wave: Wave, rounds: int) -> None:
+        try:
+            below = self._put(wave)
+            with self._lock:
+                if rounds == self._rounds and below is not None:
+                    self._waves.drop(wave)
+                    self._below, self._strikes = below, 0
+                    self._rounds += 1
+        except BaseException as failed:
+            with self._lock:
+                if rounds == self._rounds:
+                    self._lost(failed)
+            if not is_failure(failed):
+                raise
+        finally:
+            with self._lock:
+                self._absorbing = None
+                self._absorb_if_due()
+
+    def _put(self, wave: Wave) -> int | None:
+        """How many vectors Chroma then has; None where there was no time for all of them."""
+        held = self._home.collection()
+        held.drop(sorted(wave.gone.difference(wave.rows.keys())))
+        for keys, rows in wave.rows.portions(PORTION):
+            if self._closed:
+                return None  # not sealed: the next process finds it damaged and begins anew
+            held.put(keys, rows)
+        self._home.seal(wave.high_water)
+        return len(held)
+
+
+def is_failure(error: BaseException) -> bool:
+    """Chroma's own, the disk's, the wire's, and a panic of its parts in Rust, which is no Exception."""
+    return isinstance(error, Exception) or type(error).__name__ == "PanicException"
+
+
+def _failed(error: BaseException) -> Health:
+    told = str(error).partition("\n")[0][:200]
+    return Health(False, f"Chroma failed ({type(error).__name__}: {told})", "Look at the disk and at data_dir, then reindex.")

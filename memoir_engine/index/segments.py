@@ -1,0 +1,464 @@
+"""Segments on disk: files that never change, and a manifest that names those in force.
+
+Invariant: the manifest is replaced in one step and last, so a reader finds a whole state or none. What is missing,
+cut off, or of another form reads as nothing: the index is a cache, its owner feeds it again.
+"""
+
+from __future__ import annotations
+
+import json
+import math
+import os
+import zipfile
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from functools import cached_property
+from pathlib import Path
+from typing import NamedTuple, TypeVar
+from uuid import uuid4
+
+import numpy as np
+from numpy.typing import NDArray
+
+from memoir_engine.index.term_documents import Documents, Keys, Mask, Numbers, join
+
+# === segment: One bm25s matrix over some of the documents, whose scores are those of one over all of them.
+#
+# bm25s writes the rarity of each term and the length of each document into every score. Lengths are set right when a
+# segment
+# is built, by the parameters: with r = own mean length / mean length of all, k1' = k1·(1 − b + b·r) and
+# b' = b·r / (1 − b + b·r) give the same sum. Rarity is taken out again, and comes in when asked, counted over all
+# segments.
+# Invariant: segments of one `mean_length` score like one index over all their documents; joined, they score the same.
+# Source: verified/store.md §2.3 (exact to 5e-7), §2.2 (an index of nothing raises: there is no matrix then).
+
+
+COMMON = 512  # documents that hold a term: below, to count is faster than to remember
+MOST_KNOWN = 1_000_000  # numbers of wholes remembered, each with its count
+FEW = 16  # documents counted here: what comes one by one is searched right away
+
+Scores = NDArray[np.float32]
+Floats = NDArray[np.float64]
+Count = TypeVar("Count", np.float32, np.float64)
+
+
+class Weighing(NamedTuple):
+    """How much a repeated word (k1) and a text's length (b, 0 to 1) count; whole_b: the length of what passages were cut from."""
+
+    k1: float = 0.9
+    b: float = 0.4
+    whole_b: float = 0.75  # whole texts differ in length as passages of one cut do not
+
+
+@dataclass(frozen=True, eq=False)
+class Segment:
+    """`alive` masks removed documents; `holding` counts the living documents with each term.
+
+    shares, rows, starts: a column per term with its documents in rising order, and each one's score but for rarity.
+    """
+
+    documents: Documents
+    mean_length: float  # of all documents there were when the matrix was built
+    alive: Mask  # (n,)
+    holding: Numbers  # (n_terms,)
+    shares: Scores  # (n_entries,)
+    rows: Numbers  # (n_entries,)
+    starts: Keys  # (n_terms + 1,)
+
+    @cached_property
+    def living(self) -> int:
+        return int(self.alive.sum())
+
+    @cached_property
+    def living_tokens(self) -> int:
+        return int(self.documents.lengths[self.alive].sum())
+
+    def only(self, keys: Keys) -> Segment:
+        """The same with all others masked."""
+        return self.without(np.setdiff1d(self.documents.keys, keys))
+
+    def held(self, term: str) -> int:
+        number = self.documents.numbers.get(term)
+        return 0 if number is None else int(self.holding[number])
+
+    def without(self, keys: Iterable[int]) -> Segment:
+        """The same with those documents masked; keys it does not hold are passed over."""
+        gone = self.documents.rows_of(keys)
+        gone = gone[self.alive[gone]]
+        if not len(gone):
+            return self
+        alive, holding = self.alive.copy(), self.holding.copy()
+        alive[gone] = False
+        if len(gone) > 64:  # one by one they would cost more than going through all
+            wanted = np.zeros(len(alive), bool)
+            wanted[gone] = True
+            np.subtract.at(holding, self._columns[wanted[self.rows]], 1)
+        else:
+            for row in gone.tolist():
+                holding[np.unique(self._tokens(row))] -= 1
+        return replace(self, alive=alive, holding=holding)
+
+    def repinned(self, mean_length: float, weighing: Weighing) -> Segment:
+        """The same scores as if it had been built for another mean length of all.
+
+        A share is tf / (tf + K) with K = k1·(1 − b + b·length / mean length), so the count of a word comes back out of it.
+        """
+        if mean_length == self.mean_length or not len(self.shares):
+            return replace(self, mean_length=mean_length)
+        lengths = self.documents.lengths
+        before, after = (
+            (weighing.k1 * (1 - weighing.b + weighing.b * lengths / mean)).astype(np.float32)[self.rows]
+            for mean in (self.mean_length, mean_length)
+        )
+        times = np.rint(self.shares * before / (1 - self.shares))
+        return replace(self, mean_length=mean_length, shares=(times / (times + after)).astype(np.float32))
+
+    def rest(self) -> Segment:
+        """The living documents alone; what only removed ones held is gone, words included."""
+        if self.living == len(self.documents):
+            return self
+        kept = self.alive[self.rows]
+        into = (np.cumsum(self.alive) - 1).astype(np.int32)
+        holding = self.holding[self.holding > 0]  # the terms that `documents.only` keeps, in its order
+        documents = self.documents.only(self.alive)
+        return _segment(documents, self.mean_length, self.shares[kept], into[self.rows[kept]], holding)
+
+    def scores(self, weights: Mapping[str, float]) -> tuple[Keys, Scores]:
+        """weights: how often each term is asked for times its rarity among all. Documents with a score above 0 only."""
+        rows, scores = self.found(weights)
+        return self.documents.keys[rows], scores
+
+    def found(self, weights: Mapping[str, float]) -> tuple[Keys, Scores]:
+        """The same by row."""
+        total = np.zeros(len(self.documents), np.float32)
+        for term, weight in weights.items():
+            number = self.documents.numbers.get(term)
+            if number is not None:
+                column = slice(self.starts[number], self.starts[number + 1])
+                total[self.rows[column]] += self.shares[column] * np.float32(weight)
+        if self.living < len(self.documents):
+            total[~self.alive] = 0
+        found = np.flatnonzero(total != 0)  # of truth values: many times faster than of floats
+        return found, total[found]
+
+    def counted(self, term: str, weighing: Weighing) -> tuple[Keys, Scores]:
+        """(m,) the wholes of the living documents with the term, neighbours as one, and (m,) how often they have it.
+
+        Of a term that many hold it is remembered: words that are asked for again are mostly these.
+        """
+        number = self.documents.numbers.get(term)
+        column = slice(0, 0) if number is None else slice(self.starts[number], self.starts[number + 1])
+        if column.stop - column.start < COMMON:
+            return self._counted(column, weighing)
+        found = self._known.get((term, weighing))
+        if found is None:
+            found = self._counted(column, weighing)
+            if sum(len(wholes) for wholes, _ in list(self._known.values())) > MOST_KNOWN:
+                self._known.clear()
+            self._known[term, weighing] = found
+        return found
+
+    def _counted(self, column: slice, weighing: Weighing) -> tuple[Keys, Scores]:
+        rows, shares = self.rows[column], self.shares[column]
+        if self.living < len(self.documents):
+            there = self.alive[rows]
+            rows, shares = rows[there], shares[there]
+        each = np.float32(weighing.k1 * weighing.b / self.mean_length)
+        spread = np.float32(weighing.k1 * (1 - weighing.b)) + each * self._lengths[rows]
+        return summed(self.documents.wholes[rows], np.rint(shares * spread / (1 - shares)))
+
+    @cached_property
+    def _known(self) -> dict[tuple[str, Weighing], tuple[Keys, Scores]]:
+        """What `counted` remembers; several threads may."""
+        return {}
+
+    @cached_property
+    def has_loose(self) -> bool:
+        """Whether some document is part of nothing."""
+        return not self.documents.wholes.all()
+
+    @cached_property
+    def whole_tokens(self) -> tuple[Keys, Keys]:
+        """The wholes of which a document lives here, rising, and how many tokens of each do."""
+        wholes, at = np.unique(self.documents.wholes[self.alive], return_inverse=True)
+        return wholes, np.bincount(at, self.documents.lengths[self.alive], len(wholes)).astype(np.int64)
+
+    @cached_property
+    def _lengths(self) -> Scores:
+        return self.documents.lengths.astype(np.float32)
+
+    @property
+    def _columns(self) -> Numbers:
+        """(n_entries,) the term of each entry."""
+        return np.repeat(np.arange(len(self.starts) - 1, dtype=np.int32), np.diff(self.starts))
+
+    def _tokens(self, row: int) -> Numbers:
+        return self.documents.tokens[self.documents.offsets[row] : self.documents.offsets[row + 1]]
+
+
+def summed(numbers: Keys, counts: NDArray[Count]) -> tuple[Keys, NDArray[Count]]:
+    """Neighbours of one number as one, with the sum of their counts."""
+    if not len(numbers):
+        return numbers, counts
+    first = np.concatenate(([0], np.flatnonzero(numbers[1:] != numbers[:-1]) + 1))
+    return numbers[first], np.add.reduceat(counts, first)
+
+
+def rarity(holding: int, documents: int) -> float:
+    """Lucene's idf, as bm25s counts it; above 0 wherever a document holds the term."""
+    return math.log(1 + (documents - holding + 0.5) / (holding + 0.5))
+
+
+def build(documents: Documents, mean_length: float, weighing: Weighing) -> Segment:
+    """mean_length: of all documents there are, in tokens."""
+    if not len(documents.tokens):
+        none = np.zeros(0, np.int32)
+        return _segment(documents, mean_length, np.zeros(0, np.float32), none, none)
+    if len(documents) <= FEW:
+        return _counted(documents, mean_length, weighing)
+    from bm25s import BM25
+
+    ratio = documents.mean_length / mean_length
+    spread = 1 - weighing.b + weighing.b * ratio
+    engine = BM25(k1=weighing.k1 * spread, b=weighing.b * ratio / spread, method="lucene")
+    built = engine.build_index_from_ids(range(len(documents.numbers)), documents.rows(), show_progress=False)
+    holding = np.diff(built["indptr"]).astype(np.int32)
+    own = np.log(1 + (len(documents) - holding + 0.5) / (holding + 0.5))  # `rarity`, of all terms at once
+    shares = (built["data"] / np.repeat(own, holding)).astype(np.float32)
+    return _segment(documents, mean_length, shares, built["indices"].astype(np.int32), holding)
+
+
+def _counted(documents: Documents, mean_length: float, weighing: Weighing) -> Segment:
+    """The same for a few, without the time that bm25s takes however few there are."""
+    of = np.repeat(np.arange(len(documents)), documents.lengths)
+    places, times = np.unique(documents.tokens.astype(np.int64) * len(documents) + of, return_counts=True)
+    columns, rows = np.divmod(places, len(documents))
+    spread = (weighing.k1 * (1 - weighing.b + weighing.b * documents.lengths / mean_length))[rows]
+    holding = np.bincount(columns, minlength=len(documents.numbers)).astype(np.int32)
+    return _segment(documents, mean_length, (times / (times + spread)).astype(np.float32), rows.astype(np.int32), holding)
+
+
+def merge(first: Segment, second: Segment) -> Segment:
+    """Both as one, without their removed documents; they must have one mean length, and no key in common."""
+    parts = [segment for segment in (first.rest(), second.rest()) if len(segment.documents)]
+    if len(parts) < 2:
+        return parts[0] if parts else first.rest()
+    documents = join([part.documents for part in parts])
+    second_terms = np.array([documents.numbers[term] for term in parts[1].documents.numbers], np.int32)
+    into = (np.arange(len(parts[0].documents.numbers), dtype=np.int32), second_terms)  # `join` keeps the numbers of the first
+    columns = np.concatenate([np.repeat(own, part.holding) for own, part in zip(into, parts, strict=True)])
+    rows = np.concatenate([parts[0].rows, parts[1].rows + np.int32(len(parts[0].documents))])
+    order = np.argsort(columns, kind="stable")  # stable: rows stay in rising order inside a column
+    holding = np.bincount(columns, minlength=len(documents.numbers)).astype(np.int32)
+    shares = np.concatenate([part.shares for part in parts])
+    return _segment(documents, first.mean_length, shares[order], rows[order], holding)
+
+
+def _segment(documents: Documents, mean_length: float, shares: Scores, rows: Numbers, holding: Numbers) -> Segment:
+    starts = np.concatenate(([0], np.cumsum(holding, dtype=np.int64)))
+    return Segment(documents, mean_length, np.ones(len(documents), bool), holding, shares, rows, starts)
+
+
+# === hits: The best of many scores.
+#
+# Invariant: scores that differ by rounding alone are one score, and ties fall to the lower key. Pure.
+
+
+_SAME_SCORE_DIGITS = 4  # what differs less differs by rounding
+
+
+class Hit(NamedTuple):
+    key: int
+    score: float
+
+
+def best(keys: Keys, scores: Scores, k: int) -> list[Hit]:
+    """At most k hits, best first, ties by key."""
+    if k <= 0 or not len(keys):
+        return []
+    rounded = np.round(scores, _SAME_SCORE_DIGITS)
+    if len(keys) > k:
+        near = np.flatnonzero(rounded >= np.partition(rounded, -k)[-k])
+        keys, scores, rounded = keys[near], scores[near], rounded[near]
+    first = np.lexsort((keys, -rounded))[:k]
+    return [Hit(int(keys[at]), float(scores[at])) for at in first]
+
+
+# === wholes: Documents read in the frame of what they were cut from: half of a score is the document's, half that of its
+# whole.
+#
+# Of two passages that say the same, that one answers better whose text speaks of what was asked. A whole is no document
+# of its own:
+# its words are counted from its documents when they are asked for.
+# Invariant: a whole has the words of its living documents, whichever segments hold them; rarity and the mean length are
+# those among
+# wholes. What is part of nothing is scored by itself alone, and counts for no whole. Pure.
+# Source: docs/decisions/0016 (what helped); BM25 over texts beside that over passages is the field's document context.
+
+
+SHARE = 0.5  # of the whole
+
+
+@dataclass(frozen=True, eq=False)
+class Wholes:
+    """lengths: (greatest number + 1,) of each in tokens at its number, 0 where none is. count: of those that have a token."""
+
+    lengths: Floats
+    count: int
+    mean_length: float
+
+
+def wholes_of(segments: Sequence[Segment]) -> Wholes:
+    """Those of which a document lives."""
+    parts = [segment.whole_tokens for segment in segments] or [(np.zeros(0, np.int64), np.zeros(0, np.int64))]
+    wholes, tokens = (np.concatenate(each) for each in zip(*parts, strict=True))
+    lengths = np.bincount(wholes, tokens, minlength=1).astype(np.float64)
+    lengths[0] = 0
+    count = int(np.count_nonzero(lengths))
+    return Wholes(lengths, count, float(lengths.sum()) / count if count else 0.0)
+
+
+def whole_scores(segments: Sequence[Segment], wholes: Wholes, asked: Mapping[str, int], weighing: Weighing) -> Floats:
+    """(greatest number + 1,) the BM25 of each whole at its number.
+
+    asked: term → how often.
+    """
+    total: Floats = np.zeros(len(wholes.lengths))
+    if not wholes.count:
+        return total
+    b = weighing.whole_b
+    for term, times in asked.items():
+        held, counts = _counts(segments, term, weighing)
+        spread = weighing.k1 * (1 - b + b * wholes.lengths[held] / wholes.mean_length)
+        total[held] += times * rarity(len(held), wholes.count) * counts / (counts + spread)
+    return total
+
+
+def leaned(segment: Segment, weights: Mapping[str, float], wholes: Floats) -> tuple[Keys, Scores]:
+    """`Segment.scores`, each leaned on that of its whole."""
+    rows, own = segment.found(weights)
+    keys = segment.documents.keys[rows]
+    if len(wholes) == 1:
+        return keys, own
+    of = segment.documents.wholes[rows]
+    scores = np.float32(1 - SHARE) * own + (SHARE * wholes).astype(np.float32)[of]
+    return keys, np.where(of > 0, scores, own) if segment.has_loose else scores
+
+
+def _counts(segments: Sequence[Segment], term: str, weighing: Weighing) -> tuple[Keys, Floats]:
+    """The wholes that have the term, each once, and how often each has it."""
+    found = [segment.counted(term, weighing) for segment in segments]
+    wholes, counts = (np.concatenate(each) for each in zip(*found, strict=True))
+    if (wholes[1:] < wholes[:-1]).any():  # rare: what is cut at once gets its numbers at once
+        order = np.argsort(wholes, kind="stable")
+        wholes, counts = wholes[order], counts[order]
+    some = int(np.searchsorted(wholes, 1))  # what is part of nothing stands before
+    return summed(wholes[some:], counts[some:].astype(np.float64))
+
+
+# === shelf
+
+
+FORM = 3
+MANIFEST = "lexical.json"
+
+
+@dataclass(frozen=True)
+class Kept:
+    """A state as it stands on disk; a segment comes with the name of its file."""
+
+    high_water: int
+    segments: tuple[tuple[str, Segment], ...]
+
+
+def save(folder: Path, segment: Segment) -> str:
+    """The name of the new file. Removed documents are not part of it: they stand in the manifest."""
+    folder.mkdir(parents=True, exist_ok=True)
+    name = f"{uuid4().hex}.npz"
+    documents = segment.documents
+    words = json.dumps(list(documents.numbers), ensure_ascii=False).encode("utf-8", "surrogatepass")
+    with (folder / f"{name}.part").open("wb") as file:
+        np.savez(
+            file,
+            keys=documents.keys,
+            tokens=documents.tokens,
+            offsets=documents.offsets,
+            wholes=documents.wholes,
+            terms=np.frombuffer(words, np.uint8),
+            mean_length=np.array(segment.mean_length),
+            shares=segment.shares,
+            rows=segment.rows,
+            starts=segment.starts,
+        )
+    os.replace(folder / f"{name}.part", folder / name)
+    return name
+
+
+def publish(folder: Path, kept: Kept, tokeniser: str) -> None:
+    """Put the state in force."""
+    folder.mkdir(parents=True, exist_ok=True)
+    manifest = {
+        "form": FORM,
+        "tokeniser": tokeniser,
+        "high_water": kept.high_water,
+        "mean_length": kept.segments[0][1].mean_length if kept.segments else 0.0,
+        "segments": [{"file": name, "removed": _removed(segment)} for name, segment in kept.segments],
+    }
+    part = folder / f"{uuid4().hex}.part"
+    part.write_text(json.dumps(manifest), encoding="utf-8")
+    os.replace(part, folder / MANIFEST)
+
+
+def drop(folder: Path, names: Iterable[str]) -> None:
+    """Files that no state in force names."""
+    for name in names:
+        (folder / name).unlink(missing_ok=True)
+
+
+def sweep(folder: Path) -> None:
+    """Files that the manifest does not name: of a process that ended while it wrote. For whoever holds the folder alone."""
+    try:
+        named = {entry["file"] for entry in json.loads((folder / MANIFEST).read_text(encoding="utf-8"))["segments"]}
+    except (OSError, ValueError, KeyError, TypeError):
+        named = set()
+    drop(folder, {file.name for file in (*folder.glob("*.npz"), *folder.glob("*.part"))} - named)
+
+
+def load(folder: Path, tokeniser: str, weighing: Weighing) -> Kept | None:
+    """The state in force; None where there is none that can be read, or it was made by another tokeniser.
+
+    A file may have been written for another mean length than the state's: its scores are set right.
+    """
+    try:
+        manifest = json.loads((folder / MANIFEST).read_text(encoding="utf-8"))
+        if (manifest["form"], manifest["tokeniser"]) != (FORM, tokeniser):
+            return None
+        mean_length = float(manifest["mean_length"])
+        segments = tuple(
+            (entry["file"], _read(folder / entry["file"]).repinned(mean_length, weighing).without(entry["removed"]))
+            for entry in manifest["segments"]
+        )
+        return Kept(int(manifest["high_water"]), segments)
+    except (OSError, ValueError, KeyError, TypeError, IndexError, EOFError, zipfile.BadZipFile):
+        return None
+
+
+def _removed(segment: Segment) -> list[int]:
+    return [int(key) for key in segment.documents.keys[~segment.alive]]
+
+
+def _read(path: Path) -> Segment:
+    # opened here: np.load leaves a file open that turns out to be no archive
+    with path.open("rb") as file, np.load(file, allow_pickle=False) as held:
+        terms = json.loads(held["terms"].tobytes().decode("utf-8", "surrogatepass"))
+        numbers = {term: at for at, term in enumerate(terms)}
+        documents = Documents(held["keys"], held["tokens"], held["offsets"], numbers, held["wholes"])
+        return Segment(
+            documents,
+            float(held["mean_length"]),
+            np.ones(len(documents), bool),
+            np.diff(held["starts"]).astype(np.int32),
+            held["shares"],
+            held["rows"],
+            held["starts"],
+        )

@@ -1,0 +1,252 @@
+"""The view on the contextual helper of sources: said by a person, shown, changed, compared.
+
+Invariant: what a person typed never raises, it comes back by field. Until a draft is confirmed, nothing of its source is
+stored but what the run needs to go on; cancelled, nothing of that stays.
+Source: MEMOIR 2B.7–2B.10; spec/README 2B.7; API "helpers".
+"""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Coroutine, Mapping
+from dataclasses import dataclass, replace
+from difflib import SequenceMatcher
+from typing import Any, Literal, NamedTuple, TypeVar
+
+from memoir_engine.core import validation
+from memoir_engine.core.errors import DraftNotFound, HelperInvalid, IngestionCancelled, MemoirError, RunNotFound
+from memoir_engine.core.results import Action, ErrorReport, Helper, HelperDraft, HelperPreview, IngestResult, RunView, WordChange
+from memoir_engine.core.run import Actor, Listener, Run, RunStatus
+from memoir_engine.ingest.helper_update import regenerate_verb, set_helper
+from memoir_engine.ingest.upload import Said, Upload
+from memoir_engine.ingest.verb import ingest_verb
+from memoir_engine.prompts import form as prompts_form
+from memoir_engine.prompts.helper import known
+from memoir_engine.runtime.access import needs_owner, runs_of
+from memoir_engine.runtime.engine import Engine
+from memoir_engine.runtime.runner import OnEvent, Verb, listeners
+from memoir_engine.runtime.view import View
+from memoir_engine.store.ledger import run_end, runs
+from memoir_engine.store.sources import sources
+
+# === differences: What changed between two versions of a text, word by word.
+#
+# Invariant: the words of "same" and "removed" are those of the one before, in order; of "same" and "added" those of the
+# one after.
+# Source: MEMOIR 2B.9 (a helper regenerated stands beside the one before).
+
+
+Change = tuple[Literal["same", "removed", "added"], str]
+
+
+def words_changed(before: str, after: str) -> tuple[Change, ...]:
+    """Neighbouring words of one kind stand together; what was removed stands before what was added in its place."""
+    old, new = before.split(), after.split()
+    changes: list[Change] = []
+    for kind, a, b, c, d in SequenceMatcher(None, old, new, autojunk=False).get_opcodes():
+        if kind == "equal":
+            changes.append(("same", " ".join(old[a:b])))
+            continue
+        changes += [(name, " ".join(words)) for name, words in (("removed", old[a:b]), ("added", new[c:d])) if words]  # type: ignore[misc]
+    return tuple(changes)
+
+
+# === helpers
+
+
+T = TypeVar("T")
+WAITING: tuple[RunStatus, ...] = ("waiting_helper",)
+Fields = Mapping[str, str] | HelperPreview | str
+
+
+@dataclass(frozen=True)
+class Form:
+    """What a person submits: fields, a paragraph, or both."""
+
+    fields: dict[str, str] | None
+    text: str | None
+
+    @classmethod
+    def of(cls, fields: Fields, text: str | None) -> Form:
+        if text is not None:
+            text = validation.raw_text("text", text)
+        if isinstance(fields, str):
+            return cls(None, fields if text is None else text)
+        if isinstance(fields, HelperPreview):
+            return cls(fields.fields, fields.text if text is None else text)
+        return cls(validation.fields(fields), text)
+
+
+class Reopened(NamedTuple):
+    verb: Verb[IngestResult]
+    run: Run
+
+
+class HelpersRead(View):
+    """What needs no model, the same on both faces."""
+
+    def preview(
+        self, *, date: str = "", author: str = "", topic: str = "", description: str = "", text: str | None = None
+    ) -> HelperPreview:
+        """The paragraph these fields become, with its tokens; `text` is the paragraph as a person has edited it."""
+        fields = {"date": date, "author": author, "topic": topic, "description": description}
+        return previewed(self._engine, Form.of(fields, text))
+
+    def drafts(self) -> tuple[HelperDraft, ...]:
+        """Ingestions that wait for their helper, oldest first."""
+        found = self._read(lambda tx: runs.recent(tx, status=WAITING, limit=1000, user=runs_of(self._actor)))
+        return tuple(_draft(view) for view in reversed(found))
+
+    def draft(self, draft: str) -> HelperDraft:
+        """Raises DraftNotFound (E212)."""
+        return _draft(waiting(self._engine, self._actor, draft))
+
+    def cancel(self, draft: str) -> None:
+        """Give the ingestion up; of what was given nothing stays. Raises DraftNotFound (E212), NotAllowed for another's."""
+        view = waiting(self._engine, self._actor, draft)
+        needs_owner(self._actor, view.actor, "give up what another has begun")
+        stopped = IngestionCancelled(name=str(view.request.get("name", "")))
+        done = self._engine.db.write(
+            lambda tx: runs.give_up(tx, draft, WAITING, clock=self._engine.clock, error=stopped),
+            operation=f"the end of run {draft}",
+        )
+        if not done:
+            raise DraftNotFound(draft=draft)
+
+    def current(self, source_id: int) -> Helper | None:
+        """The version in force."""
+        return next((one for one in self.history(source_id) if one.in_force), None)
+
+    def history(self, source_id: int) -> tuple[Helper, ...]:
+        """Every version, newest first; `in_force` marks the one that prompts carry. Raises SourceNotFound."""
+        source_id = self._read(lambda tx: sources.get(tx, validation.source(source_id))).id
+        return self._read(lambda tx: sources.helper_history(tx, source_id))
+
+    def set(self, source_id: int, text: str, reason: str | None = None) -> Action:
+        """A user's helper, in force from now on. Raises NotAllowed, SourceNotFound, HelperInvalid, NothingChanges."""
+        return set_helper(self._engine, self._actor, source_id, text, reason)
+
+    def difference(self, source_id: int, a: int, b: int) -> tuple[WordChange, ...]:
+        """From version a to version b, word by word. Raises HelperInvalid for a version there is not."""
+        a, b = validation.number("a", a), validation.number("b", b)
+        texts = {one.version: one.text for one in self.history(source_id)}
+        missing = next((number for number in (a, b) if number not in texts), None)
+        if missing is not None:
+            advice = f"Its versions are: {', '.join(map(str, sorted(texts)))}."
+            raise HelperInvalid(problem=f"source {source_id} has no version {missing}", advice=advice)
+        return tuple(WordChange(kind, words) for kind, words in words_changed(texts[a], texts[b]))
+
+    async def _confirm(self, draft: str, fields: Fields, text: str | None, on_event: OnEvent | None) -> IngestResult:
+        given = (self._engine, self._actor, draft, fields, text, listeners(on_event))
+        opening = asyncio.create_task(asyncio.to_thread(confirming, *given))
+        try:
+            verb, run = await asyncio.shield(opening)
+        except HelperInvalid as wrong:
+            return IngestResult("needs_helper", draft, draft=draft, error=ErrorReport.of(wrong))
+        except MemoirError as gone:
+            return IngestResult("error", draft, error=ErrorReport.of(gone))
+        except asyncio.CancelledError:  # whoever waits has left: the run is open and has to end
+            verb, run = await opening
+            run.cancellation.ask()
+        return await self._engine.runner.execute(verb, run)
+
+    async def _regenerate(self, source_id: int, force: bool, on_event: OnEvent | None) -> Helper:
+        verb = regenerate_verb(self._engine, self._actor, source_id, force=force, listeners=listeners(on_event))
+        outcome = await self._engine.runner.perform(verb, self._actor)
+        if isinstance(outcome, MemoirError):
+            raise outcome
+        return outcome
+
+
+class AsyncHelpers(HelpersRead):
+    """`memory.helpers` of AsyncMemory."""
+
+    async def confirm(
+        self, draft: str, fields: Fields, *, text: str | None = None, on_event: OnEvent | None = None
+    ) -> IngestResult:
+        """Go on with a draft, with what the user says the source is; `text` is the paragraph as edited.
+
+        Wrong fields leave the draft waiting: `status="needs_helper"` with the error.
+        """
+        given = self._confirm(draft, fields, text, on_event)
+        return await self._engine.loop.bridge(given, verb="helpers.confirm")
+
+    async def regenerate(self, source_id: int, *, force: bool = False, on_event: OnEvent | None = None) -> Helper:
+        """Draw it anew; a user's helper stays in force without `force`. Raises what goes wrong."""
+        given = self._regenerate(source_id, force, on_event)
+        return await self._engine.loop.bridge(given, verb="helpers.regenerate")
+
+
+class Helpers(HelpersRead):
+    """`memory.helpers` of Memory: the same, waited for."""
+
+    def confirm(self, draft: str, fields: Fields, *, text: str | None = None, on_event: OnEvent | None = None) -> IngestResult:
+        """Go on with a draft, with what the user says the source is; `text` is the paragraph as edited.
+
+        Wrong fields leave the draft waiting: `status="needs_helper"` with the error.
+        """
+        return self._wait("helpers.confirm", self._confirm(draft, fields, text, on_event))
+
+    def regenerate(self, source_id: int, *, force: bool = False, on_event: OnEvent | None = None) -> Helper:
+        """Draw it anew; a user's helper stays in force without `force`. Raises what goes wrong."""
+        return self._wait("helpers.regenerate", self._regenerate(source_id, force, on_event))
+
+    def _wait(self, verb: str, coroutine: Coroutine[Any, Any, T]) -> T:
+        return self._engine.loop.wait(coroutine, verb=verb)
+
+
+def previewed(engine: Engine, form: Form) -> HelperPreview:
+    """Of the whole form: every field is required. Of a paragraph alone: its length."""
+    count = engine.tokens.count
+    fields = prompts_form.tidy(form.fields or {})
+    errors = {} if form.fields is None else prompts_form.problems(fields, count)
+    text = " ".join((prompts_form.compose(fields) if form.text is None else form.text).split())
+    tokens = count(text)
+    whole = prompts_form.problem_of(text, tokens)
+    return HelperPreview(text, tokens, fields, errors | ({"text": whole} if whole and not errors else {}))
+
+
+def waiting(engine: Engine, actor: Actor, draft: str) -> RunView:
+    """Raises DraftNotFound, also for a draft of another user."""
+    try:
+        named = validation.run(draft)
+        view = engine.db.read(lambda tx: runs.get(tx, named, user=runs_of(actor)))
+    except RunNotFound as missing:
+        raise DraftNotFound(draft=missing.facts["run_id"]) from None
+    if view.status not in WAITING:
+        raise DraftNotFound(draft=draft)
+    return view
+
+
+def confirming(
+    engine: Engine, actor: Actor, draft: str, fields: Fields, text: str | None = None, told: tuple[Listener, ...] = ()
+) -> Reopened:
+    """The draft's run once more, with what the user says. Raises DraftNotFound, HelperInvalid, NotAllowed."""
+    view = waiting(engine, actor, draft)
+    needs_owner(actor, view.actor, "go on with what another has begun")
+    said = _said(engine, Form.of(fields, text))
+    kept = engine.db.read(lambda tx: run_end.get(tx, draft))
+    if kept is None:
+        raise DraftNotFound(draft=draft)
+    upload = replace(Upload.again(kept, max_mb=engine.resolved.config.max_file_mb), helper=said)
+    verb, owner = ingest_verb(engine, replace(actor, user=view.user), upload, told), replace(actor, user=view.user)
+    run = engine.runner.reopen(verb, owner, draft, WAITING)
+    if run is None:
+        raise DraftNotFound(draft=draft)
+    return Reopened(verb, run)
+
+
+def _said(engine: Engine, form: Form) -> Said:
+    """Raises HelperInvalid naming every field that is wrong."""
+    made = previewed(engine, form)
+    if made.errors:
+        problem = ", ".join(made.errors)
+        raise HelperInvalid(problem=f"{problem} cannot be accepted", advice=" ".join(made.errors.values()))
+    fields = made.fields
+    return Said(made.text, known(fields["author"]), known(fields["date"]), known(fields["topic"]))
+
+
+def _draft(view: RunView) -> HelperDraft:
+    return HelperDraft(
+        view.id, str(view.request.get("name", "")), view.actor, view.started_at, dict(view.result.get("suggested", {}))
+    )

@@ -1,0 +1,301 @@
+"""One turn of a conversation with tools: pydantic-ai's agent over a model that the ledger sees.
+
+Invariant: what a turn has come to when it is stopped by a limit is handed back like any other. A tool that fails tells the model
+so; it does not end the turn. Tools and model run on the loop of whoever calls: the one background loop.
+Source: SESSION 4.2, 4.5; `llm/ledgered.py`.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import functools
+import inspect
+import json
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, Any, cast
+
+from memoir_engine.core.errors import CostCapReached, CostUnknown, DatabaseError, MemoirError, ModelError, ModelReplyInvalid
+from memoir_engine.core.run import Run
+from memoir_engine.models.client import ModelClient
+from memoir_engine.models.error_mapping import one_line
+from memoir_engine.models.recorded_model import Guard, LedgeredModel, OnText, Talking
+from memoir_engine.prompts import chat
+from memoir_engine.text.messages import Message, base_kind
+
+if TYPE_CHECKING:
+    from pydantic_ai import Tool
+    from pydantic_ai.messages import ModelMessage, ModelRequest, ModelResponse
+
+
+# === turns: Messages of a session as pydantic-ai has them, and what came of a turn as messages of a session.
+#
+# Invariant: a model is handed no call without its result and no result without its call: servers refuse both.
+# Source: SESSION 1.2, 1.3, 1.5.
+
+
+def to_model(history: Sequence[Message]) -> list[ModelMessage]:
+    """In order; what a model cannot be told (removals, calls that could not be read) is left out."""
+    from pydantic_ai.messages import ModelRequest, ModelResponse
+
+    answered = {one.rest.get("tool_call_id") for one in history if base_kind(one.kind) == "tool"}
+    asked: dict[str, str] = {}
+    found: list[ModelMessage] = []
+    for message in history:
+        if base_kind(message.kind) == "ai":
+            parts = _said(message, answered, asked)
+            if parts:
+                found.append(ModelResponse(parts=parts))
+        else:
+            part = _told(message, asked)
+            if part is not None and found and isinstance(found[-1], ModelRequest):
+                found[-1] = ModelRequest(parts=[*found[-1].parts, part])
+            elif part is not None:
+                found.append(ModelRequest(parts=[part]))
+    return found
+
+
+def from_model(messages: Iterable[ModelMessage]) -> tuple[Message, ...]:
+    """What a turn added, without the person's own message."""
+    found: list[Message] = []
+    for one in messages:
+        found += _results(one) if one.kind == "request" else _answers(one)
+    return tuple(found)
+
+
+def settled(messages: Sequence[ModelMessage]) -> list[ModelMessage]:
+    """Without calls that were not made."""
+    done = {part.tool_call_id for one in messages for part in one.parts if part.part_kind in ("tool-return", "retry-prompt")}
+    found: list[ModelMessage] = []
+    for one in messages:
+        if one.kind == "response":
+            parts = [part for part in one.parts if part.part_kind != "tool-call" or part.tool_call_id in done]
+            if parts:
+                found.append(replace(one, parts=parts))
+        else:
+            found.append(one)
+    return found
+
+
+def _said(message: Message, answered: set[Any], asked: dict[str, str]) -> list[Any]:
+    from pydantic_ai.messages import TextPart, ToolCallPart
+
+    parts: list[Any] = [TextPart(message.text)] if message.text else []
+    for call in message.rest.get("tool_calls", ()):
+        if call["id"] in answered:
+            asked[call["id"]] = call["name"]
+            parts.append(ToolCallPart(call["name"], call["args"], call["id"]))
+    return parts
+
+
+def _told(message: Message, asked: dict[str, str]) -> Any:
+    from pydantic_ai.messages import SystemPromptPart, ToolReturnPart, UserPromptPart
+
+    kind = base_kind(message.kind)
+    if kind == "system":
+        return SystemPromptPart(message.text)
+    if kind == "tool":
+        number = message.rest["tool_call_id"]
+        return ToolReturnPart(asked.pop(number), message.text, number) if number in asked else None
+    if kind == "remove":
+        return None
+    named = message.name or (message.rest.get("role") if kind in ("chat", "function") else None)
+    return UserPromptPart(f"{named}: {message.text}" if named else message.text)
+
+
+def _results(request: ModelRequest) -> list[Message]:
+    found = []
+    for part in request.parts:
+        if part.part_kind == "tool-return":
+            failed = isinstance(part.metadata, dict) and part.metadata.get("failed")
+            rest = {"tool_call_id": part.tool_call_id, **({"status": "error"} if failed else {})}
+            found.append(Message("tool", part.model_response_str(), None, part.tool_name, None, rest))
+        elif part.part_kind == "retry-prompt" and part.tool_name:
+            rest = {"tool_call_id": part.tool_call_id, "status": "error"}
+            found.append(Message("tool", part.model_response(), None, part.tool_name, None, rest))
+    return found
+
+
+def _answers(response: ModelResponse) -> list[Message]:
+    text = response.text or ""
+    calls = [
+        {"name": part.tool_name, "args": _args(part.args), "id": part.tool_call_id, "type": "tool_call"}
+        for part in response.parts
+        if part.part_kind == "tool-call"
+    ]
+    if not text and not calls:
+        return []
+    usage = {"input_tokens": response.usage.input_tokens, "output_tokens": response.usage.output_tokens}
+    told = {"model_name": response.model_name, "finish_reason": response.finish_reason}
+    rest: dict[str, Any] = {
+        "response_metadata": {name: value for name, value in told.items() if value},
+        "usage_metadata": {**usage, "total_tokens": sum(usage.values())},
+        **({"tool_calls": calls} if calls else {}),
+    }
+    return [Message("ai", text, None, None, None, rest)]
+
+
+def _args(args: object) -> dict[str, Any]:
+    """As the model gave them; what is no object is kept under a name of its own."""
+    try:
+        found = json.loads(args) if isinstance(args, str) else args
+    except ValueError:
+        found = None
+    return found if isinstance(found, dict) else {} if args in (None, "") else {"unreadable": str(args)}
+
+
+# === agents
+
+
+ENDS_A_TURN = (DatabaseError, CostCapReached, CostUnknown)  # of a tool's own failures: what the whole turn would meet
+
+
+@dataclass(frozen=True)
+class Turned:
+    """messages: what the turn added, the person's own message not among them. limited: tools were asked for beyond the limit.
+
+    model: who answered last; warnings: that another than the configured one did.
+    """
+
+    text: str
+    messages: tuple[Message, ...]
+    calls: tuple[int, ...]
+    limited: bool
+    model: str
+    warnings: tuple[str, ...] = ()
+
+
+async def converse(
+    client: ModelClient,
+    run: Run,
+    history: Sequence[Message],
+    text: str,
+    *,
+    instructions: str,
+    tools: Sequence[object],
+    max_tool_calls: int,
+    guard: Guard,
+    on_text: OnText | None = None,
+    fallback: ModelClient | None = None,
+) -> Turned:
+    """tools: functions with docstrings, or tools of LangChain. Raises ModelError, and whatever the ledger raises."""
+    model = await _model(client, run, guard, on_text, fallback)
+    asked = f"task: {chat.VERSION}\n{instructions}"
+    try:
+        messages, limited = await _turn(model, to_model(history), text, asked, tools, max_tool_calls)
+    except Exception as error:
+        ours = _ours(error)
+        if ours is error:
+            raise
+        raise ours or ModelReplyInvalid(model=model.talking.choice.named, problem=one_line(str(error))) from error
+    added = from_model(messages)
+    last = next((one for one in reversed(added) if one.kind == "ai"), None)
+    said = "" if last is None or last.rest.get("tool_calls") else last.text
+    talking = model.talking
+    return Turned(said, added, tuple(talking.written), limited, talking.client.name, tuple(talking.warnings))
+
+
+async def _turn(
+    model: LedgeredModel,
+    history: list[ModelMessage],
+    text: str,
+    instructions: str,
+    tools: Sequence[object],
+    most: int,
+) -> tuple[list[ModelMessage], bool]:
+    from pydantic_ai import Agent, UsageLimits, capture_run_messages
+    from pydantic_ai.exceptions import UsageLimitExceeded
+
+    agent: Any = Agent(model, output_type=str, instructions=instructions, tools=[made(tool) for tool in tools], retries=2)
+    limits = UsageLimits(tool_calls_limit=most, request_limit=2 * most + 10)
+    with capture_run_messages() as seen:
+        try:
+            result = await agent.run(text, message_history=history, usage_limits=limits)
+            return list(result.new_messages()), False
+        except UsageLimitExceeded:
+            added = settled(list(seen)[len(history) :])
+    return [*added, *await _last_word(model, [*history, *added], instructions)], True
+
+
+async def _last_word(model: LedgeredModel, so_far: list[ModelMessage], instructions: str) -> list[ModelMessage]:
+    """An answer from what stands there, without tools. Nothing where the model has none."""
+    from pydantic_ai.messages import ModelRequest, UserPromptPart
+    from pydantic_ai.models import ModelRequestParameters
+
+    ask = ModelRequest(parts=[UserPromptPart(chat.LIMIT_REACHED)], instructions=instructions)
+    try:
+        return [await model.request([*so_far, ask], None, ModelRequestParameters())]
+    except ModelError:
+        return []
+
+
+async def _model(
+    client: ModelClient, run: Run, guard: Guard, on_text: OnText | None, fallback: ModelClient | None
+) -> LedgeredModel:
+    seat = await client.seat()
+    return LedgeredModel(seat.model, Talking(run, client, seat, guard, on_text, fallback))
+
+
+def made(tool: object) -> Tool[Any]:
+    """A function, sync or async, or a tool of LangChain, as pydantic-ai takes it; one that fails says so to the model."""
+    from pydantic_ai import Tool
+
+    if callable(getattr(tool, "ainvoke", None)) and hasattr(tool, "name"):
+        return _langchain(tool)
+    return Tool(_guarded(cast("Callable[..., Any]", tool)), name=named(tool))
+
+
+def named(tool: object) -> str:
+    """What the model calls it; empty for what has no name."""
+    return str(getattr(tool, "name", None) or getattr(tool, "__name__", ""))
+
+
+def problem_of(tools: Sequence[object]) -> str:
+    """What keeps a model from being told of one of them; empty where nothing does."""
+    for tool in tools:
+        try:
+            made(tool)
+        except Exception as error:  # a tool is anybody's code, and says in its own way what it is not
+            return f"{named(tool)!r} cannot be described to a model: {one_line(str(error))}"
+    return ""
+
+
+def _langchain(tool: Any) -> Tool[Any]:
+    from pydantic_ai import Tool
+
+    async def call(**arguments: Any) -> Any:
+        return await tool.ainvoke(arguments)
+
+    schema = tool.get_input_schema().model_json_schema()
+    return Tool.from_schema(_guarded(call), tool.name, tool.description, schema)
+
+
+def _guarded(function: Callable[..., Any]) -> Callable[..., Any]:
+    @functools.wraps(function)
+    async def guarded(*given: Any, **named: Any) -> Any:
+        from pydantic_ai import ModelRetry, ToolReturn
+
+        try:
+            if inspect.iscoroutinefunction(function):
+                return await function(*given, **named)
+            found = await asyncio.to_thread(function, *given, **named)
+            return await found if inspect.isawaitable(found) else found
+        except (ModelRetry, *ENDS_A_TURN):
+            raise
+        except Exception as error:  # a tool is anybody's code: the model is told, and the turn goes on
+            return ToolReturn(f"The tool failed: {type(error).__name__}: {error}", metadata={"failed": True})
+
+    return guarded
+
+
+def _ours(error: BaseException) -> MemoirError | None:
+    """What ended the turn, wherever pydantic-ai has put it."""
+    at: BaseException | None = error
+    while at is not None:
+        if isinstance(at, MemoirError):
+            return at
+        if isinstance(at, BaseExceptionGroup):
+            found = (_ours(one) for one in at.exceptions)
+            return next((one for one in found if one is not None), None)
+        at = at.__cause__ or at.__context__
+    return None

@@ -1,0 +1,206 @@
+"""The clock and the wire of one attempt, and the ledger row it becomes.
+
+Invariant: a row holds the body that went out and what came back, both scrubbed of keys, and nothing of the headers.
+Source: DESIGN §2.6, §5 (a call keeps model, params, tokens, cost, latency, attempt, error, prompt version).
+"""
+
+from __future__ import annotations
+
+import asyncio
+import hashlib
+import json
+from contextvars import ContextVar
+from dataclasses import dataclass, field
+from datetime import datetime
+from typing import TYPE_CHECKING, Any, Literal
+
+from memoir_engine.core.config import Secrets
+from memoir_engine.core.run import Attempt, Paid, Run
+from memoir_engine.models import output_mode
+from memoir_engine.models.output_mode import Mode
+from memoir_engine.models.price_list import cost, is_known
+from memoir_engine.models.providers import Choice
+from memoir_engine.prompts import Prompt
+
+if TYPE_CHECKING:
+    from httpx2 import AsyncClient, Request, Response
+    from pydantic_ai.messages import ModelMessage, ModelResponse
+
+
+# === wire: What really goes over the wire, caught at the HTTP client.
+#
+# Invariant: bodies only. Headers, and with them the Authorization, are never looked at.
+# The messages we hand to pydantic-ai are not what is sent (it adds schemas, notes and settings), so the ledger keeps the
+# body. Concurrent requests stay apart because a context variable holds one `Exchange` per attempt.
+# Source: MEMOIR 9.11 (provider parameters recorded); DESIGN §10.
+
+
+@dataclass
+class Exchange:
+    """One attempt: what was sent, and what came back as far as it came."""
+
+    sent: str | None = None
+    received: str | None = None
+    status: int | None = None
+
+
+exchange: ContextVar[Exchange | None] = ContextVar("memoir_exchange", default=None)
+
+
+def recording_client(timeout_s: float) -> AsyncClient:
+    """An HTTP client that fills the current `exchange`."""
+    from pydantic_ai.models import create_async_httpx2_client
+
+    client = create_async_httpx2_client(timeout=timeout_s)
+    client.event_hooks = {"request": [_sent], "response": [_received]}
+    return client
+
+
+async def _sent(request: Request) -> None:
+    current = exchange.get()
+    if current is not None:
+        current.sent = (await request.aread()).decode("utf-8", "replace")
+
+
+async def _received(response: Response) -> None:
+    current = exchange.get()
+    if current is not None:
+        current.status = response.status_code
+        if response.headers.get("content-type", "").startswith("text/event-stream"):
+            return  # whoever asked for it reads it as it comes, and notes what came
+        await response.aread()
+        current.received = response.text
+
+
+# === rows
+
+
+CHARS_PER_TOKEN = 4  # the estimate where a server reports no usage
+
+
+@dataclass(frozen=True)
+class Tokens:
+    prompt: int = 0
+    completion: int = 0
+    estimated: bool = False
+
+
+@dataclass
+class Measure:
+    """One attempt from its beginning on. `number` counts from 1 within an ask; `settings` are those sent."""
+
+    prompt: Prompt
+    run: Run
+    choice: Choice
+    secrets: Secrets
+    fingerprint: str
+    number: int
+    mode: Mode | Literal["text"]
+    settings: dict[str, Any]
+    wire: Exchange = field(default_factory=Exchange)
+    started_at: datetime = field(init=False)
+    _began_ms: float = field(init=False)
+
+    def __post_init__(self) -> None:
+        self.started_at = self.run.clock.now()
+        self._began_ms = self.run.clock.tick_ms()
+
+    def failed(self, error: str) -> Attempt:
+        """A request refused with a status is not billed; one that was lost may have been, so its cost is not known."""
+        refused = self.wire.status is not None and self.wire.status >= 400
+        free = refused or self.choice.provider == "offline"
+        return self._row(error=error, cost=0.0 if free else None, reply=self.wire.received)
+
+    async def answered(self, response: ModelResponse, text: str, error: str | None) -> Attempt:
+        latency_ms = self._elapsed_ms()  # before the price is looked up, which loads litellm the first time
+        tokens = self._tokens(response, text)
+        served = {
+            "served_by": response.model_name,
+            "finish_reason": response.finish_reason,
+            "response_id": response.provider_response_id,
+        }
+        params = {name: value for name, value in served.items() if value is not None}
+        price = await self._price(tokens)
+        return self._row(error=error, cost=price, reply=text, tokens=tokens, served=params, latency_ms=latency_ms)
+
+    def reused(self, paid: Paid) -> Attempt:
+        self.wire.sent = json.dumps({"instructions": instructions_of(self.prompt), "text": self.prompt.text}, ensure_ascii=False)
+        return self._row(error=None, cost=0.0, reply=paid.reply, reused_from=paid.call_id, latency_ms=0.0)
+
+    def temperature_sent(self) -> bool:
+        """Some models take none, and pydantic-ai then leaves it out: only the body tells."""
+        return '"temperature"' in (self.wire.sent or "")
+
+    def _elapsed_ms(self) -> float:
+        return round(self.run.clock.tick_ms() - self._began_ms, 3)  # as exact as the ledger keeps it
+
+    async def _price(self, tokens: Tokens) -> float | None:
+        if is_known(self.choice):  # a hop to the pool costs a call more than the multiplication
+            return cost(self.choice, tokens.prompt, tokens.completion)
+        return await asyncio.to_thread(cost, self.choice, tokens.prompt, tokens.completion)
+
+    def _tokens(self, response: ModelResponse, text: str) -> Tokens:
+        sent, received = response.usage.input_tokens, response.usage.output_tokens
+        if sent or received:
+            return Tokens(sent, received, self.choice.provider == "offline")
+        return Tokens(len(self.wire.sent or "") // CHARS_PER_TOKEN, len(text) // CHARS_PER_TOKEN, True)
+
+    def _row(
+        self,
+        *,
+        error: str | None,
+        cost: float | None,
+        reply: str | None,
+        tokens: Tokens = Tokens(),
+        served: dict[str, Any] | None = None,
+        reused_from: int | None = None,
+        latency_ms: float | None = None,
+    ) -> Attempt:
+        scrub = self.secrets.scrub
+        return Attempt(
+            run_id=self.run.id,
+            purpose=self.prompt.purpose,
+            prompt_version=self.prompt.version,
+            fingerprint=self.fingerprint,
+            model=self.choice.model,
+            provider=self.choice.provider,
+            output_mode=self.mode,
+            params={**self.settings, **(served or {})},
+            attempt=self.number,
+            started_at=self.started_at,
+            latency_ms=round(self._elapsed_ms() if latency_ms is None else latency_ms, 3),  # as exact as databases keep it
+            tokens_prompt=tokens.prompt,
+            tokens_completion=tokens.completion,
+            tokens_estimated=tokens.estimated,
+            cost=cost,
+            prompt=scrub(self.wire.sent or ""),
+            reply=None if reply is None else scrub(reply),
+            error=None if error is None else scrub(error),
+            reused_from=reused_from,
+        )
+
+
+def instructions_of(prompt: Prompt) -> str:
+    """With the line that names the task: the offline model knows by it what is asked, also behind a real server."""
+    label = prompt.version if prompt.version.startswith(f"{prompt.purpose}/") else f"{prompt.purpose}/{prompt.version}"
+    return f"task: {label}\n{prompt.instructions}"
+
+
+def fingerprint(prompt: Prompt, choice: Choice, params: dict[str, Any]) -> str:
+    """Equal for two prompts only if model, server, parameters, prompt version, exact text and exact schema are equal."""
+    who = [choice.provider, choice.model, choice.server]
+    what = [instructions_of(prompt), prompt.text, output_mode.wire_schema(prompt.schema)]
+    exact = json.dumps([who, params, what], ensure_ascii=False, sort_keys=True)
+    return hashlib.sha256(exact.encode("utf-8", "backslashreplace")).hexdigest()
+
+
+def handed_over(messages: list[ModelMessage], schema: dict[str, Any], settings: dict[str, Any]) -> str:
+    """What the model was handed, for those that speak no HTTP (offline, xAI); the shape of a chat request."""
+    turns: list[dict[str, Any]] = []
+    for message in messages:
+        if message.kind == "request" and message.instructions and not turns:
+            turns.append({"role": "system", "content": message.instructions})
+        for part in message.parts:
+            content = getattr(part, "content", None) or getattr(part, "args", None)
+            turns.append({"role": "assistant" if message.kind == "response" else "user", "content": content})
+    return json.dumps({"messages": turns, "schema": schema, **settings}, ensure_ascii=False)

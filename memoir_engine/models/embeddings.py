@@ -1,0 +1,519 @@
+"""Vectors from a server that speaks OpenAI's embeddings, and the embedder that the settings ask for.
+
+Invariant: a batch's vectors leave this module only after its ledger row is written; every request begun has its row. Without
+a server named by the user, texts go nowhere that their owner's model is not already asked.
+Source: MEMOLLA §1 (order of providers, 30 s, two retries, exponential back-off); spec README 14.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import hashlib
+import json
+import re
+from collections import defaultdict
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from datetime import datetime
+from typing import TYPE_CHECKING, Any
+from weakref import WeakKeyDictionary
+
+import numpy as np
+
+from memoir_engine.core.config import MemoirConfig, Secrets
+from memoir_engine.core.errors import (
+    ConfigurationError,
+    CostCapReached,
+    CostUnknown,
+    InvalidSetting,
+    KeyMissing,
+    MemoirError,
+    ModelError,
+    ModelReplyInvalid,
+)
+from memoir_engine.core.ports import EMBEDDERS, Embedder, Vectors
+from memoir_engine.core.run import Attempt, Run, ended
+from memoir_engine.models import providers
+from memoir_engine.models.attempt_row import CHARS_PER_TOKEN, Exchange, exchange, recording_client
+from memoir_engine.models.client import FIRST_WAIT_S, LONGEST_WAIT_S, Sleep
+from memoir_engine.models.error_mapping import retry_after_s, translated
+from memoir_engine.models.price_list import cost
+from memoir_engine.models.providers import OFFLINE, Choice
+from memoir_engine.text.hashed_vectors import DIM as OFFLINE_DIM
+from memoir_offline.embedding import OfflineEmbedder
+
+if TYPE_CHECKING:
+    from httpx2 import AsyncClient
+    from pydantic_ai.embeddings.openai import OpenAIEmbeddingModel
+    from pydantic_ai.embeddings.result import EmbeddingResult
+
+
+# === embedded: One request for vectors, measured and written down.
+#
+# Invariant: every request that was begun has its row, also one that failed or was cancelled. The row holds the body that
+# was
+# sent; of what came back it holds the count, the length and a digest, since the vectors themselves stand beside their
+# texts.
+# Source: DESIGN §2.6; MEMOLLA §1.
+
+
+PURPOSE = "embed"
+VERSION = "embed/1"
+
+
+@dataclass(frozen=True)
+class Embedded:
+    """Vectors that stand in the ledger: (n, dim), rows of unit length."""
+
+    vectors: Vectors
+
+
+@dataclass
+class _Clock:
+    wire: Exchange
+    started_at: datetime
+    began_ms: float
+
+
+@dataclass
+class Embedding:
+    """The attempts at one batch, counted together. dims: asked for, None leaves it to the model."""
+
+    texts: Sequence[str]
+    run: Run
+    choice: Choice
+    config: MemoirConfig
+    secrets: Secrets
+    dims: int | None
+    _attempts: int = field(default=0)
+
+    async def attempt(self, model: OpenAIEmbeddingModel) -> Embedded | tuple[ModelError, float]:
+        """One request, one row. Returns the vectors, or our error with the seconds the server asked to wait."""
+        self._attempts += 1
+        clock = _Clock(Exchange(), self.run.clock.now(), self.run.clock.tick_ms())
+        try:
+            result = await self._request(model, clock.wire)
+        except asyncio.CancelledError:
+            # the request is out and may be billed: its row is written although nobody waits for it any more
+            await asyncio.shield(self._failed(clock, "cancelled"))
+            raise
+        except Exception as error:  # translated once, here; unknown classes become ModelError with their name
+            ours = translated(error, self.choice, self.config.timeout_s, self.secrets)
+            await self._failed(clock, str(ours))
+            return ours, retry_after_s(error) or 0.0
+        return await self._read(result, clock)
+
+    async def _request(self, model: OpenAIEmbeddingModel, wire: Exchange) -> EmbeddingResult:
+        from pydantic_ai.embeddings.settings import EmbeddingSettings
+
+        settings = EmbeddingSettings(dimensions=self.dims) if self.dims else EmbeddingSettings()
+        token = exchange.set(wire)
+        try:
+            # the HTTP client's timeouts count silence; a server that drips would hold an attempt for ever
+            async with asyncio.timeout(self.config.timeout_s):
+                return await model.embed([_sendable(text) for text in self.texts], input_type="document", settings=settings)
+        finally:
+            exchange.reset(token)
+
+    async def _read(self, result: EmbeddingResult, clock: _Clock) -> Embedded | tuple[ModelError, float]:
+        latency_ms = self._elapsed_ms(clock)  # before the price is looked up, which loads litellm the first time
+        sent = result.usage.input_tokens
+        tokens = sent or sum(map(len, self.texts)) // CHARS_PER_TOKEN
+        price = await asyncio.to_thread(cost, self.choice, tokens, 0)
+        vectors, problem = _checked(result.embeddings, len(self.texts), clock.wire)
+        wrong = ModelReplyInvalid(model=self.choice.named, problem=problem) if problem else None
+        reply = clock.wire.received if vectors is None else _summary(vectors)
+        error = str(wrong) if wrong else None
+        await self._record(clock, error, price, reply, latency_ms, tokens=tokens, estimated=not sent)
+        if vectors is None:
+            return wrong or ModelReplyInvalid(model=self.choice.named, problem="no vectors"), 0.0
+        return Embedded(vectors)
+
+    async def _failed(self, clock: _Clock, error: str) -> None:
+        """A request refused with a status is not billed; one that was lost may have been, so its cost is not known."""
+        refused = clock.wire.status is not None and clock.wire.status >= 400
+        free = refused or self.choice.provider in ("ollama", "lmstudio")
+        await self._record(clock, error, 0.0 if free else None, clock.wire.received, self._elapsed_ms(clock))
+
+    async def _record(
+        self,
+        clock: _Clock,
+        error: str | None,
+        price: float | None,
+        reply: str | None,
+        latency_ms: float,
+        *,
+        tokens: int = 0,
+        estimated: bool = False,
+    ) -> None:
+        scrub = self.secrets.scrub
+        row = Attempt(
+            run_id=self.run.id,
+            purpose=PURPOSE,
+            prompt_version=VERSION,
+            fingerprint=self._fingerprint(),
+            model=self.choice.model,
+            provider=self.choice.provider,
+            output_mode="vectors",
+            params=self._params(),
+            attempt=self._attempts,
+            started_at=clock.started_at,
+            latency_ms=latency_ms,
+            tokens_prompt=tokens,
+            tokens_completion=0,
+            tokens_estimated=estimated,
+            cost=price,
+            prompt=scrub(clock.wire.sent or ""),
+            reply=None if reply is None else scrub(reply),
+            error=None if error is None else scrub(error),
+        )
+        self.run.emit(ended(await self.run.ledger.record(row), row))
+
+    def _params(self) -> dict[str, Any]:
+        return {"texts": len(self.texts)} | ({"dimensions": self.dims} if self.dims else {})
+
+    def _fingerprint(self) -> str:
+        who = [VERSION, self.choice.provider, self.choice.model, self.choice.server, self.dims]
+        exact = json.dumps([who, list(self.texts)], ensure_ascii=False)
+        return hashlib.sha256(exact.encode("utf-8", "backslashreplace")).hexdigest()
+
+    def _elapsed_ms(self, clock: _Clock) -> float:
+        return round(self.run.clock.tick_ms() - clock.began_ms, 3)  # as exact as the ledger keeps it
+
+
+def packed(batches: Sequence[Vectors], dim: int) -> Vectors:
+    """(n, dim) of all batches in their order."""
+    return np.concatenate(batches) if batches else np.zeros((0, dim), dtype=np.float32)
+
+
+def _checked(embeddings: Sequence[Sequence[float]], count: int, wire: Exchange) -> tuple[Vectors | None, str]:
+    """The vectors in the order of the texts, of unit length; or what is wrong with them."""
+    try:
+        return _ordered(embeddings, count, wire)
+    except (AttributeError, TypeError, ValueError):  # the SDK hands on what a server calls a vector
+        return None, "a vector is no list of numbers"
+
+
+def _ordered(embeddings: Sequence[Sequence[float]], count: int, wire: Exchange) -> tuple[Vectors | None, str]:
+    if len(embeddings) != count:
+        return None, f"{len(embeddings)} vectors came back for {count} texts"
+    if len({len(vector) for vector in embeddings}) != 1 or not len(embeddings[0]):
+        return None, "its vectors are empty or of different lengths"
+    order = _order(wire)
+    if sorted(order) != list(range(count)):
+        return None, "its vectors are not numbered as the texts are"
+    vectors = np.empty((count, len(embeddings[0])), dtype=np.float64)
+    vectors[order] = np.asarray(embeddings, dtype=np.float64)
+    lengths = np.linalg.norm(vectors, axis=1, keepdims=True)
+    if not np.isfinite(lengths).all() or (lengths == 0).any():
+        return None, "a vector has no direction"
+    return (vectors / lengths).astype(np.float32), ""
+
+
+def _order(wire: Exchange) -> list[int]:
+    """The number of the text each vector belongs to: the SDK hands them out as they came. Without numbers, as they came."""
+    listed = json.loads(wire.received or "{}").get("data", [])
+    return [int(item.get("index", at)) for at, item in enumerate(listed)]
+
+
+def _summary(vectors: Vectors) -> str:
+    digest = hashlib.sha256(vectors.astype("<f4").tobytes()).hexdigest()
+    return json.dumps({"vectors": vectors.shape[0], "dimensions": vectors.shape[1], "sha256": digest})
+
+
+def _sendable(text: str) -> str:
+    """Half a surrogate pair cannot be sent as UTF-8."""
+    return text.encode("utf-8", "replace").decode("utf-8")
+
+
+# === plugged: An embedder of somebody else's making, held to what `Embedder` promises.
+#
+# Invariant: what leaves here has one row of unit length for each text, of the length the embedder names; anything else it
+# does
+# is a ModelError. A row of another length would be stored and asked for again without end.
+# Source: MEMOLLA F-02-02, F-03-02; DESIGN §3 (EMBEDDERS).
+
+
+PARTS = ("id", "dim", "lexical", "embed", "close")
+
+
+def plugged(name: str, made: Any) -> Embedder:
+    """What the factory registered under `name` made. Raises InvalidSetting naming what it lacks."""
+    lacking = [part for part in PARTS if not hasattr(made, part)]
+    if lacking:
+        problem = f"what its factory makes has no {', '.join(lacking)}"
+        raise InvalidSetting(name="embedder", value=name, problem=problem, advice="docs/plug-ins.md shows what an embedder has.")
+    return Plugged(name, made)
+
+
+class Plugged:
+    def __init__(self, name: str, made: Embedder) -> None:
+        self._name = name
+        self._made = made
+        self._dim: int | None = None
+
+    @property
+    def id(self) -> str:
+        return self._made.id
+
+    @property
+    def dim(self) -> int | None:
+        return self._made.dim or self._dim
+
+    @property
+    def lexical(self) -> bool:
+        return self._made.lexical
+
+    @property
+    def search_pull(self) -> float | None:
+        return getattr(self._made, "search_pull", None)
+
+    async def embed(self, texts: Sequence[str], run: Run) -> Vectors:
+        """Raises ModelError, and MemoirErrors of the embedder's own."""
+        try:
+            given = await self._made.embed(texts, run)
+        except MemoirError:
+            raise
+        except Exception as error:
+            raise ModelError(model=self._name, problem=f"{type(error).__name__}: {error}") from error
+        vectors = self._checked(given, len(texts))
+        self._dim = vectors.shape[1]
+        return vectors
+
+    async def close(self) -> None:
+        await self._made.close()
+
+    def _checked(self, given: object, count: int) -> Vectors:
+        try:
+            rows = np.asarray(given, dtype=np.float64)
+        except (TypeError, ValueError):
+            raise self._failed("it gave no rows of numbers") from None
+        if rows.ndim == 0:
+            raise self._failed("it gave no rows of numbers")
+        wanted = (count, self.dim or rows.shape[-1])
+        if rows.shape != wanted:
+            raise self._failed(f"its vectors have the shape {rows.shape} instead of {wanted}")
+        lengths = np.linalg.norm(rows, axis=1, keepdims=True)
+        if not (np.isfinite(lengths) & (lengths > 0)).all():
+            raise self._failed("a vector has no direction")
+        unit: Vectors = (rows / lengths).astype(np.float32)
+        return unit
+
+    def _failed(self, problem: str) -> ModelError:
+        return ModelError(model=self._name, problem=problem)
+
+
+# === embeddings
+
+
+AUTO = "auto"
+OPENAI_DEFAULT = "text-embedding-3-small"  # MEMOLLA §1
+BATCH_TEXTS = 64  # of 512 characters: far below every server's limit, and little is lost with one that fails
+
+_OPENAI_NAME = re.compile(r"^text-(embedding|similarity|search)-")
+LEAST_USD = 1e-12  # of what is under way; below it stands what adding and taking away leaves of a fraction
+_NATIVE_DIMS = {"text-embedding-3-small": 1536, "text-embedding-3-large": 3072, "text-embedding-ada-002": 1536}
+_WITHOUT = ("anthropic", "google", "xai")  # asked for answers only
+
+
+@dataclass
+class _Seat:
+    """What belongs to one event loop: connections and locks cannot move between loops."""
+
+    model: OpenAIEmbeddingModel
+    http: AsyncClient
+    gate: asyncio.Semaphore
+
+
+@dataclass
+class ServerEmbedder:
+    """An embedder behind HTTP. Make it with `open_embedder`; one per memory."""
+
+    config: MemoirConfig
+    secrets: Secrets
+    choice: Choice
+    sleep: Sleep = asyncio.sleep
+    _seats: WeakKeyDictionary[asyncio.AbstractEventLoop, _Seat] = field(default_factory=WeakKeyDictionary)
+    _dim: int | None = None
+    _in_flight: defaultdict[str, float] = field(default_factory=lambda: defaultdict(float))  # USD, by run
+
+    def __post_init__(self) -> None:
+        self._dim = self.config.embedder_dims or _NATIVE_DIMS.get(self.choice.model)
+
+    @property
+    def id(self) -> str:
+        """With the length only where another than the model's own is asked for."""
+        asked = self._asked_dims()
+        return f"{self.choice.provider}:{self.choice.model}" + (f"@{asked}" if asked else "")
+
+    @property
+    def dim(self) -> int | None:
+        return self._dim
+
+    @property
+    def lexical(self) -> bool:
+        return False
+
+    async def embed(self, texts: Sequence[str], run: Run) -> Vectors:
+        """In batches, several at a time; the first failure ends the others."""
+        batches = [texts[at : at + BATCH_TEXTS] for at in range(0, len(texts), BATCH_TEXTS)]
+        try:
+            async with asyncio.TaskGroup() as group:
+                asked = [group.create_task(self._batch(batch, run)) for batch in batches]
+        except BaseExceptionGroup as failed:
+            raise failed.exceptions[0] from None
+        return packed([task.result() for task in asked], self._dim or 0)
+
+    async def close(self) -> None:
+        seat = self._seats.pop(asyncio.get_running_loop(), None)
+        if seat is not None:
+            await seat.http.aclose()
+
+    async def _batch(self, texts: Sequence[str], run: Run) -> Vectors:
+        """One batch, under the cap of its run: afterwards it would be paid for.
+
+        Raises CostCapReached and CostUnknown, as a prompt does.
+        """
+        cap = self.config.max_cost
+        if cap is None:
+            return await self._asked(texts, run)
+        likely = await asyncio.to_thread(cost, self.choice, sum(map(len, texts)) // CHARS_PER_TOKEN, 0)
+        if likely is None:
+            raise CostUnknown(cap=cap, model=self.choice.named)
+        spent = run.ledger.spent
+        if spent + self._in_flight.get(run.id, 0.0) + likely > cap:
+            raise CostCapReached(spent=spent, likely=likely, cap=cap)
+        self._in_flight[run.id] += likely
+        try:
+            return await self._asked(texts, run)
+        finally:
+            self._in_flight[run.id] -= likely
+            if self._in_flight[run.id] < LEAST_USD:
+                del self._in_flight[run.id]
+
+    async def _asked(self, texts: Sequence[str], run: Run) -> Vectors:
+        """Retried on passing failures."""
+        seat = await self._seat()
+        asking = Embedding(texts, run, self.choice, self.config, self.secrets, self._asked_dims())
+        retries = 0
+        while True:
+            async with seat.gate:
+                outcome = await asking.attempt(seat.model)
+            if isinstance(outcome, Embedded):
+                return await self._taken(outcome.vectors)
+            error, wait_s = outcome
+            passing = error.retryable and not isinstance(error, ModelReplyInvalid)
+            if not passing or retries >= self.config.max_retries or wait_s > LONGEST_WAIT_S:
+                raise error
+            await self.sleep(max(wait_s, FIRST_WAIT_S * 2**retries))
+            retries += 1
+
+    async def _taken(self, vectors: Vectors) -> Vectors:
+        """Vectors of two lengths are never mixed: a server that changes its model says so here."""
+        got = int(vectors.shape[1])
+        self._dim = self._dim or got
+        if got != self._dim:
+            problem = f"its vectors have {got} dimensions instead of {self._dim}; look at embedder_dims"
+            raise ModelReplyInvalid(model=self.choice.named, problem=problem)
+        return vectors
+
+    def _asked_dims(self) -> int | None:
+        """Sent only where it is not the model's own: some models refuse to be asked."""
+        asked = self.config.embedder_dims
+        return None if asked == _NATIVE_DIMS.get(self.choice.model) else asked
+
+    async def _seat(self) -> _Seat:
+        loop = asyncio.get_running_loop()
+        if loop not in self._seats:
+            await asyncio.to_thread(_import_all)  # seconds the first time; the loop only waits
+        if loop not in self._seats:
+            http = recording_client(self.config.timeout_s)
+            model = _model(self.choice, self.secrets, http, self.config.timeout_s)
+            self._seats[loop] = _Seat(model, http, asyncio.Semaphore(self.config.max_concurrency))
+        return self._seats[loop]
+
+
+def open_embedder(config: MemoirConfig, secrets: Secrets, *, sleep: Sleep = asyncio.sleep) -> Embedder:
+    """The embedder that the setting names: `auto`, `offline`, one of EMBEDDERS, or `provider:model` as models are named.
+
+    Contacts nobody. Raises InvalidSetting naming `embedder` or `embedder_dims`.
+    """
+    named = config.embedder or AUTO
+    if named in EMBEDDERS and named not in (AUTO, OFFLINE):
+        return plugged(named, EMBEDDERS.get(named)(config))
+    choice = choose_embedding(config, secrets)
+    if choice is None:
+        _check_offline_dims(config)
+        return OfflineEmbedder()
+    return ServerEmbedder(config, secrets, choice, sleep)
+
+
+def choose_embedding(config: MemoirConfig, secrets: Secrets) -> Choice | None:
+    """Which server's model, None for the offline embedder. Pure."""
+    named = config.embedder or AUTO
+    if named == OFFLINE:
+        return None
+    if named == AUTO:
+        return _at_hand(config, secrets)
+    prefix, _, rest = named.partition(":")
+    if prefix in _WITHOUT and rest:
+        raise _refused(named, f"no embeddings are asked of {prefix} here")
+    return _chosen(config, secrets, named)
+
+
+def _at_hand(config: MemoirConfig, secrets: Secrets) -> Choice | None:
+    """OpenAI's default where OpenAI itself answers; a server of one's own may have no embeddings at all."""
+    try:
+        model = providers.choose(config, secrets)
+    except ConfigurationError:  # what is wrong with the model is said where the model is opened
+        return None
+    if model.provider != "openai" or model.base_url or model.key is None:
+        return None
+    return _chosen(config, secrets, OPENAI_DEFAULT)
+
+
+def _chosen(config: MemoirConfig, secrets: Secrets, named: str) -> Choice:
+    full = f"openai:{named}" if _OPENAI_NAME.match(named) else named
+    try:
+        return providers.choose(config.model_copy(update={"model": full}), secrets)
+    except KeyMissing as missing:
+        raise _refused(named, f"it needs an API key, and {missing.facts['variable']} is not set") from None
+    except InvalidSetting as unknown:
+        raise _refused(named, str(unknown.facts["problem"])) from None
+
+
+def _refused(named: str, problem: str) -> InvalidSetting:
+    known = ", ".join(repr(name) for name in EMBEDDERS)
+    advice = (
+        "Use 'offline', an OpenAI model with OPENAI_API_KEY, 'ollama:…' or 'lmstudio:…', or a model of the server that "
+        "OPENAI_BASE_URL, LMSTUDIO_BASE_URL or OLLAMA_BASE_URL names"
+    )
+    plugged = f"; plug-ins: {known}." if known else "."
+    return InvalidSetting(name="embedder", value=named, problem=problem, advice=advice + plugged)
+
+
+def _check_offline_dims(config: MemoirConfig) -> None:
+    """Only where it was asked for: `auto` without a key still has to open with TIMEM's EMBEDDING_MODEL_DIMS set."""
+    if config.embedder == OFFLINE and config.embedder_dims not in (None, OFFLINE_DIM):
+        raise InvalidSetting(
+            name="embedder_dims",
+            value=config.embedder_dims,
+            problem=f"the offline embedder has {OFFLINE_DIM}",
+            advice="Leave embedder_dims unset, or name an embedder that takes dimensions.",
+        )
+
+
+def _import_all() -> None:
+    import pydantic_ai.embeddings.openai
+    import pydantic_ai.providers.openai  # noqa: F401
+
+
+def _model(choice: Choice, secrets: Secrets, client: AsyncClient, timeout_s: float) -> OpenAIEmbeddingModel:
+    from openai import AsyncOpenAI
+    from pydantic_ai.embeddings.openai import OpenAIEmbeddingModel
+    from pydantic_ai.providers.openai import OpenAIProvider
+
+    key = (secrets.get(choice.key) if choice.key else None) or "none-needed"
+    url = choice.base_url or "https://api.openai.com/v1"
+    openai = AsyncOpenAI(api_key=key, base_url=url, max_retries=0, timeout=timeout_s, http_client=client)
+    return OpenAIEmbeddingModel(choice.model, provider=OpenAIProvider(openai_client=openai))

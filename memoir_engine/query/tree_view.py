@@ -1,0 +1,144 @@
+"""The category tree as it stands, and as it stood at any moment.
+
+Invariant: both are the same reads with another number; a view of the past is fixed at its seq, whatever happens meanwhile.
+A category or chunk that was not there at the moment answers exactly like one that never was.
+Source: API "Documents and the tree"; DESIGN §2.7.
+"""
+
+from __future__ import annotations
+
+from datetime import datetime
+
+from memoir_engine.core import validation
+from memoir_engine.core.errors import NotALeaf
+from memoir_engine.core.results import Category, CategoryVersion, Chunk, ChunkPage, Decision, Filing, Moment, TreeChanges
+from memoir_engine.core.run import Actor
+from memoir_engine.runtime.engine import Engine
+from memoir_engine.runtime.view import View
+from memoir_engine.store.chain import actions
+from memoir_engine.store.db.types import Tx
+from memoir_engine.store.ledger import decisions
+from memoir_engine.store.sources import chunks
+from memoir_engine.store.tree import categories, history
+
+
+class TreeAt(View):
+    """The tree of one moment: of now, where no other is said."""
+
+    _at: int | None = None
+
+    @property
+    def is_now(self) -> bool:
+        """False where it is looked at as it stood."""
+        return self._at is None
+
+    def roots(self) -> tuple[Category, ...]:
+        return self._read(lambda tx: categories.roots(tx, at_seq=self._at))
+
+    def children(self, category_id: int) -> tuple[Category, ...]:
+        return self._read(lambda tx: categories.children(tx, validation.category(category_id), at_seq=self._at))
+
+    def node(self, category_id: int) -> Category:
+        return self._read(lambda tx: categories.node(tx, validation.category(category_id), at_seq=self._at))
+
+    def path(self, category_id: int) -> tuple[Category, ...]:
+        """From level 1 down to the category itself."""
+        return self._read(lambda tx: categories.path(tx, validation.category(category_id), at_seq=self._at))
+
+    def all(self) -> tuple[Category, ...]:
+        return self._read(lambda tx: categories.all_categories(tx, at_seq=self._at))
+
+    def search(self, text: str, limit: int = 20) -> tuple[Category, ...]:
+        """Categories whose name holds the text."""
+        most = validation.limit(limit)
+        return self._read(lambda tx: categories.search(tx, validation.text("text", text), limit=most, at_seq=self._at))
+
+    def search_paths(self, text: str, limit: int = 20, *, leaves_only: bool = False) -> tuple[Category, ...]:
+        """Categories whose path holds every word of the text; those whose own name does come first."""
+        text, most = validation.text("text", text), validation.limit(limit)
+        return self._read(lambda tx: categories.search_paths(tx, text, limit=most, leaves_only=leaves_only, at_seq=self._at))
+
+    def chunks(self, category_id: int, after: str | None = None, limit: int = 50) -> ChunkPage:
+        """A page of a leaf's chunks, by creation, then id. Raises CategoryNotFound, NotALeaf."""
+        number, most = validation.category(category_id), validation.limit(limit)
+        place = None if after is None else validation.text("after", after)
+
+        def work(tx: Tx) -> ChunkPage:
+            node = categories.node(tx, number, at_seq=self._at)
+            if not node.is_leaf:
+                depth = self._engine.resolved.config.hierarchy_depth
+                raise NotALeaf(name=node.name, level=node.level, depth=depth)
+            return chunks.page(tx, number, after=place, limit=most, at_seq=self._at)
+
+        return self._read(work)
+
+    def chunk(self, chunk_id: int) -> Chunk:
+        return self._read(lambda tx: chunks.get(tx, validation.chunk(chunk_id), at_seq=self._at))
+
+    def chunk_place(self, chunk_id: int) -> Filing | None:
+        """Where a chunk sits, since when, by whom and why; None where it is not filed. Raises ChunkNotFound."""
+
+        def work(tx: Tx) -> Filing | None:
+            seq = actions.seq(tx) if self._at is None else self._at
+            found = history.filings(tx, validation.chunk(chunk_id), at_seq=seq)
+            return found[0] if found else None
+
+        return self._read(work)
+
+    def decisions(self, chunk_id: int) -> tuple[Decision, ...]:
+        """The decisions that filed a chunk, level by level."""
+        chunk_id = self.chunk(chunk_id).id if self._at is not None else validation.chunk(chunk_id)
+        return self._read(lambda tx: decisions.of_chunk(tx, chunk_id))
+
+
+class PastTree(TreeAt):
+    """The tree as it stood. `seq` is the event it stood at, `at` when that was; None before the first."""
+
+    def __init__(self, engine: Engine, actor: Actor, seq: int, at: datetime | None) -> None:
+        super().__init__(engine, actor)
+        self._at = seq
+        self.seq = seq
+        self.at = at
+
+
+class TreeView(TreeAt):
+    """The category tree as it stands, and the way to what it was."""
+
+    def as_of(self, when: int | datetime) -> PastTree:
+        """The tree as it stood at an event, or at a time (aware); before the first it is empty, a time ahead is now.
+
+        Raises InvalidSetting, too where there is no such event.
+        """
+        when = validation.moment("when", when)
+
+        def work(tx: Tx) -> tuple[int, datetime | None]:
+            seq = history.seq_of(tx, when, "when")
+            return seq, history.time_of(tx, seq)
+
+        return PastTree(self._engine, self._actor, *self._read(work))
+
+    def moments(self, limit: int = 100, before: int | None = None, after: int | None = None) -> tuple[Moment, ...]:
+        """The actions after each of which the tree stood differently, newest first: the last ones, or those next to a seq."""
+        limit = validation.limit(limit)
+        below = None if before is None else validation.cursor("before", before)
+        above = None if after is None else validation.cursor("after", after)
+        return self._read(lambda tx: history.recent(tx, limit=limit, before=below, after=above))
+
+    def changes(self, since: int | datetime, until: int | datetime | None = None) -> TreeChanges:
+        """What is not the same at two moments; without `until`, between one and now."""
+        since = validation.moment("since", since)
+        later = None if until is None else validation.moment("until", until)
+
+        def work(tx: Tx) -> TreeChanges:
+            last = actions.seq(tx) if later is None else history.seq_of(tx, later, "until")
+            return history.changes(tx, history.seq_of(tx, since, "since"), last)
+
+        return self._read(work)
+
+    def history(self, category_id: int) -> tuple[CategoryVersion, ...]:
+        """What a category was called and where it stood, oldest first, with who changed it and why; closed ones too."""
+        return self._read(lambda tx: history.versions(tx, validation.category(category_id)))
+
+    def filings(self, chunk_id: int) -> tuple[Filing, ...]:
+        """Where a chunk has sat, oldest first, with who filed it there and why."""
+        return self._read(lambda tx: history.filings(tx, validation.chunk(chunk_id)))

@@ -1,0 +1,304 @@
+"""The verb what_if: a finished question once more, with another choice at one level.
+
+Invariant: it is a run of its own beside the original, which nothing changes, and it walks the same tree: where that has changed
+since, as it stood. Levels above the choice are repeated without a call; below it the model is asked anew.
+Source: DESIGN §9 ("a run with an address of its own"); API "The ledger and the audit".
+"""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Iterable, Mapping, Sequence
+from contextlib import suppress
+from dataclasses import dataclass, fields, replace
+from datetime import datetime
+from typing import Any, Literal
+
+from memoir_engine.api.runs import RunsView
+from memoir_engine.core import validation
+from memoir_engine.core.errors import ChoiceNotOffered, DatabaseError, InvalidSetting, MemoirError, QueryCancelled
+from memoir_engine.core.results import Decision, QueryResult, RunView
+from memoir_engine.core.run import Actor, Listener, Run
+from memoir_engine.core.settings import check_budget
+from memoir_engine.query.pipeline import Asked, Means, query
+from memoir_engine.query.record import Progress, to_record
+from memoir_engine.query.strategies import widths, without_effect
+from memoir_engine.query.traverse import Taken
+from memoir_engine.runtime.engine import Engine
+from memoir_engine.runtime.model import Asking
+from memoir_engine.runtime.runner import Verb
+from memoir_engine.store.chain import actions, state
+from memoir_engine.store.db.types import Tx
+from memoir_engine.store.ledger import decisions, runs
+from memoir_engine.store.sources.plan import NewChoice
+from memoir_engine.store.tree import history
+
+# === asking: The verb query: a question in, a QueryResult out.
+#
+# Invariant: an error keeps what was considered and dropped (MEMOIR 9.B2.4); the result can be read again from its run.
+# Source: MEMOIR 4, 6.3–6.5, 8, 9; API "Documents and the tree".
+
+
+LEAST = {"n": 1, "n2": 0, "per_path_limit": 1, "page_size": 1, "max_token_budget": 1, "safety_net": 0}
+PerPath = int | Literal["auto"] | None
+Moment = int | datetime | str  # a seq, or an aware time, in ISO 8601 where it is a text
+
+
+@dataclass(frozen=True)
+class QueryOptions:
+    """What a caller may choose; None takes the configuration's or the strategy's default."""
+
+    strategy: str = "wide_branch"
+    n: int | None = None
+    n2: int | None = None
+    prompt_limiting_strategy: str | None = None
+    use_rankings: bool | None = None
+    max_token_budget: int | None = None
+    per_path_limit: PerPath = None
+    page_size: int | None = None
+    after: str | None = None
+    sources: Sequence[int] | None = None
+    safety_net: int = 0
+    as_of: Moment | None = None
+
+    def checked(self) -> QueryOptions:
+        """Each of its type and range, whatever the configuration. Raises InvalidSetting."""
+        for name, least in LEAST.items():
+            value = getattr(self, name)
+            if value is not None and (name, value) != ("per_path_limit", "auto"):
+                validation.whole(name, value, least=least)
+        if self.use_rankings is not None:
+            validation.flag("use_rankings", self.use_rankings)
+        if self.after is not None:
+            validation.text("after", self.after)
+        sources = None if self.sources is None else validation.sources(self.sources)
+        return replace(self, sources=sources, as_of=None if self.as_of is None else validation.moment("as_of", self.as_of))
+
+    def request(self, question: str) -> dict[str, Any]:
+        chosen = {name: list(v) if isinstance(v, tuple) else v for name, v in vars(self).items() if v is not None}
+        when = {"as_of": self.as_of.isoformat()} if isinstance(self.as_of, datetime) else {}
+        return {"question": question, **chosen, **when}
+
+
+def query_verb(
+    engine: Engine,
+    actor: Actor,
+    question: str,
+    options: QueryOptions,
+    listeners: tuple[Listener, ...] = (),
+    *,
+    taken: Mapping[int, Sequence[Taken]] | None = None,
+    branch: dict[str, Any] | None = None,
+    scope: object = None,
+) -> Verb[QueryResult]:
+    """Raises ConfigurationError for options that cannot be; everything later becomes `status="error"`.
+
+    taken: what is followed without asking, by level; branch: of which run and decision, kept with the request.
+    scope: the width_scope of the run it branches from; None takes the configuration's. Either is kept with the request.
+    """
+    question, options = validation.text("question", question), options.checked()
+    asked = replace(_asked(engine, question, options), taken=taken or {})
+    if scope == "path" or scope == "level":
+        asked = replace(asked, width_scope=scope)
+    progress = Progress("", question, warnings=list(_without_effect(engine, options)))
+    began = engine.clock.tick_ms()
+
+    async def work(run: Run) -> QueryResult:
+        progress.run_id = run.id
+        await _query(engine, asked, options.as_of, run, progress)
+        return progress.result(wall_ms=run.clock.tick_ms() - began)
+
+    def failed(run: Run, error: MemoirError) -> QueryResult:
+        progress.run_id = run.id
+        return progress.result(wall_ms=run.clock.tick_ms() - began, error=error)
+
+    return Verb(
+        name="query",
+        request=options.request(question) | {"width_scope": asked.width_scope} | ({"what_if": branch} if branch else {}),
+        subject=None,
+        work=work,
+        failed=failed,
+        stopped=QueryCancelled,
+        record=to_record,
+        listeners=listeners,
+        unopened=lambda error: progress.result(wall_ms=engine.clock.tick_ms() - began, error=error),
+    )
+
+
+async def _query(engine: Engine, asked: Asked, as_of: Moment | None, run: Run, progress: Progress) -> None:
+    def record(made: Sequence[Decision]) -> None:
+        """A level's decisions go with the next call: transactions of their own would be as many as those of the calls."""
+        choices, first = [_choice(decision) for decision in made], len(progress.decisions)
+        progress.decisions.extend(made)
+
+        def write(tx: Tx, again: bool) -> None:
+            for at, number in enumerate(decisions.add(tx, run.id, choices, again=again), first):
+                progress.decisions[at] = replace(progress.decisions[at], id=number)
+
+        engine.runner.carry(run.id, write)
+
+    async def written() -> None:
+        if any(not decision.id for decision in progress.decisions):
+            await engine.runner.flush(run.id)
+
+    at_seq = None if as_of is None else await asyncio.to_thread(_seq, engine, as_of)
+    words, tree = await asyncio.to_thread(lambda: (engine.keeper.words(at_seq), engine.cache.at(at_seq)))
+    engine.runner.carry(run.id, lambda tx, _: runs.note_tree_seq(tx, run.id, tree.seq))
+    progress.as_of_seq = at_seq
+    ask = Asking(engine, run, QueryCancelled())
+    means = Means(engine.db, tree, words, engine.resolved.config, ask, record, written, engine.tokens.count)
+    try:
+        await query(replace(asked, at_seq=at_seq), means, run, progress)
+    finally:
+        progress.warnings.extend(ask.warnings)
+        with suppress(DatabaseError):  # of a question that failed before its answer was asked for; its end will say so
+            await written()
+
+
+def _seq(engine: Engine, as_of: Moment) -> int:
+    when = validation.moment("as_of", as_of)
+    return engine.db.read(lambda tx: history.seq_of(tx, when))
+
+
+def _choice(decision: Decision) -> NewChoice:
+    ranks = {option.category_id: option.rank or 0 for option in decision.options}
+    return NewChoice(
+        level=decision.level,
+        parent_id=decision.parent_id or 0,
+        parent_path=decision.parent_path,
+        options=tuple((option.category_id, option.name) for option in decision.options),
+        chosen=tuple((category, ranks[category]) for category in decision.chosen),
+        opinions=tuple((option.category_id, option.opinion or 0.0) for option in decision.options),
+        call_id=decision.call_id,
+        seen=decision.seen,
+        decided_by=decision.decided_by,
+        attempts=decision.attempts,
+        note=decision.note,
+    )
+
+
+def _without_effect(engine: Engine, options: QueryOptions) -> tuple[str, ...]:
+    return without_effect(options.strategy, options.n, options.n2, max_width=engine.resolved.config.max_width)
+
+
+def _asked(engine: Engine, question: str, options: QueryOptions) -> Asked:
+    config = engine.resolved.config
+    limiting = options.prompt_limiting_strategy
+    limiting = config.prompt_limiting_strategy if limiting is None else limiting
+    if limiting not in ("PRUNE", "SUMMARIZE"):
+        raise InvalidSetting(
+            name="prompt_limiting_strategy",
+            value=limiting,
+            problem="there is no such strategy",
+            advice="Use 'PRUNE' or 'SUMMARIZE'.",
+        )
+    budget = options.max_token_budget or config.max_token_budget
+    check_budget(config, budget, limiting)
+    return Asked(
+        question=question,
+        widths=widths(options.strategy, options.n, options.n2, max_width=config.max_width),
+        token_budget=budget,
+        use_rankings=config.use_rankings if options.use_rankings is None else options.use_rankings,
+        prompt_limiting_strategy="SUMMARIZE" if limiting == "SUMMARIZE" else "PRUNE",
+        per_path_limit=options.per_path_limit,
+        page_size=options.page_size,
+        after=options.after,
+        sources=None if options.sources is None else tuple(options.sources),
+        width_scope=config.width_scope,
+        safety_net=options.safety_net,
+    )
+
+
+# === branching
+
+
+ASKED = {each.name for each in fields(QueryOptions)} - {"after", "page_size"}  # the branch begins at its first page
+
+
+def what_if_verb(
+    engine: Engine,
+    actor: Actor,
+    run_id: str,
+    decision_id: int,
+    take: Iterable[int],
+    listeners: tuple[Listener, ...] = (),
+) -> Verb[QueryResult]:
+    """Raises RunNotFound, InvalidSetting for a run that is no finished question, ChoiceNotOffered."""
+    runs, decision_id = RunsView(engine, actor), validation.whole("decision_id", decision_id, least=1)
+    view = runs.get(validation.run(run_id)).run
+    if view.verb != "query" or view.status != "done":
+        _refuse(run_id, "it is no question that was answered" if view.verb == "query" else f"it is of {view.verb!r}")
+    decisions = runs.query(run_id).decisions
+    chosen = _checked(decisions, decision_id, validation.rows("take", take))
+    request = view.request
+    options = QueryOptions(**{name: value for name, value in request.items() if name in ASKED})
+    if options.as_of is not None or _changed_since(engine, view):
+        # beside what was read then belongs what would have been read then; a time that lay ahead was that moment, too
+        options = replace(options, as_of=view.tree_seq)
+    return query_verb(
+        engine,
+        actor,
+        str(request["question"]),
+        options,
+        listeners,
+        taken=taken(decisions, decision_id, chosen),
+        branch={"run": run_id, "decision": decision_id, "take": list(chosen)},
+        scope=request.get("width_scope"),
+    )
+
+
+def _changed_since(engine: Engine, view: RunView) -> bool:
+    since = view.tree_seq or 0
+    return engine.db.read(lambda tx: state.changed_between(tx, since, actions.seq(tx)))
+
+
+def taken(decisions: Sequence[Decision], decision_id: int, take: Sequence[int]) -> dict[int, tuple[Taken, ...]]:
+    """By level: what is followed down to the decision's own level, ranks unique per level from the number of choices down.
+
+    What was taken stands where the best of what it replaces stood, and before the others where nothing was chosen.
+    """
+    at = next(decision for decision in decisions if decision.id == decision_id)
+    above = [decision for decision in decisions if decision.level < at.level]
+    repeated = {level: _chosen([d for d in above if d.level == level]) for level in {d.level for d in above}}
+    beside = _chosen([d for d in decisions if d.level == at.level and d.id != decision_id])
+    was = [rank for _, _, rank in _chosen([at])]
+    first = sum(rank > max(was) for _, _, rank in beside) if was else 0
+    ordered = [(parent, category, "repeated") for parent, category, _ in beside]
+    ordered[first:first] = [(at.parent_id or 0, category, "reviewer") for category in take]
+    here = tuple(Taken(parent, category, len(ordered) - place, by) for place, (parent, category, by) in enumerate(ordered))
+    higher = {level: tuple(Taken(*each, "repeated") for each in rows) for level, rows in repeated.items()}
+    return {**higher, at.level: here}
+
+
+def _chosen(decisions: Sequence[Decision]) -> list[tuple[int, int, int]]:
+    """(parent, category, rank), best first."""
+    rows = [
+        (decision.parent_id or 0, option.category_id, option.rank)
+        for decision in decisions
+        for option in decision.options
+        if option.rank is not None
+    ]
+    return sorted(rows, key=lambda row: -row[2])
+
+
+def _checked(decisions: Sequence[Decision], decision_id: int, take: tuple[int, ...]) -> tuple[int, ...]:
+    decision = next((each for each in decisions if each.id == decision_id), None)
+    offered = {option.category_id for option in decision.options} if decision else set()
+    chosen = tuple(dict.fromkeys(validation.category(each) for each in take))
+    problem = ""
+    if decision is None:
+        problem = "this run made no such decision"
+    elif not chosen:
+        problem = "nothing is to be taken"
+    elif not offered.issuperset(chosen):
+        problem = "not all of them were offered there"
+    elif set(chosen) == set(decision.chosen):
+        problem = "that is what was chosen"
+    if problem:
+        raise ChoiceNotOffered(decision_id=decision_id, category_ids=list(take), problem=problem)
+    return chosen
+
+
+def _refuse(run_id: str, problem: str) -> None:
+    advice = "Give the run of a question that was answered; runs.list(verb='query') shows them."
+    raise InvalidSetting(name="run_id", value=run_id, problem=problem, advice=advice)

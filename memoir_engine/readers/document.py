@@ -1,0 +1,245 @@
+"""Title, author and date from the fields a document carries: front matter, a mail-like header, meta elements.
+
+Invariant: a field that cannot be read is left out, never guessed; values are one line of text, cut at 500 characters.
+Source: DESIGN §8 (files.read: title, author, date); MEMOIR 2B.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+from dataclasses import asdict, dataclass, field
+from datetime import date, datetime
+from typing import Any, Literal, NamedTuple
+
+from memoir_engine.core.results import Heading
+
+# === document: What a file holds, whatever its format.
+#
+# Invariant: headings and pages are offsets into `text`, which is what will be stored and what every span refers to: line
+# breaks are \n, and there are neither NUL characters nor lone surrogates in it.
+# Source: DESIGN §3 (files/), §8 (files.read).
+
+
+Kind = Literal["txt", "md", "html", "pdf", "docx", "eml"]
+
+
+@dataclass(frozen=True)
+class Document:
+    """dated: ISO 8601, as precise as the file says. encoding: None where the format knows its own."""
+
+    kind: Kind
+    text: str
+    title: str | None = None
+    author: str | None = None
+    dated: str | None = None
+    headings: tuple[Heading, ...] = ()
+    pages: tuple[int, ...] = ()
+    encoding: str | None = None
+    warnings: tuple[str, ...] = ()
+
+
+def to_json(document: Document) -> dict[str, Any]:
+    return asdict(document)
+
+
+def from_json(value: dict[str, Any]) -> Document:
+    headings = tuple(Heading(**heading) for heading in value["headings"])
+    return Document(**{**value, "headings": headings, "pages": tuple(value["pages"]), "warnings": tuple(value["warnings"])})
+
+
+# === flow: Text built block by block, with headings at their offsets.
+#
+# Invariant: blocks are parted by one blank line, lines of a block by one line break; no block is empty; a heading's
+# offset is that of its block. Source: DESIGN §8 (files.read: headings with their offsets).
+
+
+@dataclass
+class Flow:
+    """Collects text; `break_block` and `break_line` may be called any number of times between two words."""
+
+    _parts: list[str] = field(default_factory=list)
+    _length: int = 0
+    _gap: str = ""
+    headings: list[Heading] = field(default_factory=list)
+
+    def add(self, words: str, *, verbatim: bool = False) -> None:
+        """Runs of blanks become one, unless verbatim."""
+        if not verbatim:
+            spaced = " ".join(words.split())
+            before, after = words[:1].isspace(), words[-1:].isspace()
+            if not spaced:
+                self._gap = self._gap or (" " if words else "")
+                return
+            words = (" " if before and not self._gap else "") + spaced
+            self._put(words if self._parts and not self._gap.startswith("\n") else words.lstrip())
+            self._gap = " " if after else ""
+        elif words:
+            self._put(words.replace("\r\n", "\n").replace("\r", "\n"))
+
+    def heading(self, level: int, words: str) -> None:
+        words = " ".join(words.split())
+        if words:
+            self.break_block()
+            self._put(words)
+            self.headings.append(Heading(level, words, self._length - len(words)))
+            self.break_block()
+
+    def insert(self, text: str, headings: tuple[Heading, ...] = (), *, deeper: int = 0) -> None:
+        """Text with headings of its own, verbatim, as blocks; deeper: by how much its headings lie below those here."""
+        self.break_block()
+        if text:
+            self._put(text)
+            start = self._length - len(text)
+            self.headings += [Heading(heading.level + deeper, heading.text, heading.start + start) for heading in headings]
+            self.break_block()
+
+    def break_line(self) -> None:
+        self._gap = "\n" if self._gap != "\n\n" else self._gap
+
+    def break_block(self) -> None:
+        self._gap = "\n\n"
+
+    @property
+    def text(self) -> str:
+        return "".join(self._parts)
+
+    def _put(self, words: str) -> None:
+        if self._parts and self._gap:
+            self._parts.append(self._gap)
+            self._length += len(self._gap)
+        self._gap = ""
+        self._parts.append(words)
+        self._length += len(words)
+
+
+# === dates: Dates as documents write them, as ISO 8601.
+#
+# Invariant: as precise as the source, never more: "May 2019" is 2019-05, "2019" is 2019; an impossible date is no date.
+# Source: MEMOIR 2B (the date of a source).
+
+
+_MONTHS = "january february march april may june july august september october november december".split()
+_ISO = re.compile(r"(\d{4})(?:[-/.](\d{1,2})(?:[-/.](\d{1,2}))?)?(?![\d/.-])")
+_DAY_FIRST = re.compile(r"(\d{1,2})(?:st|nd|rd|th)?[ -]([A-Za-z]{3,9})\.?,?[ -](\d{4})\b")
+_MONTH_FIRST = re.compile(r"([A-Za-z]{3,9})\.? (\d{1,2})(?:st|nd|rd|th)?,? (\d{4})\b")
+_MONTH_ONLY = re.compile(r"([A-Za-z]{3,9})\.?,? (\d{4})\b")
+_JAPANESE = re.compile(r"(\d{4})年(?:\s*(\d{1,2})月(?:\s*(\d{1,2})日)?)?")
+_WEEKDAY = re.compile(r"(?i)(?:mon|tue|wed|thu|fri|sat|sun)[a-z]*,\s*")
+_IN_NAME = re.compile(r"(?<!\d)(\d{4})-(\d{2})-(\d{2})(?!\d)")
+
+
+def iso_date(value: object) -> str | None:
+    """None when it is no date, or one whose order of day and month cannot be known."""
+    if isinstance(value, datetime):
+        return value.date().isoformat()
+    if isinstance(value, date):
+        return value.isoformat()
+    return _read(_WEEKDAY.sub("", str(value).strip(), count=1)) if value else None
+
+
+def date_in_name(name: str) -> str | None:
+    """The date that a file's name carries, as in 2014-11-13-why-we-use-https.md."""
+    found = _IN_NAME.search(name)
+    return _iso(*found.groups()) if found else None
+
+
+def _read(words: str) -> str | None:
+    for pattern in (_JAPANESE, _ISO):
+        found = pattern.match(words)
+        if found:
+            return _iso(*found.groups())
+    if found := _DAY_FIRST.match(words):
+        return _iso(found[3], _month(found[2]), found[1])
+    if found := _MONTH_FIRST.match(words):
+        return _iso(found[3], _month(found[1]), found[2])
+    if found := _MONTH_ONLY.match(words):
+        return _iso(found[2], _month(found[1]), None)
+    return None
+
+
+def _month(name: str) -> str:
+    """Its number, or 0: a beginning of three letters or more counts, and so does "Sept", but no "Marathon"."""
+    return str(next((n for n, month in enumerate(_MONTHS, start=1) if month.startswith(name.lower())), 0))
+
+
+def _iso(year: str, month: str | None, day: str | None) -> str | None:
+    try:
+        whole = date(int(year), int(month or 1), int(day or 1))
+    except ValueError:
+        return None
+    return whole.isoformat()[: 10 if day else 7 if month else 4]
+
+
+# === metadata
+
+
+_TITLES = ("title", "subject", "headline")
+_AUTHORS = ("author", "authors", "by", "from", "creator")
+_DATES = ("date", "created", "published", "publish-date", "pubdate", "updated", "modified")
+_PLACEHOLDER = re.compile(  # what programs write where nobody said anything
+    r"\W*(?:untitled|anonymous|unspecified|unknown|un-?named|no title|title|author|document ?\d*|word document|untitled document"
+    r"|powerpoint presentation|presentation ?\d*|microsoft word - .*|python-docx|(?:microsoft office |windows )?user)\W*",
+    re.IGNORECASE,
+)
+_LONGEST = 500
+_HEADER = 10_000  # characters in which a header is looked for
+_HEAD = re.compile(r"\s*([A-Z][A-Za-z-]{1,30}):(?=\s|$)")
+_ADDRESS = re.compile(r"\s*<[^<>]*>|\s*\([^()@]*@[^()]*\)|\s*[\w.+-]+@[\w.-]+")
+
+
+class Fields(NamedTuple):
+    title: str | None = None
+    author: str | None = None
+    dated: str | None = None
+
+
+def fields_of(values: Mapping[str, Any]) -> Fields:
+    """values: names in any case, to text, dates, or lists of them."""
+    known = {str(name).lower().replace("_", "-"): value for name, value in values.items()}
+    title = next(filter(None, (one_line(known.get(name)) for name in _TITLES)), None)
+    author = next(filter(None, (_people(known.get(name)) for name in _AUTHORS)), None)
+    dated = next(filter(None, (iso_date(known.get(name)) for name in _DATES)), None)
+    return Fields(title, author, dated)
+
+
+def mail_header(text: str) -> dict[str, str]:
+    """Fields of a block "Name: value" at the start, at least two of them, with continuation lines; else nothing."""
+    fields: dict[str, str] = {}
+    name = ""
+    for line in text.lstrip("\n")[:_HEADER].split("\n"):
+        found = _HEAD.match(line) if line[:1].strip() else None
+        if found:
+            name = found[1]
+            fields[name] = line[found.end() :].strip()
+        elif name and line.strip() and line[0] in " \t":
+            fields[name] += " " + line.strip()
+        else:
+            return fields if len(fields) > 1 and not line.strip() else {}
+    return {}
+
+
+def one_line(value: object) -> str | None:
+    if isinstance(value, (list, tuple)):
+        value = ", ".join(str(item) for item in value)
+    return _words(value)[:_LONGEST] or None
+
+
+def own_words(value: object) -> str | None:
+    """A title or an author out of the properties of a file, unless it is what a program writes where nobody said one."""
+    line = one_line(value)
+    return None if line is None or _PLACEHOLDER.fullmatch(line) else line
+
+
+def _words(value: object) -> str:
+    return " ".join(str(value).split()) if value is not None else ""
+
+
+def _people(value: object) -> str | None:
+    """Names without their addresses, parted by commas."""
+    if isinstance(value, Mapping):
+        value = value.get("name")
+    if isinstance(value, (list, tuple)):
+        return one_line([name for name in map(_people, value) if name])
+    words = _words(value)[:_HEADER]
+    return one_line(_ADDRESS.sub("", words).strip(" ,") or words)

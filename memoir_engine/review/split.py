@@ -1,0 +1,160 @@
+"""The verb propose_split: the model says how a category could be split, and nothing changes until a person confirms a group.
+
+Invariant: a run in the ledger like any other; every id and name of the answer is checked against what was shown. What a person
+confirms is an edit like any other, with its preview.
+Source: DESIGN §6, §10; API "The ledger and the audit".
+"""
+
+from __future__ import annotations
+
+import asyncio
+from dataclasses import asdict, replace
+from typing import Any
+
+from memoir_engine.core import validation
+from memoir_engine.core.errors import LimitReached, MemoirError, NothingChanges, QueryCancelled, RunNotFound
+from memoir_engine.core.results import Category, SplitGroup, SplitProposal
+from memoir_engine.core.run import Actor, Listener, Run
+from memoir_engine.prompts import split
+from memoir_engine.prompts.split import Crowded, Item, Parsed
+from memoir_engine.review.view import ReviewView
+from memoir_engine.runtime.access import needs_auditor, runs_of
+from memoir_engine.runtime.engine import Engine
+from memoir_engine.runtime.model import Asking
+from memoir_engine.runtime.runner import OnEvent, Verb, listeners
+from memoir_engine.store.db.types import Tx
+from memoir_engine.store.ledger import runs
+from memoir_engine.store.sources import chunks
+from memoir_engine.store.tree import categories
+from memoir_engine.text.profiles import Profiles
+from memoir_engine.text.similarity import sample
+
+NAME = "propose_split"
+MOST_GROUPS = 8
+MOST_ITEMS = 120  # shown in one call; of more, evenly spread ones
+ALL_CHARS = 24_000  # of all items together
+ITEM_CHARS = (120, 700)
+TERMS_SHOWN = 20
+
+
+class Proposals(ReviewView):
+    """What needs no model, the same on both faces."""
+
+    def proposal(self, run_id: str) -> SplitProposal:
+        """What a finished run of propose_split came to. Raises RunNotFound."""
+        view = self._read(lambda tx: runs.get(tx, validation.run(run_id), user=runs_of(self._actor)))
+        return proposal_of(run_id, view.result)
+
+
+class AsyncReview(Proposals):
+    """`memory.review` of AsyncMemory."""
+
+    async def propose_split(self, category_id: int, *, on_event: OnEvent | None = None) -> SplitProposal:
+        """Groups that the model sees in what a category holds; each is what `split` takes, once a person agrees.
+
+        Raises NotAllowed, CategoryNotFound, NothingChanges (too little to split), LimitReached, and what keeps the model away.
+        """
+        proposing = _proposed(self._engine, self._actor, category_id, on_event)
+        return await self._engine.loop.bridge(proposing, verb=NAME)
+
+
+class Review(Proposals):
+    """`memory.review` of Memory: the same, waited for."""
+
+    def propose_split(self, category_id: int, *, on_event: OnEvent | None = None) -> SplitProposal:
+        """Groups that the model sees in what a category holds; each is what `split` takes, once a person agrees.
+
+        Raises NotAllowed, CategoryNotFound, NothingChanges (too little to split), LimitReached, and what keeps the model away.
+        """
+        return self._engine.loop.wait(_proposed(self._engine, self._actor, category_id, on_event), verb=NAME)
+
+
+def split_verb(
+    engine: Engine, actor: Actor, category_id: int, listeners: tuple[Listener, ...] = ()
+) -> Verb[SplitProposal | MemoirError]:
+    """Its answers are its own: another proposal is what one wants who asks again."""
+    needs_auditor(actor, "have a split proposed")
+    number = validation.category(category_id)
+
+    async def work(run: Run) -> SplitProposal:
+        return await _propose(engine, run, number)
+
+    return Verb(
+        name=NAME,
+        request={"category_id": number},
+        subject=None,
+        work=work,
+        failed=lambda run, error: error,
+        stopped=QueryCancelled,
+        record=lambda outcome: {} if isinstance(outcome, MemoirError) else asdict(outcome),
+        listeners=listeners,
+    )
+
+
+def proposal_of(run_id: str, result: dict[str, Any]) -> SplitProposal:
+    """As the run's record has it. Raises RunNotFound where it has none."""
+    if "groups" not in result:
+        raise RunNotFound(run_id=run_id)
+    groups = tuple(SplitGroup(**{**one, "chosen": tuple(one["chosen"])}) for one in result["groups"])
+    lists = {name: tuple(result[name]) for name in ("path", "stays", "notes")}
+    return SplitProposal(**{**result, **lists, "groups": groups})
+
+
+async def _proposed(engine: Engine, actor: Actor, category_id: int, on_event: OnEvent | None) -> SplitProposal:
+    outcome = await engine.runner.perform(split_verb(engine, actor, category_id, listeners(on_event)), actor)
+    if isinstance(outcome, MemoirError):
+        raise outcome
+    return outcome
+
+
+async def _propose(engine: Engine, run: Run, category_id: int) -> SplitProposal:
+    words = (await asyncio.to_thread(engine.cache.current)).profiles
+    limit, depth = engine.resolved.config.limit, engine.resolved.config.hierarchy_depth
+    node, items, beside = await engine.db.aread(lambda tx: _standing(tx, category_id, words))
+    crowded, unseen = _crowded(node, items, beside, depth, limit(node.level))
+    reply = await Asking(engine, run, QueryCancelled())(split.build(crowded), reuse=False)
+    return _proposal(run.id, node, crowded, split.parse(reply.data, crowded), unseen)
+
+
+def _proposal(run_id: str, node: Category, crowded: Crowded, parsed: Parsed, unseen: int) -> SplitProposal:
+    chunks = {item.id: item.chunks for item in crowded.items}
+    groups = tuple(SplitGroup(one.name, one.why, one.ids, sum(chunks[each] for each in one.ids)) for one in parsed.groups)
+    return SplitProposal(
+        run_id, node.id, node.path, "chunk" if node.is_leaf else "category", groups, parsed.stays, unseen, parsed.notes
+    )
+
+
+def _standing(tx: Tx, category_id: int, words: Profiles) -> tuple[Category, list[Item], tuple[str, ...]]:
+    """The category, what it holds, and the names beside it. Raises CategoryNotFound."""
+    node = categories.node(tx, category_id)
+    beside = tuple(one.name for one in categories.children(tx, node.parent_id) if one.id != node.id)
+    return node, _chunks(tx, node) if node.is_leaf else _children(tx, node, words), beside
+
+
+def _crowded(node: Category, items: list[Item], beside: tuple[str, ...], depth: int, limit: int) -> tuple[Crowded, int]:
+    """What the model is shown, and how many items it is not. Raises NothingChanges, LimitReached."""
+    if len(items) < 2:
+        what = "chunk" if node.is_leaf else "category"
+        raise NothingChanges(problem=f"{node.name!r} holds {len(items)} {what}{'' if len(items) == 1 else 's'}, too few to split")
+    room = limit - len(beside) - 1
+    if room <= 0:
+        raise LimitReached(parent=" › ".join(node.path[:-1]) or "the top", count=len(beside) + 1, level=node.level)
+    shown = [items[at] for at in sample(len(items), MOST_ITEMS)]
+    most = min(room, MOST_GROUPS, len(shown) - 1)
+    return Crowded(node.level, depth, node.path, beside, most, _cut(shown)), len(items) - len(shown)
+
+
+def _chunks(tx: Tx, leaf: Category) -> list[Item]:
+    return [Item(one.id, one.text) for one in chunks.of_leaves(tx, [leaf.id])[leaf.id]]
+
+
+def _children(tx: Tx, node: Category, words: Profiles) -> list[Item]:
+    """Each by its name and the words that set it apart."""
+    below = categories.children(tx, node.id)
+    return [Item(one.id, f"{one.name}: {', '.join(words.key_terms(one.id, TERMS_SHOWN))}", one.chunks) for one in below]
+
+
+def _cut(items: list[Item]) -> tuple[Item, ...]:
+    least, most = ITEM_CHARS
+    chars = min(most, max(least, ALL_CHARS // len(items)))
+    return tuple(replace(one, text=one.text[: chars - 1] + "…") if len(one.text) > chars else one for one in items)

@@ -1,0 +1,58 @@
+"""Whose facts or runs a verb is about: one's own; anybody's, for an admin who acts for no user; else the workspace's.
+
+Invariant: decided here, once, from who acts; below, every statement carries what this says. Asking for somebody else's facts
+answers like asking for facts that are not there.
+Source: DESIGN §6 (who and whose); TIMEM "Data Isolation".
+"""
+
+from __future__ import annotations
+
+from memoir_engine.core import validation
+from memoir_engine.core.errors import FactsNotYours, NotAllowed
+from memoir_engine.core.run import Actor
+from memoir_engine.store.db.text_rules import owner_key
+
+# === owning
+
+
+NOBODY = "-"  # no key of an owner: what it is asked for is not there
+
+
+def speaks_for(actor: Actor) -> bool:
+    """Whether somebody may name the user."""
+    return actor.user is None and "admin" in actor.roles
+
+
+def whose(actor: Actor, user_id: object = None) -> str:
+    """The key of the owner to be read; NOBODY where the actor may not see them."""
+    wanted = actor.user if user_id is None else validation.person("user_id", user_id)
+    return owner_key(wanted) if wanted == actor.user or speaks_for(actor) else NOBODY
+
+
+def any_of(actor: Actor) -> str | None:
+    """For rows named by their id: the actor's own; None is anybody's, for who speaks for all."""
+    return None if speaks_for(actor) else owner_key(actor.user)
+
+
+def runs_of(actor: Actor) -> str | None:
+    """The user whose runs are seen beside the workspace's; None is everybody's, for who speaks for all."""
+    return actor.user if actor.user is not None or speaks_for(actor) else ""  # nobody is called so
+
+
+def writes_for(actor: Actor, user_id: object = None) -> str | None:
+    """The user whose facts will be written. Raises FactsNotYours."""
+    wanted = actor.user if user_id is None else validation.person("user_id", user_id)
+    if wanted != actor.user and not speaks_for(actor):
+        raise FactsNotYours(actor=actor.name, user=wanted)
+    return wanted
+
+
+def needs_owner(actor: Actor, begun_by: str, verb: str) -> None:
+    """What somebody has begun, they may stop and go on with; for what another has begun it takes the auditor."""
+    if actor.name != begun_by:
+        needs_auditor(actor, verb)
+
+
+def needs_auditor(actor: Actor, verb: str) -> None:
+    if "auditor" not in actor.roles:
+        raise NotAllowed(actor=actor.name, verb=verb, role="auditor")

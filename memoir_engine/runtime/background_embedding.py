@@ -1,0 +1,47 @@
+"""Vectors made behind what was added, so that the next search need not wait for them.
+
+Invariant: nobody waits for it and nothing fails by it: what is still missing is made before the next search. A server is asked
+under a run of its own, so that each request is in the ledger and under the cap.
+Source: DESIGN §8 ("index"); MEMOLLA F-02-02.
+"""
+
+from __future__ import annotations
+
+from contextlib import suppress
+from typing import Any
+
+from memoir_engine.core.errors import MemoirError, QueryCancelled
+from memoir_engine.core.run import Actor, Run, Silent, new_id
+from memoir_engine.runtime.embedding import OFF
+from memoir_engine.runtime.engine import Engine
+from memoir_engine.runtime.runner import Verb
+from memoir_engine.store.db.text_rules import WORKSPACE
+
+NAME = "embed"
+
+
+def embed_behind(engine: Engine, actor: Actor) -> None:
+    """Of the workspace's passages."""
+    if engine.closed or engine.resolved.config.vector_store == OFF:
+        return
+    if engine.embedder.lexical:  # nobody is asked, so there is nothing to write down
+        engine.loop.submit(_quietly(engine, actor), verb=NAME)
+    else:
+        engine.loop.submit(engine.runner.perform(embed_verb(engine), actor), verb=NAME)
+
+
+async def _quietly(engine: Engine, actor: Actor) -> None:
+    run = Run(new_id(engine.clock.now()), NAME, actor, engine.clock, Silent())
+    with suppress(MemoirError):  # it is closed, or the database is away: the next search makes what is missing
+        await engine.vectoring.catch_up(WORKSPACE, run)
+
+
+def embed_verb(engine: Engine) -> Verb[int | MemoirError]:
+    async def work(run: Run) -> int:
+        return await engine.vectoring.catch_up(WORKSPACE, run)
+
+    def record(outcome: int | MemoirError) -> dict[str, Any]:
+        return {"passages": outcome} if isinstance(outcome, int) else {}
+
+    request = {"embedder": engine.embedder.id}
+    return Verb(NAME, request, None, work, lambda _run, error: error, QueryCancelled, record)

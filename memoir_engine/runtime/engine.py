@@ -1,0 +1,247 @@
+"""The composition root: one engine put together from its parts, and taken apart again.
+
+Invariant: only here do adapters meet; services receive what they need, and nothing reaches for a global.
+Source: DESIGN §3.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import hashlib
+import os
+import threading
+from collections.abc import AsyncIterator, Callable
+from contextlib import ExitStack, asynccontextmanager, suppress
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from memoir_engine.core.config import Resolved
+from memoir_engine.core.errors import DatabaseError, DataDirUnusable, IngestionCancelled, MemoryClosed
+from memoir_engine.core.events import Waiting
+from memoir_engine.core.ports import Embedder
+from memoir_engine.core.run import Clock, Run, SystemClock
+from memoir_engine.index.bm25 import LexicalIndex
+from memoir_engine.index.exact import Matrices
+from memoir_engine.index.segments import Weighing
+from memoir_engine.models.client import ModelClient
+from memoir_engine.models.embeddings import open_embedder
+from memoir_engine.models.tokens import TokenCounter, counter
+from memoir_engine.review.queue_cache import WaitingList
+from memoir_engine.runtime.chunking import CHUNKERS
+from memoir_engine.runtime.embedding import Vectoring
+from memoir_engine.runtime.indexes import Nearness, check_chroma, nearest_facts_of, nearest_of, weighing_of
+from memoir_engine.runtime.loop import LOOP, BackgroundLoop
+from memoir_engine.runtime.passages import Collections, SaidPassages
+from memoir_engine.runtime.refresher import Keeper
+from memoir_engine.runtime.runner import HEARTBEAT_S, Runner
+from memoir_engine.store.db.database import Database
+from memoir_engine.store.db.types import Tx
+from memoir_engine.store.ledger import runs
+from memoir_engine.store.ledger.runs import is_held
+from memoir_engine.store.tree.cache import TreeCache
+from memoir_engine.text.chunks import Piece, cut
+from memoir_engine.text.terms import SEARCH_TOKENIZER, sought
+
+LEASE_S = 15.0  # a planner that shows no life for this long is taken to be dead
+EXPIRED_S = 15.0  # a run without a heartbeat for this long is interrupted
+POLL_S = 0.2  # how often a waiting ingestion looks whether another process has ended
+
+
+@dataclass
+class Engine:
+    """Everything one memory consists of, whoever acts on it."""
+
+    resolved: Resolved
+    clock: Clock
+    db: Database
+    client: ModelClient
+    tokens: TokenCounter
+    cache: TreeCache
+    lexical: LexicalIndex
+    runner: Runner
+    keeper: Keeper
+    embedder: Embedder
+    passages: Collections
+    vectoring: Vectoring
+    nearness: Nearness
+    waiting: WaitingList = field(default_factory=WaitingList)
+    fallback: ModelClient | None = None  # asked only when the configured model is not to be had
+    loop: BackgroundLoop = LOOP
+    _planning: asyncio.Lock = field(default_factory=asyncio.Lock)
+    closed: bool = False
+    _closing: threading.RLock = field(default_factory=threading.RLock)
+    _pid: int = field(default_factory=os.getpid)
+
+    def close(self) -> None:
+        """End its pools, handles and loop. Runs under way are stopped; ingestions among them can be resumed.
+
+        Raises WrongThread on the loop's own thread, and then everything is still open. A forked process only lets go: loop,
+        pools, connections and their locks are its parent's, and may be locked for ever here.
+        """
+        if self.closed or self._pid != os.getpid():
+            self.closed = True
+            return
+        self.loop.may_wait("close")
+        with self._closing:  # who comes second returns when it is done
+            first, self.closed = not self.closed, True
+            if first:
+                self._take_apart()
+
+    def _take_apart(self) -> None:
+        """The last one first; one that fails keeps none of the others open."""
+        with ExitStack() as parts:
+            parts.callback(self.db.close)
+            parts.callback(self.loop.release)
+            parts.callback(self.passages.close)
+            parts.callback(self._end, self.embedder)
+            if self.fallback is not None:
+                parts.callback(self._end, self.fallback)
+            parts.callback(self._end, self.client)
+            parts.callback(self.lexical.close)
+            parts.callback(self.keeper.close)
+            for run_id in reversed(self.runner.ids()):
+                parts.callback(self.runner.leave, run_id)
+
+    def _end(self, one: ModelClient | Embedder) -> None:
+        self.loop.wait(one.close(), verb="close")
+
+    def check_open(self) -> None:
+        """For what needs neither loop nor database, which would say so themselves."""
+        if self.closed:
+            raise MemoryClosed()
+
+    def cut(self, text: str) -> list[Piece]:
+        """Chunks of the size that is configured, counted as the model counts."""
+        config = self.resolved.config
+        return cut(
+            text,
+            self.tokens,
+            minimum=config.chunk_min_tokens,
+            maximum=config.chunk_max_tokens,
+            delimiters=config.delimiters,
+        )
+
+    def bury_the_dead(self) -> None:
+        """Runs whose process shows no life any more become interrupted."""
+        if self.db.read(lambda tx: runs.expired(tx, now=self.clock.now(), ttl_s=EXPIRED_S)):
+            self.db.write(lambda tx: runs.interrupt_expired(tx, clock=self.clock, ttl_s=EXPIRED_S), operation="ending dead runs")
+
+    @asynccontextmanager
+    async def planning(self, run: Run, name: str) -> AsyncIterator[None]:
+        """One planner per store: here by a lock, elsewhere by a lease with a heartbeat."""
+
+        def release(tx: Tx) -> None:
+            if is_held(tx, run.id, run.owner):  # else the same run plans elsewhere by now, with the lease of its name
+                runs.release(tx, run.id)
+
+        if self._planning.locked():
+            run.emit(Waiting("an ingestion before it"))
+        async with self._planning:
+            pulse = asyncio.get_running_loop().create_task(self._keep_lease(run.id))
+            try:
+                await self._leased(run, name)
+                yield
+            finally:
+                pulse.cancel()
+                with suppress(DatabaseError):  # what was done is done; a lease that shows no life is taken over
+                    await self.db.awrite(release, operation="the end of a lease")
+
+    async def _leased(self, run: Run, name: str) -> None:
+        told = False
+
+        def acquire(tx: Tx) -> bool:
+            return runs.acquire(tx, run.id, now=self.clock.now(), ttl_s=LEASE_S)
+
+        while not await self.db.awrite(acquire, operation=f"the turn of {name!r} to be ingested"):
+            run.check(IngestionCancelled, name=name)
+            if not told:
+                run.emit(Waiting("an ingestion of another process"))
+                told = True
+            await asyncio.sleep(POLL_S)
+
+    async def _keep_lease(self, owner: str) -> None:
+        while True:
+            await asyncio.sleep(HEARTBEAT_S)
+            with suppress(DatabaseError):  # the next beat may get through; a lost lease shows at the commit
+                await self.db.awrite(lambda tx: runs.renew(tx, owner, now=self.clock.now()), operation="a lease")
+
+
+def open_engine(resolved: Resolved, clock: Clock | None = None, *, first: Callable[[], None] | None = None) -> Engine:
+    """Open what is configured. Raises ConfigurationError or DatabaseError, with nothing left open.
+    first: done when all the rest is found to be in order, before the database is opened."""
+    clock, config = clock or SystemClock(), resolved.config
+    client, fallback = ModelClient.open(config, resolved.secrets), _fallback(resolved)
+    embedder, weighing = open_embedder(config, resolved.secrets), weighing_of(resolved)
+    tokens, matrices = counter(client.name), Matrices()
+    _check(resolved)
+    if first is not None:
+        first()
+    with ExitStack() as opened:
+        db = Database.open(str(config.database_url), clock=clock, depth=config.hierarchy_depth)
+        opened.callback(db.close)
+        cache = TreeCache(db, depth=config.hierarchy_depth)
+        lexical, passages = _indexes(opened, resolved, db, weighing)
+        LOOP.acquire()
+        opened.callback(LOOP.release)
+        runner, keeper = Runner(db, clock, LOOP), Keeper(db, cache, lexical, passages)
+        opened.callback(keeper.close)
+        db.on_retry = runner.retried
+        engine = Engine(
+            resolved,
+            clock,
+            db,
+            client,
+            tokens,
+            cache,
+            lexical,
+            runner,
+            keeper,
+            embedder,
+            passages,
+            Vectoring(db, embedder, passages),
+            Nearness(db, embedder, matrices, nearest_facts_of(resolved, db, matrices)),
+            fallback=fallback,
+        )
+        keeper.go_on()
+        opened.pop_all()
+        return engine
+
+
+def _indexes(opened: ExitStack, resolved: Resolved, db: Database, weighing: Weighing) -> tuple[LexicalIndex, Collections]:
+    """Of filed chunks, and of passages; `opened` closes them."""
+    folder = resolved.config.data_dir
+    lexical = LexicalIndex.open(folder / "bm25", sought, tokeniser_id=SEARCH_TOKENIZER, weighing=weighing)
+    opened.callback(lexical.close)
+    passages = Collections(db, folder, SaidPassages(db, resolved.config.zone), nearest_of(resolved, db), weighing)
+    opened.callback(passages.close)
+    return lexical, passages
+
+
+def _fallback(resolved: Resolved) -> ModelClient | None:
+    name = resolved.config.fallback_model
+    return ModelClient.open(resolved.config.model_copy(update={"model": name}), resolved.secrets) if name else None
+
+
+def _check(resolved: Resolved) -> None:
+    """Told now, not when a conversation is long or a search is made. Raises NotRegistered, InvalidSetting, DataDirUnusable."""
+    CHUNKERS.get(resolved.config.conversation.strategy)
+    check_chroma(resolved)
+    _make_folder(resolved.config.data_dir)
+
+
+def _make_folder(folder: Path) -> None:
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+    except OSError as refused:
+        raise DataDirUnusable(folder=folder, problem=(refused.strerror or str(refused)).lower()) from refused
+    if not os.access(folder, os.W_OK | os.X_OK):
+        raise DataDirUnusable(folder=folder, problem="permission denied")
+
+
+def digest(data: bytes) -> str:
+    return hashlib.sha256(data).hexdigest()
+
+
+def subject_of(sha256: str, owner: str | None) -> str:
+    """Whose answers may be re-used: those of runs over the same bytes of the same owner."""
+    return hashlib.sha256(f"{sha256}\x00{owner or ''}".encode()).hexdigest()

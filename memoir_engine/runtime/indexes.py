@@ -1,0 +1,268 @@
+"""Facts of one user that are near to a text: exact cosine over a matrix in memory, or in the database where the setting says so.
+
+Invariant: an index belongs to one owner and one embedder; nothing of another owner can come out of it. It is a cache: what it
+names is looked up in SQL, by the owner, before anybody sees it.
+Source: TIMEM "Similarity Search" (user isolation, limit 10); verified/performance.md F.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import os
+import threading
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from math import isnan
+from pathlib import Path
+from typing import Any, TypeVar, cast
+from weakref import WeakValueDictionary
+
+from memoir_engine.core.config import Resolved
+from memoir_engine.core.errors import InvalidSetting
+from memoir_engine.core.ports import Embedder, Health, Near, NearestIndex, NearestUnavailable, Vectors
+from memoir_engine.core.run import Run
+from memoir_engine.index.chroma import Home, InFolder, Of, OnServer, check_options
+from memoir_engine.index.chroma_index import DenseIndex
+from memoir_engine.index.exact import ExactVectors, Matrices
+from memoir_engine.index.segments import Weighing
+from memoir_engine.store.db import ids
+from memoir_engine.store.db.database import Database
+from memoir_engine.store.db.engines import address, in_memory
+from memoir_engine.store.db.ids import identity
+from memoir_engine.store.db.text_rules import WORKSPACE
+from memoir_engine.store.db.types import Tx
+from memoir_engine.store.facts import vectors as facts_vectors
+from memoir_engine.store.facts.vectors import Came, FactTable
+from memoir_engine.store.search.vector_sql import DatabaseVectors
+
+# === opening: Which index the setting `vector_store` means, for one embedder.
+#
+# Invariant: one index for each (embedder, length, folder or server) in a process: two memories over one folder share it,
+# so
+# that neither shuts the other out. It is closed by the last one.
+
+
+FOLDER = "dense"
+
+_opening = threading.Lock()
+_shared: dict[tuple[Any, ...], tuple[DenseIndex, int]] = {}  # with how many hold it
+
+
+class Off:
+    """No index: searching goes by words alone, because somebody chose so."""
+
+    high_water = 0
+    health = Health(False, "vectors are switched off (vector_store is 'off')", "Set vector_store to 'auto' to have them.")
+
+    def __len__(self) -> int:
+        return 0
+
+    def take_in(self, *_: object, **__: object) -> bool:
+        raise NearestUnavailable(self.health)
+
+    top = scores = clear = take_in
+
+    def close(self) -> None:
+        """There is nothing to let go of."""
+
+
+def open_nearest(vector_store: str, folder: Path | None, of: Of) -> NearestIndex:
+    """An index as the setting `vector_store` names it. Opens and imports nothing yet.
+
+    `database` is exact here: its caller takes the database's own comparison where there is one.
+
+    folder: of the memory's caches; None, for a memory that is kept nowhere, makes `auto` exact.
+    Raises InvalidSetting for options that Chroma does not know.
+    """
+    check_options(of.options)
+    if vector_store == "off":
+        return cast(NearestIndex, Off())
+    if vector_store.startswith(("http://", "https://")):
+        return _held((os.getpid(), vector_store, of.name, str(of.told)), OnServer(vector_store, of), of.dim)
+    if vector_store in ("exact", "database") or folder is None:
+        return ExactVectors(of.dim)
+    place = folder.resolve() / FOLDER / of.name
+    return _held((os.getpid(), place, str(of.told)), InFolder(place, of), of.dim)
+
+
+def _held(key: tuple[Any, ...], home: Home, dim: int) -> DenseIndex:
+    with _opening:
+        index, users = _shared.get(key) or (DenseIndex(home, dim, leave=lambda shut: _left(key, shut)), 0)
+        _shared[key] = index, users + 1
+        return index
+
+
+def _left(key: tuple[Any, ...], shut: Callable[[], None]) -> None:
+    """One holder less; the last one shuts it, before it can be opened anew."""
+    with _opening:
+        index, users = _shared.pop(key)
+        if users > 1:
+            _shared[key] = index, users - 1
+        else:
+            shut()
+
+
+# === indexing: Which index answers for whose vectors, by the setting `vector_store`; and what `backend_options` hand on
+# to the indexes.
+#
+# Invariant: the workspace's are one index for each embedder, which its caller keeps and closes; those of a user are a
+# matrix in
+# memory of that user's alone, made when that user searches.
+# Source: MEMOLLA F-00-01; DESIGN §2.3, §6 (who and whose); spec README 13.
+
+
+BACKENDS = ("bm25", "chroma")
+COMPARES = ("postgresql", "mysql")  # what compares vectors itself, where it can; elsewhere they are compared in memory, exactly
+LEAST_MOST = {"k1": (0.01, 100.0), "b": (0.0, 1.0)}
+
+NearestOf = Callable[[str, str, int], NearestIndex]  # of an owner ('' for the workspace), an embedder, a length
+
+
+def weighing_of(resolved: Resolved) -> Weighing:
+    """k1 and b of `backend_options["bm25"]`; a b that is given holds for whole texts, too.
+
+    Raises InvalidSetting for anything else there, or beside `bm25` and `chroma`.
+    """
+    for name, value in resolved.backend_options.items():
+        if name not in BACKENDS or not isinstance(value, Mapping):
+            advice = "Give {'bm25': {'k1': 0.9, 'b': 0.4}}, {'chroma': {'ef_search': 200}}, or both."
+            raise InvalidSetting(name="backend_options", value=name, problem="no backend takes these", advice=advice)
+    given = dict(resolved.backend_options.get("bm25") or {})
+    for name, value in given.items():
+        fits = name in LEAST_MOST and isinstance(value, int | float) and not isinstance(value, bool)
+        if not fits or not LEAST_MOST[name][0] <= value <= LEAST_MOST[name][1]:
+            advice = "k1 is from 0.01 to 100, b from 0 to 1; the formula is always Lucene's."
+            problem = "it cannot be used" if name in LEAST_MOST else "bm25 takes k1 and b here"
+            raise InvalidSetting(name=f"backend_options['bm25'][{name!r}]", value=value, problem=problem, advice=advice)
+    numbers = {name: float(value) for name, value in given.items()}
+    return Weighing(**numbers, **({"whole_b": numbers["b"]} if "b" in numbers else {}))
+
+
+def check_chroma(resolved: Resolved) -> None:
+    """Raises InvalidSetting for `backend_options["chroma"]` that Chroma does not know."""
+    check_options(dict(resolved.backend_options.get("chroma") or {}))
+
+
+def nearest_of(resolved: Resolved, db: Database) -> NearestOf:
+    """Options are checked before: `check_chroma`."""
+    config, options = resolved.config, dict(resolved.backend_options.get("chroma") or {})
+    folder = None if in_memory(address(str(config.database_url))) else config.data_dir
+    matrices = Matrices()
+
+    def of(owner: str, embedder: str, dim: int) -> NearestIndex:
+        if owner != WORKSPACE:
+            return matrices.of(owner, embedder, dim)
+        edition = str(db.read(ids.erasures))
+        if config.vector_store == "database" and db.dialect in COMPARES:
+            return DatabaseVectors(db, embedder, dim, edition)
+        return open_nearest(config.vector_store, folder, Of(identity(db), edition, embedder, dim, options))
+
+    return of
+
+
+def nearest_facts_of(resolved: Resolved, db: Database, matrices: Matrices) -> NearestOf:
+    """Of facts: in the database where the setting names it and it can, else in memory; exact in both."""
+    homes: dict[tuple[str, int], FactTable] = {}
+
+    def of(owner: str, embedder: str, dim: int) -> NearestIndex:
+        if resolved.config.vector_store == "database" and db.dialect in COMPARES:
+            home = homes.setdefault((embedder, dim), FactTable(db, embedder, dim))
+            if home.health.ok:
+                return home.of(owner)
+        return matrices.of(owner, embedder, dim)
+
+    return of
+
+
+# === nearness
+
+
+S = TypeVar("S")
+T = TypeVar("T")
+
+LIMIT = 10  # TIMEM "Similarity Search Limit"
+AT_ONCE = 256  # facts that get their vectors in one go
+
+
+@dataclass(frozen=True)
+class Nearness:
+    """kept: the matrices of the owners that were asked for last. index_of: what finds the facts of an owner."""
+
+    db: Database
+    embedder: Embedder
+    kept: Matrices
+    index_of: Callable[[str, str, int], NearestIndex]
+    _turns: WeakValueDictionary[str, asyncio.Lock] = field(default_factory=WeakValueDictionary)
+
+    def turn(self, owner: str) -> asyncio.Lock:
+        """Who compares and writes facts of one owner here waits for who came before; other processes are met at the commit."""
+        return self._turns.setdefault(owner, asyncio.Lock())
+
+    async def vectors(self, texts: Sequence[str], run: Run) -> Vectors:
+        return await self.embedder.embed(texts, run)
+
+    async def of(self, owner: str, run: Run) -> tuple[NearestIndex | None, int]:
+        """What finds every fact of the owner, and the seq up to which it has them; None where there are no facts.
+
+        Facts without a vector get theirs first.
+        """
+        held, seq, _ = await self.beside(owner, run, lambda tx: None)
+        return held, seq
+
+    async def beside(self, owner: str, run: Run, read: Callable[[Tx], T]) -> tuple[NearestIndex | None, int, T]:
+        """The same, and what is read at that very moment."""
+        dim = self.embedder.dim
+        while True:
+            held = await self._held(owner, dim) if dim else None
+            came = self._came(owner, dim, await _high_water(held))
+            found, more = await self.db.aread(_both(came, read))
+            if found.missing:
+                for at in range(0, len(found.missing), AT_ONCE):
+                    dim = await self._add(found.missing[at : at + AT_ONCE], run)
+                continue
+            if held is not None and len(found.vectors.keys):
+                await _taken_in(held, found)
+            return held, found.seq, more
+
+    async def top(self, held: NearestIndex | None, vectors: Vectors | Sequence[Vectors], k: int) -> list[list[Near]]:
+        """The k nearest to each of the vectors, nearest first."""
+        if held is None:
+            return [[] for _ in vectors]
+        return await _asked(held, lambda: [held.top(one, k) for one in vectors])
+
+    async def scores(self, held: NearestIndex, vector: Vectors, numbers: Sequence[int]) -> list[float]:
+        """The true cosine of each; 0 of one that has no vector."""
+        found = await _asked(held, lambda: held.scores(vector, numbers))
+        return [0.0 if isnan(one) else float(one) for one in found]
+
+    async def _held(self, owner: str, dim: int) -> NearestIndex:
+        """A database may have to make its table first; SQLite has none."""
+        if self.db.dialect == "sqlite":
+            return self.index_of(owner, self.embedder.id, dim)
+        return await asyncio.to_thread(self.index_of, owner, self.embedder.id, dim)
+
+    def _came(self, owner: str, dim: int | None, since: int) -> Callable[[Tx], Came]:
+        return lambda tx: facts_vectors.came(tx, owner, self.embedder.id, dim, since)
+
+    async def _add(self, facts: Sequence[tuple[int, str]], run: Run) -> int:
+        """How long a vector is."""
+        vectors = await self.embedder.embed([content for _, content in facts], run)
+        await self.db.awrite(lambda tx: facts_vectors.put(tx, self.embedder.id, facts, vectors), operation="vectors of facts")
+        return int(vectors.shape[1])
+
+
+def _both(one: Callable[[Tx], S], other: Callable[[Tx], T]) -> Callable[[Tx], tuple[S, T]]:
+    return lambda tx: (one(tx), other(tx))
+
+
+async def _high_water(held: NearestIndex | None) -> int:
+    return 0 if held is None else await _asked(held, lambda: held.high_water)
+
+
+async def _taken_in(held: NearestIndex, found: Came) -> None:
+    await _asked(held, lambda: held.take_in(found.vectors.keys.tolist(), found.vectors.vectors, (), found.last))
+
+
+async def _asked(held: NearestIndex, work: Callable[[], T]) -> T:
+    """A matrix answers at once; for a database the loop does not wait."""
+    return work() if isinstance(held, ExactVectors) else await asyncio.to_thread(work)

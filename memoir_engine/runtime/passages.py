@@ -1,0 +1,312 @@
+"""The passages of the workspace and those of each user, as indexes that stand where SQL stands before they are asked.
+
+The workspace's are kept on disk; those of a user in memory, made when that user searches.
+Invariant: an index holds one owner's passages alone, so what is not asked of an owner's index cannot be found in it; whatever
+becomes of the files, what is missing is taken in from SQL.
+Source: DESIGN §2.3, §6 (who and whose), §8 (indexes); MEMOLLA F-02-02.
+"""
+
+from __future__ import annotations
+
+import logging
+import threading
+from collections import OrderedDict
+from collections.abc import Callable, Iterable, Sequence
+from datetime import UTC, datetime, tzinfo
+from pathlib import Path
+
+from memoir_engine.core.ports import NearestIndex, NearestUnavailable
+from memoir_engine.index.bm25 import LexicalIndex
+from memoir_engine.index.segments import Weighing
+from memoir_engine.store.db import ids
+from memoir_engine.store.db.database import Database
+from memoir_engine.store.db.ids import identity
+from memoir_engine.store.db.text_rules import NAMELESS, WORKSPACE
+from memoir_engine.store.db.types import Tx
+from memoir_engine.store.search import conversation_passages, embeddings, passages
+from memoir_engine.store.search.passages import Found
+from memoir_engine.text.terms import PASSAGE_TOKENIZER, ranked
+
+# === said: Conversations cut into passages before they are searched.
+#
+# Invariant: after `catch_up` every message of that owner that was committed before it has its passages. What was said in
+# between
+# two searches is cut at the second; who never searches never waits for it.
+# Source: DESIGN §8 (indexes); MEMOLLA F-03.
+
+
+class SaidPassages:
+    """Safe for threads. Remembers up to when each owner's conversations are cut, so that a search in between looks at nothing."""
+
+    def __init__(self, db: Database, zone: tzinfo = UTC) -> None:
+        self._db = db
+        self._zone = zone
+        self._lock = threading.Lock()
+        self._done: dict[str, datetime | None] = {}
+        self._erasures = 0
+
+    def catch_up(self, owners: Sequence[str]) -> int:
+        """Of exactly these owners; what the clock of searching shows then. Where nothing was said it is one reading."""
+        since, erasures = dict(self._done), self._erasures
+        clock, changed = self._db.read(lambda tx: _said_since(tx, owners, since))
+        if clock.erasures != erasures:  # which words it took from which messages, whoever's they are, is not known here
+            self.forget()
+            self._erasures = clock.erasures
+            return self.catch_up(owners)
+        for owner, (numbers, last) in changed.items():
+            for number in numbers:
+                self._cut(number)
+            with self._lock:
+                self._done[owner] = last
+        cut = any(numbers for numbers, _ in changed.values())
+        return self._db.read(ids.searched) if cut else clock.searched
+
+    def indexed(self, tx: Tx, found: Iterable[Found]) -> dict[int, str]:
+        """What is searched of the passages of conversations among those found."""
+        return conversation_passages.indexed(tx, found, self._zone)
+
+    def forget(self) -> None:
+        """Look at all of them again."""
+        with self._lock:
+            self._done.clear()
+
+    def part_days(self) -> None:
+        """Passages that span days go; look at all of them again."""
+        self._db.write(lambda tx: conversation_passages.drop_spread(tx, self._zone), operation="passages that span days")
+        self.forget()
+
+    def _cut(self, number: int) -> None:
+        self._db.write(lambda tx: conversation_passages.cut(tx, number, self._zone), operation="passages of a conversation")
+
+
+def _said_since(
+    tx: Tx, owners: Sequence[str], since: dict[str, datetime | None]
+) -> tuple[ids.Clock, dict[str, tuple[tuple[int, ...], datetime | None]]]:
+    """Sessions of each owner in which something was said since, and when the last thing was."""
+    return ids.clock(tx), {owner: conversation_passages.changed(tx, owner, since.get(owner)) for owner in owners}
+
+
+# === collections
+
+
+MOST_USERS = 64  # whose words are kept in memory
+AT_ONCE = 100_000  # passages whose texts are held while they are taken in
+VECTORS_AT_ONCE = 150_000  # read from SQL at a time: of a million all together were six gigabytes
+BATCH = 1_000  # passages taken in by somebody who waits, that are not lost to a process that ends soon after
+
+WAITING = "[mem] vectors of what was erased cannot be reached now; they go when their index is next opened"
+
+UNMARKED = "[mem] the words of the workspace are clean of what was erased, but that could not be noted on disk"
+
+_log = logging.getLogger(__name__)
+
+NearestOf = Callable[[str, str, int], NearestIndex]  # of an owner, an embedder, a length
+
+
+class Collections:
+    """Safe for threads. folder: of the words of the workspace, None keeps them in memory. nearest: gives an index of vectors."""
+
+    def __init__(self, db: Database, folder: Path | None, said: SaidPassages, nearest: NearestOf, weighing: Weighing) -> None:
+        self._db = db
+        self._folder = folder
+        self._said = said
+        self._nearest = nearest
+        self._weighing = weighing
+        self._lock = threading.Lock()
+        self._catching_up = threading.RLock()
+        self._workspace: LexicalIndex | None = None
+        self._clean = 0  # how many erasures there had been when the words of the workspace were last begun anew
+        self._users: OrderedDict[str, LexicalIndex] = OrderedDict()
+        self._opened: dict[tuple[str, int], NearestIndex] = {}  # the workspace's vectors, by embedder and length
+
+    def cut(self, owner: str) -> int:
+        """What was said in conversations becomes passages; what the clock of searching shows then."""
+        return self._said.catch_up([WORKSPACE] if owner in (WORKSPACE, NAMELESS) else [WORKSPACE, owner])
+
+    def indexed(self, tx: Tx, found: Sequence[Found]) -> dict[int, str]:
+        """What is searched of passages, by id: words of sources as they stand, of conversations with who spoke, when, to what."""
+        return {one.id: one.text for one in found if one.text is not None} | self._said.indexed(tx, found)
+
+    def words(self, owner: str, at: int | None = None) -> list[LexicalIndex]:
+        """The workspace's and, where there is an owner, that owner's; each with all that stands.
+
+        at: what the clock of searching showed a moment ago; an index that stands there need not look.
+        """
+        owners = _owners(owner)
+        indexes = [self._words(each) for each in owners]
+        for each, index in zip(owners, indexes, strict=True):
+            if index.high_water != at:
+                self._take_words(each, index)
+        return indexes
+
+    def vectors(self, owner: str, embedder: str, dim: int, at: int | None = None) -> list[NearestIndex]:
+        """The same of vectors. Raises NearestUnavailable."""
+        return [self._take_vectors(each, embedder, dim, at) for each in _owners(owner)]
+
+    def catch_up(self) -> None:
+        """The words of the workspace, so that a search need not."""
+        self.words(WORKSPACE)
+
+    def is_behind(self) -> bool:
+        """Whether something was erased since the files on disk were begun; they are not opened for it."""
+        return self._db.read(ids.erasures) != self._marked()
+
+    def tidy(self) -> None:
+        """Of the workspace's words; slow, and in nobody's way."""
+        self._words(WORKSPACE).tidy()
+
+    def forget(self) -> None:
+        """After an erasure: words of what is gone stay in no file and no memory."""
+        with self._catching_up:
+            self._said.forget()
+            with self._lock:
+                self._users.clear()
+            index = self._words(WORKSPACE)
+            self._take_words(WORKSPACE, index)
+            index.compact()
+            self._drop_vectors()
+
+    def close(self) -> None:
+        """Let go of files and locks."""
+        with self._lock:
+            opened, self._opened = self._opened, {}
+        for index in opened.values():
+            index.close()
+        if self._workspace is not None:
+            self._workspace.close()
+
+    def _drop_vectors(self) -> None:
+        """Of the workspace, on disk too; the next search opens them anew and feeds them."""
+        with self._lock:
+            opened, self._opened = self._opened, {}
+        for index in opened.values():
+            if index.health.ok:
+                index.clear()
+            else:
+                _log.warning(WAITING, extra={"reason": index.health.reason, "remedy": index.health.remedy})
+            index.close()
+
+    def clear(self) -> None:
+        """Start from nothing: the next search takes everything in anew."""
+        self._said.part_days()
+        with self._lock:
+            self._users.clear()
+        self._words(WORKSPACE).clear()
+        self._drop_vectors()
+
+    def _words(self, owner: str) -> LexicalIndex:
+        with self._lock:
+            if owner == WORKSPACE:
+                if self._workspace is None:
+                    folder = self._folder and self._folder / "passages"
+                    tokeniser = f"{PASSAGE_TOKENIZER} of {identity(self._db)}"  # files of another store read as none
+                    self._clean = self._marked()
+                    self._workspace = LexicalIndex.open(folder, ranked, tokeniser_id=tokeniser, weighing=self._weighing)
+                return self._workspace
+            found = self._users.pop(owner, None)
+            if found is None:  # an empty one is no less there
+                found = LexicalIndex.open(None, ranked, tokeniser_id=PASSAGE_TOKENIZER, weighing=self._weighing)
+            self._users[owner] = found
+            while len(self._users) > MOST_USERS:
+                self._users.popitem(last=False)
+            return found
+
+    def _take_words(self, owner: str, index: LexicalIndex) -> None:
+        with self._catching_up:
+            now, erasures = self._db.read(ids.clock)  # here, where no other thread brings the index beyond it
+            if index.high_water == now:
+                return
+            if owner == WORKSPACE and erasures != self._clean:
+                self._cleaned(index, erasures)
+            elif index.high_water > now:  # SQL stands as it once did
+                index.clear()
+            while self._portion(owner, index):
+                pass
+
+    def _portion(self, owner: str, index: LexicalIndex) -> bool:
+        """Whether there may be more."""
+        before = index.high_water
+
+        def work(tx: Tx) -> tuple[int, list[tuple[int, str]], dict[int, int], tuple[int, ...], bool]:
+            changed = passages.changed(tx, before, owner=owner, limit=AT_ONCE)
+            texts, wholes = self.indexed(tx, changed.added), _sources(changed.added)
+            return changed.seq, sorted(texts.items()), wholes, changed.removed, changed.seq < ids.searched(tx)
+
+        seq, texts, wholes, removed, more = self._db.read(work)
+        if seq > before:
+            index.take_in(texts, removed, seq, wholes=wholes, keep=len(texts) > BATCH)
+        return more
+
+    def _take_vectors(self, owner: str, embedder: str, dim: int, at: int | None) -> NearestIndex:
+        index = self._index_of(owner, embedder, dim)
+        if not index.health.ok:
+            raise NearestUnavailable(index.health)
+        if index.high_water == at:
+            return index
+        with self._catching_up:
+            if index.high_water > self._db.read(ids.searched):  # SQL stands as it once did
+                index.clear()
+            while self._vectors_portion(index, owner, embedder, dim):
+                pass
+        return index
+
+    def _vectors_portion(self, index: NearestIndex, owner: str, embedder: str, dim: int) -> bool:
+        """Whether there may be more."""
+        before = index.high_water
+
+        def work(tx: Tx) -> tuple[embeddings.Changes, int]:
+            return embeddings.changed(tx, embedder, dim, before, owner=owner, limit=VECTORS_AT_ONCE), ids.searched(tx)
+
+        changed, now = self._db.read(work)
+        if changed.seq > before:
+            keys, vectors = changed.added.keys.tolist(), changed.added.vectors
+            taken = index.take_in(keys, vectors, changed.removed, changed.seq, since=before)
+            return taken and changed.seq < now
+        return False
+
+    def _index_of(self, owner: str, embedder: str, dim: int) -> NearestIndex:
+        """The workspace's stays open; those of users come and go."""
+        if owner != WORKSPACE:
+            return self._nearest(owner, embedder, dim)
+        with self._lock:
+            if (embedder, dim) not in self._opened:
+                self._opened[embedder, dim] = self._nearest(owner, embedder, dim)
+            return self._opened[embedder, dim]
+
+    # what was erased while this process did not look: masked rows would keep its words on disk
+
+    def _cleaned(self, index: LexicalIndex, erasures: int) -> None:
+        """The mark is of the files: only who writes them moves it, and only when they are empty."""
+        self._said.forget()
+        with self._lock:
+            self._users.clear()
+        is_empty = index.clear()
+        self._clean = erasures
+        mark = self._mark()
+        if mark is None or not is_empty:
+            return
+        try:
+            mark.write_text(str(erasures), encoding="utf-8")
+        except OSError as refused:  # the next opening empties the index once more
+            _log.warning(UNMARKED, extra={"reason": str(refused)})
+
+    def _marked(self) -> int:
+        """How many erasures the files on disk are clean of; -1 where that cannot be told."""
+        mark = self._mark()
+        try:
+            return int(mark.read_text(encoding="utf-8")) if mark is not None and mark.is_file() else 0
+        except (OSError, ValueError):
+            return -1
+
+    def _mark(self) -> Path | None:
+        return self._folder and self._folder / "passages.erasures"
+
+
+def _sources(found: Sequence[Found]) -> dict[int, int]:
+    """Of each passage that is of one; a conversation is no text about something: its passages stand for themselves."""
+    return {one.id: one.source_id for one in found if one.source_id is not None}
+
+
+def _owners(owner: str) -> list[str]:
+    """Whose passages somebody finds."""
+    return [WORKSPACE] if owner == WORKSPACE else [WORKSPACE, owner]

@@ -1,0 +1,152 @@
+"""Caches kept up with the store, on a thread of their own, behind what changed it.
+
+Invariant: a cache that lags or fails delays search, never an ingestion, and never makes it wrong: whoever reads one lets it
+take in what is missing first.
+Source: DESIGN §2.3, §8 ("index").
+"""
+
+from __future__ import annotations
+
+import threading
+from concurrent.futures import Future, ThreadPoolExecutor
+from functools import partial
+
+from memoir_engine.index.bm25 import LexicalIndex
+from memoir_engine.runtime.passages import Collections
+from memoir_engine.store.chain import actions, state
+from memoir_engine.store.chain.state import Pulse
+from memoir_engine.store.db import ids
+from memoir_engine.store.db.database import Database
+from memoir_engine.store.erase import compaction, execution
+from memoir_engine.store.search import passages
+from memoir_engine.store.sources import chunks
+from memoir_engine.store.tree.cache import TreeCache
+
+AT_ONCE = 50_000  # chunks whose texts are held while they are taken in
+
+
+class Keeper:
+    """`problem` says why a cache lags behind, None when none does."""
+
+    def __init__(self, db: Database, cache: TreeCache, lexical: LexicalIndex, passages: Collections) -> None:
+        self._db = db
+        self._passages = passages
+        self._cache = cache
+        self._lexical = lexical
+        self._lock = threading.Lock()
+        self._pool = ThreadPoolExecutor(1, thread_name_prefix="memoir-caches")
+        self._next: Future[None] | None = None
+        self._catching_up = threading.Lock()
+        self._looking_back = threading.Lock()
+        self._cutting = threading.Lock()
+        self._looked = 0, 0  # a number of the index, and up to where nothing came behind it
+        self._erasures = -1  # how many there were when the index was last fed
+        self.all_cut = False  # every source of an older store has its passages
+        self._then: tuple[int, int, LexicalIndex] | None = None  # its seq, and how many erasures there had been
+        self.problem: str | None = None
+
+    def later(self) -> None:
+        """Catch up soon; several changes in a row are one round."""
+        with self._lock:
+            if self._next is None or self._next.running() or self._next.done():
+                self._next = self._pool.submit(self._round)
+
+    def catch_up(self) -> None:
+        """The lexical index takes in what it misses, now. Who comes second waits for who is at it."""
+        if not self._lags():
+            return
+        with self._catching_up:
+            now = self._lags()
+            if now:
+                self._take_in()
+                self._erasures = now.erasures
+
+    def _lags(self) -> Pulse | None:
+        """None where nothing came since anybody looked."""
+        before = self._lexical.high_water
+        looked = self._looked[1] if self._looked[0] == before else before
+        now = self._db.read(lambda tx: state.pulse(tx, looked))
+        if now.changed or now.erasures != self._erasures:
+            return now
+        self._looked = before, now.seq
+        return None
+
+    def _take_in(self) -> None:
+        before = self._lexical.high_water
+
+        def is_erased() -> bool:
+            return bool(before) and self._db.read(lambda tx: execution.since(tx, before))
+
+        keep = not is_erased()
+        while self._portion(keep=keep):
+            pass
+        if is_erased():  # now, so that none is missed that was meanwhile
+            self._lexical.compact()  # what is removed is only marked so; its words would stay in the file
+
+    def _portion(self, *, keep: bool) -> bool:
+        """Whether there may be more."""
+        before = self._lexical.high_water
+        changed, now = self._db.read(lambda tx: (chunks.changes_since(tx, before, limit=AT_ONCE), actions.seq(tx)))
+        if changed.seq > before:
+            texts = [(filed.chunk_id, filed.text) for filed in changed.filed]
+            self._lexical.take_in(texts, changed.closed, changed.seq, keep=keep)
+        return before < changed.seq < now
+
+    def cut_missing(self) -> None:
+        """Sources that came before there were passages, or were imported, get theirs: once, each in a transaction of its own.
+
+        Whoever searches calls it first; what is cut stands, so a process that ends half-way is gone on with.
+        """
+        with self._cutting:
+            while not self.all_cut:
+                found = self._db.read(passages.uncut)
+                for number in found:
+                    self._db.write(partial(passages.cut_source, source_id=number), operation="passages of a source")
+                self.all_cut = not found
+
+    def erased(self) -> None:
+        """Caches let go of what was erased, now; then what the database file keeps of it is overwritten."""
+        with self._looking_back:
+            self._then = None
+        self._cache.forget_the_past()
+        self._pool.submit(self._passages.forget).result()
+        self._pool.submit(self._round).result()
+
+    def go_on(self) -> None:
+        """With what a process before this one was to do and did not."""
+        if self._db.read(lambda tx: compaction.is_due(tx) or bool(passages.uncut(tx, limit=1))):
+            self.later()
+        elif self._passages.is_behind():  # erased by another process while the one before this held the files
+            self.later()
+
+    def words(self, seq: int | None) -> LexicalIndex:
+        """The lexical index of what is filed now, or was filed at a seq: it is made for the occasion, in memory."""
+        self.catch_up()
+        if seq is None:
+            return self._lexical
+        with self._looking_back:
+            erasures, made = self._db.read(ids.erasures), self._then  # what was erased since must not be found again
+            if made is None or made[:2] != (seq, erasures):
+                made = self._then = seq, erasures, self._made(seq)
+            return made[2]
+
+    def close(self) -> None:
+        self._pool.shutdown(wait=True)
+
+    def _made(self, seq: int) -> LexicalIndex:
+        keys = self._db.read(lambda tx: chunks.filed(tx, at_seq=seq))
+        return self._lexical.of(keys, lambda missing: self._db.read(lambda tx: chunks.texts(tx, missing)))
+
+    def _round(self) -> None:
+        try:
+            self._cache.current()
+            self.catch_up()
+            self.cut_missing()
+            self._passages.catch_up()
+            self._lexical.tidy()
+            self._passages.tidy()
+            self._cache.persist()
+            compaction.finish(self._db)
+            self.problem = None
+        except Exception as delayed:  # whatever it is, the next reader tries again and is told
+            self.problem = f"{type(delayed).__name__}: {delayed}"

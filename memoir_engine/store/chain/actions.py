@@ -1,0 +1,257 @@
+"""Every change is an action of somebody, chained in the transaction that made it.
+
+Invariant: seq = head.seq + 1, at = max(clock, head.at + 1 µs), prev_hash = head.hash, hash = sha256 of the canonical JSON
+`[seq, at, action, kind, body, payload, prev_hash]`. An action's first event carries the digest of its row (who, what, why).
+The head is the last row locked: `open_action` comes after every other lock, `seal` before the commit.
+Source: DESIGN §6.
+"""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Iterable, Iterator
+from datetime import UTC, datetime, timedelta
+from typing import Any
+
+from sqlalchemy import Select, bindparam, insert, select, update
+
+from memoir_engine.core.errors import ActionNotFound
+from memoir_engine.core.results import Action, AuditEvent, AuditHead
+from memoir_engine.core.run import Clock, new_id
+from memoir_engine.store import tables
+from memoir_engine.store.chain import payloads
+from memoir_engine.store.chain.canonical_json import canonical, moment_of, parse, seal, stamp
+from memoir_engine.store.db.prepared import Prepared
+from memoir_engine.store.db.text_rules import check_field, check_text
+from memoir_engine.store.db.types import Tx, portions
+
+# === undoings: What has undone an action, and stands: an undoing that was itself undone does not.
+#
+# Invariant: asks level by level, for all actions at once, and only for those that are asked about: it costs as many
+# queries as
+# undoings were undone in a row, however long the history is.
+# Source: DESIGN §6 (Undo).
+
+
+def standing(tx: Tx, action_ids: Iterable[str]) -> dict[str, str]:
+    """Action -> what has undone it and is not undone itself, the last where there are several; others are left out."""
+    asked = list(dict.fromkeys(action_ids))
+    by, moments = _undoings(tx, asked)
+    # an undoing is later than what it undoes: newest first, each comes before what depends on it
+    order = [*sorted(moments, key=lambda one: moments[one], reverse=True), *(one for one in asked if one not in moments)]
+    stands: dict[str, str | None] = {}
+    for number in order:
+        found = sorted(by.get(number, ()), key=lambda one: moments[one], reverse=True)
+        stands[number] = next((one for one in found if stands.get(one) is None), None)
+    return {number: one for number in asked if (one := stands[number]) is not None}
+
+
+def _undoings(tx: Tx, asked: list[str]) -> tuple[dict[str, list[str]], dict[str, str]]:
+    """What was ever undone by what, from these on; and when each of those undoings was made."""
+    a = tables.action.c
+    by: dict[str, list[str]] = {}
+    moments: dict[str, str] = {}
+    seen, level = set(asked), asked
+    while level:
+        met: list[str] = []
+        for some in portions(level):
+            for row in tx.execute(select(a.id, a.undoes, a.at).where(a.undoes.in_(some))):
+                by.setdefault(row.undoes, []).append(row.id)
+                moments[row.id] = row.at
+                met.append(row.id)
+        level = [one for one in met if one not in seen]
+        seen.update(level)
+    return by, moments
+
+
+# === chain
+
+
+GENESIS = "0" * 64
+BEGINNING = stamp(datetime(1970, 1, 1, tzinfo=UTC))
+NOTHING_SAID = ""  # the payload of an action without a reason
+_MICROSECOND = timedelta(microseconds=1)
+
+_HEAD = tables.audit_head.c
+_HOLD_HEAD = Prepared(select(_HEAD.seq, _HEAD.hash, _HEAD.at).where(_HEAD.id == 1).with_for_update())
+_MOVE_HEAD = Prepared(
+    update(tables.audit_head).where(_HEAD.id == 1).values(seq=bindparam("s"), hash=bindparam("h"), at=bindparam("a")), []
+)
+_SEQ = Prepared(select(_HEAD.seq).where(_HEAD.id == 1))
+_THERE = Prepared(select(tables.action.c.id).where(tables.action.c.id == bindparam("which")))
+_ADD_ACTION, _ADD_EVENTS = Prepared(insert(tables.action)), Prepared(insert(tables.audit_event))
+
+
+class OpenAction:
+    """An action being written: `add` its events, then `seal` it. Holds the lock on the head from the start."""
+
+    def __init__(self, tx: Tx, *, verb: str, actor: str, clock: Clock, action_id: str | None = None) -> None:
+        self._tx = tx
+        head = _HOLD_HEAD.rows(tx, {})[0]
+        self._seq: int = head.seq
+        self._hash: str = head.hash
+        self._at = max(clock.now().astimezone(UTC), moment_of(head.at) + _MICROSECOND)
+        self._rows: list[dict[str, Any]] = []
+        self.id = action_id or new_id(self._at)
+        self._row: dict[str, Any] = {"id": self.id, "verb": verb, "actor": check_field(actor, "actor"), "at": stamp(self._at)}
+
+    @property
+    def at(self) -> datetime:
+        """Of its first event: later than whatever was chained before, whoever's clock is slow."""
+        return self._at
+
+    @property
+    def next_seq(self) -> int:
+        return self._seq + len(self._rows) + 1
+
+    def describe(self, *, reason: str | None, run_id: str | None = None, undoes: str | None = None, **more: Any) -> None:
+        """Why, and for which run; `more` is kept in the action's payload. Comes before the first event.
+
+        Where nothing is said there is no payload: most turns of a conversation have no reason, and it would weigh as much as one.
+        """
+        body = {"reason": None if reason is None else check_text(reason, "reason"), **more}
+        paper = payloads.put(self._tx, [body])[0] if more or reason is not None else NOTHING_SAID
+        self._row |= {"run_id": run_id, "undoes": undoes, "payload": paper}
+        self._row = seal(tables.action, [self._row])[0]
+        _ADD_ACTION.run(self._tx, self._row)
+
+    def add(self, kind: str, /, *, payload: str | None = None, **body: Any) -> int:
+        """Append an event; its seq. `body` holds ids, numbers and digests."""
+        if not self._rows:
+            body["action"] = self._row["digest"]
+        seq = self.next_seq
+        at = stamp(self._at + _MICROSECOND * len(self._rows))
+        row = {"seq": seq, "at": at, "action_id": self.id, "kind": kind, "body": canonical(body), "payload": payload}
+        self._rows.append(row)
+        return seq
+
+    def seal(self) -> AuditHead:
+        """Hash the events in order, write them, move the head."""
+        previous = self._hash
+        for row in self._rows:
+            row["prev_hash"] = previous
+            previous = row["hash"] = link(row["seq"], row["at"], self.id, row["kind"], row["body"], row["payload"], previous)
+        _ADD_EVENTS.run_all(self._tx, self._rows)
+        last = self._rows[-1]
+        _MOVE_HEAD.run(self._tx, {"s": last["seq"], "h": previous, "a": last["at"]})
+        return AuditHead(last["seq"], previous, moment_of(last["at"]))
+
+
+def link(seq: int, at: str, action_id: str, kind: str, body: str, payload: str | None, prev_hash: str) -> str:
+    """The hash of an event, from its columns alone: nothing is parsed and nothing is told twice."""
+    covered = "null" if payload is None else f'"{payload}"'
+    return hashlib.sha256(f'[{seq},"{at}","{action_id}","{kind}",{body},{covered},"{prev_hash}"]'.encode()).hexdigest()
+
+
+def head(tx: Tx) -> AuditHead:
+    row = tx.execute(select(tables.audit_head).where(tables.audit_head.c.id == 1)).one()
+    return AuditHead(row.seq, row.hash, moment_of(row.at))
+
+
+def seq(tx: Tx) -> int:
+    return int(_SEQ.rows(tx, {})[0].seq)
+
+
+def events(
+    tx: Tx,
+    *,
+    before: int | None = None,
+    limit: int = 100,
+    action_id: str | None = None,
+    kind: str | None = None,
+) -> tuple[AuditEvent, ...]:
+    """Newest first, below the seq `before`."""
+    wanted = select(tables.audit_event).order_by(tables.audit_event.c.seq.desc()).limit(limit)
+    if before is not None:
+        wanted = wanted.where(tables.audit_event.c.seq < before)
+    if action_id is not None:
+        wanted = wanted.where(tables.audit_event.c.action_id == action_id)
+    if kind is not None:
+        wanted = wanted.where(tables.audit_event.c.kind == kind)
+    return _events(tx, wanted)
+
+
+def actions(
+    tx: Tx, *, before: str | None = None, limit: int = 100, verb: str | None = None, but: tuple[str, ...] = ()
+) -> tuple[Action, ...]:
+    """Newest first, without their events; `before` is an action id, `but` are verbs to leave out."""
+    wanted = select(tables.action).order_by(tables.action.c.at.desc(), tables.action.c.id.desc()).limit(limit)
+    if before is not None:
+        at = select(tables.action.c.at).where(tables.action.c.id == before).scalar_subquery()
+        wanted = wanted.where(tables.action.c.at < at)
+    if verb is not None:
+        wanted = wanted.where(tables.action.c.verb == verb)
+    if but:
+        wanted = wanted.where(tables.action.c.verb.not_in(but))
+    return tuple(_actions(tx, wanted))
+
+
+def get(tx: Tx, action_id: str) -> Action:
+    """With its events, in order. Raises ActionNotFound."""
+    found = next(_actions(tx, select(tables.action).where(tables.action.c.id == action_id), with_events=True), None)
+    if found is None:
+        raise ActionNotFound(action_id=action_id)
+    return found
+
+
+def brief(tx: Tx, action_id: str) -> Action:
+    """Without its events. Raises ActionNotFound."""
+    found = next(_actions(tx, select(tables.action).where(tables.action.c.id == action_id)), None)
+    if found is None:
+        raise ActionNotFound(action_id=action_id)
+    return found
+
+
+def find(tx: Tx, *, run_id: str, verb: str) -> str | None:
+    """The action a run has already made: a unit of work looks for it before it begins again."""
+    wanted = select(tables.action.c.id).where(tables.action.c.run_id == run_id, tables.action.c.verb == verb)
+    return tx.execute(wanted).scalar()
+
+
+def exists(tx: Tx, action_id: str | None) -> bool:
+    return action_id is not None and _THERE.first(tx, {"which": action_id}) is not None
+
+
+def undone_by(tx: Tx, action_id: str) -> str | None:
+    """The action that has undone it and is not undone itself."""
+    return standing(tx, [action_id]).get(action_id)
+
+
+def action_of(tx: Tx, seq: int) -> str:
+    return str(tx.execute(select(tables.audit_event.c.action_id).where(tables.audit_event.c.seq == seq)).scalar_one())
+
+
+def _actions(tx: Tx, wanted: Select[Any], *, with_events: bool = False) -> Iterator[Action]:
+    rows = tx.execute(wanted).all()
+    bodies = payloads.get(tx, (row.payload for row in rows))
+    undone = standing(tx, [row.id for row in rows])
+    for row in rows:
+        own = select(tables.audit_event).where(tables.audit_event.c.action_id == row.id).order_by(tables.audit_event.c.seq)
+        yield Action(
+            action_id=row.id,
+            verb=row.verb,
+            actor=row.actor,
+            at=moment_of(row.at),
+            reason=bodies.get(row.payload, {}).get("reason"),
+            run_id=row.run_id,
+            undoes=row.undoes,
+            undone_by=undone.get(row.id),
+            events=_events(tx, own) if with_events else (),
+        )
+
+
+def _events(tx: Tx, wanted: Select[Any]) -> tuple[AuditEvent, ...]:
+    rows: Iterable[Any] = tx.execute(wanted).all()
+    bodies = payloads.get(tx, (row.payload for row in rows))
+    return tuple(
+        AuditEvent(
+            seq=row.seq,
+            at=moment_of(row.at),
+            action_id=row.action_id,
+            kind=row.kind,
+            body=parse(row.body),
+            payload=bodies.get(row.payload) if row.payload else None,
+            hash=row.hash,
+        )
+        for row in rows
+    )

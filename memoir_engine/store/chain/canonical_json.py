@@ -1,0 +1,119 @@
+"""Canonical bytes and the digests over them.
+
+Invariant: equal values give equal bytes on every machine and database: keys sorted, no spaces, UTF-8, times in UTC to the
+microsecond, no NaN. Databases reorder their own JSON types, so what is hashed is stored as text.
+Source: DESIGN §6.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import os
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from datetime import UTC, datetime
+from json import JSONDecoder, JSONEncoder
+from json.encoder import c_make_encoder, encode_basestring  # type: ignore[attr-defined]  # typeshed knows only the class
+from typing import Any
+
+from sqlalchemy import Table
+
+from memoir_engine.store import tables
+
+# what a row's digest covers, in this order: everything but what later events may change (to_seq, status, reviews)
+COVERED: dict[str, tuple[str, ...]] = {
+    "action": ("id", "verb", "actor", "at", "run_id", "undoes", "payload"),
+    "category_version": ("category_id", "from_seq", "parent_id", "name", "merged_into"),
+    "chunk": ("id", "source_id", "position", "start", "end", "tokens", "created_at", "text"),
+    "contextual_helper": (*("id", "source_id", "version", "origin", "text", "tokens", "author", "dated", "topic", "created_at"),),
+    "cut": (
+        *("id", "owner", "conversation", "conversation_key", "session_number", "cut_id", "n", "of", "strategy"),
+        *("first_message", "last_message", "message_ids", "tokens", "overlap", "oversize", "split", "failed", "run_id"),
+        "from_seq",
+    ),
+    "decision": (
+        *("id", "run_id", "call_id", "chunk_id", "level", "parent_id", "offer", "chosen", "opinions"),
+        *("decided_by", "seen", "attempts", "note"),
+    ),
+    "fact": (
+        *("id", "uid", "owner", "user_id", "type", "content", "subject", "entities", "confidence", "valid_from"),
+        *("from_precision", "valid_to", "to_precision", "said_at", "recorded_at", "recorded_seq", "run_id"),
+    ),
+    "fact_origin": (
+        *("fact_id", "n", "from_seq", "session_number", "conversation", "message", "message_id", "role", "speaker"),
+        *("said_at", "start", "end", "said", "cut"),
+    ),
+    "message": ("session_number", "n", "kind", "id", "name", "at", "parts", "content", "rest", "run_id"),
+    "model_call": (
+        *("id", "run_id", "subject", "purpose", "prompt_version", "fingerprint", "model", "provider", "output_mode"),
+        *("params", "attempt", "started_at", "latency_ms", "tokens_prompt", "tokens_completion", "tokens_estimated"),
+        *("cost", "error", "reused_from", "payload"),
+    ),
+    "run": ("id", "verb", "actor", "user_id", "started_at", "subject", "request"),
+    "session": ("number", "owner", "id_key", "session_id", "user_id", "created_at", "metadata"),
+    "source": (
+        *("id", "name", "kind", "sha256", "text_sha256", "version", "chars", "tokens", "chunks", "title", "author"),
+        *("dated", "headings", "pages", "metadata", "doc_id", "owner", "created_at", "run_id"),
+    ),
+}
+
+
+class _Canonical(JSONEncoder):
+    def default(self, value: Any) -> Any:
+        return stamp(value) if isinstance(value, datetime) else super().default(value)
+
+
+def _encoding() -> Callable[[Any], str]:
+    """JSONEncoder makes its encoder in C anew for every value, which takes longer than a short value does."""
+    made = _Canonical(sort_keys=True, separators=(",", ":"), ensure_ascii=False, allow_nan=False)
+    if c_make_encoder is None:
+        return made.encode
+    encode = c_make_encoder(None, made.default, encode_basestring, None, ":", ",", True, False, False)
+    return lambda value: "".join(encode(value, 0))
+
+
+canonical = _encoding()
+parse = JSONDecoder().decode
+
+
+def stamp(moment: datetime) -> str:
+    """ISO 8601 in UTC with microseconds, 27 characters: sorts as text."""
+    at = moment if moment.tzinfo is UTC else moment.astimezone(UTC)
+    return at.isoformat(timespec="microseconds")[:26] + "Z"
+
+
+def moment_of(stamped: str) -> datetime:
+    return datetime.fromisoformat(stamped)
+
+
+def digest(salt: str, body: str) -> str:
+    return hashlib.sha256((salt + body).encode()).hexdigest()
+
+
+def salts(count: int) -> list[str]:
+    drawn = os.urandom(16 * count).hex()
+    return [drawn[i * 32 : i * 32 + 32] for i in range(count)]
+
+
+def row_digest(table: str, salt: str, row: Mapping[str, Any]) -> str:
+    return digest(salt, canonical([row[name] for name in COVERED[table]]))
+
+
+def values_digest(salt: str, values: Sequence[Any]) -> str:
+    """The same, from the covered values in their order."""
+    return digest(salt, canonical(list(values)))
+
+
+def seal(table: Table, rows: Sequence[dict[str, Any]]) -> list[dict[str, Any]]:
+    """The rows with a fresh salt and their digest."""
+    return [
+        {**row, "salt": salt, "digest": row_digest(table.name, salt, row)}
+        for row, salt in zip(rows, salts(len(rows)), strict=True)
+    ]
+
+
+def roll_up(digests: Iterable[str]) -> str:
+    """One digest for many rows in their order; deleting, inserting or swapping rows changes it."""
+    return hashlib.sha256("".join(digests).encode()).hexdigest()
+
+
+SEALED = tuple(tables.metadata.tables[name] for name in COVERED)

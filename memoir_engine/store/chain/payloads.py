@@ -1,0 +1,40 @@
+"""Texts the chain must be able to forget: prompts, replies, requests, options, reasons.
+
+Invariant: a payload is named by sha256(salt ‖ body); what refers to it holds that digest and nothing of the text.
+Source: DESIGN §6.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from typing import Any
+
+from sqlalchemy import insert, select
+
+from memoir_engine.store import tables
+from memoir_engine.store.chain.canonical_json import canonical, digest, parse, salts
+from memoir_engine.store.db.prepared import Prepared
+from memoir_engine.store.db.types import Tx, portions
+
+_ADD = Prepared(insert(tables.payload))
+
+
+def put(tx: Tx, bodies: Sequence[dict[str, Any]]) -> list[str]:
+    """Store them; their digests in the same order."""
+    rows = []
+    for salt, body in zip(salts(len(bodies)), bodies, strict=True):
+        text = canonical(body)
+        rows.append({"digest": digest(salt, text), "salt": salt, "body": text})
+    if rows:
+        _ADD.run_all(tx, rows)
+    return [row["digest"] for row in rows]
+
+
+def get(tx: Tx, digests: Iterable[str | None]) -> dict[str, dict[str, Any]]:
+    """The bodies by digest; a missing one is absent."""
+    wanted = sorted({one for one in digests if one})
+    found: dict[str, dict[str, Any]] = {}
+    for some in portions(wanted):
+        rows = tx.execute(select(tables.payload.c.digest, tables.payload.c.body).where(tables.payload.c.digest.in_(some)))
+        found |= {row.digest: parse(row.body) for row in rows}
+    return found

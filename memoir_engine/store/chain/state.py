@@ -1,0 +1,100 @@
+"""One hash over everything that is open: what undo must give back.
+
+Invariant: equal states hash alike whatever led there; seqs and closed rows do not count.
+Source: DESIGN §6 ("the state hash that undo restores covers open rows").
+"""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Iterable
+from typing import Any, NamedTuple
+
+from sqlalchemy import Select, bindparam, func, or_, select
+
+from memoir_engine.store import tables
+from memoir_engine.store.chain.canonical_json import canonical
+from memoir_engine.store.db.prepared import Prepared
+from memoir_engine.store.db.types import FAR, Tx
+from memoir_engine.store.sources.sources import LIVE
+
+
+def state_hash(tx: Tx) -> str:
+    covered = hashlib.sha256()
+    for rows in _open_rows():
+        for row in tx.execute(rows):
+            covered.update(canonical(list(row)).encode())
+        covered.update(b"\n")
+    return covered.hexdigest()
+
+
+class Pulse(NamedTuple):
+    """The chain's seq, whether the tree or what is filed in it has changed since another, and how many erasures there were."""
+
+    seq: int
+    changed: bool
+    erasures: int
+
+
+def pulse(tx: Tx, since: int) -> Pulse:
+    """One statement, for caches: most events are of questions, which change nothing in them."""
+    row = _PULSE.rows(tx, {"since": since, "open": FAR})[0]
+    return Pulse(row.seq, bool(row.changed), row.erasures or 0)
+
+
+def _pulse() -> Prepared:
+    seqs = (table.c[name] for table in (tables.filing, tables.category_version) for name in ("from_seq", "to_seq"))
+    behind = (select(seq).where(seq > bindparam("since"), seq < bindparam("open")).exists() for seq in seqs)
+    erasures = select(tables.counter.c.value).where(tables.counter.c.name == "erasure").scalar_subquery()
+    head = tables.audit_head.c
+    return Prepared(select(head.seq, or_(*behind).label("changed"), erasures.label("erasures")).where(head.id == 1))
+
+
+_PULSE = _pulse()
+
+
+def changed_between(tx: Tx, one: int, other: int) -> bool:
+    """Whether a filing or a category began or ended behind the one seq and up to the other."""
+    first, last = sorted((one, other))
+    for table in (tables.filing, tables.category_version):
+        for seq in (table.c.from_seq, table.c.to_seq):
+            if tx.execute(select(seq).where(seq > first, seq <= last).limit(1)).first():
+                return True
+    return False
+
+
+def _open_rows() -> Iterable[Select[Any]]:
+    f, v, s, o = tables.filing.c, tables.category_version.c, tables.source.c, tables.sign_off.c
+    yield (
+        select(f.chunk_id, f.category_id, f.decision_id, f.reviewed_by, f.reviewed_seq, f.verdict)
+        .where(f.to_seq == FAR)
+        .order_by(f.chunk_id)
+    )
+    yield _rejected()
+    yield select(v.category_id, v.parent_key, v.name, v.merged_into).where(v.to_seq == FAR).order_by(v.category_id)
+    yield select(s.id, s.status, s.helper_version).where(s.status.in_(LIVE)).order_by(s.id)
+    yield select(o.subject, o.subject_id, o.signer, o.state).where(o.to_seq == FAR).order_by(o.subject, o.subject_id, o.state)
+    yield from _open_facts()
+
+
+def _rejected() -> Select[Any]:
+    """Chunks of live sources that are filed nowhere, and who said so: where they were last filed is history."""
+    f, s, c = tables.filing.c, tables.source.c, tables.chunk.c
+    last = select(f.chunk_id.label("chunk"), func.max(f.from_seq).label("seq")).group_by(f.chunk_id).subquery()
+    wanted = select(f.chunk_id, f.reviewed_by, f.reviewed_seq).join(
+        last, (last.c.chunk == f.chunk_id) & (last.c.seq == f.from_seq)
+    )
+    wanted = wanted.join(tables.chunk, c.id == f.chunk_id).join(tables.source, s.id == c.source_id)
+    return wanted.where(f.to_seq < FAR, s.status.in_(LIVE)).order_by(f.chunk_id)
+
+
+def _open_facts() -> Iterable[Select[Any]]:
+    """How facts stand, where they were said, what is proposed of them, and which conversations are remembered."""
+    s, o, r, p, c = tables.fact_status.c, tables.fact_origin.c, tables.fact_relation.c, tables.fact_proposal.c, tables.cut.c
+    standing = select(s.fact_id, s.status, s.cause, s.superseded_by, s.ended_at, s.payload).where(s.to_seq == FAR)
+    yield standing.order_by(s.fact_id)
+    said = select(o.fact_id, o.n, o.digest).join(tables.fact_status, s.fact_id == o.fact_id)
+    yield said.where(o.to_seq == FAR, s.to_seq == FAR).order_by(o.fact_id, o.n)
+    yield select(r.source_id, r.target_id, r.kind, r.confidence).where(r.to_seq == FAR).order_by(r.source_id, r.target_id)
+    yield select(p.id, p.cause, p.new_id, p.old_ids, p.outcome).where(p.to_seq == FAR).order_by(p.id)
+    yield select(c.id, c.digest).where(c.to_seq == FAR).order_by(c.id)

@@ -1,0 +1,112 @@
+"""Tombstones: which rows lost their text to which event, and that nothing else of them has changed since.
+
+Invariant: a row is set per row and erasure, and never changed. The event of an erasure covers its stones; a stone covers what
+was left of its row. So a row may differ from its own digest only where an event says so, and only as that event left it.
+Source: DESIGN §6 ("erased by event n" and verification still holds).
+"""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any, NamedTuple
+
+from sqlalchemy import Table, insert, select
+
+from memoir_engine.store import tables
+from memoir_engine.store.chain.canonical_json import COVERED, canonical
+from memoir_engine.store.db.types import Tx, portions
+from memoir_engine.store.ledger.run_end import OUTCOME
+
+GONE = ""  # nothing was left
+NO_SALT = ""  # of a row that lost its text: no guess at it can be tried against the digest
+PLACE_OF = {"outcome": "run"}  # places that are no table: what a run came to
+
+Keys = Sequence[str]
+
+
+class Stone(NamedTuple):
+    seq: int
+    remains: str
+
+
+def remains(values: Sequence[Any]) -> str:
+    return hashlib.sha256(canonical(list(values)).encode()).hexdigest()
+
+
+def covered(place: str) -> tuple[str, ...]:
+    """The columns a stone in this place answers for."""
+    return OUTCOME if place == "outcome" else ("body",) if place == "payload" else COVERED[place]
+
+
+def set_over(tx: Tx, seq: int, gone: Mapping[str, Iterable[str]], changed: Mapping[str, Iterable[str]]) -> str:
+    """Set the stones of one erasure; the digest that its event carries.
+
+    gone: keys of rows that are no more, by place; changed: of rows that were left without their text.
+    """
+    stones = [(place, key, GONE) for place, keys in gone.items() for key in keys]
+    stones += [(place, key, left) for place, keys in changed.items() for key, left in _left(tx, place, list(keys))]
+    rows = [{"place": place, "row_key": key, "seq": seq, "remains": left} for place, key, left in stones]
+    for some in portions(rows):
+        tx.execute(insert(tables.tombstone), some)
+    return _roll_up(stones)
+
+
+def key_of(table: Table, row: Any) -> str:
+    return "/".join(str(getattr(row, column.name)) for column in table.primary_key.columns)
+
+
+@dataclass
+class Stones:
+    """All of them, for a verification. `said`: by event, the digest its stones have."""
+
+    latest: dict[tuple[str, str], Stone] = field(default_factory=dict)
+    said: dict[int, str] = field(default_factory=dict)
+
+    @classmethod
+    def read(cls, tx: Tx) -> Stones:
+        found, by_event = cls(), dict[int, list[tuple[str, str, str]]]()
+        c = tables.tombstone.c
+        for row in tx.execute(select(c.place, c.row_key, c.seq, c.remains).order_by(c.seq, c.place, c.row_key)).all():
+            found.latest[row.place, row.row_key] = Stone(row.seq, row.remains)
+            by_event.setdefault(row.seq, []).append((row.place, row.row_key, row.remains))
+        found.said = {seq: _roll_up(stones) for seq, stones in by_event.items()}
+        return found
+
+    def over(self, place: str, key: object) -> Stone | None:
+        return self.latest.get((place, str(key)))
+
+    def fits(self, place: str, key: object, values: Sequence[Any], salt: str) -> bool:
+        """Whether there is a stone, and the row is as its erasure left it: without its salt."""
+        stone = self.over(place, key)
+        return stone is not None and salt == NO_SALT and stone.remains == remains(values)
+
+    def gone(self, place: str, key: object) -> bool:
+        stone = self.over(place, key)
+        return stone is not None and stone.remains == GONE
+
+    def missing(self, erasures: Mapping[int, str]) -> Iterator[tuple[int | None, str]]:
+        """Events whose stones are not those they cover, and stones of no event. erasures: seq → digest."""
+        for seq in sorted({*erasures, *self.said}):
+            if seq not in erasures:
+                yield None, f"a tombstone names event {seq}, which erased nothing"
+            elif self.said.get(seq, _roll_up([])) != erasures[seq]:
+                yield seq, f"the tombstones of event {seq} are not those it covers"
+
+
+def _left(tx: Tx, place: str, keys: Keys) -> Iterator[tuple[str, str]]:
+    table = tables.metadata.tables[PLACE_OF.get(place, place)]
+    columns = list(table.primary_key.columns)
+    first = {int(key.split("/")[0]) if columns[0].type.python_type is int else key.split("/")[0] for key in keys}
+    wanted = set(keys)
+    for some in portions(sorted(first)):
+        for row in tx.execute(select(table).where(columns[0].in_(some))).all():
+            key = key_of(table, row)
+            if key in wanted:
+                yield key, remains([getattr(row, name) for name in covered(place)])
+
+
+def _roll_up(stones: Iterable[tuple[str, str, str]]) -> str:
+    told = sorted("\t".join(stone) for stone in stones)
+    return hashlib.sha256("\n".join(told).encode()).hexdigest()

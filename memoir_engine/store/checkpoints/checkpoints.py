@@ -1,0 +1,353 @@
+"""States of graphs, written and read: threads, checkpoints, the values that they hold, and what is pending.
+
+Invariant: every statement is for one owner's threads. A value that a checkpoint holds stands as long as the checkpoint does: who
+takes checkpoints away holds the thread's row, and so does who writes one that relies on values of its parent.
+Source: SESSION 4.3; LangGraph's BaseCheckpointSaver.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import zlib
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Any
+
+from sqlalchemy import ColumnElement, bindparam, delete, insert, select, update
+
+from memoir_engine.store import tables
+from memoir_engine.store.db import ids
+from memoir_engine.store.db.prepared import Prepared
+from memoir_engine.store.db.types import Tx, portions
+
+# === packing: Bytes of checkpoints as they are kept: framed, and deflated with the words that all of them share.
+#
+# Invariant: `unpacked(packed(parts)) == parts`, of this version and every earlier one: the first byte says which. The
+# dictionary of
+# a version never changes, or what was packed with it could not be read.
+# Half of what LangChain writes of a message is names of its fields; knowing them beforehand takes them out of each row.
+# Pure bytes: what they mean is the serialiser's affair.
+
+
+_PLAIN, _DEFLATED = b"\x00", b"\x01"
+_LEVEL = 6
+
+# the likelier a word, the nearer to the end
+_WORDS = b"".join(
+    (
+        b"langgraph.checkpoint.serde.types_DeltaSnapshot__interrupt____error____resume____scheduled__Interruptvalue",
+        b"langchain_core.messages.functionFunctionMessagelangchain_core.messages.chatChatMessage",
+        b"langchain_core.messages.systemSystemMessagelangchain_core.messages.toolToolMessagetool_call_idartifactstatussuccesserror",
+        b"model_namefinish_reasonstoptool_callssystem_fingerprinttoken_usageprompt_tokenscompletion_tokenstotal_tokens",
+        b"input_token_detailscache_readcache_creationoutput_token_detailsreasoningrefusal",
+        b'"l":[["i":]],"t":"msgpack""null""m":{}}',
+        b"checkpoint_nsparentsrun_idcounters_since_delta_snapshotsourcesteploopinputforkupdate",
+        b"\xa1v\xa2ts\xa2id\xb0channel_versions\xadversions_seen\xb0updated_channels\xaapending_sends",
+        b"__input____start__branch:to:modelbranch:to:agentbranch:to:toolsmessages",
+        b"langchain_core.messages.aiAIMessage\x8a\xa7content\xb1additional_kwargs\x80\xb1response_metadata\x80",
+        b"\xa4type\xa2ai\xa4name\xc0\xa2id\xaatool_calls\x90\xb2invalid_tool_calls\x90\xaeusage_metadata"
+        b"\x83\xacinput_tokens\xadoutput_tokens\xactotal_tokens",
+        b"langchain_core.messages.humanHumanMessage\x86\xa7content\xb1additional_kwargs\x80\xb1response_metadata\x80",
+        b"\xa4type\xa5human\xa4name\xc0\xa2id\xd9$\xb3model_validate_json",
+    )
+)
+
+
+def packed(head: Any, parts: Sequence[bytes]) -> bytes:
+    """head: JSON. parts: any bytes, told apart again by their lengths."""
+    told = json.dumps([head, [len(part) for part in parts]], separators=(",", ":"), ensure_ascii=False).encode()
+    plain = b"".join((len(told).to_bytes(4), told, *parts))
+    deflate = zlib.compressobj(_LEVEL, zlib.DEFLATED, -15, 8, zdict=_WORDS)
+    small = deflate.compress(plain) + deflate.flush()
+    return _DEFLATED + small if len(small) < len(plain) else _PLAIN + plain
+
+
+def unpacked(data: bytes) -> tuple[Any, list[bytes]]:
+    plain = raw(data)
+    end = 4 + int.from_bytes(plain[:4])
+    head, lengths = json.loads(plain[4:end])
+    parts = []
+    for length in lengths:
+        parts.append(plain[end : end + length])
+        end += length
+    return head, parts
+
+
+def raw(data: bytes) -> bytes:
+    """What was framed, as it is."""
+    if data[:1] == _PLAIN:
+        return data[1:]
+    inflate = zlib.decompressobj(-15, zdict=_WORDS)
+    return inflate.decompress(data[1:]) + inflate.flush()
+
+
+# === checkpoints
+
+
+SERIES_BITS = 40  # of a number count within its series; above them stands which series it is
+
+Span = tuple[int, int]  # numbers of values, the end not among them
+Held = Mapping[str, int | Sequence[Span]]  # channel -> its one value, or those of its items
+
+
+_THREADS = tables.checkpoint_thread.c
+_HOLD_THREAD = Prepared(
+    select(_THREADS.number, _THREADS.last_values)
+    .where(
+        _THREADS.owner == bindparam("owner_"),
+        _THREADS.thread_key == bindparam("thread_"),
+        _THREADS.ns_key == bindparam("ns_"),
+    )
+    .with_for_update()
+)
+_COUNT = Prepared(
+    update(tables.checkpoint_thread).where(_THREADS.number == bindparam("which")).values(last_values=bindparam("told")), []
+)
+_THERE = Prepared(
+    select(tables.checkpoint.c.id).where(
+        tables.checkpoint.c.thread == bindparam("thread_"), tables.checkpoint.c.id.in_([bindparam("one"), bindparam("other")])
+    )
+)
+_WRITES = tables.checkpoint_write.c
+_WRITTEN = Prepared(
+    select(_WRITES.slot, _WRITES.bytes).where(
+        _WRITES.thread == bindparam("thread_"),
+        _WRITES.checkpoint_id == bindparam("checkpoint_id_"),
+        _WRITES.task_id == bindparam("task_id_"),
+    )
+)
+_NEW_WRITES = Prepared(insert(tables.checkpoint_write))
+_NEW_VALUES, _NEW_CHECKPOINT = Prepared(insert(tables.checkpoint_value)), Prepared(insert(tables.checkpoint))
+
+
+class ParentGone(Exception):
+    """The checkpoint whose values were relied on is not there any more."""
+
+
+@dataclass(frozen=True)
+class Row:
+    """A checkpoint as it is kept. body, meta: type and bytes of the serialiser."""
+
+    thread: int
+    thread_id: str
+    ns: str
+    id: str
+    parent: str | None
+    held: Held
+    body: tuple[str, bytes]
+    meta: tuple[str, bytes]
+
+
+@dataclass(frozen=True)
+class NewCheckpoint:
+    """fresh: new values, by series. held: what it holds when the first of each series has that number.
+
+    relies_on: the checkpoint whose values are among them.
+    """
+
+    thread_id: str
+    ns: str
+    id: str
+    parent: str | None
+    run_id: str | None
+    body: tuple[str, bytes]
+    meta: tuple[str, bytes]
+    fresh: Mapping[str, Sequence[tuple[str, bytes]]]
+    held: Callable[[Mapping[str, int]], Held]
+    relies_on: str | None
+
+
+@dataclass(frozen=True)
+class Write:
+    """What a task wrote to a channel, and where in its order. Below 0 are errors, interrupts and resumes."""
+
+    task_id: str
+    path: str
+    index: int
+    channel: str
+    value: tuple[str, bytes]
+
+
+def key_of(name: str) -> str:
+    """Names of threads and namespaces are of any length, and compare alike on every database by this."""
+    return hashlib.sha256(name.encode()).hexdigest()
+
+
+def put(tx: Tx, owner: str, new: NewCheckpoint, now: datetime) -> Held:
+    """What it holds. One that was there under its id is replaced. Raises ParentGone; then nothing is written."""
+    thread, firsts = _advance(tx, owner, new.thread_id, new.ns, {name: len(some) for name, some in new.fresh.items()}, now)
+    c = tables.checkpoint.c
+    there = {row.id for row in _THERE.rows(tx, {"thread_": thread, "one": new.id, "other": new.relies_on or new.id})}
+    if new.relies_on is not None and new.relies_on not in there:
+        raise ParentGone
+    if new.id in there:
+        tx.execute(delete(tables.checkpoint).where(c.thread == thread, c.id == new.id))
+    values = [
+        {"thread": thread, "n": firsts[name] + at, "bytes": packed(kind, [data])}
+        for name, some in new.fresh.items()
+        for at, (kind, data) in enumerate(some)
+    ]
+    if values:
+        _NEW_VALUES.run_all(tx, values)
+    held = new.held(firsts)
+    body = packed([held, new.body[0], new.meta[0]], [new.body[1], new.meta[1]])
+    row = {"thread": thread, "id": new.id, "parent": new.parent, "run_id": new.run_id, "body": body}
+    _NEW_CHECKPOINT.run(tx, row)
+    return held
+
+
+def put_writes(
+    tx: Tx, owner: str, thread_id: str, ns: str, checkpoint_id: str, task_id: str, writes: Sequence[Write], now: datetime
+) -> None:
+    """What a task wrote before is kept as it was; errors, interrupts and resumes are replaced."""
+    thread, _ = _advance(tx, owner, thread_id, ns, {}, now)
+    key = {"thread": thread, "checkpoint_id": checkpoint_id, "task_id": task_id}
+    slots = {min(write.index, 0) for write in writes}
+    rows = [row for row in _WRITTEN.rows(tx, {f"{name}_": value for name, value in key.items()}) if row.slot in slots]
+    before = {one.index: one for row in rows if row.slot == 0 for one in _writes(task_id, row.bytes)}
+    if rows:
+        mine = (_WRITES.thread == thread) & (_WRITES.checkpoint_id == checkpoint_id) & (_WRITES.task_id == task_id)
+        tx.execute(delete(tables.checkpoint_write).where(mine, _WRITES.slot.in_([row.slot for row in rows])))
+    said: dict[int, dict[int, Write]] = {slot: dict(before) if slot == 0 else {} for slot in slots}
+    for write in writes:
+        said[min(write.index, 0)].setdefault(write.index, write)
+    new = [{**key, "slot": slot, "bytes": _packed(list(some.values()))} for slot, some in sorted(said.items())]
+    if new:
+        _NEW_WRITES.run_all(tx, new)
+
+
+def get(tx: Tx, owner: str, thread_id: str, ns: str, checkpoint_id: str | None) -> Row | None:
+    """The one of that id, else the latest."""
+    wanted = _of(owner).where(
+        tables.checkpoint_thread.c.thread_key == key_of(thread_id),
+        tables.checkpoint_thread.c.ns_key == key_of(ns),
+    )
+    if checkpoint_id is not None:
+        wanted = wanted.where(tables.checkpoint.c.id == checkpoint_id)
+    row = tx.execute(wanted.order_by(tables.checkpoint.c.id.desc()).limit(1)).first()
+    return None if row is None else _row(row)
+
+
+def listed(
+    tx: Tx,
+    owner: str,
+    *,
+    thread_id: str | None = None,
+    ns: str | None = None,
+    checkpoint_id: str | None = None,
+    before: str | None = None,
+    after: tuple[int, str] | None = None,
+    limit: int,
+) -> tuple[Row, ...]:
+    """By thread, newest first. before: below that id. after: the last of the page before, by thread and id."""
+    c, threads = tables.checkpoint.c, tables.checkpoint_thread.c
+    wanted = _of(owner)
+    for column, value in ((threads.thread_key, thread_id), (threads.ns_key, ns)):
+        if value is not None:
+            wanted = wanted.where(column == key_of(value))
+    if checkpoint_id is not None:
+        wanted = wanted.where(c.id == checkpoint_id)
+    if before is not None:
+        wanted = wanted.where(c.id < before)
+    if after is not None:
+        wanted = wanted.where((c.thread > after[0]) | ((c.thread == after[0]) & (c.id < after[1])))
+    return tuple(_row(row) for row in tx.execute(wanted.order_by(c.thread, c.id.desc()).limit(limit)))
+
+
+def values(tx: Tx, thread: int, numbers: Iterable[int | Sequence[Span]]) -> dict[int, tuple[str, bytes]]:
+    """By number, whatever of them stands."""
+    c = tables.checkpoint_value.c
+    singles, spans = set(), set()
+    for one in numbers:
+        if isinstance(one, int):
+            singles.add(one)
+        else:
+            spans |= set(one)
+    wanted: list[ColumnElement[bool]] = [(c.n >= start) & (c.n < end) for start, end in sorted(spans)]
+    wanted += [c.n.in_(some) for some in portions(sorted(singles))]
+    found: dict[int, tuple[str, bytes]] = {}
+    for condition in wanted:
+        for n, data in tx.execute(select(c.n, c.bytes).where(c.thread == thread, condition)):
+            kind, parts = unpacked(data)
+            found[n] = (kind, parts[0])
+    return found
+
+
+def writes(tx: Tx, thread: int, checkpoint_id: str) -> list[Write]:
+    """In the order in which their tasks are applied."""
+    c = tables.checkpoint_write.c
+    rows = tx.execute(select(c.task_id, c.bytes).where(c.thread == thread, c.checkpoint_id == checkpoint_id))
+    found = [write for row in rows for write in _writes(row.task_id, row.bytes)]
+    return sorted(found, key=lambda write: (write.path, write.task_id, write.index))
+
+
+def threads_of(tx: Tx, owner: str, thread_ids: Iterable[str] | None = None) -> list[tuple[int, str, str]]:
+    """Number, id and namespace; of all threads where none are named."""
+    c = tables.checkpoint_thread.c
+    wanted = select(c.number, c.thread_id, c.ns).where(c.owner == owner).order_by(c.number)
+    if thread_ids is None:
+        return [(row.number, row.thread_id, row.ns) for row in tx.execute(wanted)]
+    keys = sorted({key_of(one) for one in thread_ids})
+    rows = [row for some in portions(keys) for row in tx.execute(wanted.where(c.thread_key.in_(some)))]
+    return [(row.number, row.thread_id, row.ns) for row in rows]
+
+
+def held_of(data: bytes) -> Held:
+    """Of a checkpoint's body."""
+    held: Held = unpacked(data)[0][0]
+    return held
+
+
+def _of(owner: str) -> Any:
+    threads = tables.checkpoint_thread.c
+    said = select(tables.checkpoint, threads.thread_id, threads.ns)
+    return said.join(tables.checkpoint_thread, threads.number == tables.checkpoint.c.thread).where(threads.owner == owner)
+
+
+def _row(row: Any) -> Row:
+    (held, body, meta), parts = unpacked(row.body)
+    told = {channel: one if isinstance(one, int) else [(start, end) for start, end in one] for channel, one in held.items()}
+    return Row(row.thread, row.thread_id, row.ns, row.id, row.parent, told, (body, parts[0]), (meta, parts[1]))
+
+
+def _advance(tx: Tx, owner: str, thread_id: str, ns: str, counts: Mapping[str, int], now: datetime) -> tuple[int, dict[str, int]]:
+    """The thread's number, opened if it is new, and the first number of each series. Its row is held from then on."""
+    mine = {"owner_": owner, "thread_": key_of(thread_id), "ns_": key_of(ns)}
+    found = _HOLD_THREAD.first(tx, mine)
+    if found is None:
+        _open(tx, owner, thread_id, ns, now)
+        found = _HOLD_THREAD.rows(tx, mine)[0]
+    last: dict[str, int] = json.loads(found.last_values)
+    firsts = {}
+    for name, count in counts.items():
+        last.setdefault(name, len(last) << SERIES_BITS)
+        firsts[name] = last[name] + 1
+        last[name] += count
+    if counts:
+        told = json.dumps(last, separators=(",", ":"))
+        _COUNT.run(tx, {"which": found.number, "told": told})
+    return found.number, firsts
+
+
+def _open(tx: Tx, owner: str, thread_id: str, ns: str, now: datetime) -> None:
+    """Whoever opens threads does so one after the other: the counter is held until the commit."""
+    number = ids.reserve(tx, "thread", 1)
+    c = tables.checkpoint_thread.c
+    key = {"owner": owner, "thread_key": key_of(thread_id), "ns_key": key_of(ns)}
+    there = select(c.number).where(c.owner == owner, c.thread_key == key["thread_key"], c.ns_key == key["ns_key"])
+    if tx.execute(there.with_for_update()).first() is None:
+        row = {"number": number, **key, "thread_id": thread_id, "ns": ns, "created_at": now, "last_values": "{}"}
+        tx.execute(insert(tables.checkpoint_thread), [row])
+
+
+def _packed(writes: Sequence[Write]) -> bytes:
+    head = [[write.index, write.channel, write.path, write.value[0]] for write in writes]
+    return packed(head, [write.value[1] for write in writes])
+
+
+def _writes(task_id: str, data: bytes) -> Iterator[Write]:
+    head, parts = unpacked(data)
+    for (index, channel, path, kind), part in zip(head, parts, strict=True):
+        yield Write(task_id, path, index, channel, (kind, part))

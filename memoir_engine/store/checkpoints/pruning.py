@@ -1,0 +1,341 @@
+"""States of graphs, taken away or copied: threads, checkpoints of runs, all but the latest.
+
+Invariant: a value goes when no checkpoint that stays holds it, in the transaction that takes the last that did; the thread's row
+is held meanwhile. Counting first and taking then say the same numbers.
+Source: SESSION 3.3; LangGraph's delete_thread, delete_for_runs, copy_thread, prune.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
+from datetime import datetime
+from typing import Any
+
+from sqlalchemy import delete, func, insert, select, update
+
+from memoir_engine.core.results.conversations import Pruned
+from memoir_engine.core.run import Clock
+from memoir_engine.store import tables
+from memoir_engine.store.chain import actions
+from memoir_engine.store.chain.actions import OpenAction
+from memoir_engine.store.chain.canonical_json import parse
+from memoir_engine.store.checkpoints import checkpoints
+from memoir_engine.store.checkpoints.checkpoints import packed, unpacked
+from memoir_engine.store.db import ids
+from memoir_engine.store.db.types import Tx, portions
+from memoir_engine.text.phrase_overlap import Own
+
+# === packed_strings: Where the texts stand in MessagePack, as LangGraph's serialiser writes it: to take words out and
+# leave the rest as it is.
+#
+# Invariant: names of fields and of classes are no texts; what is replaced has as many bytes as before, so every length
+# still holds.
+# Pure. Source: the MessagePack specification; DESIGN §6 (erasure).
+
+
+_FIXED = {0xCA: 4, 0xCB: 8, 0xCC: 1, 0xCD: 2, 0xCE: 4, 0xCF: 8, 0xD0: 1, 0xD1: 2, 0xD2: 4, 0xD3: 8}
+_BYTES = {0xC4: 1, 0xC5: 2, 0xC6: 4}
+_TEXTS = {0xD9: 1, 0xDA: 2, 0xDB: 4}
+_EXTENSIONS = {0xC7: 1, 0xC8: 2, 0xC9: 4}
+_LISTS = {0xDC: 2, 0xDD: 4}
+_MAPS = {0xDE: 2, 0xDF: 4}
+_ARGUMENT = 2  # of an extension: its module, its class, what it is made of, how
+
+Span = tuple[int, int]
+
+
+def replaced(data: bytes, change: Callable[[str], str]) -> bytes:
+    """change: gives a text of as many bytes. What cannot be read as MessagePack comes back as it was."""
+    found = bytearray(data)
+    for start, end in texts(data):
+        try:
+            before = data[start:end].decode()
+        except UnicodeDecodeError:
+            continue
+        after = change(before).encode()
+        if len(after) == end - start:
+            found[start:end] = after
+    return bytes(found)
+
+
+def texts(data: bytes) -> list[Span]:
+    """Where they begin and end, in bytes."""
+    found: list[Span] = []
+    try:
+        end = _walk(data, 0, found)
+    except IndexError:
+        return []
+    return found if end == len(data) else []
+
+
+def _walk(data: bytes, at: int, found: list[Span] | None) -> int:
+    """The end of the value that begins there. found: None where its texts are names."""
+    mark = data[at]
+    if 0xA0 <= mark <= 0xBF or mark in _TEXTS:
+        start, length = _sized(data, at, mark & 0x1F if mark <= 0xBF else None, _TEXTS)
+        if found is not None:
+            found.append((start, _checked(data, start + length)))
+        return _checked(data, start + length)
+    if 0x80 <= mark <= 0x8F or mark in _MAPS:
+        start, count = _sized(data, at, mark & 0x0F if mark <= 0x8F else None, _MAPS)
+        for _ in range(count):
+            start = _walk(data, _walk(data, start, None), found)
+        return start
+    if 0x90 <= mark <= 0x9F or mark in _LISTS:
+        start, count = _sized(data, at, mark & 0x0F if mark <= 0x9F else None, _LISTS)
+        for _ in range(count):
+            start = _walk(data, start, found)
+        return start
+    if mark in _EXTENSIONS or 0xD4 <= mark <= 0xD8:
+        return _extension(data, at, mark, found)
+    if mark in _BYTES:
+        start, length = _sized(data, at, None, _BYTES)
+        return _checked(data, start + length)
+    return _checked(data, at + 1 + _FIXED.get(mark, 0))
+
+
+def _extension(data: bytes, at: int, mark: int, found: list[Span] | None) -> int:
+    start, length = _sized(data, at, 1 << (mark - 0xD4) if mark >= 0xD4 else None, _EXTENSIONS)
+    start, end = start + 1, _checked(data, start + 1 + length)
+    if not length or not (0x90 <= data[start] <= 0x9F):
+        return end
+    count, place = data[start] & 0x0F, start + 1
+    for number in range(count):
+        place = _walk(data[:end], place, found if number == _ARGUMENT else None)
+    return end
+
+
+def _sized(data: bytes, at: int, small: int | None, wide: dict[int, int]) -> Span:
+    """Where what follows begins, and how much of it there is."""
+    if small is not None:
+        return at + 1, small
+    size = wide[data[at]]
+    return at + 1 + size, int.from_bytes(data[at + 1 : _checked(data, at + 1 + size)])
+
+
+def _checked(data: bytes, end: int) -> int:
+    if end > len(data):
+        raise IndexError(end)
+    return end
+
+
+# === graph_words: Words that are to be forgotten, in the states of graphs.
+#
+# Invariant: a state stays readable: its texts lose the words and keep their lengths, its names stay. What a serialiser of
+# the
+# caller's has encrypted cannot be looked into. States are no evidence, so nothing stands for what went.
+# Source: DESIGN §6 (erasure).
+
+
+_TABLES: dict[str, tuple[Any, str]] = {
+    "value": (tables.checkpoint_value, "bytes"),
+    "write": (tables.checkpoint_write, "bytes"),
+    "state": (tables.checkpoint, "body"),
+}
+_STREAM = {"yield_per": 200}
+
+
+def quoting(tx: Tx, own: Own) -> Iterator[str]:
+    """Keys of the rows that hold its words."""
+    for name, (table, column) in _TABLES.items():
+        keys = list(table.primary_key.columns)
+        rows = tx.execute(select(*keys, table.c[column]).order_by(*keys).execution_options(**_STREAM))
+        for *key, data in rows:
+            if _without(data, own) != data:
+                yield "/".join([name, *map(str, key)])
+
+
+def take_out(tx: Tx, own: Own, keys: Iterable[str]) -> None:
+    for key in keys:
+        name, *parts = key.split("/")
+        table, column = _TABLES[name]
+        mine = [one == one.type.python_type(part) for one, part in zip(table.primary_key.columns, parts, strict=True)]
+        data = tx.execute(select(table.c[column]).where(*mine)).scalar_one()
+        tx.execute(update(table).where(*mine).values({column: _without(data, own)}))
+
+
+def _without(data: bytes, own: Own) -> bytes:
+    head, parts = unpacked(data)
+    changed = [replaced(part, own.blanked) for part in parts]
+    return data if changed == parts else packed(head, changed)
+
+
+# === graph_actions: States of graphs removed by somebody: an action whose event says how many, in the transaction that
+# takes them.
+#
+# Invariant: once per action id; where nothing goes there is no action. The event holds numbers only: states are no
+# evidence, and
+# names of threads are their user's.
+# Source: DESIGN §2.8, §6; docs/decisions/0018.
+
+
+VERB = "remove_graph_states"
+KIND = "checkpoints.removed"
+COUNTS = ("threads", "checkpoints", "writes", "values", "bytes")
+
+
+def perform(tx: Tx, remove: Callable[[Tx], Pruned], *, actor: str, clock: Clock, action_id: str) -> Pruned:
+    """`remove`, and who did it."""
+    if actions.exists(tx, action_id):
+        return done(tx, action_id)
+    gone = remove(tx)
+    if gone != NOTHING:
+        action = OpenAction(tx, verb=VERB, actor=actor, clock=clock, action_id=action_id)
+        action.describe(reason=None)
+        add(action, gone)
+        action.seal()
+    return gone
+
+
+def add(action: OpenAction, gone: Pruned) -> None:
+    """As part of an action; nothing where nothing went."""
+    if gone != NOTHING:
+        action.add(KIND, **{name: getattr(gone, name) for name in COUNTS})
+
+
+def done(tx: Tx, action_id: str) -> Pruned:
+    """What an action removed."""
+    c = tables.audit_event.c
+    body = tx.execute(select(c.body).where(c.action_id == action_id, c.kind == KIND)).scalar()
+    if body is None:
+        return NOTHING
+    said = parse(body)
+    threads, checkpoints, writes, values, size = (int(said[name]) for name in COUNTS)
+    return Pruned(threads, checkpoints, writes, values, size, False)
+
+
+# === sweeping
+
+
+_OF_THREADS = (tables.checkpoint_write, tables.checkpoint_value, tables.checkpoint)
+NOTHING = Pruned(0, 0, 0, 0, 0, False)
+
+
+def delete_threads(tx: Tx, owner: str, thread_ids: Collection[str] | None) -> Pruned:
+    """With all their namespaces; all threads of the owner where none are named."""
+    numbers = [number for number, _, _ in checkpoints.threads_of(tx, owner, thread_ids)]
+    gone = NOTHING
+    for number in numbers:
+        _hold(tx, number)
+        rows = {table: _counted(tx, table, number) for table in _OF_THREADS}
+        for table in _OF_THREADS:
+            tx.execute(delete(table).where(table.c.thread == number))
+        tx.execute(delete(tables.checkpoint_thread).where(tables.checkpoint_thread.c.number == number))
+        checkpoints_, writes, values = (
+            rows[table][0] for table in (tables.checkpoint, tables.checkpoint_write, tables.checkpoint_value)
+        )
+        gone = added(gone, Pruned(1, checkpoints_, writes, values, sum(size for _, size in rows.values()), False))
+    return gone
+
+
+def of_runs(tx: Tx, owner: str, run_ids: Iterable[str]) -> dict[int, list[str]]:
+    """The checkpoints that runs of graphs made, by thread."""
+    c, threads = tables.checkpoint.c, tables.checkpoint_thread.c
+    joined = select(c.thread, c.id).join(tables.checkpoint_thread, threads.number == c.thread).where(threads.owner == owner)
+    found: dict[int, list[str]] = {}
+    for some in portions(sorted(set(run_ids))):
+        for thread, number in tx.execute(joined.where(c.run_id.in_(some)).order_by(c.thread, c.id)):
+            found.setdefault(thread, []).append(number)
+    return found
+
+
+def take(tx: Tx, owner: str, gone: Mapping[int, Collection[str]], *, dry_run: bool = False) -> Pruned:
+    """gone: ids of checkpoints, by thread. With their writes, and the values that nobody else holds."""
+    mine = {number for number, _, _ in checkpoints.threads_of(tx, owner)}
+    total = Pruned(0, 0, 0, 0, 0, dry_run)
+    for thread, named in sorted(gone.items()):
+        if thread in mine and named:
+            if not dry_run:
+                _hold(tx, thread)
+            total = added(total, _taken(tx, thread, set(named), dry_run))
+    return total
+
+
+def copy(tx: Tx, owner: str, source: str, target: str, now: datetime) -> None:
+    """Into a thread that is not there, or whose checkpoints have other ids."""
+    for number, _, ns in checkpoints.threads_of(tx, owner, [source]):
+        _hold(tx, number)
+        known = {name: there for there, _, name in checkpoints.threads_of(tx, owner, [target])}
+        if ns in known:
+            delete_thread_rows(tx, known[ns])
+        new = ids.reserve(tx, "thread", 1)
+        row = dict(tx.execute(select(tables.checkpoint_thread).where(tables.checkpoint_thread.c.number == number)).one()._mapping)
+        key = checkpoints.key_of(target)
+        row |= {"number": new, "thread_id": target, "thread_key": key, "created_at": now}
+        tx.execute(insert(tables.checkpoint_thread), [row])
+        for table in reversed(_OF_THREADS):
+            _copied(tx, table, number, new)
+
+
+def delete_thread_rows(tx: Tx, number: int) -> None:
+    for table in _OF_THREADS:
+        tx.execute(delete(table).where(table.c.thread == number))
+    tx.execute(delete(tables.checkpoint_thread).where(tables.checkpoint_thread.c.number == number))
+
+
+def added(one: Pruned, other: Pruned) -> Pruned:
+    return Pruned(
+        one.threads + other.threads,
+        one.checkpoints + other.checkpoints,
+        one.writes + other.writes,
+        one.values + other.values,
+        one.bytes + other.bytes,
+        one.dry_run or other.dry_run,
+    )
+
+
+def _taken(tx: Tx, thread: int, named: set[str], dry_run: bool) -> Pruned:
+    c = tables.checkpoint.c
+    size, held = 0, set()
+    found: list[str] = []
+    for row in tx.execute(select(c.id, c.body).where(c.thread == thread)):
+        if row.id in named:
+            found.append(row.id)
+            size += len(row.body)
+        else:
+            held |= _numbers(checkpoints.held_of(row.body))
+    w, v = tables.checkpoint_write.c, tables.checkpoint_value.c
+    rows = tx.execute(select(w.checkpoint_id, func.length(w.bytes)).where(w.thread == thread)).all()
+    writes = [length for checkpoint_id, length in rows if checkpoint_id in named]
+    values = [
+        (n, length) for n, length in tx.execute(select(v.n, func.length(v.bytes)).where(v.thread == thread)) if n not in held
+    ]
+    if not dry_run:
+        for some in portions(found):
+            tx.execute(delete(tables.checkpoint_write).where(w.thread == thread, w.checkpoint_id.in_(some)))
+            tx.execute(delete(tables.checkpoint).where(c.thread == thread, c.id.in_(some)))
+        for numbers in portions([n for n, _ in values]):
+            tx.execute(delete(tables.checkpoint_value).where(v.thread == thread, v.n.in_(numbers)))
+    lost = size + sum(writes) + sum(length for _, length in values)
+    return Pruned(1 if found else 0, len(found), len(writes), len(values), lost, dry_run)
+
+
+def _numbers(held: checkpoints.Held) -> set[int]:
+    found: set[int] = set()
+    for one in held.values():
+        if isinstance(one, int):
+            found.add(one)
+        else:
+            for start, end in one:
+                found.update(range(start, end))
+    return found
+
+
+def _copied(tx: Tx, table: Any, source: int, target: int) -> None:
+    columns = [column for column in table.columns if column.name != "thread"]
+    said = select(*columns).where(table.c.thread == source)
+    stream = tx.execute(said.execution_options(yield_per=500))
+    for some in stream.partitions():
+        tx.execute(insert(table), [{**row._mapping, "thread": target} for row in some])
+
+
+def _counted(tx: Tx, table: Any, number: int) -> tuple[int, int]:
+    column = table.c.body if table is tables.checkpoint else table.c.bytes
+    counted = select(func.count(), func.coalesce(func.sum(func.length(column)), 0)).where(table.c.thread == number)
+    rows, size = tx.execute(counted).one()
+    return int(rows), int(size)
+
+
+def _hold(tx: Tx, number: int) -> None:
+    c = tables.checkpoint_thread.c
+    tx.execute(select(c.number).where(c.number == number).with_for_update())

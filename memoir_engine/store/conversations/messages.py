@@ -1,0 +1,153 @@
+"""Sessions and messages, read.
+
+Invariant: pure reading, always for one user: a session of somebody else is not there. Messages come in order of their times,
+those of one time as they were appended; whether a session has expired is worked out from when something was last said in it.
+Source: SESSION 3, 5.5; MEMOLLA F-01-01.
+"""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Iterable, Sequence
+from dataclasses import replace
+from datetime import datetime, timedelta
+from typing import Any
+
+from sqlalchemy import and_, bindparam, func, or_, select
+
+from memoir_engine.core.results import MessageRecord, SessionView
+from memoir_engine.store import tables
+from memoir_engine.store.chain.canonical_json import parse
+from memoir_engine.store.db.prepared import Prepared
+from memoir_engine.store.db.text_rules import owner_key
+from memoir_engine.store.db.types import Tx, portions
+from memoir_engine.text.messages import Message
+
+OPENING_CHARS = 300
+
+_OF = tables.session.c.owner == bindparam("whose"), tables.session.c.id_key == bindparam("named")
+_FIND = Prepared(select(tables.session).where(*_OF))
+_HOLD = Prepared(select(tables.session).where(*_OF).with_for_update())
+
+
+def id_key(session_id: str) -> str:
+    return hashlib.sha256(session_id.encode()).hexdigest()
+
+
+def subject_of(number: int) -> str:
+    """The subject of a run that works on a session: what the run holds goes when the session is cleared."""
+    return f"session:{number}"
+
+
+def find(tx: Tx, user: str | None, session_id: str, *, hold: bool = False) -> Any | None:
+    """The row of a session, if this user has it. `hold` keeps others from appending until the transaction ends."""
+    wanted = {"whose": owner_key(user), "named": id_key(session_id)}
+    return (_HOLD if hold else _FIND).first(tx, wanted)
+
+
+def history(tx: Tx, user: str | None, session_id: str, *, after: int = 0, limit: int | None = None) -> tuple[MessageRecord, ...]:
+    """All that was said, in order; of messages behind number `after`. Nothing for a session that is not there."""
+    row = find(tx, user, session_id)
+    return () if row is None else of_session(tx, row, after=after, limit=limit)
+
+
+def of_session(tx: Tx, session: Any, *, after: int = 0, limit: int | None = None) -> tuple[MessageRecord, ...]:
+    """session: its row. after: the number of the last message that was shown; of one that is gone, what has a higher number."""
+    c = tables.message.c
+    wanted = select(tables.message).where(c.session_number == session.number).order_by(c.at, c.n).limit(limit)
+    if after:
+        shown = tx.execute(select(c.at).where(c.session_number == session.number, c.n == after)).scalar()
+        is_later = c.n > after if shown is None else or_(c.at > shown, and_(c.at == shown, c.n > after))
+        wanted = wanted.where(is_later)
+    return tuple(record(row, session.session_id) for row in tx.execute(wanted))
+
+
+def record(row: Any, session_id: str) -> MessageRecord:
+    content = parse(row.content) if row.parts else row.content
+    return MessageRecord(
+        session_id, row.n, row.kind, content, row.at, row.id, row.name, {} if row.rest == "{}" else parse(row.rest), row.run_id
+    )
+
+
+def as_message(record: MessageRecord) -> Message:
+    """The message as it was given, with its time."""
+    return Message(record.kind, record.content, record.id, record.name, record.created_at, dict(record.rest))
+
+
+def sessions(
+    tx: Tx,
+    user: str | None,
+    *,
+    now: datetime,
+    timeout_s: float | None,
+    most: int | None = None,
+    expired: bool = False,
+    limit: int = 1000,
+    before: int | None = None,
+) -> tuple[SessionView, ...]:
+    """Those with a message or just opened, last active first. expired: those that have expired, too.
+
+    timeout_s, most: what holds where a session says nothing itself. before: number of the last session of the page before.
+    """
+    c = tables.session.c
+    wanted = select(tables.session).where(c.owner == owner_key(user), (c.messages > 0) | c.cleared_seq.is_(None))
+    if before is not None:
+        at = select(c.last_at).where(c.number == before).scalar_subquery()
+        wanted = wanted.where(c.last_at <= at, (c.last_at < at) | (c.number < before))
+    found: list[SessionView] = []
+    for row in tx.execute(wanted.order_by(c.last_at.desc(), c.number.desc())):
+        seen = view(row, now=now, timeout_s=timeout_s, most=most)
+        if expired or not seen.is_expired:
+            found.append(seen)
+        if len(found) == limit:
+            break
+    return tuple(found)
+
+
+def view(row: Any, *, now: datetime, timeout_s: float | None, most: int | None = None) -> SessionView:
+    """row: of the table of sessions."""
+    timeout = row.timeout_s or timeout_s
+    expires = None if timeout is None else _later(row.last_at, timeout)
+    return SessionView(
+        number=row.number,
+        session_id=row.session_id,
+        user=row.user_id,
+        created_at=row.created_at,
+        last_at=row.last_at,
+        messages=row.messages,
+        turns=row.turns,
+        chars=row.chars,
+        last_n=row.last_n,
+        max_messages=row.max_messages or most,
+        session_timeout=timeout,
+        expires_at=expires,
+        is_expired=expires is not None and expires <= now,
+        metadata=parse(row.metadata),
+    )
+
+
+def with_openings(tx: Tx, found: Sequence[SessionView]) -> tuple[SessionView, ...]:
+    """The same, each with how what a person said first begins."""
+    c = tables.message.c
+    first: dict[int, str] = {}
+    for some in portions([one.number for one in found]):
+        asked = c.session_number.in_(some), c.kind == "human"
+        began = select(c.session_number, func.min(c.n).label("n")).where(*asked).group_by(c.session_number).subquery()
+        joined = tables.message.join(began, (began.c.session_number == c.session_number) & (began.c.n == c.n))
+        wanted = select(c.session_number, c.parts, func.substr(c.content, 1, OPENING_CHARS)).select_from(joined)
+        first |= {number: text for number, parts, text in tx.execute(wanted) if not parts}
+    return tuple(replace(one, opening=first.get(one.number)) for one in found)
+
+
+def _later(moment: datetime, seconds: float) -> datetime | None:
+    """None where that is beyond the calendar."""
+    try:
+        return moment + timedelta(seconds=seconds)
+    except OverflowError:
+        return None
+
+
+def numbers(tx: Tx, user: str | None) -> Iterable[int]:
+    """Of all sessions of a user."""
+    c = tables.session.c
+    return tx.execute(select(c.number).where(c.owner == owner_key(user)).order_by(c.number)).scalars().all()

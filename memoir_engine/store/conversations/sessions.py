@@ -1,0 +1,208 @@
+"""Sessions and their messages: what is said is appended, once.
+
+Invariant: the row of its session is locked while a message is appended, so numbers are given in order and none twice; what is
+counted stands in that row, and nothing of the history is read, unless a limit drops from it. A turn is one event, which covers
+its messages by their digests. Every reading names the user it is for: a session of somebody else is not there.
+Source: DESIGN §5, §6; SESSION 1, 3, 5; MEMOLLA F-01.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from datetime import datetime
+from types import SimpleNamespace
+from typing import Any
+
+from sqlalchemy import bindparam, insert, select, update
+
+from memoir_engine.core.run import Clock
+from memoir_engine.store import tables
+from memoir_engine.store.chain import actions
+from memoir_engine.store.chain.actions import OpenAction
+from memoir_engine.store.chain.canonical_json import canonical, parse, roll_up, seal
+from memoir_engine.store.conversations.messages import find, id_key
+from memoir_engine.store.conversations.retention import trim
+from memoir_engine.store.db import ids
+from memoir_engine.store.db.database import is_retried
+from memoir_engine.store.db.prepared import Prepared
+from memoir_engine.store.db.text_rules import check_field, owner_key
+from memoir_engine.store.db.types import Tx
+from memoir_engine.text.messages import Message, base_kind
+
+VERB = "converse"
+OPENS = "open_session"
+
+_C = tables.session.c
+_HOLD = Prepared(  # what an append has to know, and no more
+    select(_C.number, _C.session_id, _C.max_messages, _C.last_n, _C.messages, _C.turns, _C.chars)
+    .where(_C.owner == bindparam("whose"), _C.id_key == bindparam("named"))
+    .with_for_update()
+)
+_ADD, _OPEN = Prepared(insert(tables.message)), Prepared(insert(tables.session))
+_COUNTED = ("last_at", "last_n", "messages", "turns", "chars")
+_GROW = Prepared(
+    update(tables.session)
+    .where(_C.number == bindparam("which"))
+    .values({_C[name]: bindparam(f"new_{name}", type_=_C[name].type) for name in _COUNTED}),
+    [],
+)
+
+
+@dataclass(frozen=True)
+class Turn:
+    """What was appended: to which session, from which number on, with what time; and how many messages a limit dropped."""
+
+    number: int
+    first: int
+    at: datetime
+    action_id: str
+    dropped: int = 0
+
+
+def append(
+    tx: Tx,
+    user: str | None,
+    session_id: str,
+    messages: Sequence[Message],
+    *,
+    actor: str,
+    clock: Clock,
+    action_id: str,
+    most: int | None = None,
+    run_id: str | None = None,
+    only_new: Callable[[Tx, Any], Sequence[Message]] | None = None,
+    metadata: dict[str, Any] | None = None,
+) -> Turn | None:
+    """Append to a session, which is opened where it is not there. Messages without a time get that of the event.
+
+    most: how many messages are kept where the session says nothing itself. only_new: what is appended instead of `messages`,
+    decided from the session's row (None: it is new) while it is held. metadata: of a session that is new. None: there was
+    nothing to append.
+    """
+    if is_retried(tx) and actions.exists(tx, action_id):
+        return _written(tx, action_id)
+    mine = {"whose": owner_key(user), "named": id_key(session_id)}
+    row = _HOLD.first(tx, mine)
+    if row is None:
+        ids.hold(tx, "session")  # one at a time: who comes second finds what the first has opened
+        row = _HOLD.first(tx, mine)
+    coming = messages if only_new is None else only_new(tx, row)
+    if not coming:
+        return None
+    action = OpenAction(tx, verb=VERB, actor=actor, clock=clock, action_id=action_id)
+    action.describe(reason=None, run_id=run_id)
+    if row is None:
+        row = _open(tx, action, user, session_id, metadata)
+    first = row.last_n + 1
+    sealed = seal(tables.message, [_row(row.number, first + i, one, action.at, run_id) for i, one in enumerate(coming)])
+    _ADD.run_all(tx, sealed)
+    action.add(
+        "session.said",
+        session=row.number,
+        first=first,
+        count=len(sealed),
+        digest=roll_up(one["digest"] for one in sealed),
+    )
+    grown = _grown(row, sealed, action.at)
+    gone = trim(tx, action, row.number, grown, row.max_messages or most)
+    _GROW.run(tx, {"which": row.number, **{f"new_{name}": grown[name] for name in _COUNTED}})
+    action.seal()
+    return Turn(row.number, first, action.at, action.id, gone)
+
+
+def open_session(
+    tx: Tx,
+    user: str | None,
+    session_id: str,
+    *,
+    actor: str,
+    clock: Clock,
+    action_id: str,
+    metadata: dict[str, Any] | None = None,
+    max_messages: int | None = None,
+    timeout_s: float | None = None,
+) -> bool:
+    """Open a session before anything is said in it. False where it is there."""
+    if find(tx, user, session_id) is None:
+        ids.hold(tx, "session")
+    if find(tx, user, session_id, hold=True) is not None:
+        return is_retried(tx) and actions.exists(tx, action_id)
+    action = OpenAction(tx, verb=OPENS, actor=actor, clock=clock, action_id=action_id)
+    action.describe(reason=None)
+    _open(tx, action, user, session_id, metadata or {}, max_messages, timeout_s)
+    action.seal()
+    return True
+
+
+def _open(
+    tx: Tx,
+    action: OpenAction,
+    user: str | None,
+    session_id: str,
+    metadata: dict[str, Any] | None = None,
+    max_messages: int | None = None,
+    timeout_s: float | None = None,
+) -> Any:
+    row = {
+        "number": ids.reserve(tx, "session", 1),
+        "owner": owner_key(user),
+        "id_key": id_key(session_id),
+        "session_id": check_field(session_id, "session_id"),
+        "user_id": user and check_field(user, "user"),
+        "created_at": action.at,
+        "max_messages": max_messages,
+        "timeout_s": timeout_s,
+        "metadata": canonical(metadata or {}),
+        "last_at": action.at,
+        "last_n": 0,
+        "messages": 0,
+        "turns": 0,
+        "chars": 0,
+        "cleared_seq": None,
+    }
+    sealed = seal(tables.session, [row])[0]
+    _OPEN.run(tx, sealed)
+    action.add(
+        "session.opened",
+        session=sealed["number"],
+        digest=sealed["digest"],
+        max_messages=max_messages,
+        timeout_s=timeout_s,
+    )
+    return SimpleNamespace(**sealed)
+
+
+def _grown(row: Any, added: Sequence[dict[str, Any]], at: datetime) -> dict[str, Any]:
+    return {
+        "last_at": at,
+        "last_n": row.last_n + len(added),
+        "messages": row.messages + len(added),
+        "turns": row.turns + sum(base_kind(one["kind"]) == "human" for one in added),
+        "chars": row.chars + sum(len(one["content"]) for one in added),
+    }
+
+
+def _row(number: int, n: int, message: Message, at: datetime, run_id: str | None) -> dict[str, Any]:
+    is_text = isinstance(message.content, str)
+    return {
+        "session_number": number,
+        "n": n,
+        "kind": message.kind,
+        "id": message.id,
+        "name": message.name,
+        "at": message.at or at,
+        "parts": 0 if is_text else 1,
+        "content": message.content if is_text else canonical(message.content),
+        "rest": canonical(message.rest),
+        "run_id": run_id,
+    }
+
+
+def _written(tx: Tx, action_id: str) -> Turn:
+    """The turn as an attempt before this one wrote it, whose answer was lost."""
+    c = tables.audit_event.c
+    bodies = [parse(body) for body in tx.execute(select(c.body).where(c.action_id == action_id).order_by(c.seq)).scalars()]
+    said = next(body for body in bodies if "first" in body)
+    at = actions.brief(tx, action_id).at
+    return Turn(said["session"], said["first"], at, action_id, sum(len(body.get("gone", ())) for body in bodies))

@@ -1,0 +1,1 @@
+"""TODO memoir_engine.store.db."""

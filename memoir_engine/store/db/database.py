@@ -1,0 +1,314 @@
+"""One open database: reading and writing in whole units.
+
+Invariant: `work(tx)` runs inside one transaction and is run again from its start when the connection was lost or another
+writer was in the way; so it is repeatable, short, and returns detached values. Nothing is half written.
+Source: DESIGN §2.2, §7; MEMOIR 1.3, 1.5, 7.5, 7.8, 7.9, 7B.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import os
+import threading
+import time
+from collections.abc import Callable, Iterator
+from concurrent.futures import Future, ThreadPoolExecutor
+from contextlib import AbstractContextManager, contextmanager, nullcontext, suppress
+from dataclasses import dataclass, field
+from random import Random
+from typing import Literal, TypeVar
+
+from sqlalchemy import Engine
+from sqlalchemy.engine import URL
+from sqlalchemy.exc import DBAPIError, NoSuchModuleError, OperationalError
+from sqlalchemy.exc import TimeoutError as PoolTimeout
+
+from memoir_engine.core import errors
+from memoir_engine.core.run import Clock
+from memoir_engine.store.db import engines, schema
+from memoir_engine.store.db.engines import address, extra_of, in_memory, is_ours, make_folder, refused, safe
+from memoir_engine.store.db.types import Tx
+
+# === retry: Which failures of a database pass by themselves, and how long to wait for them.
+#
+# Invariant: a unit of work is retried whole or not at all; a statement never.
+# `lost`: the connection is gone, or none can be made. `conflict`: another transaction was in the way. `fatal`: waiting
+# will
+# not help. A driver says little: a refused connection is an OperationalError that does not count as invalidated.
+# Source: MEMOIR 7.5; measured on the three servers.
+
+
+Failure = Literal["lost", "conflict", "fatal"]
+
+_MYSQL_LOST = {0, 1040, 1053, 1080, 1152, 1158, 1159, 1160, 1161, 1184, 1927, 2002, 2003, 2006, 2013, 2014, 2055}
+_MYSQL_CONFLICT = {1020, 1205, 1213, 3572, 8022, 9007}  # the last two are TiDB's write conflicts
+_PG_LOST = ("08", "57P", "53")
+_PG_CONFLICT = ("40001", "40P01", "55P03")
+_SQLITE_CONFLICT = ("locked", "busy")
+
+
+@dataclass(frozen=True)
+class Retry:
+    """How often and how long: waits double from `first_s` up to `longest_s`, each shortened by up to a half at random."""
+
+    attempts: int = 8
+    first_s: float = 0.05
+    longest_s: float = 4.0
+    chance: Random = field(default_factory=Random, compare=False)  # writers that collided must not collide again
+
+    def wait_s(self, attempt: int) -> float:
+        """Before the attempt after this one; attempts count from 1."""
+        full = min(self.first_s * 2.0 ** (attempt - 1), self.longest_s)
+        return full * (0.5 + self.chance.random() / 2)
+
+
+def kind_of(error: Exception) -> Failure:
+    if isinstance(error, PoolTimeout):
+        return "conflict"
+    if not isinstance(error, DBAPIError):
+        return "fatal"
+    known = _by_code(error)
+    if known is not None:
+        return known
+    if error.connection_invalidated:
+        return "lost"
+    return "lost" if isinstance(error, OperationalError) and _no_connection(error) else "fatal"
+
+
+def problem_of(error: Exception) -> str:
+    """What the driver says, in one line, without the statement and its parameters."""
+    origin = error.orig if isinstance(error, DBAPIError) and error.orig is not None else error
+    said = origin.args[1] if len(origin.args) > 1 and isinstance(origin.args[1], str) else str(origin)
+    return (said.strip().splitlines() or [type(origin).__name__])[0]
+
+
+def _by_code(error: DBAPIError) -> Failure | None:
+    origin = error.orig
+    state = getattr(origin, "sqlstate", None)
+    if isinstance(state, str):
+        return "conflict" if state in _PG_CONFLICT else "lost" if state.startswith(_PG_LOST) else None
+    code = origin.args[0] if origin is not None and origin.args else None
+    if isinstance(code, int):
+        return "conflict" if code in _MYSQL_CONFLICT else "lost" if code in _MYSQL_LOST else "fatal"
+    if any(word in str(origin) for word in _SQLITE_CONFLICT):
+        return "conflict"
+    return None
+
+
+def _no_connection(error: OperationalError) -> bool:
+    """psycopg gives no SQLSTATE when it could not connect; SQLite never loses a connection."""
+    return "sqlite3" not in type(error.orig).__module__ and getattr(error.orig, "sqlstate", None) is None
+
+
+# === database
+
+
+READING = "reading"
+
+T = TypeVar("T")
+OnRetry = Callable[[str, int, float], None]  # operation, attempt that failed, seconds to wait
+
+
+class Database:
+    """Open with `Database.open`; safe for threads, not for forked processes."""
+
+    def __init__(self, url: URL, clock: Clock, retry: Retry, on_retry: OnRetry | None) -> None:
+        self.clock = clock
+        self.safe_url = safe(url)
+        self.on_retry = on_retry
+        self._retry = retry
+        self._pid = os.getpid()
+        self._closed = False
+        self._writer, self._reader = _engines(url, self.safe_url)
+        self.dialect: str = self._writer.dialect.name
+        self._turn = _turns(url)
+        self._pool = ThreadPoolExecutor(engines.POOL, thread_name_prefix="memoir-sql")
+        self._inside = threading.local()  # whether this thread is in a unit of this database
+
+    @classmethod
+    def open(
+        cls,
+        url: str,
+        *,
+        clock: Clock,
+        depth: int | None = None,
+        on_retry: OnRetry | None = None,
+        retry: Retry | None = None,
+    ) -> Database:
+        """Create or migrate the schema; `depth` is recorded at the first opening and compared ever after.
+
+        Raises InvalidSetting (of database_url), DatabaseUnreachable, DriverMissing, SchemaTooNew, DepthMismatch.
+        """
+        target = address(url)
+        try:
+            make_folder(target)
+        except OSError as denied:
+            raise errors.DatabaseUnreachable(url=safe(target), problem=denied.strerror or str(denied)) from denied
+        database = cls(target, clock, retry or Retry(), on_retry)
+        try:
+            database._prepare(depth)
+        except BaseException:
+            database.close()
+            raise
+        return database
+
+    def read(self, work: Callable[[Tx], T]) -> T:
+        """Run `work` on one snapshot of the database."""
+        return self._unit(work, self._reader, READING)
+
+    def write(self, work: Callable[[Tx], T], *, operation: str = "the change") -> T:
+        """Run `work` and commit. Raises DatabaseLost or WriteFailed naming the operation; then nothing was written."""
+        return self._unit(work, self._writer, operation)
+
+    async def aread(self, work: Callable[[Tx], T]) -> T:
+        return await self._waited(lambda: self.read(work))
+
+    async def awrite(self, work: Callable[[Tx], T], *, operation: str = "the change") -> T:
+        return await self._waited(lambda: self.write(work, operation=operation))
+
+    def compact(self, *, rows: bool = True) -> bool:
+        """Leave nothing of deleted rows in the file of SQLite, or (`rows` False) in its log alone. False while others read it."""
+        if self.dialect != "sqlite":
+            return True
+
+        def attempt() -> bool:
+            with self._turn(True):
+                connection = self._writer.raw_connection()
+                try:
+                    cursor = connection.cursor()
+                    if rows:
+                        cursor.execute("VACUUM")
+                    blocked = cursor.execute("PRAGMA wal_checkpoint(TRUNCATE)").fetchone()[0]
+                    return not blocked
+                finally:
+                    connection.close()
+
+        return self._guarded(attempt, "compacting")
+
+    def close(self) -> None:
+        self._closed = True
+        self._pool.shutdown(wait=self._pid == os.getpid())
+        for engine in {self._reader, self._writer}:
+            engine.dispose(close=self._pid == os.getpid())
+
+    async def _waited(self, unit: Callable[[], T]) -> T:
+        """In the pool. A task that is cancelled waits until its unit has ended: afterwards it is written, or it is not."""
+        working = self._pool.submit(unit)
+        try:
+            await _ended(working)
+        except asyncio.CancelledError:
+            await asyncio.gather(_ended(working), return_exceptions=True)
+            raise
+        return working.result()
+
+    def _prepare(self, depth: int | None) -> None:
+        try:
+            self._guarded(lambda: engines.check_encoding(self._writer), "opening")
+            self._guarded(lambda: schema.bring_up(self._writer), "opening")
+            stored = self.write(lambda tx: schema.depth(tx, depth), operation="opening") if depth else None
+        except errors.DatabaseLost as lost:
+            raise errors.DatabaseUnreachable(url=self.safe_url, problem=_cause(lost)) from lost
+        except errors.WriteFailed as failed:
+            raise errors.DatabaseUnreachable(url=self.safe_url, problem=failed.facts["problem"]) from failed
+        if stored is not None and stored != depth:
+            raise errors.DepthMismatch(stored=stored, given=depth)
+
+    def _unit(self, work: Callable[[Tx], T], engine: Engine, operation: str) -> T:
+        retried = False
+
+        def attempt() -> T:
+            nonlocal retried
+            with self._alone(operation), self._turn(engine is self._writer), engine.connect() as connection:
+                tx = connection.execution_options(retried=True) if retried else connection
+                retried = True
+                with tx.begin():
+                    return work(tx)
+
+        return self._guarded(attempt, operation)
+
+    @contextmanager
+    def _alone(self, operation: str) -> Iterator[None]:
+        """A unit inside another would wait for ever for its lock in memory, and take a second connection on servers."""
+        if getattr(self._inside, "unit", None):
+            raise AssertionError(f"{operation!r} was begun inside {self._inside.unit!r}: a unit gets its tx and opens no other")
+        self._inside.unit = operation
+        try:
+            yield
+        finally:
+            self._inside.unit = None
+
+    def _guarded(self, attempt: Callable[[], T], operation: str) -> T:
+        """Run `attempt` until it succeeds, fails for good, or the patience of `Retry` is at its end."""
+        if os.getpid() != self._pid:
+            problem, advice = "this process was forked after the database was opened", "Open a new Memory in the new process."
+            raise errors.WrongThread(verb="write", problem=problem, advice=advice)
+        if self._closed:
+            raise errors.MemoryClosed()
+        for count in range(1, self._retry.attempts + 1):
+            try:
+                return attempt()
+            except (DBAPIError, PoolTimeout) as error:
+                self._settle(error, operation, count)
+        raise AssertionError("unreachable: the last attempt raises")  # pragma: no cover
+
+    def _settle(self, error: Exception, operation: str, count: int) -> None:
+        """Wait for the next attempt, or raise what a person can understand."""
+        kind = kind_of(error)
+        if kind != "fatal" and count < self._retry.attempts:
+            wait_s = self._retry.wait_s(count)
+            if self.on_retry:
+                self.on_retry(operation, count, wait_s)
+            time.sleep(wait_s)
+        elif kind == "lost":
+            raise errors.DatabaseLost(url=self.safe_url, attempts=count) from error
+        elif operation == READING:
+            raise errors.ReadFailed(problem=problem_of(error)) from error
+        else:
+            raise errors.WriteFailed(operation=operation, problem=problem_of(error)) from error
+
+
+def _ended(working: Future[T]) -> asyncio.Future[None]:
+    """Done once that is, however it ended. Whoever waits for it may leave without stopping it: no shield is needed, which would
+    send the loop round twice more for each unit."""
+    loop = asyncio.get_running_loop()
+    waiter: asyncio.Future[None] = loop.create_future()
+
+    def tell(_: Future[T]) -> None:
+        with suppress(RuntimeError):  # the loop was closed meanwhile: nobody waits
+            loop.call_soon_threadsafe(_told, waiter)
+
+    working.add_done_callback(tell)
+    return waiter
+
+
+def _told(waiter: asyncio.Future[None]) -> None:
+    if not waiter.done():
+        waiter.set_result(None)
+
+
+def is_retried(tx: Tx) -> bool:
+    """Whether this unit ran before: it may have been committed although its answer was lost."""
+    return bool(tx.get_execution_options().get("retried"))
+
+
+def _engines(url: URL, safe_url: str) -> tuple[Engine, Engine]:
+    try:
+        writer = engines.build(url, writes=True)
+        return writer, writer if in_memory(url) else engines.build(url, writes=False)
+    except (ImportError, NoSuchModuleError) as missing:
+        if not is_ours(url):
+            raise refused(url.drivername, "its driver is not installed, and is none that Memoir brings") from missing
+        raise errors.DriverMissing(url=safe_url, extra=extra_of(url)) from missing
+
+
+def _turns(url: URL) -> Callable[[bool], AbstractContextManager[object]]:
+    """SQLite has one writer: threads queue for it here, in turn, instead of in its busy loop; in memory readers too."""
+    if url.get_backend_name() != "sqlite":
+        return lambda _writes: nullcontext()
+    lock = threading.Lock()
+    alone = in_memory(url)
+    return lambda writes: lock if writes or alone else nullcontext()
+
+
+def _cause(error: BaseException) -> str:
+    return problem_of(error.__cause__) if isinstance(error.__cause__, Exception) else str(error)

@@ -1,0 +1,156 @@
+"""SQLAlchemy engines, one to read and one to write.
+
+Invariant: a reader sees one snapshot for the whole of its transaction, a writer sees what was committed when it got its locks.
+Hence two pools: repeatable read and read committed; on SQLite BEGIN and BEGIN IMMEDIATE (a transaction that reads first and
+writes later fails at once with "database is locked", whatever the busy timeout).
+Source: DESIGN §6, §7; measured: 142 of 240 such upgrades failed, none with BEGIN IMMEDIATE.
+"""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+from typing import Any
+
+from sqlalchemy import Engine, create_engine, event, text
+from sqlalchemy.engine import URL, make_url
+from sqlalchemy.exc import ArgumentError
+from sqlalchemy.pool import StaticPool
+
+from memoir_engine.core.errors import InvalidSetting
+
+# === address: Database addresses: which driver, and what of them a person may read.
+#
+# Invariant: no password leaves this module except inside a SQLAlchemy URL.
+# Source: DESIGN §12; MEMOIR 1.1, 1.5.
+
+
+_DRIVERS = {
+    "postgres": "postgresql+psycopg",
+    "postgresql": "postgresql+psycopg",
+    "mysql": "mysql+pymysql",
+    "mariadb": "mariadb+pymysql",
+}
+_EXTRAS = {"postgresql": "postgres", "mysql": "mysql", "mariadb": "mysql"}
+_ADVICE = "Use sqlite:///memory.db, postgresql://user:password@host/name, or mysql:// or mariadb:// in the same way."
+
+
+def address(url: str) -> URL:
+    """The URL with its driver named. Raises InvalidSetting for what is no URL, or of a database that is not supported."""
+    scheme, separator, rest = url.partition("://")
+    try:
+        target = make_url(f"{_DRIVERS.get(scheme, scheme)}://{rest}") if separator and "\x00" not in url else None
+    except (ArgumentError, ValueError):
+        target = None
+    if target is None:
+        raise refused(scheme if separator else "", "it is not a database URL")
+    if target.get_backend_name() not in ("sqlite", *_EXTRAS):
+        raise refused(scheme, "there is no support for this database")
+    return target
+
+
+def refused(scheme: str, problem: str) -> InvalidSetting:
+    """The error that names the setting; of its value only the scheme, for the rest may hold a password."""
+    shown = scheme if re.fullmatch(r"\w+(\+\w+)?", scheme) else "…"
+    return InvalidSetting(name="database_url", value=f"{shown}://…", problem=problem, advice=_ADVICE)
+
+
+def is_ours(url: URL) -> bool:
+    """Whether the driver is one that an extra of this package brings."""
+    return url.drivername in _DRIVERS.values()
+
+
+def safe(url: URL) -> str:
+    """Without password and query, for messages and pages."""
+    return url.set(query={}).render_as_string(hide_password=True)
+
+
+def extra_of(url: URL) -> str:
+    """The extra of this package that brings the driver."""
+    return _EXTRAS[url.get_backend_name()]
+
+
+def in_memory(url: URL) -> bool:
+    return url.get_backend_name() == "sqlite" and url.database in (None, "", ":memory:")
+
+
+def make_folder(url: URL) -> None:
+    """Create the folder of a SQLite file. Raises OSError."""
+    if url.get_backend_name() == "sqlite" and not in_memory(url) and not str(url.database).startswith("file:"):
+        Path(str(url.database)).expanduser().parent.mkdir(parents=True, exist_ok=True)
+
+
+# === engines
+
+
+BUSY_MS = 10_000
+POOL = 8
+
+_PRAGMAS = (
+    f"busy_timeout={BUSY_MS}",  # first: the change to WAL needs the file for itself
+    "journal_mode=WAL",
+    "synchronous=NORMAL",
+    "foreign_keys=ON",
+    "secure_delete=ON",
+    "temp_store=MEMORY",
+    "cache_size=-32000",
+    "wal_autocheckpoint=4000",  # 16 MB; at the usual 4 MB half of an append's time is waiting for the disk
+)
+
+
+def build(url: URL, *, writes: bool) -> Engine:
+    """Raises sqlalchemy's NoSuchModuleError or ImportError when the driver is missing."""
+    return _sqlite(url, writes=writes) if url.get_backend_name() == "sqlite" else _server(url, writes=writes)
+
+
+def check_encoding(engine: Engine) -> None:
+    """Raises InvalidSetting for a database of PostgreSQL that is not UTF8.
+
+    Others have no room for every character; SQL_ASCII counts bytes, so that a piece of a text would be another.
+    """
+    if engine.dialect.name != "postgresql":
+        return
+    with engine.connect() as connection:
+        encoding = connection.execute(text("SHOW server_encoding")).scalar()
+    if encoding != "UTF8":
+        problem = f"its encoding is {encoding}, in which not every text can be kept"
+        advice = "Give Memoir a database made with: CREATE DATABASE … ENCODING 'UTF8' TEMPLATE template0"
+        raise InvalidSetting(name="database_url", value=safe(engine.url), problem=problem, advice=advice)
+
+
+def _server(url: URL, *, writes: bool) -> Engine:
+    connect: dict[str, Any] = {"connect_timeout": 5}
+    if "pymysql" in url.drivername:
+        connect |= {"read_timeout": 300, "write_timeout": 300, "charset": "utf8mb4"}
+    elif "psycopg" in url.drivername:
+        connect["client_encoding"] = "utf8"  # else that of the environment, the role or the database
+    return create_engine(
+        url,
+        isolation_level="READ COMMITTED" if writes else "REPEATABLE READ",
+        connect_args=connect,
+        pool_size=POOL,
+        max_overflow=4,
+        pool_pre_ping=True,
+        pool_recycle=1800,
+    )
+
+
+def _sqlite(url: URL, *, writes: bool) -> Engine:
+    if in_memory(url):
+        engine = create_engine(url, poolclass=StaticPool, connect_args={"check_same_thread": False})
+    else:
+        engine = create_engine(url, pool_size=1 if writes else POOL, max_overflow=0 if writes else 4)
+    begin = "BEGIN IMMEDIATE" if writes else "BEGIN"
+
+    def do_begin(dbapi_connection: Any) -> None:
+        dbapi_connection.execute(begin)
+
+    engine.dialect.do_begin = do_begin  # type: ignore[method-assign]  # an event would cost each statement its look for others
+
+    @event.listens_for(engine, "connect")
+    def _prepare(connection: Any, _record: Any) -> None:
+        connection.isolation_level = None  # sqlite3 must not emit a BEGIN of its own: savepoints would outlive a rollback
+        for pragma in _PRAGMAS:
+            connection.execute(f"PRAGMA {pragma}")
+
+    return engine

@@ -1,0 +1,129 @@
+"""Which store this is, so that an index kept beside it knows whether it is of this one.
+
+Invariant: a store keeps its identity as long as it lives; another one at the same place has another. It says nothing else.
+"""
+
+from __future__ import annotations
+
+import secrets
+from typing import NamedTuple
+
+from sqlalchemy import bindparam, insert, or_, select, update
+from sqlalchemy.exc import IntegrityError
+
+from memoir_engine.store import tables
+from memoir_engine.store.db.database import Database
+from memoir_engine.store.db.prepared import Prepared
+from memoir_engine.store.db.types import Tx
+
+# === ids: Numbers for new rows, and the order in which locks are taken.
+#
+# Invariant: ids of one reservation are consecutive, so chunks are numbered in position order; AUTO_INCREMENT promises
+# neither
+# order nor gaplessness on a cluster. Whoever changes the tree takes `lock_tree` first, then counters in alphabetical
+# order,
+# then rows, the chain's head, and last of all `passage` and `search`: no two writers wait for each other.
+# Source: DESIGN §5, §6.
+
+
+COUNTERS = (
+    "category",
+    "chunk",
+    "cut",
+    "decision",
+    "erasure",
+    "fact",
+    "helper",
+    "model_call",
+    "passage",
+    "search",
+    "session",
+    "source",
+    "thread",
+    "tree",
+)
+
+_MINE = tables.counter.c.name == bindparam("which")
+_ADD = Prepared(update(tables.counter).where(_MINE).values(value=tables.counter.c.value + bindparam("count")), [])
+_READ = Prepared(select(tables.counter.c.value).where(_MINE))
+_HOLD = Prepared(select(tables.counter.c.value).where(_MINE).with_for_update(read=True))
+_CLOCK = Prepared(
+    select(tables.counter.c.name, tables.counter.c.value).where(
+        or_(*(tables.counter.c.name == one for one in ("search", "erasure")))
+    )
+)
+
+
+class Clock(NamedTuple):
+    """searched: up to where whatever is searched has changed. erasures: how many there were."""
+
+    searched: int
+    erasures: int
+
+
+def reserve(tx: Tx, name: str, count: int) -> int:
+    """The first of `count` consecutive ids; the counter stays locked until the transaction ends."""
+    _ADD.run(tx, {"which": name, "count": count})
+    return int(_READ.rows(tx, {"which": name})[0].value) - count + 1
+
+
+def hold(tx: Tx, name: str) -> None:
+    """Keep others from counting on until the transaction ends."""
+    _ADD.run(tx, {"which": name, "count": 0})
+
+
+def tick(tx: Tx) -> int:
+    """The next number of the clock of searching. Who ticks commits before who ticks later, so an index that has seen one number
+    has seen all before it."""
+    return reserve(tx, "search", 1)
+
+
+def searched(tx: Tx) -> int:
+    """What the clock of searching shows: up to where whatever is searched has changed."""
+    return _shown(_READ, tx, "search")
+
+
+def lock_tree(tx: Tx) -> None:
+    """Wait until nobody else changes the tree; checks made after this hold until the commit."""
+    reserve(tx, "tree", 1)
+
+
+def erasures(tx: Tx, *, hold: bool = False) -> int:
+    """How many there were. With `hold` none can happen until the transaction ends: take it before any other lock."""
+    return _shown(_HOLD if hold else _READ, tx, "erasure")
+
+
+def clock(tx: Tx) -> Clock:
+    found = {row[0]: row[1] for row in _CLOCK.rows(tx, {})}
+    return Clock(int(found.get("search", 0)), int(found.get("erasure", 0)))
+
+
+def _shown(read: Prepared, tx: Tx, name: str) -> int:
+    found = read.first(tx, {"which": name})
+    return 0 if found is None else int(found.value)
+
+
+# === identity
+
+
+_NAME = "store"
+
+
+def identity(db: Database) -> str:
+    """32 hex digits; given when first asked for."""
+    return db.read(_known) or db.write(_given, operation="the identity of the store")
+
+
+def _known(tx: Tx) -> str | None:
+    return tx.execute(select(tables.setting.c.value).where(tables.setting.c.name == _NAME)).scalar()
+
+
+def _given(tx: Tx) -> str:
+    if (known := _known(tx)) is not None:
+        return known
+    try:
+        with tx.begin_nested():
+            tx.execute(insert(tables.setting).values(name=_NAME, value=secrets.token_hex(16)))
+    except IntegrityError:
+        pass  # another process was faster
+    return _known(tx) or ""

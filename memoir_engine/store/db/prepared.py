@@ -1,0 +1,182 @@
+"""A SELECT over a list of ids, prepared once for each of a few lengths.
+
+Invariant: the same rows as `IN` of the very list. A list is filled up to the next power of two with its last id, so ten
+statements serve every length, and none is made anew for a list of two facts after one of three.
+"""
+
+from __future__ import annotations
+
+from collections import namedtuple
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from typing import Any, NoReturn
+from weakref import WeakKeyDictionary
+
+from sqlalchemy import BigInteger, BindParameter, ColumnElement, Delete, Insert, Select, Update, bindparam
+from sqlalchemy.engine import Dialect
+from sqlalchemy.exc import DBAPIError
+from sqlalchemy.types import TypeEngine
+
+from memoir_engine.store.db.types import Tx, portions
+
+# === prepared: Statements that are made once and run on the driver's own cursor.
+#
+# Invariant: a statement means here what it means to SQLAlchemy, which compiles it, converts what goes in and comes out,
+# and names
+# the errors; only what it does around each execution is left out. On SQLite that is five sixths of the time of a short
+# statement.
+# Where somebody listens to statements, they go SQLAlchemy's way. For the few that every turn, call and checkpoint sends.
+
+
+Convert = Callable[[Any], Any]
+
+
+class Prepared:
+    """columns: which ones an INSERT is given; without them all of its table's. No IN lists: their length is not known before."""
+
+    def __init__(self, statement: Select[Any] | Insert | Update | Delete, columns: Sequence[str] | None = None) -> None:
+        self.statement = statement
+        self._columns = columns
+        self._by_dialect: WeakKeyDictionary[Dialect, _Compiled] = WeakKeyDictionary()
+
+    def run(self, tx: Tx, values: Mapping[str, Any]) -> None:
+        if tx.dispatch.before_cursor_execute:
+            tx.execute(self.statement, values)
+        else:
+            self._compiled(tx.dialect).run(tx, [values])
+
+    def run_all(self, tx: Tx, rows: Sequence[Mapping[str, Any]]) -> None:
+        """One row after the other."""
+        if tx.dispatch.before_cursor_execute:
+            tx.execute(self.statement, rows)
+        else:
+            self._compiled(tx.dialect).run(tx, rows)
+
+    def rows(self, tx: Tx, values: Mapping[str, Any]) -> list[Any]:
+        """What a SELECT finds; the columns of a row by name or in order."""
+        if tx.dispatch.before_cursor_execute:
+            return list(tx.execute(self.statement, values))
+        return self._compiled(tx.dialect).rows(tx, values)
+
+    def first(self, tx: Tx, values: Mapping[str, Any]) -> Any | None:
+        return next(iter(self.rows(tx, values)), None)
+
+    def _compiled(self, dialect: Dialect) -> _Compiled:
+        found = self._by_dialect.get(dialect)
+        if found is None:
+            found = self._by_dialect[dialect] = _Compiled(self.statement, dialect, self._columns)
+        return found
+
+
+class _Compiled:
+    """A statement in the words of one dialect."""
+
+    def __init__(self, statement: Any, dialect: Dialect, columns: Sequence[str] | None) -> None:
+        made = statement.compile(dialect=dialect, column_keys=columns)
+        self._sql = str(made)
+        self._error: type[Exception] = dialect.loaded_dbapi.Error
+        converts = {name: _into(bind.type, dialect) for bind, name in made.bind_names.items()}
+        given = {name: value for name, value in made.params.items() if value is not None}  # written in the statement itself
+        self._given = given
+        self._converts = {name: convert for name, convert in converts.items() if convert is not None}
+        self._order = tuple(made.positiontup) if made.positional else None
+        self._placed = [(at, self._converts[name]) for at, name in enumerate(self._order or ()) if name in self._converts]
+        self._columns = list(statement.selected_columns) if isinstance(statement, Select) else []
+        self._row: Any = namedtuple("Row", [column.key for column in self._columns])  # type: ignore[misc]  # known only here
+        self._outward: list[tuple[int, Convert]] | None = None
+
+    def run(self, tx: Tx, rows: Sequence[Mapping[str, Any]]) -> None:
+        some = [self._bound(row) for row in rows]
+        cursor = tx.connection.cursor()
+        try:
+            if len(some) == 1:
+                cursor.execute(self._sql, some[0])
+            else:
+                cursor.executemany(self._sql, some)
+        except self._error as error:
+            self._refused(tx, some, error)
+        finally:
+            cursor.close()
+
+    def rows(self, tx: Tx, values: Mapping[str, Any]) -> list[Any]:
+        bound = self._bound(values)
+        cursor = tx.connection.cursor()
+        try:
+            cursor.execute(self._sql, bound)
+            found = cursor.fetchall()
+            outward = self._outward
+            if outward is None:
+                outward = self._outward = self._converting(tx.dialect, cursor.description)
+        except self._error as error:
+            self._refused(tx, bound, error)
+        finally:
+            cursor.close()
+        return [self._row(*(_read(row, outward) if outward else row)) for row in found]
+
+    def _bound(self, values: Mapping[str, Any]) -> Any:
+        if self._given:
+            values = {**self._given, **values}
+        if self._order is None:
+            return {**values, **{name: convert(values[name]) for name, convert in self._converts.items()}}
+        bound = [values[name] for name in self._order]
+        for at, convert in self._placed:
+            bound[at] = convert(bound[at])
+        return bound
+
+    def _converting(self, dialect: Dialect, description: Sequence[Any]) -> list[tuple[int, Convert]]:
+        """Which columns are converted, by their place; what a driver says of its types is known with the first rows."""
+        made = [_out_of(column.type, dialect, told[1]) for column, told in zip(self._columns, description, strict=True)]
+        return [(at, convert) for at, convert in enumerate(made) if convert is not None]
+
+    def _refused(self, tx: Tx, bound: Any, error: Exception) -> NoReturn:
+        """As SQLAlchemy would tell it, so that the unit is tried again where that helps."""
+        dialect, cursor = tx.dialect, None
+        lost = dialect.is_disconnect(error, tx.connection, cursor)  # type: ignore[arg-type]  # its own error
+        if lost:
+            tx.invalidate(error)
+        raise DBAPIError.instance(self._sql, bound, error, self._error, connection_invalidated=lost, dialect=dialect) from error
+
+
+def _into(kind: TypeEngine[Any], dialect: Dialect) -> Convert | None:
+    return kind.dialect_impl(dialect).bind_processor(dialect)
+
+
+def _out_of(kind: TypeEngine[Any], dialect: Dialect, told: object) -> Convert | None:
+    return kind.dialect_impl(dialect).result_processor(dialect, told)
+
+
+def _read(row: Sequence[Any], outward: list[tuple[int, Convert]]) -> list[Any]:
+    read = list(row)
+    for at, convert in outward:
+        read[at] = convert(read[at])
+    return read
+
+
+# === listed
+
+
+MOST = 512
+
+Among = Callable[[ColumnElement[int]], ColumnElement[bool]]
+
+
+class Listed:
+    """make: the statement, given what says of a column that it is among the ids."""
+
+    def __init__(self, make: Callable[[Among], Select[Any]]) -> None:
+        self._make = make
+        self._by_length: dict[int, Prepared] = {}
+
+    def rows(self, tx: Tx, numbers: Iterable[int], **given: Any) -> list[Any]:
+        """In the order of the statement, 512 ids after 512, rising."""
+        found: list[Any] = []
+        for some in portions(sorted(set(numbers)), MOST):
+            length = 1 << (len(some) - 1).bit_length()
+            filled = some + some[-1:] * (length - len(some))
+            found += self._prepared(length).rows(tx, given | {f"id_{at}": number for at, number in enumerate(filled)})
+        return found
+
+    def _prepared(self, length: int) -> Prepared:
+        if length not in self._by_length:
+            binds: list[BindParameter[int]] = [bindparam(f"id_{at}", type_=BigInteger) for at in range(length)]
+            self._by_length[length] = Prepared(self._make(lambda column: column.in_(binds)))
+        return self._by_length[length]

@@ -1,0 +1,172 @@
+"""What people decide about facts: bring an outdated one back, agree with a proposal, refuse it.
+
+Invariant: each is one action, done once per action id, and can be undone. A proposal is settled only while the facts it is about
+stand as they did.
+Source: TIMEM "Supports Reversion"; DESIGN §6.
+"""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from datetime import datetime
+from typing import Any
+from uuid import uuid4
+
+from sqlalchemy import select
+
+from memoir_engine.core.errors import ActionNotFound, FactNotFound, FactNotOutdated, ProposalNotFound
+from memoir_engine.core.results import Action
+from memoir_engine.core.run import Clock
+from memoir_engine.store import tables
+from memoir_engine.store.chain import actions, payloads
+from memoir_engine.store.chain.actions import OpenAction
+from memoir_engine.store.chain.canonical_json import parse
+from memoir_engine.store.db import ids
+from memoir_engine.store.db.types import FAR, Tx, portions
+from memoir_engine.store.facts import facts, rows
+from memoir_engine.store.facts.facts import Whose
+from memoir_engine.store.facts.rows import ACTIVE, OUTDATED, NewFact, NewOrigin, Proposal, Standing
+
+REVIEWED = "fact.reviewed"  # the event of a verdict that moves no row
+APPROVED = "approved"
+REJECTED = "rejected"
+
+
+def restore(tx: Tx, whose: Whose, uid: str, *, actor: str, reason: str | None, clock: Clock, action_id: str) -> Action:
+    """An outdated fact is active again, beside what took its place. Raises FactNotFound, FactNotOutdated."""
+    ids.reserve(tx, "fact", 0)
+    if actions.exists(tx, action_id):
+        return actions.get(tx, action_id)
+    number = facts.number_of(tx, whose, uid)
+    row = open_standing(tx, number)
+    if row is None:
+        raise FactNotFound(fact_id=uid)
+    if row.status == ACTIVE:
+        raise FactNotOutdated(fact_id=uid)
+    action = OpenAction(tx, verb="restore_fact", actor=actor, clock=clock, action_id=action_id)
+    action.describe(reason=reason)
+    rows.shift(tx, action, "fact.restored", number, Standing())
+    action.seal()
+    return actions.get(tx, action.id)
+
+
+def approve(tx: Tx, whose: Whose, number: int, *, actor: str, reason: str | None, clock: Clock, action_id: str) -> Action:
+    """Do what was proposed. Raises ProposalNotFound, also when a fact of it does not stand any more."""
+    first = ids.reserve(tx, "fact", 1)
+    if actions.exists(tx, action_id):
+        return actions.get(tx, action_id)
+    row = _open(tx, whose, number)
+    proposal = Proposal.of(row)
+    standing = {one: open_standing(tx, one) for one in (proposal.new_id, *proposal.old_ids)}
+    if any(one is None or one.status != ACTIVE for one in standing.values()):
+        raise ProposalNotFound(proposal_id=number)
+    action = OpenAction(tx, verb="approve_fact", actor=actor, clock=clock, action_id=action_id)
+    action.describe(reason=reason)
+    rows.propose(tx, action, "fact.settled", number, row.owner, replace(proposal, outcome=APPROVED), row.run_id)
+    _done(tx, action, row, proposal, first)
+    action.seal()
+    return actions.get(tx, action.id)
+
+
+def reject(tx: Tx, whose: Whose, number: int, *, actor: str, reason: str | None, clock: Clock, action_id: str) -> Action:
+    """Both facts stand; the proposal is settled. Raises ProposalNotFound."""
+    ids.reserve(tx, "fact", 0)
+    if actions.exists(tx, action_id):
+        return actions.get(tx, action_id)
+    row = _open(tx, whose, number)
+    action = OpenAction(tx, verb="reject_fact", actor=actor, clock=clock, action_id=action_id)
+    action.describe(reason=reason)
+    proposal = replace(Proposal.of(row), outcome=REJECTED)
+    rows.propose(tx, action, "fact.settled", number, row.owner, proposal, row.run_id)
+    action.seal()
+    return actions.get(tx, action.id)
+
+
+def refuse_foreign(tx: Tx, whose: Whose, action_id: str) -> None:
+    """An action on facts of somebody else is not there. Raises ActionNotFound."""
+    c, f, p = tables.audit_event.c, tables.fact.c, tables.fact_proposal.c
+    if whose is facts.ANYBODY:
+        return
+    rows = tx.execute(select(c.body).where(c.action_id == action_id, c.kind.like("fact.%"))).scalars()
+    bodies = [parse(body) for body in rows]
+    numbers = {one for body in bodies for one in (body.get("fact"), body.get("source")) if one is not None}
+    proposals = {body["proposal"] for body in bodies if "proposal" in body}
+    for some in portions(sorted(numbers)):
+        if tx.execute(select(f.id).where(f.id.in_(some), f.owner != whose).limit(1)).first():
+            raise ActionNotFound(action_id=action_id)
+    if tx.execute(select(p.id).where(p.id.in_(proposals), p.owner != whose).limit(1)).first():
+        raise ActionNotFound(action_id=action_id)
+
+
+def open_standing(tx: Tx, number: int) -> Any | None:
+    """How a fact stands now; None where it was taken back."""
+    c = tables.fact_status.c
+    return tx.execute(select(tables.fact_status).where(c.fact_id == number, c.to_seq == FAR)).one_or_none()
+
+
+def _open(tx: Tx, whose: Whose, number: int) -> Any:
+    p = tables.fact_proposal.c
+    wanted = select(tables.fact_proposal).where(p.id == number, p.to_seq == FAR, p.outcome.is_(None), *facts.mine(p.owner, whose))
+    found = tx.execute(wanted).one_or_none()
+    if found is None:
+        raise ProposalNotFound(proposal_id=number)
+    return found
+
+
+def _done(tx: Tx, action: OpenAction, row: Any, proposal: Proposal, free: int) -> None:
+    """free: a number for the fuller fact of a merge."""
+    words = payloads.get(tx, [proposal.paper]).get(proposal.paper, {})
+    paper = rows.paper(tx, reason=words.get("reason"))
+    new = _fact(tx, proposal.new_id)
+    if proposal.cause == "duplicate":
+        known = proposal.old_ids[0]
+        rows.see(tx, action, known, _origins(tx, proposal.new_id))
+        rows.shift(tx, action, "fact.outdated", proposal.new_id, Standing(OUTDATED, "merged", known, None, paper))
+        return
+    if proposal.cause == "merged":
+        together = (proposal.new_id, *proposal.old_ids)
+        rows.record(tx, action, row.owner, new.user_id, [_fuller(tx, new, together, words["merged"], free)], row.run_id)
+        for number in together:
+            rows.shift(tx, action, "fact.outdated", number, Standing(OUTDATED, "merged", free, None, paper))
+        return
+    for number in proposal.old_ids:
+        standing = Standing(OUTDATED, proposal.cause, proposal.new_id, _ended(new, _fact(tx, number), action.at), paper)
+        rows.shift(tx, action, "fact.outdated", number, standing)
+
+
+def _ended(new: Any, old: Any, at: datetime) -> datetime:
+    """When the old one stopped being true: when the new one began to be, or was said, or else now; never before it was said."""
+    began = old.valid_from or old.said_at
+    known = [one for one in (new.valid_from, new.said_at) if one is not None]
+    if began is None or not known:
+        return known[0] if known else at
+    return next((one for one in known if one >= began), at if old.said_at is None or known[-1] < old.said_at else known[-1])
+
+
+def _fuller(tx: Tx, new: Any, together: tuple[int, ...], content: str, number: int) -> NewFact:
+    origins = (origin for one in together for origin in _origins(tx, one))
+    return NewFact(
+        number=number,
+        uid=str(uuid4()),
+        type=new.type,
+        content=content,
+        subject=new.subject,
+        entities=tuple(dict.fromkeys(name for one in together for name in parse(_fact(tx, one).entities))),
+        confidence=max((stated for one in together if (stated := _fact(tx, one).confidence) is not None), default=None),
+        valid_from=new.valid_from,
+        from_precision=new.from_precision,
+        valid_to=new.valid_to,
+        to_precision=new.to_precision,
+        said_at=new.said_at,
+        origins=tuple(dict.fromkeys(origins)),
+    )
+
+
+def _fact(tx: Tx, number: int) -> Any:
+    return tx.execute(select(tables.fact).where(tables.fact.c.id == number)).one()
+
+
+def _origins(tx: Tx, number: int) -> list[NewOrigin]:
+    o = tables.fact_origin.c
+    rows = tx.execute(select(tables.fact_origin).where(o.fact_id == number, o.to_seq == FAR).order_by(o.n)).all()
+    return [NewOrigin(**{name: getattr(row, name) for name in NewOrigin.__dataclass_fields__}) for row in rows]

@@ -1,0 +1,369 @@
+"""What was drawn from a conversation, written in one transaction: its messages, its cuts, the facts, and what they did to others.
+
+Invariant: nothing is written when the owner's facts moved since the plan was made; writers of facts wait for each other at one
+counter, so two that remember at once come one after the other. Done once for a run.
+Source: DESIGN §2.2, §6; TIMEM "Memory Storage"; CHUNK 6.
+"""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Collection, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from sqlalchemy import bindparam, select
+
+from memoir_engine.core.run import Clock
+from memoir_engine.store import tables
+from memoir_engine.store.chain import actions
+from memoir_engine.store.chain.actions import OpenAction
+from memoir_engine.store.chain.canonical_json import canonical, parse
+from memoir_engine.store.conversations import messages as conversations_messages
+from memoir_engine.store.conversations import sessions
+from memoir_engine.store.db import ids
+from memoir_engine.store.db.database import is_retried
+from memoir_engine.store.db.prepared import Prepared
+from memoir_engine.store.db.text_rules import owner_key
+from memoir_engine.store.db.types import FAR, Tx, portions
+from memoir_engine.store.erase.execution import refuse_late
+from memoir_engine.store.facts import facts, vectors
+from memoir_engine.store.facts import rows as facts_rows
+from memoir_engine.store.facts.rows import (
+    OUTDATED,
+    FactPlan,
+    NewFact,
+    NewOrigin,
+    PlannedFact,
+    PlannedSpan,
+    Proposal,
+    Said,
+    Standing,
+)
+from memoir_engine.text.messages import Message
+from memoir_engine.text.phrase_overlap import Stored, placed
+
+# === remembered: What is known of a conversation from before: whether it came already, what of it stands in its session,
+# what of that was read.
+#
+# Invariant: pure reading, by the owner. What a failed cut held, or what was taken back or cleared since, counts as not
+# read.
+# Source: CHUNK 13; SESSION 6.3; DESIGN §6.
+
+
+_C = tables.cut.c
+_OF_KEY = Prepared(
+    select(tables.cut).where(_C.owner == bindparam("whose"), _C.conversation_key == bindparam("key")).order_by(_C.id)
+)
+_CLEARED = Prepared(select(tables.session.c.cleared_seq).where(tables.session.c.number == bindparam("number")))
+_READ = Prepared(
+    select(_C.id, _C.run_id, _C.first_message, _C.last_message, _C.failed)
+    .where(_C.session_number == bindparam("number"), _C.to_seq == FAR, _C.from_seq > bindparam("since"))
+    .order_by(_C.id)
+)
+
+
+@dataclass(frozen=True)
+class Before:
+    """A conversation that was remembered: in which session its messages stand, from which number on, and by which cuts.
+
+    whole: whether every cut gave its facts, nobody took that back, and its session was not cleared since.
+    """
+
+    session_number: int | None
+    first_message: int
+    first_cut: int
+    whole: bool
+
+
+@dataclass(frozen=True)
+class Came:
+    """whole: the conversation came before. numbers: of its first messages in its session, as far as they stand there. read: how
+    many of these facts were drawn from. last: the number of the session's last message, None where there is no session."""
+
+    whole: Before | None = None
+    numbers: tuple[int, ...] = ()
+    read: int = 0
+    last: int | None = None
+
+
+def conversation_key(owner: str, messages: Sequence[Message]) -> str:
+    """The same for the same words of the same user, by the same speakers at the same times as far as those were given."""
+    words = [[one.kind, one.name, one.content, one.said_at and one.said_at.isoformat()] for one in messages]
+    return hashlib.sha256(canonical([owner, words]).encode()).hexdigest()
+
+
+def before(tx: Tx, owner: str, key: str) -> Before | None:
+    """What is known of this conversation from before; its latest cuts."""
+    rows = _OF_KEY.rows(tx, {"whose": owner, "key": key})
+    if not rows:
+        return None
+    first = [row for row in rows if row.n == 1][-1]
+    last = [row for row in rows if row.id >= first.id]
+    whole = all(row.to_seq == FAR and not row.failed for row in last)
+    if whole and first.session_number is not None:
+        cleared = _CLEARED.first(tx, {"number": first.session_number})
+        whole = cleared is None or (cleared.cleared_seq or 0) <= first.from_seq
+    return Before(first.session_number, first.first_message, first.id, whole)
+
+
+def came(tx: Tx, user: str | None, key: str, session_id: str, messages: Sequence[Message], numbers: tuple[int, ...] = ()) -> Came:
+    """numbers: of all messages, where they were read from their session."""
+    known = before(tx, owner_key(user), key)
+    if known is not None and known.whole:
+        return Came(known)
+    row = conversations_messages.find(tx, user, session_id)
+    if row is None or not messages:
+        return Came()
+    ns = numbers or placed(_last(tx, row, len(messages)), messages, is_all=row.messages <= len(messages))
+    cuts = _READ.rows(tx, {"number": row.number, "since": row.cleared_seq or 0}) if ns else []
+    read = _from_the_first(ns, cuts)
+    if read == len(messages):
+        return Came(Before(row.number, ns[0], cuts[-1].id, True))
+    return Came(None, ns, read, row.last_n)
+
+
+def _last(tx: Tx, row: Any, count: int) -> list[Stored]:
+    """The last messages of a session, in the order of their numbers."""
+    c = tables.message.c
+    wanted = select(tables.message).where(c.session_number == row.number).order_by(c.n.desc()).limit(count)
+    found = [
+        Stored(one.n, conversations_messages.as_message(conversations_messages.record(one, "")), bool(one.salt))
+        for one in tx.execute(wanted)
+    ]
+    return found[::-1]
+
+
+def _from_the_first(ns: Sequence[int], cuts: Sequence[Any]) -> int:
+    """How many messages from the first on were read, each by every cut of the run that came to it last."""
+    wanted, of = set(ns), dict[int, tuple[str, bool]]()
+    for cut in cuts:
+        for n in wanted.intersection(range(cut.first_message, cut.last_message + 1)):
+            run_id, is_read = of.get(n, ("", True))
+            of[n] = cut.run_id, not cut.failed and (is_read or run_id != cut.run_id)
+    return next((at for at, n in enumerate(ns) if not of.get(n, ("", False))[1]), len(ns))
+
+
+# === remembering
+
+
+VERB = "remember"
+
+_M = tables.message.c
+_DIGESTS = Prepared(
+    select(_M.n, _M.digest).where(_M.session_number == bindparam("session"), _M.n.between(bindparam("first"), bindparam("last")))
+)
+
+
+@dataclass(frozen=True)
+class Remembered:
+    """numbers: of the planned facts, by key. seq: of the action's last event."""
+
+    action_id: str
+    seq: int
+    session_id: str | None
+    numbers: dict[int, int]
+    proposals: tuple[int, ...] = ()
+
+
+def seen_again(tx: Tx, known: Before, *, actor: str, clock: Clock, action_id: str, run_id: str) -> str:
+    """Record that a remembered conversation came again, and nothing else."""
+    if not (is_retried(tx) and actions.exists(tx, action_id)):
+        action = OpenAction(tx, verb=VERB, actor=actor, clock=clock, action_id=action_id)
+        action.describe(reason=None, run_id=run_id)
+        action.add("conversation.seen_again", cut=known.first_cut, session=known.session_number)
+        action.seal()
+    return action_id
+
+
+def remember(
+    tx: Tx,
+    user: str | None,
+    said: Said,
+    plan: FactPlan,
+    *,
+    embedder: str,
+    actor: str,
+    clock: Clock,
+    action_id: str,
+    run_id: str,
+    most: int | None = None,
+) -> Remembered | None:
+    """None: the owner's facts moved since `plan.seq`, the session did since it was looked at, or the conversation was remembered
+    meanwhile; nothing was written.
+
+    most: how many messages are kept where the session says nothing itself.
+    """
+    owner = owner_key(user)
+    refuse_late(tx, run_id)
+    first_cut = ids.reserve(tx, "cut", len(said.cuts))
+    first_fact = ids.reserve(tx, "fact", len(plan.facts) + len(plan.proposals))
+    if is_retried(tx) and actions.exists(tx, action_id):
+        return _written(tx, action_id, said)
+    known = before(tx, owner, said.key)
+    held = conversations_messages.find(tx, user, said.session_id, hold=True)
+    if held is not None and held.last_n != said.last:
+        return None
+    if facts.changed_since(tx, owner, plan.seq) or (known is not None and known.whole):
+        return None
+    session, ns = _spoken(tx, user, said, actor=actor, clock=clock, action_id=action_id, most=most, run_id=run_id)
+    writing = _Writing(tx, owner, said, session, ns, first_cut, run_id, _digests(tx, session, ns))
+    numbers = {fact.key: first_fact + at for at, fact in enumerate(plan.facts)}
+    action = OpenAction(tx, verb=VERB, actor=actor, clock=clock, action_id=action_id)
+    action.describe(reason=None, run_id=run_id)
+    writing.cuts(action)
+    rows = [writing.fact(fact, numbers) for fact in plan.facts]
+    facts_rows.record(tx, action, owner, user, rows, run_id)
+    proposals = tuple(first_fact + len(plan.facts) + at for at in range(len(plan.proposals)))
+    _change(writing, action, plan, numbers, proposals)
+    head = action.seal()
+    if plan.vectors is not None and len(plan.facts):
+        vectors.add(tx, embedder, [row.number for row in rows], plan.vectors)
+    return Remembered(action_id, head.seq, said.session_id, numbers, proposals)
+
+
+def _change(writing: _Writing, action: OpenAction, plan: FactPlan, numbers: dict[int, int], proposals: tuple[int, ...]) -> None:
+    """What the new facts do to others, and to each other."""
+    tx, owner, run_id = writing.tx, writing.owner, writing.run_id
+    for sighting in plan.sightings:
+        number = numbers.get(sighting.fact, sighting.fact)
+        new = writing.unseen(number, sighting.spans)
+        if new:
+            facts_rows.see(tx, action, number, new)
+    for one in plan.supersessions:
+        old, new_number = numbers.get(one.old, one.old), numbers.get(one.new, one.new)
+        paper = facts_rows.paper(tx, reason=one.reason)
+        ended = None if one.cause == "merged" else one.ended_at or action.at
+        facts_rows.shift(tx, action, "fact.outdated", old, Standing(OUTDATED, one.cause, new_number, ended, paper))
+    for number, proposal in zip(proposals, plan.proposals, strict=True):
+        olds = tuple(numbers.get(one, one) for one in proposal.old)
+        paper = facts_rows.paper(tx, reason=proposal.reason, merged=proposal.merged or None)
+        made = Proposal(proposal.cause, proposal.doubt, numbers.get(proposal.new, proposal.new), olds, paper)
+        facts_rows.propose(tx, action, "fact.proposed", number, owner, made, run_id)
+    known = _related(tx, owner, {numbers.get(link.source, link.source) for link in plan.links}) if plan.links else set()
+    for link in plan.links:
+        ends = numbers.get(link.source, link.source), numbers.get(link.target, link.target)
+        if (*ends, link.kind) not in known:
+            facts_rows.relate(tx, action, owner, *ends, link.kind, link.confidence, run_id)
+
+
+@dataclass(frozen=True)
+class _Writing:
+    """session, ns: of the messages, by their index. digests: of those that stand, by their number there."""
+
+    tx: Tx
+    owner: str
+    said: Said
+    session: int
+    ns: Sequence[int]
+    first_cut: int
+    run_id: str
+    digests: Mapping[int, str]
+
+    def cuts(self, action: OpenAction) -> None:
+        facts_rows.record_cuts(self.tx, action, [self._cut(at) for at in range(len(self.said.cuts))])
+
+    def fact(self, fact: PlannedFact, numbers: dict[int, int]) -> NewFact:
+        taken = [origin for key in fact.takes for origin in self._taken(key, numbers)]
+        mine = {**vars(fact), "number": numbers[fact.key]}
+        wanted = {name: mine[name] for name in NewFact.__dataclass_fields__ if name != "origins"}
+        return NewFact(**wanted, origins=tuple(dict.fromkeys((*taken, *self.origins(fact.spans)))))
+
+    def origins(self, spans: Sequence[PlannedSpan]) -> list[NewOrigin]:
+        return [self._origin(span) for span in spans]
+
+    def unseen(self, number: int, spans: Sequence[PlannedSpan]) -> list[NewOrigin]:
+        """Those that are no origin of the fact yet."""
+        o = tables.fact_origin.c
+        wanted = select(o.message, o.start, o.end).where(o.fact_id == number, o.session_number == self.session, o.to_seq == FAR)
+        known = {tuple(row) for row in self.tx.execute(wanted)}
+        return [one for one in self.origins(spans) if (one.message, one.start, one.end) not in known]
+
+    def _taken(self, key: int, numbers: dict[int, int]) -> list[NewOrigin]:
+        """The origins of a fact that stands; those of a planned one are in the plan's own spans."""
+        o = tables.fact_origin.c
+        if key < 0:
+            return []
+        rows = self.tx.execute(select(tables.fact_origin).where(o.fact_id == key, o.to_seq == FAR).order_by(o.n)).all()
+        return [NewOrigin(**{name: getattr(row, name) for name in NewOrigin.__dataclass_fields__}) for row in rows]
+
+    def _origin(self, span: PlannedSpan) -> NewOrigin:
+        message = self.said.messages[span.message]
+        n = self.ns[span.message]
+        return NewOrigin(
+            session_number=self.session,
+            conversation=self.said.conversation,
+            message=n,
+            message_id=message.id,
+            role=message.speaker,
+            speaker=message.name,
+            said_at=message.said_at,
+            start=span.start,
+            end=span.end,
+            said=self.digests.get(n, ""),
+            cut=self.first_cut + span.cut,
+        )
+
+    def _cut(self, at: int) -> dict[str, Any]:
+        cut = self.said.cuts[at]
+        return {
+            "id": self.first_cut + at,
+            "owner": self.owner,
+            "conversation": self.said.conversation,
+            "conversation_key": self.said.key,
+            "session_number": self.session,
+            "cut_id": cut.id,
+            "n": cut.n,
+            "of": cut.of,
+            "strategy": cut.strategy,
+            "first_message": self.ns[cut.first],
+            "last_message": self.ns[cut.last],
+            "message_ids": canonical(list(cut.message_ids)),
+            "tokens": cut.tokens,
+            "overlap": cut.overlap_tokens,
+            "oversize": int(cut.oversize),
+            "split": int(cut.split is not None),
+            "failed": int(at in self.said.failed),
+            "run_id": self.run_id,
+        }
+
+
+def _spoken(tx: Tx, user: str | None, said: Said, **how: Any) -> tuple[int, Sequence[int]]:
+    """The number of the session and of each message in it."""
+    coming = said.messages[len(said.numbers) :]
+    if not coming:
+        row = conversations_messages.find(tx, user, said.session_id)
+        assert row is not None
+        return row.number, said.numbers
+    turn = sessions.append(tx, user, said.session_id, coming, **{**how, "action_id": _beside(how["action_id"])})
+    assert turn is not None
+    return turn.number, (*said.numbers, *range(turn.first, turn.first + len(coming)))
+
+
+def _digests(tx: Tx, session: int, ns: Sequence[int]) -> dict[int, str]:
+    if not ns:
+        return {}
+    of = {"session": session, "first": min(ns), "last": max(ns)}
+    return {row.n: row.digest for row in _DIGESTS.rows(tx, of)}
+
+
+def _beside(action_id: str) -> str:
+    """The id of the action that stores the messages: the same each time, and another than that which stores the facts."""
+    return hashlib.sha256(f"{action_id} said".encode()).hexdigest()[:26]
+
+
+def _related(tx: Tx, owner: str, sources: Collection[int]) -> set[tuple[int, int, str]]:
+    """What already leads from these facts to others."""
+    r = tables.fact_relation.c
+    wanted = select(r.source_id, r.target_id, r.kind).where(r.owner == owner, r.to_seq == FAR)
+    rows = (row for some in portions(sorted(sources)) for row in tx.execute(wanted.where(r.source_id.in_(some))))
+    return {(row[0], row[1], row[2]) for row in rows}
+
+
+def _written(tx: Tx, action_id: str, said: Said) -> Remembered:
+    """As an attempt before this one wrote it, whose answer was lost."""
+    c = tables.audit_event.c
+    events = tx.execute(select(c.seq, c.kind, c.body).where(c.action_id == action_id).order_by(c.seq)).all()
+    made = [parse(row.body)["fact"] for row in events if row.kind == "fact.recorded"]
+    proposals = tuple(parse(row.body)["proposal"] for row in events if row.kind == "fact.proposed")
+    return Remembered(action_id, events[-1].seq, said.session_id, {-at: one for at, one in enumerate(made, 1)}, proposals)

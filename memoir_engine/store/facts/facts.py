@@ -1,0 +1,476 @@
+"""Facts, read: for one user, as they stand now or stood at a seq.
+
+Invariant: pure reading. Every statement carries the owner: a fact of somebody else is not there. `ANYBODY` is for who answers for
+all of them, and is decided above, never by what a row says.
+Source: TIMEM "Data Isolation", "Status Management"; DESIGN §6 (who and whose); spec README 12.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterable, Sequence
+from datetime import datetime
+from typing import Any, cast
+
+from sqlalchemy import ColumnElement, Select, bindparam, func, or_, select
+
+from memoir_engine.core.errors import FactNotFound
+from memoir_engine.core.results.facts import FactLineage, FactOrigin, FactProposal, FactRelation, FactView
+from memoir_engine.store import tables
+from memoir_engine.store.chain import payloads
+from memoir_engine.store.chain.canonical_json import moment_of, parse
+from memoir_engine.store.chain.tombstones import NO_SALT
+from memoir_engine.store.conversations.messages import as_message, id_key, record
+from memoir_engine.store.db.prepared import Among, Listed, Prepared
+from memoir_engine.store.db.types import FAR, Tx, portions
+from memoir_engine.store.facts.rows import ACTIVE, REMEMBERED, Known
+
+# === fact_candidates: Facts of one owner that new ones may meet: those in force.
+#
+# Invariant: pure reading, by the owner.
+# Source: TIMEM "Similarity Search".
+
+
+_F, _CANDIDATE_STATUS = tables.fact.c, tables.fact_status.c
+_SHOWN = (
+    "content",
+    "type",
+    "subject",
+    "entities",
+    "confidence",
+    "said_at",
+    "valid_from",
+    "from_precision",
+    "valid_to",
+    "to_precision",
+)
+_MINE = _F.owner == bindparam("whose")
+_ACTIVE = Listed(
+    lambda among: (
+        select(_F.id)
+        .join(tables.fact_status, _CANDIDATE_STATUS.fact_id == _F.id)
+        .where(_MINE, among(_F.id), _CANDIDATE_STATUS.to_seq == FAR, _CANDIDATE_STATUS.status == ACTIVE)
+    )
+)
+_READ = Listed(lambda among: select(_F.id, *(_F[name] for name in _SHOWN)).where(_MINE, among(_F.id)))
+
+
+def standing(tx: Tx, owner: str, ranked: Sequence[Sequence[int]], most: int) -> dict[int, Known]:
+    """Of each row of numbers the first `most` that are active facts of the owner, by number."""
+    numbers = (one for some in ranked for one in some)
+    active = {row.id for row in _ACTIVE.rows(tx, numbers, whose=owner)}
+    wanted = (one for some in ranked for one in [each for each in some if each in active][:most])
+    return {row.id: _known(row) for row in _READ.rows(tx, wanted, whose=owner)}
+
+
+def _known(row: Any) -> Known:
+    number, content, kind, subject, entities, *more = row
+    return Known(number, content, kind, subject, tuple(parse(entities)), *more)
+
+
+# === fact_views: Rows of facts as callers see them: with the words of their spans, who changed them, and what they took
+# the place of.
+#
+# Invariant: a quote is read from the message itself, each time; where the message is gone, or lost words, there is none.
+# Source: spec README 12 ("evidence removed"); CHUNK 7.3, 8.4.
+
+
+_E, _U, _O, _M, _VIEW_STATUS = tables.audit_event.c, tables.fact.c, tables.fact_origin.c, tables.message.c, tables.fact_status.c
+_EVENTS = Listed(lambda among: select(_E.seq, _E.at, _E.action_id).where(among(_E.seq)))
+_BESIDE = Listed(
+    lambda among: select(_U.id, _U.uid, REMEMBERED.label("remembered"), _U.valid_from, _U.from_precision).where(among(_U.id))
+)
+_TEXTS = Listed(
+    lambda among: select(tables.message).where(_M.session_number == bindparam("number"), among(_M.n), _M.salt != NO_SALT)
+)
+_VIEW_NOW = {"since": FAR - 1, "until": FAR - 1}  # a row holds from one seq to another; FAR is the end of an open one
+
+
+def _superseding(among: Among) -> Select[Any]:
+    holds = _VIEW_STATUS.from_seq <= bindparam("since"), _VIEW_STATUS.to_seq > bindparam("until")
+    return (
+        select(_VIEW_STATUS.fact_id, _VIEW_STATUS.superseded_by)
+        .where(among(_VIEW_STATUS.superseded_by), *holds)
+        .order_by(_VIEW_STATUS.fact_id)
+    )
+
+
+def _said(among: Among) -> Select[Any]:
+    holds = _O.from_seq <= bindparam("since"), _O.to_seq > bindparam("until")
+    joined = select(tables.fact_origin, tables.cut.c.cut_id).outerjoin(tables.cut, tables.cut.c.id == _O.cut)
+    return joined.where(among(_O.fact_id), *holds).order_by(_O.fact_id, _O.n)
+
+
+_BEFORE, _ORIGINS = Listed(_superseding), Listed(_said)
+
+
+def views(tx: Tx, rows: Sequence[Any], seq: int | None = None) -> tuple[FactView, ...]:
+    """rows: of `fact` with how each stands, its seq as `since`."""
+    numbers = [row.id for row in rows]
+    told = events(tx, [one for row in rows for one in (row.recorded_seq, row.since)])
+    before = _superseded(tx, numbers, seq)
+    others = [row.superseded_by for row in rows if row.superseded_by]
+    beside = _beside(tx, [*others, *(one for some in before.values() for one in some)])
+    words = payloads.get(tx, (row.payload for row in rows))
+    origins = _origins(tx, numbers, seq)
+    uids = {number: one.uid for number, one in beside.items() if one.remembered}  # what was forgotten leads nowhere
+    return tuple(
+        FactView(
+            id=row.uid,
+            user_id=row.user_id,
+            content=row.content,
+            type=row.type,
+            status=row.status,
+            subject=row.subject,
+            entities=tuple(parse(row.entities)),
+            confidence=row.confidence,
+            valid_from=row.valid_from,
+            valid_from_precision=row.from_precision,
+            **_until(row, beside.get(row.superseded_by)),
+            said_at=row.said_at,
+            recorded_at=row.recorded_at,
+            updated_at=told[row.since][0] if row.since != row.recorded_seq else row.recorded_at,
+            retired_at=told[row.since][0] if row.status == "outdated" else None,
+            superseded_by=uids.get(row.superseded_by),
+            supersedes=tuple(uids[one] for one in before.get(row.id, ()) if one in uids),
+            cause=row.cause,
+            reason=words.get(row.payload, {}).get("reason") if row.payload else None,
+            recorded_by=told[row.recorded_seq][1],
+            ended_by=told[row.since][1] if row.status == "outdated" else None,
+            run_id=row.run_id,
+            origins=tuple(origins.get(row.id, ())),
+        )
+        for row in rows
+    )
+
+
+def _until(row: Any, successor: Any | None) -> dict[str, Any]:
+    """Whichever is earlier: what was said of its end, or that something took its place: as precisely as that says since when."""
+    if row.ended_at is None or (row.valid_to is not None and row.valid_to <= row.ended_at):
+        return {"valid_to": row.valid_to, "valid_to_precision": row.to_precision, "end_said": row.valid_to is not None}
+    told = successor is not None and successor.valid_from == row.ended_at and successor.from_precision
+    return {"valid_to": row.ended_at, "valid_to_precision": told or "instant"}
+
+
+def events(tx: Tx, seqs: Iterable[int]) -> dict[int, tuple[datetime, str]]:
+    """When an event was, and of which action."""
+    return {row.seq: (moment_of(row.at), row.action_id) for row in _EVENTS.rows(tx, seqs)}
+
+
+def _superseded(tx: Tx, numbers: Sequence[int], seq: int | None) -> dict[int, list[int]]:
+    """What each took the place of, the oldest first."""
+    found: dict[int, list[int]] = {}
+    for row in _BEFORE.rows(tx, numbers, **_view_at(seq)):
+        found.setdefault(row.superseded_by, []).append(row.fact_id)
+    return found
+
+
+def _beside(tx: Tx, numbers: Iterable[int]) -> dict[int | None, Any]:
+    """Their ids, and since when they hold."""
+    return {row.id: row for row in _BESIDE.rows(tx, numbers)}
+
+
+def _origins(tx: Tx, numbers: Sequence[int], seq: int | None) -> dict[int, list[FactOrigin]]:
+    rows = _ORIGINS.rows(tx, numbers, **_view_at(seq))
+    texts = _texts(tx, {(row.session_number, row.message) for row in rows if row.session_number is not None})
+    found: dict[int, list[FactOrigin]] = {}
+    for row in rows:
+        found.setdefault(row.fact_id, []).append(_origin(row, texts.get((row.session_number, row.message))))
+    return found
+
+
+def _view_at(seq: int | None) -> dict[str, int]:
+    return _VIEW_NOW if seq is None else {"since": seq, "until": seq}
+
+
+def _origin(row: Any, said: tuple[str, str] | None) -> FactOrigin:
+    """said: text and digest of the message as it stands; None where it does not."""
+    is_there = said is not None and said[1] == row.said
+    supported = row.start is not None
+    return FactOrigin(
+        conversation_id=row.conversation,
+        message=row.message,
+        message_id=row.message_id,
+        role=row.role,
+        speaker=row.speaker,
+        at=row.said_at,
+        start=row.start,
+        end=row.end,
+        quote=said[0][row.start : row.end] if said is not None and is_there and supported else None,
+        supported=supported,
+        removed=not is_there,
+        digest=row.said,
+        cut_id=row.cut_id,
+    )
+
+
+def _texts(tx: Tx, wanted: set[tuple[int, int]]) -> dict[tuple[int, int], tuple[str, str]]:
+    """The texts of messages that are whole; of those that words were taken out of, nothing."""
+    by_session: dict[int, list[int]] = {}
+    for number, n in sorted(wanted):
+        by_session.setdefault(number, []).append(n)
+    found: dict[tuple[int, int], tuple[str, str]] = {}
+    for number, ns in by_session.items():
+        for row in _TEXTS.rows(tx, ns, number=number):
+            found[number, row.n] = as_message(record(row, "")).text, row.digest
+    return found
+
+
+# === facts
+
+
+ANYBODY: None = None
+Whose = str | None  # a key of an owner, or ANYBODY
+
+_S = tables.fact_status.c
+_STANDING = (_S.status, _S.cause, _S.superseded_by, _S.ended_at, _S.payload, _S.from_seq.label("since"))
+
+_NOW = Listed(  # made once: making a statement takes longer than running it
+    lambda among: (
+        select(tables.fact, *_STANDING)
+        .join(tables.fact_status, _S.fact_id == tables.fact.c.id)
+        .where(tables.fact.c.owner == bindparam("whose"), _S.to_seq == FAR, among(tables.fact.c.id))
+    )
+)
+_MOVED = select(_S.fact_id).where(_S.owner == bindparam("whose")).limit(1)  # each has an index of its own
+_BEGAN = Prepared(_MOVED.where(_S.from_seq > bindparam("seq")))
+_ENDED = Prepared(_MOVED.where(_S.to_seq > bindparam("seq"), _S.to_seq < FAR))
+
+
+def listed(
+    tx: Tx,
+    whose: Whose,
+    *,
+    status: str | None = None,
+    seq: int | None = None,
+    valid_at: datetime | None = None,
+    limit: int,
+    before: str | None = None,
+    session_id: str | None = None,
+) -> tuple[FactView, ...]:
+    """Learned last first, behind the fact `before`. seq: as they stood then. valid_at: only what was true then.
+
+    session_id: only what was said in this conversation of the owner.
+    """
+    wanted = _wanted(whose, seq)
+    if status is not None:
+        wanted = wanted.where(_S.status == status)
+    if valid_at is not None:
+        wanted = wanted.where(*was_true(valid_at))
+    if before is not None:
+        wanted = wanted.where(tables.fact.c.id < number_of(tx, whose, before))
+    if session_id is not None:
+        s, o = tables.session.c, tables.fact_origin.c
+        there = select(s.number).where(s.id_key == id_key(session_id), *mine(s.owner, whose)).scalar_subquery()
+        wanted = wanted.where(tables.fact.c.id.in_(select(o.fact_id).where(o.session_number == there, *_at(seq, o))))
+    return views(tx, tx.execute(wanted.order_by(tables.fact.c.id.desc()).limit(limit)).all(), seq)
+
+
+def get(tx: Tx, whose: Whose, uid: str, seq: int | None = None) -> FactView:
+    """Raises FactNotFound."""
+    rows = tx.execute(_named(whose, seq).where(tables.fact.c.uid == uid)).all()
+    if not rows:
+        raise FactNotFound(fact_id=uid)
+    return views(tx, rows, seq)[0]
+
+
+def by_number(tx: Tx, whose: Whose, numbers: Iterable[int], seq: int | None = None) -> dict[int, FactView]:
+    """Those of them that stand."""
+    found: dict[int, FactView] = {}
+    now = seq is None and whose is not ANYBODY
+    for some in portions(sorted(set(numbers))):
+        named = _named(whose, seq).where(tables.fact.c.id.in_(some)) if not now else None
+        rows = _NOW.rows(tx, some, whose=whose) if named is None else tx.execute(named).all()
+        found |= {row.id: view for row, view in zip(rows, views(tx, rows, seq), strict=True)}
+    return found
+
+
+def number_of(tx: Tx, whose: Whose, uid: str) -> int:
+    """The number of a fact, taken back or not. Raises FactNotFound."""
+    wanted = select(tables.fact.c.id).where(tables.fact.c.uid == uid, *mine(tables.fact.c.owner, whose))
+    found = tx.execute(wanted).scalar()
+    if found is None:
+        raise FactNotFound(fact_id=uid)
+    return int(found)
+
+
+def lineage(tx: Tx, whose: Whose, uid: str, seq: int | None = None) -> FactLineage:
+    """The whole chain that a fact belongs to. Raises FactNotFound."""
+    get(tx, whose, uid, seq)
+    links: set[tuple[int, int]] = set()
+    seen: set[int] = set()
+    new = {number_of(tx, whose, uid)}
+    while new:
+        seen |= new
+        wanted = select(_S.fact_id, _S.superseded_by).where(_S.superseded_by.is_not(None), *_at(seq))
+        ends = (_S.fact_id.in_(new), _S.superseded_by.in_(new))  # each has an index of its own
+        rows = [row for end in ends for row in tx.execute(wanted.where(end))]
+        links |= {(row.fact_id, row.superseded_by) for row in rows}
+        new = {number for link in links for number in link} - seen
+    found = by_number(tx, whose, seen, seq)
+    both = sorted(link for link in links if found.keys() >= set(link))
+    return FactLineage(tuple(found[one] for one in sorted(found)), tuple((found[a].id, found[b].id) for a, b in both))
+
+
+def in_force(tx: Tx, owner: str, numbers: Collection[int], seq: int | None = None) -> dict[int, int]:
+    """Of facts that are outdated: what is active in their stead, behind however many that took one another's place."""
+    held = tables.fact_status.alias("held").c
+    first = select(_S.fact_id.label("old"), _S.superseded_by.label("tip"))
+    first = first.where(_S.owner == owner, _S.fact_id.in_(numbers), _S.superseded_by.is_not(None), *_at(seq))
+    chain = first.cte("chain", recursive=True)
+    step = select(chain.c.old, held.superseded_by).join(chain, held.fact_id == chain.c.tip)
+    chain = chain.union(step.where(held.superseded_by.is_not(None), *_at(seq, held)))
+    wanted = select(chain.c.old, chain.c.tip).join(tables.fact_status, _S.fact_id == chain.c.tip)
+    rows = tx.execute(wanted.where(_S.owner == owner, _S.status == "active", *_at(seq))).all()
+    return {row.old: row.tip for row in rows}
+
+
+def counts(tx: Tx, whose: Whose, seq: int | None = None) -> dict[tuple[str, str], int]:
+    """How many there are, by type and status."""
+    f = tables.fact.c
+    wanted = select(f.type, _S.status, func.count()).join(tables.fact_status, _S.fact_id == f.id)
+    rows = tx.execute(wanted.where(*mine(_S.owner, whose), *_at(seq)).group_by(f.type, _S.status)).all()
+    return {(row[0], row[1]): row[2] for row in rows}
+
+
+def users(tx: Tx, whose: Whose) -> tuple[tuple[str | None, int], ...]:
+    """Whose facts there are, and how many stand."""
+    f = tables.fact.c
+    wanted = (
+        select(f.user_id, func.count())
+        .join(tables.fact_status, _S.fact_id == f.id)
+        .where(_S.to_seq == FAR, *mine(f.owner, whose))
+    )
+    return tuple((row[0], row[1]) for row in tx.execute(wanted.group_by(f.owner, f.user_id).order_by(f.user_id)))
+
+
+def relations(
+    tx: Tx, whose: Whose, uid: str | None = None, *, limit: int, after: FactRelation | None = None
+) -> tuple[FactRelation, ...]:
+    """Between facts that stand, in the order in which these were learned; of one of them, or all; behind the relation `after`.
+
+    Raises FactNotFound for an `after` between facts that are not there.
+    """
+    r, a, b = tables.fact_relation.c, tables.fact.alias("a"), tables.fact.alias("b")
+    one, other = tables.fact_status.alias("one"), tables.fact_status.alias("other")
+    wanted = select(a.c.uid, b.c.uid, r.kind, r.confidence).where(r.to_seq == FAR, *mine(r.owner, whose))
+    wanted = wanted.join(a, a.c.id == r.source_id).join(b, b.c.id == r.target_id)
+    wanted = wanted.join(one, (one.c.fact_id == a.c.id) & (one.c.to_seq == FAR))
+    wanted = wanted.join(other, (other.c.fact_id == b.c.id) & (other.c.to_seq == FAR))
+    if uid is not None:
+        wanted = wanted.where(or_(a.c.uid == uid, b.c.uid == uid))
+    if after is not None:
+        source, target = number_of(tx, whose, after.source), number_of(tx, whose, after.target)
+        same = (r.source_id == source) & ((r.target_id > target) | ((r.target_id == target) & (r.kind > after.kind)))
+        wanted = wanted.where((r.source_id > source) | same)
+    return tuple(FactRelation(*row) for row in tx.execute(wanted.order_by(r.source_id, r.target_id, r.kind).limit(limit)))
+
+
+def proposals(
+    tx: Tx, whose: Whose, *, state: str | None = "open", numbers: Collection[int] | None = None, limit: int = 200
+) -> tuple[FactProposal, ...]:
+    """Newest first; of these numbers, or all. state: open, approved or rejected; None for all that were not taken back.
+
+    Open are those that can be settled: each fact of them is still in force.
+    """
+    p = tables.fact_proposal.c
+    wanted = select(tables.fact_proposal).where(p.to_seq == FAR, *mine(p.owner, whose))
+    if state is not None:
+        wanted = wanted.where(p.outcome.is_(None) if state == "open" else p.outcome == state)
+    if numbers is not None:
+        wanted = wanted.where(p.id.in_(numbers))
+    wanted = wanted.order_by(p.id.desc()).limit(limit)
+    rows = _in_force(tx, wanted, limit) if state == "open" else tx.execute(wanted).all()
+    facts = by_number(tx, whose, [one for row in rows for one in (row.new_id, *parse(row.old_ids))])
+    words = payloads.get(tx, (row.payload for row in rows))
+    first = _first_seqs(tx, [row.id for row in rows])
+    at = _times(tx, first.values())
+    return tuple(
+        FactProposal(
+            id=row.id,
+            user_id=facts[row.new_id].user_id,
+            cause=row.cause,
+            doubt=row.doubt,
+            new=facts[row.new_id],
+            old=tuple(facts[one] for one in parse(row.old_ids) if one in facts),
+            merged=words.get(row.payload, {}).get("merged"),
+            reason=words.get(row.payload, {}).get("reason"),
+            proposed_at=at[first[row.id]],
+            run_id=row.run_id,
+            state=cast(Any, row.outcome or "open"),
+        )
+        for row in rows
+        if row.new_id in facts
+    )
+
+
+def _in_force(tx: Tx, wanted: Select[Any], limit: int) -> list[Any]:
+    """The first of these proposals whose facts are all active; the others wait until what happened to those is undone."""
+    found: list[Any] = []
+    rows = tx.execute(wanted).all()
+    while rows:
+        about = {row.id: {row.new_id, *parse(row.old_ids)} for row in rows}
+        active = _active(tx, set().union(*about.values()))
+        found += [row for row in rows if about[row.id] <= active]
+        if len(rows) < limit or len(found) >= limit:
+            break
+        rows = tx.execute(wanted.where(tables.fact_proposal.c.id < rows[-1].id)).all()
+    return found[:limit]
+
+
+def _active(tx: Tx, numbers: Collection[int]) -> set[int]:
+    wanted = select(_S.fact_id).where(_S.to_seq == FAR, _S.status == "active")
+    return {one for some in portions(sorted(numbers)) for one in tx.execute(wanted.where(_S.fact_id.in_(some))).scalars()}
+
+
+def are_there(tx: Tx, owner: str) -> bool:
+    """Whether anything is known of the owner."""
+    return tx.execute(select(_S.fact_id).where(_S.owner == owner, _S.to_seq == FAR).limit(1)).first() is not None
+
+
+def changed_since(tx: Tx, owner: str, seq: int) -> bool:
+    """Whether a fact of the owner came, went or moved behind that seq."""
+    of = {"whose": owner, "seq": seq}
+    return _BEGAN.first(tx, of) is not None or _ENDED.first(tx, of) is not None
+
+
+def mine(column: ColumnElement[Any], whose: Whose) -> tuple[ColumnElement[bool], ...]:
+    return () if whose is ANYBODY else (column == whose,)
+
+
+def was_true(when: datetime) -> tuple[ColumnElement[bool], ...]:
+    """What does not say since when it holds counts from when it was said, and where it had ended by then, all the time before;
+    a part of a fuller fact is told by that one."""
+    f = tables.fact.c
+    since = func.coalesce(f.valid_from, f.said_at)
+    over = (f.valid_to <= f.said_at) | (_S.ended_at <= f.said_at)
+    return (
+        or_(since.is_(None), since <= when, f.valid_from.is_(None) & over),
+        or_(f.valid_to.is_(None), f.valid_to > when),
+        or_(_S.ended_at.is_(None), _S.ended_at > when),
+        or_(_S.cause.is_(None), _S.cause != "merged"),
+    )
+
+
+def _wanted(whose: Whose, seq: int | None) -> Select[Any]:
+    joined = select(tables.fact, *_STANDING).join(tables.fact_status, _S.fact_id == tables.fact.c.id)
+    return joined.where(*mine(_S.owner, whose), *mine(tables.fact.c.owner, whose), *_at(seq))
+
+
+def _named(whose: Whose, seq: int | None) -> Select[Any]:
+    """For facts that are named: the owner stands in the fact's own row, and SQLite does not walk all that this owner has."""
+    joined = select(tables.fact, *_STANDING).join(tables.fact_status, _S.fact_id == tables.fact.c.id)
+    return joined.where(*mine(tables.fact.c.owner, whose), *_at(seq))
+
+
+def _at(seq: int | None, columns: Any = _S) -> tuple[ColumnElement[bool], ...]:
+    return (columns.to_seq == FAR,) if seq is None else (columns.from_seq <= seq, columns.to_seq > seq)
+
+
+def _first_seqs(tx: Tx, numbers: Sequence[int]) -> dict[int, int]:
+    p = tables.fact_proposal.c
+    wanted = select(p.id, func.min(p.from_seq)).group_by(p.id)
+    return {row[0]: row[1] for some in portions(numbers) for row in tx.execute(wanted.where(p.id.in_(some)))}
+
+
+def _times(tx: Tx, seqs: Iterable[int]) -> dict[int, datetime]:
+    return {seq: at for seq, (at, _) in events(tx, seqs).items()}

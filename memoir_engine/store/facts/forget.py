@@ -1,0 +1,394 @@
+"""Forget a fact: shown first, done in one action, final.
+
+Invariant: once per action id. The words of the fact, and those of the messages that say it, are out of messages, payloads and
+vectors in the transaction that says so, and so are its parts, and the fuller facts made of it; other parts of those are in force
+again. Stones stand for what was left, and the events cover them. Messages keep their length: where words stood, there are blocks,
+so other spans still hold. What covered them keeps its digest, and loses its salt.
+Source: DESIGN §6; spec README 12 ("forget this").
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Collection, Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, NamedTuple
+
+from sqlalchemy import delete, func, or_, select, update
+
+from memoir_engine.core.errors import FactNotFound
+from memoir_engine.core.results import Action
+from memoir_engine.core.results.facts import FactView, ForgetPreview
+from memoir_engine.core.run import Clock
+from memoir_engine.store import tables
+from memoir_engine.store.chain import actions, payloads, tombstones
+from memoir_engine.store.chain.actions import NOTHING_SAID, OpenAction
+from memoir_engine.store.chain.canonical_json import canonical, parse
+from memoir_engine.store.chain.tombstones import NO_SALT
+from memoir_engine.store.conversations import retention
+from memoir_engine.store.conversations.messages import as_message, record
+from memoir_engine.store.db import ids
+from memoir_engine.store.db.types import FAR, Tx, portions
+from memoir_engine.store.erase import compaction
+from memoir_engine.store.facts import facts, rows, vectors
+from memoir_engine.store.facts.actions import APPROVED
+from memoir_engine.store.facts.facts import Whose
+from memoir_engine.store.facts.rows import REMEMBERED, Standing
+from memoir_engine.store.search import embeddings
+from memoir_engine.text import attributes
+from memoir_engine.text.phrase_overlap import BLOCK, GONE
+
+# === fact_traces: What holds the words of a fact: found before they are taken out, and shown to who is asked.
+#
+# Invariant: pure reading. What goes with a fact is what says the same, its parts, and the fuller facts that were made of
+# it; what
+# stays is named. Runs that have ended say nothing more, so what a plan has looked through once is not looked through
+# again.
+# Source: DESIGN §6; spec README 12 ("forget this"), small print on TIMEM rule 3.
+
+
+FORGETS = "forget_fact"  # the verb
+NESTED = 3  # times that a text may be quoted: in a row of a prompt, in a body on the wire, in a payload
+MOST_SHOWN = 20  # messages that are named
+
+Spans = Mapping[tuple[int, int], Sequence[tuple[int, int]]]  # (session, n) → places
+
+
+class Family(NamedTuple):
+    """same: the fact, its parts, and what says the same as one of these. fuller: what was made of them and of others."""
+
+    same: frozenset[int]
+    fuller: frozenset[int]
+
+    @property
+    def all(self) -> list[int]:
+        return sorted(self.same | self.fuller)
+
+
+@dataclass(frozen=True)
+class Traced:
+    """What holds the words. papers: payloads that say something only of these facts; quoting: others with its words. told: what
+    papers say with words of it, which replies say too."""
+
+    family: Family
+    words: tuple[str, ...]
+    spans: Spans
+    papers: tuple[str, ...]
+    told: tuple[str, ...]
+    quoting: tuple[str, ...] = ()
+
+
+class Planned(NamedTuple):
+    """What a search through all that the user's runs asked and answered found, up to a seq, and for which words."""
+
+    seq: int
+    words: frozenset[str]
+    quoting: tuple[str, ...]
+
+
+def family(tx: Tx, number: int) -> Family:
+    same: set[int] = set()
+    new = {number}
+    while new:
+        same |= new
+        rows = _merged(tx, new)
+        down = {row.fact_id for row in rows if row.superseded_by in new and (_is_fuller(row) or row.to_seq == FAR)}
+        twins = {row.superseded_by for row in rows if row.fact_id in new and not _is_fuller(row) and row.to_seq == FAR}
+        new = (down | twins) - same
+    fuller: set[int] = set()
+    new = same
+    while new:
+        rows = _merged(tx, new)
+        new = {row.superseded_by for row in rows if row.fact_id in new and _is_fuller(row)} - same - fuller
+        fuller |= new
+    return Family(frozenset(same), frozenset(fuller))
+
+
+def left_parts(tx: Tx, found: Family) -> list[int]:
+    """Facts that gave way to a fuller one that is in force, and are in force again once that goes."""
+    c = tables.fact_status.c
+    active = select(c.fact_id).where(c.fact_id.in_(found.fuller), c.to_seq == FAR, c.status == "active")
+    tops = set(tx.execute(active).scalars())
+    wanted = select(c.fact_id).where(c.superseded_by.in_(tops), c.cause == "merged", c.to_seq == FAR).order_by(c.fact_id)
+    return [one for one in tx.execute(wanted).scalars() if one not in found.same and one not in found.fuller]
+
+
+def trace(tx: Tx, number: int, planned: Planned | None = None) -> Traced:
+    """planned: what was found before, so that only runs that went on since are looked through."""
+    found = family(tx, number)
+    rows = tx.execute(select(tables.fact).where(tables.fact.c.id.in_(found.all)).order_by(tables.fact.c.id)).all()
+    spans, quotes = _spans(tx, found.same)
+    words = tuple(dict.fromkeys(one for one in (*(row.content for row in rows), *quotes) if one.strip()))
+    papers = _papers(tx, found)
+    traced = Traced(found, words, spans, papers, _told(tx, papers, words))
+    wanted = (*words, *traced.told)
+    whose = rows[0].user_id
+    if planned is None or not planned.words.issuperset(wanted):
+        quoting = set(_quoting(tx, whose, wanted))
+    else:
+        quoting = {*_there(tx, planned.quoting), *_quoting(tx, whose, wanted, planned.seq)}
+    return Traced(found, words, spans, papers, traced.told, tuple(sorted(quoting - set(papers))))
+
+
+def plan_of_fact(tx: Tx, number: int) -> Planned:
+    seq = actions.seq(tx)
+    traced = trace(tx, number)
+    return Planned(seq, frozenset((*traced.words, *traced.told)), traced.quoting)
+
+
+def remaining_words(tx: Tx, owner: str, traced: Traced) -> tuple[dict[str, int], tuple[tuple[str, int], ...]]:
+    """Where else the words stand, and stay: how many rows of which place; and the first such messages, (session, number)."""
+    m, s, f = tables.message.c, tables.session.c, tables.fact.c
+    forms = forms_of(traced.words)
+    said = (
+        select(s.number, s.session_id, m.n, m.content).join(tables.session, s.number == m.session_number).where(s.owner == owner)
+    )
+    stream = tx.execute(said.order_by(s.number, m.n).execution_options(yield_per=500))
+    messages = [
+        (row.session_id, row.n)
+        for row in stream
+        if (row.number, row.n) not in traced.spans and any(form in row.content for form in forms)
+    ]
+    learned = tx.execute(select(f.id, f.content).where(f.owner == owner, REMEMBERED).execution_options(yield_per=500))
+    facts = sum(row.id not in traced.family.all and any(form in row.content for form in traced.words) for row in learned)
+    counts = {"message": len(messages), "fact": facts}
+    return {place: count for place, count in counts.items() if count}, tuple(messages[:MOST_SHOWN])
+
+
+def forms_of(words: Sequence[str]) -> list[str]:
+    """Every way in which a text may be written inside JSON, the longest first."""
+    found: set[str] = set()
+    for word in words:
+        layer = {word}
+        for _ in range(NESTED + 1):
+            found |= layer
+            layer = {json.dumps(one, ensure_ascii=plain)[1:-1] for one in layer for plain in (True, False)}
+    return sorted(found, key=lambda form: (-len(form), form))
+
+
+def _merged(tx: Tx, numbers: Collection[int]) -> Sequence[Any]:
+    c = tables.fact_status.c
+    wanted = select(c.fact_id, c.superseded_by, c.to_seq).where(c.cause == "merged")
+    return [row for end in (c.fact_id, c.superseded_by) for row in tx.execute(wanted.where(end.in_(numbers)))]
+
+
+def _is_fuller(row: Any) -> bool:
+    """A fuller fact is made after its parts; what was said again gave way to one that was there."""
+    return bool(row.superseded_by > row.fact_id)
+
+
+def _spans(tx: Tx, numbers: Collection[int]) -> tuple[dict[tuple[int, int], list[tuple[int, int]]], list[str]]:
+    """Of messages that stand, and what they say there."""
+    o, m = tables.fact_origin.c, tables.message.c
+    found: dict[tuple[int, int], list[tuple[int, int]]] = {}
+    quotes = []
+    wanted = select(tables.fact_origin).where(o.fact_id.in_(numbers), o.start.is_not(None)).order_by(o.fact_id, o.n)
+    for row in tx.execute(wanted).all():
+        this = (m.session_number == row.session_number) & (m.n == row.message)
+        said = tx.execute(select(tables.message).where(this)).one_or_none()
+        if said is not None and said.digest == row.said:
+            found.setdefault((row.session_number, row.message), []).append((row.start, row.end))
+            quotes.append(as_message(record(said, "")).text[row.start : row.end])
+    return found, quotes
+
+
+def _papers(tx: Tx, found: Family) -> tuple[str, ...]:
+    """Reasons and statements that are about these facts."""
+    s, p = tables.fact_status.c, tables.fact_proposal.c
+    numbers = set(found.all)
+    wanted = select(s.payload).where(s.payload.is_not(None))
+    papers = {one for end in (s.fact_id, s.superseded_by) for one in tx.execute(wanted.where(end.in_(numbers))).scalars()}
+    parts = set(tx.execute(select(s.fact_id).where(s.superseded_by.in_(numbers), s.cause == "merged")).scalars())
+    proposals = set()
+    for row in tx.execute(select(p.id, p.new_id, p.old_ids, p.payload, p.outcome)):
+        if numbers.intersection((row.new_id, *parse(row.old_ids))) or (row.outcome == APPROVED and row.new_id in parts):
+            papers.add(row.payload)
+            proposals.add(row.id)
+    return tuple(sorted(_there(tx, papers | _reasons(tx, numbers, proposals))))
+
+
+def _reasons(tx: Tx, numbers: Collection[int], proposals: Collection[int]) -> set[str]:
+    """What people gave as their reason for what they did with these facts."""
+    e, a = tables.audit_event.c, tables.action.c
+    given = (
+        select(e.body, a.payload).join(tables.action, a.id == e.action_id).where(e.kind.like("fact.%"), a.payload != NOTHING_SAID)
+    )
+    bodies = ((parse(row.body), row.payload) for row in tx.execute(given.where(a.verb != FORGETS)))  # why another one went stays
+    return {paper for body, paper in bodies if body.get("fact") in numbers or body.get("proposal") in proposals}
+
+
+def _told(tx: Tx, papers: Sequence[str], words: Sequence[str]) -> tuple[str, ...]:
+    """What they say with a word of the fact; "it changed" is said of many."""
+    mine = frozenset().union(*(attributes.words(one) for one in words))
+    said = (one for paper in payloads.get(tx, papers).values() for one in paper.values() if isinstance(one, str))
+    return tuple(dict.fromkeys(one for one in said if attributes.words(one) & mine))
+
+
+def _there(tx: Tx, digests: Iterable[str]) -> Iterable[str]:
+    c = tables.payload.c
+    for some in portions(sorted(digests)):
+        yield from tx.execute(select(c.digest).where(c.digest.in_(some))).scalars()
+
+
+def _quoting(tx: Tx, user_id: str | None, words: Sequence[str], since: int | None = None) -> tuple[str, ...]:
+    """Payloads of calls of the user's runs with these words; of runs that had not ended at that seq."""
+    p, call, run = tables.payload.c, tables.model_call.c, tables.run.c
+    mine = run.user_id == user_id if user_id is not None else run.user_id.is_(None)
+    wanted = (
+        select(p.digest, p.body)
+        .join(tables.model_call, call.payload == p.digest)
+        .join(tables.run, run.id == call.run_id)
+        .where(mine)
+    )
+    if since is not None:
+        wanted = wanted.where(or_(run.closed_seq.is_(None), run.closed_seq > since))
+    forms = forms_of(words)
+    stream = tx.execute(wanted.execution_options(yield_per=50))
+    return tuple({one.digest for one in stream if any(form in one.body for form in forms)})
+
+
+# === fact_forgetting
+
+
+def preview(tx: Tx, whose: Whose, uid: str) -> ForgetPreview:
+    """Raises FactNotFound."""
+    number, owner = _row(tx, whose, uid)
+    traced = trace(tx, number)
+    numbers = traced.family.all
+    c = tables.embedding.c
+    vectors = tx.execute(select(func.count()).where(c.kind == "fact", c.item_id.in_(numbers))).scalar_one()
+    places = {
+        "fact": len(numbers),
+        "message": len(traced.spans),
+        "payload": len(traced.papers) + len(traced.quoting),
+        "embedding": vectors,
+    }
+    others = [_as_it_stands(tx, whose, one) for one in numbers if one != number]
+    again = facts.by_number(tx, whose, left_parts(tx, traced.family))
+    stays, elsewhere = remaining_words(tx, owner, traced)
+    return ForgetPreview(
+        fact=_as_it_stands(tx, whose, number),
+        places={place: count for place, count in places.items() if count},
+        also=tuple(others),
+        again=tuple(again[one] for one in sorted(again)),
+        stays=stays,
+        elsewhere=elsewhere,
+    )
+
+
+def plan_forget(tx: Tx, whose: Whose, uid: str) -> Planned:
+    """What takes long to find, looked for before anything is locked. Raises FactNotFound."""
+    return plan_of_fact(tx, _row(tx, whose, uid)[0])
+
+
+def forget(
+    tx: Tx, whose: Whose, uid: str, *, planned: Planned, actor: str, reason: str | None, clock: Clock, action_id: str
+) -> Action:
+    """Raises FactNotFound, also for one that was forgotten."""
+    ids.reserve(tx, "erasure", 1)
+    ids.reserve(tx, "fact", 0)
+    if actions.exists(tx, action_id):
+        return actions.get(tx, action_id)
+    number, _ = _row(tx, whose, uid)
+    traced = trace(tx, number, planned)
+    again = left_parts(tx, traced.family)
+    action = OpenAction(tx, verb=FORGETS, actor=actor, clock=clock, action_id=action_id)
+    action.describe(reason=reason)
+    _clear(tx, traced)
+    messages = [f"{session}/{n}" for session, n in traced.spans]
+    _leave(tx, action, number, {"payload": traced.papers}, {"message": messages, "payload": traced.quoting})
+    for other in traced.family.all:
+        if other != number:
+            _leave(tx, action, other, {}, {})
+    for part in again:
+        rows.shift(tx, action, "fact.restored", part, Standing())
+    action.seal()
+    embeddings.drop(tx, "fact", traced.family.all)
+    vectors.drop(tx, traced.family.all)
+    retention.leave_searches(tx, sorted({session for session, _ in traced.spans}))
+    compaction.note(tx)
+    return actions.get(tx, action.id)
+
+
+def _row(tx: Tx, whose: Whose, uid: str) -> tuple[int, str]:
+    """Its number and owner."""
+    number = facts.number_of(tx, whose, uid)
+    row = tx.execute(select(tables.fact.c.owner).where(tables.fact.c.id == number, REMEMBERED)).one_or_none()
+    if row is None:
+        raise FactNotFound(fact_id=uid)
+    return number, row.owner
+
+
+def _as_it_stands(tx: Tx, whose: Whose, number: int) -> FactView:
+    """Or as it stood last, where it was taken back."""
+    s = tables.fact_status.c
+    until = tx.execute(select(func.max(s.to_seq)).where(s.fact_id == number)).scalar_one()
+    return facts.by_number(tx, whose, [number], None if until == FAR else until - 1)[number]
+
+
+def _leave(tx: Tx, action: OpenAction, number: int, gone: dict[str, Sequence[str]], changed: dict[str, Sequence[str]]) -> None:
+    """It stands no more, in no relation and no open proposal. gone, changed: what its event covers beside it."""
+    s, r, p = tables.fact_status.c, tables.fact_relation.c, tables.fact_proposal.c
+    row = tx.execute(select(tables.fact_status).where(s.fact_id == number, s.to_seq == FAR)).one_or_none()
+    covered = tombstones.set_over(tx, action.next_seq, gone, {"fact": [str(number)], **changed})
+    seq = action.add("fact.forgotten", fact=number, was=row.from_seq if row else 0, status=None, stones=covered)
+    tx.execute(update(tables.fact_status).where(s.fact_id == number, s.to_seq == FAR).values(to_seq=seq))
+    ends = or_(r.source_id == number, r.target_id == number)
+    for one in tx.execute(select(tables.fact_relation).where(ends, r.to_seq == FAR)).all():
+        rows.unrelate(tx, action, one.source_id, one.target_id, one.from_seq)
+    owner = select(tables.fact.c.owner).where(tables.fact.c.id == number).scalar_subquery()
+    for one in tx.execute(select(tables.fact_proposal).where(p.owner == owner, p.to_seq == FAR)).all():
+        if number in (one.new_id, *parse(one.old_ids)):
+            rows.propose(tx, action, "fact.unproposed", one.id, one.owner, None, one.run_id)
+
+
+def _clear(tx: Tx, traced: Traced) -> None:
+    f, p = tables.fact.c, tables.payload.c
+    nothing = {"content": "", "subject": "", "entities": "[]", "salt": NO_SALT}
+    tx.execute(update(tables.fact).where(f.id.in_(traced.family.all)).values(**nothing))
+    for (session, n), places in traced.spans.items():
+        _block(tx, session, n, places, traced.words)
+    for some in portions(traced.papers):
+        tx.execute(delete(tables.payload).where(p.digest.in_(some)))
+    for digest in traced.quoting:
+        body = tx.execute(select(p.body).where(p.digest == digest)).scalar_one()
+        tx.execute(
+            update(tables.payload)
+            .where(p.digest == digest)
+            .values(body=_without(body, (*traced.words, *traced.told)), salt=NO_SALT)
+        )
+
+
+def _block(tx: Tx, session: int, n: int, places: Sequence[tuple[int, int]], words: Sequence[str]) -> None:
+    """Blocks where the words stood; in content of several parts wherever they stand."""
+    c = tables.message.c
+    this = (c.session_number == session) & (c.n == n)
+    row = tx.execute(select(c.content, c.parts).where(this)).one()
+    content = row.content
+    if row.parts:
+        for form in forms_of(words):
+            content = content.replace(form, BLOCK * len(form))
+    for start, end in () if row.parts else places:
+        content = content[:start] + BLOCK * (end - start) + content[end:]
+    tx.execute(update(tables.message).where(this).values(content=content, salt=NO_SALT))
+
+
+def _without(body: str, words: Sequence[str]) -> str:
+    for form in forms_of(words):
+        body = body.replace(form, GONE)
+    return canonical(_nameless(parse(body)))
+
+
+def _nameless(value: Any) -> Any:
+    """A statement that is gone names nobody and nothing any more; replies stand as JSON inside JSON."""
+    if isinstance(value, dict):
+        kept = {name: _nameless(each) for name, each in value.items()}
+        return {**kept, "entities": []} if kept.get("content") == GONE and "entities" in kept else kept
+    if isinstance(value, list):
+        return [_nameless(each) for each in value]
+    if isinstance(value, str) and GONE in value and value.startswith("{"):
+        try:
+            return json.dumps(_nameless(json.loads(value)), ensure_ascii=False)
+        except ValueError:
+            return value
+    return value

@@ -1,0 +1,391 @@
+"""Writing of facts: each change of a row is one event, in the action that is handed in.
+
+Invariant: what an event says is enough to write its rows anew, so verification can replay them. A fact, an origin and a cut are
+written once; that they are taken back, or come back, is their `to_seq`. How a fact or a proposal stands is a row of its own.
+Events name the payloads with reasons inside their bodies: everybody may read the trail, and reasons are a user's own.
+Source: DESIGN §2.7, §6; TIMEM "Memory Storage" (status moves, content never).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from datetime import datetime
+from typing import Any
+
+from sqlalchemy import Table, func, insert, or_, select, update
+
+from memoir_engine.core.ports import Vectors
+from memoir_engine.core.results.cuts import Cut
+from memoir_engine.store import tables
+from memoir_engine.store.chain import payloads
+from memoir_engine.store.chain.actions import OpenAction
+from memoir_engine.store.chain.canonical_json import canonical, parse, roll_up, seal, stamp
+from memoir_engine.store.chain.tombstones import NO_SALT
+from memoir_engine.store.db.prepared import Prepared
+from memoir_engine.store.db.types import FAR, Tx
+from memoir_engine.text.messages import Message
+
+# === fact_plan: What remembering a conversation is going to write, worked out while no transaction was open.
+#
+# Invariant: a frozen value. Facts that stand already are named by their numbers, new ones by negative keys; messages by
+# their index
+# in the conversation, cuts by their place among its cuts. `seq` is what the plan has seen.
+# Source: DESIGN §2.2.
+
+
+@dataclass(frozen=True)
+class Known:
+    """A fact that stands. key: its number, or below 0 of one that this plan adds."""
+
+    key: int
+    content: str
+    type: str
+    subject: str
+    entities: tuple[str, ...]
+    confidence: float | None
+    said_at: datetime | None
+    valid_from: datetime | None
+    from_precision: str | None
+    valid_to: datetime | None
+    to_precision: str | None
+
+
+@dataclass(frozen=True)
+class PlannedSpan:
+    """message, cut: from 0."""
+
+    message: int
+    start: int | None
+    end: int | None
+    cut: int
+
+
+@dataclass(frozen=True)
+class PlannedFact:
+    """key: below 0. takes: facts whose origins it has too."""
+
+    key: int
+    uid: str
+    type: str
+    content: str
+    subject: str
+    entities: tuple[str, ...]
+    confidence: float | None
+    valid_from: datetime | None
+    from_precision: str | None
+    valid_to: datetime | None
+    to_precision: str | None
+    said_at: datetime | None
+    spans: tuple[PlannedSpan, ...] = ()
+    takes: tuple[int, ...] = ()
+
+
+@dataclass(frozen=True)
+class Sighting:
+    """A known fact that was said again. fact: its number or key."""
+
+    fact: int
+    spans: tuple[PlannedSpan, ...]
+
+
+@dataclass(frozen=True)
+class Supersession:
+    """ended_at: when the old fact stopped being true; None for the time of writing, or where that is not the question."""
+
+    old: int
+    new: int
+    cause: str
+    reason: str
+    ended_at: datetime | None
+
+
+@dataclass(frozen=True)
+class PlannedProposal:
+    cause: str
+    doubt: str
+    new: int
+    old: tuple[int, ...]
+    reason: str
+    merged: str
+
+
+@dataclass(frozen=True)
+class PlannedLink:
+    source: int
+    target: int
+    kind: str
+    confidence: float | None
+
+
+@dataclass(frozen=True)
+class FactPlan:
+    """What consolidation came to. vectors: (n, dim) of `facts`, in their order."""
+
+    seq: int
+    facts: tuple[PlannedFact, ...] = ()
+    sightings: tuple[Sighting, ...] = ()
+    supersessions: tuple[Supersession, ...] = ()
+    proposals: tuple[PlannedProposal, ...] = ()
+    links: tuple[PlannedLink, ...] = ()
+    vectors: Vectors | None = None
+
+
+@dataclass(frozen=True)
+class Said:
+    """What is read of a conversation. key: of all of it, see `conversation_key`. numbers: of its first messages in their session,
+    as far as they stand there; the others are appended. last: the number of the session's last message when it was looked at,
+    None where there was no session. failed: cuts of which nothing could be drawn, by index."""
+
+    conversation: str
+    key: str
+    session_id: str
+    messages: Sequence[Message]
+    cuts: Sequence[Cut]
+    numbers: tuple[int, ...] = ()
+    failed: frozenset[int] = field(default_factory=frozenset)
+    last: int | None = None
+
+
+# === fact_rows
+
+
+# an erasure of a source takes words from a fact, and its salt with them: what was forgotten has no words at all
+REMEMBERED = or_(tables.fact.c.salt != NO_SALT, tables.fact.c.content != "")
+ACTIVE = "active"
+OUTDATED = "outdated"
+
+_ADD_FACTS, _ADD_ORIGINS = Prepared(insert(tables.fact)), Prepared(insert(tables.fact_origin))
+_ADD_STANDINGS, _ADD_CUTS = Prepared(insert(tables.fact_status)), Prepared(insert(tables.cut))
+
+
+@dataclass(frozen=True)
+class Standing:
+    """How a fact stands. cause: why it is outdated. ended_at: when it stopped being true. paper: payload with the reason."""
+
+    status: str = ACTIVE
+    cause: str | None = None
+    superseded_by: int | None = None
+    ended_at: datetime | None = None
+    paper: str | None = None
+
+    @classmethod
+    def of(cls, row: Any) -> Standing:
+        return cls(row.status, row.cause, row.superseded_by, row.ended_at, row.payload)
+
+    def told(self) -> list[Any]:
+        """As an event says it."""
+        return [self.status, self.cause, self.superseded_by, None if self.ended_at is None else stamp(self.ended_at), self.paper]
+
+
+@dataclass(frozen=True)
+class NewOrigin:
+    """A span of a message. message: its number in the session. said: the message's own digest."""
+
+    session_number: int | None
+    conversation: str
+    message: int
+    message_id: str | None
+    role: str
+    speaker: str | None
+    said_at: datetime | None
+    start: int | None
+    end: int | None
+    said: str
+    cut: int | None
+
+
+@dataclass(frozen=True)
+class NewFact:
+    number: int
+    uid: str
+    type: str
+    content: str
+    subject: str
+    entities: tuple[str, ...]
+    confidence: float | None
+    valid_from: datetime | None
+    from_precision: str | None
+    valid_to: datetime | None
+    to_precision: str | None
+    said_at: datetime | None
+    origins: tuple[NewOrigin, ...] = field(default=())
+
+
+@dataclass(frozen=True)
+class Proposal:
+    """What stands in a row of `fact_proposal`. outcome: None while it is open."""
+
+    cause: str
+    doubt: str
+    new_id: int
+    old_ids: tuple[int, ...]
+    paper: str
+    outcome: str | None = None
+
+    @classmethod
+    def of(cls, row: Any) -> Proposal:
+        return cls(row.cause, row.doubt, row.new_id, tuple(parse(row.old_ids)), row.payload, row.outcome)
+
+    def told(self) -> list[Any]:
+        return [self.cause, self.doubt, self.new_id, list(self.old_ids), self.paper, self.outcome]
+
+
+def paper(tx: Tx, **words: Any) -> str:
+    """Words that may have to be forgotten; the digest that names them."""
+    return payloads.put(tx, [words])[0]
+
+
+def record(tx: Tx, action: OpenAction, owner: str, user_id: str | None, facts: Sequence[NewFact], run_id: str | None) -> None:
+    """New facts, active, with their origins."""
+    rows, origins, standings = [], [], []
+    for fact in facts:
+        row = seal(tables.fact, [_fact(action, owner, user_id, fact, run_id)])[0]
+        mine = _origins(action, fact.number, 1, fact.origins)
+        covered = [1, len(mine), roll_up(one["digest"] for one in mine)]
+        seq = action.add("fact.recorded", fact=fact.number, digest=row["digest"], status=Standing().told(), origins=covered)
+        rows.append(row)
+        origins += mine
+        standings.append(_standing(fact.number, owner, seq, Standing()))
+    for add, written in ((_ADD_FACTS, rows), (_ADD_ORIGINS, origins), (_ADD_STANDINGS, standings)):
+        if written:
+            add.run_all(tx, written)
+
+
+def shift(tx: Tx, action: OpenAction, kind: str, number: int, standing: Standing | None, *, again: int | None = None) -> None:
+    """The fact stands so from now on; None takes it back. again: the seq since which it stood just so before."""
+    c = tables.fact_status.c
+    row = tx.execute(select(tables.fact_status).where(c.fact_id == number, c.to_seq == FAR)).one_or_none()
+    said = None if standing is None else standing.told()
+    seq = action.add(kind, fact=number, was=row.from_seq if row else 0, status=said, **_again(again))
+    if row is not None:
+        tx.execute(update(tables.fact_status).where(c.fact_id == number, c.to_seq == FAR).values(to_seq=seq))
+    if standing is not None:
+        owner = row.owner if row else tx.execute(select(tables.fact.c.owner).where(tables.fact.c.id == number)).scalar_one()
+        tx.execute(insert(tables.fact_status), [_standing(number, owner, seq, standing)])
+
+
+def _again(seq: int | None) -> dict[str, Any]:
+    return {} if seq is None else {"again": seq}
+
+
+def see(tx: Tx, action: OpenAction, number: int, origins: Sequence[NewOrigin]) -> None:
+    """A known fact was said here too."""
+    last = tx.execute(select(func.max(tables.fact_origin.c.n)).where(tables.fact_origin.c.fact_id == number)).scalar() or 0
+    rows = _origins(action, number, last + 1, origins)
+    action.add("fact.seen", fact=number, origins=[last + 1, len(rows), roll_up(one["digest"] for one in rows)])
+    tx.execute(insert(tables.fact_origin), rows)
+
+
+def unsee(tx: Tx, action: OpenAction, number: int, ns: Sequence[int]) -> None:
+    """These origins of it are taken back."""
+    seq = action.add("fact.unseen", fact=number, ns=list(ns))
+    _until(tx, tables.fact_origin, (tables.fact_origin.c.fact_id == number) & tables.fact_origin.c.n.in_(ns), seq)
+
+
+def see_again(tx: Tx, action: OpenAction, number: int, ns: Sequence[int]) -> None:
+    action.add("fact.seen_again", fact=number, ns=list(ns))
+    _until(tx, tables.fact_origin, (tables.fact_origin.c.fact_id == number) & tables.fact_origin.c.n.in_(ns), FAR)
+
+
+def relate(
+    tx: Tx, action: OpenAction, owner: str, source: int, target: int, kind: str, confidence: float | None, run_id: str | None
+) -> None:
+    seq = action.add("fact.related", source=source, target=target, relation=kind, confidence=confidence, run=run_id)
+    row = {"source_id": source, "target_id": target, "from_seq": seq, "to_seq": FAR, "owner": owner, "kind": kind}
+    tx.execute(insert(tables.fact_relation), [{**row, "confidence": confidence, "run_id": run_id}])
+
+
+def unrelate(tx: Tx, action: OpenAction, source: int, target: int, since: int) -> None:
+    """since: from_seq of the row."""
+    seq = action.add("fact.unrelated", source=source, target=target, since=since)
+    c = tables.fact_relation.c
+    _until(tx, tables.fact_relation, (c.source_id == source) & (c.target_id == target) & (c.from_seq == since), seq)
+
+
+def relate_again(tx: Tx, action: OpenAction, source: int, target: int, since: int) -> None:
+    action.add("fact.related_again", source=source, target=target, since=since)
+    c = tables.fact_relation.c
+    _until(tx, tables.fact_relation, (c.source_id == source) & (c.target_id == target) & (c.from_seq == since), FAR)
+
+
+def propose(
+    tx: Tx,
+    action: OpenAction,
+    kind: str,
+    number: int,
+    owner: str,
+    proposal: Proposal | None,
+    run_id: str | None,
+    *,
+    again: int | None = None,
+) -> None:
+    """The proposal stands so from now on; None takes it back. again: the seq since which it stood just so before."""
+    c = tables.fact_proposal.c
+    row = tx.execute(select(tables.fact_proposal).where(c.id == number, c.to_seq == FAR)).one_or_none()
+    said = None if proposal is None else proposal.told()
+    seq = action.add(kind, proposal=number, was=row.from_seq if row else 0, row=said, run=run_id, **_again(again))
+    if row is not None:
+        tx.execute(update(tables.fact_proposal).where(c.id == number, c.to_seq == FAR).values(to_seq=seq))
+    if proposal is not None:
+        new = {"cause": proposal.cause, "doubt": proposal.doubt, "new_id": proposal.new_id, "payload": proposal.paper}
+        new |= {"old_ids": canonical(list(proposal.old_ids)), "outcome": proposal.outcome, "run_id": run_id}
+        tx.execute(insert(tables.fact_proposal), [{"id": number, "from_seq": seq, "to_seq": FAR, "owner": owner, **new}])
+
+
+def record_cuts(tx: Tx, action: OpenAction, rows: Sequence[dict[str, Any]]) -> None:
+    """rows: of `cut` with consecutive ids, without seqs."""
+    if not rows:
+        return
+    sealed = seal(tables.cut, [{**row, "from_seq": action.next_seq, "to_seq": FAR} for row in rows])
+    action.add("cuts.recorded", first=rows[0]["id"], count=len(rows), digest=roll_up(one["digest"] for one in sealed))
+    _ADD_CUTS.run_all(tx, sealed)
+
+
+def withdraw_cuts(tx: Tx, action: OpenAction, numbers: Sequence[int]) -> None:
+    seq = action.add("cuts.withdrawn", cuts=list(numbers))
+    _until(tx, tables.cut, tables.cut.c.id.in_(numbers), seq)
+
+
+def return_cuts(tx: Tx, action: OpenAction, numbers: Sequence[int]) -> None:
+    action.add("cuts.returned", cuts=list(numbers))
+    _until(tx, tables.cut, tables.cut.c.id.in_(numbers), FAR)
+
+
+def _until(tx: Tx, table: Table, which: Any, seq: int) -> None:
+    tx.execute(update(table).where(which).values(to_seq=seq))
+
+
+def _fact(action: OpenAction, owner: str, user_id: str | None, new: NewFact, run_id: str | None) -> dict[str, Any]:
+    return {
+        "id": new.number,
+        "uid": new.uid,
+        "owner": owner,
+        "user_id": user_id,
+        "type": new.type,
+        "content": new.content,
+        "subject": new.subject,
+        "entities": canonical(list(new.entities)),
+        "confidence": new.confidence,
+        "valid_from": new.valid_from,
+        "from_precision": new.from_precision,
+        "valid_to": new.valid_to,
+        "to_precision": new.to_precision,
+        "said_at": new.said_at,
+        "recorded_at": action.at,
+        "recorded_seq": action.next_seq,
+        "run_id": run_id,
+    }
+
+
+def _origins(action: OpenAction, number: int, first: int, origins: Sequence[NewOrigin]) -> list[dict[str, Any]]:
+    seq = action.next_seq
+    rows = [
+        {"fact_id": number, "n": n, "from_seq": seq, "to_seq": FAR, **vars(origin)} for n, origin in enumerate(origins, first)
+    ]
+    return seal(tables.fact_origin, rows)
+
+
+def _standing(number: int, owner: str, seq: int, standing: Standing) -> dict[str, Any]:
+    row = {"fact_id": number, "from_seq": seq, "to_seq": FAR, "owner": owner, "status": standing.status, "cause": standing.cause}
+    return {**row, "superseded_by": standing.superseded_by, "ended_at": standing.ended_at, "payload": standing.paper}

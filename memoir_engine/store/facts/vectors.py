@@ -1,0 +1,265 @@
+"""Vectors of facts compared by the database itself, for stores that many machines share: pgvector in PostgreSQL, VECTOR in TiDB.
+
+One table for each embedder and length, with the owner in every row and in every question. There is no graph over it: the rows of
+a user are found by their owner and compared one by one, so nothing near is missed.
+Invariant: a cache over `embedding`. Facts of an owner are taken in in the order of their numbers, and writers of facts wait for
+each other, so the highest number that is held says what is there. What is forgotten goes in the transaction that forgets it.
+Source: TIMEM "Vector Operations", "Similarity Search"; spec README 13; verified/store.md §6.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import threading
+from collections.abc import Collection, Iterable, Sequence
+from typing import Any, NamedTuple
+
+import numpy as np
+from sqlalchemy import (
+    BigInteger,
+    Column,
+    Index,
+    MetaData,
+    Select,
+    Table,
+    bindparam,
+    delete,
+    func,
+    insert,
+    inspect,
+    literal,
+    select,
+    text,
+)
+from sqlalchemy import table as named_table
+from sqlalchemy.sql import column as named_column
+
+from memoir_engine.core.errors import DatabaseError
+from memoir_engine.core.ports import WELL, Cosines, Health, Near, NearestUnavailable, Vectors
+from memoir_engine.store import tables
+from memoir_engine.store.chain import actions
+from memoir_engine.store.db import ids
+from memoir_engine.store.db.database import Database
+from memoir_engine.store.db.prepared import Prepared
+from memoir_engine.store.db.types import Tx, key, portions
+from memoir_engine.store.facts.rows import REMEMBERED
+from memoir_engine.store.search import embeddings
+from memoir_engine.store.search.embeddings import ONE, Matrix
+from memoir_engine.store.search.vector_sql import AT_ONCE, Vector, distance, without, written
+
+# === fact_vectors: Vectors of facts: what came since an index last looked, and what has none yet.
+#
+# Invariant: only of one owner at a time. Facts of an owner are numbered in the order in which they are committed, so an
+# index that
+# has seen one number has seen all before it. Vectors are a cache: facts without one, after an import or with another
+# embedder, get
+# theirs before they are compared. What was forgotten has none.
+# Source: verified/store.md §7.2; DESIGN §2.3.
+
+
+_F, _E = tables.fact.c, tables.embedding.c
+_BESIDE = (_E.kind == "fact") & (_E.item_id == _F.id) & (_E.embedder == bindparam("by"))
+_CAME = Prepared(
+    select(_F.id, _E.vector, _E.dim)
+    .outerjoin(tables.embedding, _BESIDE)
+    .where(_F.owner == bindparam("whose"), _F.id > bindparam("since"), REMEMBERED)
+    .order_by(_F.id)
+)
+_ADD = Prepared(insert(tables.embedding))
+
+
+class Came(NamedTuple):
+    """seq: of the moment. last: the number up to which everything is in it. missing: (number, content) of what has no vector."""
+
+    seq: int
+    last: int
+    vectors: Matrix
+    missing: tuple[tuple[int, str], ...]
+
+
+def came(tx: Tx, owner: str, embedder: str, dim: int | None, since: int) -> Came:
+    """Facts of the owner behind that number, whatever became of them. dim: None where the embedder has not answered yet."""
+    seq = actions.seq(tx)
+    rows = _CAME.rows(tx, {"whose": owner, "by": embedder, "since": since})
+    if not rows:
+        return Came(seq, since, Matrix(np.zeros(0, np.int64), np.zeros((0, dim or 0), np.float32)), ())
+    there = [row for row in rows if row.vector is not None and row.dim == dim]
+    lacking = [row.id for row in rows if row.vector is None or row.dim != dim]
+    vectors = np.frombuffer(b"".join(row.vector for row in there), dtype=ONE).reshape(len(there), dim or 0)
+    keys = np.array([row.id for row in there], np.int64)
+    return Came(seq, rows[-1].id, Matrix(keys, vectors.astype(np.float32)), _texts(tx, lacking))
+
+
+def add(tx: Tx, embedder: str, numbers: Sequence[int], vectors: Vectors) -> None:
+    """Of facts that this transaction adds: there is nothing to take the place of."""
+    of = {"kind": "fact", "embedder": embedder, "dim": vectors.shape[1], "seq": ids.tick(tx)}
+    rows = np.ascontiguousarray(vectors, dtype=ONE)
+    _ADD.run_all(tx, [{**of, "item_id": number, "vector": row.tobytes()} for number, row in zip(numbers, rows, strict=True)])
+
+
+def put(tx: Tx, embedder: str, facts: Sequence[tuple[int, str]], vectors: Vectors) -> None:
+    """Of those that say what they said: an erasure may have taken words from them meanwhile. vectors: (len(facts), dim)."""
+    stand = dict(_texts(tx, [number for number, _ in facts]))
+    at = [place for place, (number, content) in enumerate(facts) if stand[number] == content]
+    if at:
+        embeddings.put(tx, "fact", embedder, [facts[place][0] for place in at], vectors[at])
+
+
+def _texts(tx: Tx, numbers: list[int]) -> tuple[tuple[int, str], ...]:
+    f = tables.fact.c
+    wanted = select(f.id, f.content)
+    rows = (row for some in portions(numbers) for row in tx.execute(wanted.where(f.id.in_(some)).order_by(f.id)))
+    return tuple((row.id, row.content) for row in rows)
+
+
+# === fact_nearest
+
+
+PREFIX = "fact_vectors_"
+
+
+class FactTable:
+    """The table of one embedder and length. `health` makes it where it is not there."""
+
+    def __init__(self, db: Database, embedder: str, dim: int) -> None:
+        self.db = db
+        self.dim = dim
+        self.kind = Vector(dim, is_cast=db.dialect == "postgresql")
+        self._lock = threading.Lock()
+        self._health: Health | None = None
+        self.table = Table(
+            PREFIX + hashlib.sha256(f"{embedder} {dim}".encode()).hexdigest()[:12],
+            MetaData(),
+            Column("item_id", BigInteger, primary_key=True, autoincrement=False),
+            Column("owner", key(64), nullable=False),
+            Column("vector", self.kind, nullable=False),
+        )
+        Index(f"ix_{self.table.name}", self.table.c.owner, self.table.c.item_id)
+
+    @property
+    def health(self) -> Health:
+        with self._lock:
+            if self._health is None:
+                self._health = self._opened()
+            return self._health
+
+    def of(self, owner: str) -> FactVectors:
+        return FactVectors(self, owner)
+
+    def _opened(self) -> Health:
+        try:
+            self.db.write(self._made, operation="the table of vectors of facts")
+        except DatabaseError as refused:
+            return without(refused)
+        return WELL
+
+    def _made(self, tx: Tx) -> None:
+        if self.db.dialect == "postgresql":
+            tx.execute(text("CREATE EXTENSION IF NOT EXISTS vector"))
+        if not inspect(tx).has_table(self.table.name):
+            self.table.create(tx)
+        if tx.execute(select(tables.setting.c.name).where(tables.setting.c.name == self.table.name)).first() is None:
+            tx.execute(insert(tables.setting).values(name=self.table.name, value=str(self.dim)))
+
+
+class FactVectors:
+    """A NearestIndex over the facts of one owner."""
+
+    def __init__(self, home: FactTable, owner: str) -> None:
+        self._home, self._owner = home, owner
+        self._c = home.table.c
+
+    @property
+    def health(self) -> Health:
+        return self._home.health
+
+    @property
+    def high_water(self) -> int:
+        """The highest number that is held."""
+        return self._home.db.read(self._highest) if self.health.ok else 0
+
+    def __len__(self) -> int:
+        self._check()
+        wanted = select(func.count()).where(self._c.owner == self._owner)
+        return int(self._home.db.read(lambda tx: tx.execute(wanted).scalar_one()))
+
+    def take_in(
+        self, keys: Sequence[int], vectors: Vectors, removed: Iterable[int], seq: int, *, since: int | None = None
+    ) -> bool:
+        """keys: rising; those not above what is held are there already."""
+        self._check()
+        rows = {int(number): written(vector, self._home.dim) for number, vector in zip(keys, vectors, strict=True)}
+        gone = sorted(map(int, removed))
+
+        def work(tx: Tx) -> bool:
+            ids.reserve(tx, "fact", 0)  # who feeds at once waits here, and so does who forgets
+            highest = self._highest(tx)
+            if since not in (None, highest):
+                return False
+            for some in portions(gone, AT_ONCE):
+                tx.execute(delete(self._home.table).where(self._c.owner == self._owner, self._c.item_id.in_(some)))
+            new = ({"item_id": number, "owner": self._owner, "vector": row} for number, row in rows.items() if number > highest)
+            for part in portions(new, AT_ONCE):
+                tx.execute(insert(self._home.table), part)
+            return True
+
+        return self._home.db.write(work, operation="vectors of facts")
+
+    def top(self, vector: Vectors, k: int, *, within: Collection[int] | None = None) -> list[Near]:
+        self._check()
+        if k <= 0 or (within is not None and not within):
+            return []
+        asked = written(vector, self._home.dim)
+        some: list[list[int] | None] = [None] if within is None else list(portions(sorted(within), 5000))
+        found = self._home.db.read(lambda tx: [near for one in some for near in self._found(tx, asked, k, one)])
+        return sorted(found, key=lambda near: (-round(near.cosine, 6), near.key))[:k]
+
+    def scores(self, vector: Vectors, keys: Sequence[int]) -> Cosines:
+        found = {near.key: near.cosine for near in self.top(vector, len(keys), within=set(map(int, keys)))}
+        return np.array([found.get(int(number), np.nan) for number in keys], np.float32)
+
+    def nearest(self, asked: str, k: int, within: Sequence[int] | None = None) -> Select[Any]:
+        """The k nearest of this owner, with how far each is."""
+        far = distance(self._home.db.dialect, self._c.vector, literal(asked, self._home.kind)).label("far")
+        wanted = select(self._c.item_id, far).where(self._c.owner == self._owner).order_by(far, self._c.item_id).limit(k)
+        return wanted if within is None else wanted.where(self._c.item_id.in_(within))
+
+    def clear(self) -> None:
+        self._check()
+        mine = delete(self._home.table).where(self._c.owner == self._owner)
+        self._home.db.write(lambda tx: tx.execute(mine) and None, operation="vectors of facts")
+
+    def close(self) -> None:
+        """There is nothing to let go of: the database is its owner's."""
+
+    def _found(self, tx: Tx, asked: str, k: int, within: Sequence[int] | None) -> list[Near]:
+        return [Near(row[0], 1.0 - float(row[1])) for row in tx.execute(self.nearest(asked, k, within))]
+
+    def _highest(self, tx: Tx) -> int:
+        return tx.execute(select(func.max(self._c.item_id)).where(self._c.owner == self._owner)).scalar() or 0
+
+    def _check(self) -> None:
+        if not self.health.ok:
+            raise NearestUnavailable(self.health)
+
+
+def begin_anew(tx: Tx, owners: Collection[str]) -> None:
+    """Every such table is fed again with all of these owners: it takes in what has a higher number than what it holds."""
+    for name in _tables(tx):
+        owner = named_column("owner", key(64))
+        for some in portions(sorted(owners), AT_ONCE):
+            tx.execute(delete(named_table(name, owner)).where(owner.in_(some)))
+
+
+def drop(tx: Tx, numbers: Collection[int]) -> None:
+    """What is forgotten goes from every such table."""
+    for name in _tables(tx):
+        item = named_column("item_id", BigInteger)
+        for some in portions(sorted(numbers), AT_ONCE):
+            tx.execute(delete(named_table(name, item)).where(item.in_(some)))
+
+
+def _tables(tx: Tx) -> Sequence[str]:
+    if tx.dialect.name not in ("postgresql", "mysql"):
+        return ()
+    return tx.execute(select(tables.setting.c.name).where(tables.setting.c.name.like(f"{PREFIX}%"))).scalars().all()

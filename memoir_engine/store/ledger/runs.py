@@ -1,0 +1,405 @@
+"""One planner per store: the lease an ingestion holds while it plans.
+
+Invariant: at most one owner at a time; one that shows no life for `ttl_s` loses it to the next who asks.
+Source: DESIGN §5, §8.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, field
+from datetime import datetime, timedelta
+from typing import Any
+
+from sqlalchemy import ColumnElement, and_, bindparam, delete, func, insert, or_, select, update
+
+from memoir_engine.core.errors import IngestionInterrupted, MemoirError, RunNotFound, WriteFailed
+from memoir_engine.core.events import Stamped
+from memoir_engine.core.results import EventView, RunView
+from memoir_engine.core.run import Clock, RunStatus
+from memoir_engine.store import tables
+from memoir_engine.store.chain import payloads
+from memoir_engine.store.chain.actions import OpenAction
+from memoir_engine.store.chain.canonical_json import canonical, parse, seal
+from memoir_engine.store.db.database import is_retried
+from memoir_engine.store.db.prepared import Prepared
+from memoir_engine.store.db.text_rules import check_field
+from memoir_engine.store.db.types import Tx
+from memoir_engine.store.ledger import run_end
+from memoir_engine.store.ledger.run_end import Ending, close
+
+# === whose_runs: Which runs somebody may see: their own and the workspace's.
+#
+# Invariant: a run without a user is the workspace's, unless it works on conversations or facts: those of nobody's user
+# are as
+# private as a user's, and so is what was asked about them.
+# Source: DESIGN §6 (who and whose).
+
+
+PRIVATE = ("reply", "remember", "extract", "recall", "search")  # a search may embed conversations on its way
+SUMMARY = "create_summary"  # of a session it has a subject, of a document none
+
+
+def seen_by(user: str | None) -> tuple[ColumnElement[bool], ...]:
+    """None sees everybody's; '' is who acts for no user."""
+    c = tables.run.c
+    if user is None:
+        return ()
+    if not user:
+        return (c.user_id.is_(None),)
+    private = or_(c.verb.in_(PRIVATE), and_(c.verb == SUMMARY, c.subject.is_not(None)))
+    return (or_(c.user_id == user, and_(c.user_id.is_(None), ~private)),)
+
+
+# === holding: Who writes for a run: whoever opened it last, until it ends.
+#
+# Invariant: a process that was taken for dead and wakes again adds nothing to a run that has ended or goes on elsewhere.
+# So what an
+# event covers stays the first of the run's calls and decisions, for each opening takes its numbers after all before it.
+# Source: DESIGN §6 (digests of calls and decisions), §7 (heartbeat, owner).
+
+
+_HOLD = Prepared(
+    select(tables.run.c.owner, tables.run.c.closed_seq).where(tables.run.c.id == bindparam("which")).with_for_update()
+)
+
+
+def hold(tx: Tx, run_id: str, owner: str | None, what: str) -> None:
+    """Keep the run open and one's own until the transaction ends; without an owner it only has to be open.
+
+    Raises RunNotFound; WriteFailed of `what` when it has ended or was taken over.
+    """
+    row = _HOLD.first(tx, {"which": run_id})
+    if row is None:
+        raise RunNotFound(run_id=run_id)
+    if owner not in (None, row.owner):
+        raise WriteFailed(operation=what, problem=f"its run {run_id} goes on elsewhere")
+    if row.closed_seq is not None:
+        raise WriteFailed(operation=what, problem=f"its run {run_id} has ended")
+
+
+def is_held(tx: Tx, run_id: str, owner: str | None) -> bool:
+    """Whether the run is still one's own, however it stands; nobody takes it over until the transaction ends."""
+    if owner is None:
+        return True
+    row = _HOLD.first(tx, {"which": run_id})
+    return row is not None and row.owner == owner
+
+
+# === runs: Runs as the ledger has them: created before their first call, closed by an event in the chain.
+#
+# Invariant: a run that ended, however it ended, is closed in the chain (`closing`). One that goes on is open again, and
+# closed anew. One that waits for a person needs no process and never expires.
+# `run_event` is progress for the eye, no evidence: it is not chained.
+# Source: DESIGN §2.5, §6, §7.
+
+
+ALIVE: tuple[RunStatus, ...] = ("queued", "running", "waiting_helper")
+AT_WORK: tuple[RunStatus, ...] = ("queued", "running")
+RESUMABLE: tuple[RunStatus, ...] = ("failed", "interrupted")
+OPENED: dict[str, Any] = {"ended_at": None, "closed_seq": None, "error": None, "remedy": None}
+
+_THIS = tables.run.c.id == bindparam("which")
+_THERE = Prepared(select(tables.run.c.id).where(_THIS))
+_TO_END = Prepared(select(tables.run.c.closed_seq, tables.run.c.actor, tables.run.c.owner).where(_THIS).with_for_update())
+_SET_TREE = Prepared(update(tables.run).where(_THIS).values(tree_seq=bindparam("seq")), [])
+_ADD, _ADD_EVENTS = Prepared(insert(tables.run)), Prepared(insert(tables.run_event))
+
+
+@dataclass(frozen=True)
+class NewRun:
+    """`subject` names what is ingested (source sha256 and owner): answers paid for are re-used within it."""
+
+    id: str
+    verb: str
+    actor: str
+    user: str | None
+    started_at: datetime
+    request: dict[str, Any] = field(default_factory=dict)
+    status: RunStatus = "running"
+    owner: str | None = None
+    subject: str | None = None
+    tree_seq: int | None = None
+
+
+def create(tx: Tx, run: NewRun) -> None:
+    """Write the run's row; does nothing when it is there already."""
+    if _THERE.first(tx, {"which": run.id}) is not None:
+        return
+    row: dict[str, Any] = {
+        "id": run.id,
+        "verb": run.verb,
+        "actor": check_field(run.actor, "actor"),
+        "user_id": run.user and check_field(run.user, "user"),
+        "status": run.status,
+        "started_at": run.started_at,
+        "ended_at": None,
+        "heartbeat_at": run.started_at,
+        "owner": run.owner,
+        "subject": run.subject,
+        "tree_seq": run.tree_seq,
+        "request": payloads.put(tx, [run.request])[0],
+        "result": "{}",
+        **dict.fromkeys(("error", "remedy", "closed_seq", "committed_seq")),
+    }
+    _ADD.run(tx, seal(tables.run, [row])[0])
+
+
+def start(tx: Tx, run_id: str, *, now: datetime, owner: str | None = None) -> None:
+    """A queued run begins to run; one that failed or was interrupted before is open again. Raises WriteFailed for others."""
+    c = tables.run.c
+    mine = [] if owner is None else [c.owner == owner]
+    begun = update(tables.run).where(c.id == run_id, c.status.in_((*AT_WORK, *RESUMABLE)), *mine)
+    if tx.execute(begun.values(status="running", heartbeat_at=now, owner=owner, **OPENED)).rowcount != 1:
+        raise WriteFailed(operation="the start of a run", problem=f"run {run_id} has ended or goes on elsewhere")
+
+
+def claim(tx: Tx, run_id: str, statuses: Sequence[RunStatus], *, now: datetime, owner: str) -> bool:
+    """Queue a run again that is in one of these statuses; False when somebody else was faster."""
+    free = update(tables.run).where(tables.run.c.id == run_id, tables.run.c.status.in_(statuses))
+    said = {"result": "{}"} if tuple(statuses) == ("waiting_helper",) else {}  # what its form was filled in with has served
+    if tx.execute(free.values(status="queued", heartbeat_at=now, owner=owner, **OPENED, **said)).rowcount == 1:
+        return True
+    mine = select(tables.run.c.id).where(tables.run.c.id == run_id, tables.run.c.status == "queued", tables.run.c.owner == owner)
+    return is_retried(tx) and tx.execute(mine).scalar() is not None
+
+
+def pause(tx: Tx, run_id: str, *, now: datetime, result: dict[str, Any], owner: str | None = None) -> None:
+    """It waits for a person; what is known so far stands in its result. Raises what `hold` raises."""
+    hold(tx, run_id, owner, "a pause")
+    _set(tx, run_id, status="waiting_helper", heartbeat_at=now, result=canonical(result))
+
+
+def give_up(tx: Tx, run_id: str, statuses: Sequence[RunStatus], *, clock: Clock, error: MemoirError) -> bool:
+    """Cancel a run that nobody works on, and what was kept of it; False when it is not in one of these statuses.
+
+    One that waited for a person has asked no model: its events go too, for they quote what was never stored.
+    """
+    status = tx.execute(select(tables.run.c.status).where(tables.run.c.id == run_id).with_for_update()).scalar()
+    if status not in statuses:
+        return False
+    if status == "waiting_helper":
+        tx.execute(delete(tables.run_event).where(tables.run_event.c.run_id == run_id))
+    _set(tx, run_id, closed_seq=None)
+    finish(tx, run_id, "cancelled", clock=clock, result={}, error=str(error), remedy=error.remedy)
+    return True
+
+
+def set_tree_seq(tx: Tx, run_id: str, tree_seq: int, *, owner: str | None = None) -> None:
+    hold(tx, run_id, owner, "the tree of a run")
+    note_tree_seq(tx, run_id, tree_seq)
+
+
+def note_tree_seq(tx: Tx, run_id: str, tree_seq: int) -> None:
+    """Of a run that is held."""
+    _SET_TREE.run(tx, {"which": run_id, "seq": tree_seq})
+
+
+def heartbeat(tx: Tx, run_ids: Iterable[str], now: datetime, *, owners: Iterable[str] | None = None) -> None:
+    """These runs are alive; those that have ended, or go on under none of the `owners`, are left alone."""
+    ids, c = sorted(set(run_ids)), tables.run.c
+    mine = [] if owners is None else [c.owner.in_(sorted(set(owners)))]
+    if ids:
+        tx.execute(update(tables.run).where(c.id.in_(ids), c.status.in_(ALIVE), *mine).values(heartbeat_at=now))
+
+
+def finish(
+    tx: Tx,
+    run_id: str,
+    status: RunStatus,
+    *,
+    clock: Clock,
+    result: dict[str, Any] | None = None,
+    error: str | None = None,
+    remedy: str | None = None,
+    owner: str | None = None,
+) -> None:
+    """End a run and close it in the chain.
+
+    One that its commit has closed stays as it is: its result stands already. So does one that goes on under another owner.
+    """
+    row = _TO_END.first(tx, {"which": run_id})
+    if row is None:
+        raise RunNotFound(run_id=run_id)
+    if row.closed_seq is not None or owner not in (None, row.owner):
+        return
+    action = OpenAction(tx, verb="close", actor=row.actor, clock=clock)
+    action.describe(reason=None, run_id=run_id)
+    close(tx, action, run_id, Ending(status, clock.now(), result, error, remedy))
+    action.seal()
+
+
+def expired(tx: Tx, *, now: datetime, ttl_s: float) -> tuple[str, ...]:
+    """Runs whose process has shown no life for `ttl_s`."""
+    cutoff = now - timedelta(seconds=ttl_s)
+    dead = (
+        select(tables.run.c.id)
+        .where(tables.run.c.status.in_(AT_WORK), tables.run.c.heartbeat_at < cutoff)
+        .order_by(tables.run.c.id)
+    )
+    return tuple(tx.execute(dead).scalars())
+
+
+def interrupt_expired(tx: Tx, *, clock: Clock, ttl_s: float) -> tuple[str, ...]:
+    """Runs whose process shows no life become interrupted, each with its closing event; their ids."""
+    cutoff = clock.now() - timedelta(seconds=ttl_s)
+    dead = (
+        select(tables.run.c.id)
+        .where(tables.run.c.status.in_(AT_WORK), tables.run.c.heartbeat_at < cutoff)
+        .order_by(tables.run.c.id)
+    )
+    found = tuple(tx.execute(dead.with_for_update()).scalars())  # all of them before the first takes the head
+    kept, ended = run_end.kept_runs(tx, list(found)), IngestionInterrupted()
+    for run_id in found:
+        resumable = run_id in kept
+        error, remedy = (str(ended), ended.remedy) if resumable else ("its process ended", "Ask, or start it, again.")
+        finish(tx, run_id, "interrupted", clock=clock, error=error, remedy=remedy)
+    return found
+
+
+def get(tx: Tx, run_id: str, *, user: str | None = None) -> RunView:
+    """Raises RunNotFound, also for a run of another user when `user` is given."""
+    found = _views(tx, tables.run.c.id == run_id, *seen_by(user), limit=1)
+    if not found:
+        raise RunNotFound(run_id=run_id)
+    return found[0]
+
+
+def recent(
+    tx: Tx,
+    *,
+    limit: int = 50,
+    verb: str | None = None,
+    verbs: Sequence[str] | None = None,
+    status: Sequence[RunStatus] = (),
+    before: str | None = None,
+    user: str | None = None,
+) -> tuple[RunView, ...]:
+    """Newest first; `before` is a run id. `user`: as `seen_by` says."""
+    wanted = list(seen_by(user))
+    if verb:
+        wanted.append(tables.run.c.verb == verb)
+    if verbs is not None:
+        wanted.append(tables.run.c.verb.in_(tuple(verbs)))
+    if status:
+        wanted.append(tables.run.c.status.in_(tuple(status)))
+    if before:
+        wanted.append(tables.run.c.id < before)
+    return _views(tx, *wanted, limit=limit)
+
+
+def append_events(tx: Tx, stamped: Sequence[Stamped], *, again: bool = False, owner: str | None = None) -> None:
+    """Write progress; what is there already is skipped, where this unit or (`again`) another may have written it.
+
+    Of a run that has another owner by now nothing is written: the numbers are taken.
+    """
+    for run_id in dict.fromkeys(one.run_id for one in stamped):
+        if not is_held(tx, run_id, owner):
+            continue
+        there = _numbers(tx, run_id, min(one.n for one in stamped)) if again or is_retried(tx) else set()
+        rows = [
+            {"run_id": run_id, "n": one.n, "at": one.at, "kind": one.event.kind, "body": canonical(one.event.kept())}
+            for one in stamped
+            if one.run_id == run_id and one.n not in there
+        ]
+        if rows:
+            _ADD_EVENTS.run_all(tx, rows)
+
+
+def _numbers(tx: Tx, run_id: str, first: int) -> set[int]:
+    """Of its events from `first` on."""
+    return set(
+        tx.execute(
+            select(tables.run_event.c.n).where(tables.run_event.c.run_id == run_id, tables.run_event.c.n >= first)
+        ).scalars()
+    )
+
+
+def last_event(tx: Tx, run_id: str) -> int:
+    """The number of its last event, 0 before the first."""
+    return tx.execute(select(func.max(tables.run_event.c.n)).where(tables.run_event.c.run_id == run_id)).scalar() or 0
+
+
+def events(tx: Tx, run_id: str, *, after: int = 0, limit: int = 1000) -> tuple[EventView, ...]:
+    wanted = select(tables.run_event).where(tables.run_event.c.run_id == run_id, tables.run_event.c.n > after)
+    rows = tx.execute(wanted.order_by(tables.run_event.c.n).limit(limit))
+    return tuple(EventView(row.run_id, row.n, row.at, row.kind, parse(row.body)) for row in rows)
+
+
+def _set(tx: Tx, run_id: str, **values: Any) -> None:
+    tx.execute(update(tables.run).where(tables.run.c.id == bindparam("which")).values(**values), {"which": run_id})
+
+
+def _views(tx: Tx, *wanted: ColumnElement[bool], limit: int) -> tuple[RunView, ...]:
+    rows = tx.execute(select(tables.run).where(*wanted).order_by(tables.run.c.id.desc()).limit(limit)).all()
+    requests = payloads.get(tx, (row.request for row in rows))
+    sums = _sums(tx, [row.id for row in rows])
+    kept = run_end.kept_runs(tx, [row.id for row in rows if row.status in RESUMABLE])
+    return tuple(_view(row, requests.get(row.request, {}), sums.get(row.id), row.id in kept) for row in rows)
+
+
+def _sums(tx: Tx, run_ids: list[str]) -> dict[str, Any]:
+    c = tables.model_call.c
+    wanted = select(
+        c.run_id,
+        (func.count() - func.count(c.reused_from)).label("calls"),
+        func.count(c.reused_from).label("reused"),
+        func.sum(c.tokens_prompt).label("tokens_prompt"),
+        func.sum(c.tokens_completion).label("tokens_completion"),
+        func.sum(c.cost).label("cost"),
+        func.sum(c.latency_ms).label("latency_ms"),
+    )
+    rows = tx.execute(wanted.where(c.run_id.in_(run_ids)).group_by(c.run_id)) if run_ids else ()
+    return {row.run_id: row for row in rows}
+
+
+def _view(row: Any, request: dict[str, Any], sums: Any, resumable: bool) -> RunView:
+    return RunView(
+        id=row.id,
+        verb=row.verb,
+        actor=row.actor,
+        user=row.user_id,
+        status=row.status,
+        started_at=row.started_at,
+        ended_at=row.ended_at,
+        heartbeat_at=row.heartbeat_at,
+        tree_seq=row.tree_seq,
+        request=request,
+        result=parse(row.result),
+        error=row.error,
+        remedy=row.remedy,
+        calls=int(sums.calls) if sums else 0,
+        reused=int(sums.reused) if sums else 0,
+        tokens_prompt=int(sums.tokens_prompt) if sums else 0,
+        tokens_completion=int(sums.tokens_completion) if sums else 0,
+        cost=sums.cost if sums else None,
+        latency_ms=float(sums.latency_ms) if sums else 0.0,
+        resumable=resumable,
+    )
+
+
+# === lease
+
+
+_PLANNER = tables.lease.c.name == "planner"
+
+
+def acquire(tx: Tx, owner: str, *, now: datetime, ttl_s: float) -> bool:
+    """True when it is `owner`'s from now on, also when it was already."""
+    c = tables.lease.c
+    free = or_(c.owner.is_(None), c.owner == owner, c.heartbeat_at < now - timedelta(seconds=ttl_s))
+    return tx.execute(update(tables.lease).where(_PLANNER, free).values(owner=owner, heartbeat_at=now)).rowcount == 1
+
+
+def renew(tx: Tx, owner: str, *, now: datetime) -> bool:
+    """False when somebody else has taken it over."""
+    mine = update(tables.lease).where(_PLANNER, tables.lease.c.owner == owner)
+    return tx.execute(mine.values(heartbeat_at=now)).rowcount == 1
+
+
+def release(tx: Tx, owner: str) -> None:
+    tx.execute(update(tables.lease).where(_PLANNER, tables.lease.c.owner == owner).values(owner=None, heartbeat_at=None))
+
+
+def holder(tx: Tx) -> str | None:
+    return tx.execute(select(tables.lease.c.owner).where(_PLANNER)).scalar()

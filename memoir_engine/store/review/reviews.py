@@ -1,0 +1,272 @@
+"""The review in SQL: what stands to be judged, what is known of it, and a judgement written as an action.
+
+Invariant: an item is one filing, named by its chunk and the seq at which it began; a verdict is written only onto a filing
+that nobody has decided since it was seen, else who did is told. Every verdict is an action of its own and happens once.
+Source: DESIGN §6, §9.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass, replace
+from datetime import datetime
+from typing import Any, NamedTuple
+
+from sqlalchemy import exists, func, or_, select
+
+from memoir_engine.core.errors import InvalidSetting, MemoirError, NothingChanges, ReviewItemNotFound, ReviewOvertaken
+from memoir_engine.core.results import Action, ReviewState, Verdict
+from memoir_engine.core.run import Clock
+from memoir_engine.store import tables
+from memoir_engine.store.chain import actions, payloads
+from memoir_engine.store.chain.actions import OpenAction
+from memoir_engine.store.chain.canonical_json import moment_of, parse
+from memoir_engine.store.db import ids
+from memoir_engine.store.db.types import FAR, Tx, portions
+from memoir_engine.store.review import verdicts
+from memoir_engine.store.review.verdicts import APPROVED, NOW, Review
+from memoir_engine.store.sources.sources import LIVE
+from memoir_engine.store.tree import categories, filings
+
+# === review_evidence: What is known of filings beside where they are: how they were decided, what categories were made by
+# whom, when it was.
+#
+# Invariant: decisions never change, so what was read of them once need not be read again.
+# Source: DESIGN §5, §9.
+
+
+MOST_LESSONS = 4096
+
+
+class Chosen(NamedTuple):
+    """A decision about a chunk. `is_new`: what was chosen was made by the very same run."""
+
+    id: int
+    chunk_id: int
+    level: int
+    chosen: int
+    opinions: tuple[tuple[int, float], ...]
+    decided_by: str
+    seen: bool
+    attempts: int
+    is_new: bool
+
+
+def chosen_since(tx: Tx, decision_id: int) -> list[Chosen]:
+    """Decisions about chunks after this one, by id."""
+    c = tables.decision.c
+    columns = (c.id, c.chunk_id, c.level, c.chosen, c.opinions, c.decided_by, c.seen, c.attempts, c.run_id)
+    rows = tx.execute(select(*columns).where(c.id > decision_id, c.chunk_id.is_not(None)).order_by(c.id)).all()
+    made = _makers(tx) if rows else {}
+    found = []
+    for number, chunk, level, chosen, opinions, by, seen, attempts, run in rows:
+        category = parse(chosen)[0][0]
+        nearest = tuple((one, near) for one, near in parse(opinions))
+        found.append(Chosen(number, chunk, level, category, nearest, by, bool(seen), attempts, made.get(category) == run))
+    return found
+
+
+def taught(tx: Tx, *, quoted: int, most: int = MOST_LESSONS) -> list[tuple[int, int, str]]:
+    """What people filed by hand or approved and is filed so now: (chunk, leaf, the first `quoted` characters), by chunk.
+
+    Of more than `most` those that were reviewed last.
+    """
+    f, c = tables.filing.c, tables.chunk.c
+    wanted = select(f.chunk_id, f.category_id, func.substr(c.text, 1, quoted)).join(tables.chunk, c.id == f.chunk_id)
+    wanted = wanted.where(f.to_seq == FAR, f.reviewed_seq.is_not(None), or_(f.verdict.is_(None), f.verdict == APPROVED))
+    rows = tx.execute(wanted.order_by(f.reviewed_seq.desc(), f.chunk_id).limit(most)).all()
+    return sorted((row[0], row[1], row[2]) for row in rows)
+
+
+def unhelped(tx: Tx) -> frozenset[int]:
+    """Sources in force without a contextual helper."""
+    c = tables.source.c
+    return frozenset(tx.execute(select(c.id).where(c.helper_version.is_(None), c.status.in_(LIVE))).scalars())
+
+
+def times(tx: Tx, seqs: Iterable[int]) -> dict[int, datetime]:
+    """When these events happened."""
+    c = tables.audit_event.c
+    found: dict[int, datetime] = {}
+    for some in portions(sorted(set(seqs))):
+        found |= {row.seq: moment_of(row.at) for row in tx.execute(select(c.seq, c.at).where(c.seq.in_(some)))}
+    return found
+
+
+def rejected_from(tx: Tx, seqs: Iterable[int]) -> dict[int, int]:
+    """The leaf each of these rejections took its chunk from, by the seq of the rejection."""
+    c = tables.audit_event.c
+    found: dict[int, int] = {}
+    for some in portions(sorted(set(seqs))):
+        rows = tx.execute(select(c.seq, c.body).where(c.kind == "chunk.rejected", c.seq.in_(some)))
+        found |= {row.seq: parse(row.body)["category"] for row in rows}
+    return found
+
+
+def _makers(tx: Tx) -> dict[int, str]:
+    """Category → the run that made it."""
+    event, action = tables.audit_event.c, tables.action.c
+    wanted = select(tables.category.c.id, action.run_id).join(tables.audit_event, event.seq == tables.category.c.created_seq)
+    wanted = wanted.join(tables.action, action.id == event.action_id).where(action.run_id.is_not(None))
+    return {row[0]: row[1] for row in tx.execute(wanted)}
+
+
+# === reviews
+
+
+SAID = {"approve": verdicts.APPROVED, "reject": verdicts.REJECTED, "skip": verdicts.SKIPPED}
+DECIDED: tuple[ReviewState, ...] = ("approved", "refiled", "rejected")
+
+
+class Standing(NamedTuple):
+    """A filing that is open, or that was rejected and nothing has come since. `at_seq`: when it was reviewed."""
+
+    chunk_id: int
+    filed_seq: int
+    category_id: int
+    source_id: int
+    state: ReviewState
+    reviewer: str | None
+    at_seq: int | None
+
+
+@dataclass(frozen=True)
+class Asked:
+    """What somebody decides about one item. `seen`: the state they saw it in; what was decided since stands.
+
+    Who gives none may change a verdict of their own.
+    """
+
+    chunk_id: int
+    filed_seq: int
+    verdict: Verdict
+    category_id: int | None = None
+    reason: str | None = None
+    seen: ReviewState | None = None
+
+    @property
+    def key(self) -> str:
+        return f"{self.chunk_id}-{self.filed_seq}"
+
+
+def standing(tx: Tx) -> list[Standing]:
+    """Every item there is."""
+    return filed(tx) + rejected(tx)
+
+
+def filed(tx: Tx, chunk_ids: Iterable[int] | None = None) -> list[Standing]:
+    """Open filings by chunk; of all chunks, or of these."""
+    f, c = tables.filing.c, tables.chunk.c
+    columns = (f.chunk_id, f.from_seq, f.category_id, c.source_id, f.verdict, f.reviewed_by, f.reviewed_seq)
+    wanted = select(*columns).join(tables.chunk, c.id == f.chunk_id).where(f.to_seq == FAR).order_by(f.chunk_id)
+    some = [wanted] if chunk_ids is None else [wanted.where(f.chunk_id.in_(part)) for part in portions(sorted(set(chunk_ids)))]
+    rows = [row for part in some for row in tx.execute(part).all()]
+    return [Standing(n, seq, leaf, source, _state(said, by), by, at) for n, seq, leaf, source, said, by, at in rows]
+
+
+def touched_since(tx: Tx, seq: int) -> set[int]:
+    """Chunks that were filed, taken out or judged after it."""
+    f, e = tables.filing.c, tables.audit_event.c
+    moved = select(f.chunk_id).where((f.from_seq > seq) | ((f.to_seq > seq) & (f.to_seq < FAR)))
+    judged = tx.execute(select(e.body).where(e.kind == "filing.reviewed", e.seq > seq)).scalars()
+    return {*tx.execute(moved).scalars(), *(parse(body)["chunk"] for body in judged)}
+
+
+def rejected(tx: Tx) -> list[Standing]:
+    """Chunks of live sources that are filed nowhere, with the filing they were rejected from."""
+    f, c, later = tables.filing.c, tables.chunk.c, tables.filing.alias()
+    columns = (f.chunk_id, f.from_seq, f.category_id, c.source_id, f.reviewed_by, f.reviewed_seq)
+    wanted = select(*columns).join(tables.chunk, c.id == f.chunk_id).join(tables.source, tables.source.c.id == c.source_id)
+    wanted = wanted.where(~exists().where(later.c.chunk_id == f.chunk_id, later.c.from_seq > f.from_seq))
+    wanted = wanted.where(f.to_seq < FAR, f.verdict == verdicts.REJECTED, tables.source.c.status.in_(LIVE)).order_by(f.chunk_id)
+    return [Standing(n, seq, leaf, source, "rejected", by, at) for n, seq, leaf, source, by, at in tx.execute(wanted)]
+
+
+def perform(tx: Tx, asked: Asked, *, actor: str, clock: Clock, action_id: str) -> Action:
+    """Do it, once per action id.
+
+    Raises ReviewItemNotFound, ReviewOvertaken (it was decided meanwhile), NothingChanges, and for refile what `refile` raises.
+    """
+    ids.lock_tree(tx)
+    if actions.exists(tx, action_id):
+        return actions.get(tx, action_id)
+    row = check(tx, asked, actor=actor)
+    if asked.verdict == "refile":
+        leaf = asked.category_id or 0
+        return filings.refile(tx, asked.chunk_id, leaf, actor=actor, reason=asked.reason, clock=clock, action_id=action_id)
+    payload = payloads.put(tx, [_before_after(tx, row)])[0] if asked.verdict == "reject" else None
+    action = OpenAction(tx, verb=asked.verdict, actor=actor, clock=clock, action_id=action_id)
+    action.describe(reason=asked.reason)
+    review = Review(actor, NOW, SAID[asked.verdict])
+    if asked.verdict == "reject":
+        verdicts.take_out(tx, action, row, review, payload)
+        filings.close_empty(tx, action, [row.category_id])
+    else:
+        verdicts.stamp(tx, action, row, review)
+    action.seal()
+    return actions.get(tx, action.id)
+
+
+def done_before(tx: Tx, asked: Asked, *, actor: str, action_id: str) -> bool:
+    """Whether the action of this id is this very verdict. Raises InvalidSetting where it is anything else."""
+    if not actions.exists(tx, action_id):
+        return False
+    found = actions.get(tx, action_id)
+    about = {event.body.get("chunk") for event in found.events}
+    if (found.actor, found.verb) == (actor, asked.verdict) and asked.chunk_id in about:
+        return True
+    problem = "something else was done with this id already"
+    raise InvalidSetting(name="step_id", value=action_id, problem=problem, advice="Give each step an id of its own.")
+
+
+def check(tx: Tx, asked: Asked, *, actor: str) -> Any:
+    """The filing to be judged, as it stands. Raises what `perform` does, but for what a re-filing says of its leaf."""
+    row = filings.open_filing(tx, asked.chunk_id) or verdicts.rejected_filing(tx, asked.chunk_id)
+    if row is None or row.from_seq != asked.filed_seq:
+        raise _gone(tx, asked)
+    state = _state(row.verdict, row.reviewed_by)
+    mine = row.reviewed_by == actor
+    same = mine and SAID.get(asked.verdict) == row.verdict and row.verdict is not None
+    unseen = state in DECIDED and asked.seen != state and not (mine and asked.seen is None)
+    if unseen and not same:
+        raise ReviewOvertaken(key=asked.key, by=row.reviewed_by, what=state)
+    if state == "rejected" and asked.verdict != "refile":
+        raise NothingChanges(problem="it is rejected already; file it where it belongs, or undo the rejection")
+    if same:
+        raise NothingChanges(problem=f"you have {row.verdict} it already")
+    return row
+
+
+def as_it_stands(tx: Tx, asked: Asked) -> Asked:
+    """The same, by somebody who decides against what may be decided."""
+    row = verdicts.last_filing(tx, asked.chunk_id)
+    return asked if row is None else replace(asked, seen=_state(row.verdict, row.reviewed_by))
+
+
+def _gone(tx: Tx, asked: Asked) -> MemoirError:
+    """Why the filing is not there any more: who filed its chunk anew, or took its source out of the tree."""
+    c = tables.filing.c
+    ended = tx.execute(select(c.to_seq).where(c.chunk_id == asked.chunk_id, c.from_seq == asked.filed_seq)).scalar()
+    if ended is None or ended == FAR:
+        return ReviewItemNotFound(key=asked.key)
+    event, action = tables.audit_event.c, tables.action.c
+    wanted = select(action.actor, event.kind).join(tables.audit_event, event.action_id == action.id).where(event.seq == ended)
+    by, kind = tx.execute(wanted).one()
+    what = {"chunk.refiled": "refiled", "chunk.rejected": "rejected"}.get(kind, "taken out of the tree")
+    return ReviewOvertaken(key=asked.key, by=by, what=what)
+
+
+def _state(verdict: str | None, by: str | None) -> ReviewState:
+    if by is None:
+        return "unreviewed"
+    states: dict[str | None, ReviewState] = {
+        None: "refiled",
+        "approved": "approved",
+        "skipped": "skipped",
+        "rejected": "rejected",
+    }
+    return states[verdict]
+
+
+def _before_after(tx: Tx, row: Any) -> dict[str, Any]:
+    return {"before": list(categories.paths(tx, [row.category_id])[row.category_id]), "after": None}

@@ -1,0 +1,350 @@
+"""Signatures: who stands for a source or a branch, with which words, and whether it is still what was signed.
+
+Invariant: a row is opened and closed by an event, and says what the event says; the digest it holds is salted, its salt and
+the statement stand in its payload. A signature is void while the subject is not as it was signed: that is looked at anew each
+time and nowhere written down, so nothing can forget to do it.
+Source: DESIGN §6.
+"""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass, field
+from typing import Any, Literal
+
+from sqlalchemy import ColumnElement, Select, insert, select, update
+
+from memoir_engine.core.errors import CategoryNotFound, NothingChanges, SignedStateChanged, SourceNotFound
+from memoir_engine.core.results import Action, SignOff, SignOffPreview
+from memoir_engine.core.run import Clock
+from memoir_engine.store import tables
+from memoir_engine.store.chain import actions, payloads
+from memoir_engine.store.chain.actions import OpenAction
+from memoir_engine.store.chain.canonical_json import canonical, digest, moment_of, parse, salts
+from memoir_engine.store.db import ids
+from memoir_engine.store.db.types import FAR, Tx, portions
+from memoir_engine.store.tree import categories
+from memoir_engine.store.undo.planner import Later
+
+# === signed: What a signature stands for: the state of a source or of a branch as one digest, and what has changed it
+# since.
+#
+# Invariant: equal states give equal digests whatever led there, so what was changed and taken back counts as left alone.
+# The
+# digest covers where each chunk is filed, by which decision, who reviewed it and how, the names above it, and the digests
+# that
+# cover the texts; counters and times are left out.
+# Source: DESIGN §6.
+
+
+Subject = Literal["source", "category"]
+_SCANNED = 5_000  # events at a time
+
+
+@dataclass(frozen=True)
+class Standing:
+    """What there is to sign: `chunks` filed now, `reviewed` of them by a person who did not skip them."""
+
+    title: str
+    digest: str
+    chunks: int
+    reviewed: int
+    categories: int
+
+
+def standing(tx: Tx, subject: Subject, number: int) -> Standing | None:
+    """None for a source that there is not, and for a category that is closed."""
+    return _of_source(tx, number) if subject == "source" else _of_branch(tx, number)
+
+
+def changed_by(tx: Tx, subject: Subject, number: int, since: int) -> str | None:
+    """The first action after the event `since` that touched the subject and still stands; None when no event did."""
+    scope = _scope(tx, subject, number, since)
+    first: str | None = None
+    later: dict[str, bool] = {}
+    for seq, action_id, kind, body in _events_after(tx, since):
+        if action_id not in later and scope.touched(kind, body):
+            first = first or action_id
+            later[action_id] = _stands(tx, action_id, since, seq)
+            if later[action_id]:
+                return action_id
+    return first
+
+
+# --- the state --------------------------------------------------------------------------------------------------------------
+
+
+@dataclass
+class _Digest:
+    """Grows line by line; counts on the way."""
+
+    chunks: int = 0
+    reviewed: int = 0
+    leaves: set[int] = field(default_factory=set)
+
+    def __post_init__(self) -> None:
+        self._hash = hashlib.sha256()
+
+    def take(self, *values: Any) -> None:
+        self._hash.update(canonical(values).encode() + b"\n")
+
+    def take_filings(self, rows: Iterable[Any]) -> None:
+        for row in rows:
+            filed = row.category_id is not None
+            self.take(row.id, row.digest, row.category_id, row.decision_id, row.reviewed_by, row.verdict)
+            self.chunks += filed
+            self.reviewed += filed and row.reviewed_by is not None and row.verdict != "skipped"
+            self.leaves |= {row.category_id} if filed else set()
+
+    def done(self, title: str, categories: int) -> Standing:
+        return Standing(title, self._hash.hexdigest(), self.chunks, self.reviewed, categories)
+
+
+def _of_source(tx: Tx, number: int) -> Standing | None:
+    c = tables.source.c
+    row = tx.execute(select(c.name, c.digest, c.status, c.replaces, c.helper_version).where(c.id == number)).one_or_none()
+    if row is None:
+        return None
+    made = _Digest()
+    made.take("source", number, row.digest, row.status, row.replaces, _helper(tx, number, row.helper_version))
+    made.take_filings(tx.execute(_filings(outer=True).where(tables.chunk.c.source_id == number).order_by(tables.chunk.c.id)))
+    for leaf, path in sorted(categories.paths(tx, made.leaves).items()):
+        made.take(leaf, *path)
+    return made.done(row.name, len(made.leaves))
+
+
+def _of_branch(tx: Tx, number: int) -> Standing | None:
+    nodes = categories.every_open(tx)
+    if number not in nodes:
+        return None
+    path = categories.paths(tx, [number])[number]
+    below: dict[int, list[int]] = {}
+    for node in nodes.values():
+        below.setdefault(node.parent_id, []).append(node.id)
+    inside = sorted(_closure([number], below))
+    made = _Digest()
+    made.take("category", *path)
+    for one in inside:
+        made.take(one, nodes[one].parent_id, nodes[one].name)
+    c = tables.filing.c
+    for some in portions(inside):
+        made.take_filings(tx.execute(_filings().where(c.category_id.in_(some)).order_by(c.category_id, c.chunk_id)))
+    return made.done(" › ".join(path), len(inside))
+
+
+def _filings(*, outer: bool = False) -> Select[Any]:
+    f, c = tables.filing.c, tables.chunk.c
+    wanted = select(c.id, c.digest, f.category_id, f.decision_id, f.reviewed_by, f.verdict)
+    return wanted.join_from(tables.chunk, tables.filing, (f.chunk_id == c.id) & (f.to_seq == FAR), isouter=outer)
+
+
+def _helper(tx: Tx, source_id: int, version: int | None) -> str | None:
+    c = tables.contextual_helper.c
+    return tx.execute(select(c.digest).where(c.source_id == source_id, c.version == version)).scalar()
+
+
+# --- what has changed it ----------------------------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True)
+class _Scope:
+    """Whatever the subject has held since it was signed. `above` are the categories whose names are part of it."""
+
+    is_branch: bool
+    sources: set[int]
+    chunks: set[int]
+    inside: set[int]
+    above: set[int]
+
+    def touched(self, kind: str, body: dict[str, Any]) -> bool:
+        about = kind.partition(".")[0]
+        if about in ("run", "sign_off") or (about == "helper" and self.is_branch):
+            return False
+        if "chunk" in body:
+            return body["chunk"] in self.chunks or body.get("category") in self.inside
+        if about == "category":
+            return body["category"] in self.inside | self.above or body.get("parent") in self.inside
+        return body.get("source") in self.sources
+
+
+def _scope(tx: Tx, subject: Subject, number: int, since: int) -> _Scope:
+    v, f, c = tables.category_version.c, tables.filing.c, tables.chunk.c
+    above: dict[int, list[int]] = {}
+    below: dict[int, list[int]] = {}
+    for child, parent in tx.execute(select(v.category_id, v.parent_key).where(v.to_seq > since)):
+        above.setdefault(child, []).append(parent)
+        below.setdefault(parent, []).append(child)
+    filed = select(f.chunk_id, c.source_id, f.category_id).join(tables.chunk, c.id == f.chunk_id).where(f.to_seq > since)
+    if subject == "source":
+        leaves = {row.category_id for row in tx.execute(filed.where(c.source_id == number))}
+        chunks = set(tx.execute(select(c.id).where(c.source_id == number)).scalars())
+        return _Scope(False, {number}, chunks, set(), _closure(leaves, above))
+    inside = _closure([number], below)
+    rows = [row for some in portions(sorted(inside)) for row in tx.execute(filed.where(f.category_id.in_(some)))]
+    chunks, sources = {row.chunk_id for row in rows}, {row.source_id for row in rows}
+    return _Scope(True, sources, chunks, inside, _closure([number], above))
+
+
+def _closure(begin: Iterable[int], steps: dict[int, list[int]]) -> set[int]:
+    found, new = set(begin), list(begin)
+    while new:
+        new = [far for near in new for far in steps.get(near, ()) if far not in found]
+        found |= set(new)
+    return found
+
+
+def _events_after(tx: Tx, since: int) -> Iterator[tuple[int, str, str, dict[str, Any]]]:
+    e = tables.audit_event.c
+    wanted = select(e.seq, e.action_id, e.kind, e.body).order_by(e.seq).limit(_SCANNED)
+    while rows := tx.execute(wanted.where(e.seq > since)).all():
+        for row in rows:
+            yield row.seq, row.action_id, row.kind, parse(row.body)
+        since = rows[-1].seq
+
+
+def _stands(tx: Tx, action_id: str, since: int, seq: int) -> bool:
+    """Not when what it did, or what it took back, came after the signature and has been taken back since."""
+    root = Later(tx, action_id).root(action_id)
+    e = tables.audit_event.c
+    began = seq if root == action_id else tx.execute(select(e.seq).where(e.action_id == root).order_by(e.seq)).scalars().first()
+    return began is None or began <= since or actions.undone_by(tx, root) is None
+
+
+# === sign_offs
+
+
+VERB = "sign_off"
+
+
+def preview(tx: Tx, subject: Subject, number: int) -> SignOffPreview:
+    """What a signature would stand for now. Raises SourceNotFound, CategoryNotFound."""
+    now = _standing(tx, subject, number)
+    return SignOffPreview(subject, number, now.title, now.digest, now.chunks, now.reviewed, now.categories)
+
+
+def sign(
+    tx: Tx,
+    subject: Subject,
+    number: int,
+    *,
+    actor: str,
+    statement: str,
+    clock: Clock,
+    expected: str | None = None,
+    action_id: str | None = None,
+) -> Action:
+    """With an `action_id` of the caller it happens once. `expected`: the digest of what the signer has seen.
+
+    Raises SourceNotFound, CategoryNotFound, SignedStateChanged, NothingChanges.
+    """
+    ids.lock_tree(tx)
+    if action_id is not None and actions.exists(tx, action_id):
+        return actions.get(tx, action_id)
+    now = _standing(tx, subject, number)
+    if expected is not None and expected != now.digest:
+        raise SignedStateChanged(title=now.title)
+    if any(row.signer == actor and _is_valid(row, body, now) for row, body in _open_rows(tx, subject, number)):
+        raise NothingChanges(problem=f"{actor!r} has signed {now.title!r} as it stands")
+    told = {"statement": statement, "title": now.title, "chunks": now.chunks, "reviewed": now.reviewed}
+    salt = salts(1)[0]
+    paper = payloads.put(tx, [{**told, "categories": now.categories, "salt": salt}])[0]
+    action = OpenAction(tx, verb=VERB, actor=actor, clock=clock, action_id=action_id)
+    action.describe(reason=None)
+    state = digest(salt, now.digest)
+    seq = action.add("sign_off.made", payload=paper, subject=subject, number=number, state=state, statement=paper)
+    row = {"from_seq": seq, "to_seq": FAR, "subject": subject, "subject_id": number}
+    tx.execute(insert(tables.sign_off), [{**row, "signer": actor, "state": state, "payload": paper}])
+    action.seal()
+    return actions.get(tx, action.id)
+
+
+def withdraw(tx: Tx, action: OpenAction, signed_seq: int) -> None:
+    """Close the signature that was opened at that seq, by one event."""
+    row = tx.execute(select(tables.sign_off).where(tables.sign_off.c.from_seq == signed_seq)).one()
+    seq = action.add("sign_off.withdrawn", signed=signed_seq, subject=row.subject, number=row.subject_id)
+    tx.execute(update(tables.sign_off).where(tables.sign_off.c.from_seq == signed_seq).values(to_seq=seq))
+
+
+def restore(tx: Tx, action: OpenAction, withdrawn_seq: int) -> None:
+    """Open again the signature that was closed at that seq, by one event; it stays its signer's."""
+    old = tx.execute(select(tables.sign_off).where(tables.sign_off.c.to_seq == withdrawn_seq)).one()
+    numbers = {"signed": old.from_seq, "subject": old.subject, "number": old.subject_id}
+    seq = action.add("sign_off.restored", payload=old.payload, **numbers)
+    tx.execute(insert(tables.sign_off), [{**old._mapping, "from_seq": seq, "to_seq": FAR}])
+
+
+def listed(
+    tx: Tx,
+    *,
+    subject: Subject | None = None,
+    number: int | None = None,
+    signer: str | None = None,
+    before: int | None = None,
+    limit: int = 100,
+) -> tuple[SignOff, ...]:
+    """Newest first, below the seq `before`."""
+    c = tables.sign_off.c
+    wanted: list[ColumnElement[bool]] = []
+    if subject is not None:
+        wanted.append(c.subject == subject)
+    if number is not None:
+        wanted.append(c.subject_id == number)
+    if signer is not None:
+        wanted.append(c.signer == signer)
+    if before is not None:
+        wanted.append(c.from_seq < before)
+    rows = tx.execute(select(tables.sign_off).where(*wanted).order_by(c.from_seq.desc()).limit(limit)).all()
+    bodies = payloads.get(tx, (row.payload for row in rows))
+    now: dict[tuple[Subject, int], Standing | None] = {}
+    for row in rows:
+        if row.to_seq == FAR and (row.subject, row.subject_id) not in now:
+            now[row.subject, row.subject_id] = standing(tx, row.subject, row.subject_id)
+    return tuple(_view(tx, row, bodies.get(row.payload, {}), now.get((row.subject, row.subject_id))) for row in rows)
+
+
+def _view(tx: Tx, row: Any, body: dict[str, Any], now: Standing | None) -> SignOff:
+    event = tx.execute(
+        select(tables.audit_event.c.at, tables.audit_event.c.action_id).where(tables.audit_event.c.seq == row.from_seq)
+    ).one()
+    ended = _ended_by(tx, row, body, now)
+    return SignOff(
+        seq=row.from_seq,
+        action_id=event.action_id,
+        subject=row.subject,
+        subject_id=row.subject_id,
+        title=body.get("title", ""),
+        signer=row.signer,
+        at=moment_of(event.at),
+        statement=body.get("statement"),
+        digest=row.state,
+        chunks=body.get("chunks", 0),
+        reviewed=body.get("reviewed", 0),
+        categories=body.get("categories", 0),
+        state="withdrawn" if row.to_seq != FAR else "valid" if _is_valid(row, body, now) else "void",
+        ended_by=None if ended is None else actions.brief(tx, ended),
+    )
+
+
+def _ended_by(tx: Tx, row: Any, body: dict[str, Any], now: Standing | None) -> str | None:
+    if row.to_seq != FAR:
+        return actions.action_of(tx, row.to_seq)
+    return None if _is_valid(row, body, now) else changed_by(tx, row.subject, row.subject_id, row.from_seq)
+
+
+def _is_valid(row: Any, body: dict[str, Any], now: Standing | None) -> bool:
+    return now is not None and "salt" in body and digest(body["salt"], now.digest) == row.state
+
+
+def _open_rows(tx: Tx, subject: Subject, number: int) -> Sequence[tuple[Any, dict[str, Any]]]:
+    c = tables.sign_off.c
+    rows = tx.execute(select(tables.sign_off).where(c.subject == subject, c.subject_id == number, c.to_seq == FAR)).all()
+    bodies = payloads.get(tx, (row.payload for row in rows))
+    return [(row, bodies.get(row.payload, {})) for row in rows]
+
+
+def _standing(tx: Tx, subject: Subject, number: int) -> Standing:
+    found = standing(tx, subject, number)
+    if found is None:
+        raise SourceNotFound(source_id=number) if subject == "source" else CategoryNotFound(category_id=number)
+    return found

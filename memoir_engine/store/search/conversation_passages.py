@@ -1,0 +1,184 @@
+"""Passages of conversations: cut when somebody is about to search, read with who said what when.
+
+Invariant: passages cover what people and models said, in the order in which it was appended; what is appended changes the last
+one only. Of messages that have gone no passage is left. Cutting costs what has come since the last time.
+Source: MEMOLLA F-02-02, F-03; DESIGN §5 (passage), §6 (who and whose); verified/offline-model.md §2.2.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from datetime import UTC, datetime, tzinfo
+from typing import Any, NamedTuple
+
+from sqlalchemy import bindparam, select
+
+from memoir_engine.core.results import MessageRecord
+from memoir_engine.store import tables
+from memoir_engine.store.conversations.messages import record
+from memoir_engine.store.db import ids
+from memoir_engine.store.db.prepared import Prepared
+from memoir_engine.store.db.text_rules import said_key
+from memoir_engine.store.db.types import FAR, Tx
+from memoir_engine.store.search import embeddings, passages
+from memoir_engine.store.search.passages import Found, Span
+from memoir_engine.text.messages import base_kind
+from memoir_engine.text.passages import Turn, stretched, stretches
+
+_S = tables.session.c
+_TALKED = select(_S.number, _S.last_at).where(_S.owner == bindparam("whose"), _S.messages > 0).order_by(_S.last_at)
+_EVER, _SINCE = Prepared(_TALKED), Prepared(_TALKED.where(_S.last_at > bindparam("since")))
+
+SPOKEN = ("human", "ai", "chat")  # not what tools brought, which is found where it comes from, and no instructions
+
+
+class Shown(NamedTuple):
+    """What a passage of a conversation says, and where."""
+
+    text: str
+    indexed: str
+    session_id: str
+    messages: tuple[MessageRecord, ...]
+
+
+def changed(tx: Tx, owner: str, since: datetime | None) -> tuple[tuple[int, ...], datetime | None]:
+    """Sessions of exactly this owner in which something was said after that time, and the last time of all."""
+    rows = _EVER.rows(tx, {"whose": owner}) if since is None else _SINCE.rows(tx, {"whose": owner, "since": since})
+    return tuple(row.number for row in rows), rows[-1].last_at if rows else since
+
+
+def cut(tx: Tx, number: int, zone: tzinfo = UTC) -> None:
+    """Cut what was said in a session since it was cut; what a limit has laid bare at its beginning, too."""
+    ids.tick(tx)  # who else wants to waits here
+    owner = tx.execute(select(tables.session.c.owner).where(tables.session.c.number == number)).scalar_one()
+    c = tables.passage.c
+    open_ones = select(tables.passage).where(c.session_number == number, c.to_seq == FAR)
+    known = tx.execute(open_ones.order_by(c.first_message, c.start)).all()
+    whose = said_key(owner)
+    if any(one.owner != whose for one in known):  # cut when what nobody's user said was still found by everybody
+        _drop(tx, [one.id for one in known])
+        known = []
+    last = known[-1] if known else None
+    spans = _spans(tx, number, 0, None, zone) if last is None else _behind(tx, number, last, zone)
+    if last is not None:
+        spans = [*_before(tx, number, known[0], zone), *spans]
+        if (same := _same(last, spans)) is not None:
+            spans.pop(same)
+        else:
+            _drop(tx, [last.id])
+    if spans:
+        passages.add(tx, whose, spans, session_number=number, n=0 if last is None else max(one.n for one in known) + 1)
+
+
+def leave(tx: Tx, number: int, gone: Sequence[int]) -> None:
+    """What is cut up to the last of these messages leaves every search; what stands of it is cut anew."""
+    c = tables.passage.c
+    wanted = select(c.id).where(c.session_number == number, c.to_seq == FAR, c.first_message <= gone[-1])
+    _drop(tx, tx.execute(wanted.order_by(c.id)).scalars().all())
+
+
+def drop_spread(tx: Tx, zone: tzinfo) -> None:
+    """Conversations with a passage that spans days, as they were cut once, lose theirs: the next search cuts them anew."""
+    ids.tick(tx)
+    p, first, last = tables.passage, tables.message.alias(), tables.message.alias()
+    begins = (first.c.session_number == p.c.session_number) & (first.c.n == p.c.first_message)
+    ends = (last.c.session_number == p.c.session_number) & (last.c.n == p.c.last_message)
+    both = p.join(first, begins).join(last, ends)
+    wanted = select(p.c.session_number, first.c.at, last.c.at).select_from(both)
+    rows = tx.execute(wanted.where(p.c.to_seq == FAR, p.c.first_message < p.c.last_message))
+    for number in sorted({one for one, *ats in rows if len({at.astimezone(zone).date() for at in ats}) > 1}):
+        theirs = select(p.c.id).where(p.c.session_number == number, p.c.to_seq == FAR)
+        _drop(tx, tx.execute(theirs.order_by(p.c.id)).scalars().all())
+
+
+def indexed(tx: Tx, found: Iterable[Found], zone: tzinfo = UTC) -> dict[int, str]:
+    """What is searched of passages of conversations, by id: speakers, days, what was said, and the turn before."""
+    return {number: one.indexed for number, one in shown(tx, found, zone).items()}
+
+
+def shown(tx: Tx, found: Iterable[Found], zone: tzinfo = UTC) -> dict[int, Shown]:
+    """The passages of conversations among those found, by id. Whose they are was asked when they were found."""
+    by_session: dict[int, list[Found]] = {}
+    for one in found:
+        if one.session_number is not None:
+            by_session.setdefault(one.session_number, []).append(one)
+    told: dict[int, Shown] = {}
+    for number, some in by_session.items():
+        named = tx.execute(select(tables.session.c.session_id).where(tables.session.c.number == number)).scalar_one()
+        first = min(one.first_message or 0 for one in some)
+        said = _said(tx, number, _turn_before(tx, number, first), max(one.last_message or 0 for one in some), named)
+        told |= {one.id: _shown(one, said, named, zone) for one in some}
+    return told
+
+
+def _shown(one: Found, said: Sequence[MessageRecord], session_id: str, zone: tzinfo) -> Shown:
+    first, last = one.first_message or 0, one.last_message or 0
+    inside = tuple(each for each in said if first <= each.n <= last)
+    before = next((each for each in reversed(said) if each.n < first), None)
+    turns = [_turn(each, zone) for each in inside]
+    text, words = stretched(None if before is None else _turn(before, zone), turns, one.start, one.end) if turns else ("", "")
+    return Shown(text, words, session_id, inside)
+
+
+def _spans(tx: Tx, number: int, first: int, upto: int | None, zone: tzinfo, start: int = 0, end: int | None = None) -> list[Span]:
+    """Of messages `first` to `upto`; from `start` in the first, and to `end` in the last."""
+    said = _said(tx, number, first, upto, "")
+    turns = [_turn(one, zone) for one in said]
+    if turns and said[-1].n == upto and end is not None:
+        turns[-1] = Turn(turns[-1].speaker, turns[-1].text[:end], turns[-1].at)
+    skipped = start if turns and said[0].n == first else 0
+    if skipped:
+        turns[0] = Turn(turns[0].speaker, turns[0].text[skipped:], turns[0].at)
+    return [
+        Span(
+            start=one.start + (skipped if one.first == 0 else 0),
+            end=one.end + (skipped if one.last == 0 else 0),
+            first=said[one.first].n,
+            last=said[one.last].n,
+            dated=said[one.first].created_at.astimezone(zone).date().isoformat(),
+        )
+        for one in stretches(turns)
+    ]
+
+
+def _behind(tx: Tx, number: int, last: Any, zone: tzinfo) -> list[Span]:
+    return _spans(tx, number, last.first_message, None, zone, start=last.start)
+
+
+def _before(tx: Tx, number: int, first: Any, zone: tzinfo) -> list[Span]:
+    return _spans(tx, number, 0, first.first_message, zone, end=first.start)
+
+
+def _same(last: Any, spans: Sequence[Span]) -> int | None:
+    place = (last.first_message, last.start, last.last_message, last.end)
+    return next((i for i, one in enumerate(spans) if (one.first, one.start, one.last, one.end) == place), None)
+
+
+def _drop(tx: Tx, gone: Sequence[int]) -> None:
+    if gone:
+        passages.close(tx, gone)
+        embeddings.drop(tx, "passage", gone)
+
+
+def _said(tx: Tx, number: int, first: int, upto: int | None, session_id: str) -> list[MessageRecord]:
+    """What people and models said in words, in the order in which it was appended."""
+    c = tables.message.c
+    wanted = select(tables.message).where(c.session_number == number, c.n >= first)
+    if upto is not None:
+        wanted = wanted.where(c.n <= upto)
+    found = (record(row, session_id) for row in tx.execute(wanted.order_by(c.n)))
+    return [one for one in found if base_kind(one.kind) in SPOKEN and one.text]
+
+
+def _turn_before(tx: Tx, number: int, first: int) -> int:
+    """From where to read so that the turn before the first is among what is read; seldom more than a few messages back."""
+    c = tables.message.c
+    wanted = select(c.n, c.kind, c.content).where(c.session_number == number, c.n < first).order_by(c.n.desc())
+    for row in tx.execute(wanted.limit(20)):
+        if base_kind(row.kind) in SPOKEN and row.content:
+            return int(row.n)
+    return first
+
+
+def _turn(one: MessageRecord, zone: tzinfo) -> Turn:
+    return Turn(one.name or one.role, one.text, one.created_at.astimezone(zone))

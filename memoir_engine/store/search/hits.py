@@ -1,0 +1,126 @@
+"""Passages as a search shows them: whose they are, where they stand, and their words.
+
+Invariant: only passages that stand, of the owner or the workspace; a passage whose messages are gone is gone.
+Source: MEMOLLA F-03-01; DESIGN §5 (spans), §6 (who and whose).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterable
+from dataclasses import dataclass
+from typing import Any
+
+from sqlalchemy import ColumnElement, or_, select
+
+from memoir_engine.core.errors import SourceNotFound
+from memoir_engine.store import tables
+from memoir_engine.store.db.text_rules import WORKSPACE
+from memoir_engine.store.db.types import FAR, Tx, portions
+from memoir_engine.store.search import conversation_passages, passages
+from memoir_engine.store.search.conversation_passages import Shown
+from memoir_engine.store.search.passages import Found
+from memoir_engine.store.sources.sources import MOST_ID
+
+# === sifting: Which passages a search is limited to: by source, by kind, by the date of what they say.
+#
+# Invariant: only passages that stand, of the owner or the workspace. A date known to the month or year lies wherever its
+# period
+# touches the one asked for; what has no date is in none.
+# Source: DESIGN §6 (who and whose).
+
+
+CONVERSATION = "conversation"  # the kind of passages that are of no source
+
+
+@dataclass(frozen=True)
+class Sieve:
+    """None lets everything through. since, until: days, ISO 8601, both included."""
+
+    sources: tuple[int, ...] | None = None
+    kinds: tuple[str, ...] | None = None
+    since: str | None = None
+    until: str | None = None
+
+    @property
+    def is_open(self) -> bool:
+        return self == Sieve()
+
+
+def sifted(tx: Tx, owner: str, sieve: Sieve) -> frozenset[int]:
+    """The ids that pass. Raises SourceNotFound for a source that there is not."""
+    _check(tx, sieve.sources or ())
+    p, s = tables.passage.c, tables.source.c
+    wanted = (
+        select(p.id).select_from(tables.passage.join(tables.source, s.id == p.source_id, isouter=True)).where(p.to_seq == FAR)
+    )
+    wanted = wanted.where(p.owner.in_({WORKSPACE, owner}))
+    if sieve.sources is not None:
+        wanted = wanted.where(p.source_id.in_(sieve.sources))
+    if sieve.kinds is not None:
+        wanted = wanted.where(_of_kinds(sieve.kinds))
+    if sieve.since is not None:
+        wanted = wanted.where(or_(p.dated >= sieve.since, p.dated.in_((sieve.since[:7], sieve.since[:4]))))
+    if sieve.until is not None:
+        wanted = wanted.where(p.dated <= sieve.until)
+    return frozenset(tx.execute(wanted).scalars())
+
+
+def kinds(tx: Tx, owner: str) -> tuple[str, ...]:
+    """Those there are something of."""
+    p, s = tables.passage.c, tables.source.c
+    stands = (p.to_seq == FAR, p.owner.in_({WORKSPACE, owner}))
+    wanted = select(s.kind).join(tables.passage, p.source_id == s.id).where(*stands).distinct()
+    found = set(tx.execute(wanted).scalars())
+    said = tx.execute(select(p.id).where(*stands, p.source_id.is_(None)).limit(1)).first()
+    return tuple(sorted(found | ({CONVERSATION} if said else set())))
+
+
+def _of_kinds(wanted: Collection[str]) -> ColumnElement[bool]:
+    ways: list[ColumnElement[Any]] = [tables.source.c.kind.in_([kind for kind in wanted if kind != CONVERSATION])]
+    if CONVERSATION in wanted:
+        ways.append(tables.passage.c.source_id.is_(None))
+    return or_(*ways)
+
+
+def _check(tx: Tx, sources: Collection[int]) -> None:
+    s, there = tables.source.c, set[int]()
+    for some in portions(one for one in sources if abs(one) <= MOST_ID):
+        there |= set(tx.execute(select(s.id).where(s.id.in_(some))).scalars())
+    for number in sources:
+        if number not in there:
+            raise SourceNotFound(source_id=number)
+
+
+# === told_passages
+
+
+@dataclass(frozen=True)
+class Told:
+    """Of a conversation `start` is in the first of `message_ids`, `end` in the last."""
+
+    text: str
+    start: int
+    end: int
+    kind: str
+    dated: str | None
+    doc_id: str | None = None
+    source_id: int | None = None
+    source_name: str | None = None
+    session_id: str | None = None
+    message_ids: tuple[int, ...] = ()
+
+
+def told(tx: Tx, passage_ids: Iterable[int], *, owner: str) -> dict[int, Told]:
+    found = passages.of(tx, passage_ids, owner=owner)
+    shown = {number: _of_source(one) for number, one in found.items() if one.source_id is not None and one.text is not None}
+    spoken = conversation_passages.shown(tx, [one for one in found.values() if one.session_number is not None])
+    return shown | {number: _of_session(found[number], one) for number, one in spoken.items()}
+
+
+def _of_source(one: Found) -> Told:
+    return Told(one.text or "", one.start, one.end, one.source_kind or "", one.dated, one.doc_id, one.source_id, one.source_name)
+
+
+def _of_session(one: Found, shown: Shown) -> Told:
+    numbers = tuple(message.n for message in shown.messages)
+    return Told(shown.text, one.start, one.end, CONVERSATION, one.dated, session_id=shown.session_id, message_ids=numbers)

@@ -1,0 +1,225 @@
+"""Passages: spans of sources and of conversations, for the search that ranks; and what has changed for its indexes.
+
+Invariant: whoever writes here takes the counters `passage` and `search` last, behind the head of the chain. An open passage is
+one of a source in force or of messages that stand; a closed one is known only to indexes that have yet to let it go.
+Of another user's passages nothing is ever read: each reading is for one owner, and gives that owner's and the workspace's.
+Source: MEMOLLA F-02-02; DESIGN §5, §6 (who and whose), §8 (indexes).
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Sequence
+from typing import Any, NamedTuple
+
+from sqlalchemy import Integer, and_, bindparam, case, cast, func, insert, or_, select, update
+
+from memoir_engine.store import tables
+from memoir_engine.store.db import ids
+from memoir_engine.store.db.prepared import Prepared
+from memoir_engine.store.db.text_rules import WORKSPACE
+from memoir_engine.store.db.types import FAR, Tx, portions
+from memoir_engine.store.sources import sources
+from memoir_engine.text.passages import passages
+
+_DAY = re.compile(r"\d{4}(-\d{2}(-\d{2})?)?")
+_P, _S, _PART = tables.passage.c, tables.source.c, tables.source_text.c
+
+# Made once: to make a statement takes several times as long as to run it.
+_FOUND = (  # in the order of `Found`
+    *(_P.id, _P.owner, _P.n, _P.start, _P.end, _P.dated, _P.source_id),
+    *(_S.name.label("source_name"), _S.kind.label("source_kind"), _S.doc_id),
+    *(_P.session_number, _P.first_message, _P.last_message),
+)
+_WITH_SOURCE = tables.passage.join(tables.source, _S.id == _P.source_id, isouter=True)
+_THEIRS = and_(_P.to_seq == FAR, _P.owner.in_(bindparam("owners", expanding=True)))
+_LAST, _EACH = tables.source_text.alias("last_part"), tables.source_text.alias("each_part")
+_GREATEST = select(func.max(_EACH.c.part)).where(_EACH.c.source_id == _P.source_id).correlate(tables.passage).scalar_subquery()
+_SIZE = sources.part_chars(_LAST.c.part, _S.chars)
+_BEGINS = _PART.part * _SIZE
+_INSIDE = and_(_PART.source_id == _P.source_id, _PART.part >= _P.start // _SIZE, _PART.part <= (_P.end - 1) // _SIZE)
+_AT = case((_P.start > _BEGINS, _P.start - _BEGINS), else_=0)
+_PIECE = func.substr(_PART.text, cast(_AT + 1, Integer), cast(_P.end - _BEGINS - _AT, Integer))  # PostgreSQL takes no BIGINT here
+_PARTED = _WITH_SOURCE.join(_LAST, and_(_LAST.c.source_id == _P.source_id, _LAST.c.part == _GREATEST), isouter=True)
+_WHOSE = func.coalesce(_P.owner, "")  # SQLite would look through all that are theirs, of which there may be a million
+_FILED = or_(_WHOSE != WORKSPACE, _P.session_number.is_(None))  # conversations that were the workspace's once are cut anew
+_WITH_TEXT = (  # cut out by the database: of a long source little is read
+    select(*_FOUND, _PIECE.label("text"))
+    .select_from(_PARTED.join(tables.source_text, _INSIDE, isouter=True))
+    .where(_P.to_seq == FAR, or_(_WHOSE == bindparam("whose"), _WHOSE == WORKSPACE), _FILED)
+    .order_by(_P.id, _PART.part)
+)
+_SIZES = (8, 64, 500)  # of a portion that is asked for at once; a shorter one is filled up with its last
+_NAMES = tuple(f"id{at}" for at in range(_SIZES[-1]))
+_OF = {size: Prepared(_WITH_TEXT.where(_P.id.in_([bindparam(name) for name in _NAMES[:size]]))) for size in _SIZES}
+_MINE = _P.owner == bindparam("whose")
+_BEYOND = select(_P.from_seq).where(_MINE, _P.to_seq == FAR, _P.from_seq > bindparam("since")).order_by(_P.from_seq)
+_BEYOND = _BEYOND.limit(1).offset(bindparam("limit", type_=Integer))
+_GONE = _P.to_seq > bindparam("since"), _P.to_seq <= bindparam("upto")
+_WENT = Prepared(select(_P.id).where(_MINE, *_GONE).order_by(_P.id))
+_CAME = (
+    select(*_FOUND)
+    .select_from(_WITH_SOURCE)
+    .where(_THEIRS, _P.from_seq > bindparam("since"), _P.from_seq <= bindparam("upto"))
+    .order_by(_P.id)
+)
+
+
+class Span(NamedTuple):
+    """A passage to be written. In a conversation `start` is in the message `first`, `end` in the message `last`."""
+
+    start: int
+    end: int
+    first: int | None = None
+    last: int | None = None
+    dated: str | None = None  # ISO 8601: a year, a month or a day
+
+
+class Found(NamedTuple):
+    """A passage with what it is of. text: None for one of a conversation, whose messages hold it."""
+
+    id: int
+    owner: str
+    n: int
+    start: int
+    end: int
+    dated: str | None
+    source_id: int | None = None
+    source_name: str | None = None
+    source_kind: str | None = None
+    doc_id: str | None = None
+    session_number: int | None = None
+    first_message: int | None = None
+    last_message: int | None = None
+    text: str | None = None
+
+
+class Changes(NamedTuple):
+    """What an index that stands at one number of the clock must take in and let go to stand at `seq`."""
+
+    seq: int
+    added: tuple[Found, ...]
+    removed: tuple[int, ...]
+
+
+def add(
+    tx: Tx, owner: str, spans: Sequence[Span], *, source_id: int | None = None, session_number: int | None = None, n: int = 0
+) -> range:
+    """Write them, numbered from `n` on; their ids."""
+    if not spans:
+        return range(0)
+    first, seq = ids.reserve(tx, "passage", len(spans)), ids.tick(tx)
+    of = {"source_id": source_id, "session_number": session_number, "owner": owner, "from_seq": seq, "to_seq": FAR}
+    rows = [{"id": first + at, "n": n + at, **of, **_row(span)} for at, span in enumerate(spans)]
+    for some in portions(rows, 1000):
+        tx.execute(insert(tables.passage), some)
+    return range(first, first + len(spans))
+
+
+def add_source(tx: Tx, source_id: int, text: str, dated: str | None) -> range:
+    day = iso_day(dated)
+    return add(tx, WORKSPACE, [Span(one.start, one.end, dated=day) for one in passages(text)], source_id=source_id)
+
+
+def iso_day(dated: str | None) -> str | None:
+    """As a passage keeps it: the year, month or day that a date begins with; None for what is no ISO date."""
+    found = _DAY.match(dated or "")
+    return found and found[0]
+
+
+def close(tx: Tx, passage_ids: Iterable[int]) -> None:
+    """They leave every search."""
+    seq = ids.tick(tx)
+    for some in portions(passage_ids):
+        tx.execute(update(tables.passage).where(tables.passage.c.id.in_(some), tables.passage.c.to_seq == FAR).values(to_seq=seq))
+
+
+def follow(tx: Tx, source_id: int, *, live: bool) -> None:
+    """The passages of a source whose status has changed: they leave every search, or come back."""
+    c, seq = tables.passage.c, ids.tick(tx)
+    stands = c.to_seq < FAR if live else c.to_seq == FAR
+    values = {"from_seq": seq, "to_seq": FAR} if live else {"to_seq": seq}
+    tx.execute(update(tables.passage).where(c.source_id == source_id, stands).values(**values))
+
+
+def uncut(tx: Tx, *, limit: int = 100) -> tuple[int, ...]:
+    """Sources in force that have no passages: those of a store that was made before there were any, or was imported."""
+    s = tables.source.c
+    cut = select(tables.passage.c.id).where(tables.passage.c.source_id == s.id).exists()
+    wanted = select(s.id).where(s.status.in_(sources.LIVE), s.chars > 0, ~cut)
+    return tuple(tx.execute(wanted.order_by(s.id).limit(limit)).scalars())
+
+
+def cut_source(tx: Tx, source_id: int) -> None:
+    """Cut it now, if nobody has done so meanwhile."""
+    ids.tick(tx)  # who else wants to waits here
+    c, s = tables.passage.c, tables.source.c
+    row = tx.execute(select(s.status, s.dated).where(s.id == source_id)).one()
+    if row.status in sources.LIVE and not tx.execute(select(c.id).where(c.source_id == source_id).limit(1)).first():
+        add_source(tx, source_id, sources.text(tx, source_id), row.dated)
+
+
+def count(tx: Tx, owner: str = WORKSPACE) -> int:
+    """How many of exactly this owner can be found."""
+    c = tables.passage.c
+    return int(tx.execute(select(func.count()).where(c.owner == owner, c.to_seq == FAR)).scalar_one())
+
+
+def counts(tx: Tx, source_ids: Iterable[int]) -> dict[int, int]:
+    """How many of each source can be found; sources without any are left out."""
+    c = tables.passage.c
+    found: dict[int, int] = {}
+    for some in portions(sorted(set(source_ids))):
+        rows = tx.execute(select(c.source_id, func.count()).where(c.source_id.in_(some), c.to_seq == FAR).group_by(c.source_id))
+        found |= {row[0]: row[1] for row in rows}
+    return found
+
+
+def of(tx: Tx, passage_ids: Iterable[int], *, owner: str = WORKSPACE) -> dict[int, Found]:
+    """Those of them that stand and are this owner's or the workspace's, with the texts of sources."""
+    found: dict[int, Found] = {}
+    for some in portions(dict.fromkeys(passage_ids), _SIZES[-1]):
+        size = next(each for each in _SIZES if each >= len(some))
+        given = dict(zip(_NAMES, some + some[-1:] * (size - len(some)), strict=False))
+        for row in _OF[size].rows(tx, {"whose": owner, **given}):
+            one = Found(*row)
+            before = found.get(one.id)  # a passage may lie across two parts of a text
+            found[one.id] = one if before is None else one._replace(text=f"{before.text}{one.text}")
+    return found
+
+
+def changed(tx: Tx, since: int, *, owner: str = WORKSPACE, limit: int | None = None) -> Changes:
+    """Of exactly this owner, after that number of the clock; with a limit, up to the number that the answer names.
+
+    added: in the order of their ids, with the texts of sources.
+    """
+    now = ids.searched(tx)
+    upto = now if limit is None else _upto(tx, since, owner, limit, now)
+    added = [Found(*row) for row in tx.execute(_CAME, {"owners": [owner], "since": since, "upto": upto})]
+    gone = _WENT.rows(tx, {"whose": owner, "since": since, "upto": upto})
+    return Changes(upto, tuple(_with_texts(tx, added)), tuple(row.id for row in gone))
+
+
+def _upto(tx: Tx, since: int, owner: str, limit: int, now: int) -> int:
+    """What came at one number comes together."""
+    last = tx.execute(_BEYOND, {"whose": owner, "since": since, "limit": limit}).scalar()
+    return now if last is None else last
+
+
+def _with_texts(tx: Tx, added: Sequence[Found]) -> Iterable[Found]:
+    """Each source is read once."""
+    number, text = None, ""
+    for one in sorted(added, key=lambda found: (found.source_id or 0, found.id)):
+        if one.source_id is not None and one.source_id != number:
+            number, text = one.source_id, sources.text(tx, one.source_id)
+        yield one if one.source_id is None else one._replace(text=text[one.start : one.end])
+
+
+def _row(span: Span) -> dict[str, Any]:
+    return {
+        "start": span.start,
+        "end": span.end,
+        "first_message": span.first,
+        "last_message": span.last,
+        "dated": span.dated,
+    }

@@ -1,0 +1,294 @@
+"""Chunks: of a leaf, of a source, now or as of a seq; and what has changed for the indexes.
+
+Invariant: within a leaf by created_at, then id; pages by keyset, never OFFSET (at 170,000 rows an OFFSET costs 22 to 554 ms).
+A withdrawn source has no open filing, so reading open filings leaves it out.
+Source: MEMOIR 4.3; DESIGN §5, §8 (indexes), §9.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from datetime import UTC, datetime
+from typing import Any, NamedTuple
+
+from sqlalchemy import Select, bindparam, func, select
+
+from memoir_engine.core.errors import ChunkNotFound, InvalidSetting
+from memoir_engine.core.results import Chunk, ChunkPage, EventView, Path
+from memoir_engine.store import tables
+from memoir_engine.store.chain import actions
+from memoir_engine.store.chain.canonical_json import moment_of, stamp
+from memoir_engine.store.db.prepared import Prepared
+from memoir_engine.store.db.types import FAR, Tx, portions
+from memoir_engine.store.tree import categories
+from memoir_engine.text.sentences import READ_CHARS, opening
+
+# === openings: Progress with the openings of the chunks it tells of: looked up by where the chunk stands, since no event
+# keeps a text.
+#
+# Invariant: what was never stored, or was erased, has no opening.
+# Source: DESIGN §5.
+
+
+PLACED = "ChunkPlaced"
+
+
+def with_openings(tx: Tx, events: Sequence[EventView], alive: Mapping[int, str]) -> tuple[EventView, ...]:
+    """alive: openings by the event's number, of a run that is under way here; what it has stored is looked up."""
+    missing = [one for one in events if one.kind == PLACED and one.n not in alive]
+    stored = _stored(tx, missing[0].run_id, {int(one.body["position"]) for one in missing}) if missing else {}
+    return tuple(
+        replace(one, body=one.body | {"quote": alive.get(one.n) or stored.get(int(one.body["position"]))})
+        if one.kind == PLACED
+        else one
+        for one in events
+    )
+
+
+def _stored(tx: Tx, run_id: str, positions: set[int]) -> dict[int, str]:
+    c = tables.chunk.c
+    wanted = select(c.position, func.substr(c.text, 1, READ_CHARS)).join(tables.source, tables.source.c.id == c.source_id)
+    found = {}
+    for some in portions(sorted(positions)):
+        for position, text in tx.execute(wanted.where(tables.source.c.run_id == run_id, c.position.in_(some))):
+            found[position] = opening(text)
+    return {position: text for position, text in found.items() if text}
+
+
+# === chunks
+
+
+ID_DIGITS = 18  # fewer than any database's whole numbers have
+
+
+class Filed(NamedTuple):
+    """A chunk that entered a leaf at `seq`."""
+
+    chunk_id: int
+    category_id: int
+    seq: int
+    text: str
+    source_id: int
+
+
+@dataclass(frozen=True)
+class Changes:
+    """What an index that stands at one seq must take in and let go to stand at `seq`."""
+
+    seq: int
+    filed: tuple[Filed, ...]
+    closed: tuple[int, ...]
+
+
+def page(tx: Tx, category_id: int, *, after: str | None = None, limit: int = 50, at_seq: int | None = None) -> ChunkPage:
+    """A page of a leaf's chunks; `after` is the cursor of the page before."""
+    found = _of_leaf(tx, category_id, at_seq, limit=limit + 1, after=None if after is None else _cursor(after))
+    more = len(found) > limit
+    last = found[limit - 1] if more else None
+    return ChunkPage(found[:limit], f"{stamp(last.created_at)}|{last.id}" if last else None)
+
+
+def of_leaves(
+    tx: Tx,
+    category_ids: Iterable[int],
+    *,
+    per_leaf_limit: int | None = None,
+    at_seq: int | None = None,
+    paths: Mapping[int, Path] | None = None,
+    ranks: Mapping[int, int] | None = None,
+) -> dict[int, tuple[Chunk, ...]]:
+    """The chunks of each leaf, read once per leaf; a leaf without chunks has an empty entry.
+
+    paths: of the leaves, where they are known. ranks: what a question gave each leaf.
+    """
+    leaves, ranks = list(dict.fromkeys(category_ids)), ranks or {}
+    paths = categories.paths(tx, set(leaves), at_seq=at_seq) if paths is None else paths
+    if at_seq is None and per_leaf_limit is None:
+        return {leaf: _made(_LEAF.rows(tx, {"leaf": leaf}), paths, ranks.get(leaf)) for leaf in leaves}
+    found = {leaf: _of_leaf(tx, leaf, at_seq, limit=per_leaf_limit, paths=paths) for leaf in leaves}
+    return {leaf: tuple(replace(one, ranked_relevance=ranks.get(leaf)) for one in held) for leaf, held in found.items()}
+
+
+def counts(tx: Tx, category_ids: Iterable[int], *, at_seq: int | None = None) -> dict[int, int]:
+    """How many chunks each of these leaves holds."""
+    c = tables.filing.c
+    found: dict[int, int] = {}
+    for some in portions(sorted(set(category_ids))):
+        rows = tx.execute(
+            select(c.category_id, func.count())
+            .where(categories.holds(tables.filing, at_seq), c.category_id.in_(some))
+            .group_by(c.category_id)
+        )
+        found |= {row[0]: row[1] for row in rows}
+    return found
+
+
+def count(tx: Tx, *, at_seq: int | None = None) -> int:
+    """All chunks that are filed."""
+    return int(
+        tx.execute(select(func.count()).select_from(tables.filing).where(categories.holds(tables.filing, at_seq))).scalar_one()
+    )
+
+
+def filed(tx: Tx, *, at_seq: int | None = None) -> frozenset[int]:
+    """The ids of all chunks that are filed."""
+    return frozenset(tx.execute(select(tables.filing.c.chunk_id).where(categories.holds(tables.filing, at_seq))).scalars())
+
+
+def get(tx: Tx, chunk_id: int, *, at_seq: int | None = None) -> Chunk:
+    """With its leaf, if it is filed. Raises ChunkNotFound, also for a chunk that came later."""
+    found = of_ids(tx, [chunk_id], at_seq=at_seq)
+    if not found:
+        raise ChunkNotFound(chunk_id=chunk_id)
+    return found[0]
+
+
+def of_ids(
+    tx: Tx, chunk_ids: Sequence[int], *, at_seq: int | None = None, paths: Mapping[int, Path] | None = None
+) -> tuple[Chunk, ...]:
+    """In the order asked for; unknown ids are left out. paths: of the leaves, as far as they are known."""
+    found: dict[int, Chunk] = {}
+    for some in portions(sorted(set(chunk_ids))):
+        wanted = _SOME if at_seq is None else _of_any_state(at_seq).where(_AMONG)
+        rows = tx.execute(wanted, {"some": some}).all()
+        new = {row.category_id for row in rows} - {None} - (paths or {}).keys()
+        known = {**(paths or {}), **categories.paths(tx, new, at_seq=at_seq)} if new else paths or {}
+        found |= {one.id: one for one in _made(rows, known)}
+    return tuple(found[one] for one in dict.fromkeys(chunk_ids) if one in found)
+
+
+def leaves_of_sources(tx: Tx, source_ids: Iterable[int], *, at_seq: int | None = None) -> tuple[int, ...]:
+    """The leaves in which chunks of these sources are filed."""
+    c = tables.filing.c
+    found: set[int] = set()
+    for some in portions(sorted(set(source_ids))):
+        wanted = select(c.category_id).join(tables.chunk, tables.chunk.c.id == c.chunk_id)
+        wanted = wanted.where(categories.holds(tables.filing, at_seq), tables.chunk.c.source_id.in_(some))
+        found |= set(tx.execute(wanted.distinct()).scalars())
+    return tuple(sorted(found))
+
+
+def of_source(tx: Tx, source_id: int, *, at_seq: int | None = None) -> tuple[Chunk, ...]:
+    """In position order."""
+    wanted = _of_any_state(at_seq).where(tables.chunk.c.source_id == source_id)
+    return _chunks(tx, wanted.order_by(tables.chunk.c.position), at_seq)
+
+
+def first_texts(tx: Tx, source_id: int, *, limit: int = 5) -> tuple[str, ...]:
+    """The texts of a source's first chunks."""
+    c = tables.chunk.c
+    return tuple(tx.execute(select(c.text).where(c.source_id == source_id).order_by(c.position).limit(limit)).scalars())
+
+
+def texts(tx: Tx, chunk_ids: Iterable[int]) -> dict[int, str]:
+    found: dict[int, str] = {}
+    for some in portions(sorted(set(chunk_ids))):
+        rows = tx.execute(select(tables.chunk.c.id, tables.chunk.c.text).where(tables.chunk.c.id.in_(some)))
+        found |= {row.id: row.text for row in rows}
+    return found
+
+
+def changes_since(tx: Tx, seq: int, *, limit: int | None = None) -> Changes:
+    """What was filed and closed after `seq`; with a limit, up to the seq that the answer names."""
+    c = tables.filing.c
+    wanted = select(c.chunk_id, c.category_id, c.from_seq, tables.chunk.c.text, tables.chunk.c.source_id)
+    wanted = wanted.join(tables.chunk, tables.chunk.c.id == c.chunk_id).where(c.from_seq > seq, c.to_seq == FAR)
+    filed = tuple(Filed(*row) for row in tx.execute(wanted.order_by(c.from_seq, c.chunk_id).limit(limit)))
+    full = limit is not None and len(filed) == limit
+    upto = filed[-1].seq if full else actions.seq(tx)
+    if full:  # a roll-up event files many chunks at one seq: take in all of them or none
+        same = tx.execute(wanted.where(c.from_seq == upto).order_by(c.chunk_id))
+        filed = (*(one for one in filed if one.seq < upto), *(Filed(*row) for row in same))
+    gone = select(c.chunk_id).where(c.to_seq > seq, c.to_seq <= upto, c.to_seq < FAR)
+    closed = set(tx.execute(gone).scalars()) - {one.chunk_id for one in filed}
+    still = select(c.chunk_id).where(c.to_seq == FAR)
+    alive = {n for some in portions(sorted(closed)) for n in tx.execute(still.where(c.chunk_id.in_(some))).scalars()}
+    return Changes(upto, filed, tuple(sorted(closed - alive)))
+
+
+def _of_leaf(
+    tx: Tx,
+    category_id: int,
+    at_seq: int | None,
+    *,
+    limit: int | None,
+    after: tuple[datetime, int] | None = None,
+    paths: Mapping[int, Path] | None = None,
+) -> tuple[Chunk, ...]:
+    """By created_at, then id. Of a past moment what is still there and what has left are read apart, each by its index."""
+    c = tables.filing.c
+    wanted = _wanted(at_seq).where(c.category_id == category_id).order_by(c.created_at, c.chunk_id).limit(limit)
+    if after:
+        at, number = after
+        # this form keeps the index on every database; a tuple comparison makes MariaDB read the whole leaf
+        wanted = wanted.where(c.created_at >= at, (c.created_at > at) | (c.chunk_id > number))
+    here = _chunks(tx, wanted.where(c.to_seq == FAR), at_seq, paths)
+    if at_seq is None:
+        return here
+    gone = _chunks(tx, wanted.where(c.to_seq < FAR), at_seq, paths)
+    return tuple(sorted((*here, *gone), key=lambda one: (one.created_at, one.id)))[:limit]
+
+
+def _of_any_state(at_seq: int | None) -> Select[Any]:
+    """Filed or not; of a past moment those that had been filed by then."""
+    wanted = _wanted(at_seq, outer=True)
+    if at_seq is None:
+        return wanted
+    once = tables.filing.alias()
+    return wanted.where(select(once.c.chunk_id).where(once.c.chunk_id == tables.chunk.c.id, once.c.from_seq <= at_seq).exists())
+
+
+def _wanted(at_seq: int | None, *, outer: bool = False) -> Select[Any]:
+    filed = tables.chunk.join(tables.source, tables.source.c.id == tables.chunk.c.source_id).join(
+        tables.filing, (tables.filing.c.chunk_id == tables.chunk.c.id) & categories.holds(tables.filing, at_seq), isouter=outer
+    )
+    names = ("id", "source_id", "position", "start", "end", "text", "tokens", "created_at")
+    columns = (*(tables.chunk.c[name] for name in names), tables.filing.c.category_id, tables.source.c.name.label("source_name"))
+    return select(*columns).select_from(filed)
+
+
+def _chunks(tx: Tx, wanted: Select[Any], at_seq: int | None, paths: Mapping[int, Path] | None = None) -> tuple[Chunk, ...]:
+    rows = tx.execute(wanted).all()
+    return _made(rows, categories.paths(tx, {row.category_id for row in rows}, at_seq=at_seq) if paths is None else paths)
+
+
+def _made(rows: Iterable[Any], paths: Mapping[int, Path], rank: int | None = None) -> tuple[Chunk, ...]:
+    return tuple(
+        Chunk(
+            id=row.id,
+            source_id=row.source_id,
+            position=row.position,
+            start=row.start,
+            end=row.end,
+            text=row.text,
+            tokens=row.tokens,
+            created_at=row.created_at,
+            category_id=row.category_id,
+            category_path=paths.get(row.category_id, ()),
+            source_name=row.source_name,
+            ranked_relevance=rank,
+        )
+        for row in rows
+    )
+
+
+_AMONG = tables.chunk.c.id.in_(bindparam("some", expanding=True))
+_SOME = _of_any_state(None).where(_AMONG)
+_LEAF = Prepared(
+    _wanted(None)
+    .where(tables.filing.c.category_id == bindparam("leaf"), tables.filing.c.to_seq == FAR)
+    .order_by(tables.filing.c.created_at, tables.filing.c.chunk_id)
+)
+
+
+def _cursor(after: str) -> tuple[datetime, int]:
+    """Raises InvalidSetting for what is no cursor of ours."""
+    at, _, number = after.partition("|")
+    try:
+        moment = moment_of(at)
+        if moment.tzinfo is not None and len(number) <= ID_DIGITS:
+            return moment.astimezone(UTC), int(number)
+    except (ValueError, OverflowError):
+        pass
+    raise InvalidSetting(name="after", value=after[:100], problem="it is no cursor", advice="Pages carry it: page.after.")

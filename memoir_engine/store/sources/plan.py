@@ -1,0 +1,162 @@
+"""What an ingestion wants written, as one frozen value.
+
+Invariant: categories that exist are named by their id (> 0), new ones by a draft id (< 0); 0 is the root.
+A plan holds no tx and is the same however often the commit is tried.
+Source: DESIGN §2.2, §8 (IngestPlan).
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import Any, NamedTuple
+
+from memoir_engine.core.results import Heading
+
+
+@dataclass(frozen=True)
+class NewSource:
+    name: str
+    kind: str
+    sha256: str
+    text: str
+    tokens: int
+    original: bytes
+    title: str | None = None
+    author: str | None = None
+    dated: str | None = None
+    headings: tuple[Heading, ...] = ()
+    pages: tuple[int, ...] = ()
+    metadata: dict[str, Any] = field(default_factory=dict)
+    doc_id: str | None = None
+    owner: str | None = None
+    replaces: int | None = None  # the source of which this is a newer version
+
+
+@dataclass(frozen=True)
+class NewHelper:
+    origin: str
+    text: str
+    tokens: int
+    author: str | None
+    dated: str | None
+    topic: str | None
+
+
+@dataclass(frozen=True)
+class NewChunk:
+    position: int
+    start: int
+    end: int
+    tokens: int
+
+
+@dataclass(frozen=True)
+class NewCategory:
+    """`draft` < 0 names it inside the plan; `parent` is an id, a draft, or 0."""
+
+    draft: int
+    parent: int
+    level: int
+    name: str
+
+
+@dataclass(frozen=True)
+class Offer:
+    """The options of one batch: (category, name) as they stood in the prompt, in its order.
+
+    taught: the chunks, placed by people, that stood beside them as examples.
+    """
+
+    level: int
+    parent: int
+    options: tuple[tuple[int, str], ...]
+    taught: tuple[int, ...] = ()
+
+
+@dataclass(frozen=True)
+class NewDecision:
+    """The choice for one chunk at one level. `offer` indexes the plan's offers; `opinions` are the nearest, best first."""
+
+    position: int
+    level: int
+    parent: int
+    offer: int
+    chosen: int
+    call_id: int | None
+    opinions: tuple[tuple[int, float], ...]
+    seen: bool
+    decided_by: str
+    attempts: int
+    note: str | None = None
+
+
+@dataclass(frozen=True)
+class IngestPlan:
+    """`decisions` in position, then level order; the last one of a position chose its leaf."""
+
+    source: NewSource
+    helper: NewHelper | None
+    chunks: tuple[NewChunk, ...]
+    categories: tuple[NewCategory, ...]
+    offers: tuple[Offer, ...]
+    decisions: tuple[NewDecision, ...]
+    tree_seq: int
+
+
+class Stored(NamedTuple):
+    """What the commit is about to have stored, for the record of its run."""
+
+    source_id: int
+    action_id: str
+    chunks: int
+    new_categories: int
+
+
+@dataclass(frozen=True)
+class Receipt:
+    """What the commit did. `category_ids` maps drafts to ids."""
+
+    source_id: int
+    helper_id: int | None
+    action_id: str
+    first_chunk_id: int
+    category_ids: dict[int, int]
+    seq: int
+    head: str
+
+
+@dataclass(frozen=True)
+class NewChoice:
+    """A choice of a question at one level under one parent, as it is made. `chosen` holds (category, rank), best first."""
+
+    level: int
+    parent_id: int
+    parent_path: tuple[str, ...]
+    options: tuple[tuple[int, str], ...]
+    chosen: tuple[tuple[int, int], ...]
+    opinions: tuple[tuple[int, float], ...] = ()
+    call_id: int | None = None
+    seen: bool = False
+    decided_by: str = "model"
+    attempts: int = 1
+    note: str | None = None
+
+
+class PlanStale(Exception):
+    """The tree has changed since the plan was made: what `gone` names is closed, or a limit is reached. Plan again.
+
+    Never reaches a user: the ingestion answers it with a new plan.
+    """
+
+    def __init__(self, problem: str, gone: tuple[int, ...] = ()) -> None:
+        super().__init__(problem)
+        self.problem = problem
+        self.gone = gone
+
+
+class AlreadyStored(Exception):
+    """Another ingestion of the same bytes for the same owner was faster. Never reaches a user: its source is the answer."""
+
+    def __init__(self, source_id: int) -> None:
+        super().__init__(f"source {source_id} holds the same bytes")
+        self.source_id = source_id

@@ -1,0 +1,301 @@
+"""What stands in the store, in numbers.
+
+Source: DESIGN §5 (the ledger: tokens and cost of each call).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from sqlalchemy import (
+    BigInteger,
+    BindParameter,
+    ColumnElement,
+    Select,
+    bindparam,
+    case,
+    cast,
+    distinct,
+    func,
+    insert,
+    literal,
+    select,
+)
+
+from memoir_engine.core.errors import SourceErased, SourceNotCurrent, SourceNotFound
+from memoir_engine.core.results import Heading, Helper, Source
+from memoir_engine.store import tables
+from memoir_engine.store.chain.canonical_json import parse
+from memoir_engine.store.db.types import FAR, Tx, portions
+from memoir_engine.store.sources import chunks
+
+# === sources: Sources: what was uploaded, its text, its bytes, its helpers.
+#
+# Invariant: a source is only ever written by an ingestion (`ingestion.commit`); only its status and which of its helpers
+# is in
+# force change afterwards.
+# Source: DESIGN §5; MEMOIR 2B.4.
+
+
+LIVE = ("stored", "filed")
+ERASED = "erased"
+MOST_ID = 2**63 - 1  # what a BIGINT holds; drivers refuse more with errors of their own
+TEXT_PART = 16_384  # characters; a passage is cut out of its part, which a database reads whole
+LONG_PART = 1_000_000  # of texts that were stored before; how many parts there are tells which of the two (`part_chars`)
+FILE_PART = 4_000_000  # bytes
+TEXTS_AT_ONCE = 64
+
+
+def find_by_digest(tx: Tx, owner: str | None, sha256: str) -> Source | None:
+    """The source of these bytes that has not been withdrawn, if there is one; a filed one before knowledge that is not."""
+    mine = tables.source.c.owner.is_(None) if owner is None else tables.source.c.owner == owner
+    found = _sources(tx, tables.source.c.sha256 == sha256, mine, tables.source.c.status.in_(LIVE), limit=100)
+    return min(found, key=lambda one: one.status != "filed", default=None)
+
+
+def get(tx: Tx, source_id: int) -> Source:
+    """Raises SourceNotFound."""
+    found = _sources(tx, tables.source.c.id == source_id, limit=1) if abs(source_id) <= MOST_ID else ()
+    if not found:
+        raise SourceNotFound(source_id=source_id)
+    return found[0]
+
+
+def in_brief(tx: Tx, source_ids: Sequence[int], *, at_seq: int | None = None) -> tuple[tuple[Source, Helper | None], ...]:
+    """Each with the helper in force, now or at that seq; in the order asked for. Raises SourceNotFound.
+
+    Without the places of their headings and pages, which take long to read of a long text.
+    """
+    briefs: dict[int, Source] = {}
+    known: dict[int, Helper] = {}
+    for some in portions([one for one in source_ids if abs(one) <= MOST_ID]):
+        briefs |= {row.id: _source(row) for row in tx.execute(_BRIEF, {"some": some})}
+        if at_seq is None:
+            known |= {one.source_id: one for one in _helpers(tx, _IN_FORCE, some=some)}
+    missing = next((one for one in source_ids if one not in briefs), None)
+    if missing is not None:
+        raise SourceNotFound(source_id=missing)
+    then = {} if at_seq is None else {one: helper(tx, one, at_seq=at_seq) for one in source_ids}
+    return tuple((briefs[one], known.get(one) or then.get(one)) for one in source_ids)
+
+
+def current(tx: Tx, source_id: int) -> Source:
+    """A source of which there may be a newer version. Raises SourceNotFound, SourceNotCurrent."""
+    found = get(tx, source_id)
+    if found.status not in LIVE:
+        newest = next((one.id for one in versions(tx, source_id) if one.status in LIVE), None)
+        advice = "Ingest without replaces." if newest is None else f"Replace the version in force: replaces={newest}."
+        raise SourceNotCurrent(source_id=source_id, status=found.status, advice=advice)
+    return found
+
+
+def recent(
+    tx: Tx, *, limit: int = 100, before: int | None = None, search: str | None = None, live: bool = False
+) -> tuple[Source, ...]:
+    """Newest first, below the id `before`; `search` is part of a name; `live` leaves out the withdrawn."""
+    wanted: list[ColumnElement[bool]] = []
+    if before is not None:
+        wanted.append(tables.source.c.id < before)
+    if search:
+        wanted.append(func.lower(tables.source.c.name).contains(search.lower(), autoescape=True))
+    if live:
+        wanted.append(tables.source.c.status.in_(LIVE))
+    return _sources(tx, *wanted, limit=limit)
+
+
+def by_name(tx: Tx, name: str, *, live: bool = False) -> tuple[Source, ...]:
+    """Sources of exactly this name, newest first; `live` leaves out the replaced and withdrawn."""
+    return _sources(tx, tables.source.c.name == name, *([tables.source.c.status.in_(LIVE)] if live else []), limit=100)
+
+
+def versions(tx: Tx, source_id: int) -> tuple[Source, ...]:
+    """The source with all that it replaces and all that replace it, newest first. Raises SourceNotFound."""
+    c = tables.source.c
+    found = {source_id: get(tx, source_id)}
+    new = set(found)
+    while new:
+        before = {one.replaces for one in found.values() if one.replaces is not None}
+        rows = _sources(tx, c.replaces.in_(new) | c.id.in_(before - found.keys()), limit=1000)
+        new = {one.id for one in rows} - found.keys()
+        found |= {one.id: one for one in rows}
+    return tuple(found[number] for number in sorted(found, reverse=True))
+
+
+def count(tx: Tx) -> int:
+    """Sources that have not been withdrawn."""
+    return int(tx.execute(select(func.count()).select_from(tables.source).where(tables.source.c.status.in_(LIVE))).scalar_one())
+
+
+def text(tx: Tx, source_id: int) -> str:
+    """Raises SourceNotFound, SourceErased."""
+    c = tables.source_text.c
+    parts = tx.execute(select(c.text).where(c.source_id == source_id).order_by(c.part)).scalars().all()
+    if not parts:
+        _refuse_erased(tx, source_id)
+    return "".join(parts)
+
+
+def original(tx: Tx, source_id: int) -> bytes:
+    """The bytes as they were uploaded. Raises SourceNotFound, SourceErased."""
+    c = tables.source_file.c
+    parts = tx.execute(select(c.bytes).where(c.source_id == source_id).order_by(c.part)).scalars().all()
+    if not parts:
+        _refuse_erased(tx, source_id)
+    return b"".join(parts)
+
+
+def helper(tx: Tx, source_id: int, *, at_seq: int | None = None) -> Helper | None:
+    """The helper in force, or that was in force at that seq."""
+    c = tables.contextual_helper.c
+    version = tables.source.c.helper_version if at_seq is None else _version_in_force(tx, source_id, at_seq)
+    found = _helpers(tx, _of(source_id).where(c.version == version))
+    return found[0] if found else None
+
+
+def helper_history(tx: Tx, source_id: int) -> tuple[Helper, ...]:
+    """Every version, newest first."""
+    return _helpers(tx, _of(source_id))
+
+
+def helpers(tx: Tx, source_ids: tuple[int, ...]) -> dict[int, Helper]:
+    """The helpers in force of several sources."""
+    return {one.source_id: one for one in _helpers(tx, _IN_FORCE, some=source_ids)}
+
+
+def part_chars(last: ColumnElement[int], chars: ColumnElement[int]) -> ColumnElement[int]:
+    """How many characters each part of a text has, given its last part and its length: fewer parts are longer ones."""
+    return case((cast(last, BigInteger) * LONG_PART >= chars, TEXT_PART), else_=LONG_PART)
+
+
+def write_parts(tx: Tx, source_id: int, text: str, original: bytes) -> None:
+    """Store text and bytes in parts that fit into a packet; an empty one is one empty part."""
+    texts = [text[i : i + TEXT_PART] for i in range(0, len(text), TEXT_PART)] or [""]
+    files = [original[i : i + FILE_PART] for i in range(0, len(original), FILE_PART)] or [b""]
+    rows = [{"source_id": source_id, "part": part, "text": some} for part, some in enumerate(texts)]
+    for portion in portions(rows, TEXTS_AT_ONCE):
+        tx.execute(insert(tables.source_text), portion)
+    for part, some_bytes in enumerate(files):
+        tx.execute(insert(tables.source_file).values(source_id=source_id, part=part, bytes=some_bytes))
+
+
+def _version_in_force(tx: Tx, source_id: int, at_seq: int) -> int | None:
+    """As the events say: rows only know which version is in force now."""
+    e = tables.audit_event.c
+    of_source = e.body.contains(f'"source":{source_id},')  # canonical JSON, with more keys behind this one
+    wanted = select(e.body).where(e.kind.in_(("helper.set", "helper.chosen")), e.seq <= at_seq, of_source)
+    told = (parse(body) for body in tx.execute(wanted.order_by(e.seq.desc())).scalars())
+    return next((body["version"] for body in told if body.get("in_force", True)), None)
+
+
+def _refuse_erased(tx: Tx, source_id: int) -> None:
+    if get(tx, source_id).status == ERASED:
+        raise SourceErased(source_id=source_id)
+
+
+def _of(source_id: int) -> Select[Any]:
+    c = tables.contextual_helper.c
+    return _with_force().where(c.source_id == source_id).order_by(c.version.desc())
+
+
+def _with_force() -> Select[Any]:
+    joined = tables.contextual_helper.join(tables.source, tables.source.c.id == tables.contextual_helper.c.source_id)
+    return select(tables.contextual_helper, tables.source.c.helper_version).select_from(joined)
+
+
+def _brief() -> Select[Any]:
+    brief = [literal("[]").label(column.name) if column.name in ("headings", "pages") else column for column in tables.source.c]
+    return select(*brief, literal(None).label("added_by")).where(tables.source.c.id.in_(_SOME))
+
+
+_SOME: BindParameter[Any] = bindparam("some", expanding=True)
+_BRIEF = _brief()
+_IN_FORCE = (
+    _with_force()
+    .where(tables.contextual_helper.c.source_id.in_(_SOME), tables.contextual_helper.c.version == tables.source.c.helper_version)
+    .order_by(tables.contextual_helper.c.source_id)
+)
+
+
+def _helpers(tx: Tx, wanted: Select[Any], **given: Any) -> tuple[Helper, ...]:
+    return tuple(_helper(row) for row in tx.execute(wanted, given))
+
+
+def _helper(row: Any) -> Helper:
+    return Helper(
+        source_id=row.source_id,
+        version=row.version,
+        origin=row.origin,
+        text=row.text,
+        tokens=row.tokens,
+        author=row.author,
+        dated=row.dated,
+        topic=row.topic,
+        created_at=row.created_at,
+        in_force=row.version == row.helper_version,
+    )
+
+
+def _sources(tx: Tx, *wanted: ColumnElement[bool], limit: int) -> tuple[Source, ...]:
+    actor = select(tables.run.c.actor).where(tables.run.c.id == tables.source.c.run_id).scalar_subquery().label("added_by")
+    rows = tx.execute(select(tables.source, actor).where(*wanted).order_by(tables.source.c.id.desc()).limit(limit))
+    return tuple(_source(row) for row in rows)
+
+
+def _source(row: Any) -> Source:
+    return Source(
+        id=row.id,
+        name=row.name,
+        kind=row.kind,
+        sha256=row.sha256,
+        version=row.version,
+        status=row.status,
+        chars=row.chars,
+        tokens=row.tokens,
+        chunks=row.chunks,
+        title=row.title,
+        author=row.author,
+        dated=row.dated,
+        headings=tuple(Heading(level, text, start) for level, text, start in parse(row.headings)),
+        pages=tuple(parse(row.pages)),
+        metadata=parse(row.metadata),
+        doc_id=row.doc_id,
+        owner=row.owner,
+        created_at=row.created_at,
+        run_id=row.run_id,
+        added_by=row.added_by or "",
+        replaces=row.replaces,
+    )
+
+
+# === counting
+
+
+@dataclass(frozen=True)
+class Counts:
+    """tokens: prompt and completion, over all calls. cost: USD, None when no call's price is known."""
+
+    sources: int
+    chunks: int
+    categories: int
+    leaves: int
+    questions: int
+    tokens: int
+    cost: float | None
+
+
+def counts(tx: Tx) -> Counts:
+    version, call = tables.category_version.c, tables.model_call.c
+    spent = tx.execute(select(func.sum(call.tokens_prompt + call.tokens_completion), func.sum(call.cost))).one()
+    return Counts(
+        sources=count(tx),
+        chunks=chunks.count(tx),
+        categories=tx.execute(select(func.count()).where(version.to_seq == FAR)).scalar_one(),
+        leaves=tx.execute(
+            select(func.count(distinct(tables.filing.c.category_id))).where(tables.filing.c.to_seq == FAR)
+        ).scalar_one(),
+        questions=tx.execute(select(func.count()).where(tables.run.c.verb == "query")).scalar_one(),
+        tokens=int(spent[0] or 0),
+        cost=None if spent[1] is None else float(spent[1]),
+    )

@@ -1,0 +1,289 @@
+"""The tree of now with the profiles of what is filed in it, in memory.
+
+Invariant: a cache. `current()` compares its seq with the chain's and takes in what changed, whole or not at all: a reading that
+fails or is tried again leaves it as it was. What it handed out before never changes. Blobs of leaves only save counting words
+again: what a blob lacks of its leaf's chunks is counted from their texts.
+Source: DESIGN §2.3, §5 "Profiles".
+"""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import asdict, dataclass, field, replace
+
+from sqlalchemy import delete, insert, select
+
+from memoir_engine.core.results import Chunk, Path
+from memoir_engine.store import tables
+from memoir_engine.store.chain import actions
+from memoir_engine.store.chain.state import pulse
+from memoir_engine.store.db import ids
+from memoir_engine.store.db.database import Database
+from memoir_engine.store.db.types import FAR, Tx, portions
+from memoir_engine.store.sources import chunks
+from memoir_engine.store.tree import categories
+from memoir_engine.store.tree.categories import CategoryRow
+from memoir_engine.text.profiles import Profiles, decode_leaf, encode_leaf
+from memoir_engine.text.terms import TOKENIZER, Terms, terms
+
+# === profiles: The cache of profiles: one blob per leaf, stamped with the seq it reflects.
+#
+# Invariant: a cache; exempt from the chain, never trusted over the rows it was made from.
+# Source: DESIGN §5 (Profiles).
+
+
+@dataclass(frozen=True)
+class Profile:
+    category_id: int
+    seq: int
+    tokenizer: str
+    body: bytes
+
+
+def get_all(tx: Tx, tokenizer: str, *, only: Sequence[int] | None = None) -> dict[int, Profile]:
+    """Those that this tokenizer made, by leaf; of all leaves, or of `only` these."""
+    wanted = select(tables.profile).where(tables.profile.c.tokenizer == tokenizer).order_by(tables.profile.c.category_id)
+    rows = tx.execute(wanted if only is None else wanted.where(tables.profile.c.category_id.in_(only)))
+    return {row.category_id: Profile(row.category_id, row.seq, row.tokenizer, row.body) for row in rows}
+
+
+def put_many(tx: Tx, profiles: Iterable[Profile]) -> None:
+    """Each in place of the leaf's old one."""
+    new = {one.category_id: one for one in profiles}
+    remove(tx, new)
+    if new:
+        tx.execute(insert(tables.profile), [asdict(one) for one in new.values()])
+
+
+def remove(tx: Tx, category_ids: Iterable[int]) -> None:
+    for some in portions(sorted(set(category_ids))):
+        tx.execute(delete(tables.profile).where(tables.profile.c.category_id.in_(some)))
+
+
+def clear(tx: Tx) -> None:
+    tx.execute(delete(tables.profile))
+
+
+# === evidence
+
+
+MOST_HELD = 5_000  # chunks: some 10 MB of text
+
+
+class HeldLeaves:
+    """Leaves that questions have read lately, by leaf and rank: as long as the tree stands they hold the same chunks."""
+
+    def __init__(self) -> None:
+        self._chunks: dict[tuple[int, int], tuple[Chunk, ...]] = {}
+        self._count = 0
+
+    def get(self, leaf: int, rank: int) -> tuple[Chunk, ...] | None:
+        return self._chunks.get((leaf, rank))
+
+    def keep(self, leaf: int, rank: int, chunks: tuple[Chunk, ...]) -> None:
+        if self._count + len(chunks) > MOST_HELD:
+            self._chunks, self._count = {}, 0
+        if len(chunks) <= MOST_HELD:
+            self._chunks[leaf, rank] = chunks
+            self._count += len(chunks)
+
+
+@dataclass(frozen=True)
+class TreeNow:
+    """One moment: the categories that are open at `seq`, and what is filed below them. Never changes."""
+
+    seq: int
+    depth: int
+    rows: tuple[CategoryRow, ...]
+    profiles: Profiles
+    _below: dict[int, tuple[CategoryRow, ...]] = field(default_factory=dict, compare=False, repr=False)
+    _paths: dict[int, Path] = field(default_factory=dict, compare=False, repr=False)
+    held: HeldLeaves = field(default_factory=HeldLeaves, compare=False, repr=False)
+
+    def children(self, parent: int) -> tuple[CategoryRow, ...]:
+        """Open children of a category (0: level 1), by id."""
+        if not self._below and self.rows:
+            below: dict[int, list[CategoryRow]] = {}
+            for row in self.rows:
+                below.setdefault(row.parent_id, []).append(row)
+            self._below.update({parent: tuple(rows) for parent, rows in below.items()})
+        return self._below.get(parent, ())
+
+    def offered(self, parent: int) -> tuple[CategoryRow, ...]:
+        """Those of its children in which, or below which, a chunk is filed."""
+        return tuple(row for row in self.children(parent) if self.profiles.size(row.id))
+
+    def empty(self, parent: int) -> tuple[CategoryRow, ...]:
+        return tuple(row for row in self.children(parent) if not self.profiles.size(row.id))
+
+    @property
+    def paths(self) -> Mapping[int, Path]:
+        """The names from level 1 down, of every category."""
+        if not self._paths:
+            found: dict[int, Path] = {}
+            for row in self.rows:  # parents before children
+                found[row.id] = (*found.get(row.parent_id, ()), row.name)
+            self._paths.update(found)
+        return self._paths
+
+    def limited_to(self, leaves: Iterable[int]) -> TreeNow:
+        """Only these leaves and what is above them."""
+        parents = {row.id: row.parent_id for row in self.rows}
+        kept: set[int] = set()
+        for leaf in leaves:
+            while leaf in parents and leaf not in kept:
+                kept.add(leaf)
+                leaf = parents[leaf]
+        return TreeNow(self.seq, self.depth, tuple(row for row in self.rows if row.id in kept), self.profiles)
+
+
+class TreeCache:
+    """One per memory; safe for threads."""
+
+    def __init__(self, db: Database, *, depth: int) -> None:
+        self._db = db
+        self._depth = depth
+        self._lock = threading.Lock()
+        self._now: TreeNow | None = None
+        self._leaf_of: dict[int, int] = {}
+        self._counted: dict[int, Terms] = {}  # by chunk id, of chunks that are about to be read
+        self._looking_back = threading.Lock()
+        self._then: tuple[int, TreeNow] | None = None  # how many erasures there had been, and the last moment asked for
+
+    def counted(self, known: Mapping[int, Terms]) -> None:
+        """Words of chunks that were just committed, so that they are not counted twice."""
+        with self._lock:
+            self._counted.update(known)
+
+    def current(self) -> TreeNow:
+        """The tree as it stands now."""
+        with self._lock:
+            if self._now is None:
+                self._now, self._leaf_of = self._db.read(self._loaded)
+                return self._now
+            before = self._now.seq
+            now = self._db.read(lambda tx: pulse(tx, before))
+            if now.changed:
+                self._now, self._leaf_of = self._db.read(self._caught_up)
+            elif now.seq != before:
+                self._now = replace(self._now, seq=now.seq)
+            return self._now
+
+    def at(self, seq: int | None) -> TreeNow:
+        """The tree as it stood at a seq, its words counted from what was filed then; None is now."""
+        if seq is None:
+            return self.current()
+        with self._looking_back:
+            erasures = self._db.read(ids.erasures)  # what was erased since must not be counted again
+            if self._then is None or (self._then[0], self._then[1].seq) != (erasures, seq):
+                self._then = erasures, self._db.read(lambda tx: self._loaded(tx, seq))[0]
+            return self._then[1]
+
+    def forget_the_past(self) -> None:
+        with self._looking_back:
+            self._then = None
+
+    def persist(self) -> None:
+        """Write the blobs of leaves whose chunks are not those of their blob."""
+        missing = self._db.read(_unlike)
+        if not missing:
+            return
+        seq, erasures = self._db.read(lambda tx: (actions.seq(tx), ids.erasures(tx)))
+        bodies = self._db.read(lambda tx: [self._blob(tx, leaf, held, seq) for leaf, held in missing.items() if held])
+        gone = [leaf for leaf, held in missing.items() if not held]
+
+        def write(tx: Tx) -> None:
+            if ids.erasures(tx, hold=True) == erasures:  # else a blob may count words that are to be forgotten: next time
+                put_many(tx, bodies)
+                remove(tx, gone)
+
+        self._db.write(write, operation="the profiles")
+        with self._lock:
+            self._counted.clear()
+
+    def _loaded(self, tx: Tx, at_seq: int | None = None) -> tuple[TreeNow, dict[int, int]]:
+        rows = categories.snapshot(tx, at_seq)
+        held = _filings(tx, at_seq)
+        known = _from_blobs(tx)
+        missing = [chunk for leaf in held.values() for chunk in leaf if chunk not in known]
+        texts = chunks.texts(tx, missing)
+        known |= {chunk: self._counted.get(chunk) or terms(texts.get(chunk, "")) for chunk in missing}
+        parents = {row.id: row.parent_id for row in rows.categories}
+        leaf_of = {chunk: leaf for leaf, found in held.items() for chunk in found}
+        made = Profiles.build(parents, {leaf: {chunk: known[chunk] for chunk in found} for leaf, found in held.items()})
+        return TreeNow(rows.seq, self._depth, rows.categories, made), leaf_of
+
+    def _caught_up(self, tx: Tx) -> tuple[TreeNow, dict[int, int]]:
+        """The last moment plus what was filed and closed since; on a fork, since others may still be reading."""
+        assert self._now is not None
+        rows = categories.snapshot(tx)
+        changed = chunks.changes_since(tx, self._now.seq)
+        made, leaf_of = self._now.profiles.fork(), dict(self._leaf_of)
+        before = {row.id: row.parent_id for row in self._now.rows}
+        now = {row.id: row.parent_id for row in rows.categories}
+        for row in rows.categories:
+            if row.id not in before:
+                made.place(row.id, row.parent_id)
+        for chunk in changed.closed:
+            if chunk in leaf_of:
+                made.remove(leaf_of.pop(chunk), chunk)
+        for filed in changed.filed:
+            self._file(made, leaf_of, filed)
+        for gone in before.keys() - now.keys():
+            made.drop(gone)
+        if any(now[one] != before[one] for one in now.keys() & before.keys()):
+            made = made.rearranged(now, leaf_of)
+        else:
+            made.in_order({filed.category_id for filed in changed.filed})
+        return TreeNow(rows.seq, self._depth, rows.categories, made), leaf_of
+
+    def _file(self, made: Profiles, leaf_of: dict[int, int], filed: chunks.Filed) -> None:
+        before = leaf_of.get(filed.chunk_id)
+        if before is not None:
+            made.move(filed.chunk_id, before, filed.category_id)
+        else:
+            made.file(filed.category_id, filed.chunk_id, self._counted.get(filed.chunk_id) or terms(filed.text))
+        leaf_of[filed.chunk_id] = filed.category_id
+
+    def _blob(self, tx: Tx, leaf: int, held: list[int], seq: int) -> Profile:
+        known = {chunk: found for chunk in held if (found := self._counted.get(chunk)) is not None}
+        if len(known) < len(held):
+            before = get_all(tx, TOKENIZER, only=(leaf,)).get(leaf)
+            known |= {c: words for c, words in ((decode_leaf(before.body) if before else None) or {}).items() if c in set(held)}
+        texts = chunks.texts(tx, [chunk for chunk in held if chunk not in known])
+        known |= {chunk: terms(text) for chunk, text in texts.items()}
+        return Profile(leaf, seq, TOKENIZER, encode_leaf({chunk: known[chunk] for chunk in held if chunk in known}))
+
+
+def _filings(tx: Tx, at_seq: int | None = None) -> dict[int, list[int]]:
+    """Per leaf its chunks, by id."""
+    c = tables.filing.c
+    held: dict[int, list[int]] = {}
+    for leaf, chunk in tx.execute(
+        select(c.category_id, c.chunk_id).where(categories.holds(tables.filing, at_seq)).order_by(c.chunk_id)
+    ):
+        held.setdefault(leaf, []).append(chunk)
+    return held
+
+
+def _from_blobs(tx: Tx) -> dict[int, Terms]:
+    known: dict[int, Terms] = {}
+    for profile in get_all(tx, TOKENIZER).values():
+        known |= decode_leaf(profile.body) or {}
+    return known
+
+
+def _unlike(tx: Tx) -> dict[int, list[int]]:
+    """Leaves filed in since their blob was written, or without one; and leaves with a blob that hold nothing now."""
+    c = tables.filing.c
+    held = _filings(tx)
+    stamps = {row.category_id: row.seq for row in tx.execute(select(tables.profile.c.category_id, tables.profile.c.seq))}
+    touched: dict[int, int] = {}
+    for leaf, opened, closed in tx.execute(select(c.category_id, c.from_seq, c.to_seq)):
+        touched[leaf] = max(touched.get(leaf, 0), opened, closed if closed < FAR else 0)
+    return {
+        leaf: held.get(leaf, [])
+        for leaf, seq in sorted(touched.items())
+        if stamps.get(leaf, -1) < seq and (leaf in held or leaf in stamps)
+    }

@@ -1,0 +1,262 @@
+"""The category tree, now or as of a seq.
+
+Invariant: "now" and "then" are the same query with another number; siblings come in the order they were made.
+Source: DESIGN §2.7, §5; MEMOIR 3.3–3.8.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+from typing import Any, NamedTuple
+
+from sqlalchemy import ColumnElement, Select, func, select
+
+from memoir_engine.core.errors import CategoryNotFound
+from memoir_engine.core.results import Category, Path
+from memoir_engine.store import tables
+from memoir_engine.store.chain import actions
+from memoir_engine.store.db import schema
+from memoir_engine.store.db.text_rules import name_key
+from memoir_engine.store.db.types import FAR, ROOT, Tx, portions
+from memoir_engine.text.names import SEPARATOR, fold
+
+
+class CategoryRow(NamedTuple):
+    """`parent_id` is 0 at level 1; `chunks` are filed in it or below."""
+
+    id: int
+    parent_id: int
+    level: int
+    name: str
+    chunks: int
+    created_seq: int
+
+
+@dataclass(frozen=True)
+class TreeRows:
+    """The whole tree of one moment: parents before children, siblings by id."""
+
+    seq: int
+    categories: tuple[CategoryRow, ...]
+
+
+class OpenCategory(NamedTuple):
+    id: int
+    level: int
+    parent_id: int
+    name: str
+    name_key: str
+
+
+def snapshot(tx: Tx, at_seq: int | None = None) -> TreeRows:
+    """One read of everything; 10,000 categories are nothing to it."""
+    seq = actions.seq(tx) if at_seq is None else at_seq
+    v = tables.category_version.c
+    wanted = (
+        select(v.category_id, v.parent_key, tables.category.c.level, v.name, tables.category.c.created_seq)
+        .join(tables.category, tables.category.c.id == v.category_id)
+        .where(holds(tables.category_version, at_seq))
+        .order_by(tables.category.c.level, v.category_id)
+    )
+    rows = tx.execute(wanted).all()
+    totals = _totals(tx, {row.category_id: row.parent_key for row in rows}, at_seq)
+    return TreeRows(seq, tuple(CategoryRow(n, p, level, name, totals.get(n, 0), made) for n, p, level, name, made in rows))
+
+
+def all_categories(tx: Tx, *, at_seq: int | None = None) -> tuple[Category, ...]:
+    """Parents before children."""
+    return tuple(_views(snapshot(tx, at_seq), schema.stored_depth(tx)).values())
+
+
+def roots(tx: Tx, *, at_seq: int | None = None) -> tuple[Category, ...]:
+    return children(tx, None, at_seq=at_seq)
+
+
+def children(tx: Tx, category_id: int | None, *, at_seq: int | None = None) -> tuple[Category, ...]:
+    """Raises CategoryNotFound; None stands for the root."""
+    views = _views(snapshot(tx, at_seq), schema.stored_depth(tx))
+    if category_id is not None and category_id not in views:
+        raise CategoryNotFound(category_id=category_id)
+    return tuple(one for one in views.values() if one.parent_id == category_id)
+
+
+def node(tx: Tx, category_id: int, *, at_seq: int | None = None) -> Category:
+    """Raises CategoryNotFound, also for a category that is closed at that moment."""
+    found = _views(snapshot(tx, at_seq), schema.stored_depth(tx)).get(category_id)
+    if found is None:
+        raise CategoryNotFound(category_id=category_id)
+    return found
+
+
+def path(tx: Tx, category_id: int, *, at_seq: int | None = None) -> tuple[Category, ...]:
+    """From level 1 down to the category itself. Raises CategoryNotFound."""
+    views = _views(snapshot(tx, at_seq), schema.stored_depth(tx))
+    steps: list[Category] = []
+    below: int | None = category_id
+    while below is not None:
+        if below not in views:
+            raise CategoryNotFound(category_id=category_id)
+        steps.append(views[below])
+        below = views[below].parent_id
+    return tuple(reversed(steps))
+
+
+def search(tx: Tx, needle: str, *, limit: int = 50, at_seq: int | None = None) -> tuple[Category, ...]:
+    """Categories whose name holds `needle`, case aside, the fullest first."""
+    folded = needle.casefold().strip()
+    views = _views(snapshot(tx, at_seq), schema.stored_depth(tx)).values()
+    found = sorted((one for one in views if folded in one.name.casefold()), key=lambda one: (-one.chunks, one.id))
+    return tuple(found[:limit])
+
+
+def search_paths(
+    tx: Tx, text: str, *, limit: int = 50, leaves_only: bool = False, at_seq: int | None = None
+) -> tuple[Category, ...]:
+    """Categories whose path holds every word of `text`, or its beginning; those whose own name does come first."""
+    words = fold(text.replace(SEPARATOR, " ")).split()
+    found: list[tuple[int, int, int, Category]] = []
+    for one in _views(snapshot(tx, at_seq), schema.stored_depth(tx)).values():
+        whole, own = _words(one.path), _words(one.path[-1:])
+        if (one.is_leaf or not leaves_only) and all(_begins(word, whole) for word in words):
+            found.append((-sum(_begins(word, own) for word in words), -one.chunks, one.id, one))
+    return tuple(one for *_, one in sorted(found, key=lambda hit: hit[:3])[:limit])
+
+
+def holds(table: Any, at_seq: int | None) -> ColumnElement[bool]:
+    """The rows of `filing` or `category_version` that are open: now, or at that seq."""
+    if at_seq is None:
+        return table.c.to_seq == FAR  # type: ignore[no-any-return]  # Table.c is untyped
+    return (table.c.from_seq <= at_seq) & (table.c.to_seq > at_seq)  # type: ignore[no-any-return]  # as above
+
+
+def children_by_name(tx: Tx, parent_id: int | None, name: str) -> int | None:
+    """The id of the open child that counts as having this name."""
+    v = tables.category_version.c
+    wanted = select(v.category_id).where(v.parent_key == (parent_id or ROOT), v.name_key == name_key(name), v.to_seq == FAR)
+    return tx.execute(wanted).scalar()
+
+
+def open_categories(tx: Tx, category_ids: Iterable[int], *, at_seq: int | None = None) -> dict[int, OpenCategory]:
+    """Those of them that are open."""
+    return _open(tx, "category_id", category_ids, at_seq)
+
+
+def open_children(tx: Tx, parent_ids: Iterable[int]) -> dict[int, OpenCategory]:
+    """The open children of all of these parents (0 is the root), by their own id."""
+    return _open(tx, "parent_key", parent_ids)
+
+
+def every_open(tx: Tx) -> dict[int, OpenCategory]:
+    """The whole tree of now by id, without what is filed in it."""
+    v = tables.category_version.c
+    wanted = select(v.category_id, tables.category.c.level, v.parent_key, v.name, v.name_key)
+    wanted = wanted.join(tables.category, tables.category.c.id == v.category_id).where(v.to_seq == FAR).order_by(v.category_id)
+    return {row.category_id: OpenCategory(*row) for row in tx.execute(wanted)}
+
+
+def merged_into(tx: Tx, category_ids: Iterable[int], *, at_seq: int | None = None) -> dict[int, int]:
+    """Of closed categories those that were merged into one that is open, followed to the end."""
+    ends = {one: one for one in category_ids}
+    while closed := set(ends.values()) - open_categories(tx, ends.values(), at_seq=at_seq).keys():
+        known = _last_merges(tx, closed, at_seq)
+        ends = {one: known.get(end, end) for one, end in ends.items() if end not in closed or end in known}
+    return ends
+
+
+def names(tx: Tx, *, at_seq: int | None = None) -> dict[int, str]:
+    """What every category is called, or was at that seq."""
+    return {row.id: row.name for row in snapshot(tx, at_seq).categories}
+
+
+def paths(tx: Tx, category_ids: Iterable[int], *, at_seq: int | None = None) -> dict[int, Path]:
+    """The names from level 1 down, as they are now, or were at that seq; of a closed category as they were last."""
+    known: dict[int, tuple[int, str]] = {}
+    wanted = {one for one in category_ids if one}
+    ids = set(wanted)
+    while wanted:
+        known |= _last_names(tx, wanted, at_seq)
+        wanted = {known[one][0] for one in wanted if one in known} - known.keys() - {ROOT}
+    return {one: _path(one, known) for one in ids if one in known}
+
+
+def _open(tx: Tx, column: str, values: Iterable[int], at_seq: int | None = None) -> dict[int, OpenCategory]:
+    v = tables.category_version.c
+    found: dict[int, OpenCategory] = {}
+    for some in portions(sorted(set(values))):
+        wanted = select(v.category_id, tables.category.c.level, v.parent_key, v.name, v.name_key)
+        wanted = wanted.join(tables.category, tables.category.c.id == v.category_id)
+        wanted = wanted.where(holds(tables.category_version, at_seq), v[column].in_(some))
+        found |= {row.category_id: OpenCategory(*row) for row in tx.execute(wanted.order_by(v.category_id))}
+    return found
+
+
+def _last_names(tx: Tx, category_ids: Iterable[int], at_seq: int | None) -> dict[int, tuple[int, str]]:
+    v = tables.category_version.c
+    found: dict[int, tuple[int, str]] = {}
+    for some in portions(sorted(category_ids)):
+        wanted = select(v.category_id, v.parent_key, v.name).where(v.category_id.in_(some)).order_by(v.from_seq)
+        wanted = wanted if at_seq is None else wanted.where(v.from_seq <= at_seq)
+        found |= {row.category_id: (row.parent_key, row.name) for row in tx.execute(wanted)}
+    return found
+
+
+def _last_merges(tx: Tx, category_ids: Iterable[int], at_seq: int | None) -> dict[int, int]:
+    v = tables.category_version.c
+    last: dict[int, int | None] = {}
+    for some in portions(sorted(category_ids)):
+        wanted = select(v.category_id, v.merged_into).where(v.category_id.in_(some)).order_by(v.from_seq)
+        wanted = wanted if at_seq is None else wanted.where(v.from_seq <= at_seq)
+        last |= {row.category_id: row.merged_into for row in tx.execute(wanted)}
+    return {number: into for number, into in last.items() if into is not None}
+
+
+def _path(category_id: int, known: dict[int, tuple[int, str]]) -> Path:
+    names: list[str] = []
+    while category_id in known:
+        category_id, name = known[category_id]
+        names.append(name)
+    return tuple(reversed(names))
+
+
+def _words(path: Path) -> list[str]:
+    return fold(" ".join(path)).split()
+
+
+def _begins(word: str, words: list[str]) -> bool:
+    """Whether one of the words begins with it; where words are not parted by spaces, whether one holds it."""
+    return any(one.startswith(word) or (not word.isascii() and word in one) for one in words)
+
+
+def _totals(tx: Tx, parents: dict[int, int], at_seq: int | None) -> dict[int, int]:
+    counted: Select[Any] = select(tables.filing.c.category_id, func.count()).where(holds(tables.filing, at_seq))
+    totals: dict[int, int] = {}
+    for leaf, chunks in tx.execute(counted.group_by(tables.filing.c.category_id)):
+        above = leaf
+        while above != ROOT and above in parents:
+            totals[above] = totals.get(above, 0) + chunks
+            above = parents[above]
+    return totals
+
+
+def _views(rows: TreeRows, depth: int | None) -> dict[int, Category]:
+    """By id, parents before children."""
+    offspring: dict[int, int] = {}
+    for row in rows.categories:
+        offspring[row.parent_id] = offspring.get(row.parent_id, 0) + 1
+    views: dict[int, Category] = {}
+    for row in rows.categories:
+        above = views[row.parent_id].path if row.parent_id in views else ()
+        is_leaf = row.level == depth if depth else row.id not in offspring
+        views[row.id] = Category(
+            id=row.id,
+            name=row.name,
+            level=row.level,
+            parent_id=row.parent_id or None,
+            path=(*above, row.name),
+            chunks=row.chunks,
+            children=offspring.get(row.id, 0),
+            is_leaf=is_leaf,
+            created_seq=row.created_seq,
+        )
+    return views

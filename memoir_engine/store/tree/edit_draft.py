@@ -1,0 +1,331 @@
+"""The tree being redrawn by an edit: each stroke is a step to be written, and is checked against the strokes before. Pure.
+
+Invariant: names stay unique per parent by their folded key, no parent passes the limit of its level, levels never change,
+chunks stand in leaves. A stroke that would break this is drawn all the same and noted as an obstacle: nothing is written
+while there is one, and a preview shows all of them.
+Source: MEMOIR 2.8, 3.3–3.7; DESIGN §6.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import asdict, dataclass
+from typing import Any, Literal
+
+from sqlalchemy import select
+
+from memoir_engine.core.errors import CategoryNotFound, InvalidSetting, LimitReached, MemoirError, NameTaken, ReviewError
+from memoir_engine.core.results import Path
+from memoir_engine.store import tables
+from memoir_engine.store.db import schema
+from memoir_engine.store.db.text_rules import name_key
+from memoir_engine.store.db.types import FAR, ROOT, Tx, portions
+from memoir_engine.store.sources import chunks
+from memoir_engine.store.tree import categories, filings
+from memoir_engine.store.tree.categories import OpenCategory
+
+# === asked: What a person asks to be changed in the tree, as one value.
+#
+# Invariant: an edit says what is wanted and nothing of what that comes to; categories are ids, the root is 0.
+# Source: DESIGN §6; API "The ledger and the audit".
+
+
+EditVerb = Literal["create", "rename", "move", "merge", "split", "retire", "refile_many"]
+
+
+@dataclass(frozen=True)
+class Edit:
+    """`category` is what is edited, `other` its new parent, what it is merged into, or where chunks go.
+
+    chosen: chunks of a leaf, or children of an inner category. name: of what is made or renamed.
+    """
+
+    verb: EditVerb
+    category: int = ROOT
+    other: int = ROOT
+    chosen: tuple[int, ...] = ()
+    name: str = ""
+
+    def told(self) -> dict[str, Any]:
+        """For the action's payload, without what its events say one by one."""
+        return {name: value for name, value in asdict(self).items() if value and name not in ("verb", "chosen")}
+
+
+def create(parent_id: int | None, name: str) -> Edit:
+    return Edit("create", other=ROOT if parent_id is None else parent_id, name=name)
+
+
+def rename(category_id: int, name: str) -> Edit:
+    return Edit("rename", category_id, name=name)
+
+
+def move(category_id: int, parent_id: int | None) -> Edit:
+    return Edit("move", category_id, ROOT if parent_id is None else parent_id)
+
+
+def merge(category_id: int, into_id: int) -> Edit:
+    return Edit("merge", category_id, into_id)
+
+
+def split(category_id: int, chosen: Iterable[int], name: str) -> Edit:
+    return Edit("split", category_id, chosen=_each("chosen", chosen), name=name)
+
+
+def retire(category_id: int) -> Edit:
+    return Edit("retire", category_id)
+
+
+def refile_many(chunk_ids: Iterable[int], category_id: int) -> Edit:
+    return Edit("refile_many", other=category_id, chosen=_each("chunk_ids", chunk_ids))
+
+
+def edit_of(verb: object, *given: Any, **named: Any) -> Edit:
+    """The edit of that verb with these arguments. Raises ReviewError for a verb there is not, InvalidSetting."""
+    known: dict[str, Callable[..., Edit]] = {
+        "create": create,
+        "rename": rename,
+        "move": move,
+        "merge": merge,
+        "split": split,
+        "retire": retire,
+        "refile_many": refile_many,
+    }
+    if not isinstance(verb, str):
+        advice = f"Use one of: {', '.join(known)}."
+        raise InvalidSetting(name="verb", value=verb, problem="it must be a text", advice=advice)
+    if verb not in known:
+        raise ReviewError(problem=f"there is no edit {verb!r:.100}; there are {', '.join(known)}")
+    try:
+        return known[verb](*given, **named)
+    except TypeError as unlike:
+        advice = f"Give the arguments of review.{verb}."
+        raise InvalidSetting(name="arguments", value=[*given, *named], problem=str(unlike), advice=advice) from None
+
+
+def _each(name: str, value: object) -> tuple[int, ...]:
+    """Once each, in their order."""
+    if isinstance(value, str | bytes) or not isinstance(value, Iterable):
+        raise InvalidSetting(name=name, value=value, problem="it must be a list of ids", advice="Give a list, even of one.")
+    numbers = list(value)
+    for one in numbers:
+        if isinstance(one, bool) or not isinstance(one, int):
+            raise InvalidSetting(name=name, value=one, problem="it must be a whole number", advice="Results carry the ids.")
+    return tuple(dict.fromkeys(numbers))
+
+
+# === standing: What an edit starts from: the open tree, what is filed in it, and what would close with its last filing.
+#
+# Invariant: one reading of one moment; under `ids.lock_tree` it holds until the commit.
+# Source: DESIGN §6.
+
+
+@dataclass(frozen=True)
+class Standing:
+    """`filed` are the chunks the edit may move, with their leaves; `counts` all that is filed, by leaf."""
+
+    depth: int
+    nodes: Mapping[int, OpenCategory]
+    counts: Mapping[int, int]
+    filed: Mapping[int, int]
+    loose: frozenset[int] = frozenset()
+
+    def path(self, category_id: int) -> Path:
+        names: list[str] = []
+        while category_id in self.nodes:
+            names.append(self.nodes[category_id].name)
+            category_id = self.nodes[category_id].parent_id
+        return tuple(reversed(names))
+
+    def below(self, category_id: int) -> frozenset[int]:
+        """The category itself and all that stands below it."""
+        return below(self.nodes.values(), category_id)
+
+
+def below(nodes: Iterable[OpenCategory], category_id: int) -> frozenset[int]:
+    offspring: dict[int, list[int]] = {}
+    for node in nodes:
+        offspring.setdefault(node.parent_id, []).append(node.id)
+    found, new = {category_id}, [category_id]
+    while new:
+        new = [child for one in new for child in offspring.get(one, ())]
+        found |= set(new)
+    return frozenset(found)
+
+
+def load(tx: Tx, edit: Edit) -> Standing:
+    nodes = categories.every_open(tx)
+    depth = schema.stored_depth(tx) or max((one.level for one in nodes.values()), default=1)
+    counts = chunks.counts(tx, [one.id for one in nodes.values() if one.level == depth])
+    return Standing(depth, nodes, counts, _filed(tx, edit, nodes), filings.loose(tx))
+
+
+def _filed(tx: Tx, edit: Edit, nodes: Mapping[int, OpenCategory]) -> dict[int, int]:
+    c = tables.filing.c
+    column, wanted = c.category_id, below(nodes.values(), edit.category)
+    if edit.verb == "refile_many":
+        column, wanted = c.chunk_id, frozenset(edit.chosen)
+    elif edit.verb not in ("merge", "split"):
+        return {}
+    found: dict[int, int] = {}
+    for some in portions(sorted(wanted)):
+        rows = tx.execute(select(c.chunk_id, c.category_id).where(c.to_seq == FAR, column.in_(some)))
+        found |= {row.chunk_id: row.category_id for row in rows}
+    return dict(sorted(found.items()))
+
+
+# === drawing
+
+
+NEW = -1  # the category an edit makes; it gets its id when it is written
+TOP = "the top"  # what stands above level 1, in words
+
+
+@dataclass(frozen=True)
+class Make:
+    """`node` has the id NEW."""
+
+    node: OpenCategory
+
+
+@dataclass(frozen=True)
+class Change:
+    """`node` as it will stand; merged_into: it is about to close, and its chunks and categories are there."""
+
+    was: OpenCategory
+    node: OpenCategory
+    merged_into: int | None = None
+
+
+@dataclass(frozen=True)
+class Close:
+    node: OpenCategory
+
+
+@dataclass(frozen=True)
+class Refile:
+    """reviewed: a person chose this chunk for this leaf, and it is not merely carried along."""
+
+    chunk: int
+    was: int
+    leaf: int
+    reviewed: bool
+
+
+Step = Make | Change | Close | Refile
+
+
+class Drawing:
+    """Begins as the tree stands. `steps` and `obstacles` grow in the order of the strokes."""
+
+    def __init__(self, standing: Standing, limits: Callable[[int], int]) -> None:
+        self.standing = standing
+        self.steps: list[Step] = []
+        self.obstacles: list[MemoirError] = []
+        self._limits = limits
+        self._nodes: dict[int, OpenCategory] = dict(standing.nodes)
+        self._counts: dict[int, int] = dict(standing.counts)
+        self._children: dict[int, dict[int, OpenCategory]] = {}
+        for node in standing.nodes.values():
+            self._children.setdefault(node.parent_id, {})[node.id] = node
+        self._touched: set[int] = set()
+        self._left: set[int] = set()  # categories that something has left
+
+    # --- what stands --------------------------------------------------------------------------------------------------
+
+    def node(self, category_id: int) -> OpenCategory:
+        """Raises CategoryNotFound."""
+        if category_id not in self._nodes:
+            raise CategoryNotFound(category_id=category_id)
+        return self._nodes[category_id]
+
+    def children(self, category_id: int) -> tuple[OpenCategory, ...]:
+        """By id; of 0: level 1."""
+        found = self._children.get(category_id, {})
+        return tuple(found[number] for number in sorted(found))
+
+    def count(self, leaf: int) -> int:
+        return self._counts.get(leaf, 0)
+
+    def named(self, parent: int, key: str) -> OpenCategory | None:
+        return next((one for one in self._children.get(parent, {}).values() if one.name_key == key), None)
+
+    def path(self, category_id: int) -> Path:
+        names: list[str] = []
+        while category_id != ROOT:
+            names.append(self._nodes[category_id].name)
+            category_id = self._nodes[category_id].parent_id
+        return tuple(reversed(names))
+
+    def title(self, category_id: int) -> str:
+        return TOP if category_id == ROOT else self._nodes[category_id].name
+
+    # --- strokes ------------------------------------------------------------------------------------------------------
+
+    def make(self, parent: int, level: int, name: str) -> OpenCategory:
+        node = OpenCategory(NEW, level, parent, name, name_key(name))
+        self._come(node)
+        self.steps.append(Make(node))
+        return node
+
+    def rename(self, node: OpenCategory, name: str) -> None:
+        self._change(node, node._replace(name=name, name_key=name_key(name)))
+
+    def move(self, node: OpenCategory, parent: int) -> None:
+        self._change(node, node._replace(parent_id=parent))
+
+    def merged(self, node: OpenCategory, into: int) -> None:
+        """It closes, and says where what it held has gone."""
+        self.steps.append(Change(node, node, into))
+        self.close(node)
+
+    def close(self, node: OpenCategory) -> None:
+        self.steps.append(Close(node))
+        self._go(node)
+        del self._nodes[node.id]
+
+    def refile(self, chunks: Iterable[tuple[int, int]], leaf: int, *, reviewed: bool) -> None:
+        """chunks: (chunk, the leaf it is in)."""
+        for chunk, was in chunks:
+            self.steps.append(Refile(chunk, was, leaf, reviewed))
+            self._counts[was] = self._counts.get(was, 0) - 1
+            self._counts[leaf] = self._counts.get(leaf, 0) + 1
+            self._left.add(was)
+
+    def tidy(self) -> None:
+        """Close what this emptied and only its last filing held open, and what stands above it, the deepest first."""
+        here = {self._nodes[number] for number in self._left if number in self._nodes}
+        while here:
+            node = max(here, key=lambda one: (one.level, -one.id))
+            here.discard(node)
+            if self._is_orphan(node):
+                self.close(node)
+                here |= {self._nodes[node.parent_id]} if node.parent_id != ROOT else set()
+
+    def _is_orphan(self, node: OpenCategory) -> bool:
+        empty = not self.count(node.id) and not self._children.get(node.id)
+        return empty and node.id in self.standing.loose and node.id not in self._touched
+
+    def _change(self, was: OpenCategory, node: OpenCategory) -> None:
+        self._go(was)
+        self._come(node)
+        self._touched.add(node.id)
+        self.steps.append(Change(was, node))
+
+    def _come(self, node: OpenCategory) -> None:
+        taken = self.named(node.parent_id, node.name_key)
+        if taken is not None:
+            self.obstacles.append(NameTaken(name=taken.name, parent=self.title(node.parent_id)))
+        limit, there = self._limits(node.level), len(self._children.get(node.parent_id, {}))
+        if there >= limit and self._moves(node):
+            self.obstacles.append(LimitReached(parent=self.title(node.parent_id), count=there, level=node.level))
+        self._nodes[node.id] = node
+        self._children.setdefault(node.parent_id, {})[node.id] = node
+
+    def _moves(self, node: OpenCategory) -> bool:
+        """Whether it comes from elsewhere: a new name in its old place takes no room."""
+        before = self.standing.nodes.get(node.id)
+        return before is None or before.parent_id != node.parent_id
+
+    def _go(self, node: OpenCategory) -> None:
+        del self._children[node.parent_id][node.id]
+        self._left.add(node.parent_id)

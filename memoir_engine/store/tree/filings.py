@@ -1,0 +1,290 @@
+"""Where chunks are filed, changed by a person: re-file a chunk, withdraw a source.
+
+Invariant: a filing is closed and another opened at one seq, in the action that says who and why; nothing is overwritten.
+Source: DESIGN §2.7, §2.8, §6.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterable, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from sqlalchemy import bindparam, insert, select, update
+
+from memoir_engine.core.errors import CategoryNotFound, ChunkNotFound, NotALeaf, NothingChanges
+from memoir_engine.core.results import Action
+from memoir_engine.core.run import Clock
+from memoir_engine.store import tables
+from memoir_engine.store.chain import actions, payloads
+from memoir_engine.store.chain.actions import OpenAction
+from memoir_engine.store.db import ids, schema
+from memoir_engine.store.db.types import FAR, ROOT, Tx, portions
+from memoir_engine.store.review import verdicts
+from memoir_engine.store.review.verdicts import Review
+from memoir_engine.store.search import passages
+from memoir_engine.store.sources import sources
+from memoir_engine.store.tree import categories, versions
+from memoir_engine.store.undo import planner
+
+# === orphans: Categories that lose their last filing after the ingestion that made them was undone.
+#
+# Invariant: such a category closes in the action that empties it, and its parents with it; one made by an ingestion that
+# stands stays open however empty it is, and so does one that a person has renamed or moved, until that is undone.
+# Source: DESIGN §6 (Undo).
+
+
+def close_after(tx: Tx, action: OpenAction, done: Action, emptied: Collection[int]) -> None:
+    """After `done` was undone by the action. An undo that is undone closes again what it had opened, and nothing else."""
+    if actions.undone_by(tx, planner.root(tx, done.action_id)) is not None:
+        close_empty(tx, action, emptied, gone=True)
+    else:
+        opened = {event.body["category"] for event in done.events if event.kind == "category.reopened"}
+        close_empty(tx, action, emptied, among=opened)
+
+
+def close_empty(
+    tx: Tx, action: OpenAction, category_ids: Iterable[int], *, gone: bool = False, among: Collection[int] | None = None
+) -> None:
+    """Close those of the categories, and of what stands above them, that nothing holds open any more.
+
+    gone: this is an undo, and what it undoes stands no more. Then what others took away from a category, and may bring back by an
+    undo of theirs, holds it open, too: there is no action left that they could be told to undo before.
+    among: no others than these.
+    """
+    standing = _Standing(tx)
+    here = categories.open_categories(tx, category_ids)
+    while here:
+        deepest = max(one.level for one in here.values())
+        now = {number: one for number, one in here.items() if one.level == deepest}
+        here = {number: one for number, one in here.items() if one.level != deepest}
+        used = _used(tx, now)
+        closing = [one for one in sorted(now.keys() - used) if standing.is_loose(one)]
+        closing = [one for one in closing if not (gone and standing.may_return(one)) and (among is None or one in among)]
+        for number in closing:
+            versions.close(tx, action, number)
+        here |= categories.open_categories(tx, {now[number].parent_id for number in closing} - {ROOT})
+
+
+def loose(tx: Tx) -> frozenset[int]:
+    """The open categories that would close with their last filing."""
+    v, made = tables.category_version.c, tables.audit_event.c
+    undone = select(tables.action.c.undoes).where(tables.action.c.undoes.is_not(None))
+    wanted = select(tables.category.c.id).join(tables.audit_event, made.seq == tables.category.c.created_seq)
+    wanted = wanted.join(tables.category_version, v.category_id == tables.category.c.id).where(
+        v.to_seq == FAR, made.action_id.in_(undone)
+    )
+    standing = _Standing(tx)
+    return frozenset(one for one in tx.execute(wanted).scalars().all() if standing.is_loose(one))
+
+
+def _used(tx: Tx, category_ids: Iterable[int]) -> set[int]:
+    """Those that hold an open filing or an open category."""
+    filed, version = tables.filing.c, tables.category_version.c
+    used: set[int] = set()
+    for some in portions(sorted(category_ids)):
+        used |= set(
+            tx.execute(select(filed.category_id).where(filed.to_seq == FAR, filed.category_id.in_(some)).distinct()).scalars()
+        )
+        used |= set(
+            tx.execute(select(version.parent_key).where(version.to_seq == FAR, version.parent_key.in_(some)).distinct()).scalars()
+        )
+    return used
+
+
+class _Standing:
+    """Whether the action that made a category has been undone, and no edit that stands holds it."""
+
+    def __init__(self, tx: Tx) -> None:
+        self._tx = tx
+        self._stands: dict[str, bool] = {}
+
+    def is_loose(self, category_id: int) -> bool:
+        made = select(tables.audit_event.c.action_id).join(
+            tables.category, tables.category.c.created_seq == tables.audit_event.c.seq
+        )
+        maker = self._tx.execute(made.where(tables.category.c.id == category_id)).scalar()
+        return maker is not None and not self._is_standing(maker) and not self._is_held(category_id, maker)
+
+    def may_return(self, category_id: int) -> bool:
+        """Whether an action that stands has closed a filing in it, or moved a category away from below it."""
+        f, v, event = tables.filing.c, tables.category_version.c, tables.audit_event.c
+        left = select(event.action_id).join(tables.filing, f.to_seq == event.seq).where(f.category_id == category_id)
+        gone = select(event.action_id).join(tables.category_version, v.to_seq == event.seq).where(v.parent_key == category_id)
+        takers = {*self._tx.execute(left.distinct()).scalars(), *self._tx.execute(gone.distinct()).scalars()}
+        return any(self._is_standing(planner.root(self._tx, one)) for one in takers)
+
+    def _is_held(self, category_id: int, maker: str) -> bool:
+        v, event = tables.category_version.c, tables.audit_event.c
+        opened = (
+            select(event.action_id).join(tables.category_version, v.from_seq == event.seq).where(v.category_id == category_id)
+        )
+        roots = {planner.root(self._tx, one) for one in self._tx.execute(opened.distinct()).scalars().all()} - {maker}
+        return any(planner.verb(self._tx, one) in planner.EDITS and self._is_standing(one) for one in roots)
+
+    def _is_standing(self, action_id: str) -> bool:
+        if action_id not in self._stands:
+            self._stands[action_id] = actions.undone_by(self._tx, action_id) is None
+        return self._stands[action_id]
+
+
+# === filings
+
+
+NOW = verdicts.NOW
+
+
+def refile(
+    tx: Tx,
+    chunk_id: int,
+    category_id: int,
+    *,
+    actor: str,
+    reason: str | None,
+    clock: Clock,
+    action_id: str | None = None,
+) -> Action:
+    """File the chunk in another leaf, or a rejected one again, as reviewed by `actor`. With an `action_id` it happens once.
+
+    Raises ChunkNotFound, CategoryNotFound, NotALeaf, NothingChanges.
+    """
+    ids.lock_tree(tx)
+    if action_id is not None and actions.exists(tx, action_id):
+        return actions.get(tx, action_id)
+    old, rejected = open_filing(tx, chunk_id), verdicts.rejected_filing(tx, chunk_id)
+    if old is None and rejected is None:
+        raise ChunkNotFound(chunk_id=chunk_id)
+    check_leaf(tx, old or rejected, category_id)
+    before = [] if old is None else [old.category_id]
+    paths = categories.paths(tx, (*before, category_id))
+    before_after = {"before": list(paths[before[0]]) if before else None, "after": list(paths[category_id])}
+    payload = payloads.put(tx, [before_after])[0]
+    action = OpenAction(tx, verb="refile", actor=actor, clock=clock, action_id=action_id)
+    action.describe(reason=reason)
+    if old is None:
+        verdicts.give_back(tx, action, rejected, category_id, None, Review(actor, NOW), payload)
+    else:
+        move(tx, action, [Move(old, category_id, None, (actor, NOW), payload)])
+        close_empty(tx, action, before)
+    action.seal()
+    return actions.get(tx, action.id)
+
+
+def withdraw(tx: Tx, source_id: int, *, actor: str, reason: str | None, clock: Clock, action_id: str | None = None) -> Action:
+    """Take a source and its filings out of the tree; it stays readable. Raises SourceNotFound, NothingChanges."""
+    ids.lock_tree(tx)
+    if action_id is not None and actions.exists(tx, action_id):
+        return actions.get(tx, action_id)
+    if sources.get(tx, source_id).status not in sources.LIVE:
+        raise NothingChanges(problem=f"source {source_id} is {sources.get(tx, source_id).status} already")
+    action = OpenAction(tx, verb="withdraw", actor=actor, clock=clock, action_id=action_id)
+    action.describe(reason=reason)
+    leaves = withdraw_source(tx, action, source_id)
+    close_empty(tx, action, leaves)
+    action.seal()
+    return actions.get(tx, action.id)
+
+
+@dataclass(frozen=True)
+class Move:
+    """A filing `old` that ends, and the next of its chunk. `reviewed`: by whom and the seq of that review; a seq of 0 is now.
+
+    verdict: what that review said, where the filing is one that stood before.
+    """
+
+    old: Any
+    category_id: int
+    decision: int | None
+    reviewed: tuple[str | None, int | None]
+    payload: str | None = None
+    verdict: str | None = None
+
+
+def move(tx: Tx, action: OpenAction, moves: Sequence[Move]) -> None:
+    """Close filings and open the next ones, by one event each."""
+    ended, rows = [], []
+    for one in moves:
+        old, (by, review_seq) = one.old, one.reviewed
+        review_seq = action.next_seq if review_seq == NOW else review_seq
+        numbers: dict[str, Any] = {"chunk": old.chunk_id, "category": one.category_id, "was": old.category_id}
+        said = {} if one.verdict is None else {"verdict": one.verdict}
+        seq = action.add("chunk.refiled", payload=one.payload, **numbers, decision=one.decision, reviewed=review_seq, **said)
+        ended.append((old.chunk_id, old.from_seq, seq))
+        row = {"chunk_id": old.chunk_id, "from_seq": seq, "to_seq": FAR, "category_id": one.category_id}
+        row |= {"created_at": old.created_at, "decision_id": one.decision}
+        rows.append({**row, "reviewed_by": by, "reviewed_seq": review_seq, "verdict": one.verdict})
+    _end(tx, ended)
+    if rows:
+        tx.execute(insert(tables.filing), rows)
+
+
+def withdraw_source(tx: Tx, action: OpenAction, source_id: int, *, by: int | None = None) -> list[int]:
+    """Close its filings by one event; the leaves they leave. `by`: the newer version that takes its place."""
+    open_filings = filings_of(tx, source_id, to_seq=FAR)
+    kind = "source.withdrawn" if by is None else "source.replaced"
+    body: dict[str, Any] = {"source": source_id, "filings": len(open_filings)} | ({} if by is None else {"by": by})
+    seq = action.add(kind, **body)
+    close(tx, [(row.chunk_id, row.from_seq) for row in open_filings], seq)
+    _set_status(tx, source_id, "withdrawn" if by is None else "replaced", seq)
+    return sorted({row.category_id for row in open_filings})
+
+
+def restore_source(tx: Tx, action: OpenAction, source_id: int, withdrawn_seq: int, *, by: int | None = None) -> None:
+    """Open again, by one event, the filings that a withdrawal closed, or a replacement `by` a newer version."""
+    closed = filings_of(tx, source_id, to_seq=withdrawn_seq)
+    chunks = tx.execute(select(tables.source.c.chunks).where(tables.source.c.id == source_id)).scalar_one()
+    status = "filed" if chunks else "stored"
+    said = {} if chunks else {"status": status}
+    seq = action.add("source.restored", source=source_id, withdrawn=withdrawn_seq, filings=len(closed), by=by, **said)
+    rows = [{**row._mapping, "from_seq": seq, "to_seq": FAR} for row in closed]
+    if rows:
+        tx.execute(insert(tables.filing), rows)
+    _set_status(tx, source_id, status, seq)
+
+
+def filings_of(tx: Tx, source_id: int, *, to_seq: int) -> Sequence[Any]:
+    """The filings of a source's chunks that end at `to_seq`."""
+    wanted = select(tables.filing).join(tables.chunk, tables.chunk.c.id == tables.filing.c.chunk_id)
+    wanted = wanted.where(tables.chunk.c.source_id == source_id, tables.filing.c.to_seq == to_seq)
+    return tx.execute(wanted.order_by(tables.filing.c.chunk_id)).all()
+
+
+def close(tx: Tx, filings: Sequence[tuple[int, int]], seq: int) -> None:
+    """filings: (chunk, from_seq)."""
+    _end(tx, [(chunk, since, seq) for chunk, since in filings])
+
+
+def _end(tx: Tx, filings: Sequence[tuple[int, int, int]]) -> None:
+    """filings: (chunk, from_seq, the seq at which it ends)."""
+    if filings:
+        which = (tables.filing.c.chunk_id == bindparam("which")) & (tables.filing.c.from_seq == bindparam("since"))
+        ends = update(tables.filing).where(which).values(to_seq=bindparam("until"))
+        tx.execute(ends, [{"which": chunk, "since": since, "until": until} for chunk, since, until in filings])
+
+
+def open_filing(tx: Tx, chunk_id: int) -> Any | None:
+    return tx.execute(
+        select(tables.filing).where(tables.filing.c.chunk_id == chunk_id, tables.filing.c.to_seq == FAR)
+    ).one_or_none()
+
+
+def check_leaf(tx: Tx, filing: Any, category_id: int) -> None:
+    """Whether the chunk of this filing can go there. Raises CategoryNotFound, NotALeaf, NothingChanges."""
+    leaf = _leaf(tx, category_id)
+    if filing.to_seq == FAR and filing.category_id == category_id:
+        raise NothingChanges(problem=f"chunk {filing.chunk_id} is already filed in {leaf.name!r}")
+
+
+def _leaf(tx: Tx, category_id: int) -> categories.OpenCategory:
+    found = categories.open_categories(tx, [category_id]).get(category_id)
+    if found is None:
+        raise CategoryNotFound(category_id=category_id)
+    depth = schema.stored_depth(tx)
+    if depth is not None and found.level != depth:
+        raise NotALeaf(name=found.name, level=found.level, depth=depth)
+    return found
+
+
+def _set_status(tx: Tx, source_id: int, status: str, seq: int) -> None:
+    tx.execute(update(tables.source).where(tables.source.c.id == source_id).values(status=status, status_seq=seq))
+    passages.follow(tx, source_id, live=status in sources.LIVE)

@@ -1,0 +1,401 @@
+"""Whether two statements say the same, and whether one may well contradict the other: by their words alone.
+
+Invariant: statements of which each says a word that the other does not, or that differ in a number, in a negation, in a name or
+in when they hold ("was", "is", "may be"), are never the same: where words differ, a model is asked. Pure, no model.
+Source: CHUNK 8.2 (content similarity and entity matching); DESIGN §9 (the engine's own second opinion).
+"""
+
+from __future__ import annotations
+
+import re
+import unicodedata
+from collections.abc import Iterable
+from dataclasses import dataclass
+from functools import lru_cache
+from typing import Literal
+
+from memoir_engine.text.clauses import told
+from memoir_engine.text.terms import tokens
+from memoir_engine.text.verbs import is_past, time_of
+
+# === wide_places: Names of places that hold other places: whoever lives in Boston lives in Massachusetts too.
+#
+# Invariant: lower case; "country" and "part" (of a country) hold no name in common. Pure. General knowledge, not of any
+# data.
+
+
+Width = Literal["country", "part", "place"]
+
+_COUNTRIES = frozenset(
+    """afghanistan|albania|algeria|angola|argentina|armenia|australia|austria|azerbaijan|bahrain|bangladesh|belarus|belgium
+    |bolivia|bosnia|botswana|brazil|britain|great britain|bulgaria|cambodia|cameroon|canada|chad|chile|china|colombia|congo
+    |costa rica|croatia|cuba|cyprus|czech republic|czechia|denmark|dominican republic|ecuador|egypt|el salvador|england
+    |estonia|ethiopia|fiji|finland|france|gabon|gambia|germany|ghana|greece|guatemala|guinea|guyana|haiti|honduras|hungary
+    |iceland|india|indonesia|iran|iraq|ireland|israel|italy|ivory coast|jamaica|japan|jordan|kazakhstan|kenya|korea|kosovo
+    |kuwait|kyrgyzstan|laos|latvia|lebanon|liberia|libya|liechtenstein|lithuania|madagascar|malawi|malaysia|maldives|mali
+    |malta|mauritius|mexico|moldova|monaco|mongolia|montenegro|morocco|mozambique|myanmar|namibia|nepal|netherlands|holland
+    |new zealand|nicaragua|niger|nigeria|north korea|north macedonia|northern ireland|norway|oman|pakistan|panama|paraguay
+    |peru|philippines|poland|portugal|qatar|romania|russia|rwanda|saudi arabia|scotland|senegal|serbia|singapore|slovakia
+    |slovenia|somalia|south africa|south korea|spain|sri lanka|sudan|sweden|switzerland|syria|taiwan|tajikistan|tanzania
+    |thailand|tunisia|turkey|uganda|ukraine|united arab emirates|uae|united kingdom|uk|united states|usa|us|america|uruguay
+    |uzbekistan|venezuela|vietnam|wales|yemen|zambia|zimbabwe|europe|asia|africa|south america|north america""".replace(
+        "\n    ", ""
+    ).split("|")
+)
+_PARTS = frozenset(
+    """alabama|alaska|arizona|arkansas|california|colorado|connecticut|delaware|florida|hawaii|idaho|illinois|indiana|iowa
+    |kansas|kentucky|louisiana|maine|maryland|massachusetts|michigan|minnesota|mississippi|missouri|montana|nebraska|nevada
+    |new hampshire|new jersey|new mexico|north carolina|north dakota|ohio|oklahoma|oregon|pennsylvania|rhode island
+    |south carolina|south dakota|tennessee|texas|utah|vermont|virginia|west virginia|wisconsin|wyoming|new england
+    |alberta|british columbia|manitoba|new brunswick|newfoundland|nova scotia|ontario|saskatchewan|new south wales
+    |queensland|tasmania|bavaria|hesse|saxony|brandenburg|tyrol|provence|brittany|normandy|burgundy|alsace|tuscany|sicily
+    |sardinia|lombardy|catalonia|andalusia|galicia|cornwall|devon|kent|essex|sussex|yorkshire|lancashire|norfolk|suffolk
+    |flanders|wallonia|bali|java|punjab|kerala|goa|hokkaido|siberia|crimea|patagonia|quebec""".replace("\n    ", "").split("|")
+)
+
+
+def width(name: str) -> Width:
+    """name: a proper name, without its article."""
+    low = " ".join(name.casefold().replace(".", "").split())
+    return "country" if low in _COUNTRIES else "part" if low in _PARTS else "place"
+
+
+# === slots: What one has one at a time: home, role, employer, diet, marriage, car, age, birth; and how a statement fills
+# it.
+#
+# Invariant: words that only look like it fill nothing: "works for eight hours", "a vegan restaurant", "moved to a new
+# team". Pure.
+# Each pattern reads what is said of the subject, from the verb on. Source: verified/offline-model.md §4.8 (c).
+
+
+Slot = Literal["home", "role", "employer", "diet", "marriage", "car", "age", "birth day", "birth place", "death place", "made"]
+
+
+@dataclass(frozen=True, slots=True)
+class Value:
+    """words: stems. kind: values of two kinds may hold together: a flat, and Berlin; a city, and its country.
+
+    housed: a place that is named with the dwelling there: "a flat in Berlin".
+    """
+
+    words: frozenset[str]
+    kind: str = ""
+    housed: bool = False
+
+
+_STOP = (
+    r"(?=\s(?:with|and|but|now|since|from|last|this|next|because|when|while|after|before|until|near|by|for|these|again|so|as|to"
+    r"|(?:in|on|at) (?:the )?(?:\d|January|February|March|April|May|June|July|August|September|October|November|December"
+    r"|spring|summer|autumn|fall|winter|early|late|mid)\w*)\b|[,;!?]|(?<!\bSt)(?<!\bMt)(?<!\bDr)\.(?:\s|$)|$)"
+)
+_FROM = r"(?:\s(?:from|out of)\s(?:[\w'’.-]+\s){1,4}?)?"
+_HOME = re.compile(
+    r"\b(?:(?:lives?|living|resides?|residing|settled(?:\sdown)?|based|home\sis)\s(?:(?:now|currently|down|back|right)\s)?(?:in|at|on)"
+    rf"|(?:moved|moving|relocated|emigrated|immigrated)(?:\s(?:back|house|over|down|out|up))?{_FROM}\s?\b(?:to|into|in(?!\swith\b))"
+    rf"|back\s(?:in|to)(?=[^,;]*\bfor good\b))\s(.+?){_STOP}",
+    re.IGNORECASE,
+)
+_DWELLING = re.compile(
+    r"\b(?:flat|apartment|house|cottage|studio|room|dorm|loft|villa|condo|bungalow|farm|farmhouse|mansion|caravan|van|boat"
+    r"|houseboat|village|town|city|suburbs?|countryside|downtown|mountains|island|basement|penthouse|home|place)\b",
+    re.IGNORECASE,
+)
+_DETERMINED = re.compile(r"(?:an?|their|his|her|another|some|different|bigger|smaller|new|that|this)\b", re.IGNORECASE)
+_NAME = re.compile(r"[A-Z][\w’'.-]*(?:\s(?:of|upon|de|la|le|del|am|an der|on|the)\s[A-Z][\w’'-]*|\s[A-Z][\w’'-]*)*")
+_UNIT = re.compile(r"(?:['’]s)?\s(?:department|team|group|division|office|branch|project|side|plan|diet|system|version|server)\b")
+_PART_OF_THE_WEEK = re.compile(
+    r"\b(?:during the week|on week-?(?:days|ends)|week-?ends?|half (?:of )?the (?:year|time|week))\b", re.I
+)
+_TYPED = re.compile(r"(?:(?:new|san|los|las|le|la|st|saint|den|bad)\s)?[^\W\d]+")  # a name without its capital
+_WHEN = re.compile(  # "moved in January" is of a time
+    r"(?:January|February|March|April|May|June|July|August|September|October|November|December|(?:19|20)\d\d"
+    r"|(?:the )?(?:spring|summer|autumn|fall|winter))\b",
+    re.IGNORECASE,
+)
+_STREET = re.compile(r"\b(?:street|road|avenue|lane|square|stra(?:ss|ß)e)\b|\d", re.IGNORECASE)
+
+_AT_WORK = re.compile(
+    rf"\b(?:works?|working|employed|employment|job|position|internship)\b[^,;.]*?\s(?:at|for|by|with)\s(?:the\s)?(.+?){_STOP}",
+    re.IGNORECASE,
+)
+_JOINED = re.compile(r"^(?:has\s)?joined\s(?P<name>[A-Z][\w'’.&-]*(?:\s[A-Z][\w'’.&-]*)*)\sas\s(?:an?|their)\s")
+_WITH = re.compile(r"\b(?:works?|working)\s(?:\w+\s)?with\b", re.IGNORECASE)
+_ORGANISATION = re.compile(
+    r"\b(?:hospital|bank|school|university|company|firm|start-?up|bakery|restaurant|caf[eé]|hotel|inn|mill|shop|store|library"
+    r"|museum|factory|clinic|pharmacy|agency|newspaper|airport|farm|supermarket|college|kindergarten|nursery|laborator(?:y|ies)"
+    r"|government|council|theatre|theater|garage|salon|publisher|corporation)\b",
+    re.IGNORECASE,
+)
+_BESIDES = re.compile(  # work that one may do beside another
+    r"\b(?:volunteer\w*|part[- ]time|side job|second job|freelance\w*|also|too|sometimes|occasionally|as well"
+    r"|(?:mon|tues|wednes|thurs|fri|satur|sun)days|every (?:other )?(?:mon|tues|wednes|thurs|fri|satur|sun)day"
+    r"|week-?ends?|at night|in the evenings?|evenings)\b",
+    re.IGNORECASE,
+)
+_AS = re.compile(
+    rf"\b(?:works?|working|job|position|employed|serves?|started)\b[^,;.]*?\bas\s(?:an?\s|the\s)?(.+?)(?=\s(?:at|in|on)\s|{_STOP[3:]}",
+    re.I,
+)
+_IS_A = re.compile(
+    r"^(?:is|are|became|becomes|has become|has been|turned)\s(?:(?:now|currently)\s)?(?:an?|the)\s(.+?)(?=\s(?:at|in|on|of)\s|"
+    rf"{_STOP[3:]}",
+    re.IGNORECASE,
+)
+_JOBS = frozenset(
+    """accountant actor actress analyst architect artist assistant astronaut attorney author baker banker barber barista
+    bartender biologist bricklayer builder bus-driver butcher carpenter cashier chef chemist cleaner clerk coach consultant cook
+    counselor counsellor dancer dentist designer developer director doctor driver economist editor electrician engineer farmer
+    filmmaker firefighter fisherman florist gardener geologist hairdresser historian janitor journalist judge lawyer lecturer
+    librarian lifeguard machinist manager mechanic midwife miner model musician nanny nurse optician painter paramedic
+    pharmacist photographer physician physicist physiotherapist pilot plumber policeman policewoman politician porter principal
+    professor programmer psychologist receptionist reporter researcher sailor salesman salesperson scientist secretary singer
+    soldier solicitor statistician surgeon tailor teacher technician therapist trader translator trainer tutor vet veterinarian
+    waiter waitress welder writer""".split()
+)
+
+_DIET = re.compile(
+    r"^(?:is|are|became|becomes|went|goes|turned|has been|has become|has gone|lives|identifies)\s"
+    r"(?:(?:now|a|an|strict|strictly|fully|mostly|currently|been|as|also|still|completely|back to being)\s)*"
+    r"(vegan|vegetarian|pescatarian|omnivore|carnivore|flexitarian|keto)\b"
+    r"(?=$|[,.;]|\s(?:now|since|and|but|because|for|again|who|so|too|as|at|in|these|from|diet|by|after)\b)",
+    re.IGNORECASE,
+)
+_MEAT = re.compile(
+    r"^(?:now\s|usually\s)?eats?\s(?:everything|meat)\b(?!\s(?:except|but|replacement|substitute))|^is a meat[- ]eater"
+    r"|^(?:has\s)?(?:started|is|went back to|is back to)\seating (?:meat|everything)\b",
+    re.I,
+)
+_MEATLESS = re.compile(r"^eats?\s(?:everything (?:except|but) meat|no meat)\b", re.I)
+_ON_DIET = re.compile(
+    r"\b(?:on|follows|following|started|eats) (?:an? |the )?(keto|vegan|vegetarian|paleo|carnivore) diet\b", re.I
+)
+
+_MARRIAGE = re.compile(
+    r"\b(?:is|are|got|gets|has been|became|been|were|was)\s(?:(?:now|happily|recently|newly|still|finally|officially|also"
+    r"|again)\s)*"
+    r"(?:(single|divorced|widowed)|(married)|(engaged)(?!\s(?:in|with the|with a)\b)"
+    r"|(separated)(?!\sfrom\s(?!(?:their|his|her)\s(?:husband|wife|partner|spouse)|(?-i:[A-Z])))"
+    r"|(in a relationship))(?=$|[,.;]|\s(?:to|from|and|but|since|for|in|last|on|with|again|now|at|this|by|too|after|when"
+    r"|because)\b)"
+    r"|^(married)\s(?-i:[A-Z])|^is\s(?:now\s)?(dating)\b|^(divorced)\s",
+    re.IGNORECASE,
+)
+_CAR = re.compile(
+    r"^(?:now\s|currently\s)?(?:drives?\s(?:now\s)?|car is\s)(?:an?|the|their|his|her)\s(.+?)" + _STOP, re.IGNORECASE
+)
+_AGE = re.compile(r"\b(\d{1,3})[- ]years?[- ]old\b|\b(?:turned|aged?|age is)\s(\d{1,3})\b|^(?:is|are)\s(\d{1,3})$", re.IGNORECASE)
+_BORN = re.compile(r"\bborn\s(?:in|on|at)\s(.+?)(?=,\s[a-z]|[;.]|$)", re.IGNORECASE)
+_MADE = re.compile(  # where a thing is or comes from, and what somebody has one of for good
+    r"^(?:is|was|are|were)\s(?:originally\s|first\s)?(?P<how>(?:located|situated|headquartered|aired|broadcast|released|written"
+    r"|created|developed|founded|formed|formulated|produced|manufactured|recorded|published|buried|named)\s(?:in|on|by|at|for|after)"
+    r"|(?:an?\s|the\s)?(?:native speaker|follower) of|(?:a\s)?part of the continent of)"
+    r"(?:\sthe\s(?:country|city|state|continent|town)\sof)?\s(.+?)" + _STOP,
+    re.IGNORECASE,
+)
+_DIED = re.compile(
+    r"^(?:has\s)?(?:died|passed away|lost (?:their|his|her) life)(?P<how>)\s(?:in|at|on)\s(.+?)" + _STOP, re.IGNORECASE
+)
+_WITHOUT_WORK = re.compile(r"\b(?:is|are) (?:currently |now )?(?:unemployed|jobless|out of work|between jobs)\b", re.IGNORECASE)
+_JOB_ENDED = re.compile(
+    r"\b(?:quits?|left|lost|resigned from|gave up|retired from)\s(?:their|the|his|her|my)\s(?:\w+\s)?(?:job|position)\b"
+    r"|\b(?:was|were|got|been|is) (?:fired|laid off|let go|made redundant|retired)\b|^(?:now\s|recently\s)?retired\b",
+    re.IGNORECASE,
+)
+
+
+@lru_cache(maxsize=4096)
+def filled(text: str) -> dict[Slot, Value]:
+    """text: one clause."""
+    said = told(text)
+    found: dict[Slot, Value | None] = {
+        "home": _home(said),
+        **_work(said),
+        "diet": _diet(said),
+        "marriage": _marriage(said),
+        "car": _named(_CAR.search(said)),
+        "age": _age(said),
+        **_birth(said),
+        "made": _made(_MADE.search(said)),
+        "death place": _made(_DIED.search(said)),
+    }
+    return {slot: value for slot, value in found.items() if value is not None and value.words}
+
+
+def is_without_work(text: str) -> bool:
+    return bool(_WITHOUT_WORK.search(told(text)))
+
+
+def ends_work(text: str) -> bool:
+    """Whether it says that a job ended, whichever it was."""
+    return bool(_JOB_ENDED.search(told(text))) or is_without_work(text)
+
+
+def _home(said: str) -> Value | None:
+    found = _HOME.search(said)
+    if not found or _PART_OF_THE_WEEK.search(said):
+        return None
+    place = found[1]
+    named = _NAME.search(place)
+    if _WHEN.match(place):
+        return None
+    if named:
+        name = named[0]
+        if _UNIT.match(place[named.end() :]):
+            return None  # the Sales department
+        kind = "street" if _STREET.search(place[named.start() :]) else width(name)
+        return Value(_stems(name), kind, bool(_DWELLING.search(place[: named.start()])))
+    if _DWELLING.search(place):
+        return Value(_stems(place), "dwelling")
+    if _DETERMINED.match(place) or len(place.split()) > 3:
+        return None  # a new team, their next chapter
+    plain = re.sub(r"^the\s", "", place, flags=re.IGNORECASE)  # the Netherlands, but not the moment
+    if width(plain) == "place":
+        return Value(_stems(plain), "maybe") if _TYPED.fullmatch(place) and found.group(0).split()[-2] != "on" else None
+    return Value(_stems(plain), width(plain))
+
+
+def _work(said: str) -> dict[Slot, Value | None]:
+    """Role and employer, where the work is not one beside another."""
+    if _BESIDES.search(said):
+        return {}
+    role = _AS.search(said)
+    is_a = None if role else _IS_A.search(said)
+    head = is_a[1].split()[-1].casefold() if is_a else ""
+    job = role[1] if role else is_a[1] if is_a and head in _JOBS else ""
+    return {"role": Value(_stems(job), "told" if role else "is") if job else None, "employer": _employer(said)}
+
+
+def _employer(said: str) -> Value | None:
+    joined = _JOINED.match(said[:1].lower() + said[1:])
+    if joined:
+        return Value(_stems(joined["name"]), "named")
+    at = _AT_WORK.search(said)
+    if not at or _WITH.search(said):
+        return None
+    named = _NAME.match(at[1])
+    if named:
+        return Value(_stems(named[0]), "named")
+    is_plain = bool(re.fullmatch(r"[^\W\d]+", at[1])) and at[1].casefold() not in (
+        "home",
+        "night",
+        "free",
+        "work",
+        "now",
+        "fun",
+        "money",
+    )
+    if _ORGANISATION.search(at[1]):
+        return Value(_stems(at[1]), "common")
+    return Value(_stems(at[1]), "maybe") if is_plain and re.search(r"\bat\s\w+$", at[0]) else None
+
+
+def _diet(said: str) -> Value | None:
+    kept = _DIET.search(said) or _ON_DIET.search(said)
+    if kept:
+        return Value(frozenset({kept[1].casefold()}))
+    if _MEATLESS.search(said):
+        return Value(frozenset({"vegetarian"}))
+    return Value(frozenset({"meat"})) if _MEAT.search(said) else None
+
+
+def _marriage(said: str) -> Value | None:
+    found = _MARRIAGE.search(said)
+    return Value(frozenset({next(filter(None, found.groups())).casefold()})) if found else None
+
+
+def _named(found: re.Match[str] | None) -> Value | None:
+    if not found:
+        return None
+    name = _NAME.search(found[1])
+    return Value(_stems(name[0] if name else found[1]), "named" if name else "common")
+
+
+def _age(said: str) -> Value | None:
+    found = _AGE.search(said)
+    return Value(frozenset({next(filter(None, found.groups()))})) if found else None
+
+
+def _made(found: re.Match[str] | None) -> Value | None:
+    """By name, and only beside what was made in the same way."""
+    named = _NAME.match(found[2]) if found else None
+    return Value(_stems(named[0]), found["how"].casefold()) if found and named else None
+
+
+def _birth(said: str) -> dict[Slot, Value | None]:
+    found = _BORN.search(said)
+    if not found:
+        return {}
+    if re.search(r"\d", found[1]):
+        return {"birth day": Value(frozenset(re.findall(r"\w+", found[1].casefold())))}
+    return {"birth place": _named(found)}
+
+
+def _stems(text: str) -> frozenset[str]:
+    return frozenset(tokens(text)) or frozenset(text.casefold().split())
+
+
+# === alike
+
+
+SAME = 0.8  # of their words: one of them may say a little more
+
+_WORD = re.compile(r"[^\W_]+(?:['’][^\W_]+)?")
+_NUMBER = re.compile(r"\d+(?:[.:,/]\d+)*")
+_SILENT = frozenset("a an the is are was were be been am do does did has have had very really quite so that this it".split())
+_NOT = frozenset(
+    """not no never none nobody nothing neither nor without stopped quit former formerly longer cannot n't don't doesn't didn't
+    isn't aren't wasn't weren't won't can't couldn't shouldn't hasn't haven't hadn't dislikes hates avoids nicht kein keine
+    nie""".split()
+)
+
+
+def folded(statement: str) -> str:
+    """What makes two statements equal: case, Unicode form, white space and the full stop do not count."""
+    return " ".join(unicodedata.normalize("NFKC", statement).casefold().split()).rstrip(" .!")
+
+
+def same(one: str, other: str, entities: Iterable[str] = ()) -> bool:
+    """entities: the names in either of them."""
+    if folded(one) == folded(other):
+        return True
+    if _numbers(one) != _numbers(other) or (time_of(one), is_past(one)) != (time_of(other), is_past(other)):
+        return False
+    mine, theirs = words(one), words(other)
+    apart = mine ^ theirs
+    if not (mine <= theirs or theirs <= mine) or len(mine & theirs) < SAME * max(1, len(mine | theirs)):
+        return False
+    names = {word for name in entities for word in words(name)}
+    return not any(word in _NOT or any(map(str.isdigit, word)) or word in names or len(word) == 1 for word in apart)
+
+
+def _numbers(text: str) -> list[str]:
+    """Wherever they stand: Chinese, Japanese and Korean write them without a space around."""
+    return sorted(_NUMBER.findall(unicodedata.normalize("NFKC", text)))
+
+
+def may_oppose(one: str, other: str, subjects: tuple[str, str], types: tuple[str, str]) -> bool:
+    """Whether it is plausible that one takes the place of the other: they are about one subject, and about one matter.
+
+    One matter: a word of content beside the subject's own name, the same type, or a thing of which one has one at a time.
+    """
+    if subject_key(subjects[0]) != subject_key(subjects[1]):
+        return False
+    own = set(tokens(subjects[0]))
+    shared = (set(tokens(one)) & set(tokens(other))) - own
+    return types[0] == types[1] or bool(shared or filled(one).keys() & filled(other).keys())
+
+
+def subject_key(subject: str) -> str:
+    """Ways to write the same name: case, spaces, and a possessive or an article do not count."""
+    plain = folded(subject).removesuffix("'s").removesuffix("’s")
+    for article in ("the ", "a ", "an "):
+        plain = plain.removeprefix(article)
+    return plain
+
+
+@lru_cache(maxsize=20_000)
+def words(text: str) -> frozenset[str]:
+    """Stems of what has one, every other word as it is, but for those that say nothing: "from" and "to" do."""
+    plain = unicodedata.normalize("NFKC", text).casefold().replace("’", "'")
+    kept = {word for word in _WORD.findall(plain) if word not in _SILENT and (word in _NOT or not tokens(word))}
+    return frozenset({*tokens(text), *kept})

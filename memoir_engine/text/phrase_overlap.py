@@ -1,0 +1,277 @@
+"""How much of a conversation stands in a session already.
+
+Invariant: pure. What agrees only by chance is not taken for the same: a single "Thanks" without a time is said anew, unless all
+that the session holds agrees. A message that words were taken out of agrees where words are left, and in its length.
+Source: SESSION 6.3; spec README 12.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+import unicodedata
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import dataclass, field
+from typing import Any, NamedTuple
+
+from memoir_engine.text.messages import Message
+from memoir_engine.text.terms import STOP, stem
+
+# === traces: What of a text is found elsewhere: words and turns of phrase that are its own, and how to take them out.
+#
+# Invariant: what another text holds too is nobody's own; `redacted` leaves no own word and no own turn of phrase, and
+# changes
+# nothing else. Pure.
+# A word is known by its stem and case-folded, as key terms show it. Function words, and words of the prompts themselves,
+# say
+# nothing about a text; neither do one or two characters.
+# Source: DESIGN §6 (erasure names every place that holds the text).
+
+
+GONE = "[erased]"
+BLOCK = "█"  # of a message, where a word stood
+IN_A_ROW = 5  # words that make a turn of phrase
+_CJK_IN_A_ROW = 3  # characters
+_SHORTEST = 3  # characters of a word that may be a text's own
+_CJK = "\u3005-\u3007\u3040-\u30ff\u3400-\u4dbf\u4e00-\u9fff\uac00-\ud7af\U00020000-\U0002fa1f"
+_TOKEN = re.compile(rf"[{_CJK}]|[^\W_{_CJK}]+")
+_IS_CJK = re.compile(rf"[{_CJK}]")
+_GLUED = re.compile(r"\\([nrtbf][^\W_]*)")  # or words behind a backslash
+_ESCAPED = re.compile(r"\\+[nrtbf]")  # spaces in JSON, and in JSON inside JSON
+
+Found = list[tuple[int, int, str]]  # start, end, folded
+
+
+@dataclass
+class Own:
+    """`of` some texts; `forget` every other text there is; then ask."""
+
+    words: dict[str, str] = field(default_factory=dict)  # folded → stem
+    phrases: set[str] = field(default_factory=set)
+    _stems: dict[str, set[str]] = field(default_factory=dict)
+    _met: set[str] = field(default_factory=set)  # words of other texts
+    _name_lengths: dict[str, set[int]] = field(default_factory=dict)  # in words, by the last of them
+    _vocabulary: set[str] = field(default_factory=set)  # all words of its texts: what no phrase of it lacks
+    _clean: set[str] = field(default_factory=set)  # words that were asked about and are not its own; they stay so
+
+    @classmethod
+    def of(cls, texts: Iterable[str], *, names: Iterable[str] = (), plain: Iterable[str] = ()) -> Own:
+        """names: what it is called; of two words on each is a turn of phrase. plain: texts that are nobody's, as the prompts."""
+        own = cls()
+        for text in texts:
+            found = _tokens(text)
+            own._vocabulary.update(word for _, _, word in found)
+            own.phrases.update(phrase for _, _, phrase in own._rows([word for _, _, word in found]))
+            for _, _, word in found:
+                if len(word) >= _SHORTEST and word not in STOP:
+                    own.words.setdefault(word, stem(word) or word)
+        for word, root in own.words.items():
+            own._stems.setdefault(root, set()).add(word)
+        for name in names:
+            own._add_name(_words(name))
+        for text in (*plain, GONE):
+            words = _words(text)
+            own._forget_words(words)
+            own.phrases.difference_update(phrase for _, _, phrase in own._names_in(words))
+        return own
+
+    def forget(self, text: str) -> None:
+        """Another text: what it holds is not their own."""
+        words = _words(text)
+        self._forget_words(words)
+        self.phrases.difference_update(phrase for _, _, phrase in self._rows(words))
+
+    def stands_in(self, text: str) -> bool:
+        return bool(self._spans(text))
+
+    def says(self, text: str) -> bool:
+        """Whether one of their very words stands in it; words of the same stem do not count."""
+        return any(word in self.words for _, _, word in _tokens(text))
+
+    def may_stand_in(self, raw: str) -> bool:
+        """A quick look at JSON as it is written; False only where it cannot be, whatever it is escaped in."""
+        if "\\" not in raw:
+            return self._touches(_words(raw))
+        return (
+            "\\u" in raw or self._touches(_words(_ESCAPED.sub(" ", raw))) or self._any_own(_words(" ".join(_GLUED.findall(raw))))
+        )
+
+    def redacted(self, text: str) -> str:
+        """With what is their own taken out; the very same text where nothing is."""
+        spans = self._spans(text)
+        parts, last = [], 0
+        for start, end in spans:
+            parts += [text[last:start], GONE]
+            last = end
+        return "".join([*parts, text[last:]]) if spans else text
+
+    def moved(self, text: str, start: int, end: int) -> tuple[int, int]:
+        """Where a span of the text lies in what is left of it; of what was taken out it holds all or nothing."""
+        spans = self._spans(text)
+        cut = [(a, b) for a, b in spans if a < start < b or a < end < b]
+        start, end = min([start, *(a for a, _ in cut)]), max([end, *(b for _, b in cut)])
+        shorter = [(b, b - a - len(GONE)) for a, b in spans]
+        return start - sum(by for b, by in shorter if b <= start), end - sum(by for b, by in shorter if b <= end)
+
+    def blanked(self, text: str) -> str:
+        """The same in as many bytes of UTF-8: what is their own becomes asterisks."""
+        for start, end in reversed(self._spans(text)):
+            text = text[:start] + "*" * len(text[start:end].encode()) + text[end:]
+        return text
+
+    def _add_name(self, words: list[str]) -> None:
+        if len(words) > 1 and not STOP.issuperset(words):
+            self._vocabulary.update(words)
+            self._name_lengths.setdefault(words[-1], set()).add(len(words))
+            self.phrases.add(" ".join(words))
+
+    def _forget_words(self, words: Iterable[str]) -> None:
+        for word in words:
+            if word not in self._met:
+                self._met.add(word)
+                for same in self._stems.pop(stem(word) or word, ()):
+                    self.words.pop(same, None)
+
+    def _spans(self, text: str) -> list[tuple[int, int]]:
+        """In order, those that touch joined."""
+        if not self._touches(_words(text)):
+            return []
+        found = _tokens(text)
+        marked = [(start, end) for start, end, word in found if self._is_own(word)]
+        rows = self._rows([word for _, _, word in found])
+        marked += [(found[first][0], found[last][1]) for first, last, phrase in rows if phrase in self.phrases]
+        joined: list[tuple[int, int]] = []
+        for start, end in sorted(marked):
+            if joined and not _TOKEN.search(text, joined[-1][1], max(start, joined[-1][1])):
+                joined[-1] = (joined[-1][0], max(end, joined[-1][1]))
+            else:
+                joined.append((start, end))
+        return joined
+
+    def _touches(self, words: list[str]) -> bool:
+        return self._any_own(words) or any(phrase in self.phrases for _, _, phrase in self._rows(words))
+
+    def _any_own(self, words: list[str]) -> bool:
+        new = set(words) - self._clean
+        self._clean |= {word for word in new if not self._is_own(word)}
+        return not new <= self._clean
+
+    def _is_own(self, word: str) -> bool:
+        return word in self.words or word in self._stems or (len(word) >= _SHORTEST and stem(word) in self._stems)
+
+    def _rows(self, words: list[str]) -> Iterator[tuple[int, int, str]]:
+        """Words in a row, characters in a row where a script has no spaces between words, and names; first, last, the phrase.
+
+        Only those of its vocabulary: no other can be a phrase of it.
+        """
+        row = 0
+        for last, word in enumerate(words):
+            row = row + 1 if word in self._vocabulary else 0
+            if row >= _CJK_IN_A_ROW and all(map(_IS_CJK.match, words[last - _CJK_IN_A_ROW + 1 : last + 1])):
+                yield last - _CJK_IN_A_ROW + 1, last, " ".join(words[last - _CJK_IN_A_ROW + 1 : last + 1])
+            if row >= IN_A_ROW:
+                yield last - IN_A_ROW + 1, last, " ".join(words[last - IN_A_ROW + 1 : last + 1])
+        yield from self._names_in(words)
+
+    def _names_in(self, words: list[str]) -> Iterator[tuple[int, int, str]]:
+        for last in [at for at, word in enumerate(words) if word in self._name_lengths]:
+            for length in self._name_lengths[words[last]]:
+                if last + 1 >= length:
+                    yield last - length + 1, last, " ".join(words[last - length + 1 : last + 1])
+
+
+def in_strings(value: Any, change: Callable[[str], str]) -> Any:
+    """JSON with every string changed, texts of JSON inside texts looked into; keys stay."""
+    if isinstance(value, str):
+        inner = _json(value)
+        if inner is None:
+            return change(value)
+        changed = in_strings(inner, change)
+        return value if changed == inner else json.dumps(changed, ensure_ascii=False)
+    if isinstance(value, dict):
+        return {key: in_strings(each, change) for key, each in value.items()}
+    return [in_strings(each, change) for each in value] if isinstance(value, list) else value
+
+
+def strings(value: Any) -> Iterator[str]:
+    """Every string in it, keys too."""
+    if isinstance(value, str):
+        yield value
+    elif isinstance(value, dict):
+        for key, each in value.items():
+            yield from (str(key), *strings(each))
+    elif isinstance(value, list):
+        for each in value:
+            yield from strings(each)
+
+
+def _json(text: str) -> Any:
+    """What the text says where it is JSON of an object or a list."""
+    if not text.lstrip().startswith(("{", "[")):
+        return None
+    try:
+        return json.loads(text)
+    except (ValueError, RecursionError):
+        return None
+
+
+def _words(text: str) -> list[str]:
+    if text.isascii():
+        return _TOKEN.findall(text.lower())
+    return [word.lower() if word.isascii() else _folded(word) for word in _TOKEN.findall(text)]
+
+
+def _tokens(text: str) -> Found:
+    return [(hit.start(), hit.end(), _folded(hit.group())) for hit in _TOKEN.finditer(text)]
+
+
+def _folded(word: str) -> str:
+    return word.lower() if word.isascii() else unicodedata.normalize("NFKC", word).casefold()
+
+
+# === overlap
+
+
+class Stored(NamedTuple):
+    """A message of a session. n: its number there. is_whole: no words were taken out of it."""
+
+    n: int
+    message: Message
+    is_whole: bool
+
+
+def placed(stored: Sequence[Stored], given: Sequence[Message], *, is_all: bool) -> tuple[int, ...]:
+    """The numbers that the first of the given messages have in the session; those behind them are new to it.
+
+    stored: the last of the session, in the order of their numbers. is_all: it holds no others; earlier ones may be dropped.
+    """
+    if not stored:
+        return ()
+    dropped = stored[0].n - 1
+    if is_all and dropped + len(stored) <= len(given) and _agree(stored, given[dropped:], is_sure=True):
+        return tuple(range(1, dropped + len(stored) + 1))
+    for count in range(min(len(stored), len(given)), 0, -1):
+        if _agree(stored[-count:], given, is_sure=is_all and count == len(stored)):
+            return tuple(one.n for one in stored[-count:])
+    return ()
+
+
+def _agree(stored: Sequence[Stored], given: Sequence[Message], *, is_sure: bool) -> bool:
+    """is_sure: so many agree that none of them needs a time or an id of its own."""
+    return all(_is_same(one, other, is_sure) for one, other in zip(stored, given, strict=False))
+
+
+def _is_same(one: Stored, other: Message, is_sure: bool) -> bool:
+    known = one.message
+    if (known.kind, known.name) != (other.kind, other.name) or not _same_words(one, other):
+        return False
+    if known.id is not None and other.id is not None:
+        return known.id == other.id
+    return is_sure if other.said_at is None else known.said_at == other.said_at
+
+
+def _same_words(one: Stored, other: Message) -> bool:
+    mine, theirs = one.message.content, other.content
+    if one.is_whole or not isinstance(mine, str) or not isinstance(theirs, str):
+        return mine == theirs
+    return len(mine) == len(theirs) and all(a in (b, BLOCK) for a, b in zip(mine, theirs, strict=True))

@@ -1,0 +1,197 @@
+"""Which spans of a chunk support a statement: computed by us from the words, never claimed by a model.
+
+A statement taken over verbatim is supported by that very span; any other by the sentences that share most of its words.
+Invariant: spans lie inside the chunk, in order, disjoint; no shared word, no span.
+Source: DESIGN §9 (support of an answer's sentence by a chunk is computed by us and named so).
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable
+from dataclasses import dataclass
+
+from memoir_engine.text.sentences import Sentence, split
+
+# === quotes: Where the words that somebody quotes stand in a text.
+#
+# Invariant: `text[start:end]` is what is quoted, up to case, white space and the shape of quotation marks and dashes;
+# where it is
+# not there the answer is None, never a guess. Pure, O(text).
+# Source: CHUNK 7.3; DESIGN §9 (spans are found by the engine).
+
+
+_SAME = {
+    **dict.fromkeys("‘’‚‛`´", "'"),
+    **dict.fromkeys("“”„‟«»", '"'),
+    **dict.fromkeys("‐‑‒–—―−", "-"),
+    "…": "...",
+}
+_EDGES = " .…,;:!?\"'“”‘’«»()[]*_-–—"
+# Thai to Tibetan, Burmese, Khmer, Chinese, Japanese, Korean with its endings
+_UNSPACED = re.compile(
+    "[\u0e00-\u0fff\u1000-\u109f\u1780-\u17ff\u2e80-\ua4cf\uac00-\ud7af\uf900-\ufaff\U00020000-\U0003ffff]"
+).match
+LEAST = 3  # letters or digits; fewer stand anywhere
+
+
+def find(quote: str, text: str) -> tuple[int, int] | None:
+    """Exactly where it can be, else by its words in their order; as whole words rather than within longer ones.
+
+    Quotation marks and dots around it do not count.
+    """
+    said = quote.strip()
+    if sum(map(str.isalnum, said)) < min(LEAST, max(1, sum(map(str.isalnum, text)))):
+        return None
+    at, whole = _at(said, text)
+    if whole:
+        return at, at + len(said)
+    plain, places = _plain(text)
+    wanted = _plain(said.strip(_EDGES))[0].strip()
+    near, whole = _at(wanted, plain)
+    if at >= 0 and not whole:
+        return at, at + len(said)
+    return None if near < 0 else (places[near], places[near + len(wanted) - 1] + 1)
+
+
+def _at(wanted: str, text: str) -> tuple[int, bool]:
+    """Where it stands as whole words, and True; else where it stands first, or -1."""
+    first = at = text.find(wanted) if wanted else -1
+    while at >= 0:
+        if not _within(text, at) and not _within(text, at + len(wanted)):
+            return at, True
+        at = text.find(wanted, at + 1)
+    return first, False
+
+
+def _within(text: str, at: int) -> bool:
+    """Whether a word goes on across this place. Scripts that put no spaces between words have none to cut."""
+    sides = text[at - 1 : at + 1]
+    return 0 < at < len(text) and sides.isalnum() and not any(map(_UNSPACED, sides))
+
+
+def _plain(text: str) -> tuple[str, list[int]]:
+    """The text folded, and for each of its characters the place it comes from."""
+    signs: list[str] = []
+    places: list[int] = []
+    for place, sign in enumerate(text):
+        for one in " " if sign.isspace() else _SAME.get(sign, sign.casefold()):
+            if one == " " and signs and signs[-1] == " ":
+                continue
+            signs.append(one)
+            places.append(place)
+    return "".join(signs), places
+
+
+# === citations: The chunk numbers an answer cites, and the statements that carry them.
+#
+# A citation is a number in square brackets: [2], [1][3], [1, 3], [2-4]. It belongs to the statement it follows.
+# Invariant: claims come in the order of the answer, without their citations; `answer[start:end]` is the statement with
+# them.
+# Source: DESIGN §9 (support of an answer's sentence is computed by us).
+
+
+_MARK = re.compile(r"[\[【]\s*(\d{1,6}(?:\s*[,;–-]\s*\d{1,6})*)\s*[\]】]")
+_MARKED = re.compile(rf"(?<!\s)\s*+{_MARK.pattern}")  # from where a run of blanks begins: looked through once
+_LEADING = re.compile(rf"(?:\s*{_MARK.pattern})+")
+
+
+@dataclass(frozen=True)
+class Claim:
+    """One statement of an answer. `numbers` are the chunks it cites; empty where it cites none."""
+
+    start: int
+    end: int
+    text: str
+    numbers: tuple[int, ...]
+
+
+def numbers(text: str, count: int) -> list[int]:
+    """Every number cited, in order, doubled ones included; a range is written out as far as `count` reaches."""
+    found: list[int] = []
+    for mark in _MARK.finditer(text):
+        for part in re.split(r"\s*[,;]\s*", mark.group(1)):
+            first, *last = (int(number) for number in re.split(r"\s*[–-]\s*", part))
+            found.extend(range(first, min(last[-1], count) + 1) if last else [first])
+    return found
+
+
+def without_marks(text: str) -> str:
+    """The text on one line without its citations."""
+    return " ".join(_MARKED.sub("", text).split())
+
+
+def claims(answer: str, count: int) -> list[Claim]:
+    """The answer's statements with the chunk numbers each cites, those in 1…count only."""
+    return [_claim(answer, start, end, count) for start, end in _stretches(answer) if without_marks(answer[start:end])]
+
+
+def _stretches(answer: str) -> list[tuple[int, int]]:
+    """Sentence spans; marks at the start of a sentence are drawn to the one before, which they follow."""
+    spans: list[tuple[int, int]] = []
+    for sentence in split(answer):
+        start = sentence.start
+        leading = _LEADING.match(answer, start, sentence.end)
+        if leading and spans:
+            spans[-1] = (spans[-1][0], leading.end())
+            start = leading.end()
+        start += len(answer[start : sentence.end]) - len(answer[start : sentence.end].lstrip())
+        if start < sentence.end:
+            spans.append((start, sentence.end))
+    return spans
+
+
+def _claim(answer: str, start: int, end: int, count: int) -> Claim:
+    cited = tuple(number for number in dict.fromkeys(numbers(answer[start:end], count)) if 1 <= number <= count)
+    return Claim(start, end, without_marks(answer[start:end]), cited)
+
+
+# === support
+
+
+Tokenise = Callable[[str], list[str]]
+
+MAX_SENTENCES = 3
+LEAST_SHARE = 0.15  # of the statement's terms that a further sentence must add
+
+
+@dataclass(frozen=True)
+class Support:
+    """`spans` are offsets into the chunk's text; `share` in [0, 1] of the statement's terms stand in them."""
+
+    spans: tuple[tuple[int, int], ...]
+    share: float
+
+
+def support(statement: str, chunk: str, *, tokenise: Tokenise) -> Support:
+    """statement: one sentence of an answer, with or without its citations."""
+    plain = without_marks(statement)
+    verbatim = _find(plain, chunk)
+    if verbatim:
+        return Support((verbatim,), 1.0)
+    wanted = set(tokenise(plain))
+    chosen, covered = _cover(wanted, [(sentence, wanted & set(tokenise(sentence.text))) for sentence in split(chunk)])
+    share = len(covered) / len(wanted) if wanted else 0.0
+    return Support(tuple(sorted((sentence.start, sentence.end) for sentence in chosen)), round(share, 4))
+
+
+def _find(statement: str, chunk: str) -> tuple[int, int] | None:
+    """The statement's own words in the chunk, however they are spaced and whatever mark ends them."""
+    words = statement.rstrip(".!?。！？").split()
+    if not words:
+        return None
+    found = re.search(r"(?<!\w)" + r"\s+".join(map(re.escape, words)) + r"(?!\w)(?:[.!?。！？]+)?", chunk)
+    return found.span() if found else None
+
+
+def _cover(wanted: set[str], offered: list[tuple[Sentence, set[str]]]) -> tuple[list[Sentence], set[str]]:
+    chosen: list[Sentence] = []
+    covered: set[str] = set()
+    while len(chosen) < MAX_SENTENCES and offered:
+        best, terms = max(offered, key=lambda pair: (len(pair[1] - covered), -len(pair[0].text), -pair[0].start))
+        new = terms - covered
+        if not new or (chosen and len(new) / len(wanted) < LEAST_SHARE):
+            break
+        chosen.append(best)
+        covered |= terms
+    return chosen, covered

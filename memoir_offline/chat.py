@@ -1,0 +1,95 @@
+"""The offline model in a conversation: looks in the memory first, then answers with sentences that stand there.
+
+Invariant: the reply depends on the messages and the tools alone. It calls each of the engine's own tools that looks something up
+once per turn, with the person's words; then it answers by extraction from what came back and from what the person said before.
+Source: DESIGN §10; SESSION 4.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Sequence
+from typing import Any
+
+from pydantic_ai.messages import ModelMessage, ModelResponsePart, TextPart, ToolCallPart, ToolReturnPart, UserPromptPart
+from pydantic_ai.models import ModelRequestParameters
+
+from memoir_engine.prompts.answer import NOT_ANSWERED, Passage, build
+from memoir_engine.prompts.chat import LIMIT_REACHED, NOTHING_FOUND, RECALL, SEARCH
+from memoir_engine.text.terms import sought
+from memoir_offline.answer import answer
+from memoir_offline.rules.predicates import SINGLE, predicate
+
+LOOKS_UP = (RECALL, SEARCH)
+SMALL_TALK = "I am the offline model: I answer with sentences from the memory. Ask about something that is in it."
+NOTED = "I have noted that. Ask me about it, or about anything else in the memory."
+MOST_TURNS = 40  # of the person, looked back upon
+
+_WORK = frozenset(("occupation", "employment"))
+_OWN = re.compile(r"\b(?:I|my|me)\b", re.IGNORECASE)
+_CITED = re.compile(r"(?<!\s)\s*+\[(\d+)\]")
+_ASKS = re.compile(
+    r"[?？]|^\W*(?:who|what|when|where|which|why|how|is|are|was|were|do|does|did|can|could|tell|list|name)\b", re.I
+)
+
+
+def respond(messages: Sequence[ModelMessage], wanted: ModelRequestParameters) -> list[ModelResponsePart]:
+    """The calls to make, or the words of the reply."""
+    parts = [part for message in messages for part in message.parts]
+    last = max(at for at, part in enumerate(parts) if isinstance(part, UserPromptPart) and part.content != LIMIT_REACHED)
+    question = str(parts[last].content)  # type: ignore[union-attr]  # a prompt has content
+    found = [part for part in parts[last + 1 :] if isinstance(part, ToolReturnPart)]
+    offered = {tool.name for tool in wanted.function_tools}
+    calls = [name for name in LOOKS_UP if name in offered]
+    if calls and not found and sought(question):
+        return [ToolCallPart(name, {"query": question}, f"call-{last}-{at}") for at, name in enumerate(calls)]
+    earlier = [str(part.content) for part in parts[:last] if isinstance(part, UserPromptPart)][-MOST_TURNS:]
+    return [TextPart(_answered(question, found, earlier))]
+
+
+def _answered(question: str, found: Sequence[ToolReturnPart], earlier: Sequence[str]) -> str:
+    told = [record for part in found for record in _records(part.content)]
+    known = _known(question, [record for record in told if "status" in record])
+    if known:
+        return known
+    said = [{"text": text} for text in earlier]
+    passages = [Passage(at, (), _CITED.sub("", str(record["text"]))) for at, record in enumerate([*said, *told], start=1)]
+    reply = answer(build(question, passages).text, {})["answer"] if passages else NOT_ANSWERED
+    if reply == NOT_ANSWERED:
+        if not _ASKS.search(question):
+            return NOTED if sought(question) else SMALL_TALK
+        return NOTHING_FOUND
+    numbers = {len(said) + at: record.get("number") for at, record in enumerate(told, start=1)}
+    return _CITED.sub(lambda mark: _cited(numbers.get(int(mark[1]))), reply)
+
+
+def _known(question: str, facts: Sequence[dict[str, Any]]) -> str:
+    """What a person has one of at a time, asked by themselves: what is so now, then what was; "" where no fact says it."""
+    kinds = _kinds(question) if _OWN.search(question) else frozenset()
+    of_it = [record for record in facts if _kinds(str(record["text"])) & kinds]
+    now = [f"{one['text']} [{one.get('number')}]" for one in of_it if one["status"] == "active"]
+    before = [f"{one['text']} [{one.get('number')}]" for one in of_it if one["status"] != "active"]
+    if not now:
+        return ""
+    return f"{now[0]}." + (f" Before that: {before[0]}." if before else "")
+
+
+def _kinds(text: str) -> frozenset[str]:
+    found = predicate(text).kinds & SINGLE
+    return found | _WORK if found & _WORK else found
+
+
+def _cited(number: object) -> str:
+    """By the number that the tool gave it; what the person said in this conversation needs none."""
+    return "" if number is None else f" [{number}]"
+
+
+def _records(content: Any) -> list[dict[str, Any]]:
+    if isinstance(content, str):
+        try:
+            content = json.loads(content)
+        except ValueError:
+            return []
+    listed = content if isinstance(content, list) else []
+    return [record for record in listed if isinstance(record, dict) and isinstance(record.get("text"), str)]

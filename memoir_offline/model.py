@@ -1,0 +1,136 @@
+"""The offline model as pydantic-ai sees it: reads the messages, answers by the task they name.
+
+Invariant: the answer depends on nothing but the text of the messages and the schema, so it is the same in this process and
+behind a real server. Tasks are pure and run in a thread; the event loop only waits.
+Source: DESIGN §10; the task is named by the first line of the instructions (`task: classify/1`).
+"""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import re
+from collections.abc import Callable
+from importlib import import_module
+from typing import TYPE_CHECKING, Any
+
+from pydantic_ai.messages import (
+    ModelMessage,
+    ModelRequest,
+    ModelResponse,
+    SystemPromptPart,
+    TextPart,
+    ToolCallPart,
+    UserPromptPart,
+)
+from pydantic_ai.models import Model, ModelRequestParameters
+from pydantic_ai.profiles import ModelProfile
+from pydantic_ai.settings import ModelSettings
+from pydantic_ai.usage import RequestUsage
+
+if TYPE_CHECKING:
+    pass
+
+Task = Callable[[str, dict[str, Any]], dict[str, Any]]
+
+# purpose → module with `answer(text, schema)`; loaded when first asked
+TASKS: dict[str, str] = {
+    "answer": "memoir_offline.answer",
+    "classify": "memoir_offline.classify",
+    "condense": "memoir_offline.condense",
+    "consolidate": "memoir_offline.consolidate",
+    "facts": "memoir_offline.facts",
+    "helper": "memoir_offline.helper",
+    "ping": "memoir_offline.ping",
+    "recap": "memoir_offline.recap",
+    "relate": "memoir_offline.relate",
+    "select": "memoir_offline.select",
+    "settle": "memoir_offline.settle",
+    "split": "memoir_offline.split",
+    "summarise": "memoir_offline.summarise",
+}
+CHARS_PER_TOKEN = 4
+CHAT = "chat"  # the one task that is a conversation, with tools and without a schema
+
+_TASK_LINE = re.compile(r"^task: ([a-z_]+)(?:/|\s|$)", re.MULTILINE)
+
+
+class OfflineModel(Model):
+    """Takes native, tool and prompted output alike."""
+
+    def __init__(self) -> None:
+        super().__init__(
+            profile=ModelProfile(
+                supports_json_schema_output=True,
+                supports_json_object_output=True,
+                default_structured_output_mode="native",
+            )
+        )
+
+    @property
+    def model_name(self) -> str:
+        return "offline"
+
+    @property
+    def system(self) -> str:
+        return "offline"
+
+    async def request(
+        self,
+        messages: list[ModelMessage],
+        model_settings: ModelSettings | None,
+        model_request_parameters: ModelRequestParameters,
+    ) -> ModelResponse:
+        _, wanted = self.prepare_request(model_settings, model_request_parameters)
+        instructions, text = _read(messages)
+        if purpose_of(instructions) == CHAT:
+            return await asyncio.to_thread(_talk, messages, wanted)
+        schema, tool = _schema(wanted)
+        said = json.dumps(await asyncio.to_thread(answer, instructions, text, schema), ensure_ascii=False)
+        part = ToolCallPart(tool, said) if tool else TextPart(said)
+        sent = (len(instructions) + len(text)) // CHARS_PER_TOKEN
+        usage = RequestUsage(input_tokens=sent, output_tokens=len(said) // CHARS_PER_TOKEN)
+        return ModelResponse([part], usage=usage, model_name="offline", provider_name="offline", finish_reason="stop")
+
+
+def answer(instructions: str, text: str, schema: dict[str, Any]) -> dict[str, Any]:
+    """What the task named in the instructions answers to the user's text. ValueError for a task it does not know."""
+    purpose = purpose_of(instructions)
+    if purpose not in TASKS:
+        raise ValueError(f"the offline model knows no task {purpose!r}")
+    task: Task = import_module(TASKS[purpose]).answer
+    return task(text, schema)
+
+
+def purpose_of(instructions: str) -> str:
+    """The task they name; empty where they name none."""
+    named = _TASK_LINE.search(instructions)
+    return named.group(1) if named else ""
+
+
+def _talk(messages: list[ModelMessage], wanted: ModelRequestParameters) -> ModelResponse:
+    from memoir_offline.chat import respond
+
+    parts = respond(messages, wanted)
+    sent = sum(len(str(getattr(part, "content", ""))) for message in messages for part in message.parts)
+    said = sum(len(str(getattr(part, "content", getattr(part, "args", "")))) for part in parts)
+    usage = RequestUsage(input_tokens=sent // CHARS_PER_TOKEN, output_tokens=said // CHARS_PER_TOKEN)
+    return ModelResponse(parts, usage=usage, model_name="offline", provider_name="offline", finish_reason="stop")
+
+
+def _read(messages: list[ModelMessage]) -> tuple[str, str]:
+    """The instructions, and the first user turn: corrections after it repeat what the schema says already."""
+    requests = [message for message in messages if isinstance(message, ModelRequest)]
+    instructions = next((message.instructions for message in requests if message.instructions), "")
+    system = "\n".join(p.content for m in requests for p in m.parts if isinstance(p, SystemPromptPart))
+    turns = (p.content for m in requests for p in m.parts if isinstance(p, UserPromptPart))
+    text = next((content for content in turns if isinstance(content, str)), "")
+    return instructions or system, text
+
+
+def _schema(wanted: ModelRequestParameters) -> tuple[dict[str, Any], str | None]:
+    """The JSON schema of the answer, and the tool to call with it where one is asked for."""
+    if wanted.output_mode == "tool" and wanted.output_tools:
+        tool = wanted.output_tools[0]
+        return tool.parameters_json_schema, tool.name
+    return (wanted.output_object.json_schema if wanted.output_object else {}), None

@@ -1,0 +1,297 @@
+"""Another value of what one has one at a time: what it does to the value that was known.
+
+Invariant: only values of the same slot and the same kind replace each other surely; one that may hold beside the other, as a
+country beside its city, does nothing or is put to a person. Pure. Source: verified/offline-model.md §4.8 (c).
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Literal
+
+from memoir_engine.text.attributes import Slot, Value, ends_work, filled, is_without_work
+from memoir_engine.text.clauses import complement, is_about, is_full_name, is_of_another, is_surely_same, main_verb, names
+from memoir_engine.text.terms import tokens
+from memoir_engine.text.verbs import is_past, time_of
+from memoir_offline.rules.predicates import Predicate, predicate
+
+# === comparison: How one statement stands to another: the answer of a comparison.
+#
+# Invariant: frozen values. sure: False where it could well be otherwise, so that a person has to decide.
+
+
+Stance = Literal["none", "duplicate", "complementary", "conflict", "update"]
+GONE: tuple[Stance, ...] = ("update", "conflict")
+
+
+@dataclass(frozen=True, slots=True)
+class Comparison:
+    stance: Stance
+    sure: bool = True
+    why: str = ""
+
+
+BESIDE = Comparison("none")
+
+
+# === endings: What a newer statement ends, denies, or shows to have come about.
+#
+# Invariant: only what it names is ended: of "left their keys in Chicago" the keys, of "does not like the boss at work"
+# the boss.
+# Where words beside it narrow what is said, it is not sure. Pure. Source: TIMEM "Consolidation Rules" 2 and 4.
+
+
+ENDED = re.compile(
+    r"\b(?:no longer|not any ?more|any ?more|stopped|quits?|gave up|given up|(?<!is )(?<!was )(?<!are )(?<!be )sold"
+    r"|cancell?ed|called off|broke up|split up|left"
+    r"|resigned|outgrew|decided not|decided against|never again|changed (?:my|their|his|her) mind|not going to"
+    r"|retired from"
+    r"|ended|finished with|got rid of|lost interest|moved away|moved out|grew out of|recovered from|dropped out)\b",
+    re.IGNORECASE,
+)
+USED_TO = re.compile(r"\bused to\b(?: be\b)?", re.IGNORECASE)
+NOT = re.compile(r"\b(?:not|never|cannot|no)\b|n['’]t\b", re.IGNORECASE)
+COUNTED = re.compile(
+    r"^(?:\d[\d.:,]*|one|two|three|four|five|six|seven|eight|nine|ten|eleven|twelve|once|twice|mon|tues|wednes|thurs|fri"
+    r"|satur|sun)"
+    r"(?:day)?s?$",
+    re.IGNORECASE,
+)
+_MEASURED = re.compile(r"\bas \w+(?: \w+)? as\b", re.IGNORECASE)  # "does not love it as much as": measured, not denied
+_BAD = re.compile(r"\b(?:hates?|hated|dislikes?|disliked|detests?|can(?:not|['’]t) stand|afraid|scared)\b", re.IGNORECASE)
+_FEAR = re.compile(r"\b(?:afraid|scared)\b", re.IGNORECASE)  # one may love what one fears
+_GOOD = re.compile(r"\b(?:loves?|likes?|enjoys?|enjoy|adores?|fond|fan of|passionate|prefers?|keen)\b", re.IGNORECASE)
+_FEELING = frozenset(
+    tokens("love loves like likes enjoy enjoys hate hates dislike really come fond adore passionate longer anymore mind")
+)
+_LEFT = re.compile(r"^(?:\w+ly\s|has\s|have\s)?left\b", re.IGNORECASE)
+_ON_A_TRIP = re.compile(
+    r"\b(?:for (?:an?|the|their|his|her|some|\w+ (?:days?|weeks?|hours?))|yesterday|today|tonight|early|late|behind|this morning"
+    r"|(?:last|on) (?:night|\w+day)|at \d)\b",
+    re.IGNORECASE,
+)
+_SOLD = re.compile(r"^(?:\w+ly\s|has\s|have\s)?sold\b", re.IGNORECASE)
+_OWNED = re.compile(r"^(?:\w+ly\s)?(?:has|have|owns?|drives?|rides?|got|bought|lives? in an?)\b", re.IGNORECASE)
+_FOR_A_WHILE = re.compile(
+    r"\b(?:stopped|quits?)\s\w+ing\s(?:after the|at|before|early|halfway|today|yesterday|for)\b", re.IGNORECASE
+)
+_CALLED_OFF = re.compile(r"\b(?:cancell?ed|called off|broke up|split up|changed (?:my|their|his|her) mind)\b", re.IGNORECASE)
+_BECAUSE = re.compile(
+    r",?\s(?:because|due to|as (?:it|they)|since (?:it|they)|for health|after all|at all|either)\b.*$", re.IGNORECASE
+)
+_WILL = re.compile(
+    r"\b(?:will|would (?:like|love) to|(?:is |are )?going to|gonna|might|(?-i:may)|wants? to|hopes? to|plans? to|intends? to"
+    r"|wishes to"
+    r"|(?:is |are )?planning (?:a trip )?to|(?:is |are )?hoping to|dreams of)\s(?=[a-z])",
+    re.IGNORECASE,
+)
+_WHEN = frozenset(
+    tokens("january february march april may june july august september october november december spring summer autumn winter")
+)
+_SURELY = re.compile(r"\b(?:will|going to|might|(?-i:may)|wants? to)\b", re.IGNORECASE)
+
+
+def ended(old: str, new: str, before: Predicate, after: Predicate) -> Comparison | None:
+    """What the old one says is negated, stopped, or felt the other way round."""
+    if USED_TO.search(new) and not USED_TO.search(old):
+        return None if is_past(old) or is_of_another(old, new) else _was_so(new, before)
+    if time_of(old) == "once" and not is_full_name(old):
+        return None  # it has ended already
+    core = frozenset(word for word in before.said - _FEELING if not COUNTED.match(word))
+    shared = before.said & after.said - _FEELING
+    if is_of_another(old, new) or not shared:
+        return None
+    if not _hits(new, before, shared) or _other_thing(before, predicate(NOT.sub(" ", ENDED.sub(" ", new)))):
+        return None
+    if ENDED.search(new) and not ENDED.search(old):
+        return _stopped(old, new, before) if 3 * len(shared) >= len(core) else None
+    return None if _MEASURED.search(new) else _denied(old, new, before, after)
+
+
+def _hits(new: str, before: Predicate, shared: frozenset[str]) -> bool:
+    """Whether what it speaks of first was spoken of: a boss at work is not the work."""
+    return (
+        bool(_CALLED_OFF.search(new)) or names(new) or is_about(complement(new)[2], before.said) or complement(new)[1] <= shared
+    )
+
+
+def _stopped(old: str, new: str, before: Predicate) -> Comparison | None:
+    sure = is_surely_same(old, new) and not _FOR_A_WHILE.search(new)
+    if _SOLD.search(new) and not _OWNED.search(old):
+        return None
+    if _LEFT.search(new):
+        if "residence" in before.kinds:
+            return None if _ON_A_TRIP.search(new) else Comparison("update", False, "it may say that this has ended")
+        if _ON_A_TRIP.search(new) or "taste" in before.kinds:
+            return None
+        about = complement(old)[1]
+        if about and not about & complement(new)[1]:
+            return None  # works at Siemens in Munich, left Munich
+    return Comparison("update", sure, "it says that this has ended")
+
+
+def _denied(old: str, new: str, before: Predicate, after: Predicate) -> Comparison | None:
+    core = frozenset(word for word in before.said - _FEELING if not COUNTED.match(word))
+    shared = before.said & after.said - _FEELING
+    negated = bool(NOT.search(new)) != bool(NOT.search(old)) and not ENDED.search(new)
+    opposite = _feels(old) * _feels(new) < 0
+    if negated == opposite or 2 * len(shared) < len(core):
+        return None
+    narrowed = predicate(_BECAUSE.sub("", new)).said - core - _FEELING - frozenset(tokens("even ever"))
+    if narrowed - before.said and before.said - after.said - _FEELING:
+        return None  # dark chocolate, white chocolate; golf with Jim, golf with Bob
+    why = "the feeling about it is the opposite now" if opposite else "one says it, the other denies it"
+    feared = opposite and bool(_FEAR.search(old)) != bool(_FEAR.search(new))
+    return Comparison("conflict", not narrowed and not feared and (opposite or shared == core), why)
+
+
+def _was_so(new: str, before: Predicate) -> Comparison | None:
+    """ "Used to live in Rome" ends Rome, not Berlin: one of the two says all that the other does."""
+    was = predicate(USED_TO.sub(" ", new)).said
+    core = frozenset(word for word in before.said if not COUNTED.match(word))
+    if core and was and (core <= was or was <= core):
+        return Comparison("update", True, "it says that this has ended")
+    return None
+
+
+def _other_thing(before: Predicate, after: Predicate) -> bool:
+    """Whether both say something of one kind, and not of the same thing: what ended, or is denied, is not what was known."""
+    kinds = before.kinds & after.kinds
+    mine, theirs = (frozenset.intersection(one.said, *(one.rest[kind] for kind in kinds)) for one in (before, after))
+    return bool(kinds and mine and theirs and not mine & theirs)
+
+
+def _feels(text: str) -> int:
+    return -1 if _BAD.search(text) else 1 if _GOOD.search(text) else 0
+
+
+def come_about(old: str, new: str, before: Predicate, after: Predicate) -> Comparison | None:
+    """What was wished for or likely is so now; or what is so is spoken of as what was. None: it says nothing of the other."""
+    then, later = time_of(old), time_of(new)
+    if is_of_another(old, new) or NOT.search(old) or NOT.search(new):
+        return None
+    if then == "ahead" and later != "ahead":
+        return _came_true(old, new, after)
+    if then == "now" and later == "once" and before.said == after.said:
+        return Comparison("update", False, "it speaks of it as of what was")
+    return None
+
+
+def _came_true(old: str, new: str, after: Predicate) -> Comparison | None:
+    wished = _WILL.sub("", old, count=1)
+    if wished == old or not wished:
+        return None
+    wanted = predicate(wished).said
+    core = frozenset(word for word in wanted if not COUNTED.match(word)) - _WHEN
+    verb = main_verb(wished)
+    if not core - {verb} <= after.said or verb != main_verb(new) or not core:
+        return None
+    return Comparison("update", wanted == after.said and bool(_SURELY.search(old)), "it has come about")
+
+
+# === replaced
+
+
+CHANGED = re.compile(
+    r"\b(?:now|moved|moving|relocated|new|since|these days|from \w+ on|as of|nowadays|meanwhile|started|became|become|switched"
+    r"|changed|turned|got|went|for good)\b",
+    re.IGNORECASE,
+)
+_FORWARD = {"single": 0, "dating": 1, "in a relationship": 1, "engaged": 2, "married": 3}  # how such things go on
+
+
+def replaced(old: str, new: str) -> Comparison | None:
+    """Two clauses of one subject, both of what is so now."""
+    mine, theirs = filled(old), filled(new)
+    if mine.keys() & {"role", "employer"} and ends_work(new):
+        named = theirs.keys() & {"role", "employer"}
+        told_of_another = named and not any(mine[slot].words & theirs[slot].words for slot in named & mine.keys())
+        return None if told_of_another else Comparison("update", True, "it says that the job has ended")
+    if is_without_work(old) and theirs.keys() & {"role", "employer"}:
+        return Comparison("update", True, "there is work again")
+    changed = bool(CHANGED.search(new))
+    for slot, rule in _RULES:
+        if slot in mine and slot in theirs:
+            sure = rule(mine[slot], theirs[slot], changed)
+            if sure is not None:
+                return Comparison("update", sure, f"another {slot}")
+    return None
+
+
+def _home(mine: Value, theirs: Value, changed: bool) -> bool | None:
+    """A town and a flat, a street and a town go together; of a town and a country nobody here knows.
+
+    Who said in which flat they live has left it when they live in another now, or in another town.
+    """
+    if mine.words & theirs.words:
+        return None
+    loose = {"dwelling", "street"}
+    if mine.kind in loose or theirs.kind in loose:
+        if theirs.kind in loose:
+            return changed if mine.kind in loose or mine.housed else None
+        return True if changed else None
+    if "maybe" in (mine.kind, theirs.kind):
+        return False
+    return changed or mine.kind == theirs.kind
+
+
+def _role(mine: Value, theirs: Value, changed: bool) -> bool | None:
+    if mine.words & theirs.words:
+        return None
+    return changed or (mine.kind == theirs.kind == "told")
+
+
+def _employer(mine: Value, theirs: Value, changed: bool) -> bool | None:
+    """ "At a hospital" may be the hospital that has a name."""
+    if mine.words & theirs.words:
+        return None
+    if mine.kind == theirs.kind == "named":
+        return True
+    return False if changed or mine.kind == theirs.kind else None
+
+
+def _diet(mine: Value, theirs: Value, changed: bool) -> bool | None:
+    """Vegans are vegetarians, too."""
+    if mine == theirs:
+        return None
+    return changed or (mine.words | theirs.words) - {"vegan", "vegetarian", "pescatarian"} != frozenset()
+
+
+def _marriage(mine: Value, theirs: Value, changed: bool) -> bool | None:
+    (was,), (is_now,) = mine.words, theirs.words
+    if was == is_now:
+        return None
+    return _FORWARD.get(is_now, 0) > _FORWARD.get(was, 0) or is_now in ("divorced", "separated", "widowed") or was not in _FORWARD
+
+
+def _car(mine: Value, theirs: Value, changed: bool) -> bool | None:
+    if mine.words & theirs.words or mine.kind != theirs.kind:
+        return None
+    return changed and mine.kind == "named"
+
+
+def _age(mine: Value, theirs: Value, changed: bool) -> bool | None:
+    (was,), (is_now,) = mine.words, theirs.words
+    return None if was == is_now else int(is_now) > int(was)
+
+
+def _once(mine: Value, theirs: Value, changed: bool) -> bool | None:
+    """Where and when one was born does not change: one of the two is wrong, or says less, or the same of something else."""
+    return None if mine.kind != theirs.kind or mine.words <= theirs.words or theirs.words <= mine.words else True
+
+
+_RULES: tuple[tuple[Slot, Callable[[Value, Value, bool], bool | None]], ...] = (
+    ("home", _home),
+    ("role", _role),
+    ("employer", _employer),
+    ("diet", _diet),
+    ("marriage", _marriage),
+    ("car", _car),
+    ("age", _age),
+    ("birth day", _once),
+    ("birth place", _once),
+    ("death place", _once),
+    ("made", _once),
+)

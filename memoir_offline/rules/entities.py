@@ -1,0 +1,126 @@
+"""Of whom "he" or "she" speaks: of the one person that the words just before it name.
+
+Invariant: where none or several come into question there is no answer; a guess would say of one what is true of another. Pure.
+English.
+"""
+
+from __future__ import annotations
+
+import re
+
+from memoir_engine.text.sentences import split
+from memoir_engine.text.terms import STOP
+from memoir_engine.text.verbs import is_said_of
+from memoir_offline.rules.language import is_english
+
+# === mentioned: Names in a statement: people, places, things and works, as English writes them with capitals.
+#
+# Invariant: each name stands in the text as it is; in the order of the text, none twice. Pure.
+
+
+_PART = r"[A-Z][\w’'&.-]*[\w]|[A-Z]"
+_NAME = re.compile(rf"(?:{_PART})(?:\s(?:(?:of|the|de|la|von|van|and|al)\s)?(?:{_PART}))*")
+_COMMON = frozenset(
+    """i i'm i've i'd i'll my mine we we're we've our the a an this that these those it its he she they his her their
+    there here and but so or if when while since because as at in on for from to with by of no not yes yeah ok okay oh
+    well wow hey hi hello thanks thank what who why how which where today tomorrow yesterday tonight monday tuesday
+    wednesday thursday friday saturday sunday mondays tuesdays wednesdays thursdays fridays saturdays sundays january
+    february march april may june july august september october november december also just now then still been update""".split()
+)
+_FIRST = re.compile(
+    r"(?P<name>[A-Z][\w-]*\w)(?:"
+    r"['’]s (?!(?:so|an?|the|too|all|about|not|very|really|been|just|such|in|at|on|always|never|my|our|\w+ing)\b)[a-z]"
+    r"|,? (?:who|which|whose|that (?:(?:is|was) )?(?=\w+ed\b)) ?[a-z]|, (?:an? [a-z]+|\w+ed|) ?(?:of|by|from|in) (?=[A-Z])"
+    r"|\s[a-z]+s (?:(?:from|in|to|at|by) |(?=[A-Z]))|,? (?P<verb>[a-z]+(?:['’]t)?)\b)"
+)
+_IN_GENERAL = re.compile(r"(?:ing|ness|ion|ment|ity|ism|ship|body|one|thing)$")  # "Painting is …", "Somebody has …"
+_ARTICLE = (
+    r"\b(?:(?:k|m|d|s)?ein\w{0,2}|d(?:er|ie|as|en|em|es)|im|am|ins|zum|zur|vom|beim|als|viele?|[a-zäöüß]{3,}(?:en|er|es|em))"
+)
+_OPENS = re.compile(r"(?:^|[.!?:;–—-]\s+|[\"'“‘(]\s*)$")
+
+
+def names(text: str) -> tuple[str, ...]:
+    """A single capital at the beginning of a sentence is a name where a verb or a possessive says so, which is no part of it."""
+    found: dict[str, None] = {}
+    for hit in _NAME.finditer(text):
+        words = hit.group().split()
+        opens = bool(_OPENS.search(text[: hit.start()]))
+        while words and _plain(words[0]) in _COMMON:
+            words, opens = words[1:], False
+        while words and _plain(words[-1]) in _COMMON:
+            words = words[:-1]
+        if words and (not (opens and len(words) == 1) or opening_name(text[hit.start() :])):
+            found.setdefault(re.sub(r"['’]s$", "", " ".join(words)), None)
+    return tuple(found) if is_english(text) else tuple(name for name in found if not _is_noun(name, text))
+
+
+def opening_name(text: str) -> str:
+    """The name of one word that a sentence begins with and says something of: "Max" of "Max moved"; "" for none."""
+    hit = _FIRST.match(text)
+    if hit is None or hit["name"].lower() in STOP | _COMMON | {"let"} or _IN_GENERAL.search(hit["name"]):
+        return ""
+    if re.search(rf"\b{hit['name'].lower()}\b", text):
+        return ""
+    return hit["name"] if hit["verb"] is None or is_said_of(hit["verb"]) else ""
+
+
+def _is_noun(name: str, text: str) -> bool:
+    """German writes all nouns with capitals; an article or a word inflected like one stands before no name."""
+    return bool(re.search(rf"{_ARTICLE}\s+{re.escape(name)}", text))
+
+
+def _plain(word: str) -> str:
+    return word.lower().replace("’", "'")
+
+
+# === antecedents
+
+
+_MEN = "brother|father|dad|daddy|husband|son|uncle|nephew|grandfather|grandpa|granddad|boyfriend|stepfather|fiancé"
+_WOMEN = "sister|mother|mom|mum|mommy|wife|daughter|aunt|niece|grandmother|grandma|granny|girlfriend|stepmother|fiancée"
+_EITHER = (
+    "friend|cousin|boss|manager|colleague|coworker|neighbou?r|partner|spouse|child|kid|baby|teenager|doctor|teacher|roommate"
+    "|flatmate|grandson|granddaughter|twin|mentor|coach|dog|cat|puppy|kitten"
+)
+_KIN = re.compile(
+    rf"\b(?P<whose>my|our) (?:[a-z-]+ )?(?P<kin>{_MEN}|{_WOMEN}|{_EITHER})\b(?:,? (?:called "
+    rf"|named )?(?P<name>(?-i:[A-Z])\w+))?",
+    re.IGNORECASE,
+)
+_PRONOUN = re.compile(r"(?P<who>he|she|they)(?:['’](?P<short>s|ll|d|re|ve))?\b", re.IGNORECASE)
+_NOT_OF = {"he": re.compile(rf"\b(?:{_WOMEN})$", re.IGNORECASE), "she": re.compile(rf"\b(?:{_MEN})$", re.IGNORECASE)}
+_FULL = {"s": " is", "ll": " will", "d": " would"}
+_NEAR = 2  # sentences
+
+
+def begins_with_pronoun(said: str) -> bool:
+    return bool(_PRONOUN.match(said))
+
+
+def resolved(said: str, before: str) -> str:
+    """With the person in the place of the pronoun that it begins with; "" where that is not plain.
+
+    before: what the same speaker said before it in the same turn.
+    """
+    pronoun = _PRONOUN.match(said)
+    if pronoun is None or pronoun["who"].lower() not in _NOT_OF:
+        return ""
+    for sentence in reversed(split(before)[-_NEAR:]):
+        found = _persons(sentence.text, _NOT_OF[pronoun["who"].lower()])
+        if found:
+            is_of_one = len(found) == 1
+            return f"{found.pop()}{_FULL.get(pronoun['short'] or '', '')}{said[pronoun.end() :]}" if is_of_one else ""
+    return ""
+
+
+def kin_name(said: str) -> str:
+    """The name of whom a clause is about that begins with what they are to the speaker: "My brother Max lives …"."""
+    hit = _KIN.match(said)
+    return hit["name"] or "" if hit else ""
+
+
+def _persons(sentence: str, others: re.Pattern[str]) -> set[str]:
+    found = {hit["name"] or f"My {hit['kin']}" for hit in _KIN.finditer(sentence) if not others.search(hit["kin"])}
+    name = opening_name(sentence)
+    return found | ({name} if name else set())

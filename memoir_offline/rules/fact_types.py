@@ -1,0 +1,99 @@
+"""Of which type a statement about a person is, by the words it uses: the type of the first word that has one.
+
+Invariant: every statement has exactly one type; the same words give the same type. Pure.
+English says what is predicated before what it is about: "enjoys helping at the office" is a preference, "helped to fix a car" an
+activity. Words of illness and diet decide wherever they stand: "stopped running after a knee injury" is health.
+Source: TIMEM "Memory Types and Classification".
+"""
+
+from __future__ import annotations
+
+import re
+
+from memoir_engine.core.results.facts import FactType
+
+_BODY = (
+    r"allerg\w*|intoleran\w*|asthma\w*|diabet\w*|vegan\w*|vegetarian\w*|gluten|lactose|medication|diagnos\w+|surger(?:y"
+    r"|ies)|injur\w+"
+    r"|illness\w*|disease|pregnan\w+|depress\w+|mental health|blood pressure|weigh[st]?|lose weight|lost weight|insomnia"
+    r"|migraines?"
+    r"|symptoms?|vaccin\w+|heart attack|cancer|quit smoking|stopped smoking|sober|physio\w*|(?:eats?|not eat) (?:no |any )?meat"
+)
+_HEALTH = (
+    r"diet(?:s|ary)?|medic(?:al|ine)|doctors?|hospital\w*|therap(?:y|ist)|sick|pain|anxiety|stress(?:ed|ful)?|health\w*"
+    r"|sleep(?:s|ing)?"
+    r"|headaches?|fitness|gym|work(?:s|ed|ing)? out|workouts?|exercis\w+|yoga|meditat\w+|smok(?:es?|ing|ed)|calor\w+|flu|fever"
+    r"|dentist"
+)
+_PLAN = (
+    r"(?:is|are|was|were) (?:\w+ )?(?:going to|planning|hoping|about to|looking forward|determined|saving|preparing|thinking of"
+    r"|considering)|plans?|going to \w+|planned|planning|will|hopes? to|hoping to"
+    r"|intends?|wants? to|would (?:love|like) to|dreams? of|goals?|aims? to|wish(?:es)? to|next (?:\w+)|tomorrow|soon|upcoming"
+    r"|decided (?:not )?to|can(?:not|'t) wait|one day|someday|looking forward|working towards?|saving (?:up )?for|scheduled"
+)
+_PROFESSIONAL = (
+    r"(?:started|got|lost|quit|left|found|took|has)(?: up)? (?:an? |their |the )?(?:new )?(?:jobs?|work|working|position"
+    r"|role|business|company)|"
+    r"works? (?:as|for|at|in|on weekends|remotely|night|from home)|working (?:as|for|at)|worked (?:as|for|at)|jobs?"
+    r"|career\w*|employ\w*"
+    r"|compan(?:y|ies)|colleagues?|coworkers?|boss|manager|manages?|promot(?:ed|ion)|hired|fired|laid off|office|clients?"
+    r"|business\w*"
+    r"|engineer\w*|teacher|nurse|lawyer|developer|designer|architect|accountant|profession\w*|occupation|salary|internship"
+    r"|intern"
+    r"|start-?up|interview(?:s|ed)?|resigned|retired|freelanc\w*|shop owner|workshop|stud(?:y|ies|ying|ied) \w+|degree"
+    r"|university"
+    r"|college|graduat\w+|thesis|professor|scripts?|screenplays?|album|brand|fans?|fanbase|tour(?:s|ing)?|studio|position"
+    r"|team lead"
+    r"|leads|mechanic\w*|certif\w+|counsel\w+|own (?:small )?(?:shop|studio|business|company)"
+)
+_PREFERENCE = (
+    r"lov(?:e|es|ed|ing)|lik(?:es|ed|ing)|like|enjoy\w*|prefer\w*|favou?rites?|fave|hat(?:e|es|ed)|dislik\w+|adores?"
+    r"|fond of|fan of"
+    r"|passion\w*|interested|into|keen|rather|better than|obsessed|crazy about|can(?:not|'t) stand|appreciat\w+|finds?"
+    r"|thinks?|believes?"
+    r"|impressed|excited|means a lot|important to|afraid of|scared of|curious|best part|values?|admires?|opinions?"
+)
+_PERSONAL = (
+    r"name(?:d|s)?|called|born|birth(?:day)?|years? old|age|lives?|living|moved|resid\w+|home(?:town)?|from \w+|famil(?:y"
+    r"|ies)|fam"
+    r"|wife|husband|partner|spouse|boyfriend|girlfriend|dating|marri\w+|married|wedding|engaged|divorc\w+|single|broke up"
+    r"|sisters?"
+    r"|brothers?|mom|mum|mother|dad|father|parents?|kids?|children|child|sons?|daughters?|grand\w+|aunt|uncle|cousins?"
+    r"|friends?(?:hip)?"
+    r"|pets?|dogs?|cats?|pupp(?:y|ies)|kittens?|turtles?|adopt\w*|apartment|flat|house|mansion|neighbou?r\w*|speaks?"
+    r"|language|languages"
+    r"|native|nationality|citizen\w*|religio\w*|church|faith|transgender|gay|lesbian|identity|drives?|owns?|is \d+|has an?"
+)
+_ACTIVITY = (
+    r"drinks?|eats?|go(?:es)?|went|gone|play\w*|visit\w*|travel\w*|trips?|camp\w*|hik\w+|run(?:s|ning)?|ran|swim\w*|swam"
+    r"|paint\w*"
+    r"|read(?:s|ing)?"
+    r"|watch\w*|cook\w*|bak(?:es?|ed|ing)|danc\w+|sing(?:s|ing)?|sang|wrote|writ(?:es?|ing)|made|makes?|making|built"
+    r"|builds?|bought"
+    r"|buys?|attend\w*|join\w*|volunteer\w*|practi[cs]\w+|train\w*|start\w*|finish\w*|won|lost|met|meet(?:s|ing)?|tried"
+    r"|tr(?:y|ies|ying)"
+    r"|took|takes?|taking|learn\w*|teach\w*|taught|restor\w+|fix\w*|repair\w*|help\w*|shared?|sharing|celebrat\w+"
+    r"|perform\w*|record\w*"
+    r"|cycl\w+|rid(?:es?|ing)|rode|ski\w*|surf\w*|garden\w*|collect\w*|hosted?|organi[sz]\w+|tournaments?|concert\w*"
+    r"|festival|parade"
+    r"|workshop|class(?:es)?|saw|seen|spent|spends?|did|does|(?:got|gets?)(?! (?:married|engaged|divorced))|been"
+    r"|every (?:day|week|morning|night|monday|sunday)"
+)
+_ORDER: tuple[tuple[FactType, str], ...] = (
+    ("health", _HEALTH),
+    ("plan", _PLAN),
+    ("professional", _PROFESSIONAL),
+    ("preference", _PREFERENCE),
+    ("personal", _PERSONAL),
+    ("activity", _ACTIVITY),
+)
+_RULES = tuple((kind, re.compile(rf"\b(?:{words})\b", re.IGNORECASE)) for kind, words in _ORDER)
+_ANYWHERE = re.compile(rf"\b(?:{_BODY})\b", re.IGNORECASE)
+
+
+def fact_type(content: str) -> FactType:
+    """content: a statement in the third person. Two types at one word: the one that stands first in the order."""
+    if _ANYWHERE.search(content):
+        return "health"
+    found = [(hit.start(), at, kind) for at, (kind, rule) in enumerate(_RULES) if (hit := rule.search(content))]
+    return min(found)[2] if found else "miscellaneous"

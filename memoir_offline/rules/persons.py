@@ -1,0 +1,163 @@
+"""A statement somebody made of themselves, said about them: "I live in Lyon with my cat" is "Lives in Lyon with their cat".
+
+Invariant: only words that stand for the speaker, and the verb that follows a speaker at the beginning, change; names, numbers and
+quotations of others stay. A text without such words comes back as it is. Pure.
+"They" stands for the speaker inside a sentence: its verbs keep the form that follows "I". Source: TIMEM "Memory Structure".
+"""
+
+from __future__ import annotations
+
+import re
+
+from memoir_engine.text.verbs import is_base, is_done, is_past_form, third
+from memoir_offline.rules.fillers import moved, opening
+from memoir_offline.rules.language import is_english
+
+_ADVERBS = (
+    "also|always|never|really|just|still|usually|often|sometimes|already|now|recently|finally|actually|only|mostly|currently"
+    "|generally|rarely|normally|absolutely|totally|definitely|kinda|even|first|simply|truly|especially|probably|once|then"
+    "|both|all|no longer|seldom|ever|quite|almost|soon|today|somehow|maybe|perhaps|very much"
+    r"|(?!(?:apply|rely|reply|fly|supply|multiply|comply|imply|rally|bully|ally)\b)[a-z]{2,}ly"  # deeply, formerly; no verbs
+)
+_HEAD = re.compile(
+    rf"^(?P<who>i|we)(?P<short>['’](?:m|ve|d|ll|re))?\s+(?P<adverbs>(?:(?:{_ADVERBS})\s+)*)(?P<verb>[a-z]+(?:['’]t)?"
+    rf"|(?(short)\d\S*|[^\s\S]))",
+    re.IGNORECASE,
+)
+_JUST = re.compile(r"\bjust\s+", re.IGNORECASE)
+_SHORT = {"m": "is", "re": "is", "ll": "will"}
+_NEGATED = {"don't": "does not", "haven't": "has not", "aren't": "is not", "weren't": "was not"}
+_NEGATED |= {"can't": "cannot", "won't": "will not", "shan't": "shall not"}
+_GONNA = re.compile(r"\b(?:gonna|gon na)\b", re.IGNORECASE)
+_INSIDE: tuple[tuple[re.Pattern[str], str], ...] = tuple(
+    (re.compile(rf"\b{word}(?![\w'’])"), new)
+    for word, new in (
+        (r"I['’]m", "they are"),
+        (r"I['’]ve", "they have"),
+        (r"I['’]d", "they would"),
+        (r"I['’]ll", "they will"),
+        ("I am", "they are"),
+        ("I was", "they were"),
+        ("am I", "are they"),
+        ("was I", "were they"),
+        (r"(?<!World War )I(?! of [A-Z])", "they"),
+        (r"(?<![\w.(])i['’]m", "they are"),
+        (r"(?<![\w.(])i['’]ve", "they have"),
+        (r"(?<![\w.(])i am", "they are"),
+        (r"(?<![\w.(])i was", "they were"),
+        (r"(?<![\w.(])i(?=\s+[a-z])", "they"),
+        ("^(?i:me)(?= and )", "They"),
+        ("(?i:myself)", "themselves"),
+        ("(?i:mine)", "theirs"),
+        ("(?i:me)", "them"),
+        ("(?i:my)", "their"),
+        ("(?i:we['’]re)", "they are"),
+        ("(?i:we['’]ve)", "they have"),
+        ("(?i:we['’]ll)", "they will"),
+        ("(?i:we['’]d)", "they would"),
+        ("(?i:we)", "they"),
+        ("(?i:ourselves)", "themselves"),
+        ("(?i:ours)", "theirs"),
+        ("(?i:our)", "their"),
+        ("(?i:us)", "them"),
+    )
+)
+_SECOND = re.compile(
+    rf"\band\s+(?:(?:{_ADVERBS})\s+)*(?P<verb>[a-z]+)\s+(?:at|as|in|for|with|from|on|to|about|a|an|the|my|our|his|her|its"
+    rf"|their|it|him"
+    r"|them|every|each|all|some|any|no|only|two|three|four|\d+|[a-z]+ing|[A-Z]\w*)\b"
+)
+_INFINITE = re.compile(r"\b(?:to|can|could|will|would|might|may|should|not)\b|n['’]t\b|[,;:]", re.IGNORECASE)
+_BARE = re.compile(
+    r"\b[Ii](m)\b(?=\s+[a-z\d])|\b[Ii](ve)\b(?=\s+[a-z])|\b(?:[Dd]o|[Dd]oes|[Dd]id|[Ii]s|[Aa]re|[Ww]as|[Ww]ere|[Hh]ave"
+    r"|[Hh]as|[Hh]ad"
+    r"|[Cc]ould|[Ww]ould|[Ss]hould|[Cc]a|[Ww]o)(nt)\b"
+)
+_APOSTROPHED = {"m": "'m", "ve": "'ve", "nt": "n't"}
+_CALLED = re.compile(
+    r"(?:(?:just|please|you can|everyone|people|friends"
+    r"|they)\s+)*calls? me (?P<name>(?-i:[A-Z])[\w’'-]+)[.!\s]*$",
+    re.IGNORECASE,
+)
+_QUOTED = re.compile(r"(\"[^\"\n]*\"|“[^“”\n]*”)")
+_LAUGHED = re.compile(r"(?:[\s,]{1,3}(?:lol|lmao|rofl|ha(?:ha)+h?|xd))+[.!\s]*$", re.IGNORECASE)
+_PARTICIPLE = re.compile(r"(?:ed|en|own|one|ade|ent|old|aught|ought|ost|een|on)$", re.IGNORECASE)
+
+
+def about_them(text: str) -> str:
+    """The text as it is said about who said it, without what it opens with; as it stands where it is not English."""
+    said = _balanced(text[opening(text) :].strip())
+    if not is_english(spelled(said)):
+        return said.rstrip(".!;,:–— -")
+    said = moved(_LAUGHED.sub("", spelled(said)))
+    second = second_verb(said)
+    if second is not None:
+        _, start, end = second
+        said = f"{said[:start]}{_shared(said, start, end)}{said[end:]}"
+    called = _CALLED.match(said)
+    if called:
+        return f"Is called {called['name']}"
+    head = _HEAD.match(said)
+    told = f"{_begun(head)}{said[head.end() :]}" if head else _inside(said)
+    told = _inside(told) if head else re.sub(r"^their\s+", "", told, flags=re.IGNORECASE)
+    told = _GONNA.sub("going to", told).strip().rstrip(".!;,:–— -")
+    return told[:1].upper() + told[1:]
+
+
+def spelled(text: str) -> str:
+    """With the apostrophes of "im", "ive" and "dont"."""
+    return _BARE.sub(lambda hit: f"{hit[0][: -len(hit[hit.lastindex or 0])]}{_APOSTROPHED[hit[hit.lastindex or 0]]}", text)
+
+
+def second_verb(said: str) -> tuple[int, int, int] | None:
+    """Where "and" begins and the second verb stands: "I live in Berlin and work at Google"."""
+    head = _HEAD.match(said)
+    if head is None or head["short"] or not (is_base(head["verb"]) or is_past_form(head["verb"].lower())):
+        return None
+    hit = _SECOND.search(said, head.end())
+    if hit is None or _INFINITE.search(said, head.end(), hit.start()):
+        return None
+    fits = is_base(hit["verb"]) if is_base(head["verb"]) else is_past_form(hit["verb"].lower())
+    return (hit.start(), *hit.span("verb")) if fits else None
+
+
+def _shared(said: str, start: int, end: int) -> str:
+    """The second verb as it follows somebody spoken of, in the tense of the first."""
+    head = _HEAD.match(said)
+    return third(said[start:end]) if head and is_base(head["verb"]) else said[start:end]
+
+
+def _balanced(said: str) -> str:
+    """Without a quotation mark that has lost the other."""
+    for opened, closed in (("“", "”"), ("«", "»"), ("„", "“")):
+        if said.count(opened) != said.count(closed) and opened != "„":
+            said = said.replace(opened, "").replace(closed, "")
+    return said if said.count('"') % 2 == 0 else said.replace('"', "")
+
+
+def _begun(head: re.Match[str]) -> str:
+    """The verb that followed the speaker, as it follows somebody spoken of."""
+    adverbs, verb = _JUST.sub("", head["adverbs"]), head["verb"]
+    short = (head["short"] or "")[1:].lower()
+    if not short:
+        low = verb.lower().replace("’", "'")
+        if is_done(low, head.string[head.end() :]):
+            return adverbs + verb
+        return adverbs + (_NEGATED.get(low) or (f"{low[:-3]} not" if low.endswith("n't") else third(verb)))
+    if short == "ve":
+        return f"has {adverbs}{verb}"
+    if short == "d":
+        return f"{'had' if _PARTICIPLE.search(verb) or verb.lower() == 'better' else 'would'} {adverbs}{verb}"
+    return f"{_SHORT[short]} {adverbs}{verb}"
+
+
+def _inside(text: str) -> str:
+    """Everywhere but in quotation marks."""
+    parts = _QUOTED.split(text)
+    return "".join(part if at % 2 else _outside(part) for at, part in enumerate(parts))
+
+
+def _outside(text: str) -> str:
+    for pattern, new in _INSIDE:
+        text = pattern.sub(new, text)
+    return text

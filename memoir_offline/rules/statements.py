@@ -1,0 +1,410 @@
+"""What somebody who speaks tells: the clauses of a turn that are worth remembering, each with its span.
+
+Invariant: `text[s.start:s.end]` is what was said; statements are in order and disjoint; no question is a statement.
+Worth is counted in words: what a clause tells that was not just said before it, more where it is about the speaker, names a
+time or a number, less where it speaks to the other, praises, or is about nobody. Weights are whole words, set by what such
+clauses do in English; results hardly move where they do. Pure. Source: verified/offline-model.md §4.7.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+from memoir_engine.core.results.facts import FactType
+from memoir_engine.text.sentences import Sentence, split
+from memoir_engine.text.terms import STOP, Stems, is_cjk, tokens, words
+from memoir_offline.rules.entities import begins_with_pronoun, kin_name, opening_name, resolved
+from memoir_offline.rules.fact_types import fact_type
+from memoir_offline.rules.fillers import front, opening
+from memoir_offline.rules.language import is_english, is_of_self
+from memoir_offline.rules.persons import about_them, second_verb, spelled
+from memoir_offline.rules.speech_filter import claimed
+
+# === fields: What somebody fills in about themselves as in a form: "Name: Peter Novak", "Age: 42".
+#
+# Invariant: only labels that forms ask persons for; what else stands before a colon tells nothing of who wrote it. Pure.
+# English.
+
+
+_FIELD = re.compile(
+    r"(?:my )?(?P<label>(?:(?:first|last|full|given|family|nick|user) ?)?name|nickname|age|(?:date|year|place) of birth"
+    r"|birth(?:day| ?date| ?place)"
+    r"|(?:job|work)(?: title)?|occupation|profession|employer|company|(?:current |home )?(?:city|town|country|address"
+    r"|location|home|residence)"
+    r"|hometown|nationality|citizenship|(?:marital|relationship) status|spouse|wife|husband|partner|children|kids|siblings"
+    r"|pets?|dog|cat"
+    r"|phone(?: number)?|mobile|e-?mail(?: address)?|height|weight|blood (?:type|group)|allerg(?:y|ies)|diet|medications?"
+    r"|conditions?"
+    r"|languages?|(?:mother|native) (?:tongue|language)|hobb(?:y|ies)|interests|education|degree|university|school|religion"
+    r"|gender"
+    r"|pronouns|fav(?:ou?rite|e) [a-z]+(?: [a-z]+)?)\s*[:：]\s*(?P<value>\S[^\n]{0,150}?)[.;,\s]*",
+    re.IGNORECASE,
+)
+_MANY = re.compile(r"(?:ies|[^s]s|children)$", re.IGNORECASE)
+
+
+def filled_in(line: str) -> str:
+    """As a statement: "Name is Peter Novak"; "" for what is no field."""
+    hit = _FIELD.fullmatch(line.strip())
+    if hit is None:
+        return ""
+    label = hit["label"].lower()
+    return f"{label[:1].upper()}{label[1:]} {'are' if _MANY.search(label) and label != 'status' else 'is'} {hit['value']}"
+
+
+# === content: Whether a clause says something that can be understood without what was said around it.
+#
+# Invariant: words of trying, asking and waiting, of time, and pronouns whose person stands elsewhere are no content.
+# Pure. English.
+
+
+_EMPTY = Stems(
+    STOP
+    | frozenset(
+        """try tries trying tried wait waits waiting waited ask asks asking asked tell tells telling told call calls
+        calling called ring rings rang phone text reply replied answer answered check checked checking thing things
+        lot lots bit stuff idea point question sure fine glad sorry right wrong true fun nice cool amazing awesome
+        lovely hope hoping guess wonder wondering agree understand remind reminded hour hours minute minutes day days
+        week weeks month months year years today tomorrow yesterday tonight morning evening night weekend time times
+        moment ago later soon monday tuesday wednesday thursday friday saturday sunday really gonna wanna gotta""".split()
+    )
+)
+_ELSEWHERE = re.compile(  # "this year" is no pronoun
+    r"\b(?:him|her|it|them|he|she|they|(?:that|this|these|those)(?=\s*(?:$|[.,;!?]|(?:is|was|are|were|will|would|so|and|but|too|next"
+    r"|now|already|yesterday|today|tomorrow|for|in|on|at|to|with|before|again)\b)))\b",
+    re.IGNORECASE,
+)
+_NUMBER = re.compile(r"\d(?!\d*\s*(?:hours?|minutes?|days?|weeks?|times?)\b)[\d.,:]*", re.IGNORECASE)
+_CONTENT_NAME = re.compile(r"(?<=[a-z,] )(?!I\b)[A-Z](?:\w*|\b)")
+_FEW = 2  # where a person or a thing stands elsewhere
+
+
+def says_something(said: str) -> bool:
+    left = {stem for word in words(said) for stem in _EMPTY[word]} | {hit.lower() for hit in _NUMBER.findall(said)}
+    left |= {name.lower() for name in _CONTENT_NAME.findall(said) if len(name) < 2}
+    return len(left) >= (_FEW if _ELSEWHERE.search(said) else 1)
+
+
+# === smalltalk: What is said only to keep a conversation going: greetings, thanks, yes and no, requests, questions
+# without their mark.
+#
+# Invariant: a clause is small talk when nothing of content is left beside such words, or when its form asks for
+# something. Pure.
+# English, German, Spanish, French, Italian, Portuguese and Japanese. Source: TIMEM "Memory Extraction" (conversational
+# noise).
+
+
+_COURTESY = re.compile(
+    r"\b(?:hi|hello|hey|good (?:morning|evening|night|afternoon)|thanks?(?: you)?(?: so much| very much| a lot)?|yes|no"
+    r"|yeah|ok(?:ay)?"
+    r"|sure|great|cool|perfect|fine|bye|goodbye|see you|you(?:['’]re| are) welcome|please|sorry|i see|i understand|got it"
+    r"|sounds good"
+    r"|hallo|servus|moin|guten (?:morgen|tag|abend)|gute nacht|grüß (?:gott|dich)|danke(?:schön)?|vielen dank|(?:herzlichen"
+    r"|besten) dank"
+    r"|bitte(?: (?:schön|sehr))?|gern(?:e)?(?: geschehen)?|ja|nein|doch|genau|alles klar|verstanden|verstehe|tschüss"
+    r"|bis (?:bald|morgen)"
+    r"|auf wiedersehen|entschuldigung|tut mir leid|wie geht(?: es|['’]?s)(?: dir| ihnen)?"
+    r"|hola|buenos días|buenas (?:tardes|noches)|(?:muchas |mil )?gracias|por favor|de nada|sí|vale|claro|entiendo"
+    r"|entendido|adiós"
+    r"|hasta (?:luego|mañana|pronto)|perdón|lo siento|mucho gusto|encantad[oa]"
+    r"|bonjour|bonsoir|salut|coucou|merci(?: beaucoup| bien)?|s['’]il (?:te|vous) plaît|oui|non|d['’]accord|au revoir"
+    r"|à bientôt|pardon"
+    r"|désolée?|de rien|je comprends|ciao|buongiorno|buonasera|grazie(?: mille)?|prego|sì|va bene|capito|arrivederci|scusa"
+    r"|olá|bom dia|boa (?:tarde|noite)|(?:muito )?obrigad[oa]|por favor|sim|não|tchau|até logo|tudo bem|entendi"
+    r"|dir|ihnen|dich|auch|sehr|muy|très|beaucoup|mucho|muito|molto|so|too|very|much)\b",
+    re.IGNORECASE,
+)
+_ASKS = re.compile(
+    r"^(?:(?:bitte,? )?(?:kannst|könntest|würdest|willst|magst|weißt|hast|bist|können|könnten|würden) (?:du|sie|ihr|mir)\b"
+    r"|(?:bitte,? )?(?:schreib|zeig|sag|gib|erklär|hilf|übersetz|fass|erzähl|nenn|mach|schick|such|find"
+    r"|empfiehl)e?n? (?:mir|uns|bitte|den|das|die|sie)\b"
+    r"|(?:wer|was|wo|wann|warum|wieso|wie|welche[rsn]?|wohin|woher) (?:ist|sind|war|hat|haben|kann|soll|muss|geht|bedeutet"
+    r"|viel\w*)\b"
+    r"|(?:por favor,? )?(?:me )?(?:puedes|podrías|puede|podría|quieres|sabes)\b"
+    r"|(?:por favor,? )?(?:di|escríbe|ayúda|explíca|muéstra|enséña|da|haz|tradúce|búsca|recomiénda|cuénta)(?:me|nos)\b"
+    r"|(?:qué|quién|dónde|cuándo|cómo|cuál|cuánt[oa]s?|por qué)\b|¿"
+    r"|(?:peux-tu|pouvez-vous|pourrais-tu|pourriez-vous|est-ce qu|qu['’]est-ce|sais-tu|savez-vous|tu peux|vous pouvez)"
+    r"|(?:dis|donne|explique|montre|écris|aide|traduis|dites|donnez|expliquez|montrez|écrivez|aidez|traduisez)-?(?: ?moi"
+    r"| ?nous)\b"
+    r"|(?:puoi|potresti|può|sai|você (?:pode|poderia|sabe)|pode(?:ria)? me)\b"
+    r"|(?:do|does|did|can|could|would|will|should|shall|is|are|am|have|has) (?:i|you|he|she|it|we|they|there|this|that|my"
+    r"|your|the|any\w*)\b"
+    r"|(?:what|where|when|who|why|how|which)(?:['’]s| is| are| do| does| did| can| should| would| was| were| to| about"
+    r"| many| much)\b)",
+    re.IGNORECASE,
+)
+_REQUEST = re.compile(  # English: of the one who is spoken to
+    r"^(?:please\b|(?:remind|tell|show|give|send|help|teach|let|ask|get|make|find|write|wish|excuse|forgive) (?:me"
+    r"|us)\b(?! [A-Z])"
+    r"|(?:write|put|note|make|keep|check|look|forget|take|bring) (?:it|this|that|them)\b|i need (?:you\b|your\b|help\b"
+    r"|some help|a hand)"
+    r"|i(?:['’]d| would| want| wanted| need)(?: like)? (?:you to|to (?:ask|know))\b"
+    r"|i(?:['’]ve)? (?:have|had|got) (?:an?|another|one more|some|two|a few|a couple of) (?:\w+ )?questions?\b"
+    r"|i(?: was|['’]m| am| have been|['’]ve been)? (?:just )?wonder(?:ing|ed)?\b"
+    r"|i (?:do not|don['’]?t|did not|didn['’]?t|cannot|can['’]?t) (?:really )?(?:understand|get|follow|see) (?:this|that"
+    r"|your|why|how|what|it)\b"
+    r"|i (?:get|got|am getting|keep getting) (?:this|that|an|the) (?:\w+ )?(?:error|message|warning|result|answer)s?\b)",
+    re.IGNORECASE,
+)
+_OF_THE_TALK = re.compile(
+    r"\b(?:your|this|that|these|the (?:last|above)) (?:answers?|repl(?:y|ies)|responses?|explanations?|suggestions?)\b",
+    re.IGNORECASE,
+)
+_JA_COURTESY = re.compile(
+    "こんにちは|こんばんは|おはよう|はじめまして|初めまして|ありがとう|有難う|ござい(?:ます|ました)|どうも|どうぞ|すみません|すいません|ごめん(?:なさい|ね)?"
+    "|申し訳(?:あり|ござい)ません|よろしく|宜しく|お願い(?:いた|致)?し?ます?|はい|いいえ|うん|ええ|いや|わか(?:りました|った|ります)|分か(?:りました|った|ります)"
+    "|了解(?:です|しました)?|承知(?:しました)?|さようなら|またね|また明日|おやすみ(?:なさい)?|そうですか?|そうなんです|そう|なるほど|それは|いいです|良いです|すごいです?"
+    "|大丈夫です?|お疲れ様(?:です|でした)?|助か(?:りました|った|ります)|嬉しいです|とても|本当に|ほんとに|お元気です|いただきます|ごちそうさま(?:でした)?|ね|よ|か|です"
+)
+_JA_ASKS = re.compile(
+    r"(?:(?:です|ます|でした|ました|ません|ましょう|でしょう|だろう|だった|のだ|ない|たい|の|る|た|い)か(?:な|ね|しら)?"
+    r"|(?:くだ|下)さい(?:ね|ませ)?|てくれ(?:る|ます)?|ちょうだい|頂戴|てもらえ(?:る|ます)|てほしい(?:です)?|お願い(?:いた|致)?します|なさい|ましょう)[。．.!！\s]*$"
+)
+_JA_WORD = re.compile("[々〆\u3041-\u3096\u30a1-\u30fa\u30fc\u3400-\u9fff]")
+
+
+def is_smalltalk(clause: str) -> bool:
+    said = clause.strip().strip("。．.!！?？…,、 ")
+    if is_cjk(said):
+        return bool(_JA_ASKS.search(said)) or len(_JA_WORD.findall(_JA_COURTESY.sub("", said))) < 2
+    if (_ASKS.match(said) and "?" not in said) or _REQUEST.match(said) or _OF_THE_TALK.search(said):
+        return True
+    return not words(_COURTESY.sub(" ", said))
+
+
+# === statements
+
+
+LEAST = 5.0  # from here on a clause is worth remembering
+SAID_BEFORE = 0.3  # what a word counts that stands in the turn before
+LOOKED_AT = 300  # characters of a piece that tell whether it can stand alone
+MOST_WORDS = 15  # that count; more do not make a clause truer
+OWN = 2.0  # it is about the speaker
+STANDING = 2.0  # what a form would ask of the speaker: home, work, diet, whom they love
+TIMED = 2.0
+NUMBERED = 1.0
+BELONGING = 1.0  # "my", "our"
+TO_THE_OTHER = -3.0  # "you", "your"
+PRAISE = -3.0
+NOBODY = -2.0
+FOREIGN = 3.0  # somebody speaks of themselves in a language of which no more is known
+NAMED = 4.0  # it says of somebody by name, or of a thing by its name, what is so
+
+
+@dataclass(frozen=True, slots=True)
+class Statement:
+    """content: in the third person, without its subject where that is the speaker. worth: in words, from LEAST on.
+
+    own: it speaks of the speaker. about: the name of somebody else whom it is about, "" where its form does not say.
+    """
+
+    start: int
+    end: int
+    content: str
+    type: FactType
+    own: bool
+    worth: float
+    about: str = ""
+
+
+_NO_NAMES = (
+    "I|It|He|She|They|We|You|This|That|These|Those|There|Here|What|Who|Why|How|When|Where|Which|My|Our|Your|Their|His|Her"
+    "|Its|No|Yes"
+    "|Thanks|Wow|Yeah|Hey|Hi|Oh|So|And|But|Not|Just|Also|Then|Now|If|As|At|On|For|To|By|With|All|Some|Every|Everyone|Everything"
+    "|Someone|Something|Nothing|Anything|One|Being|Having|Let|Even|Although|Though|Because|Since|While|Looks|Sounds|Seems|Feels"
+    "|The|A|An|In"
+).split("|")
+_CLAUSE = re.compile(
+    r"(?:;\s++|(?<!\s)\s++[-–—]\s++|(?:,|(?<![,\s]))\s++(?:and|but|so|also|plus)\s++(?=(?:i|we|my|our|im|ive)\b)"
+    r"|(?:,|(?<![,\s]))\s++and\s++(?=(?-i:[A-Z])\w+\s+(?:is|was|has|lives|works|loves|likes|hates|plays|speaks|moved|got)\b)"
+    r"|,\s++(?=(?:i|we)(?:['’]\w+)?\s+\w+))",
+    re.IGNORECASE,
+)
+_FIRST = re.compile(r"\b(?:(?<!World War )I|me|my|mine|myself|we|us|our|ours|ourselves)\b", re.IGNORECASE)
+_OWN = re.compile(
+    r"^(?:one|two|three|some|both|all|none|neither|most|each) (?:of )?(?:my|our) \w+|^[A-Z]\w+ and I\b|^call me (?-i:[A-Z])"
+    r"|(?:^|[,;:—–-]\s*|\b(?:and|but|so|because|since|that|when|while|as|if)\s+)(?:I|we|(?:my|our) \w+)\b",
+    re.IGNORECASE,
+)
+_DROPPED = re.compile(
+    r"^(?:just|finally|still|also|recently|been|gonna|going|got|had|went|trying|started|took|working|can['’]?t wait"
+    r"|planning|keen"
+    r"|excited|looking forward|moved|bought|met|saw|loving|thinking|hoping|studying|learning)\b",
+    re.IGNORECASE,
+)
+_YOU = re.compile(r"\b(?:you|your|yours|yourself|ya|u)\b", re.IGNORECASE)
+_MY = re.compile(r"\b(?:my|our)\s+\w", re.IGNORECASE)
+_TIME = re.compile(
+    r"\b(?:yesterday|today|tonight|tomorrow|last|next|ago|recently|lately|this (?:week|month|year|weekend|morning|summer|past)"
+    r"|(?:mon|tues|wednes|thurs|fri|satur|sun)days?|january|february|march|april|june|july|august|september|october"
+    r"|november|december"
+    r"|since|years?|months?|weeks?|days?|once|always|usually|every)\b",
+    re.IGNORECASE,
+)
+_PRAISE = re.compile(
+    r"^(?:that['’]?s|that is|that sounds|sounds?|it['’]?s (?:great|awesome|amazing|nice|cool)|it must|must|that must"
+    r"|(?:so )?glad"
+    r"|happy for|good luck|keep|take care|have fun|see you|bye|no (?:worries|problem)|you['’]re|enjoy|congrat\w*|way to go"
+    r"|(?:it |that )?looks|this is|(?:i )?hope|i bet|i['’]m (?:so |really )?(?:glad|happy|proud|sorry) (?:you|for|of you"
+    r"|to hear|that you)"
+    r"|love (?:that|the|your)|(?:so )?(?:good|nice|great) to|what an?|how)\b",
+    re.IGNORECASE,
+)
+_STANDING = re.compile(
+    r"\b(?:live|living|reside|moved|work|job|am|i['’]m|is|name|born|married|engaged|divorced|dating|broke up|split up|speak|study"
+    r"|studying|allergic|vegan|vegetarian|eat|drink|prefer|love|like|enjoy|hate|favou?rite|have|own|drive|play|want|plan"
+    r"|decided|stopped|quit"
+    r"|started|sold|no longer|anymore|smoke|graduated|retired|fired|hired|promoted|laid off|bought|grew up|raised|gave up"
+    r"|given up"
+    r"|lead|manage|teach|run|know|adopted|lost|died|passed away|expecting|pregnant|diagnosed|got|call me)\b",
+    re.IGNORECASE,
+)
+_SMALL = "of|the|de|la|le|el|al|von|van|and|on|in|for|to|du|des|der|ibn|y|e|a|dos|da|di|[a-z]+"
+_NAME = r"(?:[A-Z][\w’'&.()/-]*|\d+)"
+_NAMED = re.compile(  # a name of several words with its verb or clause; a quality "of" a name; a single name that is what it is
+    rf"^(?:(?:The|In|What|Which|Where)\b[^,?]*?\s(?:{_NAME})\b"
+    rf"|(?:(?:The|An?)\s)?(?!(?:{'|'.join(_NO_NAMES)})\b){_NAME}(?:,?\s(?:{_SMALL}))*\s{_NAME}(?:[\s,]|['’])"
+    rf"|(?!(?:{'|'.join(_NO_NAMES)})\b)[A-Z]\w+(?:['’]s(?:\s[a-z]+){{1,2}})?,?\s(?:(?:who|which|whose|that)\s)?(?:is|was"
+    rf"|are|were|has|holds|plays|speaks|works"
+    rf"|worked|lives|died|spoke)\b)"
+)
+_TWO_NAMES = re.compile(  # a name at the beginning and another one said of it, not called to: "Krauss is based in Munich"
+    rf"^(?!(?:{'|'.join(_NO_NAMES)})\b)[A-Z][\w'’-]+[^!?]*?\b(?:is|was|are|were|has|had|in|of|from|by|for|at|on|after"
+    rf"|to)\s(?:the\s)?"
+    r"(?:[a-z]+\s)?[A-Z]\w+"
+)
+_SUBORDINATE = re.compile(
+    r"(?:if|when|whenever|while|although|though|because|since|before|after|until|unless|once"
+    r"|as)\b",
+    re.IGNORECASE,
+)
+_LETTER = re.compile(r"(?<=[a-z] )(?!I\b)[A-Z]\b(?!['’.])")  # "vitamin D", "I know C": names of one sign
+_QUOTED = re.compile(r"\"[^\"\n]*\"|“[^“”\n]*”")
+_PRONOUN = re.compile(r"(?:they|it|he|she)\b", re.IGNORECASE)
+_DIGIT = re.compile(r"\d")
+
+
+def statements(text: str, before: str = "") -> list[Statement]:
+    """text: one turn of a person. before: the turn it answers to, "" for none."""
+    known = frozenset(tokens(before))
+    found: list[Statement] = []
+    shown = claimed(text)
+    for start, end in _clauses(shown):
+        found += _shared(text, shown, start, end, known) or _told(text, shown, start, end, known)
+    return found
+
+
+def _shared(text: str, shown: str, start: int, end: int, known: frozenset[str]) -> list[Statement]:
+    """Two statements where two verbs share who speaks, and each tells something."""
+    at = start + opening(shown[start:end])
+    at += front(shown[at:end])
+    second = second_verb(shown[at:end])
+    if second is None or not is_english(shown[start:end]):
+        return []
+    first = _told(text, shown, start, at + len(shown[at : at + second[0]].rstrip()), known)
+    return [*first, *other] if first and (other := _told(text, shown, at + second[1], end, known, who="I ")) else []
+
+
+def _told(text: str, shown: str, start: int, end: int, known: frozenset[str], who: str = "") -> list[Statement]:
+    said, told = who + spelled(shown[start:end]), who + text[start:end]
+    if begins_with_pronoun(said):
+        said = resolved(said, shown[:start])
+        told = resolved(told, shown[:start])
+    filled = filled_in(said)
+    worth = _worth(f"I am {filled}" if filled else said, known)
+    if worth < LEAST:
+        return []
+    content = filled or about_them(told)
+    name = kin_name(said) or opening_name(said)
+    return [Statement(start, end, content, fact_type(content), bool(filled) or _is_own(said), worth, name)]
+
+
+def _is_own(said: str) -> bool:
+    return bool(_FIRST.search(said)) or _drops(said) if is_english(said) else is_of_self(said)
+
+
+def _clauses(text: str) -> Iterator[tuple[int, int]]:
+    """Sentences, cut again where a second clause has a subject of its own; without what they open with.
+
+    A question about somebody with its answer behind it ("Where is Leeds? It is in England") is one: the answer names nobody.
+    """
+    asked: Sentence | None = None
+    for sentence in _sentences(text):
+        if sentence.text.rstrip("\"'”’)").endswith(("?", "？")):
+            asked = sentence
+            continue
+        question, asked = asked, None
+        if question is not None and _answers(question.text, sentence.text):
+            yield question.start, sentence.end
+            continue
+        start = sentence.start
+        for cut in () if _SUBORDINATE.match(sentence.text) else _CLAUSE.finditer(sentence.text):
+            if _tells(text[start : sentence.start + cut.start()]) and _tells(text[sentence.start + cut.end() : sentence.end]):
+                yield _opened(text, start, sentence.start + cut.start())
+                start = sentence.start + cut.end()
+        yield _opened(text, start, sentence.end)
+
+
+def _answers(question: str, said: str) -> bool:
+    """Whoever asks after a name and goes on with a pronoun tells of that name."""
+    return bool(_PRONOUN.match(said) and _NAMED.match(question)) and not (_YOU.search(question) or _FIRST.search(question))
+
+
+def _sentences(text: str) -> Iterator[Sentence]:
+    """A label before what is said ("Update: …") makes no line of a table of it."""
+    for sentence in split(text):
+        if sentence.kind != "row" or ":" not in sentence.text or filled_in(sentence.text):
+            yield sentence
+            continue
+        label = sentence.start + sentence.text.index(":") + 1
+        for inner in split(text[label : sentence.end] + "\n."):
+            if label + inner.end <= sentence.end:
+                yield Sentence(label + inner.start, label + inner.end, inner.text, inner.kind)
+
+
+def _opened(text: str, start: int, end: int) -> tuple[int, int]:
+    return start + opening(text[start:end]), end
+
+
+def _tells(piece: str) -> bool:
+    """Whether it can stand alone: it has words of content, and somebody it is about."""
+    piece = spelled(piece[:LOOKED_AT])
+    content = len(tokens(piece)) + bool(_STANDING.search(piece))
+    return (content >= 2 and bool(_OWN.search(piece) or _DROPPED.match(piece))) or _is_named(piece)
+
+
+def _is_named(said: str) -> bool:
+    """It begins with a name, and says what whoever bears it is or does."""
+    return bool(_NAMED.match(said) or _TWO_NAMES.match(said) or opening_name(said))
+
+
+def _drops(said: str) -> bool:
+    return bool(_DROPPED.match(said))
+
+
+def _worth(said: str, known: frozenset[str]) -> float:
+    if not said.strip() or is_smalltalk(said):
+        return 0.0
+    words = tokens(said)
+    words += _LETTER.findall(said)
+    new = len(frozenset(words) - known)
+    told = min(MOST_WORDS, (1 - SAID_BEFORE) * new + SAID_BEFORE * len(words))
+    if not is_english(said):
+        return told + (FOREIGN if is_of_self(said) else 0 if _is_named(said) else NOBODY)
+    if not says_something(said):
+        return 0.0
+    mine, yours = bool(_FIRST.search(said)), bool(_YOU.search(_QUOTED.sub(" ", said)))
+    own = bool(_OWN.search(said)) or _drops(said) or bool(front(said))
+    return (
+        told
+        + OWN * own
+        + STANDING * (own and not yours and bool(_STANDING.search(said)))
+        + TIMED * bool(_TIME.search(said))
+        + NUMBERED * bool(_DIGIT.search(said))
+        + BELONGING * bool(_MY.search(said))
+        + TO_THE_OTHER * yours
+        + PRAISE * bool(_PRAISE.match(said))
+        + (NAMED if _is_named(said) else NOBODY) * (not mine and not yours)
+    )

@@ -1,0 +1,110 @@
+"""Which subjects of the world a text speaks of, by words anybody would connect with them.
+
+Invariant: shares are in [0, 1], the same for the same text; a word of several subjects counts for each a part.
+The offline model names upper categories by it where the match is clear, so that level 1 reads as topics.
+Source: DESIGN §10; verified/offline-model.md §3.1 (a fixed taxonomy alone: NMI .38; so it names, and nearness places).
+"""
+
+from __future__ import annotations
+
+import math
+import re
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from functools import cache
+
+from memoir_engine.text.terms import stem
+from memoir_offline.shelves import JAPANESE, LEARNING, LIFE, SOCIETY, TECHNOLOGY
+
+_FRAGMENT = re.compile(r"[\u3040-\u30ff\u3400-\u9fff\uac00-\ud7af]|.?[\u3040-\u309f].?")
+_MOST = 2.0  # a word said often is one word still
+_FULL = 12.0  # weight of a text's words at which its shares are taken at face value
+
+
+@dataclass(frozen=True)
+class Match:
+    """share: part of the text's words that speak of it; words: how many different ones do."""
+
+    share: float
+    words: int
+
+
+@dataclass(frozen=True)
+class Shelves:
+    """words: stem → (name, weight) of everything it speaks of."""
+
+    words: Mapping[str, tuple[tuple[str, float], ...]]
+
+    def match(self, counts: Mapping[str, int]) -> dict[str, Match]:
+        """counts: stem → how often. Names without any word are left out."""
+        mass = sum(_dampened(count) for count in content(counts).values())
+        shares: dict[str, float] = {}
+        words: dict[str, int] = {}
+        for found, count in counts.items():
+            for name, weight in self.words.get(found, ()):
+                shares[name] = shares.get(name, 0.0) + weight * _dampened(count)
+                words[name] = words.get(name, 0) + 1
+        return {name: Match(share / max(mass, _FULL), words[name]) for name, share in shares.items()}
+
+
+def content(counts: Mapping[str, int]) -> Mapping[str, int]:
+    """Without single characters and pairs with hiragana, which are there for searching and mean little alone."""
+    return {found: count for found, count in counts.items() if found.isascii() or not _FRAGMENT.fullmatch(found)}
+
+
+@cache
+def subjects() -> Shelves:
+    """Level 1."""
+    listed = [(subject, words) for subject, branches in _all().items() for words in branches.values()]
+    return _shelves(listed + [(name, words) for name, words in _japanese().items()])
+
+
+@cache
+def branches(subject: str) -> Shelves | None:
+    """Level 2, below one subject; None where it has none."""
+    found = _all().get(subject)
+    return _shelves(found.items()) if found and len(found) > 1 else None
+
+
+@cache
+def all_branches() -> Shelves:
+    """The branches of every subject: what a chunk is about besides the subject of its level 1."""
+    return _shelves([listed for found in _all().values() for listed in found.items()])
+
+
+@cache
+def _all() -> dict[str, dict[str, str]]:
+    found: dict[str, dict[str, str]] = {}
+    branch = subject = ""
+    for line in "".join((SOCIETY, LIFE, LEARNING, TECHNOLOGY)).splitlines():
+        if not line.startswith(" "):
+            subject = line
+            found[subject] = {}
+        elif line.startswith("    "):
+            found[subject][branch] += line
+        else:
+            branch, _, words = line.strip().partition(": ")
+            found[subject][branch] = words
+    return found
+
+
+def _japanese() -> dict[str, str]:
+    return dict(line.split(": ", 1) for line in JAPANESE.replace("\n    ", " ").splitlines())
+
+
+def _shelves(listed: Iterable[tuple[str, str]]) -> Shelves:
+    named: dict[str, set[str]] = {}
+    for name, words in listed:
+        for word in (*name.split(), *words.split()):
+            if found := _stem(word):
+                named.setdefault(found, set()).add(name)
+    return Shelves({found: tuple((name, 1 / len(names)) for name in sorted(names)) for found, names in named.items()})
+
+
+def _stem(word: str) -> str:
+    """Words of other scripts stand for themselves: their pairs of characters are terms already."""
+    return stem(word) if word.isascii() else word
+
+
+def _dampened(count: int) -> float:
+    return min(_MOST, 1 + math.log(count))
