@@ -20,7 +20,7 @@ from memoir_engine.core.results import RunView
 from memoir_engine.core.run import Actor, Run, RunStatus
 from memoir_engine.facts.remember import acting_for, remember_verb
 from memoir_engine.ingest.helper_update import regenerate_verb
-from memoir_engine.ingest.helper_view import confirming
+from memoir_engine.ingest.helper_view import reopen_draft
 from memoir_engine.ingest.upload import Upload
 from memoir_engine.ingest.verb import ingest_verb, samples_verb
 from memoir_engine.query.verb import QueryOptions, query_verb, what_if_verb
@@ -149,7 +149,7 @@ def begin(engine: Engine, actor: Actor, name: str, arguments: dict[str, Any]) ->
 def _opened(engine: Engine, actor: Actor, name: str, given: dict[str, Any]) -> tuple[Verb[Any], Run]:
     _check(name, given)
     if name == "confirm_helper":
-        return confirming(engine, actor, **given)
+        return reopen_draft(engine, actor, **given)
     verb = _made(engine, actor, name, given)
     if name == "remember":
         actor = acting_for(actor, given.get("user_id"))
@@ -223,7 +223,7 @@ VERBS: dict[str, tuple[str | Callable[..., Any], ...]] = {
     "load_samples": (),
     "reindex": (reindex_verb,),
     "remember": (remember_verb,),
-    "confirm_helper": (confirming,),
+    "confirm_helper": (reopen_draft,),
     "regenerate_helper": (regenerate_verb,),
     "propose_split": (split_verb,),
 }

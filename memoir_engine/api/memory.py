@@ -15,7 +15,7 @@ from typing import Any, Self, TypeVar
 from memoir_engine.api.extractor import AsyncRecollects
 from memoir_engine.api.jobs import JobsView, begin
 from memoir_engine.api.runs import RunsView
-from memoir_engine.audit.export import export, imported
+from memoir_engine.audit.export import export, import_memory
 from memoir_engine.audit.overview import overview, settings, test_call_verb
 from memoir_engine.audit.reports import Reports
 from memoir_engine.audit.trail import AuditTrail
@@ -71,7 +71,7 @@ class AsyncMemory(Conversed, AsyncSearches, AsyncRecollects, AsyncKnowing):
 
         The depth is the file's. Raises ImportRefused, ImportTooNew, StoreNotEmpty, DepthMismatch.
         """
-        engine = imported(path, config, backend=backend, db_path=db_path, backend_options=backend_options, settings=settings)
+        engine = import_memory(path, config, backend=backend, db_path=db_path, backend_options=backend_options, settings=settings)
         memory = object.__new__(cls)
         memory._bind(engine, Actor())
         return memory

@@ -24,7 +24,7 @@ from memoir_engine.core.results import (
     RunDetail,
     RunView,
 )
-from memoir_engine.ingest.verb import from_record as verb_from_record
+from memoir_engine.ingest.verb import estimate_from_record
 from memoir_engine.query.record import as_of_seq, chunk_ids, compare, from_record
 from memoir_engine.runtime.access import runs_of
 from memoir_engine.runtime.view import View, cut_off
@@ -136,7 +136,7 @@ class RunsView(View):
             helper=self._helper_of(run_id, result.get("source_id")),
             error=error,
             draft=run_id if waits else None,
-            estimate=verb_from_record(result.get("estimate")),
+            estimate=estimate_from_record(result.get("estimate")),
         )
 
     def _helper_of(self, run_id: str, source_id: int | None) -> str | None:

@@ -32,7 +32,7 @@ def export(engine: Engine, actor: Actor, path: str | Path) -> Exported:
     return archive.export(engine.db, _place(path), made_by=_version())
 
 
-def imported(
+def import_memory(
     path: str | Path,
     config: MemoirConfig | None,
     *,

@@ -43,7 +43,7 @@ Kind = Literal["source", "category", "run", "person"]
 
 
 @dataclass(frozen=True)
-class Review:
+class ChunkReview:
     """Who looked at the filing of a chunk last, and what they said; verdict None: filed there by them."""
 
     by: str
@@ -52,16 +52,16 @@ class Review:
 
 
 @dataclass(frozen=True)
-class ChunkStory:
+class ReportedChunk:
     """A chunk, the choices that put it where it is, and its review."""
 
     chunk: Chunk
     decisions: tuple[Decision, ...] = ()
-    review: Review | None = None
+    review: ChunkReview | None = None
 
 
 @dataclass(frozen=True)
-class RunStory:
+class ReportedRun:
     """`decisions` are left out where they stand with the chunks."""
 
     run: RunView
@@ -70,7 +70,7 @@ class RunStory:
 
 
 @dataclass(frozen=True)
-class Content:
+class ReportContent:
     """`left_out`: how many of what are not in here, by name."""
 
     kind: Kind
@@ -81,10 +81,10 @@ class Content:
     facts: tuple[tuple[str, str], ...] = ()
     helpers: tuple[Helper, ...] = ()
     categories: tuple[Category, ...] = ()
-    chunks: tuple[ChunkStory, ...] = ()
+    chunks: tuple[ReportedChunk, ...] = ()
     answer: QueryResult | None = None
     texts: dict[int, str] = field(default_factory=dict)  # of the sources that an answer quotes
-    runs: tuple[RunStory, ...] = ()
+    runs: tuple[ReportedRun, ...] = ()
     sign_offs: tuple[SignOff, ...] = ()
     actions: tuple[Action, ...] = ()
     left_out: dict[str, int] = field(default_factory=dict)
@@ -200,7 +200,7 @@ REPORT_FORMAT = "memoir-report/1"
 Record = dict[str, Any]
 
 
-def record(content: Content) -> Record:
+def record(content: ReportContent) -> Record:
     """All of it, with its digest."""
     made: Record = {
         "format": REPORT_FORMAT,
@@ -247,7 +247,7 @@ def _category(category: Category) -> Record:
     return {"id": category.id, "path": list(category.path), "level": category.level, "chunks": category.chunks}
 
 
-def _story(story: ChunkStory) -> Record:
+def _story(story: ReportedChunk) -> Record:
     return {
         **_chunk(story.chunk),
         "review": None if story.review is None else _review(story.review),
@@ -268,7 +268,7 @@ def _chunk(chunk: Chunk) -> Record:
     }
 
 
-def _review(review: Review) -> Record:
+def _review(review: ChunkReview) -> Record:
     return {"by": review.by, "verdict": review.verdict, "at": stamp(review.at)}
 
 
@@ -326,7 +326,7 @@ def _used(used: UsedChunk, chunk: Chunk | None, text: str) -> Record:
     }
 
 
-def _run(story: RunStory) -> Record:
+def _run(story: ReportedRun) -> Record:
     run = story.run
     return {
         "id": run.id,

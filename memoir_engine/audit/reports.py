@@ -12,8 +12,8 @@ from typing import Any
 
 from memoir_engine.api.runs import RunsView
 from memoir_engine.audit.report_page import page
-from memoir_engine.audit.report_record import ChunkStory, Content, Kind, Review, RunStory, as_json, record
-from memoir_engine.audit.trail import in_words
+from memoir_engine.audit.report_record import ChunkReview, Kind, ReportContent, ReportedChunk, ReportedRun, as_json, record
+from memoir_engine.audit.trail import with_words
 from memoir_engine.core import event_words, validation
 from memoir_engine.core.results import Action, Chunk, QueryResult, Report, Source
 from memoir_engine.review.sign_off import said
@@ -56,16 +56,16 @@ class Reports(View):
         return self._report(lambda tx: self._of_person(tx, wanted))
 
     def _report(self, collect: Any) -> Report:
-        content: Content = self._read(collect)
+        content: ReportContent = self._read(collect)
         made = record(content)
         name = re.sub(r"[^\w.-]+", "-", f"{content.kind}-{content.title}").strip("-.")[:80]
         return Report(content.kind, content.title, f"{name}-report", page(made), as_json(made), made["digest"], content.head)
 
-    def _content(self, tx: Tx, kind: Kind, title: str, facts: Sequence[tuple[str, Any]], **more: Any) -> Content:
+    def _content(self, tx: Tx, kind: Kind, title: str, facts: Sequence[tuple[str, Any]], **more: Any) -> ReportContent:
         known = tuple((label, str(value)) for label, value in facts if value not in (None, ""))
-        return Content(kind, title, self._actor.name, self._engine.clock.now(), actions.head(tx), known, **more)
+        return ReportContent(kind, title, self._actor.name, self._engine.clock.now(), actions.head(tx), known, **more)
 
-    def _of_source(self, tx: Tx, number: int) -> Content:
+    def _of_source(self, tx: Tx, number: int) -> ReportContent:
         source = sources.get(tx, number)
         found = chunks.of_source(tx, number)
         actions, more = self._actions(tx, Wanted(source=number))
@@ -83,7 +83,7 @@ class Reports(View):
             left_out=_left_out(chunks=len(found) - MOST_CHUNKS, actions=more, calls=_not_told(*stories)),
         )
 
-    def _of_category(self, tx: Tx, number: int) -> Content:
+    def _of_category(self, tx: Tx, number: int) -> ReportContent:
         category = categories.node(tx, number)
         inside = set(verdicts.leaves_below(tx, number))
         below = [one for one in categories.all_categories(tx) if one.id in inside]
@@ -112,10 +112,10 @@ class Reports(View):
             ),
         )
 
-    def _of_run(self, tx: Tx, run_id: str, answer: QueryResult | None) -> Content:
+    def _of_run(self, tx: Tx, run_id: str, answer: QueryResult | None) -> ReportContent:
         run = runs.get(tx, run_id, user=runs_of(self._actor))
         made = decisions.of_run(tx, run_id, limit=MOST_DECISIONS)
-        story = RunStory(run, calls.of_run(tx, run_id, limit=MOST_CALLS), made)
+        story = ReportedRun(run, calls.of_run(tx, run_id, limit=MOST_CALLS), made)
         actions, more = self._actions(tx, Wanted(run=run_id))
         quoted = {one.source_id for one in answer.used_chunks if one.quotes} if answer else set()
         title = str(run.request.get("question") or run.request.get("name") or run.verb)
@@ -131,7 +131,7 @@ class Reports(View):
             left_out=_left_out(actions=more, calls=_not_told(story), decisions=decisions.count(tx, run_id) - len(made)),
         )
 
-    def _of_person(self, tx: Tx, name: str) -> Content:
+    def _of_person(self, tx: Tx, name: str) -> ReportContent:
         wanted = Wanted(actor=name, but=("close",))
         actions, more = self._actions(tx, wanted)
         did: dict[str, int] = {}
@@ -144,7 +144,7 @@ class Reports(View):
 
     def _actions(self, tx: Tx, wanted: Wanted) -> tuple[tuple[Action, ...], int]:
         """The newest, in words, and how many more there are."""
-        found = in_words(tx, activity.page(tx, wanted, limit=MOST_ACTIONS, whose=any_of(self._actor)))
+        found = with_words(tx, activity.page(tx, wanted, limit=MOST_ACTIONS, whose=any_of(self._actor)))
         return found, 0 if len(found) < MOST_ACTIONS else activity.count(tx, wanted) - len(found)
 
 
@@ -166,26 +166,27 @@ def _facts(source: Source) -> tuple[tuple[str, Any], ...]:
     )
 
 
-def _stories(tx: Tx, found: Sequence[Chunk]) -> tuple[ChunkStory, ...]:
+def _stories(tx: Tx, found: Sequence[Chunk]) -> tuple[ReportedChunk, ...]:
     ids = [chunk.id for chunk in found]
     made, reviews = decisions.of_chunks(tx, ids), verdicts.reviews(tx, ids)
     return tuple(
-        ChunkStory(chunk, made.get(chunk.id, ()), Review(*reviews[chunk.id]) if chunk.id in reviews else None) for chunk in found
+        ReportedChunk(chunk, made.get(chunk.id, ()), ChunkReview(*reviews[chunk.id]) if chunk.id in reviews else None)
+        for chunk in found
     )
 
 
-def _runs(tx: Tx, run_ids: Sequence[str | None]) -> tuple[RunStory, ...]:
+def _runs(tx: Tx, run_ids: Sequence[str | None]) -> tuple[ReportedRun, ...]:
     """Without their decisions: they stand with the chunks. Calls in order, as long as there is room for them."""
-    stories: list[RunStory] = []
+    stories: list[ReportedRun] = []
     room = MOST_CALLS
     for one in run_ids:
         if one is not None:
-            stories.append(RunStory(runs.get(tx, one), calls.of_run(tx, one, limit=room)))
+            stories.append(ReportedRun(runs.get(tx, one), calls.of_run(tx, one, limit=room)))
             room -= len(stories[-1].calls)
     return tuple(stories)
 
 
-def _not_told(*stories: RunStory) -> int:
+def _not_told(*stories: ReportedRun) -> int:
     """Calls of these runs that are not in the report."""
     return sum(one.run.calls + one.run.reused - len(one.calls) for one in stories)
 

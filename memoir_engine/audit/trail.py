@@ -98,7 +98,7 @@ class AuditTrail(AuditView):
     def action(self, action_id: str) -> Action:
         """One action with its events, and in words. Raises ActionNotFound."""
         wanted, whose = validation.action(action_id), any_of(self._actor)
-        return self._read(lambda tx: in_words(tx, activity.veiled(tx, whose, [actions.get(tx, wanted)]))[0])
+        return self._read(lambda tx: with_words(tx, activity.veiled(tx, whose, [actions.get(tx, wanted)]))[0])
 
     def actors(self) -> tuple[str, ...]:
         """Everybody who has ever acted, by name."""
@@ -143,14 +143,14 @@ class AuditTrail(AuditView):
 
 
 def _page(tx: Tx, wanted: Wanted, before: str | None, limit: int, whose: str | None) -> tuple[Action, ...]:
-    return in_words(tx, activity.page(tx, wanted, before=before, limit=limit, whose=whose))
+    return with_words(tx, activity.page(tx, wanted, before=before, limit=limit, whose=whose))
 
 
 def _whole_page(tx: Tx, wanted: Wanted, before: str | None, whose: str | None) -> tuple[Action, ...]:
     return activity.with_events(tx, _page(tx, wanted, before, AT_ONCE, whose))
 
 
-def in_words(tx: Tx, actions: Sequence[Action]) -> tuple[Action, ...]:
+def with_words(tx: Tx, actions: Sequence[Action]) -> tuple[Action, ...]:
     """The actions with what each of them did."""
     did = activity.tallies(tx, [one.action_id for one in actions])
     found = [tally for tallies, _ in did.values() for tally in tallies]

@@ -17,7 +17,7 @@ from memoir_engine.core.errors import ChunkUnclassified
 from memoir_engine.core.events import BatchClassified, CategoryProposed, ChunkPlaced
 from memoir_engine.core.run import Run
 from memoir_engine.ingest.draft import ROOT, DraftTree, Lessons, Node
-from memoir_engine.ingest.schedule import Below, Gate, Stream, run_wave, wave_width
+from memoir_engine.ingest.schedule import ChildStreams, Gate, Stream, run_wave, wave_width
 from memoir_engine.prompts import Prompt, classify
 from memoir_engine.prompts import settle as prompts_settle
 from memoir_engine.prompts.evidence import likeliest
@@ -39,7 +39,7 @@ RETRIES = 2  # of a bad item (spec/README 2A.8)
 KEPT_OPINIONS = 8  # of each chunk: enough to show what lost
 
 
-class Answered(Protocol):
+class BatchAnswer(Protocol):
     """What a call brings back, as far as filing needs it."""
 
     @property
@@ -53,11 +53,11 @@ class Answered(Protocol):
 class Ask(Protocol):
     """Ask the model; `reuse=False` when the same was just answered wrongly."""
 
-    def __call__(self, prompt: Prompt, *, reuse: bool = True) -> Awaitable[Answered]: ...
+    def __call__(self, prompt: Prompt, *, reuse: bool = True) -> Awaitable[BatchAnswer]: ...
 
 
 @dataclass(frozen=True)
-class Placed:
+class NamedChoice:
     """The choice for one chunk: a name, and what is to be written down about it."""
 
     position: int
@@ -71,7 +71,7 @@ class Placed:
 
 
 @dataclass(frozen=True)
-class Question:
+class BatchQuestion:
     """A batch ready to be asked: its prompt's values, the offer it makes, and each chunk's nearest options."""
 
     batch: classify.Batch
@@ -84,9 +84,9 @@ class Question:
         return bool(self.batch.evidence)
 
 
-async def ask_batch(question: Question, ask: Ask, run: Run, *, source: str) -> list[Placed]:
+async def ask_batch(question: BatchQuestion, ask: Ask, run: Run, *, source: str) -> list[NamedChoice]:
     """The choice of every chunk, in position order. Raises ChunkUnclassified (E207) when one stays without."""
-    placed: dict[int, Placed] = {}
+    placed: dict[int, NamedChoice] = {}
     batch, latency_ms, retried = question.batch, 0.0, 0
     bad: dict[int, str] = {}
     before: classify.Batch | None = None
@@ -107,9 +107,9 @@ async def ask_batch(question: Question, ask: Ask, run: Run, *, source: str) -> l
     return [placed[number] for number in sorted(placed)]
 
 
-def _placed(question: Question, number: int, name: str, call_id: int, attempt: int) -> Placed:
+def _placed(question: BatchQuestion, number: int, name: str, call_id: int, attempt: int) -> NamedChoice:
     opinions = question.opinions.get(number, ())
-    return Placed(question.positions[number], name, call_id, attempt, opinions, question.seen, taught=question.offer.taught)
+    return NamedChoice(question.positions[number], name, call_id, attempt, opinions, question.seen, taught=question.offer.taught)
 
 
 def _only(batch: classify.Batch, bad: dict[int, str]) -> classify.Batch:
@@ -120,12 +120,12 @@ def _only(batch: classify.Batch, bad: dict[int, str]) -> classify.Batch:
     return replace(batch, chunks=tuple(batch.chunks[i] for i in kept), evidence=evidence, examples=examples)
 
 
-def _log(question: Question, placed: dict[int, Placed], retried: int, latency_ms: float, run: Run) -> None:
+def _log(question: BatchQuestion, placed: dict[int, NamedChoice], retried: int, latency_ms: float, run: Run) -> None:
     options = question.batch.options
     run.emit(BatchClassified(options.level, options.path, len(question.positions), len(placed), retried, latency_ms))
 
 
-def _unclassified(question: Question, bad: dict[int, str], source: str) -> ChunkUnclassified:
+def _unclassified(question: BatchQuestion, bad: dict[int, str], source: str) -> ChunkUnclassified:
     number, problem = min(bad.items())
     return ChunkUnclassified(
         position=question.positions[number] + 1,
@@ -179,7 +179,7 @@ def _new_name(name: str, texts: list[Terms]) -> prompts_settle.NewName:
 
 
 @dataclass(frozen=True)
-class Frame:
+class WaveOptions:
     """What a wave sees: the options below a parent as they stood when the wave before it ended."""
 
     parent: int
@@ -189,10 +189,10 @@ class Frame:
 
 
 @dataclass(frozen=True)
-class Chosen:
+class CategoryChoice:
     """A choice with its category; what becomes a row of the ledger."""
 
-    placed: Placed
+    placed: NamedChoice
     level: int
     parent: int
     category: int
@@ -200,7 +200,7 @@ class Chosen:
 
 
 @dataclass(frozen=True)
-class Material:
+class SourceMaterial:
     """The source being filed: its name, its helper, and per chunk the text and its terms, in position order."""
 
     name: str
@@ -209,12 +209,12 @@ class Material:
     terms: Sequence[Terms]
 
 
-class Filing:
+class SourceFiling:
     """One source against one draft of the tree. `profiles` is this ingestion's own fork."""
 
     def __init__(
         self,
-        material: Material,
+        material: SourceMaterial,
         tree: DraftTree,
         profiles: Profiles,
         *,
@@ -229,7 +229,7 @@ class Filing:
         self.tree = tree
         self.profiles = profiles
         self.profiles.learn(material.terms)  # before the first wave: which spelling is commonest must not hang on who came first
-        self.chosen: list[Chosen] = []
+        self.chosen: list[CategoryChoice] = []
         self._ask = ask
         self._run = run
         self._gate = gate
@@ -238,7 +238,7 @@ class Filing:
         self._lessons = lessons or Lessons()
         self._lock = threading.Lock()  # profiles are read in the pool by several batches at once
 
-    async def walk(self) -> list[Chosen]:
+    async def walk(self) -> list[CategoryChoice]:
         """All choices, by position, then level."""
         stream = Stream(ROOT, 1)
         stream.feed(range(len(self.material.texts)))
@@ -248,7 +248,7 @@ class Filing:
 
     async def _follow(self, stream: Stream) -> None:
         async with asyncio.TaskGroup() as group:
-            below = Below(stream, self.tree.depth, lambda child: group.create_task(self._follow(child)))
+            below = ChildStreams(stream, self.tree.depth, lambda child: group.create_task(self._follow(child)))
             wave = 0
             while choices := await self._wave(stream, wave, below):
                 self._apply(choices)
@@ -257,14 +257,14 @@ class Filing:
                 wave += 1
             below.end()
 
-    async def _wave(self, stream: Stream, wave: int, below: Below) -> list[Chosen]:
+    async def _wave(self, stream: Stream, wave: int, below: ChildStreams) -> list[CategoryChoice]:
         """The choices of one wave in position order; empty when the stream is done."""
         frame = self._frame(stream.parent)
 
-        async def classify_batch(batch: list[int]) -> list[Placed]:
+        async def classify_batch(batch: list[int]) -> list[NamedChoice]:
             return await self._asked(frame, batch)
 
-        def pass_on_certain(placed: list[Placed]) -> None:
+        def pass_on_certain(placed: list[NamedChoice]) -> None:
             """A choice of what exists cannot change any more; a new name waits until the wave's names are settled."""
             for choice in placed:
                 node = self.tree.find(frame.parent, choice.name)
@@ -274,12 +274,12 @@ class Filing:
         outcomes = await run_wave(stream, wave_width(wave), self._batch_size, classify_batch, pass_on_certain)
         return await self._settled(frame, [placed for outcome in outcomes for placed in outcome])
 
-    async def _asked(self, frame: Frame, batch: list[int]) -> list[Placed]:
+    async def _asked(self, frame: WaveOptions, batch: list[int]) -> list[NamedChoice]:
         question = await asyncio.to_thread(self._question, frame, batch)  # while other calls are being waited for
         async with self._gate.turn(frame.options.level):
             return await ask_batch(question, self._ask, self._run, source=self.material.name)
 
-    def _frame(self, parent: int) -> Frame:
+    def _frame(self, parent: int) -> WaveOptions:
         nodes, level = self.tree.children(parent), self.tree.level_below(parent)
         options = classify.Options(
             level=level,
@@ -289,9 +289,9 @@ class Filing:
             room=self.tree.room(parent),
             filed=sum(self.profiles.size(node.id) for node in nodes),  # not the parent's own: it grows by another stream
         )
-        return Frame(parent, nodes, options, Offer(level, parent, tuple((node.id, node.name) for node in nodes)))
+        return WaveOptions(parent, nodes, options, Offer(level, parent, tuple((node.id, node.name) for node in nodes)))
 
-    def _question(self, frame: Frame, batch: list[int]) -> Question:
+    def _question(self, frame: WaveOptions, batch: list[int]) -> BatchQuestion:
         """The prompt's values, the second opinion and what people taught; computed in the pool."""
         ids = [node.id for node in frame.nodes]
         with self._lock:
@@ -311,24 +311,24 @@ class Filing:
         }
         prompt = classify.Batch(frame.options, self.material.helper, chunks, evidence, tuple(examples.values()))
         offer = replace(frame.offer, taught=tuple(examples))
-        return Question(prompt, offer, dict(enumerate(batch, 1)), nearest)
+        return BatchQuestion(prompt, offer, dict(enumerate(batch, 1)), nearest)
 
-    async def _settled(self, frame: Frame, placed: list[Placed]) -> list[Chosen]:
+    async def _settled(self, frame: WaveOptions, placed: list[NamedChoice]) -> list[CategoryChoice]:
         """Names become categories, in position order; what the limit leaves no room for is asked again."""
         same = await settle(self._new_names(frame, placed), frame.options, self._ask)
-        chosen: list[Chosen] = []
-        late: list[Placed] = []
+        chosen: list[CategoryChoice] = []
+        late: list[NamedChoice] = []
         for choice in placed:
             node = self._node(frame.parent, same.get(choice.name, choice.name))
             if node is None:
                 late.append(choice)
             else:
-                chosen.append(Chosen(choice, frame.options.level, frame.parent, node.id, _shown(frame, choice)))
+                chosen.append(CategoryChoice(choice, frame.options.level, frame.parent, node.id, _shown(frame, choice)))
         if late:
             chosen.extend(await self._at_limit(frame.parent, late))
         return sorted(chosen, key=lambda choice: choice.placed.position)
 
-    def _new_names(self, frame: Frame, placed: list[Placed]) -> dict[str, list[Terms]]:
+    def _new_names(self, frame: WaveOptions, placed: list[NamedChoice]) -> dict[str, list[Terms]]:
         """The names that are new in this wave, with the terms of the chunks that asked for them."""
         names: dict[str, list[Terms]] = {}
         for choice in placed:
@@ -346,7 +346,7 @@ class Filing:
         self._run.emit(CategoryProposed(node.level, self.tree.path(node.id)))
         return node
 
-    async def _at_limit(self, parent: int, late: list[Placed]) -> list[Chosen]:
+    async def _at_limit(self, parent: int, late: list[NamedChoice]) -> list[CategoryChoice]:
         """MEMOIR 2.9: the limit was reached within the wave, so these choose from what exists now."""
         frame = self._frame(parent)
         positions = [choice.position for choice in late]
@@ -357,10 +357,10 @@ class Filing:
                 node = self.tree.find(parent, choice.name)
                 assert node is not None  # a closed offer is a Literal of exactly these names
                 limited = replace(choice, decided_by="limit")
-                chosen.append(Chosen(limited, frame.options.level, parent, node.id, _shown(frame, choice)))
+                chosen.append(CategoryChoice(limited, frame.options.level, parent, node.id, _shown(frame, choice)))
         return chosen
 
-    def _apply(self, choices: list[Chosen]) -> None:
+    def _apply(self, choices: list[CategoryChoice]) -> None:
         """Count the choices in the profiles, where the next wave finds them."""
         for choice in choices:
             position = choice.placed.position
@@ -371,6 +371,6 @@ class Filing:
         self.chosen.extend(choices)
 
 
-def _shown(frame: Frame, choice: Placed) -> Offer:
+def _shown(frame: WaveOptions, choice: NamedChoice) -> Offer:
     """What its batch was offered: examples are a batch's own."""
     return replace(frame.offer, taught=choice.taught)

@@ -17,7 +17,7 @@ from memoir_engine.store.sources.plan import NewHelper, NewSource
 Count = Callable[[str], int]
 
 
-def given(text: str, count: Count) -> NewHelper:
+def user_helper(text: str, count: Count) -> NewHelper:
     """The user's own. Raises HelperInvalid (E210) when it is empty or too long."""
     text = " ".join(text.split())
     tokens = count(text)

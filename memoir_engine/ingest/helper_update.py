@@ -14,8 +14,7 @@ from memoir_engine.core.errors import IngestionCancelled, MemoirError
 from memoir_engine.core.events import HelperReady
 from memoir_engine.core.results import Action, Helper
 from memoir_engine.core.run import Actor, Listener, Run, new_id
-from memoir_engine.ingest.helper import generate
-from memoir_engine.ingest.helper import given as by_user
+from memoir_engine.ingest.helper import generate, user_helper
 from memoir_engine.runtime.access import needs_auditor
 from memoir_engine.runtime.engine import Engine
 from memoir_engine.runtime.model import Asking
@@ -27,7 +26,7 @@ def set_helper(engine: Engine, actor: Actor, source_id: int, text: str, reason: 
     """Raises NotAllowed, SourceNotFound, HelperInvalid, NothingChanges."""
     needs_auditor(actor, "set a contextual helper")
     source_id, text, reason = validation.source(source_id), validation.raw_text("text", text), validation.reason(reason)
-    new, action_id = by_user(text, engine.tokens.count), new_id(engine.clock.now())
+    new, action_id = user_helper(text, engine.tokens.count), new_id(engine.clock.now())
     return engine.db.write(
         lambda tx: helpers.set_by_user(
             tx, source_id, new, actor=actor.name, reason=reason, clock=engine.clock, action_id=action_id

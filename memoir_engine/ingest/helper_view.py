@@ -18,7 +18,7 @@ from memoir_engine.core.errors import DraftNotFound, HelperInvalid, IngestionCan
 from memoir_engine.core.results import Action, ErrorReport, Helper, HelperDraft, HelperPreview, IngestResult, RunView, WordChange
 from memoir_engine.core.run import Actor, Listener, Run, RunStatus
 from memoir_engine.ingest.helper_update import regenerate_verb, set_helper
-from memoir_engine.ingest.upload import Said, Upload
+from memoir_engine.ingest.upload import Upload, UserHelper
 from memoir_engine.ingest.verb import ingest_verb
 from memoir_engine.prompts import form as prompts_form
 from memoir_engine.prompts.helper import known
@@ -39,7 +39,7 @@ from memoir_engine.store.sources import sources
 Change = tuple[Literal["same", "removed", "added"], str]
 
 
-def words_changed(before: str, after: str) -> tuple[Change, ...]:
+def diff_words(before: str, after: str) -> tuple[Change, ...]:
     """Neighbouring words of one kind stand together; what was removed stands before what was added in its place."""
     old, new = before.split(), after.split()
     changes: list[Change] = []
@@ -60,14 +60,14 @@ Fields = Mapping[str, str] | HelperPreview | str
 
 
 @dataclass(frozen=True)
-class Form:
+class HelperForm:
     """What a person submits: fields, a paragraph, or both."""
 
     fields: dict[str, str] | None
     text: str | None
 
     @classmethod
-    def of(cls, fields: Fields, text: str | None) -> Form:
+    def of(cls, fields: Fields, text: str | None) -> HelperForm:
         if text is not None:
             text = validation.raw_text("text", text)
         if isinstance(fields, str):
@@ -77,7 +77,7 @@ class Form:
         return cls(validation.fields(fields), text)
 
 
-class Reopened(NamedTuple):
+class ReopenedDraft(NamedTuple):
     verb: Verb[IngestResult]
     run: Run
 
@@ -90,7 +90,7 @@ class HelpersRead(View):
     ) -> HelperPreview:
         """The paragraph these fields become, with its tokens; `text` is the paragraph as a person has edited it."""
         fields = {"date": date, "author": author, "topic": topic, "description": description}
-        return previewed(self._engine, Form.of(fields, text))
+        return preview_helper(self._engine, HelperForm.of(fields, text))
 
     def drafts(self) -> tuple[HelperDraft, ...]:
         """Ingestions that wait for their helper, oldest first."""
@@ -99,11 +99,11 @@ class HelpersRead(View):
 
     def draft(self, draft: str) -> HelperDraft:
         """Raises DraftNotFound (E212)."""
-        return _draft(waiting(self._engine, self._actor, draft))
+        return _draft(waiting_run(self._engine, self._actor, draft))
 
     def cancel(self, draft: str) -> None:
         """Give the ingestion up; of what was given nothing stays. Raises DraftNotFound (E212), NotAllowed for another's."""
-        view = waiting(self._engine, self._actor, draft)
+        view = waiting_run(self._engine, self._actor, draft)
         needs_owner(self._actor, view.actor, "give up what another has begun")
         stopped = IngestionCancelled(name=str(view.request.get("name", "")))
         done = self._engine.db.write(
@@ -134,11 +134,11 @@ class HelpersRead(View):
         if missing is not None:
             advice = f"Its versions are: {', '.join(map(str, sorted(texts)))}."
             raise HelperInvalid(problem=f"source {source_id} has no version {missing}", advice=advice)
-        return tuple(WordChange(kind, words) for kind, words in words_changed(texts[a], texts[b]))
+        return tuple(WordChange(kind, words) for kind, words in diff_words(texts[a], texts[b]))
 
     async def _confirm(self, draft: str, fields: Fields, text: str | None, on_event: OnEvent | None) -> IngestResult:
         given = (self._engine, self._actor, draft, fields, text, listeners(on_event))
-        opening = asyncio.create_task(asyncio.to_thread(confirming, *given))
+        opening = asyncio.create_task(asyncio.to_thread(reopen_draft, *given))
         try:
             verb, run = await asyncio.shield(opening)
         except HelperInvalid as wrong:
@@ -195,7 +195,7 @@ class Helpers(HelpersRead):
         return self._engine.loop.wait(coroutine, verb=verb)
 
 
-def previewed(engine: Engine, form: Form) -> HelperPreview:
+def preview_helper(engine: Engine, form: HelperForm) -> HelperPreview:
     """Of the whole form: every field is required. Of a paragraph alone: its length."""
     count = engine.tokens.count
     fields = prompts_form.tidy(form.fields or {})
@@ -206,7 +206,7 @@ def previewed(engine: Engine, form: Form) -> HelperPreview:
     return HelperPreview(text, tokens, fields, errors | ({"text": whole} if whole and not errors else {}))
 
 
-def waiting(engine: Engine, actor: Actor, draft: str) -> RunView:
+def waiting_run(engine: Engine, actor: Actor, draft: str) -> RunView:
     """Raises DraftNotFound, also for a draft of another user."""
     try:
         named = validation.run(draft)
@@ -218,13 +218,13 @@ def waiting(engine: Engine, actor: Actor, draft: str) -> RunView:
     return view
 
 
-def confirming(
+def reopen_draft(
     engine: Engine, actor: Actor, draft: str, fields: Fields, text: str | None = None, told: tuple[Listener, ...] = ()
-) -> Reopened:
+) -> ReopenedDraft:
     """The draft's run once more, with what the user says. Raises DraftNotFound, HelperInvalid, NotAllowed."""
-    view = waiting(engine, actor, draft)
+    view = waiting_run(engine, actor, draft)
     needs_owner(actor, view.actor, "go on with what another has begun")
-    said = _said(engine, Form.of(fields, text))
+    said = _said(engine, HelperForm.of(fields, text))
     kept = engine.db.read(lambda tx: run_end.get(tx, draft))
     if kept is None:
         raise DraftNotFound(draft=draft)
@@ -233,17 +233,17 @@ def confirming(
     run = engine.runner.reopen(verb, owner, draft, WAITING)
     if run is None:
         raise DraftNotFound(draft=draft)
-    return Reopened(verb, run)
+    return ReopenedDraft(verb, run)
 
 
-def _said(engine: Engine, form: Form) -> Said:
+def _said(engine: Engine, form: HelperForm) -> UserHelper:
     """Raises HelperInvalid naming every field that is wrong."""
-    made = previewed(engine, form)
+    made = preview_helper(engine, form)
     if made.errors:
         problem = ", ".join(made.errors)
         raise HelperInvalid(problem=f"{problem} cannot be accepted", advice=" ".join(made.errors.values()))
     fields = made.fields
-    return Said(made.text, known(fields["author"]), known(fields["date"]), known(fields["topic"]))
+    return UserHelper(made.text, known(fields["author"]), known(fields["date"]), known(fields["topic"]))
 
 
 def _draft(view: RunView) -> HelperDraft:

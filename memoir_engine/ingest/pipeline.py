@@ -16,7 +16,7 @@ from memoir_engine.core.errors import IngestionCancelled, MemoirError, WriteFail
 from memoir_engine.core.events import ChunksCut, CommitStarted, Committed, HelperReady, Warned
 from memoir_engine.core.run import Run
 from memoir_engine.ingest.draft import DraftTree, Lesson, Lessons, Node
-from memoir_engine.ingest.filing import Ask, Chosen, Filing, Material
+from memoir_engine.ingest.filing import Ask, CategoryChoice, SourceFiling, SourceMaterial
 from memoir_engine.ingest.helper import generate
 from memoir_engine.ingest.schedule import Gate
 from memoir_engine.prompts.examples import QUOTE_CHARS
@@ -51,7 +51,7 @@ def make_plan(
     source: NewSource,
     helper: NewHelper | None,
     chunks: Sequence[NewChunk],
-    chosen: Sequence[Chosen],
+    chosen: Sequence[CategoryChoice],
     tree: DraftTree,
     *,
     tree_seq: int,
@@ -72,7 +72,7 @@ def make_plan(
     )
 
 
-def _numbers(chosen: Sequence[Chosen]) -> dict[int, int]:
+def _numbers(chosen: Sequence[CategoryChoice]) -> dict[int, int]:
     """Old draft → −1, −2, … in the order of first need; parents come before their children."""
     needed = dict.fromkeys(choice.category for choice in chosen if choice.category < 0)
     return {old: -1 - i for i, old in enumerate(needed)}
@@ -87,7 +87,7 @@ def _offer(offer: Offer, numbers: dict[int, int]) -> Offer:
     return Offer(offer.level, numbers.get(offer.parent, offer.parent), options, offer.taught)
 
 
-def _decision(choice: Chosen, offer: int, numbers: dict[int, int]) -> NewDecision:
+def _decision(choice: CategoryChoice, offer: int, numbers: dict[int, int]) -> NewDecision:
     placed = choice.placed
     return NewDecision(
         position=placed.position,
@@ -111,7 +111,7 @@ PLANS = 3  # the tree may be corrected by people while a model is waited for
 
 
 @dataclass(frozen=True)
-class Means:
+class IngestContext:
     """What an ingestion works with. `cut` and `count` are of the model's own tokens."""
 
     db: Database
@@ -129,11 +129,11 @@ class Ingested:
     warnings: tuple[str, ...]
 
 
-Recorded = Callable[[Stored, tuple[str, ...]], dict[str, Any]]  # what is stored, and the warnings → the run's record
+BuildRecord = Callable[[Stored, tuple[str, ...]], dict[str, Any]]  # what is stored, and the warnings → the run's record
 
 
 async def ingest(
-    source: NewSource, helper: NewHelper | None, means: Means, run: Run, *, recorded: Recorded, reused: bool = False
+    source: NewSource, helper: NewHelper | None, means: IngestContext, run: Run, *, recorded: BuildRecord, reused: bool = False
 ) -> Ingested:
     """File a source that is not stored yet. Raises what went wrong, with nothing stored.
 
@@ -148,7 +148,7 @@ async def ingest(
     settled = helper or await generate(source, texts, means.ask, means.count)
     kept = reused and helper is not None
     run.emit(HelperReady(settled.origin, settled.tokens, reused=kept, calls=run.ledger.sent - before))
-    material = Material(source.name, settled.text, texts, await asyncio.to_thread(lambda: [terms(text) for text in texts]))
+    material = SourceMaterial(source.name, settled.text, texts, await asyncio.to_thread(lambda: [terms(text) for text in texts]))
     for _ in range(PLANS):
         plan = await _plan(source, settled, chunks, material, means, run)
         try:
@@ -164,7 +164,7 @@ async def ingest(
     )
 
 
-async def _cut(source: NewSource, means: Means, run: Run) -> tuple[tuple[NewChunk, ...], tuple[str, ...]]:
+async def _cut(source: NewSource, means: IngestContext, run: Run) -> tuple[tuple[NewChunk, ...], tuple[str, ...]]:
     pieces = await asyncio.to_thread(means.cut, source.text)
     short = [piece for piece in pieces if piece.tokens < means.config.chunk_min_tokens]
     run.emit(ChunksCut(len(pieces), sum(piece.tokens for piece in pieces), len(short)))
@@ -177,7 +177,7 @@ async def _cut(source: NewSource, means: Means, run: Run) -> tuple[tuple[NewChun
 
 
 async def _plan(
-    source: NewSource, helper: NewHelper, chunks: Sequence[NewChunk], material: Material, means: Means, run: Run
+    source: NewSource, helper: NewHelper, chunks: Sequence[NewChunk], material: SourceMaterial, means: IngestContext, run: Run
 ) -> IngestPlan:
     now = await asyncio.to_thread(means.cache.current)
     nodes = [Node(row.id, row.parent_id, row.level, row.name) for row in now.rows]
@@ -185,7 +185,7 @@ async def _plan(
     profiles = now.profiles.fork()
     await asyncio.to_thread(profiles.learn, material.terms)
     lessons = await means.db.aread(lambda tx: _lessons(tx, now, means.config.teaching_examples))
-    filing = Filing(
+    filing = SourceFiling(
         material,
         tree,
         profiles,
@@ -199,7 +199,7 @@ async def _plan(
     try:
         chosen = await filing.walk()
     except BaseExceptionGroup as group:
-        raise first_of(group) from group
+        raise first_error(group) from group
     return make_plan(source, helper, chunks, chosen, tree, tree_seq=now.seq)
 
 
@@ -217,7 +217,7 @@ def _lessons(tx: Tx, now: TreeNow, per_text: int) -> Lessons:
     return Lessons(known, per_text=per_text)
 
 
-async def _commit(plan: IngestPlan, means: Means, run: Run, result: Callable[[Stored], dict[str, Any]]) -> Receipt:
+async def _commit(plan: IngestPlan, means: IngestContext, run: Run, result: Callable[[Stored], dict[str, Any]]) -> Receipt:
     if not run.cancellation.begin_commit():
         raise IngestionCancelled(name=plan.source.name)
     run.emit(CommitStarted(len(plan.chunks), len(plan.categories)))
@@ -231,11 +231,11 @@ async def _commit(plan: IngestPlan, means: Means, run: Run, result: Callable[[St
     return receipt
 
 
-def first_of(group: BaseExceptionGroup[BaseException]) -> BaseException:
+def first_error(group: BaseExceptionGroup[BaseException]) -> BaseException:
     """Of several failures at once the one to tell: Memoir's own before others, then the first."""
     leaves: list[BaseException] = []
     for error in group.exceptions:
-        leaves.append(first_of(error) if isinstance(error, BaseExceptionGroup) else error)
+        leaves.append(first_error(error) if isinstance(error, BaseExceptionGroup) else error)
     return next((error for error in leaves if isinstance(error, MemoirError)), leaves[0])
 
 

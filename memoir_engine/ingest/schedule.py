@@ -99,7 +99,7 @@ class Stream:
         return batch
 
 
-class Below:
+class ChildStreams:
     """The streams below one: opened as their category is first chosen, each position passed on once, in order."""
 
     def __init__(self, above: Stream, depth: int, follow: Callable[[Stream], object]) -> None:

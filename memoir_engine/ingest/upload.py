@@ -18,7 +18,7 @@ UNNAMED = "text"
 
 
 @dataclass(frozen=True)
-class Said:
+class UserHelper:
     """A contextual helper as a person gave it, with the fields it was composed from where there are any."""
 
     text: str
@@ -38,7 +38,7 @@ class Upload:
     name: str
     data: bytes
     max_mb: int
-    helper: Said | None = None
+    helper: UserHelper | None = None
     metadata: dict[str, Any] = field(default_factory=dict)
     replaces: int | None = None
     regenerate: bool = False
@@ -69,7 +69,7 @@ class Upload:
             if is_text
             else validation.raw_bytes("data", content),
             max_mb,
-            None if helper is None else Said(validation.raw_text("contextual_helper", helper)),
+            None if helper is None else UserHelper(validation.raw_text("contextual_helper", helper)),
             {} if metadata is None else validation.metadata(metadata),
             None if replaces is None else validation.number("replaces", replaces),
             validation.flag("regenerate", regenerate),
@@ -80,7 +80,7 @@ class Upload:
         """As an earlier run kept it."""
         how = dict(kept.how)
         said = how.pop("helper")
-        return cls(data=kept.data, max_mb=max_mb, helper=None if said is None else Said(**said), **how)
+        return cls(data=kept.data, max_mb=max_mb, helper=None if said is None else UserHelper(**said), **how)
 
     def kept(self) -> Kept:
         helper = None if self.helper is None else asdict(self.helper)

@@ -18,9 +18,9 @@ from memoir_engine.core.errors import HelperNeeded, IngestionCancelled, MemoirEr
 from memoir_engine.core.events import Estimated, FileRead, HelperRequested, Warned
 from memoir_engine.core.results import ErrorReport, Estimate, IngestResult, Source
 from memoir_engine.core.run import Actor, Listener, Run
-from memoir_engine.ingest.helper import given
+from memoir_engine.ingest.helper import user_helper
 from memoir_engine.ingest.helper_update import regenerate, set_helper
-from memoir_engine.ingest.pipeline import Means, ingest
+from memoir_engine.ingest.pipeline import IngestContext, ingest
 from memoir_engine.ingest.upload import UNNAMED, Upload
 from memoir_engine.models.price_list import cost
 from memoir_engine.readers import Document
@@ -57,10 +57,10 @@ def estimate(engine: Engine, content: str | bytes, name: str) -> Estimate:
     engine.check_open()
     text = validation.text("text", content) if isinstance(content, str) else _text(engine, content, name)
     pieces = engine.cut(text) if text.strip() else []
-    return foreseen(engine, [piece.tokens for piece in pieces], helper=engine.resolved.config.auto_source_identification)
+    return estimate_chunks(engine, [piece.tokens for piece in pieces], helper=engine.resolved.config.auto_source_identification)
 
 
-def foreseen(engine: Engine, tokens: Sequence[int], *, helper: bool) -> Estimate:
+def estimate_chunks(engine: Engine, tokens: Sequence[int], *, helper: bool) -> Estimate:
     """tokens: of each chunk. helper: whether one will be generated."""
     config, model = engine.resolved.config, engine.client.name
     if not tokens:
@@ -81,7 +81,7 @@ def _calls(chunks: int, batch: int, depth: int) -> int:
     return level_1 + max(level_1, min(chunks, below)) * (depth - 1)
 
 
-def from_record(told: dict[str, Any] | None) -> Estimate | None:
+def estimate_from_record(told: dict[str, Any] | None) -> Estimate | None:
     """The estimate of a run, as its record has it."""
     return None if told is None else Estimate(**told)
 
@@ -99,7 +99,7 @@ def _text(engine: Engine, data: bytes, name: str) -> str:
 
 
 @dataclass
-class Known:
+class IngestProgress:
     """What a run has found out so far, for its record however it ends."""
 
     estimate: Estimate | None = None
@@ -115,7 +115,7 @@ class Ingestion:
     actor: Actor
     upload: Upload
     sha256: str
-    known: Known
+    known: IngestProgress
     run: Run
     began: float  # ms on the run's clock
 
@@ -125,7 +125,7 @@ class Ingestion:
 
 
 def ingest_verb(engine: Engine, actor: Actor, upload: Upload, listeners: tuple[Listener, ...] = ()) -> Verb[IngestResult]:
-    sha256, known = digest(upload.data), Known()
+    sha256, known = digest(upload.data), IngestProgress()
 
     async def work(run: Run) -> IngestResult:
         one = Ingestion(engine, actor, upload, sha256, known, run, run.clock.tick_ms())
@@ -197,7 +197,7 @@ async def _settled(engine: Engine, upload: Upload) -> NewHelper | None:
         await engine.db.aread(lambda tx: sources.current(tx, before))
     if upload.helper is not None:
         said = upload.helper
-        return replace(given(said.text, engine.tokens.count), author=said.author, dated=said.dated, topic=said.topic)
+        return replace(user_helper(said.text, engine.tokens.count), author=said.author, dated=said.dated, topic=said.topic)
     stored = None if before is None else await engine.db.aread(lambda tx: sources.helper(tx, before))
     if stored is None or (upload.regenerate and stored.origin != "user"):
         return None
@@ -223,7 +223,7 @@ async def _file(one: Ingestion, document: Document, helper: NewHelper | None) ->
 
     def cut(text: str) -> list[Piece]:
         pieces = engine.cut(text)
-        one.known.estimate = foreseen(engine, [piece.tokens for piece in pieces], helper=helper is None)
+        one.known.estimate = estimate_chunks(engine, [piece.tokens for piece in pieces], helper=helper is None)
         run.emit(_told(one.known.estimate))
         return pieces
 
@@ -233,7 +233,7 @@ async def _file(one: Ingestion, document: Document, helper: NewHelper | None) ->
         one.known.filed = replace(_counted(_filed(one, stored), one.run), warnings=said)
         return to_record(one.known.filed)
 
-    means = Means(engine.db, engine.cache, engine.resolved.config, ask, cut, engine.tokens.count)
+    means = IngestContext(engine.db, engine.cache, engine.resolved.config, ask, cut, engine.tokens.count)
     source, reused = await _as_knowledge(one, _source_of(one, document), ask), one.upload.helper is None
     try:
         ingested = await ingest(source, helper, means, run, recorded=recorded, reused=reused)

@@ -16,7 +16,7 @@ from memoir_engine.core.events import AnswerReady, PathDropped
 from memoir_engine.core.results import Chunk, DroppedPath, Helper, Source, UsedChunk
 from memoir_engine.core.run import Run
 from memoir_engine.prompts import answer as prompts_answer
-from memoir_engine.query.budget import Compression, Pruned, Reading, Size, compression, drop_last, estimate, prune
+from memoir_engine.query.budget import Compression, PathReading, PrunedPaths, Size, compression, drop_last, estimate, prune
 from memoir_engine.query.record import Progress
 from memoir_engine.runtime.model import AskQuestion
 from memoir_engine.text.spans import claims, support
@@ -27,7 +27,7 @@ Summarise = Callable[[Sequence[Chunk], Compression], Awaitable[dict[int, str]]]
 
 
 @dataclass(frozen=True)
-class About:
+class SourceContext:
     """What is known of a source whose chunks are read."""
 
     source: Source
@@ -41,13 +41,15 @@ class About:
 class Final:
     """A prompt that fits: its readings, the helper of each source, and the text to be asked."""
 
-    pruned: Pruned
+    pruned: PrunedPaths
     helpers: tuple[str, ...]
     passages: tuple[prompts_answer.Passage, ...]
     tokens: int
 
 
-def fit(question: str, readings: Sequence[Reading], about: Mapping[int, About], *, budget: int, count: Count) -> Final:
+def fit(
+    question: str, readings: Sequence[PathReading], about: Mapping[int, SourceContext], *, budget: int, count: Count
+) -> Final:
     """Drop paths until the whole prompt, recounted, is within the budget. Raises BudgetTooSmall (E303)."""
     size = _size(question, readings, about, budget=budget, count=count)
     pruned = prune(readings, budget, fixed_tokens=size.fixed_tokens)
@@ -60,8 +62,8 @@ def fit(question: str, readings: Sequence[Reading], about: Mapping[int, About], 
 
 async def fit_summarised(
     question: str,
-    readings: Sequence[Reading],
-    about: Mapping[int, About],
+    readings: Sequence[PathReading],
+    about: Mapping[int, SourceContext],
     summarise: Summarise,
     *,
     budget: int,
@@ -80,7 +82,7 @@ async def fit_summarised(
     tokens = _recount(question, passages, helpers, count)
     if tokens > budget:
         raise AnswerOverBudget(tokens=tokens, budget=budget)
-    return Final(Pruned(tuple(readings), ()), helpers, passages, tokens)
+    return Final(PrunedPaths(tuple(readings), ()), helpers, passages, tokens)
 
 
 async def answer(question: str, final: Final, ask: AskQuestion, progress: Progress, run: Run) -> None:
@@ -96,7 +98,7 @@ async def answer(question: str, final: Final, ask: AskQuestion, progress: Progre
     run.emit(AnswerReady(len(progress.answer), sum(used.cited for used in progress.used)))
 
 
-def dropped(reading: Reading) -> DroppedPath:
+def dropped(reading: PathReading) -> DroppedPath:
     """A path that the budget had no room for."""
     return DroppedPath(reading.path.names, reading.path.category_ids, "budget", len(reading.chunks))
 
@@ -118,7 +120,9 @@ def _used(number: int, chunk: Chunk, quotes: Mapping[int, list[tuple[int, int]]]
     )
 
 
-def _recounted(question: str, pruned: Pruned, about: Mapping[int, About], *, budget: int, count: Count) -> tuple[Final, bool]:
+def _recounted(
+    question: str, pruned: PrunedPaths, about: Mapping[int, SourceContext], *, budget: int, count: Count
+) -> tuple[Final, bool]:
     """The final prompt with the fullest helpers that fit, and whether it fits at all."""
     passages = prompts_answer.passages([(chunk.category_path, chunk.text) for r in pruned.kept for chunk in r.chunks])
     for helpers in _forms(pruned.kept, about):
@@ -141,7 +145,9 @@ def _beside_summaries(
     return next((size for size in sizes if size[1] <= budget // 2), sizes[-1])
 
 
-def _size(question: str, readings: Sequence[Reading], about: Mapping[int, About], *, budget: int, count: Count) -> Size:
+def _size(
+    question: str, readings: Sequence[PathReading], about: Mapping[int, SourceContext], *, budget: int, count: Count
+) -> Size:
     """The estimate (MEMOIR 9.B1): with the fullest helpers that leave room for every path, else for the best one, else none."""
     sizes = [estimate(readings, fixed_text=fixed, fixed_tokens=count(fixed)) for fixed in _fixed(question, readings, about)]
     best = readings[0].tokens if readings else 0
@@ -149,11 +155,11 @@ def _size(question: str, readings: Sequence[Reading], about: Mapping[int, About]
     return next(iter(fitting or [size for size in sizes[1:] if size.fixed_tokens + best <= budget]), sizes[-1])
 
 
-def _fixed(question: str, readings: Sequence[Reading], about: Mapping[int, About]) -> list[str]:
+def _fixed(question: str, readings: Sequence[PathReading], about: Mapping[int, SourceContext]) -> list[str]:
     return [prompts_answer.fixed_text(question, helpers=helpers) for helpers in _forms(readings, about)]
 
 
-def _forms(readings: Sequence[Reading], about: Mapping[int, About]) -> tuple[tuple[str, ...], ...]:
+def _forms(readings: Sequence[PathReading], about: Mapping[int, SourceContext]) -> tuple[tuple[str, ...], ...]:
     """One helper per source: whole, else cut to title, author and date, else none."""
     sources = list(dict.fromkeys(chunk.source_id for reading in readings for chunk in reading.chunks))
     known = [about[source] for source in sources if source in about]

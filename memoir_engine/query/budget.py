@@ -22,7 +22,7 @@ from memoir_engine.runtime.model import AskQuestion, QuestionReply
 
 
 @dataclass(frozen=True)
-class Reading:
+class PathReading:
     """A path with the chunks read from its leaf, in reading order."""
 
     path: PathChoice
@@ -48,21 +48,21 @@ class Size:
 
 
 @dataclass(frozen=True)
-class Pruned:
-    kept: tuple[Reading, ...]
-    dropped: tuple[Reading, ...]  # in the order they were dropped
+class PrunedPaths:
+    kept: tuple[PathReading, ...]
+    dropped: tuple[PathReading, ...]  # in the order they were dropped
 
 
-def estimate(readings: Sequence[Reading], *, fixed_text: str, fixed_tokens: int) -> Size:
+def estimate(readings: Sequence[PathReading], *, fixed_text: str, fixed_tokens: int) -> Size:
     """Tokens and characters of the fixed text and of all candidate chunks."""
     chunks = [chunk for reading in readings for chunk in reading.chunks]
     return Size(fixed_tokens, sum(chunk.tokens for chunk in chunks), len(fixed_text), sum(len(chunk.text) for chunk in chunks))
 
 
-def prune(readings: Sequence[Reading], budget: int, *, fixed_tokens: int) -> Pruned:
+def prune(readings: Sequence[PathReading], budget: int, *, fixed_tokens: int) -> PrunedPaths:
     """Drop paths from the end until the estimate fits.
 
-    readings: best first, in the order of `paths.in_order`; that order is what `use_rankings` decides.
+    readings: best first, in the order of `traverse.reading_order`; that order is what `use_rankings` decides.
     budget: max_token_budget, the whole of the final prompt.
     Raises BudgetTooSmall (E303) when not even one path fits.
     """
@@ -71,31 +71,33 @@ def prune(readings: Sequence[Reading], budget: int, *, fixed_tokens: int) -> Pru
         dropped.append(kept.pop())
     if not kept:
         raise BudgetTooSmall(fixed=fixed_tokens, budget=budget, needed=readings[0].tokens if readings else 0)
-    return Pruned(tuple(kept), tuple(dropped))
+    return PrunedPaths(tuple(kept), tuple(dropped))
 
 
-def drop_last(pruned: Pruned, *, fixed_tokens: int, budget: int) -> Pruned:
+def drop_last(pruned: PrunedPaths, *, fixed_tokens: int, budget: int) -> PrunedPaths:
     """One more path dropped, when the recount of the final prompt is still above the budget."""
     if len(pruned.kept) <= 1:
         raise BudgetTooSmall(fixed=fixed_tokens, budget=budget, needed=pruned.kept[0].tokens if pruned.kept else 0)
-    return Pruned(pruned.kept[:-1], (*pruned.dropped, pruned.kept[-1]))
+    return PrunedPaths(pruned.kept[:-1], (*pruned.dropped, pruned.kept[-1]))
 
 
-def limit_per_path(readings: Sequence[Reading], limit: int | None) -> tuple[tuple[Reading, ...], int]:
+def limit_per_path(readings: Sequence[PathReading], limit: int | None) -> tuple[tuple[PathReading, ...], int]:
     """At most `limit` chunks of each path, the first by order; and how many were left out."""
     if limit is None:
         return tuple(readings), 0
-    limited = tuple(Reading(reading.path, reading.chunks[:limit]) for reading in readings)
+    limited = tuple(PathReading(reading.path, reading.chunks[:limit]) for reading in readings)
     return limited, sum(len(reading.chunks) for reading in readings) - sum(len(reading.chunks) for reading in limited)
 
 
-def nearest_per_path(readings: Sequence[Reading], limit: int, nearness: Mapping[int, float]) -> tuple[tuple[Reading, ...], int]:
+def nearest_per_path(
+    readings: Sequence[PathReading], limit: int, nearness: Mapping[int, float]
+) -> tuple[tuple[PathReading, ...], int]:
     """At most `limit` chunks of each path, the nearest to the question; the order of reading stays (DESIGN §9 "Big leaves")."""
-    limited = tuple(Reading(reading.path, _nearest(reading.chunks, limit, nearness)) for reading in readings)
+    limited = tuple(PathReading(reading.path, _nearest(reading.chunks, limit, nearness)) for reading in readings)
     return limited, sum(len(reading.chunks) for reading in readings) - sum(len(reading.chunks) for reading in limited)
 
 
-def automatic_limit(readings: Sequence[Reading], budget: int, *, fixed_tokens: int, chunk_max_tokens: int) -> int:
+def automatic_limit(readings: Sequence[PathReading], budget: int, *, fixed_tokens: int, chunk_max_tokens: int) -> int:
     """The chunks a path may bring so that every path fits; at least one."""
     return max(1, (budget - fixed_tokens) // (chunk_max_tokens * max(1, len(readings))))
 
@@ -141,7 +143,7 @@ def compression(chunks: Sequence[Chunk], budget: int, *, fixed_tokens: int) -> C
     return Compression(ratio, {chunk.id: max(1, floor(len(chunk.text) * ratio)) for chunk in chunks})
 
 
-def parts(pieces: Sequence[condense.Piece], cap: int, count: Count) -> list[condense.Part]:
+def split_parts(pieces: Sequence[condense.Piece], cap: int, count: Count) -> list[condense.Part]:
     """In order, each part's input within `cap` tokens; a part holds at least one chunk (MEMOIR 9.B3.4)."""
     preface = count(condense.preface())
     made: list[list[condense.Piece]] = []
@@ -173,7 +175,7 @@ async def summarise(
     """
     pieces = [condense.Piece(chunk.id, chunk.text, wanted.targets[chunk.id]) for chunk in chunks]
     summaries: dict[int, Condensed] = {}
-    for part in parts(pieces, cap, count):
+    for part in split_parts(pieces, cap, count):
         summaries |= await _part(part, ask, retries=retries, heard=heard)
     _check_combined(chunks, summaries, wanted, tolerance_percent)
     return summaries

@@ -30,7 +30,7 @@ from memoir_engine.prompts.answer import fixed_text
 from memoir_engine.query import answer, budget
 from memoir_engine.query.record import Progress
 from memoir_engine.query.strategies import Widths
-from memoir_engine.query.traverse import OpenPath, Record, Taken, Walk, drop, ends_at_leaf, in_order, traverse
+from memoir_engine.query.traverse import OpenPath, PresetChoice, Record, Walk, drop_path, ends_at_leaf, reading_order, traverse
 from memoir_engine.runtime.model import AskQuestion
 from memoir_engine.store.db.database import Database
 from memoir_engine.store.db.types import ROOT, Tx
@@ -43,7 +43,7 @@ FRAME_TOKENS = 40  # of a chunk in the final prompt: its number, its path, its q
 
 
 @dataclass(frozen=True)
-class Asked:
+class QueryRequest:
     """A question with its options, checked."""
 
     question: str
@@ -57,12 +57,12 @@ class Asked:
     sources: tuple[int, ...] | None = None
     safety_net: int = 0
     width_scope: Literal["level", "path"] = "level"
-    taken: Mapping[int, Sequence[Taken]] = field(default_factory=dict)  # by level: what is followed without asking
+    taken: Mapping[int, Sequence[PresetChoice]] = field(default_factory=dict)  # by level: what is followed without asking
     at_seq: int | None = None  # the moment asked about; None: now
 
 
 @dataclass(frozen=True)
-class Means:
+class QueryContext:
     """What a question works with. `tree` and `lexical` hold what is filed at the moment asked about; `count` is the model's."""
 
     db: Database
@@ -76,15 +76,15 @@ class Means:
 
 
 @dataclass(frozen=True)
-class Read:
+class Retrieved:
     """What was read for a question: per path its whole leaf, what the safety net caught, and the sources of what was read."""
 
-    whole: list[budget.Reading]
+    whole: list[budget.PathReading]
     net: tuple[Chunk, ...]
-    about: dict[int, answer.About]
+    about: dict[int, answer.SourceContext]
 
 
-async def query(asked: Asked, means: Means, run: Run, progress: Progress) -> None:
+async def query(asked: QueryRequest, means: QueryContext, run: Run, progress: Progress) -> None:
     """Answer into `progress`. Raises what went wrong; progress then holds what was considered and dropped."""
     if not asked.question.strip():
         raise QuestionEmpty()
@@ -92,7 +92,7 @@ async def query(asked: Asked, means: Means, run: Run, progress: Progress) -> Non
     tree, nearness = await asyncio.to_thread(_opened, asked, means)
     if not tree.offered(ROOT):
         for row in tree.empty(ROOT):
-            drop((row.name,), (row.id,), "empty", progress, run)
+            drop_path((row.name,), (row.id,), "empty", progress, run)
         raise _nothing(asked)
     walk = Walk(
         tree=tree,
@@ -106,7 +106,7 @@ async def query(asked: Asked, means: Means, run: Run, progress: Progress) -> Non
         per_path=asked.width_scope == "path",
         taken=asked.taken,
     )
-    paths = in_order(await traverse(asked.question, walk, progress), use_rankings=asked.use_rankings)
+    paths = reading_order(await traverse(asked.question, walk, progress), use_rankings=asked.use_rankings)
     if not ends_at_leaf(paths, tree.depth):  # MEMOIR 4.2.1: no chunk stands above a leaf
         raise QueryError(problem="a path ended above the leaves")
     progress.paths = tuple(path.choice() for path in paths)
@@ -120,7 +120,7 @@ async def query(asked: Asked, means: Means, run: Run, progress: Progress) -> Non
     await answer.answer(asked.question, final, means.ask, progress, run)
 
 
-def _opened(asked: Asked, means: Means) -> tuple[TreeNow, Scored]:
+def _opened(asked: QueryRequest, means: QueryContext) -> tuple[TreeNow, Scored]:
     """The tree as it stands, or stood, and the BM25 score of every chunk that shares a word with the question."""
     tree = means.tree
     if asked.sources is not None:
@@ -129,22 +129,28 @@ def _opened(asked: Asked, means: Means) -> tuple[TreeNow, Scored]:
     return tree, Scored(*means.lexical.scores(asked.question))
 
 
-def _nothing(asked: Asked) -> QueryError:
+def _nothing(asked: QueryRequest) -> QueryError:
     if asked.sources is not None:
         return SourcesNotFiled(count=len(asked.sources))
     return MemoryEmpty() if asked.at_seq is None else NothingFiledThen(seq=asked.at_seq)
 
 
 async def _retrieve(
-    paths: Sequence[OpenPath], tree: TreeNow, nearness: Scored, asked: Asked, means: Means, run: Run, progress: Progress
-) -> Read:
+    paths: Sequence[OpenPath],
+    tree: TreeNow,
+    nearness: Scored,
+    asked: QueryRequest,
+    means: QueryContext,
+    run: Run,
+    progress: Progress,
+) -> Retrieved:
     """The chunks of each leaf, once; an empty leaf is an error of that path (MEMOIR 4.3)."""
     began = run.clock.tick_ms()
     read, _ = await asyncio.gather(means.db.aread(lambda tx: _read(tx, paths, tree, nearness, asked)), means.written())
     there = {reading.path.category_ids for reading in read.whole}
     for path in paths:
         if path.ids not in there:
-            drop(path.names, path.ids, "empty", progress, run)
+            drop_path(path.names, path.ids, "empty", progress, run)
     progress.net = read.net
     progress.retrieval_ms += run.clock.tick_ms() - began
     counts = sum(len(reading.chunks) for reading in read.whole), sum(reading.tokens for reading in read.whole)
@@ -154,7 +160,7 @@ async def _retrieve(
     return read
 
 
-def _read(tx: Tx, paths: Sequence[OpenPath], tree: TreeNow, nearness: Scored, asked: Asked) -> Read:
+def _read(tx: Tx, paths: Sequence[OpenPath], tree: TreeNow, nearness: Scored, asked: QueryRequest) -> Retrieved:
     """All a question shows of chunks, on one snapshot."""
     leaves = _leaves(tx, {path.tip: path.choice() for path in paths}, tree, asked)
     whole = []
@@ -162,12 +168,12 @@ def _read(tx: Tx, paths: Sequence[OpenPath], tree: TreeNow, nearness: Scored, as
         here = (chunk for chunk in leaves[path.tip] if chunk.text)  # one that was erased since says nothing
         chunks = tuple(chunk for chunk in here if asked.sources is None or chunk.source_id in asked.sources)
         if chunks:
-            whole.append(budget.Reading(path.choice(), chunks))
+            whole.append(budget.PathReading(path.choice(), chunks))
     sources = dict.fromkeys(chunk.source_id for reading in whole for chunk in reading.chunks)
-    return Read(whole, _net(tx, tree, nearness, whole, asked), _about(tx, list(sources), asked))
+    return Retrieved(whole, _net(tx, tree, nearness, whole, asked), _about(tx, list(sources), asked))
 
 
-def _firsts(readings: list[budget.Reading], asked: Asked, progress: Progress) -> list[budget.Reading]:
+def _firsts(readings: list[budget.PathReading], asked: QueryRequest, progress: Progress) -> list[budget.PathReading]:
     """At most `per_path_limit` chunks of each path, before any page is cut: all pages together give no more (MEMOIR 4.3.3)."""
     if not isinstance(asked.per_path_limit, int):
         return readings
@@ -175,7 +181,7 @@ def _firsts(readings: list[budget.Reading], asked: Asked, progress: Progress) ->
     return list(limited)
 
 
-def _page(readings: list[budget.Reading], asked: Asked, progress: Progress) -> list[budget.Reading]:
+def _page(readings: list[budget.PathReading], asked: QueryRequest, progress: Progress) -> list[budget.PathReading]:
     """The page that begins behind `after`, at most `page_size` chunks in reading order; the order never changes."""
     if asked.page_size is None and asked.after is None:
         return readings
@@ -184,7 +190,7 @@ def _page(readings: list[budget.Reading], asked: Asked, progress: Progress) -> l
     last = len(ids) if asked.page_size is None else min(len(ids), first + asked.page_size)
     page = set(ids[first:last])
     progress.after = str(ids[last - 1]) if last < len(ids) else None
-    paged = [budget.Reading(r.path, tuple(chunk for chunk in r.chunks if chunk.id in page)) for r in readings]
+    paged = [budget.PathReading(r.path, tuple(chunk for chunk in r.chunks if chunk.id in page)) for r in readings]
     return [reading for reading in paged if reading.chunks]
 
 
@@ -202,7 +208,7 @@ def _behind(ids: Sequence[int], after: str | None) -> int:
         ) from None
 
 
-def _leaves(tx: Tx, choices: Mapping[int, PathChoice], tree: TreeNow, asked: Asked) -> dict[int, tuple[Chunk, ...]]:
+def _leaves(tx: Tx, choices: Mapping[int, PathChoice], tree: TreeNow, asked: QueryRequest) -> dict[int, tuple[Chunk, ...]]:
     """Each leaf, ranked as it was chosen; what a question before has read of the same tree is not read again."""
     ranks = {leaf: choice.ranked_relevance for leaf, choice in choices.items()}
     held = {leaf: found for leaf, rank in ranks.items() if (found := tree.held.get(leaf, rank)) is not None}
@@ -214,7 +220,7 @@ def _leaves(tx: Tx, choices: Mapping[int, PathChoice], tree: TreeNow, asked: Ask
     return held | read
 
 
-def _net(tx: Tx, tree: TreeNow, nearness: Scored, whole: Sequence[budget.Reading], asked: Asked) -> tuple[Chunk, ...]:
+def _net(tx: Tx, tree: TreeNow, nearness: Scored, whole: Sequence[budget.PathReading], asked: QueryRequest) -> tuple[Chunk, ...]:
     """The chunks that words alone find outside the paths: shown apart, never in the prompt."""
     if not asked.safety_net:
         return ()
@@ -225,8 +231,8 @@ def _net(tx: Tx, tree: TreeNow, nearness: Scored, whole: Sequence[budget.Reading
 
 
 def _limited(
-    asked: Asked, readings: Sequence[budget.Reading], nearness: Scored, means: Means, progress: Progress
-) -> tuple[budget.Reading, ...]:
+    asked: QueryRequest, readings: Sequence[budget.PathReading], nearness: Scored, means: QueryContext, progress: Progress
+) -> tuple[budget.PathReading, ...]:
     """Asked for by "auto": at most so many chunks of each path as let every path fit; what that leaves out is counted."""
     if asked.per_path_limit != "auto":
         return tuple(readings)
@@ -240,10 +246,10 @@ def _limited(
 
 
 async def _fitted(
-    asked: Asked,
-    readings: Sequence[budget.Reading],
-    about: Mapping[int, answer.About],
-    means: Means,
+    asked: QueryRequest,
+    readings: Sequence[budget.PathReading],
+    about: Mapping[int, answer.SourceContext],
+    means: QueryContext,
     progress: Progress,
 ) -> answer.Final:
     """The final prompt within its budget: by dropping paths or by shortening chunks, never both."""
@@ -269,10 +275,10 @@ async def _fitted(
 
 
 def _pruned(
-    asked: Asked,
-    readings: Sequence[budget.Reading],
-    about: Mapping[int, answer.About],
-    means: Means,
+    asked: QueryRequest,
+    readings: Sequence[budget.PathReading],
+    about: Mapping[int, answer.SourceContext],
+    means: QueryContext,
     progress: Progress,
 ) -> answer.Final:
     try:
@@ -282,7 +288,7 @@ def _pruned(
         raise
 
 
-def _about(tx: Tx, sources: Sequence[int], asked: Asked) -> dict[int, answer.About]:
+def _about(tx: Tx, sources: Sequence[int], asked: QueryRequest) -> dict[int, answer.SourceContext]:
     """The sources with the helpers that were in force at the moment asked about."""
     told = sources_sources.in_brief(tx, sources, at_seq=asked.at_seq)
-    return {source.id: answer.About(source, helper) for source, helper in told}
+    return {source.id: answer.SourceContext(source, helper) for source, helper in told}

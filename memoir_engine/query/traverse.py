@@ -61,7 +61,7 @@ class OpenPath:
         return PathChoice(self.ids, self.names, self.ranks)
 
 
-def in_order(paths: Iterable[OpenPath], *, use_rankings: bool = True) -> list[OpenPath]:
+def reading_order(paths: Iterable[OpenPath], *, use_rankings: bool = True) -> list[OpenPath]:
     """Each path once (the best ranked of equals), in reading order."""
     unique: dict[tuple[int, ...], OpenPath] = {}
     for path in sorted(paths, key=_by_rank):
@@ -103,11 +103,13 @@ class Walk:
     run: Run
     profile_terms: int  # key terms shown of an option
     per_path: bool = False  # width_scope="path": each open path is asked apart, N of its own
-    taken: Mapping[int, Sequence[Taken]] = field(default_factory=dict)  # levels that are not asked about, because a person chose
+    taken: Mapping[int, Sequence[PresetChoice]] = field(
+        default_factory=dict
+    )  # levels that are not asked about, because a person chose
 
 
 @dataclass(frozen=True)
-class Taken:
+class PresetChoice:
     """A category to be followed without asking. by: repeated (as another run chose it) or reviewer (a person says so)."""
 
     parent_id: int  # 0 above level 1
@@ -133,7 +135,7 @@ class Level:
 
 
 @dataclass(frozen=True)
-class Selection:
+class LevelSelection:
     picked: tuple[select.Selected, ...]
     call_id: int | None
     attempts: int
@@ -147,7 +149,7 @@ class Selection:
         return sum(answer.latency_ms for answer, _ in self.heard)
 
 
-def drop(names: Path, ids: tuple[int, ...], reason: str, progress: Progress, run: Run) -> None:
+def drop_path(names: Path, ids: tuple[int, ...], reason: str, progress: Progress, run: Run) -> None:
     """A path that is not followed any further, or not at all."""
     progress.dropped.append(DroppedPath(names, ids, reason))
     run.emit(PathDropped(names, reason))
@@ -183,13 +185,13 @@ def _followed(paths: Sequence[OpenPath], walk: Walk, progress: Progress) -> list
     """Those that lead on; one that ends above the leaves, or to where nothing is filed, is dropped and told."""
     for path in paths:
         for row in walk.tree.empty(path.tip):
-            drop((*path.names, row.name), (*path.ids, row.id), "empty", progress, walk.run)
+            drop_path((*path.names, row.name), (*path.ids, row.id), "empty", progress, walk.run)
         if not walk.tree.children(path.tip):
-            drop(path.names, path.ids, "gone", progress, walk.run)
+            drop_path(path.names, path.ids, "gone", progress, walk.run)
     return [path for path in paths if walk.tree.offered(path.tip)]
 
 
-async def _together(selecting: Sequence[Coroutine[Any, Any, Selection]]) -> list[Selection]:
+async def _together(selecting: Sequence[Coroutine[Any, Any, LevelSelection]]) -> list[LevelSelection]:
     """All of them, in order; when one fails the others are called off, so that nothing is asked for a question that has ended."""
     tasks = [asyncio.ensure_future(each) for each in selecting]
     try:
@@ -201,7 +203,7 @@ async def _together(selecting: Sequence[Coroutine[Any, Any, Selection]]) -> list
         raise
 
 
-def _keep(level: Level, selection: Selection, walk: Walk) -> None:
+def _keep(level: Level, selection: LevelSelection, walk: Walk) -> None:
     """Have the level's decisions written down, and tell of it."""
     walk.record(_decisions(level, selection, walk.run.id))
     forced = selection.call_id is None and not selection.by
@@ -224,11 +226,11 @@ def _level(number: int, paths: Sequence[OpenPath], walk: Walk) -> Level:
     )
 
 
-async def _select(question: str, level: Level, walk: Walk) -> Selection:
+async def _select(question: str, level: Level, walk: Walk) -> LevelSelection:
     """The choice at a level; with `problem` in words when it was wrong twice."""
     if level.offered <= 1:
         picked = tuple(select.Selected(g, group.names[0], 1) for g, group in enumerate(level.groups))
-        return Selection(picked, None, 0, seen=False)
+        return LevelSelection(picked, None, 0, seen=False)
     choice = _choice(question, level, walk)
     heard: list[Heard] = []
     for attempt in range(1, ATTEMPTS + 1):
@@ -236,17 +238,17 @@ async def _select(question: str, level: Level, walk: Walk) -> Selection:
         parsed = select.parse(answer.data, choice)
         heard.append((answer, parsed.good))
         if not parsed.problems:
-            return Selection(parsed.good, answer.call_id, attempt, bool(choice.evidence), tuple(heard))
+            return LevelSelection(parsed.good, answer.call_id, attempt, bool(choice.evidence), tuple(heard))
         choice = replace(choice, problems=parsed.problems)
-    return Selection((), None, ATTEMPTS, bool(choice.evidence), tuple(heard), problem="; ".join(choice.problems))
+    return LevelSelection((), None, ATTEMPTS, bool(choice.evidence), tuple(heard), problem="; ".join(choice.problems))
 
 
-def _widened(level: Level, taken: Sequence[Taken]) -> Level:
+def _widened(level: Level, taken: Sequence[PresetChoice]) -> Level:
     """As wide as what was taken: a person may follow more categories than the strategy would."""
     return replace(level, most=max(level.most, *(each.rank for each in taken)))
 
 
-def _taken(level: Level, taken: Sequence[Taken]) -> Selection:
+def _taken(level: Level, taken: Sequence[PresetChoice]) -> LevelSelection:
     """Raises ChoiceGone for a category that is no longer offered where it was."""
     places = {(path.tip, category): (g, i) for g, path in enumerate(level.parents) for i, category in enumerate(level.ids[g])}
     tips = {path.tip for path in level.parents}
@@ -260,7 +262,7 @@ def _taken(level: Level, taken: Sequence[Taken]) -> Selection:
             picked.append(select.Selected(g, level.groups[g].names[i], each.rank))
             by[g] = each.by
     rest = dict.fromkeys(range(len(level.parents)), "repeated")
-    return Selection(tuple(picked), None, 0, seen=False, by=rest | by)
+    return LevelSelection(tuple(picked), None, 0, seen=False, by=rest | by)
 
 
 def _choice(question: str, level: Level, walk: Walk) -> select.Choice:
@@ -277,7 +279,7 @@ def _choice(question: str, level: Level, walk: Walk) -> select.Choice:
     )
 
 
-def _decisions(level: Level, selection: Selection, run_id: str) -> list[Decision]:
+def _decisions(level: Level, selection: LevelSelection, run_id: str) -> list[Decision]:
     """One per open parent; `id` 0 until the store has given one."""
     ranks = {(picked.group, picked.name): picked.rank for picked in selection.picked}
     decisions = []
@@ -306,7 +308,7 @@ def _decisions(level: Level, selection: Selection, run_id: str) -> list[Decision
     return decisions
 
 
-def _next(level: Level, selection: Selection, progress: Progress, run: Run) -> list[OpenPath]:
+def _next(level: Level, selection: LevelSelection, progress: Progress, run: Run) -> list[OpenPath]:
     """The paths one level deeper; a parent without a choice is a dropped path."""
     deeper = []
     for picked in selection.picked:
@@ -316,5 +318,5 @@ def _next(level: Level, selection: Selection, progress: Progress, run: Run) -> l
     followed = {picked.group for picked in selection.picked}
     for g, path in enumerate(level.parents):
         if g not in followed:
-            drop(path.names, path.ids, "not chosen", progress, run)
+            drop_path(path.names, path.ids, "not chosen", progress, run)
     return deeper

@@ -20,10 +20,10 @@ from memoir_engine.core.errors import ChoiceNotOffered, DatabaseError, InvalidSe
 from memoir_engine.core.results import Decision, QueryResult, RunView
 from memoir_engine.core.run import Actor, Listener, Run
 from memoir_engine.core.settings import check_budget
-from memoir_engine.query.pipeline import Asked, Means, query
+from memoir_engine.query.pipeline import QueryContext, QueryRequest, query
 from memoir_engine.query.record import Progress, to_record
 from memoir_engine.query.strategies import widths, without_effect
-from memoir_engine.query.traverse import Taken
+from memoir_engine.query.traverse import PresetChoice
 from memoir_engine.runtime.engine import Engine
 from memoir_engine.runtime.model import Asking
 from memoir_engine.runtime.runner import Verb
@@ -87,7 +87,7 @@ def query_verb(
     options: QueryOptions,
     listeners: tuple[Listener, ...] = (),
     *,
-    taken: Mapping[int, Sequence[Taken]] | None = None,
+    taken: Mapping[int, Sequence[PresetChoice]] | None = None,
     branch: dict[str, Any] | None = None,
     scope: object = None,
 ) -> Verb[QueryResult]:
@@ -125,7 +125,7 @@ def query_verb(
     )
 
 
-async def _query(engine: Engine, asked: Asked, as_of: Moment | None, run: Run, progress: Progress) -> None:
+async def _query(engine: Engine, asked: QueryRequest, as_of: Moment | None, run: Run, progress: Progress) -> None:
     def record(made: Sequence[Decision]) -> None:
         """A level's decisions go with the next call: transactions of their own would be as many as those of the calls."""
         choices, first = [_choice(decision) for decision in made], len(progress.decisions)
@@ -146,7 +146,7 @@ async def _query(engine: Engine, asked: Asked, as_of: Moment | None, run: Run, p
     engine.runner.carry(run.id, lambda tx, _: runs.note_tree_seq(tx, run.id, tree.seq))
     progress.as_of_seq = at_seq
     ask = Asking(engine, run, QueryCancelled())
-    means = Means(engine.db, tree, words, engine.resolved.config, ask, record, written, engine.tokens.count)
+    means = QueryContext(engine.db, tree, words, engine.resolved.config, ask, record, written, engine.tokens.count)
     try:
         await query(replace(asked, at_seq=at_seq), means, run, progress)
     finally:
@@ -181,7 +181,7 @@ def _without_effect(engine: Engine, options: QueryOptions) -> tuple[str, ...]:
     return without_effect(options.strategy, options.n, options.n2, max_width=engine.resolved.config.max_width)
 
 
-def _asked(engine: Engine, question: str, options: QueryOptions) -> Asked:
+def _asked(engine: Engine, question: str, options: QueryOptions) -> QueryRequest:
     config = engine.resolved.config
     limiting = options.prompt_limiting_strategy
     limiting = config.prompt_limiting_strategy if limiting is None else limiting
@@ -194,7 +194,7 @@ def _asked(engine: Engine, question: str, options: QueryOptions) -> Asked:
         )
     budget = options.max_token_budget or config.max_token_budget
     check_budget(config, budget, limiting)
-    return Asked(
+    return QueryRequest(
         question=question,
         widths=widths(options.strategy, options.n, options.n2, max_width=config.max_width),
         token_budget=budget,
@@ -241,7 +241,7 @@ def what_if_verb(
         str(request["question"]),
         options,
         listeners,
-        taken=taken(decisions, decision_id, chosen),
+        taken=preset_choices(decisions, decision_id, chosen),
         branch={"run": run_id, "decision": decision_id, "take": list(chosen)},
         scope=request.get("width_scope"),
     )
@@ -252,7 +252,7 @@ def _changed_since(engine: Engine, view: RunView) -> bool:
     return engine.db.read(lambda tx: state.changed_between(tx, since, actions.seq(tx)))
 
 
-def taken(decisions: Sequence[Decision], decision_id: int, take: Sequence[int]) -> dict[int, tuple[Taken, ...]]:
+def preset_choices(decisions: Sequence[Decision], decision_id: int, take: Sequence[int]) -> dict[int, tuple[PresetChoice, ...]]:
     """By level: what is followed down to the decision's own level, ranks unique per level from the number of choices down.
 
     What was taken stands where the best of what it replaces stood, and before the others where nothing was chosen.
@@ -265,8 +265,8 @@ def taken(decisions: Sequence[Decision], decision_id: int, take: Sequence[int]) 
     first = sum(rank > max(was) for _, _, rank in beside) if was else 0
     ordered = [(parent, category, "repeated") for parent, category, _ in beside]
     ordered[first:first] = [(at.parent_id or 0, category, "reviewer") for category in take]
-    here = tuple(Taken(parent, category, len(ordered) - place, by) for place, (parent, category, by) in enumerate(ordered))
-    higher = {level: tuple(Taken(*each, "repeated") for each in rows) for level, rows in repeated.items()}
+    here = tuple(PresetChoice(parent, category, len(ordered) - place, by) for place, (parent, category, by) in enumerate(ordered))
+    higher = {level: tuple(PresetChoice(*each, "repeated") for each in rows) for level, rows in repeated.items()}
     return {**higher, at.level: here}
 
 

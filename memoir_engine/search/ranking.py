@@ -47,7 +47,7 @@ class Fused:
     raw_dense: float | None
 
 
-def check(top_k: int, alpha: float, fanout: int) -> None:
+def check_ranking(top_k: int, alpha: float, fanout: int) -> None:
     """Raises TopKInvalid; InvalidSetting naming `alpha` or `fanout`."""
     if top_k <= 0:
         raise TopKInvalid()
@@ -109,7 +109,7 @@ VectorsOf = Callable[[list[int]], tuple[NDArray[np.int64], Vectors]]  # of those
 
 
 @dataclass(frozen=True)
-class Asked:
+class SearchQuery:
     """within: ids that may be found; None is all. everything: all candidates are wanted, not `top_k` of them."""
 
     query: str
@@ -126,7 +126,7 @@ class Asked:
 
 
 @dataclass(frozen=True)
-class Vectored:
+class VectorSide:
     """The side of vectors: the question's own, the indexes, and how far it is moved, in lengths of its own."""
 
     query: Vectors  # (dim,)
@@ -135,12 +135,12 @@ class Vectored:
     vectors_of: VectorsOf
 
 
-def limited(asked: Asked, within: frozenset[int]) -> Asked:
+def limited(asked: SearchQuery, within: frozenset[int]) -> SearchQuery:
     """The same among these alone."""
     return replace(asked, within=within)
 
 
-def rank(asked: Asked, words: Sequence[LexicalIndex], vectored: Vectored | None) -> list[Fused]:
+def rank(asked: SearchQuery, words: Sequence[LexicalIndex], vectored: VectorSide | None) -> list[Fused]:
     """All candidates, best first, but for those that share no word with the question and are not near it either.
 
     vectored None: by the words alone. Raises NearestUnavailable.
@@ -148,7 +148,7 @@ def rank(asked: Asked, words: Sequence[LexicalIndex], vectored: Vectored | None)
     return [one for one in _ranked(asked, words, vectored) if one.raw_bm25 > 0 or (one.raw_dense or 0) > 0]
 
 
-def _ranked(asked: Asked, words: Sequence[LexicalIndex], vectored: Vectored | None) -> list[Fused]:
+def _ranked(asked: SearchQuery, words: Sequence[LexicalIndex], vectored: VectorSide | None) -> list[Fused]:
     keys, scores = together(words, asked.query)
     if asked.within is not None:
         wanted = np.isin(keys, np.fromiter(asked.within, np.int64, len(asked.within)))
@@ -180,7 +180,7 @@ def _looked_up(keys: NDArray[np.int64], scores: NDArray[np.float32], wanted: Seq
     return np.where(keys[at] == asked, scores[at], 0).astype(np.float64)
 
 
-def _moved(vectored: Vectored, hits: Sequence[Hit]) -> tuple[Vectors, dict[int, float]]:
+def _moved(vectored: VectorSide, hits: Sequence[Hit]) -> tuple[Vectors, dict[int, float]]:
     """(dim,) of unit length, towards the best hits, the question's own where none of them has a vector; and what cosines with
     it are known by now."""
     weights = {hit.key: hit.score for hit in hits[:LISTENED]}

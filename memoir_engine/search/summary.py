@@ -38,7 +38,7 @@ _OPTIONS = ("timeout", "timeout_s", "max_retries", "model", "max_chars", "summar
 
 
 @dataclass(frozen=True)
-class Options:
+class SummaryOptions:
     """settings: those of MemoirConfig that are overridden for this call. summarizer: who summarises in the model's place."""
 
     max_chars: int = MAX_CHARS
@@ -47,7 +47,7 @@ class Options:
 
 
 @dataclass(frozen=True)
-class Target:
+class SummaryTarget:
     """subject: of the run, where what it holds has to go with what it is about."""
 
     kind: Kind
@@ -56,10 +56,10 @@ class Target:
     subject: str | None = None
 
 
-def options_of(value: object) -> Options:
+def to_options(value: object) -> SummaryOptions:
     """As a caller gives them. Raises InvalidSetting naming the option."""
     if value is None:
-        return Options()
+        return SummaryOptions()
     known = f"Known are {', '.join(_OPTIONS)}; timeout and timeout_s are the same."
     if not isinstance(value, Mapping):
         raise InvalidSetting(name="options", value=value, problem="it must be a dict", advice=known)
@@ -74,14 +74,16 @@ def options_of(value: object) -> Options:
         raise InvalidSetting(name="summarizer", value=summarizer, problem="it cannot be called", advice=advice)
     chars = validation.whole("max_chars", value.get("max_chars", MAX_CHARS), least=LEAST_CHARS)
     named = {"timeout": "timeout_s", "timeout_s": "timeout_s", "max_retries": "max_retries", "model": "model"}
-    return Options(chars, {ours: value[theirs] for theirs, ours in named.items() if value.get(theirs) is not None}, summarizer)
+    return SummaryOptions(
+        chars, {ours: value[theirs] for theirs, ours in named.items() if value.get(theirs) is not None}, summarizer
+    )
 
 
 async def create_summary(engine: Engine, actor: Actor, session_id: object, doc_id: object, options: object) -> str:
     """Raises SummaryTargetUnclear (E003), TargetNotFound (E006), InvalidSetting; what keeps the model away."""
     if (session_id is None) == (doc_id is None):
         raise SummaryTargetUnclear()
-    wanted = options_of(options)
+    wanted = to_options(options)
     target = await engine.db.aread(lambda tx: _target(tx, actor, session_id, doc_id))
     if not target.text.strip():
         return ""
@@ -93,7 +95,7 @@ async def create_summary(engine: Engine, actor: Actor, session_id: object, doc_i
     return outcome
 
 
-def _verb(engine: Engine, target: Target, options: Options) -> Verb[str | MemoirError]:
+def _verb(engine: Engine, target: SummaryTarget, options: SummaryOptions) -> Verb[str | MemoirError]:
     client = _client(engine, options)
 
     async def work(run: Run) -> str:
@@ -113,7 +115,7 @@ def _record(outcome: str | MemoirError) -> dict[str, Any]:
     return {"chars": len(outcome)} if isinstance(outcome, str) else {}
 
 
-def _client(engine: Engine, options: Options) -> ModelClient | None:
+def _client(engine: Engine, options: SummaryOptions) -> ModelClient | None:
     """One of its own where something is overridden. Raises InvalidSetting and what a model that cannot be had is refused for."""
     if not options.settings:
         return None
@@ -122,7 +124,7 @@ def _client(engine: Engine, options: Options) -> ModelClient | None:
     return ModelClient.open(config, resolved.secrets)
 
 
-async def _summarise(engine: Engine, target: Target, max_chars: int, ask: Asking) -> str:
+async def _summarise(engine: Engine, target: SummaryTarget, max_chars: int, ask: Asking) -> str:
     """In parts while it is too long for one call, then as a whole."""
     text, summaries = target.text, 0
     cap = engine.resolved.config.max_token_budget // 2  # the instructions, the frame and the answer need room, too
@@ -163,19 +165,19 @@ def _parts(engine: Engine, text: str, cap: int) -> list[str]:
     return [text[piece.start : piece.end] for piece in pieces]
 
 
-def _target(tx: Tx, actor: Actor, session_id: object, doc_id: object) -> Target:
+def _target(tx: Tx, actor: Actor, session_id: object, doc_id: object) -> SummaryTarget:
     """What is to be summarised, whole. Raises TargetNotFound, also for a session of somebody else."""
     if doc_id is not None:
         source = knowledge.find(tx, validation.text("doc_id", doc_id))
         if source is None:
             raise TargetNotFound()
-        return Target("document", source.doc_id or source.name, sources.text(tx, source.id))
+        return SummaryTarget("document", source.doc_id or source.name, sources.text(tx, source.id))
     named = validation.text("session_id", session_id)
     session = messages.find(tx, actor.user, named)
     if session is None or (session.cleared_seq is not None and not session.messages):  # as sessions.get answers
         raise TargetNotFound()
     told = (f"{one.name or one.role}: {one.text}" for one in messages.of_session(tx, session) if one.text)
-    return Target("conversation", named, "\n".join(told), messages.subject_of(session.number))
+    return SummaryTarget("conversation", named, "\n".join(told), messages.subject_of(session.number))
 
 
 async def _by(summarizer: Summarizer, text: str) -> str:

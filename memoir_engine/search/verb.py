@@ -32,7 +32,7 @@ from memoir_engine.readers.document import Kind
 from memoir_engine.runtime.embedding import OFF
 from memoir_engine.runtime.engine import Engine
 from memoir_engine.runtime.runner import Verb
-from memoir_engine.search.ranking import Asked, Fused, Vectored, check, limited, rank
+from memoir_engine.search.ranking import Fused, SearchQuery, VectorSide, check_ranking, limited, rank
 from memoir_engine.store.db.text_rules import WORKSPACE, finder_key
 from memoir_engine.store.db.types import Tx
 from memoir_engine.store.search import embeddings, hits
@@ -54,7 +54,7 @@ Kinds = Iterable[str] | None
 _ISO = re.compile(r"\d{4}(-(0[1-9]|1[0-2])(-(0[1-9]|[12]\d|3[01]))?)?")
 
 
-def search_request(query: object, top_k: object, alpha: object, fanout: object, candidates: object = False) -> Asked:
+def to_query(query: object, top_k: object, alpha: object, fanout: object, candidates: object = False) -> SearchQuery:
     words = validation.text("query", query)
     if not words.strip():
         raise QuestionEmpty()
@@ -67,8 +67,8 @@ def search_request(query: object, top_k: object, alpha: object, fanout: object, 
     if most > MOST_FOUND:
         raise InvalidSetting(name="top_k", value=most, problem=f"it is more than {MOST_FOUND}", advice="Ask for fewer.")
     share = _share(alpha)
-    check(most, share, wide)
-    return Asked(words, most, share, min(wide, MOST_FOUND), everything=validation.flag("candidates", candidates))
+    check_ranking(most, share, wide)
+    return SearchQuery(words, most, share, min(wide, MOST_FOUND), everything=validation.flag("candidates", candidates))
 
 
 def _share(value: object) -> float:
@@ -78,7 +78,7 @@ def _share(value: object) -> float:
     return float(value) if abs(value) <= MOST_SHARE else MOST_SHARE
 
 
-def search_filter(sources: Sources, kinds: Kinds, since: Day | None, until: Day | None) -> Sieve:
+def to_filter(sources: Sources, kinds: Kinds, since: Day | None, until: Day | None) -> Sieve:
     first, last = _day("since", since), _day("until", until)
     if last is not None:
         last += {4: "-12-31", 7: "-31"}.get(len(last), "")
@@ -137,7 +137,7 @@ SWITCHED_OFF = Health(False, "vectors are switched off (vector_store='off')", "S
 _log = logging.getLogger(__name__)
 
 
-class Ranked(NamedTuple):
+class RankedPassages(NamedTuple):
     """health: of the vectors; not ok where the words alone were asked."""
 
     found: list[Fused]
@@ -172,7 +172,7 @@ class AsyncSearches:
         What shares no word with the query and is not near it is no result.
         Raises TopKInvalid (E004), QuestionEmpty (E301), SourceNotFound (E206), InvalidSetting.
         """
-        asked, sieve = search_request(query, top_k, alpha, fanout, candidates), search_filter(sources, kinds, since, until)
+        asked, sieve = to_query(query, top_k, alpha, fanout, candidates), to_filter(sources, kinds, since, until)
         return await self._engine.loop.bridge(_searched(self._engine, self._actor, asked, sieve), verb="search")
 
     def searchable(self) -> Searchable:
@@ -220,7 +220,7 @@ class Searches:
         What shares no word with the query and is not near it is no result.
         Raises TopKInvalid (E004), QuestionEmpty (E301), SourceNotFound (E206), InvalidSetting.
         """
-        asked, sieve = search_request(query, top_k, alpha, fanout, candidates), search_filter(sources, kinds, since, until)
+        asked, sieve = to_query(query, top_k, alpha, fanout, candidates), to_filter(sources, kinds, since, until)
         engine, actor = self._async._engine, self._async._actor
         if engine.resolved.config.vector_store != OFF:
             return self._wait("search", _searched(engine, actor, asked, sieve))
@@ -229,7 +229,7 @@ class Searches:
         return _by_words(engine, actor, asked, sieve)
 
 
-async def _searched(engine: Engine, actor: Actor, asked: Asked, sieve: Sieve) -> list[SearchResult]:
+async def _searched(engine: Engine, actor: Actor, asked: SearchQuery, sieve: Sieve) -> list[SearchResult]:
     if engine.embedder.lexical or engine.resolved.config.vector_store == OFF:  # nobody is asked anything
         run = Run(new_id(engine.clock.now()), "search", actor, engine.clock, Silent())
         return await _search(engine, actor, asked, sieve, run)
@@ -239,7 +239,7 @@ async def _searched(engine: Engine, actor: Actor, asked: Asked, sieve: Sieve) ->
     return outcome
 
 
-def _verb(engine: Engine, actor: Actor, asked: Asked, sieve: Sieve) -> Verb[list[SearchResult] | MemoirError]:
+def _verb(engine: Engine, actor: Actor, asked: SearchQuery, sieve: Sieve) -> Verb[list[SearchResult] | MemoirError]:
     async def work(run: Run) -> list[SearchResult] | MemoirError:
         return await _search(engine, actor, asked, sieve, run)
 
@@ -251,7 +251,7 @@ def _verb(engine: Engine, actor: Actor, asked: Asked, sieve: Sieve) -> Verb[list
     return Verb("search", request, None, work, lambda _run, error: error, QueryCancelled, record)
 
 
-async def _search(engine: Engine, actor: Actor, asked: Asked, sieve: Sieve, run: Run) -> list[SearchResult]:
+async def _search(engine: Engine, actor: Actor, asked: SearchQuery, sieve: Sieve, run: Run) -> list[SearchResult]:
     owner = finder_key(actor.user)
     if not engine.keeper.all_cut:
         await asyncio.to_thread(engine.keeper.cut_missing)
@@ -262,13 +262,13 @@ async def _search(engine: Engine, actor: Actor, asked: Asked, sieve: Sieve, run:
     return await asyncio.to_thread(_answered, engine, owner, asked, sieve, vector, health, max(at, stands))
 
 
-def _by_words(engine: Engine, actor: Actor, asked: Asked, sieve: Sieve) -> list[SearchResult]:
+def _by_words(engine: Engine, actor: Actor, asked: SearchQuery, sieve: Sieve) -> list[SearchResult]:
     owner = finder_key(actor.user)
     return _answered(engine, owner, asked, sieve, None, SWITCHED_OFF, engine.passages.cut(owner))
 
 
 def _answered(
-    engine: Engine, owner: str, asked: Asked, sieve: Sieve, vector: Vectors | None, health: Health, at: int
+    engine: Engine, owner: str, asked: SearchQuery, sieve: Sieve, vector: Vectors | None, health: Health, at: int
 ) -> list[SearchResult]:
     ranked = _ranked(engine, owner, asked, sieve, vector, health, at)
     if not ranked.health.ok:
@@ -286,30 +286,34 @@ async def _vectored(engine: Engine, owner: str, query: str, run: Run, at: int) -
     return vectors[0], Health(True), max(stands)
 
 
-def _ranked(engine: Engine, owner: str, asked: Asked, sieve: Sieve, vector: Vectors | None, health: Health, at: int) -> Ranked:
+def _ranked(
+    engine: Engine, owner: str, asked: SearchQuery, sieve: Sieve, vector: Vectors | None, health: Health, at: int
+) -> RankedPassages:
     words = engine.passages.words(owner, at)
     if not sieve.is_open:
         asked = limited(asked, engine.db.read(lambda tx: sifted(tx, owner, sieve)))
     if vector is None:
-        return Ranked(rank(asked, words, None), health)
+        return RankedPassages(rank(asked, words, None), health)
     for last in (False, True):  # what it held may turn out damaged when it is asked: it is fed anew, once
         try:
-            return Ranked(rank(asked, words, _side(engine, owner, vector, at)), health)
+            return RankedPassages(rank(asked, words, _side(engine, owner, vector, at)), health)
         except NearestUnavailable as cannot:
             health = cannot.health
             if last or not _is_well(engine, owner, vector):
                 break
-    return Ranked(rank(asked, words, None), health if not health.ok else Health(False, "the index of vectors was damaged"))
+    return RankedPassages(
+        rank(asked, words, None), health if not health.ok else Health(False, "the index of vectors was damaged")
+    )
 
 
-def _side(engine: Engine, owner: str, vector: Vectors, at: int) -> Vectored:
+def _side(engine: Engine, owner: str, vector: Vectors, at: int) -> VectorSide:
     name, dim = engine.embedder.id, len(vector)
     indexes = engine.passages.vectors(owner, name, dim, at)
 
     def vectors_of(keys: list[int]) -> Any:
         return engine.db.read(lambda tx: embeddings.of(tx, "passage", keys, name, dim))
 
-    return Vectored(vector, indexes, pull_of(engine.embedder), vectors_of)
+    return VectorSide(vector, indexes, pull_of(engine.embedder), vectors_of)
 
 
 def _is_well(engine: Engine, owner: str, vector: Vectors) -> bool:
@@ -319,7 +323,7 @@ def _is_well(engine: Engine, owner: str, vector: Vectors) -> bool:
         return False
 
 
-def _told(engine: Engine, owner: str, asked: Asked, ranked: Ranked) -> list[SearchResult]:
+def _told(engine: Engine, owner: str, asked: SearchQuery, ranked: RankedPassages) -> list[SearchResult]:
     """The best that still stand, with their texts."""
     most = len(ranked.found) if asked.everything else asked.top_k
 

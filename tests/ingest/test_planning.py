@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from memoir_engine.ingest.draft import ROOT, DraftTree, Node
-from memoir_engine.ingest.filing import Chosen, Placed
+from memoir_engine.ingest.filing import CategoryChoice, NamedChoice
 from memoir_engine.ingest.pipeline import make_plan
 from memoir_engine.store.sources.plan import IngestPlan, NewCategory, NewChunk, NewSource, Offer
 
@@ -12,9 +12,9 @@ CHUNKS = (NewChunk(0, 0, 1, 1), NewChunk(1, 1, 2, 1))
 STORED = [Node(7, ROOT, 1, "Music")]
 
 
-def chosen(position: int, level: int, parent: int, category: int, offer: Offer, *, decided_by: str = "model") -> Chosen:
-    placed = Placed(position, "name", 100 + position, 1, ((category, 0.51239),), True, decided_by)
-    return Chosen(placed, level, parent, category, offer)
+def chosen(position: int, level: int, parent: int, category: int, offer: Offer, *, decided_by: str = "model") -> CategoryChoice:
+    placed = NamedChoice(position, "name", 100 + position, 1, ((category, 0.51239),), True, decided_by)
+    return CategoryChoice(placed, level, parent, category, offer)
 
 
 def plan(first: str, second: str) -> IngestPlan:

@@ -12,8 +12,8 @@ from hypothesis import strategies as st
 from memoir_engine.core.errors import AnswerOverBudget, BudgetTooSmall
 from memoir_engine.core.results import Chunk, Helper, PathChoice, Source
 from memoir_engine.prompts import answer
-from memoir_engine.query.answer import About, fit, fit_summarised
-from memoir_engine.query.budget import Reading, automatic_limit, drop_last, estimate, limit_per_path, nearest_per_path, prune
+from memoir_engine.query.answer import SourceContext, fit, fit_summarised
+from memoir_engine.query.budget import PathReading, automatic_limit, drop_last, estimate, limit_per_path, nearest_per_path, prune
 
 AT = datetime(2026, 1, 1, tzinfo=UTC)
 SIZES = st.lists(st.lists(st.integers(1, 60), min_size=1, max_size=4), min_size=1, max_size=5)
@@ -24,7 +24,7 @@ def count(text: str) -> int:
     return len(text.split())
 
 
-def readings(*sizes: list[int], source: int = 1) -> list[Reading]:
+def readings(*sizes: list[int], source: int = 1) -> list[PathReading]:
     """One path per list, one chunk per number: that many words."""
     made, number = [], 0
     for leaf, words in enumerate(sizes, 1):
@@ -33,13 +33,15 @@ def readings(*sizes: list[int], source: int = 1) -> list[Reading]:
             number += 1
             text = " ".join(["word"] * size)
             chunks.append(Chunk(number, source, number - 1, 0, len(text), text, size, AT, leaf, (f"leaf {leaf}",)))
-        made.append(Reading(PathChoice((leaf,), (f"leaf {leaf}",), (1,)), tuple(chunks)))
+        made.append(PathReading(PathChoice((leaf,), (f"leaf {leaf}",), (1,)), tuple(chunks)))
     return made
 
 
-def about(source: int = 1, *, helper: str = "", title: str | None = None) -> dict[int, About]:
+def about(source: int = 1, *, helper: str = "", title: str | None = None) -> dict[int, SourceContext]:
     made = Source(source, "a.txt", "txt", "", 1, "filed", 0, 0, 0, title, None, None, (), (), {}, None, None, AT, None)
-    return {source: About(made, Helper(source, 1, "user", helper, count(helper), None, None, None, AT) if helper else None)}
+    return {
+        source: SourceContext(made, Helper(source, 1, "user", helper, count(helper), None, None, None, AT) if helper else None)
+    }
 
 
 @pytest.mark.req("MEMOIR 9.B1", "MEMOIR 9.2")

@@ -15,7 +15,7 @@ from hypothesis import strategies as st
 from memoir_engine.core.errors import NoRoomForContent, SummariesTooLong, SummaryMissing
 from memoir_engine.core.results import Chunk
 from memoir_engine.prompts import Prompt, condense
-from memoir_engine.query.budget import Compression, Condensed, compression, parts, summarise
+from memoir_engine.query.budget import Compression, Condensed, compression, split_parts, summarise
 
 AT = datetime(2026, 1, 1, tzinfo=UTC)
 SIZES = st.lists(st.integers(1, 60), min_size=1, max_size=12)
@@ -114,15 +114,15 @@ def test_a_part_is_filled_up_to_the_cap_and_the_next_begins_with_what_did_not_fi
     pieces = [condense.Piece(chunk.id, chunk.text, 5) for chunk in chunks(10, 10, 10, 10)]
     one = count(condense.piece_text(pieces[0]))
     cap = count(condense.preface()) + 2 * one
-    assert [[piece.chunk_id for piece in part.pieces] for part in parts(pieces, cap, count)] == [[1, 2], [3, 4]]
-    assert [[piece.chunk_id for piece in part.pieces] for part in parts(pieces, cap - 1, count)] == [[1], [2], [3], [4]]
+    assert [[piece.chunk_id for piece in part.pieces] for part in split_parts(pieces, cap, count)] == [[1, 2], [3, 4]]
+    assert [[piece.chunk_id for piece in part.pieces] for part in split_parts(pieces, cap - 1, count)] == [[1], [2], [3], [4]]
 
 
 @pytest.mark.req("MEMOIR 9.B3.4")
 @given(SIZES, st.integers(0, 400))
 def test_parts_keep_the_order_hold_everything_once_and_keep_to_the_cap(sizes: list[int], cap: int):
     pieces = [condense.Piece(chunk.id, chunk.text, 5) for chunk in chunks(*sizes)]
-    made = parts(pieces, cap, count)
+    made = split_parts(pieces, cap, count)
     assert [piece for part in made for piece in part.pieces] == pieces
     assert all(part.pieces for part in made)
     assert all(len(part.pieces) == 1 or count(f"{_whole(part)}") <= cap for part in made)

@@ -12,7 +12,16 @@ from html.parser import HTMLParser
 import pytest
 
 from memoir_engine.audit.report_page import STYLE, page
-from memoir_engine.audit.report_record import REPORT_FORMAT, ChunkStory, Content, Review, RunStory, as_json, digest, record
+from memoir_engine.audit.report_record import (
+    REPORT_FORMAT,
+    ChunkReview,
+    ReportContent,
+    ReportedChunk,
+    ReportedRun,
+    as_json,
+    digest,
+    record,
+)
 from memoir_engine.core.results import (
     Action,
     AuditHead,
@@ -49,7 +58,7 @@ TAGS = set(
 )
 
 
-def told(text: str) -> Content:
+def told(text: str) -> ReportContent:
     """A report in which every text is this one."""
     action = Action("a" * 26, "refile", text, AT, text, None, None, "b" * 26, (), (Change("", text, text, text),), text)
     options = (Option(1, text, 0.75, 1), Option(2, text, 0.5), Option(3, text, None))
@@ -61,7 +70,7 @@ def told(text: str) -> Content:
     answer = QueryResult(
         "success", "r", text, text, (chunk,), (used,), (DroppedPath((text,), (1,), text, 2),), net=(chunk,), warnings=(text,)
     )
-    return Content(
+    return ReportContent(
         kind="source",
         title=text,
         by=text,
@@ -70,10 +79,13 @@ def told(text: str) -> Content:
         facts=((text, text),),
         helpers=(Helper(1, 1, "user", text, 4, None, None, None, AT),),
         categories=(Category(7, text, 1, None, (text,), 1, 0, True, 1),),
-        chunks=(ChunkStory(chunk, (decision,), Review(text, text, AT)), ChunkStory(Chunk(4, 1, 1, 9, 12, text, 4, AT))),
+        chunks=(
+            ReportedChunk(chunk, (decision,), ChunkReview(text, text, AT)),
+            ReportedChunk(Chunk(4, 1, 1, 9, 12, text, 4, AT)),
+        ),
         answer=answer,
         texts={1: text},
-        runs=(RunStory(run, (call,), (decision,)),),
+        runs=(ReportedRun(run, (call,), (decision,)),),
         sign_offs=(SignOff(5, "a" * 26, "source", 1, text, text, AT, text, "d" * 64, 1, 1, 1, "void", action),),
         actions=(action,),
         left_out={"chunks": 3, "actions": 2},

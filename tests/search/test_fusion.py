@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from memoir_engine.core.errors import InvalidSetting, TopKInvalid
-from memoir_engine.search.ranking import Fused, check, fuse, normalised, union
+from memoir_engine.search.ranking import Fused, check_ranking, fuse, normalised, union
 
 SCORE = st.floats(-1e6, 1e6, allow_nan=False)
 MEMBERS = st.lists(st.tuples(st.integers(0, 10**6), SCORE, SCORE), min_size=1, max_size=30, unique_by=lambda member: member[0])
@@ -52,7 +52,7 @@ def test_ties_fall_to_the_lower_key():
 @pytest.mark.parametrize("top_k", [0, -1])
 def test_a_top_k_that_is_not_positive_is_refused_in_the_words_of_the_specification(top_k: int):
     with pytest.raises(TopKInvalid) as refused:
-        check(top_k, 0.5, 2)
+        check_ranking(top_k, 0.5, 2)
     assert str(refused.value) == "[mem][E004] top_k must be positive"
 
 
@@ -61,7 +61,7 @@ def test_a_top_k_that_is_not_positive_is_refused_in_the_words_of_the_specificati
 )
 def test_a_weight_or_fanout_that_cannot_work_is_named(alpha: float, fanout: int, name: str):
     with pytest.raises(InvalidSetting, match=f"^.mem..E102. {name} = "):
-        check(5, alpha, fanout)
+        check_ranking(5, alpha, fanout)
 
 
 @given(MEMBERS, st.floats(0, 1))

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from memoir_engine.ingest.helper_view import words_changed
+from memoir_engine.ingest.helper_view import diff_words
 
 
 def test_a_word_that_was_replaced_stands_removed_before_it_stands_added():
-    assert words_changed("a list of trades", "a list of crafts in town") == (
+    assert diff_words("a list of trades", "a list of crafts in town") == (
         ("same", "a list of"),
         ("removed", "trades"),
         ("added", "crafts in town"),
@@ -14,9 +14,9 @@ def test_a_word_that_was_replaced_stands_removed_before_it_stands_added():
 
 
 def test_equal_texts_have_nothing_changed():
-    assert words_changed("a list  of trades", "a list of trades") == (("same", "a list of trades"),)
+    assert diff_words("a list  of trades", "a list of trades") == (("same", "a list of trades"),)
 
 
 def test_a_text_from_nothing_is_all_added():
-    assert words_changed("", "new words") == (("added", "new words"),)
-    assert words_changed("old words", "") == (("removed", "old words"),)
+    assert diff_words("", "new words") == (("added", "new words"),)
+    assert diff_words("old words", "") == (("removed", "old words"),)
