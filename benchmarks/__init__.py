@@ -6,6 +6,7 @@ A benchmark is a module with `main(size) -> dict`, size "full" or "small". The d
 - `sizes`: what it was measured on, name → number
 - `figures`: a list made by `frame.figure(...)`: name, unit, median, runs, and an aim where there is one
 - `packages` (optional): names of further libraries whose versions matter
+- `figures` may be empty where the data with the labels is absent; a benchmark names the data sets it reads in `READS`
 - `notes` (optional): lines a reader needs to read the figures rightly
 
 Invariant: small sizes run in the test suite, which looks at the shape and never at a time; full sizes make the

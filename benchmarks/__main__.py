@@ -8,18 +8,30 @@ import tempfile
 from pathlib import Path
 from types import ModuleType
 
-from benchmarks import frame, table
+from benchmarks import data, frame, table
 
 MEASURES = "def main(size"  # what makes a module of this folder a benchmark; the others are their frame
+READS = "READS = ("
 
 
 def names() -> list[str]:
-    return sorted(path.stem for path in Path(__file__).parent.glob("*.py") if f"\n{MEASURES}" in path.read_text(encoding="utf-8"))
+    return _holding(MEASURES)
+
+
+def reading() -> list[str]:
+    """Those that read the public data sets."""
+    return _holding(READS)
 
 
 def always() -> list[str]:
     """Without those that run only when they are named."""
     return [name for name in names() if not getattr(load(name), "ONLY_BY_NAME", False)]
+
+
+def _holding(beginning: str) -> list[str]:
+    """Modules of this folder with a line that begins so; none is imported for it."""
+    every = Path(__file__).parent.glob("*.py")
+    return sorted(path.stem for path in every if f"\n{beginning}" in path.read_text(encoding="utf-8"))
 
 
 def load(name: str) -> ModuleType:
@@ -28,8 +40,10 @@ def load(name: str) -> ModuleType:
 
 def run(name: str, size: frame.Size, results: Path) -> Path:
     print(f"{name} ({size}) …", flush=True)
-    path = frame.write(results, frame.record(name, size, load(name).main(size)))
-    print(f"{name} → {path}", flush=True)
+    benchmark = load(name)
+    recorded = frame.record(name, size, benchmark.main(size), absent=data.absent(benchmark))
+    path = frame.write(results, recorded)
+    print(f"{name} → {path}{table.lacking(recorded)}", flush=True)
     return path
 
 

@@ -15,11 +15,12 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
-from benchmarks.frame import Size, figure, ratio, timed
+from benchmarks.frame import Size, figure, missing, ratio, timed
 from memoir_engine import Memory
 
 LENGTHS = {"full": (10, 100, 1_000, 10_000), "small": (10, 40)}
 THEIR_LONGEST = 1_000  # theirs writes the whole list each time: ten thousand would take 20 GB
+Figure = dict[str, Any]
 AROUND = 20  # checkpoints measured at each length
 CHARS = 257
 AIM_MS, AIM_MB, AIM_GROWTH = 1.0, 3.0, 1.5
@@ -30,14 +31,13 @@ WORDS = "river stone window market engine letter garden winter bridge silver num
 def main(size: Size) -> dict[str, Any]:
     lengths = LENGTHS[size]
     with tempfile.TemporaryDirectory() as name:
-        ours, theirs = _ours(Path(name), lengths), _theirs(Path(name) / "theirs.db", [n for n in lengths if n <= THEIR_LONGEST])
+        absent = missing([THEIRS])
+        ours, shorter = _ours(Path(name), lengths), [n for n in lengths if n <= THEIR_LONGEST]
+        theirs = None if absent else _theirs(Path(name) / "theirs.db", shorter)
     mine = [figure(f"put at message {at:,}", runs, "ms", aim=AIM_MS) for at, runs in ours["put"].items()]
     grown = figure(f"put at {lengths[-1]:,} over at {lengths[0]}", [mine[-1]["median"] / mine[0]["median"]], "×", aim=AIM_GROWTH)
     reading = [figure(f"read at message {at:,}", runs, "ms") for at, runs in ours["read"].items()]
     sizes = [figure(f"bytes at {at:,} messages", [taken], "MB", aim=AIM_MB) for at, taken in ours["mb"].items() if at <= 1_000]
-    other = [figure(f"{THEIRS}: put at message {at:,}", runs, "ms") for at, runs in theirs["put"].items()]
-    their_sizes = [figure(f"{THEIRS}: bytes at {at:,} messages", [taken], "MB") for at, taken in theirs["mb"].items()]
-    last = len(other) - 1
     return {
         "title": "Checkpoints of a conversation that grows, beside LangGraph's saver for SQLite",
         "sizes": {"messages": lengths[-1], "characters of a message": CHARS, "checkpoints measured at each length": AROUND},
@@ -46,13 +46,20 @@ def main(size: Size) -> dict[str, Any]:
             grown,
             *reading,
             *sizes,
-            *other,
-            *their_sizes,
-            ratio("put beside LangGraph's", mine[last], other[last]),
-            ratio("bytes beside LangGraph's", sizes[last], their_sizes[last]),
+            *(_beside(mine, sizes, theirs) if theirs else ()),
         ],
+        "notes": [f"{package}: not installed" for package in absent],
         "packages": ["langgraph", "langgraph-checkpoint", "langgraph-checkpoint-sqlite", "langchain-core"],
     }
+
+
+def _beside(mine: list[Figure], sizes: list[Figure], theirs: dict[str, dict[int, Any]]) -> list[Figure]:
+    """Their figures, and ours at their longest beside them."""
+    other = [figure(f"{THEIRS}: put at message {at:,}", runs, "ms") for at, runs in theirs["put"].items()]
+    their_sizes = [figure(f"{THEIRS}: bytes at {at:,} messages", [taken], "MB") for at, taken in theirs["mb"].items()]
+    last = len(other) - 1
+    ahead = ratio("put beside LangGraph's", mine[last], other[last])
+    return [*other, *their_sizes, ahead, ratio("bytes beside LangGraph's", sizes[last], their_sizes[last])]
 
 
 def _ours(folder: Path, lengths: tuple[int, ...]) -> dict[str, dict[int, Any]]:

@@ -17,10 +17,11 @@ from typing import Any
 
 import tiktoken
 
-from benchmarks import frame
+from benchmarks import data
 from benchmarks.frame import Size, figure, ratio, timed
 from memoir_engine import chunk_text, count_tokens
 
+READS = ("longtext",)
 MODEL = "gpt-4o-mini"
 ENCODING = "o200k_base"
 CHARACTERS = {"full": 10_000_000, "small": 200_000}
@@ -65,7 +66,7 @@ def main(size: Size = "full") -> dict[str, Any]:
 
 def made_text(characters: int, *, seed: int) -> str:
     """The long texts until there are enough characters, with words exchanged."""
-    whole = "\n\n".join(path.read_text(encoding="utf-8") for path in frame.longtext())
+    whole = "\n\n".join(data.longtexts().values())
     words = re.findall(r"[A-Za-z]{4,}", whole)
     chance = random.Random(seed)
     parts: list[str] = []

@@ -25,6 +25,7 @@ from benchmarks import seams
 from benchmarks.frame import Size, figure, ratio, timed
 from memoir_engine import CHUNKERS, CutConversation, chunk_conversation
 
+READS = ("locomo",)
 MODEL, ENCODING = "gpt-4o-mini", "o200k_base"
 MILLIONS = {"full": (1, 12), "small": (0.02, 0.04)}
 ROUNDS = {"full": (3, 1), "small": (1, 1)}  # of the shorter and of the longer conversation

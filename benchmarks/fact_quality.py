@@ -18,17 +18,18 @@ from __future__ import annotations
 import json
 import re
 import tempfile
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable
 from dataclasses import dataclass
 from datetime import datetime
 from pathlib import Path
 from typing import Any
 
-from benchmarks import frame
+from benchmarks import data
 from benchmarks.frame import Size, figure
 from memoir_engine import Memory, MemoryExtractor, RememberResult
 
-DATA = frame.LONGTEXT.parent
+READS = ("locomo", "fact_updates")
+TITLE = "Facts without a model, end to end, against labels"
 CASES = {"full": 600, "small": 30}
 AT_ONCE = 20  # first sentences said in one conversation
 GONE = ("update", "conflict")
@@ -68,11 +69,13 @@ class Kept:
 
 
 def main(size: Size = "full") -> dict[str, Any]:
-    conversations = json.loads((DATA / "locomo" / "locomo_public3.json").read_text(encoding="utf-8"))
+    locomo, cases = data.find("locomo/locomo_public3.json"), data.rows("fact_updates/counterfact_updates.jsonl")[: CASES[size]]
+    if locomo is None or not cases:
+        return {"title": TITLE, "sizes": {}, "figures": []}
+    conversations = json.loads(locomo.read_text(encoding="utf-8"))
     conversations = conversations if size == "full" else conversations[:1]
-    cases = list(_rows("fact_updates/counterfact_updates.jsonl"))[: CASES[size]]
-    pairs = list(_rows("fact_updates/personal_pairs.jsonl"))
-    silver = list(_rows("locomo/fact_types_silver.jsonl"))
+    pairs = data.rows("fact_updates/personal_pairs.jsonl")
+    silver = data.rows("locomo/fact_types_silver.jsonl")
     with tempfile.TemporaryDirectory() as name:
         folder = Path(name)
         with Memory(db_path=folder / "facts.db", data_dir=folder / "data", model="offline") as memory:
@@ -85,7 +88,7 @@ def main(size: Size = "full") -> dict[str, Any]:
     marks = [mark for kept in (updates, restated, others) for at in every for mark in kept.outdated(at)]
     proposed = [bool(one.proposals) for one in updates.results]
     return {
-        "title": "Facts without a model, end to end, against labels",
+        "title": TITLE,
         "sizes": {
             "conversations": len(conversations),
             "turns wanted": wanted,
@@ -120,10 +123,6 @@ def _share(name: str, value: float, *, aim: float | None = None, note: str = "")
 def _part(hits: Iterable[bool]) -> float:
     counted = list(hits)
     return sum(counted) / len(counted)
-
-
-def _rows(name: str) -> Iterator[dict[str, Any]]:
-    yield from map(json.loads, (DATA / name).read_text(encoding="utf-8").splitlines())
 
 
 def _cites(fact: Any, message_id: str) -> bool:

@@ -26,7 +26,6 @@ Better = Literal["lower", "higher"]
 ROOT = Path(__file__).resolve().parent.parent
 RESULTS = ROOT / "benchmarks" / "results"
 TABLE = ROOT / "docs" / "benchmarks.md"
-LONGTEXT = ROOT.parent / "shared" / "data" / "longtext"
 PACKAGES = ("memoir-engine", "streamlit", "sqlalchemy", "pydantic-ai-slim", "litellm", "tiktoken", "numpy", "bm25s")
 
 
@@ -80,17 +79,13 @@ def percentile(values: Sequence[float], share: float) -> float:
     return ranked[max(rank, 1) - 1]
 
 
-def longtext() -> list[Path]:
-    """The long public texts beside the repository; empty where they are absent."""
-    return sorted(path for path in LONGTEXT.glob("*") if path.is_file())
-
-
-def record(name: str, size: Size, measured: dict[str, Any]) -> dict[str, Any]:
-    """The measured dict with where and with what it was measured."""
+def record(name: str, size: Size, measured: dict[str, Any], *, absent: Sequence[str] = ()) -> dict[str, Any]:
+    """The measured dict with where and with what it was measured. absent: data sets that were not there."""
     versions = {package: _version(package) for package in (*PACKAGES, *measured.get("packages", ()))}
     stamp = {"name": name, "size": size, "taken_at": datetime.now(UTC).isoformat(timespec="seconds")}
     kept = {key: value for key, value in measured.items() if key != "packages"}
-    return stamp | kept | {"machine": machine(), "versions": {key: value for key, value in versions.items() if value}}
+    lacking = {"absent": [*absent]} if absent else {}
+    return stamp | kept | lacking | {"machine": machine(), "versions": {key: value for key, value in versions.items() if value}}
 
 
 def machine() -> dict[str, Any]:
@@ -110,6 +105,11 @@ def write(folder: Path, recorded: dict[str, Any]) -> Path:
     path = folder / f"{recorded['name']}.json"
     path.write_text(json.dumps(recorded, indent=2, ensure_ascii=False) + "\n", encoding="utf-8")
     return path
+
+
+def missing(packages: Sequence[str]) -> list[str]:
+    """Libraries to be measured beside that are not installed; `make bench` brings them."""
+    return [package for package in packages if _version(package) is None]
 
 
 def _version(package: str) -> str | None:

@@ -16,10 +16,11 @@ from math import ceil
 from pathlib import Path
 from typing import Any
 
-from benchmarks import stub
-from benchmarks.frame import Size, figure, longtext
+from benchmarks import data, stub
+from benchmarks.frame import Size, figure
 from memoir_engine import Memory
 
+READS = ("longtext",)
 AIM_CHUNKS_PER_S = 500
 SETTINGS: dict[str, Any] = {"model": stub.MODEL, "output_mode": "native", "batch_size": 5, "hierarchy_depth": 3}
 DELAY_S = 0.1
@@ -94,7 +95,6 @@ def ingested(url: str, chunks: int, *, max_concurrency: int) -> Run:
 
 def corpus(chunks: int) -> str:
     """About so many chunks of prose, the same every time: sentences of the long texts in a seeded order."""
-    sentences = [line.strip() for path in longtext() for line in path.read_text("utf-8").split(". ") if 40 < len(line) < 400]
-    sentences = sentences or [f"The committee considered paragraph {n} and asked for a report on its cost." for n in range(5000)]
+    sentences = [line.strip() for text in data.longtexts().values() for line in text.split(". ") if 40 < len(line) < 400]
     chance = random.Random(20261121)
     return "\n\n".join(". ".join(chance.choices(sentences, k=14)) + "." for _ in range(chunks))

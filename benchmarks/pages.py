@@ -7,21 +7,26 @@ import time
 from pathlib import Path
 from typing import Any
 
+from benchmarks import data
 from benchmarks.app import browser_page, served, wait_for_health, wait_until_drawn
-from benchmarks.frame import ROOT, Size, figure, longtext, timed
+from benchmarks.frame import ROOT, Size, figure, timed
 from memoir_engine import Memory
 
+READS = ("longtext",)
 AIM_S = 0.3
+PAGES = {"full": None, "small": 3}  # the first of them
 IN_BROWSER = "server, wire and drawing together, the driver of the browser included"
 SCRIPT = str(ROOT / "ui" / "main.py")
 
 
 def main(size: Size) -> dict[str, Any]:
-    files, reruns, rounds = (longtext(), 15, 5) if size == "full" else (longtext()[:1], 2, 1)
+    every = data.longtexts()
+    files, reruns, rounds = (every, 15, 5) if size == "full" else (dict([*every.items()][:1]), 2, 1)
     with tempfile.TemporaryDirectory() as folder:
         chunks = load(Path(folder), files)
-        scripts = {path.stem: rerun_script(Path(folder), path, reruns) for path in sorted((ROOT / "pages").glob("*.py"))}
-        switches = in_browser(Path(folder), rounds)
+        paths = sorted((ROOT / "pages").glob("*.py"))[: PAGES[size]]
+        scripts = {path.stem: rerun_script(Path(folder), path, reruns) for path in paths}
+        switches = in_browser(Path(folder), rounds, PAGES[size])
     return {
         "title": "Seconds until a page is drawn again",
         "sizes": {"files": len(files), "chunks": chunks, "pages": len(scripts), "reruns": reruns, "rounds": rounds},
@@ -34,10 +39,10 @@ def main(size: Size) -> dict[str, Any]:
     }
 
 
-def load(folder: Path, files: list[Path]) -> int:
+def load(folder: Path, files: dict[str, str]) -> int:
     """Ingest the files with the offline model; the number of their chunks."""
     with Memory(data_dir=folder, model="offline") as memory:
-        return sum(memory.ingest_file(path.read_bytes(), name=path.name).raise_for_error().chunks for path in files)
+        return sum(memory.ingest_file(text.encode(), name=name).raise_for_error().chunks for name, text in files.items())
 
 
 def rerun_script(folder: Path, path: Path, reruns: int) -> list[float]:
@@ -54,7 +59,7 @@ def rerun_script(folder: Path, path: Path, reruns: int) -> list[float]:
     return timed(app.run, runs=reruns, warm=1)
 
 
-def in_browser(folder: Path, rounds: int) -> dict[str, list[float]]:
+def in_browser(folder: Path, rounds: int, most: int | None) -> dict[str, list[float]]:
     """Seconds from a click on a page's link until that page is drawn, link by link, after one round that warms up."""
     taken: dict[str, list[float]] = {}
     with browser_page() as page, served(folder) as app:
@@ -62,13 +67,14 @@ def in_browser(folder: Path, rounds: int) -> dict[str, list[float]]:
         page.goto(app.url)
         wait_until_drawn(page)
         links = page.locator("[data-testid=stSidebarNavLink]")
-        for number in range(links.count() * (rounds + 1)):
-            link = links.nth(number % links.count())
+        count = min(links.count(), most or links.count())
+        for number in range(count * (rounds + 1)):
+            link = links.nth(number % count)
             name = link.inner_text().split("\n")[-1]  # before it stands the name of its icon
             started = time.perf_counter()
             link.click()
             wait_until_drawn(page, heading=name)
-            if number >= links.count():
+            if number >= count:
                 taken.setdefault(name, []).append(time.perf_counter() - started)
     return taken
 

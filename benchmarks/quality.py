@@ -20,13 +20,15 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
-from benchmarks.frame import ROOT, Size, figure
+from benchmarks import data
+from benchmarks.frame import Size, figure
 from memoir_engine import Memory, SearchResult
 
-DATA = ROOT.parent / "shared" / "data"
+READS = ("locomo", "cranfield", "jsquad")
 BEFORE_CHARS = 200  # of the turn before, where each turn is a text of its own
 HYBRID, WORDS = 0.5, 0.0  # alpha
 STEPS = {"full": {"locomo": 1, "jsquad": 4}, "small": {"locomo": 25, "jsquad": 200}}
+TALKS = {"full": None, "small": 1}
 DOCUMENTS = {"full": None, "small": 60}
 Passages = list[SearchResult]
 
@@ -50,25 +52,11 @@ class Talk:
 
 
 def main(size: Size = "full") -> dict[str, Any]:
-    if not DATA.is_dir():
-        return {"title": TITLE, "sizes": {}, "figures": [], "notes": ["the data is not here"]}
-    talks = list(locomo(STEPS[size]["locomo"]))
-    found = {
-        "LoCoMo, transcripts as texts, R@5": _recall(talks, _transcripts, 5),
-        "LoCoMo, conversations, R@5": _recall(talks, _conversations, 5),
-        "LoCoMo, each turn a text, R@10": _recall(talks, _turns, 10),
-    }
-    figures = [
-        *_pair("LoCoMo, transcripts as texts, R@5", found, aim=0.76),
-        *_pair("LoCoMo, conversations, R@5", found, aim=0.76),
-        *_pair("LoCoMo, each turn a text, R@10", found, aim=0.68),
-        *_cranfield(size),
-        *_jsquad(size),
-    ]
+    talks = list(locomo(STEPS[size]["locomo"]))[: TALKS[size]]
     return {
         "title": TITLE,
         "sizes": {"questions of LoCoMo": sum(len(talk.questions) for talk in talks)},
-        "figures": figures,
+        "figures": [*(_locomo(talks) if talks else ()), *_cranfield(size), *_jsquad(size)],
         "notes": ["embedder: the offline one, which is lexical; alpha .5 is the default, alpha 0 is BM25 alone"],
     }
 
@@ -77,7 +65,8 @@ TITLE = "What a search finds with its defaults, no key and no model"
 
 
 def locomo(step: int) -> Iterator[Talk]:
-    for told in json.loads((DATA / "locomo" / "locomo_public3.json").read_text(encoding="utf-8")):
+    path = data.find("locomo/locomo_public3.json")
+    for told in json.loads(path.read_text(encoding="utf-8")) if path else ():
         spoken = told["conversation"]
         numbers = sorted(int(name.split("_")[1]) for name in spoken if re.fullmatch(r"session_\d+", name))
         sessions = [_session(spoken, number) for number in numbers if spoken[f"session_{number}"]]
@@ -151,6 +140,19 @@ def _turns(memory: Memory, talk: Talk) -> Finds:
     return lambda one: frozenset((one.doc_id or "",))
 
 
+def _locomo(talks: Sequence[Talk]) -> list[dict[str, Any]]:
+    found = {
+        "LoCoMo, transcripts as texts, R@5": _recall(talks, _transcripts, 5),
+        "LoCoMo, conversations, R@5": _recall(talks, _conversations, 5),
+        "LoCoMo, each turn a text, R@10": _recall(talks, _turns, 10),
+    }
+    return [
+        *_pair("LoCoMo, transcripts as texts, R@5", found, aim=0.76),
+        *_pair("LoCoMo, conversations, R@5", found, aim=0.76),
+        *_pair("LoCoMo, each turn a text, R@10", found, aim=0.68),
+    ]
+
+
 def _pair(name: str, found: dict[str, dict[float, float]], *, aim: float) -> list[dict[str, Any]]:
     hybrid, words = found[name][HYBRID], found[name][WORDS]
     return [
@@ -160,14 +162,16 @@ def _pair(name: str, found: dict[str, dict[float, float]], *, aim: float) -> lis
 
 
 def _cranfield(size: Size) -> list[dict[str, Any]]:
-    documents = _lines("cranfield", "corpus")[: DOCUMENTS[size]]
+    judgements, documents = data.find("cranfield/qrels.tsv"), data.rows("cranfield/corpus.jsonl")[: DOCUMENTS[size]]
+    if judgements is None or not documents:
+        return []
     known = {one["id"] for one in documents}
     judged: dict[str, dict[str, int]] = defaultdict(dict)
-    for line in (DATA / "cranfield" / "qrels.tsv").read_text(encoding="utf-8").splitlines()[1:]:
+    for line in judgements.read_text(encoding="utf-8").splitlines()[1:]:
         query, document, grade = line.split("\t")
         if document in known:
             judged[query][document] = max(0, int(grade))
-    queries = [one for one in _lines("cranfield", "queries") if any(judged[one["id"]].values())]
+    queries = [one for one in data.rows("cranfield/queries.jsonl") if any(judged[one["id"]].values())]
     figures = []
     with _memory() as memory:
         for one in documents:
@@ -191,9 +195,11 @@ def _ndcg(found: Sequence[str], grades: dict[str, int]) -> float:
 
 
 def _jsquad(size: Size) -> list[dict[str, Any]]:
-    paragraphs = _lines("jsquad", "paragraphs")[: DOCUMENTS[size]]
+    paragraphs = data.rows("jsquad/paragraphs.jsonl")[: DOCUMENTS[size]]
+    if not paragraphs:
+        return []
     known = {one["id"] for one in paragraphs}
-    questions = [one for one in _lines("jsquad", "questions") if one["paragraph"] in known]
+    questions = [one for one in data.rows("jsquad/questions.jsonl") if one["paragraph"] in known]
     asked = questions[:: STEPS[size]["jsquad"] if size == "full" else 10]
     figures = []
     with _memory() as memory:
@@ -208,11 +214,6 @@ def _jsquad(size: Size) -> list[dict[str, Any]]:
 
 def _first(found: Passages) -> str | None:
     return found[0].doc_id if found else None
-
-
-def _lines(folder: str, name: str) -> list[dict[str, Any]]:
-    text = (DATA / folder / f"{name}.jsonl").read_text(encoding="utf-8")
-    return [json.loads(line) for line in text.splitlines() if line]
 
 
 @contextmanager

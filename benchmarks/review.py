@@ -8,7 +8,6 @@ and undone. Errors are those of texts nobody looked at: of the first body's rest
 
 from __future__ import annotations
 
-import json
 import random
 import shutil
 import tempfile
@@ -18,10 +17,12 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from benchmarks.frame import ROOT, Size, figure
+from benchmarks import data
+from benchmarks.frame import Size, figure
 from memoir_engine import IngestResult, Memory, ReviewItem, ReviewStep, count_tokens
 
-DATA = ROOT.parent / "shared" / "data"
+READS = ("clinc", "newsgroups")
+LEAVES = {"full": None, "small": 12}  # of each set
 SHARES = (0, 5, 10, 20)  # percent of the first body
 FIRST = 5  # percent at which the order is judged
 AIM_ORDER, AIM_TAUGHT = 1.5, 1.0
@@ -58,7 +59,8 @@ class Point:
 
 def main(size: Size) -> dict[str, Any]:
     first, later, few = (800, 600, 10) if size == "full" else (60, 20, 1)
-    bodies = [body for body in (clinc(first, later, few), newsgroups(first // 2, later, 3 * few)) if body]
+    leaves = LEAVES[size]
+    bodies = [body for body in (clinc(first, later, few, leaves), newsgroups(first // 2, later, 3 * few, leaves)) if body]
     figures: list[dict[str, Any]] = []
     curves: dict[str, Any] = {}
     for body in bodies:
@@ -79,13 +81,12 @@ def main(size: Size) -> dict[str, Any]:
     }
 
 
-def clinc(first: int, later: int, few: int) -> Bodies | None:
-    return _bodies("CLINC", DATA / "clinc" / "train.jsonl", DATA / "clinc" / "val.jsonl", first, later, few)
+def clinc(first: int, later: int, few: int, leaves: int | None) -> Bodies | None:
+    return _bodies("CLINC", "clinc/train.jsonl", "clinc/val.jsonl", first, later, few, leaves)
 
 
-def newsgroups(first: int, later: int, few: int) -> Bodies | None:
-    folder = DATA / "newsgroups"
-    return _bodies("newsgroups", folder / "train.jsonl", folder / "test.jsonl", first, later, few)
+def newsgroups(first: int, later: int, few: int, leaves: int | None) -> Bodies | None:
+    return _bodies("newsgroups", "newsgroups/train.jsonl", "newsgroups/test.jsonl", first, later, few, leaves)
 
 
 def founded(body: Bodies, folder: Path) -> int:
@@ -194,11 +195,16 @@ def _figures(body: Bodies, wrong: int, taken: dict[str, list[Point]]) -> list[di
     return made
 
 
-def _bodies(name: str, from_file: Path, later_file: Path, first: int, second: int, few: int) -> Bodies | None:
-    """few: texts of each leaf that stand in it from the start. None where the data is absent."""
+def _bodies(name: str, from_file: str, later_file: str, first: int, second: int, few: int, leaves: int | None) -> Bodies | None:
+    """None where the data is absent.
+
+    few: texts of each leaf that stand in it from the start. leaves: of the first so many alone.
+    """
     train, later = _lines(from_file), _lines(later_file)
     if not train:
         return None
+    known = set(sorted({one.path for one in train})[:leaves])
+    train, later = ([one for one in rows if one.path in known] for rows in (train, later))
     random.Random(1).shuffle(train)
     random.Random(2).shuffle(later)
     count: dict[tuple[str, ...], int] = {}
@@ -210,12 +216,9 @@ def _bodies(name: str, from_file: Path, later_file: Path, first: int, second: in
     return Bodies(name, founding, rest[:first], later[:second])
 
 
-def _lines(path: Path) -> list[Labelled]:
+def _lines(name: str) -> list[Labelled]:
     """Each text on one line; twins and empty ones are left out."""
-    if not path.exists():
-        return []
-    rows = [json.loads(line) for line in path.read_text(encoding="utf-8").splitlines()]
-    found = {_cut(row["text"]): tuple(row["path"]) for row in rows}
+    found = {_cut(row["text"]): tuple(row["path"]) for row in data.rows(name)}
     return [Labelled(text, labels) for text, labels in found.items() if text]
 
 

@@ -15,17 +15,20 @@ from typing import Any
 
 import numpy as np
 
-from benchmarks.frame import ROOT
+from benchmarks import data
 
-LOCOMO = ROOT.parent / "shared" / "data" / "locomo" / "locomo_public3.json"
+LOCOMO = "locomo/locomo_public3.json"
 
 Messages = list[dict[str, Any]]
 
 
 def sittings() -> list[tuple[int, Messages]]:
-    """(which conversation, messages) of every session of LoCoMo, without times."""
+    """(which conversation, messages) of every session of LoCoMo, without times; of talks of our own where it is absent."""
+    path = data.find(LOCOMO)
+    if path is None:
+        return [(number, [_message(turn) for turn in turns]) for number, turns in data.sittings()]
     found = []
-    for number, sample in enumerate(json.loads(LOCOMO.read_text(encoding="utf-8"))):
+    for number, sample in enumerate(json.loads(path.read_text(encoding="utf-8"))):
         talk, n = sample["conversation"], 1
         while f"session_{n}" in talk:
             found.append((number, [_message(turn) for turn in talk[f"session_{n}"]]))

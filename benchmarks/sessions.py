@@ -16,7 +16,7 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
-from benchmarks.frame import Size, figure, ratio, timed
+from benchmarks.frame import Size, figure, missing, ratio, timed
 from memoir_engine import Memory
 
 LENGTHS = {"full": (10, 100, 1_000, 10_000), "small": (10, 40)}
@@ -25,16 +25,19 @@ LONG_TURN = 10  # messages of a turn with tools
 AT_ONCE = 500  # messages, while it is made long
 CHARS = 257  # of a message
 AIM_MS, AIM_BYTES = 0.3, 2.0
+PEER = "langchain-community"
 THEIRS = "LangChain SQLChatMessageHistory"
 WORDS = "river stone window market engine letter garden winter bridge silver number paper forest signal harbour copper".split()
 
+Figure = dict[str, Any]
 Said = Callable[[list[str]], object]
 
 
 def main(size: Size) -> dict[str, Any]:
     with tempfile.TemporaryDirectory() as name:
         folder = Path(name)
-        ours, theirs = _ours(folder, size), _theirs(folder / "theirs.db", size)
+        absent = missing([PEER])
+        ours, theirs = _ours(folder, size), None if absent else _theirs(folder / "theirs.db", size)
     lengths = LENGTHS[size]
     figures = []
     for at, mine in zip(lengths, ours["append"], strict=True):
@@ -48,18 +51,24 @@ def main(size: Size) -> dict[str, Any]:
     figures += reloads
     figures.append(figure("bytes of its tables over bytes of text", [ours["tables"]], "×", aim=AIM_BYTES))
     figures.append(figure("bytes of the whole file over bytes of text", [ours["file"]], "×", note="with the chain of all turns"))
-    others = []
-    for kind, unit, times in (("append at message", "ms", theirs["append"]), ("read all of", "ms", theirs["read"])):
-        others += [figure(f"{THEIRS}: {kind} {at:,}", runs, unit) for at, runs in zip(lengths, times, strict=True)]
-    figures += others
-    figures.append(ratio("append beside LangChain, at the end", figures[len(lengths) - 1], others[len(lengths) - 1]))
-    figures.append(ratio("reading beside LangChain, at the end", reloads[-1], others[-1]))
+    if theirs:
+        figures += _beside(figures[len(lengths) - 1], reloads[-1], theirs, lengths)
     return {
         "title": "A conversation that grows, beside LangChain's SQL history",
         "sizes": {"messages": lengths[-1], "characters of a message": CHARS, "turns measured at each length": TURNS[size]},
         "figures": figures,
+        "notes": [f"{package}: not installed" for package in absent],
         "packages": ["langchain-core", "langchain-community"],
     }
+
+
+def _beside(appended: Figure, read: Figure, theirs: dict[str, Any], lengths: tuple[int, ...]) -> list[Figure]:
+    """Their figures, and ours at the end beside them."""
+    others = []
+    for kind, unit, times in (("append at message", "ms", theirs["append"]), ("read all of", "ms", theirs["read"])):
+        others += [figure(f"{THEIRS}: {kind} {at:,}", runs, unit) for at, runs in zip(lengths, times, strict=True)]
+    ahead = ratio("append beside LangChain, at the end", appended, others[len(lengths) - 1])
+    return [*others, ahead, ratio("reading beside LangChain, at the end", read, others[-1])]
 
 
 def _ours(folder: Path, size: Size) -> dict[str, Any]:

@@ -2,7 +2,7 @@
 
 It files a chunk by a digest of its text into one of eight categories of its level, or as many as asked for, chooses the first
 options offered, and answers any question with the first chunk: nothing that takes time, so that what is measured is the engine.
-Of a conversation each message is a fact, and none has to do with another.
+New names stay as they are. Of a conversation each message is a fact, and none has to do with another.
 """
 
 from __future__ import annotations
@@ -53,6 +53,8 @@ def answer(body: dict[str, Any], categories: int = CATEGORIES) -> dict[str, Any]
         }
     if "selections" in fields:
         return {"selections": _selections(text)}
+    if "names" in fields:
+        return {"names": [{"name": name, "stands_for_it": name} for name in _proposed(text)]}
     if "facts" in fields:
         return {"facts": [_fact(int(number), said) for number, said in _MESSAGE.findall(text)]}
     if "verdicts" in fields:
@@ -75,6 +77,12 @@ def _fact(message: int, said: str) -> dict[str, Any]:
 
 def _beside(number: int) -> dict[str, Any]:
     return {"new": number, "relation": "none", "known": [], "merged": "", "sure": True, "why": ""}
+
+
+def _proposed(text: str) -> list[str]:
+    """The new names that are to be settled: each stays, none is another."""
+    rows = text.rpartition("\nNew names: ")[2].splitlines()[1:]
+    return [str(json.loads(row[2:])["name"]) for row in rows if row.startswith("- {")]
 
 
 def _selections(text: str) -> list[dict[str, Any]]:

@@ -27,9 +27,24 @@ def _section(result: dict[str, Any]) -> Iterator[str]:
         yield _row(figure)
     yield ""
     yield from (f"- {note}" for note in [*result.get("notes", []), *_notes(result["figures"])])
-    yield f"- Sizes: {_pairs(result['sizes'])}."
+    if result.get("absent"):
+        yield f"- {_absent(result)}."
+    if result["sizes"]:
+        yield f"- Sizes: {_pairs(result['sizes'])}."
     yield f"- Taken {result['taken_at']} on {_pairs(result['machine'])}; {_pairs(result['versions'])}."
     yield ""
+
+
+def lacking(result: dict[str, Any]) -> str:
+    """What a person at the command line is told of data that was not there; nothing where it was."""
+    return f" ({_absent(result)})" if result.get("absent") else ""
+
+
+def _absent(result: dict[str, Any]) -> str:
+    sets = ", ".join(result["absent"])
+    return (
+        f"without the data of {sets}, absent beside the repository: texts of our own stand in, and what needs labels is left out"
+    )
 
 
 def _row(figure: dict[str, Any]) -> str:

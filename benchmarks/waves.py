@@ -14,15 +14,16 @@ from itertools import combinations
 from pathlib import Path
 from typing import Any
 
-from benchmarks import stub
-from benchmarks.frame import ROOT, Size, figure
+from benchmarks import data, stub
+from benchmarks.frame import Size, figure
 from benchmarks.ingestion import DELAY_S, Run, ingested
 from memoir_engine import Category, Memory
 
 AIMS_S = {8: 5.5, 32: 4.0}
 PARAGRAPHS = 459  # of the corpus: 500 chunks
 CATEGORIES = 3  # below each parent, so that most batches are full: some 300 calls
-POSTS = ROOT.parent / "shared" / "data" / "newsgroups" / "train.jsonl"
+READS = ("longtext", "newsgroups")
+POSTS = "newsgroups/train.jsonl"
 OFFLINE: dict[str, Any] = {"model": "offline", "max_file_mb": 50}
 SUBJECTS = ("violins", "bread", "chess", "rivers", "engines", "paintings")
 
@@ -60,8 +61,9 @@ def timed(flight: int, run: Run, *, aim: float | None) -> list[dict[str, Any]]:
 
 def texts(count: int) -> list[str]:
     """The first posts, or where they are absent sentences in their place."""
-    if POSTS.is_file():
-        with POSTS.open(encoding="utf-8") as lines:
+    path = data.find(POSTS)
+    if path is not None:
+        with path.open(encoding="utf-8") as lines:
             return [json.loads(line)["text"] for line, _ in zip(lines, range(count), strict=False)]
     return [f"Post {n} tells of {SUBJECTS[n % len(SUBJECTS)]} and of nothing else. " * 30 for n in range(count)]
 

@@ -2,33 +2,21 @@
 
 from __future__ import annotations
 
-import importlib.util
 import json
 import math
 import os
 from collections.abc import Iterator
 from pathlib import Path
+from typing import Any
 from unittest import mock
 
 import pytest
 
 import machine
 from benchmarks import __main__ as runner
-from benchmarks import frame, table
+from benchmarks import data, frame, table
 
 IN_A_BROWSER = {"startup", "pages", "reviewing"}
-ON_DATA = {
-    "fact_quality",
-    "pages",
-    "chunking",
-    "cutting",
-    "ingestion",
-    "query",
-    "review",
-    "search",
-    "search_large",
-    "search_large_hybrid",
-}
 
 
 @pytest.fixture(autouse=True)
@@ -39,25 +27,42 @@ def _as_from_the_command_line(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]
         yield
 
 
-BESIDE_PEERS = {"checkpoints": "langgraph.checkpoint.sqlite", "search": "rank_bm25", "sessions": "langchain_community"}
+@pytest.mark.slow
+@pytest.mark.timeout(600)
+@pytest.mark.parametrize("name", runner.names())
+def test_a_benchmark_runs_in_its_small_size_without_the_data(name: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
+    """And asks for no other data than it says it reads: whatever it asks for is not there."""
+    asked: set[str] = set()
+    monkeypatch.setattr(data, "FOLDER", tmp_path / "nothing is here")
+    found = data.find
+    monkeypatch.setattr(data, "find", lambda path: (asked.add(path.split("/")[0]), found(path))[1])
+    recorded = small(name, tmp_path)
+    assert sorted(asked) == sorted(recorded.get("absent", []))
+    assert recorded["figures"] or asked
+    assert (" absent beside the repository" in table.markdown(tmp_path)) == bool(asked)
 
 
 @pytest.mark.slow
 @pytest.mark.timeout(600)
-@pytest.mark.parametrize("name", runner.names())
-def test_a_benchmark_runs_in_its_small_size(name: str, tmp_path: Path):
+@pytest.mark.parametrize("name", runner.reading())
+def test_a_benchmark_that_reads_data_runs_in_its_small_size_with_it(name: str, tmp_path: Path):
+    if not machine.DATA.is_dir():
+        pytest.skip(machine.missing("data", "the public data sets are not beside the repository"))
+    recorded = small(name, tmp_path)
+    assert recorded["figures"]
+    assert "absent" not in recorded
+
+
+def small(name: str, folder: Path) -> dict[str, Any]:
+    """What the benchmark measured, as it is written down."""
     if name in IN_A_BROWSER and machine.chromium() is None:
         pytest.skip(machine.missing("Chromium", "install chromium, or run: playwright install chromium"))
-    if name in ON_DATA and not machine.DATA.is_dir():
-        pytest.skip(machine.missing("data", "the public data sets are not beside the repository"))
-    if name in BESIDE_PEERS and importlib.util.find_spec(BESIDE_PEERS[name]) is None:
-        pytest.skip("not applicable: the peers it is measured beside come with `make bench`")
-    measured = runner.load(name).main("small")
-    assert measured["title"] and measured["sizes"]
-    medians = {made["name"]: made["median"] for made in measured["figures"]}
-    assert medians and all(math.isfinite(median) for median in medians.values())
-    written = frame.write(tmp_path, frame.record(name, "small", measured))
-    assert f"## {name}" in table.markdown(written.parent)
+    written = runner.run(name, "small", folder)
+    recorded: dict[str, Any] = json.loads(written.read_text(encoding="utf-8"))
+    assert recorded["title"]
+    assert [made["name"] for made in recorded["figures"] if not math.isfinite(made["median"])] == []
+    assert f"## {name}" in table.markdown(folder)
+    return recorded
 
 
 def test_the_largest_run_when_they_are_named_alone():
