@@ -18,8 +18,18 @@ import numpy as np
 from memoir_engine.core.events import FactsCompared, Warned
 from memoir_engine.core.ports import NearestIndex, Vectors
 from memoir_engine.core.run import Run
-from memoir_engine.facts.extraction import Found, Link, Spoken, repoint
-from memoir_engine.facts.merge import AT_ONCE, Planning, groups, is_restated, known_of, meeting, planned, restate, settle
+from memoir_engine.facts.extraction import DraftFact, DraftLink, Utterance, repoint
+from memoir_engine.facts.merge import (
+    AT_ONCE,
+    PlanDraft,
+    as_known,
+    comparison_prompt,
+    groups,
+    is_restated,
+    planned_fact,
+    restate,
+    settle,
+)
 from memoir_engine.prompts import consolidate as prompts_consolidate
 from memoir_engine.runtime.indexes import LIMIT, Nearness
 from memoir_engine.runtime.model import AskAboutFacts
@@ -35,12 +45,12 @@ BROAD = 4  # nearest facts looked at for each that is shown: outdated ones are a
 
 
 @dataclass
-class Material:
+class ConsolidationInput:
     """What was drawn, in the order in which it was said. vectors: (n, dim), once they are there."""
 
-    facts: Sequence[Found]
-    links: Sequence[Link]
-    messages: Sequence[Spoken]
+    facts: Sequence[DraftFact]
+    links: Sequence[DraftLink]
+    messages: Sequence[Utterance]
     zone: tzinfo
     cut_at: dict[str, int]
     vectors: Vectors | None = None
@@ -48,25 +58,29 @@ class Material:
 
 
 @dataclass(frozen=True)
-class Standing:
+class KnownFacts:
     """What is known of the owner at a seq. index: finds the owner's facts, None where there are none."""
 
     index: NearestIndex | None
     seq: int
 
 
-async def standing(material: Material, owner: str, near: Nearness, run: Run, read: Callable[[Tx], T]) -> tuple[Standing, T]:
+async def known_facts(
+    material: ConsolidationInput, owner: str, near: Nearness, run: Run, read: Callable[[Tx], T]
+) -> tuple[KnownFacts, T]:
     """And what is read at that very moment. Raises what keeps the embedder away."""
     if not material.facts:
         seq, more = await near.db.aread(lambda tx: (actions.seq(tx), read(tx)))
-        return Standing(None, seq), more
+        return KnownFacts(None, seq), more
     if material.vectors is None:
         material.vectors = await near.vectors([fact.content for fact in material.facts], run)
     index, seq, more = await near.beside(owner, run, read)
-    return Standing(index, seq), more
+    return KnownFacts(index, seq), more
 
 
-async def consolidate(material: Material, known: Standing, owner: str, near: Nearness, ask: AskAboutFacts, run: Run) -> FactPlan:
+async def consolidate(
+    material: ConsolidationInput, known: KnownFacts, owner: str, near: Nearness, ask: AskAboutFacts, run: Run
+) -> FactPlan:
     """Raises what keeps the model or the embedder away: nothing is stored then."""
     if material.vectors is None:
         return FactPlan(known.seq)
@@ -97,18 +111,18 @@ class _Comparing:
     """One pass over the groups. added: places of what became facts of their own; met: keys of known facts that were shown."""
 
     def __init__(
-        self, material: Material, owner: str, near: Nearness, ask: AskAboutFacts, run: Run, held: NearestIndex | None
+        self, material: ConsolidationInput, owner: str, near: Nearness, ask: AskAboutFacts, run: Run, held: NearestIndex | None
     ) -> None:
         self._material, self._owner, self._near, self._ask, self._run = material, owner, near, ask, run
         self._held = held
         self._vectors: dict[int, Vectors] = {}  # by key
-        self.plan = Planning()
+        self.plan = PlanDraft()
         self.added: set[int] = set()
         self.met: set[int] = set()
 
     async def group(self, places: Sequence[int]) -> None:
         material = self._material
-        new = [planned(material.facts[at], material.messages, material.zone, material.cut_at) for at in places]
+        new = [planned_fact(material.facts[at], material.messages, material.zone, material.cut_at) for at in places]
         near = await self._candidates(places)
         asked: list[int] = []
         for place, fact, beside in zip(places, new, near, strict=True):
@@ -144,7 +158,7 @@ class _Comparing:
         self.added.add(place)
 
     async def _judged(self, places: Sequence[int], new: Sequence[PlannedFact], near: Sequence[Sequence[Known]]) -> None:
-        shown, known = meeting(new, near, self._material.zone)
+        shown, known = comparison_prompt(new, near, self._material.zone)
         self.met |= {one.key for one in known.values()}
         reply = await self._ask(prompts_consolidate.build(shown))
         parsed = prompts_consolidate.parse(reply.data, shown)
@@ -181,4 +195,4 @@ class _Comparing:
             return [[] for _ in wanted]
         cosines = np.stack([self._vectors[fact.key] for fact in left]) @ np.stack(wanted).T
         nearest = np.argsort(-cosines, axis=0, kind="stable")[:LIMIT]
-        return [[(float(cosines[at, of]), known_of(left[at])) for at in nearest[:, of]] for of in range(len(wanted))]
+        return [[(float(cosines[at, of]), as_known(left[at])) for at in nearest[:, of]] for of in range(len(wanted))]

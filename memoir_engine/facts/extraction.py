@@ -36,7 +36,7 @@ from memoir_engine.text.transcripts import is_of
 
 
 @dataclass(frozen=True)
-class Spoken:
+class Utterance:
     """One message of the conversation. id: the caller's, None where it has none."""
 
     index: int
@@ -62,7 +62,7 @@ class Span:
 
 
 @dataclass(frozen=True)
-class Found:
+class DraftFact:
     """valid_from, valid_to: "" or an ISO date of any precision. spans: in the order in which they were found."""
 
     id: str
@@ -77,7 +77,7 @@ class Found:
 
 
 @dataclass(frozen=True)
-class Link:
+class DraftLink:
     """A relation between two found facts, by their ids."""
 
     source: str
@@ -87,10 +87,10 @@ class Link:
 
 
 @dataclass(frozen=True)
-class Merged:
+class MergedFacts:
     """facts: what is left, in the order in which it was first said. stands_for: of every id, the one that is left."""
 
-    facts: tuple[Found, ...]
+    facts: tuple[DraftFact, ...]
     stands_for: dict[str, str] = field(default_factory=dict)
 
     @property
@@ -98,9 +98,9 @@ class Merged:
         return sum(one != other for one, other in self.stands_for.items())
 
 
-def merge(found: Sequence[Found]) -> Merged:
+def merge(found: Sequence[DraftFact]) -> MergedFacts:
     """Facts that say the same become one. Each is compared only with those that share a rare word of it: near linear."""
-    left: list[Found] = []
+    left: list[DraftFact] = []
     stands_for: dict[str, str] = {}
     by_word: dict[str, list[int]] = {}
     for fact in found:
@@ -113,15 +113,15 @@ def merge(found: Sequence[Found]) -> Merged:
         else:
             stands_for[fact.id] = left[at].id
             left[at] = _one(left[at], fact)
-    return Merged(tuple(left), stands_for)
+    return MergedFacts(tuple(left), stands_for)
 
 
-def repoint(links: Iterable[Link], stands_for: dict[str, str]) -> tuple[tuple[Link, ...], int]:
+def repoint(links: Iterable[DraftLink], stands_for: dict[str, str]) -> tuple[tuple[DraftLink, ...], int]:
     """The links between what is left, and how many had to go: those that lead nowhere, or from a fact to itself (CHUNK 9.3, 9.4).
 
     Of two between the same facts the more confident one stays (CHUNK 9.5).
     """
-    kept: dict[tuple[str, str, str], Link] = {}
+    kept: dict[tuple[str, str, str], DraftLink] = {}
     gone = 0
     for link in links:
         ends = stands_for.get(link.source), stands_for.get(link.target)
@@ -130,27 +130,27 @@ def repoint(links: Iterable[Link], stands_for: dict[str, str]) -> tuple[tuple[Li
             continue
         key = (ends[0], ends[1], link.kind)
         stated = [one.confidence for one in (link, *filter(None, (kept.get(key),))) if one.confidence is not None]
-        kept[key] = Link(*key, confidence=max(stated, default=None))
+        kept[key] = DraftLink(*key, confidence=max(stated, default=None))
     return tuple(kept.values()), gone
 
 
-def _keys(fact: Found) -> frozenset[str]:
+def _keys(fact: DraftFact) -> frozenset[str]:
     return words(fact.content) or frozenset((folded(fact.content),))
 
 
-def _near(fact: Found, by_word: dict[str, list[int]]) -> list[int]:
+def _near(fact: DraftFact, by_word: dict[str, list[int]]) -> list[int]:
     """Who shares most of its words, the earliest first. A fifth of them may differ, so one of any quarter is shared."""
     mine = sorted(_keys(fact), key=lambda word: len(by_word.get(word, ())))
     rare = mine[: len(mine) // 4 + 1]
     return sorted({at for word in rare for at in by_word.get(word, ())})
 
 
-def _is_same(one: Found, other: Found) -> bool:
+def _is_same(one: DraftFact, other: DraftFact) -> bool:
     names = (*one.entities, *other.entities)
     return subject_key(one.subject) == subject_key(other.subject) and same(one.content, other.content, names)
 
 
-def _one(known: Found, again: Found) -> Found:
+def _one(known: DraftFact, again: DraftFact) -> DraftFact:
     """The words of the more confident of the two, the earlier where they are equal."""
     best = again if (again.confidence or 0) > (known.confidence or 0) else known
     spans = tuple(dict.fromkeys((*known.spans, *again.spans)))
@@ -172,17 +172,17 @@ def _one(known: Found, again: Found) -> Found:
 _ROLES = {"human": "user", "ai": "assistant"}
 
 
-def as_spoken(messages: Sequence[Message]) -> tuple[Spoken, ...]:
+def utterances(messages: Sequence[Message]) -> tuple[Utterance, ...]:
     return tuple(
-        Spoken(index, one.id, _ROLES.get(one.speaker, one.speaker), one.name, one.said_at, one.text)
+        Utterance(index, one.id, _ROLES.get(one.speaker, one.speaker), one.name, one.said_at, one.text)
         for index, one in enumerate(messages)
     )
 
 
 def as_memories(
-    facts: Iterable[Found], user: str | None, conversation: str, messages: Sequence[Message]
+    facts: Iterable[DraftFact], user: str | None, conversation: str, messages: Sequence[Message]
 ) -> tuple[ExtractedMemory, ...]:
-    said = as_spoken(messages)
+    said = utterances(messages)
     return tuple(
         ExtractedMemory(
             id=fact.id,
@@ -200,11 +200,11 @@ def as_memories(
     )
 
 
-def as_relations(links: Iterable[Link]) -> tuple[FactRelation, ...]:
+def as_relations(links: Iterable[DraftLink]) -> tuple[FactRelation, ...]:
     return tuple(FactRelation(one.source, one.target, one.kind, one.confidence) for one in links)
 
 
-def _origin(conversation: str, said: Spoken, span: Span) -> FactOrigin:
+def _origin(conversation: str, said: Utterance, span: Span) -> FactOrigin:
     return FactOrigin(
         conversation_id=conversation,
         message=said.index + 1,
@@ -233,9 +233,9 @@ SHOWN = 60  # facts in one call: pairs grow with the square, prompts with the nu
 STEP = 45  # the last quarter of a group meets the next one
 
 
-async def related(facts: Sequence[Found], ask: AskAboutFacts) -> tuple[Link, ...]:
+async def related(facts: Sequence[DraftFact], ask: AskAboutFacts) -> tuple[DraftLink, ...]:
     """Nothing is asked about a single fact."""
-    links: list[Link] = []
+    links: list[DraftLink] = []
     for first in range(0, max(1, len(facts) - (SHOWN - STEP)), STEP):
         group = facts[first : first + SHOWN]
         if len(group) < 2:
@@ -243,11 +243,11 @@ async def related(facts: Sequence[Found], ask: AskAboutFacts) -> tuple[Link, ...
         shown = tuple(_shown(number, fact) for number, fact in enumerate(group, 1))
         reply = await ask(relate.build(shown))
         for one in relate.parse(reply.data, shown):
-            links.append(Link(group[one.source - 1].id, group[one.target - 1].id, one.kind, one.confidence))
+            links.append(DraftLink(group[one.source - 1].id, group[one.target - 1].id, one.kind, one.confidence))
     return tuple(links)
 
 
-def _shown(number: int, fact: Found) -> Gathered:
+def _shown(number: int, fact: DraftFact) -> Gathered:
     parts = tuple(dict.fromkeys(span.cut.n for span in fact.spans))
     return Gathered(number, fact.content, fact.type, fact.subject, fact.entities, parts)
 
@@ -259,15 +259,15 @@ PASSES_BY = (ModelError, CostCapReached)  # what costs a cut; anything else ends
 
 
 @dataclass(frozen=True)
-class Conversation:
+class ExtractionInput:
     """person: how a user without a name of their own is called. zone: in which the times of messages are shown. before: what was
     said last before it, and is known."""
 
-    messages: Sequence[Spoken]
+    messages: Sequence[Utterance]
     cuts: Sequence[Cut]
     person: str
     zone: tzinfo
-    before: Sequence[Spoken] = ()
+    before: Sequence[Utterance] = ()
     untimed: datetime | None = None  # what stands as the time of messages that have none
 
 
@@ -275,8 +275,8 @@ class Conversation:
 class Extraction:
     """What the cuts gave. Times in milliseconds."""
 
-    merged: Merged = field(default_factory=lambda: Merged(()))
-    links: tuple[Link, ...] = ()
+    merged: MergedFacts = field(default_factory=lambda: MergedFacts(()))
+    links: tuple[DraftLink, ...] = ()
     failures: list[CutFailure] = field(default_factory=list)
     warnings: list[str] = field(default_factory=list)
     drawn: int = 0
@@ -289,7 +289,7 @@ class Extraction:
         return sum(not span.is_supported for fact in self.merged.facts for span in fact.spans)
 
 
-async def extract(conversation: Conversation, ask: AskAboutFacts, run: Run, *, fail_fast: bool) -> Extraction:
+async def extract(conversation: ExtractionInput, ask: AskAboutFacts, run: Run, *, fail_fast: bool) -> Extraction:
     """Raises NothingExtracted when every cut failed, or with `fail_fast` the first; whatever ends the run."""
     made = Extraction()
     began = run.clock.tick_ms()
@@ -303,8 +303,10 @@ async def extract(conversation: Conversation, ask: AskAboutFacts, run: Run, *, f
     return made
 
 
-async def _drawn(conversation: Conversation, ask: AskAboutFacts, run: Run, made: Extraction, fail_fast: bool) -> list[Found]:
-    found: list[Found] = []
+async def _drawn(
+    conversation: ExtractionInput, ask: AskAboutFacts, run: Run, made: Extraction, fail_fast: bool
+) -> list[DraftFact]:
+    found: list[DraftFact] = []
     recap = await _recap(_before(conversation), "before it", ask, run, made) if conversation.before else ""
     for cut in conversation.cuts:
         talk = _talk(conversation, cut, recap)
@@ -321,8 +323,8 @@ async def _drawn(conversation: Conversation, ask: AskAboutFacts, run: Run, made:
 
 
 async def _of_cut(
-    conversation: Conversation, cut: Cut, talk: Talk, ask: AskAboutFacts, run: Run, made: Extraction
-) -> list[Found]:
+    conversation: ExtractionInput, cut: Cut, talk: Talk, ask: AskAboutFacts, run: Run, made: Extraction
+) -> list[DraftFact]:
     began = run.clock.tick_ms()
     reply = await ask(facts.build(talk))
     parsed = facts.parse(reply.data, talk)
@@ -343,7 +345,7 @@ async def _recap(talk: Talk, label: str, ask: AskAboutFacts, run: Run, made: Ext
         return ""
 
 
-async def _links(made: Extraction, ask: AskAboutFacts, run: Run) -> Sequence[Link]:
+async def _links(made: Extraction, ask: AskAboutFacts, run: Run) -> Sequence[DraftLink]:
     try:
         return await related(made.merged.facts, ask)
     except PASSES_BY as failed:
@@ -352,12 +354,12 @@ async def _links(made: Extraction, ask: AskAboutFacts, run: Run) -> Sequence[Lin
         return ()
 
 
-def _talk(conversation: Conversation, cut: Cut, recap: str) -> Talk:
+def _talk(conversation: ExtractionInput, cut: Cut, recap: str) -> Talk:
     turns = [_turn(conversation, cut, index) for index in cut.indexes]
     return Talk(conversation.person, cut.n, cut.of, recap, tuple(turns))
 
 
-def _before(conversation: Conversation) -> Talk:
+def _before(conversation: ExtractionInput) -> Talk:
     """As a cut of its own, which nothing came before."""
     turns = [
         Turn(number, said.role, _name(conversation, said), _moment(conversation, said), said.text)
@@ -366,23 +368,23 @@ def _before(conversation: Conversation) -> Talk:
     return Talk(conversation.person, 1, 2, "", tuple(turns))
 
 
-def _turn(conversation: Conversation, cut: Cut, index: int) -> Turn:
+def _turn(conversation: ExtractionInput, cut: Cut, index: int) -> Turn:
     said = conversation.messages[index]
     at = _moment(conversation, said)
     text = said.text[cut.start : cut.end] if cut.split else said.text
     return Turn(index + 1, said.role, _name(conversation, said), at, text)
 
 
-def _name(conversation: Conversation, said: Spoken) -> str | None:
+def _name(conversation: ExtractionInput, said: Utterance) -> str | None:
     """None for the person whose facts these are, however the message calls them: they are one subject, not several."""
     return None if said.name is None or _is_person(conversation, said.name) else said.name
 
 
-def _is_person(conversation: Conversation, name: str) -> bool:
+def _is_person(conversation: ExtractionInput, name: str) -> bool:
     return folded(name) != folded(conversation.person) and is_of(conversation.person, name)
 
 
-def _moment(conversation: Conversation, said: Spoken) -> datetime | None:
+def _moment(conversation: ExtractionInput, said: Utterance) -> datetime | None:
     """Of what has no time of its own, the day it was handed in is known: so a retry asks the same, and pays for nothing twice."""
     if said.at is None:
         return None
@@ -390,8 +392,8 @@ def _moment(conversation: Conversation, said: Spoken) -> datetime | None:
     return at.replace(hour=0, minute=0, second=0, microsecond=0) if said.at == conversation.untimed else at
 
 
-def _found(conversation: Conversation, cut: Cut, drawn: Drawn) -> Found:
-    return Found(
+def _found(conversation: ExtractionInput, cut: Cut, drawn: Drawn) -> DraftFact:
+    return DraftFact(
         id=str(uuid4()),
         content=drawn.content,
         type=drawn.type,
@@ -404,7 +406,7 @@ def _found(conversation: Conversation, cut: Cut, drawn: Drawn) -> Found:
     )
 
 
-def _span(conversation: Conversation, cut: Cut, drawn: Drawn) -> Span:
+def _span(conversation: ExtractionInput, cut: Cut, drawn: Drawn) -> Span:
     """In the message it names, else in another of the cut: the words count, not the number."""
     named = drawn.message - 1
     for index in (named, *(one for one in cut.indexes if one != named)):

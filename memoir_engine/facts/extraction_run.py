@@ -20,7 +20,7 @@ from memoir_engine.core.ports import Vectors
 from memoir_engine.core.results import CutConversation
 from memoir_engine.core.results.facts import ExtractionMetrics
 from memoir_engine.core.run import Run
-from memoir_engine.facts.extraction import Conversation, Extraction, Spoken, as_spoken, extract
+from memoir_engine.facts.extraction import Extraction, ExtractionInput, Utterance, extract, utterances
 from memoir_engine.prompts.facts import FRAME_TOKENS
 from memoir_engine.runtime.chunking import chunk_conversation
 from memoir_engine.runtime.engine import Engine
@@ -37,7 +37,7 @@ _log = logging.getLogger(__name__)
 
 
 @dataclass
-class Drawing:
+class ExtractionRun:
     """What a run has come to so far."""
 
     conversation: str = ""
@@ -69,16 +69,16 @@ class Drawing:
         )
 
 
-async def drawn(
+async def run_extraction(
     engine: Engine,
     user: str | None,
     conversation: str,
     messages: Sequence[Message],
-    drawing: Drawing,
+    drawing: ExtractionRun,
     run: Run,
     *,
     before: Sequence[Message] = (),
-) -> tuple[Extraction, tuple[Spoken, ...]]:
+) -> tuple[Extraction, tuple[Utterance, ...]]:
     """Cut, asked, merged. before: what was said and read already; its last cut is told in short."""
     config = engine.resolved.config
     began = run.clock.tick_ms()
@@ -86,10 +86,10 @@ async def drawn(
     drawing.made, drawing.cutting_ms = made, run.clock.tick_ms() - began
     drawing.warnings += made.warnings
     run.emit(_cut(made))
-    shown = as_spoken(messages)
+    shown = utterances(messages)
     ask = Asking(engine, run, RememberingCancelled())
     behind = await _last_cut(engine, conversation, before) if before else ()
-    read = Conversation(shown, made.cuts, user or "the user", config.zone, as_spoken(behind), drawing.untimed)
+    read = ExtractionInput(shown, made.cuts, user or "the user", config.zone, utterances(behind), drawing.untimed)
     try:
         drawing.extraction = await extract(read, ask, run, fail_fast=config.conversation.fail_fast)
     finally:
@@ -113,7 +113,9 @@ async def _last_cut(engine: Engine, conversation: str, messages: Sequence[Messag
     return () if last.split is not None else messages[last.first : last.last + 1]
 
 
-async def _divided(engine: Engine, conversation: str, messages: Sequence[Message], drawing: Drawing, run: Run) -> CutConversation:
+async def _divided(
+    engine: Engine, conversation: str, messages: Sequence[Message], drawing: ExtractionRun, run: Run
+) -> CutConversation:
     """By the memory's embedder where the strategy compares meanings; by words where there is none, or it cannot be had."""
     meaning = _Meaning(engine, run, asyncio.get_running_loop())
     for embed in (*((meaning.embed,) if not engine.embedder.lexical else ()), None):
@@ -159,7 +161,7 @@ class _Meaning:
         return rows
 
 
-def timed(messages: Sequence[Message], run: Run, drawing: Drawing) -> tuple[Message, ...]:
+def with_times(messages: Sequence[Message], run: Run, drawing: ExtractionRun) -> tuple[Message, ...]:
     """What does not say when it was said is said now."""
     drawing.untimed = now = run.clock.now()
     return tuple(one if one.said_at is not None else replace(one, at=now) for one in messages)
@@ -178,7 +180,7 @@ def _cut(made: CutConversation) -> ConversationCut:
     )
 
 
-def measured(drawing: Drawing, run: Run) -> None:
+def report_metrics(drawing: ExtractionRun, run: Run) -> None:
     """Told to the run and to the log (CHUNK 8.5, 11, 12.4)."""
     found = drawing.metrics(run.clock.tick_ms())
     told = {name: getattr(found, name) for name in ExtractionMeasured.__dataclass_fields__ if hasattr(found, name)}

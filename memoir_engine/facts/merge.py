@@ -15,7 +15,7 @@ from uuid import uuid4
 import numpy as np
 
 from memoir_engine.core.ports import Vectors
-from memoir_engine.facts.extraction import Found, Spoken
+from memoir_engine.facts.extraction import DraftFact, Utterance
 from memoir_engine.prompts.consolidate import Meeting, Statement, Verdict
 from memoir_engine.store.facts.rows import Known, PlannedFact, PlannedProposal, PlannedSpan, Sighting, Supersession
 from memoir_engine.text.attributes import filled, folded, may_oppose, subject_key, words
@@ -28,7 +28,7 @@ MODEL = "model"
 
 
 @dataclass
-class Planning:
+class PlanDraft:
     """A plan as it grows. standing: what new facts may meet, those of this plan included."""
 
     facts: list[PlannedFact] = field(default_factory=list)
@@ -76,7 +76,7 @@ def _of_one_slot(contents: Sequence[str]) -> Iterable[list[int]]:
     return by_slot.values()
 
 
-def planned(fact: Found, messages: Sequence[Spoken], zone: tzinfo, cut_at: Mapping[str, int]) -> PlannedFact:
+def planned_fact(fact: DraftFact, messages: Sequence[Utterance], zone: tzinfo, cut_at: Mapping[str, int]) -> PlannedFact:
     """Times as moments, spans as the plan has them. cut_at: the place of each cut, by its id."""
     first, last = between(fact.valid_from, zone), between(fact.valid_to, zone)
     if first is not None and last is not None and last.after <= first.first:
@@ -99,7 +99,7 @@ def planned(fact: Found, messages: Sequence[Spoken], zone: tzinfo, cut_at: Mappi
     )
 
 
-def known_of(fact: PlannedFact) -> Known:
+def as_known(fact: PlannedFact) -> Known:
     return Known(**{name: getattr(fact, name) for name in Known.__dataclass_fields__})
 
 
@@ -108,7 +108,9 @@ def is_restated(new: PlannedFact, known: Known) -> bool:
     return folded(new.content) == folded(known.content) and subject_key(new.subject) == subject_key(known.subject)
 
 
-def meeting(new: Sequence[PlannedFact], near: Sequence[Sequence[Known]], zone: tzinfo) -> tuple[Meeting, dict[int, Known]]:
+def comparison_prompt(
+    new: Sequence[PlannedFact], near: Sequence[Sequence[Known]], zone: tzinfo
+) -> tuple[Meeting, dict[int, Known]]:
     """What is shown, in the zone in which it was said, and the known facts by the numbers they have there."""
     numbers: dict[int, int] = {}
     for one in (one for some in near for one in some):
@@ -121,7 +123,7 @@ def meeting(new: Sequence[PlannedFact], near: Sequence[Sequence[Known]], zone: t
     return Meeting(shown, tuple(_statement(number, one, zone) for number, one in known.items())), known
 
 
-def settle(plan: Planning, found: Found, new: PlannedFact, verdict: Verdict, known: Mapping[int, Known]) -> None:
+def settle(plan: PlanDraft, found: DraftFact, new: PlannedFact, verdict: Verdict, known: Mapping[int, Known]) -> None:
     """Take one verdict into the plan."""
     olds = [known[number] for number in verdict.known if known[number].key not in plan.gone]
     if verdict.relation == "none" or not olds:
@@ -164,7 +166,7 @@ def ended(new: PlannedFact | Known, old: PlannedFact | Known) -> datetime | None
     return since if since is None or began is None or since >= began else new.said_at
 
 
-def restate(plan: Planning, key: int, new: PlannedFact) -> None:
+def restate(plan: PlanDraft, key: int, new: PlannedFact) -> None:
     """Its spans go to the fact that stands; to one of this plan at once."""
     if key > 0:
         plan.sightings.append(Sighting(key, new.spans))
@@ -173,7 +175,7 @@ def restate(plan: Planning, key: int, new: PlannedFact) -> None:
     plan.facts[-key - 1] = replace(known, spans=tuple(dict.fromkeys((*known.spans, *new.spans))))
 
 
-def _fuller(plan: Planning, key: int, olds: Sequence[Known], verdict: Verdict) -> int:
+def _fuller(plan: PlanDraft, key: int, olds: Sequence[Known], verdict: Verdict) -> int:
     """One fact that says what both say, with the origins of both; both of them give way to it."""
     new = plan.facts[-key - 1]
     own = [plan.facts[-one.key - 1].spans for one in olds if one.key < 0]

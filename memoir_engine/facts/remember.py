@@ -15,9 +15,9 @@ from memoir_engine.core.errors import FactsMoved, InvalidSetting, MemoirError, R
 from memoir_engine.core.events import FactsStored
 from memoir_engine.core.results.facts import ExtractionResult, FactProposal, FactRelation, FactView, RememberResult
 from memoir_engine.core.run import Actor, Listener, Run, new_id
-from memoir_engine.facts.consolidation import Material, consolidate, standing
-from memoir_engine.facts.extraction import Extraction, Spoken, as_memories, as_relations
-from memoir_engine.facts.extraction_run import Drawing, drawn, measured, timed
+from memoir_engine.facts.consolidation import ConsolidationInput, consolidate, known_facts
+from memoir_engine.facts.extraction import Extraction, Utterance, as_memories, as_relations
+from memoir_engine.facts.extraction_run import ExtractionRun, report_metrics, run_extraction, with_times
 from memoir_engine.runtime import access
 from memoir_engine.runtime import messages as runtime_messages
 from memoir_engine.runtime.engine import Engine
@@ -61,7 +61,7 @@ def became(tx: Tx, user: str | None, done: Remembered, plan: FactPlan) -> Became
     return Became(parts, facts.by_number(tx, owner, [one for some in parts.values() for one in some]), asked)
 
 
-def told(done: Remembered, left: Became, plan: FactPlan, drawing: Drawing, run: Run) -> RememberResult:
+def told(done: Remembered, left: Became, plan: FactPlan, drawing: ExtractionRun, run: Run) -> RememberResult:
     """What became of it."""
     views = left.views
     uids = {key: views[number].id for key, number in done.numbers.items() if number in views}
@@ -79,7 +79,13 @@ def told(done: Remembered, left: Became, plan: FactPlan, drawing: Drawing, run: 
 
 
 def result(
-    drawing: Drawing, run: Run, action_id: str | None, made: dict[str, Any], session_id: str | None, *, seen_again: bool = False
+    drawing: ExtractionRun,
+    run: Run,
+    action_id: str | None,
+    made: dict[str, Any],
+    session_id: str | None,
+    *,
+    seen_again: bool = False,
 ) -> RememberResult:
     nothing: dict[str, Any] = dict.fromkeys(("added", "outdated", "merged", "duplicates", "proposals", "relationships"), ())
     return RememberResult(
@@ -216,20 +222,20 @@ def _talked(engine: Engine, user: str | None, messages: object, session_id: obje
 
 
 async def _remember(engine: Engine, user: str | None, talked: Talked, run: Run) -> RememberResult:
-    drawing = Drawing(talked.conversation, began_ms=run.clock.tick_ms())
+    drawing = ExtractionRun(talked.conversation, began_ms=run.clock.tick_ms())
     key = conversation_key(owner_key(user), talked.messages)
     came = await engine.db.aread(_came(user, talked, key))
     if came.whole is not None:
         return await _seen_again(engine, talked, came.whole, drawing, run)
     if not talked.messages:
         return result(drawing, run, None, {}, talked.session_id)
-    said = timed(talked.messages, run, drawing)
+    said = with_times(talked.messages, run, drawing)
     new, old = said[came.read :], said[: came.read]
-    extraction, shown = await drawn(engine, user, talked.conversation, new, drawing, run, before=old)
+    extraction, shown = await run_extraction(engine, user, talked.conversation, new, drawing, run, before=old)
     async with engine.nearness.turn(owner_key(user)):
         drawn_from = _said(talked, key, new, extraction, drawing)
         stored = await _stored(engine, user, talked, drawn_from, extraction, shown, drawing, run)
-    measured(drawing, run)
+    report_metrics(drawing, run)
     if not isinstance(stored, tuple):
         return await _seen_again(engine, talked, stored, drawing, run)
     return told(*stored, drawing, run)
@@ -241,10 +247,10 @@ def _came(user: str | None, talked: Talked, key: str) -> Callable[[Any], Came]:
 
 
 async def _extract(engine: Engine, user: str | None, talked: Talked, run: Run) -> ExtractionResult:
-    drawing = Drawing(talked.conversation, began_ms=run.clock.tick_ms())
+    drawing = ExtractionRun(talked.conversation, began_ms=run.clock.tick_ms())
     if talked.messages:
-        await drawn(engine, user, talked.conversation, timed(talked.messages, run, drawing), drawing, run)
-        measured(drawing, run)
+        await run_extraction(engine, user, talked.conversation, with_times(talked.messages, run, drawing), drawing, run)
+        report_metrics(drawing, run)
     got = drawing.extraction
     return ExtractionResult(
         memories=as_memories(got.merged.facts, user, talked.conversation, talked.messages) if got else (),
@@ -263,17 +269,17 @@ async def _stored(
     talked: Talked,
     said: Said,
     extraction: Extraction,
-    shown: Sequence[Spoken],
-    drawing: Drawing,
+    shown: Sequence[Utterance],
+    drawing: ExtractionRun,
     run: Run,
 ) -> tuple[Remembered, Became, FactPlan] | Before:
     """Compared and committed, again when the facts moved; or what somebody else made of it meanwhile. Raises FactsMoved."""
     cut_at = {cut.id: at for at, cut in enumerate(said.cuts)}
-    material = Material(extraction.merged.facts, extraction.links, shown, engine.resolved.config.zone, cut_at)
+    material = ConsolidationInput(extraction.merged.facts, extraction.links, shown, engine.resolved.config.zone, cut_at)
     action_id, most = new_id(engine.clock.now()), engine.resolved.config.session.max_messages
     ask = Asking(engine, run, RememberingCancelled())
     for _ in range(PLANS):
-        known, came = await standing(material, owner_key(user), engine.nearness, run, _came(user, talked, said.key))
+        known, came = await known_facts(material, owner_key(user), engine.nearness, run, _came(user, talked, said.key))
         if came.whole is not None:
             return came.whole
         here = replace(said, numbers=came.numbers[len(talked.messages) - len(said.messages) :], last=came.last)
@@ -305,14 +311,14 @@ async def _stored(
     raise FactsMoved(times=PLANS)
 
 
-def _said(talked: Talked, key: str, new: Sequence[Message], extraction: Extraction, drawing: Drawing) -> Said:
+def _said(talked: Talked, key: str, new: Sequence[Message], extraction: Extraction, drawing: ExtractionRun) -> Said:
     """new: what facts were drawn from, the end of the conversation."""
     cuts, lost = drawing.made.cuts if drawing.made else (), {one.cut_id for one in extraction.failures}
     failed = frozenset(at for at, cut in enumerate(cuts) if cut.id in lost)
     return Said(talked.conversation, key, talked.session_id or talked.conversation, new, cuts, failed=failed)
 
 
-async def _seen_again(engine: Engine, talked: Talked, known: Before, drawing: Drawing, run: Run) -> RememberResult:
+async def _seen_again(engine: Engine, talked: Talked, known: Before, drawing: ExtractionRun, run: Run) -> RememberResult:
     action_id = new_id(engine.clock.now())
     await engine.db.awrite(
         lambda tx: commit.seen_again(tx, known, actor=run.actor.name, clock=engine.clock, action_id=action_id, run_id=run.id),

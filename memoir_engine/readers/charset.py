@@ -3,7 +3,7 @@
 Order: byte order mark, ISO-2022-JP by its escapes, UTF-16 by its zeros or its scripts, UTF-8, UTF-8 with a few foreign bytes
 (read as Windows-1252, counted in a warning), else the old encoding that gives the most plausible text, with a warning that
 it is a guess.
-Invariant: what comes out is what is stored: \n for every line break, no NUL, no lone surrogate; nothing is dropped
+Invariant: what comes out is what is stored: \\n for every line break, no NUL, no lone surrogate; nothing is dropped
 silently.
 Source: DESIGN §12 (encodings are looked at before storing); the Encoding Standard §4.2 (labels).
 """

@@ -5,17 +5,19 @@ from __future__ import annotations
 import pytest
 
 from memoir_engine import chunk_conversation
-from memoir_engine.facts.extraction import Found, Link, Span, merge, repoint
+from memoir_engine.facts.extraction import DraftFact, DraftLink, Span, merge, repoint
 from talks import said
 
 CUT = chunk_conversation(said("I moved to Oslo.")).cuts[0]
 
 
-def found(number: int, content: str, *, subject: str = "Ana", entities: tuple[str, ...] = (), confidence: float = 0.5) -> Found:
-    return Found(f"f{number}", content, "personal", subject, entities, confidence, "", "", (Span(number, 0, 4, CUT),))
+def found(
+    number: int, content: str, *, subject: str = "Ana", entities: tuple[str, ...] = (), confidence: float = 0.5
+) -> DraftFact:
+    return DraftFact(f"f{number}", content, "personal", subject, entities, confidence, "", "", (Span(number, 0, 4, CUT),))
 
 
-def left(*facts: Found) -> list[str]:
+def left(*facts: DraftFact) -> list[str]:
     return [fact.content for fact in merge(facts).facts]
 
 
@@ -58,10 +60,10 @@ def test_names_that_either_of_them_has_are_kept_with_the_better_confidence_and_b
 def test_relations_follow_the_fact_that_is_left_and_those_that_lose_an_end_go():
     stands_for = {"f1": "f1", "f2": "f1", "f3": "f3"}
     links = [
-        Link("f2", "f3", "because", 0.4),
-        Link("f1", "f3", "because", 0.7),
-        Link("f1", "f2", "same time", 0.9),
-        Link("f3", "f9", "because", 0.9),
+        DraftLink("f2", "f3", "because", 0.4),
+        DraftLink("f1", "f3", "because", 0.7),
+        DraftLink("f1", "f2", "same time", 0.9),
+        DraftLink("f3", "f9", "because", 0.9),
     ]
     kept, gone = repoint(links, stands_for)
-    assert (kept, gone) == ((Link("f1", "f3", "because", 0.7),), 2)
+    assert (kept, gone) == ((DraftLink("f1", "f3", "because", 0.7),), 2)
