@@ -7,7 +7,6 @@ from __future__ import annotations
 
 import os
 import subprocess
-import sys
 import threading
 import time
 import urllib.error
@@ -15,12 +14,14 @@ import urllib.request
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
+from typing import Any
 
 import pytest
 from playwright.sync_api import Browser, Page, expect, sync_playwright
 
 import fake_openai as fake
 import machine
+import warm
 from app_browser import PATIENCE_MS
 from machine import REPOSITORY
 
@@ -70,7 +71,7 @@ class Apps:
 
     folder: Path
     secrets: Callable[[str], str] | None = None  # from the app's address to what its secrets.toml says
-    running: list[subprocess.Popen[bytes]] = field(default_factory=list)
+    running: list[warm.Process] = field(default_factory=list)
 
     def __call__(self, **settings: str) -> str:
         """Start it with these settings; its address."""
@@ -132,22 +133,21 @@ def _elsewhere(url: str, host: str) -> list[str]:
     return [] if url.startswith(("data:", "blob:")) or url.split("/")[2] == host else [f"reached for {url}"]
 
 
-def _start(
-    settings: dict[str, str], folder: Path, secrets: Callable[[str], str] | None = None
-) -> tuple[subprocess.Popen[bytes], str]:
+def _start(settings: dict[str, str], folder: Path, secrets: Callable[[str], str] | None = None) -> tuple[warm.Process, str]:
     port = machine.free_port()
-    command = [sys.executable, "-m", "streamlit", "run", "app.py", "--server.port", str(port)]
+    command = ["-m", "streamlit", "run", "app.py", "--server.port", str(port)]
     url = f"http://localhost:{port}"
     if secrets is not None:
         (folder / "secrets.toml").write_text(secrets(url), encoding="utf-8")
         command += ["--secrets.files", str(folder / "secrets.toml")]
     with (folder / "app.log").open("wb") as log:
-        process = subprocess.Popen(command, cwd=REPOSITORY, env={**os.environ, **settings}, stdout=log, stderr=subprocess.STDOUT)
+        given: dict[str, Any] = {"cwd": REPOSITORY, "env": {**os.environ, **settings}, "stdout": log, "stderr": subprocess.STDOUT}
+        process = warm.start(command, of_the_app=True, **given)
     _wait_for_health(url, process)
     return process, url
 
 
-def _wait_for_health(url: str, process: subprocess.Popen[bytes]) -> None:
+def _wait_for_health(url: str, process: warm.Process) -> None:
     until = time.monotonic() + START_S
     while time.monotonic() < until and process.poll() is None:
         try:

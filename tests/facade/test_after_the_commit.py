@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import signal
-import subprocess
 import sys
 from pathlib import Path
 
 import pytest
 
+import warm
 from scripted import Opened, paper
 
 KILLED = """
@@ -30,8 +30,8 @@ memory.ingest_text(sys.argv[2], name="trades.txt")
 @pytest.mark.req("MEMOIR 7.9")
 def test_a_process_killed_after_its_commit_leaves_the_whole_result(opened: Opened, tmp_path: Path):
     text = paper("Music/Strings/Violin", "Art/Oil/Dutch")
-    command = [sys.executable, "-c", KILLED, str(tmp_path / "memory.db"), text]
-    ended = subprocess.run(command, env={"PYTHONPATH": ":".join(sys.path), "HOME": str(tmp_path)}, check=False)
+    command = ["-c", KILLED, str(tmp_path / "memory.db"), text]
+    ended = warm.run(command, env={"PYTHONPATH": ":".join(sys.path), "HOME": str(tmp_path)}, check=False)
     assert ended.returncode == -signal.SIGKILL
     memory = opened()
     run = memory.runs.list()[0]

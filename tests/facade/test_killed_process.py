@@ -5,14 +5,13 @@ from __future__ import annotations
 import json
 import os
 import signal
-import subprocess
-import sys
 import threading
 from pathlib import Path
 
 import pytest
 
 import fake_openai as fake
+import warm
 from memoir_engine import Memory
 from memoir_engine.store.ledger import runs
 from scripted import SMALL, leaves, paper
@@ -38,8 +37,8 @@ def test_a_killed_ingestion_is_interrupted_and_its_paid_answers_are_used_again(
     never = threading.Event()
     fake_openai.say({"author": "unknown", "date": "unknown", "topic": "trades", "summary": "A list."}, fake.Held(never, "{}"))
     where = str(tmp_path / "memory.db")
-    command = [sys.executable, "-c", PROGRAM, where, TEXT, json.dumps(SETTINGS)]
-    process = subprocess.Popen(command, env=dict(os.environ), cwd=tmp_path)
+    command = ["-c", PROGRAM, where, TEXT, json.dumps(SETTINGS)]
+    process = warm.start(command, env=dict(os.environ), cwd=tmp_path)
     fake_openai.wait_for(2)  # the helper is paid for; the classification never comes
     process.send_signal(signal.SIGKILL)
     assert process.wait(20) == -signal.SIGKILL

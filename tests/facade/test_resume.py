@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import signal
-import subprocess
 import sys
 from datetime import UTC, datetime
 from pathlib import Path
 
 import pytest
 
+import warm
 from memoir_engine import Memory
 from memoir_engine.core.errors import RunNotFound, RunNotResumable
 from memoir_engine.store.ledger import run_end, runs
@@ -79,8 +79,8 @@ def test_a_run_that_goes_on_tells_both_parts_of_its_story(one_by_one: Memory, sc
 
 @pytest.mark.req("MEMOIR 7.9", "MEMOIR 7B.3")
 def test_after_a_killed_process_a_new_memory_goes_on(opened: Opened, script: Script, tmp_path: Path):
-    command = [sys.executable, "-c", KILLED, str(tmp_path / "memory.db"), TRADES]
-    ended = subprocess.run(command, env={"PYTHONPATH": ":".join(sys.path), "HOME": str(tmp_path)}, check=False)
+    command = ["-c", KILLED, str(tmp_path / "memory.db"), TRADES]
+    ended = warm.run(command, env={"PYTHONPATH": ":".join(sys.path), "HOME": str(tmp_path)}, check=False)
     assert ended.returncode == -signal.SIGKILL
     memory = opened()
     run = memory.runs.list()[0]

@@ -7,11 +7,11 @@ import logging
 import os
 import signal
 import subprocess
-import sys
 from pathlib import Path
 
 import pytest
 
+import warm
 from memoir_engine import Memory
 from memoir_engine.index import chroma_index
 
@@ -38,9 +38,9 @@ class Other:
     """Another process that has the memory open."""
 
     def __init__(self, where: Path, first: int = 0) -> None:
-        command = [sys.executable, "-c", PROGRAM, str(where), str(first)]
+        command = ["-c", PROGRAM, str(where), str(first)]
         pipes = {"stdin": subprocess.PIPE, "stdout": subprocess.PIPE, "text": True}
-        self._process = subprocess.Popen(command, cwd=where.parent, env=dict(os.environ), **pipes)
+        self._process = warm.start(command, cwd=where.parent, env=dict(os.environ), **pipes)
 
     def wait(self) -> Other:
         assert self.read() == "ready"

@@ -14,6 +14,7 @@ from langgraph.checkpoint.base.id import uuid6
 from langgraph.graph import END, START, MessagesState, StateGraph
 from sqlalchemy import func, select
 
+import warm
 from machine import REPOSITORY
 from memoir_engine import Memory
 from memoir_engine.core.errors import InvalidSetting
@@ -145,8 +146,11 @@ with Memory(db_path=sys.argv[1], model="offline") as memory:
 @pytest.mark.req("SESSION 4.3")
 def test_a_graph_that_was_interrupted_goes_on_in_another_process(tmp_path: Path) -> None:
     def run(word: str) -> str:
-        asked = [sys.executable, "-W", "ignore", "-c", SCRIPT, str(tmp_path / "graph.db"), word]
-        return subprocess.run(asked, cwd=REPOSITORY, capture_output=True, text=True, check=True).stdout.strip()
+        asked = ["-c", SCRIPT, str(tmp_path / "graph.db"), word]
+        process = warm.start(asked, cwd=REPOSITORY, stdout=subprocess.PIPE, text=True)
+        said, _ = process.communicate()
+        assert process.returncode == 0
+        return str(said).strip()
 
     assert run("begin") == "['first']"
     assert run("yes") == "['first', 'yes']"

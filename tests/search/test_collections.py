@@ -4,8 +4,6 @@ from __future__ import annotations
 
 import os
 import random
-import subprocess
-import sys
 from collections.abc import Callable
 from pathlib import Path
 
@@ -13,6 +11,7 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
+import warm
 from memoir_engine import Memory
 from memoir_engine.runtime import passages
 from search_stores import TEXTS, Opened, filled
@@ -129,7 +128,7 @@ def test_words_that_another_process_erased_are_in_no_file_either(opened: Opened,
     config = memory._async._engine.resolved.config
     assert files_with(b"quicksilv", config.data_dir / "passages")
     where = str(config.database_url).removeprefix("sqlite:///")
-    subprocess.run([sys.executable, "-c", ERASE, where, str(config.data_dir), str(number)], check=True, timeout=60)
+    warm.run(["-c", ERASE, where, str(config.data_dir), str(number)], check=True)
     if looks_again:
         assert "secret" not in found(memory, "quicksilverish")
     memory.close()

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import subprocess
-import sys
 
 import pytest
 from sqlalchemy import select
 
+import warm
 from memoir_engine.store import tables
 from memoir_engine.store.conversations import messages
 from small_stores import Store
@@ -38,8 +38,8 @@ db.close()
 @pytest.mark.timeout(600)
 def test_sixteen_processes_append_and_nothing_is_lost_or_out_of_order(store: Store):
     talkers = [f"t{number}" for number in range(TALKERS if store.db.dialect in ("sqlite", "postgresql") else FEW)]
-    command = [sys.executable, "-c", TALKER, store.url]
-    running = [subprocess.Popen([*command, who, str(TURNS)], stderr=subprocess.PIPE) for who in talkers]
+    command = ["-c", TALKER, store.url]
+    running = [warm.start([*command, who, str(TURNS)], stderr=subprocess.PIPE) for who in talkers]
     assert [(one.communicate()[1], one.returncode) for one in running] == [(b"", 0)] * len(talkers)
     together = store.db.read(lambda tx: messages.history(tx, "all", "together"))
     assert [one.n for one in together] == list(range(1, 2 * len(talkers) * TURNS + 1))

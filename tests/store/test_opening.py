@@ -13,6 +13,7 @@ from alembic.migration import MigrationContext
 from alembic.script import ScriptDirectory
 from sqlalchemy import Connection, create_engine, event, inspect, text
 
+import warm
 from memoir_engine.core import errors
 from memoir_engine.store.chain import actions
 from memoir_engine.store.db import schema
@@ -112,7 +113,7 @@ def test_opening_again_finds_what_was_stored(store: Store) -> None:
 
 
 def test_processes_that_open_an_empty_database_at_once_all_succeed(database_url: str) -> None:
-    opening = [subprocess.Popen([sys.executable, "-c", OPEN, database_url], stderr=subprocess.PIPE) for _ in range(4)]
+    opening = [warm.start(["-c", OPEN, database_url], stderr=subprocess.PIPE) for _ in range(4)]
     assert [(one.communicate()[1], one.returncode) for one in opening] == [(b"", 0)] * 4
 
 

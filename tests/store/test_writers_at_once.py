@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import subprocess
-import sys
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 from sqlalchemy import select
 
+import warm
 from memoir_engine.core.run import Attempt
 from memoir_engine.store import tables
 from memoir_engine.store.chain import actions
@@ -55,10 +55,7 @@ def test_eight_people_refile_and_undo_at_once_and_all_is_as_before(store: Store)
 def test_eight_processes_refile_and_undo_at_once(sqlite_store: Store) -> None:
     first = sqlite_store.ingest("alpha", *[JAZZ] * WRITERS, VAT).first_chunk_id
     before, leaf = sqlite_store.state(), str(sqlite_store.known[VAT])
-    running = [
-        subprocess.Popen([sys.executable, "-c", WRITER, sqlite_store.url, str(first + i), leaf], stderr=subprocess.PIPE)
-        for i in range(WRITERS)
-    ]
+    running = [warm.start(["-c", WRITER, sqlite_store.url, str(first + i), leaf], stderr=subprocess.PIPE) for i in range(WRITERS)]
     assert [(one.communicate()[1], one.returncode) for one in running] == [(b"", 0)] * WRITERS
     assert sqlite_store.state() == before
     assert sqlite_store.problem() is None
