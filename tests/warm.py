@@ -41,6 +41,7 @@ class Process:
         self.pid = pid
         self.returncode: int | None = None
         self.stdin, self.stdout, self.stderr = (streams.get(name) for name in ("stdin", "stdout", "stderr"))
+        self._read: list[Any] = [None, None]
         self._ended = ended
 
     def poll(self) -> int | None:
@@ -62,9 +63,12 @@ class Process:
         assert self.stdout is None or self.stderr is None
         if self.stdin is not None:
             self.stdin.close()
-        read = {name: stream.read() if stream else None for name, stream in (("out", self.stdout), ("err", self.stderr))}
+        for number, stream in enumerate((self.stdout, self.stderr)):
+            if stream and not stream.closed:
+                self._read[number] = stream.read()
+                stream.close()
         self.wait(timeout)
-        return read["out"], read["err"]
+        return self._read[0], self._read[1]
 
     def send_signal(self, number: int) -> None:
         if self.poll() is None:
