@@ -17,7 +17,8 @@ from functools import partial
 from sqlalchemy import select
 
 from memoir_engine.core import errors
-from memoir_engine.core.results import Action, Verdict
+from memoir_engine.core.results import Action
+from memoir_engine.core.results.review import Verdict
 from memoir_engine.core.run import new_id
 from memoir_engine.store import tables
 from memoir_engine.store.chain import actions

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 from edit_play import DEPTH, VERBS, Play
 from memoir_engine.core import errors
-from memoir_engine.core.results import Verdict
+from memoir_engine.core.results.review import Verdict
 from memoir_engine.core.run import new_id
 from memoir_engine.store.review import reviews
 from memoir_engine.store.tree import filings

@@ -16,7 +16,8 @@ from typing import Any, Literal
 from memoir_engine.audit import report_record
 from memoir_engine.core import event_words, validation
 from memoir_engine.core.errors import InvalidSetting
-from memoir_engine.core.results import Action, AuditCheck, AuditEvent, AuditHead, Tally
+from memoir_engine.core.results import Action, AuditCheck, AuditEvent, AuditHead
+from memoir_engine.core.results.evidence import Tally
 from memoir_engine.runtime.access import any_of
 from memoir_engine.runtime.view import View
 from memoir_engine.store.chain import actions, activity

@@ -11,7 +11,9 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
-from memoir_engine.core.results import Change, Path, Tally
+from memoir_engine.core.results import Change
+from memoir_engine.core.results.documents import Path
+from memoir_engine.core.results.evidence import Tally
 
 # === fact_words: What actions and events about facts and cuts are called; a part of the table of `words`.
 #

@@ -16,7 +16,8 @@ import numpy as np
 
 from memoir_engine.core.errors import ChoiceGone, QueryCancelled, SelectionInvalid
 from memoir_engine.core.events import LevelSelected, PathDropped
-from memoir_engine.core.results import Decision, DroppedPath, Option, Path, PathChoice
+from memoir_engine.core.results import Decision, DroppedPath, Option, PathChoice
+from memoir_engine.core.results.documents import Path
 from memoir_engine.core.run import Run
 from memoir_engine.prompts import select
 from memoir_engine.prompts.evidence import likeliest

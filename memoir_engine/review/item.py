@@ -13,7 +13,6 @@ from memoir_engine.core.errors import MemoirError, NothingChanges, ReviewOvertak
 from memoir_engine.core.results import (
     LeafEffect,
     Neighbour,
-    Path,
     Place,
     ReviewEvidence,
     ReviewItem,
@@ -22,6 +21,7 @@ from memoir_engine.core.results import (
     StepOutcome,
     StepsPreview,
 )
+from memoir_engine.core.results.documents import Path
 from memoir_engine.review.order import Waiting, key_of, reasons
 from memoir_engine.runtime.engine import Engine
 from memoir_engine.store.db.types import FAR, Tx

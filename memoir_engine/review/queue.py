@@ -14,10 +14,18 @@ from typing import get_args
 
 from memoir_engine.core import validation
 from memoir_engine.core.errors import InvalidSetting, MemoirError, ReviewItemNotFound
-from memoir_engine.core.results import Action, ReviewEvidence, ReviewItem, ReviewPage, StepOutcome, StepsPreview, Verdict
+from memoir_engine.core.results import Action, ReviewEvidence, ReviewItem, ReviewPage, StepOutcome, StepsPreview
 from memoir_engine.core.results import ReviewState as results_ReviewState
 from memoir_engine.core.results import ReviewStep as results_ReviewStep
-from memoir_engine.core.results.review import FactKey, FactReviewItem, FactReviewKind, FactReviewPage, ReviewState, ReviewStep
+from memoir_engine.core.results.review import (
+    FactKey,
+    FactReviewItem,
+    FactReviewKind,
+    FactReviewPage,
+    ReviewState,
+    ReviewStep,
+    Verdict,
+)
 from memoir_engine.core.run import new_id
 from memoir_engine.review import item, order
 from memoir_engine.review.item import outcome_of

@@ -11,7 +11,8 @@ import pytest
 
 import memoir_engine
 from memoir_engine.core import event_words
-from memoir_engine.core.results import AuditEvent, Change, Tally
+from memoir_engine.core.results import AuditEvent, Change
+from memoir_engine.core.results.evidence import Tally
 
 STORE = Path(memoir_engine.__file__).parent / "store"
 NAMES = event_words.Names({1: "report.md"}, {7: ("Law", "Tax")}, {3: (1, 4)})

@@ -9,7 +9,8 @@ import pytest
 from sqlalchemy import text
 
 from memoir_engine.core import errors
-from memoir_engine.core.results import Action, ReviewState, Verdict
+from memoir_engine.core.results import Action, ReviewState
+from memoir_engine.core.results.review import Verdict
 from memoir_engine.core.run import new_id
 from memoir_engine.store.review import reviews
 from memoir_engine.store.sources import chunks

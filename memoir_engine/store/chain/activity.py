@@ -14,7 +14,9 @@ from typing import Any
 from sqlalchemy import BigInteger, ColumnElement, Select, String, Subquery, cast, func, literal, or_, select, union
 from sqlalchemy.dialects.postgresql import JSON
 
-from memoir_engine.core.results import Action, AuditEvent, Path, Tally
+from memoir_engine.core.results import Action, AuditEvent
+from memoir_engine.core.results.documents import Path
+from memoir_engine.core.results.evidence import Tally
 from memoir_engine.store import tables
 from memoir_engine.store.chain import actions as chain_actions
 from memoir_engine.store.chain import payloads

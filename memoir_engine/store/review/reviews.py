@@ -15,7 +15,8 @@ from typing import Any, NamedTuple
 from sqlalchemy import exists, func, or_, select
 
 from memoir_engine.core.errors import InvalidSetting, MemoirError, NothingChanges, ReviewItemNotFound, ReviewOvertaken
-from memoir_engine.core.results import Action, ReviewState, Verdict
+from memoir_engine.core.results import Action, ReviewState
+from memoir_engine.core.results.review import Verdict
 from memoir_engine.core.run import Clock
 from memoir_engine.store import tables
 from memoir_engine.store.chain import actions, payloads

@@ -15,7 +15,8 @@ from typing import Any, NamedTuple
 from sqlalchemy import Select, bindparam, func, select
 
 from memoir_engine.core.errors import ChunkNotFound, InvalidSetting
-from memoir_engine.core.results import Chunk, ChunkPage, EventView, Path
+from memoir_engine.core.results import Chunk, ChunkPage, EventView
+from memoir_engine.core.results.documents import Path
 from memoir_engine.store import tables
 from memoir_engine.store.chain import actions
 from memoir_engine.store.chain.canonical_json import moment_of, stamp

@@ -17,7 +17,8 @@ from typing import Any
 from sqlalchemy import insert, select, update
 
 from memoir_engine.core.errors import ErasedMeanwhile, IngestionError, NotALeaf
-from memoir_engine.core.results import AuditHead, Path
+from memoir_engine.core.results import AuditHead
+from memoir_engine.core.results.documents import Path
 from memoir_engine.core.run import Clock
 from memoir_engine.store import tables
 from memoir_engine.store.chain import actions, payloads

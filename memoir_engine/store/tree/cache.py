@@ -14,7 +14,8 @@ from dataclasses import asdict, dataclass, field, replace
 
 from sqlalchemy import delete, insert, select
 
-from memoir_engine.core.results import Chunk, Path
+from memoir_engine.core.results import Chunk
+from memoir_engine.core.results.documents import Path
 from memoir_engine.store import tables
 from memoir_engine.store.chain import actions
 from memoir_engine.store.chain.state import pulse

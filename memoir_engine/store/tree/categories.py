@@ -13,7 +13,8 @@ from typing import Any, NamedTuple
 from sqlalchemy import ColumnElement, Select, func, select
 
 from memoir_engine.core.errors import CategoryNotFound
-from memoir_engine.core.results import Category, Path
+from memoir_engine.core.results import Category
+from memoir_engine.core.results.documents import Path
 from memoir_engine.store import tables
 from memoir_engine.store.chain import actions
 from memoir_engine.store.db import schema

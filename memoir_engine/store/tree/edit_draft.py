@@ -15,7 +15,7 @@ from typing import Any, Literal
 from sqlalchemy import select
 
 from memoir_engine.core.errors import CategoryNotFound, InvalidSetting, LimitReached, MemoirError, NameTaken, ReviewError
-from memoir_engine.core.results import Path
+from memoir_engine.core.results.documents import Path
 from memoir_engine.store import tables
 from memoir_engine.store.db import schema
 from memoir_engine.store.db.text_rules import name_key

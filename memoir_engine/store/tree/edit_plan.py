@@ -26,7 +26,8 @@ from memoir_engine.core.errors import (
     NotInside,
     WrongLevel,
 )
-from memoir_engine.core.results import Action, EditPreview, Path
+from memoir_engine.core.results import Action, EditPreview
+from memoir_engine.core.results.documents import Path
 from memoir_engine.core.run import Clock
 from memoir_engine.store import tables
 from memoir_engine.store.chain import actions, payloads

@@ -14,7 +14,8 @@ from typing import Any, NamedTuple
 from sqlalchemy import func, or_, select
 
 from memoir_engine.core.errors import CategoryNotFound, ChunkNotFound, InvalidSetting
-from memoir_engine.core.results import CategoryChange, CategoryVersion, Cause, Filing, LeafChange, Moment, Path, TreeChanges
+from memoir_engine.core.results import CategoryChange, CategoryVersion, Cause, Filing, LeafChange, Moment, TreeChanges
+from memoir_engine.core.results.documents import Path
 from memoir_engine.store import tables
 from memoir_engine.store.chain import actions, payloads
 from memoir_engine.store.chain.canonical_json import moment_of, parse, stamp

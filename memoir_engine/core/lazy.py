@@ -1,0 +1,50 @@
+"""Names that load their module when they are first used (PEP 562).
+
+A module lists its names once, as imports in the stub (`.pyi`) beside it: type checkers and editors read the same list.
+Source: STYLE 14.
+"""
+
+from __future__ import annotations
+
+import ast
+import sys
+from collections.abc import Callable, Iterator
+from functools import cache
+from importlib import import_module
+from importlib.util import find_spec
+from pathlib import Path
+from typing import Any
+
+
+def attach(name: str, file: str) -> tuple[Callable[[str], Any], Callable[[], list[str]]]:
+    """Return `__getattr__` and `__dir__` for the module `name`, whose stub stands beside `file`."""
+
+    @cache
+    def names() -> dict[str, str]:
+        return dict(_exported(Path(file).with_suffix(".pyi")))
+
+    def load(attribute: str) -> Any:
+        if attribute == "__all__":
+            return sorted(names())
+        if attribute.startswith("__") or attribute not in names():
+            raise AttributeError(f"module {name!r} has no attribute {attribute!r}")
+        value = getattr(import_module(names()[attribute]), attribute)
+        setattr(sys.modules[name], attribute, value)
+        return value
+
+    return load, lambda: sorted(names())
+
+
+def _exported(path: Path) -> Iterator[tuple[str, str]]:
+    """Yield (name, module) of every import in the file; `import *` yields what that package imports itself."""
+    for statement in ast.parse(path.read_text(encoding="utf-8")).body:
+        if not isinstance(statement, ast.ImportFrom) or statement.module in (None, "__future__"):
+            continue
+        module = str(statement.module)
+        for alias in statement.names:
+            if alias.name != "*":
+                yield alias.name, module
+                continue
+            spec = find_spec(module)
+            assert spec is not None and spec.origin is not None  # a stub is checked with the code
+            yield from ((each, module) for each, _ in _exported(Path(spec.origin)))
