@@ -11,9 +11,9 @@ import asyncio
 import os
 import threading
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from concurrent.futures import Future, ThreadPoolExecutor
-from contextlib import AbstractContextManager, contextmanager, nullcontext, suppress
+from contextlib import AbstractContextManager, nullcontext, suppress
 from dataclasses import dataclass, field
 from random import Random
 from typing import Literal, TypeVar
@@ -154,17 +154,17 @@ class Database:
 
     def read(self, work: Callable[[Tx], T]) -> T:
         """Run `work` on one snapshot of the database."""
-        return self._unit(work, self._reader, READING)
+        return self._unit(work, READING)
 
     def write(self, work: Callable[[Tx], T], *, operation: str = "the change") -> T:
         """Run `work` and commit. Raises DatabaseLost or WriteFailed naming the operation; then nothing was written."""
-        return self._unit(work, self._writer, operation)
+        return self._unit(work, operation)
 
     async def aread(self, work: Callable[[Tx], T]) -> T:
-        return await self._waited(lambda: self.read(work))
+        return await self._in_pool(work, READING)
 
     async def awrite(self, work: Callable[[Tx], T], *, operation: str = "the change") -> T:
-        return await self._waited(lambda: self.write(work, operation=operation))
+        return await self._in_pool(work, operation)
 
     def compact(self, *, rows: bool = True) -> bool:
         """Leave nothing of deleted rows in the file of SQLite, or (`rows` False) in its log alone. False while others read it."""
@@ -191,15 +191,19 @@ class Database:
         for engine in {self._reader, self._writer}:
             engine.dispose(close=self._pid == os.getpid())
 
-    async def _waited(self, unit: Callable[[], T]) -> T:
-        """In the pool. A task that is cancelled waits until its unit has ended: afterwards it is written, or it is not."""
-        working = self._pool.submit(unit)
+    async def _in_pool(self, work: Callable[[Tx], T], operation: str) -> T:
+        """Run a unit in the pool. A task that is cancelled waits until its unit has ended: it is then written or it is not.
+
+        The future of the pool is awaited through one of the loop, which may be left without stopping the unit: a shield would
+        send the loop round twice more for each unit.
+        """
+        unit = self._pool.submit(self._unit, work, operation)
         try:
-            await _ended(working)
+            await _ended(unit)
         except asyncio.CancelledError:
-            await asyncio.gather(_ended(working), return_exceptions=True)
+            await asyncio.gather(_ended(unit), return_exceptions=True)
             raise
-        return working.result()
+        return unit.result()
 
     def _prepare(self, depth: int | None) -> None:
         try:
@@ -213,29 +217,28 @@ class Database:
         if stored is not None and stored != depth:
             raise errors.DepthMismatch(stored=stored, given=depth)
 
-    def _unit(self, work: Callable[[Tx], T], engine: Engine, operation: str) -> T:
+    def _unit(self, work: Callable[[Tx], T], operation: str) -> T:
+        """Run `work` in one transaction; READING takes the snapshot engine, every other operation commits."""
+        engine = self._reader if operation == READING else self._writer
         retried = False
 
         def attempt() -> T:
             nonlocal retried
-            with self._alone(operation), self._turn(engine is self._writer), engine.connect() as connection:
-                tx = connection.execution_options(retried=True) if retried else connection
-                retried = True
-                with tx.begin():
-                    return work(tx)
+            # a unit inside another would wait for ever for its lock in memory, and take a second connection on servers
+            outer = getattr(self._inside, "unit", None)
+            if outer:
+                raise AssertionError(f"{operation!r} was begun inside {outer!r}: a unit gets its tx and opens no other")
+            self._inside.unit = operation
+            try:
+                with self._turn(operation != READING), engine.connect() as connection:
+                    tx = connection.execution_options(retried=True) if retried else connection
+                    retried = True
+                    with tx.begin():
+                        return work(tx)
+            finally:
+                self._inside.unit = None
 
         return self._guarded(attempt, operation)
-
-    @contextmanager
-    def _alone(self, operation: str) -> Iterator[None]:
-        """A unit inside another would wait for ever for its lock in memory, and take a second connection on servers."""
-        if getattr(self._inside, "unit", None):
-            raise AssertionError(f"{operation!r} was begun inside {self._inside.unit!r}: a unit gets its tx and opens no other")
-        self._inside.unit = operation
-        try:
-            yield
-        finally:
-            self._inside.unit = None
 
     def _guarded(self, attempt: Callable[[], T], operation: str) -> T:
         """Run `attempt` until it succeeds, fails for good, or the patience of `Retry` is at its end."""
@@ -267,23 +270,21 @@ class Database:
             raise errors.WriteFailed(operation=operation, problem=problem_of(error)) from error
 
 
-def _ended(working: Future[T]) -> asyncio.Future[None]:
-    """Done once that is, however it ended. Whoever waits for it may leave without stopping it: no shield is needed, which would
-    send the loop round twice more for each unit."""
+def _ended(unit: Future[T]) -> asyncio.Future[None]:
+    """Return a future of the running loop that is done once the unit is, however it ended."""
     loop = asyncio.get_running_loop()
     waiter: asyncio.Future[None] = loop.create_future()
 
-    def tell(_: Future[T]) -> None:
+    def done() -> None:
+        if not waiter.done():
+            waiter.set_result(None)
+
+    def wake(_: Future[T]) -> None:
         with suppress(RuntimeError):  # the loop was closed meanwhile: nobody waits
-            loop.call_soon_threadsafe(_told, waiter)
+            loop.call_soon_threadsafe(done)
 
-    working.add_done_callback(tell)
+    unit.add_done_callback(wake)
     return waiter
-
-
-def _told(waiter: asyncio.Future[None]) -> None:
-    if not waiter.done():
-        waiter.set_result(None)
 
 
 def is_retried(tx: Tx) -> bool:

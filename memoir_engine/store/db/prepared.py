@@ -85,15 +85,15 @@ class _Compiled:
         self._outward: list[tuple[int, Convert]] | None = None
 
     def run(self, tx: Tx, rows: Sequence[Mapping[str, Any]]) -> None:
-        some = [self._bound(row) for row in rows]
+        bound = list(map(self._bound, rows))
         cursor = tx.connection.cursor()
         try:
-            if len(some) == 1:
-                cursor.execute(self._sql, some[0])
+            if len(bound) == 1:
+                cursor.execute(self._sql, bound[0])
             else:
-                cursor.executemany(self._sql, some)
+                cursor.executemany(self._sql, bound)
         except self._error as error:
-            self._refused(tx, some, error)
+            self._refused(tx, bound, error)
         finally:
             cursor.close()
 
@@ -110,14 +110,19 @@ class _Compiled:
             self._refused(tx, bound, error)
         finally:
             cursor.close()
-        return [self._row(*(_read(row, outward) if outward else row)) for row in found]
+        if outward:
+            found = list(map(list, found))
+            for row in found:
+                for at, convert in outward:
+                    row[at] = convert(row[at])
+        return list(map(self._row._make, found))
 
     def _bound(self, values: Mapping[str, Any]) -> Any:
         if self._given:
             values = {**self._given, **values}
         if self._order is None:
             return {**values, **{name: convert(values[name]) for name, convert in self._converts.items()}}
-        bound = [values[name] for name in self._order]
+        bound = list(map(values.__getitem__, self._order))
         for at, convert in self._placed:
             bound[at] = convert(bound[at])
         return bound
@@ -142,13 +147,6 @@ def _into(kind: TypeEngine[Any], dialect: Dialect) -> Convert | None:
 
 def _out_of(kind: TypeEngine[Any], dialect: Dialect, told: object) -> Convert | None:
     return kind.dialect_impl(dialect).result_processor(dialect, told)
-
-
-def _read(row: Sequence[Any], outward: list[tuple[int, Convert]]) -> list[Any]:
-    read = list(row)
-    for at, convert in outward:
-        read[at] = convert(read[at])
-    return read
 
 
 # === listed
