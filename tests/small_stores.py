@@ -7,7 +7,8 @@ from typing import Any
 
 from memoir_engine.core.results import Action, EditPreview, UndoPreview
 from memoir_engine.core.run import new_id
-from memoir_engine.store.chain import state, verification
+from memoir_engine.store import verification
+from memoir_engine.store.chain import state
 from memoir_engine.store.db.database import Database
 from memoir_engine.store.ledger import runs
 from memoir_engine.store.sources import ingestion

@@ -16,7 +16,7 @@ from memoir_engine.prompts import ping
 from memoir_engine.runtime.access import any_of, runs_of
 from memoir_engine.runtime.engine import Engine
 from memoir_engine.runtime.runner import Verb
-from memoir_engine.store.chain import activity
+from memoir_engine.store.events import activity
 from memoir_engine.store.ledger import runs
 from memoir_engine.store.sources import sources
 

@@ -19,9 +19,10 @@ from memoir_engine.core.results import Action, Chunk, QueryResult, Report, Sourc
 from memoir_engine.review.sign_off import said
 from memoir_engine.runtime.access import any_of, runs_of
 from memoir_engine.runtime.view import View
-from memoir_engine.store.chain import actions, activity
-from memoir_engine.store.chain.activity import Wanted
+from memoir_engine.store.chain import actions
 from memoir_engine.store.db.types import Tx
+from memoir_engine.store.events import activity
+from memoir_engine.store.events.activity import Wanted
 from memoir_engine.store.ledger import calls, decisions, runs
 from memoir_engine.store.review import sign_offs, verdicts
 from memoir_engine.store.sources import chunks, sources

@@ -20,10 +20,11 @@ from memoir_engine.core.results import Action, AuditCheck, AuditEvent, AuditHead
 from memoir_engine.core.results.evidence import Tally
 from memoir_engine.runtime.access import any_of
 from memoir_engine.runtime.view import View
-from memoir_engine.store.chain import actions, activity
-from memoir_engine.store.chain.activity import Wanted
-from memoir_engine.store.chain.verification import verify
+from memoir_engine.store.chain import actions
 from memoir_engine.store.db.types import Tx
+from memoir_engine.store.events import activity
+from memoir_engine.store.events.activity import Wanted
+from memoir_engine.store.verification import verify
 
 
 class AuditView(View):

@@ -30,9 +30,8 @@ from memoir_engine.runtime.engine import Engine, digest, subject_of
 from memoir_engine.runtime.model import Asking
 from memoir_engine.runtime.runner import Verb
 from memoir_engine.samples import documents
-from memoir_engine.store.db.text_rules import check_source
 from memoir_engine.store.sources import sources
-from memoir_engine.store.sources.plan import AlreadyStored, NewHelper, NewSource, Stored
+from memoir_engine.store.sources.plan import AlreadyStored, NewHelper, NewSource, Stored, check_source
 from memoir_engine.text.chunks import Piece
 
 # === estimating: What an ingestion will ask for, before anything is asked: from the chunks actually cut.

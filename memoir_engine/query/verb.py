@@ -27,11 +27,10 @@ from memoir_engine.query.traverse import PresetChoice
 from memoir_engine.runtime.engine import Engine
 from memoir_engine.runtime.model import Asking
 from memoir_engine.runtime.runner import Verb
-from memoir_engine.store.chain import actions, state
+from memoir_engine.store.chain import actions, provenance, state
 from memoir_engine.store.db.types import Tx
 from memoir_engine.store.ledger import decisions, runs
-from memoir_engine.store.sources.plan import NewChoice
-from memoir_engine.store.tree import history
+from memoir_engine.store.ledger.decisions import NewChoice
 
 # === asking: The verb query: a question in, a QueryResult out.
 #
@@ -157,7 +156,7 @@ async def _query(engine: Engine, asked: QueryRequest, as_of: Moment | None, run:
 
 def _seq(engine: Engine, as_of: Moment) -> int:
     when = validation.moment("as_of", as_of)
-    return engine.db.read(lambda tx: history.seq_of(tx, when))
+    return engine.db.read(lambda tx: provenance.seq_of(tx, when))
 
 
 def _choice(decision: Decision) -> NewChoice:

@@ -13,11 +13,11 @@ from functools import partial
 
 from memoir_engine.index.bm25 import LexicalIndex
 from memoir_engine.runtime.passages import Collections
-from memoir_engine.store.chain import actions, state
+from memoir_engine.store.chain import actions, state, tombstones
 from memoir_engine.store.chain.state import Pulse
 from memoir_engine.store.db import ids
 from memoir_engine.store.db.database import Database
-from memoir_engine.store.erase import compaction, execution
+from memoir_engine.store.erase import compaction
 from memoir_engine.store.search import passages
 from memoir_engine.store.sources import chunks
 from memoir_engine.store.tree.cache import TreeCache
@@ -75,7 +75,7 @@ class Keeper:
         before = self._lexical.high_water
 
         def is_erased() -> bool:
-            return bool(before) and self._db.read(lambda tx: execution.since(tx, before))
+            return bool(before) and self._db.read(lambda tx: tombstones.erased_since(tx, before))
 
         keep = not is_erased()
         while self._portion(keep=keep):

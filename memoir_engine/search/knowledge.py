@@ -24,11 +24,11 @@ from memoir_engine.runtime.embedding import OFF
 from memoir_engine.runtime.engine import Engine, digest
 from memoir_engine.runtime.runner import OnEvent, Verb, listeners
 from memoir_engine.search.summary import create_summary
-from memoir_engine.store.db.text_rules import WORKSPACE, check_source
+from memoir_engine.store.db.text_rules import WORKSPACE
 from memoir_engine.store.db.types import Tx
 from memoir_engine.store.search import embeddings, passages
 from memoir_engine.store.sources import knowledge
-from memoir_engine.store.sources.plan import NewSource
+from memoir_engine.store.sources.plan import NewSource, check_source
 from memoir_engine.text.partial_dates import between
 
 # === reindexing: The verb reindex: all that is searched, made anew from the texts that SQL holds.

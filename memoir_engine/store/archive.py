@@ -28,7 +28,8 @@ from sqlalchemy import Column, LargeBinary, String, Table, delete, func, insert,
 from memoir_engine.core.errors import ExportFailed, ImportRefused, ImportTooNew, StoreNotEmpty
 from memoir_engine.core.results import AuditHead, Exported
 from memoir_engine.store import tables as store_tables
-from memoir_engine.store.chain import actions, state, verification
+from memoir_engine.store import verification
+from memoir_engine.store.chain import actions, state
 from memoir_engine.store.chain.canonical_json import moment_of, stamp
 from memoir_engine.store.db import ids, schema
 from memoir_engine.store.db.database import Database

@@ -45,7 +45,7 @@ def said(found: AuditEvent, count: int = 1) -> Change:
 
 
 def test_every_kind_of_event_that_verification_knows_has_words() -> None:
-    known = kinds_in(STORE / "told.py") | kinds_in(STORE / "told_facts.py")
+    known = kinds_in(STORE / "events" / "projection.py")
     assert len(known) > 15
     assert known - event_words.KINDS.keys() == set()
 

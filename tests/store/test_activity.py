@@ -9,13 +9,14 @@ import pytest
 from sqlalchemy import insert
 
 from memoir_engine.store import tables
-from memoir_engine.store.chain import actions, activity
+from memoir_engine.store.chain import actions
 from memoir_engine.store.chain.actions import OpenAction
-from memoir_engine.store.chain.activity import Wanted
 from memoir_engine.store.chain.canonical_json import stamp
 from memoir_engine.store.db import ids
 from memoir_engine.store.db.text_rules import owner_key
 from memoir_engine.store.db.types import Tx
+from memoir_engine.store.events import activity
+from memoir_engine.store.events.activity import Wanted
 from memoir_engine.store.facts import rows
 from memoir_engine.store.facts.rows import NewFact
 from memoir_engine.store.review import sign_offs

@@ -9,6 +9,7 @@ from sqlalchemy import select
 
 from memoir_engine.core.run import Attempt, new_id
 from memoir_engine.store import tables
+from memoir_engine.store.chain import tombstones
 from memoir_engine.store.conversations import messages, retention, sessions
 from memoir_engine.store.db.types import metadata
 from memoir_engine.store.erase import execution
@@ -73,8 +74,8 @@ def test_a_run_under_way_that_is_not_about_it_is_not_disturbed(store: Store):
     say(store, "one")
     run = store.begin("query")
     store.db.write(lambda tx: retention.clear(tx, "mia", None, **who(store)))
-    store.db.write(lambda tx: execution.refuse_late(tx, run))
-    assert not store.db.read(lambda tx: execution.since(tx, 0))
+    store.db.write(lambda tx: tombstones.refuse_late(tx, run))
+    assert not store.db.read(lambda tx: tombstones.erased_since(tx, 0))
 
 
 def test_a_message_that_quotes_an_erased_source_loses_the_words_and_the_record_holds(store: Store):

@@ -13,8 +13,7 @@ from sqlalchemy.pool import NullPool
 
 from memoir_engine.core.results import AuditCheck
 from memoir_engine.core.run import Attempt
-from memoir_engine.store import tables
-from memoir_engine.store.chain import verification
+from memoir_engine.store import tables, verification
 from memoir_engine.store.chain.actions import OpenAction
 from memoir_engine.store.conversations import sessions
 from memoir_engine.store.db import ids
@@ -26,8 +25,8 @@ from memoir_engine.store.erase import execution
 from memoir_engine.store.facts import rows
 from memoir_engine.store.facts.rows import NewFact, NewOrigin, Proposal, Standing
 from memoir_engine.store.ledger import calls, decisions, runs
+from memoir_engine.store.ledger.decisions import NewChoice
 from memoir_engine.store.review import sign_offs
-from memoir_engine.store.sources.plan import NewChoice
 from memoir_engine.text.messages import Message
 from small_plans import SteadyClock
 from small_stores import Store

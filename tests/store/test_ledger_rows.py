@@ -13,7 +13,7 @@ from memoir_engine.core.events import ChunksCut, RunStarted, Stamped
 from memoir_engine.core.run import Attempt
 from memoir_engine.store.db.types import Tx
 from memoir_engine.store.ledger import calls, decisions, runs
-from memoir_engine.store.sources.plan import NewChoice
+from memoir_engine.store.ledger.decisions import NewChoice
 from small_plans import plan_of
 from small_stores import Store
 

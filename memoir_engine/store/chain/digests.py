@@ -17,14 +17,14 @@ from typing import Any, NamedTuple
 from sqlalchemy import Table, select
 
 from memoir_engine.store import tables
-from memoir_engine.store.chain.canonical_json import COVERED, digest, roll_up, stamp, values_digest
-from memoir_engine.store.chain.projection import Closing, Conversation, Problem, Rows, Told, ToldFacts
+from memoir_engine.store.chain.canonical_json import COVERED, OUTCOME, digest, roll_up, stamp, values_digest
 from memoir_engine.store.chain.tombstones import Stone, Stones, remains
 from memoir_engine.store.conversations.messages import id_key
 from memoir_engine.store.db.text_rules import owner_key
 from memoir_engine.store.db.types import FAR, Tx
+from memoir_engine.store.events.projection import Closing, Conversation, Problem, Rows, Told, ToldFacts
 from memoir_engine.store.facts.rows import Proposal, Standing
-from memoir_engine.store.ledger.run_end import OUTCOME, outcome_digest
+from memoir_engine.store.ledger.run_end import outcome_digest
 from memoir_engine.store.ledger.runs import ALIVE, RESUMABLE
 from memoir_engine.text.messages import KINDS, base_kind
 

@@ -16,7 +16,7 @@ from memoir_engine.store import tables
 from memoir_engine.store.chain.canonical_json import canonical
 from memoir_engine.store.db.prepared import Prepared
 from memoir_engine.store.db.types import FAR, Tx
-from memoir_engine.store.sources.sources import LIVE
+from memoir_engine.store.tables.sources import LIVE
 
 
 def state_hash(tx: Tx) -> str:

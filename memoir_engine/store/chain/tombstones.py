@@ -12,12 +12,14 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, NamedTuple
 
-from sqlalchemy import Table, insert, select
+from sqlalchemy import Table, bindparam, func, insert, select
 
+from memoir_engine.core.errors import ErasedMeanwhile
 from memoir_engine.store import tables
-from memoir_engine.store.chain.canonical_json import COVERED, canonical
+from memoir_engine.store.chain.canonical_json import COVERED, OUTCOME, canonical, moment_of
+from memoir_engine.store.db import ids
+from memoir_engine.store.db.prepared import Prepared
 from memoir_engine.store.db.types import Tx, portions
-from memoir_engine.store.ledger.run_end import OUTCOME
 
 GONE = ""  # nothing was left
 NO_SALT = ""  # of a row that lost its text: no guess at it can be tried against the digest
@@ -110,3 +112,30 @@ def _left(tx: Tx, place: str, keys: Keys) -> Iterator[tuple[str, str]]:
 def _roll_up(stones: Iterable[tuple[str, str, str]]) -> str:
     told = sorted("\t".join(stone) for stone in stones)
     return hashlib.sha256("\n".join(told).encode()).hexdigest()
+
+
+_CLEARED = select(tables.audit_event.c.seq).where(
+    tables.audit_event.c.kind == "session.cleared"
+)  # clearing ends its own runs itself
+_LAST = Prepared(  # made once: whatever remembers looks here
+    select(tables.audit_event.c.at).where(
+        tables.audit_event.c.seq
+        == select(func.max(tables.tombstone.c.seq)).where(tables.tombstone.c.seq.not_in(_CLEARED)).scalar_subquery()
+    )
+)
+_BEGAN = Prepared(select(tables.run.c.started_at).where(tables.run.c.id == bindparam("run_id")))
+
+
+def erased_since(tx: Tx, seq: int) -> bool:
+    """Whether something was erased after that seq."""
+    c = tables.tombstone.c
+    return tx.execute(select(c.seq).where(c.seq > seq, c.seq.not_in(_CLEARED)).limit(1)).scalar() is not None
+
+
+def refuse_late(tx: Tx, run_id: str) -> None:
+    """What a run saw before an erasure is not written after it. Raises ErasedMeanwhile."""
+    ids.erasures(tx, hold=True)
+    last = _LAST.first(tx, {})
+    began = None if last is None else _BEGAN.first(tx, {"run_id": run_id})
+    if last is not None and began is not None and moment_of(last.at) > began.started_at:
+        raise ErasedMeanwhile

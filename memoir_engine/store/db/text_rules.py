@@ -11,7 +11,6 @@ import hashlib
 import unicodedata
 
 from memoir_engine.core.errors import NameInvalid, TextInvalid
-from memoir_engine.store.sources.plan import NewSource
 
 # === rules: What a name and a text must be before SQL sees them.
 #
@@ -23,9 +22,6 @@ from memoir_engine.store.sources.plan import NewSource
 
 NAME_LIMIT = 200
 FIELD_LIMIT = 200
-SOURCE_NAME = "the source's name"
-SOURCE_NAME_LIMIT = 500
-DATED_LIMIT = 100
 
 
 def name_key(name: str) -> str:
@@ -60,20 +56,6 @@ def check_field(value: str, field: str, limit: int = FIELD_LIMIT) -> str:
         advice = f"Shorten it to {limit} characters."
         raise TextInvalid(name=field, problem=f"it is {len(value)} characters long", advice=advice)
     return check_text(value, field)
-
-
-def check_source(new: NewSource, helper: str = "") -> None:
-    """All of a source that has a column. Raises TextInvalid: an ingestion asks before it pays, the commit asks again."""
-    if not new.name.strip():
-        raise TextInvalid(name=SOURCE_NAME, problem="it is empty", advice="Give it a name.")
-    check_field(new.name, SOURCE_NAME, SOURCE_NAME_LIMIT)
-    check_text(new.text, new.name)
-    for field, value in (("title", new.title), ("author", new.author)):
-        check_text(value or "", field)
-    check_field(new.dated or "", "dated", DATED_LIMIT)
-    for field, value in (("doc_id", new.doc_id), ("owner", new.owner)):
-        check_field(value or "", field)
-    check_text(helper, "contextual_helper")
 
 
 def tame(text: str) -> str:

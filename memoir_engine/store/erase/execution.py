@@ -13,17 +13,16 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Collection, Mapping
 
-from sqlalchemy import bindparam, func, select, update
+from sqlalchemy import select, update
 
-from memoir_engine.core.errors import ErasedMeanwhile, NameTaken, NothingChanges
+from memoir_engine.core.errors import NameTaken, NothingChanges
 from memoir_engine.core.results import Action, ErasedPlace, ErasurePreview, QuotingName, Tombstone
 from memoir_engine.core.run import Clock
 from memoir_engine.store import tables
 from memoir_engine.store.chain import actions, tombstones
 from memoir_engine.store.chain.actions import OpenAction
-from memoir_engine.store.chain.canonical_json import moment_of, parse
+from memoir_engine.store.chain.canonical_json import parse
 from memoir_engine.store.db import ids
-from memoir_engine.store.db.prepared import Prepared
 from memoir_engine.store.db.text_rules import check_name, name_key
 from memoir_engine.store.db.types import FAR, ROOT, Tx, portions
 from memoir_engine.store.erase import compaction
@@ -37,16 +36,6 @@ from memoir_engine.store.sources.sources import ERASED
 from memoir_engine.store.tree import categories, filings, versions
 
 VERB = "erase"
-_CLEARED = select(tables.audit_event.c.seq).where(
-    tables.audit_event.c.kind == "session.cleared"
-)  # clearing ends its own runs itself
-_LAST = Prepared(  # made once: whatever remembers looks here
-    select(tables.audit_event.c.at).where(
-        tables.audit_event.c.seq
-        == select(func.max(tables.tombstone.c.seq)).where(tables.tombstone.c.seq.not_in(_CLEARED)).scalar_subquery()
-    )
-)
-_BEGAN = Prepared(select(tables.run.c.started_at).where(tables.run.c.id == bindparam("run_id")))
 Names = Mapping[int, str]
 
 
@@ -110,21 +99,6 @@ def tombstone(tx: Tx, source_id: int) -> Tombstone | None:
     said = {f"{place.table}:{place.stone or ''}": place for place in reversed(erase_places.PLACES)}
     places = _counted([(place, counts.get(name, 0)) for name, place in reversed(said.items())])
     return Tombstone(source_id, action.action_id, seq, action.actor, action.at, action.reason or "", places)
-
-
-def since(tx: Tx, seq: int) -> bool:
-    """Whether something was erased after that seq."""
-    c = tables.tombstone.c
-    return tx.execute(select(c.seq).where(c.seq > seq, c.seq.not_in(_CLEARED)).limit(1)).scalar() is not None
-
-
-def refuse_late(tx: Tx, run_id: str) -> None:
-    """What a run saw before an erasure is not written after it. Raises ErasedMeanwhile."""
-    ids.erasures(tx, hold=True)
-    last = _LAST.first(tx, {})
-    began = None if last is None else _BEGAN.first(tx, {"run_id": run_id})
-    if last is not None and began is not None and moment_of(last.at) > began.started_at:
-        raise ErasedMeanwhile
 
 
 def _refuse_erased(tx: Tx, source_id: int) -> None:

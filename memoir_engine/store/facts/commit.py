@@ -19,6 +19,7 @@ from memoir_engine.store import tables
 from memoir_engine.store.chain import actions
 from memoir_engine.store.chain.actions import OpenAction
 from memoir_engine.store.chain.canonical_json import canonical, parse
+from memoir_engine.store.chain.tombstones import refuse_late
 from memoir_engine.store.conversations import messages as conversations_messages
 from memoir_engine.store.conversations import sessions
 from memoir_engine.store.db import ids
@@ -26,7 +27,6 @@ from memoir_engine.store.db.database import is_retried
 from memoir_engine.store.db.prepared import Prepared
 from memoir_engine.store.db.text_rules import owner_key
 from memoir_engine.store.db.types import FAR, Tx, portions
-from memoir_engine.store.erase.execution import refuse_late
 from memoir_engine.store.facts import facts, vectors
 from memoir_engine.store.facts import rows as facts_rows
 from memoir_engine.store.facts.rows import (

@@ -8,21 +8,23 @@ Source: DESIGN §4, §5, §9.
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import dataclass
 from typing import Any
 
 from sqlalchemy import ColumnElement, func, insert, select
 
 from memoir_engine.core.results import Decision, Option
 from memoir_engine.store import tables
-from memoir_engine.store.chain import payloads
+from memoir_engine.store.chain import payloads, tombstones
 from memoir_engine.store.chain.canonical_json import canonical, parse, seal
 from memoir_engine.store.db import ids
 from memoir_engine.store.db.database import is_retried
 from memoir_engine.store.db.prepared import Prepared
 from memoir_engine.store.db.types import Tx, portions
-from memoir_engine.store.erase import execution
 from memoir_engine.store.ledger.runs import hold
-from memoir_engine.store.sources.plan import NewChoice
+
+# === decisions
+
 
 _ADD = Prepared(insert(tables.decision))
 
@@ -32,7 +34,7 @@ def record(tx: Tx, run_id: str, choices: Sequence[NewChoice], *, owner: str | No
     if not choices:
         return ()
     hold(tx, run_id, owner, "a decision")
-    execution.refuse_late(tx, run_id)
+    tombstones.refuse_late(tx, run_id)
     return add(tx, run_id, choices, again=is_retried(tx))
 
 
@@ -150,3 +152,20 @@ def _decision(row: Any, offer: dict[str, Any] | None, names: dict[int, str]) -> 
         note=row.note,
         taught=tuple(offer.get("taught", ())) if offer else (),
     )
+
+
+@dataclass(frozen=True)
+class NewChoice:
+    """A choice of a question at one level under one parent, as it is made. `chosen` holds (category, rank), best first."""
+
+    level: int
+    parent_id: int
+    parent_path: tuple[str, ...]
+    options: tuple[tuple[int, str], ...]
+    chosen: tuple[tuple[int, int], ...]
+    opinions: tuple[tuple[int, float], ...] = ()
+    call_id: int | None = None
+    seen: bool = False
+    decided_by: str = "model"
+    attempts: int = 1
+    note: str | None = None

@@ -18,7 +18,7 @@ from memoir_engine.core.results import AuditHead
 from memoir_engine.core.run import RunStatus
 from memoir_engine.store import tables
 from memoir_engine.store.chain.actions import OpenAction
-from memoir_engine.store.chain.canonical_json import canonical, parse, roll_up, values_digest
+from memoir_engine.store.chain.canonical_json import OUTCOME, canonical, parse, roll_up, values_digest
 from memoir_engine.store.db.prepared import Prepared
 from memoir_engine.store.db.text_rules import tame
 from memoir_engine.store.db.types import Tx
@@ -92,12 +92,6 @@ def _told(how: dict[str, Any]) -> bytes:
 def _read(told: bytes) -> dict[str, Any]:
     how: dict[str, Any] = parse(told.decode("utf-8", "surrogatepass"))
     return how
-
-
-# === closing
-
-
-OUTCOME = ("status", "ended_at", "tree_seq", "committed_seq", "result", "error", "remedy")  # covered, in this order
 
 
 def _digests(table: Table) -> Prepared:

@@ -26,7 +26,7 @@ from memoir_engine.store.db import ids
 from memoir_engine.store.db.types import FAR, Tx, portions
 from memoir_engine.store.review import verdicts
 from memoir_engine.store.review.verdicts import APPROVED, NOW, Review
-from memoir_engine.store.sources.sources import LIVE
+from memoir_engine.store.tables.sources import LIVE
 from memoir_engine.store.tree import categories, filings
 
 # === review_evidence: What is known of filings beside where they are: how they were decided, what categories were made by

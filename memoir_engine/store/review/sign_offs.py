@@ -22,10 +22,10 @@ from memoir_engine.store import tables
 from memoir_engine.store.chain import actions, payloads
 from memoir_engine.store.chain.actions import OpenAction
 from memoir_engine.store.chain.canonical_json import canonical, digest, moment_of, parse, salts
+from memoir_engine.store.chain.dependents import Later
 from memoir_engine.store.db import ids
 from memoir_engine.store.db.types import FAR, Tx, portions
 from memoir_engine.store.tree import categories
-from memoir_engine.store.undo.planner import Later
 
 # === signed: What a signature stands for: the state of a source or of a branch as one digest, and what has changed it
 # since.

@@ -16,7 +16,7 @@ from memoir_engine.store import tables
 from memoir_engine.store.chain.actions import OpenAction
 from memoir_engine.store.chain.canonical_json import moment_of
 from memoir_engine.store.db.types import FAR, Tx, portions
-from memoir_engine.store.sources.sources import LIVE
+from memoir_engine.store.tables.sources import LIVE
 
 # === verdicts: A reviewer's verdict, written: on the filing that it is about, by an event of its own.
 #

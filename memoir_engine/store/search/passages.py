@@ -20,6 +20,7 @@ from memoir_engine.store.db.prepared import Prepared
 from memoir_engine.store.db.text_rules import WORKSPACE
 from memoir_engine.store.db.types import FAR, Tx, portions
 from memoir_engine.store.sources import sources
+from memoir_engine.store.tables.sources import LIVE
 from memoir_engine.text.passages import passages
 
 _DAY = re.compile(r"\d{4}(-\d{2}(-\d{2})?)?")
@@ -146,7 +147,7 @@ def uncut(tx: Tx, *, limit: int = 100) -> tuple[int, ...]:
     """Sources in force that have no passages: those of a store that was made before there were any, or was imported."""
     s = tables.source.c
     cut = select(tables.passage.c.id).where(tables.passage.c.source_id == s.id).exists()
-    wanted = select(s.id).where(s.status.in_(sources.LIVE), s.chars > 0, ~cut)
+    wanted = select(s.id).where(s.status.in_(LIVE), s.chars > 0, ~cut)
     return tuple(tx.execute(wanted.order_by(s.id).limit(limit)).scalars())
 
 
@@ -155,7 +156,7 @@ def cut_source(tx: Tx, source_id: int) -> None:
     ids.tick(tx)  # who else wants to waits here
     c, s = tables.passage.c, tables.source.c
     row = tx.execute(select(s.status, s.dated).where(s.id == source_id)).one()
-    if row.status in sources.LIVE and not tx.execute(select(c.id).where(c.source_id == source_id).limit(1)).first():
+    if row.status in LIVE and not tx.execute(select(c.id).where(c.source_id == source_id).limit(1)).first():
         add_source(tx, source_id, sources.text(tx, source_id), row.dated)
 
 

@@ -26,6 +26,7 @@ from memoir_engine.store.ledger.run_end import close_with
 from memoir_engine.store.ledger.runs import hold
 from memoir_engine.store.sources import sources
 from memoir_engine.store.sources.plan import NewHelper
+from memoir_engine.store.tables.sources import LIVE
 
 SET, REGENERATE = "set_helper", "regenerate_helper"
 
@@ -119,7 +120,7 @@ def put_back(tx: Tx, action: OpenAction, source_id: int, version: int | None) ->
 
 def _of_live(tx: Tx, source_id: int) -> Helper | None:
     source = sources.get(tx, source_id)
-    if source.status not in sources.LIVE:
+    if source.status not in LIVE:
         raise NothingChanges(problem=f"source {source_id} is {source.status}, its helper is in no prompt")
     return sources.helper(tx, source_id)
 

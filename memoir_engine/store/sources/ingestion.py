@@ -21,14 +21,13 @@ from memoir_engine.core.results import AuditHead
 from memoir_engine.core.results.documents import Path
 from memoir_engine.core.run import Clock
 from memoir_engine.store import tables
-from memoir_engine.store.chain import actions, payloads
+from memoir_engine.store.chain import actions, payloads, tombstones
 from memoir_engine.store.chain.actions import OpenAction
 from memoir_engine.store.chain.canonical_json import canonical, roll_up, seal
 from memoir_engine.store.db import ids, schema
 from memoir_engine.store.db.prepared import Prepared
-from memoir_engine.store.db.text_rules import check_name, check_source, name_key
+from memoir_engine.store.db.text_rules import check_name, name_key
 from memoir_engine.store.db.types import FAR, ROOT, Tx
-from memoir_engine.store.erase import execution
 from memoir_engine.store.ledger import decisions, run_end
 from memoir_engine.store.ledger.run_end import close_with
 from memoir_engine.store.ledger.runs import hold
@@ -43,6 +42,7 @@ from memoir_engine.store.sources.plan import (
     PlanStale,
     Receipt,
     Stored,
+    check_source,
 )
 from memoir_engine.store.tree import categories, filings, versions
 from memoir_engine.store.tree.categories import OpenCategory
@@ -367,7 +367,7 @@ def commit(
         return _receipt(tx, done)
     _check(tx, plan)
     ids.erasures(tx, hold=True)
-    if plan.tree_seq and execution.since(tx, plan.tree_seq):
+    if plan.tree_seq and tombstones.erased_since(tx, plan.tree_seq):
         raise ErasedMeanwhile
     ids.lock_tree(tx)
     _refuse_twin(tx, plan)

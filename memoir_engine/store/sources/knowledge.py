@@ -16,14 +16,14 @@ from memoir_engine.store import tables
 from memoir_engine.store.chain import actions
 from memoir_engine.store.chain.actions import OpenAction
 from memoir_engine.store.db import ids
-from memoir_engine.store.db.text_rules import check_source
 from memoir_engine.store.db.types import Tx
 from memoir_engine.store.ledger.run_end import close_with
 from memoir_engine.store.ledger.runs import hold
 from memoir_engine.store.search import passages
-from memoir_engine.store.sources import sources
+from memoir_engine.store.sources import sources as sources_sources
 from memoir_engine.store.sources.ingestion import write_source
-from memoir_engine.store.sources.plan import NewSource
+from memoir_engine.store.sources.plan import NewSource, check_source
+from memoir_engine.store.tables import sources
 
 VERB = "add_knowledge"
 STORED = "stored"
@@ -34,7 +34,7 @@ def find(tx: Tx, doc_id: str) -> Source | None:
     c = tables.source.c
     rows = tx.execute(select(c.id, c.doc_id).where(c.doc_id == doc_id, c.status.in_(sources.LIVE)).order_by(c.id)).all()
     number = next((row.id for row in rows if row.doc_id == doc_id), None)
-    return None if number is None else sources.get(tx, number)
+    return None if number is None else sources_sources.get(tx, number)
 
 
 def add(tx: Tx, new: NewSource, *, run_id: str, actor: str, clock: Clock, owner: str | None = None) -> tuple[Source, str]:
@@ -44,7 +44,9 @@ def add(tx: Tx, new: NewSource, *, run_id: str, actor: str, clock: Clock, owner:
     """
     done = actions.find(tx, run_id=run_id, verb=VERB)
     if done is not None:
-        return sources.get(tx, tx.execute(select(tables.source.c.id).where(tables.source.c.run_id == run_id)).scalar_one()), done
+        return sources_sources.get(
+            tx, tx.execute(select(tables.source.c.id).where(tables.source.c.run_id == run_id)).scalar_one()
+        ), done
     check_source(new)
     ids.erasures(tx, hold=True)
     ids.lock_tree(tx)
@@ -59,4 +61,4 @@ def add(tx: Tx, new: NewSource, *, run_id: str, actor: str, clock: Clock, owner:
     tx.execute(update(tables.source).where(tables.source.c.id == number).values(status_seq=seq))
     cut = passages.add_source(tx, number, new.text, new.dated)
     close_with(tx, action, run_id, now=now, result={"source_id": number, "passages": len(cut), "action_id": action.id})
-    return sources.get(tx, number), action.id
+    return sources_sources.get(tx, number), action.id

@@ -10,7 +10,9 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import Any, NamedTuple
 
+from memoir_engine.core.errors import TextInvalid
 from memoir_engine.core.results import Heading
+from memoir_engine.store.db.text_rules import check_field, check_text
 
 
 @dataclass(frozen=True)
@@ -125,23 +127,6 @@ class Receipt:
     head: str
 
 
-@dataclass(frozen=True)
-class NewChoice:
-    """A choice of a question at one level under one parent, as it is made. `chosen` holds (category, rank), best first."""
-
-    level: int
-    parent_id: int
-    parent_path: tuple[str, ...]
-    options: tuple[tuple[int, str], ...]
-    chosen: tuple[tuple[int, int], ...]
-    opinions: tuple[tuple[int, float], ...] = ()
-    call_id: int | None = None
-    seen: bool = False
-    decided_by: str = "model"
-    attempts: int = 1
-    note: str | None = None
-
-
 class PlanStale(Exception):
     """The tree has changed since the plan was made: what `gone` names is closed, or a limit is reached. Plan again.
 
@@ -160,3 +145,22 @@ class AlreadyStored(Exception):
     def __init__(self, source_id: int) -> None:
         super().__init__(f"source {source_id} holds the same bytes")
         self.source_id = source_id
+
+
+SOURCE_NAME = "the source's name"
+SOURCE_NAME_LIMIT = 500
+DATED_LIMIT = 100
+
+
+def check_source(new: NewSource, helper: str = "") -> None:
+    """All of a source that has a column. Raises TextInvalid: an ingestion asks before it pays, the commit asks again."""
+    if not new.name.strip():
+        raise TextInvalid(name=SOURCE_NAME, problem="it is empty", advice="Give it a name.")
+    check_field(new.name, SOURCE_NAME, SOURCE_NAME_LIMIT)
+    check_text(new.text, new.name)
+    for name, value in (("title", new.title), ("author", new.author)):
+        check_text(value or "", name)
+    check_field(new.dated or "", "dated", DATED_LIMIT)
+    for name, value in (("doc_id", new.doc_id), ("owner", new.owner)):
+        check_field(value or "", name)
+    check_text(helper, "contextual_helper")

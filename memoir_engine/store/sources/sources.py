@@ -30,16 +30,8 @@ from memoir_engine.store import tables
 from memoir_engine.store.chain.canonical_json import parse
 from memoir_engine.store.db.types import FAR, Tx, portions
 from memoir_engine.store.sources import chunks
+from memoir_engine.store.tables.sources import LIVE
 
-# === sources: Sources: what was uploaded, its text, its bytes, its helpers.
-#
-# Invariant: a source is only ever written by an ingestion (`ingestion.commit`); only its status and which of its helpers
-# is in
-# force change afterwards.
-# Source: DESIGN §5; MEMOIR 2B.4.
-
-
-LIVE = ("stored", "filed")
 ERASED = "erased"
 MOST_ID = 2**63 - 1  # what a BIGINT holds; drivers refuse more with errors of their own
 TEXT_PART = 16_384  # characters; a passage is cut out of its part, which a database reads whole

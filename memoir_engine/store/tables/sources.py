@@ -9,7 +9,16 @@ Source: DESIGN §2.3, §5; MEMOLLA F-02-02.
 
 from __future__ import annotations
 
-from sqlalchemy import BigInteger, Column, ForeignKey, Index, Integer, String, Table, UniqueConstraint
+from sqlalchemy import (
+    BigInteger,
+    Column,
+    ForeignKey,
+    Index,
+    Integer,
+    String,
+    Table,
+    UniqueConstraint,
+)
 
 from memoir_engine.store.db.types import TABLE, LongBytes, LongText, UTCDateTime, key, metadata
 
@@ -166,9 +175,6 @@ filing = Table(
 )
 
 
-# === knowledge
-
-
 passage = Table(
     "passage",
     metadata,
@@ -203,3 +209,13 @@ embedding = Table(
     Index(None, "kind", "embedder", "seq"),
     **TABLE,
 )
+
+# === sources: Sources: what was uploaded, its text, its bytes, its helpers.
+#
+# Invariant: a source is only ever written by an ingestion (`ingestion.commit`); only its status and which of its helpers
+# is in
+# force change afterwards.
+# Source: DESIGN §5; MEMOIR 2B.4.
+
+
+LIVE = ("stored", "filed")

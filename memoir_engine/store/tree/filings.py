@@ -16,7 +16,7 @@ from memoir_engine.core.errors import CategoryNotFound, ChunkNotFound, NotALeaf,
 from memoir_engine.core.results import Action
 from memoir_engine.core.run import Clock
 from memoir_engine.store import tables
-from memoir_engine.store.chain import actions, payloads
+from memoir_engine.store.chain import actions, dependents, payloads
 from memoir_engine.store.chain.actions import OpenAction
 from memoir_engine.store.db import ids, schema
 from memoir_engine.store.db.types import FAR, ROOT, Tx, portions
@@ -24,8 +24,8 @@ from memoir_engine.store.review import verdicts
 from memoir_engine.store.review.verdicts import Review
 from memoir_engine.store.search import passages
 from memoir_engine.store.sources import sources
+from memoir_engine.store.tables.sources import LIVE
 from memoir_engine.store.tree import categories, versions
-from memoir_engine.store.undo import planner
 
 # === orphans: Categories that lose their last filing after the ingestion that made them was undone.
 #
@@ -36,7 +36,7 @@ from memoir_engine.store.undo import planner
 
 def close_after(tx: Tx, action: OpenAction, done: Action, emptied: Collection[int]) -> None:
     """After `done` was undone by the action. An undo that is undone closes again what it had opened, and nothing else."""
-    if actions.undone_by(tx, planner.root(tx, done.action_id)) is not None:
+    if actions.undone_by(tx, dependents.root(tx, done.action_id)) is not None:
         close_empty(tx, action, emptied, gone=True)
     else:
         opened = {event.body["category"] for event in done.events if event.kind == "category.reopened"}
@@ -112,15 +112,15 @@ class _Standing:
         left = select(event.action_id).join(tables.filing, f.to_seq == event.seq).where(f.category_id == category_id)
         gone = select(event.action_id).join(tables.category_version, v.to_seq == event.seq).where(v.parent_key == category_id)
         takers = {*self._tx.execute(left.distinct()).scalars(), *self._tx.execute(gone.distinct()).scalars()}
-        return any(self._is_standing(planner.root(self._tx, one)) for one in takers)
+        return any(self._is_standing(dependents.root(self._tx, one)) for one in takers)
 
     def _is_held(self, category_id: int, maker: str) -> bool:
         v, event = tables.category_version.c, tables.audit_event.c
         opened = (
             select(event.action_id).join(tables.category_version, v.from_seq == event.seq).where(v.category_id == category_id)
         )
-        roots = {planner.root(self._tx, one) for one in self._tx.execute(opened.distinct()).scalars().all()} - {maker}
-        return any(planner.verb(self._tx, one) in planner.EDITS and self._is_standing(one) for one in roots)
+        roots = {dependents.root(self._tx, one) for one in self._tx.execute(opened.distinct()).scalars().all()} - {maker}
+        return any(dependents.verb(self._tx, one) in dependents.EDITS and self._is_standing(one) for one in roots)
 
     def _is_standing(self, action_id: str) -> bool:
         if action_id not in self._stands:
@@ -175,7 +175,7 @@ def withdraw(tx: Tx, source_id: int, *, actor: str, reason: str | None, clock: C
     ids.lock_tree(tx)
     if action_id is not None and actions.exists(tx, action_id):
         return actions.get(tx, action_id)
-    if sources.get(tx, source_id).status not in sources.LIVE:
+    if sources.get(tx, source_id).status not in LIVE:
         raise NothingChanges(problem=f"source {source_id} is {sources.get(tx, source_id).status} already")
     action = OpenAction(tx, verb="withdraw", actor=actor, clock=clock, action_id=action_id)
     action.describe(reason=reason)
@@ -287,4 +287,4 @@ def _leaf(tx: Tx, category_id: int) -> categories.OpenCategory:
 
 def _set_status(tx: Tx, source_id: int, status: str, seq: int) -> None:
     tx.execute(update(tables.source).where(tables.source.c.id == source_id).values(status=status, status_seq=seq))
-    passages.follow(tx, source_id, live=status in sources.LIVE)
+    passages.follow(tx, source_id, live=status in LIVE)

@@ -22,6 +22,7 @@ from memoir_engine.core.run import Clock
 from memoir_engine.store import tables
 from memoir_engine.store.chain import actions
 from memoir_engine.store.chain.actions import OpenAction
+from memoir_engine.store.chain.dependents import verb as verb_of
 from memoir_engine.store.db import ids
 from memoir_engine.store.db.types import FAR, Tx, portions
 from memoir_engine.store.erase.execution import VERB as ERASES
@@ -31,7 +32,6 @@ from memoir_engine.store.tree import filings, versions
 from memoir_engine.store.undo import fact_inverses, inverses
 from memoir_engine.store.undo.inverses import inverse_of
 from memoir_engine.store.undo.planner import Inverse, Step
-from memoir_engine.store.undo.planner import verb as verb_of
 
 FINAL = "a source was erased by it or since, and an erasure is final"
 

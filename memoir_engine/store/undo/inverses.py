@@ -16,12 +16,15 @@ from memoir_engine.core.results import AuditEvent, Source
 from memoir_engine.store import tables
 from memoir_engine.store.chain.actions import OpenAction
 from memoir_engine.store.chain.canonical_json import parse
+from memoir_engine.store.chain.dependents import EDITS
 from memoir_engine.store.db.types import FAR, Tx, portions
 from memoir_engine.store.review import verdicts
-from memoir_engine.store.sources import knowledge, sources
+from memoir_engine.store.sources import knowledge
+from memoir_engine.store.sources import sources as sources_sources
+from memoir_engine.store.tables import sources
 from memoir_engine.store.tree import categories, filings
 from memoir_engine.store.undo import fact_inverses
-from memoir_engine.store.undo.planner import EDITS, Found, Inverse, Place, Step
+from memoir_engine.store.undo.planner import Found, Inverse, Place, Step
 
 # === category_inverses: What takes back each kind of event about categories, and what may stand in its way.
 #
@@ -290,7 +293,7 @@ def _taken(tx: Tx, source: Any) -> str | None:
     named = knowledge.find(tx, source.doc_id) if source.doc_id else None
     if named is not None and not _versions_of(named, source):
         return f"its doc_id is that of source {named.id} now"
-    stored = sources.find_by_digest(tx, source.owner, source.sha256) if source.chunks else None
+    stored = sources_sources.find_by_digest(tx, source.owner, source.sha256) if source.chunks else None
     if stored is None or _versions_of(stored, source) or stored.status != "filed":
         return None  # knowledge that is not filed may stand beside the same text that is
     return f"the same bytes are stored again as source {stored.id}"

@@ -25,10 +25,10 @@ from memoir_engine.store import tables
 from memoir_engine.store.chain import actions
 from memoir_engine.store.chain.canonical_json import moment_of
 from memoir_engine.store.chain.digests import digest_problems, fact_replay_problems
-from memoir_engine.store.chain.projection import Filing, Problem, Told
 from memoir_engine.store.db.database import Database, problem_of
 from memoir_engine.store.db.text_rules import name_key
 from memoir_engine.store.db.types import FAR, ROOT, Tx
+from memoir_engine.store.events.projection import Filing, Problem, Told
 
 # === replay: The rows that say how things stand, beside what the events make of them.
 #
