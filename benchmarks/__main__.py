@@ -1,4 +1,4 @@
-"""`python -m benchmarks [NAME …] [--small] [--results FOLDER]`: run, write one JSON each, draw the table."""
+"""`python -m benchmarks [NAME …] [--small] [--results FOLDER] [--table]`: run, write one JSON each, draw the table."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ import tempfile
 from pathlib import Path
 from types import ModuleType
 
-from benchmarks import data, frame, table
+from benchmarks import ages, data, frame, table
 
 MEASURES = "def main(size"  # what makes a module of this folder a benchmark; the others are their frame
 READS = "READS = ("
@@ -40,8 +40,8 @@ def load(name: str) -> ModuleType:
 
 def run(name: str, size: frame.Size, results: Path) -> Path:
     print(f"{name} ({size}) …", flush=True)
-    benchmark = load(name)
-    recorded = frame.record(name, size, benchmark.main(size), absent=data.absent(benchmark))
+    benchmark, commit = load(name), ages.now()
+    recorded = frame.record(name, size, benchmark.main(size), absent=data.absent(benchmark), commit=commit)
     path = frame.write(results, recorded)
     print(f"{name} → {path}{table.lacking(recorded)}", flush=True)
     return path
@@ -55,11 +55,12 @@ def main() -> None:
     )
     arguments.add_argument("--small", action="store_true", help="small sizes, kept apart from the documented results")
     arguments.add_argument("--results", type=Path, help="where the JSON files go")
+    arguments.add_argument("--table", action="store_true", help="measure nothing, draw the table anew with the ages of today")
     given = arguments.parse_args()
     if unknown := set(given.names) - set(known):
         arguments.error(f"no benchmark is called {', '.join(sorted(unknown))}; there are {', '.join(known)}")
     results = given.results or (Path(tempfile.mkdtemp(prefix="benchmarks-")) if given.small else frame.RESULTS)
-    for name in given.names or always():
+    for name in () if given.table else given.names or always():
         run(name, "small" if given.small else "full", results)
     if results == frame.RESULTS:
         frame.TABLE.write_text(table.markdown(results), encoding="utf-8")

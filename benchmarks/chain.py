@@ -15,6 +15,7 @@ from typing import Any
 from benchmarks.frame import Size, figure, timed
 from memoir_engine import Memory
 
+FEATURES = ("audit", "ingest")
 EVENTS = {"full": 100_000, "small": 2_000}
 AIM_S = 5.0
 MILLION = 1_000_000

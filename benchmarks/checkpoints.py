@@ -18,6 +18,7 @@ from typing import Any
 from benchmarks.frame import Size, figure, missing, ratio, timed
 from memoir_engine import Memory
 
+FEATURES = ("langgraph", "conversations")
 LENGTHS = {"full": (10, 100, 1_000, 10_000), "small": (10, 40)}
 THEIR_LONGEST = 1_000  # theirs writes the whole list each time: ten thousand would take 20 GB
 Figure = dict[str, Any]

@@ -21,6 +21,7 @@ from benchmarks import data
 from benchmarks.frame import Size, figure, ratio, timed
 from memoir_engine import chunk_text, count_tokens
 
+FEATURES: tuple[str, ...] = ()
 READS = ("longtext",)
 MODEL = "gpt-4o-mini"
 ENCODING = "o200k_base"

@@ -25,6 +25,7 @@ from benchmarks import seams
 from benchmarks.frame import Size, figure, ratio, timed
 from memoir_engine import CHUNKERS, CutConversation, chunk_conversation
 
+FEATURES = ("conversations",)
 READS = ("locomo",)
 MODEL, ENCODING = "gpt-4o-mini", "o200k_base"
 MILLIONS = {"full": (1, 12), "small": (0.02, 0.04)}

@@ -28,6 +28,7 @@ from benchmarks import data
 from benchmarks.frame import Size, figure
 from memoir_engine import Memory, MemoryExtractor, RememberResult
 
+FEATURES = ("facts",)
 READS = ("locomo", "fact_updates")
 TITLE = "Facts without a model, end to end, against labels"
 CASES = {"full": 600, "small": 30}

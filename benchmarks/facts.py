@@ -28,6 +28,7 @@ from benchmarks import stub
 from benchmarks.frame import Size, figure, quiet, ratio, timed
 from memoir_engine import EMBEDDERS, ExactVectors, Memory
 
+FEATURES = ("facts",)
 FACTS = {"full": (0, 1_000, 10_000), "small": (0, 20)}
 MEASURED = {"full": 30, "small": 3}
 AT_ONCE = 200  # statements of a conversation, while the store is filled

@@ -7,6 +7,7 @@ from typing import Any
 from benchmarks import facts
 from benchmarks.frame import Size
 
+FEATURES = ("facts",)
 ONLY_BY_NAME = True  # filling takes a quarter of an hour
 FACTS = {"full": (0, 100_000), "small": (0, 20)}
 

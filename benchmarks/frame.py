@@ -79,12 +79,16 @@ def percentile(values: Sequence[float], share: float) -> float:
     return ranked[max(rank, 1) - 1]
 
 
-def record(name: str, size: Size, measured: dict[str, Any], *, absent: Sequence[str] = ()) -> dict[str, Any]:
-    """The measured dict with where and with what it was measured. absent: data sets that were not there."""
+def record(name: str, size: Size, measured: dict[str, Any], *, absent: Sequence[str] = (), commit: str = "") -> dict[str, Any]:
+    """The measured dict with where and with what it was measured.
+
+    absent: data sets that were not there. commit: of the code, "" where nobody knows.
+    """
     versions = {package: _version(package) for package in (*PACKAGES, *measured.get("packages", ()))}
     stamp = {"name": name, "size": size, "taken_at": datetime.now(UTC).isoformat(timespec="seconds")}
     kept = {key: value for key, value in measured.items() if key != "packages"}
     lacking = {"absent": [*absent]} if absent else {}
+    stamp |= {"commit": commit} if commit else {}
     return stamp | kept | lacking | {"machine": machine(), "versions": {key: value for key, value in versions.items() if value}}
 
 

@@ -20,6 +20,7 @@ from benchmarks import data, stub
 from benchmarks.frame import Size, figure
 from memoir_engine import Memory
 
+FEATURES = ("ingest",)
 READS = ("longtext",)
 AIM_CHUNKS_PER_S = 500
 SETTINGS: dict[str, Any] = {"model": stub.MODEL, "output_mode": "native", "batch_size": 5, "hierarchy_depth": 3}

@@ -16,6 +16,7 @@ from benchmarks.frame import Size, figure
 from benchmarks.ingestion import corpus
 from memoir_engine import Memory
 
+FEATURES = ("ingest",)
 READS = ("longtext",)
 MB = 1_000_000
 AIM_GROWTH = 1.2  # processor seconds per MB of the longest beside those of the shortest

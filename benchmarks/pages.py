@@ -7,11 +7,12 @@ import time
 from pathlib import Path
 from typing import Any
 
-from benchmarks import data
+from benchmarks import ages, data
 from benchmarks.app import browser_page, served, wait_for_health, wait_until_drawn
 from benchmarks.frame import ROOT, Size, figure, timed
 from memoir_engine import Memory
 
+FEATURES, APP = ages.FEATURES, True
 READS = ("longtext",)
 AIM_S = 0.3
 PAGES = {"full": None, "small": 3}  # the first of them

@@ -24,6 +24,7 @@ from benchmarks import data
 from benchmarks.frame import Size, figure
 from memoir_engine import Memory, SearchResult
 
+FEATURES = ("conversations", "search")
 READS = ("locomo", "cranfield", "jsquad")
 BEFORE_CHARS = 200  # of the turn before, where each turn is a text of its own
 HYBRID, WORDS = 0.5, 0.0  # alpha

@@ -17,6 +17,7 @@ from benchmarks.frame import Size, figure, percentile
 from benchmarks.ingestion import SETTINGS, corpus
 from memoir_engine import Memory
 
+FEATURES = ("ingest", "query")
 READS = ("longtext",)
 AIM_MS = 15.0
 STRATEGIES = ("one_shot", "wide_branch", "zoom_in", "branch_out")

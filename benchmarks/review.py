@@ -21,6 +21,7 @@ from benchmarks import data
 from benchmarks.frame import Size, figure
 from memoir_engine import IngestResult, Memory, ReviewItem, ReviewStep, count_tokens
 
+FEATURES = ("ingest", "review")
 READS = ("clinc", "newsgroups")
 LEAVES = {"full": None, "small": 12}  # of each set
 SHARES = (0, 5, 10, 20)  # percent of the first body

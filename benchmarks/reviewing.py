@@ -12,10 +12,12 @@ import time
 from pathlib import Path
 from typing import Any
 
+from benchmarks import ages
 from benchmarks.app import browser_page, served, wait_for_health, wait_until_drawn
 from benchmarks.frame import Size, figure, percentile
 from memoir_engine import Memory
 
+FEATURES, APP = ages.FEATURES, True
 AIM_S = 60.0  # for thirty
 DECISIONS = 30
 KEYS = "axs"  # approve, reject, skip

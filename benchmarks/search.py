@@ -24,6 +24,7 @@ from benchmarks.chunking import made_text
 from benchmarks.frame import Size, figure, missing, percentile, quiet, timed
 from memoir_engine import Memory
 
+FEATURES = ("search",)
 READS = ("longtext",)
 PASSAGES = {"full": 100_000, "small": 300}
 QUESTIONS = {"full": 200, "small": 5}

@@ -18,6 +18,7 @@ from benchmarks.frame import Size, figure, quiet
 from benchmarks.search import LENGTH, PER_DOCUMENT, SETTINGS, STEP, Aims, made_questions, opened_again, rested
 from memoir_engine import Memory
 
+FEATURES = ("search",)
 READS = ("longtext",)
 ONLY_BY_NAME = True
 PASSAGES = {"full": 1_000_000, "small": 300}

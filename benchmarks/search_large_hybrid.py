@@ -7,6 +7,7 @@ from typing import Any
 from benchmarks import search_large
 from benchmarks.frame import Size
 
+FEATURES = ("search",)
 READS = ("longtext",)
 ONLY_BY_NAME = True
 

@@ -19,6 +19,7 @@ from typing import Any
 from benchmarks.frame import Size, figure, missing, ratio, timed
 from memoir_engine import Memory
 
+FEATURES = ("conversations",)
 LENGTHS = {"full": (10, 100, 1_000, 10_000), "small": (10, 40)}
 TURNS = {"full": 60, "small": 4}  # measured at each length
 LONG_TURN = 10  # messages of a turn with tools

@@ -9,9 +9,11 @@ import time
 from pathlib import Path
 from typing import Any
 
+from benchmarks import ages
 from benchmarks.app import browser_page, served, wait_for_health, wait_until_drawn
 from benchmarks.frame import ROOT, Size, figure
 
+FEATURES, APP = ages.FEATURES, True
 IMPORT = "import time; t = time.perf_counter(); import memoir_engine; print(time.perf_counter() - t)"
 IMPORT_MEMORY = "import time; t = time.perf_counter(); from memoir_engine import Memory; print(time.perf_counter() - t)"
 

@@ -3,28 +3,42 @@
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
+from benchmarks import ages
+from benchmarks.frame import ROOT
+
 INTRODUCTION = """# Benchmarks
 
 Written by `make bench` from `benchmarks/results/`; nothing here is typed. A median stands beside the number of its runs. Where a
-figure has an aim, ✓ says it was reached. Times depend on the machine and its load: read ratios first.
+figure has an aim, ✓ says it was reached. Times depend on the machine and its load: read ratios first. † marks a figure that is
+older than the code it measures, by the history of git when this page was written.
 """
+OLDER = "†"
 
 
-def markdown(folder: Path) -> str:
+def markdown(folder: Path, root: Path = ROOT) -> str:
+    """root: the repository whose history tells how old the figures are."""
     results = [json.loads(path.read_text(encoding="utf-8")) for path in sorted(folder.glob("*.json"))]
-    return "\n".join([INTRODUCTION, *(line for result in results for line in _section(result))]).rstrip() + "\n"
+    sections = (line for result in results for line in _section(result, ages.of(result, root)))
+    return "\n".join([INTRODUCTION, *sections]).rstrip() + "\n"
 
 
-def _section(result: dict[str, Any]) -> Iterator[str]:
+def undated(page: str) -> str:
+    """Without what the history of git has said, which goes on while the results stay."""
+    told = re.sub(r"^- Commit .*\n", "", page, flags=re.M)
+    return re.sub(rf" {OLDER} \|$", " |", re.sub(rf"\| {OLDER} \|$", "|  |", told, flags=re.M), flags=re.M)
+
+
+def _section(result: dict[str, Any], age: ages.Age) -> Iterator[str]:
     yield from (f"## {result['name']}", "", f"{result['title']}", "")
     yield "| figure | median | unit | runs | aim | |"
     yield "|---|---:|---|---:|---:|---|"
     for figure in result["figures"]:
-        yield _row(figure)
+        yield _row(figure, older=age.is_older)
     yield ""
     yield from (f"- {note}" for note in [*result.get("notes", []), *_notes(result["figures"])])
     if result.get("absent"):
@@ -32,6 +46,7 @@ def _section(result: dict[str, Any]) -> Iterator[str]:
     if result["sizes"]:
         yield f"- Sizes: {_pairs(result['sizes'])}."
     yield f"- Taken {result['taken_at']} on {_pairs(result['machine'])}; {_pairs(result['versions'])}."
+    yield f"- {age}"
     yield ""
 
 
@@ -47,12 +62,13 @@ def _absent(result: dict[str, Any]) -> str:
     )
 
 
-def _row(figure: dict[str, Any]) -> str:
+def _row(figure: dict[str, Any], *, older: bool) -> str:
     aim, mark = "", ""
     if "aim" in figure:
         aim = f"{'≤' if figure['better'] == 'lower' else '≥'} {_number(figure['aim'])}"
         mark = "✓" if figure["reached"] else "✗"
-    cells = (figure["name"], _number(figure["median"]), figure["unit"], str(len(figure["runs"])), aim, mark)
+    marks = f"{mark} {OLDER}".strip() if older else mark
+    cells = (figure["name"], _number(figure["median"]), figure["unit"], str(len(figure["runs"])), aim, marks)
     return f"| {' | '.join(cells)} |"
 
 

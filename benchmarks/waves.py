@@ -19,6 +19,7 @@ from benchmarks.frame import Size, figure
 from benchmarks.ingestion import DELAY_S, Run, ingested
 from memoir_engine import Category, Memory
 
+FEATURES = ("ingest",)
 AIMS_S = {8: 5.5, 32: 4.0}
 PARAGRAPHS = 459  # of the corpus: 500 chunks
 CATEGORIES = 3  # below each parent, so that most batches are full: some 300 calls
