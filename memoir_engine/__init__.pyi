@@ -4,7 +4,7 @@ from memoir_engine.agent.client import AgentClient as AgentClient, Replying as R
 from memoir_engine.api.extractor import MemoryExtractor as MemoryExtractor
 from memoir_engine.api.memory import AsyncMemory as AsyncMemory
 from memoir_engine.api.sync import Memory as Memory
-from memoir_engine.audit.report_record import safe_cell as safe_cell
+from memoir_engine.audit.activity_file import safe_cell as safe_cell
 from memoir_engine.core.config import ConversationSettings as ConversationSettings, MemoirConfig as MemoirConfig
 from memoir_engine.core.errors import *
 from memoir_engine.core.events import Event as Event, Stamped as Stamped

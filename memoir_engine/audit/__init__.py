@@ -1,1 +1,1 @@
-"""What is told about the record: words for what happened, and documents to keep. Pure: values in, text out."""
+"""The audit trail in words, reports to keep, the overview, and the export of a whole memory."""

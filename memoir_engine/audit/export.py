@@ -1,13 +1,14 @@
-"""A whole memory into one file, and from one into an empty store.
+"""Export a whole memory into one file, and import it into an empty store.
 
-Invariant: what comes back is the same by its head and by the hash of its state, on whichever database; caches are made anew.
-Nobody's keys and none of the settings are in the file. Whoever exports sees everything, so it needs an admin.
+Invariant: the imported memory has the same head and the same state hash, on any database; caches are rebuilt.
+The file holds neither keys nor settings. An export shows everything, so it needs an admin.
 Source: API `memory.export`, `Memory.import_`.
 """
 
 from __future__ import annotations
 
 from functools import partial
+from importlib.metadata import PackageNotFoundError, version
 from os import PathLike, fspath
 from pathlib import Path
 from typing import Any
@@ -26,10 +27,14 @@ PATH_CHARS = 4096  # no system takes longer ones
 
 
 def export(engine: Engine, actor: Actor, path: str | Path) -> Exported:
-    """Raises NotAllowed, ExportFailed."""
+    """Write the memory to a file. Raises NotAllowed, ExportFailed."""
     if "admin" not in actor.roles:
         raise NotAllowed(actor=actor.name, verb="export the memory", role="admin")
-    return archive.export(engine.db, _place(path), made_by=_version())
+    try:
+        made_by = f"memoir-engine {version('memoir-engine')}"
+    except PackageNotFoundError:
+        made_by = "memoir-engine"
+    return archive.export(engine.db, _absolute(path), made_by=made_by)
 
 
 def import_memory(
@@ -41,18 +46,32 @@ def import_memory(
     backend_options: dict[str, Any] | None,
     settings: dict[str, Any],
 ) -> Engine:
-    """An engine over a store that was just filled.
+    """Fill an empty store from a file and open an engine on it.
 
-    Raises ImportRefused, StoreNotEmpty, DepthMismatch, and what opening raises for the configuration; then nothing is kept.
+    Raises ImportRefused, StoreNotEmpty, DepthMismatch when `config` or `settings` name another depth than the file, and what
+    opening raises for the configuration; then nothing is kept.
     """
-    source = _place(path)
+    source = _absolute(path)
     depth = archive.look(source)
-    _refuse_other_depth(depth, config, settings)
-    named: dict[str, Any] = {**settings, "hierarchy_depth": depth}
-    resolved = resolve(config, backend=backend, db_path=db_path, backend_options=backend_options, **named)
+    named = settings.get("hierarchy_depth")
+    if named is None and config is not None and "hierarchy_depth" in config.model_fields_set:
+        named = config.hierarchy_depth
+    if named is not None and named != depth:
+        raise DepthMismatch(stored=depth, given=named)
+    settings = {**settings, "hierarchy_depth": depth}
+    resolved = resolve(config, backend=backend, db_path=db_path, backend_options=backend_options, **settings)
     if in_memory(address(str(resolved.config.database_url))):
-        return _filled(open_engine(resolved), source)
-    return _anew(open_engine(resolved, first=partial(_fill, resolved, source)))
+        engine = open_engine(resolved)
+        try:
+            archive.fill(engine.db, source)  # through this very engine: such a database is gone with its connection
+        except BaseException:
+            engine.close()
+            raise
+    else:
+        engine = open_engine(resolved, first=partial(_fill, resolved, source))
+    engine.lexical.clear()  # an index of another memory may lie in the folder
+    engine.keeper.later()
+    return engine
 
 
 def _fill(resolved: Resolved, source: Path) -> None:
@@ -63,43 +82,9 @@ def _fill(resolved: Resolved, source: Path) -> None:
         db.close()
 
 
-def _filled(engine: Engine, source: Path) -> Engine:
-    """A database in memory is gone with its connection."""
-    try:
-        archive.fill(engine.db, source)
-    except BaseException:
-        engine.close()
-        raise
-    return _anew(engine)
-
-
-def _anew(engine: Engine) -> Engine:
-    """An index of another memory may lie in the folder."""
-    engine.lexical.clear()
-    engine.keeper.later()
-    return engine
-
-
-def _refuse_other_depth(depth: int, config: MemoirConfig | None, settings: dict[str, Any]) -> None:
-    """The depth is the file's; whoever names another one means another memory."""
-    said = settings.get("hierarchy_depth")
-    if said is None and config is not None and "hierarchy_depth" in config.model_fields_set:
-        said = config.hierarchy_depth
-    if said is not None and said != depth:
-        raise DepthMismatch(stored=depth, given=said)
-
-
-def _place(path: object) -> Path:
+def _absolute(path: object) -> Path:
     """Raises InvalidSetting."""
     if not isinstance(path, str | PathLike) or not 0 < len(validation.text("path", fspath(path))) <= PATH_CHARS:
-        raise InvalidSetting(name="path", value=path, problem="it is no path", advice="Give the path of a file: a str or a Path.")
+        advice = "Give the path of a file: a str or a Path."
+        raise InvalidSetting(name="path", value=path, problem="not a valid path", advice=advice)
     return Path(path).expanduser().absolute()
-
-
-def _version() -> str:
-    from importlib.metadata import PackageNotFoundError, version
-
-    try:
-        return f"memoir-engine {version('memoir-engine')}"
-    except PackageNotFoundError:
-        return "memoir-engine"

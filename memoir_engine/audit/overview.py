@@ -1,6 +1,6 @@
-"""What stands in memory, what is in force, and whether the model answers.
+"""Counts of a memory, its settings and their origins, and a test call of the model.
 
-Invariant: secrets are only ever "set"; runs are one's own and the workspace's.
+Invariant: a secret is only ever shown as "set"; runs are the actor's own and the workspace's.
 Source: API "Opening"; DESIGN §6 (whose), §12 (secrets); MEMOIR 7A.
 """
 
@@ -43,8 +43,10 @@ def overview(engine: Engine, actor: Actor) -> Overview:
 def settings(engine: Engine) -> tuple[SettingView, ...]:
     resolved = engine.resolved
     views = [
-        SettingView(name, _shown(name, getattr(resolved.config, name)), resolved.origins.get(name, "default"), _about(name))
-        for name in MemoirConfig.model_fields
+        SettingView(
+            name, _shown(name, getattr(resolved.config, name)), resolved.origins.get(name, "default"), field.description or ""
+        )
+        for name, field in MemoirConfig.model_fields.items()
     ]
     for variable, origin in resolved.origins.items():
         if variable not in MemoirConfig.model_fields:
@@ -64,11 +66,10 @@ def test_call_verb(engine: Engine) -> Verb[ModelCheck]:
     def failed(run: Run, error: MemoirError) -> ModelCheck:
         return ModelCheck(False, client.name, client.provider, 0.0, 0, 0, str(error), error.remedy)
 
-    return Verb("test_call", {"model": client.name}, None, work, failed, QueryCancelled, _record)
+    def record(check: ModelCheck) -> dict[str, Any]:
+        return {"ok": check.ok, "latency_ms": round(check.latency_ms, 3)}
 
-
-def _record(check: ModelCheck) -> dict[str, Any]:
-    return {"ok": check.ok, "latency_ms": round(check.latency_ms, 3)}
+    return Verb("test_call", {"model": client.name}, None, work, failed, QueryCancelled, record)
 
 
 def _shown(name: str, value: Any) -> str:
@@ -77,11 +78,7 @@ def _shown(name: str, value: Any) -> str:
     if isinstance(value, bool):
         return "on" if value else "off"
     if isinstance(value, dict):
-        return ", ".join(f"{key}: {each}" for key, each in value.items()) or "none"
+        return ", ".join(f"{key}: {item}" for key, item in value.items()) or "none"
     if isinstance(value, tuple | list):
-        return ", ".join(repr(each) for each in value)
+        return ", ".join(map(repr, value))
     return "none" if value is None else str(value)
-
-
-def _about(name: str) -> str:
-    return MemoirConfig.model_fields[name].description or ""

@@ -1,7 +1,7 @@
-"""A report as a page: one HTML file that needs nothing but itself, for the screen and for paper.
+"""Draw a report as one self-contained HTML file, for the screen (light or dark) and for paper.
 
-Invariant: every text comes in through `_text`, which leaves no markup alive; the page may load and run nothing (its policy allows
-only its own style, by digest), and holds no address of anything.
+Invariant: every text passes `_text`, which escapes all markup; the page loads and runs nothing (its policy allows only its own
+style, by digest), and contains no addresses.
 Source: API "The ledger and the audit" (memory.reports); DESIGN §12 (untrusted text).
 """
 
@@ -13,9 +13,6 @@ from collections.abc import Iterable
 from html import escape
 
 from memoir_engine.audit.report_record import Record
-
-# === style: How a report looks, on a screen, light or dark, and on paper. No address in it: it loads nothing.
-
 
 STYLE = """
 :root{--ink:#1b1b2f;--soft:#5d6078;--line:#dcdde8;--back:#fff;--card:#f7f7fb;--good:#1a7f4b;--bad:#b3541e;--accent:#4f46e5}
@@ -61,9 +58,6 @@ article{border-radius:0;border-width:1px 0 0;padding:.6rem 0;margin:.4rem 0}thea
 """.strip()
 
 
-# === page
-
-
 KINDS = {"source": "Source", "category": "Category", "run": "Run", "person": "Person"}
 IN_FORCE = ' <span class="tag good">in force</span>'
 _POLICY = (
@@ -72,244 +66,194 @@ _POLICY = (
 )
 
 
-def page(made: Record) -> str:
-    """The whole document."""
-    title = f"{KINDS[made['kind']]}: {made['title']}"
-    parts = (
-        _head(made),
-        _facts(made),
-        _answer(made),
-        _sign_offs(made),
-        _helpers(made),
-        _categories(made),
-        _chunks(made),
-        _runs(made),
-        _actions(made),
-        _foot(made),
+def page(report: Record) -> str:
+    """Return the whole document."""
+    kind, title = KINDS[report["kind"]], report["title"]
+    head, made_at = report["head"], _time(report["made_at"])
+    facts = "".join(f"<dt>{_text(fact['label'])}</dt><dd>{_text(fact['value'])}</dd>" for fact in report["facts"])
+    categories = [(_path(row["path"]), row["level"], row["chunks"]) for row in report["categories"]]
+    sections = (
+        f"<section><dl>{facts}</dl></section>\n" if facts else "",
+        "" if report["answer"] is None else _answer(report["answer"]),
+        _section("Signatures", map(_sign_off, report["sign_offs"])),
+        _section("Contextual helper", map(_helper, report["helpers"])),
+        _section("Categories", [_table(("Path", "Level", "Chunks"), categories)], len(categories)),
+        _section("Chunks", [*map(_chunk, report["chunks"]), _left_out(report, "chunks")], len(report["chunks"])),
+        _section("Runs", [*map(_run, report["runs"]), *(_left_out(report, name) for name in ("runs", "calls", "decisions"))]),
+        _section("Activity", [*map(_action, report["actions"]), _left_out(report, "actions")], len(report["actions"])),
     )
     return (
         '<!doctype html>\n<html lang="en">\n<head>\n<meta charset="utf-8">\n'
         f'<meta http-equiv="Content-Security-Policy" content="{_POLICY}">\n'
         '<meta name="viewport" content="width=device-width, initial-scale=1">\n<meta name="color-scheme" content="light dark">\n'
-        f'<meta name="referrer" content="no-referrer">\n<title>{_text(title)}</title>\n<style>{STYLE}</style>\n</head>\n'
-        f"<body>\n<main>\n{''.join(part for part in parts if part)}</main>\n</body>\n</html>\n"
+        f'<meta name="referrer" content="no-referrer">\n<title>{_text(f"{kind}: {title}")}</title>\n'
+        f"<style>{STYLE}</style>\n</head>\n<body>\n<main>\n"
+        f'<header><p class="kind">{kind} · audit report</p><h1>{_text(title)}</h1>'
+        f'<p class="soft">Made {made_at} by {_text(report["made_by"])}, when the chain had {head["seq"]} events.</p></header>\n'
+        f"{''.join(sections)}"
+        f'<footer><h2>To check it</h2><dl><dt>Head of the chain</dt><dd class="digest">{head["hash"]}</dd>'
+        f"<dt>Its event</dt><dd>{head['seq']}, {_time(head['at'])}</dd>"
+        f'<dt>Digest of this report</dt><dd class="digest">{report["digest"]}</dd></dl>'
+        '<p class="soft">The head must be in the history: memoir verify with it says so. The digest is sha256 over the content '
+        "as JSON; the file of the same report as JSON holds both. Second opinions are the engine&#x27;s own, from 0 to 1, "
+        "and come from no model.</p></footer>\n</main>\n</body>\n</html>\n"
     )
 
 
 def _text(value: object) -> str:
-    """Nothing but characters: no markup, no control characters, and direction marks end where the text ends."""
+    """Escape markup, replace control characters, and isolate direction marks from the text around."""
     plain = "".join(char if char.isprintable() or char in "\n\t" else "\ufffd" for char in str(value))
     return f"<bdi>{escape(plain)}</bdi>" if not plain.isascii() else escape(plain)
 
 
-def _head(made: Record) -> str:
-    return (
-        f'<header><p class="kind">{KINDS[made["kind"]]} · audit report</p><h1>{_text(made["title"])}</h1>'
-        f'<p class="soft">Made {_time(made["made_at"])} by {_text(made["made_by"])}, '
-        f"when the chain had {made['head']['seq']} events.</p></header>\n"
-    )
-
-
-def _facts(made: Record) -> str:
-    rows = "".join(f"<dt>{_text(one['label'])}</dt><dd>{_text(one['value'])}</dd>" for one in made["facts"])
-    return f"<section><dl>{rows}</dl></section>\n" if rows else ""
-
-
-def _section(title: str, body: str, count: int | None = None) -> str:
+def _section(title: str, parts: Iterable[str], count: int | None = None) -> str:
+    """Return a section with its title and count, or "" when its parts are empty."""
     counted = "" if count is None else f' <span class="soft">{count}</span>'
+    body = "".join(parts)
     return f"<section><h2>{title}{counted}</h2>\n{body}</section>\n" if body else ""
 
 
-def _answer(made: Record) -> str:
-    told = made["answer"]
-    if told is None:
-        return ""
-    asked = f'<p class="label">Question</p><blockquote>{_text(told["question"])}</blockquote>'
-    given = f'<p class="label">Answer</p><blockquote class="answer">{_text(told["text"])}</blockquote>'
-    read = "".join(_used(one) for one in told["read"])
-    dropped = _table(
-        ("Path not read", "Why", "Chunks"), ((_path(one["path"]), _text(one["reason"]), one["chunks"]) for one in told["dropped"])
+def _answer(answer: Record) -> str:
+    question = f'<p class="label">Question</p><blockquote>{_text(answer["question"])}</blockquote>'
+    reply = f'<p class="label">Answer</p><blockquote class="answer">{_text(answer["text"])}</blockquote>'
+    warnings = (f'<p class="warn">{_text(warning)}</p>' for warning in answer["warnings"])
+    dropped = ((_path(path["path"]), _text(path["reason"]), path["chunks"]) for path in answer["dropped"])
+    net = (
+        f"<article><h3>{_text(chunk['source']['name'])} · chunk {chunk['number']}</h3><p>{_path(chunk['path'])}</p>"
+        f"<pre>{_text(chunk['text'])}</pre></article>\n"
+        for chunk in answer["safety_net"]
     )
-    net = "".join(_plain_chunk(one) for one in told["safety_net"])
-    warned = "".join(f'<p class="warn">{_text(one)}</p>' for one in told["warnings"])
     return (
-        _section("Question and answer", asked + given + warned)
-        + _section("Read for it", read, len(told["read"]))
-        + _section("Left aside", dropped)
+        _section("Question and answer", [question, reply, *warnings])
+        + _section("Read for it", map(_used_chunk, answer["read"]), len(answer["read"]))
+        + _section("Left aside", [_table(("Path not read", "Why", "Chunks"), dropped)])
         + _section("Caught outside the paths, not read by the model", net)
     )
 
 
-def _used(one: Record) -> str:
-    cited = '<span class="tag good">cited</span>' if one["cited"] else '<span class="tag">read, not cited</span>'
-    where = f"characters {one['span'][0]}–{one['span'][1]} of {_text(one['source']['name'])}"
+def _used_chunk(used: Record) -> str:
+    cited = '<span class="tag good">cited</span>' if used["cited"] else '<span class="tag">read, not cited</span>'
+    where = f"characters {used['span'][0]}–{used['span'][1]} of {_text(used['source']['name'])}"
     quotes = "".join(
         f'<p class="quote"><span class="soft">{quote["span"][0]}–{quote["span"][1]}</span> {_text(quote["text"])}</p>'
-        for quote in one["quotes"]
+        for quote in used["quotes"]
     )
-    head = f"<h3>[{one['number']}] {_path(one['path'])} {cited}</h3>"
-    return f'<article>{head}<p class="soft">{where}</p>{quotes}<pre>{_text(one["text"])}</pre></article>\n'
+    head = f"<h3>[{used['number']}] {_path(used['path'])} {cited}</h3>"
+    return f'<article>{head}<p class="soft">{where}</p>{quotes}<pre>{_text(used["text"])}</pre></article>\n'
 
 
-def _sign_offs(made: Record) -> str:
-    return _section("Signatures", "".join(_sign_off(one) for one in made["sign_offs"]))
-
-
-def _sign_off(one: Record) -> str:
-    tone = {"valid": "good", "void": "bad"}.get(one["state"], "")
-    ended = one["ended_by"]
-    since = f'<p class="soft">since {_text(ended["says"])} by {_text(ended["by"])} ({ended["action"]})</p>' if ended else ""
-    statement = "The statement was erased." if one["statement"] is None else one["statement"]
+def _sign_off(sign_off: Record) -> str:
+    tone = {"valid": "good", "void": "bad"}.get(sign_off["state"], "")
+    end = sign_off["ended_by"]
+    since = f'<p class="soft">since {_text(end["says"])} by {_text(end["by"])} ({end["action"]})</p>' if end else ""
+    statement = "The statement was erased." if sign_off["statement"] is None else sign_off["statement"]
     return (
-        f'<article><h3>{_text(one["signer"])} <span class="tag {tone}">{one["state"]}</span></h3>'
-        f'<p class="soft">{_time(one["at"])} · {_text(one["title"])} · {one["chunks"]} chunks in {one["categories"]} categories, '
-        f"{one['reviewed']} reviewed · event {one['event']}</p><blockquote>{_text(statement)}</blockquote>{since}"
-        f'<p class="digest">{one["digest"]}</p></article>\n'
+        f'<article><h3>{_text(sign_off["signer"])} <span class="tag {tone}">{sign_off["state"]}</span></h3>'
+        f'<p class="soft">{_time(sign_off["at"])} · {_text(sign_off["title"])} · {sign_off["chunks"]} chunks in '
+        f"{sign_off['categories']} categories, {sign_off['reviewed']} reviewed · event {sign_off['event']}</p>"
+        f'<blockquote>{_text(statement)}</blockquote>{since}<p class="digest">{sign_off["digest"]}</p></article>\n'
     )
 
 
-def _helpers(made: Record) -> str:
-    body = "".join(
-        f"<article><h3>Version {one['version']}{IN_FORCE if one['in_force'] else ''}</h3>"
-        f'<p class="soft">{_text(one["origin"])} · {one["tokens"]} tokens · {_time(one["written_at"])}</p>'
-        f"<blockquote>{_text(one['text'])}</blockquote></article>\n"
-        for one in made["helpers"]
+def _helper(helper: Record) -> str:
+    return (
+        f"<article><h3>Version {helper['version']}{IN_FORCE if helper['in_force'] else ''}</h3>"
+        f'<p class="soft">{_text(helper["origin"])} · {helper["tokens"]} tokens · {_time(helper["written_at"])}</p>'
+        f"<blockquote>{_text(helper['text'])}</blockquote></article>\n"
     )
-    return _section("Contextual helper", body)
 
 
-def _categories(made: Record) -> str:
-    rows = [(_path(one["path"]), one["level"], one["chunks"]) for one in made["categories"]]
-    return _section("Categories", _table(("Path", "Level", "Chunks"), rows), len(rows))
-
-
-def _chunks(made: Record) -> str:
-    return _section("Chunks", "".join(_chunk(one) for one in made["chunks"]) + _left_out(made, "chunks"), len(made["chunks"]))
-
-
-def _chunk(one: Record) -> str:
-    review = one["review"]
+def _chunk(chunk: Record) -> str:
+    review = chunk["review"]
     reviewed = '<span class="tag">not reviewed</span>'
     if review is not None:
         reviewed = f'<span class="tag good">{_text(review["verdict"] or "filed here")} by {_text(review["by"])}</span>'
-    where = f"characters {one['span'][0]}–{one['span'][1]} · {one['tokens']} tokens"
-    place = _path(one["path"]) if one["path"] else '<span class="tag bad">not in the tree</span>'
+    where = f"characters {chunk['span'][0]}–{chunk['span'][1]} · {chunk['tokens']} tokens"
+    place = _path(chunk["path"]) if chunk["path"] else '<span class="tag bad">not in the tree</span>'
     return (
-        f"<article><h3>{_text(one['source']['name'])} · chunk {one['number']} {reviewed}</h3>"
-        f'<p class="soft">{where}</p><p>{place}</p><pre>{_text(one["text"])}</pre>{_decisions(one["decisions"])}</article>\n'
+        f"<article><h3>{_text(chunk['source']['name'])} · chunk {chunk['number']} {reviewed}</h3>"
+        f'<p class="soft">{where}</p><p>{place}</p><pre>{_text(chunk["text"])}</pre>{_decisions(chunk["decisions"])}</article>\n'
     )
-
-
-def _plain_chunk(one: Record) -> str:
-    head = f"<h3>{_text(one['source']['name'])} · chunk {one['number']}</h3><p>{_path(one['path'])}</p>"
-    return f"<article>{head}<pre>{_text(one['text'])}</pre></article>\n"
 
 
 def _decisions(decisions: Iterable[Record]) -> str:
-    return _table(("Level", "Chosen", "Rejected", "Decided"), (_decision(one) for one in decisions))
+    def option(offered: Record) -> str:
+        opinion = offered["second_opinion"]
+        name = _text(offered["name"])
+        if "rank" in offered:
+            name = f"<b>{name}</b>{' (new)' if offered['new'] else ''}"
+        return f"{name} " + ("" if opinion is None else f'<span class="soft">{opinion:.2f}</span>')
+
+    def row(decision: Record) -> tuple[str, str, str, str]:
+        above = f'<span class="soft">under {_path(decision["under"])}</span>' if decision["under"] else ""
+        rejected = ", ".join(map(option, decision["rejected"])) or '<span class="soft">no other</span>'
+        how = [_text(decision["decided_by"])]
+        how += [f"{decision['attempts']} attempts"] if decision["attempts"] > 1 else []
+        how += [f"call {decision['call']}"] if decision["call"] else []
+        how += [_text(decision["note"])] if decision["note"] else []
+        taught_by = ", ".join(map(str, decision["taught_by"]))
+        how += [f"shown what people had placed: chunk ids {taught_by}"] if taught_by else []
+        chosen = "<br>".join(map(option, decision["chosen"])) or "none"
+        return f"{decision['level']} {above}", chosen, rejected, "<br>".join(how)
+
+    return _table(("Level", "Chosen", "Rejected", "Decided"), map(row, decisions))
 
 
-def _decision(one: Record) -> tuple[str, str, str, str]:
-    above = f'<span class="soft">under {_path(one["under"])}</span>' if one["under"] else ""
-    chosen = "<br>".join(
-        f"<b>{_text(option['name'])}</b>{' (new)' if option['new'] else ''} {_opinion(option)}" for option in one["chosen"]
+def _run(run: Record) -> str:
+    tokens = run["tokens_prompt"] + run["tokens_completion"]
+    ended = _time(run["ended_at"]) if run["ended_at"] else "not yet"
+    error = f'<p class="warn">{_text(run["error"])}</p>' if run["error"] else ""
+    request = "".join(
+        f"<dt>{_text(name)}</dt><dd>{_text(value)}</dd>" for name, value in run["request"].items() if value is not None
     )
-    rejected = ", ".join(f"{_text(option['name'])} {_opinion(option)}" for option in one["rejected"])
-    how = [_text(one["decided_by"])]
-    how += [f"{one['attempts']} attempts"] if one["attempts"] > 1 else []
-    how += [f"call {one['call']}"] if one["call"] else []
-    how += [_text(one["note"])] if one["note"] else []
-    how += [f"shown what people had placed: chunk ids {', '.join(map(str, one['taught_by']))}"] if one["taught_by"] else []
-    return f"{one['level']} {above}", chosen or "none", rejected or '<span class="soft">no other</span>', "<br>".join(how)
-
-
-def _opinion(option: Record) -> str:
-    known = option["second_opinion"]
-    return "" if known is None else f'<span class="soft">{known:.2f}</span>'
-
-
-def _runs(made: Record) -> str:
-    left_out = "".join(_left_out(made, name) for name in ("runs", "calls", "decisions"))
-    return _section("Runs", "".join(_run(one) for one in made["runs"]) + left_out)
-
-
-def _run(one: Record) -> str:
-    tokens = one["tokens_prompt"] + one["tokens_completion"]
-    ended = _time(one["ended_at"]) if one["ended_at"] else "not yet"
-    error = f'<p class="warn">{_text(one["error"])}</p>' if one["error"] else ""
-    asked = "".join(
-        f"<dt>{_text(name)}</dt><dd>{_text(value)}</dd>" for name, value in one["request"].items() if value is not None
-    )
-    calls = _table(
-        ("Call", "For", "Model", "Prompt", "Tokens", "Time", "Cost"), (_call(call) for call in one["calls"]), numbers=(4, 5, 6)
-    )
+    calls = _table(("Call", "For", "Model", "Prompt", "Tokens", "Time", "Cost"), map(_call, run["calls"]), numbers=(4, 5, 6))
     return (
-        f'<article class="run"><h3>{_text(one["verb"])} by {_text(one["actor"])} '
-        f'<span class="tag">{_text(one["status"])}</span></h3>'
-        f'<p class="soft">{_time(one["started_at"])} to {ended} · {len(one["calls"])} calls · {tokens} tokens · '
-        f'{one["latency_ms"]:.0f} ms · {_money(one["cost"])} · <span class="digest">{_text(one["id"])}</span></p>{error}'
-        f"<dl>{asked}</dl>{_decisions(one['decisions'])}{calls}</article>\n"
+        f'<article class="run"><h3>{_text(run["verb"])} by {_text(run["actor"])} '
+        f'<span class="tag">{_text(run["status"])}</span></h3>'
+        f'<p class="soft">{_time(run["started_at"])} to {ended} · {len(run["calls"])} calls · {tokens} tokens · '
+        f'{run["latency_ms"]:.0f} ms · {_money(run["cost"])} · <span class="digest">{_text(run["id"])}</span></p>{error}'
+        f"<dl>{request}</dl>{_decisions(run['decisions'])}{calls}</article>\n"
     )
 
 
-def _call(one: Record) -> tuple[object, ...]:
-    told = f"{one['tokens_prompt']} + {one['tokens_completion']}{' (estimated)' if one['tokens_estimated'] else ''}"
-    again = f"<br>attempt {one['attempt']}" if one["attempt"] > 1 else ""
-    again += f"<br>answer of call {one['reused_from']}" if one["reused_from"] else ""
-    again += f'<br><span class="warn">{_text(one["error"])}</span>' if one["error"] else ""
-    model = f'{_text(one["model"])} <span class="soft">{_text(one["provider"])}</span>'
-    cost = _money(one["cost"])
+def _call(call: Record) -> tuple[object, ...]:
+    notes = f"<br>attempt {call['attempt']}" if call["attempt"] > 1 else ""
+    notes += f"<br>answer of call {call['reused_from']}" if call["reused_from"] else ""
+    notes += f'<br><span class="warn">{_text(call["error"])}</span>' if call["error"] else ""
     return (
-        f"{one['id']}{again}",
-        _text(one["purpose"]),
-        model,
-        _text(one["prompt_version"]),
-        told,
-        f"{one['latency_ms']:.0f} ms",
-        cost,
+        f"{call['id']}{notes}",
+        _text(call["purpose"]),
+        f'{_text(call["model"])} <span class="soft">{_text(call["provider"])}</span>',
+        _text(call["prompt_version"]),
+        f"{call['tokens_prompt']} + {call['tokens_completion']}{' (estimated)' if call['tokens_estimated'] else ''}",
+        f"{call['latency_ms']:.0f} ms",
+        _money(call["cost"]),
     )
 
 
-def _actions(made: Record) -> str:
-    body = "".join(_action(one) for one in made["actions"]) + _left_out(made, "actions")
-    return _section("Activity", body, len(made["actions"]))
+def _action(action: Record) -> str:
+    def line(change: Record) -> str:
+        before = f'<span class="soft">{_text(change["before"])}</span> ' if change["before"] else ""
+        after = f"→ <b>{_text(change['after'])}</b>" if change["after"] else ""
+        return f"<li>{_text(change['says'])} {before}{after}</li>"
 
-
-def _action(one: Record) -> str:
-    reason = f"<blockquote>{_text(one['reason'])}</blockquote>" if one["reason"] else ""
-    undone = '<span class="tag bad">taken back</span>' if one["undone_by"] else ""
-    did = "".join(f"<li>{_change(change)}</li>" for change in one["changes"])
+    reason = f"<blockquote>{_text(action['reason'])}</blockquote>" if action["reason"] else ""
+    undone = '<span class="tag bad">taken back</span>' if action["undone_by"] else ""
+    changes = "".join(map(line, action["changes"]))
     return (
-        f"<article><h3>{_text(one['says'])} {undone}</h3>"
-        f'<p class="soft">{_text(one["actor"])} · {_time(one["at"])} · <span class="digest">{_text(one["action"])}</span></p>'
-        f"{reason}<ul>{did}</ul></article>\n"
+        f"<article><h3>{_text(action['says'])} {undone}</h3>"
+        f'<p class="soft">{_text(action["actor"])} · {_time(action["at"])} · '
+        f'<span class="digest">{_text(action["action"])}</span></p>{reason}<ul>{changes}</ul></article>\n'
     )
 
 
-def _change(one: Record) -> str:
-    before = f'<span class="soft">{_text(one["before"])}</span> ' if one["before"] else ""
-    after = f"→ <b>{_text(one['after'])}</b>" if one["after"] else ""
-    return f"{_text(one['says'])} {before}{after}"
-
-
-def _foot(made: Record) -> str:
-    return (
-        f'<footer><h2>To check it</h2><dl><dt>Head of the chain</dt><dd class="digest">{made["head"]["hash"]}</dd>'
-        f"<dt>Its event</dt><dd>{made['head']['seq']}, {_time(made['head']['at'])}</dd>"
-        f'<dt>Digest of this report</dt><dd class="digest">{made["digest"]}</dd></dl>'
-        '<p class="soft">The head must be in the history: memoir verify with it says so. The digest is sha256 over the content '
-        "as JSON; the file of the same report as JSON holds both. Second opinions are the engine&#x27;s own, from 0 to 1, "
-        "and come from no model.</p></footer>\n"
-    )
-
-
-def _left_out(made: Record, name: str) -> str:
-    more = made["left_out"].get(name, 0)
+def _left_out(report: Record, name: str) -> str:
+    more = report["left_out"].get(name, 0)
     return f'<p class="warn">{more} more {name} are not in this report.</p>' if more else ""
 
 
 def _table(titles: tuple[str, ...], rows: Iterable[tuple[object, ...]], numbers: tuple[int, ...] = ()) -> str:
-    """Cells are HTML already."""
+    """Return a table, or "" without rows. rows: cells as HTML; numbers: columns that do not wrap."""
     body = "".join(
         "<tr>" + "".join(f"<td{' class=n' if at in numbers else ''}>{cell}</td>" for at, cell in enumerate(row)) + "</tr>"
         for row in rows

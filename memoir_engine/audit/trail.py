@@ -1,7 +1,7 @@
-"""The audit as people look through it: filtered, in words, and taken along as a file.
+"""The audit trail as a view: the chain, the actions filtered and in words, and their export as a file.
 
-Invariant: reads only; filters are SQL, words are made from a table that a test holds complete. What was done is everybody's to
-see; the reason of what was done to somebody's facts or conversations is theirs, and an admin's.
+Invariant: reads only; filters are SQL, words come from a table that a test keeps complete. Everybody may see every action; the
+reason of an action on somebody's facts or conversations is visible to that user and to admins only.
 Source: API "The ledger and the audit"; DESIGN §6.
 """
 
@@ -10,28 +10,30 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import asdict, replace
 from datetime import datetime
-from itertools import chain as joined
+from itertools import chain
 from typing import Any, Literal
 
-from memoir_engine.audit import report_record
+from memoir_engine.audit.activity_file import ACTIVITY_FORMAT, COLUMNS, action_record, csv_row, csv_rows, to_json
 from memoir_engine.core import event_words, validation
 from memoir_engine.core.errors import InvalidSetting
-from memoir_engine.core.results import Action, AuditCheck, AuditEvent, AuditHead
-from memoir_engine.core.results.evidence import Tally
+from memoir_engine.core.results import Action, AuditCheck, AuditEvent, AuditHead, Change
 from memoir_engine.runtime.access import any_of
 from memoir_engine.runtime.view import View
 from memoir_engine.store.chain import actions
+from memoir_engine.store.chain.canonical_json import stamp
 from memoir_engine.store.db.types import Tx
 from memoir_engine.store.events import activity
 from memoir_engine.store.events.activity import Wanted
 from memoir_engine.store.verification import verify
 
+PAGE_ACTIONS = 500  # actions read together for an export
 
-class AuditView(View):
-    """The chain: who changed what, when and why, and whether the record was touched."""
+
+class AuditTrail(View):
+    """Who did what, when and why, and whether the record was tampered with."""
 
     def head(self) -> AuditHead:
-        """The last link, to be noted elsewhere."""
+        """The last link of the chain, to be noted elsewhere."""
         return self._read(actions.head)
 
     def verify(
@@ -41,34 +43,26 @@ class AuditView(View):
         links_only: bool = False,
         on_progress: Callable[[float], None] | None = None,
     ) -> AuditCheck:
-        """Check the chain, the digests of every row that holds evidence, and that replay gives what stands now.
+        """Check the chain, the digests of every row that holds evidence, and that replay gives the current state.
 
-        expected_head: a head noted elsewhere, which must be in the history. links_only: the chain alone, which is quick.
-        on_progress: called with the part of the work that is done, from 0 to 1; some of its steps are long. What it raises ends
-        the verification, and is raised.
-        Raises InvalidSetting for what is no head.
+        expected_head: a head noted elsewhere, which must be in the history. links_only: check the chain alone, which is quick.
+        on_progress: called with the share of the work done, from 0 to 1; some steps are long. An exception from it ends the
+        verification and is raised.
+        Raises InvalidSetting when expected_head is not a valid head.
         """
         noted = expected_head.hash if isinstance(expected_head, AuditHead) else expected_head
-        expected = None if noted is None else validation.head("expected_head", noted)
-        told = None if on_progress is None else validation.function("on_progress", on_progress)
-        only = validation.flag("links_only", links_only)
-        return verify(self._engine.db, expected_head=expected, links_only=only, progress=told)
+        return verify(
+            self._engine.db,
+            expected_head=None if noted is None else validation.head("expected_head", noted),
+            links_only=validation.flag("links_only", links_only),
+            progress=None if on_progress is None else validation.function("on_progress", on_progress),
+        )
 
     def events(self, limit: int = 100, before: int | None = None, action_id: str | None = None) -> tuple[AuditEvent, ...]:
-        """Newest first."""
-        most, below = validation.limit(limit), None if before is None else validation.cursor("before", before)
-        of = None if action_id is None else validation.action(action_id)
-        return self._read(lambda tx: actions.events(tx, limit=most, before=below, action_id=of))
-
-
-# === auditing
-
-
-AT_ONCE = 500  # actions read together for an export
-
-
-class AuditTrail(AuditView):
-    """Who did what, when and why; and whether the record was touched."""
+        """Events, newest first; of one action when action_id is given."""
+        limit, before = validation.limit(limit), None if before is None else validation.cursor("before", before)
+        action_id = None if action_id is None else validation.action(action_id)
+        return self._read(lambda tx: actions.events(tx, limit=limit, before=before, action_id=action_id))
 
     def actions(
         self,
@@ -86,32 +80,32 @@ class AuditTrail(AuditView):
         text: str | None = None,
         but: Sequence[str] = (),
     ) -> tuple[Action, ...]:
-        """Newest first, with what each did in words and without its events; below the action `before`.
+        """Actions below the action `before`, newest first, with their changes in words and without their events.
 
-        kind: of one of its events. source, category: what the action touched there or below. since: from then on, until: before
-        then, both with a time zone. text: part of the reason. but: verbs to leave out. Reasons about facts and conversations of
-        others are None, and not searched.
+        kind: of one of its events. source, category: actions that touched it or what is below. since: from then on, until:
+        before then, both with a time zone. text: part of the reason. but: verbs to leave out. Reasons about facts and
+        conversations of others are None, and not searched.
         """
-        wanted = _wanted(actor, verb, kind, source, category, run, since, until, text, but)
-        most = validation.limit(limit)
-        after = None if before is None else validation.action(before, "before")
-        return self._read(lambda tx: _page(tx, wanted, after, most, any_of(self._actor)))
+        wanted = _filter(actor, verb, kind, source, category, run, since, until, text, but)
+        limit, whose = validation.limit(limit), any_of(self._actor)
+        before = None if before is None else validation.action(before, "before")
+        return self._read(lambda tx: with_words(tx, activity.page(tx, wanted, before=before, limit=limit, whose=whose)))
 
     def action(self, action_id: str) -> Action:
-        """One action with its events, and in words. Raises ActionNotFound."""
-        wanted, whose = validation.action(action_id), any_of(self._actor)
-        return self._read(lambda tx: with_words(tx, activity.veiled(tx, whose, [actions.get(tx, wanted)]))[0])
+        """One action with its events and its changes in words. Raises ActionNotFound."""
+        action_id, whose = validation.action(action_id), any_of(self._actor)
+        return self._read(lambda tx: with_words(tx, activity.veiled(tx, whose, [actions.get(tx, action_id)]))[0])
 
     def actors(self) -> tuple[str, ...]:
-        """Everybody who has ever acted, by name."""
+        """Names of everybody who has ever acted."""
         return self._read(activity.actors)
 
     def verbs(self) -> tuple[str, ...]:
-        """What has ever been done."""
+        """Verbs of all actions so far."""
         return self._read(activity.verbs)
 
     def words(self, verb: str) -> str:
-        """What a verb is called."""
+        """Return the verb in words, e.g. "Ended a run"."""
         return event_words.verb(validation.text("verb", verb))
 
     def export(
@@ -129,78 +123,63 @@ class AuditTrail(AuditView):
         text: str | None = None,
         but: Sequence[str] = (),
     ) -> str:
-        """All that passes the filters of `actions`: a table no spreadsheet takes for formulas, or JSON with every event."""
+        """Every action that passes the filters of `actions`: as CSV safe for spreadsheets, or as JSON with every event."""
         if format not in ("csv", "json"):
             raise InvalidSetting(name="format", value=format, problem="there is no such format", advice="Use csv or json.")
-        wanted = _wanted(actor, verb, kind, source, category, run, since, until, text, but)
-        return "".join(_table(self._every(wanted)) if format == "csv" else _document(self, wanted))
+        wanted = _filter(actor, verb, kind, source, category, run, since, until, text, but)
+        pages = self._pages(wanted)
+        if format == "csv":
+            return "".join([csv_row(COLUMNS), *(csv_rows(page) for page in pages)])
+        head = self.head()
+        filters = {name: stamp(value) if isinstance(value, datetime) else value for name, value in asdict(wanted).items()}
+        about = {"head": {"seq": head.seq, "hash": head.hash, "at": stamp(head.at)}, "filters": filters}
+        rows = ",\n".join(to_json(action_record(action)) for page in pages for action in page)
+        start = f'{{"format": {to_json(ACTIVITY_FORMAT)}, {to_json(about)[1:-1]}, "actions": ['
+        return f"{start}{chr(10) if rows else ''}{rows}\n]}}\n"
 
-    def _every(self, wanted: Wanted) -> Iterator[tuple[Action, ...]]:
-        """Page by page, with events; what is done meanwhile comes before the first page and is not among them."""
-        before: str | None = None
+    def _pages(self, wanted: Wanted) -> Iterator[tuple[Action, ...]]:
+        """Yield actions page by page, with events; actions done meanwhile come before the first page and are not included."""
         whose = any_of(self._actor)
-        while found := self._read(lambda tx, last=before: _whole_page(tx, wanted, last, whose)):  # type: ignore[misc]  # a default
-            yield found
-            before = found[-1].action_id
 
+        def read(tx: Tx, before: str | None) -> tuple[Action, ...]:
+            page = activity.page(tx, wanted, before=before, limit=PAGE_ACTIONS, whose=whose)
+            return activity.with_events(tx, with_words(tx, page))
 
-def _page(tx: Tx, wanted: Wanted, before: str | None, limit: int, whose: str | None) -> tuple[Action, ...]:
-    return with_words(tx, activity.page(tx, wanted, before=before, limit=limit, whose=whose))
-
-
-def _whole_page(tx: Tx, wanted: Wanted, before: str | None, whose: str | None) -> tuple[Action, ...]:
-    return activity.with_events(tx, _page(tx, wanted, before, AT_ONCE, whose))
+        page = self._read(lambda tx: read(tx, None))
+        while page:
+            yield page
+            last = page[-1].action_id
+            page = self._read(lambda tx, last=last: read(tx, last))  # type: ignore[misc]  # a default
 
 
 def with_words(tx: Tx, actions: Sequence[Action]) -> tuple[Action, ...]:
-    """The actions with what each of them did."""
-    did = activity.tallies(tx, [one.action_id for one in actions])
-    found = [tally for tallies, _ in did.values() for tally in tallies]
+    """Add to each action its changes and its verb in words."""
+    tallies = activity.tallies(tx, [action.action_id for action in actions])
+    events = [tally.event.body for counted, _ in tallies.values() for tally in counted]
     names = event_words.Names(
         *activity.names(
             tx,
-            sources=_ids(found, "source", subject="source"),
-            categories=[*_ids(found, "category", subject="category"), *_ids(found, "was")],
-            chunks=_ids(found, "chunk"),
+            sources=_ids(events, "source", subject="source"),
+            categories=[*_ids(events, "category", subject="category"), *_ids(events, "was")],
+            chunks=_ids(events, "chunk"),
         )
     )
-    return tuple(
-        replace(one, changes=event_words.changes(*_did(did, one, names)), says=event_words.verb(one.verb)) for one in actions
-    )
+
+    def changes(action: Action) -> tuple[Change, ...]:
+        counted, more = tallies.get(action.action_id, ((), 0))
+        return event_words.changes(counted, names, more)
+
+    return tuple(replace(action, changes=changes(action), says=event_words.verb(action.verb)) for action in actions)
 
 
-def _did(did: dict[str, Any], action: Action, names: Any) -> tuple[Any, Any, int]:
-    tallies, more = did.get(action.action_id, ((), 0))
-    return tallies, names, more
-
-
-def _ids(tallies: Iterable[Tally], key: str, subject: str = "") -> list[int]:
-    bodies = [tally.event.body for tally in tallies]
+def _ids(bodies: Iterable[dict[str, Any]], key: str, subject: str = "") -> list[int]:
+    """Ids under `key` in these event bodies, and those that a sign-off of this subject carries as `number`."""
+    bodies = list(bodies)
     signed = (body.get("number") for body in bodies if subject and body.get("subject") == subject)
-    return [number for number in joined((body.get(key) for body in bodies), signed) if isinstance(number, int)]
+    return [number for number in chain((body.get(key) for body in bodies), signed) if isinstance(number, int)]
 
 
-def _table(pages: Iterable[tuple[Action, ...]]) -> Iterator[str]:
-    yield report_record.head_line()
-    for found in pages:
-        yield report_record.lines(found)
-
-
-def _document(view: AuditTrail, wanted: Wanted) -> Iterator[str]:
-    """Written piece by piece: a history may be long."""
-    head = view.head()
-    asked = {name: report_record.stamp(value) if isinstance(value, datetime) else value for name, value in asdict(wanted).items()}
-    told = {"head": {"seq": head.seq, "hash": head.hash, "at": report_record.stamp(head.at)}, "filters": asked}
-    yield f'{{"format": {report_record.text_of(report_record.ACTIVITY_FORMAT)}, {report_record.text_of(told)[1:-1]}, "actions": ['
-    separator = "\n"
-    for found in view._every(wanted):
-        for action in found:
-            yield separator + report_record.text_of(report_record.item(action))
-            separator = ",\n"
-    yield "\n]}\n"
-
-
-def _wanted(
+def _filter(
     actor: str | None,
     verb: str | None,
     kind: str | None,
@@ -212,6 +191,7 @@ def _wanted(
     text: str | None,
     but: Sequence[str],
 ) -> Wanted:
+    """Check the filters of `actions`. Raises InvalidSetting naming the one that is wrong."""
     return Wanted(
         actor=None if actor is None else validation.text("actor", actor),
         verb=None if verb is None else validation.text("verb", verb),
@@ -227,7 +207,7 @@ def _wanted(
 
 
 def _time(name: str, value: object) -> datetime:
-    found = validation.moment(name, value)
-    if isinstance(found, datetime):
-        return found
-    raise InvalidSetting(name=name, value=value, problem="it is no time", advice="Give a datetime with a time zone.")
+    moment = validation.moment(name, value)
+    if isinstance(moment, datetime):
+        return moment
+    raise InvalidSetting(name=name, value=value, problem="not a valid time", advice="Give a datetime with a time zone.")

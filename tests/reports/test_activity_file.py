@@ -9,7 +9,7 @@ from datetime import UTC, datetime
 
 import pytest
 
-from memoir_engine.audit import report_record
+from memoir_engine.audit.activity_file import COLUMNS, action_record, csv_row, csv_rows, to_json
 from memoir_engine.core.results import Action, AuditEvent, Change
 
 AT = datetime(2026, 1, 1, tzinfo=UTC)
@@ -27,19 +27,19 @@ def cells(text: str) -> list[dict[str, str]]:
 
 @pytest.mark.parametrize("formula", FORMULAS, ids=ascii)
 def test_no_cell_begins_like_a_formula(formula: str) -> None:
-    (row,) = cells(report_record.head_line() + report_record.lines([action(formula)]))
+    (row,) = cells(csv_row(COLUMNS) + csv_rows([action(formula)]))
     assert row["reason"].startswith("'")
 
 
 def test_a_plain_cell_is_left_as_it_is() -> None:
-    (row,) = cells(report_record.head_line() + report_record.lines([action("it was wrong, twice\nreally")]))
+    (row,) = cells(csv_row(COLUMNS) + csv_rows([action("it was wrong, twice\nreally")]))
     assert row["reason"] == "it was wrong, twice\nreally"
     assert (row["actor"], row["verb"], row["first_event"]) == ("Mia", "Ended a run", "5")
 
 
 def test_each_thing_an_action_did_has_a_line() -> None:
     changes = (Change("chunk.refiled", "a chunk is filed anew", "Law", "Art"), Change("category.closed", "Law closes"))
-    rows = cells(report_record.head_line() + report_record.lines([action("why", *changes)]))
+    rows = cells(csv_row(COLUMNS) + csv_rows([action("why", *changes)]))
     assert [(row["what"], row["before"], row["after"]) for row in rows] == [
         ("a chunk is filed anew", "Law", "Art"),
         ("Law closes", "", ""),
@@ -47,6 +47,6 @@ def test_each_thing_an_action_did_has_a_line() -> None:
 
 
 def test_the_json_of_an_action_holds_its_events() -> None:
-    told = json.loads(report_record.text_of(report_record.item(action("why"))))
-    assert told["events"][0]["hash"] == "f" * 64
-    assert told["at"] == "2026-01-01T00:00:00.000000Z"
+    record = json.loads(to_json(action_record(action("why"))))
+    assert record["events"][0]["hash"] == "f" * 64
+    assert record["at"] == "2026-01-01T00:00:00.000000Z"
