@@ -1,13 +1,13 @@
-"""New facts as they meet the known ones: groups of them, what is shown beside each, and what becomes of each verdict.
+"""Plan how new facts meet the known ones: groups, the prompt that compares them, and what becomes of each verdict.
 
-Invariant: pure. Nothing is done that the model is not sure of, that names what it was not shown, or that the words themselves
-speak against: that is put to a person. Facts of one group are not alike, so each verdict is about facts of before.
+Invariants: pure. Nothing is decided that the model is unsure of, that names what it was not shown, or that the words themselves
+contradict: those become proposals for a person. Facts of one group are not alike, so each verdict is about earlier facts.
 Source: TIMEM "Memory Consolidation"; spec README, small print on TIMEM rule 3 and conflicting times.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime, timedelta, tzinfo
 from uuid import uuid4
@@ -29,17 +29,17 @@ MODEL = "model"
 
 @dataclass
 class PlanDraft:
-    """A plan as it grows. standing: what new facts may meet, those of this plan included."""
+    """A plan while it grows."""
 
     facts: list[PlannedFact] = field(default_factory=list)
     sightings: list[Sighting] = field(default_factory=list)
     supersessions: list[Supersession] = field(default_factory=list)
     proposals: list[PlannedProposal] = field(default_factory=list)
-    stands_for: dict[str, int] = field(default_factory=dict)  # id of a found fact → key or number
-    gone: set[int] = field(default_factory=set)  # keys and numbers of what is outdated by this plan
+    stands_for: dict[str, int] = field(default_factory=dict)  # id of a draft fact → key or number
+    gone: set[int] = field(default_factory=set)  # keys and numbers of facts that this plan outdates
 
     def add(self, fact: PlannedFact) -> int:
-        """Its key."""
+        """Add a fact and return its key, which is negative."""
         self.facts.append(replace(fact, key=-len(self.facts) - 1))
         return self.facts[-1].key
 
@@ -49,39 +49,35 @@ class PlanDraft:
 
 
 def groups(vectors: Vectors, contents: Sequence[str] = ()) -> list[list[int]]:
-    """Facts to be asked about together, by place: like ones never, and no later one before an earlier one that it is like.
+    """Group facts, by index, that may be asked about together: never similar ones, nor a later one before an earlier similar one.
 
-    contents: two that say where somebody lives or works are alike, too, however few words they share.
+    contents: two that say where somebody lives or works count as similar, however few words they share.
     """
     near = vectors @ vectors.T >= ALIKE
-    for places in _of_one_slot(contents):
+    by_attribute: dict[str, list[int]] = {}
+    for place, content in enumerate(contents):
+        for attribute in filled(content):
+            by_attribute.setdefault(attribute, []).append(place)
+    for places in by_attribute.values():
         near[np.ix_(places, places)] = True
-    left, found = list(range(len(vectors))), []
+    left, grouped = list(range(len(vectors))), []
     while left:
         group: list[int] = []
         waiting: list[int] = []
         for place in left:
             fits = len(group) < AT_ONCE and not near[place, [*group, *waiting]].any()
             (group if fits else waiting).append(place)
-        found.append(group)
+        grouped.append(group)
         left = waiting
-    return found
-
-
-def _of_one_slot(contents: Sequence[str]) -> Iterable[list[int]]:
-    by_slot: dict[str, list[int]] = {}
-    for place, content in enumerate(contents):
-        for slot in filled(content):
-            by_slot.setdefault(slot, []).append(place)
-    return by_slot.values()
+    return grouped
 
 
 def planned_fact(fact: DraftFact, messages: Sequence[Utterance], zone: tzinfo, cut_at: Mapping[str, int]) -> PlannedFact:
-    """Times as moments, spans as the plan has them. cut_at: the place of each cut, by its id."""
+    """Turn a draft into a fact of the plan, with its times as moments. cut_at: index of each cut, by its id."""
     first, last = between(fact.valid_from, zone), between(fact.valid_to, zone)
     if first is not None and last is not None and last.after <= first.first:
-        last = None  # it would end before it begins
-    said = [messages[span.message].at for span in fact.spans]
+        last = None  # it would end before it began
+    times = [messages[span.message].at for span in fact.spans]
     return PlannedFact(
         key=0,
         uid=fact.id,
@@ -94,7 +90,7 @@ def planned_fact(fact: DraftFact, messages: Sequence[Utterance], zone: tzinfo, c
         from_precision=first and first.precision,
         valid_to=last and last.after,
         to_precision=last and last.precision,
-        said_at=max((at for at in said if at is not None), default=None),
+        said_at=max((at for at in times if at is not None), default=None),
         spans=tuple(PlannedSpan(span.message, span.start, span.end, cut_at[span.cut.id]) for span in fact.spans),
     )
 
@@ -104,107 +100,105 @@ def as_known(fact: PlannedFact) -> Known:
 
 
 def is_restated(new: PlannedFact, known: Known) -> bool:
-    """Said again in the same words, about the same: nobody needs to be asked."""
+    """Return True if the fact repeats a known one word for word, so that the model need not be asked."""
     return folded(new.content) == folded(known.content) and subject_key(new.subject) == subject_key(known.subject)
 
 
 def comparison_prompt(
     new: Sequence[PlannedFact], near: Sequence[Sequence[Known]], zone: tzinfo
 ) -> tuple[Meeting, dict[int, Known]]:
-    """What is shown, in the zone in which it was said, and the known facts by the numbers they have there."""
+    """Return the content of the prompt, times in the speaker's zone, and the known facts by the numbers they have in it."""
     numbers: dict[int, int] = {}
-    for one in (one for some in near for one in some):
-        numbers.setdefault(one.key, len(numbers) + 1)
-    known = {numbers[one.key]: one for some in near for one in some}
+    for old in (old for beside in near for old in beside):
+        numbers.setdefault(old.key, len(numbers) + 1)
+    known = {numbers[old.key]: old for beside in near for old in beside}
     shown = tuple(
-        _statement(number, fact, zone, tuple(numbers[one.key] for one in beside))
+        _statement(number, fact, zone, tuple(numbers[old.key] for old in beside))
         for number, (fact, beside) in enumerate(zip(new, near, strict=True), 1)
     )
-    return Meeting(shown, tuple(_statement(number, one, zone) for number, one in known.items())), known
+    return Meeting(shown, tuple(_statement(number, old, zone) for number, old in known.items())), known
 
 
-def settle(plan: PlanDraft, found: DraftFact, new: PlannedFact, verdict: Verdict, known: Mapping[int, Known]) -> None:
-    """Take one verdict into the plan."""
+def settle(plan: PlanDraft, draft: DraftFact, new: PlannedFact, verdict: Verdict, known: Mapping[int, Known]) -> None:
+    """Apply one verdict of the model to the plan."""
     olds = [known[number] for number in verdict.known if known[number].key not in plan.gone]
     if verdict.relation == "none" or not olds:
-        plan.stands_for[found.id] = plan.add(new)
+        plan.stands_for[draft.id] = plan.add(new)
         return
-    doubted = [one for one in olds if _speaks_against(new, one, verdict.relation)]
-    sure = [one for one in olds if one not in doubted] if verdict.sure else []
+    sure = [old for old in olds if not _contradicts(new, old, verdict.relation)] if verdict.sure else []
     if verdict.relation == "duplicate" and sure:
-        plan.stands_for[found.id] = sure[0].key
+        plan.stands_for[draft.id] = sure[0].key
         restate(plan, sure[0].key, new)
         return
-    plan.stands_for[found.id] = key = plan.add(new)
+    plan.stands_for[draft.id] = key = plan.add(new)
     cause = "merged" if verdict.relation == "complementary" else verdict.relation
     if cause == "merged" and len(sure) == len(olds):
-        plan.stands_for[found.id] = _fuller(plan, key, sure, verdict)
+        plan.stands_for[draft.id] = _merge(plan, key, sure, verdict)
     elif cause in ("conflict", "update"):
-        for one in sure:
-            plan.end(one.key, key, cause, verdict.why, ended(plan.facts[-key - 1], one))
-    left = [one for one in olds if one.key not in plan.gone]
+        for old in sure:
+            plan.end(old.key, key, cause, verdict.why, ended(plan.facts[-key - 1], old))
+    left = [old for old in olds if old.key not in plan.gone]
     if left:
-        plan.proposals.extend(_proposed(new, key, left, cause, verdict))
+        plan.proposals.extend(_proposals(new, key, left, cause, verdict))
 
 
-def _proposed(new: PlannedFact, key: int, left: Sequence[Known], cause: str, verdict: Verdict) -> Iterator[PlannedProposal]:
-    """What was said first gives way: of an older conversation that comes later, to the first that was said after it."""
+def _proposals(new: PlannedFact, key: int, left: Sequence[Known], cause: str, verdict: Verdict) -> Iterator[PlannedProposal]:
+    """Propose that the earlier statement gives way: if an old conversation arrives late, to the first one said after it."""
     doubt = SECOND_OPINION if verdict.sure else MODEL
-    after = [one for one in left if cause in ("conflict", "update") and _is_earlier(new, one)]
-    before = tuple(one.key for one in left if one not in after)
-    if before:
-        yield PlannedProposal(cause, doubt, key, before, verdict.why, verdict.merged)
-    elif after:
-        first = min(after, key=lambda one: (one.said_at or datetime.max.replace(tzinfo=UTC), one.key))
+    later = [old for old in left if cause in ("conflict", "update") and _is_earlier(new, old)]
+    earlier = tuple(old.key for old in left if old not in later)
+    if earlier:
+        yield PlannedProposal(cause, doubt, key, earlier, verdict.why, verdict.merged)
+    elif later:
+        first = min(later, key=lambda old: (old.said_at or datetime.max.replace(tzinfo=UTC), old.key))
         yield PlannedProposal(cause, doubt, first.key, (key,), verdict.why, verdict.merged)
 
 
 def ended(new: PlannedFact | Known, old: PlannedFact | Known) -> datetime | None:
-    """When the old one stopped being true: when the new one began to be, as far as that is known."""
+    """Return when the old fact stopped being true: when the new one began to be, as far as that is known."""
     since = new.valid_from or new.said_at
     began = old.valid_from or old.said_at
     return since if since is None or began is None or since >= began else new.said_at
 
 
 def restate(plan: PlanDraft, key: int, new: PlannedFact) -> None:
-    """Its spans go to the fact that stands; to one of this plan at once."""
+    """Give the spans of a repeated fact to the one that is kept."""
     if key > 0:
         plan.sightings.append(Sighting(key, new.spans))
         return
-    known = plan.facts[-key - 1]
-    plan.facts[-key - 1] = replace(known, spans=tuple(dict.fromkeys((*known.spans, *new.spans))))
+    kept = plan.facts[-key - 1]
+    plan.facts[-key - 1] = replace(kept, spans=tuple(dict.fromkeys((*kept.spans, *new.spans))))
 
 
-def _fuller(plan: PlanDraft, key: int, olds: Sequence[Known], verdict: Verdict) -> int:
-    """One fact that says what both say, with the origins of both; both of them give way to it."""
+def _merge(plan: PlanDraft, key: int, olds: Sequence[Known], verdict: Verdict) -> int:
+    """Add one fact that says what all of them say, with the origins of all; they give way to it. Return its key."""
     new = plan.facts[-key - 1]
-    own = [plan.facts[-one.key - 1].spans for one in olds if one.key < 0]
     parts: list[PlannedFact | Known] = [new, *olds]
-    stated = [one.confidence for one in parts if one.confidence is not None]
-    since = next((one for one in parts if one.valid_from is not None), new)
-    until = next((one for one in parts if one.valid_to is not None), new)
-    names = (name for one in parts for name in one.entities)
+    stated = [part.confidence for part in parts if part.confidence is not None]
+    since = next((part for part in parts if part.valid_from is not None), new)
+    until = next((part for part in parts if part.valid_to is not None), new)
+    planned_spans = [span for old in olds if old.key < 0 for span in plan.facts[-old.key - 1].spans]
     fuller = replace(
         new,
         uid=str(uuid4()),
         content=verdict.merged,
-        entities=tuple(dict.fromkeys(names)),
+        entities=tuple(dict.fromkeys(name for part in parts for name in part.entities)),
         confidence=max(stated, default=None),
         valid_from=since.valid_from,
         from_precision=since.from_precision,
         valid_to=until.valid_to,
         to_precision=until.to_precision,
-        spans=tuple(dict.fromkeys((*new.spans, *(span for spans in own for span in spans)))),
-        takes=tuple(one.key for one in olds if one.key > 0),
+        spans=tuple(dict.fromkeys((*new.spans, *planned_spans))),
+        takes=tuple(old.key for old in olds if old.key > 0),
     )
     merged = plan.add(fuller)
-    for one in (*(one.key for one in olds), key):
-        plan.end(one, merged, "merged", verdict.why, None)
+    for part_key in (*(old.key for old in olds), key):
+        plan.end(part_key, merged, "merged", verdict.why, None)
     return merged
 
 
-def _speaks_against(new: PlannedFact, old: Known, relation: str) -> bool:
-    """The engine's own opinion, from subjects, words, numbers and times."""
+def _contradicts(new: PlannedFact, old: Known, relation: str) -> bool:
+    """Return True if subjects, words, numbers or times speak against the model's verdict: the engine's own opinion."""
     if not may_oppose(new.content, old.content, (new.subject, old.subject), (new.type, old.type)):
         return True
     if relation == "duplicate":
@@ -221,8 +215,8 @@ def _numbers(text: str) -> set[str]:
 
 
 def _statement(number: int, fact: PlannedFact | Known, zone: tzinfo, near: tuple[int, ...] = ()) -> Statement:
-    """Both ends as they were said: "until 2015" holds until the first moment of 2016, and is written 2015."""
+    """Show both ends as they were stated: "until 2015" holds until the first moment of 2016, and is written 2015."""
     since = written(fact.valid_from, fact.from_precision, zone)
     until = written(fact.valid_to and fact.valid_to - timedelta(microseconds=1), fact.to_precision, zone)
-    said = "" if fact.said_at is None else fact.said_at.astimezone(zone).isoformat(timespec="seconds")
-    return Statement(number, fact.content, fact.type, fact.subject, said, since, until, near)
+    said_at = "" if fact.said_at is None else fact.said_at.astimezone(zone).isoformat(timespec="seconds")
+    return Statement(number, fact.content, fact.type, fact.subject, said_at, since, until, near)
