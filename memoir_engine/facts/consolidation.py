@@ -1,7 +1,7 @@
-"""Let what was drawn from a conversation meet what is known of the same user, and plan what becomes of both.
+"""Compare the facts drawn from a conversation with what is known of the same user, and plan what becomes of both.
 
-Invariant: the model sees only facts of this owner that stand; nothing is written here. What others change meanwhile is found at
-the commit, and then everything is compared again.
+Invariants: the model sees only this owner's current facts; nothing is written here. Changes that others make meanwhile are
+detected at the commit, and then everything is compared again.
 Source: TIMEM "Similarity Search", "Memory Consolidation"; DESIGN §2.2.
 """
 
@@ -40,13 +40,13 @@ from memoir_engine.store.facts.rows import FactPlan, Known, PlannedFact, Planned
 
 T = TypeVar("T")
 
-LEXICAL_FLOOR = -1.0  # vectors of words see nothing common in "works as a nurse" and "started as a teacher"
-BROAD = 4  # nearest facts looked at for each that is shown: outdated ones are among them
+LEXICAL_FLOOR = -1.0  # word vectors see nothing in common between "works as a nurse" and "started as a teacher"
+BROAD = 4  # facts searched for each that is shown, since outdated ones are among the nearest
 
 
 @dataclass
 class ConsolidationInput:
-    """What was drawn, in the order in which it was said. vectors: (n, dim), once they are there."""
+    """Draft facts in the order in which they were stated. vectors: (n, dim), once computed."""
 
     facts: Sequence[DraftFact]
     links: Sequence[DraftLink]
@@ -59,7 +59,7 @@ class ConsolidationInput:
 
 @dataclass(frozen=True)
 class KnownFacts:
-    """What is known of the owner at a seq. index: finds the owner's facts, None where there are none."""
+    """Facts of the owner as of a seq. index: finds them, None if there are none."""
 
     index: NearestIndex | None
     seq: int
@@ -68,7 +68,7 @@ class KnownFacts:
 async def known_facts(
     material: ConsolidationInput, owner: str, near: Nearness, run: Run, read: Callable[[Tx], T]
 ) -> tuple[KnownFacts, T]:
-    """And what is read at that very moment. Raises what keeps the embedder away."""
+    """Open the owner's facts, and run `read` in the same transaction. Raises the embedder's errors."""
     if not material.facts:
         seq, more = await near.db.aread(lambda tx: (actions.seq(tx), read(tx)))
         return KnownFacts(None, seq), more
@@ -81,18 +81,18 @@ async def known_facts(
 async def consolidate(
     material: ConsolidationInput, known: KnownFacts, owner: str, near: Nearness, ask: AskAboutFacts, run: Run
 ) -> FactPlan:
-    """Raises what keeps the model or the embedder away: nothing is stored then."""
+    """Compare the drafts with the known facts, group by group. Raises errors of the model and the embedder; nothing is stored."""
     if material.vectors is None:
         return FactPlan(known.seq)
     comparing = _Comparing(material, owner, near, ask, run, known.index)
-    asked = (material.vectors, [fact.content for fact in material.facts])
-    together = groups(*asked) if len(material.vectors) <= AT_ONCE else await asyncio.to_thread(groups, *asked)
+    drafts = (material.vectors, [fact.content for fact in material.facts])
+    together = groups(*drafts) if len(material.vectors) <= AT_ONCE else await asyncio.to_thread(groups, *drafts)
     for group in together:
         await comparing.group(group)
     plan = comparing.plan
-    links, _ = repoint(material.links, {one: one for one in plan.stands_for})
-    ends = {(plan.stands_for[one.source], plan.stands_for[one.target], one.kind): one for one in links}
-    merged = sum(one.cause == "merged" for one in plan.supersessions)
+    links, _ = repoint(material.links, {fact_id: fact_id for fact_id in plan.stands_for})
+    ends = {(plan.stands_for[link.source], plan.stands_for[link.target], link.kind): link for link in links}
+    merged = sum(supersession.cause == "merged" for supersession in plan.supersessions)
     superseded = len(plan.supersessions) - merged
     duplicates = len(material.facts) - len(comparing.added)
     run.emit(FactsCompared(len(material.facts), len(comparing.met), duplicates, superseded, merged, len(plan.proposals)))
@@ -102,13 +102,13 @@ async def consolidate(
         sightings=tuple(plan.sightings),
         supersessions=tuple(plan.supersessions),
         proposals=tuple(plan.proposals),
-        links=tuple(PlannedLink(*key, confidence=one.confidence) for key, one in ends.items() if key[0] != key[1]),
+        links=tuple(PlannedLink(*key, confidence=link.confidence) for key, link in ends.items() if key[0] != key[1]),
         vectors=await comparing.all_vectors(),
     )
 
 
 class _Comparing:
-    """One pass over the groups. added: places of what became facts of their own; met: keys of known facts that were shown."""
+    """One pass over the groups. added: indexes of drafts that became new facts; met: keys of known facts that were shown."""
 
     def __init__(
         self, material: ConsolidationInput, owner: str, near: Nearness, ask: AskAboutFacts, run: Run, held: NearestIndex | None
@@ -124,42 +124,39 @@ class _Comparing:
         material = self._material
         new = [planned_fact(material.facts[at], material.messages, material.zone, material.cut_at) for at in places]
         near = await self._candidates(places)
-        asked: list[int] = []
+        unclear: list[int] = []
         for place, fact, beside in zip(places, new, near, strict=True):
-            known = next((one for one in beside if is_restated(fact, one)), None)
+            known = next((old for old in beside if is_restated(fact, old)), None)
             if known is not None:
                 self.plan.stands_for[material.facts[place].id] = known.key
                 restate(self.plan, known.key, fact)
             elif beside:
-                asked.append(place)
+                unclear.append(place)
             else:
-                self._alone(place, fact)
-        if asked:
-            chosen = [places.index(place) for place in asked]
-            await self._judged(asked, [new[at] for at in chosen], [near[at] for at in chosen])
+                key = self.plan.add(fact)
+                self.plan.stands_for[material.facts[place].id] = key
+                self._keep_vector(place, key)
+        if unclear:
+            chosen = [places.index(place) for place in unclear]
+            await self._ask_verdicts(unclear, [new[at] for at in chosen], [near[at] for at in chosen])
 
     async def all_vectors(self) -> Vectors:
-        """Of the facts of the plan in their order; those of fuller ones are asked for."""
-        lacking = [fact for fact in self.plan.facts if fact.key not in self._vectors]
-        if lacking:
-            made = await self._near.vectors([fact.content for fact in lacking], self._run)
-            self._vectors |= {fact.key: vector for fact, vector in zip(lacking, made, strict=True)}
+        """Return the vectors of the plan's facts, in order; those of merged facts are computed now."""
+        missing = [fact for fact in self.plan.facts if fact.key not in self._vectors]
+        if missing:
+            vectors = await self._near.vectors([fact.content for fact in missing], self._run)
+            self._vectors |= {fact.key: vector for fact, vector in zip(missing, vectors, strict=True)}
         empty = np.zeros((0, 0), np.float32)
         return np.stack([self._vectors[fact.key] for fact in self.plan.facts]) if self.plan.facts else empty
 
-    def _alone(self, place: int, fact: PlannedFact) -> None:
-        key = self.plan.add(fact)
-        self.plan.stands_for[self._material.facts[place].id] = key
-        self._took(place, key)
-
-    def _took(self, place: int, key: int) -> None:
+    def _keep_vector(self, place: int, key: int) -> None:
         assert self._material.vectors is not None
         self._vectors[key] = self._material.vectors[place]
         self.added.add(place)
 
-    async def _judged(self, places: Sequence[int], new: Sequence[PlannedFact], near: Sequence[Sequence[Known]]) -> None:
+    async def _ask_verdicts(self, places: Sequence[int], new: Sequence[PlannedFact], near: Sequence[Sequence[Known]]) -> None:
         shown, known = comparison_prompt(new, near, self._material.zone)
-        self.met |= {one.key for one in known.values()}
+        self.met |= {fact.key for fact in known.values()}
         reply = await self._ask(prompts_consolidate.build(shown))
         parsed = prompts_consolidate.parse(reply.data, shown)
         for note in parsed.notes:
@@ -169,30 +166,30 @@ class _Comparing:
             before = len(self.plan.facts)
             settle(self.plan, self._material.facts[place], fact, verdict, known)
             if len(self.plan.facts) > before:
-                self._took(place, -before - 1)
+                self._keep_vector(place, -before - 1)
         await self.all_vectors()
 
     async def _candidates(self, places: Sequence[int]) -> list[list[Known]]:
-        """For each of the places the nearest that stand, nearest first; stored ones and those of this plan."""
+        """Return the nearest current facts of each draft, nearest first: stored ones and those of this plan."""
         assert self._material.vectors is not None
-        wanted = [self._material.vectors[at] for at in places]
-        stored = await self._near.top(self._held, wanted, LIMIT * BROAD)
-        ranked = [[one.key for one in some if one.key not in self.plan.gone] for some in stored]
+        vectors = [self._material.vectors[at] for at in places]
+        stored = await self._near.top(self._held, vectors, LIMIT * BROAD)
+        ranked = [[hit.key for hit in hits if hit.key not in self.plan.gone] for hits in stored]
         owner = self._owner
         rows = await self._near.db.aread(lambda tx: facts.standing(tx, owner, ranked, LIMIT)) if any(ranked) else {}
-        found: list[list[Known]] = []
+        candidates: list[list[Known]] = []
         floor = LEXICAL_FLOOR if self._near.embedder.lexical else 0.0
-        for some, fresh in zip(stored, self._of_plan(wanted), strict=True):
-            mine = [(one.cosine, rows[one.key]) for one in some if one.key in rows] + fresh
-            left = [(-cosine, one.key, one) for cosine, one in mine if one.key not in self.plan.gone and cosine > floor]
-            found.append([one for _, _, one in sorted(left, key=lambda each: each[:2])[:LIMIT]])
-        return found
+        for hits, fresh in zip(stored, self._planned(vectors), strict=True):
+            scored = [(hit.cosine, rows[hit.key]) for hit in hits if hit.key in rows] + fresh
+            left = [(-cosine, fact.key, fact) for cosine, fact in scored if fact.key not in self.plan.gone and cosine > floor]
+            candidates.append([fact for _, _, fact in sorted(left, key=lambda scored: scored[:2])[:LIMIT]])
+        return candidates
 
-    def _of_plan(self, wanted: Sequence[Vectors]) -> list[list[tuple[float, Known]]]:
-        """Of this plan's own facts those that may be shown beside each of the vectors; of like ones the later first."""
+    def _planned(self, vectors: Sequence[Vectors]) -> list[list[tuple[float, Known]]]:
+        """Return this plan's own facts nearest to each vector, with their cosines; the later of two equally near first."""
         left = [fact for fact in reversed(self.plan.facts) if fact.key not in self.plan.gone]
         if not left:
-            return [[] for _ in wanted]
-        cosines = np.stack([self._vectors[fact.key] for fact in left]) @ np.stack(wanted).T
+            return [[] for _ in vectors]
+        cosines = np.stack([self._vectors[fact.key] for fact in left]) @ np.stack(vectors).T
         nearest = np.argsort(-cosines, axis=0, kind="stable")[:LIMIT]
-        return [[(float(cosines[at, of]), as_known(left[at])) for at in nearest[:, of]] for of in range(len(wanted))]
+        return [[(float(cosines[at, of]), as_known(left[at])) for at in nearest[:, of]] for of in range(len(vectors))]

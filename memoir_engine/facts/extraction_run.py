@@ -1,6 +1,6 @@
-"""A conversation cut and drawn from, with what it took: what remembering and extracting have in common.
+"""Cut a conversation and draw facts from it, measured: the part that `remember` and `extract` have in common.
 
-Invariant: nothing is stored. What it took is told to the run and to the log.
+Invariant: nothing is stored. The measurements go to the run's events and to the log.
 Source: CHUNK 2, 7, 11, 12.
 """
 
@@ -30,7 +30,7 @@ from memoir_engine.text.messages import Message
 if TYPE_CHECKING:
     from datetime import datetime
 
-EMBEDDED_CHARS = 2_000  # of a message: what it begins with tells its subject, and embedders refuse what is too long
+EMBEDDED_CHARS = 2_000  # per message: its beginning tells its subject, and embedders refuse long texts
 BY_WORDS = "Where the subject shifts was told by words, since the embedder could not be asked: {problem}"
 
 _log = logging.getLogger(__name__)
@@ -38,7 +38,7 @@ _log = logging.getLogger(__name__)
 
 @dataclass
 class ExtractionRun:
-    """What a run has come to so far."""
+    """Progress of one extraction."""
 
     conversation: str = ""
     made: CutConversation | None = None
@@ -46,7 +46,7 @@ class ExtractionRun:
     began_ms: float = 0.0
     cutting_ms: float = 0.0
     warnings: list[str] = field(default_factory=list)
-    untimed: datetime | None = None  # the time that messages without one were given
+    untimed: datetime | None = None  # the time given to messages that have none
 
     def metrics(self, now_ms: float) -> ExtractionMetrics:
         cuts = self.made.cuts if self.made else ()
@@ -79,7 +79,7 @@ async def run_extraction(
     *,
     before: Sequence[Message] = (),
 ) -> tuple[Extraction, tuple[Utterance, ...]]:
-    """Cut, asked, merged. before: what was said and read already; its last cut is told in short."""
+    """Cut the messages and extract their facts. before: earlier messages, already read; their last cut is recapped."""
     config = engine.resolved.config
     began = run.clock.tick_ms()
     made = await _divided(engine, conversation, messages, drawing, run)
@@ -99,7 +99,7 @@ async def run_extraction(
 
 
 async def _last_cut(engine: Engine, conversation: str, messages: Sequence[Message]) -> Sequence[Message]:
-    """What the model can take at once of the end of these messages."""
+    """Return as many of the last messages as the model can take at once."""
     config = engine.resolved.config.conversation.model_copy(update={"strategy": "sliding_window"})
     made = await asyncio.to_thread(
         chunk_conversation,
@@ -116,7 +116,7 @@ async def _last_cut(engine: Engine, conversation: str, messages: Sequence[Messag
 async def _divided(
     engine: Engine, conversation: str, messages: Sequence[Message], drawing: ExtractionRun, run: Run
 ) -> CutConversation:
-    """By the memory's embedder where the strategy compares meanings; by words where there is none, or it cannot be had."""
+    """Cut by the memory's embedder if the strategy compares meanings; by words if there is none or it cannot be reached."""
     meaning = _Meaning(engine, run, asyncio.get_running_loop())
     for embed in (*((meaning.embed,) if not engine.embedder.lexical else ()), None):
         made = await asyncio.to_thread(
@@ -139,7 +139,7 @@ async def _divided(
 
 @dataclass
 class _Meaning:
-    """The embedder as a strategy calls it, from the thread that cuts. failed: why it could not be had."""
+    """Embedder as a cutting strategy calls it, from the thread that cuts. failed: why it could not be reached."""
 
     engine: Engine
     run: Run
@@ -147,7 +147,7 @@ class _Meaning:
     failed: MemoirError | None = None
 
     def embed(self, texts: Sequence[str]) -> Vectors:
-        """(n, dim); what says nothing has no direction."""
+        """Return vectors of shape (n, dim); a blank text gets zeros."""
         said = [text[:EMBEDDED_CHARS] for text in texts if text.strip()]
         if not said:
             return np.zeros((len(texts), self.engine.embedder.dim or 1), np.float32)
@@ -162,7 +162,7 @@ class _Meaning:
 
 
 def with_times(messages: Sequence[Message], run: Run, drawing: ExtractionRun) -> tuple[Message, ...]:
-    """What does not say when it was said is said now."""
+    """Give messages without a time the time of now."""
     drawing.untimed = now = run.clock.now()
     return tuple(one if one.said_at is not None else replace(one, at=now) for one in messages)
 
@@ -181,7 +181,7 @@ def _cut(made: CutConversation) -> ConversationCut:
 
 
 def report_metrics(drawing: ExtractionRun, run: Run) -> None:
-    """Told to the run and to the log (CHUNK 8.5, 11, 12.4)."""
+    """Emit the measurements, and log them (CHUNK 8.5, 11, 12.4)."""
     found = drawing.metrics(run.clock.tick_ms())
     told = {name: getattr(found, name) for name in ExtractionMeasured.__dataclass_fields__ if hasattr(found, name)}
     told_of = ExtractionMeasured(**told, conversation_id=drawing.conversation, facts_per_cut=found.memories_per_cut)

@@ -1,7 +1,7 @@
-"""The view of facts: listed, followed through time, brought back, settled, forgotten.
+"""`memory.facts`: list facts, follow them through time, restore, settle and forget them.
 
-Invariant: a fact belongs to a user, and each read and write says so below: another's answers like one that is not there. Roles
-are checked here: anybody reads their own, auditors change, admins forget.
+Invariants: every read and write below carries the owner, so that another user's fact answers like a missing one. Roles are
+checked here: everybody reads their own facts, auditors change them, admins forget them.
 Source: API "Facts"; TIMEM; DESIGN §6 (who and whose).
 """
 
@@ -29,8 +29,8 @@ UID_CHARS = 36
 STATES = ("open", "approved", "rejected")
 
 
-class FactsRead(View):
-    """Facts, read."""
+class FactsView(View):
+    """Facts of the users whom the actor may see."""
 
     def list(
         self,
@@ -42,10 +42,10 @@ class FactsRead(View):
         before: str | None = None,
         session_id: str | None = None,
     ) -> tuple[FactView, ...]:
-        """Learned last first. as_of: what was believed then (a seq or an aware time); valid_at: what was true then.
+        """List facts, the last learned first.
 
-        user_id: None is the actor's own. before: id of the last fact of the page before. session_id: only those drawn from this
-        conversation of the user.
+        user_id: None is the actor's own. as_of: what was believed then (a seq or an aware time). valid_at: what was true then.
+        before: id of the last fact of the previous page. session_id: only facts drawn from this conversation of the user.
         """
         owner, most = access.whose(self._actor, user_id), validation.limit(limit)
         wanted, behind = _status(status), None if before is None else _uid(before)
@@ -58,21 +58,21 @@ class FactsRead(View):
         )
 
     def get(self, fact_id: str, as_of: Moment | None = None) -> FactView:
-        """Raises FactNotFound; also for a fact of somebody else."""
+        """Return one fact. Raises FactNotFound, also for a fact of somebody else."""
         whose, uid, when = access.any_of(self._actor), _uid(fact_id), moment_of(as_of)
         return self._read(lambda tx: facts.get(tx, whose, uid, seq_of(tx, when)))
 
     def lineage(self, fact_id: str, as_of: Moment | None = None) -> FactLineage:
-        """What it took the place of, and what took its place, oldest first. Raises FactNotFound."""
+        """Return the facts it replaced and those that replaced it, oldest first. Raises FactNotFound."""
         whose, uid, when = access.any_of(self._actor), _uid(fact_id), moment_of(as_of)
         return self._read(lambda tx: facts.lineage(tx, whose, uid, seq_of(tx, when)))
 
     def relations(
         self, user_id: str | None = None, fact_id: str | None = None, limit: int = 1000, after: FactRelation | None = None
     ) -> tuple[FactRelation, ...]:
-        """Between facts that stand, of a user or of one fact, in the order in which these were learned.
+        """List relations between current facts, of a user or of one fact, in the order in which the facts were learned.
 
-        after: the last relation of the page before. Raises FactNotFound for one between facts that are not there.
+        after: the last relation of the previous page. Raises FactNotFound if its facts do not exist.
         """
         most, behind = validation.limit(limit), None if after is None else _relation(after)
         if fact_id is not None:
@@ -82,19 +82,19 @@ class FactsRead(View):
         return self._read(lambda tx: facts.relations(tx, owner, limit=most, after=behind))
 
     def counts(self, user_id: str | None = None, as_of: Moment | None = None) -> dict[tuple[str, str], int]:
-        """How many there are, by (type, status)."""
+        """Count facts by (type, status)."""
         owner, when = access.whose(self._actor, user_id), moment_of(as_of)
         return self._read(lambda tx: facts.counts(tx, owner, seq_of(tx, when)))
 
     def users(self) -> tuple[tuple[str | None, int], ...]:
-        """Whose facts the actor may see, and how many of each; None is the workspace."""
+        """List the users whose facts the actor may see, with how many each has; None is the workspace."""
         whose = access.any_of(self._actor)
         return self._read(lambda tx: facts.users(tx, whose))
 
     def proposals(
         self, user_id: str | None = None, state: Literal["open", "approved", "rejected"] | None = "open", limit: int = 200
     ) -> tuple[FactProposal, ...]:
-        """What waits for a person, newest first; or what was settled. user_id: None is all that the actor may see."""
+        """List proposals that wait for a person, or settled ones, newest first. user_id: None is all that the actor may see."""
         if state is not None and state not in STATES:
             advice = f"Use one of: {', '.join(STATES)}, or None for all."
             raise InvalidSetting(name="state", value=state, problem="there is no such state", advice=advice)
@@ -102,12 +102,8 @@ class FactsRead(View):
         most = validation.limit(limit)
         return self._read(lambda tx: facts.proposals(tx, whose, state=state, limit=most))
 
-
-class FactsView(FactsRead):
-    """Facts, read and decided about."""
-
     def restore(self, fact_id: str, reason: str | None = None) -> Action:
-        """Bring an outdated fact back into force, beside what took its place.
+        """Make an outdated fact active again, beside the one that replaced it.
 
         Raises NotAllowed, FactNotFound, FactNotOutdated.
         """
@@ -115,7 +111,7 @@ class FactsView(FactsRead):
         return self._decide(actions.restore, _uid(fact_id), reason, f"fact {fact_id} to be in force again")
 
     def approve(self, proposal_id: int, reason: str | None = None) -> Action:
-        """Let happen what was proposed. Raises NotAllowed, ProposalNotFound."""
+        """Carry out a proposal. Raises NotAllowed, ProposalNotFound."""
         needs_auditor(self._actor, "approve a proposal")
         number = validation.cursor("proposal_id", proposal_id)
         return self._decide(actions.approve, number, reason, f"the proposal {proposal_id}")
@@ -127,15 +123,15 @@ class FactsView(FactsRead):
         return self._decide(actions.reject, number, reason, f"the proposal {proposal_id}")
 
     def preview_forget(self, fact_id: str) -> ForgetPreview:
-        """What `forget` would take away, by place, and where its words stand and stay. Raises FactNotFound."""
+        """Return what `forget` would erase, by place, and where its words would remain. Raises FactNotFound."""
         whose, uid = access.any_of(self._actor), _uid(fact_id)
         return self._read(lambda tx: facts_forget.preview(tx, whose, uid))
 
     def forget(self, fact_id: str, reason: str) -> Action:
-        """Erase a fact for good: its words, the words in messages that said it, its vector, and every prompt and reply with them.
+        """Erase a fact for good: its words, the words in messages that state it, its vector, every prompt and reply with them.
 
-        Its parts, and fuller facts made of it, go with it; what else those were made of is in force again.
-        What stays says that there was a fact, and who had it forgotten when and why. Raises NotAllowed, FactNotFound.
+        Its parts and the merged facts made of it are erased with it; other parts of those become active again. A tombstone
+        keeps that there was a fact, who had it forgotten, when and why. Raises NotAllowed, FactNotFound.
         """
         if "admin" not in self._actor.roles:
             raise NotAllowed(actor=self._actor.name, verb="forget a fact", role="admin")
@@ -158,7 +154,7 @@ class FactsView(FactsRead):
 
 
 def _uid(fact_id: object) -> str:
-    """An id that no fact can have answers like one that none has."""
+    """Check a fact id. Raises FactNotFound for an id that no fact can have, as for one that no fact has."""
     uid = validation.text("fact_id", fact_id)
     if len(uid) > UID_CHARS or not uid.isascii():
         raise FactNotFound(fact_id=uid[:UID_CHARS])
@@ -171,7 +167,7 @@ def _relation(after: object) -> FactRelation:
             after, source=_uid(after.source), target=_uid(after.target), kind=validation.text("after.kind", after.kind)
         )
     advice = "Give the last relation of the page before, as relations() returned it."
-    raise InvalidSetting(name="after", value=after, problem="it is no relation", advice=advice)
+    raise InvalidSetting(name="after", value=after, problem="not a valid relation: expected a FactRelation", advice=advice)
 
 
 def _status(value: object) -> str | None:
