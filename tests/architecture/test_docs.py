@@ -38,3 +38,13 @@ def test_decisions_are_numbered_without_doubles_and_say_the_five_things():
     headings = {record.name: re.findall(r"^## (\w+)$", record.read_text(encoding="utf-8"), re.MULTILINE) for record in records}
     parts = ["Context", "Decision", "Rejected", "Consequences", "Check"]
     assert {name: found for name, found in headings.items() if found != parts} == {}
+
+
+@pytest.mark.parametrize("page", ["architecture.md", "internals.md", "glossary.md"])
+def test_every_file_that_the_map_names_is_there(page: str):
+    text = (REPOSITORY / "docs" / page).read_text(encoding="utf-8")
+    named = set(re.findall(r"`((?:memoir_engine|memoir_offline|ui|pages|tests|docs)/[\w./]+)`", text))
+    links = set(re.findall(r"\]\((?!https?:)([^)#]+)", text))
+    missing = [path for path in named if not (REPOSITORY / path).exists()]
+    missing += [link for link in links if not (REPOSITORY / "docs" / link).exists()]
+    assert missing == []
