@@ -144,11 +144,11 @@ class Play:
         return self.store.db.write(lambda tx: filings.refile(tx, chunk, leaf, actor="Mia", reason=None, clock=clock)).action_id
 
     def _judge(self, verdict: Verdict, one: int, _: int) -> str | None:
-        items = self.store.db.read(reviews.standing)
+        items = self.store.db.read(reviews.all_items)
         if not items:
             return None
         item, clock, action_id = items[one % len(items)], self.store.clock, new_id(self.store.clock.now())
-        asked = reviews.Asked(item.chunk_id, item.filed_seq, verdict)
+        asked = reviews.ReviewDecision(item.chunk_id, item.filed_seq, verdict)
 
         def judge(tx: Tx) -> Action:
             return reviews.perform(tx, reviews.as_it_stands(tx, asked), actor="Mia", clock=clock, action_id=action_id)

@@ -4,14 +4,14 @@ from __future__ import annotations
 
 from typing import Any
 
-from memoir_engine.store.tree.cache import TreeCache, TreeNow
+from memoir_engine.store.tree.cache import TreeCache, TreeSnapshot
 from memoir_engine.text.terms import terms
 from small_stores import Store
 
 ASKED = "alpha says number 1. beta says number 2."
 
 
-def told(now: TreeNow) -> dict[int, tuple[Any, ...]]:
+def told(now: TreeSnapshot) -> dict[int, tuple[Any, ...]]:
     """Per parent its children with size, key terms and nearness to some text."""
     text = [terms(ASKED)]
     found: dict[int, tuple[Any, ...]] = {}

@@ -28,22 +28,22 @@ class ReviewPlay(Play):
 
     def _verdict(self, verb: str, one: int, other: int) -> str | None:
         known: dict[str, Verdict] = {"approve": "approve", "reject": "reject", "skip": "skip"}
-        items = self.store.db.read(reviews.standing)
+        items = self.store.db.read(reviews.all_items)
         if not items:
             return None
         item = items[one % len(items)]
-        asked = reviews.Asked(item.chunk_id, item.filed_seq, known[verb], seen=item.state)
+        asked = reviews.ReviewDecision(item.chunk_id, item.filed_seq, known[verb], seen=item.state)
         return self._done(lambda: self._perform(asked, ("Mia", "Noa")[other % 2]))
 
     def _again(self, one: int, other: int) -> str | None:
         """File a rejected chunk."""
-        items, leaves, clock = self.store.db.read(reviews.rejected), self._level(DEPTH), self.store.clock
+        items, leaves, clock = self.store.db.read(reviews.rejected_items), self._level(DEPTH), self.store.clock
         if not items or not leaves:
             return None
         chunk, leaf = items[one % len(items)].chunk_id, leaves[other % len(leaves)]
         return self.store.db.write(lambda tx: filings.refile(tx, chunk, leaf, actor="Mia", reason=None, clock=clock)).action_id
 
-    def _perform(self, asked: reviews.Asked, actor: str) -> str:
+    def _perform(self, asked: reviews.ReviewDecision, actor: str) -> str:
         clock = self.store.clock
         number = new_id(clock.now())
         return self.store.db.write(lambda tx: reviews.perform(tx, asked, actor=actor, clock=clock, action_id=number)).action_id

@@ -55,10 +55,10 @@ class Store:
     def edit(self, verb: str, *given: Any, **more: Any) -> Action:
         """An edit of the tree by Mia; `more` goes to the writing of it."""
         known: dict[str, Any] = {"actor": "Mia", "reason": "why", "limits": lambda _: self.limit, "clock": self.clock}
-        return self.db.write(lambda tx: edit_plan.perform(tx, edit_draft.edit_of(verb, *given), **(known | more)))
+        return self.db.write(lambda tx: edit_plan.perform(tx, edit_draft.make_edit(verb, *given), **(known | more)))
 
     def preview(self, verb: str, *given: Any) -> EditPreview:
-        edit = edit_draft.edit_of(verb, *given)
+        edit = edit_draft.make_edit(verb, *given)
         return self.db.read(lambda tx: edit_plan.preview(tx, edit, limits=lambda _: self.limit))
 
     def preview_undo(self, action_id: str) -> UndoPreview:

@@ -71,7 +71,7 @@ class _Searching(AsyncSearches):
 async def something(engine: Engine, actor: Actor) -> bool:
     """Whether there is a document, or a fact about the person: else a tool would have nothing to find."""
     owner = owner_key(actor.user)
-    return await engine.db.aread(lambda tx: sources.count(tx) > 0 or facts.are_there(tx, owner))
+    return await engine.db.aread(lambda tx: sources.count(tx) > 0 or facts.has_facts(tx, owner))
 
 
 def lookups(engine: Engine, actor: Actor, session_id: str, showing: Showing, *, earlier: bool = True) -> list[Callable[..., Any]]:

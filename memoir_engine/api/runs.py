@@ -32,7 +32,7 @@ from memoir_engine.store.chain import state
 from memoir_engine.store.db.types import Tx
 from memoir_engine.store.ledger import calls, decisions, runs
 from memoir_engine.store.sources import chunks, sources
-from memoir_engine.store.sources.chunks import with_openings
+from memoir_engine.store.sources.chunks import with_previews
 from memoir_engine.store.tree import categories
 
 T = TypeVar("T")
@@ -174,4 +174,4 @@ class RunsView(View):
 
     def _events(self, tx: Tx, run_id: str, after: int, limit: int) -> tuple[EventView, ...]:
         events = runs.events(tx, run_id, after=after, limit=limit)
-        return with_openings(tx, events, self._engine.runner.openings(run_id))
+        return with_previews(tx, events, self._engine.runner.openings(run_id))

@@ -172,7 +172,7 @@ class Reports(View):
 
 def _chunks(tx: Tx, filed: Sequence[Chunk]) -> tuple[ReportedChunk, ...]:
     ids = [chunk.id for chunk in filed]
-    choices, reviews = decisions.of_chunks(tx, ids), verdicts.reviews(tx, ids)
+    choices, reviews = decisions.of_chunks(tx, ids), verdicts.chunk_reviews(tx, ids)
     return tuple(
         ReportedChunk(chunk, choices.get(chunk.id, ()), ChunkReview(*reviews[chunk.id]) if chunk.id in reviews else None)
         for chunk in filed

@@ -24,7 +24,7 @@ from memoir_engine.runtime.view import View
 from memoir_engine.store.conversations import messages as conversations_messages
 from memoir_engine.store.conversations import retention, sessions
 from memoir_engine.store.conversations.retention import dropped
-from memoir_engine.store.conversations.sessions import Turn
+from memoir_engine.store.conversations.sessions import AppendedTurn
 from memoir_engine.store.db.types import Tx
 from memoir_engine.text.messages import Message, in_time
 
@@ -67,7 +67,7 @@ class SessionsRead(View):
         """Last active first; `before` is the number of the last session of the page before. expired: those, too."""
         most, behind = validation.limit(limit), None if before is None else validation.cursor("before", before)
         found = self._listed(most, behind, expired=validation.flag("expired", expired))
-        return self._read(lambda tx: conversations_messages.with_openings(tx, found))
+        return self._read(lambda tx: conversations_messages.with_previews(tx, found))
 
     def _listed(self, limit: int, before: int | None, *, expired: bool) -> tuple[SessionView, ...]:
         kept, now = self._engine.resolved.config.session, self._engine.clock.now()
@@ -96,7 +96,7 @@ class SessionsRead(View):
         found = conversations_messages.view(
             row, now=self._engine.clock.now(), timeout_s=kept.session_timeout, most=kept.max_messages
         )
-        return conversations_messages.with_openings(tx, [found])[0]
+        return conversations_messages.with_previews(tx, [found])[0]
 
 
 class SessionsSaid(SessionsRead):
@@ -159,7 +159,7 @@ class SessionsSaid(SessionsRead):
             return ()
         return self._records(named, self._said(named, coming, said_by), coming)
 
-    def _said(self, session_id: str, messages: tuple[Message, ...], run_id: str | None = None) -> Turn | None:
+    def _said(self, session_id: str, messages: tuple[Message, ...], run_id: str | None = None) -> AppendedTurn | None:
         engine, actor, action_id = self._engine, self._actor, self._new_id()
         most = engine.resolved.config.session.max_messages
         return engine.db.write(
@@ -177,7 +177,7 @@ class SessionsSaid(SessionsRead):
             operation="what was said",
         )
 
-    def _records(self, session_id: str, turn: Turn | None, messages: tuple[Message, ...]) -> tuple[MessageRecord, ...]:
+    def _records(self, session_id: str, turn: AppendedTurn | None, messages: tuple[Message, ...]) -> tuple[MessageRecord, ...]:
         """As they were written; nothing needs to be read for it."""
         if turn is None:
             return ()

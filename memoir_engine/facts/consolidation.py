@@ -36,7 +36,7 @@ from memoir_engine.runtime.model import AskAboutFacts
 from memoir_engine.store.chain import actions
 from memoir_engine.store.db.types import Tx
 from memoir_engine.store.facts import facts
-from memoir_engine.store.facts.rows import FactPlan, Known, PlannedFact, PlannedLink
+from memoir_engine.store.facts.rows import FactPlan, KnownFact, PlannedFact, PlannedLink
 
 T = TypeVar("T")
 
@@ -154,7 +154,7 @@ class _Comparing:
         self._vectors[key] = self._material.vectors[place]
         self.added.add(place)
 
-    async def _ask_verdicts(self, places: Sequence[int], new: Sequence[PlannedFact], near: Sequence[Sequence[Known]]) -> None:
+    async def _ask_verdicts(self, places: Sequence[int], new: Sequence[PlannedFact], near: Sequence[Sequence[KnownFact]]) -> None:
         shown, known = comparison_prompt(new, near, self._material.zone)
         self.met |= {fact.key for fact in known.values()}
         reply = await self._ask(prompts_consolidate.build(shown))
@@ -169,15 +169,15 @@ class _Comparing:
                 self._keep_vector(place, -before - 1)
         await self.all_vectors()
 
-    async def _candidates(self, places: Sequence[int]) -> list[list[Known]]:
+    async def _candidates(self, places: Sequence[int]) -> list[list[KnownFact]]:
         """Return the nearest current facts of each draft, nearest first: stored ones and those of this plan."""
         assert self._material.vectors is not None
         vectors = [self._material.vectors[at] for at in places]
         stored = await self._near.top(self._held, vectors, LIMIT * BROAD)
         ranked = [[hit.key for hit in hits if hit.key not in self.plan.gone] for hits in stored]
         owner = self._owner
-        rows = await self._near.db.aread(lambda tx: facts.standing(tx, owner, ranked, LIMIT)) if any(ranked) else {}
-        candidates: list[list[Known]] = []
+        rows = await self._near.db.aread(lambda tx: facts.candidates(tx, owner, ranked, LIMIT)) if any(ranked) else {}
+        candidates: list[list[KnownFact]] = []
         floor = LEXICAL_FLOOR if self._near.embedder.lexical else 0.0
         for hits, fresh in zip(stored, self._planned(vectors), strict=True):
             scored = [(hit.cosine, rows[hit.key]) for hit in hits if hit.key in rows] + fresh
@@ -185,7 +185,7 @@ class _Comparing:
             candidates.append([fact for _, _, fact in sorted(left, key=lambda scored: scored[:2])[:LIMIT]])
         return candidates
 
-    def _planned(self, vectors: Sequence[Vectors]) -> list[list[tuple[float, Known]]]:
+    def _planned(self, vectors: Sequence[Vectors]) -> list[list[tuple[float, KnownFact]]]:
         """Return this plan's own facts nearest to each vector, with their cosines; the later of two equally near first."""
         left = [fact for fact in reversed(self.plan.facts) if fact.key not in self.plan.gone]
         if not left:

@@ -17,7 +17,7 @@ import numpy as np
 from memoir_engine.core.ports import Vectors
 from memoir_engine.facts.extraction import DraftFact, Utterance
 from memoir_engine.prompts.consolidate import Meeting, Statement, Verdict
-from memoir_engine.store.facts.rows import Known, PlannedFact, PlannedProposal, PlannedSpan, Sighting, Supersession
+from memoir_engine.store.facts.rows import KnownFact, PlannedFact, PlannedProposal, PlannedSpan, Sighting, Supersession
 from memoir_engine.text.attributes import filled, folded, may_oppose, subject_key, words
 from memoir_engine.text.partial_dates import between, written
 
@@ -95,18 +95,18 @@ def planned_fact(fact: DraftFact, messages: Sequence[Utterance], zone: tzinfo, c
     )
 
 
-def as_known(fact: PlannedFact) -> Known:
-    return Known(**{name: getattr(fact, name) for name in Known.__dataclass_fields__})
+def as_known(fact: PlannedFact) -> KnownFact:
+    return KnownFact(**{name: getattr(fact, name) for name in KnownFact.__dataclass_fields__})
 
 
-def is_restated(new: PlannedFact, known: Known) -> bool:
+def is_restated(new: PlannedFact, known: KnownFact) -> bool:
     """Return True if the fact repeats a known one word for word, so that the model need not be asked."""
     return folded(new.content) == folded(known.content) and subject_key(new.subject) == subject_key(known.subject)
 
 
 def comparison_prompt(
-    new: Sequence[PlannedFact], near: Sequence[Sequence[Known]], zone: tzinfo
-) -> tuple[Meeting, dict[int, Known]]:
+    new: Sequence[PlannedFact], near: Sequence[Sequence[KnownFact]], zone: tzinfo
+) -> tuple[Meeting, dict[int, KnownFact]]:
     """Return the content of the prompt, times in the speaker's zone, and the known facts by the numbers they have in it."""
     numbers: dict[int, int] = {}
     for old in (old for beside in near for old in beside):
@@ -119,7 +119,7 @@ def comparison_prompt(
     return Meeting(shown, tuple(_statement(number, old, zone) for number, old in known.items())), known
 
 
-def settle(plan: PlanDraft, draft: DraftFact, new: PlannedFact, verdict: Verdict, known: Mapping[int, Known]) -> None:
+def settle(plan: PlanDraft, draft: DraftFact, new: PlannedFact, verdict: Verdict, known: Mapping[int, KnownFact]) -> None:
     """Apply one verdict of the model to the plan."""
     olds = [known[number] for number in verdict.known if known[number].key not in plan.gone]
     if verdict.relation == "none" or not olds:
@@ -142,7 +142,7 @@ def settle(plan: PlanDraft, draft: DraftFact, new: PlannedFact, verdict: Verdict
         plan.proposals.extend(_proposals(new, key, left, cause, verdict))
 
 
-def _proposals(new: PlannedFact, key: int, left: Sequence[Known], cause: str, verdict: Verdict) -> Iterator[PlannedProposal]:
+def _proposals(new: PlannedFact, key: int, left: Sequence[KnownFact], cause: str, verdict: Verdict) -> Iterator[PlannedProposal]:
     """Propose that the earlier statement gives way: if an old conversation arrives late, to the first one said after it."""
     doubt = SECOND_OPINION if verdict.sure else MODEL
     later = [old for old in left if cause in ("conflict", "update") and _is_earlier(new, old)]
@@ -154,7 +154,7 @@ def _proposals(new: PlannedFact, key: int, left: Sequence[Known], cause: str, ve
         yield PlannedProposal(cause, doubt, first.key, (key,), verdict.why, verdict.merged)
 
 
-def ended(new: PlannedFact | Known, old: PlannedFact | Known) -> datetime | None:
+def ended(new: PlannedFact | KnownFact, old: PlannedFact | KnownFact) -> datetime | None:
     """Return when the old fact stopped being true: when the new one began to be, as far as that is known."""
     since = new.valid_from or new.said_at
     began = old.valid_from or old.said_at
@@ -170,10 +170,10 @@ def restate(plan: PlanDraft, key: int, new: PlannedFact) -> None:
     plan.facts[-key - 1] = replace(kept, spans=tuple(dict.fromkeys((*kept.spans, *new.spans))))
 
 
-def _merge(plan: PlanDraft, key: int, olds: Sequence[Known], verdict: Verdict) -> int:
+def _merge(plan: PlanDraft, key: int, olds: Sequence[KnownFact], verdict: Verdict) -> int:
     """Add one fact that says what all of them say, with the origins of all; they give way to it. Return its key."""
     new = plan.facts[-key - 1]
-    parts: list[PlannedFact | Known] = [new, *olds]
+    parts: list[PlannedFact | KnownFact] = [new, *olds]
     stated = [part.confidence for part in parts if part.confidence is not None]
     since = next((part for part in parts if part.valid_from is not None), new)
     until = next((part for part in parts if part.valid_to is not None), new)
@@ -197,7 +197,7 @@ def _merge(plan: PlanDraft, key: int, olds: Sequence[Known], verdict: Verdict) -
     return merged
 
 
-def _contradicts(new: PlannedFact, old: Known, relation: str) -> bool:
+def _contradicts(new: PlannedFact, old: KnownFact, relation: str) -> bool:
     """Return True if subjects, words, numbers or times speak against the model's verdict: the engine's own opinion."""
     if not may_oppose(new.content, old.content, (new.subject, old.subject), (new.type, old.type)):
         return True
@@ -206,7 +206,7 @@ def _contradicts(new: PlannedFact, old: Known, relation: str) -> bool:
     return relation in ("conflict", "update") and _is_earlier(new, old)
 
 
-def _is_earlier(new: PlannedFact, old: Known) -> bool:
+def _is_earlier(new: PlannedFact, old: KnownFact) -> bool:
     return new.said_at is not None and old.said_at is not None and new.said_at < old.said_at
 
 
@@ -214,7 +214,7 @@ def _numbers(text: str) -> set[str]:
     return {word for word in words(text) if any(map(str.isdigit, word))}
 
 
-def _statement(number: int, fact: PlannedFact | Known, zone: tzinfo, near: tuple[int, ...] = ()) -> Statement:
+def _statement(number: int, fact: PlannedFact | KnownFact, zone: tzinfo, near: tuple[int, ...] = ()) -> Statement:
     """Show both ends as they were stated: "until 2015" holds until the first moment of 2016, and is written 2015."""
     since = written(fact.valid_from, fact.from_precision, zone)
     until = written(fact.valid_to and fact.valid_to - timedelta(microseconds=1), fact.to_precision, zone)

@@ -189,7 +189,7 @@ def _successors(
 ) -> Callable[[Tx], tuple[dict[int, int], dict[int, FactView]]]:
     def work(tx: Tx) -> tuple[dict[int, int], dict[int, FactView]]:
         seq = seq_of(tx, when)
-        after = facts.in_force(tx, owner, old, seq)
+        after = facts.current_successors(tx, owner, old, seq)
         return after, facts.by_number(tx, owner, after.values(), seq)
 
     return work

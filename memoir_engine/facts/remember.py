@@ -27,8 +27,8 @@ from memoir_engine.store.conversations import messages as conversations_messages
 from memoir_engine.store.db.text_rules import owner_key
 from memoir_engine.store.db.types import Tx
 from memoir_engine.store.facts import commit, facts
-from memoir_engine.store.facts.commit import Before, Came, Remembered, conversation_key
-from memoir_engine.store.facts.rows import FactPlan, Said
+from memoir_engine.store.facts.commit import PriorConversation, Remembered, SeenMessages, conversation_key
+from memoir_engine.store.facts.rows import ConversationRead, FactPlan
 from memoir_engine.text.messages import Message
 
 # === recounting: What remembering came to, as callers receive it and as its run keeps it.
@@ -241,9 +241,9 @@ async def _remember(engine: Engine, user: str | None, talked: Talked, run: Run) 
     return told(*stored, drawing, run)
 
 
-def _came(user: str | None, talked: Talked, key: str) -> Callable[[Any], Came]:
+def _came(user: str | None, talked: Talked, key: str) -> Callable[[Any], SeenMessages]:
     session_id = talked.session_id or talked.conversation
-    return lambda tx: commit.came(tx, user, key, session_id, talked.messages, talked.numbers)
+    return lambda tx: commit.seen_messages(tx, user, key, session_id, talked.messages, talked.numbers)
 
 
 async def _extract(engine: Engine, user: str | None, talked: Talked, run: Run) -> ExtractionResult:
@@ -267,12 +267,12 @@ async def _stored(
     engine: Engine,
     user: str | None,
     talked: Talked,
-    said: Said,
+    said: ConversationRead,
     extraction: Extraction,
     shown: Sequence[Utterance],
     drawing: ExtractionRun,
     run: Run,
-) -> tuple[Remembered, Became, FactPlan] | Before:
+) -> tuple[Remembered, Became, FactPlan] | PriorConversation:
     """Compared and committed, again when the facts moved; or what somebody else made of it meanwhile. Raises FactsMoved."""
     cut_at = {cut.id: at for at, cut in enumerate(said.cuts)}
     material = ConsolidationInput(extraction.merged.facts, extraction.links, shown, engine.resolved.config.zone, cut_at)
@@ -287,7 +287,7 @@ async def _stored(
         if not run.cancellation.begin_commit():
             raise RememberingCancelled()
 
-        def write(tx: Any, plan: FactPlan = plan, here: Said = here) -> tuple[Remembered, Became] | None:
+        def write(tx: Any, plan: FactPlan = plan, here: ConversationRead = here) -> tuple[Remembered, Became] | None:
             done = commit.remember(
                 tx,
                 user,
@@ -311,17 +311,19 @@ async def _stored(
     raise FactsMoved(times=PLANS)
 
 
-def _said(talked: Talked, key: str, new: Sequence[Message], extraction: Extraction, drawing: ExtractionRun) -> Said:
+def _said(talked: Talked, key: str, new: Sequence[Message], extraction: Extraction, drawing: ExtractionRun) -> ConversationRead:
     """new: what facts were drawn from, the end of the conversation."""
     cuts, lost = drawing.made.cuts if drawing.made else (), {one.cut_id for one in extraction.failures}
     failed = frozenset(at for at, cut in enumerate(cuts) if cut.id in lost)
-    return Said(talked.conversation, key, talked.session_id or talked.conversation, new, cuts, failed=failed)
+    return ConversationRead(talked.conversation, key, talked.session_id or talked.conversation, new, cuts, failed=failed)
 
 
-async def _seen_again(engine: Engine, talked: Talked, known: Before, drawing: ExtractionRun, run: Run) -> RememberResult:
+async def _seen_again(
+    engine: Engine, talked: Talked, known: PriorConversation, drawing: ExtractionRun, run: Run
+) -> RememberResult:
     action_id = new_id(engine.clock.now())
     await engine.db.awrite(
-        lambda tx: commit.seen_again(tx, known, actor=run.actor.name, clock=engine.clock, action_id=action_id, run_id=run.id),
+        lambda tx: commit.record_repeat(tx, known, actor=run.actor.name, clock=engine.clock, action_id=action_id, run_id=run.id),
         operation=f"that {talked.conversation!r} came again",
     )
     return result(drawing, run, action_id, {}, talked.session_id, seen_again=True)

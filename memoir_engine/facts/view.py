@@ -52,7 +52,7 @@ class FactsView(View):
         when, at = moment_of(as_of), valid_moment(valid_at)
         named = None if session_id is None else messages.session(session_id)
         return self._read(
-            lambda tx: facts.listed(
+            lambda tx: facts.list_facts(
                 tx, owner, status=wanted, seq=seq_of(tx, when), valid_at=at, limit=most, before=behind, session_id=named
             )
         )

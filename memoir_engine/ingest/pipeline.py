@@ -22,7 +22,7 @@ from memoir_engine.ingest.schedule import Gate
 from memoir_engine.prompts.examples import QUOTE_CHARS
 from memoir_engine.store.db.database import Database
 from memoir_engine.store.db.types import Tx
-from memoir_engine.store.review.reviews import taught
+from memoir_engine.store.review.reviews import reviewed_examples
 from memoir_engine.store.sources.ingestion import commit
 from memoir_engine.store.sources.plan import (
     IngestPlan,
@@ -34,9 +34,9 @@ from memoir_engine.store.sources.plan import (
     Offer,
     PlanStale,
     Receipt,
-    Stored,
+    StoredSource,
 )
-from memoir_engine.store.tree.cache import TreeCache, TreeNow
+from memoir_engine.store.tree.cache import TreeCache, TreeSnapshot
 from memoir_engine.text.chunks import Piece
 from memoir_engine.text.terms import terms
 
@@ -129,7 +129,7 @@ class Ingested:
     warnings: tuple[str, ...]
 
 
-BuildRecord = Callable[[Stored, tuple[str, ...]], dict[str, Any]]  # what is stored, and the warnings → the run's record
+BuildRecord = Callable[[StoredSource, tuple[str, ...]], dict[str, Any]]  # what is stored, and the warnings → the run's record
 
 
 async def ingest(
@@ -203,11 +203,11 @@ async def _plan(
     return make_plan(source, helper, chunks, chosen, tree, tree_seq=now.seq)
 
 
-def _lessons(tx: Tx, now: TreeNow, per_text: int) -> Lessons:
+def _lessons(tx: Tx, now: TreeSnapshot, per_text: int) -> Lessons:
     """What people have corrected or approved up to now, as far as it stands in the tree that is being added to."""
     parents = {row.id: row.parent_id for row in now.rows}
     known: list[Lesson] = []
-    for chunk, leaf, text in taught(tx, quoted=2 * QUOTE_CHARS) if per_text else ():
+    for chunk, leaf, text in reviewed_examples(tx, quoted=2 * QUOTE_CHARS) if per_text else ():
         above: list[tuple[int, int]] = []
         while leaf in parents:
             above.insert(0, (parents[leaf], leaf))
@@ -217,7 +217,7 @@ def _lessons(tx: Tx, now: TreeNow, per_text: int) -> Lessons:
     return Lessons(known, per_text=per_text)
 
 
-async def _commit(plan: IngestPlan, means: IngestContext, run: Run, result: Callable[[Stored], dict[str, Any]]) -> Receipt:
+async def _commit(plan: IngestPlan, means: IngestContext, run: Run, result: Callable[[StoredSource], dict[str, Any]]) -> Receipt:
     if not run.cancellation.begin_commit():
         raise IngestionCancelled(name=plan.source.name)
     run.emit(CommitStarted(len(plan.chunks), len(plan.categories)))

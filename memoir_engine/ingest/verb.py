@@ -31,7 +31,7 @@ from memoir_engine.runtime.model import Asking
 from memoir_engine.runtime.runner import Verb
 from memoir_engine.samples import documents
 from memoir_engine.store.sources import sources
-from memoir_engine.store.sources.plan import AlreadyStored, NewHelper, NewSource, Stored, check_source
+from memoir_engine.store.sources.plan import AlreadyStored, NewHelper, NewSource, StoredSource, check_source
 from memoir_engine.text.chunks import Piece
 
 # === estimating: What an ingestion will ask for, before anything is asked: from the chunks actually cut.
@@ -226,7 +226,7 @@ async def _file(one: Ingestion, document: Document, helper: NewHelper | None) ->
         run.emit(_told(one.known.estimate))
         return pieces
 
-    def recorded(stored: Stored, warnings: tuple[str, ...]) -> dict[str, Any]:
+    def recorded(stored: StoredSource, warnings: tuple[str, ...]) -> dict[str, Any]:
         """In the commit: all but the latency of its last step is known by then, and a run that is done has its result."""
         said = (*document.warnings, *warnings, *ask.warnings)
         one.known.filed = replace(_counted(_filed(one, stored), one.run), warnings=said)
@@ -242,7 +242,7 @@ async def _file(one: Ingestion, document: Document, helper: NewHelper | None) ->
     return replace(one.known.filed, helper=None if ingested.plan.helper is None else ingested.plan.helper.text)
 
 
-def _filed(one: Ingestion, stored: Stored) -> IngestResult:
+def _filed(one: Ingestion, stored: StoredSource) -> IngestResult:
     return IngestResult(
         status="success",
         run_id=one.run.id,

@@ -22,7 +22,7 @@ from memoir_engine.core import validation
 from memoir_engine.core.errors import InvalidSetting
 from memoir_engine.langgraph.values import Known
 from memoir_engine.store.checkpoints import checkpoints
-from memoir_engine.store.checkpoints.checkpoints import Row
+from memoir_engine.store.checkpoints.checkpoints import CheckpointRow
 from memoir_engine.store.db.types import Tx
 
 # === places: Where a checkpoint stands, as a config of LangGraph says it: thread, namespace, id.
@@ -104,14 +104,14 @@ def old(tx: Tx, owner: str, serde: SerializerProtocol, thread_ids: Collection[st
     return gone
 
 
-def _rows(tx: Tx, owner: str, thread_id: str, ns: str) -> Iterator[Row]:
+def _rows(tx: Tx, owner: str, thread_id: str, ns: str) -> Iterator[CheckpointRow]:
     after: tuple[int, str] | None = None
     while page := checkpoints.listed(tx, owner, thread_id=thread_id, ns=ns, after=after, limit=PAGE):
         yield from page
         after = (page[-1].thread, page[-1].id)
 
 
-def _needed(serde: SerializerProtocol, row: Row, by_id: Mapping[str, Row]) -> set[str]:
+def _needed(serde: SerializerProtocol, row: CheckpointRow, by_id: Mapping[str, CheckpointRow]) -> set[str]:
     open_ = set(serde.loads_typed(row.meta).get("counters_since_delta_snapshot") or ()) - set(row.held)
     found: set[str] = set()
     at = row.parent

@@ -36,14 +36,14 @@ from memoir_engine.langgraph import history
 from memoir_engine.langgraph.history import Place, Recent, config_of, old
 from memoir_engine.langgraph.values import Known, Seen, digest, numbers, plan
 from memoir_engine.store.checkpoints import checkpoints, pruning
-from memoir_engine.store.checkpoints.checkpoints import NewCheckpoint, ParentGone, Row, Write
+from memoir_engine.store.checkpoints.checkpoints import CheckpointRow, NewCheckpoint, ParentGone, Write
 from memoir_engine.store.db.text_rules import owner_key
 from memoir_engine.store.db.types import Tx
 
 PAGE = 50  # checkpoints read at once when they are listed
 STRATEGIES = ("keep_latest", "delete")
 Written = list[Write]
-Loaded = tuple[Row, dict[int, tuple[str, bytes]], Written]
+Loaded = tuple[CheckpointRow, dict[int, tuple[str, bytes]], Written]
 
 
 class MemoirCheckpointSaver(BaseCheckpointSaver[int]):
@@ -249,11 +249,11 @@ class MemoirCheckpointSaver(BaseCheckpointSaver[int]):
 
         return self._engine.db.read(work)
 
-    def _read(self, tx: Tx, row: Row) -> Loaded:
+    def _read(self, tx: Tx, row: CheckpointRow) -> Loaded:
         return row, checkpoints.values(tx, row.thread, row.held.values()), checkpoints.writes(tx, row.thread, row.id)
 
     def _tuple(
-        self, row: Row, values: dict[int, tuple[str, bytes]], writes: Sequence[Write], *, remember: bool = False
+        self, row: CheckpointRow, values: dict[int, tuple[str, bytes]], writes: Sequence[Write], *, remember: bool = False
     ) -> CheckpointTuple:
         place = (row.thread_id, row.ns)
         held = {

@@ -36,7 +36,7 @@ from memoir_engine.store.db.database import Database
 from memoir_engine.store.db.types import ROOT, Tx
 from memoir_engine.store.sources import chunks as sources_chunks
 from memoir_engine.store.sources import sources as sources_sources
-from memoir_engine.store.tree.cache import TreeNow
+from memoir_engine.store.tree.cache import TreeSnapshot
 from memoir_engine.text.terms import Scored, terms
 
 FRAME_TOKENS = 40  # of a chunk in the final prompt: its number, its path, its quote lines
@@ -66,7 +66,7 @@ class QueryContext:
     """What a question works with. `tree` and `lexical` hold what is filed at the moment asked about; `count` is the model's."""
 
     db: Database
-    tree: TreeNow
+    tree: TreeSnapshot
     lexical: LexicalIndex
     config: MemoirConfig
     ask: AskQuestion
@@ -120,7 +120,7 @@ async def query(asked: QueryRequest, means: QueryContext, run: Run, progress: Pr
     await answer.answer(asked.question, final, means.ask, progress, run)
 
 
-def _opened(asked: QueryRequest, means: QueryContext) -> tuple[TreeNow, Scored]:
+def _opened(asked: QueryRequest, means: QueryContext) -> tuple[TreeSnapshot, Scored]:
     """The tree as it stands, or stood, and the BM25 score of every chunk that shares a word with the question."""
     tree = means.tree
     if asked.sources is not None:
@@ -137,7 +137,7 @@ def _nothing(asked: QueryRequest) -> QueryError:
 
 async def _retrieve(
     paths: Sequence[OpenPath],
-    tree: TreeNow,
+    tree: TreeSnapshot,
     nearness: Scored,
     asked: QueryRequest,
     means: QueryContext,
@@ -160,7 +160,7 @@ async def _retrieve(
     return read
 
 
-def _read(tx: Tx, paths: Sequence[OpenPath], tree: TreeNow, nearness: Scored, asked: QueryRequest) -> Retrieved:
+def _read(tx: Tx, paths: Sequence[OpenPath], tree: TreeSnapshot, nearness: Scored, asked: QueryRequest) -> Retrieved:
     """All a question shows of chunks, on one snapshot."""
     leaves = _leaves(tx, {path.tip: path.choice() for path in paths}, tree, asked)
     whole = []
@@ -208,7 +208,7 @@ def _behind(ids: Sequence[int], after: str | None) -> int:
         ) from None
 
 
-def _leaves(tx: Tx, choices: Mapping[int, PathChoice], tree: TreeNow, asked: QueryRequest) -> dict[int, tuple[Chunk, ...]]:
+def _leaves(tx: Tx, choices: Mapping[int, PathChoice], tree: TreeSnapshot, asked: QueryRequest) -> dict[int, tuple[Chunk, ...]]:
     """Each leaf, ranked as it was chosen; what a question before has read of the same tree is not read again."""
     ranks = {leaf: choice.ranked_relevance for leaf, choice in choices.items()}
     held = {leaf: found for leaf, rank in ranks.items() if (found := tree.held.get(leaf, rank)) is not None}
@@ -220,7 +220,9 @@ def _leaves(tx: Tx, choices: Mapping[int, PathChoice], tree: TreeNow, asked: Que
     return held | read
 
 
-def _net(tx: Tx, tree: TreeNow, nearness: Scored, whole: Sequence[budget.PathReading], asked: QueryRequest) -> tuple[Chunk, ...]:
+def _net(
+    tx: Tx, tree: TreeSnapshot, nearness: Scored, whole: Sequence[budget.PathReading], asked: QueryRequest
+) -> tuple[Chunk, ...]:
     """The chunks that words alone find outside the paths: shown apart, never in the prompt."""
     if not asked.safety_net:
         return ()

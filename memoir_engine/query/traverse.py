@@ -24,7 +24,7 @@ from memoir_engine.prompts.evidence import likeliest
 from memoir_engine.query.record import Progress
 from memoir_engine.query.strategies import Widths
 from memoir_engine.runtime.model import AskQuestion, QuestionReply
-from memoir_engine.store.tree.cache import TreeNow
+from memoir_engine.store.tree.cache import TreeSnapshot
 from memoir_engine.text.profiles import Question
 
 # === paths: Paths from root to leaf: made level by level, deduplicated, put into one total order. Pure.
@@ -95,7 +95,7 @@ Record = Callable[[Sequence[Decision]], None]  # keeps them for the result and h
 class Walk:
     """What a traversal needs: the tree as it stood, how wide to go, and how to ask and write down."""
 
-    tree: TreeNow
+    tree: TreeSnapshot
     opinion: Question
     widths: Widths
     helpers: tuple[str, ...]

@@ -57,7 +57,7 @@ class TreeEdits(View):
         """What one of these verbs would do with the same arguments, and what stands in its way. Changes nothing."""
         self._needs("auditor", "preview an edit of the tree")
         named.pop("reason", None)
-        edit, limits = _checked(edit_draft.edit_of(verb, *arguments, **named)), self._engine.resolved.config.limit
+        edit, limits = _checked(edit_draft.make_edit(verb, *arguments, **named)), self._engine.resolved.config.limit
         return self._read(lambda tx: edit_plan.preview(tx, edit, limits=limits))
 
     def _edit(self, edit: Edit, what: str, reason: str | None) -> Action:

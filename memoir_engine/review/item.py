@@ -27,10 +27,10 @@ from memoir_engine.runtime.engine import Engine
 from memoir_engine.store.db.types import FAR, Tx
 from memoir_engine.store.ledger import decisions
 from memoir_engine.store.review import reviews
-from memoir_engine.store.review.reviews import Asked
+from memoir_engine.store.review.reviews import ReviewDecision
 from memoir_engine.store.sources import chunks, sources
 from memoir_engine.store.tree import categories, filings
-from memoir_engine.store.tree.cache import TreeNow
+from memoir_engine.store.tree.cache import TreeSnapshot
 from memoir_engine.text.terms import terms
 
 AROUND_CHARS = 1_200  # of the source's text, before the chunk and behind it
@@ -98,7 +98,7 @@ def evidence(engine: Engine, waiting: Waiting) -> ReviewEvidence:
     return engine.db.read(work)
 
 
-def preview(tx: Tx, steps: Sequence[ReviewStep], asked_of: Callable[[ReviewStep], Asked], *, actor: str) -> StepsPreview:
+def preview(tx: Tx, steps: Sequence[ReviewStep], asked_of: Callable[[ReviewStep], ReviewDecision], *, actor: str) -> StepsPreview:
     """As if each were done before the next: an item is decided once, by the first step about it."""
     counts, gains, loses = Counter[str](), Counter[int](), Counter[int]()
     not_done, judged = list[StepOutcome](), set[str]()
@@ -122,7 +122,7 @@ def preview(tx: Tx, steps: Sequence[ReviewStep], asked_of: Callable[[ReviewStep]
     return StepsPreview(dict(counts), tuple(sorted(leaves, key=lambda one: (one.path, one.category_id))), tuple(not_done))
 
 
-def _checked(tx: Tx, asked: Asked, actor: str, judged: set[str]) -> int | None:
+def _checked(tx: Tx, asked: ReviewDecision, actor: str, judged: set[str]) -> int | None:
     """The leaf that the chunk leaves, None when it is in none. Raises what keeps the step from being done."""
     if asked.key in judged:
         raise NothingChanges(problem="a step before it decides the same item")
@@ -157,7 +157,7 @@ def _neighbours(tx: Tx, near: dict[int, float], states: Mapping[int, ReviewState
     )
 
 
-def _places(tx: Tx, now: TreeNow, item: ReviewItem) -> tuple[Place, ...]:
+def _places(tx: Tx, now: TreeSnapshot, item: ReviewItem) -> tuple[Place, ...]:
     """The likeliest leaves by what is filed in them beside the chunk itself, its present one among them."""
     profiles, words = now.profiles.fork(), terms(item.text)
     above, open_paths = _above(now, item.category_id), [(0, 0.0)]
@@ -178,7 +178,7 @@ def _places(tx: Tx, now: TreeNow, item: ReviewItem) -> tuple[Place, ...]:
     return tuple(Place(one, paths.get(one, ()), found[one]) for one in likeliest)
 
 
-def _above(now: TreeNow, category_id: int) -> set[int]:
+def _above(now: TreeSnapshot, category_id: int) -> set[int]:
     """The category and all that is above it."""
     parents, found = {row.id: row.parent_id for row in now.rows}, set[int]()
     while category_id in parents:

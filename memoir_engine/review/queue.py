@@ -35,9 +35,9 @@ from memoir_engine.runtime.access import needs_auditor
 from memoir_engine.runtime.view import View
 from memoir_engine.store.db.types import Tx
 from memoir_engine.store.facts import reviews
-from memoir_engine.store.facts.reviews import Asked
+from memoir_engine.store.facts.reviews import FactDecision
 from memoir_engine.store.review import reviews as review_reviews
-from memoir_engine.store.review.reviews import Asked as reviews_Asked
+from memoir_engine.store.review.reviews import ReviewDecision
 from memoir_engine.store.tree import categories
 from memoir_engine.store.tree.edit_draft import below
 
@@ -80,11 +80,11 @@ class FactReviews(View):
         most, place = min(validation.whole("limit", limit, least=1), MOST_ITEMS), _place(after)
 
         def work(tx: Tx) -> FactReviewPage:
-            held = reviews.held(tx, whose, kind)
+            held = reviews.review_items(tx, whose, kind)
             some, behind = order.fact_page(held, state, most, place)
             counts = Counter[str](dict.fromkeys(get_args(ReviewState), 0)) + Counter(one.state for one in held)
             total = len(order.fact_page(held, state, len(held) or 1, None)[0])
-            return FactReviewPage(reviews.items(tx, whose, some), total, dict(counts), behind)
+            return FactReviewPage(reviews.item_views(tx, whose, some), total, dict(counts), behind)
 
         return self._read(work)
 
@@ -93,8 +93,8 @@ class FactReviews(View):
         wanted, whose = _key(key), access.any_of(self._actor)
 
         def work(tx: Tx) -> tuple[FactReviewItem, ...]:
-            found = reviews.one(tx, whose, wanted)
-            return () if found is None else reviews.items(tx, whose, [found])
+            found = reviews.get_item(tx, whose, wanted)
+            return () if found is None else reviews.item_views(tx, whose, [found])
 
         found = self._read(work)
         if not found:
@@ -107,14 +107,14 @@ def is_of_fact(step: ReviewStep) -> bool:
     return isinstance(step.key, str) and step.key.startswith(("fact-", "proposal-"))
 
 
-def fact_request(step: ReviewStep) -> Asked:
+def fact_request(step: ReviewStep) -> FactDecision:
     """Raises InvalidSetting for what cannot be a step, ReviewItemNotFound for what is no key."""
     for name, value, known in (("verdict", step.verdict, VERDICTS), ("seen", step.seen, (None, *get_args(ReviewState)))):
         if value not in known:
             advice = "A fact can be approved, rejected or skipped."
             raise InvalidSetting(name=name, value=value, problem="facts know no such one", advice=advice)
     reason = None if step.reason is None else validation.text("reason", step.reason)
-    return Asked(_key(step.key), step.verdict, reason, step.seen)
+    return FactDecision(_key(step.key), step.verdict, reason, step.seen)
 
 
 def _key(key: object) -> FactKey:
@@ -279,7 +279,7 @@ class Reviews(FactReviews):
         number = None if branch is None else validation.category(branch)
         return Wanted(
             source=None if source is None else validation.source(source),
-            branch=None if number is None else self._read(lambda tx: below(categories.every_open(tx).values(), number)),
+            branch=None if number is None else self._read(lambda tx: below(categories.open_tree(tx).values(), number)),
             reason=reason,
             reviewer=reviewer,
         )
@@ -293,7 +293,7 @@ def id_of_caller(name: str, value: object) -> str:
     return known
 
 
-def _asked(step: results_ReviewStep) -> reviews_Asked:
+def _asked(step: results_ReviewStep) -> ReviewDecision:
     """Raises InvalidSetting for what cannot be a step, ReviewItemNotFound for what is no key."""
     _known("verdict", step.verdict, get_args(Verdict))
     _known("seen", step.seen, get_args(results_ReviewState))
@@ -305,7 +305,7 @@ def _asked(step: results_ReviewStep) -> reviews_Asked:
     if step.verdict == "refile":
         category = validation.category(step.category_id)
     reason = None if step.reason is None else validation.text("reason", step.reason)
-    return reviews_Asked(*key, step.verdict, category, reason, step.seen)
+    return ReviewDecision(*key, step.verdict, category, reason, step.seen)
 
 
 def _portions(steps: Sequence[results_ReviewStep]) -> list[Sequence[results_ReviewStep]]:

@@ -18,7 +18,7 @@ from memoir_engine.store.chain import actions
 from memoir_engine.store.db.database import Database
 from memoir_engine.store.db.types import Tx
 from memoir_engine.store.review import reviews
-from memoir_engine.store.review.reviews import Chosen, Standing
+from memoir_engine.store.review.reviews import ChunkDecision, ReviewedFiling
 
 MOST_LOTS = 4  # samples that are kept in order at a time
 
@@ -69,9 +69,9 @@ class WaitingList:
 
         def work(tx: Tx) -> _Read:
             touched = None if seen is None else reviews.touched_since(tx, seen)
-            filed = reviews.filed(tx, touched)
-            new = reviews.chosen_since(tx, self._last_decision)
-            return _Read(actions.seq(tx), touched, filed, reviews.rejected(tx), new, reviews.unhelped(tx))
+            filed = reviews.open_items(tx, touched)
+            new = reviews.decisions_since(tx, self._last_decision)
+            return _Read(actions.seq(tx), touched, filed, reviews.rejected_items(tx), new, reviews.sources_without_helper(tx))
 
         read = db.read(work)
         self._signs = {**self._signs, **_signs(read.chosen)} if read.chosen else self._signs
@@ -88,13 +88,13 @@ class _Read:
 
     seq: int
     touched: set[int] | None
-    filed: list[Standing]
-    rejected: list[Standing]
-    chosen: list[Chosen]
+    filed: list[ReviewedFiling]
+    rejected: list[ReviewedFiling]
+    chosen: list[ChunkDecision]
     unhelped: frozenset[int]
 
 
-def _signs(chosen: Iterable[Chosen]) -> dict[int, tuple[Sign, ...]]:
+def _signs(chosen: Iterable[ChunkDecision]) -> dict[int, tuple[Sign, ...]]:
     """By chunk; all decisions of a chunk are made in one commit."""
     by_chunk = groupby(sorted(chosen, key=attrgetter("chunk_id", "id")), key=attrgetter("chunk_id"))
     return {chunk: signs([Choice(*one[2:]) for one in found]) for chunk, found in by_chunk}

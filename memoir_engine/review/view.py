@@ -38,7 +38,7 @@ class ReviewView(Reviews, SignOffs, TreeEdits):
         limit, whose, action_id = self._engine.resolved.config.limit, access.any_of(self._actor), validation.action(action_id)
 
         def work(tx: Tx) -> UndoPreview:
-            actions.refuse_foreign(tx, whose, action_id)
+            actions.check_owner(tx, whose, action_id)
             return execution.preview(tx, action_id, limits=limit)
 
         return self._read(work)
@@ -50,7 +50,7 @@ class ReviewView(Reviews, SignOffs, TreeEdits):
         """
         self._needs("auditor", "undo an action")
         whose, action_id, reason = access.any_of(self._actor), validation.action(action_id), validation.reason(reason)
-        self._read(lambda tx: actions.refuse_foreign(tx, whose, action_id))
+        self._read(lambda tx: actions.check_owner(tx, whose, action_id))
         engine, actor = self._engine, self._actor
         own = self._new_action() if undo_id is None else id_of_caller("undo_id", undo_id)
         return engine.db.write(

@@ -32,7 +32,7 @@ from memoir_engine.store.db.ids import identity
 from memoir_engine.store.db.text_rules import WORKSPACE
 from memoir_engine.store.db.types import Tx
 from memoir_engine.store.facts import vectors as facts_vectors
-from memoir_engine.store.facts.vectors import Came, FactTable
+from memoir_engine.store.facts.vectors import FactTable, FactVectorChanges
 from memoir_engine.store.search.vector_sql import DatabaseVectors
 
 # === opening: Which index the setting `vector_store` means, for one embedder.
@@ -241,8 +241,8 @@ class Nearness:
             return self.index_of(owner, self.embedder.id, dim)
         return await asyncio.to_thread(self.index_of, owner, self.embedder.id, dim)
 
-    def _came(self, owner: str, dim: int | None, since: int) -> Callable[[Tx], Came]:
-        return lambda tx: facts_vectors.came(tx, owner, self.embedder.id, dim, since)
+    def _came(self, owner: str, dim: int | None, since: int) -> Callable[[Tx], FactVectorChanges]:
+        return lambda tx: facts_vectors.vectors_since(tx, owner, self.embedder.id, dim, since)
 
     async def _add(self, facts: Sequence[tuple[int, str]], run: Run) -> int:
         """How long a vector is."""
@@ -259,7 +259,7 @@ async def _high_water(held: NearestIndex | None) -> int:
     return 0 if held is None else await _asked(held, lambda: held.high_water)
 
 
-async def _taken_in(held: NearestIndex, found: Came) -> None:
+async def _taken_in(held: NearestIndex, found: FactVectorChanges) -> None:
     await _asked(held, lambda: held.take_in(found.vectors.keys.tolist(), found.vectors.vectors, (), found.last))
 
 

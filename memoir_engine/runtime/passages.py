@@ -24,7 +24,7 @@ from memoir_engine.store.db.ids import identity
 from memoir_engine.store.db.text_rules import NAMELESS, WORKSPACE
 from memoir_engine.store.db.types import Tx
 from memoir_engine.store.search import conversation_passages, embeddings, passages
-from memoir_engine.store.search.passages import Found
+from memoir_engine.store.search.passages import PassageRow
 from memoir_engine.text.terms import PASSAGE_TOKENIZER, ranked
 
 # === said: Conversations cut into passages before they are searched.
@@ -61,9 +61,9 @@ class SaidPassages:
         cut = any(numbers for numbers, _ in changed.values())
         return self._db.read(ids.searched) if cut else clock.searched
 
-    def indexed(self, tx: Tx, found: Iterable[Found]) -> dict[int, str]:
+    def indexed(self, tx: Tx, found: Iterable[PassageRow]) -> dict[int, str]:
         """What is searched of the passages of conversations among those found."""
-        return conversation_passages.indexed(tx, found, self._zone)
+        return conversation_passages.indexed_texts(tx, found, self._zone)
 
     def forget(self) -> None:
         """Look at all of them again."""
@@ -72,18 +72,20 @@ class SaidPassages:
 
     def part_days(self) -> None:
         """Passages that span days go; look at all of them again."""
-        self._db.write(lambda tx: conversation_passages.drop_spread(tx, self._zone), operation="passages that span days")
+        self._db.write(lambda tx: conversation_passages.drop_multi_day(tx, self._zone), operation="passages that span days")
         self.forget()
 
     def _cut(self, number: int) -> None:
-        self._db.write(lambda tx: conversation_passages.cut(tx, number, self._zone), operation="passages of a conversation")
+        self._db.write(
+            lambda tx: conversation_passages.cut_session(tx, number, self._zone), operation="passages of a conversation"
+        )
 
 
 def _said_since(
     tx: Tx, owners: Sequence[str], since: dict[str, datetime | None]
 ) -> tuple[ids.Clock, dict[str, tuple[tuple[int, ...], datetime | None]]]:
     """Sessions of each owner in which something was said since, and when the last thing was."""
-    return ids.clock(tx), {owner: conversation_passages.changed(tx, owner, since.get(owner)) for owner in owners}
+    return ids.clock(tx), {owner: conversation_passages.changed_sessions(tx, owner, since.get(owner)) for owner in owners}
 
 
 # === collections
@@ -123,7 +125,7 @@ class Collections:
         """What was said in conversations becomes passages; what the clock of searching shows then."""
         return self._said.catch_up([WORKSPACE] if owner in (WORKSPACE, NAMELESS) else [WORKSPACE, owner])
 
-    def indexed(self, tx: Tx, found: Sequence[Found]) -> dict[int, str]:
+    def indexed(self, tx: Tx, found: Sequence[PassageRow]) -> dict[int, str]:
         """What is searched of passages, by id: words of sources as they stand, of conversations with who spoke, when, to what."""
         return {one.id: one.text for one in found if one.text is not None} | self._said.indexed(tx, found)
 
@@ -254,7 +256,7 @@ class Collections:
         """Whether there may be more."""
         before = index.high_water
 
-        def work(tx: Tx) -> tuple[embeddings.Changes, int]:
+        def work(tx: Tx) -> tuple[embeddings.VectorChanges, int]:
             return embeddings.changed(tx, embedder, dim, before, owner=owner, limit=VECTORS_AT_ONCE), ids.searched(tx)
 
         changed, now = self._db.read(work)
@@ -302,7 +304,7 @@ class Collections:
         return self._folder and self._folder / "passages.erasures"
 
 
-def _sources(found: Sequence[Found]) -> dict[int, int]:
+def _sources(found: Sequence[PassageRow]) -> dict[int, int]:
     """Of each passage that is of one; a conversation is no text about something: its passages stand for themselves."""
     return {one.id: one.source_id for one in found if one.source_id is not None}
 

@@ -134,7 +134,7 @@ class Keeper:
         self._pool.shutdown(wait=True)
 
     def _made(self, seq: int) -> LexicalIndex:
-        keys = self._db.read(lambda tx: chunks.filed(tx, at_seq=seq))
+        keys = self._db.read(lambda tx: chunks.filed_ids(tx, at_seq=seq))
         return self._lexical.of(keys, lambda missing: self._db.read(lambda tx: chunks.texts(tx, missing)))
 
     def _round(self) -> None:

@@ -36,7 +36,7 @@ from memoir_engine.search.ranking import Fused, SearchQuery, VectorSide, check_r
 from memoir_engine.store.db.text_rules import WORKSPACE, finder_key
 from memoir_engine.store.db.types import Tx
 from memoir_engine.store.search import embeddings, hits
-from memoir_engine.store.search.hits import CONVERSATION, Sieve, kinds, sifted
+from memoir_engine.store.search.hits import CONVERSATION, SearchFilter, kinds, matching_ids
 from memoir_engine.store.search.passages import count
 
 # === searched: What a search is given, looked at once, at the border.
@@ -78,14 +78,14 @@ def _share(value: object) -> float:
     return float(value) if abs(value) <= MOST_SHARE else MOST_SHARE
 
 
-def to_filter(sources: Sources, kinds: Kinds, since: Day | None, until: Day | None) -> Sieve:
+def to_filter(sources: Sources, kinds: Kinds, since: Day | None, until: Day | None) -> SearchFilter:
     first, last = _day("since", since), _day("until", until)
     if last is not None:
         last += {4: "-12-31", 7: "-31"}.get(len(last), "")
     if first is not None and last is not None and first > last:
         advice = "Give the earlier one as since; both days are included."
         raise InvalidSetting(name="since", value=since, problem=f"it is later than until, {until!s}", advice=advice)
-    return Sieve(
+    return SearchFilter(
         sources=None if sources is None else validation.sources(sources),
         kinds=None if kinds is None else _kinds(kinds),
         since=first,
@@ -229,7 +229,7 @@ class Searches:
         return _by_words(engine, actor, asked, sieve)
 
 
-async def _searched(engine: Engine, actor: Actor, asked: SearchQuery, sieve: Sieve) -> list[SearchResult]:
+async def _searched(engine: Engine, actor: Actor, asked: SearchQuery, sieve: SearchFilter) -> list[SearchResult]:
     if engine.embedder.lexical or engine.resolved.config.vector_store == OFF:  # nobody is asked anything
         run = Run(new_id(engine.clock.now()), "search", actor, engine.clock, Silent())
         return await _search(engine, actor, asked, sieve, run)
@@ -239,7 +239,7 @@ async def _searched(engine: Engine, actor: Actor, asked: SearchQuery, sieve: Sie
     return outcome
 
 
-def _verb(engine: Engine, actor: Actor, asked: SearchQuery, sieve: Sieve) -> Verb[list[SearchResult] | MemoirError]:
+def _verb(engine: Engine, actor: Actor, asked: SearchQuery, sieve: SearchFilter) -> Verb[list[SearchResult] | MemoirError]:
     async def work(run: Run) -> list[SearchResult] | MemoirError:
         return await _search(engine, actor, asked, sieve, run)
 
@@ -251,7 +251,7 @@ def _verb(engine: Engine, actor: Actor, asked: SearchQuery, sieve: Sieve) -> Ver
     return Verb("search", request, None, work, lambda _run, error: error, QueryCancelled, record)
 
 
-async def _search(engine: Engine, actor: Actor, asked: SearchQuery, sieve: Sieve, run: Run) -> list[SearchResult]:
+async def _search(engine: Engine, actor: Actor, asked: SearchQuery, sieve: SearchFilter, run: Run) -> list[SearchResult]:
     owner = finder_key(actor.user)
     if not engine.keeper.all_cut:
         await asyncio.to_thread(engine.keeper.cut_missing)
@@ -262,13 +262,13 @@ async def _search(engine: Engine, actor: Actor, asked: SearchQuery, sieve: Sieve
     return await asyncio.to_thread(_answered, engine, owner, asked, sieve, vector, health, max(at, stands))
 
 
-def _by_words(engine: Engine, actor: Actor, asked: SearchQuery, sieve: Sieve) -> list[SearchResult]:
+def _by_words(engine: Engine, actor: Actor, asked: SearchQuery, sieve: SearchFilter) -> list[SearchResult]:
     owner = finder_key(actor.user)
     return _answered(engine, owner, asked, sieve, None, SWITCHED_OFF, engine.passages.cut(owner))
 
 
 def _answered(
-    engine: Engine, owner: str, asked: SearchQuery, sieve: Sieve, vector: Vectors | None, health: Health, at: int
+    engine: Engine, owner: str, asked: SearchQuery, sieve: SearchFilter, vector: Vectors | None, health: Health, at: int
 ) -> list[SearchResult]:
     ranked = _ranked(engine, owner, asked, sieve, vector, health, at)
     if not ranked.health.ok:
@@ -287,11 +287,11 @@ async def _vectored(engine: Engine, owner: str, query: str, run: Run, at: int) -
 
 
 def _ranked(
-    engine: Engine, owner: str, asked: SearchQuery, sieve: Sieve, vector: Vectors | None, health: Health, at: int
+    engine: Engine, owner: str, asked: SearchQuery, sieve: SearchFilter, vector: Vectors | None, health: Health, at: int
 ) -> RankedPassages:
     words = engine.passages.words(owner, at)
     if not sieve.is_open:
-        asked = limited(asked, engine.db.read(lambda tx: sifted(tx, owner, sieve)))
+        asked = limited(asked, engine.db.read(lambda tx: matching_ids(tx, owner, sieve)))
     if vector is None:
         return RankedPassages(rank(asked, words, None), health)
     for last in (False, True):  # what it held may turn out damaged when it is asked: it is fed anew, once
@@ -311,7 +311,7 @@ def _side(engine: Engine, owner: str, vector: Vectors, at: int) -> VectorSide:
     indexes = engine.passages.vectors(owner, name, dim, at)
 
     def vectors_of(keys: list[int]) -> Any:
-        return engine.db.read(lambda tx: embeddings.of(tx, "passage", keys, name, dim))
+        return engine.db.read(lambda tx: embeddings.get(tx, "passage", keys, name, dim))
 
     return VectorSide(vector, indexes, pull_of(engine.embedder), vectors_of)
 
@@ -327,10 +327,10 @@ def _told(engine: Engine, owner: str, asked: SearchQuery, ranked: RankedPassages
     """The best that still stand, with their texts."""
     most = len(ranked.found) if asked.everything else asked.top_k
 
-    def work(tx: Tx) -> dict[int, hits.Told]:
-        found: dict[int, hits.Told] = {}
+    def work(tx: Tx) -> dict[int, hits.PassageHit]:
+        found: dict[int, hits.PassageHit] = {}
         for start in range(0, len(ranked.found), most):
-            found |= hits.told(tx, [one.key for one in ranked.found[start : start + most]], owner=owner)
+            found |= hits.load_hits(tx, [one.key for one in ranked.found[start : start + most]], owner=owner)
             if len(found) >= most:
                 break
         return found

@@ -25,7 +25,7 @@ def read(memory: Memory, script: Script, monkeypatch: pytest.MonkeyPatch) -> lis
     found: list[int] = []
     original = chunks.changes_since
 
-    def counted(*given: object, **more: object) -> chunks.Changes:
+    def counted(*given: object, **more: object) -> chunks.ChunkChanges:
         changes = original(*given, **more)  # type: ignore[arg-type]
         found.append(len(changes.filed))
         return changes

@@ -54,10 +54,10 @@ def test_every_read_below_the_api_keeps_to_one_owner(tmp_path: Path, writes):
             uids = {f"{number:032x}" for number in mine}
             found = db.read(
                 lambda tx, owner=owner: (
-                    {view.id for view in facts.listed(tx, owner, limit=99)},
+                    {view.id for view in facts.list_facts(tx, owner, limit=99)},
                     set(facts.by_number(tx, owner, owners)),
-                    set(facts.standing(tx, owner, [list(owners)], 99)),
-                    set(vectors.came(tx, owner, "hashed", DIM, 0).vectors.keys.tolist()),
+                    set(facts.candidates(tx, owner, [list(owners)], 99)),
+                    set(vectors.vectors_since(tx, owner, "hashed", DIM, 0).vectors.keys.tolist()),
                     sum(facts.counts(tx, owner).values()),
                 )
             )

@@ -143,7 +143,7 @@ def noted(store: Store, user: str | None, reason: str) -> str:
         action = OpenAction(tx, verb="withdraw_fact", actor="Ada", clock=store.clock)
         action.describe(reason=reason)
         rows.record(tx, action, owner_key(user), user, [fact], None)
-        rows.shift(tx, action, "fact.withdrawn", number, None)
+        rows.set_state(tx, action, "fact.withdrawn", number, None)
         action.seal()
         return action.id
 

@@ -21,7 +21,7 @@ from memoir_engine.store.db.types import Tx
 from memoir_engine.store.sources import chunks, sources
 from memoir_engine.store.tree import categories as tree_categories
 from memoir_engine.store.tree import history
-from memoir_engine.store.tree.cache import TreeNow
+from memoir_engine.store.tree.cache import TreeSnapshot
 from small_plans import SteadyClock
 from small_stores import Store
 
@@ -80,7 +80,7 @@ def in_force(tx: Tx, source_id: int, at_seq: int | None) -> tuple[int, str] | No
     return None if helper is None else (helper.version, helper.text)
 
 
-def counted(found: TreeNow) -> dict[int, int]:
+def counted(found: TreeSnapshot) -> dict[int, int]:
     return {row.id: found.profiles.size(row.id) for row in found.rows}
 
 

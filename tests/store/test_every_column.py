@@ -23,7 +23,7 @@ from memoir_engine.store.db.text_rules import owner_key
 from memoir_engine.store.db.types import Tx, metadata
 from memoir_engine.store.erase import execution
 from memoir_engine.store.facts import rows
-from memoir_engine.store.facts.rows import NewFact, NewOrigin, Proposal, Standing
+from memoir_engine.store.facts.rows import FactState, NewFact, NewOrigin, ProposalState
 from memoir_engine.store.ledger import calls, decisions, runs
 from memoir_engine.store.ledger.decisions import NewChoice
 from memoir_engine.store.review import sign_offs
@@ -103,11 +103,11 @@ def learn(tx: Tx, store: Store) -> None:
     rows.record_cuts(tx, action, [cut])
     facts = [NewFact(number + at, f"{at + 5:036x}", *more) for at in range(2)]
     rows.record(tx, action, owner, "mia", facts, "c" * 26)
-    paper = rows.paper(tx, reason="newer")
-    rows.shift(tx, action, "fact.outdated", number, Standing("outdated", "update", number + 1, now, paper))
+    paper = rows.put_words(tx, reason="newer")
+    rows.set_state(tx, action, "fact.outdated", number, FactState("outdated", "update", number + 1, now, paper))
     rows.relate(tx, action, owner, number, number + 1, "follows", 0.5, "c" * 26)
-    proposal = Proposal("update", "model", number + 1, (number,), paper, "approved")
-    rows.propose(tx, action, "fact.proposed", number + 2, owner, proposal, "c" * 26)
+    proposal = ProposalState("update", "model", number + 1, (number,), paper, "approved")
+    rows.set_proposal(tx, action, "fact.proposed", number + 2, owner, proposal, "c" * 26)
     action.seal()
 
 

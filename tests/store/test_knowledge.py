@@ -169,7 +169,7 @@ def test_the_version_that_is_filed_takes_the_vectors_over(store: Store):
     store.commit(replace(plan, source=replace(plan.source, replaces=source.id)))
     (new,) = (one.id for one in store.db.read(lambda tx: passages.changed(tx, 0)).added)
     assert store.db.read(lambda tx: embeddings.missing(tx, "e", dim=3)) == ()
-    assert store.db.read(lambda tx: embeddings.of(tx, "passage", [new], "e", 3)).vectors.tolist() == [[1, 0, 0]]
+    assert store.db.read(lambda tx: embeddings.get(tx, "passage", [new], "e", 3)).vectors.tolist() == [[1, 0, 0]]
 
 
 def test_a_version_of_another_text_has_vectors_of_its_own(sqlite_store: Store):

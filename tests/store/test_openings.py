@@ -6,7 +6,7 @@ from memoir_engine.core.events import ChunkPlaced, FileRead, Stamped
 from memoir_engine.core.run import Attempt
 from memoir_engine.store.ledger import calls, runs
 from memoir_engine.store.sources import chunks
-from memoir_engine.store.sources.chunks import with_openings
+from memoir_engine.store.sources.chunks import with_previews
 from small_plans import plan_of
 from small_stores import Store
 
@@ -14,7 +14,7 @@ PATHS = (("Art", "Music", "Jazz"), ("Law", "Tax", "Vat"))
 
 
 def told(store: Store, run: str, alive: dict[int, str]) -> list[str | None]:
-    found = store.db.read(lambda tx: with_openings(tx, runs.events(tx, run), alive))
+    found = store.db.read(lambda tx: with_previews(tx, runs.events(tx, run), alive))
     return [event.body["quote"] for event in found if event.kind == "ChunkPlaced"]
 
 

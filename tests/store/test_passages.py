@@ -14,7 +14,7 @@ from memoir_engine.store.db import ids
 from memoir_engine.store.db.text_rules import WORKSPACE, owner_key
 from memoir_engine.store.erase import execution
 from memoir_engine.store.search import embeddings, passages
-from memoir_engine.store.search.passages import Span
+from memoir_engine.store.search.passages import PassageSpan
 from memoir_engine.store.sources import sources
 from memoir_engine.store.sources.plan import IngestPlan
 from memoir_engine.store.tree import filings
@@ -31,7 +31,7 @@ def long_plan(name: str, text: str, dated: str | None = None) -> IngestPlan:
     return replace(plan, source=source)
 
 
-def since(store: Store, seq: int, owner: str = WORKSPACE) -> passages.Changes:
+def since(store: Store, seq: int, owner: str = WORKSPACE) -> passages.PassageChanges:
     return store.db.read(lambda tx: passages.changed(tx, seq, owner=owner))
 
 
@@ -56,7 +56,7 @@ def test_a_passage_is_read_whole_wherever_the_parts_of_its_text_meet(store: Stor
         rows = delete(tables.source_text), insert(tables.source_text).values(source_id=1, part=0, text=text)
         store.db.write(lambda tx: [tx.execute(each) for each in rows])
     spans = {one.id: text[one.start : one.end] for one in since(store, 0).added}
-    read = store.db.read(lambda tx: passages.of(tx, spans))
+    read = store.db.read(lambda tx: passages.get(tx, spans))
     assert {number: one.text for number, one in read.items()} == spans
 
 
@@ -65,7 +65,7 @@ def test_passages_are_looked_up_by_their_ids_however_many_are_asked_for(sqlite_s
     reader = sqlite_store.db._reader
     event.listen(reader, "before_cursor_execute", lambda c, k, statement, given, *a: said.append((statement, given)))
     for many in (5, 50, 400):
-        sqlite_store.db.read(lambda tx, many=many: passages.of(tx, range(1, many + 1)))
+        sqlite_store.db.read(lambda tx, many=many: passages.get(tx, range(1, many + 1)))
     sqlite_store.db.read(lambda tx: embeddings.still_missing(tx, "a", range(1, 300), owner=WORKSPACE, dim=3))
     with reader.connect() as connection:
         plans = [connection.exec_driver_sql(f"EXPLAIN QUERY PLAN {asked}", given).all() for asked, given in list(said)]
@@ -94,7 +94,7 @@ def test_a_withdrawn_source_leaves_the_search_and_its_undo_brings_it_back(store:
     action = store.db.write(lambda tx: filings.withdraw(tx, 1, actor="Mia", reason=None, clock=store.clock))
     gone = since(store, begun.seq)
     assert (gone.added, gone.removed) == ((), (begun.added[0].id,))
-    assert store.db.read(lambda tx: passages.of(tx, [begun.added[0].id])) == {}
+    assert store.db.read(lambda tx: passages.get(tx, [begun.added[0].id])) == {}
     store.undo(action.action_id)
     back = since(store, gone.seq)
     assert (back.added, back.removed) == (begun.added, ())
@@ -120,7 +120,7 @@ def test_erasing_a_source_takes_its_passages_from_search_and_their_vectors_away(
     assert ("vectors of its passages", 1) in {(place.says, place.count) for place in shown.places}
     store.db.write(lambda tx: execution.erase(tx, 1, actor="Mia", reason="asked for", clock=store.clock))
     assert since(store, before).removed == (one,)
-    assert store.db.read(lambda tx: embeddings.of(tx, "passage", [one, other], "e", 3)).keys.tolist() == [other]
+    assert store.db.read(lambda tx: embeddings.get(tx, "passage", [one, other], "e", 3)).keys.tolist() == [other]
     assert store.db.write(lambda tx: embeddings.put(tx, "passage", "e", [one], UNIT[:1])) == 0
     assert store.problem() is None
 
@@ -150,17 +150,19 @@ def test_a_reading_in_portions_parts_no_source(store: Store):
 def test_passages_of_a_user_are_read_by_that_user_alone(store: Store):
     mia, ben = owner_key("Mia"), owner_key("Ben")
     store.ingest("alpha", PATH)
-    mine = store.db.write(lambda tx: passages.add(tx, mia, [Span(0, 5, 0, 0)], session_number=7))
+    mine = store.db.write(lambda tx: passages.add(tx, mia, [PassageSpan(0, 5, 0, 0)], session_number=7))
     everyone = [*mine, since(store, 0).added[0].id]
-    assert set(store.db.read(lambda tx: passages.of(tx, everyone, owner=mia))) == set(everyone)
-    assert set(store.db.read(lambda tx: passages.of(tx, everyone, owner=ben))) == {everyone[1]}
-    assert set(store.db.read(lambda tx: passages.of(tx, everyone))) == {everyone[1]}
+    assert set(store.db.read(lambda tx: passages.get(tx, everyone, owner=mia))) == set(everyone)
+    assert set(store.db.read(lambda tx: passages.get(tx, everyone, owner=ben))) == {everyone[1]}
+    assert set(store.db.read(lambda tx: passages.get(tx, everyone))) == {everyone[1]}
     assert [one.id for one in since(store, 0, mia).added] == list(mine)
     assert since(store, 0, ben).added == ()
 
 
 def test_closed_passages_lose_nothing_but_their_place_in_the_search(store: Store):
-    mine = store.db.write(lambda tx: passages.add(tx, owner_key("Mia"), [Span(0, 5, 0, 0), Span(5, 9, 0, 1)], session_number=7))
+    mine = store.db.write(
+        lambda tx: passages.add(tx, owner_key("Mia"), [PassageSpan(0, 5, 0, 0), PassageSpan(5, 9, 0, 1)], session_number=7)
+    )
     before = store.db.read(ids.searched)
     store.db.write(lambda tx: passages.close(tx, mine[:1]))
     assert since(store, before, owner_key("Mia")).removed == (mine[0],)
@@ -220,9 +222,9 @@ def test_vectors_told_in_portions_come_once_and_are_the_same_as_told_together(st
 
 def test_vectors_of_facts_stand_beside_those_of_passages(store: Store):
     store.db.write(lambda tx: embeddings.put(tx, "fact", "a", [5, 9], UNIT[:2]))
-    assert store.db.read(lambda tx: embeddings.of(tx, "fact", [9, 5, 7], "a", 3)).keys.tolist() == [5, 9]
+    assert store.db.read(lambda tx: embeddings.get(tx, "fact", [9, 5, 7], "a", 3)).keys.tolist() == [5, 9]
     store.db.write(lambda tx: embeddings.drop(tx, "fact", [5]))
-    assert store.db.read(lambda tx: embeddings.of(tx, "fact", [9, 5], "a", 3)).vectors.tolist() == [[0, 1, 0]]
+    assert store.db.read(lambda tx: embeddings.get(tx, "fact", [9, 5], "a", 3)).vectors.tolist() == [[0, 1, 0]]
 
 
 def test_an_export_holds_neither_passages_nor_vectors_nor_their_counters(sqlite_store: Store):

@@ -32,7 +32,7 @@ def spoken(*texts: str) -> list[Message]:
 
 
 def cut(store: Store, session: int = 1) -> None:
-    store.db.write(lambda tx: conversation_passages.cut(tx, session))
+    store.db.write(lambda tx: conversation_passages.cut_session(tx, session))
 
 
 @pytest.fixture(scope="module")
@@ -52,15 +52,15 @@ def opened(store: Store) -> tuple[str, int]:
     return named, store.db.read(lambda tx: messages.find(tx, None, named)).number
 
 
-def standing(store: Store, session: int = 1) -> list[passages.Found]:
+def standing(store: Store, session: int = 1) -> list[passages.PassageRow]:
     wanted = select(tables.passage.c.id).where(tables.passage.c.to_seq == FAR, tables.passage.c.session_number == session)
-    found = store.db.read(lambda tx: passages.of(tx, tx.execute(wanted).scalars().all(), owner=NAMELESS))
+    found = store.db.read(lambda tx: passages.get(tx, tx.execute(wanted).scalars().all(), owner=NAMELESS))
     return sorted(found.values(), key=lambda one: (one.first_message, one.start))
 
 
-def told(store: Store, session: int = 1) -> list[conversation_passages.Shown]:
+def told(store: Store, session: int = 1) -> list[conversation_passages.PassageText]:
     found = standing(store, session)
-    shown = store.db.read(lambda tx: conversation_passages.shown(tx, found))
+    shown = store.db.read(lambda tx: conversation_passages.texts(tx, found))
     return [shown[one.id] for one in found]
 
 

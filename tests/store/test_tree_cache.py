@@ -11,13 +11,13 @@ from sqlalchemy.exc import OperationalError
 
 from memoir_engine.core.errors import ReadFailed
 from memoir_engine.store.db.types import Tx
-from memoir_engine.store.tree.cache import TreeCache, TreeNow
+from memoir_engine.store.tree.cache import TreeCache, TreeSnapshot
 from small_stores import Store
 
 JAZZ, ROCK = ("Art", "Music", "Jazz"), ("Art", "Music", "Rock")
 
 
-def sizes(now: TreeNow) -> dict[str, int]:
+def sizes(now: TreeSnapshot) -> dict[str, int]:
     return {row.name: now.profiles.size(row.id) for row in now.rows}
 
 

@@ -24,17 +24,17 @@ OPERA = ("Art", "Music", "Opera")
 VAT = ("Law", "Tax", "Vat")
 
 
-def item(store: Store, chunk_id: int) -> reviews.Standing:
-    return next(one for one in store.db.read(reviews.standing) if one.chunk_id == chunk_id)
+def item(store: Store, chunk_id: int) -> reviews.ReviewedFiling:
+    return next(one for one in store.db.read(reviews.all_items) if one.chunk_id == chunk_id)
 
 
 def states(store: Store) -> list[ReviewState]:
-    return [one.state for one in sorted(store.db.read(reviews.standing))]
+    return [one.state for one in sorted(store.db.read(reviews.all_items))]
 
 
 def judge(store: Store, chunk_id: int, verdict: Verdict, by: str = "Mia", **more: object) -> Action:
     one = item(store, chunk_id)
-    asked = reviews.Asked(chunk_id, one.filed_seq, verdict, **more)  # type: ignore[arg-type]
+    asked = reviews.ReviewDecision(chunk_id, one.filed_seq, verdict, **more)  # type: ignore[arg-type]
     number = new_id(store.clock.now())
     return store.db.write(lambda tx: reviews.perform(tx, asked, actor=by, clock=store.clock, action_id=number))
 
@@ -134,13 +134,13 @@ def test_who_was_faster_is_told_to_who_was_not(store: Store) -> None:
     first = store.ingest("alpha", JAZZ, VAT).first_chunk_id
     shown = item(store, first)
     judge(store, first, "approve", by="Noa")
-    late = reviews.Asked(first, shown.filed_seq, "reject")
+    late = reviews.ReviewDecision(first, shown.filed_seq, "reject")
     with pytest.raises(errors.ReviewOvertaken, match="Noa was faster: .* was approved meanwhile"):
         store.db.read(lambda tx: reviews.check(tx, late, actor="Mia"))
     store.refile(first, *VAT)
     with pytest.raises(errors.ReviewOvertaken, match="Mia was faster: .* was refiled meanwhile"):
         store.db.read(lambda tx: reviews.check(tx, late, actor="Noa"))
-    unknown = reviews.Asked(first, 10**9, "approve")
+    unknown = reviews.ReviewDecision(first, 10**9, "approve")
     with pytest.raises(errors.ReviewItemNotFound):
         store.db.read(lambda tx: reviews.check(tx, unknown, actor="Mia"))
 
@@ -172,14 +172,14 @@ def test_what_one_saw_before_one_decided_in_another_tab_overrides_nothing(store:
 
 def test_two_reviewers_of_one_queue_lose_nothing_and_do_nothing_twice(store: Store) -> None:
     first = store.ingest("alpha", *[JAZZ] * 8).first_chunk_id
-    shown = store.db.read(reviews.standing)
+    shown = store.db.read(reviews.all_items)
     ready = Barrier(2)
 
     def review(by: str) -> list[str]:
         done = []
         ready.wait()
         for one in shown:
-            asked, number = reviews.Asked(one.chunk_id, one.filed_seq, "approve"), new_id(store.clock.now())
+            asked, number = reviews.ReviewDecision(one.chunk_id, one.filed_seq, "approve"), new_id(store.clock.now())
             try:
                 store.db.write(lambda tx, a=asked, n=number: reviews.perform(tx, a, actor=by, clock=store.clock, action_id=n))
                 done.append(f"{one.chunk_id} {by}")
@@ -189,7 +189,7 @@ def test_two_reviewers_of_one_queue_lose_nothing_and_do_nothing_twice(store: Sto
 
     with ThreadPoolExecutor(2) as pool:
         done = [one for found in pool.map(review, ("Mia", "Noa")) for one in found]
-    assert sorted(done) == [f"{one.chunk_id} {one.reviewer}" for one in sorted(store.db.read(reviews.standing))]
+    assert sorted(done) == [f"{one.chunk_id} {one.reviewer}" for one in sorted(store.db.read(reviews.all_items))]
     assert len(done) == 8
     assert first == shown[0].chunk_id
     assert store.problem() is None

@@ -109,7 +109,7 @@ def test_a_generated_version_closes_its_run_and_yields_to_a_user(store: Store, f
 
     def generate() -> str:
         return store.db.write(
-            lambda tx: helpers.regenerated(tx, source, DRAWN, run_id=run, actor="Mia", clock=store.clock, force=force)
+            lambda tx: helpers.commit_regenerated(tx, source, DRAWN, run_id=run, actor="Mia", clock=store.clock, force=force)
         )
 
     assert generate() == generate()

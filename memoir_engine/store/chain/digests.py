@@ -23,7 +23,7 @@ from memoir_engine.store.conversations.messages import id_key
 from memoir_engine.store.db.text_rules import owner_key
 from memoir_engine.store.db.types import FAR, Tx
 from memoir_engine.store.events.projection import Closing, Conversation, Problem, Rows, Told, ToldFacts
-from memoir_engine.store.facts.rows import Proposal, Standing
+from memoir_engine.store.facts.rows import FactState, ProposalState
 from memoir_engine.store.ledger.run_end import outcome_digest
 from memoir_engine.store.ledger.runs import ALIVE, RESUMABLE
 from memoir_engine.text.messages import KINDS, base_kind
@@ -135,12 +135,16 @@ def fact_replay_problems(tx: Tx, told: Told) -> Iterator[Problem]:
     facts = told.facts
     owners = dict(tx.execute(select(tables.fact.c.id, tables.fact.c.owner)).all())
     standings = {
-        (row.fact_id, row.from_seq): (row.to_seq, tuple(Standing.of(row).told()), row.owner == owners.get(row.fact_id))
+        (row.fact_id, row.from_seq): (row.to_seq, tuple(FactState.of(row).told()), row.owner == owners.get(row.fact_id))
         for row in tx.execute(select(tables.fact_status))
     }
     yield from _differ("standing of fact", standings, {key: (*said, True) for key, said in facts.standings.items()})
     proposals = {
-        (row.id, row.from_seq): (row.to_seq, (*_tuple(Proposal.of(row).told()), row.run_id), row.owner == owners.get(row.new_id))
+        (row.id, row.from_seq): (
+            row.to_seq,
+            (*_tuple(ProposalState.of(row).told()), row.run_id),
+            row.owner == owners.get(row.new_id),
+        )
         for row in tx.execute(select(tables.fact_proposal))
     }
     yield from _differ("proposal", proposals, {key: (*said, True) for key, said in facts.proposals.items()})

@@ -127,7 +127,7 @@ class ParentGone(Exception):
 
 
 @dataclass(frozen=True)
-class Row:
+class CheckpointRow:
     """A checkpoint as it is kept. body, meta: type and bytes of the serialiser."""
 
     thread: int
@@ -218,7 +218,7 @@ def put_writes(
         _NEW_WRITES.run_all(tx, new)
 
 
-def get(tx: Tx, owner: str, thread_id: str, ns: str, checkpoint_id: str | None) -> Row | None:
+def get(tx: Tx, owner: str, thread_id: str, ns: str, checkpoint_id: str | None) -> CheckpointRow | None:
     """The one of that id, else the latest."""
     wanted = _of(owner).where(
         tables.checkpoint_thread.c.thread_key == key_of(thread_id),
@@ -240,7 +240,7 @@ def listed(
     before: str | None = None,
     after: tuple[int, str] | None = None,
     limit: int,
-) -> tuple[Row, ...]:
+) -> tuple[CheckpointRow, ...]:
     """By thread, newest first. before: below that id. after: the last of the page before, by thread and id."""
     c, threads = tables.checkpoint.c, tables.checkpoint_thread.c
     wanted = _of(owner)
@@ -306,10 +306,10 @@ def _of(owner: str) -> Any:
     return said.join(tables.checkpoint_thread, threads.number == tables.checkpoint.c.thread).where(threads.owner == owner)
 
 
-def _row(row: Any) -> Row:
+def _row(row: Any) -> CheckpointRow:
     (held, body, meta), parts = unpacked(row.body)
     told = {channel: one if isinstance(one, int) else [(start, end) for start, end in one] for channel, one in held.items()}
-    return Row(row.thread, row.thread_id, row.ns, row.id, row.parent, told, (body, parts[0]), (meta, parts[1]))
+    return CheckpointRow(row.thread, row.thread_id, row.ns, row.id, row.parent, told, (body, parts[0]), (meta, parts[1]))
 
 
 def _advance(tx: Tx, owner: str, thread_id: str, ns: str, counts: Mapping[str, int], now: datetime) -> tuple[int, dict[str, int]]:

@@ -224,7 +224,7 @@ def delete_threads(tx: Tx, owner: str, thread_ids: Collection[str] | None) -> Pr
         checkpoints_, writes, values = (
             rows[table][0] for table in (tables.checkpoint, tables.checkpoint_write, tables.checkpoint_value)
         )
-        gone = added(gone, Pruned(1, checkpoints_, writes, values, sum(size for _, size in rows.values()), False))
+        gone = sum_pruned(gone, Pruned(1, checkpoints_, writes, values, sum(size for _, size in rows.values()), False))
     return gone
 
 
@@ -247,7 +247,7 @@ def take(tx: Tx, owner: str, gone: Mapping[int, Collection[str]], *, dry_run: bo
         if thread in mine and named:
             if not dry_run:
                 _hold(tx, thread)
-            total = added(total, _taken(tx, thread, set(named), dry_run))
+            total = sum_pruned(total, _taken(tx, thread, set(named), dry_run))
     return total
 
 
@@ -273,7 +273,7 @@ def delete_thread_rows(tx: Tx, number: int) -> None:
     tx.execute(delete(tables.checkpoint_thread).where(tables.checkpoint_thread.c.number == number))
 
 
-def added(one: Pruned, other: Pruned) -> Pruned:
+def sum_pruned(one: Pruned, other: Pruned) -> Pruned:
     return Pruned(
         one.threads + other.threads,
         one.checkpoints + other.checkpoints,

@@ -126,7 +126,7 @@ def view(row: Any, *, now: datetime, timeout_s: float | None, most: int | None =
     )
 
 
-def with_openings(tx: Tx, found: Sequence[SessionView]) -> tuple[SessionView, ...]:
+def with_previews(tx: Tx, found: Sequence[SessionView]) -> tuple[SessionView, ...]:
     """The same, each with how what a person said first begins."""
     c = tables.message.c
     first: dict[int, str] = {}
@@ -147,7 +147,7 @@ def _later(moment: datetime, seconds: float) -> datetime | None:
         return None
 
 
-def numbers(tx: Tx, user: str | None) -> Iterable[int]:
+def session_numbers(tx: Tx, user: str | None) -> Iterable[int]:
     """Of all sessions of a user."""
     c = tables.session.c
     return tx.execute(select(c.number).where(c.owner == owner_key(user)).order_by(c.number)).scalars().all()

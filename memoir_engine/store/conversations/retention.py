@@ -41,7 +41,7 @@ from memoir_engine.text.phrase_overlap import GONE
 
 
 @dataclass(frozen=True)
-class Brief:
+class MessageBrief:
     """Of a message what a limit has to know. makes: ids of calls; answers: of the calls it is the result of."""
 
     n: int
@@ -50,20 +50,20 @@ class Brief:
     answers: frozenset[str] = frozenset()
 
 
-def brief(n: int, kind: str, content: object, rest: dict[str, Any], name: str | None = None) -> Brief:
+def brief(n: int, kind: str, content: object, rest: dict[str, Any], name: str | None = None) -> MessageBrief:
     base = base_kind(kind)
     parts = [part for part in content if isinstance(part, dict)] if isinstance(content, list) else []
     if base == "ai":
-        return Brief(n, base, frozenset(_makes(rest, parts)))
+        return MessageBrief(n, base, frozenset(_makes(rest, parts)))
     answers = _ids(part.get("tool_use_id") for part in parts if part.get("type") == "tool_result")
     if base == "tool":
         answers |= _ids([rest.get("tool_call_id")])
     if base == "function" and name:
         answers |= {f"function {name}"}
-    return Brief(n, base, frozenset(), frozenset(answers))
+    return MessageBrief(n, base, frozenset(), frozenset(answers))
 
 
-def dropped(messages: Sequence[Brief], most: int | None) -> tuple[int, ...]:
+def dropped(messages: Sequence[MessageBrief], most: int | None) -> tuple[int, ...]:
     """Numbers of those that go, in order. messages: all of a session, in order."""
     others = [one for one in messages if one.kind != "system"]
     if most is None or len(others) <= most:
@@ -119,12 +119,12 @@ def trim(tx: Tx, action: OpenAction, number: int, counted: dict[str, Any], most:
         counted["chars"] -= sum(len(row.content) for row in rows)
         tx.execute(delete(tables.message).where(mine))
     counted["messages"] -= len(told)
-    conversation_passages.leave(tx, number, gone)
+    conversation_passages.drop_through(tx, number, gone)
     action.add("session.trimmed", session=number, gone=told)
     return len(told)
 
 
-def briefs(tx: Tx, number: int) -> list[Brief]:
+def briefs(tx: Tx, number: int) -> list[MessageBrief]:
     """All messages of a session, in order, as a limit sees them."""
     c = tables.message.c
     parts = case((c.parts == 1, c.content), else_="null")
@@ -165,7 +165,9 @@ def limit(
     action.add("session.limited", session=row.number, max_messages=max_messages, timeout_s=timeout_s)
     left = {"messages": row.messages, "turns": row.turns, "chars": row.chars}
     if trim(tx, action, row.number, left, max_messages or falls_to):
-        conversation_passages.cut(tx, row.number, zone)  # nothing new is said, by which a search would find out that it has to
+        conversation_passages.cut_session(
+            tx, row.number, zone
+        )  # nothing new is said, by which a search would find out that it has to
     limits = {"max_messages": max_messages, "timeout_s": timeout_s}
     tx.execute(update(tables.session).where(tables.session.c.number == row.number).values(**left, **limits))
     action.seal()
@@ -208,7 +210,7 @@ def clear(
     action.describe(reason=reason)
     for row in sessions:
         _clear(tx, action, row, held[row.number])
-    leave_searches(tx, [row.number for row in sessions])
+    drop_passages(tx, [row.number for row in sessions])
     pruning.add(action, gone)
     action.seal()
     return Cleared(len(sessions), sum(row.messages for row in sessions), action.id, gone.threads)
@@ -290,7 +292,7 @@ def _clear(tx: Tx, action: OpenAction, session: Any, held: _Held) -> None:
     tx.execute(update(tables.session).where(tables.session.c.number == number).values(**nothing))
 
 
-def leave_searches(tx: Tx, numbers: Sequence[int]) -> None:
+def drop_passages(tx: Tx, numbers: Sequence[int]) -> None:
     """Their passages close, with their vectors; what still stands is cut again before the next search."""
     c = tables.passage.c
     for some in portions(numbers):

@@ -50,7 +50,7 @@ _GROW = Prepared(
 
 
 @dataclass(frozen=True)
-class Turn:
+class AppendedTurn:
     """What was appended: to which session, from which number on, with what time; and how many messages a limit dropped."""
 
     number: int
@@ -73,7 +73,7 @@ def append(
     run_id: str | None = None,
     only_new: Callable[[Tx, Any], Sequence[Message]] | None = None,
     metadata: dict[str, Any] | None = None,
-) -> Turn | None:
+) -> AppendedTurn | None:
     """Append to a session, which is opened where it is not there. Messages without a time get that of the event.
 
     most: how many messages are kept where the session says nothing itself. only_new: what is appended instead of `messages`,
@@ -108,7 +108,7 @@ def append(
     gone = trim(tx, action, row.number, grown, row.max_messages or most)
     _GROW.run(tx, {"which": row.number, **{f"new_{name}": grown[name] for name in _COUNTED}})
     action.seal()
-    return Turn(row.number, first, action.at, action.id, gone)
+    return AppendedTurn(row.number, first, action.at, action.id, gone)
 
 
 def open_session(
@@ -199,10 +199,10 @@ def _row(number: int, n: int, message: Message, at: datetime, run_id: str | None
     }
 
 
-def _written(tx: Tx, action_id: str) -> Turn:
+def _written(tx: Tx, action_id: str) -> AppendedTurn:
     """The turn as an attempt before this one wrote it, whose answer was lost."""
     c = tables.audit_event.c
     bodies = [parse(body) for body in tx.execute(select(c.body).where(c.action_id == action_id).order_by(c.seq)).scalars()]
     said = next(body for body in bodies if "first" in body)
     at = actions.brief(tx, action_id).at
-    return Turn(said["session"], said["first"], at, action_id, sum(len(body.get("gone", ())) for body in bodies))
+    return AppendedTurn(said["session"], said["first"], at, action_id, sum(len(body.get("gone", ())) for body in bodies))

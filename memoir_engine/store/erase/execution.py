@@ -80,7 +80,7 @@ def erase(
     action.describe(reason=reason)
     left = _clear(tx, action, traced)
     _name_anew(tx, action, names)
-    filings.close_empty(tx, action, left)
+    filings.close_empty_categories(tx, action, left)
     action.seal()
     compaction.note(tx)
     return actions.get(tx, action.id)

@@ -185,7 +185,7 @@ def _said(tx: Tx, traced: Traced, keys: Keys) -> None:
         tx.execute(update(tables.message).where(this).values(**changed, salt=NO_SALT))
         longer = len(changed.get("content", row.content)) - len(row.content)
         tx.execute(update(tables.session).where(s.number == number).values(chars=s.chars + longer))
-        conversation_passages.leave(tx, number, [n])
+        conversation_passages.drop_through(tx, number, [n])
 
 
 def _profiles(tx: Tx, traced: Traced, _keys: Keys) -> None:

@@ -264,7 +264,7 @@ def take_out(tx: Tx, own: Own, keys: Sequence[str]) -> None:
         tx.execute(update(tables.fact).where(c.id == int(key)).values(**told(row, FACT_TEXTS, own), salt=NO_SALT))
         owners.add(row.owner)
     embeddings.drop(tx, "fact", map(int, keys))
-    vectors.begin_anew(tx, owners)
+    vectors.reset_owners(tx, owners)
 
 
 def origins(tx: Tx, speakers: Iterable[str], messages: Iterable[str]) -> list[str]:

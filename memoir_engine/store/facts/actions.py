@@ -24,51 +24,51 @@ from memoir_engine.store.chain.canonical_json import parse
 from memoir_engine.store.db import ids
 from memoir_engine.store.db.types import FAR, Tx, portions
 from memoir_engine.store.facts import facts, rows
-from memoir_engine.store.facts.facts import Whose
-from memoir_engine.store.facts.rows import ACTIVE, OUTDATED, NewFact, NewOrigin, Proposal, Standing
+from memoir_engine.store.facts.facts import OwnerFilter
+from memoir_engine.store.facts.rows import ACTIVE, OUTDATED, FactState, NewFact, NewOrigin, ProposalState
 
 REVIEWED = "fact.reviewed"  # the event of a verdict that moves no row
 APPROVED = "approved"
 REJECTED = "rejected"
 
 
-def restore(tx: Tx, whose: Whose, uid: str, *, actor: str, reason: str | None, clock: Clock, action_id: str) -> Action:
+def restore(tx: Tx, whose: OwnerFilter, uid: str, *, actor: str, reason: str | None, clock: Clock, action_id: str) -> Action:
     """An outdated fact is active again, beside what took its place. Raises FactNotFound, FactNotOutdated."""
     ids.reserve(tx, "fact", 0)
     if actions.exists(tx, action_id):
         return actions.get(tx, action_id)
     number = facts.number_of(tx, whose, uid)
-    row = open_standing(tx, number)
+    row = open_state(tx, number)
     if row is None:
         raise FactNotFound(fact_id=uid)
     if row.status == ACTIVE:
         raise FactNotOutdated(fact_id=uid)
     action = OpenAction(tx, verb="restore_fact", actor=actor, clock=clock, action_id=action_id)
     action.describe(reason=reason)
-    rows.shift(tx, action, "fact.restored", number, Standing())
+    rows.set_state(tx, action, "fact.restored", number, FactState())
     action.seal()
     return actions.get(tx, action.id)
 
 
-def approve(tx: Tx, whose: Whose, number: int, *, actor: str, reason: str | None, clock: Clock, action_id: str) -> Action:
+def approve(tx: Tx, whose: OwnerFilter, number: int, *, actor: str, reason: str | None, clock: Clock, action_id: str) -> Action:
     """Do what was proposed. Raises ProposalNotFound, also when a fact of it does not stand any more."""
     first = ids.reserve(tx, "fact", 1)
     if actions.exists(tx, action_id):
         return actions.get(tx, action_id)
     row = _open(tx, whose, number)
-    proposal = Proposal.of(row)
-    standing = {one: open_standing(tx, one) for one in (proposal.new_id, *proposal.old_ids)}
+    proposal = ProposalState.of(row)
+    standing = {one: open_state(tx, one) for one in (proposal.new_id, *proposal.old_ids)}
     if any(one is None or one.status != ACTIVE for one in standing.values()):
         raise ProposalNotFound(proposal_id=number)
     action = OpenAction(tx, verb="approve_fact", actor=actor, clock=clock, action_id=action_id)
     action.describe(reason=reason)
-    rows.propose(tx, action, "fact.settled", number, row.owner, replace(proposal, outcome=APPROVED), row.run_id)
+    rows.set_proposal(tx, action, "fact.settled", number, row.owner, replace(proposal, outcome=APPROVED), row.run_id)
     _done(tx, action, row, proposal, first)
     action.seal()
     return actions.get(tx, action.id)
 
 
-def reject(tx: Tx, whose: Whose, number: int, *, actor: str, reason: str | None, clock: Clock, action_id: str) -> Action:
+def reject(tx: Tx, whose: OwnerFilter, number: int, *, actor: str, reason: str | None, clock: Clock, action_id: str) -> Action:
     """Both facts stand; the proposal is settled. Raises ProposalNotFound."""
     ids.reserve(tx, "fact", 0)
     if actions.exists(tx, action_id):
@@ -76,16 +76,16 @@ def reject(tx: Tx, whose: Whose, number: int, *, actor: str, reason: str | None,
     row = _open(tx, whose, number)
     action = OpenAction(tx, verb="reject_fact", actor=actor, clock=clock, action_id=action_id)
     action.describe(reason=reason)
-    proposal = replace(Proposal.of(row), outcome=REJECTED)
-    rows.propose(tx, action, "fact.settled", number, row.owner, proposal, row.run_id)
+    proposal = replace(ProposalState.of(row), outcome=REJECTED)
+    rows.set_proposal(tx, action, "fact.settled", number, row.owner, proposal, row.run_id)
     action.seal()
     return actions.get(tx, action.id)
 
 
-def refuse_foreign(tx: Tx, whose: Whose, action_id: str) -> None:
+def check_owner(tx: Tx, whose: OwnerFilter, action_id: str) -> None:
     """An action on facts of somebody else is not there. Raises ActionNotFound."""
     c, f, p = tables.audit_event.c, tables.fact.c, tables.fact_proposal.c
-    if whose is facts.ANYBODY:
+    if whose is facts.ANY_OWNER:
         return
     rows = tx.execute(select(c.body).where(c.action_id == action_id, c.kind.like("fact.%"))).scalars()
     bodies = [parse(body) for body in rows]
@@ -98,40 +98,42 @@ def refuse_foreign(tx: Tx, whose: Whose, action_id: str) -> None:
         raise ActionNotFound(action_id=action_id)
 
 
-def open_standing(tx: Tx, number: int) -> Any | None:
+def open_state(tx: Tx, number: int) -> Any | None:
     """How a fact stands now; None where it was taken back."""
     c = tables.fact_status.c
     return tx.execute(select(tables.fact_status).where(c.fact_id == number, c.to_seq == FAR)).one_or_none()
 
 
-def _open(tx: Tx, whose: Whose, number: int) -> Any:
+def _open(tx: Tx, whose: OwnerFilter, number: int) -> Any:
     p = tables.fact_proposal.c
-    wanted = select(tables.fact_proposal).where(p.id == number, p.to_seq == FAR, p.outcome.is_(None), *facts.mine(p.owner, whose))
+    wanted = select(tables.fact_proposal).where(
+        p.id == number, p.to_seq == FAR, p.outcome.is_(None), *facts.owned_by(p.owner, whose)
+    )
     found = tx.execute(wanted).one_or_none()
     if found is None:
         raise ProposalNotFound(proposal_id=number)
     return found
 
 
-def _done(tx: Tx, action: OpenAction, row: Any, proposal: Proposal, free: int) -> None:
+def _done(tx: Tx, action: OpenAction, row: Any, proposal: ProposalState, free: int) -> None:
     """free: a number for the fuller fact of a merge."""
     words = payloads.get(tx, [proposal.paper]).get(proposal.paper, {})
-    paper = rows.paper(tx, reason=words.get("reason"))
+    paper = rows.put_words(tx, reason=words.get("reason"))
     new = _fact(tx, proposal.new_id)
     if proposal.cause == "duplicate":
         known = proposal.old_ids[0]
         rows.see(tx, action, known, _origins(tx, proposal.new_id))
-        rows.shift(tx, action, "fact.outdated", proposal.new_id, Standing(OUTDATED, "merged", known, None, paper))
+        rows.set_state(tx, action, "fact.outdated", proposal.new_id, FactState(OUTDATED, "merged", known, None, paper))
         return
     if proposal.cause == "merged":
         together = (proposal.new_id, *proposal.old_ids)
         rows.record(tx, action, row.owner, new.user_id, [_fuller(tx, new, together, words["merged"], free)], row.run_id)
         for number in together:
-            rows.shift(tx, action, "fact.outdated", number, Standing(OUTDATED, "merged", free, None, paper))
+            rows.set_state(tx, action, "fact.outdated", number, FactState(OUTDATED, "merged", free, None, paper))
         return
     for number in proposal.old_ids:
-        standing = Standing(OUTDATED, proposal.cause, proposal.new_id, _ended(new, _fact(tx, number), action.at), paper)
-        rows.shift(tx, action, "fact.outdated", number, standing)
+        standing = FactState(OUTDATED, proposal.cause, proposal.new_id, _ended(new, _fact(tx, number), action.at), paper)
+        rows.set_state(tx, action, "fact.outdated", number, standing)
 
 
 def _ended(new: Any, old: Any, at: datetime) -> datetime:

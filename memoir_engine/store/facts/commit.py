@@ -31,14 +31,14 @@ from memoir_engine.store.facts import facts, vectors
 from memoir_engine.store.facts import rows as facts_rows
 from memoir_engine.store.facts.rows import (
     OUTDATED,
+    ConversationRead,
     FactPlan,
+    FactState,
     NewFact,
     NewOrigin,
     PlannedFact,
     PlannedSpan,
-    Proposal,
-    Said,
-    Standing,
+    ProposalState,
 )
 from memoir_engine.text.messages import Message
 from memoir_engine.text.phrase_overlap import Stored, placed
@@ -64,7 +64,7 @@ _READ = Prepared(
 
 
 @dataclass(frozen=True)
-class Before:
+class PriorConversation:
     """A conversation that was remembered: in which session its messages stand, from which number on, and by which cuts.
 
     whole: whether every cut gave its facts, nobody took that back, and its session was not cleared since.
@@ -77,11 +77,11 @@ class Before:
 
 
 @dataclass(frozen=True)
-class Came:
+class SeenMessages:
     """whole: the conversation came before. numbers: of its first messages in its session, as far as they stand there. read: how
     many of these facts were drawn from. last: the number of the session's last message, None where there is no session."""
 
-    whole: Before | None = None
+    whole: PriorConversation | None = None
     numbers: tuple[int, ...] = ()
     read: int = 0
     last: int | None = None
@@ -93,7 +93,7 @@ def conversation_key(owner: str, messages: Sequence[Message]) -> str:
     return hashlib.sha256(canonical([owner, words]).encode()).hexdigest()
 
 
-def before(tx: Tx, owner: str, key: str) -> Before | None:
+def prior_conversation(tx: Tx, owner: str, key: str) -> PriorConversation | None:
     """What is known of this conversation from before; its latest cuts."""
     rows = _OF_KEY.rows(tx, {"whose": owner, "key": key})
     if not rows:
@@ -104,23 +104,25 @@ def before(tx: Tx, owner: str, key: str) -> Before | None:
     if whole and first.session_number is not None:
         cleared = _CLEARED.first(tx, {"number": first.session_number})
         whole = cleared is None or (cleared.cleared_seq or 0) <= first.from_seq
-    return Before(first.session_number, first.first_message, first.id, whole)
+    return PriorConversation(first.session_number, first.first_message, first.id, whole)
 
 
-def came(tx: Tx, user: str | None, key: str, session_id: str, messages: Sequence[Message], numbers: tuple[int, ...] = ()) -> Came:
+def seen_messages(
+    tx: Tx, user: str | None, key: str, session_id: str, messages: Sequence[Message], numbers: tuple[int, ...] = ()
+) -> SeenMessages:
     """numbers: of all messages, where they were read from their session."""
-    known = before(tx, owner_key(user), key)
+    known = prior_conversation(tx, owner_key(user), key)
     if known is not None and known.whole:
-        return Came(known)
+        return SeenMessages(known)
     row = conversations_messages.find(tx, user, session_id)
     if row is None or not messages:
-        return Came()
+        return SeenMessages()
     ns = numbers or placed(_last(tx, row, len(messages)), messages, is_all=row.messages <= len(messages))
     cuts = _READ.rows(tx, {"number": row.number, "since": row.cleared_seq or 0}) if ns else []
     read = _from_the_first(ns, cuts)
     if read == len(messages):
-        return Came(Before(row.number, ns[0], cuts[-1].id, True))
-    return Came(None, ns, read, row.last_n)
+        return SeenMessages(PriorConversation(row.number, ns[0], cuts[-1].id, True))
+    return SeenMessages(None, ns, read, row.last_n)
 
 
 def _last(tx: Tx, row: Any, count: int) -> list[Stored]:
@@ -166,7 +168,7 @@ class Remembered:
     proposals: tuple[int, ...] = ()
 
 
-def seen_again(tx: Tx, known: Before, *, actor: str, clock: Clock, action_id: str, run_id: str) -> str:
+def record_repeat(tx: Tx, known: PriorConversation, *, actor: str, clock: Clock, action_id: str, run_id: str) -> str:
     """Record that a remembered conversation came again, and nothing else."""
     if not (is_retried(tx) and actions.exists(tx, action_id)):
         action = OpenAction(tx, verb=VERB, actor=actor, clock=clock, action_id=action_id)
@@ -179,7 +181,7 @@ def seen_again(tx: Tx, known: Before, *, actor: str, clock: Clock, action_id: st
 def remember(
     tx: Tx,
     user: str | None,
-    said: Said,
+    said: ConversationRead,
     plan: FactPlan,
     *,
     embedder: str,
@@ -200,14 +202,14 @@ def remember(
     first_fact = ids.reserve(tx, "fact", len(plan.facts) + len(plan.proposals))
     if is_retried(tx) and actions.exists(tx, action_id):
         return _written(tx, action_id, said)
-    known = before(tx, owner, said.key)
+    known = prior_conversation(tx, owner, said.key)
     held = conversations_messages.find(tx, user, said.session_id, hold=True)
     if held is not None and held.last_n != said.last:
         return None
     if facts.changed_since(tx, owner, plan.seq) or (known is not None and known.whole):
         return None
     session, ns = _spoken(tx, user, said, actor=actor, clock=clock, action_id=action_id, most=most, run_id=run_id)
-    writing = _Writing(tx, owner, said, session, ns, first_cut, run_id, _digests(tx, session, ns))
+    writing = _FactWriter(tx, owner, said, session, ns, first_cut, run_id, _digests(tx, session, ns))
     numbers = {fact.key: first_fact + at for at, fact in enumerate(plan.facts)}
     action = OpenAction(tx, verb=VERB, actor=actor, clock=clock, action_id=action_id)
     action.describe(reason=None, run_id=run_id)
@@ -222,7 +224,9 @@ def remember(
     return Remembered(action_id, head.seq, said.session_id, numbers, proposals)
 
 
-def _change(writing: _Writing, action: OpenAction, plan: FactPlan, numbers: dict[int, int], proposals: tuple[int, ...]) -> None:
+def _change(
+    writing: _FactWriter, action: OpenAction, plan: FactPlan, numbers: dict[int, int], proposals: tuple[int, ...]
+) -> None:
     """What the new facts do to others, and to each other."""
     tx, owner, run_id = writing.tx, writing.owner, writing.run_id
     for sighting in plan.sightings:
@@ -232,14 +236,14 @@ def _change(writing: _Writing, action: OpenAction, plan: FactPlan, numbers: dict
             facts_rows.see(tx, action, number, new)
     for one in plan.supersessions:
         old, new_number = numbers.get(one.old, one.old), numbers.get(one.new, one.new)
-        paper = facts_rows.paper(tx, reason=one.reason)
+        paper = facts_rows.put_words(tx, reason=one.reason)
         ended = None if one.cause == "merged" else one.ended_at or action.at
-        facts_rows.shift(tx, action, "fact.outdated", old, Standing(OUTDATED, one.cause, new_number, ended, paper))
+        facts_rows.set_state(tx, action, "fact.outdated", old, FactState(OUTDATED, one.cause, new_number, ended, paper))
     for number, proposal in zip(proposals, plan.proposals, strict=True):
         olds = tuple(numbers.get(one, one) for one in proposal.old)
-        paper = facts_rows.paper(tx, reason=proposal.reason, merged=proposal.merged or None)
-        made = Proposal(proposal.cause, proposal.doubt, numbers.get(proposal.new, proposal.new), olds, paper)
-        facts_rows.propose(tx, action, "fact.proposed", number, owner, made, run_id)
+        paper = facts_rows.put_words(tx, reason=proposal.reason, merged=proposal.merged or None)
+        made = ProposalState(proposal.cause, proposal.doubt, numbers.get(proposal.new, proposal.new), olds, paper)
+        facts_rows.set_proposal(tx, action, "fact.proposed", number, owner, made, run_id)
     known = _related(tx, owner, {numbers.get(link.source, link.source) for link in plan.links}) if plan.links else set()
     for link in plan.links:
         ends = numbers.get(link.source, link.source), numbers.get(link.target, link.target)
@@ -248,12 +252,12 @@ def _change(writing: _Writing, action: OpenAction, plan: FactPlan, numbers: dict
 
 
 @dataclass(frozen=True)
-class _Writing:
+class _FactWriter:
     """session, ns: of the messages, by their index. digests: of those that stand, by their number there."""
 
     tx: Tx
     owner: str
-    said: Said
+    said: ConversationRead
     session: int
     ns: Sequence[int]
     first_cut: int
@@ -328,7 +332,7 @@ class _Writing:
         }
 
 
-def _spoken(tx: Tx, user: str | None, said: Said, **how: Any) -> tuple[int, Sequence[int]]:
+def _spoken(tx: Tx, user: str | None, said: ConversationRead, **how: Any) -> tuple[int, Sequence[int]]:
     """The number of the session and of each message in it."""
     coming = said.messages[len(said.numbers) :]
     if not coming:
@@ -360,7 +364,7 @@ def _related(tx: Tx, owner: str, sources: Collection[int]) -> set[tuple[int, int
     return {(row[0], row[1], row[2]) for row in rows}
 
 
-def _written(tx: Tx, action_id: str, said: Said) -> Remembered:
+def _written(tx: Tx, action_id: str, said: ConversationRead) -> Remembered:
     """As an attempt before this one wrote it, whose answer was lost."""
     c = tables.audit_event.c
     events = tx.execute(select(c.seq, c.kind, c.body).where(c.action_id == action_id).order_by(c.seq)).all()

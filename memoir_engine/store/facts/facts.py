@@ -1,7 +1,7 @@
-"""Facts, read: for one user, as they stand now or stood at a seq.
+"""Read facts for one owner, as they stand now or stood at a seq.
 
-Invariant: pure reading. Every statement carries the owner: a fact of somebody else is not there. `ANYBODY` is for who answers for
-all of them, and is decided above, never by what a row says.
+Invariant: pure reading. Every statement filters by owner, so another user's fact does not exist. `ANY_OWNER` serves callers who
+may read all of them; the layers above decide that, never a row.
 Source: TIMEM "Data Isolation", "Status Management"; DESIGN §6 (who and whose); spec README 12.
 """
 
@@ -22,7 +22,7 @@ from memoir_engine.store.chain.tombstones import NO_SALT
 from memoir_engine.store.conversations.messages import as_message, id_key, record
 from memoir_engine.store.db.prepared import Among, Listed, Prepared
 from memoir_engine.store.db.types import FAR, Tx, portions
-from memoir_engine.store.facts.rows import ACTIVE, REMEMBERED, Known
+from memoir_engine.store.facts.rows import ACTIVE, REMEMBERED, KnownFact
 
 # === fact_candidates: Facts of one owner that new ones may meet: those in force.
 #
@@ -54,7 +54,7 @@ _ACTIVE = Listed(
 _READ = Listed(lambda among: select(_F.id, *(_F[name] for name in _SHOWN)).where(_MINE, among(_F.id)))
 
 
-def standing(tx: Tx, owner: str, ranked: Sequence[Sequence[int]], most: int) -> dict[int, Known]:
+def candidates(tx: Tx, owner: str, ranked: Sequence[Sequence[int]], most: int) -> dict[int, KnownFact]:
     """Of each row of numbers the first `most` that are active facts of the owner, by number."""
     numbers = (one for some in ranked for one in some)
     active = {row.id for row in _ACTIVE.rows(tx, numbers, whose=owner)}
@@ -62,9 +62,9 @@ def standing(tx: Tx, owner: str, ranked: Sequence[Sequence[int]], most: int) -> 
     return {row.id: _known(row) for row in _READ.rows(tx, wanted, whose=owner)}
 
 
-def _known(row: Any) -> Known:
+def _known(row: Any) -> KnownFact:
     number, content, kind, subject, entities, *more = row
-    return Known(number, content, kind, subject, tuple(parse(entities)), *more)
+    return KnownFact(number, content, kind, subject, tuple(parse(entities)), *more)
 
 
 # === fact_views: Rows of facts as callers see them: with the words of their spans, who changed them, and what they took
@@ -218,8 +218,8 @@ def _texts(tx: Tx, wanted: set[tuple[int, int]]) -> dict[tuple[int, int], tuple[
 # === facts
 
 
-ANYBODY: None = None
-Whose = str | None  # a key of an owner, or ANYBODY
+ANY_OWNER: None = None
+OwnerFilter = str | None  # a key of an owner, or ANY_OWNER
 
 _S = tables.fact_status.c
 _STANDING = (_S.status, _S.cause, _S.superseded_by, _S.ended_at, _S.payload, _S.from_seq.label("since"))
@@ -236,9 +236,9 @@ _BEGAN = Prepared(_MOVED.where(_S.from_seq > bindparam("seq")))
 _ENDED = Prepared(_MOVED.where(_S.to_seq > bindparam("seq"), _S.to_seq < FAR))
 
 
-def listed(
+def list_facts(
     tx: Tx,
-    whose: Whose,
+    whose: OwnerFilter,
     *,
     status: str | None = None,
     seq: int | None = None,
@@ -255,17 +255,17 @@ def listed(
     if status is not None:
         wanted = wanted.where(_S.status == status)
     if valid_at is not None:
-        wanted = wanted.where(*was_true(valid_at))
+        wanted = wanted.where(*true_at(valid_at))
     if before is not None:
         wanted = wanted.where(tables.fact.c.id < number_of(tx, whose, before))
     if session_id is not None:
         s, o = tables.session.c, tables.fact_origin.c
-        there = select(s.number).where(s.id_key == id_key(session_id), *mine(s.owner, whose)).scalar_subquery()
+        there = select(s.number).where(s.id_key == id_key(session_id), *owned_by(s.owner, whose)).scalar_subquery()
         wanted = wanted.where(tables.fact.c.id.in_(select(o.fact_id).where(o.session_number == there, *_at(seq, o))))
     return views(tx, tx.execute(wanted.order_by(tables.fact.c.id.desc()).limit(limit)).all(), seq)
 
 
-def get(tx: Tx, whose: Whose, uid: str, seq: int | None = None) -> FactView:
+def get(tx: Tx, whose: OwnerFilter, uid: str, seq: int | None = None) -> FactView:
     """Raises FactNotFound."""
     rows = tx.execute(_named(whose, seq).where(tables.fact.c.uid == uid)).all()
     if not rows:
@@ -273,10 +273,10 @@ def get(tx: Tx, whose: Whose, uid: str, seq: int | None = None) -> FactView:
     return views(tx, rows, seq)[0]
 
 
-def by_number(tx: Tx, whose: Whose, numbers: Iterable[int], seq: int | None = None) -> dict[int, FactView]:
+def by_number(tx: Tx, whose: OwnerFilter, numbers: Iterable[int], seq: int | None = None) -> dict[int, FactView]:
     """Those of them that stand."""
     found: dict[int, FactView] = {}
-    now = seq is None and whose is not ANYBODY
+    now = seq is None and whose is not ANY_OWNER
     for some in portions(sorted(set(numbers))):
         named = _named(whose, seq).where(tables.fact.c.id.in_(some)) if not now else None
         rows = _NOW.rows(tx, some, whose=whose) if named is None else tx.execute(named).all()
@@ -284,16 +284,16 @@ def by_number(tx: Tx, whose: Whose, numbers: Iterable[int], seq: int | None = No
     return found
 
 
-def number_of(tx: Tx, whose: Whose, uid: str) -> int:
+def number_of(tx: Tx, whose: OwnerFilter, uid: str) -> int:
     """The number of a fact, taken back or not. Raises FactNotFound."""
-    wanted = select(tables.fact.c.id).where(tables.fact.c.uid == uid, *mine(tables.fact.c.owner, whose))
+    wanted = select(tables.fact.c.id).where(tables.fact.c.uid == uid, *owned_by(tables.fact.c.owner, whose))
     found = tx.execute(wanted).scalar()
     if found is None:
         raise FactNotFound(fact_id=uid)
     return int(found)
 
 
-def lineage(tx: Tx, whose: Whose, uid: str, seq: int | None = None) -> FactLineage:
+def lineage(tx: Tx, whose: OwnerFilter, uid: str, seq: int | None = None) -> FactLineage:
     """The whole chain that a fact belongs to. Raises FactNotFound."""
     get(tx, whose, uid, seq)
     links: set[tuple[int, int]] = set()
@@ -311,7 +311,7 @@ def lineage(tx: Tx, whose: Whose, uid: str, seq: int | None = None) -> FactLinea
     return FactLineage(tuple(found[one] for one in sorted(found)), tuple((found[a].id, found[b].id) for a, b in both))
 
 
-def in_force(tx: Tx, owner: str, numbers: Collection[int], seq: int | None = None) -> dict[int, int]:
+def current_successors(tx: Tx, owner: str, numbers: Collection[int], seq: int | None = None) -> dict[int, int]:
     """Of facts that are outdated: what is active in their stead, behind however many that took one another's place."""
     held = tables.fact_status.alias("held").c
     first = select(_S.fact_id.label("old"), _S.superseded_by.label("tip"))
@@ -324,27 +324,27 @@ def in_force(tx: Tx, owner: str, numbers: Collection[int], seq: int | None = Non
     return {row.old: row.tip for row in rows}
 
 
-def counts(tx: Tx, whose: Whose, seq: int | None = None) -> dict[tuple[str, str], int]:
+def counts(tx: Tx, whose: OwnerFilter, seq: int | None = None) -> dict[tuple[str, str], int]:
     """How many there are, by type and status."""
     f = tables.fact.c
     wanted = select(f.type, _S.status, func.count()).join(tables.fact_status, _S.fact_id == f.id)
-    rows = tx.execute(wanted.where(*mine(_S.owner, whose), *_at(seq)).group_by(f.type, _S.status)).all()
+    rows = tx.execute(wanted.where(*owned_by(_S.owner, whose), *_at(seq)).group_by(f.type, _S.status)).all()
     return {(row[0], row[1]): row[2] for row in rows}
 
 
-def users(tx: Tx, whose: Whose) -> tuple[tuple[str | None, int], ...]:
+def users(tx: Tx, whose: OwnerFilter) -> tuple[tuple[str | None, int], ...]:
     """Whose facts there are, and how many stand."""
     f = tables.fact.c
     wanted = (
         select(f.user_id, func.count())
         .join(tables.fact_status, _S.fact_id == f.id)
-        .where(_S.to_seq == FAR, *mine(f.owner, whose))
+        .where(_S.to_seq == FAR, *owned_by(f.owner, whose))
     )
     return tuple((row[0], row[1]) for row in tx.execute(wanted.group_by(f.owner, f.user_id).order_by(f.user_id)))
 
 
 def relations(
-    tx: Tx, whose: Whose, uid: str | None = None, *, limit: int, after: FactRelation | None = None
+    tx: Tx, whose: OwnerFilter, uid: str | None = None, *, limit: int, after: FactRelation | None = None
 ) -> tuple[FactRelation, ...]:
     """Between facts that stand, in the order in which these were learned; of one of them, or all; behind the relation `after`.
 
@@ -352,7 +352,7 @@ def relations(
     """
     r, a, b = tables.fact_relation.c, tables.fact.alias("a"), tables.fact.alias("b")
     one, other = tables.fact_status.alias("one"), tables.fact_status.alias("other")
-    wanted = select(a.c.uid, b.c.uid, r.kind, r.confidence).where(r.to_seq == FAR, *mine(r.owner, whose))
+    wanted = select(a.c.uid, b.c.uid, r.kind, r.confidence).where(r.to_seq == FAR, *owned_by(r.owner, whose))
     wanted = wanted.join(a, a.c.id == r.source_id).join(b, b.c.id == r.target_id)
     wanted = wanted.join(one, (one.c.fact_id == a.c.id) & (one.c.to_seq == FAR))
     wanted = wanted.join(other, (other.c.fact_id == b.c.id) & (other.c.to_seq == FAR))
@@ -366,14 +366,14 @@ def relations(
 
 
 def proposals(
-    tx: Tx, whose: Whose, *, state: str | None = "open", numbers: Collection[int] | None = None, limit: int = 200
+    tx: Tx, whose: OwnerFilter, *, state: str | None = "open", numbers: Collection[int] | None = None, limit: int = 200
 ) -> tuple[FactProposal, ...]:
     """Newest first; of these numbers, or all. state: open, approved or rejected; None for all that were not taken back.
 
     Open are those that can be settled: each fact of them is still in force.
     """
     p = tables.fact_proposal.c
-    wanted = select(tables.fact_proposal).where(p.to_seq == FAR, *mine(p.owner, whose))
+    wanted = select(tables.fact_proposal).where(p.to_seq == FAR, *owned_by(p.owner, whose))
     if state is not None:
         wanted = wanted.where(p.outcome.is_(None) if state == "open" else p.outcome == state)
     if numbers is not None:
@@ -422,7 +422,7 @@ def _active(tx: Tx, numbers: Collection[int]) -> set[int]:
     return {one for some in portions(sorted(numbers)) for one in tx.execute(wanted.where(_S.fact_id.in_(some))).scalars()}
 
 
-def are_there(tx: Tx, owner: str) -> bool:
+def has_facts(tx: Tx, owner: str) -> bool:
     """Whether anything is known of the owner."""
     return tx.execute(select(_S.fact_id).where(_S.owner == owner, _S.to_seq == FAR).limit(1)).first() is not None
 
@@ -433,11 +433,11 @@ def changed_since(tx: Tx, owner: str, seq: int) -> bool:
     return _BEGAN.first(tx, of) is not None or _ENDED.first(tx, of) is not None
 
 
-def mine(column: ColumnElement[Any], whose: Whose) -> tuple[ColumnElement[bool], ...]:
-    return () if whose is ANYBODY else (column == whose,)
+def owned_by(column: ColumnElement[Any], whose: OwnerFilter) -> tuple[ColumnElement[bool], ...]:
+    return () if whose is ANY_OWNER else (column == whose,)
 
 
-def was_true(when: datetime) -> tuple[ColumnElement[bool], ...]:
+def true_at(when: datetime) -> tuple[ColumnElement[bool], ...]:
     """What does not say since when it holds counts from when it was said, and where it had ended by then, all the time before;
     a part of a fuller fact is told by that one."""
     f = tables.fact.c
@@ -451,15 +451,15 @@ def was_true(when: datetime) -> tuple[ColumnElement[bool], ...]:
     )
 
 
-def _wanted(whose: Whose, seq: int | None) -> Select[Any]:
+def _wanted(whose: OwnerFilter, seq: int | None) -> Select[Any]:
     joined = select(tables.fact, *_STANDING).join(tables.fact_status, _S.fact_id == tables.fact.c.id)
-    return joined.where(*mine(_S.owner, whose), *mine(tables.fact.c.owner, whose), *_at(seq))
+    return joined.where(*owned_by(_S.owner, whose), *owned_by(tables.fact.c.owner, whose), *_at(seq))
 
 
-def _named(whose: Whose, seq: int | None) -> Select[Any]:
+def _named(whose: OwnerFilter, seq: int | None) -> Select[Any]:
     """For facts that are named: the owner stands in the fact's own row, and SQLite does not walk all that this owner has."""
     joined = select(tables.fact, *_STANDING).join(tables.fact_status, _S.fact_id == tables.fact.c.id)
-    return joined.where(*mine(tables.fact.c.owner, whose), *_at(seq))
+    return joined.where(*owned_by(tables.fact.c.owner, whose), *_at(seq))
 
 
 def _at(seq: int | None, columns: Any = _S) -> tuple[ColumnElement[bool], ...]:

@@ -32,8 +32,8 @@ from memoir_engine.store.db.types import FAR, Tx, portions
 from memoir_engine.store.erase import compaction
 from memoir_engine.store.facts import facts, rows, vectors
 from memoir_engine.store.facts.actions import APPROVED
-from memoir_engine.store.facts.facts import Whose
-from memoir_engine.store.facts.rows import REMEMBERED, Standing
+from memoir_engine.store.facts.facts import OwnerFilter
+from memoir_engine.store.facts.rows import REMEMBERED, FactState
 from memoir_engine.store.search import embeddings
 from memoir_engine.text import attributes
 from memoir_engine.text.phrase_overlap import BLOCK, GONE
@@ -54,7 +54,7 @@ MOST_SHOWN = 20  # messages that are named
 Spans = Mapping[tuple[int, int], Sequence[tuple[int, int]]]  # (session, n) → places
 
 
-class Family(NamedTuple):
+class FactFamily(NamedTuple):
     """same: the fact, its parts, and what says the same as one of these. fuller: what was made of them and of others."""
 
     same: frozenset[int]
@@ -66,11 +66,11 @@ class Family(NamedTuple):
 
 
 @dataclass(frozen=True)
-class Traced:
+class FactTrace:
     """What holds the words. papers: payloads that say something only of these facts; quoting: others with its words. told: what
     papers say with words of it, which replies say too."""
 
-    family: Family
+    family: FactFamily
     words: tuple[str, ...]
     spans: Spans
     papers: tuple[str, ...]
@@ -78,7 +78,7 @@ class Traced:
     quoting: tuple[str, ...] = ()
 
 
-class Planned(NamedTuple):
+class ForgetPlan(NamedTuple):
     """What a search through all that the user's runs asked and answered found, up to a seq, and for which words."""
 
     seq: int
@@ -86,7 +86,7 @@ class Planned(NamedTuple):
     quoting: tuple[str, ...]
 
 
-def family(tx: Tx, number: int) -> Family:
+def family(tx: Tx, number: int) -> FactFamily:
     same: set[int] = set()
     new = {number}
     while new:
@@ -101,10 +101,10 @@ def family(tx: Tx, number: int) -> Family:
         rows = _merged(tx, new)
         new = {row.superseded_by for row in rows if row.fact_id in new and _is_fuller(row)} - same - fuller
         fuller |= new
-    return Family(frozenset(same), frozenset(fuller))
+    return FactFamily(frozenset(same), frozenset(fuller))
 
 
-def left_parts(tx: Tx, found: Family) -> list[int]:
+def left_parts(tx: Tx, found: FactFamily) -> list[int]:
     """Facts that gave way to a fuller one that is in force, and are in force again once that goes."""
     c = tables.fact_status.c
     active = select(c.fact_id).where(c.fact_id.in_(found.fuller), c.to_seq == FAR, c.status == "active")
@@ -113,33 +113,33 @@ def left_parts(tx: Tx, found: Family) -> list[int]:
     return [one for one in tx.execute(wanted).scalars() if one not in found.same and one not in found.fuller]
 
 
-def trace(tx: Tx, number: int, planned: Planned | None = None) -> Traced:
+def trace_fact(tx: Tx, number: int, planned: ForgetPlan | None = None) -> FactTrace:
     """planned: what was found before, so that only runs that went on since are looked through."""
     found = family(tx, number)
     rows = tx.execute(select(tables.fact).where(tables.fact.c.id.in_(found.all)).order_by(tables.fact.c.id)).all()
     spans, quotes = _spans(tx, found.same)
     words = tuple(dict.fromkeys(one for one in (*(row.content for row in rows), *quotes) if one.strip()))
     papers = _papers(tx, found)
-    traced = Traced(found, words, spans, papers, _told(tx, papers, words))
+    traced = FactTrace(found, words, spans, papers, _told(tx, papers, words))
     wanted = (*words, *traced.told)
     whose = rows[0].user_id
     if planned is None or not planned.words.issuperset(wanted):
         quoting = set(_quoting(tx, whose, wanted))
     else:
         quoting = {*_there(tx, planned.quoting), *_quoting(tx, whose, wanted, planned.seq)}
-    return Traced(found, words, spans, papers, traced.told, tuple(sorted(quoting - set(papers))))
+    return FactTrace(found, words, spans, papers, traced.told, tuple(sorted(quoting - set(papers))))
 
 
-def plan_of_fact(tx: Tx, number: int) -> Planned:
+def plan_of_fact(tx: Tx, number: int) -> ForgetPlan:
     seq = actions.seq(tx)
-    traced = trace(tx, number)
-    return Planned(seq, frozenset((*traced.words, *traced.told)), traced.quoting)
+    traced = trace_fact(tx, number)
+    return ForgetPlan(seq, frozenset((*traced.words, *traced.told)), traced.quoting)
 
 
-def remaining_words(tx: Tx, owner: str, traced: Traced) -> tuple[dict[str, int], tuple[tuple[str, int], ...]]:
+def remaining_words(tx: Tx, owner: str, traced: FactTrace) -> tuple[dict[str, int], tuple[tuple[str, int], ...]]:
     """Where else the words stand, and stay: how many rows of which place; and the first such messages, (session, number)."""
     m, s, f = tables.message.c, tables.session.c, tables.fact.c
-    forms = forms_of(traced.words)
+    forms = json_forms(traced.words)
     said = (
         select(s.number, s.session_id, m.n, m.content).join(tables.session, s.number == m.session_number).where(s.owner == owner)
     )
@@ -155,7 +155,7 @@ def remaining_words(tx: Tx, owner: str, traced: Traced) -> tuple[dict[str, int],
     return {place: count for place, count in counts.items() if count}, tuple(messages[:MOST_SHOWN])
 
 
-def forms_of(words: Sequence[str]) -> list[str]:
+def json_forms(words: Sequence[str]) -> list[str]:
     """Every way in which a text may be written inside JSON, the longest first."""
     found: set[str] = set()
     for word in words:
@@ -192,7 +192,7 @@ def _spans(tx: Tx, numbers: Collection[int]) -> tuple[dict[tuple[int, int], list
     return found, quotes
 
 
-def _papers(tx: Tx, found: Family) -> tuple[str, ...]:
+def _papers(tx: Tx, found: FactFamily) -> tuple[str, ...]:
     """Reasons and statements that are about these facts."""
     s, p = tables.fact_status.c, tables.fact_proposal.c
     numbers = set(found.all)
@@ -242,7 +242,7 @@ def _quoting(tx: Tx, user_id: str | None, words: Sequence[str], since: int | Non
     )
     if since is not None:
         wanted = wanted.where(or_(run.closed_seq.is_(None), run.closed_seq > since))
-    forms = forms_of(words)
+    forms = json_forms(words)
     stream = tx.execute(wanted.execution_options(yield_per=50))
     return tuple({one.digest for one in stream if any(form in one.body for form in forms)})
 
@@ -250,10 +250,10 @@ def _quoting(tx: Tx, user_id: str | None, words: Sequence[str], since: int | Non
 # === fact_forgetting
 
 
-def preview(tx: Tx, whose: Whose, uid: str) -> ForgetPreview:
+def preview(tx: Tx, whose: OwnerFilter, uid: str) -> ForgetPreview:
     """Raises FactNotFound."""
     number, owner = _row(tx, whose, uid)
-    traced = trace(tx, number)
+    traced = trace_fact(tx, number)
     numbers = traced.family.all
     c = tables.embedding.c
     vectors = tx.execute(select(func.count()).where(c.kind == "fact", c.item_id.in_(numbers))).scalar_one()
@@ -276,13 +276,13 @@ def preview(tx: Tx, whose: Whose, uid: str) -> ForgetPreview:
     )
 
 
-def plan_forget(tx: Tx, whose: Whose, uid: str) -> Planned:
+def plan_forget(tx: Tx, whose: OwnerFilter, uid: str) -> ForgetPlan:
     """What takes long to find, looked for before anything is locked. Raises FactNotFound."""
     return plan_of_fact(tx, _row(tx, whose, uid)[0])
 
 
 def forget(
-    tx: Tx, whose: Whose, uid: str, *, planned: Planned, actor: str, reason: str | None, clock: Clock, action_id: str
+    tx: Tx, whose: OwnerFilter, uid: str, *, planned: ForgetPlan, actor: str, reason: str | None, clock: Clock, action_id: str
 ) -> Action:
     """Raises FactNotFound, also for one that was forgotten."""
     ids.reserve(tx, "erasure", 1)
@@ -290,7 +290,7 @@ def forget(
     if actions.exists(tx, action_id):
         return actions.get(tx, action_id)
     number, _ = _row(tx, whose, uid)
-    traced = trace(tx, number, planned)
+    traced = trace_fact(tx, number, planned)
     again = left_parts(tx, traced.family)
     action = OpenAction(tx, verb=FORGETS, actor=actor, clock=clock, action_id=action_id)
     action.describe(reason=reason)
@@ -301,16 +301,16 @@ def forget(
         if other != number:
             _leave(tx, action, other, {}, {})
     for part in again:
-        rows.shift(tx, action, "fact.restored", part, Standing())
+        rows.set_state(tx, action, "fact.restored", part, FactState())
     action.seal()
     embeddings.drop(tx, "fact", traced.family.all)
     vectors.drop(tx, traced.family.all)
-    retention.leave_searches(tx, sorted({session for session, _ in traced.spans}))
+    retention.drop_passages(tx, sorted({session for session, _ in traced.spans}))
     compaction.note(tx)
     return actions.get(tx, action.id)
 
 
-def _row(tx: Tx, whose: Whose, uid: str) -> tuple[int, str]:
+def _row(tx: Tx, whose: OwnerFilter, uid: str) -> tuple[int, str]:
     """Its number and owner."""
     number = facts.number_of(tx, whose, uid)
     row = tx.execute(select(tables.fact.c.owner).where(tables.fact.c.id == number, REMEMBERED)).one_or_none()
@@ -319,7 +319,7 @@ def _row(tx: Tx, whose: Whose, uid: str) -> tuple[int, str]:
     return number, row.owner
 
 
-def _as_it_stands(tx: Tx, whose: Whose, number: int) -> FactView:
+def _as_it_stands(tx: Tx, whose: OwnerFilter, number: int) -> FactView:
     """Or as it stood last, where it was taken back."""
     s = tables.fact_status.c
     until = tx.execute(select(func.max(s.to_seq)).where(s.fact_id == number)).scalar_one()
@@ -339,10 +339,10 @@ def _leave(tx: Tx, action: OpenAction, number: int, gone: dict[str, Sequence[str
     owner = select(tables.fact.c.owner).where(tables.fact.c.id == number).scalar_subquery()
     for one in tx.execute(select(tables.fact_proposal).where(p.owner == owner, p.to_seq == FAR)).all():
         if number in (one.new_id, *parse(one.old_ids)):
-            rows.propose(tx, action, "fact.unproposed", one.id, one.owner, None, one.run_id)
+            rows.set_proposal(tx, action, "fact.unproposed", one.id, one.owner, None, one.run_id)
 
 
-def _clear(tx: Tx, traced: Traced) -> None:
+def _clear(tx: Tx, traced: FactTrace) -> None:
     f, p = tables.fact.c, tables.payload.c
     nothing = {"content": "", "subject": "", "entities": "[]", "salt": NO_SALT}
     tx.execute(update(tables.fact).where(f.id.in_(traced.family.all)).values(**nothing))
@@ -366,7 +366,7 @@ def _block(tx: Tx, session: int, n: int, places: Sequence[tuple[int, int]], word
     row = tx.execute(select(c.content, c.parts).where(this)).one()
     content = row.content
     if row.parts:
-        for form in forms_of(words):
+        for form in json_forms(words):
             content = content.replace(form, BLOCK * len(form))
     for start, end in () if row.parts else places:
         content = content[:start] + BLOCK * (end - start) + content[end:]
@@ -374,7 +374,7 @@ def _block(tx: Tx, session: int, n: int, places: Sequence[tuple[int, int]], word
 
 
 def _without(body: str, words: Sequence[str]) -> str:
-    for form in forms_of(words):
+    for form in json_forms(words):
         body = body.replace(form, GONE)
     return canonical(_nameless(parse(body)))
 

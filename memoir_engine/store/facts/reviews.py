@@ -26,8 +26,8 @@ from memoir_engine.store.db.types import FAR, Tx, portions
 from memoir_engine.store.facts import actions as facts_actions
 from memoir_engine.store.facts import facts, rows
 from memoir_engine.store.facts.actions import REVIEWED
-from memoir_engine.store.facts.facts import Whose
-from memoir_engine.store.facts.rows import ACTIVE, OUTDATED, Standing
+from memoir_engine.store.facts.facts import OwnerFilter
+from memoir_engine.store.facts.rows import ACTIVE, OUTDATED, FactState
 
 # === fact_verdicts: What reviewers said of facts, as the events tell it: the last verdict about each, and since when a
 # standing is the same one.
@@ -37,7 +37,7 @@ from memoir_engine.store.facts.rows import ACTIVE, OUTDATED, Standing
 # so what was said of it holds again.
 
 
-class Given(NamedTuple):
+class LastVerdict(NamedTuple):
     """A verdict that an event holds."""
 
     state: ReviewState
@@ -45,24 +45,24 @@ class Given(NamedTuple):
     seq: int
 
 
-class Said(NamedTuple):
+class VerdictEvent(NamedTuple):
     seq: int
     verdict: ReviewState | None  # None: it was taken back
 
 
-def last_verdicts(tx: Tx) -> dict[FactKey, Given]:
+def last_verdicts(tx: Tx) -> dict[FactKey, LastVerdict]:
     """The last verdict about each that has one."""
-    found = {_key_of(body): Given(body["verdict"] or "unreviewed", actor, seq) for seq, body, actor in _said(tx)}
+    found = {_key_of(body): LastVerdict(body["verdict"] or "unreviewed", actor, seq) for seq, body, actor in _said(tx)}
     return {key: one for key, one in found.items() if one.state != "unreviewed"}
 
 
-def said_of(tx: Tx, body: dict[str, Any]) -> list[Said]:
+def verdicts_about(tx: Tx, body: dict[str, Any]) -> list[VerdictEvent]:
     """Every verdict about what an event is about, and every one that took one back."""
     key = _key_of(body)
-    return [Said(seq, one["verdict"]) for seq, one, _ in _said(tx) if _key_of(one) == key]
+    return [VerdictEvent(seq, one["verdict"]) for seq, one, _ in _said(tx) if _key_of(one) == key]
 
 
-def say_again(tx: Tx, action: OpenAction, body: dict[str, Any]) -> None:
+def restore_verdict(tx: Tx, action: OpenAction, body: dict[str, Any]) -> None:
     """The verdict that was there before that of an event."""
     about = {name: body[name] for name in ("fact", "proposal") if name in body}
     action.add(REVIEWED, **about, since=body["since"], verdict=body["was"], was=body["verdict"])
@@ -113,7 +113,7 @@ REASONS = {
 
 
 @dataclass(frozen=True)
-class Asked:
+class FactDecision:
     """What somebody decides. `seen`: the state they saw it in; what was decided since stands."""
 
     key: FactKey
@@ -122,7 +122,7 @@ class Asked:
     seen: ReviewState | None = None
 
 
-def held(tx: Tx, whose: Whose, kind: FactReviewKind | None = None) -> list[HeldFact]:
+def review_items(tx: Tx, whose: OwnerFilter, kind: FactReviewKind | None = None) -> list[HeldFact]:
     """All that can be judged, or all of one kind, in no order."""
     given = last_verdicts(tx)
     found = [] if kind in ("supersession", "fact") else list(_proposed(tx, whose, given))
@@ -133,7 +133,7 @@ def held(tx: Tx, whose: Whose, kind: FactReviewKind | None = None) -> list[HeldF
     return found + [one for one in standing if kind in (None, one.kind)]
 
 
-def one(tx: Tx, whose: Whose, key: FactKey) -> HeldFact | None:
+def get_item(tx: Tx, whose: OwnerFilter, key: FactKey) -> HeldFact | None:
     """As the fact or the proposal of that key stands now, which may be since another seq."""
     said = last_verdicts(tx)
     find = _proposed if key.thing == "proposal" else _standing
@@ -141,7 +141,7 @@ def one(tx: Tx, whose: Whose, key: FactKey) -> HeldFact | None:
     return next(iter(found), None)
 
 
-def items(tx: Tx, whose: Whose, wanted: list[HeldFact]) -> tuple[FactReviewItem, ...]:
+def item_views(tx: Tx, whose: OwnerFilter, wanted: list[HeldFact]) -> tuple[FactReviewItem, ...]:
     """In their order, with the facts they are about."""
     numbers = [one.key.number for one in wanted if one.key.thing == "proposal"]
     proposals = {one.id: one for one in facts.proposals(tx, whose, state=None, numbers=numbers, limit=len(numbers) or 1)}
@@ -172,7 +172,7 @@ def items(tx: Tx, whose: Whose, wanted: list[HeldFact]) -> tuple[FactReviewItem,
     return tuple(found)
 
 
-def perform(tx: Tx, whose: Whose, asked: Asked, *, actor: str, clock: Clock, action_id: str) -> Action:
+def perform(tx: Tx, whose: OwnerFilter, asked: FactDecision, *, actor: str, clock: Clock, action_id: str) -> Action:
     """Do it, once per action id. Raises ReviewItemNotFound, ReviewOvertaken (decided meanwhile), NothingChanges."""
     ids.reserve(tx, "fact", 0)
     if actions.exists(tx, action_id):
@@ -187,7 +187,7 @@ def perform(tx: Tx, whose: Whose, asked: Asked, *, actor: str, clock: Clock, act
     return _say(tx, asked, now, **more)
 
 
-def done_before(tx: Tx, asked: Asked, *, actor: str, action_id: str) -> bool:
+def done_before(tx: Tx, asked: FactDecision, *, actor: str, action_id: str) -> bool:
     """Whether the action of this id is this very verdict. Raises InvalidSetting where it is anything else."""
     if not actions.exists(tx, action_id):
         return False
@@ -199,9 +199,9 @@ def done_before(tx: Tx, asked: Asked, *, actor: str, action_id: str) -> bool:
     raise InvalidSetting(name="step_id", value=action_id, problem=problem, advice="Give each step an id of its own.")
 
 
-def check(tx: Tx, whose: Whose, asked: Asked, *, actor: str) -> HeldFact:
+def check(tx: Tx, whose: OwnerFilter, asked: FactDecision, *, actor: str) -> HeldFact:
     """The item as it stands, where it may be decided so. Raises what `perform` does."""
-    now = one(tx, whose, asked.key)
+    now = get_item(tx, whose, asked.key)
     if now is None:
         raise ReviewItemNotFound(key=str(asked.key))
     decided = now.state in ("approved", "rejected")
@@ -214,9 +214,9 @@ def check(tx: Tx, whose: Whose, asked: Asked, *, actor: str) -> HeldFact:
     return now
 
 
-def as_it_stands(tx: Tx, whose: Whose, asked: Asked) -> Asked:
+def as_it_stands(tx: Tx, whose: OwnerFilter, asked: FactDecision) -> FactDecision:
     """The same, by somebody who decides against what may be decided."""
-    now = one(tx, whose, asked.key)
+    now = get_item(tx, whose, asked.key)
     return asked if now is None else replace(asked, seen=now.state)
 
 
@@ -226,15 +226,15 @@ def _refuse(tx: Tx, now: HeldFact, *, actor: str, reason: str | None, clock: Clo
     action = OpenAction(tx, verb="restore_fact" if gave_way else "withdraw_fact", actor=actor, clock=clock, action_id=action_id)
     action.describe(reason=reason)
     if gave_way:
-        rows.shift(tx, action, "fact.restored", now.key.number, Standing())
+        rows.set_state(tx, action, "fact.restored", now.key.number, FactState())
     else:
-        paper = rows.paper(tx, reason=reason) if reason else None
-        rows.shift(tx, action, "fact.outdated", now.key.number, Standing(OUTDATED, "person", None, None, paper))
+        paper = rows.put_words(tx, reason=reason) if reason else None
+        rows.set_state(tx, action, "fact.outdated", now.key.number, FactState(OUTDATED, "person", None, None, paper))
     action.seal()
     return actions.get(tx, action.id)
 
 
-def _say(tx: Tx, asked: Asked, now: HeldFact, *, actor: str, reason: str | None, clock: Clock, action_id: str) -> Action:
+def _say(tx: Tx, asked: FactDecision, now: HeldFact, *, actor: str, reason: str | None, clock: Clock, action_id: str) -> Action:
     verb = "confirm_fact" if asked.verdict == "approve" else "skip_fact"
     action = OpenAction(tx, verb=verb, actor=actor, clock=clock, action_id=action_id)
     action.describe(reason=reason)
@@ -245,7 +245,7 @@ def _say(tx: Tx, asked: Asked, now: HeldFact, *, actor: str, reason: str | None,
     return actions.get(tx, action.id)
 
 
-def _verbs(asked: Asked) -> tuple[str, ...]:
+def _verbs(asked: FactDecision) -> tuple[str, ...]:
     if asked.verdict == "skip":
         return ("skip_fact",)
     if asked.key.thing == "proposal":
@@ -253,12 +253,12 @@ def _verbs(asked: Asked) -> tuple[str, ...]:
     return ("confirm_fact",) if asked.verdict == "approve" else ("withdraw_fact", "restore_fact")
 
 
-def _proposed(tx: Tx, whose: Whose, given: dict[FactKey, Given], number: int | None = None) -> Iterator[HeldFact]:
+def _proposed(tx: Tx, whose: OwnerFilter, given: dict[FactKey, LastVerdict], number: int | None = None) -> Iterator[HeldFact]:
     """Open ones that can be settled, and those that were."""
     p, e, a = tables.fact_proposal.c, tables.audit_event.c, tables.action.c
     wanted = select(p.id, p.from_seq, p.outcome, p.new_id, p.old_ids, a.verb, a.actor, a.undoes, e.body)
     wanted = wanted.join(tables.audit_event, e.seq == p.from_seq).join(tables.action, a.id == e.action_id)
-    wanted = wanted.where(p.to_seq == FAR, *facts.mine(p.owner, whose)).order_by(p.id)
+    wanted = wanted.where(p.to_seq == FAR, *facts.owned_by(p.owner, whose)).order_by(p.id)
     rows = tx.execute(wanted if number is None else wanted.where(p.id == number)).all()
     active = _active(tx, {one for row in rows if row.outcome is None for one in (row.new_id, *parse(row.old_ids))})
     made = status_events(tx, rows)
@@ -278,21 +278,21 @@ def _active(tx: Tx, numbers: set[int]) -> set[int]:
     return {one for some in portions(sorted(numbers)) for one in tx.execute(wanted.where(s.fact_id.in_(some))).scalars()}
 
 
-def _asked_about(tx: Tx, whose: Whose) -> Iterator[FactKey]:
+def _asked_about(tx: Tx, whose: OwnerFilter) -> Iterator[FactKey]:
     """Facts that an open proposal would let stand: they are judged with it."""
     p = tables.fact_proposal.c
-    wanted = select(p.new_id).where(p.to_seq == FAR, p.outcome.is_(None), *facts.mine(p.owner, whose))
+    wanted = select(p.new_id).where(p.to_seq == FAR, p.outcome.is_(None), *facts.owned_by(p.owner, whose))
     return (FactKey("fact", number, 0) for number in tx.execute(wanted).scalars())
 
 
-def _standing(tx: Tx, whose: Whose, given: dict[FactKey, Given], number: int | None = None) -> Iterator[HeldFact]:
+def _standing(tx: Tx, whose: OwnerFilter, given: dict[FactKey, LastVerdict], number: int | None = None) -> Iterator[HeldFact]:
     s, f, e, a, o = tables.fact_status.c, tables.fact.c, tables.audit_event.c, tables.action.c, tables.fact_origin.c
     wanted = select(s.fact_id, s.from_seq, s.status, s.cause, f.confidence, a.verb, a.actor, a.undoes, e.body)
     wanted = wanted.join(tables.fact, f.id == s.fact_id)
     wanted = wanted.join(tables.audit_event, e.seq == s.from_seq).join(tables.action, a.id == e.action_id)
-    wanted = wanted.where(s.to_seq == FAR, *facts.mine(s.owner, whose))
+    wanted = wanted.where(s.to_seq == FAR, *facts.owned_by(s.owner, whose))
     quoted = select(o.fact_id).join(tables.fact, f.id == o.fact_id).where(o.to_seq == FAR, o.start.is_not(None)).distinct()
-    quoted = quoted.where(*facts.mine(f.owner, whose))
+    quoted = quoted.where(*facts.owned_by(f.owner, whose))
     if number is not None:
         wanted, quoted = wanted.where(s.fact_id == number), quoted.where(o.fact_id == number)
     supported = set(tx.execute(quoted).scalars())
@@ -309,7 +309,7 @@ def _standing(tx: Tx, whose: Whose, given: dict[FactKey, Given], number: int | N
         yield HeldFact(key, kind, state, row.fact_id in supported, row.confidence, by, at)
 
 
-def _successors(tx: Tx, whose: Whose, outdated: list[Any]) -> dict[str | None, Any]:
+def _successors(tx: Tx, whose: OwnerFilter, outdated: list[Any]) -> dict[str | None, Any]:
     found = {one.superseded_by for one in outdated}
     numbers = [facts.number_of(tx, whose, uid) for uid in found]
     return {one.id: one for one in facts.by_number(tx, whose, numbers).values()}

@@ -35,7 +35,7 @@ from memoir_engine.text.messages import Message
 
 
 @dataclass(frozen=True)
-class Known:
+class KnownFact:
     """A fact that stands. key: its number, or below 0 of one that this plan adds."""
 
     key: int
@@ -132,7 +132,7 @@ class FactPlan:
 
 
 @dataclass(frozen=True)
-class Said:
+class ConversationRead:
     """What is read of a conversation. key: of all of it, see `conversation_key`. numbers: of its first messages in their session,
     as far as they stand there; the others are appended. last: the number of the session's last message when it was looked at,
     None where there was no session. failed: cuts of which nothing could be drawn, by index."""
@@ -160,7 +160,7 @@ _ADD_STANDINGS, _ADD_CUTS = Prepared(insert(tables.fact_status)), Prepared(inser
 
 
 @dataclass(frozen=True)
-class Standing:
+class FactState:
     """How a fact stands. cause: why it is outdated. ended_at: when it stopped being true. paper: payload with the reason."""
 
     status: str = ACTIVE
@@ -170,7 +170,7 @@ class Standing:
     paper: str | None = None
 
     @classmethod
-    def of(cls, row: Any) -> Standing:
+    def of(cls, row: Any) -> FactState:
         return cls(row.status, row.cause, row.superseded_by, row.ended_at, row.payload)
 
     def told(self) -> list[Any]:
@@ -213,7 +213,7 @@ class NewFact:
 
 
 @dataclass(frozen=True)
-class Proposal:
+class ProposalState:
     """What stands in a row of `fact_proposal`. outcome: None while it is open."""
 
     cause: str
@@ -224,14 +224,14 @@ class Proposal:
     outcome: str | None = None
 
     @classmethod
-    def of(cls, row: Any) -> Proposal:
+    def of(cls, row: Any) -> ProposalState:
         return cls(row.cause, row.doubt, row.new_id, tuple(parse(row.old_ids)), row.payload, row.outcome)
 
     def told(self) -> list[Any]:
         return [self.cause, self.doubt, self.new_id, list(self.old_ids), self.paper, self.outcome]
 
 
-def paper(tx: Tx, **words: Any) -> str:
+def put_words(tx: Tx, **words: Any) -> str:
     """Words that may have to be forgotten; the digest that names them."""
     return payloads.put(tx, [words])[0]
 
@@ -243,16 +243,18 @@ def record(tx: Tx, action: OpenAction, owner: str, user_id: str | None, facts: S
         row = seal(tables.fact, [_fact(action, owner, user_id, fact, run_id)])[0]
         mine = _origins(action, fact.number, 1, fact.origins)
         covered = [1, len(mine), roll_up(one["digest"] for one in mine)]
-        seq = action.add("fact.recorded", fact=fact.number, digest=row["digest"], status=Standing().told(), origins=covered)
+        seq = action.add("fact.recorded", fact=fact.number, digest=row["digest"], status=FactState().told(), origins=covered)
         rows.append(row)
         origins += mine
-        standings.append(_standing(fact.number, owner, seq, Standing()))
+        standings.append(_standing(fact.number, owner, seq, FactState()))
     for add, written in ((_ADD_FACTS, rows), (_ADD_ORIGINS, origins), (_ADD_STANDINGS, standings)):
         if written:
             add.run_all(tx, written)
 
 
-def shift(tx: Tx, action: OpenAction, kind: str, number: int, standing: Standing | None, *, again: int | None = None) -> None:
+def set_state(
+    tx: Tx, action: OpenAction, kind: str, number: int, standing: FactState | None, *, again: int | None = None
+) -> None:
     """The fact stands so from now on; None takes it back. again: the seq since which it stood just so before."""
     c = tables.fact_status.c
     row = tx.execute(select(tables.fact_status).where(c.fact_id == number, c.to_seq == FAR)).one_or_none()
@@ -309,13 +311,13 @@ def relate_again(tx: Tx, action: OpenAction, source: int, target: int, since: in
     _until(tx, tables.fact_relation, (c.source_id == source) & (c.target_id == target) & (c.from_seq == since), FAR)
 
 
-def propose(
+def set_proposal(
     tx: Tx,
     action: OpenAction,
     kind: str,
     number: int,
     owner: str,
-    proposal: Proposal | None,
+    proposal: ProposalState | None,
     run_id: str | None,
     *,
     again: int | None = None,
@@ -386,6 +388,6 @@ def _origins(action: OpenAction, number: int, first: int, origins: Sequence[NewO
     return seal(tables.fact_origin, rows)
 
 
-def _standing(number: int, owner: str, seq: int, standing: Standing) -> dict[str, Any]:
+def _standing(number: int, owner: str, seq: int, standing: FactState) -> dict[str, Any]:
     row = {"fact_id": number, "from_seq": seq, "to_seq": FAR, "owner": owner, "status": standing.status, "cause": standing.cause}
     return {**row, "superseded_by": standing.superseded_by, "ended_at": standing.ended_at, "payload": standing.paper}

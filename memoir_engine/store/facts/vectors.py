@@ -44,8 +44,8 @@ from memoir_engine.store.db.prepared import Prepared
 from memoir_engine.store.db.types import Tx, key, portions
 from memoir_engine.store.facts.rows import REMEMBERED
 from memoir_engine.store.search import embeddings
-from memoir_engine.store.search.embeddings import ONE, Matrix
-from memoir_engine.store.search.vector_sql import AT_ONCE, Vector, distance, without, written
+from memoir_engine.store.search.embeddings import VECTOR_DTYPE, Matrix
+from memoir_engine.store.search.vector_sql import AT_ONCE, VectorType, distance, unavailable_health, vector_literal
 
 # === fact_vectors: Vectors of facts: what came since an index last looked, and what has none yet.
 #
@@ -68,7 +68,7 @@ _CAME = Prepared(
 _ADD = Prepared(insert(tables.embedding))
 
 
-class Came(NamedTuple):
+class FactVectorChanges(NamedTuple):
     """seq: of the moment. last: the number up to which everything is in it. missing: (number, content) of what has no vector."""
 
     seq: int
@@ -77,23 +77,23 @@ class Came(NamedTuple):
     missing: tuple[tuple[int, str], ...]
 
 
-def came(tx: Tx, owner: str, embedder: str, dim: int | None, since: int) -> Came:
+def vectors_since(tx: Tx, owner: str, embedder: str, dim: int | None, since: int) -> FactVectorChanges:
     """Facts of the owner behind that number, whatever became of them. dim: None where the embedder has not answered yet."""
     seq = actions.seq(tx)
     rows = _CAME.rows(tx, {"whose": owner, "by": embedder, "since": since})
     if not rows:
-        return Came(seq, since, Matrix(np.zeros(0, np.int64), np.zeros((0, dim or 0), np.float32)), ())
+        return FactVectorChanges(seq, since, Matrix(np.zeros(0, np.int64), np.zeros((0, dim or 0), np.float32)), ())
     there = [row for row in rows if row.vector is not None and row.dim == dim]
     lacking = [row.id for row in rows if row.vector is None or row.dim != dim]
-    vectors = np.frombuffer(b"".join(row.vector for row in there), dtype=ONE).reshape(len(there), dim or 0)
+    vectors = np.frombuffer(b"".join(row.vector for row in there), dtype=VECTOR_DTYPE).reshape(len(there), dim or 0)
     keys = np.array([row.id for row in there], np.int64)
-    return Came(seq, rows[-1].id, Matrix(keys, vectors.astype(np.float32)), _texts(tx, lacking))
+    return FactVectorChanges(seq, rows[-1].id, Matrix(keys, vectors.astype(np.float32)), _texts(tx, lacking))
 
 
 def add(tx: Tx, embedder: str, numbers: Sequence[int], vectors: Vectors) -> None:
     """Of facts that this transaction adds: there is nothing to take the place of."""
     of = {"kind": "fact", "embedder": embedder, "dim": vectors.shape[1], "seq": ids.tick(tx)}
-    rows = np.ascontiguousarray(vectors, dtype=ONE)
+    rows = np.ascontiguousarray(vectors, dtype=VECTOR_DTYPE)
     _ADD.run_all(tx, [{**of, "item_id": number, "vector": row.tobytes()} for number, row in zip(numbers, rows, strict=True)])
 
 
@@ -124,7 +124,7 @@ class FactTable:
     def __init__(self, db: Database, embedder: str, dim: int) -> None:
         self.db = db
         self.dim = dim
-        self.kind = Vector(dim, is_cast=db.dialect == "postgresql")
+        self.kind = VectorType(dim, is_cast=db.dialect == "postgresql")
         self._lock = threading.Lock()
         self._health: Health | None = None
         self.table = Table(
@@ -150,7 +150,7 @@ class FactTable:
         try:
             self.db.write(self._made, operation="the table of vectors of facts")
         except DatabaseError as refused:
-            return without(refused)
+            return unavailable_health(refused)
         return WELL
 
     def _made(self, tx: Tx) -> None:
@@ -188,7 +188,7 @@ class FactVectors:
     ) -> bool:
         """keys: rising; those not above what is held are there already."""
         self._check()
-        rows = {int(number): written(vector, self._home.dim) for number, vector in zip(keys, vectors, strict=True)}
+        rows = {int(number): vector_literal(vector, self._home.dim) for number, vector in zip(keys, vectors, strict=True)}
         gone = sorted(map(int, removed))
 
         def work(tx: Tx) -> bool:
@@ -209,7 +209,7 @@ class FactVectors:
         self._check()
         if k <= 0 or (within is not None and not within):
             return []
-        asked = written(vector, self._home.dim)
+        asked = vector_literal(vector, self._home.dim)
         some: list[list[int] | None] = [None] if within is None else list(portions(sorted(within), 5000))
         found = self._home.db.read(lambda tx: [near for one in some for near in self._found(tx, asked, k, one)])
         return sorted(found, key=lambda near: (-round(near.cosine, 6), near.key))[:k]
@@ -243,7 +243,7 @@ class FactVectors:
             raise NearestUnavailable(self.health)
 
 
-def begin_anew(tx: Tx, owners: Collection[str]) -> None:
+def reset_owners(tx: Tx, owners: Collection[str]) -> None:
     """Every such table is fed again with all of these owners: it takes in what has a higher number than what it holds."""
     for name in _tables(tx):
         owner = named_column("owner", key(64))

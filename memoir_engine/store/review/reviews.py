@@ -25,7 +25,7 @@ from memoir_engine.store.chain.canonical_json import moment_of, parse
 from memoir_engine.store.db import ids
 from memoir_engine.store.db.types import FAR, Tx, portions
 from memoir_engine.store.review import verdicts
-from memoir_engine.store.review.verdicts import APPROVED, NOW, Review
+from memoir_engine.store.review.verdicts import APPROVED, NOW, FilingReview
 from memoir_engine.store.tables.sources import LIVE
 from memoir_engine.store.tree import categories, filings
 
@@ -39,7 +39,7 @@ from memoir_engine.store.tree import categories, filings
 MOST_LESSONS = 4096
 
 
-class Chosen(NamedTuple):
+class ChunkDecision(NamedTuple):
     """A decision about a chunk. `is_new`: what was chosen was made by the very same run."""
 
     id: int
@@ -53,7 +53,7 @@ class Chosen(NamedTuple):
     is_new: bool
 
 
-def chosen_since(tx: Tx, decision_id: int) -> list[Chosen]:
+def decisions_since(tx: Tx, decision_id: int) -> list[ChunkDecision]:
     """Decisions about chunks after this one, by id."""
     c = tables.decision.c
     columns = (c.id, c.chunk_id, c.level, c.chosen, c.opinions, c.decided_by, c.seen, c.attempts, c.run_id)
@@ -63,11 +63,11 @@ def chosen_since(tx: Tx, decision_id: int) -> list[Chosen]:
     for number, chunk, level, chosen, opinions, by, seen, attempts, run in rows:
         category = parse(chosen)[0][0]
         nearest = tuple((one, near) for one, near in parse(opinions))
-        found.append(Chosen(number, chunk, level, category, nearest, by, bool(seen), attempts, made.get(category) == run))
+        found.append(ChunkDecision(number, chunk, level, category, nearest, by, bool(seen), attempts, made.get(category) == run))
     return found
 
 
-def taught(tx: Tx, *, quoted: int, most: int = MOST_LESSONS) -> list[tuple[int, int, str]]:
+def reviewed_examples(tx: Tx, *, quoted: int, most: int = MOST_LESSONS) -> list[tuple[int, int, str]]:
     """What people filed by hand or approved and is filed so now: (chunk, leaf, the first `quoted` characters), by chunk.
 
     Of more than `most` those that were reviewed last.
@@ -79,7 +79,7 @@ def taught(tx: Tx, *, quoted: int, most: int = MOST_LESSONS) -> list[tuple[int, 
     return sorted((row[0], row[1], row[2]) for row in rows)
 
 
-def unhelped(tx: Tx) -> frozenset[int]:
+def sources_without_helper(tx: Tx) -> frozenset[int]:
     """Sources in force without a contextual helper."""
     c = tables.source.c
     return frozenset(tx.execute(select(c.id).where(c.helper_version.is_(None), c.status.in_(LIVE))).scalars())
@@ -119,7 +119,7 @@ SAID = {"approve": verdicts.APPROVED, "reject": verdicts.REJECTED, "skip": verdi
 DECIDED: tuple[ReviewState, ...] = ("approved", "refiled", "rejected")
 
 
-class Standing(NamedTuple):
+class ReviewedFiling(NamedTuple):
     """A filing that is open, or that was rejected and nothing has come since. `at_seq`: when it was reviewed."""
 
     chunk_id: int
@@ -132,7 +132,7 @@ class Standing(NamedTuple):
 
 
 @dataclass(frozen=True)
-class Asked:
+class ReviewDecision:
     """What somebody decides about one item. `seen`: the state they saw it in; what was decided since stands.
 
     Who gives none may change a verdict of their own.
@@ -150,19 +150,19 @@ class Asked:
         return f"{self.chunk_id}-{self.filed_seq}"
 
 
-def standing(tx: Tx) -> list[Standing]:
+def all_items(tx: Tx) -> list[ReviewedFiling]:
     """Every item there is."""
-    return filed(tx) + rejected(tx)
+    return open_items(tx) + rejected_items(tx)
 
 
-def filed(tx: Tx, chunk_ids: Iterable[int] | None = None) -> list[Standing]:
+def open_items(tx: Tx, chunk_ids: Iterable[int] | None = None) -> list[ReviewedFiling]:
     """Open filings by chunk; of all chunks, or of these."""
     f, c = tables.filing.c, tables.chunk.c
     columns = (f.chunk_id, f.from_seq, f.category_id, c.source_id, f.verdict, f.reviewed_by, f.reviewed_seq)
     wanted = select(*columns).join(tables.chunk, c.id == f.chunk_id).where(f.to_seq == FAR).order_by(f.chunk_id)
     some = [wanted] if chunk_ids is None else [wanted.where(f.chunk_id.in_(part)) for part in portions(sorted(set(chunk_ids)))]
     rows = [row for part in some for row in tx.execute(part).all()]
-    return [Standing(n, seq, leaf, source, _state(said, by), by, at) for n, seq, leaf, source, said, by, at in rows]
+    return [ReviewedFiling(n, seq, leaf, source, _state(said, by), by, at) for n, seq, leaf, source, said, by, at in rows]
 
 
 def touched_since(tx: Tx, seq: int) -> set[int]:
@@ -173,17 +173,17 @@ def touched_since(tx: Tx, seq: int) -> set[int]:
     return {*tx.execute(moved).scalars(), *(parse(body)["chunk"] for body in judged)}
 
 
-def rejected(tx: Tx) -> list[Standing]:
+def rejected_items(tx: Tx) -> list[ReviewedFiling]:
     """Chunks of live sources that are filed nowhere, with the filing they were rejected from."""
     f, c, later = tables.filing.c, tables.chunk.c, tables.filing.alias()
     columns = (f.chunk_id, f.from_seq, f.category_id, c.source_id, f.reviewed_by, f.reviewed_seq)
     wanted = select(*columns).join(tables.chunk, c.id == f.chunk_id).join(tables.source, tables.source.c.id == c.source_id)
     wanted = wanted.where(~exists().where(later.c.chunk_id == f.chunk_id, later.c.from_seq > f.from_seq))
     wanted = wanted.where(f.to_seq < FAR, f.verdict == verdicts.REJECTED, tables.source.c.status.in_(LIVE)).order_by(f.chunk_id)
-    return [Standing(n, seq, leaf, source, "rejected", by, at) for n, seq, leaf, source, by, at in tx.execute(wanted)]
+    return [ReviewedFiling(n, seq, leaf, source, "rejected", by, at) for n, seq, leaf, source, by, at in tx.execute(wanted)]
 
 
-def perform(tx: Tx, asked: Asked, *, actor: str, clock: Clock, action_id: str) -> Action:
+def perform(tx: Tx, asked: ReviewDecision, *, actor: str, clock: Clock, action_id: str) -> Action:
     """Do it, once per action id.
 
     Raises ReviewItemNotFound, ReviewOvertaken (it was decided meanwhile), NothingChanges, and for refile what `refile` raises.
@@ -198,17 +198,17 @@ def perform(tx: Tx, asked: Asked, *, actor: str, clock: Clock, action_id: str) -
     payload = payloads.put(tx, [_before_after(tx, row)])[0] if asked.verdict == "reject" else None
     action = OpenAction(tx, verb=asked.verdict, actor=actor, clock=clock, action_id=action_id)
     action.describe(reason=asked.reason)
-    review = Review(actor, NOW, SAID[asked.verdict])
+    review = FilingReview(actor, NOW, SAID[asked.verdict])
     if asked.verdict == "reject":
-        verdicts.take_out(tx, action, row, review, payload)
-        filings.close_empty(tx, action, [row.category_id])
+        verdicts.reject_filing(tx, action, row, review, payload)
+        filings.close_empty_categories(tx, action, [row.category_id])
     else:
         verdicts.stamp(tx, action, row, review)
     action.seal()
     return actions.get(tx, action.id)
 
 
-def done_before(tx: Tx, asked: Asked, *, actor: str, action_id: str) -> bool:
+def done_before(tx: Tx, asked: ReviewDecision, *, actor: str, action_id: str) -> bool:
     """Whether the action of this id is this very verdict. Raises InvalidSetting where it is anything else."""
     if not actions.exists(tx, action_id):
         return False
@@ -220,7 +220,7 @@ def done_before(tx: Tx, asked: Asked, *, actor: str, action_id: str) -> bool:
     raise InvalidSetting(name="step_id", value=action_id, problem=problem, advice="Give each step an id of its own.")
 
 
-def check(tx: Tx, asked: Asked, *, actor: str) -> Any:
+def check(tx: Tx, asked: ReviewDecision, *, actor: str) -> Any:
     """The filing to be judged, as it stands. Raises what `perform` does, but for what a re-filing says of its leaf."""
     row = filings.open_filing(tx, asked.chunk_id) or verdicts.rejected_filing(tx, asked.chunk_id)
     if row is None or row.from_seq != asked.filed_seq:
@@ -238,13 +238,13 @@ def check(tx: Tx, asked: Asked, *, actor: str) -> Any:
     return row
 
 
-def as_it_stands(tx: Tx, asked: Asked) -> Asked:
+def as_it_stands(tx: Tx, asked: ReviewDecision) -> ReviewDecision:
     """The same, by somebody who decides against what may be decided."""
     row = verdicts.last_filing(tx, asked.chunk_id)
     return asked if row is None else replace(asked, seen=_state(row.verdict, row.reviewed_by))
 
 
-def _gone(tx: Tx, asked: Asked) -> MemoirError:
+def _gone(tx: Tx, asked: ReviewDecision) -> MemoirError:
     """Why the filing is not there any more: who filed its chunk anew, or took its source out of the tree."""
     c = tables.filing.c
     ended = tx.execute(select(c.to_seq).where(c.chunk_id == asked.chunk_id, c.from_seq == asked.filed_seq)).scalar()

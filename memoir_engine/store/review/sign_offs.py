@@ -43,7 +43,7 @@ _SCANNED = 5_000  # events at a time
 
 
 @dataclass(frozen=True)
-class Standing:
+class SignedState:
     """What there is to sign: `chunks` filed now, `reviewed` of them by a person who did not skip them."""
 
     title: str
@@ -53,7 +53,7 @@ class Standing:
     categories: int
 
 
-def standing(tx: Tx, subject: Subject, number: int) -> Standing | None:
+def current_state(tx: Tx, subject: Subject, number: int) -> SignedState | None:
     """None for a source that there is not, and for a category that is closed."""
     return _of_source(tx, number) if subject == "source" else _of_branch(tx, number)
 
@@ -97,11 +97,11 @@ class _Digest:
             self.reviewed += filed and row.reviewed_by is not None and row.verdict != "skipped"
             self.leaves |= {row.category_id} if filed else set()
 
-    def done(self, title: str, categories: int) -> Standing:
-        return Standing(title, self._hash.hexdigest(), self.chunks, self.reviewed, categories)
+    def done(self, title: str, categories: int) -> SignedState:
+        return SignedState(title, self._hash.hexdigest(), self.chunks, self.reviewed, categories)
 
 
-def _of_source(tx: Tx, number: int) -> Standing | None:
+def _of_source(tx: Tx, number: int) -> SignedState | None:
     c = tables.source.c
     row = tx.execute(select(c.name, c.digest, c.status, c.replaces, c.helper_version).where(c.id == number)).one_or_none()
     if row is None:
@@ -114,8 +114,8 @@ def _of_source(tx: Tx, number: int) -> Standing | None:
     return made.done(row.name, len(made.leaves))
 
 
-def _of_branch(tx: Tx, number: int) -> Standing | None:
-    nodes = categories.every_open(tx)
+def _of_branch(tx: Tx, number: int) -> SignedState | None:
+    nodes = categories.open_tree(tx)
     if number not in nodes:
         return None
     path = categories.paths(tx, [number])[number]
@@ -296,14 +296,14 @@ def listed(
         wanted.append(c.from_seq < before)
     rows = tx.execute(select(tables.sign_off).where(*wanted).order_by(c.from_seq.desc()).limit(limit)).all()
     bodies = payloads.get(tx, (row.payload for row in rows))
-    now: dict[tuple[Subject, int], Standing | None] = {}
+    now: dict[tuple[Subject, int], SignedState | None] = {}
     for row in rows:
         if row.to_seq == FAR and (row.subject, row.subject_id) not in now:
-            now[row.subject, row.subject_id] = standing(tx, row.subject, row.subject_id)
+            now[row.subject, row.subject_id] = current_state(tx, row.subject, row.subject_id)
     return tuple(_view(tx, row, bodies.get(row.payload, {}), now.get((row.subject, row.subject_id))) for row in rows)
 
 
-def _view(tx: Tx, row: Any, body: dict[str, Any], now: Standing | None) -> SignOff:
+def _view(tx: Tx, row: Any, body: dict[str, Any], now: SignedState | None) -> SignOff:
     event = tx.execute(
         select(tables.audit_event.c.at, tables.audit_event.c.action_id).where(tables.audit_event.c.seq == row.from_seq)
     ).one()
@@ -326,13 +326,13 @@ def _view(tx: Tx, row: Any, body: dict[str, Any], now: Standing | None) -> SignO
     )
 
 
-def _ended_by(tx: Tx, row: Any, body: dict[str, Any], now: Standing | None) -> str | None:
+def _ended_by(tx: Tx, row: Any, body: dict[str, Any], now: SignedState | None) -> str | None:
     if row.to_seq != FAR:
         return actions.action_of(tx, row.to_seq)
     return None if _is_valid(row, body, now) else changed_by(tx, row.subject, row.subject_id, row.from_seq)
 
 
-def _is_valid(row: Any, body: dict[str, Any], now: Standing | None) -> bool:
+def _is_valid(row: Any, body: dict[str, Any], now: SignedState | None) -> bool:
     return now is not None and "salt" in body and digest(body["salt"], now.digest) == row.state
 
 
@@ -343,8 +343,8 @@ def _open_rows(tx: Tx, subject: Subject, number: int) -> Sequence[tuple[Any, dic
     return [(row, bodies.get(row.payload, {})) for row in rows]
 
 
-def _standing(tx: Tx, subject: Subject, number: int) -> Standing:
-    found = standing(tx, subject, number)
+def _standing(tx: Tx, subject: Subject, number: int) -> SignedState:
+    found = current_state(tx, subject, number)
     if found is None:
         raise SourceNotFound(source_id=number) if subject == "source" else CategoryNotFound(category_id=number)
     return found

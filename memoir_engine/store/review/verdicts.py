@@ -34,7 +34,7 @@ APPROVED, REJECTED, SKIPPED = "approved", "rejected", "skipped"
 
 
 @dataclass(frozen=True)
-class Review:
+class FilingReview:
     """By whom, the seq of the event by which they said so, and what; a verdict of None with a reviewer: filed here by them."""
 
     by: str | None = None
@@ -42,7 +42,7 @@ class Review:
     verdict: str | None = None
 
 
-def stamp(tx: Tx, action: OpenAction, row: Any, review: Review) -> None:
+def stamp(tx: Tx, action: OpenAction, row: Any, review: FilingReview) -> None:
     """Say of an open filing what somebody thinks of it, or thinks no more."""
     seq = action.next_seq if review.seq == NOW else review.seq
     action.add(
@@ -51,7 +51,7 @@ def stamp(tx: Tx, action: OpenAction, row: Any, review: Review) -> None:
     _write(tx, row, reviewed_by=review.by, reviewed_seq=seq, verdict=review.verdict)
 
 
-def take_out(tx: Tx, action: OpenAction, row: Any, review: Review, payload: str | None = None) -> None:
+def reject_filing(tx: Tx, action: OpenAction, row: Any, review: FilingReview, payload: str | None = None) -> None:
     """Close an open filing as rejected."""
     seq = action.next_seq
     reviewed = seq if review.seq == NOW else review.seq
@@ -60,8 +60,14 @@ def take_out(tx: Tx, action: OpenAction, row: Any, review: Review, payload: str 
     _write(tx, row, to_seq=seq, reviewed_by=review.by, reviewed_seq=reviewed, verdict=REJECTED)
 
 
-def give_back(
-    tx: Tx, action: OpenAction, rejected: Any, category_id: int, decision: int | None, review: Review, payload: str | None = None
+def refile_rejected(
+    tx: Tx,
+    action: OpenAction,
+    rejected: Any,
+    category_id: int,
+    decision: int | None,
+    review: FilingReview,
+    payload: str | None = None,
 ) -> None:
     """File a rejected chunk again. `rejected`: its last filing."""
     seq = action.next_seq
@@ -73,12 +79,12 @@ def give_back(
     tx.execute(insert(tables.filing), [{**row, **stamps, "created_at": rejected.created_at}])
 
 
-def review_of(tx: Tx, said: tuple[str | None, int | None]) -> Review:
+def review_of(tx: Tx, said: tuple[str | None, int | None]) -> FilingReview:
     """The review an event spoke of as (verdict, seq), with who gave it."""
     verdict, seq = said
     wanted = select(tables.action.c.actor).join(tables.audit_event, tables.audit_event.c.action_id == tables.action.c.id)
     by = None if seq is None else tx.execute(wanted.where(tables.audit_event.c.seq == seq)).scalar_one()
-    return Review(by, seq, verdict)
+    return FilingReview(by, seq, verdict)
 
 
 def last_filing(tx: Tx, chunk_id: int) -> Any | None:
@@ -112,7 +118,7 @@ def _write(tx: Tx, row: Any, **values: Any) -> None:
 # === reported
 
 
-def reviews(tx: Tx, chunk_ids: Iterable[int]) -> dict[int, tuple[str, str | None, datetime]]:
+def chunk_reviews(tx: Tx, chunk_ids: Iterable[int]) -> dict[int, tuple[str, str | None, datetime]]:
     """Of chunks whose open filing was reviewed, or that were rejected and filed nowhere since: by whom, the verdict, and when."""
     f, e, later = tables.filing.c, tables.audit_event.c, tables.filing.alias()
     wanted = select(f.chunk_id, f.reviewed_by, f.verdict, e.at).join(tables.audit_event, e.seq == f.reviewed_seq)

@@ -21,7 +21,7 @@ from memoir_engine.store.db.prepared import Prepared
 from memoir_engine.store.db.text_rules import said_key
 from memoir_engine.store.db.types import FAR, Tx
 from memoir_engine.store.search import embeddings, passages
-from memoir_engine.store.search.passages import Found, Span
+from memoir_engine.store.search.passages import PassageRow, PassageSpan
 from memoir_engine.text.messages import base_kind
 from memoir_engine.text.passages import Turn, stretched, stretches
 
@@ -32,7 +32,7 @@ _EVER, _SINCE = Prepared(_TALKED), Prepared(_TALKED.where(_S.last_at > bindparam
 SPOKEN = ("human", "ai", "chat")  # not what tools brought, which is found where it comes from, and no instructions
 
 
-class Shown(NamedTuple):
+class PassageText(NamedTuple):
     """What a passage of a conversation says, and where."""
 
     text: str
@@ -41,13 +41,13 @@ class Shown(NamedTuple):
     messages: tuple[MessageRecord, ...]
 
 
-def changed(tx: Tx, owner: str, since: datetime | None) -> tuple[tuple[int, ...], datetime | None]:
+def changed_sessions(tx: Tx, owner: str, since: datetime | None) -> tuple[tuple[int, ...], datetime | None]:
     """Sessions of exactly this owner in which something was said after that time, and the last time of all."""
     rows = _EVER.rows(tx, {"whose": owner}) if since is None else _SINCE.rows(tx, {"whose": owner, "since": since})
     return tuple(row.number for row in rows), rows[-1].last_at if rows else since
 
 
-def cut(tx: Tx, number: int, zone: tzinfo = UTC) -> None:
+def cut_session(tx: Tx, number: int, zone: tzinfo = UTC) -> None:
     """Cut what was said in a session since it was cut; what a limit has laid bare at its beginning, too."""
     ids.tick(tx)  # who else wants to waits here
     owner = tx.execute(select(tables.session.c.owner).where(tables.session.c.number == number)).scalar_one()
@@ -70,14 +70,14 @@ def cut(tx: Tx, number: int, zone: tzinfo = UTC) -> None:
         passages.add(tx, whose, spans, session_number=number, n=0 if last is None else max(one.n for one in known) + 1)
 
 
-def leave(tx: Tx, number: int, gone: Sequence[int]) -> None:
+def drop_through(tx: Tx, number: int, gone: Sequence[int]) -> None:
     """What is cut up to the last of these messages leaves every search; what stands of it is cut anew."""
     c = tables.passage.c
     wanted = select(c.id).where(c.session_number == number, c.to_seq == FAR, c.first_message <= gone[-1])
     _drop(tx, tx.execute(wanted.order_by(c.id)).scalars().all())
 
 
-def drop_spread(tx: Tx, zone: tzinfo) -> None:
+def drop_multi_day(tx: Tx, zone: tzinfo) -> None:
     """Conversations with a passage that spans days, as they were cut once, lose theirs: the next search cuts them anew."""
     ids.tick(tx)
     p, first, last = tables.passage, tables.message.alias(), tables.message.alias()
@@ -91,18 +91,18 @@ def drop_spread(tx: Tx, zone: tzinfo) -> None:
         _drop(tx, tx.execute(theirs.order_by(p.c.id)).scalars().all())
 
 
-def indexed(tx: Tx, found: Iterable[Found], zone: tzinfo = UTC) -> dict[int, str]:
+def indexed_texts(tx: Tx, found: Iterable[PassageRow], zone: tzinfo = UTC) -> dict[int, str]:
     """What is searched of passages of conversations, by id: speakers, days, what was said, and the turn before."""
-    return {number: one.indexed for number, one in shown(tx, found, zone).items()}
+    return {number: one.indexed for number, one in texts(tx, found, zone).items()}
 
 
-def shown(tx: Tx, found: Iterable[Found], zone: tzinfo = UTC) -> dict[int, Shown]:
+def texts(tx: Tx, found: Iterable[PassageRow], zone: tzinfo = UTC) -> dict[int, PassageText]:
     """The passages of conversations among those found, by id. Whose they are was asked when they were found."""
-    by_session: dict[int, list[Found]] = {}
+    by_session: dict[int, list[PassageRow]] = {}
     for one in found:
         if one.session_number is not None:
             by_session.setdefault(one.session_number, []).append(one)
-    told: dict[int, Shown] = {}
+    told: dict[int, PassageText] = {}
     for number, some in by_session.items():
         named = tx.execute(select(tables.session.c.session_id).where(tables.session.c.number == number)).scalar_one()
         first = min(one.first_message or 0 for one in some)
@@ -111,16 +111,18 @@ def shown(tx: Tx, found: Iterable[Found], zone: tzinfo = UTC) -> dict[int, Shown
     return told
 
 
-def _shown(one: Found, said: Sequence[MessageRecord], session_id: str, zone: tzinfo) -> Shown:
+def _shown(one: PassageRow, said: Sequence[MessageRecord], session_id: str, zone: tzinfo) -> PassageText:
     first, last = one.first_message or 0, one.last_message or 0
     inside = tuple(each for each in said if first <= each.n <= last)
     before = next((each for each in reversed(said) if each.n < first), None)
     turns = [_turn(each, zone) for each in inside]
     text, words = stretched(None if before is None else _turn(before, zone), turns, one.start, one.end) if turns else ("", "")
-    return Shown(text, words, session_id, inside)
+    return PassageText(text, words, session_id, inside)
 
 
-def _spans(tx: Tx, number: int, first: int, upto: int | None, zone: tzinfo, start: int = 0, end: int | None = None) -> list[Span]:
+def _spans(
+    tx: Tx, number: int, first: int, upto: int | None, zone: tzinfo, start: int = 0, end: int | None = None
+) -> list[PassageSpan]:
     """Of messages `first` to `upto`; from `start` in the first, and to `end` in the last."""
     said = _said(tx, number, first, upto, "")
     turns = [_turn(one, zone) for one in said]
@@ -130,7 +132,7 @@ def _spans(tx: Tx, number: int, first: int, upto: int | None, zone: tzinfo, star
     if skipped:
         turns[0] = Turn(turns[0].speaker, turns[0].text[skipped:], turns[0].at)
     return [
-        Span(
+        PassageSpan(
             start=one.start + (skipped if one.first == 0 else 0),
             end=one.end + (skipped if one.last == 0 else 0),
             first=said[one.first].n,
@@ -141,15 +143,15 @@ def _spans(tx: Tx, number: int, first: int, upto: int | None, zone: tzinfo, star
     ]
 
 
-def _behind(tx: Tx, number: int, last: Any, zone: tzinfo) -> list[Span]:
+def _behind(tx: Tx, number: int, last: Any, zone: tzinfo) -> list[PassageSpan]:
     return _spans(tx, number, last.first_message, None, zone, start=last.start)
 
 
-def _before(tx: Tx, number: int, first: Any, zone: tzinfo) -> list[Span]:
+def _before(tx: Tx, number: int, first: Any, zone: tzinfo) -> list[PassageSpan]:
     return _spans(tx, number, 0, first.first_message, zone, end=first.start)
 
 
-def _same(last: Any, spans: Sequence[Span]) -> int | None:
+def _same(last: Any, spans: Sequence[PassageSpan]) -> int | None:
     place = (last.first_message, last.start, last.last_message, last.end)
     return next((i for i, one in enumerate(spans) if (one.first, one.start, one.last, one.end) == place), None)
 

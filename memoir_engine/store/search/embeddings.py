@@ -20,12 +20,12 @@ from memoir_engine.store.db import ids
 from memoir_engine.store.db.text_rules import WORKSPACE
 from memoir_engine.store.db.types import FAR, Tx, portions
 from memoir_engine.store.search import passages
-from memoir_engine.store.search.passages import Found
+from memoir_engine.store.search.passages import PassageRow
 
 Kind = Literal["passage", "fact"]
 Keys = NDArray[np.int64]
 
-ONE = "<f4"
+VECTOR_DTYPE = "<f4"
 AT_ONCE = 200  # rows of some kilobytes each
 
 _E = tables.embedding.c
@@ -44,7 +44,7 @@ class Matrix(NamedTuple):
     vectors: Vectors
 
 
-class Changes(NamedTuple):
+class VectorChanges(NamedTuple):
     """What an index of vectors that stands at one number of the clock of searching must do to stand at `seq`."""
 
     seq: int
@@ -74,13 +74,13 @@ def put(tx: Tx, kind: Kind, embedder: str, keys: Sequence[int], vectors: Vectors
 
 def missing(
     tx: Tx, embedder: str, *, owner: str = WORKSPACE, dim: int | None = None, since: int = 0, limit: int = 256
-) -> tuple[Found, ...]:
+) -> tuple[PassageRow, ...]:
     """Passages of exactly this owner, that came after `since`, for which it has said nothing of this length, lowest id first.
 
     With the texts of sources.
     """
     numbers = missing_ids(tx, embedder, owner=owner, dim=dim, since=since, limit=limit)
-    return tuple(passages.of(tx, numbers, owner=owner).values())
+    return tuple(passages.get(tx, numbers, owner=owner).values())
 
 
 def missing_ids(tx: Tx, embedder: str, *, owner: str, dim: int | None, since: int, limit: int) -> Sequence[int]:
@@ -90,10 +90,10 @@ def missing_ids(tx: Tx, embedder: str, *, owner: str, dim: int | None, since: in
     return tx.execute(wanted.order_by(p.id).limit(limit)).scalars().all()
 
 
-def still_missing(tx: Tx, embedder: str, numbers: Sequence[int], *, owner: str, dim: int | None) -> tuple[Found, ...]:
+def still_missing(tx: Tx, embedder: str, numbers: Sequence[int], *, owner: str, dim: int | None) -> tuple[PassageRow, ...]:
     """Of these, who may have gone or been given one meanwhile."""
     left = tx.execute(select(tables.passage.c.id).where(tables.passage.c.id.in_(numbers), ~_said(embedder, dim))).scalars()
-    return tuple(passages.of(tx, left, owner=owner).values())
+    return tuple(passages.get(tx, left, owner=owner).values())
 
 
 def matrix(tx: Tx, embedder: str, dim: int, *, owner: str = WORKSPACE) -> Matrix:
@@ -101,7 +101,7 @@ def matrix(tx: Tx, embedder: str, dim: int, *, owner: str = WORKSPACE) -> Matrix
     return _matrix(tx.execute(_of_owner(embedder, dim, owner)), dim)
 
 
-def changed(tx: Tx, embedder: str, dim: int, since: int, *, owner: str = WORKSPACE, limit: int | None = None) -> Changes:
+def changed(tx: Tx, embedder: str, dim: int, since: int, *, owner: str = WORKSPACE, limit: int | None = None) -> VectorChanges:
     """Of exactly this owner, after that number of the clock: vectors that came, or whose passages came back; ids that went.
 
     limit: about so many vectors; then it is up to the number that the answer names.
@@ -114,10 +114,10 @@ def changed(tx: Tx, embedder: str, dim: int, since: int, *, owner: str = WORKSPA
     came_back = every.where(p.from_seq > since, p.from_seq <= upto, c.seq + 0 <= upto)  # apart: OR uses no index
     found = {row[0]: row for wanted in (came, came_back) for row in tx.execute(wanted)}
     gone = select(p.id).where(p.owner == owner, p.to_seq > since, p.to_seq <= upto).order_by(p.id)
-    return Changes(upto, _matrix([found[key] for key in sorted(found)], dim), tuple(tx.execute(gone).scalars()))
+    return VectorChanges(upto, _matrix([found[key] for key in sorted(found)], dim), tuple(tx.execute(gone).scalars()))
 
 
-def of(tx: Tx, kind: Kind, keys: Iterable[int], embedder: str, dim: int) -> Matrix:
+def get(tx: Tx, kind: Kind, keys: Iterable[int], embedder: str, dim: int) -> Matrix:
     """Those there are, of these ids."""
     given = {"kind": kind, "embedder": embedder, "dim": dim}
     rows = [row for some in portions(sorted(set(keys))) for row in tx.execute(_OF, {"ids": some, **given})]
@@ -189,9 +189,9 @@ def _of_owner(embedder: str, dim: int, owner: str) -> Select[int, bytes]:
 def _matrix(rows: Iterable[Row[int, bytes]], dim: int) -> Matrix:
     """One copy: a hundred thousand vectors are a hundred megabytes and more."""
     found = [(row[0], row[1]) for row in rows]
-    vectors = np.frombuffer(b"".join(vector for _, vector in found), dtype=ONE).reshape(len(found), dim)
+    vectors = np.frombuffer(b"".join(vector for _, vector in found), dtype=VECTOR_DTYPE).reshape(len(found), dim)
     return Matrix(np.array([key for key, _ in found], np.int64), vectors.astype(np.float32, copy=False))
 
 
 def _bytes(vector: Vectors) -> bytes:
-    return np.ascontiguousarray(vector, dtype=ONE).tobytes()
+    return np.ascontiguousarray(vector, dtype=VECTOR_DTYPE).tobytes()

@@ -17,8 +17,8 @@ from memoir_engine.store import tables
 from memoir_engine.store.db.text_rules import WORKSPACE
 from memoir_engine.store.db.types import FAR, Tx, portions
 from memoir_engine.store.search import conversation_passages, passages
-from memoir_engine.store.search.conversation_passages import Shown
-from memoir_engine.store.search.passages import Found
+from memoir_engine.store.search.conversation_passages import PassageText
+from memoir_engine.store.search.passages import PassageRow
 from memoir_engine.store.sources.sources import MOST_ID
 
 # === sifting: Which passages a search is limited to: by source, by kind, by the date of what they say.
@@ -33,7 +33,7 @@ CONVERSATION = "conversation"  # the kind of passages that are of no source
 
 
 @dataclass(frozen=True)
-class Sieve:
+class SearchFilter:
     """None lets everything through. since, until: days, ISO 8601, both included."""
 
     sources: tuple[int, ...] | None = None
@@ -43,10 +43,10 @@ class Sieve:
 
     @property
     def is_open(self) -> bool:
-        return self == Sieve()
+        return self == SearchFilter()
 
 
-def sifted(tx: Tx, owner: str, sieve: Sieve) -> frozenset[int]:
+def matching_ids(tx: Tx, owner: str, sieve: SearchFilter) -> frozenset[int]:
     """The ids that pass. Raises SourceNotFound for a source that there is not."""
     _check(tx, sieve.sources or ())
     p, s = tables.passage.c, tables.source.c
@@ -95,7 +95,7 @@ def _check(tx: Tx, sources: Collection[int]) -> None:
 
 
 @dataclass(frozen=True)
-class Told:
+class PassageHit:
     """Of a conversation `start` is in the first of `message_ids`, `end` in the last."""
 
     text: str
@@ -110,17 +110,19 @@ class Told:
     message_ids: tuple[int, ...] = ()
 
 
-def told(tx: Tx, passage_ids: Iterable[int], *, owner: str) -> dict[int, Told]:
-    found = passages.of(tx, passage_ids, owner=owner)
+def load_hits(tx: Tx, passage_ids: Iterable[int], *, owner: str) -> dict[int, PassageHit]:
+    found = passages.get(tx, passage_ids, owner=owner)
     shown = {number: _of_source(one) for number, one in found.items() if one.source_id is not None and one.text is not None}
-    spoken = conversation_passages.shown(tx, [one for one in found.values() if one.session_number is not None])
+    spoken = conversation_passages.texts(tx, [one for one in found.values() if one.session_number is not None])
     return shown | {number: _of_session(found[number], one) for number, one in spoken.items()}
 
 
-def _of_source(one: Found) -> Told:
-    return Told(one.text or "", one.start, one.end, one.source_kind or "", one.dated, one.doc_id, one.source_id, one.source_name)
+def _of_source(one: PassageRow) -> PassageHit:
+    return PassageHit(
+        one.text or "", one.start, one.end, one.source_kind or "", one.dated, one.doc_id, one.source_id, one.source_name
+    )
 
 
-def _of_session(one: Found, shown: Shown) -> Told:
+def _of_session(one: PassageRow, shown: PassageText) -> PassageHit:
     numbers = tuple(message.n for message in shown.messages)
-    return Told(shown.text, one.start, one.end, CONVERSATION, one.dated, session_id=shown.session_id, message_ids=numbers)
+    return PassageHit(shown.text, one.start, one.end, CONVERSATION, one.dated, session_id=shown.session_id, message_ids=numbers)

@@ -66,7 +66,7 @@ _CAME = (
 )
 
 
-class Span(NamedTuple):
+class PassageSpan(NamedTuple):
     """A passage to be written. In a conversation `start` is in the message `first`, `end` in the message `last`."""
 
     start: int
@@ -76,7 +76,7 @@ class Span(NamedTuple):
     dated: str | None = None  # ISO 8601: a year, a month or a day
 
 
-class Found(NamedTuple):
+class PassageRow(NamedTuple):
     """A passage with what it is of. text: None for one of a conversation, whose messages hold it."""
 
     id: int
@@ -95,16 +95,22 @@ class Found(NamedTuple):
     text: str | None = None
 
 
-class Changes(NamedTuple):
+class PassageChanges(NamedTuple):
     """What an index that stands at one number of the clock must take in and let go to stand at `seq`."""
 
     seq: int
-    added: tuple[Found, ...]
+    added: tuple[PassageRow, ...]
     removed: tuple[int, ...]
 
 
 def add(
-    tx: Tx, owner: str, spans: Sequence[Span], *, source_id: int | None = None, session_number: int | None = None, n: int = 0
+    tx: Tx,
+    owner: str,
+    spans: Sequence[PassageSpan],
+    *,
+    source_id: int | None = None,
+    session_number: int | None = None,
+    n: int = 0,
 ) -> range:
     """Write them, numbered from `n` on; their ids."""
     if not spans:
@@ -119,7 +125,7 @@ def add(
 
 def add_source(tx: Tx, source_id: int, text: str, dated: str | None) -> range:
     day = iso_day(dated)
-    return add(tx, WORKSPACE, [Span(one.start, one.end, dated=day) for one in passages(text)], source_id=source_id)
+    return add(tx, WORKSPACE, [PassageSpan(one.start, one.end, dated=day) for one in passages(text)], source_id=source_id)
 
 
 def iso_day(dated: str | None) -> str | None:
@@ -176,29 +182,29 @@ def counts(tx: Tx, source_ids: Iterable[int]) -> dict[int, int]:
     return found
 
 
-def of(tx: Tx, passage_ids: Iterable[int], *, owner: str = WORKSPACE) -> dict[int, Found]:
+def get(tx: Tx, passage_ids: Iterable[int], *, owner: str = WORKSPACE) -> dict[int, PassageRow]:
     """Those of them that stand and are this owner's or the workspace's, with the texts of sources."""
-    found: dict[int, Found] = {}
+    found: dict[int, PassageRow] = {}
     for some in portions(dict.fromkeys(passage_ids), _SIZES[-1]):
         size = next(each for each in _SIZES if each >= len(some))
         given = dict(zip(_NAMES, some + some[-1:] * (size - len(some)), strict=False))
         for row in _OF[size].rows(tx, {"whose": owner, **given}):
-            one = Found(*row)
+            one = PassageRow(*row)
             before = found.get(one.id)  # a passage may lie across two parts of a text
             found[one.id] = one if before is None else one._replace(text=f"{before.text}{one.text}")
     return found
 
 
-def changed(tx: Tx, since: int, *, owner: str = WORKSPACE, limit: int | None = None) -> Changes:
+def changed(tx: Tx, since: int, *, owner: str = WORKSPACE, limit: int | None = None) -> PassageChanges:
     """Of exactly this owner, after that number of the clock; with a limit, up to the number that the answer names.
 
     added: in the order of their ids, with the texts of sources.
     """
     now = ids.searched(tx)
     upto = now if limit is None else _upto(tx, since, owner, limit, now)
-    added = [Found(*row) for row in tx.execute(_CAME, {"owners": [owner], "since": since, "upto": upto})]
+    added = [PassageRow(*row) for row in tx.execute(_CAME, {"owners": [owner], "since": since, "upto": upto})]
     gone = _WENT.rows(tx, {"whose": owner, "since": since, "upto": upto})
-    return Changes(upto, tuple(_with_texts(tx, added)), tuple(row.id for row in gone))
+    return PassageChanges(upto, tuple(_with_texts(tx, added)), tuple(row.id for row in gone))
 
 
 def _upto(tx: Tx, since: int, owner: str, limit: int, now: int) -> int:
@@ -207,7 +213,7 @@ def _upto(tx: Tx, since: int, owner: str, limit: int, now: int) -> int:
     return now if last is None else last
 
 
-def _with_texts(tx: Tx, added: Sequence[Found]) -> Iterable[Found]:
+def _with_texts(tx: Tx, added: Sequence[PassageRow]) -> Iterable[PassageRow]:
     """Each source is read once."""
     number, text = None, ""
     for one in sorted(added, key=lambda found: (found.source_id or 0, found.id)):
@@ -216,7 +222,7 @@ def _with_texts(tx: Tx, added: Sequence[Found]) -> Iterable[Found]:
         yield one if one.source_id is None else one._replace(text=text[one.start : one.end])
 
 
-def _row(span: Span) -> dict[str, Any]:
+def _row(span: PassageSpan) -> dict[str, Any]:
     return {
         "start": span.start,
         "end": span.end,

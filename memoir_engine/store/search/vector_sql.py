@@ -46,7 +46,7 @@ LARGE = 10_000  # rows from which on PostgreSQL is given a graph to search by
 MOST_OF_GRAPH = 2000  # numbers of a vector that pgvector's graph takes
 
 
-class Vector(UserDefinedType[str]):
+class VectorType(UserDefinedType[str]):
     """VECTOR(dim); written as text, `[0.1,0.2]`. TiDB reads it so; PostgreSQL has to be told what it is (`is_cast`)."""
 
     cache_ok = True
@@ -69,7 +69,7 @@ class DatabaseVectors:
         self._db = db
         self._dim = dim
         self._edition = edition
-        self._type = Vector(dim, is_cast=self._kind == "pgvector")
+        self._type = VectorType(dim, is_cast=self._kind == "pgvector")
         self._lock = threading.Lock()
         self._health: Health | None = None
         name = "vectors_" + hashlib.sha256(f"{embedder} {dim}".encode()).hexdigest()[:12]
@@ -100,7 +100,7 @@ class DatabaseVectors:
         self, keys: Sequence[int], vectors: Vectors, removed: Iterable[int], seq: int, *, since: int | None = None
     ) -> bool:
         self._check()
-        rows = {int(key): written(vector, self._dim) for key, vector in zip(keys, vectors, strict=True)}
+        rows = {int(key): vector_literal(vector, self._dim) for key, vector in zip(keys, vectors, strict=True)}
         gone = sorted({*map(int, removed), *rows})
 
         def work(tx: Tx) -> bool:
@@ -122,7 +122,7 @@ class DatabaseVectors:
 
     def top(self, vector: Vectors, k: int, *, within: Collection[int] | None = None) -> list[Near]:
         self._check()
-        asked = written(vector, self._dim)
+        asked = vector_literal(vector, self._dim)
         if k <= 0 or (within is not None and not within):
             return []
         if within is None:
@@ -132,7 +132,7 @@ class DatabaseVectors:
 
     def scores(self, vector: Vectors, keys: Sequence[int]) -> Cosines:
         self._check()
-        asked = written(vector, self._dim)
+        asked = vector_literal(vector, self._dim)
         found: dict[int, float] = {}
         for some in portions(sorted(set(map(int, keys))), 5000):
             found |= {near.key: near.cosine for near in self._read(asked, len(some), some)}
@@ -183,7 +183,7 @@ class DatabaseVectors:
         try:
             self._db.write(self._made, operation="the table of vectors")
         except DatabaseError as refused:
-            return without(refused)
+            return unavailable_health(refused)
         return WELL
 
     def _made(self, tx: Tx) -> None:
@@ -216,7 +216,7 @@ def distance(dialect: str, column: ColumnElement[Any], asked: ColumnElement[Any]
     return func.VEC_COSINE_DISTANCE(column, asked, type_=Float())
 
 
-def written(vector: Vectors, dim: int) -> str:
+def vector_literal(vector: Vectors, dim: int) -> str:
     """As the databases read it. Raises ValueError for another shape, and for what has no direction."""
     row = np.asarray(vector, np.float32)
     length = float(np.linalg.norm(row.astype(np.float64)))
@@ -225,7 +225,7 @@ def written(vector: Vectors, dim: int) -> str:
     return "[" + ",".join(f"{number:.9g}" for number in (row / length).tolist()) + "]"
 
 
-def without(refused: DatabaseError) -> Health:
+def unavailable_health(refused: DatabaseError) -> Health:
     """What is told of a database that would not make a table of vectors."""
     remedy = "In PostgreSQL install pgvector and run CREATE EXTENSION vector; in MySQL only TiDB has vectors."
     return Health(False, f"the database has no vectors ({refused.message})", remedy)

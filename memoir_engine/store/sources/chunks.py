@@ -35,7 +35,7 @@ from memoir_engine.text.sentences import READ_CHARS, opening
 PLACED = "ChunkPlaced"
 
 
-def with_openings(tx: Tx, events: Sequence[EventView], alive: Mapping[int, str]) -> tuple[EventView, ...]:
+def with_previews(tx: Tx, events: Sequence[EventView], alive: Mapping[int, str]) -> tuple[EventView, ...]:
     """alive: openings by the event's number, of a run that is under way here; what it has stored is looked up."""
     missing = [one for one in events if one.kind == PLACED and one.n not in alive]
     stored = _stored(tx, missing[0].run_id, {int(one.body["position"]) for one in missing}) if missing else {}
@@ -63,7 +63,7 @@ def _stored(tx: Tx, run_id: str, positions: set[int]) -> dict[int, str]:
 ID_DIGITS = 18  # fewer than any database's whole numbers have
 
 
-class Filed(NamedTuple):
+class FiledChunk(NamedTuple):
     """A chunk that entered a leaf at `seq`."""
 
     chunk_id: int
@@ -74,11 +74,11 @@ class Filed(NamedTuple):
 
 
 @dataclass(frozen=True)
-class Changes:
+class ChunkChanges:
     """What an index that stands at one seq must take in and let go to stand at `seq`."""
 
     seq: int
-    filed: tuple[Filed, ...]
+    filed: tuple[FiledChunk, ...]
     closed: tuple[int, ...]
 
 
@@ -118,7 +118,7 @@ def counts(tx: Tx, category_ids: Iterable[int], *, at_seq: int | None = None) ->
     for some in portions(sorted(set(category_ids))):
         rows = tx.execute(
             select(c.category_id, func.count())
-            .where(categories.holds(tables.filing, at_seq), c.category_id.in_(some))
+            .where(categories.open_at(tables.filing, at_seq), c.category_id.in_(some))
             .group_by(c.category_id)
         )
         found |= {row[0]: row[1] for row in rows}
@@ -128,13 +128,13 @@ def counts(tx: Tx, category_ids: Iterable[int], *, at_seq: int | None = None) ->
 def count(tx: Tx, *, at_seq: int | None = None) -> int:
     """All chunks that are filed."""
     return int(
-        tx.execute(select(func.count()).select_from(tables.filing).where(categories.holds(tables.filing, at_seq))).scalar_one()
+        tx.execute(select(func.count()).select_from(tables.filing).where(categories.open_at(tables.filing, at_seq))).scalar_one()
     )
 
 
-def filed(tx: Tx, *, at_seq: int | None = None) -> frozenset[int]:
+def filed_ids(tx: Tx, *, at_seq: int | None = None) -> frozenset[int]:
     """The ids of all chunks that are filed."""
-    return frozenset(tx.execute(select(tables.filing.c.chunk_id).where(categories.holds(tables.filing, at_seq))).scalars())
+    return frozenset(tx.execute(select(tables.filing.c.chunk_id).where(categories.open_at(tables.filing, at_seq))).scalars())
 
 
 def get(tx: Tx, chunk_id: int, *, at_seq: int | None = None) -> Chunk:
@@ -165,7 +165,7 @@ def leaves_of_sources(tx: Tx, source_ids: Iterable[int], *, at_seq: int | None =
     found: set[int] = set()
     for some in portions(sorted(set(source_ids))):
         wanted = select(c.category_id).join(tables.chunk, tables.chunk.c.id == c.chunk_id)
-        wanted = wanted.where(categories.holds(tables.filing, at_seq), tables.chunk.c.source_id.in_(some))
+        wanted = wanted.where(categories.open_at(tables.filing, at_seq), tables.chunk.c.source_id.in_(some))
         found |= set(tx.execute(wanted.distinct()).scalars())
     return tuple(sorted(found))
 
@@ -190,22 +190,22 @@ def texts(tx: Tx, chunk_ids: Iterable[int]) -> dict[int, str]:
     return found
 
 
-def changes_since(tx: Tx, seq: int, *, limit: int | None = None) -> Changes:
+def changes_since(tx: Tx, seq: int, *, limit: int | None = None) -> ChunkChanges:
     """What was filed and closed after `seq`; with a limit, up to the seq that the answer names."""
     c = tables.filing.c
     wanted = select(c.chunk_id, c.category_id, c.from_seq, tables.chunk.c.text, tables.chunk.c.source_id)
     wanted = wanted.join(tables.chunk, tables.chunk.c.id == c.chunk_id).where(c.from_seq > seq, c.to_seq == FAR)
-    filed = tuple(Filed(*row) for row in tx.execute(wanted.order_by(c.from_seq, c.chunk_id).limit(limit)))
+    filed = tuple(FiledChunk(*row) for row in tx.execute(wanted.order_by(c.from_seq, c.chunk_id).limit(limit)))
     full = limit is not None and len(filed) == limit
     upto = filed[-1].seq if full else actions.seq(tx)
     if full:  # a roll-up event files many chunks at one seq: take in all of them or none
         same = tx.execute(wanted.where(c.from_seq == upto).order_by(c.chunk_id))
-        filed = (*(one for one in filed if one.seq < upto), *(Filed(*row) for row in same))
+        filed = (*(one for one in filed if one.seq < upto), *(FiledChunk(*row) for row in same))
     gone = select(c.chunk_id).where(c.to_seq > seq, c.to_seq <= upto, c.to_seq < FAR)
     closed = set(tx.execute(gone).scalars()) - {one.chunk_id for one in filed}
     still = select(c.chunk_id).where(c.to_seq == FAR)
     alive = {n for some in portions(sorted(closed)) for n in tx.execute(still.where(c.chunk_id.in_(some))).scalars()}
-    return Changes(upto, filed, tuple(sorted(closed - alive)))
+    return ChunkChanges(upto, filed, tuple(sorted(closed - alive)))
 
 
 def _of_leaf(
@@ -242,7 +242,7 @@ def _of_any_state(at_seq: int | None) -> Select[Any]:
 
 def _wanted(at_seq: int | None, *, outer: bool = False) -> Select[Any]:
     filed = tables.chunk.join(tables.source, tables.source.c.id == tables.chunk.c.source_id).join(
-        tables.filing, (tables.filing.c.chunk_id == tables.chunk.c.id) & categories.holds(tables.filing, at_seq), isouter=outer
+        tables.filing, (tables.filing.c.chunk_id == tables.chunk.c.id) & categories.open_at(tables.filing, at_seq), isouter=outer
     )
     names = ("id", "source_id", "position", "start", "end", "text", "tokens", "created_at")
     columns = (*(tables.chunk.c[name] for name in names), tables.filing.c.category_id, tables.source.c.name.label("source_name"))

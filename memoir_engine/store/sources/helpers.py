@@ -52,7 +52,7 @@ def write(tx: Tx, source_id: int, version: int, new: NewHelper, *, number: int, 
     return sealed
 
 
-def tell(action: OpenAction, row: Row, *, was: int | None, in_force: bool) -> None:
+def add_event(action: OpenAction, row: Row, *, was: int | None, in_force: bool) -> None:
     """The event of a new version. `was`: the version in force before."""
     numbers = {"source": row["source_id"], "helper": row["id"], "version": row["version"], "was": was, "in_force": in_force}
     action.add("helper.set", **numbers, origin=row["origin"], tokens=row["tokens"], digest=row["digest"])
@@ -71,13 +71,13 @@ def set_by_user(
     row = _next(tx, source_id, new, clock)
     action = OpenAction(tx, verb=SET, actor=actor, clock=clock, action_id=action_id)
     action.describe(reason=reason)
-    tell(action, row, was=before.version if before else None, in_force=True)
+    add_event(action, row, was=before.version if before else None, in_force=True)
     _put_in_force(tx, source_id, row["version"])
     action.seal()
     return actions.get(tx, action.id)
 
 
-def regenerated(
+def commit_regenerated(
     tx: Tx,
     source_id: int,
     new: NewHelper,
@@ -103,7 +103,7 @@ def regenerated(
     hold(tx, run_id, owner, f"the helper of source {source_id}")
     action = OpenAction(tx, verb=REGENERATE, actor=actor, clock=clock)
     action.describe(reason=None, run_id=run_id)
-    tell(action, row, was=before.version if before else None, in_force=in_force)
+    add_event(action, row, was=before.version if before else None, in_force=in_force)
     if in_force:
         _put_in_force(tx, source_id, row["version"])
     made = {"source_id": source_id, "version": row["version"], "in_force": in_force, "tokens": new.tokens}
@@ -111,7 +111,7 @@ def regenerated(
     return action.id
 
 
-def put_back(tx: Tx, action: OpenAction, source_id: int, version: int | None) -> None:
+def put_in_force(tx: Tx, action: OpenAction, source_id: int, version: int | None) -> None:
     """Another of its versions is in force, by one event."""
     was = tx.execute(select(tables.source.c.helper_version).where(tables.source.c.id == source_id)).scalar_one()
     action.add("helper.chosen", source=source_id, version=version, was=was)

@@ -41,7 +41,7 @@ from memoir_engine.store.sources.plan import (
     NewSource,
     PlanStale,
     Receipt,
-    Stored,
+    StoredSource,
     check_source,
 )
 from memoir_engine.store.tree import categories, filings, versions
@@ -56,7 +56,7 @@ from memoir_engine.store.tree.categories import OpenCategory
 
 
 @dataclass(frozen=True)
-class Made:
+class ResolvedCategory:
     """A category to be written. `parent` is an id, or the draft of one that is written before it."""
 
     draft: int
@@ -67,13 +67,13 @@ class Made:
 
 
 @dataclass(frozen=True)
-class Placed:
+class ResolvedPlan:
     """`ids` maps drafts to ids; drafts of `made` are numbered once their ids are reserved.
 
     `merged`: what was merged meanwhile, and into what. A decision keeps what was chosen, its chunk is filed where that is now.
     """
 
-    made: tuple[Made, ...]
+    made: tuple[ResolvedCategory, ...]
     ids: dict[int, int]
     paths: dict[int, Path] = field(default_factory=dict)
     merged: dict[int, int] = field(default_factory=dict)
@@ -88,20 +88,20 @@ class Placed:
     def path(self, number: int) -> Path:
         return self.paths.get(number, ())
 
-    def numbered(self, first: int) -> Placed:
+    def numbered(self, first: int) -> ResolvedPlan:
         return replace(self, ids=self.ids | {one.draft: first + i for i, one in enumerate(self.made)})
 
 
-def place(tx: Tx, plan: IngestPlan, limits: Callable[[int], int]) -> Placed:
+def resolve(tx: Tx, plan: IngestPlan, limits: Callable[[int], int]) -> ResolvedPlan:
     """Raises PlanStale, NameInvalid."""
     known, merged = _still_open(tx, plan)
-    placing = _Placing(tx, limits, known, merged)
+    placing = _PlanResolver(tx, limits, known, merged)
     for level in sorted({new.level for new in plan.categories}):
         placing.settle(level, [new for new in plan.categories if new.level == level])
-    return Placed(tuple(placing.made), placing.ids, _paths(tx, plan), merged)
+    return ResolvedPlan(tuple(placing.made), placing.ids, _paths(tx, plan), merged)
 
 
-class _Placing:
+class _PlanResolver:
     """Level by level, so that a draft's parent is settled before it."""
 
     def __init__(self, tx: Tx, limits: Callable[[int], int], known: dict[int, OpenCategory], merged: dict[int, int]) -> None:
@@ -110,7 +110,7 @@ class _Placing:
         self._known = known
         self._merged = merged
         self._levels: dict[int, int] = {}
-        self.made: list[Made] = []
+        self.made: list[ResolvedCategory] = []
         self.ids: dict[int, int] = {}
 
     def settle(self, level: int, drafts: list[NewCategory]) -> None:
@@ -134,7 +134,7 @@ class _Placing:
             raise PlanStale(f"category {parent} has reached the limit of level {new.level}")
         sizes[parent] = sizes.get(parent, 0) + 1
         names[parent, key] = self.ids[new.draft] = new.draft
-        self.made.append(Made(new.draft, parent, new.level, name, key))
+        self.made.append(ResolvedCategory(new.draft, parent, new.level, name, key))
 
     def _parent(self, new: NewCategory) -> int:
         parent = self.ids.get(new.parent, self._merged.get(new.parent, new.parent))
@@ -186,11 +186,11 @@ _ADD_CHUNKS = Prepared(insert(tables.chunk))
 
 
 @dataclass(frozen=True)
-class Written:
+class IngestRows:
     """For the events to name. `first` are the reserved ids."""
 
     first: dict[str, int]
-    placed: Placed
+    placed: ResolvedPlan
     now: datetime
     source: Row
     helper: Row | None
@@ -211,7 +211,7 @@ class Written:
         return Receipt(self.first["source"], self.helper_id, action_id, self.first["chunk"], self.placed.ids, head.seq, head.hash)
 
 
-def write(tx: Tx, plan: IngestPlan, placed: Placed, run_id: str, version: int, now: datetime) -> Written:
+def write(tx: Tx, plan: IngestPlan, placed: ResolvedPlan, run_id: str, version: int, now: datetime) -> IngestRows:
     """All rows but those that begin at an event."""
     first = {name: ids.reserve(tx, name, count) for name, count in _counts(plan, placed).items()}
     placed = placed.numbered(first["category"])
@@ -229,10 +229,10 @@ def write(tx: Tx, plan: IngestPlan, placed: Placed, run_id: str, version: int, n
     new, number = plan.helper, first["helper"]
     helper = None if new is None else helpers.write(tx, first["source"], 1, new, number=number, now=now)
     chunks = _chunks(tx, plan, first, now)
-    return Written(first, placed, now, source, helper, chunks, _decisions(tx, plan, placed, first, run_id))
+    return IngestRows(first, placed, now, source, helper, chunks, _decisions(tx, plan, placed, first, run_id))
 
 
-def _counts(plan: IngestPlan, placed: Placed) -> dict[str, int]:
+def _counts(plan: IngestPlan, placed: ResolvedPlan) -> dict[str, int]:
     """In alphabetical order: the order of the locks."""
     return {
         "category": len(placed.made),
@@ -299,7 +299,7 @@ def _chunks(tx: Tx, plan: IngestPlan, first: dict[str, int], now: datetime) -> l
     return sealed
 
 
-def _decisions(tx: Tx, plan: IngestPlan, placed: Placed, first: dict[str, int], run_id: str) -> dict[int, tuple[int, int]]:
+def _decisions(tx: Tx, plan: IngestPlan, placed: ResolvedPlan, first: dict[str, int], run_id: str) -> dict[int, tuple[int, int]]:
     """Write them; for each position the decision that chose its leaf, and the leaf."""
     bodies = []
     for offer in plan.offers:
@@ -353,7 +353,7 @@ def commit(
     limits: Callable[[int], int],
     reason: str | None = None,
     owner: str | None = None,
-    result: Callable[[Stored], Row] = Stored._asdict,
+    result: Callable[[StoredSource], Row] = StoredSource._asdict,
 ) -> Receipt:
     """Write the plan with its action and events, and close its run as done.
 
@@ -372,7 +372,7 @@ def commit(
     ids.lock_tree(tx)
     _refuse_twin(tx, plan)
     plan, version = _numbered(tx, plan)
-    rows = write(tx, plan, place(tx, plan, limits), run_id, version, clock.now())
+    rows = write(tx, plan, resolve(tx, plan, limits), run_id, version, clock.now())
     hold(tx, run_id, owner, f"the ingestion of {plan.source.name!r}")
     action = OpenAction(tx, verb=VERB, actor=actor, clock=clock)
     action.describe(reason=reason, run_id=run_id, receipt=rows.told())
@@ -381,26 +381,26 @@ def commit(
     passages.add_source(tx, rows.first["source"], plan.source.text, plan.source.dated)
     if plan.source.replaces is not None:
         embeddings.inherit(tx, plan.source.replaces, rows.first["source"])
-    stored = Stored(rows.first["source"], action.id, len(plan.chunks), len(rows.placed.made))
+    stored = StoredSource(rows.first["source"], action.id, len(plan.chunks), len(rows.placed.made))
     head = close_with(tx, action, run_id, now=rows.now, result=result(stored))
     run_end.forget_ended(tx, tx.execute(select(tables.run.c.subject).where(tables.run.c.id == run_id)).scalar_one())
     return rows.receipt(action.id, head)
 
 
-def _tell(tx: Tx, action: OpenAction, plan: IngestPlan, rows: Written) -> None:
+def _tell(tx: Tx, action: OpenAction, plan: IngestPlan, rows: IngestRows) -> None:
     """The events, with the rows that begin at them."""
     number = rows.first["source"]
     seq = action.add("source.added", source=number, replaces=plan.source.replaces, digest=rows.source["digest"])
     tx.execute(update(tables.source).where(tables.source.c.id == number).values(status_seq=seq))
     if rows.helper:
-        helpers.tell(action, rows.helper, was=None, in_force=True)
+        helpers.add_event(action, rows.helper, was=None, in_force=True)
     covered = roll_up(row["digest"] for row in rows.chunks)
     action.add("chunks.added", source=number, first=rows.first["chunk"], count=len(rows.chunks), digest=covered)
     write_categories(tx, action, rows.placed)
     _file(tx, action, plan, rows)
 
 
-def write_categories(tx: Tx, action: OpenAction, placed: Placed) -> None:
+def write_categories(tx: Tx, action: OpenAction, placed: ResolvedPlan) -> None:
     """New categories with their first version and an event each, parents first."""
     rows = []
     made = []
@@ -456,10 +456,10 @@ def _replace(tx: Tx, action: OpenAction, plan: IngestPlan, number: int) -> None:
     """What the new version replaces leaves the tree, and stays readable."""
     if plan.source.replaces is not None:
         leaves = filings.withdraw_source(tx, action, plan.source.replaces, by=number)
-        filings.close_empty(tx, action, leaves)
+        filings.close_empty_categories(tx, action, leaves)
 
 
-def _file(tx: Tx, action: OpenAction, plan: IngestPlan, rows: Written) -> None:
+def _file(tx: Tx, action: OpenAction, plan: IngestPlan, rows: IngestRows) -> None:
     filed = []
     for i, one in enumerate(plan.chunks):
         decision, leaf = rows.leaves[one.position]

@@ -105,7 +105,7 @@ class IngestPlan:
     tree_seq: int
 
 
-class Stored(NamedTuple):
+class StoredSource(NamedTuple):
     """What the commit is about to have stored, for the record of its run."""
 
     source_id: int

@@ -72,7 +72,7 @@ def clear(tx: Tx) -> None:
 MOST_HELD = 5_000  # chunks: some 10 MB of text
 
 
-class HeldLeaves:
+class LeafChunkCache:
     """Leaves that questions have read lately, by leaf and rank: as long as the tree stands they hold the same chunks."""
 
     def __init__(self) -> None:
@@ -91,7 +91,7 @@ class HeldLeaves:
 
 
 @dataclass(frozen=True)
-class TreeNow:
+class TreeSnapshot:
     """One moment: the categories that are open at `seq`, and what is filed below them. Never changes."""
 
     seq: int
@@ -100,7 +100,7 @@ class TreeNow:
     profiles: Profiles
     _below: dict[int, tuple[CategoryRow, ...]] = field(default_factory=dict, compare=False, repr=False)
     _paths: dict[int, Path] = field(default_factory=dict, compare=False, repr=False)
-    held: HeldLeaves = field(default_factory=HeldLeaves, compare=False, repr=False)
+    held: LeafChunkCache = field(default_factory=LeafChunkCache, compare=False, repr=False)
 
     def children(self, parent: int) -> tuple[CategoryRow, ...]:
         """Open children of a category (0: level 1), by id."""
@@ -128,7 +128,7 @@ class TreeNow:
             self._paths.update(found)
         return self._paths
 
-    def limited_to(self, leaves: Iterable[int]) -> TreeNow:
+    def limited_to(self, leaves: Iterable[int]) -> TreeSnapshot:
         """Only these leaves and what is above them."""
         parents = {row.id: row.parent_id for row in self.rows}
         kept: set[int] = set()
@@ -136,7 +136,7 @@ class TreeNow:
             while leaf in parents and leaf not in kept:
                 kept.add(leaf)
                 leaf = parents[leaf]
-        return TreeNow(self.seq, self.depth, tuple(row for row in self.rows if row.id in kept), self.profiles)
+        return TreeSnapshot(self.seq, self.depth, tuple(row for row in self.rows if row.id in kept), self.profiles)
 
 
 class TreeCache:
@@ -146,18 +146,18 @@ class TreeCache:
         self._db = db
         self._depth = depth
         self._lock = threading.Lock()
-        self._now: TreeNow | None = None
+        self._now: TreeSnapshot | None = None
         self._leaf_of: dict[int, int] = {}
         self._counted: dict[int, Terms] = {}  # by chunk id, of chunks that are about to be read
         self._looking_back = threading.Lock()
-        self._then: tuple[int, TreeNow] | None = None  # how many erasures there had been, and the last moment asked for
+        self._then: tuple[int, TreeSnapshot] | None = None  # how many erasures there had been, and the last moment asked for
 
     def counted(self, known: Mapping[int, Terms]) -> None:
         """Words of chunks that were just committed, so that they are not counted twice."""
         with self._lock:
             self._counted.update(known)
 
-    def current(self) -> TreeNow:
+    def current(self) -> TreeSnapshot:
         """The tree as it stands now."""
         with self._lock:
             if self._now is None:
@@ -171,7 +171,7 @@ class TreeCache:
                 self._now = replace(self._now, seq=now.seq)
             return self._now
 
-    def at(self, seq: int | None) -> TreeNow:
+    def at(self, seq: int | None) -> TreeSnapshot:
         """The tree as it stood at a seq, its words counted from what was filed then; None is now."""
         if seq is None:
             return self.current()
@@ -187,7 +187,7 @@ class TreeCache:
 
     def persist(self) -> None:
         """Write the blobs of leaves whose chunks are not those of their blob."""
-        missing = self._db.read(_unlike)
+        missing = self._db.read(_outdated_leaves)
         if not missing:
             return
         seq, erasures = self._db.read(lambda tx: (actions.seq(tx), ids.erasures(tx)))
@@ -203,7 +203,7 @@ class TreeCache:
         with self._lock:
             self._counted.clear()
 
-    def _loaded(self, tx: Tx, at_seq: int | None = None) -> tuple[TreeNow, dict[int, int]]:
+    def _loaded(self, tx: Tx, at_seq: int | None = None) -> tuple[TreeSnapshot, dict[int, int]]:
         rows = categories.snapshot(tx, at_seq)
         held = _filings(tx, at_seq)
         known = _from_blobs(tx)
@@ -213,9 +213,9 @@ class TreeCache:
         parents = {row.id: row.parent_id for row in rows.categories}
         leaf_of = {chunk: leaf for leaf, found in held.items() for chunk in found}
         made = Profiles.build(parents, {leaf: {chunk: known[chunk] for chunk in found} for leaf, found in held.items()})
-        return TreeNow(rows.seq, self._depth, rows.categories, made), leaf_of
+        return TreeSnapshot(rows.seq, self._depth, rows.categories, made), leaf_of
 
-    def _caught_up(self, tx: Tx) -> tuple[TreeNow, dict[int, int]]:
+    def _caught_up(self, tx: Tx) -> tuple[TreeSnapshot, dict[int, int]]:
         """The last moment plus what was filed and closed since; on a fork, since others may still be reading."""
         assert self._now is not None
         rows = categories.snapshot(tx)
@@ -237,9 +237,9 @@ class TreeCache:
             made = made.rearranged(now, leaf_of)
         else:
             made.in_order({filed.category_id for filed in changed.filed})
-        return TreeNow(rows.seq, self._depth, rows.categories, made), leaf_of
+        return TreeSnapshot(rows.seq, self._depth, rows.categories, made), leaf_of
 
-    def _file(self, made: Profiles, leaf_of: dict[int, int], filed: chunks.Filed) -> None:
+    def _file(self, made: Profiles, leaf_of: dict[int, int], filed: chunks.FiledChunk) -> None:
         before = leaf_of.get(filed.chunk_id)
         if before is not None:
             made.move(filed.chunk_id, before, filed.category_id)
@@ -262,7 +262,7 @@ def _filings(tx: Tx, at_seq: int | None = None) -> dict[int, list[int]]:
     c = tables.filing.c
     held: dict[int, list[int]] = {}
     for leaf, chunk in tx.execute(
-        select(c.category_id, c.chunk_id).where(categories.holds(tables.filing, at_seq)).order_by(c.chunk_id)
+        select(c.category_id, c.chunk_id).where(categories.open_at(tables.filing, at_seq)).order_by(c.chunk_id)
     ):
         held.setdefault(leaf, []).append(chunk)
     return held
@@ -275,7 +275,7 @@ def _from_blobs(tx: Tx) -> dict[int, Terms]:
     return known
 
 
-def _unlike(tx: Tx) -> dict[int, list[int]]:
+def _outdated_leaves(tx: Tx) -> dict[int, list[int]]:
     """Leaves filed in since their blob was written, or without one; and leaves with a blob that hold nothing now."""
     c = tables.filing.c
     held = _filings(tx)

@@ -57,7 +57,7 @@ def snapshot(tx: Tx, at_seq: int | None = None) -> TreeRows:
     wanted = (
         select(v.category_id, v.parent_key, tables.category.c.level, v.name, tables.category.c.created_seq)
         .join(tables.category, tables.category.c.id == v.category_id)
-        .where(holds(tables.category_version, at_seq))
+        .where(open_at(tables.category_version, at_seq))
         .order_by(tables.category.c.level, v.category_id)
     )
     rows = tx.execute(wanted).all()
@@ -124,14 +124,14 @@ def search_paths(
     return tuple(one for *_, one in sorted(found, key=lambda hit: hit[:3])[:limit])
 
 
-def holds(table: Any, at_seq: int | None) -> ColumnElement[bool]:
+def open_at(table: Any, at_seq: int | None) -> ColumnElement[bool]:
     """The rows of `filing` or `category_version` that are open: now, or at that seq."""
     if at_seq is None:
         return table.c.to_seq == FAR  # type: ignore[no-any-return]  # Table.c is untyped
     return (table.c.from_seq <= at_seq) & (table.c.to_seq > at_seq)  # type: ignore[no-any-return]  # as above
 
 
-def children_by_name(tx: Tx, parent_id: int | None, name: str) -> int | None:
+def child_by_name(tx: Tx, parent_id: int | None, name: str) -> int | None:
     """The id of the open child that counts as having this name."""
     v = tables.category_version.c
     wanted = select(v.category_id).where(v.parent_key == (parent_id or ROOT), v.name_key == name_key(name), v.to_seq == FAR)
@@ -148,7 +148,7 @@ def open_children(tx: Tx, parent_ids: Iterable[int]) -> dict[int, OpenCategory]:
     return _open(tx, "parent_key", parent_ids)
 
 
-def every_open(tx: Tx) -> dict[int, OpenCategory]:
+def open_tree(tx: Tx) -> dict[int, OpenCategory]:
     """The whole tree of now by id, without what is filed in it."""
     v = tables.category_version.c
     wanted = select(v.category_id, tables.category.c.level, v.parent_key, v.name, v.name_key)
@@ -187,7 +187,7 @@ def _open(tx: Tx, column: str, values: Iterable[int], at_seq: int | None = None)
     for some in portions(sorted(set(values))):
         wanted = select(v.category_id, tables.category.c.level, v.parent_key, v.name, v.name_key)
         wanted = wanted.join(tables.category, tables.category.c.id == v.category_id)
-        wanted = wanted.where(holds(tables.category_version, at_seq), v[column].in_(some))
+        wanted = wanted.where(open_at(tables.category_version, at_seq), v[column].in_(some))
         found |= {row.category_id: OpenCategory(*row) for row in tx.execute(wanted.order_by(v.category_id))}
     return found
 
@@ -230,7 +230,7 @@ def _begins(word: str, words: list[str]) -> bool:
 
 
 def _totals(tx: Tx, parents: dict[int, int], at_seq: int | None) -> dict[int, int]:
-    counted: Select[Any] = select(tables.filing.c.category_id, func.count()).where(holds(tables.filing, at_seq))
+    counted: Select[Any] = select(tables.filing.c.category_id, func.count()).where(open_at(tables.filing, at_seq))
     totals: dict[int, int] = {}
     for leaf, chunks in tx.execute(counted.group_by(tables.filing.c.category_id)):
         above = leaf

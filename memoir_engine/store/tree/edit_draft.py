@@ -79,7 +79,7 @@ def refile_many(chunk_ids: Iterable[int], category_id: int) -> Edit:
     return Edit("refile_many", other=category_id, chosen=_each("chunk_ids", chunk_ids))
 
 
-def edit_of(verb: object, *given: Any, **named: Any) -> Edit:
+def make_edit(verb: object, *given: Any, **named: Any) -> Edit:
     """The edit of that verb with these arguments. Raises ReviewError for a verb there is not, InvalidSetting."""
     known: dict[str, Callable[..., Edit]] = {
         "create": create,
@@ -120,7 +120,7 @@ def _each(name: str, value: object) -> tuple[int, ...]:
 
 
 @dataclass(frozen=True)
-class Standing:
+class EditSnapshot:
     """`filed` are the chunks the edit may move, with their leaves; `counts` all that is filed, by leaf."""
 
     depth: int
@@ -152,11 +152,11 @@ def below(nodes: Iterable[OpenCategory], category_id: int) -> frozenset[int]:
     return frozenset(found)
 
 
-def load(tx: Tx, edit: Edit) -> Standing:
-    nodes = categories.every_open(tx)
+def load(tx: Tx, edit: Edit) -> EditSnapshot:
+    nodes = categories.open_tree(tx)
     depth = schema.stored_depth(tx) or max((one.level for one in nodes.values()), default=1)
     counts = chunks.counts(tx, [one.id for one in nodes.values() if one.level == depth])
-    return Standing(depth, nodes, counts, _filed(tx, edit, nodes), filings.loose(tx))
+    return EditSnapshot(depth, nodes, counts, _filed(tx, edit, nodes), filings.closable_categories(tx))
 
 
 def _filed(tx: Tx, edit: Edit, nodes: Mapping[int, OpenCategory]) -> dict[int, int]:
@@ -181,14 +181,14 @@ TOP = "the top"  # what stands above level 1, in words
 
 
 @dataclass(frozen=True)
-class Make:
+class CreateCategory:
     """`node` has the id NEW."""
 
     node: OpenCategory
 
 
 @dataclass(frozen=True)
-class Change:
+class ChangeCategory:
     """`node` as it will stand; merged_into: it is about to close, and its chunks and categories are there."""
 
     was: OpenCategory
@@ -197,12 +197,12 @@ class Change:
 
 
 @dataclass(frozen=True)
-class Close:
+class CloseCategory:
     node: OpenCategory
 
 
 @dataclass(frozen=True)
-class Refile:
+class RefileChunk:
     """reviewed: a person chose this chunk for this leaf, and it is not merely carried along."""
 
     chunk: int
@@ -211,13 +211,13 @@ class Refile:
     reviewed: bool
 
 
-Step = Make | Change | Close | Refile
+Step = CreateCategory | ChangeCategory | CloseCategory | RefileChunk
 
 
-class Drawing:
+class EditDraft:
     """Begins as the tree stands. `steps` and `obstacles` grow in the order of the strokes."""
 
-    def __init__(self, standing: Standing, limits: Callable[[int], int]) -> None:
+    def __init__(self, standing: EditSnapshot, limits: Callable[[int], int]) -> None:
         self.standing = standing
         self.steps: list[Step] = []
         self.obstacles: list[MemoirError] = []
@@ -264,7 +264,7 @@ class Drawing:
     def make(self, parent: int, level: int, name: str) -> OpenCategory:
         node = OpenCategory(NEW, level, parent, name, name_key(name))
         self._come(node)
-        self.steps.append(Make(node))
+        self.steps.append(CreateCategory(node))
         return node
 
     def rename(self, node: OpenCategory, name: str) -> None:
@@ -275,18 +275,18 @@ class Drawing:
 
     def merged(self, node: OpenCategory, into: int) -> None:
         """It closes, and says where what it held has gone."""
-        self.steps.append(Change(node, node, into))
+        self.steps.append(ChangeCategory(node, node, into))
         self.close(node)
 
     def close(self, node: OpenCategory) -> None:
-        self.steps.append(Close(node))
+        self.steps.append(CloseCategory(node))
         self._go(node)
         del self._nodes[node.id]
 
     def refile(self, chunks: Iterable[tuple[int, int]], leaf: int, *, reviewed: bool) -> None:
         """chunks: (chunk, the leaf it is in)."""
         for chunk, was in chunks:
-            self.steps.append(Refile(chunk, was, leaf, reviewed))
+            self.steps.append(RefileChunk(chunk, was, leaf, reviewed))
             self._counts[was] = self._counts.get(was, 0) - 1
             self._counts[leaf] = self._counts.get(leaf, 0) + 1
             self._left.add(was)
@@ -309,7 +309,7 @@ class Drawing:
         self._go(was)
         self._come(node)
         self._touched.add(node.id)
-        self.steps.append(Change(was, node))
+        self.steps.append(ChangeCategory(was, node))
 
     def _come(self, node: OpenCategory) -> None:
         taken = self.named(node.parent_id, node.name_key)

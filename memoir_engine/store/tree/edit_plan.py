@@ -37,7 +37,18 @@ from memoir_engine.store.db.text_rules import check_name
 from memoir_engine.store.db.types import FAR, ROOT, Tx, portions
 from memoir_engine.store.tree import filings, versions
 from memoir_engine.store.tree.categories import OpenCategory
-from memoir_engine.store.tree.edit_draft import NEW, Change, Close, Drawing, Edit, Make, Refile, Standing, Step, load
+from memoir_engine.store.tree.edit_draft import (
+    NEW,
+    ChangeCategory,
+    CloseCategory,
+    CreateCategory,
+    Edit,
+    EditDraft,
+    EditSnapshot,
+    RefileChunk,
+    Step,
+    load,
+)
 
 # === planning: What an edit comes to: the steps to be written, or what stands in its way. Pure.
 #
@@ -54,12 +65,12 @@ class EditPlan:
     edit: Edit
     steps: tuple[Step, ...]
     obstacles: tuple[MemoirError, ...]
-    drawing: Drawing
+    drawing: EditDraft
 
 
-def plan(edit: Edit, standing: Standing, limits: Limits) -> EditPlan:
-    drawing = Drawing(standing, limits)
-    verbs: dict[str, Callable[[Drawing, Edit], None]] = {
+def plan(edit: Edit, standing: EditSnapshot, limits: Limits) -> EditPlan:
+    drawing = EditDraft(standing, limits)
+    verbs: dict[str, Callable[[EditDraft, Edit], None]] = {
         "create": _create,
         "rename": _rename,
         "move": _move,
@@ -76,7 +87,7 @@ def plan(edit: Edit, standing: Standing, limits: Limits) -> EditPlan:
     return EditPlan(edit, tuple(drawing.steps), tuple(drawing.obstacles), drawing)
 
 
-def _create(drawing: Drawing, edit: Edit) -> None:
+def _create(drawing: EditDraft, edit: Edit) -> None:
     name, level = check_name(edit.name), 1
     if edit.other != ROOT:
         parent = drawing.node(edit.other)
@@ -87,14 +98,14 @@ def _create(drawing: Drawing, edit: Edit) -> None:
     drawing.make(edit.other, level, name)
 
 
-def _rename(drawing: Drawing, edit: Edit) -> None:
+def _rename(drawing: EditDraft, edit: Edit) -> None:
     node, name = drawing.node(edit.category), check_name(edit.name)
     if name == node.name:
         raise NothingChanges(problem=f"it is called {name!r} already")
     drawing.rename(node, name)
 
 
-def _move(drawing: Drawing, edit: Edit) -> None:
+def _move(drawing: EditDraft, edit: Edit) -> None:
     node = drawing.node(edit.category)
     parent_level = 0 if edit.other == ROOT else drawing.node(edit.other).level
     if edit.other == node.parent_id:
@@ -104,7 +115,7 @@ def _move(drawing: Drawing, edit: Edit) -> None:
     drawing.move(node, edit.other)
 
 
-def _merge(drawing: Drawing, edit: Edit) -> None:
+def _merge(drawing: EditDraft, edit: Edit) -> None:
     node, into = drawing.node(edit.category), drawing.node(edit.other)
     if node.id == into.id:
         raise NothingChanges(problem=f"{node.name!r} cannot be merged with itself")
@@ -117,7 +128,7 @@ def _merge(drawing: Drawing, edit: Edit) -> None:
     _merge_into(drawing, node, into, filed)
 
 
-def _merge_into(drawing: Drawing, node: OpenCategory, into: OpenCategory, filed: dict[int, list[int]]) -> None:
+def _merge_into(drawing: EditDraft, node: OpenCategory, into: OpenCategory, filed: dict[int, list[int]]) -> None:
     for child in drawing.children(node.id):
         twin = drawing.named(into.id, child.name_key)
         if twin is None:
@@ -128,7 +139,7 @@ def _merge_into(drawing: Drawing, node: OpenCategory, into: OpenCategory, filed:
     drawing.merged(node, into.id)
 
 
-def _split(drawing: Drawing, edit: Edit) -> None:
+def _split(drawing: EditDraft, edit: Edit) -> None:
     node, name = drawing.node(edit.category), check_name(edit.name)
     is_leaf = node.level == drawing.standing.depth
     what = "chunk" if is_leaf else "category"
@@ -146,7 +157,7 @@ def _split(drawing: Drawing, edit: Edit) -> None:
         drawing.move(drawing.node(child), made.id)
 
 
-def _retire(drawing: Drawing, edit: Edit) -> None:
+def _retire(drawing: EditDraft, edit: Edit) -> None:
     node = drawing.node(edit.category)
     children, chunks = drawing.children(node.id), drawing.count(node.id)
     if children:
@@ -158,7 +169,7 @@ def _retire(drawing: Drawing, edit: Edit) -> None:
     drawing.close(node)
 
 
-def _refile_many(drawing: Drawing, edit: Edit) -> None:
+def _refile_many(drawing: EditDraft, edit: Edit) -> None:
     leaf, filed = drawing.node(edit.other), drawing.standing.filed
     if leaf.level != drawing.standing.depth:
         raise NotALeaf(name=leaf.name, level=leaf.level, depth=drawing.standing.depth)
@@ -197,7 +208,7 @@ def preview_of(plan: EditPlan) -> EditPreview:
         verb=plan.edit.verb,
         possible=not obstacles,
         chunks_moved=_moved(plan),
-        categories_changed=len({step.node.id for step in plan.steps if not isinstance(step, Refile)}),
+        categories_changed=len({step.node.id for step in plan.steps if not isinstance(step, RefileChunk)}),
         clashes=kinds[NameTaken],
         limit=next(iter(kinds[LimitReached]), None),
         depth=next(iter(kinds[WrongLevel]), None),
@@ -208,29 +219,29 @@ def preview_of(plan: EditPlan) -> EditPreview:
 
 def changes(plan: EditPlan) -> tuple[str, ...]:
     standing = plan.drawing.standing
-    made = next((step.node for step in plan.steps if isinstance(step, Make)), None)
+    made = next((step.node for step in plan.steps if isinstance(step, CreateCategory)), None)
     new = (*standing.path(made.parent_id), made.name) if made else ()
-    going = Counter((step.was, step.leaf) for step in plan.steps if isinstance(step, Refile))
-    merged = {step.node.id for step in plan.steps if isinstance(step, Change) and step.merged_into is not None}
+    going = Counter((step.was, step.leaf) for step in plan.steps if isinstance(step, RefileChunk))
+    merged = {step.node.id for step in plan.steps if isinstance(step, ChangeCategory) and step.merged_into is not None}
     said = (_say(step, standing, going, merged, new) for step in plan.steps)
     return tuple(dict.fromkeys(one for one in said if one))
 
 
-def _say(step: Step, standing: Standing, going: Counter[tuple[int, int]], merged: set[int], new: Path) -> str:
+def _say(step: Step, standing: EditSnapshot, going: Counter[tuple[int, int]], merged: set[int], new: Path) -> str:
     def told(category_id: int) -> str:
         return _path(new if category_id == NEW else standing.path(category_id))
 
     match step:
-        case Make():
+        case CreateCategory():
             return f"{_path(new)} is made"
-        case Refile():
+        case RefileChunk():
             chunks = going[step.was, step.leaf]
             return f"{_count(chunks, 'chunk')} {'goes' if chunks == 1 else 'go'} from {told(step.was)} to {told(step.leaf)}"
-        case Close():
+        case CloseCategory():
             return "" if step.node.id in merged else f"{told(step.node.id)} closes"
-        case Change(merged_into=int(into)):
+        case ChangeCategory(merged_into=int(into)):
             return f"{told(step.node.id)} becomes one with {told(into)}"
-        case Change() if step.was.name != step.node.name:
+        case ChangeCategory() if step.was.name != step.node.name:
             return f"{told(step.node.id)} is called {step.node.name}"
     chunks = _carried(standing, {step.node.id})
     return f"{told(step.node.id)} moves below {told(step.node.parent_id)}" + (
@@ -240,12 +251,14 @@ def _say(step: Step, standing: Standing, going: Counter[tuple[int, int]], merged
 
 def _moved(plan: EditPlan) -> int:
     """Chunks that get another leaf, or are carried along."""
-    refiled = sum(isinstance(step, Refile) for step in plan.steps)
-    carried = {step.node.id for step in plan.steps if isinstance(step, Change) and step.was.parent_id != step.node.parent_id}
+    refiled = sum(isinstance(step, RefileChunk) for step in plan.steps)
+    carried = {
+        step.node.id for step in plan.steps if isinstance(step, ChangeCategory) and step.was.parent_id != step.node.parent_id
+    }
     return refiled + _carried(plan.drawing.standing, carried)
 
 
-def _carried(standing: Standing, category_ids: set[int]) -> int:
+def _carried(standing: EditSnapshot, category_ids: set[int]) -> int:
     every = {one for number in category_ids for one in standing.below(number)}
     return sum(standing.counts.get(one, 0) for one in every)
 
@@ -287,19 +300,19 @@ def perform(
     planned = plan(edit, load(tx, edit), limits)
     if planned.obstacles:
         raise planned.obstacles[0]
-    makes = sum(isinstance(step, Make) for step in planned.steps)
+    makes = sum(isinstance(step, CreateCategory) for step in planned.steps)
     new = ids.reserve(tx, "category", makes) if makes else NEW
     told = _payloads(tx, planned)
     action = OpenAction(tx, verb=edit.verb, actor=actor, clock=clock, action_id=action_id)
     action.describe(reason=reason, edit=edit.told())
-    writing = _Writing(tx, action, new, actor)
+    writing = _EditWriter(tx, action, new, actor)
     for kind, steps in groupby(zip(planned.steps, told, strict=True), key=lambda pair: type(pair[0])):
         writing.take(kind, list(steps))
     action.seal()
     return actions.get(tx, action.id)
 
 
-class _Writing:
+class _EditWriter:
     """The steps of one action. `new` is the id of the category it makes."""
 
     def __init__(self, tx: Tx, action: OpenAction, new: int, actor: str) -> None:
@@ -309,36 +322,36 @@ class _Writing:
         self._actor = actor
 
     def take(self, kind: type[Step], steps: Sequence[tuple[Any, str]]) -> None:
-        if kind is Refile:
+        if kind is RefileChunk:
             self._refile(steps)
-        for step, payload in steps if kind is not Refile else ():
+        for step, payload in steps if kind is not RefileChunk else ():
             self._category(step, payload)
 
-    def _category(self, step: Make | Change | Close, payload: str) -> None:
+    def _category(self, step: CreateCategory | ChangeCategory | CloseCategory, payload: str) -> None:
         node, parent = step.node, self._id(step.node.parent_id)
-        if isinstance(step, Make):
+        if isinstance(step, CreateCategory):
             versions.make(self._tx, self._action, self._new, parent, node.level, node.name, payload=payload)
-        elif isinstance(step, Close):
+        elif isinstance(step, CloseCategory):
             versions.close(self._tx, self._action, node.id, payload=payload)
         else:
             into = step.merged_into
             versions.change(self._tx, self._action, _kind(step), node.id, parent, node.name, merged_into=into, payload=payload)
 
-    def _refile(self, steps: Sequence[tuple[Refile, str]]) -> None:
+    def _refile(self, steps: Sequence[tuple[RefileChunk, str]]) -> None:
         rows = _open_filings(self._tx, [step.chunk for step, _ in steps])
         moves = []
         for step, payload in steps:
             old = rows[step.chunk]
             reviewed = (self._actor, filings.NOW) if step.reviewed else (None, None)
             decision = None if step.reviewed else old.decision_id
-            moves.append(filings.Move(old, self._id(step.leaf), decision, reviewed, payload))
+            moves.append(filings.FilingMove(old, self._id(step.leaf), decision, reviewed, payload))
         filings.move(self._tx, self._action, moves)
 
     def _id(self, number: int) -> int:
         return self._new if number == NEW else number
 
 
-def _kind(step: Change) -> str:
+def _kind(step: ChangeCategory) -> str:
     if step.merged_into is not None:
         return "category.merged"
     return "category.moved" if step.was.parent_id != step.node.parent_id else "category.renamed"
@@ -358,27 +371,27 @@ def _payloads(tx: Tx, planned: EditPlan) -> list[str]:
     bodies: dict[object, dict[str, Any]] = {}
     keys: list[object] = []
     for at, step in enumerate(planned.steps):
-        keys.append((step.was, step.leaf) if isinstance(step, Refile) else at)
+        keys.append((step.was, step.leaf) if isinstance(step, RefileChunk) else at)
         if keys[-1] not in bodies:
             bodies[keys[-1]] = _before_after(step, standing, planned)
     digests = dict(zip(bodies, payloads.put(tx, list(bodies.values())), strict=True))
     return [digests[key] for key in keys]
 
 
-def _before_after(step: Step, standing: Standing, planned: EditPlan) -> dict[str, Any]:
+def _before_after(step: Step, standing: EditSnapshot, planned: EditPlan) -> dict[str, Any]:
     """The paths by name, as they were and as they will be."""
     before: Path | None
     after: Path | None
     match step:
-        case Make():
+        case CreateCategory():
             before, after = None, planned.drawing.path(step.node.id)
-        case Refile():
+        case RefileChunk():
             before, after = standing.path(step.was), planned.drawing.path(step.leaf)
-        case Change(merged_into=None):
+        case ChangeCategory(merged_into=None):
             before, after = standing.path(step.node.id), planned.drawing.path(step.node.id)
-        case Change(merged_into=into):
+        case ChangeCategory(merged_into=into):
             before, after = standing.path(step.node.id), planned.drawing.path(into or step.node.id)
-        case Close():
+        case CloseCategory():
             before, after = standing.path(step.node.id), None
     return {"before": _names(before), "after": _names(after)}
 

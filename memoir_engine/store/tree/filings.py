@@ -21,7 +21,7 @@ from memoir_engine.store.chain.actions import OpenAction
 from memoir_engine.store.db import ids, schema
 from memoir_engine.store.db.types import FAR, ROOT, Tx, portions
 from memoir_engine.store.review import verdicts
-from memoir_engine.store.review.verdicts import Review
+from memoir_engine.store.review.verdicts import FilingReview
 from memoir_engine.store.search import passages
 from memoir_engine.store.sources import sources
 from memoir_engine.store.tables.sources import LIVE
@@ -34,16 +34,16 @@ from memoir_engine.store.tree import categories, versions
 # Source: DESIGN §6 (Undo).
 
 
-def close_after(tx: Tx, action: OpenAction, done: Action, emptied: Collection[int]) -> None:
+def close_categories_after_undo(tx: Tx, action: OpenAction, done: Action, emptied: Collection[int]) -> None:
     """After `done` was undone by the action. An undo that is undone closes again what it had opened, and nothing else."""
     if actions.undone_by(tx, dependents.root(tx, done.action_id)) is not None:
-        close_empty(tx, action, emptied, gone=True)
+        close_empty_categories(tx, action, emptied, gone=True)
     else:
         opened = {event.body["category"] for event in done.events if event.kind == "category.reopened"}
-        close_empty(tx, action, emptied, among=opened)
+        close_empty_categories(tx, action, emptied, among=opened)
 
 
-def close_empty(
+def close_empty_categories(
     tx: Tx, action: OpenAction, category_ids: Iterable[int], *, gone: bool = False, among: Collection[int] | None = None
 ) -> None:
     """Close those of the categories, and of what stands above them, that nothing holds open any more.
@@ -52,7 +52,7 @@ def close_empty(
     undo of theirs, holds it open, too: there is no action left that they could be told to undo before.
     among: no others than these.
     """
-    standing = _Standing(tx)
+    standing = _CategoryClaims(tx)
     here = categories.open_categories(tx, category_ids)
     while here:
         deepest = max(one.level for one in here.values())
@@ -66,7 +66,7 @@ def close_empty(
         here |= categories.open_categories(tx, {now[number].parent_id for number in closing} - {ROOT})
 
 
-def loose(tx: Tx) -> frozenset[int]:
+def closable_categories(tx: Tx) -> frozenset[int]:
     """The open categories that would close with their last filing."""
     v, made = tables.category_version.c, tables.audit_event.c
     undone = select(tables.action.c.undoes).where(tables.action.c.undoes.is_not(None))
@@ -74,7 +74,7 @@ def loose(tx: Tx) -> frozenset[int]:
     wanted = wanted.join(tables.category_version, v.category_id == tables.category.c.id).where(
         v.to_seq == FAR, made.action_id.in_(undone)
     )
-    standing = _Standing(tx)
+    standing = _CategoryClaims(tx)
     return frozenset(one for one in tx.execute(wanted).scalars().all() if standing.is_loose(one))
 
 
@@ -92,7 +92,7 @@ def _used(tx: Tx, category_ids: Iterable[int]) -> set[int]:
     return used
 
 
-class _Standing:
+class _CategoryClaims:
     """Whether the action that made a category has been undone, and no edit that stands holds it."""
 
     def __init__(self, tx: Tx) -> None:
@@ -162,10 +162,10 @@ def refile(
     action = OpenAction(tx, verb="refile", actor=actor, clock=clock, action_id=action_id)
     action.describe(reason=reason)
     if old is None:
-        verdicts.give_back(tx, action, rejected, category_id, None, Review(actor, NOW), payload)
+        verdicts.refile_rejected(tx, action, rejected, category_id, None, FilingReview(actor, NOW), payload)
     else:
-        move(tx, action, [Move(old, category_id, None, (actor, NOW), payload)])
-        close_empty(tx, action, before)
+        move(tx, action, [FilingMove(old, category_id, None, (actor, NOW), payload)])
+        close_empty_categories(tx, action, before)
     action.seal()
     return actions.get(tx, action.id)
 
@@ -180,13 +180,13 @@ def withdraw(tx: Tx, source_id: int, *, actor: str, reason: str | None, clock: C
     action = OpenAction(tx, verb="withdraw", actor=actor, clock=clock, action_id=action_id)
     action.describe(reason=reason)
     leaves = withdraw_source(tx, action, source_id)
-    close_empty(tx, action, leaves)
+    close_empty_categories(tx, action, leaves)
     action.seal()
     return actions.get(tx, action.id)
 
 
 @dataclass(frozen=True)
-class Move:
+class FilingMove:
     """A filing `old` that ends, and the next of its chunk. `reviewed`: by whom and the seq of that review; a seq of 0 is now.
 
     verdict: what that review said, where the filing is one that stood before.
@@ -200,7 +200,7 @@ class Move:
     verdict: str | None = None
 
 
-def move(tx: Tx, action: OpenAction, moves: Sequence[Move]) -> None:
+def move(tx: Tx, action: OpenAction, moves: Sequence[FilingMove]) -> None:
     """Close filings and open the next ones, by one event each."""
     ended, rows = [], []
     for one in moves:

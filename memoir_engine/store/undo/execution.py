@@ -82,7 +82,7 @@ def undo(
         else:
             for step in steps:
                 emptied |= _take(tx, action, step)
-    filings.close_after(tx, action, done, emptied)
+    filings.close_categories_after_undo(tx, action, done, emptied)
     action.seal()
     return actions.get(tx, action.id)
 
@@ -136,7 +136,7 @@ def _take(tx: Tx, action: OpenAction, step: Step) -> set[int]:
         filings.restore_source(tx, action, step.number, step.seq, by=step.other)
         return set()
     if step.kind == "helper":
-        helpers.put_back(tx, action, step.number, step.other)
+        helpers.put_in_force(tx, action, step.number, step.other)
         return set()
     if step.kind in ("review", "reject", "return"):
         return inverses.take(tx, action, step)
@@ -170,6 +170,6 @@ def _refile_back(tx: Tx, action: OpenAction, steps: Sequence[Step]) -> set[int]:
     for step in steps:
         old = before[step.number, step.seq]
         reviewed = (old.reviewed_by, old.reviewed_seq)
-        moves.append(filings.Move(now[step.number], old.category_id, old.decision_id, reviewed, verdict=old.verdict))
+        moves.append(filings.FilingMove(now[step.number], old.category_id, old.decision_id, reviewed, verdict=old.verdict))
     filings.move(tx, action, moves)
     return {row.category_id for row in now.values()}

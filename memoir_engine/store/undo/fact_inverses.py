@@ -19,7 +19,7 @@ from memoir_engine.store.chain.canonical_json import parse
 from memoir_engine.store.db.types import FAR, Tx
 from memoir_engine.store.facts import reviews
 from memoir_engine.store.facts import rows as facts_rows
-from memoir_engine.store.facts.rows import Proposal, Standing
+from memoir_engine.store.facts.rows import FactState, ProposalState
 from memoir_engine.store.undo.planner import Found, Inverse, Step
 
 KINDS = (
@@ -61,7 +61,7 @@ def take(tx: Tx, action: OpenAction, step: Step) -> None:
     elif kind in ("fact.seen", "fact.seen_again"):
         facts_rows.unsee(tx, action, body["fact"], _ns(body))
     elif kind == "fact.reviewed":
-        reviews.say_again(tx, action, body)
+        reviews.restore_verdict(tx, action, body)
     elif kind == "fact.unseen":
         facts_rows.see_again(tx, action, body["fact"], body["ns"])
     elif kind in ("fact.related", "fact.related_again"):
@@ -83,7 +83,7 @@ def _moved(inverse: Inverse, event: AuditEvent) -> Found:
     row = tx.execute(select(tables.fact_status).where(c.fact_id == number, c.to_seq == FAR)).one_or_none()
     expected = 0 if event.kind == "fact.withdrawn" else event.seq
     if inverse.stood.get(("fact", number), row.from_seq if row else 0) != expected:
-        now, since = None if row is None else Standing.of(row).told(), _since(tx, number, event.seq)
+        now, since = None if row is None else FactState.of(row).told(), _since(tx, number, event.seq)
         if now != event.body["status"] or inverse.later.standing(since):
             return inverse.changed(since)
     before = _standing_before(tx, number, event.body.get("was", 0))
@@ -116,21 +116,21 @@ def _given_way(inverse: Inverse, number: int) -> list[int]:
     return sorted(row.from_seq for row in rows if inverse.stood.get(("fact", row.fact_id), row.from_seq) == row.from_seq)
 
 
-def _standing_before(tx: Tx, number: int, was: int) -> Standing | None:
+def _standing_before(tx: Tx, number: int, was: int) -> FactState | None:
     c = tables.fact_status.c
     row = tx.execute(select(tables.fact_status).where(c.fact_id == number, c.from_seq == was)).one_or_none() if was else None
-    return None if row is None else Standing.of(row)
+    return None if row is None else FactState.of(row)
 
 
 def _move_back(tx: Tx, action: OpenAction, kind: str, body: dict[str, Any]) -> None:
     number = body["fact"]
     before = _standing_before(tx, number, body.get("was", 0))
     if before is None:
-        facts_rows.shift(tx, action, "fact.withdrawn", number, None)
+        facts_rows.set_state(tx, action, "fact.withdrawn", number, None)
     else:
         back = "fact.restored" if before.status == "active" else "fact.outdated"
         back = "fact.returned" if kind == "fact.withdrawn" else back
-        facts_rows.shift(tx, action, back, number, before, again=_first(tx, body["was"]))
+        facts_rows.set_state(tx, action, back, number, before, again=_first(tx, body["was"]))
 
 
 def _first(tx: Tx, seq: int) -> int:
@@ -147,7 +147,7 @@ def _proposed(inverse: Inverse, event: AuditEvent) -> Found:
     if inverse.stood.get(("proposal", number), row.from_seq if row else 0) != expected:
         rows = tx.execute(select(c.from_seq, c.to_seq).where(c.id == number)).all()
         since = {one for each in rows for one in each if event.seq < one < FAR}
-        now = None if row is None else Proposal.of(row).told()
+        now = None if row is None else ProposalState.of(row).told()
         if now != event.body["row"] or inverse.later.standing(since):
             return inverse.changed(since)
     inverse.stood["proposal", number] = event.body["was"]
@@ -159,14 +159,14 @@ def _propose_back(tx: Tx, action: OpenAction, body: dict[str, Any]) -> None:
     rows = tx.execute(select(tables.fact_proposal).where(c.id == body["proposal"]).order_by(c.from_seq)).all()
     before = next((row for row in rows if row.from_seq == body["was"]), None) if body["was"] else None
     kind = "fact.unproposed" if before is None else "fact.proposed" if before.outcome is None else "fact.settled"
-    proposal = None if before is None else Proposal.of(before)
+    proposal = None if before is None else ProposalState.of(before)
     again = None if before is None else _first(tx, before.from_seq)
-    facts_rows.propose(tx, action, kind, body["proposal"], rows[0].owner, proposal, rows[0].run_id, again=again)
+    facts_rows.set_proposal(tx, action, kind, body["proposal"], rows[0].owner, proposal, rows[0].run_id, again=again)
 
 
 def _reviewed(inverse: Inverse, event: AuditEvent) -> Found:
     body = event.body
-    said = reviews.said_of(inverse.tx, body)
+    said = reviews.verdicts_about(inverse.tx, body)
     since = [one.seq for one in said if one.seq > event.seq]
     if since and (said[-1].verdict != body["verdict"] or inverse.later.standing(since)):
         return inverse.changed(since)

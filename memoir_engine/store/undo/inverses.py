@@ -198,9 +198,9 @@ def take(tx: Tx, action: OpenAction, step: Step) -> set[int]:
         verdicts.stamp(tx, action, row, review)
     elif step.kind == "return":
         before = _filing(tx, step.number, step.other or 0)
-        verdicts.give_back(tx, action, row, before.category_id, before.decision_id, review)
+        verdicts.refile_rejected(tx, action, row, before.category_id, before.decision_id, review)
     else:
-        verdicts.take_out(tx, action, row, review)
+        verdicts.reject_filing(tx, action, row, review)
         return {row.category_id}
     return set()
 
