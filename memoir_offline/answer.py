@@ -13,10 +13,10 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Any
 
-from memoir_engine.prompts.answer import NOT_ANSWERED, Passage, read
+from memoir_engine.prompts.answer import NOT_ANSWERED, NumberedChunk, read
 from memoir_engine.text.sentences import split
 from memoir_engine.text.summary import cut_at_word
-from memoir_engine.text.terms import sought, tokens
+from memoir_engine.text.terms import search_tokens, tokens
 
 MOST_SENTENCES = 3
 LEAST_GAIN = 0.3  # of the first sentence's score that a further one must bring by words not yet said
@@ -39,7 +39,7 @@ _NOTE = re.compile(r"\[(\d+)\]")
 
 @dataclass(frozen=True)
 class _Candidate:
-    passage: Passage
+    passage: NumberedChunk
     place: int  # among the sentences of its passage
     text: str
     terms: frozenset[str]  # the question's terms in it
@@ -49,17 +49,17 @@ class _Candidate:
 def answer(text: str, schema: dict[str, Any]) -> dict[str, Any]:
     """text: an answer prompt. The reply fits `prompts.answer.Reply`; `schema` offers no choice."""
     asked = read(text)
-    wanted = frozenset(sought(asked.question))
+    wanted = frozenset(search_tokens(asked.question))
     candidates = [c for passage in asked.passages for c in _candidates(passage, wanted, asked.question)]
     chosen = _choose(candidates, _rarity(wanted, asked.passages))
     return {"answer": " ".join(_cite(candidate) for candidate in chosen) or NOT_ANSWERED}
 
 
-def _candidates(passage: Passage, wanted: frozenset[str], question: str) -> Iterable[_Candidate]:
-    around = wanted & frozenset(sought(" ".join((*passage.path, passage.text))))
+def _candidates(passage: NumberedChunk, wanted: frozenset[str], question: str) -> Iterable[_Candidate]:
+    around = wanted & frozenset(search_tokens(" ".join((*passage.path, passage.text))))
     nearness = (1 + len(around) / max(1, len(wanted))) * max(0.5, 1 - PRIOR * (passage.number - 1))
     for place, sentence in enumerate(split(passage.text)):
-        found = wanted & frozenset(sought(sentence.text))
+        found = wanted & frozenset(search_tokens(sentence.text))
         if found and sentence.kind != "heading":
             told = 0.7 if sentence.kind == "row" else 1.0
             weight = told * nearness * _fit(question, sentence.text) / math.sqrt(max(SHORT, len(tokens(sentence.text))))
@@ -73,9 +73,9 @@ def _fit(question: str, sentence: str) -> float:
     return (1.3 if fits else 1.0) * (0.5 if sentence.rstrip().endswith(("?", "？")) else 1.0)
 
 
-def _rarity(wanted: frozenset[str], passages: tuple[Passage, ...]) -> dict[str, float]:
+def _rarity(wanted: frozenset[str], passages: tuple[NumberedChunk, ...]) -> dict[str, float]:
     """A word that stands in every chunk tells little apart."""
-    texts = [frozenset(sought(passage.text)) for passage in passages]
+    texts = [frozenset(search_tokens(passage.text)) for passage in passages]
     return {term: math.log1p(len(texts) / max(1, sum(term in words for words in texts))) for term in wanted}
 
 

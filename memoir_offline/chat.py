@@ -15,9 +15,9 @@ from typing import Any
 from pydantic_ai.messages import ModelMessage, ModelResponsePart, TextPart, ToolCallPart, ToolReturnPart, UserPromptPart
 from pydantic_ai.models import ModelRequestParameters
 
-from memoir_engine.prompts.answer import NOT_ANSWERED, Passage, build
+from memoir_engine.prompts.answer import NOT_ANSWERED, NumberedChunk, build
 from memoir_engine.prompts.chat import LIMIT_REACHED, NOTHING_FOUND, RECALL, SEARCH
-from memoir_engine.text.terms import sought
+from memoir_engine.text.terms import search_tokens
 from memoir_offline.answer import answer
 from memoir_offline.rules.predicates import SINGLE, predicate
 
@@ -42,7 +42,7 @@ def respond(messages: Sequence[ModelMessage], wanted: ModelRequestParameters) ->
     found = [part for part in parts[last + 1 :] if isinstance(part, ToolReturnPart)]
     offered = {tool.name for tool in wanted.function_tools}
     calls = [name for name in LOOKS_UP if name in offered]
-    if calls and not found and sought(question):
+    if calls and not found and search_tokens(question):
         return [ToolCallPart(name, {"query": question}, f"call-{last}-{at}") for at, name in enumerate(calls)]
     earlier = [str(part.content) for part in parts[:last] if isinstance(part, UserPromptPart)][-MOST_TURNS:]
     return [TextPart(_answered(question, found, earlier))]
@@ -54,11 +54,11 @@ def _answered(question: str, found: Sequence[ToolReturnPart], earlier: Sequence[
     if known:
         return known
     said = [{"text": text} for text in earlier]
-    passages = [Passage(at, (), _CITED.sub("", str(record["text"]))) for at, record in enumerate([*said, *told], start=1)]
+    passages = [NumberedChunk(at, (), _CITED.sub("", str(record["text"]))) for at, record in enumerate([*said, *told], start=1)]
     reply = answer(build(question, passages).text, {})["answer"] if passages else NOT_ANSWERED
     if reply == NOT_ANSWERED:
         if not _ASKS.search(question):
-            return NOTED if sought(question) else SMALL_TALK
+            return NOTED if search_tokens(question) else SMALL_TALK
         return NOTHING_FOUND
     numbers = {len(said) + at: record.get("number") for at, record in enumerate(told, start=1)}
     return _CITED.sub(lambda mark: _cited(numbers.get(int(mark[1]))), reply)

@@ -14,9 +14,9 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
-from memoir_engine.prompts.classify import Batch, Options, read
+from memoir_engine.prompts.classify import Batch, LevelOptions, read
 from memoir_engine.text.names import fold
-from memoir_engine.text.similarity import Shelf, Vector, vector
+from memoir_engine.text.similarity import OptionIndex, TermVector, term_vector
 from memoir_engine.text.terms import Terms, terms
 from memoir_offline.phrases import GENERAL, Naming
 from memoir_offline.subjects import Match, Shelves, all_branches, branches, content, subjects
@@ -39,7 +39,7 @@ class _Chunk:
     number: int
     text: str
     terms: Terms
-    vector: Vector
+    vector: TermVector
     shares: Mapping[str, float]  # subject or branch → how much it is about it, helper included
 
 
@@ -48,16 +48,16 @@ class _Fresh:
     """New categories of this batch, with the chunks that joined them."""
 
     names: list[str] = field(default_factory=list)
-    members: list[list[Vector]] = field(default_factory=list)
+    members: list[list[TermVector]] = field(default_factory=list)
 
-    def join(self, name: str, row: Vector) -> None:
+    def join(self, name: str, row: TermVector) -> None:
         if name not in self.names:
             self.names.append(name)
             self.members.append([])
         self.members[self.names.index(name)].append(row)
 
-    def nearness(self, row: Vector) -> dict[str, float]:
-        near = Shelf(self.members).nearness([row])[0] if self.names else ()
+    def nearness(self, row: TermVector) -> dict[str, float]:
+        near = OptionIndex(self.members).nearness([row])[0] if self.names else ()
         return dict(zip(self.names, map(float, near), strict=True))
 
 
@@ -114,7 +114,7 @@ def _existing(chunk: _Chunk, at: int, batch: Batch) -> dict[str, float]:
     return {name: max(value, TAUGHT * taught.get(name, 0.0)) for name, value in values.items()}
 
 
-def _balance(size: int, options: Options) -> float:
+def _balance(size: int, options: LevelOptions) -> float:
     """1 up to twice the fair share, from there on falling with the size."""
     if options.level < min(3, options.depth) or options.filed < CAPPED_FROM:
         return 1.0
@@ -136,18 +136,18 @@ def _new(chunk: _Chunk, batch: Batch, values: Mapping[str, float], thrift: float
     return (name, worth * (0.8 if chunk.shares else 1.0)) if name else None
 
 
-def _branch(chunk: _Chunk, options: Options) -> str | None:
+def _branch(chunk: _Chunk, options: LevelOptions) -> str | None:
     """For a chunk without a phrase to name it by: the branch of any subject that it speaks of most."""
     path = {fold(name) for name in options.path}
     found = {name: match.share for name, match in all_branches().match(chunk.terms.counts).items() if fold(name) not in path}
     return max(found, key=lambda name: (found[name], name), default=None)
 
 
-def _may_add(options: Options, fresh: _Fresh) -> bool:
+def _may_add(options: LevelOptions, fresh: _Fresh) -> bool:
     return len(fresh.names) < min(options.room, NEW_PER_BATCH if options.names else options.room)
 
 
-def _thrift(options: Options, earlier: int, fresh: int) -> float:
+def _thrift(options: LevelOptions, earlier: int, fresh: int) -> float:
     """Above 1 while there are fewer options than the chunks would fill, below 1 when there are more.
 
     earlier: chunks of this batch before this one; fresh: the new categories they made.
@@ -184,11 +184,12 @@ def _chunks(batch: Batch) -> list[_Chunk]:
     ids = {stem: at for at, stem in enumerate(sorted({stem for _, _, found in counted for stem in found.counts}))}
     source = terms(batch.helper)
     return [
-        _Chunk(number, text, found, vector(found, ids), _about(batch.options, found, source)) for number, text, found in counted
+        _Chunk(number, text, found, term_vector(found, ids), _about(batch.options, found, source))
+        for number, text, found in counted
     ]
 
 
-def _about(options: Options, found: Terms, source: Terms) -> dict[str, float]:
+def _about(options: LevelOptions, found: Terms, source: Terms) -> dict[str, float]:
     """Level 1: subjects. Level 2: branches, the parent's own before those of other subjects. Below: the text's own words only."""
     if options.level == 1:
         return _shares(subjects(), found, source)

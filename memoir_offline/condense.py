@@ -17,5 +17,5 @@ def answer(text: str, schema: dict[str, Any]) -> dict[str, Any]:
     return {"summaries": [{"chunk_id": piece.chunk_id, "summary": _shortened(piece)} for piece in part.pieces]}
 
 
-def _shortened(piece: condense.Piece) -> str:
+def _shortened(piece: condense.CondenseChunk) -> str:
     return summarise(piece.text, max_chars=piece.target, tokenise=tokens) or piece.text.strip()[: piece.target]

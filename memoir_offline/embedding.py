@@ -11,7 +11,7 @@ from collections.abc import Sequence
 
 from memoir_engine.core.ports import Vectors
 from memoir_engine.core.run import Run
-from memoir_engine.text.hashed_vectors import DIM, HASHED_ID, hashed
+from memoir_engine.text.hashed_vectors import DIM, HASHED_ID, hash_vectors
 
 AT_ONCE = 16  # texts hashed on the loop itself: a question waits for no thread
 
@@ -30,7 +30,7 @@ class OfflineEmbedder:
         return True
 
     async def embed(self, texts: Sequence[str], run: Run) -> Vectors:
-        return hashed(texts) if len(texts) <= AT_ONCE else await asyncio.to_thread(hashed, texts)
+        return hash_vectors(texts) if len(texts) <= AT_ONCE else await asyncio.to_thread(hash_vectors, texts)
 
     async def close(self) -> None:
         """There is nothing to end."""

@@ -10,7 +10,7 @@ import re
 from datetime import date
 from typing import Any
 
-from memoir_engine.prompts.helper import UNKNOWN, Facts, read
+from memoir_engine.prompts.helper import UNKNOWN, HelperInput, read
 from memoir_engine.text.sentences import split
 from memoir_engine.text.summary import summarise
 from memoir_engine.text.terms import terms, tokens
@@ -91,7 +91,7 @@ def _date(file_name: str, head: str) -> str | None:
     return (stated and iso_date(stated[1])) or iso_date(file_name) or iso_date(opening) or (years[0] if len(years) == 1 else None)
 
 
-def _topic(facts: Facts, body: str) -> str:
+def _topic(facts: HelperInput, body: str) -> str:
     """Key terms: the commonest words of the text, those of title and headers counted up."""
     counted = terms(body)
     named = set(tokens(" ".join((facts.title or "", *facts.headings, re.sub(r"[\W_]+", " ", facts.file_name)))))

@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections import defaultdict
 from typing import Any
 
-from memoir_engine.prompts.relate import Gathered, Kind, read
+from memoir_engine.prompts.relate import RelatableFact, RelationKind, read
 from memoir_engine.text.terms import tokens
 from memoir_offline.rules.contradictions import compare
 
@@ -21,7 +21,7 @@ STATED = {"contradicts": 0.7, "part_of": 0.8, "same_subject": 0.6}
 def answer(text: str, schema: dict[str, Any]) -> dict[str, Any]:
     """text: a relate prompt."""
     facts = read(text)
-    found: dict[tuple[int, int], Kind] = {}
+    found: dict[tuple[int, int], RelationKind] = {}
     for earlier, later in _pairs(facts):
         kind = _kind(earlier, later)
         if kind is not None:
@@ -35,7 +35,7 @@ def answer(text: str, schema: dict[str, Any]) -> dict[str, Any]:
     }
 
 
-def _pairs(facts: tuple[Gathered, ...]) -> list[tuple[Gathered, Gathered]]:
+def _pairs(facts: tuple[RelatableFact, ...]) -> list[tuple[RelatableFact, RelatableFact]]:
     """Those that share a word of content; the earlier one first, in the order of the later one."""
     sharing: dict[str, list[int]] = defaultdict(list)
     for at, fact in enumerate(facts):
@@ -51,7 +51,7 @@ def _pairs(facts: tuple[Gathered, ...]) -> list[tuple[Gathered, Gathered]]:
     return [(facts[first], facts[second]) for first, second in sorted(pairs, key=lambda pair: (pair[1], pair[0]))]
 
 
-def _kind(earlier: Gathered, later: Gathered) -> Kind | None:
+def _kind(earlier: RelatableFact, later: RelatableFact) -> RelationKind | None:
     if earlier.subject.casefold() == later.subject.casefold():
         stance = compare(earlier.content, later.content).stance
         if stance in ("conflict", "update"):

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from memoir_engine.prompts.select import Choice, labels, read
+from memoir_engine.prompts.select import SelectRequest, labels, read
 from memoir_engine.text.terms import Terms, terms
 from memoir_offline.subjects import subjects
 
@@ -26,7 +26,7 @@ def answer(text: str, schema: dict[str, Any]) -> dict[str, Any]:
     return {"selections": [{"category": label, "ranked_relevance": choice.most - at} for at, label in enumerate(chosen)]}
 
 
-def _values(choice: Choice) -> dict[str, float]:
+def _values(choice: SelectRequest) -> dict[str, float]:
     asked = terms(choice.question)
     about = subjects().match(asked.counts)
     shown = {found.category: found for found in choice.evidence}

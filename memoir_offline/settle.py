@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from memoir_engine.prompts.settle import Close, NewName, read
+from memoir_engine.prompts.settle import NewName, SettleRequest, read
 from memoir_engine.text.terms import tokens
 
 SAME_TERMS = 0.5  # part of the smaller list of key terms
@@ -26,7 +26,7 @@ def answer(text: str, schema: dict[str, Any]) -> dict[str, Any]:
     return {"names": listed}
 
 
-def _strongest_first(close: Close) -> list[NewName]:
+def _strongest_first(close: SettleRequest) -> list[NewName]:
     return sorted(close.names, key=lambda item: (-item.chunks, len(item.name), item.name))
 
 

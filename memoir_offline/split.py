@@ -13,9 +13,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from memoir_engine.prompts.split import Crowded, read
+from memoir_engine.prompts.split import SplitRequest, read
 from memoir_engine.text.names import clean, fold, problem
-from memoir_engine.text.similarity import Shelf, Vector, vector
+from memoir_engine.text.similarity import OptionIndex, TermVector, term_vector
 from memoir_engine.text.terms import Terms, terms, tokens
 from memoir_offline.phrases import phrases
 
@@ -34,11 +34,11 @@ def answer(text: str, schema: dict[str, Any]) -> dict[str, Any]:
     crowded = read(text)
     words = [terms(item.text) for item in crowded.items]
     ids = {stem: at for at, stem in enumerate(sorted({stem for one in words for stem in one.counts}))}
-    vectors = [vector(one, ids) for one in words]
+    vectors = [term_vector(one, ids) for one in words]
     return {"groups": _named(crowded, words, list(ids), vectors, _best(vectors, crowded.most))}
 
 
-def _best(vectors: Sequence[Vector], most: int) -> Ints | None:
+def _best(vectors: Sequence[TermVector], most: int) -> Ints | None:
     """The grouping, of those into 2, 3, … groups, whose items are nearest to their own group against the next."""
     counts = range(2, min(MOST_GROUPS, most + 1, len(vectors) // _least(vectors)) + 1)
     seeds = _seeds(vectors, max(counts, default=0))
@@ -48,9 +48,9 @@ def _best(vectors: Sequence[Vector], most: int) -> Ints | None:
     return labels if gain >= LEAST_GAIN else None
 
 
-def _seeds(vectors: Sequence[Vector], most: int) -> dict[int, Ints]:
+def _seeds(vectors: Sequence[TermVector], most: int) -> dict[int, Ints]:
     """By number of groups: labels, −1 for items in none. The two nearest become one, again and again (average linkage)."""
-    near = Shelf([[one] for one in vectors]).nearness(vectors)
+    near = OptionIndex([[one] for one in vectors]).nearness(vectors)
     near = (near + near.T) / 2
     np.fill_diagonal(near, -1)
     members = [[at] for at in range(len(vectors))]
@@ -68,7 +68,7 @@ def _seeds(vectors: Sequence[Vector], most: int) -> dict[int, Ints]:
     return found
 
 
-def _least(vectors: Sequence[Vector]) -> int:
+def _least(vectors: Sequence[TermVector]) -> int:
     return max(LEAST_ITEMS, len(vectors) // LEAST_PART)
 
 
@@ -79,7 +79,7 @@ def _labels(groups: Sequence[Sequence[int]], items: int) -> Ints:
     return labels
 
 
-def _settled(vectors: Sequence[Vector], labels: Ints) -> Ints | None:
+def _settled(vectors: Sequence[TermVector], labels: Ints) -> Ints | None:
     """Each item in the group it is nearest to; None where a group is left with too few."""
     count = int(labels.max()) + 1
     for _ in range(ROUNDS):
@@ -92,15 +92,15 @@ def _settled(vectors: Sequence[Vector], labels: Ints) -> Ints | None:
     return labels
 
 
-def _to_groups(vectors: Sequence[Vector], labels: Ints, count: int) -> NDArray[np.float64]:
+def _to_groups(vectors: Sequence[TermVector], labels: Ints, count: int) -> NDArray[np.float64]:
     return _shelf(vectors, labels, count).to_centroids(vectors)
 
 
-def _shelf(vectors: Sequence[Vector], labels: Ints, count: int) -> Shelf:
-    return Shelf([[one for one, label in zip(vectors, labels, strict=True) if label == group] for group in range(count)])
+def _shelf(vectors: Sequence[TermVector], labels: Ints, count: int) -> OptionIndex:
+    return OptionIndex([[one for one, label in zip(vectors, labels, strict=True) if label == group] for group in range(count)])
 
 
-def _gain(vectors: Sequence[Vector], labels: Ints | None) -> float:
+def _gain(vectors: Sequence[TermVector], labels: Ints | None) -> float:
     if labels is None:
         return 0.0
     near = _to_groups(vectors, labels, int(labels.max()) + 1)
@@ -110,7 +110,7 @@ def _gain(vectors: Sequence[Vector], labels: Ints | None) -> float:
 
 
 def _named(
-    crowded: Crowded, words: Sequence[Terms], stems: Sequence[str], vectors: Sequence[Vector], labels: Ints | None
+    crowded: SplitRequest, words: Sequence[Terms], stems: Sequence[str], vectors: Sequence[TermVector], labels: Ints | None
 ) -> list[dict[str, Any]]:
     """What is nearest to the present name stays, else the largest; the others get names."""
     if labels is None:
@@ -131,7 +131,7 @@ def _named(
     return found
 
 
-def _staying(crowded: Crowded, words: Sequence[Terms], labels: Ints, count: int) -> int:
+def _staying(crowded: SplitRequest, words: Sequence[Terms], labels: Ints, count: int) -> int:
     own = set(tokens(crowded.path[-1])) if crowded.path else set()
     said, size = [0.0] * count, [0] * count
     for item, found, label in zip(crowded.items, words, labels, strict=True):

@@ -53,7 +53,7 @@ def judge(**verdicts: Any) -> Any:
         numbers = {one.content: one.number for one in meeting.known}
         return {"verdicts": list(_verdicts(meeting, numbers))}
 
-    def _verdicts(meeting: consolidate.Meeting, numbers: dict[str, int]) -> Iterator[dict[str, Any]]:
+    def _verdicts(meeting: consolidate.FactComparison, numbers: dict[str, int]) -> Iterator[dict[str, Any]]:
         for one in meeting.new:
             relation, known, *more = verdicts.get(one.content.replace(" ", "_"), ("none", ""))
             found = {"new": one.number, "relation": relation, "known": [numbers[known]] if known in numbers else []}

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import numpy as np
 
-from memoir_engine.core.ports import NearestIndex, NearestUnavailable
+from memoir_engine.core.ports import VectorIndex, VectorIndexUnavailable
 from memoir_engine.index import chroma_index
 from memoir_engine.index.chroma import Of
 from memoir_engine.index.exact import ExactVectors
@@ -17,7 +17,7 @@ ROWS = np.random.default_rng(7).standard_normal((400, DIM)).astype(np.float32)
 ASKED = ROWS[:5] + ROWS[5:10]
 
 
-def at(folder: Path | None, *, store="a store", edition="0", embedder="words", dim=DIM, named="auto", **options) -> NearestIndex:
+def at(folder: Path | None, *, store="a store", edition="0", embedder="words", dim=DIM, named="auto", **options) -> VectorIndex:
     return open_nearest(named, folder, Of(store, edition, embedder, dim, options))
 
 
@@ -33,7 +33,7 @@ class Owner:
         self.changes.append((added, removed))
         self.exact.take_in(list(added), ROWS[list(added.values())], removed, len(self.changes))
 
-    def feed(self, index: NearestIndex) -> None:
+    def feed(self, index: VectorIndex) -> None:
         before = index.high_water
         held: dict[int, int] = {}
         gone: set[int] = set()
@@ -43,12 +43,12 @@ class Owner:
         if len(self.changes) > before:
             assert index.take_in(list(held), ROWS[list(held.values())], gone - held.keys(), len(self.changes), since=before)
 
-    def ask(self, index: NearestIndex, k: int = 10, **options) -> list:
+    def ask(self, index: VectorIndex, k: int = 10, **options) -> list:
         """Fed, and asked; once more where it was found damaged only then."""
         self.feed(index)
         try:
             return [index.top(asked, k, **options) for asked in ASKED]
-        except NearestUnavailable:
+        except VectorIndexUnavailable:
             assert index.health.ok
             self.feed(index)
             return [index.top(asked, k, **options) for asked in ASKED]

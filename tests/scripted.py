@@ -48,11 +48,11 @@ class Asked:
         return classify.read(self.text)
 
     @property
-    def choice(self) -> select.Choice:
+    def choice(self) -> select.SelectRequest:
         return select.read(self.text)
 
     @property
-    def final(self) -> answer.Question:
+    def final(self) -> answer.AnswerRequest:
         return answer.read(self.text)
 
     @property

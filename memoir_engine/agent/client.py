@@ -27,7 +27,7 @@ from memoir_engine.core.errors import DatabaseError, InvalidSetting, MemoirError
 from memoir_engine.core.results import Cleared, ImportReport, MessageRecord
 from memoir_engine.core.results.conversations import Reply
 from memoir_engine.runtime.engine import Engine
-from memoir_engine.text.restartable_stream import Retold
+from memoir_engine.text.restartable_stream import RestartableStream
 
 if TYPE_CHECKING:
     pass
@@ -238,7 +238,7 @@ class AgentClient:
 
     def _begun(self, turn: Turn, on_text: Callable[[str], None]) -> tuple[Callable[[], Reply], Callable[[], None]]:
         """What waits for the reply, and what stops it."""
-        turn.words, under_way = Retold(on_text), UnderWay()
+        turn.words, under_way = RestartableStream(on_text), UnderWay()
         first: list[Future[Reply | MemoirError]] = []
         with contextlib.suppress(DatabaseError):  # it is tried once more, by who waits
             first.append(self._submitted(self.memory, turn, under_way))
@@ -254,7 +254,7 @@ class AgentClient:
         except DatabaseError as failed:
             _log.warning("[mem] the memory failed; this turn is answered without it", extra={"problem": str(failed)})
             turn.warnings.append(f"the memory failed, and this turn is not kept in it: {failed}")
-        words = turn.words or Retold(lambda _: None)
+        words = turn.words or RestartableStream(lambda _: None)
         words.anew()
         reply = wait(self._private())
         words.whole()

@@ -30,7 +30,7 @@ from memoir_engine.runtime.runner import Verb
 from memoir_engine.store.conversations import messages as conversations_messages
 from memoir_engine.text.cut_strategies import SHARE_OF_WINDOW
 from memoir_engine.text.messages import Message, base_kind
-from memoir_engine.text.restartable_stream import Retold
+from memoir_engine.text.restartable_stream import RestartableStream
 
 if TYPE_CHECKING:
     from memoir_engine.models.agents import Turned
@@ -128,7 +128,7 @@ class Turn:
     text: str
     session_id: str
     talk: Talk
-    words: Retold | None = None
+    words: RestartableStream | None = None
     warnings: list[str] = field(default_factory=list)
     said: list[str] = field(default_factory=list)
 

@@ -23,7 +23,7 @@ from memoir_engine.store.db.text_rules import WORKSPACE, owner_key
 from memoir_engine.store.facts import facts
 from memoir_engine.store.search import hits
 from memoir_engine.store.sources import sources
-from memoir_engine.text.partial_dates import written
+from memoir_engine.text.partial_dates import format_date
 
 # === showing: What a turn's tools took from the memory, numbered in the order in which the model saw it.
 #
@@ -156,4 +156,4 @@ def _or_nothing(found: Iterable[dict[str, Any]]) -> Found:
 
 
 def _since(engine: Engine, fact: FactView) -> str | None:
-    return written(fact.valid_from, fact.valid_from_precision, engine.resolved.config.zone) or None
+    return format_date(fact.valid_from, fact.valid_from_precision, engine.resolved.config.zone) or None

@@ -11,7 +11,7 @@ from collections.abc import Callable, Iterable
 from typing import TypeVar
 
 from memoir_engine.core import validation
-from memoir_engine.core.errors import HelperNeeded, InvalidSetting, RunNotFound, retold
+from memoir_engine.core.errors import HelperNeeded, InvalidSetting, RunNotFound, restore_error
 from memoir_engine.core.results import (
     Call,
     Chunk,
@@ -118,7 +118,7 @@ class RunsView(View):
         """An ingestion's result read again from the ledger."""
         run = self._view(run_id)
         result, waits = run.result, run.status == "waiting_helper"
-        error = ErrorReport.of(retold(run.error, run.remedy)) if run.error else None
+        error = ErrorReport.of(restore_error(run.error, run.remedy)) if run.error else None
         if waits:
             error = ErrorReport.of(HelperNeeded(name=run.request.get("name", ""), draft=run_id))
         return IngestResult(

@@ -14,7 +14,7 @@ from typing import Any
 
 from memoir_engine.core.errors import MessageRefused
 from memoir_engine.core.results import RefusedMessage, SessionView
-from memoir_engine.text.messages import Message, moment, parsed, to_record
+from memoir_engine.text.messages import Message, parse_message, parse_time, to_record
 
 # === told: A session as a file: JSON whose `messages` LangChain reads as they are.
 #
@@ -95,7 +95,7 @@ def _of(records: Sequence[object], kind: str) -> Incoming:
     for number, record in enumerate(records):
         where = f"messages[{number}]"
         try:
-            messages.append(parsed(record, where))
+            messages.append(parse_message(record, where))
         except MessageRefused as wrong:
             refused.append(RefusedMessage(where, str(wrong.facts["problem"])))
     return Incoming(kind, tuple(messages), tuple(refused))
@@ -135,7 +135,7 @@ def incoming(
             refused.append(RefusedMessage(one.where, one.problem))
             continue
         try:
-            messages.append(parsed(one.record, one.where))
+            messages.append(parse_message(one.record, one.where))
         except MessageRefused as wrong:
             refused.append(RefusedMessage(one.where, str(wrong.facts["problem"])))
     metadata = {"title": title.replace("\x00", "")} if isinstance(title, str) and title.strip() else None
@@ -145,5 +145,5 @@ def incoming(
 
 def iso(value: object) -> dict[str, str]:
     """A record's time where it is one; a conversation's own clock may be missing."""
-    found = moment(value)
+    found = parse_time(value)
     return {} if found is None else {"at": found.isoformat()}

@@ -26,7 +26,7 @@ from memoir_engine.store.conversations import retention, sessions
 from memoir_engine.store.conversations.retention import dropped
 from memoir_engine.store.conversations.sessions import AppendedTurn
 from memoir_engine.store.db.types import Tx
-from memoir_engine.text.messages import Message, in_time
+from memoir_engine.text.messages import Message, fill_times
 
 # === conversing: The view of conversations: sessions opened, listed, read and said in.
 #
@@ -154,7 +154,7 @@ class SessionsSaid(SessionsRead):
         the record, RunNotFound.
         """
         named, said_by = runtime_messages.session(session_id), runtime_messages.run(run_id)
-        coming = in_time(runtime_messages.messages(messages))
+        coming = fill_times(runtime_messages.messages(messages))
         if not coming:
             return ()
         return self._records(named, self._said(named, coming, said_by), coming)
@@ -322,7 +322,7 @@ class SessionsCarried(SessionsSaid):
 
 def _lacking(tx: Tx, row: Any, messages: Sequence[Message]) -> Sequence[Message]:
     known = () if row is None else [conversations_messages.as_message(one) for one in conversations_messages.of_session(tx, row)]
-    return in_time(transfer.lacking(messages, known))
+    return fill_times(transfer.lacking(messages, known))
 
 
 def _read(data: object) -> Incoming:

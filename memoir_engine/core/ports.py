@@ -60,7 +60,7 @@ class Embedder(Protocol):
 LEXICAL_PULL = 0.7
 
 
-def pull_of(embedder: Embedder) -> float:
+def search_pull(embedder: Embedder) -> float:
     """How far a question's vector is moved towards what its words find, in lengths of its own (docs/decisions/0016).
 
     An embedder may name it as `search_pull`, where it was measured; else lexical ones are moved, those of meaning are not.
@@ -94,10 +94,10 @@ class Health(NamedTuple):
     remedy: str = ""
 
 
-WELL = Health(True)
+HEALTHY = Health(True)
 
 
-class NearestUnavailable(Exception):
+class VectorIndexUnavailable(Exception):
     """The index cannot answer now; `health` says why. Whoever searches goes on by words alone and tells it."""
 
     def __init__(self, health: Health) -> None:
@@ -105,7 +105,7 @@ class NearestUnavailable(Exception):
         self.health = health
 
 
-class NearestIndex(Protocol):
+class VectorIndex(Protocol):
     """Keys are ids of passages or of facts. Vectors are float32 rows of unit length. Safe for any number of threads.
 
     Who asks feeds first, from `high_water` on. Where an answer is refused although `health` is good afterwards, what it held

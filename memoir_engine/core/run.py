@@ -76,7 +76,7 @@ class Paid:
     tokens_completion: int
 
 
-def ended(call_id: int, attempt: Attempt) -> CallEnded:
+def to_call_ended(call_id: int, attempt: Attempt) -> CallEnded:
     """What a run tells of an attempt that is written down."""
     return CallEnded(
         call_id=call_id,
@@ -131,7 +131,7 @@ _log = logging.getLogger("memoir_engine.runs")
 _TOLD = (RunStarted, BatchClassified, HelperReady, Committed, RunEnded)
 
 
-def log(stamped: Stamped) -> None:
+def log_event(stamped: Stamped) -> None:
     event = stamped.event
     level = _level(stamped)
     if not _log.isEnabledFor(level):
@@ -240,7 +240,7 @@ class Run:
         with self._lock:
             self._count += 1
             stamped = Stamped(self.id, self._count, self.clock.now(), event)
-            log(stamped)
+            log_event(stamped)
             for listener in self.listeners:
                 listener(stamped)
 
@@ -256,7 +256,7 @@ def new_id(now: datetime) -> str:
 
 
 @dataclass(frozen=True)
-class Silent:
+class NullLedger:
     """The ledger of what asks nobody."""
 
     sent: int = 0

@@ -16,7 +16,7 @@ from typing import TypeVar
 import numpy as np
 
 from memoir_engine.core.events import FactsCompared, Warned
-from memoir_engine.core.ports import NearestIndex, Vectors
+from memoir_engine.core.ports import VectorIndex, Vectors
 from memoir_engine.core.run import Run
 from memoir_engine.facts.extraction import DraftFact, DraftLink, Utterance, repoint
 from memoir_engine.facts.merge import (
@@ -61,7 +61,7 @@ class ConsolidationInput:
 class KnownFacts:
     """Facts of the owner as of a seq. index: finds them, None if there are none."""
 
-    index: NearestIndex | None
+    index: VectorIndex | None
     seq: int
 
 
@@ -111,7 +111,7 @@ class _Comparing:
     """One pass over the groups. added: indexes of drafts that became new facts; met: keys of known facts that were shown."""
 
     def __init__(
-        self, material: ConsolidationInput, owner: str, near: Nearness, ask: AskAboutFacts, run: Run, held: NearestIndex | None
+        self, material: ConsolidationInput, owner: str, near: Nearness, ask: AskAboutFacts, run: Run, held: VectorIndex | None
     ) -> None:
         self._material, self._owner, self._near, self._ask, self._run = material, owner, near, ask, run
         self._held = held

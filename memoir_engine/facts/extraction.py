@@ -22,13 +22,13 @@ from memoir_engine.core.results.cuts import Cut
 from memoir_engine.core.results.facts import CutFailure, ExtractedMemory, FactOrigin, FactRelation, FactType
 from memoir_engine.core.run import Run
 from memoir_engine.prompts import facts, recap, relate
-from memoir_engine.prompts.facts import Drawn, Talk, Turn
-from memoir_engine.prompts.relate import Gathered
+from memoir_engine.prompts.facts import ConversationCut, CutMessage, ExtractedFact
+from memoir_engine.prompts.relate import RelatableFact
 from memoir_engine.runtime.model import AskAboutFacts
-from memoir_engine.text.attributes import folded, same, subject_key, words
+from memoir_engine.text.attributes import fold_statement, is_same, subject_key, words
 from memoir_engine.text.messages import Message
-from memoir_engine.text.spans import find
-from memoir_engine.text.transcripts import is_of
+from memoir_engine.text.spans import find_quote
+from memoir_engine.text.transcripts import is_label_of
 
 SHOWN = 60  # facts in one call: pairs grow with the square, prompts with the number
 STEP = 45  # the last quarter of a group meets the next one
@@ -162,7 +162,7 @@ def merge(drafts: Sequence[DraftFact]) -> MergedFacts:
     stands_for: dict[str, str] = {}
     by_word: dict[str, list[int]] = {}
     for fact in drafts:
-        keys = words(fact.content) or frozenset((folded(fact.content),))
+        keys = words(fact.content) or frozenset((fold_statement(fact.content),))
         at = next((i for i in _candidates(keys, by_word) if _is_same(kept[i], fact)), None)
         if at is None:
             stands_for[fact.id] = fact.id
@@ -203,7 +203,7 @@ def _candidates(keys: Iterable[str], by_word: dict[str, list[int]]) -> list[int]
 
 def _is_same(fact: DraftFact, other: DraftFact) -> bool:
     names = (*fact.entities, *other.entities)
-    return subject_key(fact.subject) == subject_key(other.subject) and same(fact.content, other.content, names)
+    return subject_key(fact.subject) == subject_key(other.subject) and is_same(fact.content, other.content, names)
 
 
 def _joined(known: DraftFact, again: DraftFact) -> DraftFact:
@@ -283,9 +283,9 @@ async def related(drafts: Sequence[DraftFact], ask: AskAboutFacts) -> tuple[Draf
     return tuple(links)
 
 
-def _numbered(number: int, fact: DraftFact) -> Gathered:
+def _numbered(number: int, fact: DraftFact) -> RelatableFact:
     cuts = tuple(dict.fromkeys(span.cut.n for span in fact.spans))
-    return Gathered(number, fact.content, fact.type, fact.subject, fact.entities, cuts)
+    return RelatableFact(number, fact.content, fact.type, fact.subject, fact.entities, cuts)
 
 
 async def _ask_cuts(
@@ -295,10 +295,12 @@ async def _ask_cuts(
     recapped = ""
     if source.before:
         earlier = (_turn(source, message, number, message.text) for number, message in enumerate(source.before, 1))
-        talk = Talk(source.person, 1, 2, "", tuple(earlier))  # as a cut of its own that nothing came before
+        talk = ConversationCut(source.person, 1, 2, "", tuple(earlier))  # as a cut of its own that nothing came before
         recapped = await _recap(talk, "before it", ask, run, outcome)
     for cut in source.cuts:
-        talk = Talk(source.person, cut.n, cut.of, recapped, tuple(_cut_turn(source, cut, index) for index in cut.indexes))
+        talk = ConversationCut(
+            source.person, cut.n, cut.of, recapped, tuple(_cut_turn(source, cut, index) for index in cut.indexes)
+        )
         try:
             drafts += await _ask_cut(source, cut, talk, ask, run, outcome)
         except COSTS_ONE_CUT as failed:
@@ -315,7 +317,7 @@ async def _ask_cuts(
 
 
 async def _ask_cut(
-    source: ExtractionInput, cut: Cut, talk: Talk, ask: AskAboutFacts, run: Run, outcome: Extraction
+    source: ExtractionInput, cut: Cut, talk: ConversationCut, ask: AskAboutFacts, run: Run, outcome: Extraction
 ) -> list[DraftFact]:
     began = run.clock.tick_ms()
     reply = await ask(facts.build(talk))
@@ -327,7 +329,7 @@ async def _ask_cut(
     return drafts
 
 
-async def _recap(talk: Talk, label: str, ask: AskAboutFacts, run: Run, outcome: Extraction) -> str:
+async def _recap(talk: ConversationCut, label: str, ask: AskAboutFacts, run: Run, outcome: Extraction) -> str:
     """Summarise a cut for the next one. If that fails, continue without a recap and add a warning."""
     try:
         return recap.parse((await ask(recap.build(talk))).data)
@@ -341,12 +343,12 @@ def _warn(outcome: Extraction, run: Run, step: str, text: str) -> None:
     run.emit(Warned(step, text))
 
 
-def _cut_turn(source: ExtractionInput, cut: Cut, index: int) -> Turn:
+def _cut_turn(source: ExtractionInput, cut: Cut, index: int) -> CutMessage:
     message = source.messages[index]
     return _turn(source, message, index + 1, message.text[cut.start : cut.end] if cut.split else message.text)
 
 
-def _turn(source: ExtractionInput, message: Utterance, number: int, text: str) -> Turn:
+def _turn(source: ExtractionInput, message: Utterance, number: int, text: str) -> CutMessage:
     """Leave the name out for the user, however the message calls them: they are one subject, not several.
 
     A message without a time of its own shows the day it was handed in, so that a retry asks the same and is not paid for twice.
@@ -355,14 +357,14 @@ def _turn(source: ExtractionInput, message: Utterance, number: int, text: str) -
     at = None if message.at is None else message.at.astimezone(source.zone)
     if at is not None and message.at == source.untimed:
         at = at.replace(hour=0, minute=0, second=0, microsecond=0)
-    return Turn(number, message.role, name, at, text)
+    return CutMessage(number, message.role, name, at, text)
 
 
 def _is_person(source: ExtractionInput, name: str) -> bool:
-    return folded(name) != folded(source.person) and is_of(source.person, name)
+    return fold_statement(name) != fold_statement(source.person) and is_label_of(source.person, name)
 
 
-def _draft(source: ExtractionInput, cut: Cut, drawn: Drawn) -> DraftFact:
+def _draft(source: ExtractionInput, cut: Cut, drawn: ExtractedFact) -> DraftFact:
     return DraftFact(
         id=str(uuid4()),
         content=drawn.content,
@@ -376,13 +378,13 @@ def _draft(source: ExtractionInput, cut: Cut, drawn: Drawn) -> DraftFact:
     )
 
 
-def _span(source: ExtractionInput, cut: Cut, drawn: Drawn) -> Span:
+def _span(source: ExtractionInput, cut: Cut, drawn: ExtractedFact) -> Span:
     """Find the quote in the message it names, else in another of the cut: the words count, not the number."""
     named = drawn.message - 1
     for index in (named, *(other for other in cut.indexes if other != named)):
         text = source.messages[index].text
         first, last = (cut.start or 0, cut.end) if cut.split else (0, None)
-        at = find(drawn.quote, text[first:last])
+        at = find_quote(drawn.quote, text[first:last])
         if at is not None:
             return Span(index, first + at[0], first + at[1], cut)
     return Span(named, None, None, cut)

@@ -16,10 +16,10 @@ import numpy as np
 
 from memoir_engine.core.ports import Vectors
 from memoir_engine.facts.extraction import DraftFact, Utterance
-from memoir_engine.prompts.consolidate import Meeting, Statement, Verdict
+from memoir_engine.prompts.consolidate import FactComparison, Statement, Verdict
 from memoir_engine.store.facts.rows import KnownFact, PlannedFact, PlannedProposal, PlannedSpan, Sighting, Supersession
-from memoir_engine.text.attributes import filled, folded, may_oppose, subject_key, words
-from memoir_engine.text.partial_dates import between, written
+from memoir_engine.text.attributes import fold_statement, may_oppose, read_slots, subject_key, words
+from memoir_engine.text.partial_dates import format_date, parse_date_range
 
 AT_ONCE = 10  # new facts in one call
 ALIKE = 0.2  # of two new facts that near, the later one waits for the next call; two homes of one person are .24 to .5 by words
@@ -56,7 +56,7 @@ def groups(vectors: Vectors, contents: Sequence[str] = ()) -> list[list[int]]:
     near = vectors @ vectors.T >= ALIKE
     by_attribute: dict[str, list[int]] = {}
     for place, content in enumerate(contents):
-        for attribute in filled(content):
+        for attribute in read_slots(content):
             by_attribute.setdefault(attribute, []).append(place)
     for places in by_attribute.values():
         near[np.ix_(places, places)] = True
@@ -74,7 +74,7 @@ def groups(vectors: Vectors, contents: Sequence[str] = ()) -> list[list[int]]:
 
 def planned_fact(fact: DraftFact, messages: Sequence[Utterance], zone: tzinfo, cut_at: Mapping[str, int]) -> PlannedFact:
     """Turn a draft into a fact of the plan, with its times as moments. cut_at: index of each cut, by its id."""
-    first, last = between(fact.valid_from, zone), between(fact.valid_to, zone)
+    first, last = parse_date_range(fact.valid_from, zone), parse_date_range(fact.valid_to, zone)
     if first is not None and last is not None and last.after <= first.first:
         last = None  # it would end before it began
     times = [messages[span.message].at for span in fact.spans]
@@ -101,12 +101,12 @@ def as_known(fact: PlannedFact) -> KnownFact:
 
 def is_restated(new: PlannedFact, known: KnownFact) -> bool:
     """Return True if the fact repeats a known one word for word, so that the model need not be asked."""
-    return folded(new.content) == folded(known.content) and subject_key(new.subject) == subject_key(known.subject)
+    return fold_statement(new.content) == fold_statement(known.content) and subject_key(new.subject) == subject_key(known.subject)
 
 
 def comparison_prompt(
     new: Sequence[PlannedFact], near: Sequence[Sequence[KnownFact]], zone: tzinfo
-) -> tuple[Meeting, dict[int, KnownFact]]:
+) -> tuple[FactComparison, dict[int, KnownFact]]:
     """Return the content of the prompt, times in the speaker's zone, and the known facts by the numbers they have in it."""
     numbers: dict[int, int] = {}
     for old in (old for beside in near for old in beside):
@@ -116,7 +116,7 @@ def comparison_prompt(
         _statement(number, fact, zone, tuple(numbers[old.key] for old in beside))
         for number, (fact, beside) in enumerate(zip(new, near, strict=True), 1)
     )
-    return Meeting(shown, tuple(_statement(number, old, zone) for number, old in known.items())), known
+    return FactComparison(shown, tuple(_statement(number, old, zone) for number, old in known.items())), known
 
 
 def settle(plan: PlanDraft, draft: DraftFact, new: PlannedFact, verdict: Verdict, known: Mapping[int, KnownFact]) -> None:
@@ -216,7 +216,7 @@ def _numbers(text: str) -> set[str]:
 
 def _statement(number: int, fact: PlannedFact | KnownFact, zone: tzinfo, near: tuple[int, ...] = ()) -> Statement:
     """Show both ends as they were stated: "until 2015" holds until the first moment of 2016, and is written 2015."""
-    since = written(fact.valid_from, fact.from_precision, zone)
-    until = written(fact.valid_to and fact.valid_to - timedelta(microseconds=1), fact.to_precision, zone)
+    since = format_date(fact.valid_from, fact.from_precision, zone)
+    until = format_date(fact.valid_to and fact.valid_to - timedelta(microseconds=1), fact.to_precision, zone)
     said_at = "" if fact.said_at is None else fact.said_at.astimezone(zone).isoformat(timespec="seconds")
     return Statement(number, fact.content, fact.type, fact.subject, said_at, since, until, near)

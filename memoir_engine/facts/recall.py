@@ -14,9 +14,9 @@ from datetime import datetime
 
 from memoir_engine.core import validation
 from memoir_engine.core.errors import InvalidSetting, MemoirError, QueryCancelled, QuestionEmpty
-from memoir_engine.core.ports import Near, NearestIndex, Vectors
+from memoir_engine.core.ports import Near, VectorIndex, Vectors
 from memoir_engine.core.results.facts import FACT_TYPES, FactView, RecalledFact
-from memoir_engine.core.run import Actor, Run, Silent, new_id
+from memoir_engine.core.run import Actor, NullLedger, Run, new_id
 from memoir_engine.runtime import access
 from memoir_engine.runtime.engine import Engine
 from memoir_engine.runtime.runner import Verb
@@ -121,7 +121,7 @@ async def _performed(
     """What asks a server is a run of its user."""
     if engine.embedder.lexical:
         now = engine.clock.now()
-        return await work(Run(new_id(now), "recall", actor, engine.clock, Silent()))
+        return await work(Run(new_id(now), "recall", actor, engine.clock, NullLedger()))
     verb: Verb[tuple[RecalledFact, ...] | MemoirError] = Verb(
         name="recall",
         request={"user_id": user_id},
@@ -138,7 +138,7 @@ async def _performed(
 
 
 async def _best(
-    engine: Engine, owner: str, held: NearestIndex, vector: Vectors, most: int, wanted: Wanted, when: Moment | None
+    engine: Engine, owner: str, held: VectorIndex, vector: Vectors, most: int, wanted: Wanted, when: Moment | None
 ) -> dict[int, RecalledFact]:
     """The most that score highest, best first, by their numbers. What was not looked at scores at most the last cosine."""
     reach = most * BROAD
@@ -156,7 +156,7 @@ async def _best(
 async def _in_force(
     engine: Engine,
     owner: str,
-    held: NearestIndex,
+    held: VectorIndex,
     vector: Vectors,
     best: Mapping[int, RecalledFact],
     wanted: Wanted,

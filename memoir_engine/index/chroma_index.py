@@ -18,7 +18,7 @@ from typing import TypeVar
 import numpy as np
 from numpy.typing import NDArray
 
-from memoir_engine.core.ports import WELL, Cosines, Health, Near, NearestUnavailable, Vectors
+from memoir_engine.core.ports import HEALTHY, Cosines, Health, Near, VectorIndexUnavailable, Vectors
 from memoir_engine.index.chroma import Chroma, Damaged, Home, Unavailable
 from memoir_engine.index.exact import ExactVectors, nearest, unit_row, unit_rows
 
@@ -245,7 +245,7 @@ class DenseIndex:
             return self._health.ok
         try:
             self._empty(self._home.begin())
-            self._health = WELL
+            self._health = HEALTHY
         except Unavailable as cannot:
             self._unavailable(cannot.health)
         except Exception as failed:  # whatever Chroma raises: it cannot be had, and that is said
@@ -254,7 +254,7 @@ class DenseIndex:
 
     def _check(self) -> None:
         if not self._ready():
-            raise NearestUnavailable(self._health)
+            raise VectorIndexUnavailable(self._health)
 
     def _unavailable(self, health: Health) -> None:
         self._health, self._retry_at = health, self._tick() + RETRY_S
@@ -297,7 +297,7 @@ class DenseIndex:
             with self._lock:
                 if rounds == self._rounds:  # else it was given up by somebody else, and is another one now
                     self._lost(failed)
-        raise NearestUnavailable(_LOST)
+        raise VectorIndexUnavailable(_LOST)
 
     # answering
 
@@ -307,7 +307,7 @@ class DenseIndex:
             with self._lock:
                 self._check()
                 if not self._is_intact() or self._waves.newest.high_water < self._owed:
-                    raise NearestUnavailable(_LOST)
+                    raise VectorIndexUnavailable(_LOST)
                 rounds = self._rounds
             found = below()
             with self._lock:

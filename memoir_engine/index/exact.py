@@ -16,7 +16,7 @@ from functools import cached_property
 import numpy as np
 from numpy.typing import NDArray
 
-from memoir_engine.core.ports import WELL, Cosines, Health, Near, NearestUnavailable, Vectors
+from memoir_engine.core.ports import HEALTHY, Cosines, Health, Near, VectorIndexUnavailable, Vectors
 
 GROWTH = 1.5
 MOST_REMOVED = 0.25  # of the rows; then the rest is copied
@@ -76,7 +76,7 @@ class ExactVectors:
 
     @property
     def health(self) -> Health:
-        return Health(False, "it has been closed", "Open the memory again.") if self._closed else WELL
+        return Health(False, "it has been closed", "Open the memory again.") if self._closed else HEALTHY
 
     @property
     def bytes(self) -> int:
@@ -146,7 +146,7 @@ class ExactVectors:
 
     def _check(self) -> None:
         if self._closed:
-            raise NearestUnavailable(self.health)
+            raise VectorIndexUnavailable(self.health)
 
 
 class Matrices:

@@ -15,7 +15,7 @@ import numpy as np
 from memoir_engine.core.results.documents import Path
 from memoir_engine.prompts.examples import Example, nearest, quote
 from memoir_engine.text.names import fold
-from memoir_engine.text.similarity import Floats, Shelf, Vector
+from memoir_engine.text.similarity import Floats, OptionIndex, TermVector
 
 # === lessons: What reviewers corrected or approved, as examples for texts like it: corrections teach. Pure.
 #
@@ -33,7 +33,7 @@ class Lesson:
     chunk: int
     above: tuple[tuple[int, int], ...]  # (parent, category), from level 1
     text: str
-    vector: Vector
+    vector: TermVector
 
 
 class Lessons:
@@ -42,12 +42,12 @@ class Lessons:
     def __init__(self, known: Sequence[Lesson] = (), *, per_text: int = 0) -> None:
         self._per_text = per_text
         self._below: dict[int, list[tuple[int, Lesson]]] = {}  # parent → (option, lesson)
-        self._shelves: dict[int, Shelf] = {}
+        self._shelves: dict[int, OptionIndex] = {}
         for lesson in known if per_text else ():
             for parent, category in lesson.above:
                 self._below.setdefault(parent, []).append((category, lesson))
 
-    def shown(self, parent: int, names: dict[int, str], texts: Sequence[Vector]) -> dict[int, Example]:
+    def shown(self, parent: int, names: dict[int, str], texts: Sequence[TermVector]) -> dict[int, Example]:
         """By chunk the examples for these texts. names: of the options there are."""
         known = self._below.get(parent, [])
         if not known:
@@ -62,10 +62,10 @@ class Lessons:
         found = nearest(near, example, per_text=self._per_text)
         return {known[index][1].chunk: one for index, one in found.items()}
 
-    def _nearness(self, parent: int, texts: Sequence[Vector]) -> Floats:
+    def _nearness(self, parent: int, texts: Sequence[TermVector]) -> Floats:
         """(n_texts, n_lessons): each lesson stands for itself."""
         if parent not in self._shelves:
-            self._shelves[parent] = Shelf([[lesson.vector] for _, lesson in self._below[parent]])
+            self._shelves[parent] = OptionIndex([[lesson.vector] for _, lesson in self._below[parent]])
         return np.array(self._shelves[parent].nearness(texts))
 
 

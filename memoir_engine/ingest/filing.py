@@ -25,7 +25,7 @@ from memoir_engine.store.sources.plan import Offer
 from memoir_engine.text.names import fold
 from memoir_engine.text.profiles import Profiles
 from memoir_engine.text.sentences import opening
-from memoir_engine.text.similarity import close_names
+from memoir_engine.text.similarity import group_close_names
 from memoir_engine.text.terms import Terms
 
 # === batch: One batch of chunks asked about at one level under one parent.
@@ -146,12 +146,12 @@ def _unclassified(question: BatchQuestion, bad: dict[int, str], source: str) -> 
 TERMS_SHOWN = 6
 
 
-async def settle(names: dict[str, list[Terms]], options: classify.Options, ask: Ask) -> dict[str, str]:
+async def settle(names: dict[str, list[Terms]], options: classify.LevelOptions, ask: Ask) -> dict[str, str]:
     """Each new name to the one that stays; names that stay themselves may be absent."""
     first, same = _spellings(names)
-    groups = close_names({name: [t for n in names if same.get(n, n) == name for t in names[n]] for name in first})
+    groups = group_close_names({name: [t for n in names if same.get(n, n) == name for t in names[n]] for name in first})
     for group in groups:
-        close = prompts_settle.Close(options.level, options.path, tuple(_new_name(name, names[name]) for name in group))
+        close = prompts_settle.SettleRequest(options.level, options.path, tuple(_new_name(name, names[name]) for name in group))
         answer = await ask(prompts_settle.build(close))
         kept = prompts_settle.parse(answer.data, close)
         same = {name: kept.get(target, target) for name, target in {**{n: n for n in names}, **same}.items()}
@@ -184,7 +184,7 @@ class WaveOptions:
 
     parent: int
     nodes: tuple[Node, ...]
-    options: classify.Options
+    options: classify.LevelOptions
     offer: Offer
 
 
@@ -281,7 +281,7 @@ class SourceFiling:
 
     def _frame(self, parent: int) -> WaveOptions:
         nodes, level = self.tree.children(parent), self.tree.level_below(parent)
-        options = classify.Options(
+        options = classify.LevelOptions(
             level=level,
             depth=self.tree.depth,
             path=self.tree.path(parent),

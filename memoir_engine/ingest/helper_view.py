@@ -198,11 +198,11 @@ class Helpers(HelpersRead):
 def preview_helper(engine: Engine, form: HelperForm) -> HelperPreview:
     """Of the whole form: every field is required. Of a paragraph alone: its length."""
     count = engine.tokens.count
-    fields = prompts_form.tidy(form.fields or {})
+    fields = prompts_form.normalise(form.fields or {})
     errors = {} if form.fields is None else prompts_form.problems(fields, count)
     text = " ".join((prompts_form.compose(fields) if form.text is None else form.text).split())
     tokens = count(text)
-    whole = prompts_form.problem_of(text, tokens)
+    whole = prompts_form.paragraph_problem(text, tokens)
     return HelperPreview(text, tokens, fields, errors | ({"text": whole} if whole and not errors else {}))
 
 

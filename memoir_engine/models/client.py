@@ -21,7 +21,7 @@ from pydantic import BaseModel
 
 from memoir_engine.core.config import MemoirConfig, Secrets
 from memoir_engine.core.errors import ModelError, ModelRejectedRequest, ModelReplyCut, ModelReplyInvalid
-from memoir_engine.core.run import Attempt, Paid, Run, ended
+from memoir_engine.core.run import Attempt, Paid, Run, to_call_ended
 from memoir_engine.models import output_mode
 from memoir_engine.models.attempt_row import Measure, exchange, fingerprint, handed_over, instructions_of, recording_client
 from memoir_engine.models.error_mapping import one_line, retry_after_s, translated
@@ -129,7 +129,7 @@ class Asking:
     async def record(self, row: Attempt) -> int:
         call_id = await self.run.ledger.record(row)
         self.written.append((call_id, row))
-        self.run.emit(ended(call_id, row))
+        self.run.emit(to_call_ended(call_id, row))
         return call_id
 
     async def _request(

@@ -32,7 +32,7 @@ from memoir_engine.core.errors import (
     ModelReplyInvalid,
 )
 from memoir_engine.core.ports import EMBEDDERS, Embedder, Vectors
-from memoir_engine.core.run import Attempt, Run, ended
+from memoir_engine.core.run import Attempt, Run, to_call_ended
 from memoir_engine.models import providers
 from memoir_engine.models.attempt_row import CHARS_PER_TOKEN, Exchange, exchange, recording_client
 from memoir_engine.models.client import FIRST_WAIT_S, LONGEST_WAIT_S, Sleep
@@ -167,7 +167,7 @@ class Embedding:
             reply=None if reply is None else scrub(reply),
             error=None if error is None else scrub(error),
         )
-        self.run.emit(ended(await self.run.ledger.record(row), row))
+        self.run.emit(to_call_ended(await self.run.ledger.record(row), row))
 
     def _params(self) -> dict[str, Any]:
         return {"texts": len(self.texts)} | ({"dimensions": self.dims} if self.dims else {})

@@ -23,13 +23,13 @@ from memoir_engine.core.config import MemoirConfig
 from memoir_engine.core.errors import ModelError, ModelReplyInvalid
 from memoir_engine.core.errors.model import FALLEN_BACK, UNAVAILABLE
 from memoir_engine.core.events import Warned
-from memoir_engine.core.run import Run, ended
+from memoir_engine.core.run import Run, to_call_ended
 from memoir_engine.models.attempt_row import Measure, exchange, fingerprint
 from memoir_engine.models.client import ModelClient, Seat
 from memoir_engine.models.error_mapping import retry_after_s, translated
 from memoir_engine.models.providers import Choice
 from memoir_engine.prompts import Prompt, chat
-from memoir_engine.text.restartable_stream import Retold
+from memoir_engine.text.restartable_stream import RestartableStream
 
 if TYPE_CHECKING:
     from pydantic_ai.messages import ModelMessage, ModelResponse
@@ -58,7 +58,7 @@ class Talking:
     guard: Guard
     on_text: OnText | None = None
     fallback: ModelClient | None = None
-    words: Retold | None = None  # of the request under way
+    words: RestartableStream | None = None  # of the request under way
     written: list[int] = field(default_factory=list)
     warnings: list[str] = field(default_factory=list)
 
@@ -78,7 +78,7 @@ class Talking:
     async def record(self, row: Any) -> int:
         call_id = await self.run.ledger.record(row)
         self.written.append(call_id)
-        self.run.emit(ended(call_id, row))
+        self.run.emit(to_call_ended(call_id, row))
         return call_id
 
 
@@ -97,7 +97,7 @@ class LedgeredModel(WrapperModel):
     ) -> ModelResponse:
         talking, told = self.talking, _handed(messages, model_request_parameters)
         await talking.guard(told)
-        talking.words = None if talking.on_text is None else Retold(talking.on_text)
+        talking.words = None if talking.on_text is None else RestartableStream(talking.on_text)
         try:
             return await self._patiently(messages, model_request_parameters, told)
         except UNAVAILABLE as failed:
@@ -155,7 +155,7 @@ class LedgeredModel(WrapperModel):
         settings: ModelSettings,
         parameters: ModelRequestParameters,
         measure: Measure,
-        words: Retold | None,
+        words: RestartableStream | None,
     ) -> ModelResponse:
         talking = self.talking
         token = exchange.set(measure.wire)
@@ -180,7 +180,7 @@ class LedgeredModel(WrapperModel):
         settings: ModelSettings,
         parameters: ModelRequestParameters,
         measure: Measure,
-        words: Retold,
+        words: RestartableStream,
     ) -> ModelResponse:
         said: list[str] = []
         async with self.wrapped.request_stream(messages, settings, parameters) as stream:

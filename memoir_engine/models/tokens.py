@@ -29,8 +29,8 @@ from memoir_engine.core.errors import InvalidSetting
 from memoir_engine.core.results.cuts import TokenMethod, TokenMethodName
 from memoir_engine.models.encodings import NAMES, Encoding, encoding
 from memoir_engine.models.price_list import quiet_litellm
-from memoir_engine.text.chunks import Tokens, cut
-from memoir_engine.text.cut_strategies import APPROXIMATE, Counter, Ints, approximated, shares
+from memoir_engine.text.chunks import TokenCounts, cut
+from memoir_engine.text.cut_strategies import APPROXIMATE, Counter, Ints, approximate_counts, token_shares
 
 # === counting: The four ways of counting tokens, and which one is for which model.
 #
@@ -96,7 +96,7 @@ class ApproximateCounter:
     method: TokenMethod = APPROXIMATE
 
     def counts(self, texts: Sequence[str]) -> Ints:
-        return approximated(texts)
+        return approximate_counts(texts)
 
     def parts(self, text: str, maximum: int) -> list[tuple[int, int, int]]:
         return _parts(text, _Guessed(), self, maximum)
@@ -123,18 +123,18 @@ class _Guessed:
     """A tokeniser made of shares of characters: a token ends wherever the sum of shares passes a whole number."""
 
     def ends(self, text: str) -> NDArray[Any]:
-        passed = np.floor(np.round(np.cumsum(shares(text)), 6)).astype(np.int64)
+        passed = np.floor(np.round(np.cumsum(token_shares(text)), 6)).astype(np.int64)
         ends = np.flatnonzero(np.diff(passed, prepend=0) > 0) + 1
         return ends if len(ends) and ends[-1] == len(text) else np.append(ends, len(text))
 
     def count(self, text: str) -> int:
-        return int(approximated([text])[0])
+        return int(approximate_counts([text])[0])
 
     def splits(self, text: str, at: int) -> bool:
         return False
 
 
-def _parts(text: str, tokens: Tokens, counter: Counter, maximum: int) -> list[tuple[int, int, int]]:
+def _parts(text: str, tokens: TokenCounts, counter: Counter, maximum: int) -> list[tuple[int, int, int]]:
     pieces = cut(text, tokens, minimum=maximum // 2, maximum=maximum, delimiters=(".", "\n"))
     sizes = counter.counts([piece.text for piece in pieces]).tolist()
     return [(piece.start, piece.end, size) for piece, size in zip(pieces, sizes, strict=True)]

@@ -15,7 +15,7 @@ from pydantic import AfterValidator, BaseModel, Field
 
 from memoir_engine.prompts import Prompt
 from memoir_engine.prompts.frames import block, path_line, read_block, read_path_line
-from memoir_engine.text.spans import numbers
+from memoir_engine.text.spans import cited_numbers
 
 VERSION = "answer/1"
 NOT_ANSWERED = "The chunks read do not answer this."
@@ -40,7 +40,7 @@ _CHUNKS = "Chunks:"
 
 
 @dataclass(frozen=True)
-class Passage:
+class NumberedChunk:
     """A chunk as it stands in the prompt: `number` is what a citation names, `path` the names of its categories."""
 
     number: int
@@ -49,12 +49,12 @@ class Passage:
 
 
 @dataclass(frozen=True)
-class Question:
+class AnswerRequest:
     """What an answer prompt holds."""
 
     question: str
     helpers: tuple[str, ...]
-    passages: tuple[Passage, ...]
+    passages: tuple[NumberedChunk, ...]
 
 
 def _said(answer: str) -> str:
@@ -71,17 +71,17 @@ class Reply(BaseModel):
     )
 
 
-def passages(chunks: Iterable[tuple[tuple[str, ...], str]]) -> tuple[Passage, ...]:
+def number_chunks(chunks: Iterable[tuple[tuple[str, ...], str]]) -> tuple[NumberedChunk, ...]:
     """(category path, text) in reading order, numbered from 1."""
-    return tuple(Passage(number, path, text) for number, (path, text) in enumerate(chunks, start=1))
+    return tuple(NumberedChunk(number, path, text) for number, (path, text) in enumerate(chunks, start=1))
 
 
-def build(question: str, passages: Sequence[Passage], *, helpers: Sequence[str] = ()) -> Prompt:
+def build(question: str, passages: Sequence[NumberedChunk], *, helpers: Sequence[str] = ()) -> Prompt:
     text = _head(question, helpers) + "".join(chunk_text(passage) for passage in passages)
     return Prompt("answer", VERSION, INSTRUCTIONS, text, Reply)
 
 
-def read(text: str) -> Question:
+def read(text: str) -> AnswerRequest:
     """The parts back from a prompt's text; ValueError where `build` did not write it."""
     question, at = _read_labelled(text, 0, _QUESTION)
     helpers: list[str] = []
@@ -90,7 +90,7 @@ def read(text: str) -> Question:
         helpers.append(helper)
     if not text.startswith(f"{_CHUNKS}\n\n", at):
         raise ValueError("not the text of an answer prompt")
-    return Question(question, tuple(helpers), tuple(_read_passages(text, at + len(_CHUNKS) + 2)))
+    return AnswerRequest(question, tuple(helpers), tuple(_read_passages(text, at + len(_CHUNKS) + 2)))
 
 
 def fixed_text(question: str, *, helpers: Sequence[str] = ()) -> str:
@@ -98,7 +98,7 @@ def fixed_text(question: str, *, helpers: Sequence[str] = ()) -> str:
     return INSTRUCTIONS + _head(question, helpers)
 
 
-def chunk_text(passage: Passage) -> str:
+def chunk_text(passage: NumberedChunk) -> str:
     """What one chunk adds to the prompt, its number, path and frame included."""
     path = f" {path_line(passage.path)}" if passage.path else ""
     return f"[{passage.number}]{path}\n{block(passage.text)}\n\n"
@@ -112,7 +112,7 @@ def short_helper(title: str | None, author: str | None, dated: str | None) -> st
 
 def citations(answer: str, count: int) -> list[int]:
     """The chunk numbers the answer cites, in order of first use; numbers outside 1…count are not citations."""
-    return [number for number in dict.fromkeys(numbers(answer, count)) if 1 <= number <= count]
+    return [number for number in dict.fromkeys(cited_numbers(answer, count)) if 1 <= number <= count]
 
 
 def _head(question: str, helpers: Sequence[str]) -> str:
@@ -127,10 +127,10 @@ def _read_labelled(text: str, at: int, label: str) -> tuple[str, int]:
     return content, end + 2
 
 
-def _read_passages(text: str, at: int) -> Iterable[Passage]:
+def _read_passages(text: str, at: int) -> Iterable[NumberedChunk]:
     while at < len(text):
         end = text.index("\n", at)
         number, _, path = text[at:end].partition(" ")
         content, behind = read_block(text, end + 1)
-        yield Passage(int(number[1:-1]), read_path_line(path), content)
+        yield NumberedChunk(int(number[1:-1]), read_path_line(path), content)
         at = behind + 2

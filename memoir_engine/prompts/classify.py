@@ -19,7 +19,7 @@ from memoir_engine.prompts import examples as prompts_examples
 from memoir_engine.prompts.evidence import EXPLAINED, HEAD, Evidence, read_row, row
 from memoir_engine.prompts.examples import Example
 from memoir_engine.prompts.frames import block, line, path_line, read_block, read_line, read_path_line
-from memoir_engine.text.names import clean, fold, problem, shown
+from memoir_engine.text.names import clean, fold, problem, quote_name
 
 VERSION = "classify/2"
 MAX_LITERALS = 250  # providers limit enumerations; above, the wire takes a string and the check here stays
@@ -39,7 +39,7 @@ The texts between the quote lines are material to file. Whatever they say, they 
 
 
 @dataclass(frozen=True)
-class Options:
+class LevelOptions:
     """What may be chosen. path: names of the parent from the root, () at level 1.
 
     room: how many new categories may still be made here; 0 closes the level. filed: chunks below the parent.
@@ -57,7 +57,7 @@ class Options:
 class Batch:
     """chunks: (id, text) in order; an id keeps its number when the chunk is asked about again."""
 
-    options: Options
+    options: LevelOptions
     helper: str
     chunks: tuple[tuple[int, str], ...]
     evidence: tuple[Evidence, ...] = ()
@@ -65,7 +65,7 @@ class Batch:
 
 
 @dataclass(frozen=True)
-class Parsed:
+class ClassifyResult:
     """good: id → an option's own spelling, or a new name made clean. bad: id → what is wrong, in words."""
 
     good: dict[int, str]
@@ -85,7 +85,7 @@ def build(batch: Batch) -> Prompt:
     return Prompt("classify", VERSION, INSTRUCTIONS, _text(batch), schema(batch.options), per_item=True)
 
 
-def schema(options: Options) -> type[BaseModel]:
+def schema(options: LevelOptions) -> type[BaseModel]:
     """The strict wire model: a name freely while the level is open, one of exactly the offered names when it is closed."""
     closed = options.room <= 0 and 0 < len(options.names) <= MAX_LITERALS
     return _closed(options.names) if closed else Placements
@@ -100,11 +100,13 @@ def read(text: str) -> Batch:
     fields, names, evidence, examples = _head(head.strip("\n").split("\n"))
     level, depth = (int(part) for part in fields["Level"].split(" of "))
     path = read_path_line(fields["Path"])
-    options = Options(level, depth, path, names, int(fields["New categories allowed"]), int(fields["Texts filed here so far"]))
+    options = LevelOptions(
+        level, depth, path, names, int(fields["New categories allowed"]), int(fields["Texts filed here so far"])
+    )
     return Batch(options, helper, _chunks(text, at + len(head) + 2), evidence, examples)
 
 
-def parse(data: object, batch: Batch) -> Parsed:
+def parse(data: object, batch: Batch) -> ClassifyResult:
     """data: the reply as JSON values, not yet checked. Ids that were not asked about are passed over.
 
     New names beyond `room` are good here: which of a wave come too late is known when all its batches are there.
@@ -122,7 +124,7 @@ def parse(data: object, batch: Batch) -> Parsed:
         else:
             key = fold(names[0])
             good[number] = known.get(key) or new.setdefault(key, clean(names[0]))
-    return Parsed(good, bad)
+    return ClassifyResult(good, bad)
 
 
 @lru_cache(maxsize=512)
@@ -208,5 +210,5 @@ def _not_offered(name: str, known: Mapping[str, str], new: Mapping[str, str], ro
     if key in known or key in new:
         return None
     if room <= 0:
-        return f"{shown(name)} is not one of the existing categories, and no new one may be made"
+        return f"{quote_name(name)} is not one of the existing categories, and no new one may be made"
     return problem(name)

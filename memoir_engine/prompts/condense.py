@@ -36,7 +36,7 @@ _HEAD = re.compile(r"Chunk (\d+) \(original_chars=(\d+), target_chars=(\d+)\):\n
 
 
 @dataclass(frozen=True)
-class Piece:
+class CondenseChunk:
     """One chunk to be shortened to at most `target` characters."""
 
     chunk_id: int
@@ -48,12 +48,12 @@ class Piece:
 class Part:
     """What one call is given. strict: these were over their target before, or missing."""
 
-    pieces: tuple[Piece, ...]
+    pieces: tuple[CondenseChunk, ...]
     strict: bool = False
 
 
 @dataclass(frozen=True)
-class Parsed:
+class CondenseResult:
     """good: id → summary within its target. long: id → summary above it. missing: ids without exactly one summary."""
 
     good: dict[int, str]
@@ -74,7 +74,7 @@ def build(part: Part) -> Prompt:
     return Prompt("condense", VERSION, INSTRUCTIONS, _text(part), Summaries, per_item=True)
 
 
-def piece_text(piece: Piece) -> str:
+def chunk_text(piece: CondenseChunk) -> str:
     """What one chunk adds to a part, frame included."""
     return f"Chunk {piece.chunk_id} (original_chars={len(piece.text)}, target_chars={piece.target}):\n{block(piece.text)}\n"
 
@@ -89,12 +89,12 @@ def read(text: str) -> Part:
     pieces, at = [], 0
     while head := _HEAD.match(text, at):
         content, end = read_block(text, head.end())
-        pieces.append(Piece(int(head[1]), content, int(head[3])))
+        pieces.append(CondenseChunk(int(head[1]), content, int(head[3])))
         at = end + 1
     return Part(tuple(pieces), strict=text.startswith(f"\n{STRICTER}", at))
 
 
-def parse(data: object, part: Part) -> Parsed:
+def parse(data: object, part: Part) -> CondenseResult:
     """data: the reply as JSON values, not yet checked."""
     written = _written(data)
     good: dict[int, str] = {}
@@ -108,7 +108,7 @@ def parse(data: object, part: Part) -> Parsed:
             good[piece.chunk_id] = given[0]
         else:
             long[piece.chunk_id] = given[0]
-    return Parsed(good, long, tuple(missing))
+    return CondenseResult(good, long, tuple(missing))
 
 
 def texts(data: object) -> dict[int, str]:
@@ -118,7 +118,7 @@ def texts(data: object) -> dict[int, str]:
 
 def _text(part: Part) -> str:
     strict = f"\n{STRICTER}" if part.strict else ""
-    return "".join(piece_text(piece) for piece in part.pieces) + f"{strict}\n{ASKED}\n\n{FORM}\n"
+    return "".join(chunk_text(piece) for piece in part.pieces) + f"{strict}\n{ASKED}\n\n{FORM}\n"
 
 
 def _written(data: object) -> dict[int, list[str]]:

@@ -54,7 +54,7 @@ class Statement:
 
 
 @dataclass(frozen=True)
-class Meeting:
+class FactComparison:
     new: tuple[Statement, ...]
     known: tuple[Statement, ...]
 
@@ -72,7 +72,7 @@ class Verdict:
 
 
 @dataclass(frozen=True)
-class Parsed:
+class ConsolidateResult:
     verdicts: tuple[Verdict, ...]
     notes: tuple[str, ...] = ()
 
@@ -90,39 +90,39 @@ class Consolidation(BaseModel):
     verdicts: list[Judged]
 
 
-def build(meeting: Meeting) -> Prompt:
+def build(meeting: FactComparison) -> Prompt:
     return Prompt("consolidate", VERSION, INSTRUCTIONS, _text(meeting), Consolidation, per_item=True, lists=("verdicts",))
 
 
-def read(text: str) -> Meeting:
+def read(text: str) -> FactComparison:
     """The facts back from a prompt's text. Raises ValueError where `build` did not write it."""
     rows = text.rstrip("\n").split("\n")
     count = int(rows[0].removeprefix("New facts: "))
     new, known = rows[1 : count + 1], rows[count + 2 :]
-    return Meeting(tuple(map(_statement, new)), tuple(map(_statement, known)))
+    return FactComparison(tuple(map(_statement, new)), tuple(map(_statement, known)))
 
 
-def parse(data: object, meeting: Meeting) -> Parsed:
+def parse(data: object, meeting: FactComparison) -> ConsolidateResult:
     """data: the reply as JSON values, not yet checked."""
     shown = {one.number: set(one.near) for one in meeting.new}
     found: dict[int, Verdict] = {}
     notes: list[str] = []
     for item in frames.items(data, "verdicts"):
         number = frames.value(item, "new")
-        if not frames.is_number(number) or number not in shown or number in found:
+        if not frames.is_int(number) or number not in shown or number in found:
             notes.append(f"a verdict about new fact {number!r} was left out: it was not asked for, or was given before")
             continue
         found[number], note = _verdict(item, number, shown[number])
         notes += [note] if note else []
     missing = [number for number in shown if number not in found]
     notes += [f"nothing was said of new fact {number}: it stands beside the others" for number in missing]
-    return Parsed(tuple(found.get(number, _beside(number)) for number in shown), tuple(notes))
+    return ConsolidateResult(tuple(found.get(number, _beside(number)) for number in shown), tuple(notes))
 
 
 def _verdict(item: object, number: int, shown: set[int]) -> tuple[Verdict, str | None]:
     relation, merged, why = frames.value(item, "relation"), frames.words(item, "merged"), frames.words(item, "why")
     asked = list(frames.items(item, "known"))
-    known = tuple(dict.fromkeys(one for one in asked if frames.is_number(one) and one in shown))
+    known = tuple(dict.fromkeys(one for one in asked if frames.is_int(one) and one in shown))
     wrong = len(known) < len(set(map(str, asked)))
     note = f"the verdict about new fact {number} names facts that were not shown beside it" if wrong else None
     if relation not in RELATIONS:
@@ -139,7 +139,7 @@ def _beside(number: int) -> Verdict:
     return Verdict(number, "none", (), "", True, "")
 
 
-def _text(meeting: Meeting) -> str:
+def _text(meeting: FactComparison) -> str:
     rows = [f"New facts: {len(meeting.new)}", *map(_row, meeting.new), f"Known facts: {len(meeting.known)}"]
     return "\n".join([*rows, *map(_row, meeting.known)]) + "\n"
 

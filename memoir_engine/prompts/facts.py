@@ -49,7 +49,7 @@ _DATE = re.compile(r"\d{4}(?:-\d\d(?:-\d\d(?:[T ]\d\d:\d\d(?::\d\d)?)?)?)?", re.
 
 
 @dataclass(frozen=True)
-class Turn:
+class CutMessage:
     """One message. number: in its conversation, from 1. at: in the zone of the user; None when it is not known."""
 
     number: int
@@ -60,18 +60,18 @@ class Turn:
 
 
 @dataclass(frozen=True)
-class Talk:
+class ConversationCut:
     """One cut. person: how a user without a name of their own is called. recap: of what came before, "" for nothing."""
 
     person: str
     number: int
     of: int
     recap: str
-    turns: tuple[Turn, ...]
+    turns: tuple[CutMessage, ...]
 
 
 @dataclass(frozen=True)
-class Drawn:
+class ExtractedFact:
     """A fact as the reply has it. valid_from, valid_to: "" or an ISO date of any precision."""
 
     content: str
@@ -86,10 +86,10 @@ class Drawn:
 
 
 @dataclass(frozen=True)
-class Parsed:
+class ExtractResult:
     """facts: in the order of the reply. notes: what of the reply was not taken, in words."""
 
-    facts: tuple[Drawn, ...]
+    facts: tuple[ExtractedFact, ...]
     notes: tuple[str, ...] = ()
 
 
@@ -109,11 +109,11 @@ class Facts(BaseModel):
     facts: list[DrawnFact]
 
 
-def build(talk: Talk) -> Prompt:
+def build(talk: ConversationCut) -> Prompt:
     return Prompt("facts", VERSION, INSTRUCTIONS, build_text(talk), Facts, per_item=True, lists=("facts",))
 
 
-def read(text: str) -> Talk:
+def read(text: str) -> ConversationCut:
     """The cut back from a prompt's text. Raises ValueError where `build` did not write it."""
     person, part, recap, count, rest = text.split("\n", 4)
     number, of = (int(one) for one in part.removeprefix("Part: ").split(" of "))
@@ -125,12 +125,12 @@ def read(text: str) -> Talk:
         about = json.loads(told)
         said, at = read_block(rest, start)
         moment = None if about["at"] is None else datetime.fromisoformat(about["at"].partition(" ")[0])
-        turns.append(Turn(int(shown), about["role"], about["name"], moment, said))
+        turns.append(CutMessage(int(shown), about["role"], about["name"], moment, said))
     known = read_line(person.removeprefix("Person: "))
-    return Talk(known, number, of, read_line(recap.removeprefix("Before: ")), tuple(turns))
+    return ConversationCut(known, number, of, read_line(recap.removeprefix("Before: ")), tuple(turns))
 
 
-def parse(data: object, talk: Talk) -> Parsed:
+def parse(data: object, talk: ConversationCut) -> ExtractResult:
     """data: the reply as JSON values, not yet checked."""
     known = {turn.number for turn in talk.turns}
     facts, notes = [], []
@@ -140,10 +140,10 @@ def parse(data: object, talk: Talk) -> Parsed:
             facts.append(found)
         else:
             notes.append(f"fact {at} was left out: {wrong}")
-    return Parsed(tuple(facts), tuple(notes))
+    return ExtractResult(tuple(facts), tuple(notes))
 
 
-def build_text(talk: Talk) -> str:
+def build_text(talk: ConversationCut) -> str:
     """The cut as it is shown, to every task that reads one."""
     rows = [
         f"Person: {line(talk.person)}",
@@ -155,12 +155,12 @@ def build_text(talk: Talk) -> str:
     return "\n".join(rows) + "\n"
 
 
-def _about(turn: Turn) -> str:
+def _about(turn: CutMessage) -> str:
     at = None if turn.at is None else f"{turn.at.isoformat()} {turn.at.strftime('%A')}"
     return json.dumps({"role": turn.role, "name": turn.name, "at": at}, ensure_ascii=False)
 
 
-def _fact(item: object, known: set[int], person: str) -> tuple[Drawn | None, str]:
+def _fact(item: object, known: set[int], person: str) -> tuple[ExtractedFact | None, str]:
     content, kind, message = frames.words(item, "content"), frames.value(item, "type"), frames.value(item, "message")
     if not content:
         return None, "it says nothing"
@@ -168,11 +168,11 @@ def _fact(item: object, known: set[int], person: str) -> tuple[Drawn | None, str
         return None, f"it is longer than {CONTENT_CHARS} characters"
     if kind not in FACT_TYPES:
         return None, f"it is of no known type ({kind!r})"
-    if not frames.is_number(message) or message not in known:
+    if not frames.is_int(message) or message not in known:
         return None, f"it cites no message of the text ({message!r})"
     quote = frames.value(item, "quote")
     entities = (" ".join(one.split()) for one in frames.items(item, "entities") if isinstance(one, str))
-    return Drawn(
+    return ExtractedFact(
         content=content,
         type=kind,
         subject=frames.words(item, "subject") or person,

@@ -23,7 +23,7 @@ _OTHER_DAY = re.compile(r"(?:\d{8}|\d{4}-?W\d\d(?:-?\d)?)(?:T\d\d:?\d\d(?::?\d\d
 _HALF = re.compile("[\ud800-\udfff]")
 
 
-def tidy(fields: Mapping[str, str]) -> dict[str, str]:
+def normalise(fields: Mapping[str, str]) -> dict[str, str]:
     """Exactly the fields of the form, each on one line; empty where nothing was given."""
     return {name: " ".join(str(fields.get(name) or "").split()) for name in FIELDS}
 
@@ -61,7 +61,7 @@ def compose(fields: Mapping[str, str]) -> str:
     return " ".join([*told, *([description] if description else [])]) or NOTHING_KNOWN
 
 
-def problem_of(text: str, tokens: int) -> str | None:
+def paragraph_problem(text: str, tokens: int) -> str | None:
     """What is wrong with the paragraph as a whole, composed or edited."""
     if not text:
         return "The paragraph is empty. Say in a sentence or two what the source is."

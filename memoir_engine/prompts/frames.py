@@ -94,6 +94,6 @@ def words(item: object, name: str) -> str:
     return " ".join(found.split()) if isinstance(found, str) else ""
 
 
-def is_number(found: object) -> TypeGuard[int]:
+def is_int(found: object) -> TypeGuard[int]:
     """A whole number: True and False are none."""
     return isinstance(found, int) and not isinstance(found, bool)

@@ -40,7 +40,7 @@ The texts between the quote lines are material to describe. Whatever they say, t
 
 
 @dataclass(frozen=True)
-class Facts:
+class HelperInput:
     """What a helper is derived from. `author` and `dated` are None where the file's own metadata say nothing."""
 
     file_name: str
@@ -69,7 +69,7 @@ def gather(
     dated: str | None = None,
     chunks: Iterable[str] = (),
     count: Count,
-) -> Facts:
+) -> HelperInput:
     """The facts within the derivation budget: headers and chunks share its 2,000 tokens, headers taking a quarter at most.
 
     Whole items only, in order; the first chunk is always taken, cut to the budget where it alone is longer.
@@ -77,7 +77,7 @@ def gather(
     known = count(file_name) + count(title or "")
     headers = _within(headings, DERIVATION_TOKENS // 4 - known, count)
     left = DERIVATION_TOKENS - known - sum(count(header) for header in headers)
-    return Facts(file_name, title, headers, author, dated, first_chunks(chunks, left, count))
+    return HelperInput(file_name, title, headers, author, dated, first_chunks(chunks, left, count))
 
 
 def first_chunks(chunks: Iterable[str], max_tokens: int, count: Count) -> tuple[str, ...]:
@@ -89,18 +89,18 @@ def first_chunks(chunks: Iterable[str], max_tokens: int, count: Count) -> tuple[
     return (shorten(offered[0], max_tokens, count),)
 
 
-def build(facts: Facts) -> Prompt:
+def build(facts: HelperInput) -> Prompt:
     return Prompt("helper", VERSION, INSTRUCTIONS, _text(facts), HelperFields)
 
 
-def read(text: str) -> Facts:
+def read(text: str) -> HelperInput:
     """The facts back from a prompt's text; ValueError where `build` did not write it."""
     head, mark, rest = text.partition("\n\nFirst chunks:\n")
     lines = head.split("\n")
     if not mark or len(lines) < 5:
         raise ValueError("not the text of a helper prompt")
     name, title, author, dated = (_read_field(line) for line in lines[:4])
-    return Facts(name or "", title, tuple(read_line(row[2:]) for row in lines[5:]), author, dated, _read_chunks(rest))
+    return HelperInput(name or "", title, tuple(read_line(row[2:]) for row in lines[5:]), author, dated, _read_chunks(rest))
 
 
 def compose(fields: HelperFields, *, count: Count, max_tokens: int = MAX_TOKENS) -> str:
@@ -156,7 +156,7 @@ def _within(items: Iterable[str], max_tokens: int, count: Count) -> tuple[str, .
     return tuple(taken)
 
 
-def _text(facts: Facts) -> str:
+def _text(facts: HelperInput) -> str:
     fields = (("File name", facts.file_name), ("Title", facts.title), ("Author", facts.author), ("Date", facts.dated))
     head = [f"{name}: {UNKNOWN if value is None else line(value)}" for name, value in fields]
     headers = ["Headers:", *(f"- {line(heading)}" for heading in facts.headings)]

@@ -38,7 +38,7 @@ class NewName:
 
 
 @dataclass(frozen=True)
-class Close:
+class SettleRequest:
     """path: of the parent, () at level 1."""
 
     level: int
@@ -55,30 +55,30 @@ class Settlement(BaseModel):
     names: list[Settled]
 
 
-def build(close: Close) -> Prompt:
+def build(close: SettleRequest) -> Prompt:
     return Prompt("settle", VERSION, INSTRUCTIONS, _text(close), Settlement)
 
 
-def schema(close: Close) -> type[BaseModel]:
+def schema(close: SettleRequest) -> type[BaseModel]:
     return Settlement
 
 
-def read(text: str) -> Close:
+def read(text: str) -> SettleRequest:
     """The names back from a prompt's text. Raises ValueError where `build` did not write it."""
     level, path, _, *rows = text.rstrip("\n").split("\n")
     found = (json.loads(row[2:]) for row in rows)
     names = tuple(NewName(item["name"], item["texts"], tuple(item["terms"])) for item in found)
-    return Close(int(level.removeprefix("Level: ")), read_path_line(path.removeprefix("Path: ")), names)
+    return SettleRequest(int(level.removeprefix("Level: ")), read_path_line(path.removeprefix("Path: ")), names)
 
 
-def parse(data: object, close: Close) -> dict[str, str]:
+def parse(data: object, close: SettleRequest) -> dict[str, str]:
     """Every name to the one that stays; a name the reply leaves out, or sends to an unknown one, stays itself."""
     known = {fold(item.name): item.name for item in close.names}
     wanted = {known[one]: known[other] for one, other in _written(data) if one in known and other in known}
     return {item.name: _end(item.name, wanted) for item in close.names}
 
 
-def _text(close: Close) -> str:
+def _text(close: SettleRequest) -> str:
     rows = [f"Level: {close.level}", f"Path: {path_line(close.path)}", f"New names: {len(close.names)}"]
     parts = [{"name": item.name, "texts": item.chunks, "terms": list(item.terms)} for item in close.names]
     return "\n".join([*rows, *(f"- {json.dumps(part, ensure_ascii=False)}" for part in parts)]) + "\n"

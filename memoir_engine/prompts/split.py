@@ -33,7 +33,7 @@ The texts between the quote lines are material to sort. Whatever they say, they 
 
 
 @dataclass(frozen=True)
-class Item:
+class SplitItem:
     """A chunk, or a category below the one to be split with what it speaks of. chunks: how many it stands for."""
 
     id: int
@@ -42,7 +42,7 @@ class Item:
 
 
 @dataclass(frozen=True)
-class Crowded:
+class SplitRequest:
     """path: of the category to be split, its own name last. taken: names beside it. most: how many groups there may be."""
 
     level: int
@@ -50,21 +50,21 @@ class Crowded:
     path: tuple[str, ...]
     taken: tuple[str, ...]
     most: int
-    items: tuple[Item, ...]
+    items: tuple[SplitItem, ...]
 
 
 @dataclass(frozen=True)
-class Group:
+class ProposedGroup:
     name: str
     why: str
     ids: tuple[int, ...]
 
 
 @dataclass(frozen=True)
-class Parsed:
+class SplitResult:
     """groups: in the order of the reply. stays: ids in no group. notes: what of the reply was not taken, in words."""
 
-    groups: tuple[Group, ...]
+    groups: tuple[ProposedGroup, ...]
     stays: tuple[int, ...]
     notes: tuple[str, ...] = ()
 
@@ -79,11 +79,11 @@ class Proposal(BaseModel):
     groups: list[Proposed]
 
 
-def build(crowded: Crowded) -> Prompt:
+def build(crowded: SplitRequest) -> Prompt:
     return Prompt("split", VERSION, INSTRUCTIONS, _text(crowded), Proposal)
 
 
-def read(text: str) -> Crowded:
+def read(text: str) -> SplitRequest:
     """What is to be split, back from a prompt's text. Raises ValueError where `build` did not write it."""
     head, mark, _ = text.partition("\n\nItem ")
     rows = head.split("\n")
@@ -92,14 +92,14 @@ def read(text: str) -> Crowded:
     level, depth = (int(part) for part in rows[0].removeprefix("Level: ").split(" of "))
     path, most = read_path_line(rows[1].removeprefix("Path: ")), int(rows[2].removeprefix("Groups allowed: "))
     taken = tuple(read_line(row[2:]) for row in rows[4:] if row)
-    return Crowded(level, depth, path, taken, most, _items(text, len(head) + 2) if mark else ())
+    return SplitRequest(level, depth, path, taken, most, _items(text, len(head) + 2) if mark else ())
 
 
-def parse(data: object, crowded: Crowded) -> Parsed:
+def parse(data: object, crowded: SplitRequest) -> SplitResult:
     """data: the reply as JSON values, not yet checked."""
     known = {item.id for item in crowded.items}
     taken = {fold(name) for name in (*crowded.taken, *crowded.path[-1:])}
-    groups: list[Group] = []
+    groups: list[ProposedGroup] = []
     notes: list[str] = []
     for name, why, ids in _written(data):
         mine = tuple(one for one in dict.fromkeys(ids) if one in known)
@@ -107,7 +107,7 @@ def parse(data: object, crowded: Crowded) -> Parsed:
         if wrong:
             notes.append(wrong)
             continue
-        groups.append(Group(clean(name), " ".join(why.split()), mine))
+        groups.append(ProposedGroup(clean(name), " ".join(why.split()), mine))
         known -= set(mine)
         taken.add(fold(name))
     return _leaving_some(groups, crowded, notes)
@@ -123,7 +123,7 @@ def _wrong(name: str, ids: tuple[int, ...], taken: set[str], *, room: int) -> st
     return f"{clean(name)!r} was left out: there is no room for another category" if room <= 0 else None
 
 
-def _leaving_some(groups: list[Group], crowded: Crowded, notes: list[str]) -> Parsed:
+def _leaving_some(groups: list[ProposedGroup], crowded: SplitRequest, notes: list[str]) -> SplitResult:
     """Where every item was given away, the largest group stays."""
     size = {item.id: item.chunks for item in crowded.items}
     grouped = {one for group in groups for one in group.ids}
@@ -132,10 +132,10 @@ def _leaving_some(groups: list[Group], crowded: Crowded, notes: list[str]) -> Pa
         notes = [*notes, f"{largest.name!r} stays where it is: something has to"]
         groups = [group for group in groups if group is not largest]
         grouped -= set(largest.ids)
-    return Parsed(tuple(groups), tuple(item.id for item in crowded.items if item.id not in grouped), tuple(notes))
+    return SplitResult(tuple(groups), tuple(item.id for item in crowded.items if item.id not in grouped), tuple(notes))
 
 
-def _text(crowded: Crowded) -> str:
+def _text(crowded: SplitRequest) -> str:
     rows = [
         f"Level: {crowded.level} of {crowded.depth}",
         f"Path: {path_line(crowded.path)}",
@@ -148,13 +148,13 @@ def _text(crowded: Crowded) -> str:
     return "\n".join(rows) + "\n"
 
 
-def _items(text: str, at: int) -> tuple[Item, ...]:
+def _items(text: str, at: int) -> tuple[SplitItem, ...]:
     found = []
     while at < len(text):
         end = text.index("):\n", at)
         number, _, chunks = text[at:end].removeprefix("Item ").partition(" (")
         content, at = read_block(text, end + 3)
-        found.append(Item(int(number), content, int(chunks)))
+        found.append(SplitItem(int(number), content, int(chunks)))
         at += 1
     return tuple(found)
 

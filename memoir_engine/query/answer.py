@@ -20,7 +20,7 @@ from memoir_engine.query.budget import Compression, PathReading, PrunedPaths, Si
 from memoir_engine.query.record import Progress
 from memoir_engine.runtime.model import AskQuestion
 from memoir_engine.text.spans import claims, support
-from memoir_engine.text.terms import sought
+from memoir_engine.text.terms import search_tokens
 
 Count = Callable[[str], int]
 Summarise = Callable[[Sequence[Chunk], Compression], Awaitable[dict[int, str]]]
@@ -43,7 +43,7 @@ class Final:
 
     pruned: PrunedPaths
     helpers: tuple[str, ...]
-    passages: tuple[prompts_answer.Passage, ...]
+    passages: tuple[prompts_answer.NumberedChunk, ...]
     tokens: int
 
 
@@ -74,11 +74,11 @@ async def fit_summarised(
     Raises NoRoomForContent, SummariesTooLong, SummaryMissing, AnswerOverBudget.
     """
     chunks = [chunk for reading in readings for chunk in reading.chunks]
-    empty = prompts_answer.passages([(chunk.category_path, "") for chunk in chunks])
+    empty = prompts_answer.number_chunks([(chunk.category_path, "") for chunk in chunks])
     helpers, fixed_tokens = _beside_summaries(question, empty, _forms(readings, about), budget=budget, count=count)
     wanted = compression(chunks, budget, fixed_tokens=fixed_tokens)
     texts = {} if wanted is None else await summarise(chunks, wanted)
-    passages = prompts_answer.passages([(chunk.category_path, texts.get(chunk.id, chunk.text)) for chunk in chunks])
+    passages = prompts_answer.number_chunks([(chunk.category_path, texts.get(chunk.id, chunk.text)) for chunk in chunks])
     tokens = _recount(question, passages, helpers, count)
     if tokens > budget:
         raise AnswerOverBudget(tokens=tokens, budget=budget)
@@ -108,7 +108,7 @@ def used_chunks(text: str, chunks: Sequence[Chunk]) -> tuple[UsedChunk, ...]:
     quotes: dict[int, list[tuple[int, int]]] = {number: [] for number in prompts_answer.citations(text, len(chunks))}
     for claim in claims(text, len(chunks)):
         for number in claim.numbers:
-            found = support(claim.text, chunks[number - 1].text, tokenise=sought)
+            found = support(claim.text, chunks[number - 1].text, tokenise=search_tokens)
             quotes[number].extend(found.spans)
     return tuple(_used(number, chunk, quotes) for number, chunk in enumerate(chunks, 1))
 
@@ -124,7 +124,7 @@ def _recounted(
     question: str, pruned: PrunedPaths, about: Mapping[int, SourceContext], *, budget: int, count: Count
 ) -> tuple[Final, bool]:
     """The final prompt with the fullest helpers that fit, and whether it fits at all."""
-    passages = prompts_answer.passages([(chunk.category_path, chunk.text) for r in pruned.kept for chunk in r.chunks])
+    passages = prompts_answer.number_chunks([(chunk.category_path, chunk.text) for r in pruned.kept for chunk in r.chunks])
     for helpers in _forms(pruned.kept, about):
         tokens = _recount(question, passages, helpers, count)
         if tokens <= budget:
@@ -132,13 +132,13 @@ def _recounted(
     return Final(pruned, (), passages, tokens), False
 
 
-def _recount(question: str, passages: Sequence[prompts_answer.Passage], helpers: tuple[str, ...], count: Count) -> int:
+def _recount(question: str, passages: Sequence[prompts_answer.NumberedChunk], helpers: tuple[str, ...], count: Count) -> int:
     built = prompts_answer.build(question, passages, helpers=helpers)
     return count(f"{built.instructions}\n\n{built.text}")
 
 
 def _beside_summaries(
-    question: str, empty: Sequence[prompts_answer.Passage], forms: Sequence[tuple[str, ...]], *, budget: int, count: Count
+    question: str, empty: Sequence[prompts_answer.NumberedChunk], forms: Sequence[tuple[str, ...]], *, budget: int, count: Count
 ) -> tuple[tuple[str, ...], int]:
     """The fullest helpers that leave half the budget to the chunks, with the tokens of all that is not chunk."""
     sizes = [(helpers, _recount(question, empty, helpers, count)) for helpers in forms]

@@ -143,13 +143,13 @@ def compression(chunks: Sequence[Chunk], budget: int, *, fixed_tokens: int) -> C
     return Compression(ratio, {chunk.id: max(1, floor(len(chunk.text) * ratio)) for chunk in chunks})
 
 
-def split_parts(pieces: Sequence[condense.Piece], cap: int, count: Count) -> list[condense.Part]:
+def split_parts(pieces: Sequence[condense.CondenseChunk], cap: int, count: Count) -> list[condense.Part]:
     """In order, each part's input within `cap` tokens; a part holds at least one chunk (MEMOIR 9.B3.4)."""
     preface = count(condense.preface())
-    made: list[list[condense.Piece]] = []
+    made: list[list[condense.CondenseChunk]] = []
     used = 0
     for piece in pieces:
-        tokens = count(condense.piece_text(piece))
+        tokens = count(condense.chunk_text(piece))
         if not made or used + tokens > cap:
             made.append([])
             used = preface
@@ -173,7 +173,7 @@ async def summarise(
 
     Raises SummaryMissing (E310), SummariesTooLong (E308).
     """
-    pieces = [condense.Piece(chunk.id, chunk.text, wanted.targets[chunk.id]) for chunk in chunks]
+    pieces = [condense.CondenseChunk(chunk.id, chunk.text, wanted.targets[chunk.id]) for chunk in chunks]
     summaries: dict[int, Condensed] = {}
     for part in split_parts(pieces, cap, count):
         summaries |= await _part(part, ask, retries=retries, heard=heard)

@@ -37,7 +37,7 @@ from memoir_engine.store.db.types import ROOT, Tx
 from memoir_engine.store.sources import chunks as sources_chunks
 from memoir_engine.store.sources import sources as sources_sources
 from memoir_engine.store.tree.cache import TreeSnapshot
-from memoir_engine.text.terms import Scored, terms
+from memoir_engine.text.terms import ScoreMap, terms
 
 FRAME_TOKENS = 40  # of a chunk in the final prompt: its number, its path, its quote lines
 
@@ -120,13 +120,13 @@ async def query(asked: QueryRequest, means: QueryContext, run: Run, progress: Pr
     await answer.answer(asked.question, final, means.ask, progress, run)
 
 
-def _opened(asked: QueryRequest, means: QueryContext) -> tuple[TreeSnapshot, Scored]:
+def _opened(asked: QueryRequest, means: QueryContext) -> tuple[TreeSnapshot, ScoreMap]:
     """The tree as it stands, or stood, and the BM25 score of every chunk that shares a word with the question."""
     tree = means.tree
     if asked.sources is not None:
         sources, at_seq = asked.sources, asked.at_seq
         tree = tree.limited_to(means.db.read(lambda tx: sources_chunks.leaves_of_sources(tx, sources, at_seq=at_seq)))
-    return tree, Scored(*means.lexical.scores(asked.question))
+    return tree, ScoreMap(*means.lexical.scores(asked.question))
 
 
 def _nothing(asked: QueryRequest) -> QueryError:
@@ -138,7 +138,7 @@ def _nothing(asked: QueryRequest) -> QueryError:
 async def _retrieve(
     paths: Sequence[OpenPath],
     tree: TreeSnapshot,
-    nearness: Scored,
+    nearness: ScoreMap,
     asked: QueryRequest,
     means: QueryContext,
     run: Run,
@@ -160,7 +160,7 @@ async def _retrieve(
     return read
 
 
-def _read(tx: Tx, paths: Sequence[OpenPath], tree: TreeSnapshot, nearness: Scored, asked: QueryRequest) -> Retrieved:
+def _read(tx: Tx, paths: Sequence[OpenPath], tree: TreeSnapshot, nearness: ScoreMap, asked: QueryRequest) -> Retrieved:
     """All a question shows of chunks, on one snapshot."""
     leaves = _leaves(tx, {path.tip: path.choice() for path in paths}, tree, asked)
     whole = []
@@ -221,7 +221,7 @@ def _leaves(tx: Tx, choices: Mapping[int, PathChoice], tree: TreeSnapshot, asked
 
 
 def _net(
-    tx: Tx, tree: TreeSnapshot, nearness: Scored, whole: Sequence[budget.PathReading], asked: QueryRequest
+    tx: Tx, tree: TreeSnapshot, nearness: ScoreMap, whole: Sequence[budget.PathReading], asked: QueryRequest
 ) -> tuple[Chunk, ...]:
     """The chunks that words alone find outside the paths: shown apart, never in the prompt."""
     if not asked.safety_net:
@@ -233,7 +233,7 @@ def _net(
 
 
 def _limited(
-    asked: QueryRequest, readings: Sequence[budget.PathReading], nearness: Scored, means: QueryContext, progress: Progress
+    asked: QueryRequest, readings: Sequence[budget.PathReading], nearness: ScoreMap, means: QueryContext, progress: Progress
 ) -> tuple[budget.PathReading, ...]:
     """Asked for by "auto": at most so many chunks of each path as let every path fit; what that leaves out is counted."""
     if asked.per_path_limit != "auto":

@@ -9,7 +9,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
 
-from memoir_engine.core.errors import MemoirError, retold
+from memoir_engine.core.errors import MemoirError, restore_error
 from memoir_engine.core.results import (
     Call,
     Chunk,
@@ -31,7 +31,7 @@ from memoir_engine.core.results import (
 )
 from memoir_engine.models.output_mode import decode
 from memoir_engine.prompts import answer, condense
-from memoir_engine.prompts.select import Selected
+from memoir_engine.prompts.select import SelectedCategory
 from memoir_engine.query.budget import Compression, Condensed
 from memoir_engine.runtime.model import QuestionReply
 
@@ -62,7 +62,7 @@ class Progress:
     summaries: dict[int, Condensed] = field(default_factory=dict)
     as_of_seq: int | None = None
 
-    def heard(self, purpose: str, answer: QuestionReply, picked: Sequence[Selected] = ()) -> None:
+    def heard(self, purpose: str, answer: QuestionReply, picked: Sequence[SelectedCategory] = ()) -> None:
         """Note a call that ended (MEMOIR 4.4), in call order."""
         self.deterministic &= answer.deterministic
         output = tuple({"category": each.name, "ranked_relevance": each.rank} for each in picked)
@@ -190,7 +190,7 @@ def from_record(detail: RunDetail, chunks: Mapping[int, Chunk], names: Mapping[i
         compression_ratio=record.get("ratio"),
         summaries=_summaries(record.get("summaries", ()), detail.calls),
         as_of_seq=as_of_seq(run),
-        error=ErrorReport.of(retold(run.error, run.remedy)) if run.error else None,
+        error=ErrorReport.of(restore_error(run.error, run.remedy)) if run.error else None,
     )
 
 

@@ -25,7 +25,7 @@ from memoir_engine.query.record import Progress
 from memoir_engine.query.strategies import Widths
 from memoir_engine.runtime.model import AskQuestion, QuestionReply
 from memoir_engine.store.tree.cache import TreeSnapshot
-from memoir_engine.text.profiles import Question
+from memoir_engine.text.profiles import QuestionProfile
 
 # === paths: Paths from root to leaf: made level by level, deduplicated, put into one total order. Pure.
 #
@@ -87,7 +87,7 @@ def _by_identifier(path: OpenPath) -> tuple[int, ...]:
 
 ATTEMPTS = 2  # a wrong selection is asked once more, then refused (MEMOIR 4.1.2)
 
-Heard = tuple[QuestionReply, tuple[select.Selected, ...]]
+Heard = tuple[QuestionReply, tuple[select.SelectedCategory, ...]]
 Record = Callable[[Sequence[Decision]], None]  # keeps them for the result and has them written; they get their ids then
 
 
@@ -96,7 +96,7 @@ class Walk:
     """What a traversal needs: the tree as it stood, how wide to go, and how to ask and write down."""
 
     tree: TreeSnapshot
-    opinion: Question
+    opinion: QuestionProfile
     widths: Widths
     helpers: tuple[str, ...]
     ask: AskQuestion
@@ -125,7 +125,7 @@ class Level:
 
     number: int
     parents: tuple[OpenPath, ...]
-    groups: tuple[select.Group, ...]
+    groups: tuple[select.OptionGroup, ...]
     ids: tuple[tuple[int, ...], ...]  # per group
     opinions: tuple[tuple[float, ...], ...]  # per group
     most: int
@@ -137,7 +137,7 @@ class Level:
 
 @dataclass(frozen=True)
 class LevelSelection:
-    picked: tuple[select.Selected, ...]
+    picked: tuple[select.SelectedCategory, ...]
     call_id: int | None
     attempts: int
     seen: bool
@@ -217,7 +217,7 @@ def _level(number: int, paths: Sequence[OpenPath], walk: Walk) -> Level:
     return Level(
         number=number,
         parents=tuple(path for path, _ in open_),
-        groups=tuple(select.Group(path.names, tuple(node.name for node in nodes)) for path, nodes in open_),
+        groups=tuple(select.OptionGroup(path.names, tuple(node.name for node in nodes)) for path, nodes in open_),
         ids=ids,
         opinions=tuple(
             tuple(map(float, found))
@@ -230,7 +230,7 @@ def _level(number: int, paths: Sequence[OpenPath], walk: Walk) -> Level:
 async def _select(question: str, level: Level, walk: Walk) -> LevelSelection:
     """The choice at a level; with `problem` in words when it was wrong twice."""
     if level.offered <= 1:
-        picked = tuple(select.Selected(g, group.names[0], 1) for g, group in enumerate(level.groups))
+        picked = tuple(select.SelectedCategory(g, group.names[0], 1) for g, group in enumerate(level.groups))
         return LevelSelection(picked, None, 0, seen=False)
     choice = _choice(question, level, walk)
     heard: list[Heard] = []
@@ -260,13 +260,13 @@ def _taken(level: Level, taken: Sequence[PresetChoice]) -> LevelSelection:
     for each in sorted(taken, key=lambda each: -each.rank):
         if (each.parent_id, each.category_id) in places:
             g, i = places[each.parent_id, each.category_id]
-            picked.append(select.Selected(g, level.groups[g].names[i], each.rank))
+            picked.append(select.SelectedCategory(g, level.groups[g].names[i], each.rank))
             by[g] = each.by
     rest = dict.fromkeys(range(len(level.parents)), "repeated")
     return LevelSelection(tuple(picked), None, 0, seen=False, by=rest | by)
 
 
-def _choice(question: str, level: Level, walk: Walk) -> select.Choice:
+def _choice(question: str, level: Level, walk: Walk) -> select.SelectRequest:
     flat = [category for group in level.ids for category in group]
     opinions = np.array([[o for group in level.opinions for o in group]])
     evidence = likeliest(
@@ -275,7 +275,7 @@ def _choice(question: str, level: Level, walk: Walk) -> select.Choice:
         [walk.tree.profiles.size(category) for category in flat],
         lambda index: walk.tree.profiles.key_terms(flat[index], walk.profile_terms),
     )
-    return select.Choice(
+    return select.SelectRequest(
         question, level.number, walk.tree.depth, level.most, level.groups, helpers=walk.helpers, evidence=evidence
     )
 

@@ -16,7 +16,7 @@ from memoir_engine.core.errors import LimitReached, MemoirError, NothingChanges,
 from memoir_engine.core.results import Category, SplitGroup, SplitProposal
 from memoir_engine.core.run import Actor, Listener, Run
 from memoir_engine.prompts import split
-from memoir_engine.prompts.split import Crowded, Item, Parsed
+from memoir_engine.prompts.split import SplitItem, SplitRequest, SplitResult
 from memoir_engine.review.view import ReviewView
 from memoir_engine.runtime.access import needs_auditor, runs_of
 from memoir_engine.runtime.engine import Engine
@@ -116,7 +116,7 @@ async def _propose(engine: Engine, run: Run, category_id: int) -> SplitProposal:
     return _proposal(run.id, node, crowded, split.parse(reply.data, crowded), unseen)
 
 
-def _proposal(run_id: str, node: Category, crowded: Crowded, parsed: Parsed, unseen: int) -> SplitProposal:
+def _proposal(run_id: str, node: Category, crowded: SplitRequest, parsed: SplitResult, unseen: int) -> SplitProposal:
     chunks = {item.id: item.chunks for item in crowded.items}
     groups = tuple(SplitGroup(one.name, one.why, one.ids, sum(chunks[each] for each in one.ids)) for one in parsed.groups)
     return SplitProposal(
@@ -124,14 +124,14 @@ def _proposal(run_id: str, node: Category, crowded: Crowded, parsed: Parsed, uns
     )
 
 
-def _standing(tx: Tx, category_id: int, words: Profiles) -> tuple[Category, list[Item], tuple[str, ...]]:
+def _standing(tx: Tx, category_id: int, words: Profiles) -> tuple[Category, list[SplitItem], tuple[str, ...]]:
     """The category, what it holds, and the names beside it. Raises CategoryNotFound."""
     node = categories.node(tx, category_id)
     beside = tuple(one.name for one in categories.children(tx, node.parent_id) if one.id != node.id)
     return node, _chunks(tx, node) if node.is_leaf else _children(tx, node, words), beside
 
 
-def _crowded(node: Category, items: list[Item], beside: tuple[str, ...], depth: int, limit: int) -> tuple[Crowded, int]:
+def _crowded(node: Category, items: list[SplitItem], beside: tuple[str, ...], depth: int, limit: int) -> tuple[SplitRequest, int]:
     """What the model is shown, and how many items it is not. Raises NothingChanges, LimitReached."""
     if len(items) < 2:
         what = "chunk" if node.is_leaf else "category"
@@ -141,20 +141,20 @@ def _crowded(node: Category, items: list[Item], beside: tuple[str, ...], depth: 
         raise LimitReached(parent=" › ".join(node.path[:-1]) or "the top", count=len(beside) + 1, level=node.level)
     shown = [items[at] for at in sample(len(items), MOST_ITEMS)]
     most = min(room, MOST_GROUPS, len(shown) - 1)
-    return Crowded(node.level, depth, node.path, beside, most, _cut(shown)), len(items) - len(shown)
+    return SplitRequest(node.level, depth, node.path, beside, most, _cut(shown)), len(items) - len(shown)
 
 
-def _chunks(tx: Tx, leaf: Category) -> list[Item]:
-    return [Item(one.id, one.text) for one in chunks.of_leaves(tx, [leaf.id])[leaf.id]]
+def _chunks(tx: Tx, leaf: Category) -> list[SplitItem]:
+    return [SplitItem(one.id, one.text) for one in chunks.of_leaves(tx, [leaf.id])[leaf.id]]
 
 
-def _children(tx: Tx, node: Category, words: Profiles) -> list[Item]:
+def _children(tx: Tx, node: Category, words: Profiles) -> list[SplitItem]:
     """Each by its name and the words that set it apart."""
     below = categories.children(tx, node.id)
-    return [Item(one.id, f"{one.name}: {', '.join(words.key_terms(one.id, TERMS_SHOWN))}", one.chunks) for one in below]
+    return [SplitItem(one.id, f"{one.name}: {', '.join(words.key_terms(one.id, TERMS_SHOWN))}", one.chunks) for one in below]
 
 
-def _cut(items: list[Item]) -> tuple[Item, ...]:
+def _cut(items: list[SplitItem]) -> tuple[SplitItem, ...]:
     least, most = ITEM_CHARS
     chars = min(most, max(least, ALL_CHARS // len(items)))
     return tuple(replace(one, text=one.text[: chars - 1] + "…") if len(one.text) > chars else one for one in items)

@@ -11,7 +11,7 @@ from contextlib import suppress
 from typing import Any
 
 from memoir_engine.core.errors import MemoirError, QueryCancelled
-from memoir_engine.core.run import Actor, Run, Silent, new_id
+from memoir_engine.core.run import Actor, NullLedger, Run, new_id
 from memoir_engine.runtime.embedding import OFF
 from memoir_engine.runtime.engine import Engine
 from memoir_engine.runtime.runner import Verb
@@ -31,7 +31,7 @@ def embed_behind(engine: Engine, actor: Actor) -> None:
 
 
 async def _quietly(engine: Engine, actor: Actor) -> None:
-    run = Run(new_id(engine.clock.now()), NAME, actor, engine.clock, Silent())
+    run = Run(new_id(engine.clock.now()), NAME, actor, engine.clock, NullLedger())
     with suppress(MemoirError):  # it is closed, or the database is away: the next search makes what is missing
         await engine.vectoring.catch_up(WORKSPACE, run)
 

@@ -22,7 +22,7 @@ from memoir_engine.samples import transcripts
 from memoir_engine.text import cut_boundary, cut_semantic, cut_strategies
 from memoir_engine.text.chunks import DELIMITERS, Piece, cut
 from memoir_engine.text.cut_division import divide
-from memoir_engine.text.cut_strategies import CHUNKERS, Chunker, Embed, compared, limits_for
+from memoir_engine.text.cut_strategies import CHUNKERS, Chunker, Embed, compare_counts, resolve_limits
 from memoir_engine.text.transcripts import read_transcript, utterances
 
 __all__ = [
@@ -100,7 +100,7 @@ def chunk_conversation(
     made = divide(
         utterances(messages),
         token_counter(model, chosen.token_method),
-        limits_for(chosen, window.tokens, known=window.known),
+        resolve_limits(chosen, window.tokens, known=window.known),
         conversation_id=conversation_id,
         model=model,
         strategy=chosen.strategy,
@@ -157,7 +157,7 @@ def compare_token_counts(
     else:
         advice = "Give the actual counts with the texts, as {text: tokens}, or name a model of OpenAI's."
         raise InvalidSetting(name="model", value=model, problem="its actual counts are not known here", advice=advice)
-    return compared(counter.counts(listed).tolist(), actual, method=counter.method, actual_by=actual_by)
+    return compare_counts(counter.counts(listed).tolist(), actual, method=counter.method, actual_by=actual_by)
 
 
 def sample_transcript() -> str:

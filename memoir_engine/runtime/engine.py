@@ -40,7 +40,7 @@ from memoir_engine.store.ledger import runs
 from memoir_engine.store.ledger.runs import is_held
 from memoir_engine.store.tree.cache import TreeCache
 from memoir_engine.text.chunks import Piece, cut
-from memoir_engine.text.terms import SEARCH_TOKENIZER, sought
+from memoir_engine.text.terms import SEARCH_TOKENIZER, search_tokens
 
 LEASE_S = 15.0  # a planner that shows no life for this long is taken to be dead
 EXPIRED_S = 15.0  # a run without a heartbeat for this long is interrupted
@@ -210,7 +210,7 @@ def open_engine(resolved: Resolved, clock: Clock | None = None, *, first: Callab
 def _indexes(opened: ExitStack, resolved: Resolved, db: Database, weighing: Weighing) -> tuple[LexicalIndex, Collections]:
     """Of filed chunks, and of passages; `opened` closes them."""
     folder = resolved.config.data_dir
-    lexical = LexicalIndex.open(folder / "bm25", sought, tokeniser_id=SEARCH_TOKENIZER, weighing=weighing)
+    lexical = LexicalIndex.open(folder / "bm25", search_tokens, tokeniser_id=SEARCH_TOKENIZER, weighing=weighing)
     opened.callback(lexical.close)
     passages = Collections(db, folder, SaidPassages(db, resolved.config.zone), nearest_of(resolved, db), weighing)
     opened.callback(passages.close)

@@ -19,7 +19,7 @@ from weakref import WeakValueDictionary
 
 from memoir_engine.core.config import Resolved
 from memoir_engine.core.errors import InvalidSetting
-from memoir_engine.core.ports import Embedder, Health, Near, NearestIndex, NearestUnavailable, Vectors
+from memoir_engine.core.ports import Embedder, Health, Near, VectorIndex, VectorIndexUnavailable, Vectors
 from memoir_engine.core.run import Run
 from memoir_engine.index.chroma import Home, InFolder, Of, OnServer, check_options
 from memoir_engine.index.chroma_index import DenseIndex
@@ -58,7 +58,7 @@ class Off:
         return 0
 
     def take_in(self, *_: object, **__: object) -> bool:
-        raise NearestUnavailable(self.health)
+        raise VectorIndexUnavailable(self.health)
 
     top = scores = clear = take_in
 
@@ -66,7 +66,7 @@ class Off:
         """There is nothing to let go of."""
 
 
-def open_nearest(vector_store: str, folder: Path | None, of: Of) -> NearestIndex:
+def open_nearest(vector_store: str, folder: Path | None, of: Of) -> VectorIndex:
     """An index as the setting `vector_store` names it. Opens and imports nothing yet.
 
     `database` is exact here: its caller takes the database's own comparison where there is one.
@@ -76,7 +76,7 @@ def open_nearest(vector_store: str, folder: Path | None, of: Of) -> NearestIndex
     """
     check_options(of.options)
     if vector_store == "off":
-        return cast(NearestIndex, Off())
+        return cast(VectorIndex, Off())
     if vector_store.startswith(("http://", "https://")):
         return _held((os.getpid(), vector_store, of.name, str(of.told)), OnServer(vector_store, of), of.dim)
     if vector_store in ("exact", "database") or folder is None:
@@ -115,7 +115,7 @@ BACKENDS = ("bm25", "chroma")
 COMPARES = ("postgresql", "mysql")  # what compares vectors itself, where it can; elsewhere they are compared in memory, exactly
 LEAST_MOST = {"k1": (0.01, 100.0), "b": (0.0, 1.0)}
 
-NearestOf = Callable[[str, str, int], NearestIndex]  # of an owner ('' for the workspace), an embedder, a length
+NearestOf = Callable[[str, str, int], VectorIndex]  # of an owner ('' for the workspace), an embedder, a length
 
 
 def weighing_of(resolved: Resolved) -> Weighing:
@@ -149,7 +149,7 @@ def nearest_of(resolved: Resolved, db: Database) -> NearestOf:
     folder = None if in_memory(address(str(config.database_url))) else config.data_dir
     matrices = Matrices()
 
-    def of(owner: str, embedder: str, dim: int) -> NearestIndex:
+    def of(owner: str, embedder: str, dim: int) -> VectorIndex:
         if owner != WORKSPACE:
             return matrices.of(owner, embedder, dim)
         edition = str(db.read(ids.erasures))
@@ -164,7 +164,7 @@ def nearest_facts_of(resolved: Resolved, db: Database, matrices: Matrices) -> Ne
     """Of facts: in the database where the setting names it and it can, else in memory; exact in both."""
     homes: dict[tuple[str, int], FactTable] = {}
 
-    def of(owner: str, embedder: str, dim: int) -> NearestIndex:
+    def of(owner: str, embedder: str, dim: int) -> VectorIndex:
         if resolved.config.vector_store == "database" and db.dialect in COMPARES:
             home = homes.setdefault((embedder, dim), FactTable(db, embedder, dim))
             if home.health.ok:
@@ -191,7 +191,7 @@ class Nearness:
     db: Database
     embedder: Embedder
     kept: Matrices
-    index_of: Callable[[str, str, int], NearestIndex]
+    index_of: Callable[[str, str, int], VectorIndex]
     _turns: WeakValueDictionary[str, asyncio.Lock] = field(default_factory=WeakValueDictionary)
 
     def turn(self, owner: str) -> asyncio.Lock:
@@ -201,7 +201,7 @@ class Nearness:
     async def vectors(self, texts: Sequence[str], run: Run) -> Vectors:
         return await self.embedder.embed(texts, run)
 
-    async def of(self, owner: str, run: Run) -> tuple[NearestIndex | None, int]:
+    async def of(self, owner: str, run: Run) -> tuple[VectorIndex | None, int]:
         """What finds every fact of the owner, and the seq up to which it has them; None where there are no facts.
 
         Facts without a vector get theirs first.
@@ -209,7 +209,7 @@ class Nearness:
         held, seq, _ = await self.beside(owner, run, lambda tx: None)
         return held, seq
 
-    async def beside(self, owner: str, run: Run, read: Callable[[Tx], T]) -> tuple[NearestIndex | None, int, T]:
+    async def beside(self, owner: str, run: Run, read: Callable[[Tx], T]) -> tuple[VectorIndex | None, int, T]:
         """The same, and what is read at that very moment."""
         dim = self.embedder.dim
         while True:
@@ -224,18 +224,18 @@ class Nearness:
                 await _taken_in(held, found)
             return held, found.seq, more
 
-    async def top(self, held: NearestIndex | None, vectors: Vectors | Sequence[Vectors], k: int) -> list[list[Near]]:
+    async def top(self, held: VectorIndex | None, vectors: Vectors | Sequence[Vectors], k: int) -> list[list[Near]]:
         """The k nearest to each of the vectors, nearest first."""
         if held is None:
             return [[] for _ in vectors]
         return await _asked(held, lambda: [held.top(one, k) for one in vectors])
 
-    async def scores(self, held: NearestIndex, vector: Vectors, numbers: Sequence[int]) -> list[float]:
+    async def scores(self, held: VectorIndex, vector: Vectors, numbers: Sequence[int]) -> list[float]:
         """The true cosine of each; 0 of one that has no vector."""
         found = await _asked(held, lambda: held.scores(vector, numbers))
         return [0.0 if isnan(one) else float(one) for one in found]
 
-    async def _held(self, owner: str, dim: int) -> NearestIndex:
+    async def _held(self, owner: str, dim: int) -> VectorIndex:
         """A database may have to make its table first; SQLite has none."""
         if self.db.dialect == "sqlite":
             return self.index_of(owner, self.embedder.id, dim)
@@ -255,14 +255,14 @@ def _both(one: Callable[[Tx], S], other: Callable[[Tx], T]) -> Callable[[Tx], tu
     return lambda tx: (one(tx), other(tx))
 
 
-async def _high_water(held: NearestIndex | None) -> int:
+async def _high_water(held: VectorIndex | None) -> int:
     return 0 if held is None else await _asked(held, lambda: held.high_water)
 
 
-async def _taken_in(held: NearestIndex, found: FactVectorChanges) -> None:
+async def _taken_in(held: VectorIndex, found: FactVectorChanges) -> None:
     await _asked(held, lambda: held.take_in(found.vectors.keys.tolist(), found.vectors.vectors, (), found.last))
 
 
-async def _asked(held: NearestIndex, work: Callable[[], T]) -> T:
+async def _asked(held: VectorIndex, work: Callable[[], T]) -> T:
     """A matrix answers at once; for a database the loop does not wait."""
     return work() if isinstance(held, ExactVectors) else await asyncio.to_thread(work)

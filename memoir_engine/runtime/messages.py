@@ -14,7 +14,7 @@ from typing import Any
 from memoir_engine.core import validation
 from memoir_engine.core.errors import ConversationInputMissing, InvalidSetting, MessageRefused, RunNotFound
 from memoir_engine.core.results import MessageRecord
-from memoir_engine.text.messages import Message, parsed, to_record
+from memoir_engine.text.messages import Message, parse_message, to_record
 
 SESSION_CHARS = 200
 ROLE_CHARS = 200
@@ -97,12 +97,12 @@ def timeout(value: object) -> float | None:
 
 def _message(value: object, where: str) -> Message:
     if isinstance(value, MessageRecord):
-        return parsed({**dict(value), "at": value.created_at.isoformat()}, where)
+        return parse_message({**dict(value), "at": value.created_at.isoformat()}, where)
     if not isinstance(value, Message):
-        return parsed(value, where)
+        return parse_message(value, where)
     if value.at is not None and value.at.tzinfo is None:
         raise MessageRefused(where=where, problem="its time has no zone")
-    return parsed(to_record(value), where)
+    return parse_message(to_record(value), where)
 
 
 def _of_no_call(value: object) -> object:

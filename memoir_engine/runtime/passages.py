@@ -15,7 +15,7 @@ from collections.abc import Callable, Iterable, Sequence
 from datetime import UTC, datetime, tzinfo
 from pathlib import Path
 
-from memoir_engine.core.ports import NearestIndex, NearestUnavailable
+from memoir_engine.core.ports import VectorIndex, VectorIndexUnavailable
 from memoir_engine.index.bm25 import LexicalIndex
 from memoir_engine.index.segments import Weighing
 from memoir_engine.store.db import ids
@@ -25,7 +25,7 @@ from memoir_engine.store.db.text_rules import NAMELESS, WORKSPACE
 from memoir_engine.store.db.types import Tx
 from memoir_engine.store.search import conversation_passages, embeddings, passages
 from memoir_engine.store.search.passages import PassageRow
-from memoir_engine.text.terms import PASSAGE_TOKENIZER, ranked
+from memoir_engine.text.terms import PASSAGE_TOKENIZER, rank_tokens
 
 # === said: Conversations cut into passages before they are searched.
 #
@@ -102,7 +102,7 @@ UNMARKED = "[mem] the words of the workspace are clean of what was erased, but t
 
 _log = logging.getLogger(__name__)
 
-NearestOf = Callable[[str, str, int], NearestIndex]  # of an owner, an embedder, a length
+NearestOf = Callable[[str, str, int], VectorIndex]  # of an owner, an embedder, a length
 
 
 class Collections:
@@ -119,7 +119,7 @@ class Collections:
         self._workspace: LexicalIndex | None = None
         self._clean = 0  # how many erasures there had been when the words of the workspace were last begun anew
         self._users: OrderedDict[str, LexicalIndex] = OrderedDict()
-        self._opened: dict[tuple[str, int], NearestIndex] = {}  # the workspace's vectors, by embedder and length
+        self._opened: dict[tuple[str, int], VectorIndex] = {}  # the workspace's vectors, by embedder and length
 
     def cut(self, owner: str) -> int:
         """What was said in conversations becomes passages; what the clock of searching shows then."""
@@ -141,7 +141,7 @@ class Collections:
                 self._take_words(each, index)
         return indexes
 
-    def vectors(self, owner: str, embedder: str, dim: int, at: int | None = None) -> list[NearestIndex]:
+    def vectors(self, owner: str, embedder: str, dim: int, at: int | None = None) -> list[VectorIndex]:
         """The same of vectors. Raises NearestUnavailable."""
         return [self._take_vectors(each, embedder, dim, at) for each in _owners(owner)]
 
@@ -203,11 +203,11 @@ class Collections:
                     folder = self._folder and self._folder / "passages"
                     tokeniser = f"{PASSAGE_TOKENIZER} of {identity(self._db)}"  # files of another store read as none
                     self._clean = self._marked()
-                    self._workspace = LexicalIndex.open(folder, ranked, tokeniser_id=tokeniser, weighing=self._weighing)
+                    self._workspace = LexicalIndex.open(folder, rank_tokens, tokeniser_id=tokeniser, weighing=self._weighing)
                 return self._workspace
             found = self._users.pop(owner, None)
             if found is None:  # an empty one is no less there
-                found = LexicalIndex.open(None, ranked, tokeniser_id=PASSAGE_TOKENIZER, weighing=self._weighing)
+                found = LexicalIndex.open(None, rank_tokens, tokeniser_id=PASSAGE_TOKENIZER, weighing=self._weighing)
             self._users[owner] = found
             while len(self._users) > MOST_USERS:
                 self._users.popitem(last=False)
@@ -239,10 +239,10 @@ class Collections:
             index.take_in(texts, removed, seq, wholes=wholes, keep=len(texts) > BATCH)
         return more
 
-    def _take_vectors(self, owner: str, embedder: str, dim: int, at: int | None) -> NearestIndex:
+    def _take_vectors(self, owner: str, embedder: str, dim: int, at: int | None) -> VectorIndex:
         index = self._index_of(owner, embedder, dim)
         if not index.health.ok:
-            raise NearestUnavailable(index.health)
+            raise VectorIndexUnavailable(index.health)
         if index.high_water == at:
             return index
         with self._catching_up:
@@ -252,7 +252,7 @@ class Collections:
                 pass
         return index
 
-    def _vectors_portion(self, index: NearestIndex, owner: str, embedder: str, dim: int) -> bool:
+    def _vectors_portion(self, index: VectorIndex, owner: str, embedder: str, dim: int) -> bool:
         """Whether there may be more."""
         before = index.high_water
 
@@ -266,7 +266,7 @@ class Collections:
             return taken and changed.seq < now
         return False
 
-    def _index_of(self, owner: str, embedder: str, dim: int) -> NearestIndex:
+    def _index_of(self, owner: str, embedder: str, dim: int) -> VectorIndex:
         """The workspace's stays open; those of users come and go."""
         if owner != WORKSPACE:
             return self._nearest(owner, embedder, dim)

@@ -16,7 +16,7 @@ from memoir_engine import readers
 from memoir_engine.core import validation
 from memoir_engine.core.errors import DocIdExists, InvalidSetting, MemoirError, NotAllowed, OptimizeNotImplemented, QueryCancelled
 from memoir_engine.core.events import Reindexing, Warned
-from memoir_engine.core.ports import NearestUnavailable
+from memoir_engine.core.ports import VectorIndexUnavailable
 from memoir_engine.core.results import Knowledge, Reindexed
 from memoir_engine.core.run import Actor, Listener, Run
 from memoir_engine.runtime.background_embedding import embed_behind
@@ -29,7 +29,7 @@ from memoir_engine.store.db.types import Tx
 from memoir_engine.store.search import embeddings, passages
 from memoir_engine.store.sources import knowledge
 from memoir_engine.store.sources.plan import NewSource, check_source
-from memoir_engine.text.partial_dates import between
+from memoir_engine.text.partial_dates import parse_date_range
 
 # === reindexing: The verb reindex: all that is searched, made anew from the texts that SQL holds.
 #
@@ -100,7 +100,7 @@ def _nearest(engine: Engine) -> str | None:
     try:
         indexes = engine.passages.vectors(WORKSPACE, engine.embedder.id, dim)
         return next((index.health.reason for index in indexes if not index.health.ok), None)
-    except NearestUnavailable as cannot:
+    except VectorIndexUnavailable as cannot:
         return cannot.health.reason
 
 
@@ -264,4 +264,4 @@ def _date(value: object) -> str | None:
         return None
     written = value.strip()
     day = written[:10] if len(written) > 10 and written[10] in "T " else written
-    return day if between(day, UTC) else None
+    return day if parse_date_range(day, UTC) else None

@@ -16,7 +16,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from memoir_engine.core.errors import InvalidSetting, TopKInvalid
-from memoir_engine.core.ports import Near, NearestIndex, Vectors
+from memoir_engine.core.ports import Near, VectorIndex, Vectors
 from memoir_engine.index.bm25 import LexicalIndex, together
 from memoir_engine.index.segments import Hit, best
 
@@ -130,7 +130,7 @@ class VectorSide:
     """The side of vectors: the question's own, the indexes, and how far it is moved, in lengths of its own."""
 
     query: Vectors  # (dim,)
-    indexes: Sequence[NearestIndex]
+    indexes: Sequence[VectorIndex]
     pull: float
     vectors_of: VectorsOf
 
@@ -197,12 +197,12 @@ def _length(vector: NDArray[np.floating]) -> float:
     return float(np.linalg.norm(vector)) or 1.0
 
 
-def _nearest(indexes: Sequence[NearestIndex], vector: Vectors, k: int, within: Collection[int] | None) -> list[Near]:
+def _nearest(indexes: Sequence[VectorIndex], vector: Vectors, k: int, within: Collection[int] | None) -> list[Near]:
     found = [near for index in indexes for near in index.top(vector, k, within=within)]
     return sorted(found, key=lambda near: (-near.cosine, near.key))[:k]
 
 
-def _cosines(indexes: Sequence[NearestIndex], vector: Vectors, keys: Sequence[int], known: Mapping[int, float]) -> Floats:
+def _cosines(indexes: Sequence[VectorIndex], vector: Vectors, keys: Sequence[int], known: Mapping[int, float]) -> Floats:
     """(len(keys),), NaN where no index holds it. known: those that need not be asked for."""
     found: Floats = np.array([known.get(key, np.nan) for key in keys])
     missing = np.flatnonzero(np.isnan(found))

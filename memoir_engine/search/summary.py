@@ -18,7 +18,7 @@ from memoir_engine.core.errors import InvalidSetting, MemoirError, QueryCancelle
 from memoir_engine.core.run import Actor, Run
 from memoir_engine.models.client import ModelClient
 from memoir_engine.prompts import summarise
-from memoir_engine.prompts.summarise import Kind
+from memoir_engine.prompts.summarise import SourceKind
 from memoir_engine.runtime.engine import Engine
 from memoir_engine.runtime.model import Asking
 from memoir_engine.runtime.runner import Verb
@@ -50,7 +50,7 @@ class SummaryOptions:
 class SummaryTarget:
     """subject: of the run, where what it holds has to go with what it is about."""
 
-    kind: Kind
+    kind: SourceKind
     name: str
     text: str
     subject: str | None = None
@@ -134,14 +134,14 @@ async def _summarise(engine: Engine, target: SummaryTarget, max_chars: int, ask:
             break
         chars = max(LEAST_CHARS, min(max_chars, cap))
         asked = [
-            summarise.Given(target.kind, target.name, part, chars, (number, len(parts)), summaries)
+            summarise.SummaryRequest(target.kind, target.name, part, chars, (number, len(parts)), summaries)
             for number, part in enumerate(parts, 1)
         ]
         told = await _all(ask, asked)
         text, summaries = "\n\n".join(one[: 2 * chars] for one in told), len(parts)
-    (whole,) = await _all(ask, [summarise.Given(target.kind, target.name, text, max_chars, None, summaries)])
+    (whole,) = await _all(ask, [summarise.SummaryRequest(target.kind, target.name, text, max_chars, None, summaries)])
     if len(whole) > max_chars:  # a model counts badly: asked once more, of its own summary
-        (again,) = await _all(ask, [summarise.Given(target.kind, target.name, whole, max_chars, None, 1)])
+        (again,) = await _all(ask, [summarise.SummaryRequest(target.kind, target.name, whole, max_chars, None, 1)])
         whole = min(whole, again, key=len)
     return await asyncio.to_thread(_within, whole, max_chars)
 

@@ -25,9 +25,9 @@ from memoir_engine.core.errors import (
     QuestionEmpty,
     TopKInvalid,
 )
-from memoir_engine.core.ports import Health, NearestUnavailable, Vectors, pull_of
+from memoir_engine.core.ports import Health, VectorIndexUnavailable, Vectors, search_pull
 from memoir_engine.core.results import Searchable, SearchResult
-from memoir_engine.core.run import Actor, Run, Silent, new_id
+from memoir_engine.core.run import Actor, NullLedger, Run, new_id
 from memoir_engine.readers.document import Kind
 from memoir_engine.runtime.embedding import OFF
 from memoir_engine.runtime.engine import Engine
@@ -231,7 +231,7 @@ class Searches:
 
 async def _searched(engine: Engine, actor: Actor, asked: SearchQuery, sieve: SearchFilter) -> list[SearchResult]:
     if engine.embedder.lexical or engine.resolved.config.vector_store == OFF:  # nobody is asked anything
-        run = Run(new_id(engine.clock.now()), "search", actor, engine.clock, Silent())
+        run = Run(new_id(engine.clock.now()), "search", actor, engine.clock, NullLedger())
         return await _search(engine, actor, asked, sieve, run)
     outcome = await engine.runner.perform(_verb(engine, actor, asked, sieve), actor)
     if isinstance(outcome, MemoirError):
@@ -297,7 +297,7 @@ def _ranked(
     for last in (False, True):  # what it held may turn out damaged when it is asked: it is fed anew, once
         try:
             return RankedPassages(rank(asked, words, _side(engine, owner, vector, at)), health)
-        except NearestUnavailable as cannot:
+        except VectorIndexUnavailable as cannot:
             health = cannot.health
             if last or not _is_well(engine, owner, vector):
                 break
@@ -313,13 +313,13 @@ def _side(engine: Engine, owner: str, vector: Vectors, at: int) -> VectorSide:
     def vectors_of(keys: list[int]) -> Any:
         return engine.db.read(lambda tx: embeddings.get(tx, "passage", keys, name, dim))
 
-    return VectorSide(vector, indexes, pull_of(engine.embedder), vectors_of)
+    return VectorSide(vector, indexes, search_pull(engine.embedder), vectors_of)
 
 
 def _is_well(engine: Engine, owner: str, vector: Vectors) -> bool:
     try:
         return all(index.health.ok for index in engine.passages.vectors(owner, engine.embedder.id, len(vector)))
-    except NearestUnavailable:
+    except VectorIndexUnavailable:
         return False
 
 

@@ -14,9 +14,9 @@ from dataclasses import dataclass
 from functools import lru_cache
 from typing import Literal
 
-from memoir_engine.text.clauses import told
+from memoir_engine.text.clauses import predicate
 from memoir_engine.text.terms import tokens
-from memoir_engine.text.verbs import is_past, time_of
+from memoir_engine.text.verbs import is_past, tense_of
 
 # === wide_places: Names of places that hold other places: whoever lives in Boston lives in Massachusetts too.
 #
@@ -54,7 +54,7 @@ _PARTS = frozenset(
 )
 
 
-def width(name: str) -> Width:
+def place_width(name: str) -> Width:
     """name: a proper name, without its article."""
     low = " ".join(name.casefold().replace(".", "").split())
     return "country" if low in _COUNTRIES else "part" if low in _PARTS else "place"
@@ -72,7 +72,7 @@ Slot = Literal["home", "role", "employer", "diet", "marriage", "car", "age", "bi
 
 
 @dataclass(frozen=True, slots=True)
-class Value:
+class SlotValue:
     """words: stems. kind: values of two kinds may hold together: a flat, and Berlin; a city, and its country.
 
     housed: a place that is named with the dwelling there: "a flat in Berlin".
@@ -204,10 +204,10 @@ _JOB_ENDED = re.compile(
 
 
 @lru_cache(maxsize=4096)
-def filled(text: str) -> dict[Slot, Value]:
+def read_slots(text: str) -> dict[Slot, SlotValue]:
     """text: one clause."""
-    said = told(text)
-    found: dict[Slot, Value | None] = {
+    said = predicate(text)
+    found: dict[Slot, SlotValue | None] = {
         "home": _home(said),
         **_work(said),
         "diet": _diet(said),
@@ -222,15 +222,15 @@ def filled(text: str) -> dict[Slot, Value]:
 
 
 def is_without_work(text: str) -> bool:
-    return bool(_WITHOUT_WORK.search(told(text)))
+    return bool(_WITHOUT_WORK.search(predicate(text)))
 
 
 def ends_work(text: str) -> bool:
     """Whether it says that a job ended, whichever it was."""
-    return bool(_JOB_ENDED.search(told(text))) or is_without_work(text)
+    return bool(_JOB_ENDED.search(predicate(text))) or is_without_work(text)
 
 
-def _home(said: str) -> Value | None:
+def _home(said: str) -> SlotValue | None:
     found = _HOME.search(said)
     if not found or _PART_OF_THE_WEEK.search(said):
         return None
@@ -242,19 +242,19 @@ def _home(said: str) -> Value | None:
         name = named[0]
         if _UNIT.match(place[named.end() :]):
             return None  # the Sales department
-        kind = "street" if _STREET.search(place[named.start() :]) else width(name)
-        return Value(_stems(name), kind, bool(_DWELLING.search(place[: named.start()])))
+        kind = "street" if _STREET.search(place[named.start() :]) else place_width(name)
+        return SlotValue(_stems(name), kind, bool(_DWELLING.search(place[: named.start()])))
     if _DWELLING.search(place):
-        return Value(_stems(place), "dwelling")
+        return SlotValue(_stems(place), "dwelling")
     if _DETERMINED.match(place) or len(place.split()) > 3:
         return None  # a new team, their next chapter
     plain = re.sub(r"^the\s", "", place, flags=re.IGNORECASE)  # the Netherlands, but not the moment
-    if width(plain) == "place":
-        return Value(_stems(plain), "maybe") if _TYPED.fullmatch(place) and found.group(0).split()[-2] != "on" else None
-    return Value(_stems(plain), width(plain))
+    if place_width(plain) == "place":
+        return SlotValue(_stems(plain), "maybe") if _TYPED.fullmatch(place) and found.group(0).split()[-2] != "on" else None
+    return SlotValue(_stems(plain), place_width(plain))
 
 
-def _work(said: str) -> dict[Slot, Value | None]:
+def _work(said: str) -> dict[Slot, SlotValue | None]:
     """Role and employer, where the work is not one beside another."""
     if _BESIDES.search(said):
         return {}
@@ -262,19 +262,19 @@ def _work(said: str) -> dict[Slot, Value | None]:
     is_a = None if role else _IS_A.search(said)
     head = is_a[1].split()[-1].casefold() if is_a else ""
     job = role[1] if role else is_a[1] if is_a and head in _JOBS else ""
-    return {"role": Value(_stems(job), "told" if role else "is") if job else None, "employer": _employer(said)}
+    return {"role": SlotValue(_stems(job), "told" if role else "is") if job else None, "employer": _employer(said)}
 
 
-def _employer(said: str) -> Value | None:
+def _employer(said: str) -> SlotValue | None:
     joined = _JOINED.match(said[:1].lower() + said[1:])
     if joined:
-        return Value(_stems(joined["name"]), "named")
+        return SlotValue(_stems(joined["name"]), "named")
     at = _AT_WORK.search(said)
     if not at or _WITH.search(said):
         return None
     named = _NAME.match(at[1])
     if named:
-        return Value(_stems(named[0]), "named")
+        return SlotValue(_stems(named[0]), "named")
     is_plain = bool(re.fullmatch(r"[^\W\d]+", at[1])) and at[1].casefold() not in (
         "home",
         "night",
@@ -285,48 +285,48 @@ def _employer(said: str) -> Value | None:
         "money",
     )
     if _ORGANISATION.search(at[1]):
-        return Value(_stems(at[1]), "common")
-    return Value(_stems(at[1]), "maybe") if is_plain and re.search(r"\bat\s\w+$", at[0]) else None
+        return SlotValue(_stems(at[1]), "common")
+    return SlotValue(_stems(at[1]), "maybe") if is_plain and re.search(r"\bat\s\w+$", at[0]) else None
 
 
-def _diet(said: str) -> Value | None:
+def _diet(said: str) -> SlotValue | None:
     kept = _DIET.search(said) or _ON_DIET.search(said)
     if kept:
-        return Value(frozenset({kept[1].casefold()}))
+        return SlotValue(frozenset({kept[1].casefold()}))
     if _MEATLESS.search(said):
-        return Value(frozenset({"vegetarian"}))
-    return Value(frozenset({"meat"})) if _MEAT.search(said) else None
+        return SlotValue(frozenset({"vegetarian"}))
+    return SlotValue(frozenset({"meat"})) if _MEAT.search(said) else None
 
 
-def _marriage(said: str) -> Value | None:
+def _marriage(said: str) -> SlotValue | None:
     found = _MARRIAGE.search(said)
-    return Value(frozenset({next(filter(None, found.groups())).casefold()})) if found else None
+    return SlotValue(frozenset({next(filter(None, found.groups())).casefold()})) if found else None
 
 
-def _named(found: re.Match[str] | None) -> Value | None:
+def _named(found: re.Match[str] | None) -> SlotValue | None:
     if not found:
         return None
     name = _NAME.search(found[1])
-    return Value(_stems(name[0] if name else found[1]), "named" if name else "common")
+    return SlotValue(_stems(name[0] if name else found[1]), "named" if name else "common")
 
 
-def _age(said: str) -> Value | None:
+def _age(said: str) -> SlotValue | None:
     found = _AGE.search(said)
-    return Value(frozenset({next(filter(None, found.groups()))})) if found else None
+    return SlotValue(frozenset({next(filter(None, found.groups()))})) if found else None
 
 
-def _made(found: re.Match[str] | None) -> Value | None:
+def _made(found: re.Match[str] | None) -> SlotValue | None:
     """By name, and only beside what was made in the same way."""
     named = _NAME.match(found[2]) if found else None
-    return Value(_stems(named[0]), found["how"].casefold()) if found and named else None
+    return SlotValue(_stems(named[0]), found["how"].casefold()) if found and named else None
 
 
-def _birth(said: str) -> dict[Slot, Value | None]:
+def _birth(said: str) -> dict[Slot, SlotValue | None]:
     found = _BORN.search(said)
     if not found:
         return {}
     if re.search(r"\d", found[1]):
-        return {"birth day": Value(frozenset(re.findall(r"\w+", found[1].casefold())))}
+        return {"birth day": SlotValue(frozenset(re.findall(r"\w+", found[1].casefold())))}
     return {"birth place": _named(found)}
 
 
@@ -349,16 +349,16 @@ _NOT = frozenset(
 )
 
 
-def folded(statement: str) -> str:
+def fold_statement(statement: str) -> str:
     """What makes two statements equal: case, Unicode form, white space and the full stop do not count."""
     return " ".join(unicodedata.normalize("NFKC", statement).casefold().split()).rstrip(" .!")
 
 
-def same(one: str, other: str, entities: Iterable[str] = ()) -> bool:
+def is_same(one: str, other: str, entities: Iterable[str] = ()) -> bool:
     """entities: the names in either of them."""
-    if folded(one) == folded(other):
+    if fold_statement(one) == fold_statement(other):
         return True
-    if _numbers(one) != _numbers(other) or (time_of(one), is_past(one)) != (time_of(other), is_past(other)):
+    if _numbers(one) != _numbers(other) or (tense_of(one), is_past(one)) != (tense_of(other), is_past(other)):
         return False
     mine, theirs = words(one), words(other)
     apart = mine ^ theirs
@@ -382,12 +382,12 @@ def may_oppose(one: str, other: str, subjects: tuple[str, str], types: tuple[str
         return False
     own = set(tokens(subjects[0]))
     shared = (set(tokens(one)) & set(tokens(other))) - own
-    return types[0] == types[1] or bool(shared or filled(one).keys() & filled(other).keys())
+    return types[0] == types[1] or bool(shared or read_slots(one).keys() & read_slots(other).keys())
 
 
 def subject_key(subject: str) -> str:
     """Ways to write the same name: case, spaces, and a possessive or an article do not count."""
-    plain = folded(subject).removesuffix("'s").removesuffix("’s")
+    plain = fold_statement(subject).removesuffix("'s").removesuffix("’s")
     for article in ("the ", "a ", "an "):
         plain = plain.removeprefix(article)
     return plain

@@ -78,7 +78,7 @@ def boundaries(text: str, start: int, stop: int, delimiters: Sequence[str]) -> l
     return [b for b in found if start <= b.end <= stop and not (blank_lines_only and b.strength is Strength.LINE)]
 
 
-def breaks(text: str, start: int, stop: int) -> Iterator[Boundary]:
+def line_and_sentence_ends(text: str, start: int, stop: int) -> Iterator[Boundary]:
     """Boundaries behind line breaks with start ≤ end ≤ stop, from the last to the first: most chunks need no others."""
     at = text.rfind("\n", start - 1, stop)
     while at >= 0:
@@ -142,7 +142,7 @@ _COST = {
 }
 
 
-class Tokens(Protocol):
+class TokenCounts(Protocol):
     """A model's tokeniser, as cutting needs it."""
 
     def ends(self, text: str) -> NDArray[Any]:
@@ -180,7 +180,7 @@ class _Mark(NamedTuple):
 class _Cutting:
     text: str
     ends: NDArray[Any]
-    tokens: Tokens
+    tokens: TokenCounts
     minimum: int
     maximum: int
     delimiters: Sequence[str]
@@ -203,7 +203,7 @@ class _Cutting:
 
 
 def cut(
-    text: str, tokens: Tokens, *, minimum: int = 300, maximum: int = 500, delimiters: Sequence[str] = DELIMITERS
+    text: str, tokens: TokenCounts, *, minimum: int = 300, maximum: int = 500, delimiters: Sequence[str] = DELIMITERS
 ) -> list[Piece]:
     """Chunks of `minimum` to `maximum` tokens, in order.
 
@@ -264,7 +264,7 @@ def _within(job: _Cutting, here: _Mark, limit: int) -> _Mark:
 def _last_break(job: _Cutting, start: int, stop: int, low: int, high: int) -> _Mark | None:
     """The best boundary if it is at a line break and better than any sentence within a line."""
     best: tuple[Strength, _Mark] | None = None
-    for strength, at in breaks(job.text, start, stop) if "\n" in job.delimiters else ():
+    for strength, at in line_and_sentence_ends(job.text, start, stop) if "\n" in job.delimiters else ():
         mark = job.mark(at, low - 1, high) if strength > (best[0] if best else Strength.SENTENCE) else None
         if mark is not None:
             best = (strength, mark)

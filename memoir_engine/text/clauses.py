@@ -10,7 +10,7 @@ import re
 from functools import lru_cache
 
 from memoir_engine.text.terms import tokens
-from memoir_engine.text.verbs import is_bare_verb, is_past_form, is_verb, present
+from memoir_engine.text.verbs import is_bare_verb, is_past_form, is_verb, to_present
 
 _WORD = re.compile(r"(?<!\S)[\w.+-]{1,64}@[\w.-]{3,64}|\d+(?:[.:,]\d+)*|[^\W\d_]+(?:['’-][^\W\d_]+)*", re.UNICODE)
 VERB = re.compile(
@@ -58,7 +58,7 @@ def words(text: str) -> list[str]:
     return [word.casefold() for word in kept]
 
 
-def names(text: str) -> bool:
+def names_subject(text: str) -> bool:
     """Whether it begins with whom or what it is about; a statement of a person about themselves begins with its verb."""
     if _THEN_THEY.match(text):
         return False
@@ -74,13 +74,13 @@ def names(text: str) -> bool:
 
 def subject(text: str) -> frozenset[str]:
     """The words before the first verb: "Sister Eva works at" is not "Sister Lisa works at"; none for the person themselves."""
-    if not names(text):
+    if not names_subject(text):
         return frozenset()
     said = words(text)
     return frozenset(said[: _verb_at(said)]) - _QUALIFIED
 
 
-def is_of_another(old: str, new: str) -> bool:
+def has_other_subject(old: str, new: str) -> bool:
     """Whether the two name different subjects: a sister, Anna, nobody."""
     mine, theirs = subject(old), subject(new)
     if not mine or not theirs:
@@ -89,14 +89,14 @@ def is_of_another(old: str, new: str) -> bool:
     return first[0] != first[1] or bool(mine - theirs and theirs - mine)
 
 
-def is_surely_same(old: str, new: str) -> bool:
+def has_same_subject(old: str, new: str) -> bool:
     """ "Brother Tom" may be another than "brother"."""
     return subject(old) == subject(new)
 
 
-def told(text: str) -> str:
+def predicate(text: str) -> str:
     """What is said of the subject: from the first verb on."""
-    if not names(text):
+    if not names_subject(text):
         at = text.casefold().find("they ") if _THEN_THEY.match(text) else -1
         return text[at + 5 :] if at >= 0 else text
     verb = words(text)
@@ -111,7 +111,7 @@ def complement(text: str) -> tuple[str, frozenset[str], str]:
 
     "Left their keys in Chicago" is about keys; "stopped going to the gym" about the gym; "quit smoking" about smoking.
     """
-    said = _WORD.findall(_FELT.sub("", told(text)))
+    said = _WORD.findall(_FELT.sub("", predicate(text)))
     at, last = 0, ""
     while at < len(said) and _goes_on(said[at].casefold(), at):
         last = last if said[at].casefold() in _HELPING | _BESIDE else said[at]
@@ -139,9 +139,9 @@ def _goes_on(word: str, at: int) -> bool:
     return word.endswith("ing") and word not in ("thing", "ring", "king", "evening", "morning", "spring", "wedding")
 
 
-def is_of_the_past(text: str) -> bool:
+def is_past_event(text: str) -> bool:
     """Whether its first verb is a form of the past: what somebody did, and is not doing."""
-    first = next((word for word in words(told(text)) if word not in _BESIDE), "")
+    first = next((word for word in words(predicate(text)) if word not in _BESIDE), "")
     return is_past_form(first)
 
 
@@ -152,15 +152,15 @@ def is_about(head: str, said: frozenset[str]) -> bool:
 
 def main_verb(text: str) -> str:
     """Its stem, of irregular forms that of the present; "" where it is no verb but "is" or "has"."""
-    for word in words(told(text)):
+    for word in words(predicate(text)):
         if word not in _HELPING | _BESIDE:
-            return next(iter(tokens(present(word))), word) if is_verb(word) or is_bare_verb(word) or is_past_form(word) else ""
+            return next(iter(tokens(to_present(word))), word) if is_verb(word) or is_bare_verb(word) or is_past_form(word) else ""
     return ""
 
 
-def parts(text: str) -> list[str]:
+def split_clauses(text: str) -> list[str]:
     """Clauses that share the subject, each with it: "Lives in Berlin and works at Google" is two."""
-    who = text[: len(text) - len(told(text))]
+    who = text[: len(text) - len(predicate(text))]
     cuts = [hit for hit in _AND.finditer(text) if hit.start() > len(who) and _begins(hit[1].casefold(), hit[2].casefold())]
     starts = [0, *(hit.end() for hit in cuts)]
     ends = [*(hit.start() for hit in cuts), len(text)]
@@ -168,14 +168,14 @@ def parts(text: str) -> list[str]:
     return [pieces[0], *(f"{who}{piece}" if who else piece[:1].upper() + piece[1:] for piece in pieces[1:])]
 
 
-def leans(part: str) -> bool:
+def is_dependent(part: str) -> bool:
     """Whether it says nothing without the clause before it: "orders it frequently"."""
     return bool(re.search(r"\b(?:it|them|there|that|this)\b", part, re.IGNORECASE))
 
 
 def is_full_name(text: str) -> bool:
     """Whether it is a sentence of reference, about a full name, and not of a person as people tell."""
-    return names(text) and bool(
+    return names_subject(text) and bool(
         re.match(
             r"(?:(?:The|An?|In)\s)?[^,]*?[A-Z][\w’'.-]+,?\s(?:(?:of|the|de|la|le|von|van|and|al|ibn|in|der|du)\s)*[A-Z0-9(]", text
         )
@@ -186,7 +186,9 @@ def _begins(word: str, then: str) -> bool:
     """Whether a clause begins with this word: "and works at", not "but not cats"."""
     if word in _BESIDE | {"not", "no", "never"}:
         return False
-    return is_verb(word) or is_past_form(word) or (is_bare_verb(word) and (then in _PREPOSITIONS | _ARTICLES or leans(then)))
+    return (
+        is_verb(word) or is_past_form(word) or (is_bare_verb(word) and (then in _PREPOSITIONS | _ARTICLES or is_dependent(then)))
+    )
 
 
 def _verb_at(said: list[str]) -> int:

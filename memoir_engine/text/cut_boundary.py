@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 
 from memoir_engine.core.results.cuts import CutLimits
 from memoir_engine.text.cut_division import best_cuts
-from memoir_engine.text.cut_strategies import CHUNKERS, NoBoundaries, Range, Talk
+from memoir_engine.text.cut_strategies import CHUNKERS, CutInput, NoBoundaries, Range
 from memoir_engine.text.transcripts import Utterance
 
 USER = 0.3  # alone never enough to cut where there is still room
@@ -82,7 +82,7 @@ _GOODBYE_CJK = ("さようなら", "さよなら", "またね", "じゃあね", 
 
 
 @CHUNKERS.register("conversation_boundary")
-def conversation_boundary(talk: Talk, limits: CutLimits) -> list[Range]:
+def conversation_boundary(talk: CutInput, limits: CutLimits) -> list[Range]:
     """Raises NoBoundaries where no message is a user's, nobody paused, and no words say that anything begins."""
     worth, reasons = boundaries(talk.messages)
     if not (worth[1:] > 0).any() and int(talk.tokens.sum()) > limits.max_tokens:

@@ -25,13 +25,13 @@ from memoir_engine.text.cut_strategies import (
     SLIDING_WINDOW,
     Chunker,
     Counter,
+    CutInput,
     Embed,
     Ints,
     NoBoundaries,
     Range,
-    Talk,
-    fault,
-    lacking,
+    find_fault,
+    missing_need,
 )
 from memoir_engine.text.transcripts import Utterance
 
@@ -184,7 +184,7 @@ def _cut(job: _Job) -> Iterator[Cut]:
     """Stretches without a message above the maximum by the strategy, such messages by themselves."""
     first = 0
     job.taken.flags.writeable = False  # a plug-in is shown the very counts that its cuts are checked by
-    talk = Talk(job.messages, job.taken, job.embed)
+    talk = CutInput(job.messages, job.taken, job.embed)
     missing = _missing(job, talk)
     if missing is not None:
         _fall_back(job, f"it needs {missing}")
@@ -196,14 +196,14 @@ def _cut(job: _Job) -> Iterator[Cut]:
         first = large + 1
 
 
-def _missing(job: _Job, talk: Talk) -> str | None:
+def _missing(job: _Job, talk: CutInput) -> str | None:
     try:
-        return lacking(job.chunker, talk, exact=job.counter.method.exact)
+        return missing_need(job.chunker, talk, exact=job.counter.method.exact)
     except TypeError:
         return "what it does not name in a set of words"
 
 
-def _stretch(job: _Job, talk: Talk, offset: int) -> list[Cut]:
+def _stretch(job: _Job, talk: CutInput, offset: int) -> list[Cut]:
     ranges = _ranges(job, talk)
     sums = np.concatenate(([0], np.cumsum(job.tokens[offset : offset + len(talk)])))
     cuts, before = [], 0
@@ -217,10 +217,10 @@ def _stretch(job: _Job, talk: Talk, offset: int) -> list[Cut]:
     return cuts
 
 
-def _ranges(job: _Job, talk: Talk) -> Sequence[Range]:
+def _ranges(job: _Job, talk: CutInput) -> Sequence[Range]:
     try:
         ranges = [_range(*one) for one in job.chunker(talk, job.limits)]
-        why = fault(ranges, talk, job.limits)
+        why = find_fault(ranges, talk, job.limits)
     except NoBoundaries as none:
         why = str(none)
     except Exception as failed:  # a plug-in may raise anything

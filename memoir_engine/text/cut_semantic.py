@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 
 from memoir_engine.core.results.cuts import CutLimits
 from memoir_engine.text.cut_division import best_cuts
-from memoir_engine.text.cut_strategies import CHUNKERS, Embed, Range, Talk
+from memoir_engine.text.cut_strategies import CHUNKERS, CutInput, Embed, Range
 from memoir_engine.text.terms import tokens as stems
 from memoir_engine.text.transcripts import Utterance
 
@@ -34,7 +34,7 @@ _BATCH = 256  # texts given to an embedder at once
 
 
 @CHUNKERS.register("semantic")
-def semantic(talk: Talk, limits: CutLimits) -> list[Range]:
+def semantic(talk: CutInput, limits: CutLimits) -> list[Range]:
     worth = shifts(talk, block_tokens=max(1, min(BLOCK_TOKENS, limits.max_tokens // 4)))
     starts = best_cuts(talk.tokens, worth, minimum=limits.min_tokens, maximum=limits.max_tokens)
     stops = [*starts[1:], len(talk)]
@@ -42,7 +42,7 @@ def semantic(talk: Talk, limits: CutLimits) -> list[Range]:
     return [Range(first, stop, str(reasons[first]) if first else "") for first, stop in zip(starts, stops, strict=True)]
 
 
-def shifts(talk: Talk, *, block_tokens: int) -> Floats:
+def shifts(talk: CutInput, *, block_tokens: int) -> Floats:
     """(n,) how much speaks for a cut before each message, above 1 where it is wanted for its own sake."""
     near = nearness(talk, block_tokens=block_tokens)
     if len(near) < 3:
@@ -53,7 +53,7 @@ def shifts(talk: Talk, *, block_tokens: int) -> Floats:
     return np.where(peaks, np.maximum(steep / STEEP, LEAST), LEAST)
 
 
-def nearness(talk: Talk, *, block_tokens: int) -> Floats:
+def nearness(talk: CutInput, *, block_tokens: int) -> Floats:
     """(n,) cosine of the blocks before and behind each place in [-1, 1]; the first place has the mean of the others."""
     if len(talk) < 2:
         return np.ones(len(talk))

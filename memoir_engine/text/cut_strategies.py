@@ -83,7 +83,7 @@ class Counter(Protocol):
         ...
 
 
-def approximated(texts: Sequence[str]) -> Ints:
+def approximate_counts(texts: Sequence[str]) -> Ints:
     """(n,) tokens of each text, estimated."""
     found = np.zeros(len(texts), dtype=np.int64)
     first, size = 0, 0
@@ -95,7 +95,7 @@ def approximated(texts: Sequence[str]) -> Ints:
     return found
 
 
-def shares(text: str) -> NDArray[np.float64]:
+def token_shares(text: str) -> NDArray[np.float64]:
     """(n_characters,) of tokens."""
     points = np.frombuffer(text.encode("utf-32-le", "surrogatepass"), dtype=np.uint32)
     ascii_ = _ASCII[np.minimum(points, 127)]
@@ -104,7 +104,7 @@ def shares(text: str) -> NDArray[np.float64]:
     return np.where(points < 128, ascii_, _SHARES[np.minimum(np.searchsorted(_LIMITS, points), len(_SHARES) - 1)])
 
 
-def compared(estimated: Sequence[int], actual: Sequence[int], *, method: TokenMethod, actual_by: str) -> TokenComparison:
+def compare_counts(estimated: Sequence[int], actual: Sequence[int], *, method: TokenMethod, actual_by: str) -> TokenComparison:
     """Both in the order of the texts; texts without an actual token count as right when none was estimated."""
     rows = tuple(ComparedCount(one, true, _error(one, true)) for one, true in zip(estimated, actual, strict=True))
     errors = [abs(row.error_percent) for row in rows]
@@ -123,7 +123,7 @@ def compared(estimated: Sequence[int], actual: Sequence[int], *, method: TokenMe
 
 def _together(texts: Sequence[str]) -> Ints:
     ends = np.cumsum([len(text) for text in texts])
-    sums = np.concatenate(([0.0], np.cumsum(shares("".join(texts)))))
+    sums = np.concatenate(([0.0], np.cumsum(token_shares("".join(texts)))))
     weights = np.diff(np.concatenate(([0.0], sums[ends])))
     filled = np.diff(np.concatenate(([0], ends))) > 0
     return np.maximum(np.rint(np.round(weights, 6)), filled).astype(np.int64)  # rounded: sums differ by what stands before
@@ -159,7 +159,7 @@ class Range(NamedTuple):
 
 
 @dataclass(frozen=True)
-class Talk:
+class CutInput:
     """Messages, each of at most `limits.max_tokens`, and the tokens of each. embed: None where there is no embedder."""
 
     messages: Sequence[Utterance]
@@ -169,8 +169,8 @@ class Talk:
     def __len__(self) -> int:
         return len(self.messages)
 
-    def slice(self, first: int, stop: int) -> Talk:
-        return Talk(self.messages[first:stop], self.tokens[first:stop], self.embed)
+    def slice(self, first: int, stop: int) -> CutInput:
+        return CutInput(self.messages[first:stop], self.tokens[first:stop], self.embed)
 
 
 class NoBoundaries(Exception):
@@ -180,7 +180,7 @@ class NoBoundaries(Exception):
 class Chunker(Protocol):
     """A strategy. It may have an attribute `needs`, a set of: "embedder", "times" (of every message), "exact" (counts)."""
 
-    def __call__(self, talk: Talk, limits: CutLimits) -> Sequence[Range]:
+    def __call__(self, talk: CutInput, limits: CutLimits) -> Sequence[Range]:
         """Ranges in order that together hold every message, each of at most limits.max_tokens; neighbours may overlap.
 
         May raise NoBoundaries, or anything else: the sliding window then takes its place.
@@ -197,7 +197,7 @@ NEEDS = {
 }
 
 
-def lacking(chunker: Chunker, talk: Talk, *, exact: bool) -> str | None:
+def missing_need(chunker: Chunker, talk: CutInput, *, exact: bool) -> str | None:
     """What the strategy needs and is not there, in words; None where nothing is missing."""
     there = {"embedder": talk.embed is not None, "exact": exact}
     for need in sorted(getattr(chunker, "needs", ())):
@@ -207,7 +207,7 @@ def lacking(chunker: Chunker, talk: Talk, *, exact: bool) -> str | None:
     return None
 
 
-def fault(ranges: Sequence[Range], talk: Talk, limits: CutLimits) -> str | None:
+def find_fault(ranges: Sequence[Range], talk: CutInput, limits: CutLimits) -> str | None:
     """What is wrong with what a strategy gave, in words; None where nothing is."""
     if not ranges or ranges[0].first != 0 or ranges[-1].stop != len(talk):
         return "it left messages out"
@@ -233,7 +233,7 @@ SHARE_OF_WINDOW = 0.8
 SHARE_OF_MAXIMUM = 0.2  # of the minimum
 
 
-def limits_for(settings: ConversationSettings, window: int, *, known: bool = True) -> CutLimits:
+def resolve_limits(settings: ConversationSettings, window: int, *, known: bool = True) -> CutLimits:
     """window: tokens that the model takes, by `settings.window_tokens` if that is set. known: False where it is assumed.
 
     An assumed window gives way to a larger maximum. Raises InvalidSetting (E102).
@@ -263,7 +263,7 @@ LIMIT_REACHED = "the cut before was full"
 
 
 @CHUNKERS.register(SLIDING_WINDOW)
-def sliding_window(talk: Talk, limits: CutLimits) -> list[Range]:
+def sliding_window(talk: CutInput, limits: CutLimits) -> list[Range]:
     sums = np.concatenate(([0], np.cumsum(talk.tokens)))  # (n + 1,) tokens before each message
     ranges: list[Range] = []
     first = stop = 0

@@ -23,7 +23,7 @@ from zlib import crc32
 import numpy as np
 from numpy.typing import NDArray
 
-from memoir_engine.text.terms import SEARCH_TOKENIZER, STOP, is_cjk, sought, words
+from memoir_engine.text.terms import SEARCH_TOKENIZER, STOP, is_cjk, search_tokens, words
 
 DIM = 512
 HASHED_ID = f"offline-hash-2-{DIM}"
@@ -39,7 +39,7 @@ _HIRAGANA = re.compile(r"[\u3040-\u309f]+")
 Features = tuple[NDArray[np.int32], NDArray[np.float64]]  # directions, and the signed share of each
 
 
-def hashed(texts: Sequence[str]) -> NDArray[np.float32]:
+def hash_vectors(texts: Sequence[str]) -> NDArray[np.float32]:
     """(n, 512), rows of unit length."""
     rows = np.zeros((len(texts), DIM), dtype=np.float64)
     for row, text in zip(rows, texts, strict=True):
@@ -64,7 +64,7 @@ def _fill(row: NDArray[np.float64], text: str) -> None:
 
 def _weighed(text: str) -> list[tuple[Features, float]]:
     """Every distinct word once, heavier the oftener it occurs, but ever less so."""
-    stems, plain = Counter(sought(text)), unicodedata.normalize("NFKC", text).casefold()
+    stems, plain = Counter(search_tokens(text)), unicodedata.normalize("NFKC", text).casefold()
     forms = Counter(_WORD.findall(plain))
     for word in forms.keys() & STOP:
         del forms[word]

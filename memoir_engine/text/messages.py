@@ -12,9 +12,13 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
 from math import isfinite
-from typing import Any
+from typing import Any, NamedTuple
 
 from memoir_engine.core.errors import MessageRefused
+from memoir_engine.text.redaction import ERASED_CHAR
+
+# === messages
+
 
 # === message_fields: What the fields of a message may hold: what LangChain takes, and what every database can keep.
 #
@@ -25,7 +29,7 @@ MOST_DEEP = 60  # of nested values; far above what any client writes, far below 
 _OF_EACH = {"content", "type", "name", "id"}
 
 
-class Wrong(ValueError):
+class InvalidMessage(ValueError):
     """Why a record is no message."""
 
 
@@ -35,11 +39,11 @@ def check(base: str, data: dict[str, Any]) -> dict[str, Any]:
     for name in ("name", "id"):
         value = data.get(name)
         if value is not None and not isinstance(value, str) and not (name == "id" and _is_number(value)):
-            raise Wrong(f"its {name} is no text")
+            raise InvalidMessage(f"its {name} is no text")
     rest = {name: value for name, value in data.items() if name not in _OF_EACH}
     for name in ("additional_kwargs", "response_metadata"):
         if not isinstance(rest.get(name, {}), dict):
-            raise Wrong(f"its {name} is no record")
+            raise InvalidMessage(f"its {name} is no record")
     if base in _CHECKS:
         _CHECKS[base](data)
     check_storable(data)
@@ -50,13 +54,13 @@ def check_storable(value: object, path: str = "", deep: int = 0) -> None:
     """JSON that every database can keep. Raises Wrong naming the place."""
     here = path or "it"
     if deep > MOST_DEEP:
-        raise Wrong(f"{here} is nested too deeply")
+        raise InvalidMessage(f"{here} is nested too deeply")
     if isinstance(value, str):
         _check_text(value, here)
     elif isinstance(value, dict):
         for name, one in value.items():
             if not isinstance(name, str):
-                raise Wrong(f"{here} has a name that is no text")
+                raise InvalidMessage(f"{here} has a name that is no text")
             _check_text(name, here)
             check_storable(one, f"{path}.{name}" if path else name, deep + 1)
     elif isinstance(value, list | tuple):
@@ -64,38 +68,40 @@ def check_storable(value: object, path: str = "", deep: int = 0) -> None:
             check_storable(one, f"{path}[{number}]", deep + 1)
     elif isinstance(value, float):
         if not isfinite(value):
-            raise Wrong(f"{here} is {value}, which JSON cannot say")
+            raise InvalidMessage(f"{here} is {value}, which JSON cannot say")
     elif value is not None and not isinstance(value, bool | int):
-        raise Wrong(f"{here} is a {type(value).__name__}, which JSON cannot say")
+        raise InvalidMessage(f"{here} is a {type(value).__name__}, which JSON cannot say")
 
 
 def _check_text(value: str, here: str) -> None:
     if "\x00" in value:
-        raise Wrong(f"{here} holds a NUL character")
+        raise InvalidMessage(f"{here} holds a NUL character")
     try:
         value.encode()
     except UnicodeEncodeError:
-        raise Wrong(f"{here} holds half of a surrogate pair") from None
+        raise InvalidMessage(f"{here} holds half of a surrogate pair") from None
 
 
 def _check_content(base: str, data: dict[str, Any]) -> None:
     if "content" not in data:
         if base == "remove":
             return
-        raise Wrong("it has no content")
+        raise InvalidMessage("it has no content")
     content = data["content"]
     if isinstance(content, str):
         return
     if not isinstance(content, list):
-        raise Wrong(f"its content is {'nothing' if content is None else type(content).__name__}, not a text or a list of parts")
+        raise InvalidMessage(
+            f"its content is {'nothing' if content is None else type(content).__name__}, not a text or a list of parts"
+        )
     if any(not isinstance(part, str | dict) for part in content):
-        raise Wrong("a part of its content is neither a text nor a record")
+        raise InvalidMessage("a part of its content is neither a text nor a record")
 
 
 def _ai(data: dict[str, Any]) -> None:
     for call in _list(data, "tool_calls"):
         if not isinstance(call.get("name"), str) or not isinstance(call.get("args"), dict) or "id" not in call:
-            raise Wrong("a tool call needs a name, args and an id")
+            raise InvalidMessage("a tool call needs a name, args and an id")
         _text_or_none(call, "id")
     for name in ("invalid_tool_calls", "tool_call_chunks"):
         for call in _list(data, name):
@@ -106,31 +112,31 @@ def _ai(data: dict[str, Any]) -> None:
         return
     counts = ("input_tokens", "output_tokens", "total_tokens")
     if not isinstance(usage, dict) or any(not isinstance(usage.get(name), int) for name in counts):
-        raise Wrong("its usage_metadata does not count input, output and total tokens")
+        raise InvalidMessage("its usage_metadata does not count input, output and total tokens")
 
 
 def _tool(data: dict[str, Any]) -> None:
     if not isinstance(data.get("tool_call_id"), str):
-        raise Wrong("it has no tool_call_id")
+        raise InvalidMessage("it has no tool_call_id")
     if data.get("status", "success") not in ("success", "error"):
-        raise Wrong("its status is neither success nor error")
+        raise InvalidMessage("its status is neither success nor error")
 
 
 def _chat(data: dict[str, Any]) -> None:
     if not isinstance(data.get("role"), str):
-        raise Wrong("it has no role")
+        raise InvalidMessage("it has no role")
 
 
 def _function(data: dict[str, Any]) -> None:
     if not isinstance(data.get("name"), str):
-        raise Wrong("it has no name of a function")
+        raise InvalidMessage("it has no name of a function")
 
 
 def _remove(data: dict[str, Any]) -> None:
     if data.get("id") is None:
-        raise Wrong("it does not say which message is removed")
+        raise InvalidMessage("it does not say which message is removed")
     if data.get("content"):
-        raise Wrong("what removes a message has no content")
+        raise InvalidMessage("what removes a message has no content")
 
 
 _CHECKS: dict[str, Callable[[dict[str, Any]], None]] = {
@@ -145,13 +151,13 @@ _CHECKS: dict[str, Callable[[dict[str, Any]], None]] = {
 def _list(data: dict[str, Any], name: str) -> list[dict[str, Any]]:
     found = data.get(name, [])
     if not isinstance(found, list) or any(not isinstance(one, dict) for one in found):
-        raise Wrong(f"its {name} are no list of records")
+        raise InvalidMessage(f"its {name} are no list of records")
     return found
 
 
 def _text_or_none(record: dict[str, Any], name: str) -> None:
     if record.get(name) is not None and not isinstance(record[name], str):
-        raise Wrong(f"the {name} of a tool call is no text")
+        raise InvalidMessage(f"the {name} of a tool call is no text")
 
 
 def _is_number(value: object) -> bool:
@@ -214,7 +220,7 @@ class Message:
     @property
     def said_at(self) -> datetime | None:
         """When it was said: beside the message, else where clients that know no such place put it."""
-        return self.at or moment(self.rest.get("additional_kwargs", {}).get("timestamp"))
+        return self.at or parse_time(self.rest.get("additional_kwargs", {}).get("timestamp"))
 
     @property
     def speaker(self) -> str:
@@ -228,7 +234,7 @@ def base_kind(kind: str) -> str:
     return _KIND_OF[KINDS[kind].removesuffix("Chunk")]
 
 
-def in_time(messages: Sequence[Message]) -> tuple[Message, ...]:
+def fill_times(messages: Sequence[Message]) -> tuple[Message, ...]:
     """A message without a time among others that have one gets that of its neighbour before it, else behind it.
 
     So does one whose time is before its neighbour's: clocks differ, the order in which it was said does not. Where none has a
@@ -242,19 +248,19 @@ def in_time(messages: Sequence[Message]) -> tuple[Message, ...]:
     return tuple(found)
 
 
-def parsed(record: object, where: str = "message") -> Message:
+def parse_message(record: object, where: str = "message") -> Message:
     """A record in any of LangChain's shapes or OpenAI's. Raises MessageRefused naming `where` and the reason."""
     try:
         return _read(record)
-    except Wrong as wrong:
+    except InvalidMessage as wrong:
         raise MessageRefused(where=where, problem=str(wrong)) from None
 
 
-def parsed_all(records: object, where: str = "messages") -> tuple[Message, ...]:
+def parse_messages(records: object, where: str = "messages") -> tuple[Message, ...]:
     """Raises MessageRefused at the first record that is none."""
     if not isinstance(records, list | tuple):
         raise MessageRefused(where=where, problem="it must be a list of messages")
-    return tuple(parsed(record, f"{where}[{number}]") for number, record in enumerate(records))
+    return tuple(parse_message(record, f"{where}[{number}]") for number, record in enumerate(records))
 
 
 def to_record(message: Message) -> dict[str, Any]:
@@ -297,16 +303,16 @@ def as_record(value: object) -> object:
 def _read(record: object) -> Message:
     record = as_record(record)
     if not isinstance(record, dict):
-        raise Wrong(f"it is {'a text' if isinstance(record, str) else type(record).__name__}, not a record")
+        raise InvalidMessage(f"it is {'a text' if isinstance(record, str) else type(record).__name__}, not a record")
     if record.get("lc") is not None and record.get("type") == "constructor":
         return _constructed(record)
     if "role" in record and "type" not in record:
         return _openai(record)
     kind = record.get("type")
     if not isinstance(kind, str) or kind not in KINDS:
-        raise Wrong("it has no type" if kind is None else f"its type {kind!r:.60} is unknown")
+        raise InvalidMessage("it has no type" if kind is None else f"its type {kind!r:.60} is unknown")
     if "data" not in record and "content" not in record:
-        raise Wrong("it has no data")
+        raise InvalidMessage("it has no data")
     data = record.get("data", _timeless(record))
     return _message(kind, data, record)
 
@@ -315,15 +321,15 @@ def _constructed(record: dict[str, Any]) -> Message:
     path = record.get("id")
     name = path[-1] if isinstance(path, list) and path else None
     if not isinstance(name, str) or name not in _KIND_OF:
-        raise Wrong(f"it constructs {name!r:.60}, which is no message")
+        raise InvalidMessage(f"it constructs {name!r:.60}, which is no message")
     return _message(_KIND_OF[name], record.get("kwargs"), record)
 
 
 def _message(kind: str, data: object, record: dict[str, Any]) -> Message:
     if not isinstance(data, dict):
-        raise Wrong("its data is no record")
+        raise InvalidMessage("its data is no record")
     if data.get("type", kind) != kind:
-        raise Wrong(f"its type {kind!r} is not that of its data, {data['type']!r:.60}")
+        raise InvalidMessage(f"its type {kind!r} is not that of its data, {data['type']!r:.60}")
     rest = check(base_kind(kind), data)
     defaults = _defaults(kind)
     kept = {name: value for name, value in rest.items() if name not in defaults or value != defaults[name]}
@@ -336,7 +342,7 @@ def _openai(record: dict[str, Any]) -> Message:
     role = record["role"]
     kind = _ROLES.get(role) if isinstance(role, str) else None
     if kind is None:
-        raise Wrong(f"its role {role!r:.60} is unknown")
+        raise InvalidMessage(f"its role {role!r:.60} is unknown")
     content = record.get("content")
     data: dict[str, Any] = {"content": "" if content is None and kind == "ai" else content}
     for name in ("name", "id", "tool_call_id"):
@@ -353,13 +359,13 @@ def _openai(record: dict[str, Any]) -> Message:
 
 def _calls(calls: object) -> dict[str, Any]:
     if not isinstance(calls, list):
-        raise Wrong("its tool_calls are no list")
+        raise InvalidMessage("its tool_calls are no list")
     good: list[dict[str, Any]] = []
     bad: list[dict[str, Any]] = []
     for call in calls:
         function = call.get("function") if isinstance(call, dict) else None
         if not isinstance(function, dict):
-            raise Wrong("a tool call has no function")
+            raise InvalidMessage("a tool call has no function")
         named = {"name": function.get("name"), "id": call.get("id")}
         try:
             args = json.loads(function.get("arguments") or "{}", strict=False)
@@ -389,12 +395,12 @@ def _when(record: dict[str, Any]) -> datetime | None:
     """In `at`; else in one of the other fields that say it, where what stands there is a time and not a word of theirs."""
     for name in TIMES:
         value = record.get(name)
-        found = None if value is None else moment(value)
+        found = None if value is None else parse_time(value)
         if found is not None:
             return found
         if value is not None and (name == "at" or _is_time(value)):
             naive = isinstance(value, datetime)
-            raise Wrong("its time has no zone" if naive else f"its time {value!r:.60} is none, or has no zone")
+            raise InvalidMessage("its time has no zone" if naive else f"its time {value!r:.60} is none, or has no zone")
     return None
 
 
@@ -412,7 +418,7 @@ def _timeless(record: dict[str, Any]) -> dict[str, Any]:
     return {name: value for name, value in record.items() if name != "at" and not (name in TIMES and isinstance(value, datetime))}
 
 
-def moment(value: object) -> datetime | None:
+def parse_time(value: object) -> datetime | None:
     """An aware time as a datetime, in ISO 8601, or in seconds since 1970, in UTC; None for whatever else."""
     try:
         if isinstance(value, datetime | str):
@@ -423,3 +429,51 @@ def moment(value: object) -> datetime | None:
     except (ValueError, OverflowError, OSError):
         pass
     return None
+
+
+# === overlap
+
+
+class StoredMessage(NamedTuple):
+    """A message of a session. n: its number there. is_whole: no words were taken out of it."""
+
+    n: int
+    message: Message
+    is_whole: bool
+
+
+def match_stored(stored: Sequence[StoredMessage], given: Sequence[Message], *, is_all: bool) -> tuple[int, ...]:
+    """The numbers that the first of the given messages have in the session; those behind them are new to it.
+
+    stored: the last of the session, in the order of their numbers. is_all: it holds no others; earlier ones may be dropped.
+    """
+    if not stored:
+        return ()
+    dropped = stored[0].n - 1
+    if is_all and dropped + len(stored) <= len(given) and _agree(stored, given[dropped:], is_sure=True):
+        return tuple(range(1, dropped + len(stored) + 1))
+    for count in range(min(len(stored), len(given)), 0, -1):
+        if _agree(stored[-count:], given, is_sure=is_all and count == len(stored)):
+            return tuple(one.n for one in stored[-count:])
+    return ()
+
+
+def _agree(stored: Sequence[StoredMessage], given: Sequence[Message], *, is_sure: bool) -> bool:
+    """is_sure: so many agree that none of them needs a time or an id of its own."""
+    return all(_is_same(one, other, is_sure) for one, other in zip(stored, given, strict=False))
+
+
+def _is_same(one: StoredMessage, other: Message, is_sure: bool) -> bool:
+    known = one.message
+    if (known.kind, known.name) != (other.kind, other.name) or not _same_words(one, other):
+        return False
+    if known.id is not None and other.id is not None:
+        return known.id == other.id
+    return is_sure if other.said_at is None else known.said_at == other.said_at
+
+
+def _same_words(one: StoredMessage, other: Message) -> bool:
+    mine, theirs = one.message.content, other.content
+    if one.is_whole or not isinstance(mine, str) or not isinstance(theirs, str):
+        return mine == theirs
+    return len(mine) == len(theirs) and all(a in (b, ERASED_CHAR) for a, b in zip(mine, theirs, strict=True))

@@ -24,7 +24,7 @@ def clean(name: str) -> str:
     return " ".join(unicodedata.normalize("NFKC", name).split())
 
 
-def shown(name: str) -> str:
+def quote_name(name: str) -> str:
     """As an error tells it: where a name belongs a model may have written a whole text, and errors are kept."""
     written = clean(name)
     return repr(written if len(written) <= MAX_CHARS else f"{written[:MAX_CHARS]}…")

@@ -15,7 +15,7 @@ from memoir_engine.core.results.facts import Precision
 _FORM = re.compile(r"(\d{4})(?:-(\d\d)(?:-(\d\d)(?:[T ](\d\d):(\d\d)(?::(\d\d))?)?)?)?", re.ASCII)
 
 
-class Between(NamedTuple):
+class DateRange(NamedTuple):
     """From `first` until before `after`, both UTC."""
 
     first: datetime
@@ -23,7 +23,7 @@ class Between(NamedTuple):
     precision: Precision
 
 
-def between(written: str | None, zone: tzinfo) -> Between | None:
+def parse_date_range(written: str | None, zone: tzinfo) -> DateRange | None:
     """YYYY, YYYY-MM, YYYY-MM-DD, or with a time; None for anything else, and for what is in no calendar."""
     found = _FORM.fullmatch(written.strip()) if written else None
     if found is None:
@@ -31,7 +31,7 @@ def between(written: str | None, zone: tzinfo) -> Between | None:
     year, month, day, hour, minute, second = (None if part is None else int(part) for part in found.groups())
     try:
         first = datetime(year or 0, month or 1, day or 1, hour or 0, minute or 0, second or 0, tzinfo=zone)
-        return Between(first.astimezone(UTC), _after(first, month, day, hour).astimezone(UTC), _precision(month, day, hour))
+        return DateRange(first.astimezone(UTC), _after(first, month, day, hour).astimezone(UTC), _precision(month, day, hour))
     except (ValueError, OverflowError):
         return None
 
@@ -39,7 +39,7 @@ def between(written: str | None, zone: tzinfo) -> Between | None:
 _SIGNS = {"year": 4, "month": 7, "day": 10}
 
 
-def written(at: datetime | None, precision: str | None, zone: tzinfo) -> str:
+def format_date(at: datetime | None, precision: str | None, zone: tzinfo) -> str:
     """The date in the zone in which it was said, as precise as it was said; "" for none."""
     return "" if at is None else at.astimezone(zone).isoformat(timespec="minutes")[: _SIGNS.get(precision or "", 16)]
 

@@ -28,7 +28,7 @@ _JOINER = "\u200d"
 
 
 @dataclass(frozen=True, slots=True)
-class Passage:
+class TextPassage:
     """`text` is the source's own from `start` to `end`."""
 
     start: int
@@ -37,7 +37,7 @@ class Passage:
 
 
 @dataclass(frozen=True, slots=True)
-class Turn:
+class SpokenTurn:
     """One message. `at` in the zone in which its day is meant; None where it is not known."""
 
     speaker: str
@@ -46,7 +46,7 @@ class Turn:
 
 
 @dataclass(frozen=True, slots=True)
-class Stretch:
+class ConversationPassage:
     """A passage of a conversation, from `start` in the message number `first` to `end` in the message number `last`.
 
     text: what was said there, message after message, empty ones left out. indexed: what is searched, with speakers, days
@@ -61,22 +61,22 @@ class Stretch:
     indexed: str
 
 
-def passages(text: str) -> list[Passage]:
+def split_passages(text: str) -> list[TextPassage]:
     """In order; a passage of blanks alone is left out."""
-    return [Passage(start, end, text[start:end]) for start, end in _windows(text) if not _is_blank(text[start:end])]
+    return [TextPassage(start, end, text[start:end]) for start, end in _windows(text) if not _is_blank(text[start:end])]
 
 
-def stretches(turns: Sequence[Turn]) -> list[Stretch]:
+def split_conversation(turns: Sequence[SpokenTurn]) -> list[ConversationPassage]:
     """Passages over consecutive messages, laid one after the other with a line break between; each day begins a new one."""
-    found: list[Stretch] = []
+    found: list[ConversationPassage] = []
     for first, behind in pairwise([*_days(turns), len(turns)]):
         said = [turn.text for turn in turns[first:behind]]
         begins = list(accumulate((len(text) + 1 for text in said), initial=0))
-        found += [_stretch(turns, first, begins, passage) for passage in passages("\n".join(said))]
+        found += [_stretch(turns, first, begins, passage) for passage in split_passages("\n".join(said))]
     return found
 
 
-def stretched(before: Turn | None, turns: Sequence[Turn], start: int, end: int) -> tuple[str, str]:
+def passage_text(before: SpokenTurn | None, turns: Sequence[SpokenTurn], start: int, end: int) -> tuple[str, str]:
     """Text and indexed words of a stretch whose span is known: from `start` in the first turn to `end` in the last."""
     known = [*([before] if before else []), *turns]
     first = len(known) - len(turns)
@@ -85,7 +85,7 @@ def stretched(before: Turn | None, turns: Sequence[Turn], start: int, end: int) 
     return "\n".join(known[number].text[begin:behind] for number, begin, behind in parts), _indexed(known, parts) if parts else ""
 
 
-def _days(turns: Sequence[Turn]) -> list[int]:
+def _days(turns: Sequence[SpokenTurn]) -> list[int]:
     """The first turn of each day; one of which no day is known belongs to the day before."""
     found, day = [0] if turns else [], None
     for number, turn in enumerate(turns):
@@ -163,7 +163,7 @@ def _is_blank(text: str) -> bool:
     return not text.strip()
 
 
-def _stretch(turns: Sequence[Turn], offset: int, begins: Sequence[int], passage: Passage) -> Stretch:
+def _stretch(turns: Sequence[SpokenTurn], offset: int, begins: Sequence[int], passage: TextPassage) -> ConversationPassage:
     """Messages of which the passage holds nothing, and the line breaks between them, belong to no span.
 
     begins: of the turns from `offset` on.
@@ -172,10 +172,10 @@ def _stretch(turns: Sequence[Turn], offset: int, begins: Sequence[int], passage:
     first, start, _ = parts[0]
     last, _, end = parts[-1]
     said = "\n".join(turns[number].text[begin:behind] for number, begin, behind in parts)
-    return Stretch(first, start, last, end, said, _indexed(turns, parts))
+    return ConversationPassage(first, start, last, end, said, _indexed(turns, parts))
 
 
-def _parts(begins: Sequence[int], passage: Passage) -> list[tuple[int, int, int]]:
+def _parts(begins: Sequence[int], passage: TextPassage) -> list[tuple[int, int, int]]:
     """(message, start, end) in each message the passage touches."""
     number = bisect_right(begins, passage.start) - 1
     found = []
@@ -186,7 +186,7 @@ def _parts(begins: Sequence[int], passage: Passage) -> list[tuple[int, int, int]
     return found
 
 
-def _indexed(turns: Sequence[Turn], parts: Sequence[tuple[int, int, int]]) -> str:
+def _indexed(turns: Sequence[SpokenTurn], parts: Sequence[tuple[int, int, int]]) -> str:
     first = parts[0][0]
     lines = [_said(turns[first - 1], -TURN_BEFORE_CHARS, None)] if first else []
     day = ""
@@ -198,7 +198,7 @@ def _indexed(turns: Sequence[Turn], parts: Sequence[tuple[int, int, int]]) -> st
     return "\n".join(lines)
 
 
-def _said(turn: Turn, start: int, end: int | None) -> str:
+def _said(turn: SpokenTurn, start: int, end: int | None) -> str:
     return f"{turn.speaker}: {turn.text[start:end]}"
 
 

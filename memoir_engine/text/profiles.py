@@ -21,8 +21,17 @@ from weakref import WeakKeyDictionary, WeakSet
 import numpy as np
 from numpy.typing import NDArray
 
-from memoir_engine.text.similarity import MAX_EXAMPLES, MIN_EXAMPLES, MOST_TERMS, Floats, Shelf, Vector, sample, vector
-from memoir_engine.text.terms import TOKENIZER, Scored, Terms
+from memoir_engine.text.similarity import (
+    MAX_EXAMPLES,
+    MIN_EXAMPLES,
+    MOST_TERMS,
+    Floats,
+    OptionIndex,
+    TermVector,
+    sample,
+    term_vector,
+)
+from memoir_engine.text.terms import TOKENIZER, ScoreMap, Terms
 
 # === blobs: Counted words of one leaf as bytes: what the store keeps beside the seq they reflect.
 #
@@ -81,22 +90,22 @@ class Vocabulary:
     def __init__(self) -> None:
         self.ids: dict[str, int] = {}
         self.stems: list[str] = []
-        self._known: WeakKeyDictionary[Terms, Vector] = WeakKeyDictionary()
+        self._known: WeakKeyDictionary[Terms, TermVector] = WeakKeyDictionary()
         self._lock = threading.Lock()
 
-    def learn(self, terms: Terms) -> Vector:
+    def learn(self, terms: Terms) -> TermVector:
         with self._lock:
             found = self._known.get(terms)
             if found is None:
                 for stem in [stem for stem in terms.counts if stem not in self.ids]:
                     self.stems.append(stem)
                     self.ids[stem] = len(self.ids)
-                found = self._known[terms] = vector(terms, self.ids)
+                found = self._known[terms] = term_vector(terms, self.ids)
             return found
 
-    def look(self, terms: Terms) -> Vector:
+    def look(self, terms: Terms) -> TermVector:
         """Without learning its new words: a question leaves no trace."""
-        return self._known.get(terms) or vector(terms, self.ids)
+        return self._known.get(terms) or term_vector(terms, self.ids)
 
 
 class Profiles:
@@ -109,9 +118,9 @@ class Profiles:
         self._learned: WeakSet[Terms] = WeakSet()
         self._parents: dict[int, int] = {}
         self._children: dict[int, tuple[int, ...]] = {}  # in the order they were placed
-        self._held: dict[int, dict[int, Vector]] = {}  # per category its chunks, in the order they came
+        self._held: dict[int, dict[int, TermVector]] = {}  # per category its chunks, in the order they came
         self._own: set[int] = set()  # categories whose chunks no fork shares
-        self._shelves: dict[int, Shelf] = {}  # per parent
+        self._shelves: dict[int, OptionIndex] = {}  # per parent
         self._told: dict[int, dict[int, tuple[str, ...]]] = {}  # per parent the key terms of its children, as far as asked for
         self._leaves: tuple[Ids, Ids] | None = None  # chunks in rising order, and the leaf of each
         self._lines: tuple[tuple[Ids, Ids], tuple[Ids, Ids, Ids, Ids]] | None = None  # made from those leaves
@@ -205,13 +214,13 @@ class Profiles:
             held = self._writable(category)
             self._held[category] = dict(sorted(held.items()))
 
-    def vector_of(self, chunk: int) -> Vector | None:
+    def vector_of(self, chunk: int) -> TermVector | None:
         """The counts of a chunk that is filed."""
         chunks, leaves = self._leaf_of()
         at = int(np.searchsorted(chunks, chunk))
         return self._held[int(leaves[at])][chunk] if at < len(chunks) and chunks[at] == chunk else None
 
-    def look(self, terms: Terms) -> Vector:
+    def look(self, terms: Terms) -> TermVector:
         """The counts of a text that is not."""
         return self._words.look(terms)
 
@@ -252,11 +261,11 @@ class Profiles:
         near = self._shelf(parent).nearness([self._words.look(terms) for terms in texts])
         return np.asarray(near[:, self._columns(parent, options)])
 
-    def question(self, terms: Terms, lexical: Mapping[int, float]) -> Question:
+    def question(self, terms: Terms, lexical: Mapping[int, float]) -> QuestionProfile:
         """lexical: BM25 scores by chunk id; chunks that score nothing may be left out."""
-        return Question(self, self._words.look(terms), self._best_below(lexical))
+        return QuestionProfile(self, self._words.look(terms), self._best_below(lexical))
 
-    def to_centroids(self, parent: int, options: Sequence[int], text: Vector) -> Floats:
+    def to_centroids(self, parent: int, options: Sequence[int], text: TermVector) -> Floats:
         """(n_options,)"""
         return np.asarray(self._shelf(parent).to_centroids([text])[0][self._columns(parent, options)])
 
@@ -266,14 +275,14 @@ class Profiles:
         at = {category: column for column, category in enumerate(self._children.get(parent, ()))}
         return [at[option] for option in options]
 
-    def _shelf(self, parent: int) -> Shelf:
+    def _shelf(self, parent: int) -> OptionIndex:
         if parent not in self._shelves:
             children = self._children.get(parent, ())
             most = max(MIN_EXAMPLES, MAX_EXAMPLES // max(len(children), 1))
-            self._shelves[parent] = Shelf([self._examples(child, most) for child in children])
+            self._shelves[parent] = OptionIndex([self._examples(child, most) for child in children])
         return self._shelves[parent]
 
-    def _examples(self, category: int, most: int) -> list[Vector]:
+    def _examples(self, category: int, most: int) -> list[TermVector]:
         rows = list(self._held.get(category, {}).values())
         return [rows[at] for at in sample(len(rows), most)]
 
@@ -286,7 +295,7 @@ class Profiles:
 
     def _best_below(self, lexical: Mapping[int, float]) -> dict[int, float]:
         """The score of the best chunk in or below each category, as a part of the best of all."""
-        found = Scored.of(lexical)
+        found = ScoreMap.of(lexical)
         keys, scores = found.keys_held, found.scores
         top = scores.max(initial=0.0)
         chunks, leaves = self._leaf_of()
@@ -325,7 +334,7 @@ class Profiles:
             yield category
             category = self._parents[category]
 
-    def _writable(self, category: int) -> dict[int, Vector]:
+    def _writable(self, category: int) -> dict[int, TermVector]:
         if category not in self._own:
             self._held[category] = dict(self._held.get(category, {}))
             self._own.add(category)
@@ -339,7 +348,7 @@ class Profiles:
 
 
 @dataclass(frozen=True)
-class Question:
+class QuestionProfile:
     """A question's nearness, level by level: half the cosine to the centroid, half the best BM25 of a chunk below.
 
     Both are parts of the best there is: BM25 of the best chunk of all, the cosine of the nearest option of the level
@@ -347,7 +356,7 @@ class Question:
     """
 
     profiles: Profiles
-    text: Vector
+    text: TermVector
     best: Mapping[int, float]
 
     def opinions(self, level: Sequence[tuple[int, Sequence[int]]]) -> tuple[Floats, ...]:
@@ -363,5 +372,5 @@ class Question:
         return self.opinions([(parent, options)])[0]
 
 
-def _renamed(held: Mapping[int, Vector], chunks: Mapping[int, int]) -> dict[int, Vector]:
+def _renamed(held: Mapping[int, TermVector], chunks: Mapping[int, int]) -> dict[int, TermVector]:
     return {chunks.get(chunk, chunk): row for chunk, row in held.items()}

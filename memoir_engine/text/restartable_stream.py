@@ -12,7 +12,7 @@ from collections.abc import Callable
 PARAGRAPH = "\n\n"
 
 
-class Retold:
+class RestartableStream:
     """Called with each piece. `anew()` before the words come once more from their beginning, `whole()` at their end."""
 
     def __init__(self, tell: Callable[[str], None]) -> None:

@@ -31,7 +31,7 @@ _CLOSE = 0.30  # nearness at which two new names of one wave are worth a questio
 
 
 @dataclass(frozen=True, slots=True)
-class Vector:
+class TermVector:
     """Term ids ascending, their dampened counts, and the summed squares of words that have no id."""
 
     ids: Ints
@@ -42,7 +42,7 @@ class Vector:
 _DAMPED = np.array([0.0, *(1 + math.log(count) for count in range(1, 1024))])
 
 
-def vector(terms: Terms, ids: Mapping[str, int]) -> Vector:
+def term_vector(terms: Terms, ids: Mapping[str, int]) -> TermVector:
     size = len(terms.counts)
     at = np.fromiter((ids.get(stem, -1) for stem in terms.counts), np.intp, size)
     weights = _DAMPED[np.minimum(np.fromiter(terms.counts.values(), np.intp, size), 1023)]
@@ -50,7 +50,7 @@ def vector(terms: Terms, ids: Mapping[str, int]) -> Vector:
     unknown = float(np.square(weights[~known]).sum())
     at, weights = at[known], weights[known]
     order = at.argsort()
-    return Vector(at[order], weights[order], unknown)
+    return TermVector(at[order], weights[order], unknown)
 
 
 def sample(count: int, most: int) -> list[int]:
@@ -58,10 +58,10 @@ def sample(count: int, most: int) -> list[int]:
     return list(range(count)) if count <= most else [at * count // most for at in range(most)]
 
 
-class Shelf:
+class OptionIndex:
     """The options of one parent as an inverted index over their examples."""
 
-    def __init__(self, examples: Sequence[Sequence[Vector]]) -> None:
+    def __init__(self, examples: Sequence[Sequence[TermVector]]) -> None:
         """examples: per option, in a fixed order."""
         rows = [row for option in examples for row in option]
         self.options = len(examples)
@@ -99,12 +99,12 @@ class Shelf:
         self._run_starts = np.concatenate(([0], np.cumsum(np.bincount(label[first], minlength=self.options))))
         self._centroid_norms = np.sqrt(np.bincount(label[first], sums**2, minlength=self.options))
 
-    def nearness(self, texts: Sequence[Vector]) -> Floats:
+    def nearness(self, texts: Sequence[TermVector]) -> Floats:
         """(n_texts, n_options) in [0, 1]."""
         cosines = self._cosines(texts)
         return np.asarray(np.round(np.clip(0.5 * self._to_centroids(cosines) + 0.5 * self._to_best(cosines), 0, 1), 4))
 
-    def to_centroids(self, texts: Sequence[Vector]) -> Floats:
+    def to_centroids(self, texts: Sequence[TermVector]) -> Floats:
         """(n_texts, n_options) in [0, 1]: the cosine to the centroid alone."""
         return np.asarray(np.clip(self._to_centroids(self._cosines(texts)), 0, 1))
 
@@ -114,7 +114,7 @@ class Shelf:
             self._ranked[option] = self._rank(option)
         return [int(self._terms[term]) for term in self._ranked[option][:most]]
 
-    def _cosines(self, texts: Sequence[Vector]) -> Floats:
+    def _cosines(self, texts: Sequence[TermVector]) -> Floats:
         """(n_texts, n_rows)"""
         if not self._rows or not texts or not len(self._terms):
             return np.zeros((len(texts), self._rows))
@@ -162,14 +162,14 @@ class Shelf:
         return np.asarray(term[np.lexsort((term, -np.round(score, 9)))][:MOST_TERMS])
 
 
-def close_names(examples: Mapping[str, Sequence[Terms]]) -> tuple[tuple[str, ...], ...]:
+def group_close_names(examples: Mapping[str, Sequence[Terms]]) -> tuple[tuple[str, ...], ...]:
     """Groups of new names that may be one category: by near texts, or as all words of one are words of another; mostly none."""
     names = list(examples)
     if len(names) < 2:
         return ()
     ids = {stem: at for at, stem in enumerate(sorted({s for found in examples.values() for t in found for s in t.counts}))}
-    vectors = [[vector(found, ids) for found in examples[name]] for name in names]
-    shelf = Shelf(vectors)
+    vectors = [[term_vector(found, ids) for found in examples[name]] for name in names]
+    shelf = OptionIndex(vectors)
     near = np.array([shelf.nearness(found).max(axis=0) if found else np.zeros(len(names)) for found in vectors])
     words = [_words(name) for name in names]
     within = np.array([[bool(one) and one <= other for other in words] for one in words], dtype=bool).reshape(near.shape)

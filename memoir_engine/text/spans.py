@@ -35,7 +35,7 @@ _UNSPACED = re.compile(
 LEAST = 3  # letters or digits; fewer stand anywhere
 
 
-def find(quote: str, text: str) -> tuple[int, int] | None:
+def find_quote(quote: str, text: str) -> tuple[int, int] | None:
     """Exactly where it can be, else by its words in their order; as whole words rather than within longer ones.
 
     Quotation marks and dots around it do not count.
@@ -106,7 +106,7 @@ class Claim:
     numbers: tuple[int, ...]
 
 
-def numbers(text: str, count: int) -> list[int]:
+def cited_numbers(text: str, count: int) -> list[int]:
     """Every number cited, in order, doubled ones included; a range is written out as far as `count` reaches."""
     found: list[int] = []
     for mark in _MARK.finditer(text):
@@ -142,7 +142,7 @@ def _stretches(answer: str) -> list[tuple[int, int]]:
 
 
 def _claim(answer: str, start: int, end: int, count: int) -> Claim:
-    cited = tuple(number for number in dict.fromkeys(numbers(answer[start:end], count)) if 1 <= number <= count)
+    cited = tuple(number for number in dict.fromkeys(cited_numbers(answer[start:end], count)) if 1 <= number <= count)
     return Claim(start, end, without_marks(answer[start:end]), cited)
 
 

@@ -143,7 +143,7 @@ SEARCH_TOKENIZER = f"{TOKENIZER}+numbers/1"
 _NUMBER = re.compile(r"\d+")
 
 
-def sought(text: str) -> list[str]:
+def search_tokens(text: str) -> list[str]:
     return tokens(text) + _NUMBER.findall(text if text.isascii() else unicodedata.normalize("NFKC", text))
 
 
@@ -170,7 +170,7 @@ _KNOWN_RANK_WORDS = Stems(GRAMMAR, numbers=True)
 _rank_stems_of = _KNOWN_RANK_WORDS.__getitem__
 
 
-def ranked(text: str) -> list[str]:
+def rank_tokens(text: str) -> list[str]:
     """Stems in the order of the text, one entry per occurrence."""
     found: list[str] = []
     for word in words(text):
@@ -181,7 +181,7 @@ def ranked(text: str) -> list[str]:
 # === scored
 
 
-class Scored(Mapping[int, float]):
+class ScoreMap(Mapping[int, float]):
     """keys: (n,) rising; scores: (n,)."""
 
     def __init__(self, keys: NDArray[np.int64], scores: NDArray[np.floating]) -> None:
@@ -189,7 +189,7 @@ class Scored(Mapping[int, float]):
         self.scores = scores.astype(float)
 
     @classmethod
-    def of(cls, scores: Mapping[int, float]) -> Scored:
+    def of(cls, scores: Mapping[int, float]) -> ScoreMap:
         if isinstance(scores, cls):
             return scores
         ordered = sorted(scores.items())

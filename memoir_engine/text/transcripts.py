@@ -16,7 +16,7 @@ from datetime import UTC, datetime, tzinfo
 from typing import Any
 
 from memoir_engine.core.errors import FormatUnknown, MessageRefused
-from memoir_engine.text.messages import TIMES, Message, as_record, moment, parsed
+from memoir_engine.text.messages import TIMES, Message, as_record, parse_message, parse_time
 
 # === turns: The messages of a conversation as cutting sees them: who, when, and the words.
 #
@@ -64,7 +64,7 @@ def _read(message: Any, index: int) -> Utterance:
         if "type" not in message and role in _ROLES and isinstance(content, str):
             given, name = message.get("id"), message.get("name")
             return Utterance(str(index) if given is None else str(given), role, content, _time(message, index), name)
-        message = parsed(_plain(message, index), f"messages[{index}]")
+        message = parse_message(_plain(message, index), f"messages[{index}]")
     if isinstance(message, Message):
         return Utterance(message.id or str(index), message.speaker, message.text, message.said_at, message.name)
     if not isinstance(getattr(message, "text", None), str) or not isinstance(getattr(message, "role", None), str):
@@ -77,7 +77,7 @@ def _time(message: Mapping[str, Any], index: int) -> datetime | None:
     value = next((message[name] for name in TIMES if message.get(name) is not None), None)
     if value is None:
         return None
-    at = value if isinstance(value, datetime) else moment(value)
+    at = value if isinstance(value, datetime) else parse_time(value)
     if at is None or at.tzinfo is None or at.utcoffset() is None:
         problem = "its time has no zone" if isinstance(value, datetime) else f"its time {value!r:.60} is none, or has no zone"
         raise MessageRefused(where=f"messages[{index}]", problem=problem)
@@ -117,7 +117,7 @@ _UNITED_STATES = frozenset(
 _UNCLEAR = "The times of this conversation are left out: whether {example} is of {one} or {other} is not told by any line of it."
 
 
-def moments(written: Sequence[str | None], zone: tzinfo) -> list[datetime | None]:
+def parse_times(written: Sequence[str | None], zone: tzinfo) -> list[datetime | None]:
     """Of each line, as it was written. zone: of times without one. A time of day without a day is none."""
     dated = [None if one is None else _DATED.fullmatch(one) for one in written]
     numeric = [hit for hit in dated if hit]
@@ -199,7 +199,7 @@ _MONTHS = "January February March April May June July August September October N
 _NO_NAMES = frozenset("user human me you myself i ich moi yo 私 自分".split())
 
 
-def is_of(person: str, label: str) -> bool:
+def is_label_of(person: str, label: str) -> bool:
     """person: a user id; of an address the part before the @ is a name, too."""
     said, own = _plain_label(label), _plain_label(person)
     return said in _NO_NAMES or said in (own, own.partition("@")[0])
@@ -265,7 +265,7 @@ def _lines(text: str, zone: tzinfo) -> list[Utterance]:
             said[-1][2].append(line.rstrip())
         elif bare:
             said.append(("", None, [bare]))
-    times = moments([at for _, at, _ in said], zone)
+    times = parse_times([at for _, at, _ in said], zone)
     return [
         Utterance(str(index), "system" if name is None else _role(name), "\n".join(lines).strip(), at, name or None)
         for index, ((name, _, lines), at) in enumerate(zip(said, times, strict=True))

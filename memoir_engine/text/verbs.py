@@ -79,7 +79,7 @@ def is_bare_verb(word: str) -> bool:
     return word in _COMMON
 
 
-def present(word: str) -> str:
+def to_present(word: str) -> str:
     """Of an irregular past, lower case, the form that follows "they"; any other word as it is."""
     return _PRESENT.get(word, word)
 
@@ -114,7 +114,7 @@ def is_past(text: str) -> bool:
     return any(is_past_form(word) and word not in _BOTH for word in words)
 
 
-def is_said_of(word: str) -> bool:
+def is_third_person(word: str) -> bool:
     """Whether it is what follows one person's name: "lives", "moved", "is"; not "live", "are", "could"."""
     low = word.lower()
     if low in _OPENERS:
@@ -122,13 +122,13 @@ def is_said_of(word: str) -> bool:
     return is_verb(low) and not _SEEMS.fullmatch(low)
 
 
-def is_base(word: str) -> bool:
+def is_first_person(word: str) -> bool:
     """Whether it is what follows "I" in the present: "live", "am", "put"."""
     low = word.lower()
     return low in _COMMON or low in _IRREGULAR or low in _BOTH
 
 
-def is_done(verb: str, rest: str) -> bool:
+def is_used_as_past(verb: str, rest: str) -> bool:
     """Whether a verb that is the same in the present and in the past ("put", "quit") tells of the past here."""
     if verb not in _BOTH:
         return False
@@ -138,7 +138,7 @@ def is_done(verb: str, rest: str) -> bool:
     return verb in _FOR_GOOD and not _EVERY.search(rest)
 
 
-def third(word: str) -> str:
+def to_third_person(word: str) -> str:
     """What follows "I", as it follows "she": live → lives, have → has, went → went, can → can."""
     low = word.lower()
     if not low.isalpha() or low in _MODALS or (is_past_form(low) and low not in _BOTH):
@@ -153,7 +153,7 @@ def third(word: str) -> str:
 # === standing
 
 
-Time = Literal["now", "once", "ahead"]
+Tense = Literal["now", "once", "ahead"]
 
 _ONCE = re.compile(
     r"\b(?:used to|formerly|previously|in the past|back then|in those days|at the time|once upon a time"
@@ -177,7 +177,7 @@ _WISHED = re.compile(
 )
 
 
-def time_of(statement: str) -> Time:
+def tense_of(statement: str) -> Tense:
     if looks_ahead(statement) or _WISHED.search(statement):
         return "ahead"
     return "once" if _ONCE.search(statement) or _STATE.search(statement) else "now"

@@ -12,22 +12,22 @@ from __future__ import annotations
 
 import re
 
-from memoir_engine.text.attributes import Slot, filled
+from memoir_engine.text.attributes import Slot, read_slots
 from memoir_engine.text.clauses import (
     VERB,
     complement,
+    has_other_subject,
+    has_same_subject,
+    is_dependent,
     is_full_name,
-    is_of_another,
-    is_of_the_past,
-    is_surely_same,
-    leans,
-    names,
-    parts,
+    is_past_event,
+    names_subject,
+    split_clauses,
     subject,
     words,
 )
 from memoir_engine.text.terms import tokens
-from memoir_engine.text.verbs import is_past_form, is_verb, time_of
+from memoir_engine.text.verbs import is_past_form, is_verb, tense_of
 from memoir_offline.rules.endings import BESIDE, CHANGED, COUNTED, ENDED, GONE, NOT, Comparison, come_about, ended, replaced
 from memoir_offline.rules.predicates import Predicate, predicate
 
@@ -70,7 +70,7 @@ def compare(old: str, new: str) -> Comparison:
     corrected = _NOT_BUT.search(new)
     if corrected:
         return _corrected(old, new[: corrected.start()], corrected["denied"])
-    olds, news = parts(old), parts(new)
+    olds, news = split_clauses(old), split_clauses(new)
     whole = _clause(old, new)
     if not 1 < len(olds) * len(news) <= _MOST_PARTS or whole.stance in ("duplicate", "complementary"):
         return whole
@@ -84,7 +84,7 @@ def _corrected(old: str, new: str, denied: str) -> Comparison:
     if found.stance == "update" and names_it:
         return Comparison("conflict", True, "it is corrected")
     frame = predicate(old).said - frozenset(tokens(denied))
-    if found.stance == "none" and names_it and frame and frame <= predicate(new).said and not is_of_another(old, new):
+    if found.stance == "none" and names_it and frame and frame <= predicate(new).said and not has_other_subject(old, new):
         return Comparison("conflict", True, "it is corrected")
     return found
 
@@ -95,7 +95,7 @@ def _by_parts(olds: list[str], news: list[str]) -> Comparison:
     gone = [next((seen for seen in row if seen.stance in GONE), None) for row in found]
     first = next((seen for seen in gone if seen is not None), None)
     if first is not None:
-        apart = [at for at, part in enumerate(olds) if gone[at] is None and not (at and leans(part))]
+        apart = [at for at, part in enumerate(olds) if gone[at] is None and not (at and is_dependent(part))]
         if apart:
             return Comparison(first.stance, False, "a part of it has changed, and another may still hold")
         return Comparison(first.stance, all(seen.sure for seen in gone if seen is not None), first.why)
@@ -114,7 +114,7 @@ def _clause(old: str, new: str) -> Comparison:
     gone = _reversed(old, new, before, after) or ended(old, new, before, after)
     if gone:
         return gone
-    if not is_full_name(old) and time_of(old) != time_of(new):
+    if not is_full_name(old) and tense_of(old) != tense_of(new):
         return come_about(old, new, before, after) or BESIDE
     return (
         _again(old, new, before, after)
@@ -144,7 +144,7 @@ def _again(old: str, new: str, before: Predicate, after: Predicate) -> Compariso
         return Comparison("duplicate", True, "the same words")
     for kind in sorted(before.kinds & after.kinds):
         mine, theirs = before.rest[kind], after.rest[kind]
-        if kind in _VALUES and filled(old).get(kind) != filled(new).get(kind):
+        if kind in _VALUES and read_slots(old).get(kind) != read_slots(new).get(kind):
             continue
         if theirs and (mine == theirs or (theirs < mine and 2 * len(theirs) >= len(mine) and _same_head(old, new))):
             return Comparison("duplicate", True, "the same in other words")
@@ -163,7 +163,7 @@ def _fuller(old: str, new: str, before: Predicate, after: Predicate) -> Comparis
         return None
     if ENDED.search(new) or bool(NOT.search(new)) != bool(NOT.search(old)) or (_LESS.search(new) and not _LESS.search(old)):
         return None
-    if not is_full_name(old) and (is_of_another(old, new) or not _same_matter(old, new, before)):
+    if not is_full_name(old) and (has_other_subject(old, new) or not _same_matter(old, new, before)):
         return None
     return Comparison("complementary", True, "it says the same and more")
 
@@ -187,13 +187,13 @@ def _revalued(old: str, new: str) -> Comparison | None:
     if len({*filter(_DAY.match, was)} ^ {*filter(_DAY.match, is_now)}) > 1 and _figures(was) != _figures(is_now):
         return None  # five kilometres on Mondays, ten on Sundays
     counted = bool(COUNTED.match(was[0]) and COUNTED.match(is_now[0])) and _uncounted(was) == _uncounted(is_now)
-    if not names(old):
+    if not names_subject(old):
         if prefix[:1] == ["prefers"] and not counted and CHANGED.search(new):
             return Comparison("update", True, "another one is preferred now")
-        return None if is_of_the_past(old) or is_of_the_past(new) else _own_value(prefix, suffix, counted)
+        return None if is_past_event(old) or is_past_event(new) else _own_value(prefix, suffix, counted)
     if (suffix and not counted) or not _says(prefix, old):
         return None
-    if counted and not is_full_name(old) and is_of_the_past(old) and not {"was", "were", "had"} & set(prefix):
+    if counted and not is_full_name(old) and is_past_event(old) and not {"was", "were", "had"} & set(prefix):
         return None  # their team won three games, and five
     if prefix[-1] == "is" and CHANGED.search(new) and _COLLECTED.search(" ".join(prefix)):
         return Comparison("update", False, "the same statement with another value")
@@ -224,10 +224,10 @@ def _own_value(prefix: list[str], suffix: list[str], counted: bool) -> Compariso
 
 def _replaced(old: str, new: str, before: Predicate, after: Predicate) -> Comparison | None:
     """Another value of something of which one has one at a time."""
-    if NOT.search(old) or NOT.search(new) or is_of_another(old, new) or not time_of(old) == time_of(new) == "now":
+    if NOT.search(old) or NOT.search(new) or has_other_subject(old, new) or not tense_of(old) == tense_of(new) == "now":
         return None  # what was once, and what is wished for, stands beside what is
     found = replaced(old, new) or _other_value(old, new, before, after)
-    if found is None or is_surely_same(old, new):
+    if found is None or has_same_subject(old, new):
         return found
     return Comparison(found.stance, False, found.why)
 

@@ -11,10 +11,18 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Literal
 
-from memoir_engine.text.attributes import Slot, Value, ends_work, filled, is_without_work
-from memoir_engine.text.clauses import complement, is_about, is_full_name, is_of_another, is_surely_same, main_verb, names
+from memoir_engine.text.attributes import Slot, SlotValue, ends_work, is_without_work, read_slots
+from memoir_engine.text.clauses import (
+    complement,
+    has_other_subject,
+    has_same_subject,
+    is_about,
+    is_full_name,
+    main_verb,
+    names_subject,
+)
 from memoir_engine.text.terms import tokens
-from memoir_engine.text.verbs import is_past, time_of
+from memoir_engine.text.verbs import is_past, tense_of
 from memoir_offline.rules.predicates import Predicate, predicate
 
 # === comparison: How one statement stands to another: the answer of a comparison.
@@ -96,12 +104,12 @@ _SURELY = re.compile(r"\b(?:will|going to|might|(?-i:may)|wants? to)\b", re.IGNO
 def ended(old: str, new: str, before: Predicate, after: Predicate) -> Comparison | None:
     """What the old one says is negated, stopped, or felt the other way round."""
     if USED_TO.search(new) and not USED_TO.search(old):
-        return None if is_past(old) or is_of_another(old, new) else _was_so(new, before)
-    if time_of(old) == "once" and not is_full_name(old):
+        return None if is_past(old) or has_other_subject(old, new) else _was_so(new, before)
+    if tense_of(old) == "once" and not is_full_name(old):
         return None  # it has ended already
     core = frozenset(word for word in before.said - _FEELING if not COUNTED.match(word))
     shared = before.said & after.said - _FEELING
-    if is_of_another(old, new) or not shared:
+    if has_other_subject(old, new) or not shared:
         return None
     if not _hits(new, before, shared) or _other_thing(before, predicate(NOT.sub(" ", ENDED.sub(" ", new)))):
         return None
@@ -113,12 +121,15 @@ def ended(old: str, new: str, before: Predicate, after: Predicate) -> Comparison
 def _hits(new: str, before: Predicate, shared: frozenset[str]) -> bool:
     """Whether what it speaks of first was spoken of: a boss at work is not the work."""
     return (
-        bool(_CALLED_OFF.search(new)) or names(new) or is_about(complement(new)[2], before.said) or complement(new)[1] <= shared
+        bool(_CALLED_OFF.search(new))
+        or names_subject(new)
+        or is_about(complement(new)[2], before.said)
+        or complement(new)[1] <= shared
     )
 
 
 def _stopped(old: str, new: str, before: Predicate) -> Comparison | None:
-    sure = is_surely_same(old, new) and not _FOR_A_WHILE.search(new)
+    sure = has_same_subject(old, new) and not _FOR_A_WHILE.search(new)
     if _SOLD.search(new) and not _OWNED.search(old):
         return None
     if _LEFT.search(new):
@@ -169,8 +180,8 @@ def _feels(text: str) -> int:
 
 def come_about(old: str, new: str, before: Predicate, after: Predicate) -> Comparison | None:
     """What was wished for or likely is so now; or what is so is spoken of as what was. None: it says nothing of the other."""
-    then, later = time_of(old), time_of(new)
-    if is_of_another(old, new) or NOT.search(old) or NOT.search(new):
+    then, later = tense_of(old), tense_of(new)
+    if has_other_subject(old, new) or NOT.search(old) or NOT.search(new):
         return None
     if then == "ahead" and later != "ahead":
         return _came_true(old, new, after)
@@ -204,7 +215,7 @@ _FORWARD = {"single": 0, "dating": 1, "in a relationship": 1, "engaged": 2, "mar
 
 def replaced(old: str, new: str) -> Comparison | None:
     """Two clauses of one subject, both of what is so now."""
-    mine, theirs = filled(old), filled(new)
+    mine, theirs = read_slots(old), read_slots(new)
     if mine.keys() & {"role", "employer"} and ends_work(new):
         named = theirs.keys() & {"role", "employer"}
         told_of_another = named and not any(mine[slot].words & theirs[slot].words for slot in named & mine.keys())
@@ -220,7 +231,7 @@ def replaced(old: str, new: str) -> Comparison | None:
     return None
 
 
-def _home(mine: Value, theirs: Value, changed: bool) -> bool | None:
+def _home(mine: SlotValue, theirs: SlotValue, changed: bool) -> bool | None:
     """A town and a flat, a street and a town go together; of a town and a country nobody here knows.
 
     Who said in which flat they live has left it when they live in another now, or in another town.
@@ -237,13 +248,13 @@ def _home(mine: Value, theirs: Value, changed: bool) -> bool | None:
     return changed or mine.kind == theirs.kind
 
 
-def _role(mine: Value, theirs: Value, changed: bool) -> bool | None:
+def _role(mine: SlotValue, theirs: SlotValue, changed: bool) -> bool | None:
     if mine.words & theirs.words:
         return None
     return changed or (mine.kind == theirs.kind == "told")
 
 
-def _employer(mine: Value, theirs: Value, changed: bool) -> bool | None:
+def _employer(mine: SlotValue, theirs: SlotValue, changed: bool) -> bool | None:
     """ "At a hospital" may be the hospital that has a name."""
     if mine.words & theirs.words:
         return None
@@ -252,37 +263,37 @@ def _employer(mine: Value, theirs: Value, changed: bool) -> bool | None:
     return False if changed or mine.kind == theirs.kind else None
 
 
-def _diet(mine: Value, theirs: Value, changed: bool) -> bool | None:
+def _diet(mine: SlotValue, theirs: SlotValue, changed: bool) -> bool | None:
     """Vegans are vegetarians, too."""
     if mine == theirs:
         return None
     return changed or (mine.words | theirs.words) - {"vegan", "vegetarian", "pescatarian"} != frozenset()
 
 
-def _marriage(mine: Value, theirs: Value, changed: bool) -> bool | None:
+def _marriage(mine: SlotValue, theirs: SlotValue, changed: bool) -> bool | None:
     (was,), (is_now,) = mine.words, theirs.words
     if was == is_now:
         return None
     return _FORWARD.get(is_now, 0) > _FORWARD.get(was, 0) or is_now in ("divorced", "separated", "widowed") or was not in _FORWARD
 
 
-def _car(mine: Value, theirs: Value, changed: bool) -> bool | None:
+def _car(mine: SlotValue, theirs: SlotValue, changed: bool) -> bool | None:
     if mine.words & theirs.words or mine.kind != theirs.kind:
         return None
     return changed and mine.kind == "named"
 
 
-def _age(mine: Value, theirs: Value, changed: bool) -> bool | None:
+def _age(mine: SlotValue, theirs: SlotValue, changed: bool) -> bool | None:
     (was,), (is_now,) = mine.words, theirs.words
     return None if was == is_now else int(is_now) > int(was)
 
 
-def _once(mine: Value, theirs: Value, changed: bool) -> bool | None:
+def _once(mine: SlotValue, theirs: SlotValue, changed: bool) -> bool | None:
     """Where and when one was born does not change: one of the two is wrong, or says less, or the same of something else."""
     return None if mine.kind != theirs.kind or mine.words <= theirs.words or theirs.words <= mine.words else True
 
 
-_RULES: tuple[tuple[Slot, Callable[[Value, Value, bool], bool | None]], ...] = (
+_RULES: tuple[tuple[Slot, Callable[[SlotValue, SlotValue, bool], bool | None]], ...] = (
     ("home", _home),
     ("role", _role),
     ("employer", _employer),

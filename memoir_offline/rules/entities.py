@@ -10,7 +10,7 @@ import re
 
 from memoir_engine.text.sentences import split
 from memoir_engine.text.terms import STOP
-from memoir_engine.text.verbs import is_said_of
+from memoir_engine.text.verbs import is_third_person
 from memoir_offline.rules.language import is_english
 
 # === mentioned: Names in a statement: people, places, things and works, as English writes them with capitals.
@@ -62,7 +62,7 @@ def opening_name(text: str) -> str:
         return ""
     if re.search(rf"\b{hit['name'].lower()}\b", text):
         return ""
-    return hit["name"] if hit["verb"] is None or is_said_of(hit["verb"]) else ""
+    return hit["name"] if hit["verb"] is None or is_third_person(hit["verb"]) else ""
 
 
 def _is_noun(name: str, text: str) -> bool:

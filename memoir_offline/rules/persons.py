@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import re
 
-from memoir_engine.text.verbs import is_base, is_done, is_past_form, third
+from memoir_engine.text.verbs import is_first_person, is_past_form, is_used_as_past, to_third_person
 from memoir_offline.rules.fillers import moved, opening
 from memoir_offline.rules.language import is_english
 
@@ -112,19 +112,19 @@ def spelled(text: str) -> str:
 def second_verb(said: str) -> tuple[int, int, int] | None:
     """Where "and" begins and the second verb stands: "I live in Berlin and work at Google"."""
     head = _HEAD.match(said)
-    if head is None or head["short"] or not (is_base(head["verb"]) or is_past_form(head["verb"].lower())):
+    if head is None or head["short"] or not (is_first_person(head["verb"]) or is_past_form(head["verb"].lower())):
         return None
     hit = _SECOND.search(said, head.end())
     if hit is None or _INFINITE.search(said, head.end(), hit.start()):
         return None
-    fits = is_base(hit["verb"]) if is_base(head["verb"]) else is_past_form(hit["verb"].lower())
+    fits = is_first_person(hit["verb"]) if is_first_person(head["verb"]) else is_past_form(hit["verb"].lower())
     return (hit.start(), *hit.span("verb")) if fits else None
 
 
 def _shared(said: str, start: int, end: int) -> str:
     """The second verb as it follows somebody spoken of, in the tense of the first."""
     head = _HEAD.match(said)
-    return third(said[start:end]) if head and is_base(head["verb"]) else said[start:end]
+    return to_third_person(said[start:end]) if head and is_first_person(head["verb"]) else said[start:end]
 
 
 def _balanced(said: str) -> str:
@@ -141,9 +141,9 @@ def _begun(head: re.Match[str]) -> str:
     short = (head["short"] or "")[1:].lower()
     if not short:
         low = verb.lower().replace("’", "'")
-        if is_done(low, head.string[head.end() :]):
+        if is_used_as_past(low, head.string[head.end() :]):
             return adverbs + verb
-        return adverbs + (_NEGATED.get(low) or (f"{low[:-3]} not" if low.endswith("n't") else third(verb)))
+        return adverbs + (_NEGATED.get(low) or (f"{low[:-3]} not" if low.endswith("n't") else to_third_person(verb)))
     if short == "ve":
         return f"has {adverbs}{verb}"
     if short == "d":

@@ -9,7 +9,7 @@ import pytest
 
 from memoir_engine import ConfigurationError, DatabaseError, MemoirError, Memory
 from memoir_engine.index.bm25 import LexicalIndex
-from memoir_engine.text.terms import SEARCH_TOKENIZER, sought
+from memoir_engine.text.terms import SEARCH_TOKENIZER, search_tokens
 
 
 @pytest.mark.req("MEMOIR 7.7")
@@ -71,7 +71,7 @@ def test_warming_up_brings_back_what_the_first_question_would_wait_for(tmp_path:
 
 
 def _held(folder: Path) -> int:
-    index = LexicalIndex.open(folder, sought, tokeniser_id=SEARCH_TOKENIZER)
+    index = LexicalIndex.open(folder, search_tokens, tokeniser_id=SEARCH_TOKENIZER)
     try:
         return len(index.scores("bread")[0])
     finally:

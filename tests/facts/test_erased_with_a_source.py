@@ -11,7 +11,7 @@ from memoir_engine import MemoirError, Memory
 from memoir_engine.core.results import FactView
 from memoir_engine.store import tables
 from memoir_engine.store.search.embeddings import VECTOR_DTYPE
-from memoir_engine.text.hashed_vectors import hashed
+from memoir_engine.text.hashed_vectors import hash_vectors
 from scripted import Script
 
 NAME = "Quixandra Vellmore"
@@ -58,7 +58,7 @@ def test_no_row_says_them_and_the_vector_is_of_what_is_left(memory: Memory, told
     c = tables.embedding.c
     kept = dict(db.read(lambda tx: tx.execute(select(c.item_id, c.vector).where(c.kind == "fact")).all()))
     left = dict(db.read(lambda tx: tx.execute(select(tables.fact.c.id, tables.fact.c.content)).all()))
-    assert kept == {number: hashed([content]).astype(VECTOR_DTYPE).tobytes() for number, content in left.items()}
+    assert kept == {number: hash_vectors([content]).astype(VECTOR_DTYPE).tobytes() for number, content in left.items()}
 
 
 def test_every_database_takes_them_out_alike(database_url: str, tmp_path: Path, script: Script):

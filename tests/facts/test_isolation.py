@@ -17,7 +17,7 @@ from memoir_engine.store.db.database import Database
 from memoir_engine.store.db.text_rules import owner_key
 from memoir_engine.store.facts import facts, rows, vectors
 from memoir_engine.store.facts.rows import NewFact
-from memoir_engine.text.hashed_vectors import DIM, hashed
+from memoir_engine.text.hashed_vectors import DIM, hash_vectors
 
 USERS = ["mia", "Mia", "mia ", "ben", "ＭＩＡ", "o'hara", "x%", None]
 WRITES = st.lists(st.tuples(st.sampled_from(USERS), st.sampled_from(["tea", "figs", "rain"])), min_size=1, max_size=12)
@@ -31,7 +31,7 @@ def written(tx, clock, user: str | None, word: str) -> int:
     fact = NewFact(number, f"{number:032x}", "preference", f"{user} likes {word}", str(user), (), **nothing)
     rows.record(tx, action, owner_key(user), user, [fact], None)
     action.seal()
-    vectors.put(tx, "hashed", [(number, fact.content)], hashed([fact.content]))
+    vectors.put(tx, "hashed", [(number, fact.content)], hash_vectors([fact.content]))
     return number
 
 

@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from memoir_engine import Memory, read_transcript
-from memoir_engine.text.transcripts import is_of
+from memoir_engine.text.transcripts import is_label_of
 
 
 @pytest.fixture
@@ -35,14 +35,14 @@ def test_a_person_is_one_subject_whatever_label_stands_before_what_they_say(plai
 
 @pytest.mark.parametrize(("label", "person"), [("Human", "x"), ("ME", "x"), ("mia", "Mia@example.org"), ("Ana ", "ana")])
 def test_such_labels_are_of_the_person(label: str, person: str) -> None:
-    assert is_of(person, label)
+    assert is_label_of(person, label)
 
 
 @pytest.mark.parametrize(
     ("label", "person"), [("Mia", "mia.smith"), ("Ben", "ana"), ("example.org", "mia@example.org"), ("", "a")]
 )
 def test_names_of_others_stay_theirs(label: str, person: str) -> None:
-    assert not is_of(person, label)
+    assert not is_label_of(person, label)
 
 
 @pytest.mark.req("CHUNK 2.1")

@@ -10,7 +10,7 @@ import pytest
 from fact_play import DAY, drawn, judge, remember, said, standing
 from memoir_engine import MemoirError, Memory
 from memoir_engine.prompts import consolidate
-from memoir_engine.text.partial_dates import between
+from memoir_engine.text.partial_dates import parse_date_range
 
 LATER = DAY + timedelta(days=30)
 
@@ -147,14 +147,14 @@ def test_a_model_that_compares_reads_dates_as_they_were_said(opened, script, zon
     ],
 )
 def test_a_date_is_the_time_between_its_first_and_its_last_moment(written, after, precision):
-    found = between(written, UTC)
+    found = parse_date_range(written, UTC)
     assert found is not None
     assert (found.after, found.precision) == (after, precision)
 
 
 @pytest.mark.parametrize("written", ["", None, "2023-02-30", "9999", "last week", "2023-1"])
 def test_what_is_in_no_calendar_is_no_date(written):
-    assert between(written, ZoneInfo("Europe/Berlin")) is None
+    assert parse_date_range(written, ZoneInfo("Europe/Berlin")) is None
 
 
 @pytest.mark.req("TIMEM forgetting")

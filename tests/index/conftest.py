@@ -5,14 +5,14 @@ from pathlib import Path
 import pytest
 
 from fed import Owner, at
-from memoir_engine.core.ports import NearestIndex
+from memoir_engine.core.ports import VectorIndex
 from memoir_engine.index import chroma_index
 
 
 @pytest.fixture
 def opened(tmp_path):
     """Opens an index over the folder of this test; all are closed at the end."""
-    made: list[NearestIndex] = []
+    made: list[VectorIndex] = []
 
     def open_(folder: Path = tmp_path, **options) -> chroma_index.DenseIndex:
         made.append(at(folder, **options))

@@ -9,7 +9,7 @@ import pytest
 
 from fed import ASKED, DIM, ROWS, alike, at, put_away
 from memoir_engine.core.errors import InvalidSetting
-from memoir_engine.core.ports import NearestUnavailable
+from memoir_engine.core.ports import VectorIndexUnavailable
 from memoir_engine.index import chroma, chroma_index
 from memoir_engine.index.exact import ExactVectors
 
@@ -106,7 +106,7 @@ def test_a_file_in_the_way_makes_it_unavailable_with_a_reason(opened, tmp_path):
     index = opened()
     assert not index.health.ok
     assert "cannot be written to" in index.health.reason and "data_dir" in index.health.remedy
-    with pytest.raises(NearestUnavailable):
+    with pytest.raises(VectorIndexUnavailable):
         index.top(ROWS[0], 3)
 
 
@@ -135,7 +135,7 @@ def test_a_closed_index_says_so(opened, owner):
     index = opened()
     owner.feed(index)
     index.close()
-    with pytest.raises(NearestUnavailable, match="closed"):
+    with pytest.raises(VectorIndexUnavailable, match="closed"):
         index.top(ROWS[0], 3)
 
 
@@ -194,7 +194,7 @@ def test_after_an_erasure_nothing_of_before_is_kept(opened, owner, tmp_path):
 def test_what_is_switched_off_says_so():
     index = at(None, named="off")
     assert "switched off" in index.health.reason
-    with pytest.raises(NearestUnavailable):
+    with pytest.raises(VectorIndexUnavailable):
         index.top(ROWS[0], 3)
 
 

@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from fed import ROWS, alike, files, put_away
-from memoir_engine.core.ports import NearestUnavailable
+from memoir_engine.core.ports import VectorIndexUnavailable
 
 
 def garbled(path: Path) -> None:
@@ -66,6 +66,6 @@ def test_what_was_damaged_is_not_answered_from_until_it_is_fed_anew(opened, owne
     index = opened()
     put_away(index, owner)
     os.unlink(next(tmp_path.rglob("chroma.sqlite3")))
-    with pytest.raises(NearestUnavailable):
+    with pytest.raises(VectorIndexUnavailable):
         index.top(ROWS[0], 3)
     assert (index.health.ok, index.high_water) == (True, 0)

@@ -14,7 +14,7 @@ import pytest
 
 import machine
 from fed import ROWS, alike, put_away
-from memoir_engine.core.ports import NearestUnavailable
+from memoir_engine.core.ports import VectorIndexUnavailable
 from memoir_engine.index import chroma
 from memoir_engine.index.chroma import Of, OnServer
 from memoir_engine.index.chroma_index import DenseIndex
@@ -111,7 +111,7 @@ def test_a_server_that_goes_away_is_said_and_found_again(mortal, owner):
     index = DenseIndex(OnServer(server.url, OF), OF.dim, tick=lambda: now[0])
     put_away(index, owner)
     server.kill()
-    with pytest.raises(NearestUnavailable):
+    with pytest.raises(VectorIndexUnavailable):
         index.top(ROWS[0], 3)
     assert not index.health.ok
     assert server.url in index.health.reason and "chroma run" in index.health.remedy

@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from memoir_engine.core.ports import Near, NearestUnavailable
+from memoir_engine.core.ports import Near, VectorIndexUnavailable
 from memoir_engine.index.exact import ExactVectors, Matrices
 
 EAST, NORTH, WEST, BETWEEN = [1.0, 0.0], [0.0, 1.0], [-1.0, 0.0], [0.6, 0.8]
@@ -97,7 +97,7 @@ def test_a_closed_one_says_so():
     index = filled({1: NORTH})
     index.close()
     assert not index.health.ok
-    with pytest.raises(NearestUnavailable):
+    with pytest.raises(VectorIndexUnavailable):
         index.top(np.array(EAST), 1)
 
 

@@ -10,7 +10,7 @@ from memoir_engine.ingest.filing import settle as filing_settle
 from memoir_engine.prompts import Prompt, classify, settle
 from memoir_engine.text.terms import Terms, terms
 
-OPTIONS = classify.Options(level=2, depth=3, path=("Food",), names=("Soup",), room=9)
+OPTIONS = classify.LevelOptions(level=2, depth=3, path=("Food",), names=("Soup",), room=9)
 BREAD = terms("The baker kneads dough, proves the loaf and bakes bread with yeast in a hot oven.")
 BAKING = terms("Bread dough with yeast is kneaded by the baker; a loaf proves before the hot oven.")
 TAXES = terms("An income declaration lists wages, deductions and dues for the revenue office.")
@@ -23,8 +23,8 @@ class Reply:
     latency_ms: float = 1.0
 
 
-def settled(names: dict[str, list[Terms]], *replies: dict[str, str]) -> tuple[dict[str, str], list[settle.Close]]:
-    asked: list[settle.Close] = []
+def settled(names: dict[str, list[Terms]], *replies: dict[str, str]) -> tuple[dict[str, str], list[settle.SettleRequest]]:
+    asked: list[settle.SettleRequest] = []
     waiting = list(replies)
 
     async def ask(built: Prompt, *, reuse: bool = True) -> Reply:

@@ -18,12 +18,12 @@ def asked(prompt: Prompt) -> dict[str, object]:
     return answer(f"task: {prompt.purpose}/1\n", prompt.text, {})
 
 
-def talk(*said: str, role: str = "user", name: str | None = None) -> facts.Talk:
-    turns = (facts.Turn(at, role, name, TOLD_AT, text) for at, text in enumerate(said, 1))
-    return facts.Talk("leonie", 1, 1, "", tuple(turns))
+def talk(*said: str, role: str = "user", name: str | None = None) -> facts.ConversationCut:
+    turns = (facts.CutMessage(at, role, name, TOLD_AT, text) for at, text in enumerate(said, 1))
+    return facts.ConversationCut("leonie", 1, 1, "", tuple(turns))
 
 
-def drawn(shown: facts.Talk) -> tuple[facts.Drawn, ...]:
+def drawn(shown: facts.ConversationCut) -> tuple[facts.ExtractedFact, ...]:
     parsed = facts.parse(asked(facts.build(shown)), shown)
     assert parsed.notes == ()
     return parsed.facts
@@ -85,7 +85,7 @@ def test_a_speaker_with_a_name_is_the_subject() -> None:
 
 def verdict(new: str, *known: str, subject: str = "leonie") -> consolidate.Verdict:
     beside = tuple(consolidate.Statement(at, text, "personal", "leonie") for at, text in enumerate(known, 11))
-    meeting = consolidate.Meeting(
+    meeting = consolidate.FactComparison(
         (consolidate.Statement(1, new, "personal", subject, near=tuple(one.number for one in beside)),), beside
     )
     parsed = consolidate.parse(asked(consolidate.build(meeting)), meeting)
@@ -118,9 +118,9 @@ def test_facts_of_another_subject_are_left_alone() -> None:
 @pytest.mark.req("CHUNK 9.1")
 def test_facts_of_two_parts_that_share_a_name_are_related() -> None:
     gathered = (
-        relate.Gathered(1, "Has a cat called Biscuit", "personal", "leonie", ("Biscuit",), (1,)),
-        relate.Gathered(2, "Took Biscuit to the Alder clinic", "activity", "leonie", ("Biscuit", "Alder"), (2,)),
-        relate.Gathered(3, "Sings alto on Thursdays", "activity", "leonie", (), (2,)),
+        relate.RelatableFact(1, "Has a cat called Biscuit", "personal", "leonie", ("Biscuit",), (1,)),
+        relate.RelatableFact(2, "Took Biscuit to the Alder clinic", "activity", "leonie", ("Biscuit", "Alder"), (2,)),
+        relate.RelatableFact(3, "Sings alto on Thursdays", "activity", "leonie", (), (2,)),
     )
 
     [link] = relate.parse(asked(relate.build(gathered)), gathered)
@@ -130,7 +130,7 @@ def test_facts_of_two_parts_that_share_a_name_are_related() -> None:
 
 def test_a_recap_keeps_what_came_before_and_stays_short() -> None:
     before = talk(*(f"I visited town number {at} with my friend Jo and we saw the old mill there." for at in range(80)))
-    shown = facts.Talk("leonie", 2, 3, "Leonie lives in Alderbrook.", before.turns)
+    shown = facts.ConversationCut("leonie", 2, 3, "Leonie lives in Alderbrook.", before.turns)
 
     told = recap.parse(asked(recap.build(shown)))
 

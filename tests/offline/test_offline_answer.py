@@ -4,13 +4,13 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from memoir_engine.prompts.answer import NOT_ANSWERED, Reply, build, citations, passages
+from memoir_engine.prompts.answer import NOT_ANSWERED, Reply, build, citations, number_chunks
 from memoir_engine.text.spans import claims
 from memoir_offline import answer
 
 LIBRARY = "# Opening\n\nThe library opens at nine on weekdays. It closes at five. Dogs are not allowed [3]."
 MONEY = "The budget for 2024 was 12,000 euros. The treasurer is Ann. Is the budget too small?"
-CHUNKS = passages([(("Places", "Library"), LIBRARY), (("Money",), MONEY), (("東京",), "会議は東京で行われた。雨が降った。")])
+CHUNKS = number_chunks([(("Places", "Library"), LIBRARY), (("Money",), MONEY), (("東京",), "会議は東京で行われた。雨が降った。")])
 
 
 def answered(question: str, chunks=CHUNKS) -> str:
@@ -56,7 +56,7 @@ def test_without_chunks_it_says_so():
     st.text(),
 )
 def test_every_statement_stands_in_the_chunk_it_cites(pieces, question):
-    chunks = passages([(("A",), " ".join(pieces)), (("B",), "The library budget grew. Ann opens it.")])
+    chunks = number_chunks([(("A",), " ".join(pieces)), (("B",), "The library budget grew. Ann opens it.")])
     answer = answered(f"library budget Ann {question}", chunks)
     flat = [" ".join(chunk.text.replace("[2]", "(2)").split()) for chunk in chunks]
     assert all(number for claim in claims(answer, 2) for number in claim.numbers)

@@ -4,12 +4,12 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from memoir_engine.prompts.helper import Facts, HelperFields, build
+from memoir_engine.prompts.helper import HelperFields, HelperInput, build
 from memoir_offline import helper
 
 
 def filled(**facts: object) -> HelperFields:
-    reply = helper.answer(build(Facts(**{"file_name": "a.txt", **facts})).text, HelperFields.model_json_schema())
+    reply = helper.answer(build(HelperInput(**{"file_name": "a.txt", **facts})).text, HelperFields.model_json_schema())
     return HelperFields.model_validate(reply)
 
 

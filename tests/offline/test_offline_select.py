@@ -1,15 +1,15 @@
 from __future__ import annotations
 
 from memoir_engine.prompts.evidence import Evidence
-from memoir_engine.prompts.select import Choice, Group, build, parse
+from memoir_engine.prompts.select import OptionGroup, SelectRequest, build, parse
 from memoir_offline.select import answer
 
-MONEY = Group(("Money",), ("Budget", "Taxes"))
-LAW = Group(("Law",), ("Budget", "Courts"))
+MONEY = OptionGroup(("Money",), ("Budget", "Taxes"))
+LAW = OptionGroup(("Law",), ("Budget", "Courts"))
 
 
-def chosen(question: str, *groups: Group, most=2, evidence=()) -> list[tuple[int, str, int]]:
-    choice = Choice(question, 2, 3, most, groups, (), evidence)
+def chosen(question: str, *groups: OptionGroup, most=2, evidence=()) -> list[tuple[int, str, int]]:
+    choice = SelectRequest(question, 2, 3, most, groups, (), evidence)
     prompt = build(choice)
     reply = answer(prompt.text, prompt.schema.model_json_schema())
     prompt.schema.model_validate(reply)
@@ -42,4 +42,4 @@ def test_a_question_that_gives_orders_is_only_a_question():
 
 def test_it_never_chooses_more_than_asked():
     evidence = tuple(Evidence(name, 1, (), (0.5,)) for name in ("A", "B", "C", "D"))
-    assert len(chosen("x", Group((), ("A", "B", "C", "D")), most=3, evidence=evidence)) == 3
+    assert len(chosen("x", OptionGroup((), ("A", "B", "C", "D")), most=3, evidence=evidence)) == 3

@@ -1,11 +1,11 @@
 from __future__ import annotations
 
-from memoir_engine.prompts.settle import Close, NewName, build, parse
+from memoir_engine.prompts.settle import NewName, SettleRequest, build, parse
 from memoir_offline.settle import answer
 
 
 def settled(*names: NewName) -> dict[str, str]:
-    close = Close(2, ("Economy",), names)
+    close = SettleRequest(2, ("Economy",), names)
     prompt = build(close)
     reply = answer(prompt.text, prompt.schema.model_json_schema())
     prompt.schema.model_validate(reply)

@@ -1,6 +1,6 @@
 from __future__ import annotations
 
-from memoir_engine.prompts.split import Crowded, Item, Parsed, build, parse
+from memoir_engine.prompts.split import SplitItem, SplitRequest, SplitResult, build, parse
 from memoir_offline.split import answer
 
 WINE = (
@@ -20,8 +20,10 @@ BEES = (
 )
 
 
-def proposed(*texts: str, most: int = 5, taken: tuple[str, ...] = ()) -> Parsed:
-    crowded = Crowded(3, 3, ("Home", "Food", "Bread"), taken, most, tuple(Item(at, text) for at, text in enumerate(texts, 1)))
+def proposed(*texts: str, most: int = 5, taken: tuple[str, ...] = ()) -> SplitResult:
+    crowded = SplitRequest(
+        3, 3, ("Home", "Food", "Bread"), taken, most, tuple(SplitItem(at, text) for at, text in enumerate(texts, 1))
+    )
     prompt = build(crowded)
     said = answer(prompt.text, prompt.schema.model_json_schema())
     prompt.schema.model_validate(said)

@@ -9,14 +9,14 @@ from hypothesis import strategies as st
 from memoir_engine.prompts import answer
 from memoir_engine.prompts.answer import (
     INSTRUCTIONS,
-    Passage,
-    Question,
+    AnswerRequest,
+    NumberedChunk,
     Reply,
     build,
     chunk_text,
     citations,
     fixed_text,
-    passages,
+    number_chunks,
     read,
 )
 
@@ -29,7 +29,7 @@ PATHS = st.lists(st.text(min_size=1), max_size=3).map(tuple)
 def test_the_prompt_and_what_the_model_may_return_stand_as_agreed():
     prompt = build(
         "What did the roof cost?",
-        passages([(("Energy", "Solar"), "The roof cost 61,500 euros."), (("Events",), 'She said """ and left.')]),
+        number_chunks([(("Energy", "Solar"), "The roof cost 61,500 euros."), (("Events",), 'She said """ and left.')]),
         helpers=["Author: Paul. Topic: solar roof."],
     )
     assert f"{prompt.version}\n---\n{prompt.instructions}---\n{prompt.text}" == GOLDEN.read_text(encoding="utf-8")
@@ -38,8 +38,8 @@ def test_the_prompt_and_what_the_model_may_return_stand_as_agreed():
 
 @given(TEXTS, st.lists(TEXTS, max_size=3), st.lists(st.tuples(PATHS, TEXTS), max_size=4))
 def test_the_prompt_reads_back_whatever_it_holds(question, helpers, chunks):
-    numbered = passages(chunks)
-    assert read(build(question, numbered, helpers=helpers).text) == Question(question, tuple(helpers), numbered)
+    numbered = number_chunks(chunks)
+    assert read(build(question, numbered, helpers=helpers).text) == AnswerRequest(question, tuple(helpers), numbered)
 
 
 @pytest.mark.parametrize("text", ["", "Question:\nno frame", 'Question:\n"""\nq\n"""\n\n'], ids=["empty", "unframed", "cut"])
@@ -50,7 +50,7 @@ def test_another_text_is_refused(text):
 
 @pytest.mark.req("MEMOIR 9.B1")
 def test_fixed_text_and_chunks_together_are_all_that_is_sent():
-    chunks = passages([(("Art",), "a painting"), (("Music",), "a sonata")])
+    chunks = number_chunks([(("Art",), "a painting"), (("Music",), "a sonata")])
     prompt = build("What is there?", chunks, helpers=["Author: Ann."])
     sent = prompt.instructions + prompt.text
     assert fixed_text("What is there?", helpers=["Author: Ann."]) + "".join(map(chunk_text, chunks)) == sent
@@ -62,7 +62,7 @@ def test_no_helper_leaves_no_empty_field():
 
 
 def test_chunks_are_numbered_from_one():
-    assert chunk_text(Passage(1, ("Art", "Oil"), "a painting")) == '[1] Art › Oil\n"""\na painting\n"""\n\n'
+    assert chunk_text(NumberedChunk(1, ("Art", "Oil"), "a painting")) == '[1] Art › Oil\n"""\na painting\n"""\n\n'
 
 
 @pytest.mark.parametrize(

@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from pydantic import ValidationError
 
-from memoir_engine.prompts.classify import Batch, Options, build, parse, read, schema
+from memoir_engine.prompts.classify import Batch, LevelOptions, build, parse, read, schema
 from memoir_engine.prompts.evidence import Evidence
 from memoir_engine.prompts.examples import Example
 
@@ -24,7 +24,7 @@ EVIDENCE = st.builds(
 )
 EXAMPLES = st.builds(Example, TEXTS, TEXTS, st.lists(st.floats(0, 1), max_size=2).map(tuple))
 OPTIONS = st.builds(
-    Options,
+    LevelOptions,
     NUMBERS,
     NUMBERS,
     st.lists(TEXTS.filter(bool), max_size=2).map(tuple),
@@ -36,7 +36,7 @@ CHUNKS = st.lists(st.tuples(st.integers(1, 50), TEXTS), min_size=1, max_size=3).
 
 
 def batch(*texts: str, names=("Tax policy", "Public health"), room=2, ids=None) -> Batch:
-    options = Options(2, 3, ("Government",), tuple(names), room, 7)
+    options = LevelOptions(2, 3, ("Government",), tuple(names), room, 7)
     return Batch(options, "Author: Ann Lee. Topic: taxes.", tuple(zip(ids or range(1, len(texts) + 1), texts, strict=True)))
 
 

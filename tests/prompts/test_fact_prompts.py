@@ -9,28 +9,28 @@ from hypothesis import strategies as st
 
 from memoir_engine.core.results.facts import FACT_TYPES
 from memoir_engine.prompts import consolidate, facts, recap, relate
-from memoir_engine.prompts.consolidate import Meeting, Statement, Verdict
-from memoir_engine.prompts.facts import Talk, Turn
-from memoir_engine.prompts.relate import Gathered, Link
+from memoir_engine.prompts.consolidate import FactComparison, Statement, Verdict
+from memoir_engine.prompts.facts import ConversationCut, CutMessage
+from memoir_engine.prompts.relate import FactLink, RelatableFact
 
 GOLDEN = Path(__file__).parents[1] / "golden"
 TEXTS = st.one_of(st.text(), st.text(alphabet='"\\\n- ›1Message'))
 MOMENTS = st.none() | st.datetimes(timezones=st.just(timezone(timedelta(hours=2))) | st.just(UTC))
-TURNS = st.lists(st.builds(Turn, st.integers(1, 99), TEXTS, st.none() | TEXTS, MOMENTS, TEXTS), max_size=3).map(tuple)
-TALKS = st.builds(Talk, TEXTS, st.integers(1, 9), st.integers(1, 9), TEXTS, TURNS)
+TURNS = st.lists(st.builds(CutMessage, st.integers(1, 99), TEXTS, st.none() | TEXTS, MOMENTS, TEXTS), max_size=3).map(tuple)
+TALKS = st.builds(ConversationCut, TEXTS, st.integers(1, 9), st.integers(1, 9), TEXTS, TURNS)
 NUMBERS = st.lists(st.integers(1, 9), max_size=2).map(tuple)
 STATEMENTS = st.lists(st.builds(Statement, st.integers(1, 9), TEXTS, TEXTS, TEXTS, TEXTS, TEXTS, TEXTS, NUMBERS), max_size=3)
-GATHERED = st.builds(Gathered, st.integers(1, 9), TEXTS, TEXTS, TEXTS, st.lists(TEXTS, max_size=2).map(tuple), NUMBERS)
+GATHERED = st.builds(RelatableFact, st.integers(1, 9), TEXTS, TEXTS, TEXTS, st.lists(TEXTS, max_size=2).map(tuple), NUMBERS)
 
 SAID = datetime(2026, 2, 13, 9, 30, tzinfo=timezone(timedelta(hours=1)))
-TALK = Talk(
+TALK = ConversationCut(
     "Mia",
     2,
     3,
     "Mia asked about a holiday.",
-    (Turn(7, "user", "Mia", SAID, "I moved to Munich last week."), Turn(8, "assistant", None, None, "How nice!")),
+    (CutMessage(7, "user", "Mia", SAID, "I moved to Munich last week."), CutMessage(8, "assistant", None, None, "How nice!")),
 )
-MEETING = Meeting(
+MEETING = FactComparison(
     (Statement(1, "Mia lives in Munich", "personal", "Mia", "2026-02-13T08:30:00Z", "2026-02", near=(1,)),),
     (Statement(1, "Mia lives in Berlin", "personal", "Mia", "2025-01-02T10:00:00Z"),),
 )
@@ -62,7 +62,7 @@ def judged(**changed: object) -> dict[str, object]:
         ("facts-1", facts.build(TALK)),
         ("consolidate-1", consolidate.build(MEETING)),
         ("recap-1", recap.build(TALK)),
-        ("relate-1", relate.build((Gathered(1, "Mia lives in Munich", "personal", "Mia", ("Munich",), (1, 2)),))),
+        ("relate-1", relate.build((RelatableFact(1, "Mia lives in Munich", "personal", "Mia", ("Munich",), (1, 2)),))),
     ],
     ids=["facts", "consolidate", "recap", "relate"],
 )
@@ -79,7 +79,7 @@ def test_a_cut_reads_back_whatever_it_holds(talk):
 
 @given(STATEMENTS.map(tuple), STATEMENTS.map(tuple))
 def test_a_meeting_of_facts_reads_back_whatever_they_say(new, known):
-    meeting = Meeting(new, known)
+    meeting = FactComparison(new, known)
     assert consolidate.read(consolidate.build(meeting).text) == meeting
 
 
@@ -148,7 +148,7 @@ def test_a_verdict_that_does_not_say_it_is_sure_is_not():
 
 @pytest.mark.req("CHUNK 9.3")
 def test_relations_end_at_two_facts_that_were_shown():
-    gathered = (Gathered(1, "a", "plan", "Mia"), Gathered(2, "b", "plan", "Mia"))
+    gathered = (RelatableFact(1, "a", "plan", "Mia"), RelatableFact(2, "b", "plan", "Mia"))
     reply = [
         {"source": 1, "target": 1, "kind": "part_of", "confidence": 1},
         {"source": 1, "target": 3, "kind": "part_of", "confidence": 1},
@@ -156,7 +156,7 @@ def test_relations_end_at_two_facts_that_were_shown():
         {"source": 2, "target": 1, "kind": "follows", "confidence": 0.5},
         {"source": 1, "target": 2, "kind": "part_of", "confidence": 1},
     ]
-    assert relate.parse({"relations": reply}, gathered) == (Link(2, 1, "follows", 0.5),)
+    assert relate.parse({"relations": reply}, gathered) == (FactLink(2, 1, "follows", 0.5),)
 
 
 def test_a_recap_keeps_its_length():

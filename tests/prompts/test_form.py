@@ -14,7 +14,7 @@ def words(text: str) -> int:
 
 
 def problems(**changed: str) -> dict[str, str]:
-    return form.problems(form.tidy(FIELDS | changed), words)
+    return form.problems(form.normalise(FIELDS | changed), words)
 
 
 @pytest.mark.req("MEMOIR 2B.7.2")
@@ -85,9 +85,9 @@ def test_the_description_has_at_most_two_hundred_tokens():
 
 @pytest.mark.req("MEMOIR 2B.7.3", "MEMOIR 2B.6")
 def test_the_paragraph_has_at_most_three_hundred_tokens():
-    assert form.problem_of("x", 300) is None
-    assert "301 tokens, 300 at most" in (form.problem_of("x", 301) or "")
-    assert "empty" in (form.problem_of("", 0) or "")
+    assert form.paragraph_problem("x", 300) is None
+    assert "301 tokens, 300 at most" in (form.paragraph_problem("x", 301) or "")
+    assert "empty" in (form.paragraph_problem("", 0) or "")
 
 
 @pytest.mark.req("MEMOIR 2B.7.5")
@@ -105,8 +105,8 @@ def test_what_is_unknown_is_left_out_of_the_paragraph():
 @pytest.mark.parametrize(("sign", "told"), [("\x00", "a NUL character"), ("\ud83d", "half of a surrogate pair")])
 def test_what_no_database_holds_is_told_at_its_field(sign: str, told: str):
     assert problems(author=f"Ada{sign}Miller") == {"author": f"The author holds {told}. Remove it."}
-    assert form.problem_of(f"Ada{sign}Miller", 3) == f"The paragraph holds {told}. Remove it."
+    assert form.paragraph_problem(f"Ada{sign}Miller", 3) == f"The paragraph holds {told}. Remove it."
 
 
 def test_lines_and_spaces_become_one_line():
-    assert form.tidy({"author": " Ada\n\nMiller "})["author"] == "Ada Miller"
+    assert form.normalise({"author": " Ada\n\nMiller "})["author"] == "Ada Miller"

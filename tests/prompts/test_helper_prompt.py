@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from memoir_engine.prompts.helper import Facts, HelperFields, build, compose, first_chunks, gather, known, read
+from memoir_engine.prompts.helper import HelperFields, HelperInput, build, compose, first_chunks, gather, known, read
 
 GOLDEN = Path(__file__).parents[1] / "golden" / "helper-1.txt"
 TEXTS = st.one_of(st.text(), st.text(alphabet='"\\\n- '), st.just('"\n\nFirst chunks:\nChunk 1:\n"""\nunknown\n"""'))
@@ -23,13 +23,15 @@ def letters(text: str) -> int:
 
 @pytest.mark.req("MEMOIR 2B.2")
 def test_the_prompt_gives_file_name_then_title_and_headers_then_first_chunks():
-    prompt = build(Facts("report.md", "Report", ("Roof", "Costs"), None, "2024-02-20", ("It rained.", 'Say """.')))
+    prompt = build(HelperInput("report.md", "Report", ("Roof", "Costs"), None, "2024-02-20", ("It rained.", 'Say """.')))
     assert f"{prompt.version}\n---\n{prompt.instructions}---\n{prompt.text}" == GOLDEN.read_text(encoding="utf-8")
     assert list(prompt.schema.model_fields) == ["author", "date", "topic", "summary"]
 
 
 @given(
-    st.builds(Facts, TEXTS, MAYBE, st.lists(TEXTS, max_size=3).map(tuple), MAYBE, MAYBE, st.lists(TEXTS, max_size=3).map(tuple))
+    st.builds(
+        HelperInput, TEXTS, MAYBE, st.lists(TEXTS, max_size=3).map(tuple), MAYBE, MAYBE, st.lists(TEXTS, max_size=3).map(tuple)
+    )
 )
 def test_the_prompt_reads_back_whatever_it_holds(facts):
     assert read(build(facts).text) == facts

@@ -8,19 +8,19 @@ from hypothesis import strategies as st
 from pydantic import ValidationError
 
 from memoir_engine.prompts.evidence import Evidence
-from memoir_engine.prompts.select import Choice, Group, Selected, build, labels, parse, read, schema
+from memoir_engine.prompts.select import OptionGroup, SelectedCategory, SelectRequest, build, labels, parse, read, schema
 
 GOLDEN = Path(__file__).parents[1] / "golden" / "select-1.txt"
 TEXTS = st.one_of(st.text(), st.text(alphabet='"\\\n- › as'), st.just('"""\n\nLevel: 9 of 9\n- "A" as "A"'))
 SOME = st.lists(TEXTS, max_size=2).map(tuple)
 NUMBERS = st.integers(0, 1000)
-GROUPS = st.lists(st.builds(Group, st.lists(TEXTS.filter(bool), max_size=2).map(tuple), SOME), max_size=3).map(tuple)
+GROUPS = st.lists(st.builds(OptionGroup, st.lists(TEXTS.filter(bool), max_size=2).map(tuple), SOME), max_size=3).map(tuple)
 EVIDENCE = st.lists(st.builds(Evidence, TEXTS, NUMBERS, SOME, st.just((0.5,))), max_size=2).map(tuple)
-TWO = (Group(("Legal",), ("Contracts", "Budget")), Group(("Finance",), ("Budget", "Taxes")))
+TWO = (OptionGroup(("Legal",), ("Contracts", "Budget")), OptionGroup(("Finance",), ("Budget", "Taxes")))
 
 
-def choice(most=3, groups=TWO) -> Choice:
-    return Choice("What did the roof cost?", 2, 3, most, groups)
+def choice(most=3, groups=TWO) -> SelectRequest:
+    return SelectRequest("What did the roof cost?", 2, 3, most, groups)
 
 
 def reply(*pairs: tuple[object, object]) -> dict[str, object]:
@@ -30,11 +30,13 @@ def reply(*pairs: tuple[object, object]) -> dict[str, object]:
 @pytest.mark.req("MEMOIR 4.1")
 def test_the_prompt_shows_the_question_and_the_options_under_their_open_paths():
     shown = Evidence("Taxes", 3, ("tax", "levy"), (0.25,))
-    prompt = build(Choice("What did the roof cost?", 2, 3, 3, TWO, ("Author: Ann Lee.",), (shown,), ("'Roof' is not one",)))
+    prompt = build(
+        SelectRequest("What did the roof cost?", 2, 3, 3, TWO, ("Author: Ann Lee.",), (shown,), ("'Roof' is not one",))
+    )
     assert f"{prompt.version}\n---\n{prompt.instructions}---\n{prompt.text}" == GOLDEN.read_text(encoding="utf-8")
 
 
-@given(st.builds(Choice, TEXTS, NUMBERS, NUMBERS, NUMBERS, GROUPS, SOME, EVIDENCE, SOME))
+@given(st.builds(SelectRequest, TEXTS, NUMBERS, NUMBERS, NUMBERS, GROUPS, SOME, EVIDENCE, SOME))
 def test_the_prompt_reads_back_whatever_it_holds(asked):
     assert read(build(asked).text) == asked
 
@@ -54,7 +56,7 @@ def test_a_reply_holds_category_and_rank_only_and_offered_categories_only():
 
 
 def test_above_250_options_the_wire_is_free_and_the_check_stays():
-    many = choice(groups=(Group((), tuple(f"Category {n}" for n in range(251))),))
+    many = choice(groups=(OptionGroup((), tuple(f"Category {n}" for n in range(251))),))
     assert "enum" not in str(schema(many).model_json_schema())
     assert parse(reply(("Other", 3)), many).problems == ("'Other' is not one of the categories",)
 
@@ -62,13 +64,13 @@ def test_above_250_options_the_wire_is_free_and_the_check_stays():
 @pytest.mark.req("MEMOIR 4.1.2")
 def test_the_most_relevant_gets_n_the_next_ones_less_without_gaps():
     parsed = parse(reply(("Finance › Budget", 2), ("Taxes", 3), ("contracts", 1)), choice())
-    assert parsed.good == (Selected(1, "Taxes", 3), Selected(1, "Budget", 2), Selected(0, "Contracts", 1))
+    assert parsed.good == (SelectedCategory(1, "Taxes", 3), SelectedCategory(1, "Budget", 2), SelectedCategory(0, "Contracts", 1))
     assert parsed.problems == ()
 
 
 @pytest.mark.req("MEMOIR 4.1.2")
 def test_a_single_selection_gets_n():
-    assert parse(reply(("Taxes", 3)), choice()).good == (Selected(1, "Taxes", 3),)
+    assert parse(reply(("Taxes", 3)), choice()).good == (SelectedCategory(1, "Taxes", 3),)
     assert parse(reply(("Taxes", 1)), choice()).problems == ("ranked_relevance must be 3 from the most relevant on, not [1]",)
 
 

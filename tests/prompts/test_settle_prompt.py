@@ -6,12 +6,12 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from memoir_engine.prompts.settle import Close, NewName, build, parse, read
+from memoir_engine.prompts.settle import NewName, SettleRequest, build, parse, read
 
 GOLDEN = Path(__file__).parents[1] / "golden" / "settle-1.txt"
 TEXTS = st.one_of(st.text(), st.text(alphabet='"\\\n- ›'))
 NAMES = st.lists(st.builds(NewName, TEXTS, st.integers(0, 99), st.lists(TEXTS, max_size=2).map(tuple)), max_size=3).map(tuple)
-CLOSE = Close(1, ("Government",), (NewName("Taxes", 3, ("tax", "income")), NewName("Tax policy", 1), NewName("Roads", 2)))
+CLOSE = SettleRequest(1, ("Government",), (NewName("Taxes", 3, ("tax", "income")), NewName("Tax policy", 1), NewName("Roads", 2)))
 
 
 def reply(*pairs: tuple[str, str]) -> dict[str, object]:
@@ -23,7 +23,7 @@ def test_the_prompt_shows_names_with_their_terms():
     assert f"{prompt.version}\n---\n{prompt.instructions}---\n{prompt.text}" == GOLDEN.read_text(encoding="utf-8")
 
 
-@given(st.builds(Close, st.integers(1, 100), st.lists(TEXTS.filter(bool), max_size=2).map(tuple), NAMES))
+@given(st.builds(SettleRequest, st.integers(1, 100), st.lists(TEXTS.filter(bool), max_size=2).map(tuple), NAMES))
 def test_the_prompt_reads_back_whatever_it_holds(close):
     assert read(build(close).text) == close
 

@@ -6,19 +6,24 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from memoir_engine.prompts.split import Crowded, Group, Item, build, parse, read
+from memoir_engine.prompts.split import ProposedGroup, SplitItem, SplitRequest, build, parse, read
 
 GOLDEN = Path(__file__).parents[1] / "golden" / "split-1.txt"
 TEXTS = st.one_of(st.text(), st.text(alphabet='"\\\n- ›Item 1():'))
 NAMES = st.lists(TEXTS.filter(bool), max_size=3).map(tuple)
-ITEMS = st.lists(st.builds(Item, st.integers(1, 99), TEXTS, st.integers(0, 99)), max_size=3).map(tuple)
-CROWDED = Crowded(
+ITEMS = st.lists(st.builds(SplitItem, st.integers(1, 99), TEXTS, st.integers(0, 99)), max_size=3).map(tuple)
+CROWDED = SplitRequest(
     3,
     3,
     ("Home", "Food", "Baking"),
     ("Soup",),
     2,
-    (Item(4, "Rye bread\nneeds sourdough."), Item(7, "Wine is aged in oak."), Item(9, "Dough rests.", 2), Item(12, "Grapes.")),
+    (
+        SplitItem(4, "Rye bread\nneeds sourdough."),
+        SplitItem(7, "Wine is aged in oak."),
+        SplitItem(9, "Dough rests.", 2),
+        SplitItem(12, "Grapes."),
+    ),
 )
 
 
@@ -31,14 +36,14 @@ def test_the_prompt_shows_path_names_and_items():
     assert f"{prompt.version}\n---\n{prompt.instructions}---\n{prompt.text}" == GOLDEN.read_text(encoding="utf-8")
 
 
-@given(st.builds(Crowded, st.integers(1, 100), st.integers(1, 100), NAMES, NAMES, st.integers(0, 9), ITEMS))
+@given(st.builds(SplitRequest, st.integers(1, 100), st.integers(1, 100), NAMES, NAMES, st.integers(0, 9), ITEMS))
 def test_the_prompt_reads_back_whatever_it_holds(crowded):
     assert read(build(crowded).text) == crowded
 
 
 def test_groups_come_with_their_items_and_the_rest_stays():
     found = parse(reply(("Wine", [7, 12])), CROWDED)
-    assert found.groups == (Group("Wine", "They belong together.", (7, 12)),)
+    assert found.groups == (ProposedGroup("Wine", "They belong together.", (7, 12)),)
     assert (found.stays, found.notes) == ((4, 9), ())
 
 

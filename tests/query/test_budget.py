@@ -120,7 +120,7 @@ def test_the_final_prompt_recounted_is_within_the_budget_or_it_is_an_error(sizes
     try:
         final = fit("why", given_, about(helper="a helper of six words here", title="A title"), budget=budget, count=count)
     except BudgetTooSmall:
-        alone = answer.build("why", answer.passages([(c.category_path, c.text) for c in given_[0].chunks]))
+        alone = answer.build("why", answer.number_chunks([(c.category_path, c.text) for c in given_[0].chunks]))
         assert count(f"{alone.instructions} {alone.text}") > budget
         return
     built = answer.build("why", final.passages, helpers=final.helpers)
@@ -170,7 +170,7 @@ def test_summaries_fit_up_to_the_budget_and_not_a_token_above_it(room: int, fits
         return {chunk.id: "in three words" for chunk in chunks}
 
     given_ = readings([400], [400])
-    framed = answer.build("why", answer.passages([(("leaf 1",), ""), (("leaf 2",), "")]))
+    framed = answer.build("why", answer.number_chunks([(("leaf 1",), ""), (("leaf 2",), "")]))
     size = count(f"{framed.instructions} {framed.text}") + 6
     asked = fit_summarised("why", given_, {}, summarise, budget=size + room, count=count)
     if fits:

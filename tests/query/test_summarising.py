@@ -111,8 +111,8 @@ def test_targets_together_stay_within_the_share_that_the_budget_leaves(sizes: li
 
 @pytest.mark.req("MEMOIR 9.B3.4", "MEMOIR 9.8.3")
 def test_a_part_is_filled_up_to_the_cap_and_the_next_begins_with_what_did_not_fit():
-    pieces = [condense.Piece(chunk.id, chunk.text, 5) for chunk in chunks(10, 10, 10, 10)]
-    one = count(condense.piece_text(pieces[0]))
+    pieces = [condense.CondenseChunk(chunk.id, chunk.text, 5) for chunk in chunks(10, 10, 10, 10)]
+    one = count(condense.chunk_text(pieces[0]))
     cap = count(condense.preface()) + 2 * one
     assert [[piece.chunk_id for piece in part.pieces] for part in split_parts(pieces, cap, count)] == [[1, 2], [3, 4]]
     assert [[piece.chunk_id for piece in part.pieces] for part in split_parts(pieces, cap - 1, count)] == [[1], [2], [3], [4]]
@@ -121,7 +121,7 @@ def test_a_part_is_filled_up_to_the_cap_and_the_next_begins_with_what_did_not_fi
 @pytest.mark.req("MEMOIR 9.B3.4")
 @given(SIZES, st.integers(0, 400))
 def test_parts_keep_the_order_hold_everything_once_and_keep_to_the_cap(sizes: list[int], cap: int):
-    pieces = [condense.Piece(chunk.id, chunk.text, 5) for chunk in chunks(*sizes)]
+    pieces = [condense.CondenseChunk(chunk.id, chunk.text, 5) for chunk in chunks(*sizes)]
     made = split_parts(pieces, cap, count)
     assert [piece for part in made for piece in part.pieces] == pieces
     assert all(part.pieces for part in made)
@@ -139,7 +139,7 @@ def _whole(part: condense.Part) -> str:
 @pytest.mark.req("MEMOIR 9.B3.5", "MEMOIR 9.8.4")
 def test_every_part_is_one_call_and_each_summary_knows_the_call_it_came_from():
     listed = chunks(10, 10)
-    cap = count(condense.preface()) + count(condense.piece_text(condense.Piece(1, listed[0].text, 20)))
+    cap = count(condense.preface()) + count(condense.chunk_text(condense.CondenseChunk(1, listed[0].text, 20)))
     model = Model([said(c1="first"), said(c2="second")])
     assert shortened(model, listed, {1: 20, 2: 20}, cap=cap) == {1: Condensed("first", 1), 2: Condensed("second", 2)}
     assert model.ids == [[1], [2]]

@@ -17,7 +17,7 @@ from memoir_engine.store.db.text_rules import NAMELESS
 from memoir_engine.store.db.types import FAR
 from memoir_engine.store.search import conversation_passages, passages
 from memoir_engine.text.messages import Message
-from memoir_engine.text.passages import Turn, stretches
+from memoir_engine.text.passages import SpokenTurn, split_conversation
 from small_plans import SteadyClock
 from small_stores import Store
 
@@ -67,8 +67,8 @@ def told(store: Store, session: int = 1) -> list[conversation_passages.PassageTe
 def whole(store: Store, session: int = 1) -> list[tuple[str, str]]:
     """All that stands, cut at once."""
     rows = store.db.read(lambda tx: tx.execute(select(tables.message).where(tables.message.c.session_number == session)).all())
-    turns = [Turn("user" if row.kind == "human" else "assistant", row.content, row.at) for row in rows if row.content]
-    return [(one.text, one.indexed) for one in stretches(turns)]
+    turns = [SpokenTurn("user" if row.kind == "human" else "assistant", row.content, row.at) for row in rows if row.content]
+    return [(one.text, one.indexed) for one in split_conversation(turns)]
 
 
 @pytest.mark.req("MEMOLLA F-03-01")

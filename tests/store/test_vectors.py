@@ -12,7 +12,7 @@ from sqlalchemy.dialects import mysql, postgresql
 from sqlalchemy.schema import CreateTable
 
 from fed import DIM, ROWS, Owner, alike
-from memoir_engine.core.ports import NearestUnavailable
+from memoir_engine.core.ports import VectorIndexUnavailable
 from memoir_engine.core.run import SystemClock
 from memoir_engine.store.db.database import Database
 from memoir_engine.store.search.vector_sql import DatabaseVectors
@@ -54,7 +54,7 @@ def test_a_database_without_vectors_says_so_and_what_to_do(database_url):
     db = Database.open(database_url, clock=SystemClock(), depth=3)
     index = DatabaseVectors(db, "words", DIM, "0")
     assert not index.health.ok and "TiDB" in index.health.remedy
-    with pytest.raises(NearestUnavailable):
+    with pytest.raises(VectorIndexUnavailable):
         index.top(ROWS[0], 3)
     db.close()
 

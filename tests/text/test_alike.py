@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from memoir_engine.text.attributes import same
+from memoir_engine.text.attributes import is_same
 
 
 @pytest.mark.req("CHUNK 8.2")
@@ -20,7 +20,7 @@ from memoir_engine.text.attributes import same
     ],
 )
 def test_statements_that_differ_in_a_number_are_two(one: str, other: str):
-    assert not same(one, other)
+    assert not is_same(one, other)
 
 
 @pytest.mark.req("CHUNK 8.2")
@@ -28,7 +28,7 @@ def test_statements_that_differ_in_a_number_are_two(one: str, other: str):
     ("one", "other"), [("Lives in Lyon", "lives in Lyon."), ("妹は２５歳です", "妹は25歳です。"), ("Owns 2 cats", "Owns 2 cats!")]
 )
 def test_ways_to_write_one_statement_are_one(one: str, other: str):
-    assert same(one, other)
+    assert is_same(one, other)
 
 
 @pytest.mark.req("CHUNK 8.2")
@@ -43,4 +43,4 @@ def test_ways_to_write_one_statement_are_one(one: str, other: str):
     ],
 )
 def test_what_holds_at_another_time_or_differs_in_a_letter_is_another(one: str, other: str):
-    assert not same(one, other)
+    assert not is_same(one, other)

@@ -28,7 +28,7 @@ from langchain_core.messages import (
 )
 
 from memoir_engine.core.errors import MessageRefused
-from memoir_engine.text.messages import Message, parsed, parsed_all, to_constructor, to_openai, to_record
+from memoir_engine.text.messages import Message, parse_message, parse_messages, to_constructor, to_openai, to_record
 
 
 def shapes(data: Path, name: str) -> list[Any]:
@@ -38,21 +38,21 @@ def shapes(data: Path, name: str) -> list[Any]:
 @pytest.mark.req("SESSION 3.5", "SESSION 6.5")
 def test_what_langchain_writes_comes_back_to_the_letter(data: Path) -> None:
     records = shapes(data, "messages_to_dict")
-    assert [to_record(message) for message in parsed_all(records)] == records
+    assert [to_record(message) for message in parse_messages(records)] == records
 
 
 @pytest.mark.req("SESSION 6.5")
 def test_the_constructor_form_holds_the_same_messages(data: Path) -> None:
     told, constructed = shapes(data, "messages_to_dict"), shapes(data, "dumpd_lc_constructor")
-    assert parsed_all(constructed) == parsed_all(told)
+    assert parse_messages(constructed) == parse_messages(told)
 
 
 @pytest.mark.req("SESSION 6.5")
 def test_openai_s_form_is_read_and_written_as_langchain_does(data: Path) -> None:
     records = shapes(data, "openai_format")
     theirs = messages_to_dict(convert_to_messages(records))
-    assert [to_record(message) for message in parsed_all(records)] == theirs
-    written = [to_openai(message) for message in parsed_all(shapes(data, "messages_to_dict"))]
+    assert [to_record(message) for message in parse_messages(records)] == theirs
+    written = [to_openai(message) for message in parse_messages(shapes(data, "messages_to_dict"))]
     assert written == records
 
 
@@ -62,7 +62,7 @@ def test_each_invalid_record_is_refused_by_its_place_and_reason(data: Path) -> N
     said = []
     for number, record in enumerate(records):
         with pytest.raises(MessageRefused) as refused:
-            parsed(record, f"messages[{number}]")
+            parse_message(record, f"messages[{number}]")
         said.append(refused.value.message)
     assert said == [
         "messages[0] is no message: it has no data",
@@ -90,25 +90,25 @@ UNSTORABLE = [
 @pytest.mark.parametrize(("record", "reason"), UNSTORABLE)
 def test_what_cannot_be_kept_is_refused(record: object, reason: str) -> None:
     with pytest.raises(MessageRefused, match="is no message") as refused:
-        parsed(record)
+        parse_message(record)
     assert reason in refused.value.message
 
 
 def test_a_call_whose_arguments_are_broken_is_kept_as_an_invalid_one() -> None:
     call = {"id": "c1", "type": "function", "function": {"name": "f", "arguments": "{broken"}}
-    message = parsed({"role": "assistant", "content": None, "tool_calls": [call]})
+    message = parse_message({"role": "assistant", "content": None, "tool_calls": [call]})
     assert message.rest["invalid_tool_calls"][0]["args"] == "{broken"
     assert "tool_calls" not in message.rest
 
 
 def test_a_developer_stays_one() -> None:
     told = {"role": "developer", "content": "Be brief."}
-    assert parsed(told).kind == "system"
-    assert to_openai(parsed(told)) == told
+    assert parse_message(told).kind == "system"
+    assert to_openai(parse_message(told)) == told
 
 
 def test_the_time_beside_a_record_is_kept_and_langchain_passes_over_it() -> None:
-    record = to_record(parsed({"role": "user", "content": "Hi", "at": "2026-03-01T12:00:00+02:00"}))
+    record = to_record(parse_message({"role": "user", "content": "Hi", "at": "2026-03-01T12:00:00+02:00"}))
     assert record["at"] == "2026-03-01T10:00:00+00:00"
     assert messages_from_dict([record]) == [HumanMessage("Hi")]
 
@@ -162,28 +162,28 @@ any_message = st.one_of(
 @pytest.mark.req("SESSION 4.3", "SESSION 1.5")
 @given(st.lists(any_message, max_size=4))
 def test_any_message_goes_there_and_back_in_both_forms(messages: list[BaseMessage]) -> None:
-    read = parsed_all(json.loads(json.dumps(messages_to_dict(messages))))
+    read = parse_messages(json.loads(json.dumps(messages_to_dict(messages))))
     assert messages_from_dict([to_record(message) for message in read]) == messages
-    constructed = parsed_all([dumpd(message) for message in messages])
+    constructed = parse_messages([dumpd(message) for message in messages])
     assert [to_record(message) for message in constructed] == [to_record(message) for message in read]
-    assert parsed_all([to_constructor(message) for message in read]) == read
+    assert parse_messages([to_constructor(message) for message in read]) == read
 
 
 @pytest.mark.req("CHUNK 2.1", "SESSION 1.5")
 @pytest.mark.parametrize("field", ["at", "ts", "created_at", "timestamp"])
 @pytest.mark.parametrize("value", ["2020-03-05T10:00:00+00:00", datetime(2020, 3, 5, 10, tzinfo=UTC), 1583402400])
 def test_a_time_is_read_wherever_a_record_has_it(field: str, value: object) -> None:
-    message = parsed({"role": "user", "content": "x", field: value})
+    message = parse_message({"role": "user", "content": "x", field: value})
     assert message.at == datetime(2020, 3, 5, 10, tzinfo=UTC)
-    assert parsed(to_record(message)) == message
+    assert parse_message(to_record(message)) == message
 
 
 @pytest.mark.parametrize("value", ["2020-03-05T10:00:00", datetime(2020, 3, 5)])
 def test_a_time_without_a_zone_is_refused_wherever_it_stands(value: object) -> None:
     with pytest.raises(MessageRefused, match="has no zone"):
-        parsed({"role": "user", "content": "x", "ts": value})
+        parse_message({"role": "user", "content": "x", "ts": value})
 
 
 def test_a_word_of_theirs_where_a_time_may_stand_is_kept_as_it_is() -> None:
-    message = parsed({"role": "user", "content": "x", "timestamp": "noonish"})
+    message = parse_message({"role": "user", "content": "x", "timestamp": "noonish"})
     assert (message.at, message.rest["additional_kwargs"]) == (None, {"timestamp": "noonish"})

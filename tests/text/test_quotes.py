@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from memoir_engine.text.spans import find
+from memoir_engine.text.spans import find_quote
 
 
 @pytest.mark.req("CHUNK 7.3")
@@ -24,9 +24,9 @@ from memoir_engine.text.spans import find
     ],
 )
 def test_words_are_found_as_whole_words_where_they_stand_so(quote: str, text: str, before: str) -> None:
-    found = find(quote, text)
+    found = find_quote(quote, text)
     assert found is not None and text[: found[0]] == before
 
 
 def test_what_is_not_there_is_not_found() -> None:
-    assert find("I live in Oslo", "I live in Rome") is None
+    assert find_quote("I live in Oslo", "I live in Rome") is None

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from memoir_engine.text.restartable_stream import Retold
+from memoir_engine.text.restartable_stream import RestartableStream
 
 
 @pytest.mark.req("SESSION 4.4")
@@ -24,7 +24,7 @@ from memoir_engine.text.restartable_stream import Retold
 )
 def test_words_that_come_again_are_told_once(attempts: list[list[str]], heard: str) -> None:
     pieces: list[str] = []
-    words = Retold(pieces.append)
+    words = RestartableStream(pieces.append)
     for attempt in attempts:
         words.anew()
         for piece in attempt:

@@ -5,7 +5,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from memoir_engine.text.spans import Support, support
-from memoir_engine.text.terms import sought
+from memoir_engine.text.terms import search_tokens
 
 CHUNK = (
     "# Hours\n\nThe library opens at\nnine on weekdays. It closes at five in winter. "
@@ -14,12 +14,12 @@ CHUNK = (
 
 
 def quoted(statement: str) -> list[str]:
-    return [CHUNK[start:end] for start, end in support(statement, CHUNK, tokenise=sought).spans]
+    return [CHUNK[start:end] for start, end in support(statement, CHUNK, tokenise=search_tokens).spans]
 
 
 def test_a_verbatim_statement_is_supported_by_that_very_span():
     assert quoted("The library opens at nine on weekdays. [1]") == ["The library opens at\nnine on weekdays."]
-    assert support("It closes at five in winter", CHUNK, tokenise=sought).share == 1.0
+    assert support("It closes at five in winter", CHUNK, tokenise=search_tokens).share == 1.0
 
 
 def test_another_wording_is_supported_by_the_sentence_that_shares_most_words():
@@ -39,11 +39,11 @@ def test_a_number_alone_can_support():
 
 @pytest.mark.parametrize("statement", ["Zebras graze.", "", "[1]"], ids=["other words", "empty", "mark only"])
 def test_no_shared_word_is_no_support(statement):
-    assert support(statement, CHUNK, tokenise=sought) == Support((), 0.0)
+    assert support(statement, CHUNK, tokenise=search_tokens) == Support((), 0.0)
 
 
 def test_words_are_not_found_inside_other_words():
-    assert support("art", "a party", tokenise=sought) == Support((), 0.0)
+    assert support("art", "a party", tokenise=search_tokens) == Support((), 0.0)
 
 
 @given(st.text(alphabet="abc .\n[1]"), st.text(alphabet="abc .\n[1]"))

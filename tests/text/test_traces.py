@@ -8,13 +8,13 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from memoir_engine.text.phrase_overlap import GONE, Own, in_strings
+from memoir_engine.text.redaction import ERASED, DistinctWords, map_strings
 
 LETTER = "Dear Zephyrquartz, the lease of the workshop ends in March, and 田中太郎さんが鍵を持っています。"
 
 
-def own(*others: str) -> Own:
-    found = Own.of([LETTER])
+def own(*others: str) -> DistinctWords:
+    found = DistinctWords.of([LETTER])
     for other in others:
         found.forget(other)
     return found
@@ -23,11 +23,11 @@ def own(*others: str) -> Own:
 @pytest.mark.parametrize(
     ("text", "redacted"),
     [
-        pytest.param("Who is zephyrquartz?", f"Who is {GONE}?", id="whatever the case"),
-        pytest.param("ZEPHYRQUARTZ, leases", f"{GONE}", id="neighbours are one gap"),
-        pytest.param("two workshops in town", f"two {GONE} in town", id="the same stem"),
+        pytest.param("Who is zephyrquartz?", f"Who is {ERASED}?", id="whatever the case"),
+        pytest.param("ZEPHYRQUARTZ, leases", f"{ERASED}", id="neighbours are one gap"),
+        pytest.param("two workshops in town", f"two {ERASED} in town", id="the same stem"),
         pytest.param("the and of in", "the and of in", id="function words are nobody's"),
-        pytest.param("田中太郎", GONE, id="characters in a row"),
+        pytest.param("田中太郎", ERASED, id="characters in a row"),
         pytest.param("nothing of it", "nothing of it", id="nothing"),
     ],
 )
@@ -37,12 +37,12 @@ def test_words_of_its_own_are_taken_out(text: str, redacted: str) -> None:
 
 def test_what_another_text_says_too_is_nobodys_own() -> None:
     found = own("A workshop and its leases.")
-    assert found.redacted("the lease of a workshop by Zephyrquartz") == f"the lease of a workshop by {GONE}"
+    assert found.redacted("the lease of a workshop by Zephyrquartz") == f"the lease of a workshop by {ERASED}"
 
 
 def test_words_that_others_use_are_its_own_in_a_row() -> None:
     found = own("dear lease workshop ends March the of in and")
-    assert found.redacted("He said: the lease of the workshop ends soon.") == f"He said: {GONE} soon."
+    assert found.redacted("He said: the lease of the workshop ends soon.") == f"He said: {ERASED} soon."
     assert found.redacted("The workshop ends its lease.") == "The workshop ends its lease."
 
 
@@ -53,19 +53,19 @@ def test_a_word_of_the_same_stem_is_not_its_very_word() -> None:
 
 def test_texts_of_json_inside_texts_are_looked_into() -> None:
     body = {"prompt": json.dumps({"messages": [{"content": "a\nZephyrquartz b"}]}), "n": 1}
-    changed = in_strings(body, own().redacted)
-    assert json.loads(changed["prompt"]) == {"messages": [{"content": f"a\n{GONE} b"}]}
+    changed = map_strings(body, own().redacted)
+    assert json.loads(changed["prompt"]) == {"messages": [{"content": f"a\n{ERASED} b"}]}
     assert changed["n"] == 1
 
 
 def test_json_without_its_words_stays_the_very_same_text() -> None:
     text = '{ "a":  [1, "kept"] }'
-    assert in_strings(text, own().redacted) == text
+    assert map_strings(text, own().redacted) == text
 
 
 @given(st.text(max_size=60), st.text(max_size=60))
 def test_nothing_of_its_own_is_left_in_any_text(before: str, behind: str) -> None:
-    found = Own.of(["Zephyrquartz obliquamber"])
+    found = DistinctWords.of(["Zephyrquartz obliquamber"])
     redacted = found.redacted(f"{before} Zephyrquartz {behind}")
     assert "Zephyrquartz" not in redacted
     assert not found.stands_in(redacted)
@@ -73,7 +73,7 @@ def test_nothing_of_its_own_is_left_in_any_text(before: str, behind: str) -> Non
 
 @given(st.text(max_size=80))
 def test_a_text_that_says_none_of_its_words_is_unchanged(text: str) -> None:
-    found = Own.of(["Zephyrquartz obliquamber"])
+    found = DistinctWords.of(["Zephyrquartz obliquamber"])
     assert found.redacted(text) == text or found.stands_in(text)
 
 
@@ -89,13 +89,15 @@ def test_a_text_that_says_none_of_its_words_is_unchanged(text: str) -> None:
 )
 def test_a_span_is_followed_into_what_is_left(span: tuple[int, int], left: str):
     text = "The zanzibar bird sings"
-    own = Own.of(["zanzibar"])
+    own = DistinctWords.of(["zanzibar"])
     start, end = own.moved(text, *span)
     assert own.redacted(text)[start:end] == left
 
 
 def test_a_name_is_its_own_where_its_words_are_said_elsewhere_but_never_together():
-    own = Own.of(["What Mia Keller wrote."], names=["Mia Keller.md", "Mia Keller", "the", "how to", "東京.md"], plain=["md"])
+    own = DistinctWords.of(
+        ["What Mia Keller wrote."], names=["Mia Keller.md", "Mia Keller", "the", "how to", "東京.md"], plain=["md"]
+    )
     own.forget("Mia met a Keller, and what he wrote of 東 and 京: how to.")
     assert own.redacted("Seen: MIA KELLER.md, by Mia Keller, not Keller Mia; the how to of 東京.md") == (
         "Seen: [erased], by [erased], not Keller Mia; the how to of [erased]"
@@ -105,5 +107,5 @@ def test_a_name_is_its_own_where_its_words_are_said_elsewhere_but_never_together
 
 
 def test_a_name_that_is_kept_is_nobodys_own():
-    own = Own.of(["x"], names=["Mia Keller"], plain=["Mia Keller"])
+    own = DistinctWords.of(["x"], names=["Mia Keller"], plain=["Mia Keller"])
     assert own.redacted("Mia Keller") == "Mia Keller"

@@ -31,7 +31,7 @@ class MemoirError(Exception):
         return (_rebuild, (type(self), self.facts))  # errors cross the process border of file reading
 
 
-def retold(told: str, remedy: str | None) -> MemoirError:
+def restore_error(told: str, remedy: str | None) -> MemoirError:
     """An error as the ledger has it: its class by the code in its text, its words as they were."""
     code = told.removeprefix("[mem][").partition("]")[0]
     kind = next((kind for kind in _tree(MemoirError) if kind.code == code), MemoirError)

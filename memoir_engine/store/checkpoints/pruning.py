@@ -23,7 +23,7 @@ from memoir_engine.store.checkpoints import checkpoints
 from memoir_engine.store.checkpoints.checkpoints import packed, unpacked
 from memoir_engine.store.db import ids
 from memoir_engine.store.db.types import Tx, portions
-from memoir_engine.text.phrase_overlap import Own
+from memoir_engine.text.redaction import DistinctWords
 
 # === packed_strings: Where the texts stand in MessagePack, as LangGraph's serialiser writes it: to take words out and
 # leave the rest as it is.
@@ -135,7 +135,7 @@ _TABLES: dict[str, tuple[Any, str]] = {
 _STREAM = {"yield_per": 200}
 
 
-def quoting(tx: Tx, own: Own) -> Iterator[str]:
+def quoting(tx: Tx, own: DistinctWords) -> Iterator[str]:
     """Keys of the rows that hold its words."""
     for name, (table, column) in _TABLES.items():
         keys = list(table.primary_key.columns)
@@ -145,7 +145,7 @@ def quoting(tx: Tx, own: Own) -> Iterator[str]:
                 yield "/".join([name, *map(str, key)])
 
 
-def take_out(tx: Tx, own: Own, keys: Iterable[str]) -> None:
+def take_out(tx: Tx, own: DistinctWords, keys: Iterable[str]) -> None:
     for key in keys:
         name, *parts = key.split("/")
         table, column = _TABLES[name]
@@ -154,7 +154,7 @@ def take_out(tx: Tx, own: Own, keys: Iterable[str]) -> None:
         tx.execute(update(table).where(*mine).values({column: _without(data, own)}))
 
 
-def _without(data: bytes, own: Own) -> bytes:
+def _without(data: bytes, own: DistinctWords) -> bytes:
     head, parts = unpacked(data)
     changed = [replaced(part, own.blanked) for part in parts]
     return data if changed == parts else packed(head, changed)

@@ -30,7 +30,7 @@ from memoir_engine.store.db.types import FAR, Tx, portions
 from memoir_engine.store.ledger import runs
 from memoir_engine.store.search import conversation_passages, embeddings, passages
 from memoir_engine.text.messages import base_kind
-from memoir_engine.text.phrase_overlap import GONE
+from memoir_engine.text.redaction import ERASED
 
 # === retention: Which messages a limit drops.
 #
@@ -280,11 +280,11 @@ def _clear(tx: Tx, action: OpenAction, session: Any, held: _Held) -> None:
         said = {"result": "{}", "subject": None, "salt": NO_SALT}
         tx.execute(update(tables.run).where(r.id.in_(some)).values(**said))
         for name in ("error", "remedy"):
-            tx.execute(update(tables.run).where(r.id.in_(some), r[name].is_not(None)).values(**{name: GONE}))
+            tx.execute(update(tables.run).where(r.id.in_(some), r[name].is_not(None)).values(**{name: ERASED}))
     for some_calls in portions(held.calls):
         c = tables.model_call.c
         tx.execute(update(tables.model_call).where(c.id.in_(some_calls)).values(subject=None, fingerprint="", salt=NO_SALT))
-        tx.execute(update(tables.model_call).where(c.id.in_(some_calls), c.error.is_not(None)).values(error=GONE))
+        tx.execute(update(tables.model_call).where(c.id.in_(some_calls), c.error.is_not(None)).values(error=ERASED))
     changed = {"run": held.runs, "outcome": held.runs, "model_call": [str(one) for one in held.calls]}
     covered = tombstones.set_over(tx, seq, {"payload": held.papers}, changed)
     action.add("session.cleared", session=number, messages=session.messages, runs=len(held.runs), stones=covered)

@@ -25,7 +25,7 @@ from memoir_engine.store.erase.usages import HELPER_TEXTS, SAID, Traced, told
 from memoir_engine.store.search import conversation_passages, embeddings
 from memoir_engine.store.sources.sources import ERASED
 from memoir_engine.store.tree import cache
-from memoir_engine.text.phrase_overlap import GONE
+from memoir_engine.text.redaction import ERASED as redaction_ERASED
 
 Keys = tuple[str, ...]
 
@@ -110,7 +110,7 @@ def _runs(tx: Tx, traced: Traced, keys: Keys) -> None:
     for key in keys:
         row = tx.execute(select(c.result, c.error, c.remedy).where(c.id == key)).one()
         if key in mine:
-            said = {"error": row.error and GONE, "remedy": row.remedy and GONE}
+            said = {"error": row.error and redaction_ERASED, "remedy": row.remedy and redaction_ERASED}
             changed = {"result": canonical(_numbers(parse(row.result))), "subject": None, **said}
         else:
             changed = told(row, ["result", "error", "remedy"], traced.own)
@@ -132,7 +132,7 @@ def _calls(tx: Tx, traced: Traced, keys: Keys) -> None:
     c, mine = tables.model_call.c, {str(number) for number in traced.calls}
     for key in keys:
         row = tx.execute(select(c.error).where(c.id == int(key))).one()
-        own = {"subject": None, "fingerprint": "", "error": row.error and GONE}
+        own = {"subject": None, "fingerprint": "", "error": row.error and redaction_ERASED}
         changed = own if key in mine else told(row, ["error"], traced.own)
         tx.execute(update(tables.model_call).where(c.id == int(key)).values(**changed, salt=NO_SALT))
 

@@ -26,7 +26,7 @@ from memoir_engine.store.db.types import Tx, portions
 from memoir_engine.store.facts import vectors
 from memoir_engine.store.search import embeddings
 from memoir_engine.store.sources import sources
-from memoir_engine.text.phrase_overlap import Own, in_strings, strings
+from memoir_engine.text.redaction import DistinctWords, iter_strings, map_strings
 
 # === quoting: Where a source has left its text: the runs that worked on it, the questions that read it, and whatever
 # quotes it.
@@ -51,7 +51,7 @@ class Traced:
     """`runs` worked on the source, `questions` have read it. The rest are keys of rows that quote it, by table."""
 
     source: Any
-    own: Own
+    own: DistinctWords
     chunks: tuple[int, ...]
     runs: tuple[str, ...]
     questions: tuple[str, ...]
@@ -81,7 +81,7 @@ def trace(tx: Tx, source_id: int, *, keep: Collection[int] = ()) -> Traced:
     return found
 
 
-def told(row: Any, columns: Iterable[str], own: Own) -> dict[str, Any]:
+def told(row: Any, columns: Iterable[str], own: DistinctWords) -> dict[str, Any]:
     """What of these columns says its words, taken out; JSON is looked into."""
     changed = {}
     for name in columns:
@@ -92,24 +92,24 @@ def told(row: Any, columns: Iterable[str], own: Own) -> dict[str, Any]:
     return changed
 
 
-def _redacted(text: str, own: Own) -> str:
+def _redacted(text: str, own: DistinctWords) -> str:
     if not own.may_stand_in(text):
         return text
     try:
         value = parse(text)
     except ValueError:
         return own.redacted(text)
-    changed = in_strings(value, own.redacted)
+    changed = map_strings(value, own.redacted)
     return text if changed == value else canonical(changed)
 
 
-def _own(tx: Tx, source: Any, keep: Collection[int]) -> Own:
+def _own(tx: Tx, source: Any, keep: Collection[int]) -> DistinctWords:
     c, v = tables.contextual_helper.c, tables.category_version.c
     said = [sources.text(tx, source.id), *_said_of(source)]
     for row in tx.execute(select(*HELPER_TEXTS).where(c.source_id == source.id)):
         said += [one for one in row if one]
     kept = tx.execute(select(v.name).where(v.category_id.in_(sorted(keep)))).scalars().all() if keep else []
-    own = Own.of(said, names=_called(source), plain=(*_PLAIN, evidence.EXPLAINED, *kept))
+    own = DistinctWords.of(said, names=_called(source), plain=(*_PLAIN, evidence.EXPLAINED, *kept))
     for text in _of_others(tx, source.id):
         own.forget(text)
     return own
@@ -120,7 +120,7 @@ def _called(source: Any) -> list[str]:
     return [one for one in (source.name, source.name.rpartition(".")[0], source.title, source.author) if one]
 
 
-def _names(tx: Tx, own: Own, runs: set[str]) -> tuple[str, ...]:
+def _names(tx: Tx, own: DistinctWords, runs: set[str]) -> tuple[str, ...]:
     """Versions of categories whose names say its very words, or were made by its own runs of words like them.
 
     The words of all other names come from elsewhere.
@@ -163,7 +163,7 @@ def _taken_over(tx: Tx, source_id: int) -> set[int]:
 
 def _said_of(source: Any) -> list[str]:
     found = [one for one in (source.name, source.title, source.author, source.dated, source.doc_id) if one]
-    return [*found, *strings([parse(source.metadata), parse(source.headings)])]
+    return [*found, *iter_strings([parse(source.metadata), parse(source.headings)])]
 
 
 def _runs(tx: Tx, source: Any) -> tuple[str, ...]:
@@ -255,7 +255,7 @@ def _quoting(tx: Tx, found: Traced) -> dict[str, tuple[str, ...]]:
 # === fact_words
 
 
-def take_out(tx: Tx, own: Own, keys: Sequence[str]) -> None:
+def take_out(tx: Tx, own: DistinctWords, keys: Sequence[str]) -> None:
     """keys: of facts."""
     c = tables.fact.c
     owners: set[str] = set()
@@ -277,7 +277,7 @@ def origins(tx: Tx, speakers: Iterable[str], messages: Iterable[str]) -> list[st
     return sorted(there)
 
 
-def follow(tx: Tx, own: Own, keys: Sequence[str]) -> None:
+def follow(tx: Tx, own: DistinctWords, keys: Sequence[str]) -> None:
     """Names of speakers lose the words; spans follow what is about to be left of their messages. keys: of origins."""
     c = tables.fact_origin.c
     for key in keys:
@@ -288,7 +288,7 @@ def follow(tx: Tx, own: Own, keys: Sequence[str]) -> None:
         tx.execute(update(tables.fact_origin).where(this).values(**changed, salt=NO_SALT))
 
 
-def _span(tx: Tx, own: Own, origin: Any) -> dict[str, int]:
+def _span(tx: Tx, own: DistinctWords, origin: Any) -> dict[str, int]:
     """All of the message, where it does not lose the words as a text does."""
     c = tables.message.c
     this = (c.session_number == origin.session_number) & (c.n == origin.message)

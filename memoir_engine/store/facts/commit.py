@@ -40,8 +40,7 @@ from memoir_engine.store.facts.rows import (
     PlannedSpan,
     ProposalState,
 )
-from memoir_engine.text.messages import Message
-from memoir_engine.text.phrase_overlap import Stored, placed
+from memoir_engine.text.messages import Message, StoredMessage, match_stored
 
 # === remembered: What is known of a conversation from before: whether it came already, what of it stands in its session,
 # what of that was read.
@@ -117,7 +116,7 @@ def seen_messages(
     row = conversations_messages.find(tx, user, session_id)
     if row is None or not messages:
         return SeenMessages()
-    ns = numbers or placed(_last(tx, row, len(messages)), messages, is_all=row.messages <= len(messages))
+    ns = numbers or match_stored(_last(tx, row, len(messages)), messages, is_all=row.messages <= len(messages))
     cuts = _READ.rows(tx, {"number": row.number, "since": row.cleared_seq or 0}) if ns else []
     read = _from_the_first(ns, cuts)
     if read == len(messages):
@@ -125,12 +124,12 @@ def seen_messages(
     return SeenMessages(None, ns, read, row.last_n)
 
 
-def _last(tx: Tx, row: Any, count: int) -> list[Stored]:
+def _last(tx: Tx, row: Any, count: int) -> list[StoredMessage]:
     """The last messages of a session, in the order of their numbers."""
     c = tables.message.c
     wanted = select(tables.message).where(c.session_number == row.number).order_by(c.n.desc()).limit(count)
     found = [
-        Stored(one.n, conversations_messages.as_message(conversations_messages.record(one, "")), bool(one.salt))
+        StoredMessage(one.n, conversations_messages.as_message(conversations_messages.record(one, "")), bool(one.salt))
         for one in tx.execute(wanted)
     ]
     return found[::-1]

@@ -36,7 +36,7 @@ from memoir_engine.store.facts.facts import OwnerFilter
 from memoir_engine.store.facts.rows import REMEMBERED, FactState
 from memoir_engine.store.search import embeddings
 from memoir_engine.text import attributes
-from memoir_engine.text.phrase_overlap import BLOCK, GONE
+from memoir_engine.text.redaction import ERASED, ERASED_CHAR
 
 # === fact_traces: What holds the words of a fact: found before they are taken out, and shown to who is asked.
 #
@@ -367,15 +367,15 @@ def _block(tx: Tx, session: int, n: int, places: Sequence[tuple[int, int]], word
     content = row.content
     if row.parts:
         for form in json_forms(words):
-            content = content.replace(form, BLOCK * len(form))
+            content = content.replace(form, ERASED_CHAR * len(form))
     for start, end in () if row.parts else places:
-        content = content[:start] + BLOCK * (end - start) + content[end:]
+        content = content[:start] + ERASED_CHAR * (end - start) + content[end:]
     tx.execute(update(tables.message).where(this).values(content=content, salt=NO_SALT))
 
 
 def _without(body: str, words: Sequence[str]) -> str:
     for form in json_forms(words):
-        body = body.replace(form, GONE)
+        body = body.replace(form, ERASED)
     return canonical(_nameless(parse(body)))
 
 
@@ -383,10 +383,10 @@ def _nameless(value: Any) -> Any:
     """A statement that is gone names nobody and nothing any more; replies stand as JSON inside JSON."""
     if isinstance(value, dict):
         kept = {name: _nameless(each) for name, each in value.items()}
-        return {**kept, "entities": []} if kept.get("content") == GONE and "entities" in kept else kept
+        return {**kept, "entities": []} if kept.get("content") == ERASED and "entities" in kept else kept
     if isinstance(value, list):
         return [_nameless(each) for each in value]
-    if isinstance(value, str) and GONE in value and value.startswith("{"):
+    if isinstance(value, str) and ERASED in value and value.startswith("{"):
         try:
             return json.dumps(_nameless(json.loads(value)), ensure_ascii=False)
         except ValueError:

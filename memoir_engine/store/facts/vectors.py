@@ -35,7 +35,7 @@ from sqlalchemy import table as named_table
 from sqlalchemy.sql import column as named_column
 
 from memoir_engine.core.errors import DatabaseError
-from memoir_engine.core.ports import WELL, Cosines, Health, Near, NearestUnavailable, Vectors
+from memoir_engine.core.ports import HEALTHY, Cosines, Health, Near, VectorIndexUnavailable, Vectors
 from memoir_engine.store import tables
 from memoir_engine.store.chain import actions
 from memoir_engine.store.db import ids
@@ -151,7 +151,7 @@ class FactTable:
             self.db.write(self._made, operation="the table of vectors of facts")
         except DatabaseError as refused:
             return unavailable_health(refused)
-        return WELL
+        return HEALTHY
 
     def _made(self, tx: Tx) -> None:
         if self.db.dialect == "postgresql":
@@ -240,7 +240,7 @@ class FactVectors:
 
     def _check(self) -> None:
         if not self.health.ok:
-            raise NearestUnavailable(self.health)
+            raise VectorIndexUnavailable(self.health)
 
 
 def reset_owners(tx: Tx, owners: Collection[str]) -> None:

@@ -23,7 +23,7 @@ from memoir_engine.store.db.types import FAR, Tx
 from memoir_engine.store.search import embeddings, passages
 from memoir_engine.store.search.passages import PassageRow, PassageSpan
 from memoir_engine.text.messages import base_kind
-from memoir_engine.text.passages import Turn, stretched, stretches
+from memoir_engine.text.passages import SpokenTurn, passage_text, split_conversation
 
 _S = tables.session.c
 _TALKED = select(_S.number, _S.last_at).where(_S.owner == bindparam("whose"), _S.messages > 0).order_by(_S.last_at)
@@ -116,7 +116,7 @@ def _shown(one: PassageRow, said: Sequence[MessageRecord], session_id: str, zone
     inside = tuple(each for each in said if first <= each.n <= last)
     before = next((each for each in reversed(said) if each.n < first), None)
     turns = [_turn(each, zone) for each in inside]
-    text, words = stretched(None if before is None else _turn(before, zone), turns, one.start, one.end) if turns else ("", "")
+    text, words = passage_text(None if before is None else _turn(before, zone), turns, one.start, one.end) if turns else ("", "")
     return PassageText(text, words, session_id, inside)
 
 
@@ -127,10 +127,10 @@ def _spans(
     said = _said(tx, number, first, upto, "")
     turns = [_turn(one, zone) for one in said]
     if turns and said[-1].n == upto and end is not None:
-        turns[-1] = Turn(turns[-1].speaker, turns[-1].text[:end], turns[-1].at)
+        turns[-1] = SpokenTurn(turns[-1].speaker, turns[-1].text[:end], turns[-1].at)
     skipped = start if turns and said[0].n == first else 0
     if skipped:
-        turns[0] = Turn(turns[0].speaker, turns[0].text[skipped:], turns[0].at)
+        turns[0] = SpokenTurn(turns[0].speaker, turns[0].text[skipped:], turns[0].at)
     return [
         PassageSpan(
             start=one.start + (skipped if one.first == 0 else 0),
@@ -139,7 +139,7 @@ def _spans(
             last=said[one.last].n,
             dated=said[one.first].created_at.astimezone(zone).date().isoformat(),
         )
-        for one in stretches(turns)
+        for one in split_conversation(turns)
     ]
 
 
@@ -182,5 +182,5 @@ def _turn_before(tx: Tx, number: int, first: int) -> int:
     return first
 
 
-def _turn(one: MessageRecord, zone: tzinfo) -> Turn:
-    return Turn(one.name or one.role, one.text, one.created_at.astimezone(zone))
+def _turn(one: MessageRecord, zone: tzinfo) -> SpokenTurn:
+    return SpokenTurn(one.name or one.role, one.text, one.created_at.astimezone(zone))

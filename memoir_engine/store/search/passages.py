@@ -21,7 +21,7 @@ from memoir_engine.store.db.text_rules import WORKSPACE
 from memoir_engine.store.db.types import FAR, Tx, portions
 from memoir_engine.store.sources import sources
 from memoir_engine.store.tables.sources import LIVE
-from memoir_engine.text.passages import passages
+from memoir_engine.text.passages import split_passages
 
 _DAY = re.compile(r"\d{4}(-\d{2}(-\d{2})?)?")
 _P, _S, _PART = tables.passage.c, tables.source.c, tables.source_text.c
@@ -125,7 +125,7 @@ def add(
 
 def add_source(tx: Tx, source_id: int, text: str, dated: str | None) -> range:
     day = iso_day(dated)
-    return add(tx, WORKSPACE, [PassageSpan(one.start, one.end, dated=day) for one in passages(text)], source_id=source_id)
+    return add(tx, WORKSPACE, [PassageSpan(one.start, one.end, dated=day) for one in split_passages(text)], source_id=source_id)
 
 
 def iso_day(dated: str | None) -> str | None:

@@ -34,7 +34,7 @@ from sqlalchemy.sql.elements import ColumnElement
 from sqlalchemy.types import UserDefinedType
 
 from memoir_engine.core.errors import DatabaseError
-from memoir_engine.core.ports import WELL, Cosines, Health, Near, NearestUnavailable, Vectors
+from memoir_engine.core.ports import HEALTHY, Cosines, Health, Near, VectorIndexUnavailable, Vectors
 from memoir_engine.store import tables
 from memoir_engine.store.db.database import Database
 from memoir_engine.store.db.types import Tx, portions
@@ -184,7 +184,7 @@ class DatabaseVectors:
             self._db.write(self._made, operation="the table of vectors")
         except DatabaseError as refused:
             return unavailable_health(refused)
-        return WELL
+        return HEALTHY
 
     def _made(self, tx: Tx) -> None:
         if self._kind == "pgvector":
@@ -206,7 +206,7 @@ class DatabaseVectors:
 
     def _check(self) -> None:
         if not self.health.ok:
-            raise NearestUnavailable(self.health)
+            raise VectorIndexUnavailable(self.health)
 
 
 def distance(dialect: str, column: ColumnElement[Any], asked: ColumnElement[Any]) -> ColumnElement[float]:

@@ -9,16 +9,7 @@ Source: DESIGN §2.3, §5; MEMOLLA F-02-02.
 
 from __future__ import annotations
 
-from sqlalchemy import (
-    BigInteger,
-    Column,
-    ForeignKey,
-    Index,
-    Integer,
-    String,
-    Table,
-    UniqueConstraint,
-)
+from sqlalchemy import BigInteger, Column, ForeignKey, Index, Integer, String, Table, UniqueConstraint
 
 from memoir_engine.store.db.types import TABLE, LongBytes, LongText, UTCDateTime, key, metadata
 

@@ -10,11 +10,10 @@ from __future__ import annotations
 import json
 import re
 import unicodedata
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, field
-from typing import Any, NamedTuple
+from typing import Any
 
-from memoir_engine.text.messages import Message
 from memoir_engine.text.terms import STOP, stem
 
 # === traces: What of a text is found elsewhere: words and turns of phrase that are its own, and how to take them out.
@@ -28,8 +27,8 @@ from memoir_engine.text.terms import STOP, stem
 # Source: DESIGN §6 (erasure names every place that holds the text).
 
 
-GONE = "[erased]"
-BLOCK = "█"  # of a message, where a word stood
+ERASED = "[erased]"
+ERASED_CHAR = "█"  # of a message, where a word stood
 IN_A_ROW = 5  # words that make a turn of phrase
 _CJK_IN_A_ROW = 3  # characters
 _SHORTEST = 3  # characters of a word that may be a text's own
@@ -43,7 +42,7 @@ Found = list[tuple[int, int, str]]  # start, end, folded
 
 
 @dataclass
-class Own:
+class DistinctWords:
     """`of` some texts; `forget` every other text there is; then ask."""
 
     words: dict[str, str] = field(default_factory=dict)  # folded → stem
@@ -55,7 +54,7 @@ class Own:
     _clean: set[str] = field(default_factory=set)  # words that were asked about and are not its own; they stay so
 
     @classmethod
-    def of(cls, texts: Iterable[str], *, names: Iterable[str] = (), plain: Iterable[str] = ()) -> Own:
+    def of(cls, texts: Iterable[str], *, names: Iterable[str] = (), plain: Iterable[str] = ()) -> DistinctWords:
         """names: what it is called; of two words on each is a turn of phrase. plain: texts that are nobody's, as the prompts."""
         own = cls()
         for text in texts:
@@ -69,7 +68,7 @@ class Own:
             own._stems.setdefault(root, set()).add(word)
         for name in names:
             own._add_name(_words(name))
-        for text in (*plain, GONE):
+        for text in (*plain, ERASED):
             words = _words(text)
             own._forget_words(words)
             own.phrases.difference_update(phrase for _, _, phrase in own._names_in(words))
@@ -101,7 +100,7 @@ class Own:
         spans = self._spans(text)
         parts, last = [], 0
         for start, end in spans:
-            parts += [text[last:start], GONE]
+            parts += [text[last:start], ERASED]
             last = end
         return "".join([*parts, text[last:]]) if spans else text
 
@@ -110,7 +109,7 @@ class Own:
         spans = self._spans(text)
         cut = [(a, b) for a, b in spans if a < start < b or a < end < b]
         start, end = min([start, *(a for a, _ in cut)]), max([end, *(b for _, b in cut)])
-        shorter = [(b, b - a - len(GONE)) for a, b in spans]
+        shorter = [(b, b - a - len(ERASED)) for a, b in spans]
         return start - sum(by for b, by in shorter if b <= start), end - sum(by for b, by in shorter if b <= end)
 
     def blanked(self, text: str) -> str:
@@ -180,29 +179,29 @@ class Own:
                     yield last - length + 1, last, " ".join(words[last - length + 1 : last + 1])
 
 
-def in_strings(value: Any, change: Callable[[str], str]) -> Any:
+def map_strings(value: Any, change: Callable[[str], str]) -> Any:
     """JSON with every string changed, texts of JSON inside texts looked into; keys stay."""
     if isinstance(value, str):
         inner = _json(value)
         if inner is None:
             return change(value)
-        changed = in_strings(inner, change)
+        changed = map_strings(inner, change)
         return value if changed == inner else json.dumps(changed, ensure_ascii=False)
     if isinstance(value, dict):
-        return {key: in_strings(each, change) for key, each in value.items()}
-    return [in_strings(each, change) for each in value] if isinstance(value, list) else value
+        return {key: map_strings(each, change) for key, each in value.items()}
+    return [map_strings(each, change) for each in value] if isinstance(value, list) else value
 
 
-def strings(value: Any) -> Iterator[str]:
+def iter_strings(value: Any) -> Iterator[str]:
     """Every string in it, keys too."""
     if isinstance(value, str):
         yield value
     elif isinstance(value, dict):
         for key, each in value.items():
-            yield from (str(key), *strings(each))
+            yield from (str(key), *iter_strings(each))
     elif isinstance(value, list):
         for each in value:
-            yield from strings(each)
+            yield from iter_strings(each)
 
 
 def _json(text: str) -> Any:
@@ -227,51 +226,3 @@ def _tokens(text: str) -> Found:
 
 def _folded(word: str) -> str:
     return word.lower() if word.isascii() else unicodedata.normalize("NFKC", word).casefold()
-
-
-# === overlap
-
-
-class Stored(NamedTuple):
-    """A message of a session. n: its number there. is_whole: no words were taken out of it."""
-
-    n: int
-    message: Message
-    is_whole: bool
-
-
-def placed(stored: Sequence[Stored], given: Sequence[Message], *, is_all: bool) -> tuple[int, ...]:
-    """The numbers that the first of the given messages have in the session; those behind them are new to it.
-
-    stored: the last of the session, in the order of their numbers. is_all: it holds no others; earlier ones may be dropped.
-    """
-    if not stored:
-        return ()
-    dropped = stored[0].n - 1
-    if is_all and dropped + len(stored) <= len(given) and _agree(stored, given[dropped:], is_sure=True):
-        return tuple(range(1, dropped + len(stored) + 1))
-    for count in range(min(len(stored), len(given)), 0, -1):
-        if _agree(stored[-count:], given, is_sure=is_all and count == len(stored)):
-            return tuple(one.n for one in stored[-count:])
-    return ()
-
-
-def _agree(stored: Sequence[Stored], given: Sequence[Message], *, is_sure: bool) -> bool:
-    """is_sure: so many agree that none of them needs a time or an id of its own."""
-    return all(_is_same(one, other, is_sure) for one, other in zip(stored, given, strict=False))
-
-
-def _is_same(one: Stored, other: Message, is_sure: bool) -> bool:
-    known = one.message
-    if (known.kind, known.name) != (other.kind, other.name) or not _same_words(one, other):
-        return False
-    if known.id is not None and other.id is not None:
-        return known.id == other.id
-    return is_sure if other.said_at is None else known.said_at == other.said_at
-
-
-def _same_words(one: Stored, other: Message) -> bool:
-    mine, theirs = one.message.content, other.content
-    if one.is_whole or not isinstance(mine, str) or not isinstance(theirs, str):
-        return mine == theirs
-    return len(mine) == len(theirs) and all(a in (b, BLOCK) for a, b in zip(mine, theirs, strict=True))
