@@ -22,7 +22,8 @@ from memoir_engine.core.results import (
     StepsPreview,
 )
 from memoir_engine.core.results.documents import Path
-from memoir_engine.review.order import Waiting, key_of, reasons
+from memoir_engine.review.order import QueueItem, key_of
+from memoir_engine.review.risk import reasons
 from memoir_engine.runtime.engine import Engine
 from memoir_engine.store.db.types import FAR, Tx
 from memoir_engine.store.ledger import decisions
@@ -39,7 +40,7 @@ PLACES = 8
 FOLLOWED = 6  # likeliest categories of a level that are looked into
 
 
-def items(tx: Tx, waiting: Sequence[Waiting]) -> tuple[ReviewItem, ...]:
+def items(tx: Tx, waiting: Sequence[QueueItem]) -> tuple[ReviewItem, ...]:
     """In their order, with their texts, paths and reasons."""
     filed = [one.filed for one in waiting]
     found = {one.id: one for one in chunks.of_ids(tx, [one.chunk_id for one in filed])}
@@ -72,7 +73,7 @@ def items(tx: Tx, waiting: Sequence[Waiting]) -> tuple[ReviewItem, ...]:
     )
 
 
-def evidence(engine: Engine, waiting: Waiting) -> ReviewEvidence:
+def evidence(engine: Engine, waiting: QueueItem) -> ReviewEvidence:
     """From the store of now, with what the caches know of its words."""
     engine.keeper.catch_up()
     now = engine.cache.current()

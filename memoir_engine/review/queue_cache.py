@@ -13,7 +13,8 @@ from dataclasses import dataclass
 from itertools import groupby
 from operator import attrgetter
 
-from memoir_engine.review.order import Choice, Filed, Lot, Sign, Waiting, signs, weighed
+from memoir_engine.review.order import QueueItem, ReviewedFiling, SampleRule, ranked_items
+from memoir_engine.review.risk import RiskChoice, RiskSignal, risk_signals
 from memoir_engine.store.chain import actions
 from memoir_engine.store.db.database import Database
 from memoir_engine.store.db.types import Tx
@@ -28,8 +29,8 @@ class WaitingNow:
     """One moment. `signs`: of the decisions about a chunk, by chunk; `unhelped`: sources without a contextual helper."""
 
     seq: int
-    filed: tuple[Filed, ...]
-    signs: Mapping[int, tuple[Sign, ...]]
+    filed: tuple[ReviewedFiling, ...]
+    signs: Mapping[int, tuple[RiskSignal, ...]]
     unhelped: frozenset[int]
 
 
@@ -38,23 +39,23 @@ class WaitingList:
 
     def __init__(self) -> None:
         self._lock = threading.Lock()
-        self._signs: dict[int, tuple[Sign, ...]] = {}
+        self._signs: dict[int, tuple[RiskSignal, ...]] = {}
         self._last_decision = 0
-        self._filed: dict[int, Filed] = {}  # open filings, by chunk
+        self._filed: dict[int, ReviewedFiling] = {}  # open filings, by chunk
         self._now: WaitingNow | None = None
-        self._weighed: dict[Lot, tuple[int, tuple[Waiting, ...]]] = {}  # with the seq they are of
+        self._weighed: dict[SampleRule, tuple[int, tuple[QueueItem, ...]]] = {}  # with the seq they are of
 
     def now(self, db: Database) -> WaitingNow:
         with self._lock:
             return self._current(db)
 
-    def weighed(self, db: Database, lot: Lot) -> tuple[Waiting, ...]:
+    def weighed(self, db: Database, lot: SampleRule) -> tuple[QueueItem, ...]:
         """All there is, in its order."""
         with self._lock:
             now = self._current(db)
             seq, waiting = self._weighed.pop(lot, (-1, ()))
             if seq != now.seq:
-                waiting = weighed(now.filed, now.signs, now.unhelped, lot, waiting)
+                waiting = ranked_items(now.filed, now.signs, now.unhelped, lot, waiting)
             latest = list(self._weighed.items())[-MOST_LOTS + 1 :]
             self._weighed = {**dict(latest), lot: (now.seq, waiting)}
             return waiting
@@ -77,8 +78,8 @@ class WaitingList:
         self._signs = {**self._signs, **_signs(read.chosen)} if read.chosen else self._signs
         self._last_decision = max((one.id for one in read.chosen), default=self._last_decision)
         kept = {} if read.touched is None else {n: one for n, one in self._filed.items() if n not in read.touched}
-        self._filed = {**kept, **{one.chunk_id: Filed(*one) for one in read.filed}}
-        rejected = (Filed(*one) for one in read.rejected)
+        self._filed = {**kept, **{one.chunk_id: ReviewedFiling(*one) for one in read.filed}}
+        rejected = (ReviewedFiling(*one) for one in read.rejected)
         return WaitingNow(read.seq, (*self._filed.values(), *rejected), self._signs, read.unhelped)
 
 
@@ -94,7 +95,7 @@ class _Read:
     unhelped: frozenset[int]
 
 
-def _signs(chosen: Iterable[ChunkDecision]) -> dict[int, tuple[Sign, ...]]:
+def _signs(chosen: Iterable[ChunkDecision]) -> dict[int, tuple[RiskSignal, ...]]:
     """By chunk; all decisions of a chunk are made in one commit."""
     by_chunk = groupby(sorted(chosen, key=attrgetter("chunk_id", "id")), key=attrgetter("chunk_id"))
-    return {chunk: signs([Choice(*one[2:]) for one in found]) for chunk, found in by_chunk}
+    return {chunk: risk_signals([RiskChoice(*one[2:]) for one in found]) for chunk, found in by_chunk}
