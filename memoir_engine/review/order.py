@@ -24,7 +24,7 @@ STATES: tuple[ReviewState, ...] = get_args(ReviewState)
 Position = tuple[int, float, int, int]
 
 
-class ReviewedFiling(NamedTuple):
+class QueuedFiling(NamedTuple):
     """A current or rejected filing, as the store has it."""
 
     chunk_id: int
@@ -40,7 +40,7 @@ class ReviewedFiling(NamedTuple):
 class QueueItem:
     """A filing with the reasons to doubt it. is_helped: its source has a contextual helper."""
 
-    filed: ReviewedFiling
+    filed: QueuedFiling
     signs: tuple[RiskSignal, ...]
     risk: float
     is_helped: bool
@@ -92,7 +92,7 @@ def read_key(key: str) -> tuple[int, int] | None:
 
 
 def ranked_items(
-    filed: Iterable[ReviewedFiling],
+    filed: Iterable[QueuedFiling],
     signs: Mapping[int, tuple[RiskSignal, ...]],
     unhelped: frozenset[int],
     lot: SampleRule,
@@ -148,7 +148,7 @@ def read_cursor(after: str) -> Position | None:
 
 
 def _weighed(
-    one: ReviewedFiling, before: QueueItem | None, signs: Mapping[int, tuple[RiskSignal, ...]], is_helped: bool, lot: SampleRule
+    one: QueuedFiling, before: QueueItem | None, signs: Mapping[int, tuple[RiskSignal, ...]], is_helped: bool, lot: SampleRule
 ) -> QueueItem:
     if before is not None and before.is_helped == is_helped:
         return before if before.filed == one else replace(before, filed=one)

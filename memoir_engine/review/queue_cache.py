@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from itertools import groupby
 from operator import attrgetter
 
-from memoir_engine.review.order import QueueItem, ReviewedFiling, SampleRule, ranked_items
+from memoir_engine.review.order import QueuedFiling, QueueItem, SampleRule, ranked_items
 from memoir_engine.review.risk import RiskChoice, RiskSignal, risk_signals
 from memoir_engine.store.chain import actions
 from memoir_engine.store.db.database import Database
@@ -29,7 +29,7 @@ class WaitingNow:
     """One moment. `signs`: of the decisions about a chunk, by chunk; `unhelped`: sources without a contextual helper."""
 
     seq: int
-    filed: tuple[ReviewedFiling, ...]
+    filed: tuple[QueuedFiling, ...]
     signs: Mapping[int, tuple[RiskSignal, ...]]
     unhelped: frozenset[int]
 
@@ -41,7 +41,7 @@ class WaitingList:
         self._lock = threading.Lock()
         self._signs: dict[int, tuple[RiskSignal, ...]] = {}
         self._last_decision = 0
-        self._filed: dict[int, ReviewedFiling] = {}  # open filings, by chunk
+        self._filed: dict[int, QueuedFiling] = {}  # open filings, by chunk
         self._now: WaitingNow | None = None
         self._weighed: dict[SampleRule, tuple[int, tuple[QueueItem, ...]]] = {}  # with the seq they are of
 
@@ -78,8 +78,8 @@ class WaitingList:
         self._signs = {**self._signs, **_signs(read.chosen)} if read.chosen else self._signs
         self._last_decision = max((one.id for one in read.chosen), default=self._last_decision)
         kept = {} if read.touched is None else {n: one for n, one in self._filed.items() if n not in read.touched}
-        self._filed = {**kept, **{one.chunk_id: ReviewedFiling(*one) for one in read.filed}}
-        rejected = (ReviewedFiling(*one) for one in read.rejected)
+        self._filed = {**kept, **{one.chunk_id: QueuedFiling(*one) for one in read.filed}}
+        rejected = (QueuedFiling(*one) for one in read.rejected)
         return WaitingNow(read.seq, (*self._filed.values(), *rejected), self._signs, read.unhelped)
 
 
