@@ -20,7 +20,7 @@ manifest_scanner.scan_component_manifests = cache(manifest_scanner.scan_componen
 
 def opened(page: str = "overview", **parameters: str | int) -> AppTest:
     """A page as somebody opens it, by its address."""
-    app = AppTest.from_file(str(REPOSITORY / "ui" / "main.py"), default_timeout=30)
+    app = AppTest.from_file(str(REPOSITORY / "ui" / "main.py"), default_timeout=120)
     if page != "overview":  # its address is the name of its file, so that it needs no first run to be found
         app.switch_page(f"../pages/{page}.py")
     for name, value in parameters.items():
@@ -44,7 +44,7 @@ def component(app: AppTest, key: str) -> dict[str, Any]:
 
 
 def ended(memory: Memory, run_id: str) -> RunView:
-    return memory.jobs.wait(run_id, timeout_s=30)
+    return memory.jobs.wait(run_id, timeout_s=120)
 
 
 def table(app: AppTest, column: str) -> DataFrame:
@@ -60,7 +60,7 @@ def selected(app: AppTest, key: str, *rows: int) -> AppTest:
 
 def recorded(memory: Memory, run_id: str, kind: str) -> None:
     """Until the ledger has an event of this kind: events are written some at a time."""
-    until = time.monotonic() + 30
+    until = time.monotonic() + 120
     while kind not in {event.kind for event in memory.runs.events(run_id)}:
         assert time.monotonic() < until, f"{kind} never came"
         time.sleep(0.02)

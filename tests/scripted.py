@@ -30,7 +30,7 @@ from pydantic_ai.profiles import ModelProfile
 from memoir_engine import Memory
 from memoir_engine.prompts import answer, classify, select, settle
 
-PATIENCE_S = 30  # how long a broken test may wait before it ends
+PATIENCE_S = 120  # how long a broken test may wait before it ends
 SMALL: dict[str, Any] = {"chunk_min_tokens": 8, "chunk_max_tokens": 30, "model": "offline"}
 
 

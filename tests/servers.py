@@ -33,7 +33,7 @@ import pytest
 import machine
 import prepared
 
-BOOT_S = 60.0
+BOOT_S = 180.0
 OTHERS = {"mysql": "MEMOIR_TEST_MYSQL_URL", "tidb": "MEMOIR_TEST_TIDB_URL"}
 
 
@@ -71,7 +71,7 @@ class Server:
     def stop(self) -> None:
         self._process.send_signal(self._stop_signal())
         try:
-            self._process.wait(20)
+            self._process.wait(120)
         except subprocess.TimeoutExpired:
             self.kill()
         shutil.rmtree(self.root, ignore_errors=True)
@@ -332,4 +332,4 @@ def _kill_all(process: subprocess.Popen[bytes]) -> None:
     for child in listed:
         with contextlib.suppress(ProcessLookupError):
             os.kill(int(child), signal.SIGKILL)
-    process.wait(20)
+    process.wait(120)

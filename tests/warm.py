@@ -165,7 +165,7 @@ def start(command: Sequence[str], *, of_the_app: bool = False, **given: Any) -> 
 
 def run(command: Sequence[str], *, check: bool = False, **given: Any) -> subprocess.CompletedProcess[Any]:
     """As subprocess.run, with its output not captured."""
-    code = start(command, **given).wait(120)
+    code = start(command, **given).wait(600)
     done = subprocess.CompletedProcess(list(command), code)
     if check:
         done.check_returncode()

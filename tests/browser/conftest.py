@@ -85,12 +85,12 @@ class Apps:
         while self.running:
             process = self.running.pop()
             process.kill()
-            process.wait(timeout=30)
+            process.wait(timeout=120)
 
     def stop(self) -> None:
         for process in self.running:
             process.terminate()
-            process.wait(timeout=30)
+            process.wait(timeout=120)
 
 
 @pytest.fixture

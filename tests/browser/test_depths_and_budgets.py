@@ -15,6 +15,7 @@ from memoir_engine import Memory
 
 Held = tuple[fake.FakeOpenAI, threading.Event]
 
+LIKE_A_FEW_PATHS = pytest.mark.full("a flow of the browser with other values")
 SUBJECTS = {
     "bakery.txt": BAKERY,
     "festival.txt": FESTIVAL,
@@ -51,7 +52,9 @@ def test_a_tree_of_depth_5_keeps_to_four_categories_at_level_1(served: Served, v
     expect(leaf).to_have_attribute("aria-level", "5", timeout=PATIENCE_MS)
 
 
-@pytest.mark.parametrize("strategy", ["One path", "A few paths", "Zoom in", "Branch out"])
+@pytest.mark.parametrize(
+    "strategy", ["A few paths", *(pytest.param(name, marks=LIKE_A_FEW_PATHS) for name in ("One path", "Zoom in", "Branch out"))]
+)
 def test_a_question_is_answered_by_each_strategy(filled: None, served: Served, visit: Visit, strategy: str):
     page = visit(served() + "/ask")
     page.get_by_role("radio", name=strategy).click()

@@ -38,7 +38,13 @@ def test_thirty_items_are_decided_by_keys_alone(folder: Path, served: Served, vi
     expect(desk.page.locator(".told")).to_have_text("24 of 36 reviewed")
 
 
-@pytest.mark.parametrize("repeat", [True, False], ids=["held down", "hammered"])
+@pytest.mark.parametrize(
+    "repeat",
+    [
+        pytest.param(True, id="held down"),
+        pytest.param(False, id="hammered", marks=pytest.mark.full("a flow of the browser with other values")),
+    ],
+)
 def test_a_key_held_down_or_hammered_decides_one_item(folder: Path, served: Served, visit: Visit, repeat: bool):
     fill(folder, 6)
     desk = Desk(visit(f"{served()}/review"))
@@ -100,6 +106,7 @@ def test_two_reviewers_on_one_queue_lose_nothing_and_the_second_is_told(folder: 
     assert len(done) == 10
 
 
+@pytest.mark.full("a flow of the browser with other values")
 def test_two_tabs_of_one_person_decide_an_item_once_and_both_go_on(folder: Path, served: Served, visit: Visit):
     fill(folder, 4)
     url = served()

@@ -46,7 +46,7 @@ def test_a_run_that_goes_on_counts_both_its_parts(opened: Opened, script: Script
     memory = opened(max_concurrency=1)
     script.on("classify", *["no JSON"] * 3)
     run = memory.ingest_text(TRADES).run_id
-    view = memory.jobs.wait(memory.jobs.resume(run), 30)
+    view = memory.jobs.wait(memory.jobs.resume(run), 120)
     assert (view.calls, view.reused, memory.runs.ingest(run).calls, len(script.requests)) == (4 + CALLS - 1, 1, 9, 9)
 
 
@@ -61,7 +61,7 @@ def test_a_cancelled_ingestion_counts_what_was_on_its_way(memory: Memory, script
     run = memory.start("ingest_text", text=TRADES)
     script.wait_for("classify")
     memory.jobs.cancel(run)
-    view = memory.jobs.wait(run, 30)
+    view = memory.jobs.wait(run, 120)
     assert (view.status, view.calls, view.result["calls"], memory.runs.ingest(run).calls) == ("cancelled", 2, 2, 2)
 
 

@@ -104,12 +104,12 @@ def test_what_a_run_has_spent_counts_when_it_is_resumed(opened: Opened, script: 
     capped = opened(max_cost=whole / 2)
     run = capped.ingest_text(TRADES).run_id
     spent = capped.jobs.get(run).cost
-    assert capped.jobs.wait(capped.jobs.resume(run), 30).status == "failed"
+    assert capped.jobs.wait(capped.jobs.resume(run), 120).status == "failed"
     assert (capped.jobs.get(run).error or "").startswith("[mem][E209]")
     assert capped.jobs.get(run).cost == spent
     capped.close()
     raised = opened(max_cost=whole * 2)
-    assert raised.jobs.wait(raised.jobs.resume(run), 30).status == "done"
+    assert raised.jobs.wait(raised.jobs.resume(run), 120).status == "done"
 
 
 @pytest.fixture
@@ -167,7 +167,7 @@ def test_what_was_paid_for_before_costs_nothing_and_is_known(opened: Opened, scr
         run = memory.ingest_text(TRADES).run_id
     monkeypatch.setattr("memoir_engine.models.price_list.cost", lambda *_: None)
     asked = len(script.requests)
-    done = memory.jobs.wait(memory.jobs.resume(run), 30)
+    done = memory.jobs.wait(memory.jobs.resume(run), 120)
     assert (done.status, done.reused, len(script.requests)) == ("done", asked, asked)
 
 
@@ -188,6 +188,6 @@ def test_failed_attempts_count_towards_the_cap(opened: Opened, script: Script, p
     spent = memory.jobs.get(run).cost or 0.0
     memory.close()
     capped = opened(max_cost=spent)
-    view = capped.jobs.wait(capped.jobs.resume(run), 30)
+    view = capped.jobs.wait(capped.jobs.resume(run), 120)
     assert (view.error or "").startswith("[mem][E209]")
     assert view.cost == spent

@@ -221,14 +221,14 @@ def test_a_page_confirms_without_waiting(memory: Memory, draft: str):
     with pytest.raises(HelperInvalid):
         memory.start("confirm_helper", draft=draft, fields=FIELDS | {"date": "soon"})
     assert memory.start("confirm_helper", draft=draft, fields=FIELDS) == draft
-    assert memory.jobs.wait(draft, 30).status == "done"
+    assert memory.jobs.wait(draft, 120).status == "done"
     assert memory.runs.ingest(draft).chunks == 3
 
 
 def test_what_fails_after_it_was_confirmed_goes_on_with_what_was_said(memory: Memory, script: Script, draft: str):
     script.on("classify", *["no JSON"] * 3)
     assert memory.helpers.confirm(draft, FIELDS).status == "error"
-    assert memory.jobs.wait(memory.jobs.resume(draft), 30).status == "done"
+    assert memory.jobs.wait(memory.jobs.resume(draft), 120).status == "done"
     assert memory.runs.ingest(draft).source_id == 1
     stored = memory.helpers.current(1)
     assert stored is not None

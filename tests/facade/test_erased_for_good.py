@@ -171,7 +171,7 @@ def test_a_question_under_way_writes_nothing_of_what_is_erased_meanwhile(opened:
     script.wait_for("answer")
     memory.sources.erase(source, reason="asked for")
     gate.open()
-    memory.jobs.wait(run_id, 30)
+    memory.jobs.wait(run_id, 120)
     assert memory.runs.query(run_id).error is not None
     assert "E721" in str(memory.runs.get(run_id).run.error)
     memory.close()

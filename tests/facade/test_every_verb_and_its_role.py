@@ -144,7 +144,7 @@ def test_what_another_has_begun_is_stopped_and_gone_on_with_by_an_auditor_only(m
         memory.acting_as("Vera").jobs.resume(run)
     assert memory.jobs.get(run).status == "running"
     assert memory.acting_as("Ada", roles=("auditor",)).jobs.cancel(run)
-    assert memory.jobs.wait(run, 30).status == "cancelled"
+    assert memory.jobs.wait(run, 120).status == "cancelled"
 
 
 def test_a_draft_of_another_is_confirmed_or_given_up_by_an_auditor_only(opened: Any):

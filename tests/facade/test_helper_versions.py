@@ -200,7 +200,7 @@ def test_a_forged_choice_of_the_helper_in_force_is_found(memory: Memory, source:
 
 def test_a_page_starts_drawing_it_again_without_waiting(memory: Memory, source: int):
     run = memory.start("regenerate_helper", source_id=source)
-    assert memory.jobs.wait(run, 30).status == "done"
+    assert memory.jobs.wait(run, 120).status == "done"
     assert in_force(memory, source)[0] == 2
 
 

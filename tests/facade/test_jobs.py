@@ -27,7 +27,7 @@ def test_a_started_run_has_its_row_before_its_work_begins(memory: Memory, script
     script.wait_for("helper")
     assert memory.jobs.get(run_id).status == "running"
     gate.open()
-    ended = memory.jobs.wait(run_id, 20)
+    ended = memory.jobs.wait(run_id, 120)
     assert (ended.status, ended.error, ended.result["chunks"]) == ("done", None, 2)
     assert ended.ended_at is not None
 
@@ -38,7 +38,7 @@ def test_waiting_no_longer_than_asked_tells_how_it_stands(memory: Memory, script
     script.wait_for("helper")
     assert memory.jobs.wait(run_id, 0.01).status == "running"
     gate.open()
-    assert memory.jobs.wait(run_id, 20).status == "done"
+    assert memory.jobs.wait(run_id, 120).status == "done"
     assert memory.jobs.wait(run_id).status == "done"
 
 
@@ -47,9 +47,9 @@ def test_every_verb_can_be_started(memory: Memory):
         memory.start("ingest_text", text=TRADES),
         memory.start("ingest_file", data=b"Law/Order/Rules says so and so and so and so.", name="law.md"),
     ]
-    assert [memory.jobs.wait(run_id, 20).status for run_id in runs] == ["done", "done"]
+    assert [memory.jobs.wait(run_id, 120).status for run_id in runs] == ["done", "done"]
     asked = memory.start("query", question="where?", strategy="one_shot", sources=[1])
-    assert memory.jobs.wait(asked, 20).status == "done"
+    assert memory.jobs.wait(asked, 120).status == "done"
     assert [run.verb for run in memory.jobs.list()] == ["query", "ingest_file", "ingest_text"]
     assert [run.verb for run in memory.jobs.list(verbs=("query",))] == ["query"]
     assert [run.id for run in memory.jobs.list(limit=1)] == [asked]
@@ -96,7 +96,7 @@ def test_a_run_that_has_ended_cannot_be_cancelled(memory: Memory):
 
 def test_a_failed_run_tells_what_went_wrong_and_what_to_do(memory: Memory):
     run_id = memory.start("ingest_file", data=b"  ", name="empty.txt")
-    ended = memory.jobs.wait(run_id, 20)
+    ended = memory.jobs.wait(run_id, 120)
     assert (ended.status, ended.error) == ("failed", "[mem][E201] 'empty.txt' holds no text")
     assert ended.remedy is not None
     assert "Nothing was stored." in ended.remedy
@@ -163,7 +163,7 @@ def test_cancelling_the_samples_cancels_the_document_under_way_and_keeps_those_b
     run_id = shelved.start("load_samples")
     script.wait_for("helper", 2)
     assert shelved.jobs.cancel(run_id)
-    assert shelved.jobs.wait(run_id, 20).status == "cancelled"
+    assert shelved.jobs.wait(run_id, 120).status == "cancelled"
     gate.open()
     assert [run.status for run in shelved.runs.list(verb="ingest_file")] == ["cancelled", "done"]
     assert len(shelved.sources.list()) == 1
@@ -200,7 +200,7 @@ def test_a_run_of_another_process_is_waited_for(memory: Memory, elsewhere: str):
 
     ending = threading.Timer(0.1, end)
     ending.start()
-    assert memory.jobs.wait(elsewhere, 20).status == "done"
+    assert memory.jobs.wait(elsewhere, 120).status == "done"
     ending.join()
 
 

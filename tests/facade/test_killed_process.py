@@ -41,7 +41,7 @@ def test_a_killed_ingestion_is_interrupted_and_its_paid_answers_are_used_again(
     process = warm.start(command, env=dict(os.environ), cwd=tmp_path)
     fake_openai.wait_for(2)  # the helper is paid for; the classification never comes
     process.send_signal(signal.SIGKILL)
-    assert process.wait(20) == -signal.SIGKILL
+    assert process.wait(120) == -signal.SIGKILL
     never.set()
     with Memory(db_path=where, **SETTINGS) as memory:
         monkeypatch.setattr("memoir_engine.runtime.engine.EXPIRED_S", 0.0)

@@ -58,7 +58,7 @@ def test_a_failed_ingestion_goes_on_as_the_same_run_and_asks_only_what_is_missin
     paid = [call.id for call in memory.runs.get(run).calls if call.error is None]
     asked = len(script.requests)
     assert memory.jobs.resume(run) == run
-    assert memory.jobs.wait(run, 30).status == "done"
+    assert memory.jobs.wait(run, 120).status == "done"
     assert len(script.requests) - asked == CALLS - len(paid)
     assert {call.reused_from for call in memory.runs.get(run).calls if call.reused_from} == set(paid)
     assert leaves(memory) == FILED
@@ -69,7 +69,7 @@ def test_a_failed_ingestion_goes_on_as_the_same_run_and_asks_only_what_is_missin
 
 def test_a_run_that_goes_on_tells_both_parts_of_its_story(one_by_one: Memory, script: Script):
     run = failed(one_by_one, script)
-    one_by_one.jobs.wait(one_by_one.jobs.resume(run), 30)
+    one_by_one.jobs.wait(one_by_one.jobs.resume(run), 120)
     assert [end["status"] for end in events(one_by_one, run, "RunEnded")] == ["failed", "done"]
     numbers = [event.n for event in one_by_one.runs.events(run)]
     assert numbers == sorted(set(numbers))
@@ -87,7 +87,7 @@ def test_after_a_killed_process_a_new_memory_goes_on(opened: Opened, script: Scr
     assert (run.status, run.calls, memory.sources.list()) == ("running", 3, ())
     pass_some_time(memory, run.id)
     assert [view.status for view in memory.jobs.list()] == ["interrupted"]
-    assert memory.jobs.wait(memory.jobs.resume(run.id), 30).status == "done"
+    assert memory.jobs.wait(memory.jobs.resume(run.id), 120).status == "done"
     assert script.asked("helper") == []
     assert len(script.requests) == CALLS - 3
     assert (leaves(memory), memory.sources.list()[0].metadata) == (FILED, {"shelf": 3})
@@ -107,7 +107,7 @@ def test_what_a_run_needs_is_kept_no_longer_than_it_is_needed(one_by_one: Memory
     waiting = kept(memory, run)
     assert waiting is not None
     assert (waiting.data.decode(), waiting.how["metadata"]) == (TRADES, {"shelf": 3})
-    memory.jobs.wait(memory.jobs.resume(run), 30)
+    memory.jobs.wait(memory.jobs.resume(run), 120)
     assert kept(memory, run) is None
     assert kept(memory, memory.ingest_text("Law/Tax/Vat alone.").run_id) is None
 
@@ -119,7 +119,7 @@ def test_a_cancelled_ingestion_keeps_nothing(memory: Memory, script: Script):
     assert kept(memory, run) is not None
     assert memory.jobs.cancel(run)
     gate.open()
-    assert memory.jobs.wait(run, 30).status == "cancelled"
+    assert memory.jobs.wait(run, 120).status == "cancelled"
     assert kept(memory, run) is None
 
 
@@ -150,7 +150,7 @@ def test_a_run_is_resumed_once_however_often_somebody_asks(one_by_one: Memory, s
     with pytest.raises(RunNotResumable, match="still running"):
         one_by_one.jobs.resume(run)
     gate.open()
-    assert one_by_one.jobs.wait(run, 30).status == "done"
+    assert one_by_one.jobs.wait(run, 120).status == "done"
     assert len(one_by_one.sources.list()) == 1
 
 
@@ -179,7 +179,7 @@ def test_another_user_cannot_resume_it_and_whoever_may_is_named(one_by_one: Memo
     with pytest.raises(RunNotFound):
         one_by_one.acting_as("Max", user="max").jobs.resume(run)
     resumed = one_by_one.acting_as("Ada", roles=("auditor", "admin"))
-    assert resumed.jobs.wait(resumed.jobs.resume(run), 30).status == "done"
+    assert resumed.jobs.wait(resumed.jobs.resume(run), 120).status == "done"
     assert one_by_one.sources.list()[0].owner == "mia"
     assert next(action for action in one_by_one.audit.actions() if action.verb == "ingest").actor == "Ada"
 
@@ -203,7 +203,7 @@ def test_a_memory_that_closes_leaves_its_ingestion_to_be_resumed(opened: Opened,
     again = opened()
     view = again.jobs.get(run)
     assert (view.status, view.error, view.resumable) == ("interrupted", "[mem][E215] its process ended before it did", True)
-    assert again.jobs.wait(again.jobs.resume(run), 30).status == "done"
+    assert again.jobs.wait(again.jobs.resume(run), 120).status == "done"
     assert len(script.asked("helper")) == 1
     assert leaves(again) == FILED
 

@@ -38,9 +38,9 @@ def test_it_adds_no_call_and_stops(opened: Opened, script: Script):
     stalled, other = opened(max_concurrency=1), opened(max_concurrency=1)
     run, gate = stalls(stalled, script)
     assert other.jobs.list()[0].status == "interrupted"
-    done = other.jobs.wait(other.jobs.resume(run), 30)
+    done = other.jobs.wait(other.jobs.resume(run), 120)
     gate.open()
-    stalled.jobs.wait(run, 30)
+    stalled.jobs.wait(run, 120)
     after = other.jobs.get(run)
     assert (done.status, after) == ("done", done)
     assert sorted(leaves(other)) == ["Art/Oil/Dutch", "Music/Strings/Violin"]
@@ -56,10 +56,10 @@ def test_it_stops_while_the_other_is_still_at_it(opened: Opened, script: Script)
     script.wait_for("classify", 2)
     before = len(script.requests)
     gate.open()
-    stalled.jobs.wait(run, 30)
+    stalled.jobs.wait(run, 120)
     assert (other.jobs.get(run).status, len(script.requests)) == ("running", before)
     theirs.open()
-    done = other.jobs.wait(run, 30)
+    done = other.jobs.wait(run, 120)
     calls = other.runs.get(run).calls
     assert (done.status, done.calls, done.reused, len(calls)) == ("done", 1 + 5, 1, 7)
     assert other.audit.verify().ok

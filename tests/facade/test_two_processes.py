@@ -60,7 +60,7 @@ class Other:
     def kill(self) -> list[str]:
         """What it had said and nobody had read yet."""
         self._process.send_signal(signal.SIGKILL)
-        rest, _ = self._process.communicate(timeout=30)
+        rest, _ = self._process.communicate(timeout=120)
         return rest.split()
 
 

@@ -133,7 +133,7 @@ def test_a_version_withdrawn_meanwhile_is_not_replaced(memory: Memory, script: S
     script.wait_for("classify", 5)
     memory.sources.withdraw(first, reason="wrong")
     gate.open()
-    assert memory.jobs.wait(run, 30).status == "failed"
+    assert memory.jobs.wait(run, 120).status == "failed"
     assert (memory.jobs.get(run).error or "").startswith("[mem][E214]")
     assert [source.id for source in memory.sources.list()] == [first]
 
@@ -167,7 +167,7 @@ def test_a_newer_version_withdraws_the_older_and_takes_the_role_for_it(memory: M
     refused = "[mem][E701] 'Mia' may not withdraw a source by a newer version: it needs the role auditor"
     assert (result.status, result.error and result.error.message) == ("error", refused)
     assert (len(script.requests), now(memory), memory.sources.get(first).status) == (asked, before, "filed")
-    assert memory.jobs.wait(mia.start("ingest_text", text=SECOND, replaces=first), 30).error == refused
+    assert memory.jobs.wait(mia.start("ingest_text", text=SECOND, replaces=first), 120).error == refused
     assert mia.ingest_text(SECOND, name="trades.txt").status == "success"
 
 

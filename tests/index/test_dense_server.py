@@ -35,7 +35,7 @@ class Server:
         program = Path(sys.executable).with_name("chroma")
         command = [program, "run", "--path", self._folder, "--host", "127.0.0.1", "--port", str(self.port)]
         self._process = subprocess.Popen(command, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
-        until = time.monotonic() + 60
+        until = time.monotonic() + 120
         while True:
             try:
                 return chroma.probe(self.url)
@@ -44,7 +44,7 @@ class Server:
 
     def kill(self) -> None:
         self._process.kill()
-        self._process.wait(20)
+        self._process.wait(120)
 
 
 @pytest.fixture(scope="module")

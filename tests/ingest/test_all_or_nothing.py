@@ -130,7 +130,7 @@ def test_cancelled_while_the_model_is_waited_for_it_ends_with_nothing_stored(mem
     run_id = memory.start("ingest_text", text=TRADES, name="trades.txt")
     script.wait_for("classify")
     assert memory.jobs.cancel(run_id)
-    ended = memory.jobs.wait(run_id, 20)
+    ended = memory.jobs.wait(run_id, 120)
     gate.open()
     assert (ended.status, ended.error) == ("cancelled", "[mem][E208] the ingestion of 'trades.txt' was cancelled")
     assert nothing_is_stored(memory)
@@ -143,7 +143,7 @@ def test_ingesting_again_after_a_cancel_asks_only_what_was_not_answered(memory: 
     run_id = memory.start("ingest_text", text=TRADES)
     script.wait_for("classify")
     memory.jobs.cancel(run_id)
-    memory.jobs.wait(run_id, 20)
+    memory.jobs.wait(run_id, 120)
     gate.open()
     script.requests.clear()
     memory.ingest_text(TRADES).raise_for_error()
@@ -157,9 +157,9 @@ def test_cancelled_before_it_begins_it_asks_nothing(memory: Memory, script: Scri
     script.wait_for("helper")
     second = memory.start("ingest_text", text=paper("Law/Order/Rules"), name="second")
     assert memory.jobs.cancel(second)
-    assert memory.jobs.wait(second, 20).status == "cancelled"
+    assert memory.jobs.wait(second, 120).status == "cancelled"
     gate.open()
-    assert memory.jobs.wait(first, 20).status == "done"
+    assert memory.jobs.wait(first, 120).status == "done"
     assert len(script.asked("helper")) == 1
     assert [source.name for source in memory.sources.list()] == ["text"]
 
@@ -184,15 +184,15 @@ def test_who_waits_may_leave_during_the_commit_and_it_still_ends_as_done(memory:
     def hold(_conn: Any, _cursor: Any, statement: str, *_: Any) -> None:
         if statement.startswith("INSERT INTO filing"):
             waiting.set()
-            release.wait(20)
+            release.wait(120)
 
     event.listen(engine.db._writer, "before_cursor_execute", hold)
     future = engine.loop.submit(memory._async.ingest_text(TRADES))
-    waiting.wait(20)
+    waiting.wait(120)
     (run_id,) = engine.runner.ids()
     future.cancel()
     release.set()
-    assert memory.jobs.wait(run_id, 20).status == "done"
+    assert memory.jobs.wait(run_id, 120).status == "done"
     assert leaves(memory) == FILED
     assert memory.audit.verify().ok
 
@@ -202,6 +202,6 @@ def test_cancelled_twice_in_a_row_it_is_cancelled_once(memory: Memory, script: S
     run_id = memory.start("ingest_text", text=TRADES)
     script.wait_for("helper")
     assert [memory.jobs.cancel(run_id), memory.jobs.cancel(run_id)] == [True, True]
-    assert memory.jobs.wait(run_id, 20).status == "cancelled"
+    assert memory.jobs.wait(run_id, 120).status == "cancelled"
     gate.open()
     assert len(events(memory, run_id, "RunEnded")) == 1

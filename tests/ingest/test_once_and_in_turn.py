@@ -71,7 +71,7 @@ def test_two_ingestions_at_once_take_turns_and_the_second_sees_the_first_ones_tr
     script.wait_for("helper")
     second = memory.start("ingest_text", text=SECOND, name="second")
     gate.open()
-    assert [memory.jobs.wait(run, 20).status for run in (first, second)] == ["done", "done"]
+    assert [memory.jobs.wait(run, 120).status for run in (first, second)] == ["done", "done"]
     assert tree(memory) == [
         *("Art", "Art/Oil", "Art/Oil/Dutch"),
         *("Music", "Music/Strings", "Music/Strings/Violin"),
@@ -90,10 +90,10 @@ def test_the_one_that_waits_says_so(memory: Memory, script: Script):
         second = pool.submit(
             memory.ingest_text, SECOND, on_event=lambda stamped: said.set() if stamped.event.kind == "Waiting" else None
         )
-        assert said.wait(20)
+        assert said.wait(120)
         gate.open()
         result = second.result(20).raise_for_error()
-    assert memory.jobs.wait(first, 20).status == "done"
+    assert memory.jobs.wait(first, 120).status == "done"
     assert events(memory, result.run_id, "Waiting") == [{"owner": "an ingestion before it"}]
 
 
@@ -103,10 +103,10 @@ def test_cancelling_the_one_that_waits_ends_it_at_once_and_frees_its_turn(memory
     script.wait_for("helper")
     second = memory.start("ingest_text", text=SECOND)
     assert memory.jobs.cancel(second)
-    assert memory.jobs.wait(second, 20).status == "cancelled"
+    assert memory.jobs.wait(second, 120).status == "cancelled"
     assert memory.jobs.get(first).status == "running"
     gate.open()
-    assert memory.jobs.wait(first, 20).status == "done"
+    assert memory.jobs.wait(first, 120).status == "done"
     assert memory.ingest_text(SECOND).raise_for_error().chunks == 2
 
 
@@ -120,7 +120,7 @@ def test_two_memories_on_one_file_take_turns_too(opened: Opened, script: Script)
     while not events(two, second, "Waiting") and not waiting.wait(0.05):
         two._async._engine.loop.wait(two._async._engine.runner._running[second].recorder.flush())
     gate.open()
-    assert [one.jobs.wait(first, 20).status, two.jobs.wait(second, 20).status] == ["done", "done"]
+    assert [one.jobs.wait(first, 20).status, two.jobs.wait(second, 120).status] == ["done", "done"]
     assert events(two, second, "Waiting") == [{"owner": "an ingestion of another process"}]
     assert tree(one) == tree(two)
     assert len(tree(one)) == 9
@@ -134,9 +134,9 @@ def test_cancelling_while_another_memory_plans_leaves_no_lease_behind(opened: Op
     script.wait_for("helper")
     second = two.start("ingest_text", text=SECOND)
     assert two.jobs.cancel(second)
-    assert two.jobs.wait(second, 20).status == "cancelled"
+    assert two.jobs.wait(second, 120).status == "cancelled"
     gate.open()
-    assert one.jobs.wait(first, 20).status == "done"
+    assert one.jobs.wait(first, 120).status == "done"
     assert one._async._engine.db.read(runs.holder) is None
 
 
@@ -150,7 +150,7 @@ def test_when_another_process_stored_the_same_bytes_meanwhile_its_source_is_the_
     script._gates.clear()
     stored = fast.ingest_text(FIRST, name="fast").raise_for_error()
     gate.open()
-    assert slow.jobs.wait(run, 20).status == "done"
+    assert slow.jobs.wait(run, 120).status == "done"
     result = slow.runs.ingest(run)
     assert result.source_id == stored.source_id
     assert result.warnings == ("'fast' holds the same bytes and is in memory already; nothing was stored again",)

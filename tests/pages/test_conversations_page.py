@@ -128,7 +128,7 @@ def test_a_summary_is_made_on_request(talked: Memory):
 def test_talking_adds_a_turn_whose_answer_says_what_it_was_shown(talked: Memory):
     talked.ingest_text("The tea was moved to the red tin in March.", name="kitchen.md")
     page = opened("conversations", session="kitchen")
-    page.chat_input(key="talk-1").set_value("Where was the tea moved in March?").run(timeout=30)
+    page.chat_input(key="talk-1").set_value("Where was the tea moved in March?").run(timeout=120)
     assert not page.exception
     history = talked.sessions.get_session_history("kitchen")
     assert "red tin" in history[-1].text

@@ -27,7 +27,7 @@ def unnamed(monkeypatch: pytest.MonkeyPatch) -> None:
 
 def helper_tab(**user: Any) -> AppTest:
     """The first source's page with the tab of its helper open, as this person sees it."""
-    page = AppTest.from_file(str(REPOSITORY / "ui" / "main.py"), default_timeout=30)
+    page = AppTest.from_file(str(REPOSITORY / "ui" / "main.py"), default_timeout=120)
     page.user.clear()
     page.user.update(user)
     page.run()
@@ -90,7 +90,7 @@ def test_a_name_set_for_the_app_is_not_asked_for(filled: Memory):
 
 @pytest.mark.parametrize("page", PAGES)
 def test_no_page_is_shown_or_offered_before_signing_in(filled: Memory, page: str):
-    app = AppTest.from_file(str(REPOSITORY / "ui" / "main.py"), default_timeout=30)
+    app = AppTest.from_file(str(REPOSITORY / "ui" / "main.py"), default_timeout=120)
     app.user.clear()
     app.user.update(is_logged_in=False)
     app.run()
@@ -104,7 +104,7 @@ def test_no_page_is_shown_or_offered_before_signing_in(filled: Memory, page: str
 
 @pytest.mark.parametrize("page", PAGES)
 def test_a_page_that_is_run_by_itself_asks_to_sign_in_too(filled: Memory, page: str):
-    app = AppTest.from_file(str(REPOSITORY / "pages" / f"{page}.py"), default_timeout=30)
+    app = AppTest.from_file(str(REPOSITORY / "pages" / f"{page}.py"), default_timeout=120)
     app.user.clear()
     app.user.update(is_logged_in=False)
     app.run()

@@ -18,7 +18,7 @@ SAID = "I live in Lyon and I work as a nurse."
 
 
 def opened(page: str, person: dict[str, Any] | None = None, **parameters: str) -> AppTest:
-    app = AppTest.from_file(str(REPOSITORY / "ui" / "main.py"), default_timeout=30)
+    app = AppTest.from_file(str(REPOSITORY / "ui" / "main.py"), default_timeout=120)
     if person is not None:
         app.user.clear()
         app.user.update(person)

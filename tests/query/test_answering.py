@@ -249,7 +249,7 @@ def test_a_question_that_still_runs_shows_what_is_known_so_far(small: Memory, sc
     assert (so_far.answer, [response.purpose for response in so_far.responses]) == ("", ["select"] * 3)
     assert [decision.level for decision in so_far.decisions] == [1, 2, 2, 3, 3, 3]
     gate.open()
-    small.jobs.wait(run_id, 20)
+    small.jobs.wait(run_id, 120)
     assert small.runs.query(run_id).answer != ""
 
 
@@ -258,7 +258,7 @@ def test_a_cancelled_question_keeps_its_decisions(small: Memory, script: Script)
     run_id = small.start("query", question="where?")
     script.wait_for("answer")
     assert small.jobs.cancel(run_id)
-    assert small.jobs.wait(run_id, 20).status == "cancelled"
+    assert small.jobs.wait(run_id, 120).status == "cancelled"
     gate.open()
     again = small.runs.query(run_id)
     assert again.error is not None

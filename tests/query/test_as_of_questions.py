@@ -133,7 +133,7 @@ def test_a_question_can_be_started_with_a_time_in_words(changed: tuple[Memory, i
     memory, then = changed
     moment = next(one for one in memory.tree.moments() if one.seq == then)
     run_id = memory.start("query", question=QUESTION, as_of=moment.at.isoformat())
-    memory.jobs.wait(run_id, timeout_s=30)
+    memory.jobs.wait(run_id, timeout_s=120)
     assert memory.runs.query(run_id).as_of_seq == then
 
 

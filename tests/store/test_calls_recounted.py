@@ -24,7 +24,7 @@ async def left_while_writing(store: Store, recorder: Recorder, run: str) -> None
 
     def slow(*given: object) -> int:
         there.set()
-        assert go_on.wait(30)
+        assert go_on.wait(120)
         return write(*given)  # type: ignore[arg-type]
 
     recorder._write = slow  # type: ignore[method-assign, assignment]
