@@ -28,7 +28,8 @@ def _as_from_the_command_line(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]
 
 
 @pytest.mark.slow
-@pytest.mark.timeout(600)
+@pytest.mark.full("a benchmark in its small size")
+@pytest.mark.timeout(900)
 @pytest.mark.parametrize("name", runner.names())
 def test_a_benchmark_runs_in_its_small_size_without_the_data(name: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
     """And asks for no other data than it says it reads: whatever it asks for is not there."""
@@ -43,7 +44,8 @@ def test_a_benchmark_runs_in_its_small_size_without_the_data(name: str, tmp_path
 
 
 @pytest.mark.slow
-@pytest.mark.timeout(600)
+@pytest.mark.full("a benchmark in its small size")
+@pytest.mark.timeout(900)
 @pytest.mark.parametrize("name", runner.reading())
 def test_a_benchmark_that_reads_data_runs_in_its_small_size_with_it(name: str, tmp_path: Path):
     if not machine.DATA.is_dir():
