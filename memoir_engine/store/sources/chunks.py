@@ -1,7 +1,8 @@
-"""Chunks: of a leaf, of a source, now or as of a seq; and what has changed for the indexes.
+"""Chunks of a leaf or of a source, now or as of a seq; and the changes that indexes apply.
 
-Invariant: within a leaf by created_at, then id; pages by keyset, never OFFSET (at 170,000 rows an OFFSET costs 22 to 554 ms).
-A withdrawn source has no open filing, so reading open filings leaves it out.
+Invariant: within a leaf ordered by created_at, then id; pages by keyset, never OFFSET (at 170,000 rows an OFFSET costs 22 to
+554 ms). A withdrawn source has no open filing, so reading open filings leaves it out. Previews of chunks are looked up by
+position, since events keep no text; what was never stored, or was erased, has none.
 Source: MEMOIR 4.3; DESIGN §5, §8 (indexes), §9.
 """
 
@@ -25,18 +26,11 @@ from memoir_engine.store.db.types import FAR, Tx, portions
 from memoir_engine.store.tree import categories
 from memoir_engine.text.sentences import READ_CHARS, opening
 
-# === openings: Progress with the openings of the chunks it tells of: looked up by where the chunk stands, since no event
-# keeps a text.
-#
-# Invariant: what was never stored, or was erased, has no opening.
-# Source: DESIGN §5.
-
-
 PLACED = "ChunkPlaced"
 
 
 def with_previews(tx: Tx, events: Sequence[EventView], alive: Mapping[int, str]) -> tuple[EventView, ...]:
-    """alive: openings by the event's number, of a run that is under way here; what it has stored is looked up."""
+    """Add to each ChunkPlaced event how its chunk begins. alive: previews by event number, of a run in progress here."""
     missing = [one for one in events if one.kind == PLACED and one.n not in alive]
     stored = _stored(tx, missing[0].run_id, {int(one.body["position"]) for one in missing}) if missing else {}
     return tuple(
@@ -57,9 +51,6 @@ def _stored(tx: Tx, run_id: str, positions: set[int]) -> dict[int, str]:
     return {position: text for position, text in found.items() if text}
 
 
-# === chunks
-
-
 ID_DIGITS = 18  # fewer than any database's whole numbers have
 
 
@@ -75,7 +66,7 @@ class FiledChunk(NamedTuple):
 
 @dataclass(frozen=True)
 class ChunkChanges:
-    """What an index that stands at one seq must take in and let go to stand at `seq`."""
+    """Changes that bring an index from one seq up to `seq`."""
 
     seq: int
     filed: tuple[FiledChunk, ...]
@@ -83,7 +74,7 @@ class ChunkChanges:
 
 
 def page(tx: Tx, category_id: int, *, after: str | None = None, limit: int = 50, at_seq: int | None = None) -> ChunkPage:
-    """A page of a leaf's chunks; `after` is the cursor of the page before."""
+    """Return a page of a leaf's chunks; `after` is the cursor of the page before."""
     found = _of_leaf(tx, category_id, at_seq, limit=limit + 1, after=None if after is None else _cursor(after))
     more = len(found) > limit
     last = found[limit - 1] if more else None
@@ -99,9 +90,9 @@ def of_leaves(
     paths: Mapping[int, Path] | None = None,
     ranks: Mapping[int, int] | None = None,
 ) -> dict[int, tuple[Chunk, ...]]:
-    """The chunks of each leaf, read once per leaf; a leaf without chunks has an empty entry.
+    """Return the chunks of each leaf; a leaf without chunks has an empty entry.
 
-    paths: of the leaves, where they are known. ranks: what a question gave each leaf.
+    paths: of the leaves, if known. ranks: the rank a question gave each leaf.
     """
     leaves, ranks = list(dict.fromkeys(category_ids)), ranks or {}
     paths = categories.paths(tx, set(leaves), at_seq=at_seq) if paths is None else paths
@@ -112,7 +103,7 @@ def of_leaves(
 
 
 def counts(tx: Tx, category_ids: Iterable[int], *, at_seq: int | None = None) -> dict[int, int]:
-    """How many chunks each of these leaves holds."""
+    """Count the chunks of each of these leaves."""
     c = tables.filing.c
     found: dict[int, int] = {}
     for some in portions(sorted(set(category_ids))):
@@ -126,19 +117,19 @@ def counts(tx: Tx, category_ids: Iterable[int], *, at_seq: int | None = None) ->
 
 
 def count(tx: Tx, *, at_seq: int | None = None) -> int:
-    """All chunks that are filed."""
+    """Count all filed chunks."""
     return int(
         tx.execute(select(func.count()).select_from(tables.filing).where(categories.open_at(tables.filing, at_seq))).scalar_one()
     )
 
 
 def filed_ids(tx: Tx, *, at_seq: int | None = None) -> frozenset[int]:
-    """The ids of all chunks that are filed."""
+    """Return the ids of all filed chunks."""
     return frozenset(tx.execute(select(tables.filing.c.chunk_id).where(categories.open_at(tables.filing, at_seq))).scalars())
 
 
 def get(tx: Tx, chunk_id: int, *, at_seq: int | None = None) -> Chunk:
-    """With its leaf, if it is filed. Raises ChunkNotFound, also for a chunk that came later."""
+    """Return a chunk with its leaf, if filed. Raises ChunkNotFound, also for a chunk that was stored later."""
     found = of_ids(tx, [chunk_id], at_seq=at_seq)
     if not found:
         raise ChunkNotFound(chunk_id=chunk_id)
@@ -148,7 +139,7 @@ def get(tx: Tx, chunk_id: int, *, at_seq: int | None = None) -> Chunk:
 def of_ids(
     tx: Tx, chunk_ids: Sequence[int], *, at_seq: int | None = None, paths: Mapping[int, Path] | None = None
 ) -> tuple[Chunk, ...]:
-    """In the order asked for; unknown ids are left out. paths: of the leaves, as far as they are known."""
+    """Return chunks in the order of the ids; unknown ones are left out. paths: of the leaves, as far as known."""
     found: dict[int, Chunk] = {}
     for some in portions(sorted(set(chunk_ids))):
         wanted = _SOME if at_seq is None else _of_any_state(at_seq).where(_AMONG)
@@ -160,7 +151,7 @@ def of_ids(
 
 
 def leaves_of_sources(tx: Tx, source_ids: Iterable[int], *, at_seq: int | None = None) -> tuple[int, ...]:
-    """The leaves in which chunks of these sources are filed."""
+    """Return the leaves that hold chunks of these sources."""
     c = tables.filing.c
     found: set[int] = set()
     for some in portions(sorted(set(source_ids))):
@@ -171,13 +162,13 @@ def leaves_of_sources(tx: Tx, source_ids: Iterable[int], *, at_seq: int | None =
 
 
 def of_source(tx: Tx, source_id: int, *, at_seq: int | None = None) -> tuple[Chunk, ...]:
-    """In position order."""
+    """Return a source's chunks by position."""
     wanted = _of_any_state(at_seq).where(tables.chunk.c.source_id == source_id)
     return _chunks(tx, wanted.order_by(tables.chunk.c.position), at_seq)
 
 
 def first_texts(tx: Tx, source_id: int, *, limit: int = 5) -> tuple[str, ...]:
-    """The texts of a source's first chunks."""
+    """Return the texts of a source's first chunks."""
     c = tables.chunk.c
     return tuple(tx.execute(select(c.text).where(c.source_id == source_id).order_by(c.position).limit(limit)).scalars())
 
@@ -191,7 +182,7 @@ def texts(tx: Tx, chunk_ids: Iterable[int]) -> dict[int, str]:
 
 
 def changes_since(tx: Tx, seq: int, *, limit: int | None = None) -> ChunkChanges:
-    """What was filed and closed after `seq`; with a limit, up to the seq that the answer names."""
+    """Return what was filed and closed after `seq`; with a limit, up to the seq in the result."""
     c = tables.filing.c
     wanted = select(c.chunk_id, c.category_id, c.from_seq, tables.chunk.c.text, tables.chunk.c.source_id)
     wanted = wanted.join(tables.chunk, tables.chunk.c.id == c.chunk_id).where(c.from_seq > seq, c.to_seq == FAR)
@@ -217,7 +208,7 @@ def _of_leaf(
     after: tuple[datetime, int] | None = None,
     paths: Mapping[int, Path] | None = None,
 ) -> tuple[Chunk, ...]:
-    """By created_at, then id. Of a past moment what is still there and what has left are read apart, each by its index."""
+    """Read a leaf's chunks by created_at, then id. For a past seq, open and closed filings are read apart, each by its index."""
     c = tables.filing.c
     wanted = _wanted(at_seq).where(c.category_id == category_id).order_by(c.created_at, c.chunk_id).limit(limit)
     if after:
@@ -232,7 +223,7 @@ def _of_leaf(
 
 
 def _of_any_state(at_seq: int | None) -> Select[Any]:
-    """Filed or not; of a past moment those that had been filed by then."""
+    """Select chunks filed or not; for a past seq those that had been filed by then."""
     wanted = _wanted(at_seq, outer=True)
     if at_seq is None:
         return wanted
@@ -284,7 +275,7 @@ _LEAF = Prepared(
 
 
 def _cursor(after: str) -> tuple[datetime, int]:
-    """Raises InvalidSetting for what is no cursor of ours."""
+    """Parse a page cursor. Raises InvalidSetting."""
     at, _, number = after.partition("|")
     try:
         moment = moment_of(at)

@@ -1,7 +1,7 @@
-"""The versions of a contextual helper: append-only, and which of them is in force.
+"""Versions of contextual helpers: append-only, with one of them in force.
 
-Invariant: a version never changes; which one is in force stands with the source, and each change of it in an event with the
-version before. A user's helper is in force whatever is generated later, unless somebody says otherwise.
+Invariant: a version never changes; the source row says which one is in force, and each change of that is an event with the
+version before. A user's helper stays in force when another is generated, unless somebody decides otherwise.
 Source: MEMOIR 2B.4, 2B.8, 2B.9, 2B.10; DESIGN §6.
 """
 
@@ -34,7 +34,7 @@ Row = dict[str, Any]
 
 
 def write(tx: Tx, source_id: int, version: int, new: NewHelper, *, number: int, now: datetime) -> Row:
-    """The version's row, sealed; its event is told by `tell`."""
+    """Write a version and return its sealed row; `add_event` records it."""
     row: Row = {
         "id": number,
         "source_id": source_id,
@@ -53,7 +53,7 @@ def write(tx: Tx, source_id: int, version: int, new: NewHelper, *, number: int, 
 
 
 def add_event(action: OpenAction, row: Row, *, was: int | None, in_force: bool) -> None:
-    """The event of a new version. `was`: the version in force before."""
+    """Add the event of a new version. `was`: the version in force before."""
     numbers = {"source": row["source_id"], "helper": row["id"], "version": row["version"], "was": was, "in_force": in_force}
     action.add("helper.set", **numbers, origin=row["origin"], tokens=row["tokens"], digest=row["digest"])
 
@@ -61,7 +61,7 @@ def add_event(action: OpenAction, row: Row, *, was: int | None, in_force: bool) 
 def set_by_user(
     tx: Tx, source_id: int, new: NewHelper, *, actor: str, reason: str | None, clock: Clock, action_id: str | None = None
 ) -> Action:
-    """A user's helper, in force from now on. Raises SourceNotFound, NothingChanges, TextInvalid."""
+    """Write a user's helper and put it in force. Raises SourceNotFound, NothingChanges, TextInvalid."""
     ids.lock_tree(tx)
     if action_id is not None and actions.exists(tx, action_id):
         return actions.get(tx, action_id)
@@ -89,9 +89,9 @@ def commit_regenerated(
     owner: str | None = None,
     result: Row | None = None,
 ) -> str:
-    """A generated version with the end of the run that asked for it; the action's id. A user's stays in force without `force`.
+    """Write a generated version, end its run and return the action's id. Without `force` a user's helper stays in force.
 
-    result: what the run's record says beside the version.
+    result: what the run's record holds besides the version.
     """
     done = actions.find(tx, run_id=run_id, verb=REGENERATE)
     if done is not None:
@@ -112,7 +112,7 @@ def commit_regenerated(
 
 
 def put_in_force(tx: Tx, action: OpenAction, source_id: int, version: int | None) -> None:
-    """Another of its versions is in force, by one event."""
+    """Put another version in force, by one event."""
     was = tx.execute(select(tables.source.c.helper_version).where(tables.source.c.id == source_id)).scalar_one()
     action.add("helper.chosen", source=source_id, version=version, was=was)
     _put_in_force(tx, source_id, version)

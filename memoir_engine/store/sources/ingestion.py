@@ -1,9 +1,10 @@
-"""The commit of an ingestion: one plan, one transaction, one action.
+"""Commit an ingestion: one plan, one transaction, one action.
 
-Invariant: all of it or nothing, and once per run: a unit that runs again finds its own action and answers with the same
-receipt. What was planned is checked again against the tree of now: a name that somebody else made meanwhile is used, what
-was closed or is full raises PlanStale.
-Source: DESIGN §2.2, §6, §8; MEMOIR 2.8–2.11, 3.3–3.6, 7.8, 7.9, 7B.
+Invariant: all or nothing, and once per run: a retried unit finds its own action and returns the same receipt. The plan is
+checked against the current tree under `ids.lock_tree`: a draft becomes the open category of the same name under the same parent
+if there is one, else a new one; no parent exceeds its limit; what is closed, moved or full raises PlanStale. Counters are
+reserved in alphabetical order, the order of the locks; rows that need no seq are written before the chain's head is locked.
+Source: DESIGN §2.2, §5, §6, §8; MEMOIR 2.8–2.11, 3.3–3.6, 7.8, 7.9, 7B.
 """
 
 from __future__ import annotations
@@ -47,17 +48,10 @@ from memoir_engine.store.sources.plan import (
 from memoir_engine.store.tree import categories, filings, versions
 from memoir_engine.store.tree.categories import OpenCategory
 
-# === placing: Where a plan's categories stand in the tree of now.
-#
-# Invariant: a draft becomes the open category of the same name under the same parent where there is one, else a new one;
-# the limit of a parent is never passed; every category the plan names is still open, or was merged into one that is.
-# Runs under `ids.lock_tree`, so what it finds holds until the commit.
-# Source: DESIGN §8 (names, limits, merges re-checked); MEMOIR 2.8, 2.9, 3.3–3.5.
-
 
 @dataclass(frozen=True)
 class ResolvedCategory:
-    """A category to be written. `parent` is an id, or the draft of one that is written before it."""
+    """A category to be created. `parent` is an id, or the draft of one that is created before it."""
 
     draft: int
     parent: int
@@ -68,9 +62,9 @@ class ResolvedCategory:
 
 @dataclass(frozen=True)
 class ResolvedPlan:
-    """`ids` maps drafts to ids; drafts of `made` are numbered once their ids are reserved.
+    """A plan mapped to the current tree. `ids` maps drafts to ids; new categories get theirs when numbers are reserved.
 
-    `merged`: what was merged meanwhile, and into what. A decision keeps what was chosen, its chunk is filed where that is now.
+    `merged`: categories merged meanwhile, and their targets. A decision keeps what was chosen; its chunk is filed in the target.
     """
 
     made: tuple[ResolvedCategory, ...]
@@ -82,7 +76,7 @@ class ResolvedPlan:
         return self.ids[number] if number < ROOT else number
 
     def now(self, number: int) -> int:
-        """Where what is filed under it goes."""
+        """Return the category where what was planned for this one is filed."""
         return self.merged.get(number, self.id_of(number))
 
     def path(self, number: int) -> Path:
@@ -93,7 +87,7 @@ class ResolvedPlan:
 
 
 def resolve(tx: Tx, plan: IngestPlan, limits: Callable[[int], int]) -> ResolvedPlan:
-    """Raises PlanStale, NameInvalid."""
+    """Map a plan's categories to the current tree. Raises PlanStale, NameInvalid."""
     known, merged = _still_open(tx, plan)
     placing = _PlanResolver(tx, limits, known, merged)
     for level in sorted({new.level for new in plan.categories}):
@@ -102,7 +96,7 @@ def resolve(tx: Tx, plan: IngestPlan, limits: Callable[[int], int]) -> ResolvedP
 
 
 class _PlanResolver:
-    """Level by level, so that a draft's parent is settled before it."""
+    """Resolve level by level, so that a draft's parent is resolved before it."""
 
     def __init__(self, tx: Tx, limits: Callable[[int], int], known: dict[int, OpenCategory], merged: dict[int, int]) -> None:
         self._tx = tx
@@ -145,7 +139,7 @@ class _PlanResolver:
 
 
 def _still_open(tx: Tx, plan: IngestPlan) -> tuple[dict[int, OpenCategory], dict[int, int]]:
-    """What the plan names as it is now, and which of it was merged into what."""
+    """Return the categories the plan names as they are now, and the targets of those merged meanwhile."""
     named = {new.parent for new in plan.categories} | {one.chosen for one in plan.decisions}
     named |= {one.parent for one in plan.decisions}
     named = {one for one in named if one > ROOT}
@@ -164,7 +158,7 @@ def _still_open(tx: Tx, plan: IngestPlan) -> tuple[dict[int, OpenCategory], dict
 
 
 def _paths(tx: Tx, plan: IngestPlan) -> dict[int, Path]:
-    """The names above each offer, for categories and drafts alike."""
+    """Return the names above each offer, for categories and drafts alike."""
     drafts = {new.draft: new for new in plan.categories}
     parents = {offer.parent for offer in plan.offers} | {new.parent for new in plan.categories}
     found: dict[int, Path] = dict(categories.paths(tx, (one for one in parents if one > ROOT)))
@@ -174,12 +168,6 @@ def _paths(tx: Tx, plan: IngestPlan) -> dict[int, Path]:
     return found
 
 
-# === ingested: The rows of an ingestion that need no seq of the chain: written before its head is locked.
-#
-# Invariant: counters are reserved in alphabetical order, the order of the locks; chunks are numbered in position order.
-# Source: DESIGN §5, §6, §8.
-
-
 Row = dict[str, Any]
 
 _ADD_CHUNKS = Prepared(insert(tables.chunk))
@@ -187,7 +175,7 @@ _ADD_CHUNKS = Prepared(insert(tables.chunk))
 
 @dataclass(frozen=True)
 class IngestRows:
-    """For the events to name. `first` are the reserved ids."""
+    """Written rows for the events to name. `first`: the reserved ids."""
 
     first: dict[str, int]
     placed: ResolvedPlan
@@ -202,7 +190,7 @@ class IngestRows:
         return self.first["helper"] if self.helper else None
 
     def told(self) -> Row:
-        """What a unit that runs again reads its receipt from."""
+        """Return what a retried unit rebuilds its receipt from."""
         categories = [list(pair) for pair in sorted(self.placed.ids.items())]
         first = self.first
         return {"source": first["source"], "helper": self.helper_id, "first_chunk": first["chunk"], "categories": categories}
@@ -212,7 +200,7 @@ class IngestRows:
 
 
 def write(tx: Tx, plan: IngestPlan, placed: ResolvedPlan, run_id: str, version: int, now: datetime) -> IngestRows:
-    """All rows but those that begin at an event."""
+    """Write all rows except those that begin at an event."""
     first = {name: ids.reserve(tx, name, count) for name, count in _counts(plan, placed).items()}
     placed = placed.numbered(first["category"])
     source = write_source(
@@ -233,7 +221,7 @@ def write(tx: Tx, plan: IngestPlan, placed: ResolvedPlan, run_id: str, version: 
 
 
 def _counts(plan: IngestPlan, placed: ResolvedPlan) -> dict[str, int]:
-    """In alphabetical order: the order of the locks."""
+    """Return how many ids to reserve, in alphabetical order: the order of the locks."""
     return {
         "category": len(placed.made),
         "chunk": len(plan.chunks),
@@ -255,7 +243,7 @@ def write_source(
     chunks: int = 0,
     helper_version: int | None = None,
 ) -> Row:
-    """The source with its text and bytes; its row, with the digest."""
+    """Write the source with its text and bytes, and return its sealed row."""
     row: Row = {
         "id": number,
         "name": new.name,
@@ -300,7 +288,7 @@ def _chunks(tx: Tx, plan: IngestPlan, first: dict[str, int], now: datetime) -> l
 
 
 def _decisions(tx: Tx, plan: IngestPlan, placed: ResolvedPlan, first: dict[str, int], run_id: str) -> dict[int, tuple[int, int]]:
-    """Write them; for each position the decision that chose its leaf, and the leaf."""
+    """Write the decisions; return for each position the decision that chose its leaf, and the leaf."""
     bodies = []
     for offer in plan.offers:
         parent = placed.id_of(offer.parent)
@@ -335,9 +323,6 @@ def _decisions(tx: Tx, plan: IngestPlan, placed: ResolvedPlan, first: dict[str, 
     return leaves
 
 
-# === ingestion
-
-
 VERB = "ingest"
 _FILED = ("chunk_id", "from_seq", "to_seq", "category_id", "created_at", "decision_id", "reviewed_by", "reviewed_seq")
 _FILE = Prepared(insert(tables.filing), _FILED)
@@ -358,9 +343,9 @@ def commit(
     """Write the plan with its action and events, and close its run as done.
 
     limits: level → how many categories one parent may have there.
-    result: what the run's record says of the ingestion.
-    Raises PlanStale (plan again), AlreadyStored, SourceNotFound and SourceNotCurrent (of what it replaces), TextInvalid, and
-    WriteFailed when the run has ended or has another owner by now, and ErasedMeanwhile: names of then could come back.
+    result: builds what the run's record holds about the ingestion.
+    Raises PlanStale (plan again), AlreadyStored, SourceNotFound and SourceNotCurrent (of the replaced source), TextInvalid,
+    WriteFailed if the run has ended or belongs to another process by now, and ErasedMeanwhile: erased names could come back.
     """
     done = actions.find(tx, run_id=run_id, verb=VERB)
     if done is not None:
@@ -388,7 +373,7 @@ def commit(
 
 
 def _tell(tx: Tx, action: OpenAction, plan: IngestPlan, rows: IngestRows) -> None:
-    """The events, with the rows that begin at them."""
+    """Add the events, with the rows that begin at them."""
     number = rows.first["source"]
     seq = action.add("source.added", source=number, replaces=plan.source.replaces, digest=rows.source["digest"])
     tx.execute(update(tables.source).where(tables.source.c.id == number).values(status_seq=seq))
@@ -401,7 +386,7 @@ def _tell(tx: Tx, action: OpenAction, plan: IngestPlan, rows: IngestRows) -> Non
 
 
 def write_categories(tx: Tx, action: OpenAction, placed: ResolvedPlan) -> None:
-    """New categories with their first version and an event each, parents first."""
+    """Create categories with their first version and one event each, parents first."""
     rows = []
     made = []
     for i, new in enumerate(placed.made):
@@ -418,7 +403,7 @@ def write_categories(tx: Tx, action: OpenAction, placed: ResolvedPlan) -> None:
 
 
 def _numbered(tx: Tx, plan: IngestPlan) -> tuple[IngestPlan, int]:
-    """With the number of its version; a newer one is known by the doc_id of the one before. Raises SourceNotCurrent."""
+    """Return the plan with its version number; a newer version keeps the doc_id of the one before. Raises SourceNotCurrent."""
     if plan.source.replaces is None:
         return plan, 1
     before = sources.current(tx, plan.source.replaces)
@@ -453,7 +438,7 @@ def _check(tx: Tx, plan: IngestPlan) -> None:
 
 
 def _replace(tx: Tx, action: OpenAction, plan: IngestPlan, number: int) -> None:
-    """What the new version replaces leaves the tree, and stays readable."""
+    """Take the replaced version out of the tree; it stays readable."""
     if plan.source.replaces is not None:
         leaves = filings.withdraw_source(tx, action, plan.source.replaces, by=number)
         filings.close_empty_categories(tx, action, leaves)

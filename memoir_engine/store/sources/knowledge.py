@@ -1,7 +1,7 @@
-"""Texts known by a name of their own, a doc_id: stored and searchable, filed in the tree only when they are ingested.
+"""Texts stored under a doc_id of their own: searchable, and filed in the tree only once they are ingested.
 
-Invariant: one source in force has a doc_id. The same rows as an ingestion writes, but no helper, no chunks and no filings; all of
-it or nothing, once per run.
+Invariant: at most one source in force has a doc_id. Writes the same rows as an ingestion, but no helper, chunks or filings; all
+or nothing, once per run.
 Source: MEMOLLA F-02, E002; DESIGN §5 (source), §6; spec README 1.
 """
 
@@ -30,7 +30,7 @@ STORED = "stored"
 
 
 def find(tx: Tx, doc_id: str) -> Source | None:
-    """The source in force of this very doc_id: some databases call two equal that differ in spaces at their end."""
+    """Return the source in force with exactly this doc_id; some databases treat ids as equal that differ in trailing spaces."""
     c = tables.source.c
     rows = tx.execute(select(c.id, c.doc_id).where(c.doc_id == doc_id, c.status.in_(sources.LIVE)).order_by(c.id)).all()
     number = next((row.id for row in rows if row.doc_id == doc_id), None)
@@ -38,9 +38,9 @@ def find(tx: Tx, doc_id: str) -> Source | None:
 
 
 def add(tx: Tx, new: NewSource, *, run_id: str, actor: str, clock: Clock, owner: str | None = None) -> tuple[Source, str]:
-    """Write it with its passages, its action and its events, and close its run as done; the source and the id of the action.
+    """Write the source with its passages and events, close its run as done, and return the source and the action's id.
 
-    Raises DocIdExists, TextInvalid; WriteFailed when the run has ended or has another owner by now.
+    Raises DocIdExists, TextInvalid; WriteFailed if the run has ended or belongs to another process by now.
     """
     done = actions.find(tx, run_id=run_id, verb=VERB)
     if done is not None:

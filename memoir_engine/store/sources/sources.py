@@ -1,6 +1,8 @@
-"""What stands in the store, in numbers.
+"""Sources: uploaded text and bytes, with their helpers; and counts over the whole store.
 
-Source: DESIGN §5 (the ledger: tokens and cost of each call).
+Invariant: a source is written only by `ingestion.commit` and `knowledge.add`; afterwards only its status and the helper in force
+change.
+Source: DESIGN §5 (the ledger: tokens and cost of each call); MEMOIR 2B.4.
 """
 
 from __future__ import annotations
@@ -41,14 +43,14 @@ TEXTS_AT_ONCE = 64
 
 
 def find_by_digest(tx: Tx, owner: str | None, sha256: str) -> Source | None:
-    """The source of these bytes that has not been withdrawn, if there is one; a filed one before knowledge that is not."""
+    """Return the live source with these bytes, if any; a filed one rather than one that is only stored."""
     mine = tables.source.c.owner.is_(None) if owner is None else tables.source.c.owner == owner
     found = _sources(tx, tables.source.c.sha256 == sha256, mine, tables.source.c.status.in_(LIVE), limit=100)
     return min(found, key=lambda one: one.status != "filed", default=None)
 
 
 def get(tx: Tx, source_id: int) -> Source:
-    """Raises SourceNotFound."""
+    """Return a source. Raises SourceNotFound."""
     found = _sources(tx, tables.source.c.id == source_id, limit=1) if abs(source_id) <= MOST_ID else ()
     if not found:
         raise SourceNotFound(source_id=source_id)
@@ -56,9 +58,9 @@ def get(tx: Tx, source_id: int) -> Source:
 
 
 def in_brief(tx: Tx, source_ids: Sequence[int], *, at_seq: int | None = None) -> tuple[tuple[Source, Helper | None], ...]:
-    """Each with the helper in force, now or at that seq; in the order asked for. Raises SourceNotFound.
+    """Return each source with its helper in force, now or at that seq, in the order asked for. Raises SourceNotFound.
 
-    Without the places of their headings and pages, which take long to read of a long text.
+    Leaves out the positions of headings and pages, which are slow to read for a long text.
     """
     briefs: dict[int, Source] = {}
     known: dict[int, Helper] = {}
@@ -74,7 +76,7 @@ def in_brief(tx: Tx, source_ids: Sequence[int], *, at_seq: int | None = None) ->
 
 
 def current(tx: Tx, source_id: int) -> Source:
-    """A source of which there may be a newer version. Raises SourceNotFound, SourceNotCurrent."""
+    """Return a source that can be replaced: the live version. Raises SourceNotFound, SourceNotCurrent."""
     found = get(tx, source_id)
     if found.status not in LIVE:
         newest = next((one.id for one in versions(tx, source_id) if one.status in LIVE), None)
@@ -86,7 +88,7 @@ def current(tx: Tx, source_id: int) -> Source:
 def recent(
     tx: Tx, *, limit: int = 100, before: int | None = None, search: str | None = None, live: bool = False
 ) -> tuple[Source, ...]:
-    """Newest first, below the id `before`; `search` is part of a name; `live` leaves out the withdrawn."""
+    """Return sources newest first, below the id `before`. search: part of a name. live: without the withdrawn."""
     wanted: list[ColumnElement[bool]] = []
     if before is not None:
         wanted.append(tables.source.c.id < before)
@@ -98,12 +100,12 @@ def recent(
 
 
 def by_name(tx: Tx, name: str, *, live: bool = False) -> tuple[Source, ...]:
-    """Sources of exactly this name, newest first; `live` leaves out the replaced and withdrawn."""
+    """Return sources of exactly this name, newest first. live: without replaced and withdrawn ones."""
     return _sources(tx, tables.source.c.name == name, *([tables.source.c.status.in_(LIVE)] if live else []), limit=100)
 
 
 def versions(tx: Tx, source_id: int) -> tuple[Source, ...]:
-    """The source with all that it replaces and all that replace it, newest first. Raises SourceNotFound."""
+    """Return a source with everything it replaces and is replaced by, newest first. Raises SourceNotFound."""
     c = tables.source.c
     found = {source_id: get(tx, source_id)}
     new = set(found)
@@ -116,12 +118,12 @@ def versions(tx: Tx, source_id: int) -> tuple[Source, ...]:
 
 
 def count(tx: Tx) -> int:
-    """Sources that have not been withdrawn."""
+    """Count the live sources."""
     return int(tx.execute(select(func.count()).select_from(tables.source).where(tables.source.c.status.in_(LIVE))).scalar_one())
 
 
 def text(tx: Tx, source_id: int) -> str:
-    """Raises SourceNotFound, SourceErased."""
+    """Return a source's text. Raises SourceNotFound, SourceErased."""
     c = tables.source_text.c
     parts = tx.execute(select(c.text).where(c.source_id == source_id).order_by(c.part)).scalars().all()
     if not parts:
@@ -130,7 +132,7 @@ def text(tx: Tx, source_id: int) -> str:
 
 
 def original(tx: Tx, source_id: int) -> bytes:
-    """The bytes as they were uploaded. Raises SourceNotFound, SourceErased."""
+    """Return the uploaded bytes. Raises SourceNotFound, SourceErased."""
     c = tables.source_file.c
     parts = tx.execute(select(c.bytes).where(c.source_id == source_id).order_by(c.part)).scalars().all()
     if not parts:
@@ -139,7 +141,7 @@ def original(tx: Tx, source_id: int) -> bytes:
 
 
 def helper(tx: Tx, source_id: int, *, at_seq: int | None = None) -> Helper | None:
-    """The helper in force, or that was in force at that seq."""
+    """Return the helper in force, now or at that seq."""
     c = tables.contextual_helper.c
     version = tables.source.c.helper_version if at_seq is None else _version_in_force(tx, source_id, at_seq)
     found = _helpers(tx, _of(source_id).where(c.version == version))
@@ -147,22 +149,22 @@ def helper(tx: Tx, source_id: int, *, at_seq: int | None = None) -> Helper | Non
 
 
 def helper_history(tx: Tx, source_id: int) -> tuple[Helper, ...]:
-    """Every version, newest first."""
+    """Return every version, newest first."""
     return _helpers(tx, _of(source_id))
 
 
 def helpers(tx: Tx, source_ids: tuple[int, ...]) -> dict[int, Helper]:
-    """The helpers in force of several sources."""
+    """Return the helpers in force of several sources."""
     return {one.source_id: one for one in _helpers(tx, _IN_FORCE, some=source_ids)}
 
 
 def part_chars(last: ColumnElement[int], chars: ColumnElement[int]) -> ColumnElement[int]:
-    """How many characters each part of a text has, given its last part and its length: fewer parts are longer ones."""
+    """Return the characters per part of a text, from its last part and its length: fewer parts are longer ones."""
     return case((cast(last, BigInteger) * LONG_PART >= chars, TEXT_PART), else_=LONG_PART)
 
 
 def write_parts(tx: Tx, source_id: int, text: str, original: bytes) -> None:
-    """Store text and bytes in parts that fit into a packet; an empty one is one empty part."""
+    """Store text and bytes in parts that fit into a packet; an empty one is a single empty part."""
     texts = [text[i : i + TEXT_PART] for i in range(0, len(text), TEXT_PART)] or [""]
     files = [original[i : i + FILE_PART] for i in range(0, len(original), FILE_PART)] or [b""]
     rows = [{"source_id": source_id, "part": part, "text": some} for part, some in enumerate(texts)]
@@ -173,7 +175,7 @@ def write_parts(tx: Tx, source_id: int, text: str, original: bytes) -> None:
 
 
 def _version_in_force(tx: Tx, source_id: int, at_seq: int) -> int | None:
-    """As the events say: rows only know which version is in force now."""
+    """Read the helper version in force at a seq from the events; rows only hold the current one."""
     e = tables.audit_event.c
     of_source = e.body.contains(f'"source":{source_id},')  # canonical JSON, with more keys behind this one
     wanted = select(e.body).where(e.kind.in_(("helper.set", "helper.chosen")), e.seq <= at_seq, of_source)
@@ -261,12 +263,9 @@ def _source(row: Any) -> Source:
     )
 
 
-# === counting
-
-
 @dataclass(frozen=True)
 class Counts:
-    """tokens: prompt and completion, over all calls. cost: USD, None when no call's price is known."""
+    """tokens: prompt and completion, over all calls. cost: USD, None if no call's price is known."""
 
     sources: int
     chunks: int

@@ -1,8 +1,9 @@
-"""The tree of now with the profiles of what is filed in it, in memory.
+"""Cache the current tree in memory, with the word profiles of what is filed in it.
 
-Invariant: a cache. `current()` compares its seq with the chain's and takes in what changed, whole or not at all: a reading that
-fails or is tried again leaves it as it was. What it handed out before never changes. Blobs of leaves only save counting words
-again: what a blob lacks of its leaf's chunks is counted from their texts.
+Invariant: only a cache. `current()` compares its seq with the chain's and applies all changes or none: a read that fails or is
+retried leaves it as it was, and a snapshot handed out earlier never changes. Stored profiles (one blob per leaf, stamped with
+its seq) only save recounting words: they are outside the chain and never trusted over the rows; what a blob lacks of its leaf's
+chunks is counted from their texts.
 Source: DESIGN §2.3, §5 "Profiles".
 """
 
@@ -28,14 +29,11 @@ from memoir_engine.store.tree.categories import CategoryRow
 from memoir_engine.text.profiles import Profiles, decode_leaf, encode_leaf
 from memoir_engine.text.terms import TOKENIZER, Terms, terms
 
-# === profiles: The cache of profiles: one blob per leaf, stamped with the seq it reflects.
-#
-# Invariant: a cache; exempt from the chain, never trusted over the rows it was made from.
-# Source: DESIGN §5 (Profiles).
-
 
 @dataclass(frozen=True)
 class Profile:
+    """Stored word profile of one leaf, and the seq it reflects."""
+
     category_id: int
     seq: int
     tokenizer: str
@@ -43,14 +41,14 @@ class Profile:
 
 
 def get_all(tx: Tx, tokenizer: str, *, only: Sequence[int] | None = None) -> dict[int, Profile]:
-    """Those that this tokenizer made, by leaf; of all leaves, or of `only` these."""
+    """Return the profiles this tokenizer made, by leaf: of all leaves, or of those in `only`."""
     wanted = select(tables.profile).where(tables.profile.c.tokenizer == tokenizer).order_by(tables.profile.c.category_id)
     rows = tx.execute(wanted if only is None else wanted.where(tables.profile.c.category_id.in_(only)))
     return {row.category_id: Profile(row.category_id, row.seq, row.tokenizer, row.body) for row in rows}
 
 
 def put_many(tx: Tx, profiles: Iterable[Profile]) -> None:
-    """Each in place of the leaf's old one."""
+    """Store profiles, replacing the old ones of their leaves."""
     new = {one.category_id: one for one in profiles}
     remove(tx, new)
     if new:
@@ -66,14 +64,11 @@ def clear(tx: Tx) -> None:
     tx.execute(delete(tables.profile))
 
 
-# === evidence
-
-
 MOST_HELD = 5_000  # chunks: some 10 MB of text
 
 
 class LeafChunkCache:
-    """Leaves that questions have read lately, by leaf and rank: as long as the tree stands they hold the same chunks."""
+    """Chunks of recently read leaves, by leaf and rank. Valid as long as its snapshot is."""
 
     def __init__(self) -> None:
         self._chunks: dict[tuple[int, int], tuple[Chunk, ...]] = {}
@@ -92,7 +87,7 @@ class LeafChunkCache:
 
 @dataclass(frozen=True)
 class TreeSnapshot:
-    """One moment: the categories that are open at `seq`, and what is filed below them. Never changes."""
+    """The open categories at `seq` and what is filed below them. Never changes."""
 
     seq: int
     depth: int
@@ -103,7 +98,7 @@ class TreeSnapshot:
     held: LeafChunkCache = field(default_factory=LeafChunkCache, compare=False, repr=False)
 
     def children(self, parent: int) -> tuple[CategoryRow, ...]:
-        """Open children of a category (0: level 1), by id."""
+        """Return the open children of a category (0: level 1), by id."""
         if not self._below and self.rows:
             below: dict[int, list[CategoryRow]] = {}
             for row in self.rows:
@@ -112,7 +107,7 @@ class TreeSnapshot:
         return self._below.get(parent, ())
 
     def offered(self, parent: int) -> tuple[CategoryRow, ...]:
-        """Those of its children in which, or below which, a chunk is filed."""
+        """Return the children that hold a chunk, directly or further down."""
         return tuple(row for row in self.children(parent) if self.profiles.size(row.id))
 
     def empty(self, parent: int) -> tuple[CategoryRow, ...]:
@@ -129,7 +124,7 @@ class TreeSnapshot:
         return self._paths
 
     def limited_to(self, leaves: Iterable[int]) -> TreeSnapshot:
-        """Only these leaves and what is above them."""
+        """Return the snapshot with these leaves and their ancestors only."""
         parents = {row.id: row.parent_id for row in self.rows}
         kept: set[int] = set()
         for leaf in leaves:
@@ -140,7 +135,7 @@ class TreeSnapshot:
 
 
 class TreeCache:
-    """One per memory; safe for threads."""
+    """One per memory; thread-safe."""
 
     def __init__(self, db: Database, *, depth: int) -> None:
         self._db = db
@@ -153,12 +148,11 @@ class TreeCache:
         self._then: tuple[int, TreeSnapshot] | None = None  # how many erasures there had been, and the last moment asked for
 
     def counted(self, known: Mapping[int, Terms]) -> None:
-        """Words of chunks that were just committed, so that they are not counted twice."""
+        """Keep the words of chunks that were just committed, so that they are not counted twice."""
         with self._lock:
             self._counted.update(known)
 
     def current(self) -> TreeSnapshot:
-        """The tree as it stands now."""
         with self._lock:
             if self._now is None:
                 self._now, self._leaf_of = self._db.read(self._loaded)
@@ -172,7 +166,7 @@ class TreeCache:
             return self._now
 
     def at(self, seq: int | None) -> TreeSnapshot:
-        """The tree as it stood at a seq, its words counted from what was filed then; None is now."""
+        """Return the tree at a seq, its words counted from what was filed then; None is now."""
         if seq is None:
             return self.current()
         with self._looking_back:
@@ -186,7 +180,7 @@ class TreeCache:
             self._then = None
 
     def persist(self) -> None:
-        """Write the blobs of leaves whose chunks are not those of their blob."""
+        """Store the profiles of leaves whose chunks have changed since theirs was stored."""
         missing = self._db.read(_outdated_leaves)
         if not missing:
             return
@@ -216,7 +210,7 @@ class TreeCache:
         return TreeSnapshot(rows.seq, self._depth, rows.categories, made), leaf_of
 
     def _caught_up(self, tx: Tx) -> tuple[TreeSnapshot, dict[int, int]]:
-        """The last moment plus what was filed and closed since; on a fork, since others may still be reading."""
+        """Apply what was filed and closed since the last snapshot, on a fork: others may still read the original."""
         assert self._now is not None
         rows = categories.snapshot(tx)
         changed = chunks.changes_since(tx, self._now.seq)
@@ -258,7 +252,7 @@ class TreeCache:
 
 
 def _filings(tx: Tx, at_seq: int | None = None) -> dict[int, list[int]]:
-    """Per leaf its chunks, by id."""
+    """Return the chunks of each leaf, by id."""
     c = tables.filing.c
     held: dict[int, list[int]] = {}
     for leaf, chunk in tx.execute(
@@ -276,7 +270,7 @@ def _from_blobs(tx: Tx) -> dict[int, Terms]:
 
 
 def _outdated_leaves(tx: Tx) -> dict[int, list[int]]:
-    """Leaves filed in since their blob was written, or without one; and leaves with a blob that hold nothing now."""
+    """Return leaves whose stored profile is missing or older than their filings; emptied ones with an empty list."""
     c = tables.filing.c
     held = _filings(tx)
     stamps = {row.category_id: row.seq for row in tx.execute(select(tables.profile.c.category_id, tables.profile.c.seq))}

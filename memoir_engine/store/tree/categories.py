@@ -1,6 +1,6 @@
 """The category tree, now or as of a seq.
 
-Invariant: "now" and "then" are the same query with another number; siblings come in the order they were made.
+Invariant: "now" and "then" are the same query with another number; siblings come in order of creation.
 Source: DESIGN §2.7, §5; MEMOIR 3.3–3.8.
 """
 
@@ -24,7 +24,7 @@ from memoir_engine.text.names import SEPARATOR, fold
 
 
 class CategoryRow(NamedTuple):
-    """`parent_id` is 0 at level 1; `chunks` are filed in it or below."""
+    """A category. `parent_id` is 0 at level 1; `chunks` counts what is filed in it or below."""
 
     id: int
     parent_id: int
@@ -36,7 +36,7 @@ class CategoryRow(NamedTuple):
 
 @dataclass(frozen=True)
 class TreeRows:
-    """The whole tree of one moment: parents before children, siblings by id."""
+    """The whole tree at one seq: parents before children, siblings by id."""
 
     seq: int
     categories: tuple[CategoryRow, ...]
@@ -51,7 +51,7 @@ class OpenCategory(NamedTuple):
 
 
 def snapshot(tx: Tx, at_seq: int | None = None) -> TreeRows:
-    """One read of everything; 10,000 categories are nothing to it."""
+    """Read the whole tree in one go; 10,000 categories are quick."""
     seq = actions.seq(tx) if at_seq is None else at_seq
     v = tables.category_version.c
     wanted = (
@@ -66,7 +66,7 @@ def snapshot(tx: Tx, at_seq: int | None = None) -> TreeRows:
 
 
 def all_categories(tx: Tx, *, at_seq: int | None = None) -> tuple[Category, ...]:
-    """Parents before children."""
+    """Return every category, parents before children."""
     return tuple(_views(snapshot(tx, at_seq), schema.stored_depth(tx)).values())
 
 
@@ -75,7 +75,7 @@ def roots(tx: Tx, *, at_seq: int | None = None) -> tuple[Category, ...]:
 
 
 def children(tx: Tx, category_id: int | None, *, at_seq: int | None = None) -> tuple[Category, ...]:
-    """Raises CategoryNotFound; None stands for the root."""
+    """Return the children of a category, or of the root for None. Raises CategoryNotFound."""
     views = _views(snapshot(tx, at_seq), schema.stored_depth(tx))
     if category_id is not None and category_id not in views:
         raise CategoryNotFound(category_id=category_id)
@@ -83,7 +83,7 @@ def children(tx: Tx, category_id: int | None, *, at_seq: int | None = None) -> t
 
 
 def node(tx: Tx, category_id: int, *, at_seq: int | None = None) -> Category:
-    """Raises CategoryNotFound, also for a category that is closed at that moment."""
+    """Return one category. Raises CategoryNotFound, also if it is closed at that seq."""
     found = _views(snapshot(tx, at_seq), schema.stored_depth(tx)).get(category_id)
     if found is None:
         raise CategoryNotFound(category_id=category_id)
@@ -91,7 +91,7 @@ def node(tx: Tx, category_id: int, *, at_seq: int | None = None) -> Category:
 
 
 def path(tx: Tx, category_id: int, *, at_seq: int | None = None) -> tuple[Category, ...]:
-    """From level 1 down to the category itself. Raises CategoryNotFound."""
+    """Return the categories from level 1 down to this one. Raises CategoryNotFound."""
     views = _views(snapshot(tx, at_seq), schema.stored_depth(tx))
     steps: list[Category] = []
     below: int | None = category_id
@@ -104,7 +104,7 @@ def path(tx: Tx, category_id: int, *, at_seq: int | None = None) -> tuple[Catego
 
 
 def search(tx: Tx, needle: str, *, limit: int = 50, at_seq: int | None = None) -> tuple[Category, ...]:
-    """Categories whose name holds `needle`, case aside, the fullest first."""
+    """Return categories whose name contains `needle`, ignoring case, the fullest first."""
     folded = needle.casefold().strip()
     views = _views(snapshot(tx, at_seq), schema.stored_depth(tx)).values()
     found = sorted((one for one in views if folded in one.name.casefold()), key=lambda one: (-one.chunks, one.id))
@@ -114,7 +114,7 @@ def search(tx: Tx, needle: str, *, limit: int = 50, at_seq: int | None = None) -
 def search_paths(
     tx: Tx, text: str, *, limit: int = 50, leaves_only: bool = False, at_seq: int | None = None
 ) -> tuple[Category, ...]:
-    """Categories whose path holds every word of `text`, or its beginning; those whose own name does come first."""
+    """Return categories whose path has a word beginning with each word of `text`; matches in their own name first."""
     words = fold(text.replace(SEPARATOR, " ")).split()
     found: list[tuple[int, int, int, Category]] = []
     for one in _views(snapshot(tx, at_seq), schema.stored_depth(tx)).values():
@@ -125,31 +125,31 @@ def search_paths(
 
 
 def open_at(table: Any, at_seq: int | None) -> ColumnElement[bool]:
-    """The rows of `filing` or `category_version` that are open: now, or at that seq."""
+    """Return the condition for open rows of `filing` or `category_version`: now, or at that seq."""
     if at_seq is None:
         return table.c.to_seq == FAR  # type: ignore[no-any-return]  # Table.c is untyped
     return (table.c.from_seq <= at_seq) & (table.c.to_seq > at_seq)  # type: ignore[no-any-return]  # as above
 
 
 def child_by_name(tx: Tx, parent_id: int | None, name: str) -> int | None:
-    """The id of the open child that counts as having this name."""
+    """Return the id of the open child whose folded name equals this one."""
     v = tables.category_version.c
     wanted = select(v.category_id).where(v.parent_key == (parent_id or ROOT), v.name_key == name_key(name), v.to_seq == FAR)
     return tx.execute(wanted).scalar()
 
 
 def open_categories(tx: Tx, category_ids: Iterable[int], *, at_seq: int | None = None) -> dict[int, OpenCategory]:
-    """Those of them that are open."""
+    """Return those of these categories that are open."""
     return _open(tx, "category_id", category_ids, at_seq)
 
 
 def open_children(tx: Tx, parent_ids: Iterable[int]) -> dict[int, OpenCategory]:
-    """The open children of all of these parents (0 is the root), by their own id."""
+    """Return the open children of these parents (0 is the root), by id."""
     return _open(tx, "parent_key", parent_ids)
 
 
 def open_tree(tx: Tx) -> dict[int, OpenCategory]:
-    """The whole tree of now by id, without what is filed in it."""
+    """Return all open categories by id, without counting what is filed in them."""
     v = tables.category_version.c
     wanted = select(v.category_id, tables.category.c.level, v.parent_key, v.name, v.name_key)
     wanted = wanted.join(tables.category, tables.category.c.id == v.category_id).where(v.to_seq == FAR).order_by(v.category_id)
@@ -157,7 +157,7 @@ def open_tree(tx: Tx) -> dict[int, OpenCategory]:
 
 
 def merged_into(tx: Tx, category_ids: Iterable[int], *, at_seq: int | None = None) -> dict[int, int]:
-    """Of closed categories those that were merged into one that is open, followed to the end."""
+    """Map closed categories to the open category they were merged into, following chains of merges."""
     ends = {one: one for one in category_ids}
     while closed := set(ends.values()) - open_categories(tx, ends.values(), at_seq=at_seq).keys():
         known = _last_merges(tx, closed, at_seq)
@@ -166,12 +166,12 @@ def merged_into(tx: Tx, category_ids: Iterable[int], *, at_seq: int | None = Non
 
 
 def names(tx: Tx, *, at_seq: int | None = None) -> dict[int, str]:
-    """What every category is called, or was at that seq."""
+    """Return the name of every category now or at that seq."""
     return {row.id: row.name for row in snapshot(tx, at_seq).categories}
 
 
 def paths(tx: Tx, category_ids: Iterable[int], *, at_seq: int | None = None) -> dict[int, Path]:
-    """The names from level 1 down, as they are now, or were at that seq; of a closed category as they were last."""
+    """Return the names from level 1 down, now or at that seq; a closed category has its last path."""
     known: dict[int, tuple[int, str]] = {}
     wanted = {one for one in category_ids if one}
     ids = set(wanted)
@@ -225,7 +225,7 @@ def _words(path: Path) -> list[str]:
 
 
 def _begins(word: str, words: list[str]) -> bool:
-    """Whether one of the words begins with it; where words are not parted by spaces, whether one holds it."""
+    """Return True if a word begins with this prefix, or contains it in scripts that do not separate words."""
     return any(one.startswith(word) or (not word.isascii() and word in one) for one in words)
 
 
@@ -241,7 +241,7 @@ def _totals(tx: Tx, parents: dict[int, int], at_seq: int | None) -> dict[int, in
 
 
 def _views(rows: TreeRows, depth: int | None) -> dict[int, Category]:
-    """By id, parents before children."""
+    """Return the categories by id, parents before children."""
     offspring: dict[int, int] = {}
     for row in rows.categories:
         offspring[row.parent_id] = offspring.get(row.parent_id, 0) + 1

@@ -1,9 +1,10 @@
-"""The tree being redrawn by an edit: each stroke is a step to be written, and is checked against the strokes before. Pure.
+"""Simulate an edit of the tree: each change becomes a step to be written, checked against the steps before it. Pure but for `load`.
 
-Invariant: names stay unique per parent by their folded key, no parent passes the limit of its level, levels never change,
-chunks stand in leaves. A stroke that would break this is drawn all the same and noted as an obstacle: nothing is written
-while there is one, and a preview shows all of them.
-Source: MEMOIR 2.8, 3.3–3.7; DESIGN §6.
+Invariant: names stay unique per parent by their folded key, no parent exceeds the limit of its level, levels never change,
+chunks stay in leaves. A step that would break this is still drafted, but noted as an obstacle: nothing is written while there is
+one, and a preview shows all of them. An edit names what is wanted only, categories by id, the root as 0; its snapshot is read
+at one moment and stays true until the commit under `ids.lock_tree`.
+Source: MEMOIR 2.8, 3.3–3.7; DESIGN §6; API "The ledger and the audit".
 """
 
 from __future__ import annotations
@@ -24,20 +25,14 @@ from memoir_engine.store.sources import chunks
 from memoir_engine.store.tree import categories, filings
 from memoir_engine.store.tree.categories import OpenCategory
 
-# === asked: What a person asks to be changed in the tree, as one value.
-#
-# Invariant: an edit says what is wanted and nothing of what that comes to; categories are ids, the root is 0.
-# Source: DESIGN §6; API "The ledger and the audit".
-
-
 EditVerb = Literal["create", "rename", "move", "merge", "split", "retire", "refile_many"]
 
 
 @dataclass(frozen=True)
 class Edit:
-    """`category` is what is edited, `other` its new parent, what it is merged into, or where chunks go.
+    """An edit of the tree as requested: `category` is edited; `other` is its new parent, the merge target, or where chunks go.
 
-    chosen: chunks of a leaf, or children of an inner category. name: of what is made or renamed.
+    chosen: chunks of a leaf, or children of an inner category. name: of the created or renamed category.
     """
 
     verb: EditVerb
@@ -47,7 +42,7 @@ class Edit:
     name: str = ""
 
     def told(self) -> dict[str, Any]:
-        """For the action's payload, without what its events say one by one."""
+        """Return the request for the action's payload, without what its events list one by one."""
         return {name: value for name, value in asdict(self).items() if value and name not in ("verb", "chosen")}
 
 
@@ -80,7 +75,7 @@ def refile_many(chunk_ids: Iterable[int], category_id: int) -> Edit:
 
 
 def make_edit(verb: object, *given: Any, **named: Any) -> Edit:
-    """The edit of that verb with these arguments. Raises ReviewError for a verb there is not, InvalidSetting."""
+    """Build the edit of a verb from its arguments. Raises ReviewError for an unknown verb, InvalidSetting."""
     known: dict[str, Callable[..., Edit]] = {
         "create": create,
         "rename": rename,
@@ -103,7 +98,7 @@ def make_edit(verb: object, *given: Any, **named: Any) -> Edit:
 
 
 def _each(name: str, value: object) -> tuple[int, ...]:
-    """Once each, in their order."""
+    """Return the ids once each, in order. Raises InvalidSetting for anything else."""
     if isinstance(value, str | bytes) or not isinstance(value, Iterable):
         raise InvalidSetting(name=name, value=value, problem="it must be a list of ids", advice="Give a list, even of one.")
     numbers = list(value)
@@ -113,15 +108,12 @@ def _each(name: str, value: object) -> tuple[int, ...]:
     return tuple(dict.fromkeys(numbers))
 
 
-# === standing: What an edit starts from: the open tree, what is filed in it, and what would close with its last filing.
-#
-# Invariant: one reading of one moment; under `ids.lock_tree` it holds until the commit.
-# Source: DESIGN §6.
-
-
 @dataclass(frozen=True)
 class EditSnapshot:
-    """`filed` are the chunks the edit may move, with their leaves; `counts` all that is filed, by leaf."""
+    """The tree an edit starts from. `filed`: chunks it may move, by leaf; `counts`: all that is filed, per leaf.
+
+    loose: categories that close with their last filing.
+    """
 
     depth: int
     nodes: Mapping[int, OpenCategory]
@@ -137,7 +129,7 @@ class EditSnapshot:
         return tuple(reversed(names))
 
     def below(self, category_id: int) -> frozenset[int]:
-        """The category itself and all that stands below it."""
+        """Return the category and all its descendants."""
         return below(self.nodes.values(), category_id)
 
 
@@ -173,9 +165,6 @@ def _filed(tx: Tx, edit: Edit, nodes: Mapping[int, OpenCategory]) -> dict[int, i
     return dict(sorted(found.items()))
 
 
-# === drawing
-
-
 NEW = -1  # the category an edit makes; it gets its id when it is written
 TOP = "the top"  # what stands above level 1, in words
 
@@ -189,7 +178,7 @@ class CreateCategory:
 
 @dataclass(frozen=True)
 class ChangeCategory:
-    """`node` as it will stand; merged_into: it is about to close, and its chunks and categories are there."""
+    """`node` is the category after the change. merged_into: it is about to close, and its content has moved there."""
 
     was: OpenCategory
     node: OpenCategory
@@ -203,7 +192,7 @@ class CloseCategory:
 
 @dataclass(frozen=True)
 class RefileChunk:
-    """reviewed: a person chose this chunk for this leaf, and it is not merely carried along."""
+    """reviewed: a person chose this leaf for this very chunk, rather than moving its whole category."""
 
     chunk: int
     was: int
@@ -215,7 +204,7 @@ Step = CreateCategory | ChangeCategory | CloseCategory | RefileChunk
 
 
 class EditDraft:
-    """Begins as the tree stands. `steps` and `obstacles` grow in the order of the strokes."""
+    """The tree while an edit is simulated. `steps` and `obstacles` grow in order."""
 
     def __init__(self, standing: EditSnapshot, limits: Callable[[int], int]) -> None:
         self.standing = standing
@@ -233,13 +222,13 @@ class EditDraft:
     # --- what stands --------------------------------------------------------------------------------------------------
 
     def node(self, category_id: int) -> OpenCategory:
-        """Raises CategoryNotFound."""
+        """Return an open category. Raises CategoryNotFound."""
         if category_id not in self._nodes:
             raise CategoryNotFound(category_id=category_id)
         return self._nodes[category_id]
 
     def children(self, category_id: int) -> tuple[OpenCategory, ...]:
-        """By id; of 0: level 1."""
+        """Return the children by id; those of 0 are level 1."""
         found = self._children.get(category_id, {})
         return tuple(found[number] for number in sorted(found))
 
@@ -274,7 +263,7 @@ class EditDraft:
         self._change(node, node._replace(parent_id=parent))
 
     def merged(self, node: OpenCategory, into: int) -> None:
-        """It closes, and says where what it held has gone."""
+        """Close a category, noting where its content has gone."""
         self.steps.append(ChangeCategory(node, node, into))
         self.close(node)
 
@@ -284,7 +273,7 @@ class EditDraft:
         del self._nodes[node.id]
 
     def refile(self, chunks: Iterable[tuple[int, int]], leaf: int, *, reviewed: bool) -> None:
-        """chunks: (chunk, the leaf it is in)."""
+        """Move chunks to a leaf. chunks: (chunk, its present leaf)."""
         for chunk, was in chunks:
             self.steps.append(RefileChunk(chunk, was, leaf, reviewed))
             self._counts[was] = self._counts.get(was, 0) - 1
@@ -292,7 +281,7 @@ class EditDraft:
             self._left.add(was)
 
     def tidy(self) -> None:
-        """Close what this emptied and only its last filing held open, and what stands above it, the deepest first."""
+        """Close categories that this edit emptied and only their last filing kept open, and then their parents, deepest first."""
         here = {self._nodes[number] for number in self._left if number in self._nodes}
         while here:
             node = max(here, key=lambda one: (one.level, -one.id))
@@ -322,7 +311,7 @@ class EditDraft:
         self._children.setdefault(node.parent_id, {})[node.id] = node
 
     def _moves(self, node: OpenCategory) -> bool:
-        """Whether it comes from elsewhere: a new name in its old place takes no room."""
+        """Return True if it comes from another parent: a new name in its old place takes no room."""
         before = self.standing.nodes.get(node.id)
         return before is None or before.parent_id != node.parent_id
 

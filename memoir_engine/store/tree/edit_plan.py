@@ -1,8 +1,10 @@
-"""An edit of the tree as one action in one transaction, and its preview.
+"""Plan, preview and write an edit of the tree as one action in one transaction.
 
-Invariant: what is written is what the plan says, step by step, each with its event; with an obstacle nothing is. Locks in the
-order of `ids`: the tree, the counter of categories, rows, the chain's head.
-Source: DESIGN §6.
+Invariant: preview and edit come from the same plan; what is written is the plan, step by step, each with its event, and nothing
+if there is an obstacle. Merging never leaves a name twice: categories of the same name below the two are merged level by level.
+A preview tells every change; many chunks that move the same way are told once. Locks in the order of `ids`: the tree, the
+counter of categories, rows, the chain's head.
+Source: DESIGN §6; MEMOIR 2.8, 3.3–3.7.
 """
 
 from __future__ import annotations
@@ -49,13 +51,6 @@ from memoir_engine.store.tree.edit_draft import (
     Step,
     load,
 )
-
-# === planning: What an edit comes to: the steps to be written, or what stands in its way. Pure.
-#
-# Invariant: preview and edit come from the same plan. A plan with an obstacle is never written.
-# Merging never leaves a name twice: categories of the same name below the two become one, level by level.
-# Source: DESIGN §6; MEMOIR 2.8, 3.3–3.7.
-
 
 Limits = Callable[[int], int]
 
@@ -194,11 +189,6 @@ def _no_parent(node: OpenCategory, parent: str, parent_level: int) -> WrongLevel
     return WrongLevel(name=node.name, level=node.level, problem=problem, advice=advice)
 
 
-# === words: A planned edit as a person reads it before it is done.
-#
-# Invariant: everything the plan would change is said; many chunks that go the same way are said once.
-
-
 def preview_of(plan: EditPlan) -> EditPreview:
     obstacles = plan.obstacles
     kinds = {
@@ -250,7 +240,7 @@ def _say(step: Step, standing: EditSnapshot, going: Counter[tuple[int, int]], me
 
 
 def _moved(plan: EditPlan) -> int:
-    """Chunks that get another leaf, or are carried along."""
+    """Count the chunks that get another leaf, or move along with their category."""
     refiled = sum(isinstance(step, RefileChunk) for step in plan.steps)
     carried = {
         step.node.id for step in plan.steps if isinstance(step, ChangeCategory) and step.was.parent_id != step.node.parent_id
@@ -271,11 +261,8 @@ def _count(number: int, what: str) -> str:
     return f"{number} {what}{'' if number == 1 else 's'}"
 
 
-# === making
-
-
 def preview(tx: Tx, edit: Edit, *, limits: Limits) -> EditPreview:
-    """What the edit would do now, and what stands in its way. Changes nothing."""
+    """Return what the edit would do now and what prevents it. Changes nothing."""
     return preview_of(plan(edit, load(tx, edit), limits))
 
 
@@ -289,7 +276,7 @@ def perform(
     clock: Clock,
     action_id: str | None = None,
 ) -> Action:
-    """Do it. With an `action_id` of the caller it happens once.
+    """Write the edit; with the caller's `action_id` only once.
 
     Raises what its preview shows: CategoryNotFound, ChunkNotFound, NotALeaf, NotInside, NameInvalid, NameTaken, LimitReached,
     WrongLevel, CategoryInUse, NothingChanges.
@@ -313,7 +300,7 @@ def perform(
 
 
 class _EditWriter:
-    """The steps of one action. `new` is the id of the category it makes."""
+    """Write the steps of one action. `new` is the id of the category it creates."""
 
     def __init__(self, tx: Tx, action: OpenAction, new: int, actor: str) -> None:
         self._tx = tx
@@ -366,7 +353,7 @@ def _open_filings(tx: Tx, chunk_ids: Sequence[int]) -> dict[int, Any]:
 
 
 def _payloads(tx: Tx, planned: EditPlan) -> list[str]:
-    """Per step its payload; chunks that go the same way share one."""
+    """Store a payload per step; chunks that move the same way share one."""
     standing = planned.drawing.standing
     bodies: dict[object, dict[str, Any]] = {}
     keys: list[object] = []
@@ -379,7 +366,7 @@ def _payloads(tx: Tx, planned: EditPlan) -> list[str]:
 
 
 def _before_after(step: Step, standing: EditSnapshot, planned: EditPlan) -> dict[str, Any]:
-    """The paths by name, as they were and as they will be."""
+    """Return the paths by name before and after the step."""
     before: Path | None
     after: Path | None
     match step:

@@ -1,7 +1,9 @@
-"""Where chunks are filed, changed by a person: re-file a chunk, withdraw a source.
+"""Filings changed by a person: re-file a chunk, withdraw a source; and the empty categories this leaves.
 
-Invariant: a filing is closed and another opened at one seq, in the action that says who and why; nothing is overwritten.
-Source: DESIGN §2.7, §2.8, §6.
+Invariant: a filing is closed and another opened at one seq, in the action that tells who and why; nothing is overwritten. A
+category closes in the action that empties it, and its parents with it, if the ingestion that made it was undone. One made by an
+ingestion in force stays open even if empty, and so does one that a person renamed or moved, until that is undone.
+Source: DESIGN §2.7, §2.8, §6 (Undo).
 """
 
 from __future__ import annotations
@@ -27,15 +29,9 @@ from memoir_engine.store.sources import sources
 from memoir_engine.store.tables.sources import LIVE
 from memoir_engine.store.tree import categories, versions
 
-# === orphans: Categories that lose their last filing after the ingestion that made them was undone.
-#
-# Invariant: such a category closes in the action that empties it, and its parents with it; one made by an ingestion that
-# stands stays open however empty it is, and so does one that a person has renamed or moved, until that is undone.
-# Source: DESIGN §6 (Undo).
-
 
 def close_categories_after_undo(tx: Tx, action: OpenAction, done: Action, emptied: Collection[int]) -> None:
-    """After `done` was undone by the action. An undo that is undone closes again what it had opened, and nothing else."""
+    """Close what undoing `done` has emptied. Undoing an undo closes only what that had reopened."""
     if actions.undone_by(tx, dependents.root(tx, done.action_id)) is not None:
         close_empty_categories(tx, action, emptied, gone=True)
     else:
@@ -46,11 +42,11 @@ def close_categories_after_undo(tx: Tx, action: OpenAction, done: Action, emptie
 def close_empty_categories(
     tx: Tx, action: OpenAction, category_ids: Iterable[int], *, gone: bool = False, among: Collection[int] | None = None
 ) -> None:
-    """Close those of the categories, and of what stands above them, that nothing holds open any more.
+    """Close those of the categories, and of their ancestors, that nothing holds open any more.
 
-    gone: this is an undo, and what it undoes stands no more. Then what others took away from a category, and may bring back by an
-    undo of theirs, holds it open, too: there is no action left that they could be told to undo before.
-    among: no others than these.
+    gone: this is an undo, and the undone action is not in force any more. Then a category also stays open if other actions took
+    something out of it, since undoing them may bring it back, and no action is left that they could be told to undo first.
+    among: close no others than these.
     """
     standing = _CategoryClaims(tx)
     here = categories.open_categories(tx, category_ids)
@@ -67,7 +63,7 @@ def close_empty_categories(
 
 
 def closable_categories(tx: Tx) -> frozenset[int]:
-    """The open categories that would close with their last filing."""
+    """Return the open categories that would close with their last filing."""
     v, made = tables.category_version.c, tables.audit_event.c
     undone = select(tables.action.c.undoes).where(tables.action.c.undoes.is_not(None))
     wanted = select(tables.category.c.id).join(tables.audit_event, made.seq == tables.category.c.created_seq)
@@ -79,7 +75,7 @@ def closable_categories(tx: Tx) -> frozenset[int]:
 
 
 def _used(tx: Tx, category_ids: Iterable[int]) -> set[int]:
-    """Those that hold an open filing or an open category."""
+    """Return the categories that hold an open filing or an open category."""
     filed, version = tables.filing.c, tables.category_version.c
     used: set[int] = set()
     for some in portions(sorted(category_ids)):
@@ -93,7 +89,7 @@ def _used(tx: Tx, category_ids: Iterable[int]) -> set[int]:
 
 
 class _CategoryClaims:
-    """Whether the action that made a category has been undone, and no edit that stands holds it."""
+    """Look up whether the action that made a category was undone, and no edit in force holds it open."""
 
     def __init__(self, tx: Tx) -> None:
         self._tx = tx
@@ -107,7 +103,7 @@ class _CategoryClaims:
         return maker is not None and not self._is_standing(maker) and not self._is_held(category_id, maker)
 
     def may_return(self, category_id: int) -> bool:
-        """Whether an action that stands has closed a filing in it, or moved a category away from below it."""
+        """Return True if an action in force has closed a filing in it, or moved a category out of it."""
         f, v, event = tables.filing.c, tables.category_version.c, tables.audit_event.c
         left = select(event.action_id).join(tables.filing, f.to_seq == event.seq).where(f.category_id == category_id)
         gone = select(event.action_id).join(tables.category_version, v.to_seq == event.seq).where(v.parent_key == category_id)
@@ -128,9 +124,6 @@ class _CategoryClaims:
         return self._stands[action_id]
 
 
-# === filings
-
-
 NOW = verdicts.NOW
 
 
@@ -144,7 +137,7 @@ def refile(
     clock: Clock,
     action_id: str | None = None,
 ) -> Action:
-    """File the chunk in another leaf, or a rejected one again, as reviewed by `actor`. With an `action_id` it happens once.
+    """File the chunk in another leaf, or a rejected one again, as reviewed by `actor`; once per `action_id`.
 
     Raises ChunkNotFound, CategoryNotFound, NotALeaf, NothingChanges.
     """
@@ -187,9 +180,9 @@ def withdraw(tx: Tx, source_id: int, *, actor: str, reason: str | None, clock: C
 
 @dataclass(frozen=True)
 class FilingMove:
-    """A filing `old` that ends, and the next of its chunk. `reviewed`: by whom and the seq of that review; a seq of 0 is now.
+    """A filing `old` that ends, and its chunk's next leaf. `reviewed`: reviewer and the seq of the review; a seq of 0 is now.
 
-    verdict: what that review said, where the filing is one that stood before.
+    verdict: of that review, if the filing existed before.
     """
 
     old: Any
@@ -201,7 +194,7 @@ class FilingMove:
 
 
 def move(tx: Tx, action: OpenAction, moves: Sequence[FilingMove]) -> None:
-    """Close filings and open the next ones, by one event each."""
+    """Close filings and open the next ones, one event each."""
     ended, rows = [], []
     for one in moves:
         old, (by, review_seq) = one.old, one.reviewed
@@ -219,7 +212,7 @@ def move(tx: Tx, action: OpenAction, moves: Sequence[FilingMove]) -> None:
 
 
 def withdraw_source(tx: Tx, action: OpenAction, source_id: int, *, by: int | None = None) -> list[int]:
-    """Close its filings by one event; the leaves they leave. `by`: the newer version that takes its place."""
+    """Close a source's filings by one event and return their leaves. `by`: the newer version that replaces it."""
     open_filings = filings_of(tx, source_id, to_seq=FAR)
     kind = "source.withdrawn" if by is None else "source.replaced"
     body: dict[str, Any] = {"source": source_id, "filings": len(open_filings)} | ({} if by is None else {"by": by})
@@ -230,7 +223,7 @@ def withdraw_source(tx: Tx, action: OpenAction, source_id: int, *, by: int | Non
 
 
 def restore_source(tx: Tx, action: OpenAction, source_id: int, withdrawn_seq: int, *, by: int | None = None) -> None:
-    """Open again, by one event, the filings that a withdrawal closed, or a replacement `by` a newer version."""
+    """Reopen, by one event, the filings that a withdrawal closed, or a replacement `by` a newer version."""
     closed = filings_of(tx, source_id, to_seq=withdrawn_seq)
     chunks = tx.execute(select(tables.source.c.chunks).where(tables.source.c.id == source_id)).scalar_one()
     status = "filed" if chunks else "stored"
@@ -243,19 +236,19 @@ def restore_source(tx: Tx, action: OpenAction, source_id: int, withdrawn_seq: in
 
 
 def filings_of(tx: Tx, source_id: int, *, to_seq: int) -> Sequence[Any]:
-    """The filings of a source's chunks that end at `to_seq`."""
+    """Return the filings of a source's chunks that end at `to_seq`."""
     wanted = select(tables.filing).join(tables.chunk, tables.chunk.c.id == tables.filing.c.chunk_id)
     wanted = wanted.where(tables.chunk.c.source_id == source_id, tables.filing.c.to_seq == to_seq)
     return tx.execute(wanted.order_by(tables.filing.c.chunk_id)).all()
 
 
 def close(tx: Tx, filings: Sequence[tuple[int, int]], seq: int) -> None:
-    """filings: (chunk, from_seq)."""
+    """Close filings. filings: (chunk, from_seq)."""
     _end(tx, [(chunk, since, seq) for chunk, since in filings])
 
 
 def _end(tx: Tx, filings: Sequence[tuple[int, int, int]]) -> None:
-    """filings: (chunk, from_seq, the seq at which it ends)."""
+    """Set the end of filings: (chunk, from_seq, end seq)."""
     if filings:
         which = (tables.filing.c.chunk_id == bindparam("which")) & (tables.filing.c.from_seq == bindparam("since"))
         ends = update(tables.filing).where(which).values(to_seq=bindparam("until"))
@@ -269,7 +262,7 @@ def open_filing(tx: Tx, chunk_id: int) -> Any | None:
 
 
 def check_leaf(tx: Tx, filing: Any, category_id: int) -> None:
-    """Whether the chunk of this filing can go there. Raises CategoryNotFound, NotALeaf, NothingChanges."""
+    """Check that the chunk of this filing can go there. Raises CategoryNotFound, NotALeaf, NothingChanges."""
     leaf = _leaf(tx, category_id)
     if filing.to_seq == FAR and filing.category_id == category_id:
         raise NothingChanges(problem=f"chunk {filing.chunk_id} is already filed in {leaf.name!r}")

@@ -1,7 +1,7 @@
-"""The versions of categories: made, changed, merged, closed, opened again; each by one event.
+"""Write versions of categories: created, changed, merged, closed, reopened; one event each.
 
 Invariant: a version is closed and the next opened at one seq; the event carries the new version's digest, its payload the path
-before and after. A merge leaves a last version that says into what, and closes it.
+before and after. A merge writes a last version that names its target, and closes it.
 Source: DESIGN §2.7, §5, §6.
 """
 
@@ -34,7 +34,7 @@ def row_of(category_id: int, parent: int, name: str, seq: int, *, merged_into: i
 
 
 def make(tx: Tx, action: OpenAction, category_id: int, parent: int, level: int, name: str, *, payload: str | None = None) -> None:
-    """A category that was not there before."""
+    """Create a category with its first version."""
     seq = action.next_seq
     row = seal(tables.category_version, [row_of(category_id, parent, name, seq)])[0]
     action.add("category.created", payload=payload, category=category_id, level=level, parent=parent, digest=row["digest"])
@@ -53,7 +53,7 @@ def change(
     merged_into: int | None = None,
     payload: str | None = None,
 ) -> None:
-    """kind: category.renamed, category.moved, category.merged, category.restored."""
+    """Open a new version. kind: category.renamed, category.moved, category.merged, category.restored."""
     row = row_of(category_id, parent, name, action.next_seq, merged_into=merged_into)
     sealed = seal(tables.category_version, [row])[0]
     seq = action.add(kind, payload=payload, category=category_id, parent=parent, digest=sealed["digest"])
@@ -62,7 +62,7 @@ def change(
 
 
 def close(tx: Tx, action: OpenAction, category_id: int, *, payload: str | None = None) -> int:
-    """Nothing may be filed in it any more; the parent it leaves."""
+    """Close a category and return its parent."""
     c = tables.category_version.c
     parent = tx.execute(select(c.parent_key).where(c.category_id == category_id, c.to_seq == FAR)).scalar_one()
     _end(tx, category_id, action.add("category.closed", payload=payload, category=category_id))
@@ -70,7 +70,7 @@ def close(tx: Tx, action: OpenAction, category_id: int, *, payload: str | None =
 
 
 def reopen(tx: Tx, action: OpenAction, category_id: int, closed_seq: int) -> None:
-    """The version that was closed at that seq, again."""
+    """Reopen the version that was closed at that seq."""
     old = _ended_at(tx, category_id, closed_seq)
     row = seal(tables.category_version, [{**old._mapping, "from_seq": action.next_seq, "to_seq": FAR}])[0]
     numbers = {"category": category_id, "closed": closed_seq, "parent": row["parent_key"]}
@@ -79,7 +79,7 @@ def reopen(tx: Tx, action: OpenAction, category_id: int, closed_seq: int) -> Non
 
 
 def restore(tx: Tx, action: OpenAction, category_id: int, changed_seq: int) -> int:
-    """The version that was changed at that seq, in place of the present one; the parent it leaves."""
+    """Restore the version that was replaced at that seq, and return the present parent."""
     c = tables.category_version.c
     parent = tx.execute(select(c.parent_key).where(c.category_id == category_id, c.to_seq == FAR)).scalar_one()
     old = _ended_at(tx, category_id, changed_seq)
