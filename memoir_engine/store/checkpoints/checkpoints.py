@@ -1,7 +1,9 @@
-"""States of graphs, written and read: threads, checkpoints, the values that they hold, and what is pending.
+"""LangGraph states: threads, checkpoints, their values, and pending writes.
 
-Invariant: every statement is for one owner's threads. A value that a checkpoint holds stands as long as the checkpoint does: who
-takes checkpoints away holds the thread's row, and so does who writes one that relies on values of its parent.
+Invariant: every statement is for one owner's threads. A value lives as long as a checkpoint holds it: whoever deletes
+checkpoints, or writes one that relies on its parent's values, holds the thread's row. `unpacked(packed(parts)) == parts` for
+this and every earlier version: the first byte tells which, and a version's dictionary never changes. Half of a serialised
+message is LangChain's field names, which the dictionary takes out of each row.
 Source: SESSION 4.3; LangGraph's BaseCheckpointSaver.
 """
 
@@ -21,15 +23,6 @@ from memoir_engine.store import tables
 from memoir_engine.store.db import ids
 from memoir_engine.store.db.prepared import Prepared
 from memoir_engine.store.db.types import Tx, portions
-
-# === packing: Bytes of checkpoints as they are kept: framed, and deflated with the words that all of them share.
-#
-# Invariant: `unpacked(packed(parts)) == parts`, of this version and every earlier one: the first byte says which. The
-# dictionary of
-# a version never changes, or what was packed with it could not be read.
-# Half of what LangChain writes of a message is names of its fields; knowing them beforehand takes them out of each row.
-# Pure bytes: what they mean is the serialiser's affair.
-
 
 _PLAIN, _DEFLATED = b"\x00", b"\x01"
 _LEVEL = 6
@@ -56,7 +49,7 @@ _WORDS = b"".join(
 
 
 def packed(head: Any, parts: Sequence[bytes]) -> bytes:
-    """head: JSON. parts: any bytes, told apart again by their lengths."""
+    """Pack bytes with a JSON head; parts are separated by their lengths."""
     told = json.dumps([head, [len(part) for part in parts]], separators=(",", ":"), ensure_ascii=False).encode()
     plain = b"".join((len(told).to_bytes(4), told, *parts))
     deflate = zlib.compressobj(_LEVEL, zlib.DEFLATED, -15, 8, zdict=_WORDS)
@@ -76,14 +69,11 @@ def unpacked(data: bytes) -> tuple[Any, list[bytes]]:
 
 
 def raw(data: bytes) -> bytes:
-    """What was framed, as it is."""
+    """Return the uncompressed frame."""
     if data[:1] == _PLAIN:
         return data[1:]
     inflate = zlib.decompressobj(-15, zdict=_WORDS)
     return inflate.decompress(data[1:]) + inflate.flush()
-
-
-# === checkpoints
 
 
 SERIES_BITS = 40  # of a number count within its series; above them stands which series it is
@@ -123,12 +113,12 @@ _NEW_VALUES, _NEW_CHECKPOINT = Prepared(insert(tables.checkpoint_value)), Prepar
 
 
 class ParentGone(Exception):
-    """The checkpoint whose values were relied on is not there any more."""
+    """Raised if the checkpoint whose values were relied on is gone."""
 
 
 @dataclass(frozen=True)
 class CheckpointRow:
-    """A checkpoint as it is kept. body, meta: type and bytes of the serialiser."""
+    """A stored checkpoint. body, meta: type and bytes of the serialiser."""
 
     thread: int
     thread_id: str
@@ -142,7 +132,7 @@ class CheckpointRow:
 
 @dataclass(frozen=True)
 class NewCheckpoint:
-    """fresh: new values, by series. held: what it holds when the first of each series has that number.
+    """fresh: new values by series. held: builds the held values from the first number of each series.
 
     relies_on: the checkpoint whose values are among them.
     """
@@ -161,7 +151,7 @@ class NewCheckpoint:
 
 @dataclass(frozen=True)
 class Write:
-    """What a task wrote to a channel, and where in its order. Below 0 are errors, interrupts and resumes."""
+    """A task's write to a channel, with its index; errors, interrupts and resumes are below 0."""
 
     task_id: str
     path: str
@@ -171,12 +161,12 @@ class Write:
 
 
 def key_of(name: str) -> str:
-    """Names of threads and namespaces are of any length, and compare alike on every database by this."""
+    """Hash a thread or namespace name: of any length, and compared alike by every database."""
     return hashlib.sha256(name.encode()).hexdigest()
 
 
 def put(tx: Tx, owner: str, new: NewCheckpoint, now: datetime) -> Held:
-    """What it holds. One that was there under its id is replaced. Raises ParentGone; then nothing is written."""
+    """Write a checkpoint, replacing one of the same id, and return what it holds. Raises ParentGone before writing."""
     thread, firsts = _advance(tx, owner, new.thread_id, new.ns, {name: len(some) for name, some in new.fresh.items()}, now)
     c = tables.checkpoint.c
     there = {row.id for row in _THERE.rows(tx, {"thread_": thread, "one": new.id, "other": new.relies_on or new.id})}
@@ -201,7 +191,7 @@ def put(tx: Tx, owner: str, new: NewCheckpoint, now: datetime) -> Held:
 def put_writes(
     tx: Tx, owner: str, thread_id: str, ns: str, checkpoint_id: str, task_id: str, writes: Sequence[Write], now: datetime
 ) -> None:
-    """What a task wrote before is kept as it was; errors, interrupts and resumes are replaced."""
+    """Store a task's writes; earlier ones are kept, but errors, interrupts and resumes are replaced."""
     thread, _ = _advance(tx, owner, thread_id, ns, {}, now)
     key = {"thread": thread, "checkpoint_id": checkpoint_id, "task_id": task_id}
     slots = {min(write.index, 0) for write in writes}
@@ -219,7 +209,7 @@ def put_writes(
 
 
 def get(tx: Tx, owner: str, thread_id: str, ns: str, checkpoint_id: str | None) -> CheckpointRow | None:
-    """The one of that id, else the latest."""
+    """Return the checkpoint of that id, else the latest."""
     wanted = _of(owner).where(
         tables.checkpoint_thread.c.thread_key == key_of(thread_id),
         tables.checkpoint_thread.c.ns_key == key_of(ns),
@@ -241,7 +231,7 @@ def listed(
     after: tuple[int, str] | None = None,
     limit: int,
 ) -> tuple[CheckpointRow, ...]:
-    """By thread, newest first. before: below that id. after: the last of the page before, by thread and id."""
+    """Return checkpoints by thread, newest first. before: below that id. after: last (thread, id) of the page before."""
     c, threads = tables.checkpoint.c, tables.checkpoint_thread.c
     wanted = _of(owner)
     for column, value in ((threads.thread_key, thread_id), (threads.ns_key, ns)):
@@ -257,7 +247,7 @@ def listed(
 
 
 def values(tx: Tx, thread: int, numbers: Iterable[int | Sequence[Span]]) -> dict[int, tuple[str, bytes]]:
-    """By number, whatever of them stands."""
+    """Return the stored values by number."""
     c = tables.checkpoint_value.c
     singles, spans = set(), set()
     for one in numbers:
@@ -276,7 +266,7 @@ def values(tx: Tx, thread: int, numbers: Iterable[int | Sequence[Span]]) -> dict
 
 
 def writes(tx: Tx, thread: int, checkpoint_id: str) -> list[Write]:
-    """In the order in which their tasks are applied."""
+    """Return the writes in the order their tasks are applied."""
     c = tables.checkpoint_write.c
     rows = tx.execute(select(c.task_id, c.bytes).where(c.thread == thread, c.checkpoint_id == checkpoint_id))
     found = [write for row in rows for write in _writes(row.task_id, row.bytes)]
@@ -284,7 +274,7 @@ def writes(tx: Tx, thread: int, checkpoint_id: str) -> list[Write]:
 
 
 def threads_of(tx: Tx, owner: str, thread_ids: Iterable[str] | None = None) -> list[tuple[int, str, str]]:
-    """Number, id and namespace; of all threads where none are named."""
+    """Return number, id and namespace of the named threads, or of all."""
     c = tables.checkpoint_thread.c
     wanted = select(c.number, c.thread_id, c.ns).where(c.owner == owner).order_by(c.number)
     if thread_ids is None:
@@ -295,7 +285,7 @@ def threads_of(tx: Tx, owner: str, thread_ids: Iterable[str] | None = None) -> l
 
 
 def held_of(data: bytes) -> Held:
-    """Of a checkpoint's body."""
+    """Return the values held by a checkpoint's body."""
     held: Held = unpacked(data)[0][0]
     return held
 
@@ -313,7 +303,7 @@ def _row(row: Any) -> CheckpointRow:
 
 
 def _advance(tx: Tx, owner: str, thread_id: str, ns: str, counts: Mapping[str, int], now: datetime) -> tuple[int, dict[str, int]]:
-    """The thread's number, opened if it is new, and the first number of each series. Its row is held from then on."""
+    """Lock the thread's row, opening it if new; return its number and the first number of each series."""
     mine = {"owner_": owner, "thread_": key_of(thread_id), "ns_": key_of(ns)}
     found = _HOLD_THREAD.first(tx, mine)
     if found is None:
@@ -332,7 +322,7 @@ def _advance(tx: Tx, owner: str, thread_id: str, ns: str, counts: Mapping[str, i
 
 
 def _open(tx: Tx, owner: str, thread_id: str, ns: str, now: datetime) -> None:
-    """Whoever opens threads does so one after the other: the counter is held until the commit."""
+    """Open a thread. The counter is held until the commit, so threads open one after the other."""
     number = ids.reserve(tx, "thread", 1)
     c = tables.checkpoint_thread.c
     key = {"owner": owner, "thread_key": key_of(thread_id), "ns_key": key_of(ns)}

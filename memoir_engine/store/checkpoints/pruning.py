@@ -1,8 +1,11 @@
-"""States of graphs, taken away or copied: threads, checkpoints of runs, all but the latest.
+"""Delete, prune and copy LangGraph states, and erase words in them.
 
-Invariant: a value goes when no checkpoint that stays holds it, in the transaction that takes the last that did; the thread's row
-is held meanwhile. Counting first and taking then say the same numbers.
-Source: SESSION 3.3; LangGraph's delete_thread, delete_for_runs, copy_thread, prune.
+Invariant: a value is deleted with the last checkpoint that holds it, in one transaction that holds the thread's row; a dry run
+reports the same numbers. A recorded removal happens once per action id, and its event holds numbers only: thread names belong to
+their user. Erasure replaces texts by as many bytes, so every length in the MessagePack still holds; names of fields and classes
+stay, and states under a caller's encryption cannot be searched. States are not evidence, so they leave no tombstones.
+Source: SESSION 3.3; LangGraph's delete_thread, delete_for_runs, copy_thread, prune; the MessagePack specification; DESIGN §2.8,
+§6; docs/decisions/0018.
 """
 
 from __future__ import annotations
@@ -25,14 +28,6 @@ from memoir_engine.store.db import ids
 from memoir_engine.store.db.types import Tx, portions
 from memoir_engine.text.redaction import DistinctWords
 
-# === packed_strings: Where the texts stand in MessagePack, as LangGraph's serialiser writes it: to take words out and
-# leave the rest as it is.
-#
-# Invariant: names of fields and of classes are no texts; what is replaced has as many bytes as before, so every length
-# still holds.
-# Pure. Source: the MessagePack specification; DESIGN §6 (erasure).
-
-
 _FIXED = {0xCA: 4, 0xCB: 8, 0xCC: 1, 0xCD: 2, 0xCE: 4, 0xCF: 8, 0xD0: 1, 0xD1: 2, 0xD2: 4, 0xD3: 8}
 _BYTES = {0xC4: 1, 0xC5: 2, 0xC6: 4}
 _TEXTS = {0xD9: 1, 0xDA: 2, 0xDB: 4}
@@ -45,7 +40,7 @@ Span = tuple[int, int]
 
 
 def replaced(data: bytes, change: Callable[[str], str]) -> bytes:
-    """change: gives a text of as many bytes. What cannot be read as MessagePack comes back as it was."""
+    """Replace texts in MessagePack. change: returns as many bytes. Unreadable data is returned unchanged."""
     found = bytearray(data)
     for start, end in texts(data):
         try:
@@ -59,7 +54,7 @@ def replaced(data: bytes, change: Callable[[str], str]) -> bytes:
 
 
 def texts(data: bytes) -> list[Span]:
-    """Where they begin and end, in bytes."""
+    """Return the start and end of each text, in bytes."""
     found: list[Span] = []
     try:
         end = _walk(data, 0, found)
@@ -69,7 +64,7 @@ def texts(data: bytes) -> list[Span]:
 
 
 def _walk(data: bytes, at: int, found: list[Span] | None) -> int:
-    """The end of the value that begins there. found: None where its texts are names."""
+    """Return the end of the value at this position. found: None while its texts are names."""
     mark = data[at]
     if 0xA0 <= mark <= 0xBF or mark in _TEXTS:
         start, length = _sized(data, at, mark & 0x1F if mark <= 0xBF else None, _TEXTS)
@@ -106,7 +101,7 @@ def _extension(data: bytes, at: int, mark: int, found: list[Span] | None) -> int
 
 
 def _sized(data: bytes, at: int, small: int | None, wide: dict[int, int]) -> Span:
-    """Where what follows begins, and how much of it there is."""
+    """Return where the content begins, and its size."""
     if small is not None:
         return at + 1, small
     size = wide[data[at]]
@@ -119,14 +114,6 @@ def _checked(data: bytes, end: int) -> int:
     return end
 
 
-# === graph_words: Words that are to be forgotten, in the states of graphs.
-#
-# Invariant: a state stays readable: its texts lose the words and keep their lengths, its names stay. What a serialiser of
-# the
-# caller's has encrypted cannot be looked into. States are no evidence, so nothing stands for what went.
-# Source: DESIGN §6 (erasure).
-
-
 _TABLES: dict[str, tuple[Any, str]] = {
     "value": (tables.checkpoint_value, "bytes"),
     "write": (tables.checkpoint_write, "bytes"),
@@ -136,7 +123,7 @@ _STREAM = {"yield_per": 200}
 
 
 def quoting(tx: Tx, own: DistinctWords) -> Iterator[str]:
-    """Keys of the rows that hold its words."""
+    """Yield keys of rows that contain the words."""
     for name, (table, column) in _TABLES.items():
         keys = list(table.primary_key.columns)
         rows = tx.execute(select(*keys, table.c[column]).order_by(*keys).execution_options(**_STREAM))
@@ -160,22 +147,13 @@ def _without(data: bytes, own: DistinctWords) -> bytes:
     return data if changed == parts else packed(head, changed)
 
 
-# === graph_actions: States of graphs removed by somebody: an action whose event says how many, in the transaction that
-# takes them.
-#
-# Invariant: once per action id; where nothing goes there is no action. The event holds numbers only: states are no
-# evidence, and
-# names of threads are their user's.
-# Source: DESIGN §2.8, §6; docs/decisions/0018.
-
-
 VERB = "remove_graph_states"
 KIND = "checkpoints.removed"
 COUNTS = ("threads", "checkpoints", "writes", "values", "bytes")
 
 
 def perform(tx: Tx, remove: Callable[[Tx], Pruned], *, actor: str, clock: Clock, action_id: str) -> Pruned:
-    """`remove`, and who did it."""
+    """Run a removal and record who did it."""
     if actions.exists(tx, action_id):
         return done(tx, action_id)
     gone = remove(tx)
@@ -188,13 +166,13 @@ def perform(tx: Tx, remove: Callable[[Tx], Pruned], *, actor: str, clock: Clock,
 
 
 def add(action: OpenAction, gone: Pruned) -> None:
-    """As part of an action; nothing where nothing went."""
+    """Add the removal's event to an action, if anything was removed."""
     if gone != NOTHING:
         action.add(KIND, **{name: getattr(gone, name) for name in COUNTS})
 
 
 def done(tx: Tx, action_id: str) -> Pruned:
-    """What an action removed."""
+    """Return what an action removed."""
     c = tables.audit_event.c
     body = tx.execute(select(c.body).where(c.action_id == action_id, c.kind == KIND)).scalar()
     if body is None:
@@ -204,15 +182,12 @@ def done(tx: Tx, action_id: str) -> Pruned:
     return Pruned(threads, checkpoints, writes, values, size, False)
 
 
-# === sweeping
-
-
 _OF_THREADS = (tables.checkpoint_write, tables.checkpoint_value, tables.checkpoint)
 NOTHING = Pruned(0, 0, 0, 0, 0, False)
 
 
 def delete_threads(tx: Tx, owner: str, thread_ids: Collection[str] | None) -> Pruned:
-    """With all their namespaces; all threads of the owner where none are named."""
+    """Delete threads with all their namespaces; all of the owner's if none are named."""
     numbers = [number for number, _, _ in checkpoints.threads_of(tx, owner, thread_ids)]
     gone = NOTHING
     for number in numbers:
@@ -229,7 +204,7 @@ def delete_threads(tx: Tx, owner: str, thread_ids: Collection[str] | None) -> Pr
 
 
 def of_runs(tx: Tx, owner: str, run_ids: Iterable[str]) -> dict[int, list[str]]:
-    """The checkpoints that runs of graphs made, by thread."""
+    """Return the checkpoints made by these graph runs, by thread."""
     c, threads = tables.checkpoint.c, tables.checkpoint_thread.c
     joined = select(c.thread, c.id).join(tables.checkpoint_thread, threads.number == c.thread).where(threads.owner == owner)
     found: dict[int, list[str]] = {}
@@ -240,7 +215,7 @@ def of_runs(tx: Tx, owner: str, run_ids: Iterable[str]) -> dict[int, list[str]]:
 
 
 def take(tx: Tx, owner: str, gone: Mapping[int, Collection[str]], *, dry_run: bool = False) -> Pruned:
-    """gone: ids of checkpoints, by thread. With their writes, and the values that nobody else holds."""
+    """Delete checkpoints with their writes and the values nothing else holds. gone: checkpoint ids by thread."""
     mine = {number for number, _, _ in checkpoints.threads_of(tx, owner)}
     total = Pruned(0, 0, 0, 0, 0, dry_run)
     for thread, named in sorted(gone.items()):
@@ -252,7 +227,7 @@ def take(tx: Tx, owner: str, gone: Mapping[int, Collection[str]], *, dry_run: bo
 
 
 def copy(tx: Tx, owner: str, source: str, target: str, now: datetime) -> None:
-    """Into a thread that is not there, or whose checkpoints have other ids."""
+    """Copy a thread, replacing the target's namespaces."""
     for number, _, ns in checkpoints.threads_of(tx, owner, [source]):
         _hold(tx, number)
         known = {name: there for there, _, name in checkpoints.threads_of(tx, owner, [target])}

@@ -1,7 +1,7 @@
-"""Sessions and messages, read.
+"""Read sessions and messages.
 
-Invariant: pure reading, always for one user: a session of somebody else is not there. Messages come in order of their times,
-those of one time as they were appended; whether a session has expired is worked out from when something was last said in it.
+Invariant: pure reading, always for one user: another user's session does not exist. Messages are ordered by time, then by the
+order they were appended; whether a session has expired is computed from its last message.
 Source: SESSION 3, 5.5; MEMOLLA F-01-01.
 """
 
@@ -35,24 +35,24 @@ def id_key(session_id: str) -> str:
 
 
 def subject_of(number: int) -> str:
-    """The subject of a run that works on a session: what the run holds goes when the session is cleared."""
+    """Return the subject of runs that work on a session: what they hold is cleared with it."""
     return f"session:{number}"
 
 
 def find(tx: Tx, user: str | None, session_id: str, *, hold: bool = False) -> Any | None:
-    """The row of a session, if this user has it. `hold` keeps others from appending until the transaction ends."""
+    """Return the row of a user's session, if any. `hold` locks it against appending until the transaction ends."""
     wanted = {"whose": owner_key(user), "named": id_key(session_id)}
     return (_HOLD if hold else _FIND).first(tx, wanted)
 
 
 def history(tx: Tx, user: str | None, session_id: str, *, after: int = 0, limit: int | None = None) -> tuple[MessageRecord, ...]:
-    """All that was said, in order; of messages behind number `after`. Nothing for a session that is not there."""
+    """Return a session's messages in order, those after number `after`; none if there is no such session."""
     row = find(tx, user, session_id)
     return () if row is None else of_session(tx, row, after=after, limit=limit)
 
 
 def of_session(tx: Tx, session: Any, *, after: int = 0, limit: int | None = None) -> tuple[MessageRecord, ...]:
-    """session: its row. after: the number of the last message that was shown; of one that is gone, what has a higher number."""
+    """Return the messages of a session's row. after: number of the last message shown; if it is gone, higher numbers follow."""
     c = tables.message.c
     wanted = select(tables.message).where(c.session_number == session.number).order_by(c.at, c.n).limit(limit)
     if after:
@@ -70,7 +70,7 @@ def record(row: Any, session_id: str) -> MessageRecord:
 
 
 def as_message(record: MessageRecord) -> Message:
-    """The message as it was given, with its time."""
+    """Return the message as it was appended, with its time."""
     return Message(record.kind, record.content, record.id, record.name, record.created_at, dict(record.rest))
 
 
@@ -85,9 +85,9 @@ def sessions(
     limit: int = 1000,
     before: int | None = None,
 ) -> tuple[SessionView, ...]:
-    """Those with a message or just opened, last active first. expired: those that have expired, too.
+    """Return sessions with messages or just opened, last active first; with `expired` also expired ones.
 
-    timeout_s, most: what holds where a session says nothing itself. before: number of the last session of the page before.
+    timeout_s, most: defaults for sessions without their own. before: number of the last session of the previous page.
     """
     c = tables.session.c
     wanted = select(tables.session).where(c.owner == owner_key(user), (c.messages > 0) | c.cleared_seq.is_(None))
@@ -105,7 +105,7 @@ def sessions(
 
 
 def view(row: Any, *, now: datetime, timeout_s: float | None, most: int | None = None) -> SessionView:
-    """row: of the table of sessions."""
+    """Return the view of a row of `session`."""
     timeout = row.timeout_s or timeout_s
     expires = None if timeout is None else _later(row.last_at, timeout)
     return SessionView(
@@ -127,7 +127,7 @@ def view(row: Any, *, now: datetime, timeout_s: float | None, most: int | None =
 
 
 def with_previews(tx: Tx, found: Sequence[SessionView]) -> tuple[SessionView, ...]:
-    """The same, each with how what a person said first begins."""
+    """Add to each session how the first human message begins."""
     c = tables.message.c
     first: dict[int, str] = {}
     for some in portions([one.number for one in found]):
@@ -140,7 +140,7 @@ def with_previews(tx: Tx, found: Sequence[SessionView]) -> tuple[SessionView, ..
 
 
 def _later(moment: datetime, seconds: float) -> datetime | None:
-    """None where that is beyond the calendar."""
+    """Return the moment, or None if it is beyond the calendar."""
     try:
         return moment + timedelta(seconds=seconds)
     except OverflowError:
@@ -148,6 +148,6 @@ def _later(moment: datetime, seconds: float) -> datetime | None:
 
 
 def session_numbers(tx: Tx, user: str | None) -> Iterable[int]:
-    """Of all sessions of a user."""
+    """Return the numbers of all sessions of a user."""
     c = tables.session.c
     return tx.execute(select(c.number).where(c.owner == owner_key(user)).order_by(c.number)).scalars().all()

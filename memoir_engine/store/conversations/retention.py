@@ -1,9 +1,10 @@
-"""Sessions cleared: their messages go, with whatever else holds their words.
+"""Retention of sessions: limits on messages, and clearing.
 
-Invariant: once per action id; messages, passages, vectors, and what the runs of a session asked and answered, are gone in the
-transaction that says so; stones stand for rows that keep their numbers, and the event covers them. Facts stay, and find that
-their evidence was removed. Numbers of messages go on where they ended.
-Source: SESSION 3.3, 3.4; spec README, 12; DESIGN §6.
+Invariant: once per action id. A limit keeps the system messages and the last others; a tool result is dropped with its call, so
+none remains without its call; its cost depends on the limit, not on the conversation's length. Clearing removes messages,
+passages, vectors, and what the session's runs asked and answered, in the transaction that records it; tombstones replace rows
+that keep their numbers, and the event covers them. Facts stay and find their evidence removed. Message numbers are never reused.
+Source: SESSION 3.3, 3.4, 5.1–5.4; spec README, 12; DESIGN §6.
 """
 
 from __future__ import annotations
@@ -32,17 +33,10 @@ from memoir_engine.store.search import conversation_passages, embeddings, passag
 from memoir_engine.text.messages import base_kind
 from memoir_engine.text.redaction import ERASED
 
-# === retention: Which messages a limit drops.
-#
-# Invariant: the system messages stay, beside the limit; of the others the last ones. A result whose call goes, goes with
-# it; so no
-# result stands without its call, and a call in the window keeps its results, which came after it.
-# Pure. Source: SESSION 5.2, 5.3.
-
 
 @dataclass(frozen=True)
 class MessageBrief:
-    """Of a message what a limit has to know. makes: ids of calls; answers: of the calls it is the result of."""
+    """The parts of a message a limit looks at. makes: ids of tool calls; answers: ids of calls it is the result of."""
 
     n: int
     kind: str
@@ -64,7 +58,7 @@ def brief(n: int, kind: str, content: object, rest: dict[str, Any], name: str | 
 
 
 def dropped(messages: Sequence[MessageBrief], most: int | None) -> tuple[int, ...]:
-    """Numbers of those that go, in order. messages: all of a session, in order."""
+    """Return the numbers of the messages to drop, in order. messages: all of a session, in order."""
     others = [one for one in messages if one.kind != "system"]
     if most is None or len(others) <= most:
         return ()
@@ -95,15 +89,8 @@ def _ids(values: Iterable[object]) -> set[str]:
     return {value for value in values if isinstance(value, str)}
 
 
-# === trimming: Messages that a limit drops: in the action that goes over it, by an event that names each with its digest.
-#
-# Invariant: which go is decided by `text.retention` alone; what the session's row counts is lowered by what went.
-# The cost of one dropping goes with the limit, not with the length of the conversation.
-# Source: SESSION 5.1–5.3.
-
-
 def trim(tx: Tx, action: OpenAction, number: int, counted: dict[str, Any], most: int | None) -> int:
-    """How many messages went. counted: `messages`, `turns` and `chars` of the session, lowered by what went."""
+    """Drop messages over the limit and return how many. counted: the session's `messages`, `turns` and `chars`, lowered here."""
     if most is None or counted["messages"] <= most:
         return 0
     gone = dropped(briefs(tx, number), most)
@@ -125,16 +112,11 @@ def trim(tx: Tx, action: OpenAction, number: int, counted: dict[str, Any], most:
 
 
 def briefs(tx: Tx, number: int) -> list[MessageBrief]:
-    """All messages of a session, in order, as a limit sees them."""
+    """Return all messages of a session, in order, as a limit sees them."""
     c = tables.message.c
     parts = case((c.parts == 1, c.content), else_="null")
     wanted = select(c.n, c.kind, c.name, parts, c.rest).where(c.session_number == number).order_by(c.at, c.n)
     return [brief(n, kind, parse(content), parse(rest), name) for n, kind, name, content, rest in tx.execute(wanted)]
-
-
-# === limiting: How much of one session is kept, set by somebody.
-#
-# Source: SESSION 5.1, 5.4.
 
 
 LIMIT_VERB = "limit_session"
@@ -153,8 +135,10 @@ def limit(
     action_id: str,
     zone: tzinfo = UTC,
 ) -> None:
-    """What goes over the limit goes now. falls_to: what holds where `max_messages` is None. zone: of the days
-    by which passages are found. Raises SessionNotFound."""
+    """Set a session's limits and drop what exceeds them now. falls_to: the limit if `max_messages` is None.
+
+    zone: of the days passages are dated by. Raises SessionNotFound.
+    """
     row = find(tx, user, session_id, hold=True)
     if row is None:
         raise SessionNotFound(session_id=session_id)
@@ -173,15 +157,12 @@ def limit(
     action.seal()
 
 
-# === clearing
-
-
 CLEAR_VERB = "clear_session"
 
 
 @dataclass(frozen=True)
 class _Held:
-    """What else holds the words of a session."""
+    """Runs, calls and payload digests that hold a session's words."""
 
     runs: list[str] = field(default_factory=list)
     calls: list[int] = field(default_factory=list)
@@ -198,7 +179,7 @@ def clear(
     action_id: str,
     reason: str | None = None,
 ) -> Cleared:
-    """session_ids: None clears all of the user's, states of graphs too. What is not there, or holds nothing, is passed over."""
+    """Clear sessions; None clears all of the user's, and graph states too. Missing or empty sessions are skipped."""
     if actions.exists(tx, action_id):
         return _done(tx, action_id)
     sessions = _sessions(tx, user, session_ids)
@@ -217,7 +198,7 @@ def clear(
 
 
 def _sessions(tx: Tx, user: str | None, session_ids: Iterable[str] | None) -> list[Any]:
-    """Those with something to clear, held, by number."""
+    """Lock and return the sessions with something to clear, by number."""
     if session_ids is not None:
         found = (find(tx, user, one, hold=True) for one in sorted(set(session_ids)))
         rows = [row for row in found if row is not None]
@@ -229,7 +210,7 @@ def _sessions(tx: Tx, user: str | None, session_ids: Iterable[str] | None) -> li
 
 
 def _held(tx: Tx, session: Any, clock: Clock) -> _Held:
-    """Its runs are ended first: whoever still works on it writes nothing more, whatever is in flight."""
+    """Collect what holds the session's words. Its runs are cancelled first, so that none writes anything more."""
     r, call, m = tables.run.c, tables.model_call.c, tables.message.c
     wrote = select(m.run_id).where(m.session_number == session.number, m.run_id.is_not(None))
     known = or_(r.subject == subject_of(session.number), r.id.in_(wrote), r.id.in_(_asked_of(tx, session)))
@@ -246,7 +227,7 @@ def _held(tx: Tx, session: Any, clock: Clock) -> _Held:
 
 
 def _asked_of(tx: Tx, session: Any) -> list[str]:
-    """Runs of this user whose request names the session: they may have read what a limit has dropped since."""
+    """Return this user's runs whose request names the session: they may have read messages dropped since."""
     r, p = tables.run.c, tables.payload.c
     whose = r.user_id.is_(None) if session.user_id is None else r.user_id == session.user_id
     named = canonical({"session_id": session.session_id})[1:-1]
@@ -261,7 +242,7 @@ def _there(tx: Tx, papers: Sequence[str]) -> Iterable[str]:
 
 
 def _cancel(tx: Tx, run_ids: Sequence[str], clock: Clock) -> None:
-    """What is at work on it is closed, and refused if it goes on."""
+    """Close the runs in progress; they are refused if they go on."""
     c = tables.run.c
     for some in portions(run_ids):
         for run_id in tx.execute(select(c.id).where(c.id.in_(some), c.status.in_(runs.ALIVE)).order_by(c.id)).scalars().all():
@@ -293,7 +274,7 @@ def _clear(tx: Tx, action: OpenAction, session: Any, held: _Held) -> None:
 
 
 def drop_passages(tx: Tx, numbers: Sequence[int]) -> None:
-    """Their passages close, with their vectors; what still stands is cut again before the next search."""
+    """Close the sessions' passages and drop their vectors; what remains is cut again before the next search."""
     c = tables.passage.c
     for some in portions(numbers):
         wanted = select(c.id).where(c.session_number.in_(some), c.to_seq == FAR).order_by(c.id)

@@ -1,8 +1,8 @@
-"""Sessions and their messages: what is said is appended, once.
+"""Append messages to sessions, once.
 
-Invariant: the row of its session is locked while a message is appended, so numbers are given in order and none twice; what is
-counted stands in that row, and nothing of the history is read, unless a limit drops from it. A turn is one event, which covers
-its messages by their digests. Every reading names the user it is for: a session of somebody else is not there.
+Invariant: the session's row is locked while a message is appended, so numbers are unique and in order; counters stand in that
+row, and no history is read unless a limit drops from it. A turn is one event that covers its messages by their digests. Every
+read names its user: another user's session does not exist.
 Source: DESIGN §5, §6; SESSION 1, 3, 5; MEMOLLA F-01.
 """
 
@@ -51,7 +51,7 @@ _GROW = Prepared(
 
 @dataclass(frozen=True)
 class AppendedTurn:
-    """What was appended: to which session, from which number on, with what time; and how many messages a limit dropped."""
+    """The appended messages: session, first number, time, and how many older ones a limit dropped."""
 
     number: int
     first: int
@@ -74,11 +74,10 @@ def append(
     only_new: Callable[[Tx, Any], Sequence[Message]] | None = None,
     metadata: dict[str, Any] | None = None,
 ) -> AppendedTurn | None:
-    """Append to a session, which is opened where it is not there. Messages without a time get that of the event.
+    """Append to a session, opening it if needed. Messages without a time get the event's. None: there was nothing to append.
 
-    most: how many messages are kept where the session says nothing itself. only_new: what is appended instead of `messages`,
-    decided from the session's row (None: it is new) while it is held. metadata: of a session that is new. None: there was
-    nothing to append.
+    most: message limit for sessions without their own. only_new: chooses what to append instead of `messages` from the locked
+    row (None: new session). metadata: of a new session.
     """
     if is_retried(tx) and actions.exists(tx, action_id):
         return _written(tx, action_id)
@@ -123,7 +122,7 @@ def open_session(
     max_messages: int | None = None,
     timeout_s: float | None = None,
 ) -> bool:
-    """Open a session before anything is said in it. False where it is there."""
+    """Open a session without messages. Returns False if it exists."""
     if find(tx, user, session_id) is None:
         ids.hold(tx, "session")
     if find(tx, user, session_id, hold=True) is not None:
@@ -200,7 +199,7 @@ def _row(number: int, n: int, message: Message, at: datetime, run_id: str | None
 
 
 def _written(tx: Tx, action_id: str) -> AppendedTurn:
-    """The turn as an attempt before this one wrote it, whose answer was lost."""
+    """Rebuild the turn that an earlier attempt of this unit wrote, whose answer was lost."""
     c = tables.audit_event.c
     bodies = [parse(body) for body in tx.execute(select(c.body).where(c.action_id == action_id).order_by(c.seq)).scalars()]
     said = next(body for body in bodies if "first" in body)

@@ -1,7 +1,6 @@
-"""What people decide about facts: bring an outdated one back, agree with a proposal, refuse it.
+"""Decisions of people about facts: restore an outdated one, approve or reject a proposal.
 
-Invariant: each is one action, done once per action id, and can be undone. A proposal is settled only while the facts it is about
-stand as they did.
+Invariant: each is one action, once per action id, and can be undone. A proposal is settled only while all its facts are active.
 Source: TIMEM "Supports Reversion"; DESIGN §6.
 """
 
@@ -33,7 +32,7 @@ REJECTED = "rejected"
 
 
 def restore(tx: Tx, whose: OwnerFilter, uid: str, *, actor: str, reason: str | None, clock: Clock, action_id: str) -> Action:
-    """An outdated fact is active again, beside what took its place. Raises FactNotFound, FactNotOutdated."""
+    """Make an outdated fact active again, beside its successor. Raises FactNotFound, FactNotOutdated."""
     ids.reserve(tx, "fact", 0)
     if actions.exists(tx, action_id):
         return actions.get(tx, action_id)
@@ -51,7 +50,7 @@ def restore(tx: Tx, whose: OwnerFilter, uid: str, *, actor: str, reason: str | N
 
 
 def approve(tx: Tx, whose: OwnerFilter, number: int, *, actor: str, reason: str | None, clock: Clock, action_id: str) -> Action:
-    """Do what was proposed. Raises ProposalNotFound, also when a fact of it does not stand any more."""
+    """Carry out a proposal. Raises ProposalNotFound, also if one of its facts is no longer active."""
     first = ids.reserve(tx, "fact", 1)
     if actions.exists(tx, action_id):
         return actions.get(tx, action_id)
@@ -69,7 +68,7 @@ def approve(tx: Tx, whose: OwnerFilter, number: int, *, actor: str, reason: str 
 
 
 def reject(tx: Tx, whose: OwnerFilter, number: int, *, actor: str, reason: str | None, clock: Clock, action_id: str) -> Action:
-    """Both facts stand; the proposal is settled. Raises ProposalNotFound."""
+    """Settle the proposal and keep all facts. Raises ProposalNotFound."""
     ids.reserve(tx, "fact", 0)
     if actions.exists(tx, action_id):
         return actions.get(tx, action_id)
@@ -83,7 +82,7 @@ def reject(tx: Tx, whose: OwnerFilter, number: int, *, actor: str, reason: str |
 
 
 def check_owner(tx: Tx, whose: OwnerFilter, action_id: str) -> None:
-    """An action on facts of somebody else is not there. Raises ActionNotFound."""
+    """Raise ActionNotFound for an action on another owner's facts."""
     c, f, p = tables.audit_event.c, tables.fact.c, tables.fact_proposal.c
     if whose is facts.ANY_OWNER:
         return
@@ -99,7 +98,7 @@ def check_owner(tx: Tx, whose: OwnerFilter, action_id: str) -> None:
 
 
 def open_state(tx: Tx, number: int) -> Any | None:
-    """How a fact stands now; None where it was taken back."""
+    """Return a fact's current state row, or None if the fact was withdrawn."""
     c = tables.fact_status.c
     return tx.execute(select(tables.fact_status).where(c.fact_id == number, c.to_seq == FAR)).one_or_none()
 
@@ -116,7 +115,7 @@ def _open(tx: Tx, whose: OwnerFilter, number: int) -> Any:
 
 
 def _done(tx: Tx, action: OpenAction, row: Any, proposal: ProposalState, free: int) -> None:
-    """free: a number for the fuller fact of a merge."""
+    """Apply an approved proposal. free: a number for the merged fact."""
     words = payloads.get(tx, [proposal.paper]).get(proposal.paper, {})
     paper = rows.put_words(tx, reason=words.get("reason"))
     new = _fact(tx, proposal.new_id)
@@ -137,7 +136,7 @@ def _done(tx: Tx, action: OpenAction, row: Any, proposal: ProposalState, free: i
 
 
 def _ended(new: Any, old: Any, at: datetime) -> datetime:
-    """When the old one stopped being true: when the new one began to be, or was said, or else now; never before it was said."""
+    """Return when the old fact stopped being true: the new one began or was said, else now; never before the old was said."""
     began = old.valid_from or old.said_at
     known = [one for one in (new.valid_from, new.said_at) if one is not None]
     if began is None or not known:

@@ -1,8 +1,9 @@
-"""What was drawn from a conversation, written in one transaction: its messages, its cuts, the facts, and what they did to others.
+"""Commit what was extracted from a conversation, in one transaction: messages, cuts, facts, and their effects on other facts.
 
-Invariant: nothing is written when the owner's facts moved since the plan was made; writers of facts wait for each other at one
-counter, so two that remember at once come one after the other. Done once for a run.
-Source: DESIGN §2.2, §6; TIMEM "Memory Storage"; CHUNK 6.
+Invariant: nothing is written if the owner's facts changed since the plan was made; writers of facts wait for each other at one
+counter. Once per run. A repeated conversation is recognised by a digest of its words, per owner; messages of failed, withdrawn or
+cleared cuts count as unread.
+Source: DESIGN §2.2, §6; TIMEM "Memory Storage"; CHUNK 6, 13; SESSION 6.3.
 """
 
 from __future__ import annotations
@@ -42,14 +43,6 @@ from memoir_engine.store.facts.rows import (
 )
 from memoir_engine.text.messages import Message, StoredMessage, match_stored
 
-# === remembered: What is known of a conversation from before: whether it came already, what of it stands in its session,
-# what of that was read.
-#
-# Invariant: pure reading, by the owner. What a failed cut held, or what was taken back or cleared since, counts as not
-# read.
-# Source: CHUNK 13; SESSION 6.3; DESIGN §6.
-
-
 _C = tables.cut.c
 _OF_KEY = Prepared(
     select(tables.cut).where(_C.owner == bindparam("whose"), _C.conversation_key == bindparam("key")).order_by(_C.id)
@@ -64,9 +57,9 @@ _READ = Prepared(
 
 @dataclass(frozen=True)
 class PriorConversation:
-    """A conversation that was remembered: in which session its messages stand, from which number on, and by which cuts.
+    """A conversation remembered before: its session, first message and first cut.
 
-    whole: whether every cut gave its facts, nobody took that back, and its session was not cleared since.
+    whole: every cut gave its facts, none was withdrawn, and the session was not cleared since.
     """
 
     session_number: int | None
@@ -77,8 +70,11 @@ class PriorConversation:
 
 @dataclass(frozen=True)
 class SeenMessages:
-    """whole: the conversation came before. numbers: of its first messages in its session, as far as they stand there. read: how
-    many of these facts were drawn from. last: the number of the session's last message, None where there is no session."""
+    """What is known of a conversation's messages.
+
+    whole: the same conversation remembered before. numbers: of its first messages in their session, as far as stored.
+    read: how many of these facts were extracted from. last: number of the session's last message, None without a session.
+    """
 
     whole: PriorConversation | None = None
     numbers: tuple[int, ...] = ()
@@ -87,13 +83,13 @@ class SeenMessages:
 
 
 def conversation_key(owner: str, messages: Sequence[Message]) -> str:
-    """The same for the same words of the same user, by the same speakers at the same times as far as those were given."""
+    """Digest a conversation: equal words by the same user, speakers and (if given) times have the same key."""
     words = [[one.kind, one.name, one.content, one.said_at and one.said_at.isoformat()] for one in messages]
     return hashlib.sha256(canonical([owner, words]).encode()).hexdigest()
 
 
 def prior_conversation(tx: Tx, owner: str, key: str) -> PriorConversation | None:
-    """What is known of this conversation from before; its latest cuts."""
+    """Return this conversation's latest cuts, if it was remembered before."""
     rows = _OF_KEY.rows(tx, {"whose": owner, "key": key})
     if not rows:
         return None
@@ -109,7 +105,7 @@ def prior_conversation(tx: Tx, owner: str, key: str) -> PriorConversation | None
 def seen_messages(
     tx: Tx, user: str | None, key: str, session_id: str, messages: Sequence[Message], numbers: tuple[int, ...] = ()
 ) -> SeenMessages:
-    """numbers: of all messages, where they were read from their session."""
+    """Return which messages are stored and read. numbers: of all messages, if they were read from their session."""
     known = prior_conversation(tx, owner_key(user), key)
     if known is not None and known.whole:
         return SeenMessages(known)
@@ -125,7 +121,7 @@ def seen_messages(
 
 
 def _last(tx: Tx, row: Any, count: int) -> list[StoredMessage]:
-    """The last messages of a session, in the order of their numbers."""
+    """Return the last messages of a session, by number."""
     c = tables.message.c
     wanted = select(tables.message).where(c.session_number == row.number).order_by(c.n.desc()).limit(count)
     found = [
@@ -136,16 +132,13 @@ def _last(tx: Tx, row: Any, count: int) -> list[StoredMessage]:
 
 
 def _from_the_first(ns: Sequence[int], cuts: Sequence[Any]) -> int:
-    """How many messages from the first on were read, each by every cut of the run that came to it last."""
+    """Count the messages read from the first on, each by every cut of the last run that covered it."""
     wanted, of = set(ns), dict[int, tuple[str, bool]]()
     for cut in cuts:
         for n in wanted.intersection(range(cut.first_message, cut.last_message + 1)):
             run_id, is_read = of.get(n, ("", True))
             of[n] = cut.run_id, not cut.failed and (is_read or run_id != cut.run_id)
     return next((at for at, n in enumerate(ns) if not of.get(n, ("", False))[1]), len(ns))
-
-
-# === remembering
 
 
 VERB = "remember"
@@ -168,7 +161,7 @@ class Remembered:
 
 
 def record_repeat(tx: Tx, known: PriorConversation, *, actor: str, clock: Clock, action_id: str, run_id: str) -> str:
-    """Record that a remembered conversation came again, and nothing else."""
+    """Record only that a remembered conversation came again."""
     if not (is_retried(tx) and actions.exists(tx, action_id)):
         action = OpenAction(tx, verb=VERB, actor=actor, clock=clock, action_id=action_id)
         action.describe(reason=None, run_id=run_id)
@@ -190,10 +183,9 @@ def remember(
     run_id: str,
     most: int | None = None,
 ) -> Remembered | None:
-    """None: the owner's facts moved since `plan.seq`, the session did since it was looked at, or the conversation was remembered
-    meanwhile; nothing was written.
+    """Write the plan. None: the owner's facts or the session changed meanwhile, or it was remembered; nothing was written.
 
-    most: how many messages are kept where the session says nothing itself.
+    most: message limit for sessions without their own.
     """
     owner = owner_key(user)
     refuse_late(tx, run_id)
@@ -226,7 +218,7 @@ def remember(
 def _change(
     writing: _FactWriter, action: OpenAction, plan: FactPlan, numbers: dict[int, int], proposals: tuple[int, ...]
 ) -> None:
-    """What the new facts do to others, and to each other."""
+    """Apply the new facts' effects on others and on each other."""
     tx, owner, run_id = writing.tx, writing.owner, writing.run_id
     for sighting in plan.sightings:
         number = numbers.get(sighting.fact, sighting.fact)
@@ -252,7 +244,7 @@ def _change(
 
 @dataclass(frozen=True)
 class _FactWriter:
-    """session, ns: of the messages, by their index. digests: of those that stand, by their number there."""
+    """Build the rows of one commit. session, ns: of the messages, by index. digests: of stored messages, by number."""
 
     tx: Tx
     owner: str
@@ -276,14 +268,14 @@ class _FactWriter:
         return [self._origin(span) for span in spans]
 
     def unseen(self, number: int, spans: Sequence[PlannedSpan]) -> list[NewOrigin]:
-        """Those that are no origin of the fact yet."""
+        """Return the origins the fact does not have yet."""
         o = tables.fact_origin.c
         wanted = select(o.message, o.start, o.end).where(o.fact_id == number, o.session_number == self.session, o.to_seq == FAR)
         known = {tuple(row) for row in self.tx.execute(wanted)}
         return [one for one in self.origins(spans) if (one.message, one.start, one.end) not in known]
 
     def _taken(self, key: int, numbers: dict[int, int]) -> list[NewOrigin]:
-        """The origins of a fact that stands; those of a planned one are in the plan's own spans."""
+        """Return the origins of a stored fact; those of a planned one are in the plan's spans."""
         o = tables.fact_origin.c
         if key < 0:
             return []
@@ -332,7 +324,7 @@ class _FactWriter:
 
 
 def _spoken(tx: Tx, user: str | None, said: ConversationRead, **how: Any) -> tuple[int, Sequence[int]]:
-    """The number of the session and of each message in it."""
+    """Append the unsaved messages; return the session's number and each message's number."""
     coming = said.messages[len(said.numbers) :]
     if not coming:
         row = conversations_messages.find(tx, user, said.session_id)
@@ -351,12 +343,12 @@ def _digests(tx: Tx, session: int, ns: Sequence[int]) -> dict[int, str]:
 
 
 def _beside(action_id: str) -> str:
-    """The id of the action that stores the messages: the same each time, and another than that which stores the facts."""
+    """Return the id of the action that stores the messages: stable, and different from the facts' action."""
     return hashlib.sha256(f"{action_id} said".encode()).hexdigest()[:26]
 
 
 def _related(tx: Tx, owner: str, sources: Collection[int]) -> set[tuple[int, int, str]]:
-    """What already leads from these facts to others."""
+    """Return the relations that already lead from these facts."""
     r = tables.fact_relation.c
     wanted = select(r.source_id, r.target_id, r.kind).where(r.owner == owner, r.to_seq == FAR)
     rows = (row for some in portions(sorted(sources)) for row in tx.execute(wanted.where(r.source_id.in_(some))))
@@ -364,7 +356,7 @@ def _related(tx: Tx, owner: str, sources: Collection[int]) -> set[tuple[int, int
 
 
 def _written(tx: Tx, action_id: str, said: ConversationRead) -> Remembered:
-    """As an attempt before this one wrote it, whose answer was lost."""
+    """Rebuild the result that an earlier attempt of this unit wrote, whose answer was lost."""
     c = tables.audit_event.c
     events = tx.execute(select(c.seq, c.kind, c.body).where(c.action_id == action_id).order_by(c.seq)).all()
     made = [parse(row.body)["fact"] for row in events if row.kind == "fact.recorded"]

@@ -24,12 +24,6 @@ from memoir_engine.store.db.prepared import Among, Listed, Prepared
 from memoir_engine.store.db.types import FAR, Tx, portions
 from memoir_engine.store.facts.rows import ACTIVE, REMEMBERED, KnownFact
 
-# === fact_candidates: Facts of one owner that new ones may meet: those in force.
-#
-# Invariant: pure reading, by the owner.
-# Source: TIMEM "Similarity Search".
-
-
 _F, _CANDIDATE_STATUS = tables.fact.c, tables.fact_status.c
 _SHOWN = (
     "content",
@@ -55,7 +49,7 @@ _READ = Listed(lambda among: select(_F.id, *(_F[name] for name in _SHOWN)).where
 
 
 def candidates(tx: Tx, owner: str, ranked: Sequence[Sequence[int]], most: int) -> dict[int, KnownFact]:
-    """Of each row of numbers the first `most` that are active facts of the owner, by number."""
+    """Return the first `most` active facts of the owner from each ranked row of numbers, by number."""
     numbers = (one for some in ranked for one in some)
     active = {row.id for row in _ACTIVE.rows(tx, numbers, whose=owner)}
     wanted = (one for some in ranked for one in [each for each in some if each in active][:most])
@@ -65,13 +59,6 @@ def candidates(tx: Tx, owner: str, ranked: Sequence[Sequence[int]], most: int) -
 def _known(row: Any) -> KnownFact:
     number, content, kind, subject, entities, *more = row
     return KnownFact(number, content, kind, subject, tuple(parse(entities)), *more)
-
-
-# === fact_views: Rows of facts as callers see them: with the words of their spans, who changed them, and what they took
-# the place of.
-#
-# Invariant: a quote is read from the message itself, each time; where the message is gone, or lost words, there is none.
-# Source: spec README 12 ("evidence removed"); CHUNK 7.3, 8.4.
 
 
 _E, _U, _O, _M, _VIEW_STATUS = tables.audit_event.c, tables.fact.c, tables.fact_origin.c, tables.message.c, tables.fact_status.c
@@ -104,7 +91,7 @@ _BEFORE, _ORIGINS = Listed(_superseding), Listed(_said)
 
 
 def views(tx: Tx, rows: Sequence[Any], seq: int | None = None) -> tuple[FactView, ...]:
-    """rows: of `fact` with how each stands, its seq as `since`."""
+    """Return fact views. rows: of `fact` with its state, the state's seq as `since`."""
     numbers = [row.id for row in rows]
     told = events(tx, [one for row in rows for one in (row.recorded_seq, row.since)])
     before = _superseded(tx, numbers, seq)
@@ -144,7 +131,7 @@ def views(tx: Tx, rows: Sequence[Any], seq: int | None = None) -> tuple[FactView
 
 
 def _until(row: Any, successor: Any | None) -> dict[str, Any]:
-    """Whichever is earlier: what was said of its end, or that something took its place: as precisely as that says since when."""
+    """Return the end of validity: the stated end or the successor's beginning, whichever is earlier, with its precision."""
     if row.ended_at is None or (row.valid_to is not None and row.valid_to <= row.ended_at):
         return {"valid_to": row.valid_to, "valid_to_precision": row.to_precision, "end_said": row.valid_to is not None}
     told = successor is not None and successor.valid_from == row.ended_at and successor.from_precision
@@ -152,12 +139,12 @@ def _until(row: Any, successor: Any | None) -> dict[str, Any]:
 
 
 def events(tx: Tx, seqs: Iterable[int]) -> dict[int, tuple[datetime, str]]:
-    """When an event was, and of which action."""
+    """Return the time and action of each event."""
     return {row.seq: (moment_of(row.at), row.action_id) for row in _EVENTS.rows(tx, seqs)}
 
 
 def _superseded(tx: Tx, numbers: Sequence[int], seq: int | None) -> dict[int, list[int]]:
-    """What each took the place of, the oldest first."""
+    """Return the facts that each one superseded, oldest first."""
     found: dict[int, list[int]] = {}
     for row in _BEFORE.rows(tx, numbers, **_view_at(seq)):
         found.setdefault(row.superseded_by, []).append(row.fact_id)
@@ -165,7 +152,7 @@ def _superseded(tx: Tx, numbers: Sequence[int], seq: int | None) -> dict[int, li
 
 
 def _beside(tx: Tx, numbers: Iterable[int]) -> dict[int | None, Any]:
-    """Their ids, and since when they hold."""
+    """Return ids and beginnings of neighbouring facts."""
     return {row.id: row for row in _BESIDE.rows(tx, numbers)}
 
 
@@ -183,7 +170,7 @@ def _view_at(seq: int | None) -> dict[str, int]:
 
 
 def _origin(row: Any, said: tuple[str, str] | None) -> FactOrigin:
-    """said: text and digest of the message as it stands; None where it does not."""
+    """Build the view of an origin. said: the message's current text and digest, None if it is gone."""
     is_there = said is not None and said[1] == row.said
     supported = row.start is not None
     return FactOrigin(
@@ -204,7 +191,7 @@ def _origin(row: Any, said: tuple[str, str] | None) -> FactOrigin:
 
 
 def _texts(tx: Tx, wanted: set[tuple[int, int]]) -> dict[tuple[int, int], tuple[str, str]]:
-    """The texts of messages that are whole; of those that words were taken out of, nothing."""
+    """Return the texts of intact messages; those with erased words are left out."""
     by_session: dict[int, list[int]] = {}
     for number, n in sorted(wanted):
         by_session.setdefault(number, []).append(n)
@@ -213,9 +200,6 @@ def _texts(tx: Tx, wanted: set[tuple[int, int]]) -> dict[tuple[int, int], tuple[
         for row in _TEXTS.rows(tx, ns, number=number):
             found[number, row.n] = as_message(record(row, "")).text, row.digest
     return found
-
-
-# === facts
 
 
 ANY_OWNER: None = None
@@ -247,9 +231,9 @@ def list_facts(
     before: str | None = None,
     session_id: str | None = None,
 ) -> tuple[FactView, ...]:
-    """Learned last first, behind the fact `before`. seq: as they stood then. valid_at: only what was true then.
+    """Return facts, newest first, after the fact `before`. seq: as of then. valid_at: only those true then.
 
-    session_id: only what was said in this conversation of the owner.
+    session_id: only those said in this conversation of the owner.
     """
     wanted = _wanted(whose, seq)
     if status is not None:
@@ -266,7 +250,7 @@ def list_facts(
 
 
 def get(tx: Tx, whose: OwnerFilter, uid: str, seq: int | None = None) -> FactView:
-    """Raises FactNotFound."""
+    """Return one fact. Raises FactNotFound."""
     rows = tx.execute(_named(whose, seq).where(tables.fact.c.uid == uid)).all()
     if not rows:
         raise FactNotFound(fact_id=uid)
@@ -274,7 +258,7 @@ def get(tx: Tx, whose: OwnerFilter, uid: str, seq: int | None = None) -> FactVie
 
 
 def by_number(tx: Tx, whose: OwnerFilter, numbers: Iterable[int], seq: int | None = None) -> dict[int, FactView]:
-    """Those of them that stand."""
+    """Return those of these facts that have a state."""
     found: dict[int, FactView] = {}
     now = seq is None and whose is not ANY_OWNER
     for some in portions(sorted(set(numbers))):
@@ -285,7 +269,7 @@ def by_number(tx: Tx, whose: OwnerFilter, numbers: Iterable[int], seq: int | Non
 
 
 def number_of(tx: Tx, whose: OwnerFilter, uid: str) -> int:
-    """The number of a fact, taken back or not. Raises FactNotFound."""
+    """Return a fact's number, withdrawn or not. Raises FactNotFound."""
     wanted = select(tables.fact.c.id).where(tables.fact.c.uid == uid, *owned_by(tables.fact.c.owner, whose))
     found = tx.execute(wanted).scalar()
     if found is None:
@@ -294,7 +278,7 @@ def number_of(tx: Tx, whose: OwnerFilter, uid: str) -> int:
 
 
 def lineage(tx: Tx, whose: OwnerFilter, uid: str, seq: int | None = None) -> FactLineage:
-    """The whole chain that a fact belongs to. Raises FactNotFound."""
+    """Return the whole chain of supersession a fact belongs to. Raises FactNotFound."""
     get(tx, whose, uid, seq)
     links: set[tuple[int, int]] = set()
     seen: set[int] = set()
@@ -312,7 +296,7 @@ def lineage(tx: Tx, whose: OwnerFilter, uid: str, seq: int | None = None) -> Fac
 
 
 def current_successors(tx: Tx, owner: str, numbers: Collection[int], seq: int | None = None) -> dict[int, int]:
-    """Of facts that are outdated: what is active in their stead, behind however many that took one another's place."""
+    """Map outdated facts to the active fact at the end of their chain of successors."""
     held = tables.fact_status.alias("held").c
     first = select(_S.fact_id.label("old"), _S.superseded_by.label("tip"))
     first = first.where(_S.owner == owner, _S.fact_id.in_(numbers), _S.superseded_by.is_not(None), *_at(seq))
@@ -325,7 +309,7 @@ def current_successors(tx: Tx, owner: str, numbers: Collection[int], seq: int | 
 
 
 def counts(tx: Tx, whose: OwnerFilter, seq: int | None = None) -> dict[tuple[str, str], int]:
-    """How many there are, by type and status."""
+    """Count facts by type and status."""
     f = tables.fact.c
     wanted = select(f.type, _S.status, func.count()).join(tables.fact_status, _S.fact_id == f.id)
     rows = tx.execute(wanted.where(*owned_by(_S.owner, whose), *_at(seq)).group_by(f.type, _S.status)).all()
@@ -333,7 +317,7 @@ def counts(tx: Tx, whose: OwnerFilter, seq: int | None = None) -> dict[tuple[str
 
 
 def users(tx: Tx, whose: OwnerFilter) -> tuple[tuple[str | None, int], ...]:
-    """Whose facts there are, and how many stand."""
+    """Return the users with facts, and how many each has."""
     f = tables.fact.c
     wanted = (
         select(f.user_id, func.count())
@@ -346,9 +330,9 @@ def users(tx: Tx, whose: OwnerFilter) -> tuple[tuple[str | None, int], ...]:
 def relations(
     tx: Tx, whose: OwnerFilter, uid: str | None = None, *, limit: int, after: FactRelation | None = None
 ) -> tuple[FactRelation, ...]:
-    """Between facts that stand, in the order in which these were learned; of one of them, or all; behind the relation `after`.
+    """Return relations between current facts in order of creation; of one fact or all; after the relation `after`.
 
-    Raises FactNotFound for an `after` between facts that are not there.
+    Raises FactNotFound if `after` names unknown facts.
     """
     r, a, b = tables.fact_relation.c, tables.fact.alias("a"), tables.fact.alias("b")
     one, other = tables.fact_status.alias("one"), tables.fact_status.alias("other")
@@ -368,9 +352,9 @@ def relations(
 def proposals(
     tx: Tx, whose: OwnerFilter, *, state: str | None = "open", numbers: Collection[int] | None = None, limit: int = 200
 ) -> tuple[FactProposal, ...]:
-    """Newest first; of these numbers, or all. state: open, approved or rejected; None for all that were not taken back.
+    """Return proposals, newest first; of these numbers, or all. state: open, approved or rejected; None for all not withdrawn.
 
-    Open are those that can be settled: each fact of them is still in force.
+    Open ones can be settled: each of their facts is still active.
     """
     p = tables.fact_proposal.c
     wanted = select(tables.fact_proposal).where(p.to_seq == FAR, *owned_by(p.owner, whose))
@@ -404,7 +388,7 @@ def proposals(
 
 
 def _in_force(tx: Tx, wanted: Select[Any], limit: int) -> list[Any]:
-    """The first of these proposals whose facts are all active; the others wait until what happened to those is undone."""
+    """Return the first proposals whose facts are all active; others wait until what happened to those is undone."""
     found: list[Any] = []
     rows = tx.execute(wanted).all()
     while rows:
@@ -423,12 +407,12 @@ def _active(tx: Tx, numbers: Collection[int]) -> set[int]:
 
 
 def has_facts(tx: Tx, owner: str) -> bool:
-    """Whether anything is known of the owner."""
+    """Return True if the owner has any facts."""
     return tx.execute(select(_S.fact_id).where(_S.owner == owner, _S.to_seq == FAR).limit(1)).first() is not None
 
 
 def changed_since(tx: Tx, owner: str, seq: int) -> bool:
-    """Whether a fact of the owner came, went or moved behind that seq."""
+    """Return True if a fact of the owner changed after that seq."""
     of = {"whose": owner, "seq": seq}
     return _BEGAN.first(tx, of) is not None or _ENDED.first(tx, of) is not None
 
@@ -438,8 +422,11 @@ def owned_by(column: ColumnElement[Any], whose: OwnerFilter) -> tuple[ColumnElem
 
 
 def true_at(when: datetime) -> tuple[ColumnElement[bool], ...]:
-    """What does not say since when it holds counts from when it was said, and where it had ended by then, all the time before;
-    a part of a fuller fact is told by that one."""
+    """Return the conditions for facts true at a time.
+
+    Without a known beginning a fact counts from when it was said, or from ever if it had ended by then; a merged part is covered
+    by its fuller fact.
+    """
     f = tables.fact.c
     since = func.coalesce(f.valid_from, f.said_at)
     over = (f.valid_to <= f.said_at) | (_S.ended_at <= f.said_at)
@@ -457,7 +444,7 @@ def _wanted(whose: OwnerFilter, seq: int | None) -> Select[Any]:
 
 
 def _named(whose: OwnerFilter, seq: int | None) -> Select[Any]:
-    """For facts that are named: the owner stands in the fact's own row, and SQLite does not walk all that this owner has."""
+    """Select named facts by the owner in the fact's own row, so that SQLite does not walk all facts of the owner."""
     joined = select(tables.fact, *_STANDING).join(tables.fact_status, _S.fact_id == tables.fact.c.id)
     return joined.where(*owned_by(tables.fact.c.owner, whose), *_at(seq))
 

@@ -1,10 +1,11 @@
-"""Forget a fact: shown first, done in one action, final.
+"""Forget a fact: preview it, then do it in one action, finally.
 
-Invariant: once per action id. The words of the fact, and those of the messages that say it, are out of messages, payloads and
-vectors in the transaction that says so, and so are its parts, and the fuller facts made of it; other parts of those are in force
-again. Stones stand for what was left, and the events cover them. Messages keep their length: where words stood, there are blocks,
-so other spans still hold. What covered them keeps its digest, and loses its salt.
-Source: DESIGN §6; spec README 12 ("forget this").
+Invariant: once per action id. The fact's words, and those of the messages that say it, leave messages, payloads and vectors in
+the transaction that records it, together with its parts, its repetitions and the fuller facts merged from it; other parts of
+those become active again. Tombstones replace what was removed, and the events cover them. Messages keep their length: words
+become blocks, so other spans still hold; covered rows keep their digest and lose their salt. Tracing is pure reading, and a
+plan's search through ended runs is not repeated.
+Source: DESIGN §6; spec README 12 ("forget this"), small print on TIMEM rule 3.
 """
 
 from __future__ import annotations
@@ -38,15 +39,6 @@ from memoir_engine.store.search import embeddings
 from memoir_engine.text import attributes
 from memoir_engine.text.redaction import ERASED, ERASED_CHAR
 
-# === fact_traces: What holds the words of a fact: found before they are taken out, and shown to who is asked.
-#
-# Invariant: pure reading. What goes with a fact is what says the same, its parts, and the fuller facts that were made of
-# it; what
-# stays is named. Runs that have ended say nothing more, so what a plan has looked through once is not looked through
-# again.
-# Source: DESIGN §6; spec README 12 ("forget this"), small print on TIMEM rule 3.
-
-
 FORGETS = "forget_fact"  # the verb
 NESTED = 3  # times that a text may be quoted: in a row of a prompt, in a body on the wire, in a payload
 MOST_SHOWN = 20  # messages that are named
@@ -55,7 +47,7 @@ Spans = Mapping[tuple[int, int], Sequence[tuple[int, int]]]  # (session, n) → 
 
 
 class FactFamily(NamedTuple):
-    """same: the fact, its parts, and what says the same as one of these. fuller: what was made of them and of others."""
+    """same: the fact, its parts, and its repetitions. fuller: facts merged from them and from others."""
 
     same: frozenset[int]
     fuller: frozenset[int]
@@ -67,8 +59,10 @@ class FactFamily(NamedTuple):
 
 @dataclass(frozen=True)
 class FactTrace:
-    """What holds the words. papers: payloads that say something only of these facts; quoting: others with its words. told: what
-    papers say with words of it, which replies say too."""
+    """Rows that hold the words. papers: payloads only about these facts; quoting: other payloads with the words.
+
+    told: words of it in `papers`, which model replies repeat.
+    """
 
     family: FactFamily
     words: tuple[str, ...]
@@ -79,7 +73,7 @@ class FactTrace:
 
 
 class ForgetPlan(NamedTuple):
-    """What a search through all that the user's runs asked and answered found, up to a seq, and for which words."""
+    """Payloads found quoting these words, searched up to a seq."""
 
     seq: int
     words: frozenset[str]
@@ -105,7 +99,7 @@ def family(tx: Tx, number: int) -> FactFamily:
 
 
 def left_parts(tx: Tx, found: FactFamily) -> list[int]:
-    """Facts that gave way to a fuller one that is in force, and are in force again once that goes."""
+    """Return facts merged into a fuller one in force, which become active again once that goes."""
     c = tables.fact_status.c
     active = select(c.fact_id).where(c.fact_id.in_(found.fuller), c.to_seq == FAR, c.status == "active")
     tops = set(tx.execute(active).scalars())
@@ -114,7 +108,7 @@ def left_parts(tx: Tx, found: FactFamily) -> list[int]:
 
 
 def trace_fact(tx: Tx, number: int, planned: ForgetPlan | None = None) -> FactTrace:
-    """planned: what was found before, so that only runs that went on since are looked through."""
+    """Find what holds the fact's words. planned: an earlier search, so that only runs since then are searched."""
     found = family(tx, number)
     rows = tx.execute(select(tables.fact).where(tables.fact.c.id.in_(found.all)).order_by(tables.fact.c.id)).all()
     spans, quotes = _spans(tx, found.same)
@@ -137,7 +131,7 @@ def plan_of_fact(tx: Tx, number: int) -> ForgetPlan:
 
 
 def remaining_words(tx: Tx, owner: str, traced: FactTrace) -> tuple[dict[str, int], tuple[tuple[str, int], ...]]:
-    """Where else the words stand, and stay: how many rows of which place; and the first such messages, (session, number)."""
+    """Count where else the words remain, by place; and name the first such messages as (session, number)."""
     m, s, f = tables.message.c, tables.session.c, tables.fact.c
     forms = json_forms(traced.words)
     said = (
@@ -156,7 +150,7 @@ def remaining_words(tx: Tx, owner: str, traced: FactTrace) -> tuple[dict[str, in
 
 
 def json_forms(words: Sequence[str]) -> list[str]:
-    """Every way in which a text may be written inside JSON, the longest first."""
+    """Return every way a text may be escaped inside JSON, the longest first."""
     found: set[str] = set()
     for word in words:
         layer = {word}
@@ -173,12 +167,12 @@ def _merged(tx: Tx, numbers: Collection[int]) -> Sequence[Any]:
 
 
 def _is_fuller(row: Any) -> bool:
-    """A fuller fact is made after its parts; what was said again gave way to one that was there."""
+    """Return True for a merged fact, which is newer than its parts; a repetition yields to an older one."""
     return bool(row.superseded_by > row.fact_id)
 
 
 def _spans(tx: Tx, numbers: Collection[int]) -> tuple[dict[tuple[int, int], list[tuple[int, int]]], list[str]]:
-    """Of messages that stand, and what they say there."""
+    """Return the spans in messages that still exist, and their text."""
     o, m = tables.fact_origin.c, tables.message.c
     found: dict[tuple[int, int], list[tuple[int, int]]] = {}
     quotes = []
@@ -193,7 +187,7 @@ def _spans(tx: Tx, numbers: Collection[int]) -> tuple[dict[tuple[int, int], list
 
 
 def _papers(tx: Tx, found: FactFamily) -> tuple[str, ...]:
-    """Reasons and statements that are about these facts."""
+    """Return reasons and statements about these facts."""
     s, p = tables.fact_status.c, tables.fact_proposal.c
     numbers = set(found.all)
     wanted = select(s.payload).where(s.payload.is_not(None))
@@ -208,7 +202,7 @@ def _papers(tx: Tx, found: FactFamily) -> tuple[str, ...]:
 
 
 def _reasons(tx: Tx, numbers: Collection[int], proposals: Collection[int]) -> set[str]:
-    """What people gave as their reason for what they did with these facts."""
+    """Return the reasons people gave for their actions on these facts."""
     e, a = tables.audit_event.c, tables.action.c
     given = (
         select(e.body, a.payload).join(tables.action, a.id == e.action_id).where(e.kind.like("fact.%"), a.payload != NOTHING_SAID)
@@ -218,7 +212,7 @@ def _reasons(tx: Tx, numbers: Collection[int], proposals: Collection[int]) -> se
 
 
 def _told(tx: Tx, papers: Sequence[str], words: Sequence[str]) -> tuple[str, ...]:
-    """What they say with a word of the fact; "it changed" is said of many."""
+    """Return texts in payloads that share a word with the fact; "it changed" is said of many."""
     mine = frozenset().union(*(attributes.words(one) for one in words))
     said = (one for paper in payloads.get(tx, papers).values() for one in paper.values() if isinstance(one, str))
     return tuple(dict.fromkeys(one for one in said if attributes.words(one) & mine))
@@ -231,7 +225,7 @@ def _there(tx: Tx, digests: Iterable[str]) -> Iterable[str]:
 
 
 def _quoting(tx: Tx, user_id: str | None, words: Sequence[str], since: int | None = None) -> tuple[str, ...]:
-    """Payloads of calls of the user's runs with these words; of runs that had not ended at that seq."""
+    """Return payloads of the user's calls that contain the words; with `since`, of runs not ended at that seq."""
     p, call, run = tables.payload.c, tables.model_call.c, tables.run.c
     mine = run.user_id == user_id if user_id is not None else run.user_id.is_(None)
     wanted = (
@@ -247,11 +241,8 @@ def _quoting(tx: Tx, user_id: str | None, words: Sequence[str], since: int | Non
     return tuple({one.digest for one in stream if any(form in one.body for form in forms)})
 
 
-# === fact_forgetting
-
-
 def preview(tx: Tx, whose: OwnerFilter, uid: str) -> ForgetPreview:
-    """Raises FactNotFound."""
+    """Return what forgetting would remove. Raises FactNotFound."""
     number, owner = _row(tx, whose, uid)
     traced = trace_fact(tx, number)
     numbers = traced.family.all
@@ -277,14 +268,14 @@ def preview(tx: Tx, whose: OwnerFilter, uid: str) -> ForgetPreview:
 
 
 def plan_forget(tx: Tx, whose: OwnerFilter, uid: str) -> ForgetPlan:
-    """What takes long to find, looked for before anything is locked. Raises FactNotFound."""
+    """Search all payloads before anything is locked. Raises FactNotFound."""
     return plan_of_fact(tx, _row(tx, whose, uid)[0])
 
 
 def forget(
     tx: Tx, whose: OwnerFilter, uid: str, *, planned: ForgetPlan, actor: str, reason: str | None, clock: Clock, action_id: str
 ) -> Action:
-    """Raises FactNotFound, also for one that was forgotten."""
+    """Forget the fact. Raises FactNotFound, also for one already forgotten."""
     ids.reserve(tx, "erasure", 1)
     ids.reserve(tx, "fact", 0)
     if actions.exists(tx, action_id):
@@ -311,7 +302,7 @@ def forget(
 
 
 def _row(tx: Tx, whose: OwnerFilter, uid: str) -> tuple[int, str]:
-    """Its number and owner."""
+    """Return the fact's number and owner."""
     number = facts.number_of(tx, whose, uid)
     row = tx.execute(select(tables.fact.c.owner).where(tables.fact.c.id == number, REMEMBERED)).one_or_none()
     if row is None:
@@ -320,14 +311,14 @@ def _row(tx: Tx, whose: OwnerFilter, uid: str) -> tuple[int, str]:
 
 
 def _as_it_stands(tx: Tx, whose: OwnerFilter, number: int) -> FactView:
-    """Or as it stood last, where it was taken back."""
+    """Return the current view, or the last one if the fact was withdrawn."""
     s = tables.fact_status.c
     until = tx.execute(select(func.max(s.to_seq)).where(s.fact_id == number)).scalar_one()
     return facts.by_number(tx, whose, [number], None if until == FAR else until - 1)[number]
 
 
 def _leave(tx: Tx, action: OpenAction, number: int, gone: dict[str, Sequence[str]], changed: dict[str, Sequence[str]]) -> None:
-    """It stands no more, in no relation and no open proposal. gone, changed: what its event covers beside it."""
+    """End the fact's state, relations and open proposals. gone, changed: further rows its event covers."""
     s, r, p = tables.fact_status.c, tables.fact_relation.c, tables.fact_proposal.c
     row = tx.execute(select(tables.fact_status).where(s.fact_id == number, s.to_seq == FAR)).one_or_none()
     covered = tombstones.set_over(tx, action.next_seq, gone, {"fact": [str(number)], **changed})
@@ -360,7 +351,7 @@ def _clear(tx: Tx, traced: FactTrace) -> None:
 
 
 def _block(tx: Tx, session: int, n: int, places: Sequence[tuple[int, int]], words: Sequence[str]) -> None:
-    """Blocks where the words stood; in content of several parts wherever they stand."""
+    """Replace the words by blocks; in multi-part content wherever they occur."""
     c = tables.message.c
     this = (c.session_number == session) & (c.n == n)
     row = tx.execute(select(c.content, c.parts).where(this)).one()
@@ -380,7 +371,7 @@ def _without(body: str, words: Sequence[str]) -> str:
 
 
 def _nameless(value: Any) -> Any:
-    """A statement that is gone names nobody and nothing any more; replies stand as JSON inside JSON."""
+    """Remove the entities of forgotten statements; replies are JSON inside JSON."""
     if isinstance(value, dict):
         kept = {name: _nameless(each) for name, each in value.items()}
         return {**kept, "entities": []} if kept.get("content") == ERASED and "entities" in kept else kept

@@ -1,7 +1,8 @@
-"""The review of facts in SQL: what stands to be judged, and a judgement written as an action.
+"""Review of facts: items to judge, and verdicts written as actions.
 
-Invariant: an item is one standing of a fact, or one open proposal. What a person decided by a verb of their own needs no review.
-That somebody approved or skipped a standing is an event and moves no row; the last such event about it holds.
+Invariant: an item is one state of a fact, or one open proposal; what a person decided by another verb needs no review. Approving
+or skipping a state is an event that changes no row; the last one holds. A state brought back by an undo is the same item as
+before, so its verdict holds again.
 Source: DESIGN §6; TIMEM "Supports Reversion".
 """
 
@@ -29,16 +30,9 @@ from memoir_engine.store.facts.actions import REVIEWED
 from memoir_engine.store.facts.facts import OwnerFilter
 from memoir_engine.store.facts.rows import ACTIVE, OUTDATED, FactState
 
-# === fact_verdicts: What reviewers said of facts, as the events tell it: the last verdict about each, and since when a
-# standing is the same one.
-#
-# Invariant: a verdict is about one standing of a fact, or one proposal. One that an undo brought back is the one that
-# stood before,
-# so what was said of it holds again.
-
 
 class LastVerdict(NamedTuple):
-    """A verdict that an event holds."""
+    """A verdict in force, by whom and at which event."""
 
     state: ReviewState
     by: str
@@ -51,25 +45,25 @@ class VerdictEvent(NamedTuple):
 
 
 def last_verdicts(tx: Tx) -> dict[FactKey, LastVerdict]:
-    """The last verdict about each that has one."""
+    """Return the last verdict about each item that has one."""
     found = {_key_of(body): LastVerdict(body["verdict"] or "unreviewed", actor, seq) for seq, body, actor in _said(tx)}
     return {key: one for key, one in found.items() if one.state != "unreviewed"}
 
 
 def verdicts_about(tx: Tx, body: dict[str, Any]) -> list[VerdictEvent]:
-    """Every verdict about what an event is about, and every one that took one back."""
+    """Return all verdicts, and withdrawals of verdicts, about an event's item."""
     key = _key_of(body)
     return [VerdictEvent(seq, one["verdict"]) for seq, one, _ in _said(tx) if _key_of(one) == key]
 
 
 def restore_verdict(tx: Tx, action: OpenAction, body: dict[str, Any]) -> None:
-    """The verdict that was there before that of an event."""
+    """Restore the verdict before an event's."""
     about = {name: body[name] for name in ("fact", "proposal") if name in body}
     action.add(REVIEWED, **about, since=body["since"], verdict=body["was"], was=body["verdict"])
 
 
 def status_events(tx: Tx, rows: Sequence[Any]) -> dict[int, tuple[int, str, str]]:
-    """By the seq since which each stands: since when it stood so for the first time, and by whose verb."""
+    """Map the seq of each state to where it first began, with verb and actor."""
     first = {row.from_seq: parse(row.body).get("again", row.from_seq) for row in rows if row.undoes}
     e, a = tables.audit_event.c, tables.action.c
     wanted = select(e.seq, a.verb, a.actor).join(tables.action, a.id == e.action_id)
@@ -89,9 +83,6 @@ def _key_of(body: dict[str, Any]) -> FactKey:
     return (
         FactKey("fact", body["fact"], body["since"]) if "fact" in body else FactKey("proposal", body["proposal"], body["since"])
     )
-
-
-# === fact_reviews
 
 
 DECIDED: dict[str, ReviewState] = {  # by verbs of people
@@ -114,7 +105,7 @@ REASONS = {
 
 @dataclass(frozen=True)
 class FactDecision:
-    """What somebody decides. `seen`: the state they saw it in; what was decided since stands."""
+    """A reviewer's decision. `seen`: the state they saw; anything decided since then wins."""
 
     key: FactKey
     verdict: Verdict
@@ -123,7 +114,7 @@ class FactDecision:
 
 
 def review_items(tx: Tx, whose: OwnerFilter, kind: FactReviewKind | None = None) -> list[HeldFact]:
-    """All that can be judged, or all of one kind, in no order."""
+    """Return all items, or those of one kind, in no order."""
     given = last_verdicts(tx)
     found = [] if kind in ("supersession", "fact") else list(_proposed(tx, whose, given))
     if kind == "proposal":
@@ -134,7 +125,7 @@ def review_items(tx: Tx, whose: OwnerFilter, kind: FactReviewKind | None = None)
 
 
 def get_item(tx: Tx, whose: OwnerFilter, key: FactKey) -> HeldFact | None:
-    """As the fact or the proposal of that key stands now, which may be since another seq."""
+    """Return the item of a fact or proposal as it is now, perhaps since another seq."""
     said = last_verdicts(tx)
     find = _proposed if key.thing == "proposal" else _standing
     found = find(tx, whose, said, key.number)
@@ -142,7 +133,7 @@ def get_item(tx: Tx, whose: OwnerFilter, key: FactKey) -> HeldFact | None:
 
 
 def item_views(tx: Tx, whose: OwnerFilter, wanted: list[HeldFact]) -> tuple[FactReviewItem, ...]:
-    """In their order, with the facts they are about."""
+    """Return items with their facts, in order."""
     numbers = [one.key.number for one in wanted if one.key.thing == "proposal"]
     proposals = {one.id: one for one in facts.proposals(tx, whose, state=None, numbers=numbers, limit=len(numbers) or 1)}
     known = facts.by_number(tx, whose, [one.key.number for one in wanted if one.key.thing == "fact"])
@@ -173,7 +164,7 @@ def item_views(tx: Tx, whose: OwnerFilter, wanted: list[HeldFact]) -> tuple[Fact
 
 
 def perform(tx: Tx, whose: OwnerFilter, asked: FactDecision, *, actor: str, clock: Clock, action_id: str) -> Action:
-    """Do it, once per action id. Raises ReviewItemNotFound, ReviewOvertaken (decided meanwhile), NothingChanges."""
+    """Carry out a decision, once per action id. Raises ReviewItemNotFound, ReviewOvertaken, NothingChanges."""
     ids.reserve(tx, "fact", 0)
     if actions.exists(tx, action_id):
         return actions.get(tx, action_id)
@@ -188,7 +179,7 @@ def perform(tx: Tx, whose: OwnerFilter, asked: FactDecision, *, actor: str, cloc
 
 
 def done_before(tx: Tx, asked: FactDecision, *, actor: str, action_id: str) -> bool:
-    """Whether the action of this id is this very verdict. Raises InvalidSetting where it is anything else."""
+    """Return True if this action is this verdict already. Raises InvalidSetting if the id did something else."""
     if not actions.exists(tx, action_id):
         return False
     found = actions.get(tx, action_id)
@@ -200,7 +191,7 @@ def done_before(tx: Tx, asked: FactDecision, *, actor: str, action_id: str) -> b
 
 
 def check(tx: Tx, whose: OwnerFilter, asked: FactDecision, *, actor: str) -> HeldFact:
-    """The item as it stands, where it may be decided so. Raises what `perform` does."""
+    """Return the item if it may be decided so. Raises what `perform` does."""
     now = get_item(tx, whose, asked.key)
     if now is None:
         raise ReviewItemNotFound(key=str(asked.key))
@@ -215,13 +206,13 @@ def check(tx: Tx, whose: OwnerFilter, asked: FactDecision, *, actor: str) -> Hel
 
 
 def as_it_stands(tx: Tx, whose: OwnerFilter, asked: FactDecision) -> FactDecision:
-    """The same, by somebody who decides against what may be decided."""
+    """Return the decision with the present state as seen, for a reviewer who overrides it."""
     now = get_item(tx, whose, asked.key)
     return asked if now is None else replace(asked, seen=now.state)
 
 
 def _refuse(tx: Tx, now: HeldFact, *, actor: str, reason: str | None, clock: Clock, action_id: str) -> Action:
-    """What stands is outdated because a person said so; what gave way is in force again."""
+    """Outdate a rejected fact; for a rejected supersession, restore the older fact."""
     gave_way = now.kind == "supersession"
     action = OpenAction(tx, verb="restore_fact" if gave_way else "withdraw_fact", actor=actor, clock=clock, action_id=action_id)
     action.describe(reason=reason)
@@ -254,7 +245,7 @@ def _verbs(asked: FactDecision) -> tuple[str, ...]:
 
 
 def _proposed(tx: Tx, whose: OwnerFilter, given: dict[FactKey, LastVerdict], number: int | None = None) -> Iterator[HeldFact]:
-    """Open ones that can be settled, and those that were."""
+    """Yield open proposals that can be settled, and settled ones."""
     p, e, a = tables.fact_proposal.c, tables.audit_event.c, tables.action.c
     wanted = select(p.id, p.from_seq, p.outcome, p.new_id, p.old_ids, a.verb, a.actor, a.undoes, e.body)
     wanted = wanted.join(tables.audit_event, e.seq == p.from_seq).join(tables.action, a.id == e.action_id)
@@ -279,7 +270,7 @@ def _active(tx: Tx, numbers: set[int]) -> set[int]:
 
 
 def _asked_about(tx: Tx, whose: OwnerFilter) -> Iterator[FactKey]:
-    """Facts that an open proposal would let stand: they are judged with it."""
+    """Yield facts that an open proposal would keep: they are judged with it."""
     p = tables.fact_proposal.c
     wanted = select(p.new_id).where(p.to_seq == FAR, p.outcome.is_(None), *facts.owned_by(p.owner, whose))
     return (FactKey("fact", number, 0) for number in tx.execute(wanted).scalars())

@@ -1,9 +1,10 @@
-"""Writing of facts: each change of a row is one event, in the action that is handed in.
+"""Values and rows of facts: the plan of a commit, and each change of a row as one event.
 
-Invariant: what an event says is enough to write its rows anew, so verification can replay them. A fact, an origin and a cut are
-written once; that they are taken back, or come back, is their `to_seq`. How a fact or a proposal stands is a row of its own.
-Events name the payloads with reasons inside their bodies: everybody may read the trail, and reasons are a user's own.
-Source: DESIGN §2.7, §6; TIMEM "Memory Storage" (status moves, content never).
+Invariant: an event holds enough to write its rows again, so verification can replay them. A fact, an origin and a cut are
+written once; withdrawing or restoring them sets `to_seq`. States of facts and proposals are rows of their own. Events name the
+payloads with reasons in their bodies: everybody may read the trail, but reasons belong to a user. In a plan stored facts have
+their numbers and new ones negative keys; messages and cuts are indexes into the conversation; `seq` is what the plan has seen.
+Source: DESIGN §2.2, §2.7, §6; TIMEM "Memory Storage" (status moves, content never).
 """
 
 from __future__ import annotations
@@ -26,17 +27,10 @@ from memoir_engine.store.db.prepared import Prepared
 from memoir_engine.store.db.types import FAR, Tx
 from memoir_engine.text.messages import Message
 
-# === fact_plan: What remembering a conversation is going to write, worked out while no transaction was open.
-#
-# Invariant: a frozen value. Facts that stand already are named by their numbers, new ones by negative keys; messages by
-# their index
-# in the conversation, cuts by their place among its cuts. `seq` is what the plan has seen.
-# Source: DESIGN §2.2.
-
 
 @dataclass(frozen=True)
 class KnownFact:
-    """A fact that stands. key: its number, or below 0 of one that this plan adds."""
+    """A fact in force. key: its number, or negative if this plan adds it."""
 
     key: int
     content: str
@@ -53,7 +47,7 @@ class KnownFact:
 
 @dataclass(frozen=True)
 class PlannedSpan:
-    """message, cut: from 0."""
+    """message, cut: index from 0."""
 
     message: int
     start: int | None
@@ -63,7 +57,7 @@ class PlannedSpan:
 
 @dataclass(frozen=True)
 class PlannedFact:
-    """key: below 0. takes: facts whose origins it has too."""
+    """key: negative. takes: facts whose origins it inherits."""
 
     key: int
     uid: str
@@ -91,7 +85,7 @@ class Sighting:
 
 @dataclass(frozen=True)
 class Supersession:
-    """ended_at: when the old fact stopped being true; None for the time of writing, or where that is not the question."""
+    """ended_at: when the old fact stopped being true; None means the time of writing, or not applicable."""
 
     old: int
     new: int
@@ -120,7 +114,7 @@ class PlannedLink:
 
 @dataclass(frozen=True)
 class FactPlan:
-    """What consolidation came to. vectors: (n, dim) of `facts`, in their order."""
+    """The result of consolidation. vectors: (n, dim) of `facts`, in order."""
 
     seq: int
     facts: tuple[PlannedFact, ...] = ()
@@ -133,9 +127,11 @@ class FactPlan:
 
 @dataclass(frozen=True)
 class ConversationRead:
-    """What is read of a conversation. key: of all of it, see `conversation_key`. numbers: of its first messages in their session,
-    as far as they stand there; the others are appended. last: the number of the session's last message when it was looked at,
-    None where there was no session. failed: cuts of which nothing could be drawn, by index."""
+    """A conversation to be committed. key: `conversation_key` of all of it. failed: indexes of cuts without a result.
+
+    numbers: of its first messages if stored in their session; the others are appended. last: number of the session's last
+    message when it was read, None without a session.
+    """
 
     conversation: str
     key: str
@@ -145,9 +141,6 @@ class ConversationRead:
     numbers: tuple[int, ...] = ()
     failed: frozenset[int] = field(default_factory=frozenset)
     last: int | None = None
-
-
-# === fact_rows
 
 
 # an erasure of a source takes words from a fact, and its salt with them: what was forgotten has no words at all
@@ -161,7 +154,7 @@ _ADD_STANDINGS, _ADD_CUTS = Prepared(insert(tables.fact_status)), Prepared(inser
 
 @dataclass(frozen=True)
 class FactState:
-    """How a fact stands. cause: why it is outdated. ended_at: when it stopped being true. paper: payload with the reason."""
+    """cause: why it is outdated. ended_at: when it stopped being true. paper: digest of the payload with the reason."""
 
     status: str = ACTIVE
     cause: str | None = None
@@ -174,13 +167,13 @@ class FactState:
         return cls(row.status, row.cause, row.superseded_by, row.ended_at, row.payload)
 
     def told(self) -> list[Any]:
-        """As an event says it."""
+        """Return the state as an event holds it."""
         return [self.status, self.cause, self.superseded_by, None if self.ended_at is None else stamp(self.ended_at), self.paper]
 
 
 @dataclass(frozen=True)
 class NewOrigin:
-    """A span of a message. message: its number in the session. said: the message's own digest."""
+    """A span of a message. message: its number in the session. said: the message's digest."""
 
     session_number: int | None
     conversation: str
@@ -214,7 +207,7 @@ class NewFact:
 
 @dataclass(frozen=True)
 class ProposalState:
-    """What stands in a row of `fact_proposal`. outcome: None while it is open."""
+    """A row of `fact_proposal`. outcome: None while open."""
 
     cause: str
     doubt: str
@@ -232,12 +225,12 @@ class ProposalState:
 
 
 def put_words(tx: Tx, **words: Any) -> str:
-    """Words that may have to be forgotten; the digest that names them."""
+    """Store words that may have to be forgotten; return the digest that names them."""
     return payloads.put(tx, [words])[0]
 
 
 def record(tx: Tx, action: OpenAction, owner: str, user_id: str | None, facts: Sequence[NewFact], run_id: str | None) -> None:
-    """New facts, active, with their origins."""
+    """Write new active facts with their origins."""
     rows, origins, standings = [], [], []
     for fact in facts:
         row = seal(tables.fact, [_fact(action, owner, user_id, fact, run_id)])[0]
@@ -255,7 +248,7 @@ def record(tx: Tx, action: OpenAction, owner: str, user_id: str | None, facts: S
 def set_state(
     tx: Tx, action: OpenAction, kind: str, number: int, standing: FactState | None, *, again: int | None = None
 ) -> None:
-    """The fact stands so from now on; None takes it back. again: the seq since which it stood just so before."""
+    """Set a fact's state; None withdraws it. again: the seq since which it was in this same state before."""
     c = tables.fact_status.c
     row = tx.execute(select(tables.fact_status).where(c.fact_id == number, c.to_seq == FAR)).one_or_none()
     said = None if standing is None else standing.told()
@@ -272,7 +265,7 @@ def _again(seq: int | None) -> dict[str, Any]:
 
 
 def see(tx: Tx, action: OpenAction, number: int, origins: Sequence[NewOrigin]) -> None:
-    """A known fact was said here too."""
+    """Add origins of a known fact that was said again."""
     last = tx.execute(select(func.max(tables.fact_origin.c.n)).where(tables.fact_origin.c.fact_id == number)).scalar() or 0
     rows = _origins(action, number, last + 1, origins)
     action.add("fact.seen", fact=number, origins=[last + 1, len(rows), roll_up(one["digest"] for one in rows)])
@@ -280,7 +273,7 @@ def see(tx: Tx, action: OpenAction, number: int, origins: Sequence[NewOrigin]) -
 
 
 def unsee(tx: Tx, action: OpenAction, number: int, ns: Sequence[int]) -> None:
-    """These origins of it are taken back."""
+    """Withdraw origins of a fact."""
     seq = action.add("fact.unseen", fact=number, ns=list(ns))
     _until(tx, tables.fact_origin, (tables.fact_origin.c.fact_id == number) & tables.fact_origin.c.n.in_(ns), seq)
 
@@ -299,7 +292,7 @@ def relate(
 
 
 def unrelate(tx: Tx, action: OpenAction, source: int, target: int, since: int) -> None:
-    """since: from_seq of the row."""
+    """Withdraw a relation. since: its from_seq."""
     seq = action.add("fact.unrelated", source=source, target=target, since=since)
     c = tables.fact_relation.c
     _until(tx, tables.fact_relation, (c.source_id == source) & (c.target_id == target) & (c.from_seq == since), seq)
@@ -322,7 +315,7 @@ def set_proposal(
     *,
     again: int | None = None,
 ) -> None:
-    """The proposal stands so from now on; None takes it back. again: the seq since which it stood just so before."""
+    """Set a proposal's state; None withdraws it. again: the seq since which it was in this same state before."""
     c = tables.fact_proposal.c
     row = tx.execute(select(tables.fact_proposal).where(c.id == number, c.to_seq == FAR)).one_or_none()
     said = None if proposal is None else proposal.told()
@@ -336,7 +329,7 @@ def set_proposal(
 
 
 def record_cuts(tx: Tx, action: OpenAction, rows: Sequence[dict[str, Any]]) -> None:
-    """rows: of `cut` with consecutive ids, without seqs."""
+    """Write cuts. rows: of `cut` with consecutive ids, without seqs."""
     if not rows:
         return
     sealed = seal(tables.cut, [{**row, "from_seq": action.next_seq, "to_seq": FAR} for row in rows])

@@ -1,10 +1,11 @@
-"""Vectors of facts compared by the database itself, for stores that many machines share: pgvector in PostgreSQL, VECTOR in TiDB.
+"""Vectors of facts: changes for indexes, and comparison in the database (pgvector, TiDB's VECTOR) for shared stores.
 
-One table for each embedder and length, with the owner in every row and in every question. There is no graph over it: the rows of
-a user are found by their owner and compared one by one, so nothing near is missed.
-Invariant: a cache over `embedding`. Facts of an owner are taken in in the order of their numbers, and writers of facts wait for
-each other, so the highest number that is held says what is there. What is forgotten goes in the transaction that forgets it.
-Source: TIMEM "Vector Operations", "Similarity Search"; spec README 13; verified/store.md §6.
+One table per embedder and dimension, with the owner in every row and query. It has no graph: a user's rows are found by owner
+and compared one by one, so nothing near is missed.
+Invariant: a cache over `embedding`, one owner at a time. An owner's facts are numbered in commit order, since writers of facts
+wait for each other, so the highest number held tells what an index has. Facts without a vector (import, other embedder) get one
+before comparison; forgotten facts lose theirs in the transaction that forgets them.
+Source: TIMEM "Vector Operations", "Similarity Search"; DESIGN §2.3; spec README 13; verified/store.md §6, §7.2.
 """
 
 from __future__ import annotations
@@ -47,16 +48,6 @@ from memoir_engine.store.search import embeddings
 from memoir_engine.store.search.embeddings import VECTOR_DTYPE, Matrix
 from memoir_engine.store.search.vector_sql import AT_ONCE, VectorType, distance, unavailable_health, vector_literal
 
-# === fact_vectors: Vectors of facts: what came since an index last looked, and what has none yet.
-#
-# Invariant: only of one owner at a time. Facts of an owner are numbered in the order in which they are committed, so an
-# index that
-# has seen one number has seen all before it. Vectors are a cache: facts without one, after an import or with another
-# embedder, get
-# theirs before they are compared. What was forgotten has none.
-# Source: verified/store.md §7.2; DESIGN §2.3.
-
-
 _F, _E = tables.fact.c, tables.embedding.c
 _BESIDE = (_E.kind == "fact") & (_E.item_id == _F.id) & (_E.embedder == bindparam("by"))
 _CAME = Prepared(
@@ -69,7 +60,7 @@ _ADD = Prepared(insert(tables.embedding))
 
 
 class FactVectorChanges(NamedTuple):
-    """seq: of the moment. last: the number up to which everything is in it. missing: (number, content) of what has no vector."""
+    """seq: of the read. last: the highest number included. missing: (number, content) of facts without a vector."""
 
     seq: int
     last: int
@@ -78,7 +69,7 @@ class FactVectorChanges(NamedTuple):
 
 
 def vectors_since(tx: Tx, owner: str, embedder: str, dim: int | None, since: int) -> FactVectorChanges:
-    """Facts of the owner behind that number, whatever became of them. dim: None where the embedder has not answered yet."""
+    """Return the owner's facts after that number, whatever their state. dim: None if the embedder has not answered yet."""
     seq = actions.seq(tx)
     rows = _CAME.rows(tx, {"whose": owner, "by": embedder, "since": since})
     if not rows:
@@ -91,14 +82,14 @@ def vectors_since(tx: Tx, owner: str, embedder: str, dim: int | None, since: int
 
 
 def add(tx: Tx, embedder: str, numbers: Sequence[int], vectors: Vectors) -> None:
-    """Of facts that this transaction adds: there is nothing to take the place of."""
+    """Write vectors of facts this transaction adds; there are none to replace."""
     of = {"kind": "fact", "embedder": embedder, "dim": vectors.shape[1], "seq": ids.tick(tx)}
     rows = np.ascontiguousarray(vectors, dtype=VECTOR_DTYPE)
     _ADD.run_all(tx, [{**of, "item_id": number, "vector": row.tobytes()} for number, row in zip(numbers, rows, strict=True)])
 
 
 def put(tx: Tx, embedder: str, facts: Sequence[tuple[int, str]], vectors: Vectors) -> None:
-    """Of those that say what they said: an erasure may have taken words from them meanwhile. vectors: (len(facts), dim)."""
+    """Write vectors of facts whose text is unchanged: an erasure may have removed words meanwhile. vectors: (len(facts), dim)."""
     stand = dict(_texts(tx, [number for number, _ in facts]))
     at = [place for place, (number, content) in enumerate(facts) if stand[number] == content]
     if at:
@@ -112,14 +103,11 @@ def _texts(tx: Tx, numbers: list[int]) -> tuple[tuple[int, str], ...]:
     return tuple((row.id, row.content) for row in rows)
 
 
-# === fact_nearest
-
-
 PREFIX = "fact_vectors_"
 
 
 class FactTable:
-    """The table of one embedder and length. `health` makes it where it is not there."""
+    """The table of one embedder and dimension. `health` creates it if needed."""
 
     def __init__(self, db: Database, embedder: str, dim: int) -> None:
         self.db = db
@@ -175,7 +163,7 @@ class FactVectors:
 
     @property
     def high_water(self) -> int:
-        """The highest number that is held."""
+        """The highest number held."""
         return self._home.db.read(self._highest) if self.health.ok else 0
 
     def __len__(self) -> int:
@@ -186,7 +174,7 @@ class FactVectors:
     def take_in(
         self, keys: Sequence[int], vectors: Vectors, removed: Iterable[int], seq: int, *, since: int | None = None
     ) -> bool:
-        """keys: rising; those not above what is held are there already."""
+        """Add vectors; those not above the highest number are present already. keys: rising."""
         self._check()
         rows = {int(number): vector_literal(vector, self._home.dim) for number, vector in zip(keys, vectors, strict=True)}
         gone = sorted(map(int, removed))
@@ -219,7 +207,7 @@ class FactVectors:
         return np.array([found.get(int(number), np.nan) for number in keys], np.float32)
 
     def nearest(self, asked: str, k: int, within: Sequence[int] | None = None) -> Select[Any]:
-        """The k nearest of this owner, with how far each is."""
+        """Select the owner's k nearest, with distances."""
         far = distance(self._home.db.dialect, self._c.vector, literal(asked, self._home.kind)).label("far")
         wanted = select(self._c.item_id, far).where(self._c.owner == self._owner).order_by(far, self._c.item_id).limit(k)
         return wanted if within is None else wanted.where(self._c.item_id.in_(within))
@@ -230,7 +218,7 @@ class FactVectors:
         self._home.db.write(lambda tx: tx.execute(mine) and None, operation="vectors of facts")
 
     def close(self) -> None:
-        """There is nothing to let go of: the database is its owner's."""
+        """Do nothing: the database belongs to the caller."""
 
     def _found(self, tx: Tx, asked: str, k: int, within: Sequence[int] | None) -> list[Near]:
         return [Near(row[0], 1.0 - float(row[1])) for row in tx.execute(self.nearest(asked, k, within))]
@@ -244,7 +232,7 @@ class FactVectors:
 
 
 def reset_owners(tx: Tx, owners: Collection[str]) -> None:
-    """Every such table is fed again with all of these owners: it takes in what has a higher number than what it holds."""
+    """Empty all such tables of these owners, so that they are filled again."""
     for name in _tables(tx):
         owner = named_column("owner", key(64))
         for some in portions(sorted(owners), AT_ONCE):
@@ -252,7 +240,7 @@ def reset_owners(tx: Tx, owners: Collection[str]) -> None:
 
 
 def drop(tx: Tx, numbers: Collection[int]) -> None:
-    """What is forgotten goes from every such table."""
+    """Delete forgotten facts from all such tables."""
     for name in _tables(tx):
         item = named_column("item_id", BigInteger)
         for some in portions(sorted(numbers), AT_ONCE):

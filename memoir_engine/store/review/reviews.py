@@ -1,8 +1,9 @@
-"""The review in SQL: what stands to be judged, what is known of it, and a judgement written as an action.
+"""Review of filings: items, evidence, and verdicts written as actions.
 
-Invariant: an item is one filing, named by its chunk and the seq at which it began; a verdict is written only onto a filing
-that nobody has decided since it was seen, else who did is told. Every verdict is an action of its own and happens once.
-Source: DESIGN §6, §9.
+Invariant: an item is one filing, named by its chunk and the seq at which it began; a verdict is written only to a filing nobody
+has decided since it was seen, else the error names who did. Every verdict is an action of its own, once. Decisions never change,
+so they are read only once.
+Source: DESIGN §5, §6, §9.
 """
 
 from __future__ import annotations
@@ -29,18 +30,11 @@ from memoir_engine.store.review.verdicts import APPROVED, NOW, FilingReview
 from memoir_engine.store.tables.sources import LIVE
 from memoir_engine.store.tree import categories, filings
 
-# === review_evidence: What is known of filings beside where they are: how they were decided, what categories were made by
-# whom, when it was.
-#
-# Invariant: decisions never change, so what was read of them once need not be read again.
-# Source: DESIGN §5, §9.
-
-
 MOST_LESSONS = 4096
 
 
 class ChunkDecision(NamedTuple):
-    """A decision about a chunk. `is_new`: what was chosen was made by the very same run."""
+    """A decision about a chunk. `is_new`: the chosen category was made by the same run."""
 
     id: int
     chunk_id: int
@@ -54,7 +48,7 @@ class ChunkDecision(NamedTuple):
 
 
 def decisions_since(tx: Tx, decision_id: int) -> list[ChunkDecision]:
-    """Decisions about chunks after this one, by id."""
+    """Return decisions about chunks after this one, by id."""
     c = tables.decision.c
     columns = (c.id, c.chunk_id, c.level, c.chosen, c.opinions, c.decided_by, c.seen, c.attempts, c.run_id)
     rows = tx.execute(select(*columns).where(c.id > decision_id, c.chunk_id.is_not(None)).order_by(c.id)).all()
@@ -68,9 +62,9 @@ def decisions_since(tx: Tx, decision_id: int) -> list[ChunkDecision]:
 
 
 def reviewed_examples(tx: Tx, *, quoted: int, most: int = MOST_LESSONS) -> list[tuple[int, int, str]]:
-    """What people filed by hand or approved and is filed so now: (chunk, leaf, the first `quoted` characters), by chunk.
+    """Return chunks filed or approved by people as (chunk, leaf, first `quoted` characters), by chunk.
 
-    Of more than `most` those that were reviewed last.
+    If there are more than `most`, those reviewed last.
     """
     f, c = tables.filing.c, tables.chunk.c
     wanted = select(f.chunk_id, f.category_id, func.substr(c.text, 1, quoted)).join(tables.chunk, c.id == f.chunk_id)
@@ -80,13 +74,13 @@ def reviewed_examples(tx: Tx, *, quoted: int, most: int = MOST_LESSONS) -> list[
 
 
 def sources_without_helper(tx: Tx) -> frozenset[int]:
-    """Sources in force without a contextual helper."""
+    """Return live sources without a contextual helper."""
     c = tables.source.c
     return frozenset(tx.execute(select(c.id).where(c.helper_version.is_(None), c.status.in_(LIVE))).scalars())
 
 
 def times(tx: Tx, seqs: Iterable[int]) -> dict[int, datetime]:
-    """When these events happened."""
+    """Return when these events happened."""
     c = tables.audit_event.c
     found: dict[int, datetime] = {}
     for some in portions(sorted(set(seqs))):
@@ -95,7 +89,7 @@ def times(tx: Tx, seqs: Iterable[int]) -> dict[int, datetime]:
 
 
 def rejected_from(tx: Tx, seqs: Iterable[int]) -> dict[int, int]:
-    """The leaf each of these rejections took its chunk from, by the seq of the rejection."""
+    """Return the leaf of each rejected chunk, by the seq of the rejection."""
     c = tables.audit_event.c
     found: dict[int, int] = {}
     for some in portions(sorted(set(seqs))):
@@ -105,14 +99,11 @@ def rejected_from(tx: Tx, seqs: Iterable[int]) -> dict[int, int]:
 
 
 def _makers(tx: Tx) -> dict[int, str]:
-    """Category → the run that made it."""
+    """Map each category to the run that made it."""
     event, action = tables.audit_event.c, tables.action.c
     wanted = select(tables.category.c.id, action.run_id).join(tables.audit_event, event.seq == tables.category.c.created_seq)
     wanted = wanted.join(tables.action, action.id == event.action_id).where(action.run_id.is_not(None))
     return {row[0]: row[1] for row in tx.execute(wanted)}
-
-
-# === reviews
 
 
 SAID = {"approve": verdicts.APPROVED, "reject": verdicts.REJECTED, "skip": verdicts.SKIPPED}
@@ -120,7 +111,7 @@ DECIDED: tuple[ReviewState, ...] = ("approved", "refiled", "rejected")
 
 
 class ReviewedFiling(NamedTuple):
-    """A filing that is open, or that was rejected and nothing has come since. `at_seq`: when it was reviewed."""
+    """A filing that is open, or rejected and not filed since. `at_seq`: when it was reviewed."""
 
     chunk_id: int
     filed_seq: int
@@ -133,9 +124,9 @@ class ReviewedFiling(NamedTuple):
 
 @dataclass(frozen=True)
 class ReviewDecision:
-    """What somebody decides about one item. `seen`: the state they saw it in; what was decided since stands.
+    """A decision about one item. `seen`: the state the reviewer saw; anything decided since then wins.
 
-    Who gives none may change a verdict of their own.
+    Without `seen`, reviewers may overwrite only their own verdict.
     """
 
     chunk_id: int
@@ -151,12 +142,12 @@ class ReviewDecision:
 
 
 def all_items(tx: Tx) -> list[ReviewedFiling]:
-    """Every item there is."""
+    """Return every item."""
     return open_items(tx) + rejected_items(tx)
 
 
 def open_items(tx: Tx, chunk_ids: Iterable[int] | None = None) -> list[ReviewedFiling]:
-    """Open filings by chunk; of all chunks, or of these."""
+    """Return open filings by chunk; of all chunks, or of these."""
     f, c = tables.filing.c, tables.chunk.c
     columns = (f.chunk_id, f.from_seq, f.category_id, c.source_id, f.verdict, f.reviewed_by, f.reviewed_seq)
     wanted = select(*columns).join(tables.chunk, c.id == f.chunk_id).where(f.to_seq == FAR).order_by(f.chunk_id)
@@ -166,7 +157,7 @@ def open_items(tx: Tx, chunk_ids: Iterable[int] | None = None) -> list[ReviewedF
 
 
 def touched_since(tx: Tx, seq: int) -> set[int]:
-    """Chunks that were filed, taken out or judged after it."""
+    """Return chunks filed, taken out or judged after a seq."""
     f, e = tables.filing.c, tables.audit_event.c
     moved = select(f.chunk_id).where((f.from_seq > seq) | ((f.to_seq > seq) & (f.to_seq < FAR)))
     judged = tx.execute(select(e.body).where(e.kind == "filing.reviewed", e.seq > seq)).scalars()
@@ -174,7 +165,7 @@ def touched_since(tx: Tx, seq: int) -> set[int]:
 
 
 def rejected_items(tx: Tx) -> list[ReviewedFiling]:
-    """Chunks of live sources that are filed nowhere, with the filing they were rejected from."""
+    """Return chunks of live sources that are filed nowhere, with the filing they were rejected from."""
     f, c, later = tables.filing.c, tables.chunk.c, tables.filing.alias()
     columns = (f.chunk_id, f.from_seq, f.category_id, c.source_id, f.reviewed_by, f.reviewed_seq)
     wanted = select(*columns).join(tables.chunk, c.id == f.chunk_id).join(tables.source, tables.source.c.id == c.source_id)
@@ -184,9 +175,9 @@ def rejected_items(tx: Tx) -> list[ReviewedFiling]:
 
 
 def perform(tx: Tx, asked: ReviewDecision, *, actor: str, clock: Clock, action_id: str) -> Action:
-    """Do it, once per action id.
+    """Carry out a decision, once per action id.
 
-    Raises ReviewItemNotFound, ReviewOvertaken (it was decided meanwhile), NothingChanges, and for refile what `refile` raises.
+    Raises ReviewItemNotFound, ReviewOvertaken (decided meanwhile), NothingChanges, and for refile what `filings.refile` raises.
     """
     ids.lock_tree(tx)
     if actions.exists(tx, action_id):
@@ -209,7 +200,7 @@ def perform(tx: Tx, asked: ReviewDecision, *, actor: str, clock: Clock, action_i
 
 
 def done_before(tx: Tx, asked: ReviewDecision, *, actor: str, action_id: str) -> bool:
-    """Whether the action of this id is this very verdict. Raises InvalidSetting where it is anything else."""
+    """Return True if this action is this verdict already. Raises InvalidSetting if the id did something else."""
     if not actions.exists(tx, action_id):
         return False
     found = actions.get(tx, action_id)
@@ -221,7 +212,7 @@ def done_before(tx: Tx, asked: ReviewDecision, *, actor: str, action_id: str) ->
 
 
 def check(tx: Tx, asked: ReviewDecision, *, actor: str) -> Any:
-    """The filing to be judged, as it stands. Raises what `perform` does, but for what a re-filing says of its leaf."""
+    """Return the filing to be judged. Raises what `perform` does, except for the leaf of a re-filing."""
     row = filings.open_filing(tx, asked.chunk_id) or verdicts.rejected_filing(tx, asked.chunk_id)
     if row is None or row.from_seq != asked.filed_seq:
         raise _gone(tx, asked)
@@ -239,13 +230,13 @@ def check(tx: Tx, asked: ReviewDecision, *, actor: str) -> Any:
 
 
 def as_it_stands(tx: Tx, asked: ReviewDecision) -> ReviewDecision:
-    """The same, by somebody who decides against what may be decided."""
+    """Return the decision with the present state as seen, for a reviewer who overrides it."""
     row = verdicts.last_filing(tx, asked.chunk_id)
     return asked if row is None else replace(asked, seen=_state(row.verdict, row.reviewed_by))
 
 
 def _gone(tx: Tx, asked: ReviewDecision) -> MemoirError:
-    """Why the filing is not there any more: who filed its chunk anew, or took its source out of the tree."""
+    """Return the error for a filing that is gone: who re-filed its chunk or took its source out of the tree."""
     c = tables.filing.c
     ended = tx.execute(select(c.to_seq).where(c.chunk_id == asked.chunk_id, c.from_seq == asked.filed_seq)).scalar()
     if ended is None or ended == FAR:

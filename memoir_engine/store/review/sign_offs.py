@@ -1,8 +1,9 @@
-"""Signatures: who stands for a source or a branch, with which words, and whether it is still what was signed.
+"""Sign-offs: who vouches for a source or a branch, in which words, and whether it has changed since.
 
-Invariant: a row is opened and closed by an event, and says what the event says; the digest it holds is salted, its salt and
-the statement stand in its payload. A signature is void while the subject is not as it was signed: that is looked at anew each
-time and nowhere written down, so nothing can forget to do it.
+Invariant: a row is opened and closed by an event; its digest is salted, and salt and statement are in its payload. A signature
+is void while its subject differs from what was signed: computed at every read and stored nowhere, so it cannot be stale. Equal
+states give equal digests however they came about, so a change that was taken back does not count. The digest covers where each
+chunk is filed, by which decision, its review, the names above it, and the digests of the texts; not counters or times.
 Source: DESIGN §6.
 """
 
@@ -27,24 +28,13 @@ from memoir_engine.store.db import ids
 from memoir_engine.store.db.types import FAR, Tx, portions
 from memoir_engine.store.tree import categories
 
-# === signed: What a signature stands for: the state of a source or of a branch as one digest, and what has changed it
-# since.
-#
-# Invariant: equal states give equal digests whatever led there, so what was changed and taken back counts as left alone.
-# The
-# digest covers where each chunk is filed, by which decision, who reviewed it and how, the names above it, and the digests
-# that
-# cover the texts; counters and times are left out.
-# Source: DESIGN §6.
-
-
 Subject = Literal["source", "category"]
 _SCANNED = 5_000  # events at a time
 
 
 @dataclass(frozen=True)
 class SignedState:
-    """What there is to sign: `chunks` filed now, `reviewed` of them by a person who did not skip them."""
+    """The state to sign: `chunks` filed now, `reviewed` of them by a person who did not skip them."""
 
     title: str
     digest: str
@@ -54,12 +44,12 @@ class SignedState:
 
 
 def current_state(tx: Tx, subject: Subject, number: int) -> SignedState | None:
-    """None for a source that there is not, and for a category that is closed."""
+    """Return the state of a source or branch, or None for an unknown source or closed category."""
     return _of_source(tx, number) if subject == "source" else _of_branch(tx, number)
 
 
 def changed_by(tx: Tx, subject: Subject, number: int, since: int) -> str | None:
-    """The first action after the event `since` that touched the subject and still stands; None when no event did."""
+    """Return the first action in force after `since` that touched the subject; if none is in force, the first at all."""
     scope = _scope(tx, subject, number, since)
     first: str | None = None
     later: dict[str, bool] = {}
@@ -77,7 +67,7 @@ def changed_by(tx: Tx, subject: Subject, number: int, since: int) -> str | None:
 
 @dataclass
 class _Digest:
-    """Grows line by line; counts on the way."""
+    """Hash the state line by line, counting chunks and reviews."""
 
     chunks: int = 0
     reviewed: int = 0
@@ -149,7 +139,7 @@ def _helper(tx: Tx, source_id: int, version: int | None) -> str | None:
 
 @dataclass(frozen=True)
 class _Scope:
-    """Whatever the subject has held since it was signed. `above` are the categories whose names are part of it."""
+    """Everything the subject has held since it was signed. `above`: categories whose names are part of it."""
 
     is_branch: bool
     sources: set[int]
@@ -204,21 +194,18 @@ def _events_after(tx: Tx, since: int) -> Iterator[tuple[int, str, str, dict[str,
 
 
 def _stands(tx: Tx, action_id: str, since: int, seq: int) -> bool:
-    """Not when what it did, or what it took back, came after the signature and has been taken back since."""
+    """Return False if the action's effect came after the signature and was undone since."""
     root = Later(tx, action_id).root(action_id)
     e = tables.audit_event.c
     began = seq if root == action_id else tx.execute(select(e.seq).where(e.action_id == root).order_by(e.seq)).scalars().first()
     return began is None or began <= since or actions.undone_by(tx, root) is None
 
 
-# === sign_offs
-
-
 VERB = "sign_off"
 
 
 def preview(tx: Tx, subject: Subject, number: int) -> SignOffPreview:
-    """What a signature would stand for now. Raises SourceNotFound, CategoryNotFound."""
+    """Return what a signature would cover now. Raises SourceNotFound, CategoryNotFound."""
     now = _standing(tx, subject, number)
     return SignOffPreview(subject, number, now.title, now.digest, now.chunks, now.reviewed, now.categories)
 
@@ -234,7 +221,7 @@ def sign(
     expected: str | None = None,
     action_id: str | None = None,
 ) -> Action:
-    """With an `action_id` of the caller it happens once. `expected`: the digest of what the signer has seen.
+    """Sign a subject, once per `action_id`. `expected`: the digest the signer has seen.
 
     Raises SourceNotFound, CategoryNotFound, SignedStateChanged, NothingChanges.
     """
@@ -260,14 +247,14 @@ def sign(
 
 
 def withdraw(tx: Tx, action: OpenAction, signed_seq: int) -> None:
-    """Close the signature that was opened at that seq, by one event."""
+    """Close the signature opened at that seq, by one event."""
     row = tx.execute(select(tables.sign_off).where(tables.sign_off.c.from_seq == signed_seq)).one()
     seq = action.add("sign_off.withdrawn", signed=signed_seq, subject=row.subject, number=row.subject_id)
     tx.execute(update(tables.sign_off).where(tables.sign_off.c.from_seq == signed_seq).values(to_seq=seq))
 
 
 def restore(tx: Tx, action: OpenAction, withdrawn_seq: int) -> None:
-    """Open again the signature that was closed at that seq, by one event; it stays its signer's."""
+    """Reopen the signature closed at that seq, by one event, for the same signer."""
     old = tx.execute(select(tables.sign_off).where(tables.sign_off.c.to_seq == withdrawn_seq)).one()
     numbers = {"signed": old.from_seq, "subject": old.subject, "number": old.subject_id}
     seq = action.add("sign_off.restored", payload=old.payload, **numbers)
@@ -283,7 +270,7 @@ def listed(
     before: int | None = None,
     limit: int = 100,
 ) -> tuple[SignOff, ...]:
-    """Newest first, below the seq `before`."""
+    """Return sign-offs, newest first, below the seq `before`."""
     c = tables.sign_off.c
     wanted: list[ColumnElement[bool]] = []
     if subject is not None:

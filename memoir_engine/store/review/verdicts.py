@@ -1,6 +1,8 @@
-"""What only reports ask for: the reviews of many chunks at once.
+"""Write reviewers' verdicts on filings, one event each; and read them for reports.
 
-Source: API "The ledger and the audit" (memory.reports).
+Invariant: a verdict belongs to one filing; its event holds the verdict before, so that it can be restored. A rejected filing
+closes and its chunk is filed nowhere until somebody files it: a chunk of a live source without an open filing is rejected.
+Source: DESIGN §4 (filing), §6; API "The ledger and the audit" (memory.reports).
 """
 
 from __future__ import annotations
@@ -18,16 +20,6 @@ from memoir_engine.store.chain.canonical_json import moment_of
 from memoir_engine.store.db.types import FAR, Tx, portions
 from memoir_engine.store.tables.sources import LIVE
 
-# === verdicts: A reviewer's verdict, written: on the filing that it is about, by an event of its own.
-#
-# Invariant: a verdict belongs to one filing and goes with no other; the event says what stood there before, so that it
-# can be put
-# back. A filing that is rejected closes, and its chunk is filed nowhere until somebody files it: a chunk of a live source
-# without
-# an open filing is a rejected one.
-# Source: DESIGN §4 (filing), §6.
-
-
 NOW = 0  # as the seq of a review: the event that is being written is the review
 
 APPROVED, REJECTED, SKIPPED = "approved", "rejected", "skipped"
@@ -35,7 +27,7 @@ APPROVED, REJECTED, SKIPPED = "approved", "rejected", "skipped"
 
 @dataclass(frozen=True)
 class FilingReview:
-    """By whom, the seq of the event by which they said so, and what; a verdict of None with a reviewer: filed here by them."""
+    """Reviewer, seq of the review, and verdict; a reviewer without a verdict filed the chunk here."""
 
     by: str | None = None
     seq: int | None = None
@@ -43,7 +35,7 @@ class FilingReview:
 
 
 def stamp(tx: Tx, action: OpenAction, row: Any, review: FilingReview) -> None:
-    """Say of an open filing what somebody thinks of it, or thinks no more."""
+    """Set or withdraw the verdict on an open filing."""
     seq = action.next_seq if review.seq == NOW else review.seq
     action.add(
         "filing.reviewed", chunk=row.chunk_id, filing=row.from_seq, verdict=review.verdict, reviewed=seq, before=_before(row)
@@ -80,7 +72,7 @@ def refile_rejected(
 
 
 def review_of(tx: Tx, said: tuple[str | None, int | None]) -> FilingReview:
-    """The review an event spoke of as (verdict, seq), with who gave it."""
+    """Return the review an event names as (verdict, seq), with its reviewer."""
     verdict, seq = said
     wanted = select(tables.action.c.actor).join(tables.audit_event, tables.audit_event.c.action_id == tables.action.c.id)
     by = None if seq is None else tx.execute(wanted.where(tables.audit_event.c.seq == seq)).scalar_one()
@@ -88,13 +80,13 @@ def review_of(tx: Tx, said: tuple[str | None, int | None]) -> FilingReview:
 
 
 def last_filing(tx: Tx, chunk_id: int) -> Any | None:
-    """The filing of a chunk that is open, or that was the last to close."""
+    """Return a chunk's open filing, or the last one closed."""
     c = tables.filing.c
     return tx.execute(select(tables.filing).where(c.chunk_id == chunk_id).order_by(c.from_seq.desc()).limit(1)).one_or_none()
 
 
 def rejected_filing(tx: Tx, chunk_id: int) -> Any | None:
-    """The last filing of a chunk that is rejected now."""
+    """Return a chunk's last filing if it is rejected now."""
     row = last_filing(tx, chunk_id)
     if row is None or row.to_seq == FAR or row.verdict != REJECTED:
         return None
@@ -115,11 +107,8 @@ def _write(tx: Tx, row: Any, **values: Any) -> None:
     tx.execute(update(tables.filing).where(c.chunk_id == row.chunk_id, c.from_seq == row.from_seq).values(**values))
 
 
-# === reported
-
-
 def chunk_reviews(tx: Tx, chunk_ids: Iterable[int]) -> dict[int, tuple[str, str | None, datetime]]:
-    """Of chunks whose open filing was reviewed, or that were rejected and filed nowhere since: by whom, the verdict, and when."""
+    """Return reviewer, verdict and time of chunks whose open filing was reviewed, or that are rejected."""
     f, e, later = tables.filing.c, tables.audit_event.c, tables.filing.alias()
     wanted = select(f.chunk_id, f.reviewed_by, f.verdict, e.at).join(tables.audit_event, e.seq == f.reviewed_seq)
     last = ~exists().where(later.c.chunk_id == f.chunk_id, later.c.from_seq > f.from_seq)
@@ -131,7 +120,7 @@ def chunk_reviews(tx: Tx, chunk_ids: Iterable[int]) -> dict[int, tuple[str, str 
 
 
 def leaves_below(tx: Tx, category_id: int) -> tuple[int, ...]:
-    """The open categories at or below one, by id."""
+    """Return the open categories at or below one, by id."""
     v = tables.category_version.c
     below: dict[int, list[int]] = {}
     for child, parent in tx.execute(select(v.category_id, v.parent_key).where(v.to_seq == FAR)):

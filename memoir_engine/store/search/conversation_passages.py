@@ -1,7 +1,7 @@
-"""Passages of conversations: cut when somebody is about to search, read with who said what when.
+"""Passages of conversations: cut before a search, with speakers and days.
 
-Invariant: passages cover what people and models said, in the order in which it was appended; what is appended changes the last
-one only. Of messages that have gone no passage is left. Cutting costs what has come since the last time.
+Invariant: passages cover the messages of people and models in the order they were appended; appending changes only the last
+passage. No passage outlives its messages. Cutting costs only what was appended since the last time.
 Source: MEMOLLA F-02-02, F-03; DESIGN §5 (passage), §6 (who and whose); verified/offline-model.md §2.2.
 """
 
@@ -33,7 +33,7 @@ SPOKEN = ("human", "ai", "chat")  # not what tools brought, which is found where
 
 
 class PassageText(NamedTuple):
-    """What a passage of a conversation says, and where."""
+    """The text and messages of a conversation's passage. `indexed` is the text that is searched."""
 
     text: str
     indexed: str
@@ -42,13 +42,13 @@ class PassageText(NamedTuple):
 
 
 def changed_sessions(tx: Tx, owner: str, since: datetime | None) -> tuple[tuple[int, ...], datetime | None]:
-    """Sessions of exactly this owner in which something was said after that time, and the last time of all."""
+    """Return exactly this owner's sessions with messages after that time, and the time of the latest."""
     rows = _EVER.rows(tx, {"whose": owner}) if since is None else _SINCE.rows(tx, {"whose": owner, "since": since})
     return tuple(row.number for row in rows), rows[-1].last_at if rows else since
 
 
 def cut_session(tx: Tx, number: int, zone: tzinfo = UTC) -> None:
-    """Cut what was said in a session since it was cut; what a limit has laid bare at its beginning, too."""
+    """Cut what was appended to a session since it was last cut, and what a limit exposed at its beginning."""
     ids.tick(tx)  # who else wants to waits here
     owner = tx.execute(select(tables.session.c.owner).where(tables.session.c.number == number)).scalar_one()
     c = tables.passage.c
@@ -71,14 +71,14 @@ def cut_session(tx: Tx, number: int, zone: tzinfo = UTC) -> None:
 
 
 def drop_through(tx: Tx, number: int, gone: Sequence[int]) -> None:
-    """What is cut up to the last of these messages leaves every search; what stands of it is cut anew."""
+    """Close the passages up to the last of these messages; what remains of them is cut again later."""
     c = tables.passage.c
     wanted = select(c.id).where(c.session_number == number, c.to_seq == FAR, c.first_message <= gone[-1])
     _drop(tx, tx.execute(wanted.order_by(c.id)).scalars().all())
 
 
 def drop_multi_day(tx: Tx, zone: tzinfo) -> None:
-    """Conversations with a passage that spans days, as they were cut once, lose theirs: the next search cuts them anew."""
+    """Close the passages of conversations where one spans several days (an earlier format); the next search cuts them again."""
     ids.tick(tx)
     p, first, last = tables.passage, tables.message.alias(), tables.message.alias()
     begins = (first.c.session_number == p.c.session_number) & (first.c.n == p.c.first_message)
@@ -92,12 +92,12 @@ def drop_multi_day(tx: Tx, zone: tzinfo) -> None:
 
 
 def indexed_texts(tx: Tx, found: Iterable[PassageRow], zone: tzinfo = UTC) -> dict[int, str]:
-    """What is searched of passages of conversations, by id: speakers, days, what was said, and the turn before."""
+    """Return the searched text of conversation passages by id: speakers, days, messages, and the turn before."""
     return {number: one.indexed for number, one in texts(tx, found, zone).items()}
 
 
 def texts(tx: Tx, found: Iterable[PassageRow], zone: tzinfo = UTC) -> dict[int, PassageText]:
-    """The passages of conversations among those found, by id. Whose they are was asked when they were found."""
+    """Return the conversation passages among these rows, by id. The owner was checked when the rows were read."""
     by_session: dict[int, list[PassageRow]] = {}
     for one in found:
         if one.session_number is not None:
@@ -123,7 +123,7 @@ def _shown(one: PassageRow, said: Sequence[MessageRecord], session_id: str, zone
 def _spans(
     tx: Tx, number: int, first: int, upto: int | None, zone: tzinfo, start: int = 0, end: int | None = None
 ) -> list[PassageSpan]:
-    """Of messages `first` to `upto`; from `start` in the first, and to `end` in the last."""
+    """Cut messages `first` to `upto`, beginning at `start` in the first and ending at `end` in the last."""
     said = _said(tx, number, first, upto, "")
     turns = [_turn(one, zone) for one in said]
     if turns and said[-1].n == upto and end is not None:
@@ -163,7 +163,7 @@ def _drop(tx: Tx, gone: Sequence[int]) -> None:
 
 
 def _said(tx: Tx, number: int, first: int, upto: int | None, session_id: str) -> list[MessageRecord]:
-    """What people and models said in words, in the order in which it was appended."""
+    """Return the messages of people and models that have text, in the order they were appended."""
     c = tables.message.c
     wanted = select(tables.message).where(c.session_number == number, c.n >= first)
     if upto is not None:
@@ -173,7 +173,7 @@ def _said(tx: Tx, number: int, first: int, upto: int | None, session_id: str) ->
 
 
 def _turn_before(tx: Tx, number: int, first: int) -> int:
-    """From where to read so that the turn before the first is among what is read; seldom more than a few messages back."""
+    """Return the number to read from so that the turn before `first` is included; rarely more than a few messages back."""
     c = tables.message.c
     wanted = select(c.n, c.kind, c.content).where(c.session_number == number, c.n < first).order_by(c.n.desc())
     for row in tx.execute(wanted.limit(20)):

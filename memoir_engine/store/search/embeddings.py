@@ -1,7 +1,7 @@
-"""Vectors of passages and of facts, beside what they are of.
+"""Vectors of passages and of facts.
 
-Invariant: a vector is written only while its passage stands, by the id and the length of the embedder that made it, and goes with
-what it is of. It is a cache: it costs time or money to make again, and says nothing that the text does not.
+Invariant: a vector is written only while its passage is open, under the id and dimension of the embedder that made it, and is
+deleted with its item. It is a cache: it costs time or money to make again, and holds nothing that the text does not.
 Source: MEMOLLA F-02-02; DESIGN §2.3, §5; verified/store.md §6 (float32 as bytes, never as text).
 """
 
@@ -45,7 +45,7 @@ class Matrix(NamedTuple):
 
 
 class VectorChanges(NamedTuple):
-    """What an index of vectors that stands at one number of the clock of searching must do to stand at `seq`."""
+    """Changes that bring a vector index from one number of the search clock up to `seq`."""
 
     seq: int
     added: Matrix
@@ -53,7 +53,7 @@ class VectorChanges(NamedTuple):
 
 
 def put(tx: Tx, kind: Kind, embedder: str, keys: Sequence[int], vectors: Vectors) -> int:
-    """Write them, in place of what this embedder said before; how many. Passages that have gone meanwhile are left out.
+    """Write vectors, replacing this embedder's old ones, and return how many; passages closed meanwhile are left out.
 
     vectors: (len(keys), dim).
     """
@@ -75,36 +75,33 @@ def put(tx: Tx, kind: Kind, embedder: str, keys: Sequence[int], vectors: Vectors
 def missing(
     tx: Tx, embedder: str, *, owner: str = WORKSPACE, dim: int | None = None, since: int = 0, limit: int = 256
 ) -> tuple[PassageRow, ...]:
-    """Passages of exactly this owner, that came after `since`, for which it has said nothing of this length, lowest id first.
-
-    With the texts of sources.
-    """
+    """Return exactly this owner's passages after `since` without a vector of this dimension, by id, with source texts."""
     numbers = missing_ids(tx, embedder, owner=owner, dim=dim, since=since, limit=limit)
     return tuple(passages.get(tx, numbers, owner=owner).values())
 
 
 def missing_ids(tx: Tx, embedder: str, *, owner: str, dim: int | None, since: int, limit: int) -> Sequence[int]:
-    """The same without the passages. It looks at all that came after `since`: whoever wants many asks for many at once."""
+    """Return their ids only. Scans everything after `since`: ask for many at once."""
     p = tables.passage.c
     wanted = select(p.id).where(p.owner == owner, p.to_seq == FAR, p.from_seq > since, ~_said(embedder, dim))
     return tx.execute(wanted.order_by(p.id).limit(limit)).scalars().all()
 
 
 def still_missing(tx: Tx, embedder: str, numbers: Sequence[int], *, owner: str, dim: int | None) -> tuple[PassageRow, ...]:
-    """Of these, who may have gone or been given one meanwhile."""
+    """Return those of these passages that are still open and without a vector."""
     left = tx.execute(select(tables.passage.c.id).where(tables.passage.c.id.in_(numbers), ~_said(embedder, dim))).scalars()
     return tuple(passages.get(tx, left, owner=owner).values())
 
 
 def matrix(tx: Tx, embedder: str, dim: int, *, owner: str = WORKSPACE) -> Matrix:
-    """Of all passages of exactly this owner that stand."""
+    """Return the vectors of exactly this owner's open passages."""
     return _matrix(tx.execute(_of_owner(embedder, dim, owner)), dim)
 
 
 def changed(tx: Tx, embedder: str, dim: int, since: int, *, owner: str = WORKSPACE, limit: int | None = None) -> VectorChanges:
-    """Of exactly this owner, after that number of the clock: vectors that came, or whose passages came back; ids that went.
+    """Return exactly this owner's changes after that number of the clock: vectors added or reopened, and ids removed.
 
-    limit: about so many vectors; then it is up to the number that the answer names.
+    limit: about how many vectors; the result then names the number it goes up to.
     """
     p, c, now = tables.passage.c, tables.embedding.c, ids.searched(tx)
     upto = now if limit is None else _upto(tx, embedder, since, limit, now)
@@ -118,14 +115,14 @@ def changed(tx: Tx, embedder: str, dim: int, since: int, *, owner: str = WORKSPA
 
 
 def get(tx: Tx, kind: Kind, keys: Iterable[int], embedder: str, dim: int) -> Matrix:
-    """Those there are, of these ids."""
+    """Return the vectors that exist for these ids."""
     given = {"kind": kind, "embedder": embedder, "dim": dim}
     rows = [row for some in portions(sorted(set(keys))) for row in tx.execute(_OF, {"ids": some, **given})]
     return _matrix(rows, dim)
 
 
 def inherit(tx: Tx, source_id: int, version_id: int) -> None:
-    """The vectors of a source for a version of it with the very same text, so that nobody is asked for them again."""
+    """Copy a source's vectors to a version of it with the same text, so that nothing is embedded twice."""
     s, e = tables.source.c, tables.embedding.c
     hashes = tx.execute(select(s.text_sha256).where(s.id.in_((source_id, version_id)))).scalars().all()
     if len(hashes) != 2 or hashes[0] != hashes[1]:
@@ -139,7 +136,7 @@ def inherit(tx: Tx, source_id: int, version_id: int) -> None:
 
 
 def count(tx: Tx, embedder: str, *, owner: str = WORKSPACE) -> int:
-    """How many passages of exactly this owner that stand have a vector of it."""
+    """Count exactly this owner's open passages with a vector of this embedder."""
     c, p = tables.embedding.c, tables.passage.c
     wanted = select(func.count()).select_from(tables.embedding.join(tables.passage, p.id == c.item_id))
     return int(
@@ -148,13 +145,13 @@ def count(tx: Tx, embedder: str, *, owner: str = WORKSPACE) -> int:
 
 
 def embedders(tx: Tx) -> tuple[tuple[str, int], ...]:
-    """Whose vectors there are: id and length."""
+    """Return the embedders with stored vectors: id and dimension."""
     c = tables.embedding.c
     return tuple((row[0], row[1]) for row in tx.execute(select(c.embedder, c.dim).distinct().order_by(c.embedder, c.dim)))
 
 
 def drop(tx: Tx, kind: Kind, keys: Iterable[int]) -> None:
-    """Whoever made them."""
+    """Delete the vectors of these items, of all embedders."""
     c = tables.embedding.c
     for some in portions(keys):
         tx.execute(delete(tables.embedding).where(c.kind == kind, c.item_id.in_(some)))
@@ -167,7 +164,7 @@ def _said(embedder: str, dim: int | None) -> ColumnElement[bool]:
 
 
 def _upto(tx: Tx, embedder: str, since: int, limit: int, now: int) -> int:
-    """What came at one number comes together."""
+    """Return the clock number to stop at; everything of one number comes together."""
     seq = tables.embedding.c.seq
     beyond = select(seq).where(tables.embedding.c.kind == "passage", tables.embedding.c.embedder == embedder, seq > since)
     return tx.execute(beyond.order_by(seq).limit(1).offset(limit)).scalar() or now
@@ -187,7 +184,7 @@ def _of_owner(embedder: str, dim: int, owner: str) -> Select[int, bytes]:
 
 
 def _matrix(rows: Iterable[Row[int, bytes]], dim: int) -> Matrix:
-    """One copy: a hundred thousand vectors are a hundred megabytes and more."""
+    """Build the matrix with one copy: a hundred thousand vectors take over a hundred megabytes."""
     found = [(row[0], row[1]) for row in rows]
     vectors = np.frombuffer(b"".join(vector for _, vector in found), dtype=VECTOR_DTYPE).reshape(len(found), dim)
     return Matrix(np.array([key for key, _ in found], np.int64), vectors.astype(np.float32, copy=False))

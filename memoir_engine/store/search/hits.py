@@ -1,6 +1,7 @@
-"""Passages as a search shows them: whose they are, where they stand, and their words.
+"""Search hits: the filter of a search, and passages with their place and text.
 
-Invariant: only passages that stand, of the owner or the workspace; a passage whose messages are gone is gone.
+Invariant: only open passages of the owner or the workspace; a passage whose messages are gone is gone. A date known to the month
+or year matches wherever its period overlaps the requested one; an undated passage matches none.
 Source: MEMOLLA F-03-01; DESIGN §5 (spans), §6 (who and whose).
 """
 
@@ -21,20 +22,12 @@ from memoir_engine.store.search.conversation_passages import PassageText
 from memoir_engine.store.search.passages import PassageRow
 from memoir_engine.store.sources.sources import MOST_ID
 
-# === sifting: Which passages a search is limited to: by source, by kind, by the date of what they say.
-#
-# Invariant: only passages that stand, of the owner or the workspace. A date known to the month or year lies wherever its
-# period
-# touches the one asked for; what has no date is in none.
-# Source: DESIGN §6 (who and whose).
-
-
 CONVERSATION = "conversation"  # the kind of passages that are of no source
 
 
 @dataclass(frozen=True)
 class SearchFilter:
-    """None lets everything through. since, until: days, ISO 8601, both included."""
+    """Filter of a search; None passes everything. since, until: days, ISO 8601, both included."""
 
     sources: tuple[int, ...] | None = None
     kinds: tuple[str, ...] | None = None
@@ -47,7 +40,7 @@ class SearchFilter:
 
 
 def matching_ids(tx: Tx, owner: str, sieve: SearchFilter) -> frozenset[int]:
-    """The ids that pass. Raises SourceNotFound for a source that there is not."""
+    """Return the ids of passages that pass the filter. Raises SourceNotFound for an unknown source."""
     _check(tx, sieve.sources or ())
     p, s = tables.passage.c, tables.source.c
     wanted = (
@@ -66,7 +59,7 @@ def matching_ids(tx: Tx, owner: str, sieve: SearchFilter) -> frozenset[int]:
 
 
 def kinds(tx: Tx, owner: str) -> tuple[str, ...]:
-    """Those there are something of."""
+    """Return the kinds of which there are passages."""
     p, s = tables.passage.c, tables.source.c
     stands = (p.to_seq == FAR, p.owner.in_({WORKSPACE, owner}))
     wanted = select(s.kind).join(tables.passage, p.source_id == s.id).where(*stands).distinct()
@@ -91,12 +84,9 @@ def _check(tx: Tx, sources: Collection[int]) -> None:
             raise SourceNotFound(source_id=number)
 
 
-# === told_passages
-
-
 @dataclass(frozen=True)
 class PassageHit:
-    """Of a conversation `start` is in the first of `message_ids`, `end` in the last."""
+    """A passage as a search shows it. In a conversation `start` is in the first of `message_ids`, `end` in the last."""
 
     text: str
     start: int

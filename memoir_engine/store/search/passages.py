@@ -1,8 +1,8 @@
-"""Passages: spans of sources and of conversations, for the search that ranks; and what has changed for its indexes.
+"""Passages: spans of sources and of conversations, for the ranked search; and the changes its indexes apply.
 
-Invariant: whoever writes here takes the counters `passage` and `search` last, behind the head of the chain. An open passage is
-one of a source in force or of messages that stand; a closed one is known only to indexes that have yet to let it go.
-Of another user's passages nothing is ever read: each reading is for one owner, and gives that owner's and the workspace's.
+Invariant: writers take the counters `passage` and `search` last, after the chain's head. An open passage belongs to a source in
+force or to messages that exist; a closed one is kept only for indexes that have yet to drop it. Every read is for one owner and
+returns that owner's and the workspace's passages, never another user's.
 Source: MEMOLLA F-02-02; DESIGN §5, §6 (who and whose), §8 (indexes).
 """
 
@@ -77,7 +77,7 @@ class PassageSpan(NamedTuple):
 
 
 class PassageRow(NamedTuple):
-    """A passage with what it is of. text: None for one of a conversation, whose messages hold it."""
+    """A passage with its source or session. text: None for a conversation, whose messages hold it."""
 
     id: int
     owner: str
@@ -96,7 +96,7 @@ class PassageRow(NamedTuple):
 
 
 class PassageChanges(NamedTuple):
-    """What an index that stands at one number of the clock must take in and let go to stand at `seq`."""
+    """Changes that bring an index from one number of the search clock up to `seq`."""
 
     seq: int
     added: tuple[PassageRow, ...]
@@ -112,7 +112,7 @@ def add(
     session_number: int | None = None,
     n: int = 0,
 ) -> range:
-    """Write them, numbered from `n` on; their ids."""
+    """Write passages numbered from `n` on, and return their ids."""
     if not spans:
         return range(0)
     first, seq = ids.reserve(tx, "passage", len(spans)), ids.tick(tx)
@@ -129,20 +129,20 @@ def add_source(tx: Tx, source_id: int, text: str, dated: str | None) -> range:
 
 
 def iso_day(dated: str | None) -> str | None:
-    """As a passage keeps it: the year, month or day that a date begins with; None for what is no ISO date."""
+    """Return the year, month or day a date begins with, or None if it is not an ISO date."""
     found = _DAY.match(dated or "")
     return found and found[0]
 
 
 def close(tx: Tx, passage_ids: Iterable[int]) -> None:
-    """They leave every search."""
+    """Close passages: they leave every search."""
     seq = ids.tick(tx)
     for some in portions(passage_ids):
         tx.execute(update(tables.passage).where(tables.passage.c.id.in_(some), tables.passage.c.to_seq == FAR).values(to_seq=seq))
 
 
 def follow(tx: Tx, source_id: int, *, live: bool) -> None:
-    """The passages of a source whose status has changed: they leave every search, or come back."""
+    """Close or reopen a source's passages after its status has changed."""
     c, seq = tables.passage.c, ids.tick(tx)
     stands = c.to_seq < FAR if live else c.to_seq == FAR
     values = {"from_seq": seq, "to_seq": FAR} if live else {"to_seq": seq}
@@ -150,7 +150,7 @@ def follow(tx: Tx, source_id: int, *, live: bool) -> None:
 
 
 def uncut(tx: Tx, *, limit: int = 100) -> tuple[int, ...]:
-    """Sources in force that have no passages: those of a store that was made before there were any, or was imported."""
+    """Return live sources without passages: imported ones, or those older than passages."""
     s = tables.source.c
     cut = select(tables.passage.c.id).where(tables.passage.c.source_id == s.id).exists()
     wanted = select(s.id).where(s.status.in_(LIVE), s.chars > 0, ~cut)
@@ -158,7 +158,7 @@ def uncut(tx: Tx, *, limit: int = 100) -> tuple[int, ...]:
 
 
 def cut_source(tx: Tx, source_id: int) -> None:
-    """Cut it now, if nobody has done so meanwhile."""
+    """Cut a source now, unless another process has done so meanwhile."""
     ids.tick(tx)  # who else wants to waits here
     c, s = tables.passage.c, tables.source.c
     row = tx.execute(select(s.status, s.dated).where(s.id == source_id)).one()
@@ -167,13 +167,13 @@ def cut_source(tx: Tx, source_id: int) -> None:
 
 
 def count(tx: Tx, owner: str = WORKSPACE) -> int:
-    """How many of exactly this owner can be found."""
+    """Count exactly this owner's open passages."""
     c = tables.passage.c
     return int(tx.execute(select(func.count()).where(c.owner == owner, c.to_seq == FAR)).scalar_one())
 
 
 def counts(tx: Tx, source_ids: Iterable[int]) -> dict[int, int]:
-    """How many of each source can be found; sources without any are left out."""
+    """Count the open passages of each source; sources without any are left out."""
     c = tables.passage.c
     found: dict[int, int] = {}
     for some in portions(sorted(set(source_ids))):
@@ -183,7 +183,7 @@ def counts(tx: Tx, source_ids: Iterable[int]) -> dict[int, int]:
 
 
 def get(tx: Tx, passage_ids: Iterable[int], *, owner: str = WORKSPACE) -> dict[int, PassageRow]:
-    """Those of them that stand and are this owner's or the workspace's, with the texts of sources."""
+    """Return open passages of this owner or the workspace by id, with the texts of sources."""
     found: dict[int, PassageRow] = {}
     for some in portions(dict.fromkeys(passage_ids), _SIZES[-1]):
         size = next(each for each in _SIZES if each >= len(some))
@@ -196,9 +196,9 @@ def get(tx: Tx, passage_ids: Iterable[int], *, owner: str = WORKSPACE) -> dict[i
 
 
 def changed(tx: Tx, since: int, *, owner: str = WORKSPACE, limit: int | None = None) -> PassageChanges:
-    """Of exactly this owner, after that number of the clock; with a limit, up to the number that the answer names.
+    """Return exactly this owner's changes after that number of the clock; with a limit, up to the number in the result.
 
-    added: in the order of their ids, with the texts of sources.
+    added: by id, with the texts of sources.
     """
     now = ids.searched(tx)
     upto = now if limit is None else _upto(tx, since, owner, limit, now)
@@ -208,13 +208,13 @@ def changed(tx: Tx, since: int, *, owner: str = WORKSPACE, limit: int | None = N
 
 
 def _upto(tx: Tx, since: int, owner: str, limit: int, now: int) -> int:
-    """What came at one number comes together."""
+    """Return the clock number to stop at; everything of one number comes together."""
     last = tx.execute(_BEYOND, {"whose": owner, "since": since, "limit": limit}).scalar()
     return now if last is None else last
 
 
 def _with_texts(tx: Tx, added: Sequence[PassageRow]) -> Iterable[PassageRow]:
-    """Each source is read once."""
+    """Add the texts of sources, reading each source once."""
     number, text = None, ""
     for one in sorted(added, key=lambda found: (found.source_id or 0, found.id)):
         if one.source_id is not None and one.source_id != number:

@@ -1,8 +1,8 @@
-"""Vectors compared by the database itself: pgvector in PostgreSQL, VECTOR in TiDB; for stores that many machines share.
+"""Compare passage vectors in the database: pgvector in PostgreSQL, VECTOR in TiDB; for stores that many machines share.
 
-One table for each embedder and length, beside the tables of the schema: a cache over `embedding` like every index, its mark in
-`setting`. The databases compare exactly; a graph is made of what is large, where the database has one.
-Invariant: rows and mark change in one transaction, so the table holds exactly what was taken in up to `high_water`.
+One table per embedder and dimension, outside the schema: a cache over `embedding` like every index, its high-water mark in
+`setting`. Comparison is exact; a large table gets a graph where the database has one.
+Invariant: rows and mark change in one transaction, so the table holds exactly what was added up to `high_water`.
 Source: spec README 13; verified/store.md §6 (TiDB: at most 16,383 numbers, exact without TiFlash).
 """
 
@@ -47,7 +47,7 @@ MOST_OF_GRAPH = 2000  # numbers of a vector that pgvector's graph takes
 
 
 class VectorType(UserDefinedType[str]):
-    """VECTOR(dim); written as text, `[0.1,0.2]`. TiDB reads it so; PostgreSQL has to be told what it is (`is_cast`)."""
+    """VECTOR(dim), written as text, `[0.1,0.2]`. TiDB parses it; PostgreSQL needs a cast (`is_cast`)."""
 
     cache_ok = True
 
@@ -63,7 +63,7 @@ class VectorType(UserDefinedType[str]):
 
 
 class DatabaseVectors:
-    """A NearestIndex. store: its identity and edition."""
+    """A NearestIndex in the database. edition: of the store whose vectors it holds."""
 
     def __init__(self, db: Database, embedder: str, dim: int, edition: str) -> None:
         self._db = db
@@ -148,10 +148,10 @@ class DatabaseVectors:
         self._db.write(work, operation="vectors")
 
     def close(self) -> None:
-        """There is nothing to let go of: the database is its owner's."""
+        """Do nothing: the database belongs to the caller."""
 
     def distance(self, asked: str) -> ColumnElement[float]:
-        """1 − cosine of each row."""
+        """Return 1 − cosine of each row."""
         return distance(self._db.dialect, self.table.c.vector, literal(asked, self._type))
 
     @property
@@ -176,7 +176,7 @@ class DatabaseVectors:
         return int(seq) if edition == self._edition else 0
 
     def _opened(self) -> Health:
-        """Its table is there from here on, empty where it was of another edition."""
+        """Create the table, or empty it if it belongs to another edition."""
         if self._db.dialect not in ("postgresql", "mysql"):
             reason = f"{self._db.dialect} cannot compare vectors"
             return Health(False, reason, "Use PostgreSQL with pgvector or TiDB, or vector_store='auto'.")
@@ -210,14 +210,14 @@ class DatabaseVectors:
 
 
 def distance(dialect: str, column: ColumnElement[Any], asked: ColumnElement[Any]) -> ColumnElement[float]:
-    """1 − cosine of each row, in the words of the database."""
+    """Return 1 − cosine of each row, in the database's dialect."""
     if dialect == "postgresql":
         return column.op("<=>", return_type=Float())(asked)
     return func.VEC_COSINE_DISTANCE(column, asked, type_=Float())
 
 
 def vector_literal(vector: Vectors, dim: int) -> str:
-    """As the databases read it. Raises ValueError for another shape, and for what has no direction."""
+    """Format a vector for the database, at unit length. Raises ValueError for a wrong shape or one without direction."""
     row = np.asarray(vector, np.float32)
     length = float(np.linalg.norm(row.astype(np.float64)))
     if row.shape != (dim,) or not np.isfinite(length) or not length:
@@ -226,6 +226,6 @@ def vector_literal(vector: Vectors, dim: int) -> str:
 
 
 def unavailable_health(refused: DatabaseError) -> Health:
-    """What is told of a database that would not make a table of vectors."""
+    """Return the health of a database that refused to create a table of vectors."""
     remedy = "In PostgreSQL install pgvector and run CREATE EXTENSION vector; in MySQL only TiDB has vectors."
     return Health(False, f"the database has no vectors ({refused.message})", remedy)

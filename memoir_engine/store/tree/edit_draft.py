@@ -1,4 +1,4 @@
-"""Simulate an edit of the tree: each change becomes a step to be written, checked against the steps before it. Pure but for `load`.
+"""Simulate an edit of the tree: each change becomes a step to write, checked against the steps before it. Pure but for `load`.
 
 Invariant: names stay unique per parent by their folded key, no parent exceeds the limit of its level, levels never change,
 chunks stay in leaves. A step that would break this is still drafted, but noted as an obstacle: nothing is written while there is
