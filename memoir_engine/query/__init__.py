@@ -1,1 +1,1 @@
-"""A question walked down the category tree: select, retrieve, fit, answer."""
+"""Questions answered by walking the category tree: select, retrieve, fit, answer."""

@@ -1,7 +1,8 @@
-"""Fit chunks into a token budget by shortening each in proportion; no path is dropped.
+"""Fit chunks into a token budget: by dropping whole paths, or by shortening every chunk in proportion.
 
-Invariant: every chunk keeps its place; a summary is asked again alone only where it is over its target or missing.
-Source: MEMOIR 9.B3, 9.7–9.9.
+Invariant: dropping keeps kept + dropped == the paths given and never changes the order; it is pure. Shortening drops nothing and
+keeps every chunk's place; a summary is asked for again, alone, only when it is over its target or missing.
+Source: MEMOIR 9.B1–9.B3, 9.3–9.9.
 """
 
 from __future__ import annotations
@@ -15,10 +16,7 @@ from memoir_engine.core.results import Chunk, PathChoice
 from memoir_engine.prompts import condense
 from memoir_engine.runtime.model import AskQuestion, QuestionReply
 
-# === budget: Fit chunks into a token budget by dropping whole paths.
-#
-# Invariant: kept + dropped == the paths given; the order of what is kept never changes. Pure: no model, no clock.
-# Source: MEMOIR 9.B1–9.B2, 9.3–9.6.
+Count = Callable[[str], int]
 
 
 @dataclass(frozen=True)
@@ -35,7 +33,7 @@ class PathReading:
 
 @dataclass(frozen=True)
 class Size:
-    """What a final prompt takes, fixed text and chunks apart (MEMOIR 9.B1)."""
+    """The size of a final prompt, fixed text and chunks apart (MEMOIR 9.B1)."""
 
     fixed_tokens: int
     chunk_tokens: int
@@ -54,7 +52,7 @@ class PrunedPaths:
 
 
 def estimate(readings: Sequence[PathReading], *, fixed_text: str, fixed_tokens: int) -> Size:
-    """Tokens and characters of the fixed text and of all candidate chunks."""
+    """Count the tokens and characters of the fixed text and of all candidate chunks."""
     chunks = [chunk for reading in readings for chunk in reading.chunks]
     return Size(fixed_tokens, sum(chunk.tokens for chunk in chunks), len(fixed_text), sum(len(chunk.text) for chunk in chunks))
 
@@ -62,7 +60,7 @@ def estimate(readings: Sequence[PathReading], *, fixed_text: str, fixed_tokens: 
 def prune(readings: Sequence[PathReading], budget: int, *, fixed_tokens: int) -> PrunedPaths:
     """Drop paths from the end until the estimate fits.
 
-    readings: best first, in the order of `traverse.reading_order`; that order is what `use_rankings` decides.
+    readings: best first, in the order of `traverse.reading_order`; `use_rankings` decides that order.
     budget: max_token_budget, the whole of the final prompt.
     Raises BudgetTooSmall (E303) when not even one path fits.
     """
@@ -75,16 +73,14 @@ def prune(readings: Sequence[PathReading], budget: int, *, fixed_tokens: int) ->
 
 
 def drop_last(pruned: PrunedPaths, *, fixed_tokens: int, budget: int) -> PrunedPaths:
-    """One more path dropped, when the recount of the final prompt is still above the budget."""
+    """Drop one more path, when the recounted final prompt is still above the budget. Raises BudgetTooSmall."""
     if len(pruned.kept) <= 1:
         raise BudgetTooSmall(fixed=fixed_tokens, budget=budget, needed=pruned.kept[0].tokens if pruned.kept else 0)
     return PrunedPaths(pruned.kept[:-1], (*pruned.dropped, pruned.kept[-1]))
 
 
-def limit_per_path(readings: Sequence[PathReading], limit: int | None) -> tuple[tuple[PathReading, ...], int]:
-    """At most `limit` chunks of each path, the first by order; and how many were left out."""
-    if limit is None:
-        return tuple(readings), 0
+def limit_per_path(readings: Sequence[PathReading], limit: int) -> tuple[tuple[PathReading, ...], int]:
+    """Return the first `limit` chunks of each path, and how many chunks were left out."""
     limited = tuple(PathReading(reading.path, reading.chunks[:limit]) for reading in readings)
     return limited, sum(len(reading.chunks) for reading in readings) - sum(len(reading.chunks) for reading in limited)
 
@@ -92,33 +88,28 @@ def limit_per_path(readings: Sequence[PathReading], limit: int | None) -> tuple[
 def nearest_per_path(
     readings: Sequence[PathReading], limit: int, nearness: Mapping[int, float]
 ) -> tuple[tuple[PathReading, ...], int]:
-    """At most `limit` chunks of each path, the nearest to the question; the order of reading stays (DESIGN §9 "Big leaves")."""
-    limited = tuple(PathReading(reading.path, _nearest(reading.chunks, limit, nearness)) for reading in readings)
+    """Return the `limit` chunks of each path nearest to the question, in reading order, and how many chunks were left out.
+
+    Source: DESIGN §9 "Big leaves".
+    """
+
+    def nearest(chunks: tuple[Chunk, ...]) -> tuple[Chunk, ...]:
+        best = sorted(chunks, key=lambda chunk: (-nearness.get(chunk.id, 0.0), chunk.created_at, chunk.id))[:limit]
+        chosen = {chunk.id for chunk in best}
+        return tuple(chunk for chunk in chunks if chunk.id in chosen)
+
+    limited = tuple(PathReading(reading.path, nearest(reading.chunks)) for reading in readings)
     return limited, sum(len(reading.chunks) for reading in readings) - sum(len(reading.chunks) for reading in limited)
 
 
 def automatic_limit(readings: Sequence[PathReading], budget: int, *, fixed_tokens: int, chunk_max_tokens: int) -> int:
-    """The chunks a path may bring so that every path fits; at least one."""
+    """Return how many chunks each path may bring so that every path fits; at least one."""
     return max(1, (budget - fixed_tokens) // (chunk_max_tokens * max(1, len(readings))))
-
-
-def _nearest(chunks: tuple[Chunk, ...], limit: int, nearness: Mapping[int, float]) -> tuple[Chunk, ...]:
-    if len(chunks) <= limit:
-        return chunks
-    best = sorted(chunks, key=lambda chunk: (-nearness.get(chunk.id, 0.0), chunk.created_at, chunk.id))[:limit]
-    chosen = {chunk.id for chunk in best}
-    return tuple(chunk for chunk in chunks if chunk.id in chosen)
-
-
-# === condensing
-
-
-Count = Callable[[str], int]
 
 
 @dataclass(frozen=True)
 class Compression:
-    """`ratio` is computed from tokens and applied to characters (MEMOIR 9.B3.3). targets: characters, by chunk id."""
+    """ratio: computed from tokens, applied to characters (MEMOIR 9.B3.3). targets: characters, by chunk id."""
 
     ratio: float
     targets: Mapping[int, int]
@@ -126,14 +117,14 @@ class Compression:
 
 @dataclass(frozen=True)
 class Condensed:
-    """A summary and the call whose reply it stands in."""
+    """The summary of a chunk, and the call whose reply holds it."""
 
     text: str
     call_id: int
 
 
 def compression(chunks: Sequence[Chunk], budget: int, *, fixed_tokens: int) -> Compression | None:
-    """None when nothing needs shortening. Raises NoRoomForContent (E309) when not even one token is left."""
+    """Return the targets, or None when all fits. Raises NoRoomForContent (E309) when not even one token is left."""
     total = sum(chunk.tokens for chunk in chunks)
     if fixed_tokens + total <= budget:
         return None
@@ -144,23 +135,23 @@ def compression(chunks: Sequence[Chunk], budget: int, *, fixed_tokens: int) -> C
 
 
 def split_parts(pieces: Sequence[condense.CondenseChunk], cap: int, count: Count) -> list[condense.Part]:
-    """In order, each part's input within `cap` tokens; a part holds at least one chunk (MEMOIR 9.B3.4)."""
+    """Split into parts, in order, each part's input within `cap` tokens but with at least one chunk (MEMOIR 9.B3.4)."""
     preface = count(condense.preface())
-    made: list[list[condense.CondenseChunk]] = []
+    groups: list[list[condense.CondenseChunk]] = []
     used = 0
     for piece in pieces:
         tokens = count(condense.chunk_text(piece))
-        if not made or used + tokens > cap:
-            made.append([])
+        if not groups or used + tokens > cap:
+            groups.append([])
             used = preface
-        made[-1].append(piece)
+        groups[-1].append(piece)
         used += tokens
-    return [condense.Part(tuple(each)) for each in made]
+    return [condense.Part(tuple(group)) for group in groups]
 
 
 async def summarise(
     chunks: Sequence[Chunk],
-    wanted: Compression,
+    target: Compression,
     ask: AskQuestion,
     *,
     cap: int,
@@ -169,22 +160,25 @@ async def summarise(
     count: Count,
     heard: Callable[[QuestionReply], None],
 ) -> dict[int, Condensed]:
-    """A summary of every chunk, by id. `heard` is told of each call.
+    """Return a summary of every chunk, by id. heard: called with each reply.
 
-    Raises SummaryMissing (E310), SummariesTooLong (E308).
+    Raises SummaryMissing (E310), SummariesTooLong (E308) when all together are above their target (MEMOIR 9.B3.7).
     """
-    pieces = [condense.CondenseChunk(chunk.id, chunk.text, wanted.targets[chunk.id]) for chunk in chunks]
+    pieces = [condense.CondenseChunk(chunk.id, chunk.text, target.targets[chunk.id]) for chunk in chunks]
     summaries: dict[int, Condensed] = {}
     for part in split_parts(pieces, cap, count):
-        summaries |= await _part(part, ask, retries=retries, heard=heard)
-    _check_combined(chunks, summaries, wanted, tolerance_percent)
+        summaries |= await _summarise_part(part, ask, retries=retries, heard=heard)
+    combined = sum(len(summary.text) for summary in summaries.values())
+    allowed = sum(len(chunk.text) for chunk in chunks) * target.ratio * (1 + tolerance_percent / 100)
+    if combined > allowed:
+        raise SummariesTooLong(chars=combined, allowed=floor(allowed))
     return summaries
 
 
-async def _part(
+async def _summarise_part(
     part: condense.Part, ask: AskQuestion, *, retries: int, heard: Callable[[QuestionReply], None]
 ) -> dict[int, Condensed]:
-    """What is over its target after all retries stays as it is: the combined check decides."""
+    """Keep the shortest summary of each chunk; one still over its target after all retries stays as it is."""
     summaries: dict[int, Condensed] = {}
     left = part
     for _ in range(retries + 1):
@@ -192,7 +186,9 @@ async def _part(
         heard(answer)
         parsed = condense.parse(answer.data, left)
         for key, text in (parsed.good | parsed.long).items():
-            summaries[key] = _shorter(summaries.get(key), Condensed(text, answer.call_id))
+            before = summaries.get(key)
+            if before is None or len(text) < len(before.text):  # a model asked for less sometimes gives more
+                summaries[key] = Condensed(text, answer.call_id)
         again = {*parsed.long, *parsed.missing}
         if not again:
             return summaries
@@ -201,18 +197,3 @@ async def _part(
     if missing:
         raise SummaryMissing(chunk_id=missing[0], count=len(missing), attempts=retries + 1)
     return summaries
-
-
-def _shorter(before: Condensed | None, now: Condensed) -> Condensed:
-    """A model asked for less sometimes gives more."""
-    return before if before is not None and len(before.text) <= len(now.text) else now
-
-
-def _check_combined(
-    chunks: Sequence[Chunk], summaries: Mapping[int, Condensed], wanted: Compression, tolerance_percent: float
-) -> None:
-    """MEMOIR 9.B3.7."""
-    combined = sum(len(summary.text) for summary in summaries.values())
-    allowed = sum(len(chunk.text) for chunk in chunks) * wanted.ratio * (1 + tolerance_percent / 100)
-    if combined > allowed:
-        raise SummariesTooLong(chars=combined, allowed=floor(allowed))

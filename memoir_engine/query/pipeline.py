@@ -1,4 +1,4 @@
-"""One question, walked: traverse, order, read, fit, answer; and what the safety net caught, apart.
+"""Answer one question: traverse, order, read, fit, answer; and show the chunks of the safety net apart.
 
 Invariant: each leaf is read once; the same selections give the same chunks in the same order and the same final prompt.
 Source: MEMOIR 4, 8, 9; DESIGN §9.
@@ -34,8 +34,8 @@ from memoir_engine.query.traverse import OpenPath, PresetChoice, Record, Walk, d
 from memoir_engine.runtime.model import AskQuestion
 from memoir_engine.store.db.database import Database
 from memoir_engine.store.db.types import ROOT, Tx
-from memoir_engine.store.sources import chunks as sources_chunks
-from memoir_engine.store.sources import sources as sources_sources
+from memoir_engine.store.sources import chunks as chunk_rows
+from memoir_engine.store.sources import sources as source_rows
 from memoir_engine.store.tree.cache import TreeSnapshot
 from memoir_engine.text.terms import ScoreMap, terms
 
@@ -57,13 +57,13 @@ class QueryRequest:
     sources: tuple[int, ...] | None = None
     safety_net: int = 0
     width_scope: Literal["level", "path"] = "level"
-    taken: Mapping[int, Sequence[PresetChoice]] = field(default_factory=dict)  # by level: what is followed without asking
+    preset: Mapping[int, Sequence[PresetChoice]] = field(default_factory=dict)  # by level, followed without asking
     at_seq: int | None = None  # the moment asked about; None: now
 
 
 @dataclass(frozen=True)
 class QueryContext:
-    """What a question works with. `tree` and `lexical` hold what is filed at the moment asked about; `count` is the model's."""
+    """Everything a question works with. tree, lexical: as of the moment asked about. count: tokens of the model."""
 
     db: Database
     tree: TreeSnapshot
@@ -71,226 +71,217 @@ class QueryContext:
     config: MemoirConfig
     ask: AskQuestion
     record: Record
-    written: Callable[[], Awaitable[None]]  # what was recorded stands when it returns: before the longest call is waited for
+    written: Callable[[], Awaitable[None]]  # waits until the recorded decisions are stored; called before the longest call
     count: Callable[[str], int]
 
 
 @dataclass(frozen=True)
 class Retrieved:
-    """What was read for a question: per path its whole leaf, what the safety net caught, and the sources of what was read."""
+    """Chunks read for a question: whole leaves by path, the safety net, and the sources of the leaves' chunks."""
 
     whole: list[budget.PathReading]
     net: tuple[Chunk, ...]
     about: dict[int, answer.SourceContext]
 
 
-async def query(asked: QueryRequest, means: QueryContext, run: Run, progress: Progress) -> None:
-    """Answer into `progress`. Raises what went wrong; progress then holds what was considered and dropped."""
-    if not asked.question.strip():
+async def query(request: QueryRequest, context: QueryContext, run: Run, progress: Progress) -> None:
+    """Answer into `progress`. Raises a MemoirError; progress then holds what was considered and dropped."""
+    if not request.question.strip():
         raise QuestionEmpty()
-    about = {} if asked.sources is None else await means.db.aread(lambda tx: _about(tx, asked.sources or (), asked))
-    tree, nearness = await asyncio.to_thread(_opened, asked, means)
+    about = {} if request.sources is None else await context.db.aread(lambda tx: _contexts(tx, request.sources or (), request))
+    tree, nearness = await asyncio.to_thread(_tree_and_scores, request, context)
     if not tree.offered(ROOT):
         for row in tree.empty(ROOT):
             drop_path((row.name,), (row.id,), "empty", progress, run)
-        raise _nothing(asked)
+        raise _nothing_filed(request)
     walk = Walk(
         tree=tree,
-        opinion=tree.profiles.question(terms(asked.question), nearness),
-        widths=asked.widths,
-        helpers=tuple(each.helper.text for each in about.values() if each.helper is not None),
-        ask=means.ask,
-        record=means.record,
+        opinion=tree.profiles.question(terms(request.question), nearness),
+        widths=request.widths,
+        helpers=tuple(source.helper.text for source in about.values() if source.helper is not None),
+        ask=context.ask,
+        record=context.record,
         run=run,
-        profile_terms=means.config.profile_terms,
-        per_path=asked.width_scope == "path",
-        taken=asked.taken,
+        profile_terms=context.config.profile_terms,
+        per_path=request.width_scope == "path",
+        preset=request.preset,
     )
-    paths = reading_order(await traverse(asked.question, walk, progress), use_rankings=asked.use_rankings)
+    paths = reading_order(await traverse(request.question, walk, progress), use_rankings=request.use_rankings)
     if not ends_at_leaf(paths, tree.depth):  # MEMOIR 4.2.1: no chunk stands above a leaf
         raise QueryError(problem="a path ended above the leaves")
     progress.paths = tuple(path.choice() for path in paths)
-    read = await _retrieve(paths, tree, nearness, asked, means, run, progress)
+    read = await _retrieve(paths, tree, nearness, request, context, run, progress)
     if not read.whole:
         raise PathsEmpty(count=len(paths))
-    readings, about = _page(_firsts(read.whole, asked, progress), asked, progress), read.about
+    readings: Sequence[budget.PathReading] = read.whole
+    if isinstance(request.per_path_limit, int):  # before any page is cut: all pages together give no more (MEMOIR 4.3.3)
+        readings, progress.left_out = budget.limit_per_path(readings, request.per_path_limit)
+    readings = _page(readings, request, progress)
     progress.chunks = tuple(chunk for reading in readings for chunk in reading.chunks)
-    limited = await asyncio.to_thread(_limited, asked, readings, nearness, means, progress)
-    final = await _fitted(asked, limited, about, means, progress)
-    await answer.answer(asked.question, final, means.ask, progress, run)
+    limited = await asyncio.to_thread(_limit, request, readings, nearness, context, progress)
+    final = await _fit(request, limited, read.about, context, progress)
+    await answer.answer(request.question, final, context.ask, progress, run)
 
 
-def _opened(asked: QueryRequest, means: QueryContext) -> tuple[TreeSnapshot, ScoreMap]:
-    """The tree as it stands, or stood, and the BM25 score of every chunk that shares a word with the question."""
-    tree = means.tree
-    if asked.sources is not None:
-        sources, at_seq = asked.sources, asked.at_seq
-        tree = tree.limited_to(means.db.read(lambda tx: sources_chunks.leaves_of_sources(tx, sources, at_seq=at_seq)))
-    return tree, ScoreMap(*means.lexical.scores(asked.question))
+def _tree_and_scores(request: QueryRequest, context: QueryContext) -> tuple[TreeSnapshot, ScoreMap]:
+    """Return the tree asked about, and the BM25 score of every chunk that shares a word with the question."""
+    tree = context.tree
+    if request.sources is not None:
+        sources, at_seq = request.sources, request.at_seq
+        tree = tree.limited_to(context.db.read(lambda tx: chunk_rows.leaves_of_sources(tx, sources, at_seq=at_seq)))
+    return tree, ScoreMap(*context.lexical.scores(request.question))
 
 
-def _nothing(asked: QueryRequest) -> QueryError:
-    if asked.sources is not None:
-        return SourcesNotFiled(count=len(asked.sources))
-    return MemoryEmpty() if asked.at_seq is None else NothingFiledThen(seq=asked.at_seq)
+def _nothing_filed(request: QueryRequest) -> QueryError:
+    if request.sources is not None:
+        return SourcesNotFiled(count=len(request.sources))
+    return MemoryEmpty() if request.at_seq is None else NothingFiledThen(seq=request.at_seq)
 
 
 async def _retrieve(
     paths: Sequence[OpenPath],
     tree: TreeSnapshot,
     nearness: ScoreMap,
-    asked: QueryRequest,
-    means: QueryContext,
+    request: QueryRequest,
+    context: QueryContext,
     run: Run,
     progress: Progress,
 ) -> Retrieved:
-    """The chunks of each leaf, once; an empty leaf is an error of that path (MEMOIR 4.3)."""
+    """Read the chunks of each leaf, once; drop the paths whose leaf is empty (MEMOIR 4.3)."""
     began = run.clock.tick_ms()
-    read, _ = await asyncio.gather(means.db.aread(lambda tx: _read(tx, paths, tree, nearness, asked)), means.written())
-    there = {reading.path.category_ids for reading in read.whole}
+    read, _ = await asyncio.gather(
+        context.db.aread(lambda tx: _read_chunks(tx, paths, tree, nearness, request)), context.written()
+    )
+    not_empty = {reading.path.category_ids for reading in read.whole}
     for path in paths:
-        if path.ids not in there:
+        if path.ids not in not_empty:
             drop_path(path.names, path.ids, "empty", progress, run)
     progress.net = read.net
     progress.retrieval_ms += run.clock.tick_ms() - began
     counts = sum(len(reading.chunks) for reading in read.whole), sum(reading.tokens for reading in read.whole)
     run.emit(ChunksRetrieved(len(read.whole), *counts, progress.retrieval_ms))
-    if asked.safety_net:
+    if request.safety_net:
         run.emit(NetCaught(len(read.net)))
     return read
 
 
-def _read(tx: Tx, paths: Sequence[OpenPath], tree: TreeSnapshot, nearness: ScoreMap, asked: QueryRequest) -> Retrieved:
-    """All a question shows of chunks, on one snapshot."""
-    leaves = _leaves(tx, {path.tip: path.choice() for path in paths}, tree, asked)
+def _read_chunks(tx: Tx, paths: Sequence[OpenPath], tree: TreeSnapshot, nearness: ScoreMap, request: QueryRequest) -> Retrieved:
+    """Read all chunks that a question shows, on one snapshot."""
+    leaves = _leaves(tx, {path.tip: path.choice() for path in paths}, tree, request)
     whole = []
     for path in paths:
-        here = (chunk for chunk in leaves[path.tip] if chunk.text)  # one that was erased since says nothing
-        chunks = tuple(chunk for chunk in here if asked.sources is None or chunk.source_id in asked.sources)
+        remaining = (chunk for chunk in leaves[path.tip] if chunk.text)  # an erased chunk has no text
+        chunks = tuple(chunk for chunk in remaining if request.sources is None or chunk.source_id in request.sources)
         if chunks:
             whole.append(budget.PathReading(path.choice(), chunks))
     sources = dict.fromkeys(chunk.source_id for reading in whole for chunk in reading.chunks)
-    return Retrieved(whole, _net(tx, tree, nearness, whole, asked), _about(tx, list(sources), asked))
+    return Retrieved(whole, _safety_net(tx, tree, nearness, whole, request), _contexts(tx, list(sources), request))
 
 
-def _firsts(readings: list[budget.PathReading], asked: QueryRequest, progress: Progress) -> list[budget.PathReading]:
-    """At most `per_path_limit` chunks of each path, before any page is cut: all pages together give no more (MEMOIR 4.3.3)."""
-    if not isinstance(asked.per_path_limit, int):
-        return readings
-    limited, progress.left_out = budget.limit_per_path(readings, asked.per_path_limit)
-    return list(limited)
-
-
-def _page(readings: list[budget.PathReading], asked: QueryRequest, progress: Progress) -> list[budget.PathReading]:
-    """The page that begins behind `after`, at most `page_size` chunks in reading order; the order never changes."""
-    if asked.page_size is None and asked.after is None:
+def _page(readings: Sequence[budget.PathReading], request: QueryRequest, progress: Progress) -> Sequence[budget.PathReading]:
+    """Return the page that begins behind `after`, at most `page_size` chunks in reading order. Raises InvalidSetting."""
+    if request.page_size is None and request.after is None:
         return readings
     ids = [chunk.id for reading in readings for chunk in reading.chunks]
-    first = _behind(ids, asked.after)
-    last = len(ids) if asked.page_size is None else min(len(ids), first + asked.page_size)
-    page = set(ids[first:last])
+    try:
+        first = 0 if request.after is None else ids.index(int(request.after)) + 1
+    except ValueError:
+        problem, advice = "no chunk of this question has that cursor", "Give the `after` of the page before, or leave it out."
+        raise InvalidSetting(name="after", value=request.after, problem=problem, advice=advice) from None
+    last = len(ids) if request.page_size is None else min(len(ids), first + request.page_size)
     progress.after = str(ids[last - 1]) if last < len(ids) else None
+    page = set(ids[first:last])
     paged = [budget.PathReading(r.path, tuple(chunk for chunk in r.chunks if chunk.id in page)) for r in readings]
     return [reading for reading in paged if reading.chunks]
 
 
-def _behind(ids: Sequence[int], after: str | None) -> int:
-    if after is None:
-        return 0
-    try:
-        return ids.index(int(after)) + 1
-    except ValueError:
-        raise InvalidSetting(
-            name="after",
-            value=after,
-            problem="no chunk of this question has that cursor",
-            advice="Give the `after` of the page before, or leave it out to begin anew.",
-        ) from None
-
-
-def _leaves(tx: Tx, choices: Mapping[int, PathChoice], tree: TreeSnapshot, asked: QueryRequest) -> dict[int, tuple[Chunk, ...]]:
-    """Each leaf, ranked as it was chosen; what a question before has read of the same tree is not read again."""
+def _leaves(tx: Tx, choices: Mapping[int, PathChoice], tree: TreeSnapshot, request: QueryRequest) -> dict[int, tuple[Chunk, ...]]:
+    """Read each leaf, ranked as it was chosen; leaves that an earlier question read of the same tree come from the cache."""
     ranks = {leaf: choice.ranked_relevance for leaf, choice in choices.items()}
-    held = {leaf: found for leaf, rank in ranks.items() if (found := tree.held.get(leaf, rank)) is not None}
-    missing = [leaf for leaf in choices if leaf not in held]
+    cached = {leaf: chunks for leaf, rank in ranks.items() if (chunks := tree.held.get(leaf, rank)) is not None}
+    missing = [leaf for leaf in choices if leaf not in cached]
     paths = {leaf: choice.names for leaf, choice in choices.items()}
-    read = sources_chunks.of_leaves(tx, missing, at_seq=asked.at_seq, paths=paths, ranks=ranks)
+    read = chunk_rows.of_leaves(tx, missing, at_seq=request.at_seq, paths=paths, ranks=ranks)
     for leaf, chunks in read.items():
         tree.held.keep(leaf, ranks[leaf], chunks)
-    return held | read
+    return cached | read
 
 
-def _net(
-    tx: Tx, tree: TreeSnapshot, nearness: ScoreMap, whole: Sequence[budget.PathReading], asked: QueryRequest
+def _safety_net(
+    tx: Tx, tree: TreeSnapshot, nearness: ScoreMap, whole: Sequence[budget.PathReading], request: QueryRequest
 ) -> tuple[Chunk, ...]:
-    """The chunks that words alone find outside the paths: shown apart, never in the prompt."""
-    if not asked.safety_net:
+    """Return the best chunks by words outside the paths: shown apart, never in the prompt."""
+    if not request.safety_net:
         return ()
     read = {chunk.id for reading in whole for chunk in reading.chunks}
-    best = nearness.highest(asked.safety_net if asked.sources is None else len(nearness), but=read)
-    found = sources_chunks.of_ids(tx, best, at_seq=asked.at_seq, paths=tree.paths)
-    return tuple(chunk for chunk in found if asked.sources is None or chunk.source_id in asked.sources)[: asked.safety_net]
+    best = nearness.highest(request.safety_net if request.sources is None else len(nearness), but=read)
+    matches = chunk_rows.of_ids(tx, best, at_seq=request.at_seq, paths=tree.paths)
+    return tuple(chunk for chunk in matches if request.sources is None or chunk.source_id in request.sources)[
+        : request.safety_net
+    ]
 
 
-def _limited(
-    asked: QueryRequest, readings: Sequence[budget.PathReading], nearness: ScoreMap, means: QueryContext, progress: Progress
+def _limit(
+    request: QueryRequest, readings: Sequence[budget.PathReading], nearness: ScoreMap, context: QueryContext, progress: Progress
 ) -> tuple[budget.PathReading, ...]:
-    """Asked for by "auto": at most so many chunks of each path as let every path fit; what that leaves out is counted."""
-    if asked.per_path_limit != "auto":
+    """With "auto", keep of each path the nearest chunks, as many as let every path fit; count the others as left out."""
+    if request.per_path_limit != "auto":
         return tuple(readings)
-    fixed = means.count(fixed_text(asked.question))
+    fixed = context.count(fixed_text(request.question))
     most = budget.automatic_limit(
-        readings, asked.token_budget, fixed_tokens=fixed, chunk_max_tokens=means.config.chunk_max_tokens + FRAME_TOKENS
+        readings, request.token_budget, fixed_tokens=fixed, chunk_max_tokens=context.config.chunk_max_tokens + FRAME_TOKENS
     )
     near = nearness.among([chunk.id for reading in readings for chunk in reading.chunks])
     limited, progress.left_out = budget.nearest_per_path(readings, most, near)
     return limited
 
 
-async def _fitted(
-    asked: QueryRequest,
+async def _fit(
+    request: QueryRequest,
     readings: Sequence[budget.PathReading],
     about: Mapping[int, answer.SourceContext],
-    means: QueryContext,
+    context: QueryContext,
     progress: Progress,
 ) -> answer.Final:
-    """The final prompt within its budget: by dropping paths or by shortening chunks, never both."""
-    if asked.prompt_limiting_strategy == "PRUNE":
-        return await asyncio.to_thread(_pruned, asked, readings, about, means, progress)
+    """Fit the final prompt into its budget: by dropping paths or by shortening chunks, never both."""
+    if request.prompt_limiting_strategy == "PRUNE":
+        return await asyncio.to_thread(_prune, request, readings, about, context, progress)
 
-    async def summarise(chunks: Sequence[Chunk], wanted: budget.Compression) -> dict[int, str]:
-        config = means.config
-        progress.compression = wanted
+    async def summarise(chunks: Sequence[Chunk], target: budget.Compression) -> dict[int, str]:
+        config = context.config
+        progress.compression = target
         progress.summaries = await budget.summarise(
             chunks,
-            wanted,
-            means.ask,
-            cap=asked.token_budget - config.summarization_instruction_headroom_tokens,
+            target,
+            context.ask,
+            cap=request.token_budget - config.summarization_instruction_headroom_tokens,
             retries=config.summary_max_retries,
             tolerance_percent=config.summary_char_overage_tolerance_percent,
-            count=means.count,
+            count=context.count,
             heard=lambda answer: progress.heard("condense", answer),
         )
         return {key: summary.text for key, summary in progress.summaries.items()}
 
-    return await answer.fit_summarised(asked.question, readings, about, summarise, budget=asked.token_budget, count=means.count)
+    return await answer.fit_summarised(
+        request.question, readings, about, summarise, budget=request.token_budget, count=context.count
+    )
 
 
-def _pruned(
-    asked: QueryRequest,
+def _prune(
+    request: QueryRequest,
     readings: Sequence[budget.PathReading],
     about: Mapping[int, answer.SourceContext],
-    means: QueryContext,
+    context: QueryContext,
     progress: Progress,
 ) -> answer.Final:
     try:
-        return answer.fit(asked.question, readings, about, budget=asked.token_budget, count=means.count)
-    except BudgetTooSmall:  # an error that shows what was considered (MEMOIR 9.B2.4)
+        return answer.fit(request.question, readings, about, budget=request.token_budget, count=context.count)
+    except BudgetTooSmall:  # the error shows what was considered (MEMOIR 9.B2.4)
         progress.dropped.extend(answer.dropped(reading) for reading in reversed(readings))
         raise
 
 
-def _about(tx: Tx, sources: Sequence[int], asked: QueryRequest) -> dict[int, answer.SourceContext]:
-    """The sources with the helpers that were in force at the moment asked about."""
-    told = sources_sources.in_brief(tx, sources, at_seq=asked.at_seq)
-    return {source.id: answer.SourceContext(source, helper) for source, helper in told}
+def _contexts(tx: Tx, sources: Sequence[int], request: QueryRequest) -> dict[int, answer.SourceContext]:
+    """Return the sources with the helpers in force at the moment asked about."""
+    rows = source_rows.in_brief(tx, sources, at_seq=request.at_seq)
+    return {source.id: answer.SourceContext(source, helper) for source, helper in rows}

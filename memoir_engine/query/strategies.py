@@ -1,4 +1,4 @@
-"""How many categories a strategy follows at a level.
+"""Strategies: how many categories a question follows at each level.
 
 Invariant: width(level) = min(max_width, max(1, n ∓ (level − 1)·n2)), never more than is offered. Pure, as plug-ins have to be.
 N counts categories over all open paths together (spec/README 15), so a question costs one call per level.
@@ -18,12 +18,12 @@ from memoir_engine.core.registry import Registry
 Shape = Callable[[int, int, int], int]
 
 STRATEGIES: Registry[Shape] = Registry("strategy")
-"""Plug-ins by the name that `strategy` of a query gives them: `(level from 1, n, n2)` to how many categories are followed there.
+"""Plug-ins by the name that `strategy` of a query refers to: `(level from 1, n, n2)` → the number of categories to follow.
 
-What a plug-in gives its n and n2 as defaults are the strategy's own.
+The defaults of a plug-in's n and n2 are the defaults of the strategy.
 """
 
-DEFAULT_N, DEFAULT_N2 = 3, 0  # of a plug-in that says neither
+DEFAULT_N, DEFAULT_N2 = 3, 0  # of a plug-in without defaults
 SAME_AT_EVERY_LEVEL = ("one_shot", "wide_branch")
 
 
@@ -49,7 +49,7 @@ def branch_out(level: int, n: int = 6, n2: int = 2) -> int:
 
 @dataclass(frozen=True)
 class Widths:
-    """A strategy with its numbers."""
+    """A strategy with its n and n2."""
 
     strategy: str
     n: int
@@ -58,58 +58,45 @@ class Widths:
     max_width: int
 
     def at(self, level: int, offered: int) -> int:
-        """How many may be chosen at `level` (from 1) out of `offered`. Raises InvalidSetting where a plug-in says no number."""
-        wanted = self.shape(level, self.n, self.n2)
-        if isinstance(wanted, bool) or not isinstance(wanted, int):
-            problem, advice = f"it gave {wanted!r:.50} for level {level}", "Have it return a whole number."
+        """Return how many of `offered` may be chosen at `level` (from 1). Raises InvalidSetting when a plug-in returns no int."""
+        width = self.shape(level, self.n, self.n2)
+        if isinstance(width, bool) or not isinstance(width, int):
+            problem, advice = f"it gave {width!r:.50} for level {level}", "Have it return a whole number."
             raise InvalidSetting(name="strategy", value=self.strategy, problem=problem, advice=advice)
-        return min(offered, self.max_width, max(1, wanted))
+        return min(offered, self.max_width, max(1, width))
 
 
 def widths(strategy: str, n: int | None = None, n2: int | None = None, *, max_width: int) -> Widths:
-    """The widths of a strategy; `n` and `n2` override its defaults. One shot is always 1."""
-    shape = _known(strategy)
-    default_n, default_n2 = _defaults(shape)
+    """Return the widths of a strategy; `n` and `n2` override its defaults. One shot is always 1. Raises InvalidSetting."""
+    shape = _shape(strategy)
+    _, default_n, default_n2 = (parameter.default for parameter in inspect.signature(shape).parameters.values())
+    default_n = DEFAULT_N if default_n is inspect.Parameter.empty else default_n
+    default_n2 = DEFAULT_N2 if default_n2 is inspect.Parameter.empty else default_n2
     n = default_n if n is None or strategy == "one_shot" else n
     n2 = default_n2 if n2 is None or strategy in SAME_AT_EVERY_LEVEL else n2
-    _positive("n", n, least=1)
-    _positive("n2", n2, least=0)
+    for name, value, least in (("n", n, 1), ("n2", n2, 0)):
+        if isinstance(value, bool) or not isinstance(value, int) or value < least:
+            problem, advice = f"it must be a whole number of {least} or more", f"Give {name}={least} or more."
+            raise InvalidSetting(name=name, value=value, problem=problem, advice=advice)
     return Widths(strategy, n, n2, shape, max_width)
 
 
 def without_effect(strategy: str, n: int | None, n2: int | None, *, max_width: int) -> tuple[str, ...]:
-    """What was asked of a strategy and is not done, in words."""
-    told: list[str] = []
-    _known(strategy)
+    """Return a warning for each of `n` and `n2` that the strategy ignores. Raises InvalidSetting for an unknown strategy."""
+    _shape(strategy)
+    warnings: list[str] = []
     if strategy == "one_shot" and n not in (None, 1):
-        told.append(f"one_shot follows one category at each level: n = {n} has no effect")
+        warnings.append(f"one_shot follows one category at each level: n = {n} has no effect")
     elif n is not None and n > max_width:
-        told.append(f"n = {n} is above max_width: at most {max_width} categories are followed at a level")
+        warnings.append(f"n = {n} is above max_width: at most {max_width} categories are followed at a level")
     if n2 and strategy in SAME_AT_EVERY_LEVEL:
-        told.append(f"{strategy} keeps its width at every level: n2 = {n2} has no effect")
-    return tuple(told)
+        warnings.append(f"{strategy} keeps its width at every level: n2 = {n2} has no effect")
+    return tuple(warnings)
 
 
-def _known(strategy: str) -> Shape:
+def _shape(strategy: str) -> Shape:
     if isinstance(strategy, str):
         with suppress(NotRegistered):
             return STRATEGIES.get(strategy)
     advice = f"Use one of: {', '.join(STRATEGIES)}."
     raise InvalidSetting(name="strategy", value=strategy, problem="there is no such strategy", advice=advice)
-
-
-def _defaults(shape: Shape) -> tuple[int, int]:
-    """n and n2, as the function itself has them."""
-    _, n, n2 = (one.default for one in inspect.signature(shape).parameters.values())
-    empty = inspect.Parameter.empty
-    return DEFAULT_N if n is empty else n, DEFAULT_N2 if n2 is empty else n2
-
-
-def _positive(name: str, value: int, *, least: int) -> None:
-    if isinstance(value, bool) or not isinstance(value, int) or value < least:
-        raise InvalidSetting(
-            name=name,
-            value=value,
-            problem=f"it must be a whole number of {least} or more",
-            advice=f"Give {name}={least} or more.",
-        )

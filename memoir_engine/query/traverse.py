@@ -1,8 +1,10 @@
-"""A question walked down the tree: one call per level, over all open paths together.
+"""Walk a question down the tree: one call per level, over all open paths together.
 
 Invariant: every level leaves one decision per open parent, with all its options and the engine's second opinion of each;
-a level with a single option needs no call and is recorded as forced.
-Source: MEMOIR 4.1–4.2, 4.4, 8; DESIGN §9.
+a level with a single option needs no call and is recorded as forced. The same selections give the same order of paths, whatever
+order they arrived in: by the ranks from the root down, each divided by its level's N, best first; ties fall to the lower path
+identifier (spec/README 9). Without rankings only the identifier orders.
+Source: MEMOIR 4.1–4.2, 4.4, 8, 9 "Deterministic order"; DESIGN §9.
 """
 
 from __future__ import annotations
@@ -27,17 +29,15 @@ from memoir_engine.runtime.model import AskQuestion, QuestionReply
 from memoir_engine.store.tree.cache import TreeSnapshot
 from memoir_engine.text.profiles import QuestionProfile
 
-# === paths: Paths from root to leaf: made level by level, deduplicated, put into one total order. Pure.
-#
-# Invariant: the same selections give the same order, whatever order they arrived in.
-# Order: the ranks from the root down, each divided by the most that could be given at its level, best first;
-# ties fall to the lower path identifier (spec/README 9). Without rankings only the identifier orders.
-# Source: MEMOIR 4.2, 9 "Deterministic order"; DESIGN §9.
+ATTEMPTS = 2  # a wrong selection is asked once more, then refused (MEMOIR 4.1.2)
+
+Heard = tuple[QuestionReply, tuple[select.SelectedCategory, ...]]
+Record = Callable[[Sequence[Decision]], None]  # keeps decisions for the result and has them written; writing sets their ids
 
 
 @dataclass(frozen=True)
 class OpenPath:
-    """A path still being followed. `shares` are its ranks divided by each level's N."""
+    """A path still being followed. shares: its ranks, each divided by its level's N."""
 
     ids: tuple[int, ...] = ()
     names: Path = ()
@@ -46,7 +46,7 @@ class OpenPath:
 
     @property
     def tip(self) -> int:
-        """The category it has come to; 0 at the root."""
+        """The last category; 0 at the root."""
         return self.ids[-1] if self.ids else 0
 
     def step(self, category_id: int, name: str, rank: int, most: int) -> OpenPath:
@@ -63,37 +63,24 @@ class OpenPath:
 
 
 def reading_order(paths: Iterable[OpenPath], *, use_rankings: bool = True) -> list[OpenPath]:
-    """Each path once (the best ranked of equals), in reading order."""
+    """Return each path once (the best ranked of equals), in reading order."""
+
+    def by_rank(path: OpenPath) -> tuple[tuple[float, ...], tuple[int, ...]]:
+        return tuple(-share for share in path.shares), path.ids
+
     unique: dict[tuple[int, ...], OpenPath] = {}
-    for path in sorted(paths, key=_by_rank):
+    for path in sorted(paths, key=by_rank):
         unique.setdefault(path.ids, path)
-    return sorted(unique.values(), key=_by_rank if use_rankings else _by_identifier)
+    return list(unique.values()) if use_rankings else sorted(unique.values(), key=lambda path: path.ids)
 
 
 def ends_at_leaf(paths: Sequence[OpenPath], depth: int) -> bool:
     return all(len(path.ids) == depth for path in paths)
 
 
-def _by_rank(path: OpenPath) -> tuple[tuple[float, ...], tuple[int, ...]]:
-    return tuple(-share for share in path.shares), path.ids
-
-
-def _by_identifier(path: OpenPath) -> tuple[int, ...]:
-    return path.ids
-
-
-# === traverse
-
-
-ATTEMPTS = 2  # a wrong selection is asked once more, then refused (MEMOIR 4.1.2)
-
-Heard = tuple[QuestionReply, tuple[select.SelectedCategory, ...]]
-Record = Callable[[Sequence[Decision]], None]  # keeps them for the result and has them written; they get their ids then
-
-
 @dataclass(frozen=True)
 class Walk:
-    """What a traversal needs: the tree as it stood, how wide to go, and how to ask and write down."""
+    """Inputs of a traversal: the tree as of the question, its widths, and how to ask and record."""
 
     tree: TreeSnapshot
     opinion: QuestionProfile
@@ -103,15 +90,13 @@ class Walk:
     record: Record
     run: Run
     profile_terms: int  # key terms shown of an option
-    per_path: bool = False  # width_scope="path": each open path is asked apart, N of its own
-    taken: Mapping[int, Sequence[PresetChoice]] = field(
-        default_factory=dict
-    )  # levels that are not asked about, because a person chose
+    per_path: bool = False  # width_scope="path": a call for each open path, with its own N
+    preset: Mapping[int, Sequence[PresetChoice]] = field(default_factory=dict)  # by level, which is then not asked about
 
 
 @dataclass(frozen=True)
 class PresetChoice:
-    """A category to be followed without asking. by: repeated (as another run chose it) or reviewer (a person says so)."""
+    """A category to follow without asking. by: "repeated" (chosen so by another run) or "reviewer" (chosen by a person)."""
 
     parent_id: int  # 0 above level 1
     category_id: int
@@ -121,14 +106,14 @@ class PresetChoice:
 
 @dataclass(frozen=True)
 class Level:
-    """The options open at one level, parent after parent, with the second opinion of each."""
+    """The options offered at one level, parent after parent, with the second opinion of each."""
 
     number: int
     parents: tuple[OpenPath, ...]
     groups: tuple[select.OptionGroup, ...]
     ids: tuple[tuple[int, ...], ...]  # per group
     opinions: tuple[tuple[float, ...], ...]  # per group
-    most: int
+    most: int  # categories that may be chosen
 
     @property
     def offered(self) -> int:
@@ -143,7 +128,7 @@ class LevelSelection:
     seen: bool
     heard: tuple[Heard, ...] = ()
     problem: str = ""
-    by: Mapping[int, str] = field(default_factory=dict)  # group → who chose, where the model was not asked
+    by: Mapping[int, str] = field(default_factory=dict)  # group → who chose, when the model was not asked
 
     @property
     def latency_ms(self) -> float:
@@ -151,39 +136,40 @@ class LevelSelection:
 
 
 def drop_path(names: Path, ids: tuple[int, ...], reason: str, progress: Progress, run: Run) -> None:
-    """A path that is not followed any further, or not at all."""
+    """Record that a path is not followed any further, or not at all."""
     progress.dropped.append(DroppedPath(names, ids, reason))
     run.emit(PathDropped(names, reason))
 
 
 async def traverse(question: str, walk: Walk, progress: Progress) -> list[OpenPath]:
-    """The paths that came to a leaf."""
+    """Return the paths that reached a leaf. Raises SelectionInvalid, ChoiceGone, QueryCancelled."""
     paths = [OpenPath()]
     for number in range(1, walk.tree.depth + 1):
         walk.run.check(QueryCancelled)
-        paths = _followed(paths, walk, progress)
+        paths = _drop_dead_ends(paths, walk, progress)
         scopes = [[path] for path in paths] if walk.per_path else [paths]
         levels = [await asyncio.to_thread(_level, number, scope, walk) for scope in scopes]
-        if number in walk.taken:
-            levels = [_widened(level, walk.taken[number]) for level in levels]
-            selections = [_taken(level, walk.taken[number]) for level in levels]
+        if number in walk.preset:
+            selections = [_preset_selection(level, walk.preset[number]) for level in levels]
         else:
-            selections = await _together([_select(question, level, walk) for level in levels])
+            selections = await _gather([_select(question, level, walk) for level in levels])
         for answer, picked in (heard for selection in selections for heard in selection.heard):
             progress.heard("select", answer, picked)
         deeper: list[OpenPath] = []
         for level, selection in zip(levels, selections, strict=True):
             if not selection.problem:
-                _keep(level, selection, walk)
-                deeper += _next(level, selection, progress, walk.run)
-        for wrong in (selection for selection in selections if selection.problem):
-            raise SelectionInvalid(level=number, problem=wrong.problem)
+                walk.record(_decisions(level, selection, walk.run.id))
+                forced = selection.call_id is None and not selection.by
+                walk.run.emit(LevelSelected(number, level.offered, len(selection.picked), forced, selection.latency_ms))
+                deeper += _deeper(level, selection, progress, walk.run)
+        for invalid in (selection for selection in selections if selection.problem):
+            raise SelectionInvalid(level=number, problem=invalid.problem)
         paths = deeper
     return paths
 
 
-def _followed(paths: Sequence[OpenPath], walk: Walk, progress: Progress) -> list[OpenPath]:
-    """Those that lead on; one that ends above the leaves, or to where nothing is filed, is dropped and told."""
+def _drop_dead_ends(paths: Sequence[OpenPath], walk: Walk, progress: Progress) -> list[OpenPath]:
+    """Return the paths that lead on; one that ends above the leaves, or where nothing is filed, is dropped."""
     for path in paths:
         for row in walk.tree.empty(path.tip):
             drop_path((*path.names, row.name), (*path.ids, row.id), "empty", progress, walk.run)
@@ -192,9 +178,9 @@ def _followed(paths: Sequence[OpenPath], walk: Walk, progress: Progress) -> list
     return [path for path in paths if walk.tree.offered(path.tip)]
 
 
-async def _together(selecting: Sequence[Coroutine[Any, Any, LevelSelection]]) -> list[LevelSelection]:
-    """All of them, in order; when one fails the others are called off, so that nothing is asked for a question that has ended."""
-    tasks = [asyncio.ensure_future(each) for each in selecting]
+async def _gather(selecting: Sequence[Coroutine[Any, Any, LevelSelection]]) -> list[LevelSelection]:
+    """Await all, in order; when one fails cancel the others, so that nothing is asked for a question that has ended."""
+    tasks = [asyncio.ensure_future(selection) for selection in selecting]
     try:
         return await asyncio.gather(*tasks)
     except BaseException:
@@ -202,13 +188,6 @@ async def _together(selecting: Sequence[Coroutine[Any, Any, LevelSelection]]) ->
             task.cancel()
         await asyncio.gather(*tasks, return_exceptions=True)
         raise
-
-
-def _keep(level: Level, selection: LevelSelection, walk: Walk) -> None:
-    """Have the level's decisions written down, and tell of it."""
-    walk.record(_decisions(level, selection, walk.run.id))
-    forced = selection.call_id is None and not selection.by
-    walk.run.emit(LevelSelected(level.number, level.offered, len(selection.picked), forced, selection.latency_ms))
 
 
 def _level(number: int, paths: Sequence[OpenPath], walk: Walk) -> Level:
@@ -220,15 +199,16 @@ def _level(number: int, paths: Sequence[OpenPath], walk: Walk) -> Level:
         groups=tuple(select.OptionGroup(path.names, tuple(node.name for node in nodes)) for path, nodes in open_),
         ids=ids,
         opinions=tuple(
-            tuple(map(float, found))
-            for found in walk.opinion.opinions([(path.tip, group) for (path, _), group in zip(open_, ids, strict=True)])
+            tuple(map(float, scores))
+            for scores in walk.opinion.opinions([(path.tip, group) for (path, _), group in zip(open_, ids, strict=True)])
         ),
-        most=walk.widths.at(number, sum(map(len, ids))),
+        # a person may follow more categories than the strategy would
+        most=max(walk.widths.at(number, sum(map(len, ids))), *(choice.rank for choice in walk.preset.get(number, ())), 0),
     )
 
 
 async def _select(question: str, level: Level, walk: Walk) -> LevelSelection:
-    """The choice at a level; with `problem` in words when it was wrong twice."""
+    """Ask for the choice at a level; the selection has a `problem` when it was invalid twice."""
     if level.offered <= 1:
         picked = tuple(select.SelectedCategory(g, group.names[0], 1) for g, group in enumerate(level.groups))
         return LevelSelection(picked, None, 0, seen=False)
@@ -244,26 +224,20 @@ async def _select(question: str, level: Level, walk: Walk) -> LevelSelection:
     return LevelSelection((), None, ATTEMPTS, bool(choice.evidence), tuple(heard), problem="; ".join(choice.problems))
 
 
-def _widened(level: Level, taken: Sequence[PresetChoice]) -> Level:
-    """As wide as what was taken: a person may follow more categories than the strategy would."""
-    return replace(level, most=max(level.most, *(each.rank for each in taken)))
-
-
-def _taken(level: Level, taken: Sequence[PresetChoice]) -> LevelSelection:
-    """Raises ChoiceGone for a category that is no longer offered where it was."""
+def _preset_selection(level: Level, preset: Sequence[PresetChoice]) -> LevelSelection:
+    """Raises ChoiceGone for a category that is no longer offered below its parent."""
     places = {(path.tip, category): (g, i) for g, path in enumerate(level.parents) for i, category in enumerate(level.ids[g])}
     tips = {path.tip for path in level.parents}
-    for each in taken:
-        if each.parent_id in tips and (each.parent_id, each.category_id) not in places:
-            raise ChoiceGone(category_id=each.category_id, level=level.number)
-    picked, by = [], {}
-    for each in sorted(taken, key=lambda each: -each.rank):
-        if (each.parent_id, each.category_id) in places:
-            g, i = places[each.parent_id, each.category_id]
-            picked.append(select.SelectedCategory(g, level.groups[g].names[i], each.rank))
-            by[g] = each.by
-    rest = dict.fromkeys(range(len(level.parents)), "repeated")
-    return LevelSelection(tuple(picked), None, 0, seen=False, by=rest | by)
+    for choice in preset:
+        if choice.parent_id in tips and (choice.parent_id, choice.category_id) not in places:
+            raise ChoiceGone(category_id=choice.category_id, level=level.number)
+    picked, by = [], dict.fromkeys(range(len(level.parents)), "repeated")
+    for choice in sorted(preset, key=lambda choice: -choice.rank):
+        if (choice.parent_id, choice.category_id) in places:
+            g, i = places[choice.parent_id, choice.category_id]
+            picked.append(select.SelectedCategory(g, level.groups[g].names[i], choice.rank))
+            by[g] = choice.by
+    return LevelSelection(tuple(picked), None, 0, seen=False, by=by)
 
 
 def _choice(question: str, level: Level, walk: Walk) -> select.SelectRequest:
@@ -281,7 +255,7 @@ def _choice(question: str, level: Level, walk: Walk) -> select.SelectRequest:
 
 
 def _decisions(level: Level, selection: LevelSelection, run_id: str) -> list[Decision]:
-    """One per open parent; `id` 0 until the store has given one."""
+    """Return a decision per open parent; its `id` is 0 until it is stored."""
     ranks = {(picked.group, picked.name): picked.rank for picked in selection.picked}
     decisions = []
     for g, (path, group) in enumerate(zip(level.parents, level.groups, strict=True)):
@@ -309,8 +283,8 @@ def _decisions(level: Level, selection: LevelSelection, run_id: str) -> list[Dec
     return decisions
 
 
-def _next(level: Level, selection: LevelSelection, progress: Progress, run: Run) -> list[OpenPath]:
-    """The paths one level deeper; a parent without a choice is a dropped path."""
+def _deeper(level: Level, selection: LevelSelection, progress: Progress, run: Run) -> list[OpenPath]:
+    """Return the paths one level deeper; a parent without a choice is dropped."""
     deeper = []
     for picked in selection.picked:
         names = level.groups[picked.group].names

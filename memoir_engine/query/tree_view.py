@@ -1,7 +1,7 @@
-"""The category tree as it stands, and as it stood at any moment.
+"""The category tree now and as of any moment.
 
-Invariant: both are the same reads with another number; a view of the past is fixed at its seq, whatever happens meanwhile.
-A category or chunk that was not there at the moment answers exactly like one that never was.
+Invariant: both are the same reads with another seq; a view of the past stays at its seq, whatever happens meanwhile.
+A category or chunk that did not exist at the moment answers exactly like one that never existed.
 Source: API "Documents and the tree"; DESIGN §2.7.
 """
 
@@ -24,13 +24,13 @@ from memoir_engine.store.tree import categories, history
 
 
 class TreeAt(View):
-    """The tree of one moment: of now, where no other is said."""
+    """The tree of one moment; of now by default."""
 
     _at: int | None = None
 
     @property
     def is_now(self) -> bool:
-        """False where it is looked at as it stood."""
+        """False for a view of the past."""
         return self._at is None
 
     def roots(self) -> tuple[Category, ...]:
@@ -51,25 +51,25 @@ class TreeAt(View):
 
     def search(self, text: str, limit: int = 20) -> tuple[Category, ...]:
         """Categories whose name holds the text."""
-        most = validation.limit(limit)
-        return self._read(lambda tx: categories.search(tx, validation.text("text", text), limit=most, at_seq=self._at))
+        text, limit = validation.text("text", text), validation.limit(limit)
+        return self._read(lambda tx: categories.search(tx, text, limit=limit, at_seq=self._at))
 
     def search_paths(self, text: str, limit: int = 20, *, leaves_only: bool = False) -> tuple[Category, ...]:
-        """Categories whose path holds every word of the text; those whose own name does come first."""
-        text, most = validation.text("text", text), validation.limit(limit)
-        return self._read(lambda tx: categories.search_paths(tx, text, limit=most, leaves_only=leaves_only, at_seq=self._at))
+        """Categories whose path holds every word of the text; first those whose own name does."""
+        text, limit = validation.text("text", text), validation.limit(limit)
+        return self._read(lambda tx: categories.search_paths(tx, text, limit=limit, leaves_only=leaves_only, at_seq=self._at))
 
     def chunks(self, category_id: int, after: str | None = None, limit: int = 50) -> ChunkPage:
         """A page of a leaf's chunks, by creation, then id. Raises CategoryNotFound, NotALeaf."""
-        number, most = validation.category(category_id), validation.limit(limit)
-        place = None if after is None else validation.text("after", after)
+        category_id, limit = validation.category(category_id), validation.limit(limit)
+        after = None if after is None else validation.text("after", after)
 
         def work(tx: Tx) -> ChunkPage:
-            node = categories.node(tx, number, at_seq=self._at)
+            node = categories.node(tx, category_id, at_seq=self._at)
             if not node.is_leaf:
                 depth = self._engine.resolved.config.hierarchy_depth
                 raise NotALeaf(name=node.name, level=node.level, depth=depth)
-            return chunks.page(tx, number, after=place, limit=most, at_seq=self._at)
+            return chunks.page(tx, category_id, after=after, limit=limit, at_seq=self._at)
 
         return self._read(work)
 
@@ -77,12 +77,11 @@ class TreeAt(View):
         return self._read(lambda tx: chunks.get(tx, validation.chunk(chunk_id), at_seq=self._at))
 
     def chunk_place(self, chunk_id: int) -> Filing | None:
-        """Where a chunk sits, since when, by whom and why; None where it is not filed. Raises ChunkNotFound."""
+        """Return the filing of a chunk: its leaf, since when, by whom and why; None if it is not filed. Raises ChunkNotFound."""
 
         def work(tx: Tx) -> Filing | None:
             seq = actions.seq(tx) if self._at is None else self._at
-            found = history.filings(tx, validation.chunk(chunk_id), at_seq=seq)
-            return found[0] if found else None
+            return next(iter(history.filings(tx, validation.chunk(chunk_id), at_seq=seq)), None)
 
         return self._read(work)
 
@@ -93,7 +92,7 @@ class TreeAt(View):
 
 
 class PastTree(TreeAt):
-    """The tree as it stood. `seq` is the event it stood at, `at` when that was; None before the first."""
+    """The tree as of an event. seq: the event; at: its time, None before the first event."""
 
     def __init__(self, engine: Engine, actor: Actor, seq: int, at: datetime | None) -> None:
         super().__init__(engine, actor)
@@ -103,12 +102,12 @@ class PastTree(TreeAt):
 
 
 class TreeView(TreeAt):
-    """The category tree as it stands, and the way to what it was."""
+    """The category tree of now, its past moments and its changes."""
 
     def as_of(self, when: int | datetime) -> PastTree:
-        """The tree as it stood at an event, or at a time (aware); before the first it is empty, a time ahead is now.
+        """Return the tree as of an event or an aware time; before the first event it is empty, a time ahead is now.
 
-        Raises InvalidSetting, too where there is no such event.
+        Raises InvalidSetting, also for an event that does not exist.
         """
         when = validation.moment("when", when)
 
@@ -119,14 +118,14 @@ class TreeView(TreeAt):
         return PastTree(self._engine, self._actor, *self._read(work))
 
     def moments(self, limit: int = 100, before: int | None = None, after: int | None = None) -> tuple[Moment, ...]:
-        """The actions after each of which the tree stood differently, newest first: the last ones, or those next to a seq."""
+        """Actions that changed the tree, newest first: the last ones, or those next to a seq."""
         limit = validation.limit(limit)
         below = None if before is None else validation.cursor("before", before)
         above = None if after is None else validation.cursor("after", after)
         return self._read(lambda tx: timeline.recent(tx, limit=limit, before=below, after=above))
 
     def changes(self, since: int | datetime, until: int | datetime | None = None) -> TreeChanges:
-        """What is not the same at two moments; without `until`, between one and now."""
+        """Return the differences between two moments; without `until`, between one and now."""
         since = validation.moment("since", since)
         later = None if until is None else validation.moment("until", until)
 
@@ -137,9 +136,9 @@ class TreeView(TreeAt):
         return self._read(work)
 
     def history(self, category_id: int) -> tuple[CategoryVersion, ...]:
-        """What a category was called and where it stood, oldest first, with who changed it and why; closed ones too."""
+        """Names and places of a category, oldest first, with who changed them and why; of closed ones, too."""
         return self._read(lambda tx: history.versions(tx, validation.category(category_id)))
 
     def filings(self, chunk_id: int) -> tuple[Filing, ...]:
-        """Where a chunk has sat, oldest first, with who filed it there and why."""
+        """All filings of a chunk, oldest first, with who filed it there and why."""
         return self._read(lambda tx: history.filings(tx, validation.chunk(chunk_id)))

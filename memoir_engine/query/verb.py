@@ -1,8 +1,10 @@
-"""The verb what_if: a finished question once more, with another choice at one level.
+"""The verbs query and what_if: a question in, a QueryResult out; and a finished question once more with another choice.
 
-Invariant: it is a run of its own beside the original, which nothing changes, and it walks the same tree: where that has changed
-since, as it stood. Levels above the choice are repeated without a call; below it the model is asked anew.
-Source: DESIGN §9 ("a run with an address of its own"); API "The ledger and the audit".
+Invariant: an error keeps what was considered and dropped (MEMOIR 9.B2.4); the result can be read again from its run.
+A what_if is a run of its own and changes nothing of the original. It walks the same tree: as of then, if it has changed since.
+Levels above the choice are repeated without a call; below it the model is asked anew.
+Source: MEMOIR 4, 6.3–6.5, 8, 9; DESIGN §9 ("a run with an address of its own"); API "Documents and the tree", "The ledger and the
+audit".
 """
 
 from __future__ import annotations
@@ -17,7 +19,7 @@ from typing import Any, Literal
 from memoir_engine.api.runs import RunsView
 from memoir_engine.core import validation
 from memoir_engine.core.errors import ChoiceNotOffered, DatabaseError, InvalidSetting, MemoirError, QueryCancelled
-from memoir_engine.core.results import Decision, QueryResult, RunView
+from memoir_engine.core.results import Decision, QueryResult
 from memoir_engine.core.run import Actor, Listener, Run
 from memoir_engine.core.settings import check_budget
 from memoir_engine.query.pipeline import QueryContext, QueryRequest, query
@@ -32,20 +34,14 @@ from memoir_engine.store.db.types import Tx
 from memoir_engine.store.ledger import decisions, runs
 from memoir_engine.store.ledger.decisions import NewChoice
 
-# === asking: The verb query: a question in, a QueryResult out.
-#
-# Invariant: an error keeps what was considered and dropped (MEMOIR 9.B2.4); the result can be read again from its run.
-# Source: MEMOIR 4, 6.3–6.5, 8, 9; API "Documents and the tree".
-
-
 LEAST = {"n": 1, "n2": 0, "per_path_limit": 1, "page_size": 1, "max_token_budget": 1, "safety_net": 0}
 PerPath = int | Literal["auto"] | None
-Moment = int | datetime | str  # a seq, or an aware time, in ISO 8601 where it is a text
+Moment = int | datetime | str  # a seq, an aware time, or an aware time as ISO 8601 text
 
 
 @dataclass(frozen=True)
 class QueryOptions:
-    """What a caller may choose; None takes the configuration's or the strategy's default."""
+    """Options of a question; None takes the configuration's or the strategy's default."""
 
     strategy: str = "wide_branch"
     n: int | None = None
@@ -61,7 +57,7 @@ class QueryOptions:
     as_of: Moment | None = None
 
     def checked(self) -> QueryOptions:
-        """Each of its type and range, whatever the configuration. Raises InvalidSetting."""
+        """Check types and ranges, whatever the configuration. Raises InvalidSetting."""
         for name, least in LEAST.items():
             value = getattr(self, name)
             if value is not None and (name, value) != ("per_path_limit", "auto"):
@@ -86,25 +82,26 @@ def query_verb(
     options: QueryOptions,
     listeners: tuple[Listener, ...] = (),
     *,
-    taken: Mapping[int, Sequence[PresetChoice]] | None = None,
+    preset: Mapping[int, Sequence[PresetChoice]] | None = None,
     branch: dict[str, Any] | None = None,
     scope: object = None,
 ) -> Verb[QueryResult]:
-    """Raises ConfigurationError for options that cannot be; everything later becomes `status="error"`.
+    """Raises ConfigurationError for invalid options; everything later becomes `status="error"`.
 
-    taken: what is followed without asking, by level; branch: of which run and decision, kept with the request.
-    scope: the width_scope of the run it branches from; None takes the configuration's. Either is kept with the request.
+    preset: choices to follow without asking, by level. branch: the run, decision and choice it branches from.
+    scope: the width_scope of the run it branches from; None takes the configuration's. Both are kept with the request.
     """
     question, options = validation.text("question", question), options.checked()
-    asked = replace(_asked(engine, question, options), taken=taken or {})
+    request = replace(_to_request(engine, question, options), preset=preset or {})
     if scope == "path" or scope == "level":
-        asked = replace(asked, width_scope=scope)
-    progress = Progress("", question, warnings=list(_without_effect(engine, options)))
+        request = replace(request, width_scope=scope)
+    max_width = engine.resolved.config.max_width
+    progress = Progress("", question, warnings=list(without_effect(options.strategy, options.n, options.n2, max_width=max_width)))
     began = engine.clock.tick_ms()
 
     async def work(run: Run) -> QueryResult:
         progress.run_id = run.id
-        await _query(engine, asked, options.as_of, run, progress)
+        await _query(engine, request, options.as_of, run, progress)
         return progress.result(wall_ms=run.clock.tick_ms() - began)
 
     def failed(run: Run, error: MemoirError) -> QueryResult:
@@ -113,7 +110,7 @@ def query_verb(
 
     return Verb(
         name="query",
-        request=options.request(question) | {"width_scope": asked.width_scope} | ({"what_if": branch} if branch else {}),
+        request=options.request(question) | {"width_scope": request.width_scope} | ({"what_if": branch} if branch else {}),
         subject=None,
         work=work,
         failed=failed,
@@ -124,11 +121,11 @@ def query_verb(
     )
 
 
-async def _query(engine: Engine, asked: QueryRequest, as_of: Moment | None, run: Run, progress: Progress) -> None:
-    def record(made: Sequence[Decision]) -> None:
-        """A level's decisions go with the next call: transactions of their own would be as many as those of the calls."""
-        choices, first = [_choice(decision) for decision in made], len(progress.decisions)
-        progress.decisions.extend(made)
+async def _query(engine: Engine, request: QueryRequest, as_of: Moment | None, run: Run, progress: Progress) -> None:
+    def record(level: Sequence[Decision]) -> None:
+        """Write a level's decisions with the next call: transactions of their own would double their number."""
+        choices, first = [_new_choice(decision) for decision in level], len(progress.decisions)
+        progress.decisions.extend(level)
 
         def write(tx: Tx, again: bool) -> None:
             for at, number in enumerate(decisions.add(tx, run.id, choices, again=again), first):
@@ -140,26 +137,24 @@ async def _query(engine: Engine, asked: QueryRequest, as_of: Moment | None, run:
         if any(not decision.id for decision in progress.decisions):
             await engine.runner.flush(run.id)
 
-    at_seq = None if as_of is None else await asyncio.to_thread(_seq, engine, as_of)
+    at_seq = None
+    if as_of is not None:
+        moment = validation.moment("as_of", as_of)
+        at_seq = await asyncio.to_thread(engine.db.read, lambda tx: provenance.seq_of(tx, moment))
     words, tree = await asyncio.to_thread(lambda: (engine.keeper.words(at_seq), engine.cache.at(at_seq)))
     engine.runner.carry(run.id, lambda tx, _: runs.note_tree_seq(tx, run.id, tree.seq))
     progress.as_of_seq = at_seq
     ask = Asking(engine, run, QueryCancelled())
-    means = QueryContext(engine.db, tree, words, engine.resolved.config, ask, record, written, engine.tokens.count)
+    context = QueryContext(engine.db, tree, words, engine.resolved.config, ask, record, written, engine.tokens.count)
     try:
-        await query(replace(asked, at_seq=at_seq), means, run, progress)
+        await query(replace(request, at_seq=at_seq), context, run, progress)
     finally:
         progress.warnings.extend(ask.warnings)
-        with suppress(DatabaseError):  # of a question that failed before its answer was asked for; its end will say so
+        with suppress(DatabaseError):  # the end of the run will report it
             await written()
 
 
-def _seq(engine: Engine, as_of: Moment) -> int:
-    when = validation.moment("as_of", as_of)
-    return engine.db.read(lambda tx: provenance.seq_of(tx, when))
-
-
-def _choice(decision: Decision) -> NewChoice:
+def _new_choice(decision: Decision) -> NewChoice:
     ranks = {option.category_id: option.rank or 0 for option in decision.options}
     return NewChoice(
         level=decision.level,
@@ -176,11 +171,7 @@ def _choice(decision: Decision) -> NewChoice:
     )
 
 
-def _without_effect(engine: Engine, options: QueryOptions) -> tuple[str, ...]:
-    return without_effect(options.strategy, options.n, options.n2, max_width=engine.resolved.config.max_width)
-
-
-def _asked(engine: Engine, question: str, options: QueryOptions) -> QueryRequest:
+def _to_request(engine: Engine, question: str, options: QueryOptions) -> QueryRequest:
     config = engine.resolved.config
     limiting = options.prompt_limiting_strategy
     limiting = config.prompt_limiting_strategy if limiting is None else limiting
@@ -208,12 +199,6 @@ def _asked(engine: Engine, question: str, options: QueryOptions) -> QueryRequest
     )
 
 
-# === branching
-
-
-ASKED = {each.name for each in fields(QueryOptions)} - {"after", "page_size"}  # the branch begins at its first page
-
-
 def what_if_verb(
     engine: Engine,
     actor: Actor,
@@ -222,50 +207,47 @@ def what_if_verb(
     take: Iterable[int],
     listeners: tuple[Listener, ...] = (),
 ) -> Verb[QueryResult]:
-    """Raises RunNotFound, InvalidSetting for a run that is no finished question, ChoiceNotOffered."""
-    runs, decision_id = RunsView(engine, actor), validation.whole("decision_id", decision_id, least=1)
-    view = runs.get(validation.run(run_id)).run
+    """Raises RunNotFound, InvalidSetting for a run that is not a finished question, ChoiceNotOffered."""
+    past, decision_id = RunsView(engine, actor), validation.whole("decision_id", decision_id, least=1)
+    view = past.get(validation.run(run_id)).run
     if view.verb != "query" or view.status != "done":
-        _refuse(run_id, "it is no question that was answered" if view.verb == "query" else f"it is of {view.verb!r}")
-    decisions = runs.query(run_id).decisions
-    chosen = _checked(decisions, decision_id, validation.rows("take", take))
-    request = view.request
-    options = QueryOptions(**{name: value for name, value in request.items() if name in ASKED})
-    if options.as_of is not None or _changed_since(engine, view):
-        # beside what was read then belongs what would have been read then; a time that lay ahead was that moment, too
-        options = replace(options, as_of=view.tree_seq)
+        problem = "it is not an answered question" if view.verb == "query" else f"it is of {view.verb!r}"
+        advice = "Give the run of a question that was answered; runs.list(verb='query') shows them."
+        raise InvalidSetting(name="run_id", value=run_id, problem=problem, advice=advice)
+    decisions = past.query(run_id).decisions
+    chosen = _offered(decisions, decision_id, validation.rows("take", take))
+    request, since = view.request, view.tree_seq or 0
+    repeated = {field.name for field in fields(QueryOptions)} - {"after", "page_size"}  # the branch begins at its first page
+    options = QueryOptions(**{name: value for name, value in request.items() if name in repeated})
+    if options.as_of is not None or engine.db.read(lambda tx: state.changed_between(tx, since, actions.seq(tx))):
+        options = replace(options, as_of=view.tree_seq)  # the same tree; an as_of that lay ahead meant that seq, too
     return query_verb(
         engine,
         actor,
         str(request["question"]),
         options,
         listeners,
-        taken=preset_choices(decisions, decision_id, chosen),
+        preset=preset_choices(decisions, decision_id, chosen),
         branch={"run": run_id, "decision": decision_id, "take": list(chosen)},
         scope=request.get("width_scope"),
     )
 
 
-def _changed_since(engine: Engine, view: RunView) -> bool:
-    since = view.tree_seq or 0
-    return engine.db.read(lambda tx: state.changed_between(tx, since, actions.seq(tx)))
-
-
 def preset_choices(decisions: Sequence[Decision], decision_id: int, take: Sequence[int]) -> dict[int, tuple[PresetChoice, ...]]:
-    """By level: what is followed down to the decision's own level, ranks unique per level from the number of choices down.
+    """Return the choices down to the decision's own level, by level; ranks are unique per level, from the count of choices down.
 
-    What was taken stands where the best of what it replaces stood, and before the others where nothing was chosen.
+    The new choices get the rank of the best choice they replace, or the first if there was none.
     """
     at = next(decision for decision in decisions if decision.id == decision_id)
     above = [decision for decision in decisions if decision.level < at.level]
     repeated = {level: _chosen([d for d in above if d.level == level]) for level in {d.level for d in above}}
     beside = _chosen([d for d in decisions if d.level == at.level and d.id != decision_id])
-    was = [rank for _, _, rank in _chosen([at])]
-    first = sum(rank > max(was) for _, _, rank in beside) if was else 0
+    replaced = [rank for _, _, rank in _chosen([at])]
+    first = sum(rank > max(replaced) for _, _, rank in beside) if replaced else 0
     ordered = [(parent, category, "repeated") for parent, category, _ in beside]
     ordered[first:first] = [(at.parent_id or 0, category, "reviewer") for category in take]
-    here = tuple(PresetChoice(parent, category, len(ordered) - place, by) for place, (parent, category, by) in enumerate(ordered))
-    higher = {level: tuple(PresetChoice(*each, "repeated") for each in rows) for level, rows in repeated.items()}
+    here = tuple(PresetChoice(parent, category, len(ordered) - i, by) for i, (parent, category, by) in enumerate(ordered))
+    higher = {level: tuple(PresetChoice(*row, "repeated") for row in rows) for level, rows in repeated.items()}
     return {**higher, at.level: here}
 
 
@@ -280,10 +262,11 @@ def _chosen(decisions: Sequence[Decision]) -> list[tuple[int, int, int]]:
     return sorted(rows, key=lambda row: -row[2])
 
 
-def _checked(decisions: Sequence[Decision], decision_id: int, take: tuple[int, ...]) -> tuple[int, ...]:
-    decision = next((each for each in decisions if each.id == decision_id), None)
+def _offered(decisions: Sequence[Decision], decision_id: int, take: tuple[int, ...]) -> tuple[int, ...]:
+    """Return the categories to take, each once. Raises ChoiceNotOffered."""
+    decision = next((row for row in decisions if row.id == decision_id), None)
     offered = {option.category_id for option in decision.options} if decision else set()
-    chosen = tuple(dict.fromkeys(validation.category(each) for each in take))
+    chosen = tuple(dict.fromkeys(map(validation.category, take)))
     problem = ""
     if decision is None:
         problem = "this run made no such decision"
@@ -296,8 +279,3 @@ def _checked(decisions: Sequence[Decision], decision_id: int, take: tuple[int, .
     if problem:
         raise ChoiceNotOffered(decision_id=decision_id, category_ids=list(take), problem=problem)
     return chosen
-
-
-def _refuse(run_id: str, problem: str) -> None:
-    advice = "Give the run of a question that was answered; runs.list(verb='query') shows them."
-    raise InvalidSetting(name="run_id", value=run_id, problem=problem, advice=advice)

@@ -94,7 +94,7 @@ def test_a_per_path_limit_takes_the_first_of_each_path_and_counts_the_rest():
     limited, left_out = limit_per_path(readings([1, 1, 1], [1]), 2)
     assert [[chunk.id for chunk in reading.chunks] for reading in limited] == [[1, 2], [4]]
     assert left_out == 1
-    assert limit_per_path(readings([1, 1, 1], [1]), None)[1] == 0
+    assert limit_per_path(readings([1, 1, 1], [1]), 3)[1] == 0
 
 
 def test_the_nearest_are_chosen_but_read_in_their_order():
