@@ -1,1 +1,1 @@
-"""Passages ranked by their words and by their vectors."""
+"""Search by words and vectors, knowledge under a doc_id, and summaries."""

@@ -1,7 +1,8 @@
-"""The verbs of knowledge: texts added under a doc_id, summarised, and what is searched made anew.
+"""The verbs add_knowledge and reindex: store a text under a doc_id; rebuild all indexes from the texts in SQL.
 
-Invariant: errors are raised with MEMOLLA's exact messages; what is refused has changed nothing. Anybody may add.
-Source: MEMOLLA F-02, F-04, F-05; API "Knowledge, conversations, search".
+Invariant: errors have MEMOLLA's exact messages; a refused call has changed nothing. Anybody may add. A reindex changes no text,
+searches go on meanwhile, and vectors that were paid for are kept: only missing ones are computed.
+Source: MEMOLLA F-02, F-04, F-05; DESIGN §2.3; API "Knowledge, conversations, search", `memory.reindex`.
 """
 
 from __future__ import annotations
@@ -10,6 +11,7 @@ import asyncio
 from collections.abc import Coroutine
 from dataclasses import asdict
 from datetime import UTC
+from functools import partial
 from typing import Any, Protocol, TypeVar
 
 from memoir_engine import readers
@@ -31,84 +33,66 @@ from memoir_engine.store.sources import knowledge
 from memoir_engine.store.sources.plan import NewSource, check_source
 from memoir_engine.text.partial_dates import parse_date_range
 
-# === reindexing: The verb reindex: all that is searched, made anew from the texts that SQL holds.
-#
-# Invariant: nothing of the truth is touched; searching goes on meanwhile, by what is there. Vectors that were paid for
-# are kept:
-# they are asked for only where they are missing.
-# Source: DESIGN §2.3; MEMOLLA F-05; API `memory.reindex`.
-
-
+DOC_ID_CHARS = 200
 NAME = "reindex"
 
 
 def reindex_verb(engine: Engine, actor: Actor, listeners: tuple[Listener, ...] = ()) -> Verb[Reindexed | MemoirError]:
-    """Raises NotAllowed: it takes time, and money where vectors are missing."""
+    """Needs an admin: it takes time, and money when vectors are missing. Raises NotAllowed."""
     if "admin" not in actor.roles:
         raise NotAllowed(actor=actor.name, verb="make the indexes anew", role="admin")
-
-    async def work(run: Run) -> Reindexed:
-        return await _reindex(engine, run)
 
     def record(outcome: Reindexed | MemoirError) -> dict[str, Any]:
         return {} if isinstance(outcome, MemoirError) else asdict(outcome)
 
     request = {"embedder": engine.embedder.id}
-    return Verb(NAME, request, None, work, lambda _run, error: error, QueryCancelled, record, listeners)
+    return Verb(NAME, request, None, partial(_reindex, engine), lambda _run, error: error, QueryCancelled, record, listeners)
 
 
 async def _reindex(engine: Engine, run: Run) -> Reindexed:
-    """Texts first, so that words are found whatever becomes of the vectors."""
+    """Rebuild the words first, so that they can be searched whatever happens to the vectors."""
     began = run.clock.tick_ms()
     run.emit(Reindexing("passages", 0, 0))
     await asyncio.to_thread(engine.keeper.cut_missing)
     total = await engine.db.aread(passages.count)
     run.emit(Reindexing("passages", total, total))
     run.check(QueryCancelled)
-    await asyncio.to_thread(_words, engine)
+    await asyncio.to_thread(_rebuild_words, engine)
     run.emit(Reindexing("words", total, total))
-    made, problem = 0, None
+    embedded, problem = 0, None
     if engine.resolved.config.vector_store != OFF:
-        made = await _vectors(engine, run, total)
-        problem = await asyncio.to_thread(_nearest, engine)
+        engine.vectoring.forget()
+        embedded = await engine.vectoring.catch_up(
+            WORKSPACE, run, told=lambda count: run.emit(Reindexing("vectors", count, total))
+        )
+        problem = await asyncio.to_thread(_fill_vectors, engine)
     if problem:
         run.emit(Warned("dense", problem))
     kept = await engine.db.aread(lambda tx: embeddings.count(tx, engine.embedder.id))
     run.emit(Reindexing("vectors", kept, total))
-    return Reindexed(run.id, total, kept, made, engine.embedder.id, round(run.clock.tick_ms() - began, 3), problem)
+    return Reindexed(run.id, total, kept, embedded, engine.embedder.id, round(run.clock.tick_ms() - began, 3), problem)
 
 
-def _words(engine: Engine) -> None:
-    """Those of passages, and those of what is filed."""
+def _rebuild_words(engine: Engine) -> None:
     engine.passages.clear()
     engine.lexical.clear()
     engine.keeper.catch_up()
     engine.passages.catch_up()
 
 
-async def _vectors(engine: Engine, run: Run, total: int) -> int:
-    """Those that are missing; told of while they come."""
-    engine.vectoring.forget()
-    return await engine.vectoring.catch_up(WORKSPACE, run, told=lambda done: run.emit(Reindexing("vectors", done, total)))
-
-
-def _nearest(engine: Engine) -> str | None:
-    """The index of vectors takes them in; or why it cannot be had."""
+def _fill_vectors(engine: Engine) -> str | None:
+    """Have the vector index absorb the vectors. Return why it is unavailable, or None."""
     dim = engine.embedder.dim
     if dim is None:  # nothing was ever embedded
         return None
     try:
         indexes = engine.passages.vectors(WORKSPACE, engine.embedder.id, dim)
         return next((index.health.reason for index in indexes if not index.health.ok), None)
-    except VectorIndexUnavailable as cannot:
-        return cannot.health.reason
-
-
-# === knowing
+    except VectorIndexUnavailable as unavailable:
+        return unavailable.health.reason
 
 
 T = TypeVar("T")
-DOC_ID_CHARS = 200
 
 
 class AsyncKnowing:
@@ -118,10 +102,10 @@ class AsyncKnowing:
     _actor: Actor
 
     async def add_knowledge(self, doc_id: str, text: str, metadata: dict[str, Any] | None = None) -> Knowledge:
-        """Store a text whole under a name of its own: searchable at once, filed in the tree when it is ingested (MEMOLLA F-02).
+        """Store a text under a doc_id: searchable at once, filed in the tree when it is ingested (MEMOLLA F-02).
 
-        metadata: kept as it is; its `date`, ISO 8601 of a year, month or day, is what filters of a search by date go by, and
-        texts without any pass none of them. Ingesting the same text later files it, as the next version under its doc_id.
+        metadata: kept as it is; its `date` (ISO 8601 of a year, month or day) is used by the date filters of a search, and texts
+        without one pass no such filter. Ingesting the same text later files it, as the next version under its doc_id.
         Raises DocIdExists (E002), InvalidSetting, FileTooLarge, TextInvalid.
         """
         return await self._engine.loop.bridge(_add(self._engine, self._actor, doc_id, text, metadata), verb="add_knowledge")
@@ -129,21 +113,21 @@ class AsyncKnowing:
     async def create_summary(
         self, session_id: str | None = None, doc_id: str | None = None, options: dict[str, Any] | None = None
     ) -> str:
-        """What a session or a document says, in a few sentences (MEMOLLA F-04).
+        """Summarise a session or a document in a few sentences (MEMOLLA F-04).
 
         options: `timeout` or `timeout_s` (seconds, 30), `max_retries` (2), `model`, `max_chars` (1200), `summarizer` (a function
-        that takes the text, in the model's place). Raises SummaryTargetUnclear (E003), TargetNotFound (E006), InvalidSetting,
+        of the text that replaces the model). Raises SummaryTargetUnclear (E003), TargetNotFound (E006), InvalidSetting,
         ModelError.
         """
         summary = create_summary(self._engine, self._actor, session_id, doc_id, options)
         return await self._engine.loop.bridge(summary, verb="create_summary")
 
     def optimize(self, level: object = None) -> None:
-        """Raises OptimizeNotImplemented (E005), whatever the level (MEMOLLA F-05): indexes keep themselves."""
+        """Raises OptimizeNotImplemented (E005), whatever the level (MEMOLLA F-05): indexes need no upkeep."""
         raise OptimizeNotImplemented()
 
     async def reindex(self, *, on_event: OnEvent | None = None) -> Reindexed:
-        """Make all that is searched anew from the texts: passages, vectors, indexes. Needs the role admin. Raises NotAllowed."""
+        """Rebuild passages, vectors and indexes from the texts. Needs the role admin. Raises NotAllowed."""
         return await self._engine.loop.bridge(_reindexed(self._engine, self._actor, on_event), verb="reindex")
 
 
@@ -159,10 +143,10 @@ class Knowing:
     """The same on Memory, waited for."""
 
     def add_knowledge(self: _Waiting, doc_id: str, text: str, metadata: dict[str, Any] | None = None) -> Knowledge:
-        """Store a text whole under a name of its own: searchable at once, filed in the tree when it is ingested (MEMOLLA F-02).
+        """Store a text under a doc_id: searchable at once, filed in the tree when it is ingested (MEMOLLA F-02).
 
-        metadata: kept as it is; its `date`, ISO 8601 of a year, month or day, is what filters of a search by date go by, and
-        texts without any pass none of them. Ingesting the same text later files it, as the next version under its doc_id.
+        metadata: kept as it is; its `date` (ISO 8601 of a year, month or day) is used by the date filters of a search, and texts
+        without one pass no such filter. Ingesting the same text later files it, as the next version under its doc_id.
         Raises DocIdExists (E002), InvalidSetting, FileTooLarge, TextInvalid.
         """
         return self._wait("add_knowledge", self._async.add_knowledge(doc_id, text, metadata))
@@ -170,20 +154,20 @@ class Knowing:
     def create_summary(
         self: _Waiting, session_id: str | None = None, doc_id: str | None = None, options: dict[str, Any] | None = None
     ) -> str:
-        """What a session or a document says, in a few sentences (MEMOLLA F-04).
+        """Summarise a session or a document in a few sentences (MEMOLLA F-04).
 
         options: `timeout` or `timeout_s` (seconds, 30), `max_retries` (2), `model`, `max_chars` (1200), `summarizer` (a function
-        that takes the text, in the model's place). Raises SummaryTargetUnclear (E003), TargetNotFound (E006), InvalidSetting,
+        of the text that replaces the model). Raises SummaryTargetUnclear (E003), TargetNotFound (E006), InvalidSetting,
         ModelError.
         """
         return self._wait("create_summary", self._async.create_summary(session_id, doc_id, options))
 
     def optimize(self: _Waiting, level: object = None) -> None:
-        """Raises OptimizeNotImplemented (E005), whatever the level (MEMOLLA F-05): indexes keep themselves."""
+        """Raises OptimizeNotImplemented (E005), whatever the level (MEMOLLA F-05): indexes need no upkeep."""
         self._async.optimize(level)
 
     def reindex(self: _Waiting, *, on_event: OnEvent | None = None) -> Reindexed:
-        """Make all that is searched anew from the texts: passages, vectors, indexes. Needs the role admin. Raises NotAllowed."""
+        """Rebuild passages, vectors and indexes from the texts. Needs the role admin. Raises NotAllowed."""
         return self._wait("reindex", self._async.reindex(on_event=on_event))
 
 
@@ -195,12 +179,12 @@ async def _reindexed(engine: Engine, actor: Actor, on_event: OnEvent | None) -> 
 
 
 async def _add(engine: Engine, actor: Actor, doc_id: object, text: object, metadata: object) -> Knowledge:
-    """What can be refused is refused before there is a run."""
-    new = await asyncio.to_thread(_new, engine, actor, doc_id, text, metadata)
-    named = new.doc_id or ""
-    if await engine.db.aread(lambda tx: knowledge.find(tx, named)) is not None:
+    """Check everything before there is a run, then add in one."""
+    new = await asyncio.to_thread(_new_source, engine, actor, doc_id, text, metadata)
+    name = new.doc_id or ""
+    if await engine.db.aread(lambda tx: knowledge.find(tx, name)) is not None:
         raise DocIdExists()
-    outcome = await engine.runner.perform(_verb(engine, new), actor)
+    outcome = await engine.runner.perform(add_knowledge_verb(engine, new), actor)
     if isinstance(outcome, MemoirError):
         raise outcome
     engine.keeper.later()
@@ -208,7 +192,7 @@ async def _add(engine: Engine, actor: Actor, doc_id: object, text: object, metad
     return outcome
 
 
-def _verb(engine: Engine, new: NewSource) -> Verb[Knowledge | MemoirError]:
+def add_knowledge_verb(engine: Engine, new: NewSource) -> Verb[Knowledge | MemoirError]:
     async def work(run: Run) -> Knowledge:
         def write(tx: Tx) -> Knowledge:
             source, action = knowledge.add(tx, new, run_id=run.id, actor=run.actor.name, clock=run.clock, owner=run.owner)
@@ -227,31 +211,31 @@ def _verb(engine: Engine, new: NewSource) -> Verb[Knowledge | MemoirError]:
     return Verb(knowledge.VERB, request, None, work, lambda _run, error: error, QueryCancelled, record)
 
 
-def _new(engine: Engine, actor: Actor, doc_id: object, text: object, metadata: object) -> NewSource:
-    """As an ingestion of the same text would read it. Raises InvalidSetting, FileTooLarge, TextInvalid."""
-    named, told = validation.text("doc_id", doc_id), validation.text("text", text)
-    for name, value in (("doc_id", named), ("text", told)):
+def _new_source(engine: Engine, actor: Actor, doc_id: object, text: object, metadata: object) -> NewSource:
+    """Read the text as an ingestion would. Raises InvalidSetting, FileTooLarge, TextInvalid."""
+    doc_id, text = validation.text("doc_id", doc_id), validation.text("text", text)
+    for name, value in (("doc_id", doc_id), ("text", text)):
         if not value.strip():
             raise InvalidSetting(name=name, value=value[:20], problem="it is empty", advice="Give both as non-empty strings.")
-    if len(named) > DOC_ID_CHARS:
-        problem, advice = f"it is {len(named)} characters long", f"Shorten it to {DOC_ID_CHARS} characters."
-        raise InvalidSetting(name="doc_id", value=f"{named[:50]}…", problem=problem, advice=advice)
-    meta = {} if metadata is None else validation.metadata(metadata)
-    document = readers.read_text(told, named, max_mb=engine.resolved.config.max_file_mb)
-    data = told.encode()
+    if len(doc_id) > DOC_ID_CHARS:
+        problem, advice = f"it is {len(doc_id)} characters long", f"Shorten it to {DOC_ID_CHARS} characters."
+        raise InvalidSetting(name="doc_id", value=f"{doc_id[:50]}…", problem=problem, advice=advice)
+    kept = {} if metadata is None else validation.metadata(metadata)
+    document = readers.read_text(text, doc_id, max_mb=engine.resolved.config.max_file_mb)
+    data = text.encode()
     new = NewSource(
-        name=named,
+        name=doc_id,
         kind=document.kind,
         sha256=digest(data),
-        text=told,
-        tokens=engine.tokens.count(told),
+        text=text,
+        tokens=engine.tokens.count(text),
         original=data,
         title=document.title,
         author=document.author,
-        dated=_date(meta.get("date")) or document.dated,
-        headings=document.headings if document.text == told else (),
-        metadata=meta,
-        doc_id=named,
+        dated=_date(kept.get("date")) or document.dated,
+        headings=document.headings if document.text == text else (),
+        metadata=kept,
+        doc_id=doc_id,
         owner=actor.user,
     )
     check_source(new)
@@ -259,7 +243,7 @@ def _new(engine: Engine, actor: Actor, doc_id: object, text: object, metadata: o
 
 
 def _date(value: object) -> str | None:
-    """A year, a month or a day; of a longer time its day. None for what is no date: metadata are the caller's."""
+    """Return a year, a month or a day (also of a time), or None: metadata are the caller's and need not hold a date."""
     if not isinstance(value, str):
         return None
     written = value.strip()

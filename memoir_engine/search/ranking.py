@@ -1,43 +1,37 @@
-"""Candidates from words and from vectors, both true scores of each, and one ranking of them.
+"""Rank the candidates of words and of vectors together.
 
-A vector of words alone knows nothing that BM25 does not; so the question's is moved towards the passages that its words find
-best, and meets others that speak of the same. Vectors of meaning are asked as they are, unless their embedder names how far.
-A passage's BM25 comes from its index with that of its whole text in it.
-Invariant: every candidate has both its true scores, whichever side found it; the same state and question give the same ranking.
+Invariant: every candidate has both its true scores, whichever side found it (filling a missing one with 0 was measured at or
+below BM25 alone); the same state and question give the same ranking. Each side is normalised to [0, 1] over the same members, so
+`alpha` weighs them: with 0 the order is BM25's own, with 1 the vectors' own; ties fall to the lower key.
+A vector of hashed words knows nothing that BM25 does not. So the question's is moved towards the passages that its words find
+best, and meets others on the same subject; vectors of meaning are used as they are, unless their embedder sets a pull.
 Source: MEMOLLA F-03-01, F-03-02; spec README 16; docs/decisions/0016 (what helped and what did not).
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
 from numpy.typing import NDArray
 
 from memoir_engine.core.errors import InvalidSetting, TopKInvalid
-from memoir_engine.core.ports import Near, VectorIndex, Vectors
+from memoir_engine.core.ports import VectorIndex, Vectors
 from memoir_engine.index.bm25 import LexicalIndex, together
 from memoir_engine.index.segments import Hit, best
-
-# === fusion: One ranking out of two: what the words say and what the vectors say, weighed against each other.
-#
-# Invariant: every score is in [0, 1]; each side is stretched over the same members, so that both count as much as `alpha`
-# says;
-# with alpha 0 the order is BM25's own, with alpha 1 the vectors' own; ties fall to the lower key. Pure.
-# Source: MEMOLLA F-03-01; spec README 16 (both true scores for every member: filling a missing one with 0 was measured at
-# or
-# below BM25 alone), and its small print (equal scores normalise to 1 when positive).
-
 
 Floats = NDArray[np.float64]
 
 ALPHA, TOP_K, FANOUT = 0.5, 5, 2  # MEMOLLA §1
+PULLING = 3  # passages that a question's vector is moved towards
+LOOKED_UP = 100  # vectors read from SQL for the passages that its words find
+_SAME_COSINE_DIGITS = 5
 
 
 @dataclass(frozen=True, slots=True)
 class Fused:
-    """score_bm25, score_dense: normalised; raw_*: as the indexes gave them, raw_dense None where no vectors were asked."""
+    """score_bm25, score_dense: normalised. raw_*: as the indexes gave them; raw_dense is None without a vector."""
 
     key: int
     score: float
@@ -60,14 +54,14 @@ def check_ranking(top_k: int, alpha: float, fanout: int) -> None:
 
 
 def union(*sides: Iterable[int]) -> list[int]:
-    """The candidates of all sides, each once, ascending: whose true scores are to be asked of every side."""
+    """Return the candidates of all sides, each once, ascending."""
     return sorted(set().union(*sides))
 
 
 def fuse(keys: Sequence[int], bm25: Floats, dense: Floats | None, *, top_k: int, alpha: float = ALPHA) -> list[Fused]:
-    """The best `top_k` of the members, best first.
+    """Return the best `top_k` of the members, best first.
 
-    keys: each once. bm25, dense: (n,), finite, the true score of each member. dense None: by the words alone, whatever alpha.
+    keys: each once. bm25, dense: (n,), finite, the true score of each member. dense None: rank by words alone, whatever alpha.
     """
     words = normalised(bm25)
     vectors = normalised(dense) if dense is not None else np.zeros(len(keys))
@@ -87,7 +81,7 @@ def fuse(keys: Sequence[int], bm25: Floats, dense: Floats | None, *, top_k: int,
 
 
 def normalised(scores: Floats) -> Floats:
-    """(n,) stretched to [0, 1] by its least and its greatest; all alike are 1 when positive, else 0."""
+    """Return (n,) scaled to [0, 1] by its minimum and maximum; equal scores become 1 when positive, else 0."""
     if not len(scores):
         return np.zeros(0)
     exact = np.asarray(scores, dtype=np.float64)
@@ -98,19 +92,12 @@ def normalised(scores: Floats) -> Floats:
     return stretched
 
 
-# === ranking
-
-
-LISTENED = 3  # passages that a question's vector is moved towards
-LOOKED_UP = 100  # vectors read from SQL, where they are read at all, of the passages that its words find
-_SAME_COSINE_DIGITS = 5
-
 VectorsOf = Callable[[list[int]], tuple[NDArray[np.int64], Vectors]]  # of those ids that have one, ids rising
 
 
 @dataclass(frozen=True)
 class SearchQuery:
-    """within: ids that may be found; None is all. everything: all candidates are wanted, not `top_k` of them."""
+    """within: ids that may be found; None is all. everything: return all candidates, not the first `top_k` alone."""
 
     query: str
     top_k: int = TOP_K
@@ -121,13 +108,13 @@ class SearchQuery:
 
     @property
     def candidates(self) -> int:
-        """From each side."""
+        """How many candidates each side contributes."""
         return self.top_k * self.fanout
 
 
 @dataclass(frozen=True)
 class VectorSide:
-    """The side of vectors: the question's own, the indexes, and how far it is moved, in lengths of its own."""
+    """The vector of a question, its indexes, and the pull: how far it is moved, in multiples of its own length."""
 
     query: Vectors  # (dim,)
     indexes: Sequence[VectorIndex]
@@ -135,78 +122,72 @@ class VectorSide:
     vectors_of: VectorsOf
 
 
-def limited(asked: SearchQuery, within: frozenset[int]) -> SearchQuery:
-    """The same among these alone."""
-    return replace(asked, within=within)
+def rank(query: SearchQuery, words: Sequence[LexicalIndex], dense: VectorSide | None) -> list[Fused]:
+    """Return the candidates, best first, without those that share no word with the question and are not near it either.
 
-
-def rank(asked: SearchQuery, words: Sequence[LexicalIndex], vectored: VectorSide | None) -> list[Fused]:
-    """All candidates, best first, but for those that share no word with the question and are not near it either.
-
-    vectored None: by the words alone. Raises NearestUnavailable.
+    dense None: by words alone. Raises VectorIndexUnavailable.
     """
-    return [one for one in _ranked(asked, words, vectored) if one.raw_bm25 > 0 or (one.raw_dense or 0) > 0]
+    keys, scores = together(words, query.query)
+    if query.within is not None:
+        allowed = np.isin(keys, np.fromiter(query.within, np.int64, len(query.within)))
+        keys, scores = keys[allowed], scores[allowed]
+    top = best(keys, scores, max(query.candidates, PULLING))
+    members = [hit.key for hit in top[: query.candidates]]
+    if dense is None:
+        fused = fuse(members, _bm25_of(keys, scores, members), None, top_k=len(members))
+    else:
+        vector, known = _pulled(dense, top) if dense.pull else (dense.query, {})
+        near = (hit for index in dense.indexes for hit in index.top(vector, query.candidates, within=query.within))
+        nearest = sorted(near, key=lambda hit: (-hit.cosine, hit.key))[: query.candidates]
+        members = union(members, (hit.key for hit in nearest))
+        cosines = _cosines(dense.indexes, vector, members, known | {hit.key: hit.cosine for hit in nearest})
+        fused = _fuse_known(members, _bm25_of(keys, scores, members), cosines, query.alpha)
+    return [hit for hit in fused if hit.raw_bm25 > 0 or (hit.raw_dense or 0) > 0]
 
 
-def _ranked(asked: SearchQuery, words: Sequence[LexicalIndex], vectored: VectorSide | None) -> list[Fused]:
-    keys, scores = together(words, asked.query)
-    if asked.within is not None:
-        wanted = np.isin(keys, np.fromiter(asked.within, np.int64, len(asked.within)))
-        keys, scores = keys[wanted], scores[wanted]
-    listened = best(keys, scores, max(asked.candidates, LISTENED))
-    hits = listened[: asked.candidates]
-    if vectored is None:
-        found = [hit.key for hit in hits]
-        return fuse(found, _looked_up(keys, scores, found), None, top_k=len(found))
-    vector, known = _moved(vectored, listened) if vectored.pull else (vectored.query, {})
-    near = _nearest(vectored.indexes, vector, asked.candidates, asked.within)
-    members = union((hit.key for hit in hits), (one.key for one in near))
-    cosines = _cosines(vectored.indexes, vector, members, known | {one.key: one.cosine for one in near})
-    unknown = np.isnan(cosines)
-    if unknown.all():
-        return fuse(members, _looked_up(keys, scores, members), np.zeros(len(members)), top_k=len(members), alpha=asked.alpha)
-    dense = np.where(unknown, np.nanmin(cosines), cosines)  # without a vector yet: as if it were the farthest
-    fused = fuse(members, _looked_up(keys, scores, members), dense, top_k=len(members), alpha=asked.alpha)
-    without = {key for key, missing in zip(members, unknown, strict=True) if missing}
-    return [replace(one, raw_dense=None) if one.key in without else one for one in fused]
+def _fuse_known(members: Sequence[int], bm25: Floats, cosines: Floats, alpha: float) -> list[Fused]:
+    """Fuse; a member without a vector (NaN) ranks like the farthest, and its raw_dense is None, unless none has one."""
+    missing = np.isnan(cosines)
+    if missing.all():
+        return fuse(members, bm25, np.zeros(len(members)), top_k=len(members), alpha=alpha)
+    fused = fuse(members, bm25, np.where(missing, np.nanmin(cosines), cosines), top_k=len(members), alpha=alpha)
+    without = {key for key, lacks in zip(members, missing, strict=True) if lacks}
+    return [replace(hit, raw_dense=None) if hit.key in without else hit for hit in fused]
 
 
-def _looked_up(keys: NDArray[np.int64], scores: NDArray[np.float32], wanted: Sequence[int]) -> Floats:
-    """(len(wanted),) BM25 of each, 0 where no word is shared. keys: rising."""
-    asked = np.asarray(wanted, np.int64)
-    if not len(keys) or not len(asked):
-        return np.zeros(len(asked))
-    at = np.searchsorted(keys, asked).clip(max=len(keys) - 1)
-    return np.where(keys[at] == asked, scores[at], 0).astype(np.float64)
+def _bm25_of(keys: NDArray[np.int64], scores: NDArray[np.float32], members: Sequence[int]) -> Floats:
+    """Return (len(members),), 0 where no word is shared. keys: ascending."""
+    wanted = np.asarray(members, np.int64)
+    if not len(keys) or not len(wanted):
+        return np.zeros(len(wanted))
+    at = np.searchsorted(keys, wanted).clip(max=len(keys) - 1)
+    return np.where(keys[at] == wanted, scores[at], 0).astype(np.float64)
 
 
-def _moved(vectored: VectorSide, hits: Sequence[Hit]) -> tuple[Vectors, dict[int, float]]:
-    """(dim,) of unit length, towards the best hits, the question's own where none of them has a vector; and what cosines with
-    it are known by now."""
-    weights = {hit.key: hit.score for hit in hits[:LISTENED]}
-    held, vectors = vectored.vectors_of(sorted(hit.key for hit in hits[:LOOKED_UP]))
-    pull = np.array([weights.get(key, 0.0) for key in held.tolist()]) @ vectors
+def _pulled(dense: VectorSide, hits: Sequence[Hit]) -> tuple[Vectors, dict[int, float]]:
+    """Move the question's vector towards the vectors of the best hits.
+
+    Return it (dim,) of unit length, or unmoved when none of the hits has a vector, and the cosines computed on the way.
+    """
+
+    def length(vector: NDArray[np.floating]) -> float:
+        return float(np.linalg.norm(vector)) or 1.0
+
+    weights = {hit.key: hit.score for hit in hits[:PULLING]}
+    keys, vectors = dense.vectors_of(sorted(hit.key for hit in hits[:LOOKED_UP]))
+    pull = np.array([weights.get(key, 0.0) for key in keys.tolist()]) @ vectors
     if not pull.any():
-        return vectored.query, {}
-    moved = vectored.query / _length(vectored.query) + vectored.pull * pull / _length(pull)
-    towards: Vectors = (moved / _length(moved)).astype(np.float32)
-    return towards, dict(zip(held.tolist(), (vectors @ towards).tolist(), strict=True))
-
-
-def _length(vector: NDArray[np.floating]) -> float:
-    return float(np.linalg.norm(vector)) or 1.0
-
-
-def _nearest(indexes: Sequence[VectorIndex], vector: Vectors, k: int, within: Collection[int] | None) -> list[Near]:
-    found = [near for index in indexes for near in index.top(vector, k, within=within)]
-    return sorted(found, key=lambda near: (-near.cosine, near.key))[:k]
+        return dense.query, {}
+    moved = dense.query / length(dense.query) + dense.pull * pull / length(pull)
+    vector: Vectors = (moved / length(moved)).astype(np.float32)
+    return vector, dict(zip(keys.tolist(), (vectors @ vector).tolist(), strict=True))
 
 
 def _cosines(indexes: Sequence[VectorIndex], vector: Vectors, keys: Sequence[int], known: Mapping[int, float]) -> Floats:
-    """(len(keys),), NaN where no index holds it. known: those that need not be asked for."""
-    found: Floats = np.array([known.get(key, np.nan) for key in keys])
-    missing = np.flatnonzero(np.isnan(found))
+    """Return (len(keys),), NaN where no index holds the key. known: cosines that need not be computed."""
+    cosines: Floats = np.array([known.get(key, np.nan) for key in keys])
+    missing = np.flatnonzero(np.isnan(cosines))
     for index in indexes if len(missing) else ():
         scores = index.scores(vector, [keys[at] for at in missing.tolist()])
-        found[missing] = np.where(np.isnan(found[missing]), scores, found[missing])
-    return np.round(found, _SAME_COSINE_DIGITS)  # an index on disk and one in memory differ by rounding
+        cosines[missing] = np.where(np.isnan(cosines[missing]), scores, cosines[missing])
+    return np.round(cosines, _SAME_COSINE_DIGITS)  # an index on disk and one in memory differ by rounding

@@ -1,15 +1,15 @@
-"""The verb create_summary: what a session or a document says, in a few sentences.
+"""The verb create_summary: summarise a session or a document in a few sentences.
 
-Invariant: every call is in the ledger of its run and under its cap; a text too long for one call is summarised in parts, and the
-summaries of the parts once more. A session is read for its user only.
-Source: MEMOLLA F-04, E003, E006, §1 (30 s, two retries, exponential back-off, to be overridden by options).
+Invariant: every call is in the ledger of its run and under its cost cap; a text too long for one call is summarised in parts, and
+then their summaries. A session is read for its user only.
+Source: MEMOLLA F-04, E003, E006, §1 (30 s, two retries, exponential back-off; options override them).
 """
 
 from __future__ import annotations
 
 import asyncio
 import inspect
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -26,7 +26,7 @@ from memoir_engine.store.conversations import messages
 from memoir_engine.store.db.types import Tx
 from memoir_engine.store.sources import knowledge, sources
 from memoir_engine.text.chunks import cut
-from memoir_engine.text.summary import summarise as summary_summarise
+from memoir_engine.text.summary import summarise as extract_sentences
 from memoir_engine.text.terms import tokens
 
 NAME = "create_summary"
@@ -39,7 +39,7 @@ _OPTIONS = ("timeout", "timeout_s", "max_retries", "model", "max_chars", "summar
 
 @dataclass(frozen=True)
 class SummaryOptions:
-    """settings: those of MemoirConfig that are overridden for this call. summarizer: who summarises in the model's place."""
+    """settings: of MemoirConfig, overridden for this call. summarizer: a function that replaces the model."""
 
     max_chars: int = MAX_CHARS
     settings: Mapping[str, Any] = field(default_factory=dict)
@@ -48,7 +48,7 @@ class SummaryOptions:
 
 @dataclass(frozen=True)
 class SummaryTarget:
-    """subject: of the run, where what it holds has to go with what it is about."""
+    """The text to summarise. subject: of the run, when its calls must be erased together with the conversation."""
 
     kind: SourceKind
     name: str
@@ -57,7 +57,7 @@ class SummaryTarget:
 
 
 def to_options(value: object) -> SummaryOptions:
-    """As a caller gives them. Raises InvalidSetting naming the option."""
+    """Check the options. Raises InvalidSetting naming the option."""
     if value is None:
         return SummaryOptions()
     known = f"Known are {', '.join(_OPTIONS)}; timeout and timeout_s are the same."
@@ -80,23 +80,28 @@ def to_options(value: object) -> SummaryOptions:
 
 
 async def create_summary(engine: Engine, actor: Actor, session_id: object, doc_id: object, options: object) -> str:
-    """Raises SummaryTargetUnclear (E003), TargetNotFound (E006), InvalidSetting; what keeps the model away."""
+    """Raises SummaryTargetUnclear (E003), TargetNotFound (E006), InvalidSetting, and errors of the model."""
     if (session_id is None) == (doc_id is None):
         raise SummaryTargetUnclear()
-    wanted = to_options(options)
+    checked = to_options(options)
     target = await engine.db.aread(lambda tx: _target(tx, actor, session_id, doc_id))
     if not target.text.strip():
         return ""
-    if wanted.summarizer is not None:
-        return await _by(wanted.summarizer, target.text)
-    outcome = await engine.runner.perform(_verb(engine, target, wanted), actor)
+    if checked.summarizer is not None:
+        return await _summarise_by(checked.summarizer, target.text)
+    outcome = await engine.runner.perform(summary_verb(engine, target, checked), actor)
     if isinstance(outcome, MemoirError):
         raise outcome
     return outcome
 
 
-def _verb(engine: Engine, target: SummaryTarget, options: SummaryOptions) -> Verb[str | MemoirError]:
-    client = _client(engine, options)
+def summary_verb(engine: Engine, target: SummaryTarget, options: SummaryOptions) -> Verb[str | MemoirError]:
+    """Raises InvalidSetting and errors of the model, when the options name one that cannot be used."""
+    client: ModelClient | None = None
+    if options.settings:
+        resolved = engine.resolved
+        config = type(resolved.config)(**{**resolved.config.model_dump(exclude_unset=False), **options.settings})
+        client = ModelClient.open(config, resolved.secrets)
 
     async def work(run: Run) -> str:
         try:
@@ -105,86 +110,72 @@ def _verb(engine: Engine, target: SummaryTarget, options: SummaryOptions) -> Ver
             if client is not None:
                 await client.close()
 
-    named = "session_id" if target.kind == "conversation" else "doc_id"
-    request = {named: target.name, "chars": len(target.text), "max_chars": options.max_chars, **options.settings}
-    return Verb(NAME, request, target.subject, work, lambda _run, error: error, QueryCancelled, _record)
+    def record(outcome: str | MemoirError) -> dict[str, Any]:  # no text: the reply of the call holds the summary
+        return {"chars": len(outcome)} if isinstance(outcome, str) else {}
 
-
-def _record(outcome: str | MemoirError) -> dict[str, Any]:
-    """Numbers only: the summary stands in the reply that gave it."""
-    return {"chars": len(outcome)} if isinstance(outcome, str) else {}
-
-
-def _client(engine: Engine, options: SummaryOptions) -> ModelClient | None:
-    """One of its own where something is overridden. Raises InvalidSetting and what a model that cannot be had is refused for."""
-    if not options.settings:
-        return None
-    resolved = engine.resolved
-    config = type(resolved.config)(**{**resolved.config.model_dump(exclude_unset=False), **options.settings})
-    return ModelClient.open(config, resolved.secrets)
+    name = "session_id" if target.kind == "conversation" else "doc_id"
+    request = {name: target.name, "chars": len(target.text), "max_chars": options.max_chars, **options.settings}
+    return Verb(NAME, request, target.subject, work, lambda _run, error: error, QueryCancelled, record)
 
 
 async def _summarise(engine: Engine, target: SummaryTarget, max_chars: int, ask: Asking) -> str:
-    """In parts while it is too long for one call, then as a whole."""
+    """Summarise in parts while the text is too long for one call, then as a whole."""
     text, summaries = target.text, 0
     cap = engine.resolved.config.max_token_budget // 2  # the instructions, the frame and the answer need room, too
     for _ in range(ROUNDS):
-        parts = await asyncio.to_thread(_parts, engine, text, cap)
-        if len(parts) == 1:
+        pieces = await asyncio.to_thread(
+            cut, text, engine.tokens, minimum=cap // 2, maximum=cap, delimiters=engine.resolved.config.delimiters
+        )
+        if len(pieces) == 1:
             break
         chars = max(LEAST_CHARS, min(max_chars, cap))
-        asked = [
-            summarise.SummaryRequest(target.kind, target.name, part, chars, (number, len(parts)), summaries)
-            for number, part in enumerate(parts, 1)
+        parts = [
+            summarise.SummaryRequest(
+                target.kind, target.name, text[piece.start : piece.end], chars, (number, len(pieces)), summaries
+            )
+            for number, piece in enumerate(pieces, 1)
         ]
-        told = await _all(ask, asked)
-        text, summaries = "\n\n".join(one[: 2 * chars] for one in told), len(parts)
-    (whole,) = await _all(ask, [summarise.SummaryRequest(target.kind, target.name, text, max_chars, None, summaries)])
-    if len(whole) > max_chars:  # a model counts badly: asked once more, of its own summary
-        (again,) = await _all(ask, [summarise.SummaryRequest(target.kind, target.name, whole, max_chars, None, 1)])
+        partial = await _ask_all(ask, parts)
+        text, summaries = "\n\n".join(summary[: 2 * chars] for summary in partial), len(parts)
+    (whole,) = await _ask_all(ask, [summarise.SummaryRequest(target.kind, target.name, text, max_chars, None, summaries)])
+    if len(whole) > max_chars:  # models count badly: ask once more, with the summary itself
+        (again,) = await _ask_all(ask, [summarise.SummaryRequest(target.kind, target.name, whole, max_chars, None, 1)])
         whole = min(whole, again, key=len)
-    return await asyncio.to_thread(_within, whole, max_chars)
+    if len(whole) > max_chars:  # keep the most telling sentences
+        return await asyncio.to_thread(extract_sentences, whole, max_chars=max_chars, tokenise=tokens)
+    return whole
 
 
-def _within(told: str, max_chars: int) -> str:
-    """What is still too long is left with its most telling sentences."""
-    return told if len(told) <= max_chars else summary_summarise(told, max_chars=max_chars, tokenise=tokens)
-
-
-async def _all(ask: Asking, asked: list[Any]) -> list[str]:
+async def _ask_all(ask: Asking, prompts: Sequence[summarise.SummaryRequest]) -> list[str]:
     try:
         async with asyncio.TaskGroup() as group:
-            calls = [group.create_task(ask(summarise.build(one), reuse=False)) for one in asked]
+            calls = [group.create_task(ask(summarise.build(prompt), reuse=False)) for prompt in prompts]
     except BaseExceptionGroup as failed:
         raise failed.exceptions[0] from None
     return [summarise.Summary.model_validate(call.result().data).summary for call in calls]
 
 
-def _parts(engine: Engine, text: str, cap: int) -> list[str]:
-    pieces = cut(text, engine.tokens, minimum=cap // 2, maximum=cap, delimiters=engine.resolved.config.delimiters)
-    return [text[piece.start : piece.end] for piece in pieces]
-
-
 def _target(tx: Tx, actor: Actor, session_id: object, doc_id: object) -> SummaryTarget:
-    """What is to be summarised, whole. Raises TargetNotFound, also for a session of somebody else."""
+    """Read the whole text to summarise. Raises TargetNotFound, also for somebody else's session."""
     if doc_id is not None:
         source = knowledge.find(tx, validation.text("doc_id", doc_id))
         if source is None:
             raise TargetNotFound()
         return SummaryTarget("document", source.doc_id or source.name, sources.text(tx, source.id))
-    named = validation.text("session_id", session_id)
-    session = messages.find(tx, actor.user, named)
+    name = validation.text("session_id", session_id)
+    session = messages.find(tx, actor.user, name)
     if session is None or (session.cleared_seq is not None and not session.messages):  # as sessions.get answers
         raise TargetNotFound()
-    told = (f"{one.name or one.role}: {one.text}" for one in messages.of_session(tx, session) if one.text)
-    return SummaryTarget("conversation", named, "\n".join(told), messages.subject_of(session.number))
+    lines = (f"{row.name or row.role}: {row.text}" for row in messages.of_session(tx, session) if row.text)
+    return SummaryTarget("conversation", name, "\n".join(lines), messages.subject_of(session.number))
 
 
-async def _by(summarizer: Summarizer, text: str) -> str:
-    """Somebody else's function, in a thread of its own: it may take its time. What it raises is the caller's."""
-    told = summarizer(text) if inspect.iscoroutinefunction(summarizer) else await asyncio.to_thread(summarizer, text)
-    said = await told if inspect.isawaitable(told) else told
-    if not isinstance(said, str):
+async def _summarise_by(summarizer: Summarizer, text: str) -> str:
+    """Call the caller's function, in a thread of its own if it is not async. Its exceptions are raised as they are."""
+    summary = summarizer(text) if inspect.iscoroutinefunction(summarizer) else await asyncio.to_thread(summarizer, text)
+    if inspect.isawaitable(summary):
+        summary = await summary
+    if not isinstance(summary, str):
         advice = "Let it return the summary as a str."
-        raise InvalidSetting(name="summarizer", value=type(said).__name__, problem="it returned no text", advice=advice)
-    return said
+        raise InvalidSetting(name="summarizer", value=type(summary).__name__, problem="it returned no text", advice=advice)
+    return summary
