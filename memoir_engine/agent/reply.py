@@ -15,7 +15,7 @@ from dataclasses import asdict, dataclass, field, replace
 from typing import TYPE_CHECKING, Any
 
 from memoir_engine.agent.tools import OWN, Showing, lookups, something
-from memoir_engine.conversations.view import SessionsSaid
+from memoir_engine.conversations.view import SessionsView
 from memoir_engine.core import validation
 from memoir_engine.core.errors import CostCapReached, CostUnknown, DatabaseError, InvalidSetting, MemoirError, QueryCancelled
 from memoir_engine.core.results import MessageRecord
@@ -255,7 +255,7 @@ def _room(engine: Engine) -> int:
 async def _kept(engine: Engine, actor: Actor, run: Run, turn: Turn, messages: Sequence[Message]) -> tuple[MessageRecord, ...]:
     """As they stand in the session; numbered 0 where they could not be kept."""
     try:
-        view = SessionsSaid(engine, actor)
+        view = SessionsView(engine, actor)
         return await asyncio.to_thread(view.append, turn.session_id, messages, run_id=run.id)
     except Exception as error:  # whatever it is: the reply was given
         _warn(turn, "this turn could not be kept", error)

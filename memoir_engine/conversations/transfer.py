@@ -1,6 +1,8 @@
-"""What every reader of a foreign form makes: records that are messages, or places with the reason why they are none.
+"""A conversation as a file: our JSON, which LangChain reads as it is, and what every reader of another form returns.
 
-Pure. Source: SESSION 6.3, 6.4.
+Invariants: `read(session_json(view, messages))` returns the very messages, with their times. Each record stands alone: an invalid
+one is named, and the others are still read. Pure.
+Source: SESSION 6.
 """
 
 from __future__ import annotations
@@ -16,21 +18,13 @@ from memoir_engine.core.errors import MessageRefused
 from memoir_engine.core.results import RefusedMessage, SessionView
 from memoir_engine.text.messages import Message, parse_message, parse_time, to_record
 
-# === told: A session as a file: JSON whose `messages` LangChain reads as they are.
-#
-# Invariant: `read(told(view, messages))` gives the very messages, with their times. Each record stands by itself, so one
-# that is
-# wrong is named and the others are still looked at. Pure.
-# Source: SESSION 6.
-
-
 FORMAT = "memoir.session"
 VERSION = 1
 
 
 @dataclass(frozen=True)
-class Incoming:
-    """What a file holds. refused: records that are no messages; session_id: the one it was told from, where it says so."""
+class ParsedConversation:
+    """Content of a file. refused: invalid records. session_id: of the session it was exported from, if it says so."""
 
     format: str
     messages: tuple[Message, ...]
@@ -44,9 +38,9 @@ class Incoming:
         return len(self.messages) + len(self.refused)
 
 
-def told(view: SessionView, messages: Iterable[Message]) -> str:
-    """JSON with the session's id, times and metadata, and its messages in order, each with its time under `at`."""
-    said = {
+def session_json(view: SessionView, messages: Iterable[Message]) -> str:
+    """Return JSON with the session's id, times, metadata and messages in order, each with its time under `at`."""
+    data = {
         "format": FORMAT,
         "version": VERSION,
         "session_id": view.session_id,
@@ -54,18 +48,18 @@ def told(view: SessionView, messages: Iterable[Message]) -> str:
         "created_at": _iso(view.created_at),
         "last_at": _iso(view.last_at),
         "metadata": view.metadata,
-        "messages": [to_record(one) for one in messages],
+        "messages": [to_record(message) for message in messages],
     }
-    return json.dumps(said, ensure_ascii=False, indent=1, allow_nan=False)
+    return json.dumps(data, ensure_ascii=False, indent=1, allow_nan=False)
 
 
 def is_ours(data: object) -> bool:
-    """Whether parsed JSON is what `told` writes, or a plain list of messages."""
+    """Return True for the JSON of `session_json`, and for a plain list of messages."""
     return isinstance(data, list) or (isinstance(data, dict) and isinstance(data.get("messages"), list))
 
 
-def read(data: Any) -> Incoming:
-    """Of what `is_ours` says yes to."""
+def read(data: Any) -> ParsedConversation:
+    """Read JSON that `is_ours` accepts."""
     if isinstance(data, list):
         return _of(data, "messages")
     found = _of(data["messages"], FORMAT if data.get("format") == FORMAT else "messages")
@@ -77,20 +71,20 @@ def read(data: Any) -> Incoming:
     )
 
 
-def lacking(messages: Sequence[Message], known: Iterable[Message]) -> tuple[Message, ...]:
-    """Those whose ids are not among the known; of those without an id, the ones whose like is not, as often as it is."""
-    there = Counter(_key(one) for one in known)
-    left = []
-    for one in messages:
-        key = _key(one)
-        if there[key]:
-            there[key] -= 1
+def missing_messages(messages: Sequence[Message], known: Iterable[Message]) -> tuple[Message, ...]:
+    """Return the messages whose ids are not known; those without an id are compared, and counted, by content."""
+    counts = Counter(map(_key, known))
+    missing = []
+    for message in messages:
+        key = _key(message)
+        if counts[key]:
+            counts[key] -= 1
         else:
-            left.append(one)
-    return tuple(left)
+            missing.append(message)
+    return tuple(missing)
 
 
-def _of(records: Sequence[object], kind: str) -> Incoming:
+def _of(records: Sequence[object], kind: str) -> ParsedConversation:
     messages, refused = [], []
     for number, record in enumerate(records):
         where = f"messages[{number}]"
@@ -98,7 +92,7 @@ def _of(records: Sequence[object], kind: str) -> Incoming:
             messages.append(parse_message(record, where))
         except MessageRefused as wrong:
             refused.append(RefusedMessage(where, str(wrong.facts["problem"])))
-    return Incoming(kind, tuple(messages), tuple(refused))
+    return ParsedConversation(kind, tuple(messages), tuple(refused))
 
 
 def _key(message: Message) -> str:
@@ -111,24 +105,18 @@ def _iso(moment: datetime) -> str:
     return moment.astimezone(UTC).isoformat()
 
 
-# === reading
-
-
-__all__ = ["Incoming", "Told", "incoming", "iso"]
-
-
 @dataclass(frozen=True)
-class Told:
-    """A message as LangChain would write it, or why there is none. where: its place in the file."""
+class ForeignRecord:
+    """Message as LangChain writes it, or the problem with it. where: its place in the file."""
 
     where: str
     record: dict[str, Any] | None
     problem: str = ""
 
 
-def incoming(
-    form: str, told: Iterable[Told], *, session_id: object = None, title: object = None, notes: tuple[str, ...] = ()
-) -> Incoming:
+def parsed_conversation(
+    form: str, told: Iterable[ForeignRecord], *, session_id: object = None, title: object = None, notes: tuple[str, ...] = ()
+) -> ParsedConversation:
     messages, refused = [], []
     for one in told:
         if one.record is None:
@@ -140,10 +128,10 @@ def incoming(
             refused.append(RefusedMessage(one.where, str(wrong.facts["problem"])))
     metadata = {"title": title.replace("\x00", "")} if isinstance(title, str) and title.strip() else None
     named = session_id if isinstance(session_id, str) and session_id.strip() else None
-    return Incoming(form, tuple(messages), tuple(refused), named, metadata, notes)
+    return ParsedConversation(form, tuple(messages), tuple(refused), named, metadata, notes)
 
 
-def iso(value: object) -> dict[str, str]:
-    """A record's time where it is one; a conversation's own clock may be missing."""
+def time_field(value: object) -> dict[str, str]:
+    """Return the time as the field `at`, or nothing if it is missing or invalid."""
     found = parse_time(value)
     return {} if found is None else {"at": found.isoformat()}

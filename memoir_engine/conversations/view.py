@@ -1,8 +1,10 @@
-"""The view of conversations, whole: with what is kept of them, and what goes.
+"""`memory.sessions`: conversations opened, read, extended, imported, exported, limited and cleared.
 
-Invariant: whoever has a session may limit and clear it; for one that is nobody's it takes a role. What would go is shown first by
-the very rule that drops it.
-Source: SESSION 3.3, 3.4, 5; spec README, 12.
+Invariants: a session belongs to the user whom the view is for, and each read and write below says so: another's session answers
+like a missing one. Everybody may speak; whoever has a session may limit and clear it, for one that is nobody's it takes a role.
+An import stores all of its messages or none, in one turn; a dry run reads everything and stores nothing. What a limit would drop
+is previewed by the very rule that drops it.
+Source: SESSION 1, 3, 5, 6; MEMOLLA F-01; API "Sessions and the agent"; DESIGN §6 (who and whose); spec README, 12.
 """
 
 from __future__ import annotations
@@ -14,65 +16,57 @@ from functools import partial
 from typing import Any
 
 from memoir_engine.conversations import importers, transfer
-from memoir_engine.conversations.transfer import Incoming
+from memoir_engine.conversations.transfer import ParsedConversation
 from memoir_engine.core import validation
 from memoir_engine.core.errors import HistoryRefused, InvalidSetting, NotAllowed, SessionNotFound
 from memoir_engine.core.results import Cleared, ImportReport, MessageRecord, RefusedMessage, RetentionPreview, SessionView
 from memoir_engine.core.run import new_id
-from memoir_engine.runtime import messages as runtime_messages
+from memoir_engine.runtime import messages as arguments
 from memoir_engine.runtime.view import View
-from memoir_engine.store.conversations import messages as conversations_messages
+from memoir_engine.store.conversations import messages as message_rows
 from memoir_engine.store.conversations import retention, sessions
 from memoir_engine.store.conversations.retention import dropped
 from memoir_engine.store.conversations.sessions import AppendedTurn
 from memoir_engine.store.db.types import Tx
 from memoir_engine.text.messages import Message, fill_times
 
-# === conversing: The view of conversations: sessions opened, listed, read and said in.
-#
-# Invariant: a session belongs to the user whom the view is for, and each read and write says so below: another's answers
-# like one
-# that is not there. Anybody may speak.
-# Source: SESSION 1, 3; MEMOLLA F-01; API "Sessions and the agent"; DESIGN §6 (who and whose).
-
-
 MOST_LISTED = 100_000
 
 
-class SessionsRead(View):
-    """Conversations, read."""
+class SessionsView(View):
+    """Conversations of the actor's user: open, read, extend, import, export, limit and clear them."""
 
     def list_sessions(self) -> tuple[str, ...]:
-        """Ids of the sessions that have not expired, last active first (SESSION 3.1)."""
+        """Return the ids of sessions that have not expired, last active first (SESSION 3.1)."""
         return tuple(one.session_id for one in self._listed(MOST_LISTED, None, expired=False))
 
     def get_session_history(self, session_id: str, after: int = 0, limit: int | None = None) -> tuple[MessageRecord, ...]:
-        """All that was said, in order of time (SESSION 3.2, 3.5); nothing where nothing was.
+        """Return the messages in order of time (SESSION 3.2, 3.5); empty for an unknown session.
 
-        after, limit: only messages behind that number, and so many. `messages_from_dict` of LangChain takes the answer as it is.
+        after: number of the last message already read. LangChain's `messages_from_dict` takes the result as it is.
         """
         named, behind = (
-            runtime_messages.session(session_id),
-            min(validation.whole("after", after, least=0), runtime_messages.MOST_KEPT),
+            arguments.session(session_id),
+            min(validation.whole("after", after, least=0), arguments.MOST_KEPT),
         )
         most = None if limit is None else validation.limit(limit)
-        return self._read(lambda tx: conversations_messages.history(tx, self._user, named, after=behind, limit=most))
+        return self._read(lambda tx: message_rows.history(tx, self._user, named, after=behind, limit=most))
 
     def get(self, session_id: str) -> SessionView:
-        """Raises SessionNotFound; also for a session of somebody else."""
-        named = runtime_messages.session(session_id)
+        """Return one session. Raises SessionNotFound, also for a session of somebody else."""
+        named = arguments.session(session_id)
         return self._read(lambda tx: self._view(tx, named))
 
     def list(self, limit: int = 100, before: int | None = None, *, expired: bool = False) -> tuple[SessionView, ...]:
-        """Last active first; `before` is the number of the last session of the page before. expired: those, too."""
+        """List sessions, last active first. before: number of the last session of the previous page. expired: include those."""
         most, behind = validation.limit(limit), None if before is None else validation.cursor("before", before)
         found = self._listed(most, behind, expired=validation.flag("expired", expired))
-        return self._read(lambda tx: conversations_messages.with_previews(tx, found))
+        return self._read(lambda tx: message_rows.with_previews(tx, found))
 
     def _listed(self, limit: int, before: int | None, *, expired: bool) -> tuple[SessionView, ...]:
         kept, now = self._engine.resolved.config.session, self._engine.clock.now()
         return self._read(
-            lambda tx: conversations_messages.sessions(
+            lambda tx: message_rows.sessions(
                 tx,
                 self._user,
                 now=now,
@@ -89,18 +83,12 @@ class SessionsRead(View):
         return self._actor.user
 
     def _view(self, tx: Tx, session_id: str) -> SessionView:
-        row = conversations_messages.find(tx, self._user, session_id)
+        row = message_rows.find(tx, self._user, session_id)
         if row is None or (row.cleared_seq is not None and not row.messages):
             raise SessionNotFound(session_id=session_id)
         kept = self._engine.resolved.config.session
-        found = conversations_messages.view(
-            row, now=self._engine.clock.now(), timeout_s=kept.session_timeout, most=kept.max_messages
-        )
-        return conversations_messages.with_previews(tx, [found])[0]
-
-
-class SessionsSaid(SessionsRead):
-    """Conversations, read and said in."""
+        found = message_rows.view(row, now=self._engine.clock.now(), timeout_s=kept.session_timeout, most=kept.max_messages)
+        return message_rows.with_previews(tx, [found])[0]
 
     def create(
         self,
@@ -110,13 +98,13 @@ class SessionsSaid(SessionsRead):
         max_messages: int | None = None,
         session_timeout: float | None = None,
     ) -> SessionView:
-        """Open a session, by an id of its own where none is given (SESSION 1.1); one that is there stays as it is.
+        """Open a session, with a new id unless one is given (SESSION 1.1); an existing one stays as it is.
 
         max_messages, session_timeout (s): for this session, instead of what is configured.
         """
-        named = self._new_id() if session_id is None else runtime_messages.session(session_id)
+        named = self._new_id() if session_id is None else arguments.session(session_id)
         told = {} if metadata is None else validation.metadata(metadata)
-        most, timeout = runtime_messages.most(max_messages), runtime_messages.timeout(session_timeout)
+        most, timeout = arguments.most(max_messages), arguments.timeout(session_timeout)
         engine, actor, action_id = self._engine, self._actor, self._new_id()
         engine.db.write(
             lambda tx: sessions.open_session(
@@ -143,18 +131,18 @@ class SessionsSaid(SessionsRead):
         ts: datetime | str | None = None,
     ) -> MessageRecord:
         """`memory.add_conversation`."""
-        named, message = runtime_messages.said(session_id, role, content, metadata, ts, self._new_id())
+        named, message = arguments.said(session_id, role, content, metadata, ts, self._new_id())
         return self._records(named, self._said(named, (message,)), (message,))[0]
 
     def append(self, session_id: str, messages: Iterable[object], *, run_id: str | None = None) -> tuple[MessageRecord, ...]:
-        """Append a turn; the session is opened where it is not there (SESSION 1.3, 1.5). All of it or nothing.
+        """Append a turn, all of it or nothing; the session is opened if needed (SESSION 1.3, 1.5).
 
-        messages: records as LangChain or OpenAI writes them, or as `get_session_history` gives them; `at` beside one is its time,
-        with a zone; one without stays behind the message before it. run_id: the run that said it. Raises MessageRefused naming
-        the record, RunNotFound.
+        messages: records as LangChain or OpenAI writes them, or as `get_session_history` returns them; `at` is the time of one,
+        with a zone; one without follows the message before it. run_id: the run that produced the turn. Raises MessageRefused
+        naming the record, RunNotFound.
         """
-        named, said_by = runtime_messages.session(session_id), runtime_messages.run(run_id)
-        coming = fill_times(runtime_messages.messages(messages))
+        named, said_by = arguments.session(session_id), arguments.run(run_id)
+        coming = fill_times(arguments.messages(messages))
         if not coming:
             return ()
         return self._records(named, self._said(named, coming, said_by), coming)
@@ -178,7 +166,7 @@ class SessionsSaid(SessionsRead):
         )
 
     def _records(self, session_id: str, turn: AppendedTurn | None, messages: tuple[Message, ...]) -> tuple[MessageRecord, ...]:
-        """As they were written; nothing needs to be read for it."""
+        """Return the messages as they were written, without reading them again."""
         if turn is None:
             return ()
         return tuple(
@@ -189,62 +177,29 @@ class SessionsSaid(SessionsRead):
     def _new_id(self) -> str:
         return new_id(self._engine.clock.now())
 
-
-class Conversed:
-    """The verb of both faces of the facade that says something."""
-
-    sessions: SessionsView
-
-    def add_conversation(
-        self,
-        session_id: str,
-        role: str,
-        content: str,
-        metadata: dict[str, Any] | None = None,
-        ts: datetime | str | None = None,
-    ) -> MessageRecord:
-        """Say something in a session, which is opened where it is not there (MEMOLLA F-01).
-
-        ts: when it was said, with a time zone; now where it is not given. Raises ConversationInputMissing (E001), InvalidSetting.
-        """
-        return self.sessions.add(session_id, role, content, metadata, ts)
-
-
-# === carrying: The view of conversations that takes them along: to a file, and from one.
-#
-# Invariant: an import stores all of its messages or none, in one turn; with a dry run it reads everything and stores
-# nothing.
-# Source: SESSION 6; API "Sessions and the agent".
-
-
-class SessionsCarried(SessionsSaid):
-    """Conversations, taken along."""
-
     def export_session(self, session_id: str) -> str:
-        """JSON: the session's id and times, and its messages as LangChain writes them, each with its time (SESSION 6.1, 6.2).
+        """Return JSON with the session's id, times and messages, as LangChain writes them (SESSION 6.1, 6.2).
 
         Raises SessionNotFound.
         """
-        named = runtime_messages.session(session_id)
+        named = arguments.session(session_id)
 
         def work(tx: Tx) -> str:
             view = self._view(tx, named)
-            row = conversations_messages.find(tx, self._user, named)
-            return transfer.told(
-                view, [conversations_messages.as_message(one) for one in conversations_messages.of_session(tx, row)]
-            )
+            row = message_rows.find(tx, self._user, named)
+            return transfer.session_json(view, [message_rows.as_message(one) for one in message_rows.of_session(tx, row)])
 
         return self._read(work)
 
     def import_session(self, data: str | bytes | Any, session_id: str | None = None, *, dry_run: bool = False) -> ImportReport:
-        """Read a conversation into a new session or one that is there, which gets the messages whose ids it lacks (SESSION 6.3).
+        """Read a conversation into a new session, or add to an existing one the messages it lacks (SESSION 6.3).
 
         data: what `export_session` wrote, a list of messages as LangChain or OpenAI writes them, a transcript with lines like
         `Name: text`, or an export with one conversation; text or parsed.
-        session_id: None is the id in the data where nobody has it yet, else a new one. dry_run: what would come and what is
-        refused, and nothing is stored. Raises HistoryRefused (E804) naming the first record and why, FormatUnknown.
+        session_id: None takes the id in the data if it is free, else a new one. dry_run: report what would be added and refused,
+        store nothing. Raises HistoryRefused (E804) naming the first refused record and why, FormatUnknown.
         """
-        wanted = None if session_id is None else runtime_messages.session(session_id)
+        wanted = None if session_id is None else arguments.session(session_id)
         found, tries = _read(data), validation.flag("dry_run", dry_run)
         named = wanted or self._free(found.session_id)
         report = self._looked(named, found, tries)
@@ -258,10 +213,10 @@ class SessionsCarried(SessionsSaid):
         return report
 
     def import_sessions(self, data: str | bytes | Any, *, dry_run: bool = False) -> tuple[ImportReport, ...]:
-        """Every conversation of an export (ChatGPT's, Claude's, LoCoMo, …) into a session of its own, known by what it holds.
+        """Read every conversation of an export (ChatGPT's, Claude's, LoCoMo, …) into a session of its own.
 
-        A conversation that was imported before gets the messages its session lacks. Each is stored whole or not at all; where
-        one holds a record that is no message, none is stored. Raises HistoryRefused (E804), FormatUnknown.
+        A conversation imported before gets the messages its session lacks. Each is stored whole or not at all; if one holds an
+        invalid record, none is stored. Raises HistoryRefused (E804), FormatUnknown.
         """
         found, tries = _read_all(data), validation.flag("dry_run", dry_run)
         named = [self._named(one) for one in found]
@@ -276,19 +231,19 @@ class SessionsCarried(SessionsSaid):
             self._take_in(name, one)
         return reports
 
-    def _named(self, found: Incoming) -> str:
-        """By its own id, so that the same export finds its sessions again."""
+    def _named(self, found: ParsedConversation) -> str:
+        """Return its own id, so that the same export finds its sessions again."""
         told = found.session_id
-        return self._new_id() if told is None or len(told) > runtime_messages.SESSION_CHARS else told
+        return self._new_id() if told is None or len(told) > arguments.SESSION_CHARS else told
 
     def _free(self, named: str | None) -> str:
-        if named is None or len(named) > runtime_messages.SESSION_CHARS:
+        if named is None or len(named) > arguments.SESSION_CHARS:
             return self._new_id()
-        row = self._read(lambda tx: conversations_messages.find(tx, self._user, named))
+        row = self._read(lambda tx: message_rows.find(tx, self._user, named))
         return named if row is None or not row.messages else self._new_id()
 
-    def _looked(self, named: str, found: Incoming, dry_run: bool) -> ImportReport:
-        row = self._read(lambda tx: conversations_messages.find(tx, self._user, named))
+    def _looked(self, named: str, found: ParsedConversation, dry_run: bool) -> ImportReport:
+        row = self._read(lambda tx: message_rows.find(tx, self._user, named))
         coming = self._read(lambda tx: _lacking(tx, row, found.messages))
         times = sorted(one.at for one in coming if one.at is not None)
         return ImportReport(
@@ -305,13 +260,13 @@ class SessionsCarried(SessionsSaid):
             notes=found.notes,
         )
 
-    def _take_in(self, named: str, found: Incoming) -> None:
+    def _take_in(self, named: str, found: ParsedConversation) -> None:
         engine, actor, action_id = self._engine, self._actor, self._new_id()
         most = engine.resolved.config.session.max_messages
         how: dict[str, Any] = {"actor": actor.name, "clock": engine.clock, "action_id": action_id, "metadata": found.metadata}
 
         def write(tx: Tx) -> None:
-            if not found.messages:  # a session in which nothing was said yet
+            if not found.messages:  # a session without messages
                 sessions.open_session(tx, actor.user, named, **how)
                 return
             only_new = partial(_lacking, messages=found.messages)
@@ -319,61 +274,14 @@ class SessionsCarried(SessionsSaid):
 
         engine.db.write(write, operation="the import of a conversation")
 
-
-def _lacking(tx: Tx, row: Any, messages: Sequence[Message]) -> Sequence[Message]:
-    known = () if row is None else [conversations_messages.as_message(one) for one in conversations_messages.of_session(tx, row)]
-    return fill_times(transfer.lacking(messages, known))
-
-
-def _read(data: object) -> Incoming:
-    """Raises FormatUnknown, InvalidSetting."""
-    return _writable(importers.read(_text(data)))
-
-
-def _read_all(data: object) -> tuple[Incoming, ...]:
-    return tuple(map(_writable, importers.read_all(_text(data))))
-
-
-def _writable(found: Incoming) -> Incoming:
-    """What stands around the messages is refused like one of them, where no database can hold it."""
-    refused = []
-    for name, value in (("session_id", found.session_id), ("metadata", found.metadata)):
-        try:
-            if isinstance(value, str):
-                validation.text(name, value)
-            elif value is not None:
-                validation.metadata(value)
-        except InvalidSetting as wrong:
-            refused.append(RefusedMessage(name, str(wrong.facts["problem"])))
-    if not refused:
-        return found
-    return replace(found, refused=(*refused, *found.refused), session_id=None, metadata=None)
-
-
-def _text(data: object) -> object:
-    if not isinstance(data, bytes | bytearray | memoryview):
-        return data
-    try:
-        return bytes(data).decode("utf-8-sig")
-    except UnicodeDecodeError as wrong:
-        problem, advice = f"byte {wrong.start} is no UTF-8", "Save the file as UTF-8 and try again."
-        raise InvalidSetting(name="data", value="…", problem=problem, advice=advice) from None
-
-
-# === retaining
-
-
-class SessionsView(SessionsCarried):
-    """Conversations, kept within limits and cleared."""
-
     def preview_retention(
         self, session_id: str | None = None, *, max_messages: int | None = None, session_timeout: float | None = None
     ) -> tuple[RetentionPreview, ...]:
-        """What these limits would drop and expire now, session by session (SESSION 5); changes nothing.
+        """Return what these limits would drop and expire now, by session (SESSION 5); changes nothing.
 
-        session_id: of this one alone. Sessions to which nothing would happen are left out.
+        session_id: only this one. Sessions that would stay as they are are left out.
         """
-        most, timeout = runtime_messages.most(max_messages), runtime_messages.timeout(session_timeout)
+        most, timeout = arguments.most(max_messages), arguments.timeout(session_timeout)
         asked = self._listed(MOST_LISTED, None, expired=True) if session_id is None else (self.get(session_id),)
         found = (self._preview(one, most, timeout) for one in asked)
         return tuple(one for one in found if one.dropped or one.would_expire)
@@ -381,15 +289,15 @@ class SessionsView(SessionsCarried):
     def set_retention(
         self, session_id: str, *, max_messages: int | None = None, session_timeout: float | None = None
     ) -> SessionView:
-        """What is kept of this session from now on; what goes over the limit goes now. None: as configured.
+        """Limit this session from now on; messages over the limit are dropped at once. None: as configured.
 
         Raises SessionNotFound, and NotAllowed for one that is nobody's.
         """
         self._needs_own("auditor", "limit a session")
         named, most, timeout = (
             self.get(session_id).session_id,
-            runtime_messages.most(max_messages),
-            runtime_messages.timeout(session_timeout),
+            arguments.most(max_messages),
+            arguments.timeout(session_timeout),
         )
         engine, actor, action_id = self._engine, self._actor, self._new_id()
         falls_to = engine.resolved.config.session.max_messages
@@ -411,12 +319,12 @@ class SessionsView(SessionsCarried):
         return self.get(named)
 
     def clear_session(self, session_id: str, reason: str | None = None) -> Cleared:
-        """Remove all that was said in it, wherever it stands, for good; facts drawn from it stay (SESSION 3.3)."""
+        """Remove its messages for good from every place that holds them; facts drawn from it stay (SESSION 3.3)."""
         self._needs_own("admin", "clear a session")
-        return self._clear((runtime_messages.session(session_id),), reason)
+        return self._clear((arguments.session(session_id),), reason)
 
     def clear_all_sessions(self, reason: str | None = None) -> Cleared:
-        """The same for every session of this user, expired ones too, and for the states of LangGraph's graphs (SESSION 3.4)."""
+        """Clear every session of this user, expired ones too, and the checkpoints of LangGraph's graphs (SESSION 3.4)."""
         self._needs_own("admin", "clear all sessions")
         return self._clear(None, reason)
 
@@ -434,13 +342,72 @@ class SessionsView(SessionsCarried):
         return done
 
     def _preview(self, session: SessionView, most: int | None, timeout: float | None) -> RetentionPreview:
-        full = most is not None and session.messages > most  # else nothing goes, and nothing need be read
+        full = most is not None and session.messages > most  # else nothing is dropped, and nothing need be read
         gone = dropped(self._read(lambda tx: retention.briefs(tx, session.number)), most) if full else ()
         idle_s = (self._engine.clock.now() - session.last_at).total_seconds()
         expires = timeout is not None and idle_s >= timeout
         return RetentionPreview(session.session_id, gone, session.messages - len(gone), expires)
 
     def _needs_own(self, role: str, verb: str) -> None:
-        """One's own is one's own; for what is nobody's it takes a role."""
+        """Require the role unless the session is the user's own."""
         if self._actor.user is None and role not in self._actor.roles:
             raise NotAllowed(actor=self._actor.name, verb=verb, role=role)
+
+
+class Conversed:
+    """`add_conversation` of both faces."""
+
+    sessions: SessionsView
+
+    def add_conversation(
+        self,
+        session_id: str,
+        role: str,
+        content: str,
+        metadata: dict[str, Any] | None = None,
+        ts: datetime | str | None = None,
+    ) -> MessageRecord:
+        """Append one message to a session, which is opened if needed (MEMOLLA F-01).
+
+        ts: time of the message, with a zone; now by default. Raises ConversationInputMissing (E001), InvalidSetting.
+        """
+        return self.sessions.add(session_id, role, content, metadata, ts)
+
+
+def _lacking(tx: Tx, row: Any, messages: Sequence[Message]) -> Sequence[Message]:
+    known = () if row is None else [message_rows.as_message(one) for one in message_rows.of_session(tx, row)]
+    return fill_times(transfer.missing_messages(messages, known))
+
+
+def _read(data: object) -> ParsedConversation:
+    return _writable(importers.read(_text(data)))
+
+
+def _read_all(data: object) -> tuple[ParsedConversation, ...]:
+    return tuple(map(_writable, importers.read_all(_text(data))))
+
+
+def _writable(found: ParsedConversation) -> ParsedConversation:
+    """Refuse an id or metadata that no database can hold, like an invalid message."""
+    refused = []
+    for name, value in (("session_id", found.session_id), ("metadata", found.metadata)):
+        try:
+            if isinstance(value, str):
+                validation.text(name, value)
+            elif value is not None:
+                validation.metadata(value)
+        except InvalidSetting as wrong:
+            refused.append(RefusedMessage(name, str(wrong.facts["problem"])))
+    if not refused:
+        return found
+    return replace(found, refused=(*refused, *found.refused), session_id=None, metadata=None)
+
+
+def _text(data: object) -> object:
+    if not isinstance(data, bytes | bytearray | memoryview):
+        return data
+    try:
+        return bytes(data).decode("utf-8-sig")
+    except UnicodeDecodeError as wrong:
+        problem, advice = f"byte {wrong.start} is not valid UTF-8", "Save the file as UTF-8 and try again."
+        raise InvalidSetting(name="data", value="…", problem=problem, advice=advice) from None

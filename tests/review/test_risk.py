@@ -4,16 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from memoir_engine.review.order import (
-    QueuedFiling,
-    QueueFilter,
-    QueueItem,
-    SampleRule,
-    page,
-    ranked_items,
-    read_cursor,
-    read_key,
-)
+from memoir_engine.review.order import QueuedFiling, QueueFilter, QueueItem, SampleRule, page, ranked_items, read_cursor, read_key
 from memoir_engine.review.risk import RiskChoice, in_sample, reasons, risk, risk_signals, source_signals
 
 NAMES = {1: "Jazz", 2: "Opera", 0: ""}.__getitem__
