@@ -56,6 +56,15 @@ def _no_network() -> Iterator[None]:
     assert network.attempts == [], f"reached for the network: {network.attempts}"
 
 
+@pytest.fixture(scope="session", autouse=True)
+def _events_carry_their_fields() -> Iterator[None]:
+    from event_fields import check_fields  # not before the environment is clean
+
+    with pytest.MonkeyPatch.context() as patch:
+        check_fields(patch)
+        yield
+
+
 @pytest.fixture(scope="session")
 def data() -> Path:
     """The public data sets; see STYLE for how a test that needs one is written."""

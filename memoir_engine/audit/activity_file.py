@@ -12,9 +12,9 @@ import json
 from collections.abc import Iterable
 from typing import Any
 
-from memoir_engine.core import event_words
 from memoir_engine.core.results import Action, Change
 from memoir_engine.store.chain.canonical_json import stamp
+from memoir_engine.store.events import sentences
 
 ACTIVITY_FORMAT = "memoir-activity/1"
 COLUMNS = (
@@ -47,7 +47,7 @@ def _cells(action: Action, change: Change | None) -> tuple[object, ...]:
     what = (change.says, change.before, change.after, change.count) if change else (None, None, None, None)
     first, last = (action.events[0], action.events[-1]) if action.events else (None, None)
     ends = (first.seq if first else None, last.seq if last else None, last.hash if last else None)
-    who = (stamp(action.at), action.actor, action.action_id, event_words.verb(action.verb))
+    who = (stamp(action.at), action.actor, action.action_id, sentences.verb(action.verb))
     return (*who, *what, action.reason, action.run_id, action.undoes, action.undone_by, *ends)
 
 
@@ -57,7 +57,7 @@ def action_record(action: Action) -> dict[str, Any]:
         "at": stamp(action.at),
         "actor": action.actor,
         "verb": action.verb,
-        "says": event_words.verb(action.verb),
+        "says": sentences.verb(action.verb),
         "reason": action.reason,
         "run": action.run_id,
         "undoes": action.undoes,

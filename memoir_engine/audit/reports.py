@@ -15,14 +15,14 @@ from memoir_engine.api.runs import RunsView
 from memoir_engine.audit.report_page import page
 from memoir_engine.audit.report_record import ChunkReview, Kind, ReportContent, ReportedChunk, ReportedRun, as_json, record
 from memoir_engine.audit.trail import with_words
-from memoir_engine.core import event_words, validation
+from memoir_engine.core import validation
 from memoir_engine.core.results import Action, Chunk, QueryResult, Report
 from memoir_engine.review.sign_off import said
 from memoir_engine.runtime.access import any_of, runs_of
 from memoir_engine.runtime.view import View
 from memoir_engine.store.chain import actions
 from memoir_engine.store.db.types import Tx
-from memoir_engine.store.events import activity
+from memoir_engine.store.events import activity, sentences
 from memoir_engine.store.events.activity import Wanted
 from memoir_engine.store.ledger import calls, decisions, runs
 from memoir_engine.store.review import sign_offs, verdicts
@@ -158,7 +158,7 @@ class Reports(View):
         actions, more = self._actions(tx, wanted)
         counts: Counter[str] = Counter()  # several verbs may share their words
         for verb, count in activity.by_verb(tx, wanted).items():
-            counts[event_words.verb(verb)] += count
+            counts[sentences.verb(verb)] += count
         taken_back = activity.taken_back(tx, wanted)
         facts = [("Actions", len(actions) + more), *sorted(counts.items()), ("Taken back since", taken_back or None)]
         signed = sign_offs.listed(tx, signer=name, limit=MOST_ACTIONS)

@@ -14,7 +14,7 @@ from itertools import chain
 from typing import Any, Literal
 
 from memoir_engine.audit.activity_file import ACTIVITY_FORMAT, COLUMNS, action_record, csv_row, csv_rows, to_json
-from memoir_engine.core import event_words, validation
+from memoir_engine.core import validation
 from memoir_engine.core.errors import InvalidSetting
 from memoir_engine.core.results import Action, AuditCheck, AuditEvent, AuditHead, Change
 from memoir_engine.runtime.access import any_of
@@ -22,8 +22,9 @@ from memoir_engine.runtime.view import View
 from memoir_engine.store.chain import actions
 from memoir_engine.store.chain.canonical_json import stamp
 from memoir_engine.store.db.types import Tx
-from memoir_engine.store.events import activity
+from memoir_engine.store.events import activity, sentences
 from memoir_engine.store.events.activity import Wanted
+from memoir_engine.store.events.kind import Names
 from memoir_engine.store.verification import verify
 
 PAGE_ACTIONS = 500  # actions read together for an export
@@ -106,7 +107,7 @@ class AuditTrail(View):
 
     def words(self, verb: str) -> str:
         """Return the verb in words, e.g. "Ended a run"."""
-        return event_words.verb(validation.text("verb", verb))
+        return sentences.verb(validation.text("verb", verb))
 
     def export(
         self,
@@ -156,7 +157,7 @@ def with_words(tx: Tx, actions: Sequence[Action]) -> tuple[Action, ...]:
     """Add to each action its changes and its verb in words."""
     tallies = activity.tallies(tx, [action.action_id for action in actions])
     events = [tally.event.body for counted, _ in tallies.values() for tally in counted]
-    names = event_words.Names(
+    names = Names(
         *activity.names(
             tx,
             sources=_ids(events, "source", subject="source"),
@@ -167,9 +168,9 @@ def with_words(tx: Tx, actions: Sequence[Action]) -> tuple[Action, ...]:
 
     def changes(action: Action) -> tuple[Change, ...]:
         counted, more = tallies.get(action.action_id, ((), 0))
-        return event_words.changes(counted, names, more)
+        return sentences.changes(counted, names, more)
 
-    return tuple(replace(action, changes=changes(action), says=event_words.verb(action.verb)) for action in actions)
+    return tuple(replace(action, changes=changes(action), says=sentences.verb(action.verb)) for action in actions)
 
 
 def _ids(bodies: Iterable[dict[str, Any]], key: str, subject: str = "") -> list[int]:

@@ -9,12 +9,13 @@ from __future__ import annotations
 from collections.abc import Iterable
 from dataclasses import replace
 
-from memoir_engine.core import event_words, validation
+from memoir_engine.core import validation
 from memoir_engine.core.errors import InvalidSetting
 from memoir_engine.core.results import Action, SignOff, SignOffPreview
 from memoir_engine.core.run import new_id
 from memoir_engine.runtime.access import needs_auditor
 from memoir_engine.runtime.view import View
+from memoir_engine.store.events import sentences
 from memoir_engine.store.review import sign_offs
 from memoir_engine.store.review.sign_offs import Subject
 
@@ -78,7 +79,7 @@ class SignOffs(View):
 def said(found: Iterable[SignOff]) -> tuple[SignOff, ...]:
     """The signatures, with the verbs of what ended them in words."""
     return tuple(
-        replace(one, ended_by=one.ended_by and replace(one.ended_by, says=event_words.verb(one.ended_by.verb))) for one in found
+        replace(one, ended_by=one.ended_by and replace(one.ended_by, says=sentences.verb(one.ended_by.verb))) for one in found
     )
 
 

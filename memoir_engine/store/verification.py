@@ -15,139 +15,18 @@ from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field
 from queue import SimpleQueue
 from threading import Event
-from typing import Any
 
-from sqlalchemy import Select, func, select
+from sqlalchemy import func, select
 from sqlalchemy.exc import DBAPIError
 
 from memoir_engine.core.results import AuditCheck, AuditHead
 from memoir_engine.store import tables
 from memoir_engine.store.chain import actions
 from memoir_engine.store.chain.canonical_json import moment_of
-from memoir_engine.store.chain.digests import digest_problems, fact_replay_problems
 from memoir_engine.store.db.database import Database, problem_of
-from memoir_engine.store.db.text_rules import name_key
-from memoir_engine.store.db.types import FAR, ROOT, Tx
-from memoir_engine.store.events.projection import Filing, Problem, Told
-
-# === replay: The rows that say how things stand, beside what the events make of them.
-#
-# Invariant: every row of `filing`, `category`, `category_version` and `sign_off`, open or closed, and every source's
-# status,
-# predecessor and helper in force are exactly what replaying the events gives.
-# Source: DESIGN §2.7, §6.
-
-
-_STREAM = {"yield_per": 5000}
-
-
-def replay_problems(tx: Tx, told: Told) -> Iterator[Problem]:
-    yield from _sources(tx, told)
-    yield from _categories(tx, told)
-    yield from _versions(tx, told)
-    yield from _filings(tx, told)
-    yield from _sign_offs(tx, told)
-    yield from fact_replay_problems(tx, told)
-
-
-def _stream(tx: Tx, wanted: Select[Any]) -> Iterator[Any]:
-    yield from tx.execute(wanted.execution_options(**_STREAM))
-
-
-def _sources(tx: Tx, told: Told) -> Iterator[Problem]:
-    c = tables.source.c
-    for row in _stream(tx, select(c.id, c.status, c.status_seq, c.replaces, c.helper_version).order_by(c.id)):
-        said = told.status.get(row.id)
-        if said is not None and said != (row.status, row.status_seq):
-            yield Problem(said[1], f"source {row.id} is {row.status!r}, the events make it {said[0]!r}")
-        if row.replaces != told.replaces.get(row.id):
-            yield Problem(told.sources.get(row.id, (None, ""))[0], f"what source {row.id} replaces is not what its event says")
-        version, seq = told.in_force.get(row.id, (None, None))
-        if row.helper_version != version:
-            yield Problem(seq, f"the helper in force of source {row.id} is not the one the events make it")
-
-
-def _categories(tx: Tx, told: Told) -> Iterator[Problem]:
-    left = dict(told.categories)
-    for row in _stream(tx, select(tables.category).order_by(tables.category.c.id)):
-        said = left.pop(row.id, None)
-        if said is None:
-            yield Problem(None, f"category {row.id} stands in no event")
-        elif said != (row.level, row.created_seq):
-            yield Problem(said[1], f"category {row.id} is not what event {said[1]} made")
-    for number, (_, seq) in left.items():
-        yield Problem(seq, f"category {number} of event {seq} is missing")
-
-
-def _versions(tx: Tx, told: Told) -> Iterator[Problem]:
-    left = dict(told.versions)
-    columns = tables.category_version.c
-    for row in _stream(tx, select(tables.category_version).order_by(columns.category_id, columns.from_seq)):
-        said = left.pop((row.category_id, row.from_seq), None)
-        if said is None:
-            yield Problem(None, f"a version of category {row.category_id} from {row.from_seq} stands in no event")
-        elif (row.to_seq, row.parent_key, row.digest) != said:
-            yield Problem(row.from_seq, f"category {row.category_id} is not what the events make of it")
-        elif row.parent_key != (row.parent_id or ROOT) or row.name_key != name_key(row.name):
-            yield Problem(row.from_seq, f"the keys of category {row.category_id} do not fit its parent and name")
-    for number, seq in left:
-        yield Problem(seq, f"the version of category {number} of event {seq} is missing")
-
-
-def _filings(tx: Tx, told: Told) -> Iterator[Problem]:
-    actors = dict(tx.execute(select(tables.action.c.id, tables.action.c.actor)).all())
-    times = _created(tx)
-    chunk, rows = 0, _none()
-    seen: set[int] = set()
-    for row in _stream(tx, select(tables.filing).order_by(tables.filing.c.chunk_id, tables.filing.c.from_seq)):
-        if row.chunk_id != chunk:
-            yield from _missing(chunk, rows)
-            chunk, rows = row.chunk_id, iter(told.filings.get(row.chunk_id, ()))
-            seen.add(chunk)
-        said = next(rows, None)
-        if said is None:
-            yield Problem(None, f"a filing of chunk {chunk} from {row.from_seq} stands in no event")
-            continue
-        by = actors.get(told.reviews.get(said.reviewed or 0, ""))
-        found = (row.from_seq, row.to_seq, row.category_id, row.decision_id, row.reviewed_seq, row.verdict)
-        if found != said or row.reviewed_by != by or row.created_at != times.get(chunk):
-            yield Problem(said.from_seq, f"the filing of chunk {chunk} is not what event {said.from_seq} made of it")
-    yield from _missing(chunk, rows)
-    for number in told.filings.keys() - seen:
-        yield from _missing(number, iter(told.filings[number]))
-
-
-def _sign_offs(tx: Tx, told: Told) -> Iterator[Problem]:
-    actors = dict(tx.execute(select(tables.action.c.id, tables.action.c.actor)).all())
-    left = dict(told.signatures)
-    for row in _stream(tx, select(tables.sign_off).order_by(tables.sign_off.c.from_seq)):
-        said = left.pop(row.from_seq, None)
-        if said is None:
-            yield Problem(None, f"a signature under {row.subject} {row.subject_id} from {row.from_seq} stands in no event")
-            continue
-        found = (row.to_seq, row.subject, row.subject_id, row.state, row.payload, row.signer)
-        if found != (*said[:5], actors.get(said.action)):
-            yield Problem(row.from_seq, f"the signature of event {row.from_seq} is not what the events make of it")
-    for seq in left:
-        yield Problem(seq, f"the signature of event {seq} is missing")
-
-
-def _none() -> Iterator[Filing]:
-    return iter(())
-
-
-def _created(tx: Tx) -> dict[int, Any]:
-    return dict(tx.execute(select(tables.chunk.c.id, tables.chunk.c.created_at)).all())
-
-
-def _missing(chunk: int, rows: Iterator[Filing]) -> Iterator[Problem]:
-    for row in rows:
-        until = "" if row.to_seq == FAR else f" to {row.to_seq}"
-        yield Problem(row.from_seq, f"the filing of chunk {chunk} from {row.from_seq}{until} is missing")
-
-
-# === verify
-
+from memoir_engine.store.db.types import Tx
+from memoir_engine.store.events import registry
+from memoir_engine.store.events.projection import Problem, Projection
 
 _BATCH = 20_000
 _COLUMNS = tuple(
@@ -235,13 +114,13 @@ def check(
 
 def _rows(tx: Tx, telling: _Telling) -> Iterator[Problem]:
     """Digests and replay."""
-    told = Told()
+    state = Projection()
     for seq, at, action_id, kind, body, payload, _, _ in _events(tx, telling.span(0.5, _LINKS)):
-        told.take(seq, at, action_id, kind, body, payload)
-    yield from told.problems
-    yield from _readable(digest_problems(tx, told))
+        registry.apply(state, seq, at, action_id, kind, body, payload)
+    yield from state.problems
+    yield from _readable(registry.digest_problems(tx, state))
     telling.at(0.85)
-    yield from _readable(replay_problems(tx, told))
+    yield from _readable(registry.replay_problems(tx, state))
 
 
 class _NobodyListens(BaseException):

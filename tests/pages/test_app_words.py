@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from memoir_engine.core import event_words
+from memoir_engine.store.events import sentences
 from ui import figures, headers, wire, wording
 from ui.escape import md_escape
 
@@ -79,4 +79,4 @@ def test_the_second_opinion_is_never_called_confidence():
 
 
 def test_every_action_there_is_can_be_told_in_recent_activity():
-    assert set(event_words.VERBS) - set(wording.VERBS) == set()
+    assert set(sentences.VERBS) - set(wording.VERBS) == set()

@@ -10,21 +10,14 @@ from typing import Any
 import pytest
 
 import memoir_engine
-from memoir_engine.core import event_words
 from memoir_engine.core.results import AuditEvent, Change
 from memoir_engine.core.results.evidence import Tally
+from memoir_engine.store.events import sentences
+from memoir_engine.store.events.kind import Names
+from memoir_engine.store.events.registry import KINDS
 
 STORE = Path(memoir_engine.__file__).parent / "store"
-NAMES = event_words.Names({1: "report.md"}, {7: ("Law", "Tax")}, {3: (1, 4)})
-
-
-def kinds_in(path: Path) -> set[str]:
-    """Texts that look like the kind of an event, among the keys of dictionaries and first arguments of `add`."""
-    found: set[str] = set()
-    for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
-        given = node.keys if isinstance(node, ast.Dict) else node.args[:1] if isinstance(node, ast.Call) else []
-        found |= {one.value for one in given if isinstance(one, ast.Constant) and isinstance(one.value, str)}
-    return {one for one in found if one.count(".") == 1 and one.replace(".", "").replace("_", "").isalpha() and one.islower()}
+NAMES = Names({1: "report.md"}, {7: ("Law", "Tax")}, {3: (1, 4)})
 
 
 def verbs_in(path: Path) -> set[str]:
@@ -40,22 +33,16 @@ def event(kind: str, payload: dict[str, Any] | None = None, /, **body: Any) -> A
 
 
 def said(found: AuditEvent, count: int = 1) -> Change:
-    (change,) = event_words.changes([Tally(found, count)], NAMES)
+    (change,) = sentences.changes([Tally(found, count)], NAMES)
     return change
-
-
-def test_every_kind_of_event_that_verification_knows_has_words() -> None:
-    known = kinds_in(STORE / "events" / "projection.py")
-    assert len(known) > 15
-    assert known - event_words.KINDS.keys() == set()
 
 
 @pytest.mark.parametrize("path", sorted(STORE.rglob("*.py")), ids=lambda path: path.stem)
 def test_every_verb_that_the_store_writes_has_words(path: Path) -> None:
-    assert verbs_in(path) - event_words.VERBS.keys() == set()
+    assert verbs_in(path) - sentences.VERBS.keys() == set()
 
 
-@pytest.mark.parametrize("kind", event_words.KINDS)
+@pytest.mark.parametrize("kind", KINDS)
 def test_one_event_and_many_read_as_sentences(kind: str) -> None:
     body = {"source": 1, "category": 7, "chunk": 3, "count": 2, "filings": 1, "version": 1, "subject": "source", "number": 1}
     body |= {"fact": 4}
@@ -82,11 +69,11 @@ def test_a_signature_tells_its_statement() -> None:
 
 
 def test_braces_in_a_name_are_just_characters() -> None:
-    names = event_words.Names({1: "{chunk} {0} <b>"})
-    (change,) = event_words.changes([Tally(event("source.added", source=1), 1)], names)
+    names = Names({1: "{chunk} {0} <b>"})
+    (change,) = sentences.changes([Tally(event("source.added", source=1), 1)], names)
     assert change.says == "{chunk} {0} <b> is stored"
 
 
 def test_what_is_not_among_the_lines_is_counted() -> None:
-    *_, last = event_words.changes([Tally(event("chunk.filed", chunk=3, category=7), 1)], NAMES, 30)
+    *_, last = sentences.changes([Tally(event("chunk.filed", chunk=3, category=7), 1)], NAMES, 30)
     assert (last.says, last.count) == ("and 30 more events", 30)

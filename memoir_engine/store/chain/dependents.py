@@ -20,7 +20,7 @@ EDITS = frozenset({"create", "rename", "move", "merge", "split", "retire"})  # v
 
 
 @dataclass
-class Later:
+class Dependents:
     """`own` is the action that is to be undone; asked with the seqs of what came after it."""
 
     tx: Tx
@@ -29,13 +29,13 @@ class Later:
     _roots: dict[str, str] = field(default_factory=dict)
     _undoings: dict[str, str | None] = field(default_factory=dict)  # root → what undid it and stands
 
-    def standing(self, seqs: Iterable[int]) -> tuple[str, ...]:
+    def in_force(self, seqs: Iterable[int]) -> tuple[str, ...]:
         """The actions of others behind these seqs that stand, oldest first."""
         return tuple(one for one in self._others(seqs) if self.undone_by(one) is None)
 
     def edits(self, seqs: Iterable[int]) -> tuple[str, ...]:
         """Those of them that changed categories by hand."""
-        return tuple(one for one in self.standing(seqs) if self.verb(one) in EDITS)
+        return tuple(one for one in self.in_force(seqs) if self.verb(one) in EDITS)
 
     def undoings(self, seqs: Iterable[int]) -> tuple[str, ...]:
         """What undid the others: taken back themselves, they bring back what they took."""

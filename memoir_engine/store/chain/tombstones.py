@@ -28,7 +28,7 @@ PLACE_OF = {"outcome": "run"}  # places that are no table: what a run came to
 Keys = Sequence[str]
 
 
-class Stone(NamedTuple):
+class TombstoneRow(NamedTuple):
     seq: int
     remains: str
 
@@ -60,23 +60,23 @@ def key_of(table: Table, row: Any) -> str:
 
 
 @dataclass
-class Stones:
+class Tombstones:
     """All of them, for a verification. `said`: by event, the digest its stones have."""
 
-    latest: dict[tuple[str, str], Stone] = field(default_factory=dict)
+    latest: dict[tuple[str, str], TombstoneRow] = field(default_factory=dict)
     said: dict[int, str] = field(default_factory=dict)
 
     @classmethod
-    def read(cls, tx: Tx) -> Stones:
+    def read(cls, tx: Tx) -> Tombstones:
         found, by_event = cls(), dict[int, list[tuple[str, str, str]]]()
         c = tables.tombstone.c
         for row in tx.execute(select(c.place, c.row_key, c.seq, c.remains).order_by(c.seq, c.place, c.row_key)).all():
-            found.latest[row.place, row.row_key] = Stone(row.seq, row.remains)
+            found.latest[row.place, row.row_key] = TombstoneRow(row.seq, row.remains)
             by_event.setdefault(row.seq, []).append((row.place, row.row_key, row.remains))
         found.said = {seq: _roll_up(stones) for seq, stones in by_event.items()}
         return found
 
-    def over(self, place: str, key: object) -> Stone | None:
+    def over(self, place: str, key: object) -> TombstoneRow | None:
         return self.latest.get((place, str(key)))
 
     def fits(self, place: str, key: object, values: Sequence[Any], salt: str) -> bool:

@@ -16,6 +16,7 @@ from memoir_engine.store import tables
 from memoir_engine.store.chain import actions, payloads
 from memoir_engine.store.chain.canonical_json import moment_of, parse
 from memoir_engine.store.db.types import Tx, portions
+from memoir_engine.store.events.registry import KINDS
 
 Row = dict[str, Any]
 Spans = Mapping[str, tuple[int, int]]
@@ -29,17 +30,6 @@ EDITS = {
     "split": "{name} split off {category}",
     "retire": "{category} retired",
     "refile_many": "chunks filed in {other}",
-}
-EVENTS = {
-    "source.added": "{source} filed in {chunks}",
-    "source.withdrawn": "{source} withdrawn",
-    "source.replaced": "{source} replaced by a newer version",
-    "source.restored": "{source} filed again",
-    "source.erased": "{source} erased",
-    "chunk.refiled": "a chunk moved from {was} to {category}",
-    "chunk.rejected": "a chunk taken out of {category}",
-    "chunk.returned": "a chunk filed again in {category}",
-    "chunk.filed": "a chunk filed in {category}",
 }
 
 
@@ -72,7 +62,9 @@ def _said(tx: Tx, actions: Sequence[Any], spans: Spans) -> dict[str, str]:
     said = {}
     for row in actions:
         first = spans[row.id][0]
-        form = EDITS.get(row.verb) or EVENTS.get(events[first][0]) or events[first][0].replace(".", " ")
+        kind = events[first][0]
+        registered = KINDS.get(kind)
+        form = EDITS.get(row.verb) or (registered and registered.moment) or kind.replace(".", " ")
         numbers = told[row.id]
         places = {name: _called(categories.get(numbers.get(name) or 0, ()), first) for name in PLACES}
         source, chunks = sources.get(numbers.get("source") or 0, ("a source", "chunks"))

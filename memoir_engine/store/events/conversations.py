@@ -1,0 +1,178 @@
+"""Event kinds of conversations: opened, said, trimmed, limited, cleared; and states of graphs that were removed.
+
+Invariant: every message that is stored was appended by a turn, whose digest it and its neighbours give; of a message that a
+limit dropped the event of the dropping keeps the digest. Nothing that was said before a clearing is stored. What the row of a
+session counts is what is stored. None of these can be undone.
+Source: DESIGN §6.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from typing import Any, NamedTuple
+
+from sqlalchemy import select
+
+from memoir_engine.store import tables
+from memoir_engine.store.chain.canonical_json import COVERED, roll_up, stamp, values_digest
+from memoir_engine.store.chain.tombstones import Tombstones
+from memoir_engine.store.conversations.messages import id_key
+from memoir_engine.store.db.text_rules import owner_key
+from memoir_engine.store.db.types import Tx
+from memoir_engine.store.events.evidence import Evidence, stream
+from memoir_engine.store.events.kind import Apply, EventKind, family, ignore
+from memoir_engine.store.events.projection import Event, Problem, Projection, SessionState, TurnRange
+from memoir_engine.text.messages import KINDS as MESSAGE_KINDS
+from memoir_engine.text.messages import base_kind
+
+
+def _opened(state: Projection, event: Event) -> None:
+    body = event.body
+    limits = (body["max_messages"], body["timeout_s"])
+    state.sessions[body["session"]] = SessionState(event.seq, body["digest"], state.action_at[event.action_id], limits)
+
+
+def _said(state: Projection, event: Event) -> None:
+    """Raise ValueError when the messages do not follow those before them."""
+    body, session = event.body, state.sessions[event.body["session"]]
+    if body["first"] != session.last_n + 1:
+        raise ValueError("messages are missing before these")
+    session.last_n, session.last_at = body["first"] + body["count"] - 1, state.action_at[event.action_id]
+    session.turns.append(TurnRange(event.seq, body["first"], session.last_n, body["digest"]))
+
+
+def _trimmed(state: Projection, event: Event) -> None:
+    state.sessions[event.body["session"]].gone |= dict(event.body["gone"])
+
+
+def _limited(state: Projection, event: Event) -> None:
+    state.sessions[event.body["session"]].limits = (event.body["max_messages"], event.body["timeout_s"])
+
+
+def _cleared(state: Projection, event: Event) -> None:
+    session = state.sessions[event.body["session"]]
+    session.cleared, session.cleared_seq = session.last_n, event.seq
+    state.erasures[event.seq] = event.body["stones"]
+
+
+def _session_digests(tx: Tx, state: Projection, evidence: Evidence) -> Iterator[Problem]:
+    left = dict(state.sessions)
+    for row in tx.execute(select(tables.session).order_by(tables.session.c.number)).all():
+        session = left.pop(row.number, None)
+        if session is None:
+            yield Problem(None, f"session {row.number} stands in no event")
+            continue
+        yield from _session(row, session)
+        yield from _messages(row, session, list(_stored_messages(tx, row.number, evidence.tombstones)))
+    for number, session in left.items():
+        yield Problem(session.seq, f"session {number} of event {session.seq} is missing")
+    m = tables.message.c
+    strays = select(m.session_number).where(m.session_number.not_in(select(tables.session.c.number))).limit(1)
+    for number in tx.execute(strays).scalars():
+        yield Problem(None, f"messages of session {number} stand in no event")
+
+
+def _session(row: Any, session: SessionState) -> Iterator[Problem]:
+    true = values_digest(row.salt, [getattr(row, name) for name in COVERED["session"]])
+    keys = (owner_key(row.user_id), id_key(row.session_id))
+    if not true == row.digest == session.digest or keys != (row.owner, row.id_key):
+        yield Problem(session.seq, f"session {row.number} is not what event {session.seq} covers")
+    stored = (row.last_n, stamp(row.last_at), row.cleared_seq, row.max_messages, row.timeout_s)
+    if stored != (session.last_n, session.last_at, session.cleared_seq, *session.limits):
+        yield Problem(session.seq, f"how session {row.number} stands is not what its events make it")
+
+
+class _StoredMessage(NamedTuple):
+    n: int
+    true: str
+    stored: str
+    is_human: bool
+    chars: int
+
+
+def _messages(row: Any, session: SessionState, messages: Sequence[_StoredMessage]) -> Iterator[Problem]:
+    number, by_n = row.number, {message.n: message for message in messages}
+    kept = {n for turn in session.turns for n in range(max(turn.first, session.cleared + 1), turn.last + 1)}
+    expected = kept - session.gone.keys()
+    for n in sorted(expected ^ by_n.keys()):
+        seq = next((turn.seq for turn in session.turns if turn.first <= n <= turn.last), None)
+        says = "is missing" if n in expected else "is none that its events leave"
+        yield Problem(seq, f"message {n} of session {number} {says}")
+        return
+    for turn in session.turns:
+        if turn.last <= session.cleared:
+            continue
+        numbers = range(turn.first, turn.last + 1)
+        digests = [by_n[n].true if n in by_n else session.gone[n] for n in numbers]
+        if any(by_n[n].true != by_n[n].stored for n in numbers if n in by_n) or roll_up(digests) != turn.digest:
+            yield Problem(turn.seq, f"the messages of session {number} are not those that event {turn.seq} covers")
+    counts = (len(messages), sum(message.is_human for message in messages), sum(message.chars for message in messages))
+    if counts != (row.messages, row.turns, row.chars):
+        yield Problem(session.seq, f"what is counted in session {number} is not what stands in it")
+
+
+_MESSAGE = tuple(tables.message.c[name] for name in (*COVERED["message"], "salt", "digest"))
+
+
+def _stored_messages(tx: Tx, number: int, tombstones: Tombstones) -> Iterator[_StoredMessage]:
+    """Yield the messages; an erased one that is as its erasure left it counts with its stored digest."""
+    for row in stream(tx, select(*_MESSAGE).where(tables.message.c.session_number == number).order_by(tables.message.c.n)):
+        *values, salt, digest = row
+        true = values_digest(salt, values)
+        if true != digest and tombstones.fits("message", f"{number}/{row.n}", values, salt):
+            true = digest
+        is_human = row.kind in MESSAGE_KINDS and base_kind(row.kind) == "human"
+        yield _StoredMessage(row.n, true, digest, is_human, len(row.content))
+
+
+def _session_kind(name: str, fields: str, one: str, many: str, apply: Apply) -> EventKind:
+    return EventKind(name, fields, one, many, apply, inverse=None, digests=(_session_digests,), replays=())
+
+
+KINDS = family(
+    _session_kind(
+        "session.opened",
+        "session digest max_messages timeout_s",
+        "a conversation is opened",
+        "{count} conversations are opened",
+        _opened,
+    ),
+    _session_kind(
+        "session.said",
+        "session first count digest",
+        "a turn of {messages}",
+        "{count} turns of a conversation",
+        _said,
+    ),
+    _session_kind(
+        "session.trimmed",
+        "session gone",
+        "the oldest messages give way to the limit",
+        "{count} times the oldest messages give way",
+        _trimmed,
+    ),
+    _session_kind(
+        "session.limited",
+        "session max_messages timeout_s",
+        "what is kept of a conversation is set",
+        "{count} conversations get another limit",
+        _limited,
+    ),
+    _session_kind(
+        "session.cleared",
+        "session messages runs stones",
+        "a conversation is cleared",
+        "{count} conversations are cleared",
+        _cleared,
+    ),
+    EventKind(
+        "checkpoints.removed",
+        "threads checkpoints writes values bytes",
+        "states of graphs are removed",
+        "{count} times states of graphs are removed",
+        apply=ignore,
+        inverse=None,
+        digests=(),  # states of graphs are no evidence: they are kept to go on with
+        replays=(),
+    ),
+)

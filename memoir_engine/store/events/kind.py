@@ -1,0 +1,100 @@
+"""An event kind: all that the engine knows about one kind of audit event, in one value.
+
+Invariant: a kind has every part. Parts that do not apply are given as None or () where the kind is defined, never left out.
+Names come in as plain text and go out as plain text: whoever draws them escapes them.
+Source: DESIGN §6, §8 (an event is a fact with numbers, the sentence is made here).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+
+from memoir_engine.core.results import AuditEvent
+from memoir_engine.core.results.documents import Path
+from memoir_engine.store.db.types import Tx
+from memoir_engine.store.events.evidence import Evidence
+from memoir_engine.store.events.projection import Body, Event, Problem, Projection
+from memoir_engine.store.events.undo_context import Inverse, UndoContext
+
+Apply = Callable[[Projection, Event], None]
+Invert = Callable[[UndoContext, Sequence[AuditEvent]], Inverse]
+Check = Callable[[Tx, Projection, Evidence], Iterator[Problem]]
+
+
+@dataclass(frozen=True)
+class Names:
+    """Names of ids: sources by name, categories by path, chunks by their source and position in it."""
+
+    sources: Mapping[int, str] = field(default_factory=dict)
+    categories: Mapping[int, Path] = field(default_factory=dict)
+    chunks: Mapping[int, tuple[int, int]] = field(default_factory=dict)
+
+    def source(self, number: object) -> str:
+        return self.sources.get(number, "a source") if isinstance(number, int) else "a source"
+
+    def category(self, number: object) -> str:
+        path = self.categories.get(number) if isinstance(number, int) else None
+        return " › ".join(path) if path else "a category"
+
+    def chunk(self, number: object) -> str:
+        place = self.chunks.get(number) if isinstance(number, int) else None
+        return f"chunk {place[1] + 1} of {self.source(place[0])}" if place else f"chunk {number}"
+
+
+BeforeAfter = Callable[[Body, Names, int], tuple[object, object]]  # the int: how many events alike
+
+
+@dataclass(frozen=True)
+class EventKind:
+    """One kind of audit event.
+
+    fields: names in its body, separated by spaces; `?` marks those that may be absent. `action` is in every first event.
+    one, many: sentences for one event and for several alike; braces name a field of the body, source, category, chunk or count.
+    apply: changes the replayed state. inverse: plans how events of the kind are undone, last first; None if they are not.
+    digests: compare rows with the digests that events of the kind carry. replays: compare rows with the replayed state.
+    moment: words on the timeline of the tree. before_after: what the change shows as before and after.
+    """
+
+    name: str
+    fields: str
+    one: str
+    many: str
+    apply: Apply
+    inverse: Invert | None
+    digests: tuple[Check, ...]
+    replays: tuple[Check, ...]
+    moment: str | None = None
+    before_after: BeforeAfter | None = None
+
+    @property
+    def required(self) -> frozenset[str]:
+        return frozenset(name for name in self.fields.split() if not name.endswith("?"))
+
+    @property
+    def optional(self) -> frozenset[str]:
+        return frozenset(name.removesuffix("?") for name in self.fields.split() if name.endswith("?"))
+
+
+def each(invert: Callable[[UndoContext, AuditEvent], Inverse]) -> Invert:
+    """Plan the undo of events one by one."""
+
+    def all_of(undo: UndoContext, events: Sequence[AuditEvent]) -> Inverse:
+        inverses = [invert(undo, event) for event in events]
+        steps = tuple(step for inverse in inverses for step in inverse.steps)
+        blocked_by = tuple(dict.fromkeys(action for inverse in inverses for action in inverse.blocked_by))
+        return Inverse(steps, blocked_by, next((inverse.clash for inverse in inverses if inverse.clash), None))
+
+    return all_of
+
+
+def family(*kinds: EventKind) -> dict[str, EventKind]:
+    """Return kinds by name. Raises ValueError for a name that is used twice."""
+    by_name = {kind.name: kind for kind in kinds}
+    if len(by_name) != len(kinds):
+        raise ValueError("an event kind is defined twice")
+    return by_name
+
+
+def ignore(_state: Projection, _event: Event) -> None:
+    """Apply an event that moves no row."""

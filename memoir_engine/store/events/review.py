@@ -1,0 +1,241 @@
+"""Event kinds of review: verdicts about filings, and signatures.
+
+Invariant: a verdict can be undone while the filing that it is about still carries it, or carries it again; a rejected chunk
+goes back to the leaf from which that verdict took it. Every row of `sign_off` is what replaying the events gives.
+Source: DESIGN §6.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+
+from sqlalchemy import select
+
+from memoir_engine.core.results import AuditEvent
+from memoir_engine.store import tables
+from memoir_engine.store.chain.actions import OpenAction
+from memoir_engine.store.db.types import FAR, Tx
+from memoir_engine.store.events.evidence import Evidence, stream
+from memoir_engine.store.events.kind import EventKind, Names, each, family
+from memoir_engine.store.events.projection import Body, Event, Problem, Projection, SignatureRow
+from memoir_engine.store.events.tree import file_again, filed_before_after, filing_rows
+from memoir_engine.store.events.undo_context import Inverse, UndoContext, step
+from memoir_engine.store.review import sign_offs, verdicts
+from memoir_engine.store.tables.sources import LIVE
+from memoir_engine.store.tree import categories, filings
+
+
+def _reviewed(state: Projection, event: Event) -> None:
+    _set_verdict(state, event, event.body["verdict"])
+
+
+def _rejected(state: Projection, event: Event) -> None:
+    _set_verdict(state, event, verdicts.REJECTED)
+    state.end_filing(event.body["chunk"], event.seq)
+
+
+def _set_verdict(state: Projection, event: Event, verdict: str | None) -> None:
+    """Raise ValueError when the event is about another filing, or another verdict came before it."""
+    body = event.body
+    row = state.filings[body["chunk"]][-1]
+    if (row.from_seq, row.to_seq) != (body["filing"], FAR) or body["before"] != [row.verdict, row.reviewed]:
+        raise ValueError("the event is about another filing")
+    state.filings[body["chunk"]][-1] = row._replace(reviewed=body["reviewed"], verdict=verdict)
+    state.note_review(event)
+
+
+def _returned(state: Projection, event: Event) -> None:
+    if state.filings[event.body["chunk"]][-1].to_seq == FAR:
+        raise ValueError("the chunk is filed")
+    file_again(state, event)
+
+
+def _signed(state: Projection, event: Event) -> None:
+    body = event.body
+    state.signatures[event.seq] = SignatureRow(
+        FAR, body["subject"], body["number"], body["state"], body["statement"], event.action_id
+    )
+
+
+def _sign_off_withdrawn(state: Projection, event: Event) -> None:
+    signed = event.body["signed"]
+    state.signatures[signed] = state.signatures[signed]._replace(to_seq=event.seq)
+
+
+def _sign_off_restored(state: Projection, event: Event) -> None:
+    state.signatures[event.seq] = state.signatures[event.body["signed"]]._replace(to_seq=FAR)
+
+
+def _restore_verdict(undo: UndoContext, event: AuditEvent) -> Inverse:
+    """Put the verdict before in its place."""
+    body, chunk = event.body, event.body["chunk"]
+    verdict, seq = body["before"]
+    blocked = undo.check_filings([_filing(undo.tx, chunk, body["filing"])])
+    if blocked:
+        return blocked
+    row = filings.open_filing(undo.tx, chunk)
+    if row is None or (row.verdict, row.reviewed_seq) != (body["verdict"], body["reviewed"]):
+        return undo.changed(_changes_since(undo.tx, chunk, event.seq))
+    says = f"chunk {chunk} is {verdict or 'unreviewed'} again" if seq is None or verdict else f"chunk {chunk} is re-filed again"
+    return step(says, lambda tx, action: verdicts.stamp(tx, action, _last(tx, chunk), verdicts.review_of(tx, (verdict, seq))))
+
+
+def _give_back(undo: UndoContext, event: AuditEvent) -> Inverse:
+    """File the chunk again where it was."""
+    tx, body, chunk = undo.tx, event.body, event.body["chunk"]
+    verdict, seq = body["before"]
+    row = verdicts.last_filing(tx, chunk)
+    if row is None or row.to_seq == FAR or (row.verdict, row.reviewed_seq) != (verdicts.REJECTED, body["reviewed"]):
+        return undo.changed(_changes_since(tx, chunk, event.seq))
+    s = tables.source.c
+    query = select(s.status, s.status_seq).join(tables.chunk, tables.chunk.c.source_id == s.id)
+    source = tx.execute(query.where(tables.chunk.c.id == chunk)).one()
+    if source.status not in LIVE:
+        return undo.changed([source.status_seq])
+    before = _filing(tx, chunk, body["filing"])
+    leaf, decision = before.category_id, before.decision_id
+    path = " › ".join(categories.paths(tx, [leaf]).get(leaf, ()))
+
+    def give_back(tx: Tx, action: OpenAction) -> None:
+        review = verdicts.review_of(tx, (verdict, seq))
+        verdicts.refile_rejected(tx, action, _last(tx, chunk), leaf, decision, review)
+
+    return undo.check_open({leaf}) or step(f"chunk {chunk} goes back to {path}", give_back)
+
+
+def _reject_again(undo: UndoContext, event: AuditEvent) -> Inverse:
+    """Reject the chunk again, in the name of whoever rejected it."""
+    chunk = event.body["chunk"]
+    verdict, seq = event.body["before"]
+    blocked = undo.check_filings([_filing(undo.tx, chunk, event.seq)])
+    if blocked:
+        return blocked
+    undo.leaving.add(chunk)
+
+    def reject(tx: Tx, action: OpenAction) -> tuple[int]:
+        row = _last(tx, chunk)
+        verdicts.reject_filing(tx, action, row, verdicts.review_of(tx, (verdict, seq)))
+        return (row.category_id,)
+
+    return step(f"chunk {chunk} is rejected again", reject)
+
+
+def _unsign(undo: UndoContext, event: AuditEvent) -> Inverse:
+    row = undo.tx.execute(select(tables.sign_off).where(tables.sign_off.c.from_seq == event.seq)).one()
+    if row.to_seq != FAR:
+        return undo.changed([row.to_seq])
+    says = f"the signature of {row.signer} under {row.subject} {row.subject_id} is withdrawn"
+    return step(says, lambda tx, action: sign_offs.withdraw(tx, action, event.seq))
+
+
+def _sign_again(undo: UndoContext, event: AuditEvent) -> Inverse:
+    row = undo.tx.execute(select(tables.sign_off).where(tables.sign_off.c.to_seq == event.seq)).one()
+    says = f"the signature of {row.signer} under {row.subject} {row.subject_id} stands again"
+    return step(says, lambda tx, action: sign_offs.restore(tx, action, event.seq))
+
+
+def _filing(tx: Tx, chunk_id: int, from_seq: int) -> Any:
+    c = tables.filing.c
+    return tx.execute(select(tables.filing).where(c.chunk_id == chunk_id, c.from_seq == from_seq)).one()
+
+
+def _last(tx: Tx, chunk_id: int) -> Any:
+    row = verdicts.last_filing(tx, chunk_id)
+    assert row is not None
+    return row
+
+
+def _changes_since(tx: Tx, chunk_id: int, seq: int) -> list[int]:
+    """Return the later seqs that opened, closed or judged a filing of the chunk."""
+    rows = tx.execute(select(tables.filing).where(tables.filing.c.chunk_id == chunk_id)).all()
+    seqs = {each_seq for row in rows for each_seq in (row.from_seq, row.to_seq, row.reviewed_seq or 0)}
+    return sorted(later for later in seqs if seq < later < FAR)
+
+
+def _sign_offs(tx: Tx, state: Projection, _evidence: Evidence) -> Iterator[Problem]:
+    actors = dict(tx.execute(select(tables.action.c.id, tables.action.c.actor)).all())
+    left = dict(state.signatures)
+    for row in stream(tx, select(tables.sign_off).order_by(tables.sign_off.c.from_seq)):
+        replayed = left.pop(row.from_seq, None)
+        if replayed is None:
+            yield Problem(None, f"a signature under {row.subject} {row.subject_id} from {row.from_seq} stands in no event")
+            continue
+        stored = (row.to_seq, row.subject, row.subject_id, row.state, row.payload, row.signer)
+        if stored != (*replayed[:5], actors.get(replayed.action)):
+            yield Problem(row.from_seq, f"the signature of event {row.from_seq} is not what the events make of it")
+    for seq in left:
+        yield Problem(seq, f"the signature of event {seq} is missing")
+
+
+def _verdict_before_after(body: Body, _names: Names, _count: int) -> tuple[object, object]:
+    before = body.get("before")
+    return (str(before[0]) if isinstance(before, list) and before and before[0] else None), body.get("verdict")
+
+
+KINDS = family(
+    EventKind(
+        "filing.reviewed",
+        "chunk filing verdict reviewed before",
+        "the filing of {chunk} is reviewed",
+        "{count} filings are reviewed",
+        apply=_reviewed,
+        inverse=each(_restore_verdict),
+        digests=(),
+        replays=(filing_rows,),
+        before_after=_verdict_before_after,
+    ),
+    EventKind(
+        "chunk.rejected",
+        "chunk filing category reviewed before",
+        "{chunk} is taken out of its place",
+        "{count} chunks are taken out of their places",
+        apply=_rejected,
+        inverse=each(_give_back),
+        digests=(),
+        replays=(filing_rows,),
+        moment="a chunk taken out of {category}",
+    ),
+    EventKind(
+        "chunk.returned",
+        "chunk category decision verdict reviewed before",
+        "{chunk} is filed again",
+        "{count} chunks are filed again",
+        apply=_returned,
+        inverse=each(_reject_again),
+        digests=(),
+        replays=(filing_rows,),
+        moment="a chunk filed again in {category}",
+        before_after=filed_before_after,
+    ),
+    EventKind(
+        "sign_off.made",
+        "subject number state statement",
+        "{subject} is signed",
+        "{count} signatures are given",
+        apply=_signed,
+        inverse=each(_unsign),
+        digests=(),
+        replays=(_sign_offs,),
+    ),
+    EventKind(
+        "sign_off.withdrawn",
+        "signed subject number",
+        "the signature under {subject} is withdrawn",
+        "{count} signatures are withdrawn",
+        apply=_sign_off_withdrawn,
+        inverse=each(_sign_again),
+        digests=(),
+        replays=(_sign_offs,),
+    ),
+    EventKind(
+        "sign_off.restored",
+        "signed subject number",
+        "the signature under {subject} stands again",
+        "{count} signatures stand again",
+        apply=_sign_off_restored,
+        inverse=each(_unsign),
+        digests=(),
+        replays=(_sign_offs,),
+    ),
+)

@@ -1,0 +1,290 @@
+"""Event kinds of sources: added, withdrawn, replaced, restored and erased; their chunks and their contextual helpers.
+
+Invariant: all but a source's status and the helper in force never changes; both are what replaying the events gives. Texts and
+bytes hash to what the source's row says.
+Source: DESIGN §5, §6.
+"""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Iterator
+from itertools import groupby
+from operator import itemgetter
+from typing import Any
+
+from sqlalchemy import select
+
+from memoir_engine.core.results import AuditEvent, Source
+from memoir_engine.store import tables
+from memoir_engine.store.chain.canonical_json import parse, roll_up
+from memoir_engine.store.db.types import FAR, Tx
+from memoir_engine.store.events.evidence import Evidence, stream
+from memoir_engine.store.events.kind import EventKind, Names, each, family
+from memoir_engine.store.events.projection import Body, Event, Problem, Projection, RowRange
+from memoir_engine.store.events.undo_context import Inverse, UndoContext, step
+from memoir_engine.store.sources import helpers, knowledge, sources
+from memoir_engine.store.tables.sources import LIVE
+from memoir_engine.store.tree import filings
+
+
+def _added(state: Projection, event: Event) -> None:
+    number = event.body["source"]
+    state.sources[number] = (event.seq, event.body["digest"])
+    state.source_status[number] = (event.body.get("status", "filed"), event.seq)
+    state.replaces[number] = event.body.get("replaces")
+
+
+def _withdrawn(state: Projection, event: Event) -> None:
+    number = event.body["source"]
+    state.source_status[number] = ("replaced" if "by" in event.body else "withdrawn", event.seq)
+    state.end_filings_of(number, event.seq)
+
+
+def _erased(state: Projection, event: Event) -> None:
+    state.end_filings_of(event.body["source"], event.seq)
+    state.source_status[event.body["source"]] = ("erased", event.seq)
+    state.erasures[event.seq] = event.body["stones"]
+
+
+def _restored(state: Projection, event: Event) -> None:
+    state.source_status[event.body["source"]] = (event.body.get("status", "filed"), event.seq)
+    for chunk in state.chunks_of(event.body["source"]):
+        rows = state.filings.get(chunk, [])
+        if rows and rows[-1].to_seq == event.body["withdrawn"]:
+            rows.append(rows[-1]._replace(from_seq=event.seq, to_seq=FAR))
+
+
+def _chunks_added(state: Projection, event: Event) -> None:
+    body = event.body
+    state.chunks[body["source"]] = RowRange(event.seq, body["first"], body["count"], body["digest"])
+
+
+def _helper_set(state: Projection, event: Event) -> None:
+    state.helpers[event.body["helper"]] = (event.seq, event.body["digest"])
+    if event.body.get("in_force", True):
+        _helper_chosen(state, event)
+
+
+def _helper_chosen(state: Projection, event: Event) -> None:
+    state.in_force[event.body["source"]] = (event.body["version"], event.seq)
+
+
+def _withdraw(undo: UndoContext, event: AuditEvent) -> Inverse:
+    number, by = event.body["source"], event.body.get("by")
+    s, f = tables.source.c, tables.filing.c
+    source = undo.tx.execute(select(s.status, s.status_seq, s.name).where(s.id == number)).one()
+    if source.status not in LIVE:
+        return undo.changed([source.status_seq])
+    query = select(tables.filing).join(tables.chunk, tables.chunk.c.id == f.chunk_id).where(tables.chunk.c.source_id == number)
+    query = query.where(f.from_seq >= event.seq, f.from_seq <= undo.action.events[-1].seq).order_by(f.chunk_id)
+    left = undo.tx.execute(query).all()
+    says = f"{source.name} is {'withdrawn' if by is None else 'replaced again'}; {len(left)} chunks leave the tree"
+    return undo.check_filings(left) or step(says, lambda tx, action: filings.withdraw_source(tx, action, number, by=by))
+
+
+def _restore(undo: UndoContext, event: AuditEvent) -> Inverse:
+    tx, number = undo.tx, event.body["source"]
+    source = tx.execute(select(tables.source).where(tables.source.c.id == number)).one()
+    if source.status not in ("withdrawn", "replaced"):
+        return undo.changed([source.status_seq])
+    clash = _successor(tx, source)
+    if clash is not None:
+        return Inverse(clash=clash)
+    c = tables.filing.c
+    query = select(c.category_id).join(tables.chunk, tables.chunk.c.id == c.chunk_id)
+    query = query.where(tables.chunk.c.source_id == number, c.to_seq == source.status_seq).distinct()
+    closed = undo.check_open(set(tx.execute(query).scalars()))
+    says, by = f"{source.name} and its {event.body['filings']} chunks return to the tree", event.body.get("by")
+    return closed or step(says, lambda tx, action: filings.restore_source(tx, action, number, source.status_seq, by=by))
+
+
+def _successor(tx: Tx, source: Any) -> str | None:
+    """Name a source that has taken this one's place; a version of it has not, since one leaves as the other comes."""
+    named = knowledge.find(tx, source.doc_id) if source.doc_id else None
+    if named is not None and not _are_versions(named, source):
+        return f"its doc_id is that of source {named.id} now"
+    stored = sources.find_by_digest(tx, source.owner, source.sha256) if source.chunks else None
+    if stored is None or _are_versions(stored, source) or stored.status != "filed":
+        return None  # knowledge that is not filed may stand beside the same text that is
+    return f"the same bytes are stored again as source {stored.id}"
+
+
+def _are_versions(source: Source, other: Any) -> bool:
+    return bool(source.replaces == other.id or other.replaces == source.id)
+
+
+def _choose_helper_before(undo: UndoContext, event: AuditEvent) -> Inverse:
+    """Put the version before in force again; nothing for the first one, and for one that never was in force."""
+    tx, number, was = undo.tx, event.body["source"], event.body.get("was")
+    if not event.body.get("in_force", True) or was is None:
+        return Inverse()
+    s, e = tables.source.c, tables.audit_event.c
+    now = tx.execute(select(s.helper_version, s.name).where(s.id == number)).one()
+    if now.helper_version != event.body["version"]:
+        later = tx.execute(select(e.seq, e.body).where(e.kind.in_(("helper.set", "helper.chosen")), e.seq > event.seq)).all()
+        bodies = [(row.seq, parse(row.body)) for row in later]
+        return undo.changed([seq for seq, body in bodies if body["source"] == number and body.get("in_force", True)])
+    says = f"version {was} of the helper of {now.name} is in force again"
+    return step(says, lambda tx, action: helpers.put_in_force(tx, action, number, was))
+
+
+def _source_digests(tx: Tx, state: Projection, evidence: Evidence) -> Iterator[Problem]:
+    yield from evidence.each(tx, tables.source, state.sources)
+
+
+def _part_digests(tx: Tx, state: Projection, evidence: Evidence) -> Iterator[Problem]:
+    """Compare texts and bytes with the hashes in their source's row; an added part has no other place to show."""
+    s = tables.source.c
+    rows = {row.id: row for row in tx.execute(select(s.id, s.sha256, s.text_sha256))}
+    for table, column, hashed in ((tables.source_text, "text", "text_sha256"), (tables.source_file, "bytes", "sha256")):
+        query = select(table.c.source_id, table.c.part, table.c[column]).order_by(table.c.source_id, table.c.part)
+        parts = tx.execute(query.execution_options(yield_per=4))
+        hashes: dict[int, str] = {}
+        for number, group in groupby(parts, key=itemgetter(0)):
+            whole, in_order = hashlib.sha256(), True
+            for position, (_, numbered, part) in enumerate(group):
+                in_order = in_order and numbered == position
+                whole.update(part.encode() if isinstance(part, str) else part)
+            hashes[number] = whole.hexdigest() if in_order else "parts not numbered from 0"
+        for number in sorted(hashes.keys() - rows.keys()):
+            yield Problem(None, f"the {column} of source {number} stands in no event")
+        for number, row in rows.items():
+            expected = None if evidence.tombstones.gone(table.name, number) else getattr(row, hashed)
+            if hashes.get(number) != expected:
+                seq = state.sources.get(number, (None, ""))[0]
+                yield Problem(seq, f"the {column} of source {number} is not what event {seq} covers")
+
+
+def _helper_digests(tx: Tx, state: Projection, evidence: Evidence) -> Iterator[Problem]:
+    yield from evidence.each(tx, tables.contextual_helper, state.helpers)
+
+
+def _chunk_digests(tx: Tx, state: Projection, evidence: Evidence) -> Iterator[Problem]:
+    left = dict(state.chunks)
+    for source, group in groupby(evidence.rows(tx, tables.chunk, "source_id", "id"), key=itemgetter(2)):
+        rows = list(group)
+        covered = left.pop(source, None)
+        if covered is None:
+            yield Problem(None, f"chunks of source {source} stand in no event")
+            continue
+        edited = [number for true, stored, _, number in rows if true != stored]
+        if edited:
+            yield Problem(covered.seq, f"chunk {edited[0]} is not what event {covered.seq} covers")
+        if [row[3] for row in rows] != list(range(covered.first, covered.first + covered.total)):
+            yield Problem(covered.seq, f"source {source} has {len(rows)} chunks, event {covered.seq} covers {covered.total}")
+        elif roll_up(row[0] for row in rows) != covered.digest:
+            yield Problem(covered.seq, f"the chunks of source {source} are not what event {covered.seq} covers")
+    for source, covered in left.items():
+        if covered.total:
+            yield Problem(covered.seq, f"the chunks of source {source} of event {covered.seq} are missing")
+
+
+def _source_states(tx: Tx, state: Projection, _evidence: Evidence) -> Iterator[Problem]:
+    c = tables.source.c
+    for row in stream(tx, select(c.id, c.status, c.status_seq, c.replaces, c.helper_version).order_by(c.id)):
+        status = state.source_status.get(row.id)
+        if status is not None and status != (row.status, row.status_seq):
+            yield Problem(status[1], f"source {row.id} is {row.status!r}, the events make it {status[0]!r}")
+        if row.replaces != state.replaces.get(row.id):
+            seq = state.sources.get(row.id, (None, ""))[0]
+            yield Problem(seq, f"what source {row.id} replaces is not what its event says")
+        version, seq = state.in_force.get(row.id, (None, None))
+        if row.helper_version != version:
+            yield Problem(seq, f"the helper in force of source {row.id} is not the one the events make it")
+
+
+def _versions_before_after(body: Body, _names: Names, _count: int) -> tuple[object, object]:
+    was = body.get("was")
+    return (None if was is None else f"version {was}"), f"version {body.get('version')}"
+
+
+KINDS = family(
+    EventKind(
+        "source.added",
+        "source digest replaces? status?",  # replaces: absent before there were versions; status: knowledge that is not filed
+        "{source} is stored",
+        "{count} sources are stored",
+        apply=_added,
+        inverse=each(_withdraw),
+        digests=(_source_digests, _part_digests),
+        replays=(_source_states,),
+        moment="{source} filed in {chunks}",
+    ),
+    EventKind(
+        "source.withdrawn",
+        "source filings",
+        "{source} leaves the tree with {filings}",
+        "{count} sources leave the tree",
+        apply=_withdrawn,
+        inverse=each(_restore),
+        digests=(),
+        replays=(_source_states,),
+        moment="{source} withdrawn",
+    ),
+    EventKind(
+        "source.replaced",
+        "source filings by",
+        "{source} gives way to its newer version",
+        "{count} sources give way to newer versions",
+        apply=_withdrawn,
+        inverse=each(_restore),
+        digests=(),
+        replays=(_source_states,),
+        moment="{source} replaced by a newer version",
+    ),
+    EventKind(
+        "source.restored",
+        "source withdrawn filings by status?",
+        "{source} returns to the tree with {filings}",
+        "{count} sources return to the tree",
+        apply=_restored,
+        inverse=each(_withdraw),
+        digests=(),
+        replays=(_source_states,),
+        moment="{source} filed again",
+    ),
+    EventKind(
+        "source.erased",
+        "source filings places stones",  # stones: the digest of its tombstones
+        "{source} is erased for good",
+        "{count} sources are erased for good",
+        apply=_erased,
+        inverse=None,  # final
+        digests=(),
+        replays=(_source_states,),
+        moment="{source} erased",
+    ),
+    EventKind(
+        "helper.set",
+        "source helper version was in_force? origin tokens digest",  # in_force: absent before there were versions
+        "version {version} of the helper of {source} is written",
+        "{count} helpers are written",
+        apply=_helper_set,
+        inverse=each(_choose_helper_before),
+        digests=(_helper_digests,),
+        replays=(_source_states,),
+        before_after=_versions_before_after,
+    ),
+    EventKind(
+        "helper.chosen",
+        "source version was",
+        "version {version} of the helper of {source} is in force",
+        "{count} helpers change",
+        apply=_helper_chosen,
+        inverse=each(_choose_helper_before),
+        digests=(),
+        replays=(_source_states,),
+        before_after=_versions_before_after,
+    ),
+    EventKind(
+        "chunks.added",
+        "source first count digest",
+        "{source} is cut into {chunks}",
+        "{count} sources are cut into chunks",
+        apply=_chunks_added,
+        inverse=None,  # chunks stay; they leave the tree with their source
+        digests=(_chunk_digests,),
+        replays=(),
+    ),
+)

@@ -1,0 +1,192 @@
+"""The state of an undo while it is planned: its steps so far, and the tree as they will leave it.
+
+Invariant: only reads. Events are inverted last first, so what an inverse will open, close or move counts as done for the
+inverses after it.
+Source: DESIGN §6 (Undo).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass, field
+from typing import Any, NamedTuple
+
+from sqlalchemy import func, select
+
+from memoir_engine.core.results import Action
+from memoir_engine.store import tables
+from memoir_engine.store.chain.actions import OpenAction
+from memoir_engine.store.chain.canonical_json import parse
+from memoir_engine.store.chain.dependents import Dependents
+from memoir_engine.store.db.types import FAR, ROOT, Tx, portions
+from memoir_engine.store.tree import categories
+
+CHANGED = "what it left has changed since"
+
+
+class Step(NamedTuple):
+    """A planned change: its description, a line each, and what writes it.
+
+    perform: appends its events to the undo's action and returns the categories that it may have left empty, or None.
+    """
+
+    says: tuple[str, ...]
+    perform: Callable[[Tx, OpenAction], Iterable[int] | None]
+
+
+class Inverse(NamedTuple):
+    """How events are undone, or why they cannot be: later actions to undo first, or a clash in words."""
+
+    steps: tuple[Step, ...] = ()
+    blocked_by: tuple[str, ...] = ()
+    clash: str | None = None
+
+
+def step(says: str, perform: Callable[[Tx, OpenAction], Iterable[int] | None]) -> Inverse:
+    return Inverse((Step((says,), perform),))
+
+
+class Place(NamedTuple):
+    """Parent and name of a category in one of its versions."""
+
+    parent_key: int
+    name: str
+    name_key: str
+    merged_into: int | None
+
+    @classmethod
+    def of(cls, row: Any) -> Place:
+        return cls(row.parent_key, row.name, row.name_key, row.merged_into)
+
+
+@dataclass
+class UndoContext:
+    """`places`: categories that the steps so far open or move, None where they close one; `leaving`: chunks they move.
+
+    current: by fact or proposal that they move, the seq since which it will hold; 0 where it will not hold at all.
+    limits: the most categories below one parent, by level.
+    """
+
+    tx: Tx
+    action: Action
+    limits: Callable[[int], int]
+    places: dict[int, Place | None] = field(default_factory=dict)
+    leaving: set[int] = field(default_factory=set)
+    current: dict[tuple[str, int], int] = field(default_factory=dict)
+
+    def __post_init__(self) -> None:
+        self.later = Dependents(self.tx, self.action.action_id)
+
+    def changed(self, seqs: Iterable[int]) -> Inverse:
+        """Report that what the action left is gone: name the actions to undo first, so that it is there again."""
+        seqs = list(seqs)
+        blocked_by = self.later.in_force(seqs) or self.later.undoings(seqs)
+        return Inverse(blocked_by=blocked_by) if blocked_by else Inverse(clash=CHANGED)
+
+    def place(self, category_id: int) -> Place | None:
+        """Return where the category will be after the steps so far; None when it is closed."""
+        if category_id in self.places:
+            return self.places[category_id]
+        c = tables.category_version.c
+        row = self.tx.execute(select(tables.category_version).where(c.category_id == category_id, c.to_seq == FAR)).one_or_none()
+        return None if row is None else Place.of(row)
+
+    def check_place(self, category_id: int, place: Place, since: int) -> Inverse | None:
+        """Refuse when the name or the room of a category that comes to this place was taken after that seq.
+
+        A category that took it and is closed again counts too: others in force must find what they left when they are undone.
+        """
+        siblings = self._siblings(place.parent_key)
+        is_coming = siblings.pop(category_id, None) is None
+        v = tables.category_version.c
+        query = select(tables.category_version).where(
+            v.parent_key == place.parent_key, v.category_id != category_id, v.to_seq > since
+        )
+        versions = self.tx.execute(query.order_by(v.from_seq)).all()
+        blocked_by = self._authors_of([row for row in versions if row.name_key == place.name_key], since)
+        if place.name_key in siblings.values():
+            return Inverse(blocked_by=blocked_by, clash=f"the name {place.name!r} is taken by another category")
+        if blocked_by:
+            return Inverse(blocked_by=blocked_by)
+        return self._check_room(category_id, place, siblings, versions, since) if is_coming else None
+
+    def check_open(self, category_ids: set[int]) -> Inverse | None:
+        """Refuse when one of these is closed and no step before opens it."""
+        c = tables.category_version.c
+        opened = {number for number, place in self.places.items() if place is not None}
+        needed = category_ids - opened - {ROOT}
+        closed = sorted(needed - categories.open_categories(self.tx, needed).keys()) if needed else []
+        if not closed:
+            return None
+        ends = select(func.max(c.to_seq)).where(c.category_id.in_(closed)).group_by(c.category_id)
+        return self.changed(self.tx.execute(ends).scalars())
+
+    def check_filings(self, left: Sequence[Any]) -> Inverse | None:
+        """Refuse when chunks are not filed as these rows left them, or an action in force moved or judged them since."""
+        ended = {row.chunk_id: row for row in left if row.to_seq != FAR}
+        since: dict[int, list[int]] = {chunk: [row.to_seq] for chunk, row in ended.items()}
+        unmoved: set[int] = set()
+        later = self._filings_of(ended)
+        for row in later:
+            old = ended[row.chunk_id]
+            if row.from_seq > old.from_seq:
+                since[row.chunk_id].append(row.from_seq)
+            # verdicts that came and went may differ; whether they are in force is asked apart
+            if row.to_seq == FAR and (row.category_id, row.decision_id) == (old.category_id, old.decision_id):
+                unmoved.add(row.chunk_id)
+        seqs = [seq for chunk in since.values() for seq in chunk]
+        in_force = self.later.in_force(seqs + self._review_seqs([*left, *later]))
+        if in_force:
+            return Inverse(blocked_by=in_force)
+        moved = [seq for chunk, chunk_seqs in since.items() if chunk not in unmoved for seq in chunk_seqs]
+        return self.changed(moved) if moved else None
+
+    def _siblings(self, parent: int) -> dict[int, str]:
+        """Return name keys below a parent by category, as they will be after the steps so far."""
+        keys = {child.id: child.name_key for child in categories.open_children(self.tx, [parent]).values()}
+        for number, place in self.places.items():
+            keys.pop(number, None)
+            if place is not None and place.parent_key == parent:
+                keys[number] = place.name_key
+        return keys
+
+    def _check_room(
+        self, category_id: int, place: Place, siblings: dict[int, str], versions: Sequence[Any], since: int
+    ) -> Inverse | None:
+        level = self.tx.execute(select(tables.category.c.level).where(tables.category.c.id == category_id)).scalar_one()
+        gone = [row for row in versions if row.category_id not in siblings and self.later.in_force([row.to_seq])]
+        limit = self.limits(level)
+        if len(siblings) >= limit:
+            text = f"the limit of level {level} is reached, {place.name!r} finds no room"
+            return Inverse(blocked_by=self._authors_of(versions, since), clash=text)
+        if len(siblings) + len({row.category_id for row in gone}) >= limit:
+            return Inverse(blocked_by=self._authors_of(gone, since))
+        return None
+
+    def _authors_of(self, rows: Sequence[Any], since: int) -> tuple[str, ...]:
+        """Return the actions in force that opened or closed these versions after that seq."""
+        return self.later.in_force(seq for row in rows for seq in (row.from_seq, row.to_seq) if since < seq < FAR)
+
+    def _review_seqs(self, rows: Iterable[Any]) -> list[int]:
+        """Return the seqs, later than the action, of reviews of these filings, verdicts that later ones replaced included."""
+        own, seqs = self.action.events[-1].seq, set[int]()
+        new = {row.reviewed_seq for row in rows if (row.reviewed_seq or 0) > own}
+        while new:
+            seqs |= new
+            new = {seq for seq in self._replaced_reviews(new) if seq > own} - seqs
+        return sorted(seqs)
+
+    def _replaced_reviews(self, seqs: Iterable[int]) -> list[int]:
+        c = tables.audit_event.c
+        replaced: list[int] = []
+        for portion in portions(sorted(seqs)):
+            query = select(c.body).where(c.seq.in_(portion), c.kind.in_(("filing.reviewed", "chunk.rejected")))
+            replaced += [parse(body)["before"][1] or 0 for body in self.tx.execute(query).scalars()]
+        return replaced
+
+    def _filings_of(self, chunk_ids: Iterable[int]) -> list[Any]:
+        c = tables.filing.c
+        rows: list[Any] = []
+        for portion in portions(sorted(chunk_ids)):
+            rows += self.tx.execute(select(tables.filing).where(c.chunk_id.in_(portion)).order_by(c.chunk_id, c.from_seq)).all()
+        return rows

@@ -1,0 +1,72 @@
+"""Every kind of event that is written anywhere is in the registry, with all its parts."""
+
+from __future__ import annotations
+
+import ast
+import re
+from pathlib import Path
+
+import pytest
+
+import memoir_engine
+from memoir_engine.store import tables
+from memoir_engine.store.events.kind import EventKind, family
+from memoir_engine.store.events.registry import FAMILIES, KINDS
+
+STORE = Path(memoir_engine.__file__).parent / "store"
+REGISTRY = STORE / "events"
+WRITERS = sorted(path for path in STORE.rglob("*.py") if "migrations" not in path.parts)  # an inverse writes events, too
+PREFIXES = {name.split(".")[0] for name in KINDS}
+FORM = re.compile(r"[a-z_]+\.[a-z_]+")
+
+# kinds that cannot be undone by themselves: final ones, parts of an action that something else of it undoes, and conversations
+WITHOUT_INVERSE = {
+    *("source.erased", "fact.forgotten", "session.cleared"),
+    *("chunks.added", "chunk.filed", "conversation.seen_again", "run.closed", "checkpoints.removed"),
+    *("session.opened", "session.said", "session.trimmed", "session.limited"),
+}
+WITHOUT_ROWS = {"fact.reviewed", "conversation.seen_again", "checkpoints.removed"}
+
+
+def kinds_in(path: Path) -> set[str]:
+    """Texts that look like the kind of an event, and are no column of a table."""
+    return {
+        node.value
+        for node in ast.walk(ast.parse(path.read_text(encoding="utf-8")))
+        if isinstance(node, ast.Constant) and isinstance(node.value, str) and _looks_like_kind(node.value)
+    }
+
+
+def _looks_like_kind(text: str) -> bool:
+    if not FORM.fullmatch(text):
+        return False
+    name, member = text.split(".")
+    table = tables.metadata.tables.get(name)
+    return name in PREFIXES and (table is None or member not in table.c)
+
+
+@pytest.mark.parametrize("path", WRITERS, ids=lambda path: str(path.relative_to(STORE)))
+def test_every_kind_that_is_written_is_in_the_registry(path: Path) -> None:
+    assert kinds_in(path) - KINDS.keys() == set()
+
+
+def test_every_kind_has_a_writer_beside_the_inverses_of_facts() -> None:
+    written = {kind for path in WRITERS if REGISTRY not in path.parents for kind in kinds_in(path)}
+    assert KINDS.keys() - written == {"fact.withdrawn", "fact.returned"}
+
+
+def test_no_two_families_hold_the_same_kind() -> None:
+    assert sum(len(kinds) for kinds in FAMILIES) == len(KINDS)
+
+
+def test_a_kind_twice_in_a_family_is_refused() -> None:
+    with pytest.raises(ValueError, match="twice"):
+        family(KINDS["chunk.filed"], KINDS["chunk.filed"])
+
+
+@pytest.mark.parametrize("kind", list(KINDS.values()), ids=lambda kind: kind.name)
+def test_every_kind_has_all_its_parts(kind: EventKind) -> None:
+    assert kind.required
+    assert kind.one and kind.many.startswith("{count} ")
+    assert (kind.inverse is None) == (kind.name in WITHOUT_INVERSE)
+    assert (not kind.digests and not kind.replays) == (kind.name in WITHOUT_ROWS)
