@@ -19,7 +19,7 @@ from memoir_engine.core.errors import CostCapReached, CostUnknown, DatabaseError
 from memoir_engine.core.run import Run
 from memoir_engine.models.client import ModelClient
 from memoir_engine.models.error_mapping import one_line
-from memoir_engine.models.recorded_model import Guard, LedgeredModel, OnText, Talking
+from memoir_engine.models.recorded_model import Guard, LedgeredModel, OnText, Turn
 from memoir_engine.prompts import chat
 from memoir_engine.text.messages import Message, base_kind
 
@@ -179,7 +179,8 @@ async def converse(
     fallback: ModelClient | None = None,
 ) -> Turned:
     """tools: functions with docstrings, or tools of LangChain. Raises ModelError, and whatever the ledger raises."""
-    model = await _model(client, run, guard, on_text, fallback)
+    seat = await client.seat()
+    model = LedgeredModel(seat.model, Turn(run, client, seat, guard, on_text, fallback))
     asked = f"task: {chat.VERSION}\n{instructions}"
     try:
         messages, limited = await _turn(model, to_model(history), text, asked, tools, max_tool_calls)
@@ -187,12 +188,13 @@ async def converse(
         ours = _ours(error)
         if ours is error:
             raise
-        raise ours or ModelReplyInvalid(model=model.talking.choice.named, problem=one_line(str(error))) from error
+        raise ours or ModelReplyInvalid(model=model.turn.client.choice.named, problem=one_line(str(error))) from error
     added = from_model(messages)
     last = next((one for one in reversed(added) if one.kind == "ai"), None)
-    said = "" if last is None or last.rest.get("tool_calls") else last.text
-    talking = model.talking
-    return Turned(said, added, tuple(talking.written), limited, talking.client.name, tuple(talking.warnings))
+    text = "" if last is None or last.rest.get("tool_calls") else last.text
+    turn = model.turn
+    calls = tuple(call_id for call_id, _ in turn.written)
+    return Turned(text, added, calls, limited, turn.client.name, tuple(turn.warnings))
 
 
 async def _turn(
@@ -227,13 +229,6 @@ async def _last_word(model: LedgeredModel, so_far: list[ModelMessage], instructi
         return [await model.request([*so_far, ask], None, ModelRequestParameters())]
     except ModelError:
         return []
-
-
-async def _model(
-    client: ModelClient, run: Run, guard: Guard, on_text: OnText | None, fallback: ModelClient | None
-) -> LedgeredModel:
-    seat = await client.seat()
-    return LedgeredModel(seat.model, Talking(run, client, seat, guard, on_text, fallback))
 
 
 def made(tool: object) -> Tool[Any]:

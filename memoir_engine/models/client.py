@@ -1,19 +1,20 @@
-"""`ask(prompt)`: one checked answer, and a ledger row for every attempt at it before the answer is used.
+"""The model client: one checked answer to a prompt, and a ledger row for every attempt at it before the answer is used.
 
-Invariant: an answer leaves this module only after `ledger.record` of its attempt has returned; if recording fails, no
-further request is made. Retries are ours, with those of the SDKs switched off, so that nothing is asked unseen. A model
-that fails is never replaced here; a fall-back that somebody configured is the run's business.
-Source: DESIGN §2.6, §9; MEMOIR 2A.8, 5.1–5.3, 7.4, 9.11; MEMOLLA §1 (30 s, two retries, exponential back-off).
+Invariant: an answer leaves this module only after `ledger.record` of its attempt has returned; if recording fails, no further
+request is made. Every request that was begun has its row, also one that failed or was cancelled; neither row nor event holds a
+key. Retries are ours, with those of the SDKs switched off, so that nothing is asked unseen. A model that fails is never
+replaced here; a configured fallback is the run's business.
+Source: DESIGN §2.6, §9; MEMOIR 2A.8, 4.4, 5.1–5.3, 7.4, 9 (responses), 9.11; MEMOLLA §1 (30 s, two retries, exponential
+back-off).
 """
 
 from __future__ import annotations
 
 import asyncio
 import threading
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Coroutine
 from dataclasses import dataclass, field
 from datetime import datetime
-from functools import cached_property
 from typing import TYPE_CHECKING, Any
 from weakref import WeakKeyDictionary
 
@@ -36,11 +37,11 @@ if TYPE_CHECKING:
     from pydantic_ai.models import Model
 
 
-# === attempts: One attempt at a model, measured and written down, and the sum of all attempts as a `Reply`.
-#
-# Invariant: every request that was begun has its row, also one that failed or was cancelled; neither row nor event holds
-# a key.
-# Source: DESIGN §2.6; MEMOIR 4.4, 9 (responses).
+Sleep = Callable[[float], Awaitable[None]]
+
+OUTPUT_RETRIES = 2  # further answers asked for when one does not fit the schema
+FIRST_WAIT_S = 0.5  # doubled with each retry
+LONGEST_WAIT_S = 60.0  # a server that asks for more has refused, as far as a waiting person is concerned
 
 
 @dataclass(frozen=True)
@@ -66,161 +67,28 @@ class Reply:
 
 
 @dataclass(frozen=True)
-class Answered:
-    """A reply that came back and stands in the ledger. `problem` is empty when it can be used."""
+class Answer:
+    """A response that came back. `problem` says why its JSON cannot be used; `refused` that the model will not answer."""
 
     response: ModelResponse
-    instructions: str
-    value: BaseModel | None
-    data: dict[str, Any]
-    problem: str
-    temperature_sent: bool
+    text: str
+    value: BaseModel | None = None
+    data: dict[str, Any] = field(default_factory=dict)
+    problem: str = ""
+    refused: ModelError | None = None
 
 
-@dataclass
-class Asking:
-    """The attempts of one `ask`, counted together."""
+@dataclass(frozen=True)
+class Failure:
+    """An attempt without an answer, and the seconds the server asked to wait."""
 
-    prompt: Prompt
-    run: Run
-    choice: Choice
-    config: MemoirConfig
-    secrets: Secrets
-    params: dict[str, Any]
-    written: list[tuple[int, Attempt]] = field(default_factory=list)
-
-    @cached_property
-    def fingerprint(self) -> str:
-        return fingerprint(self.prompt, self.choice, self.params)
-
-    async def attempt(
-        self, model: Model, messages: list[ModelMessage], mode: Mode, settings: dict[str, Any]
-    ) -> Answered | tuple[ModelError, float]:
-        """One request, one row. Returns the reply, or our error with the seconds the server asked to wait."""
-        measure = self._measure(mode, settings)
-        try:
-            response = await self._request(model, messages, mode, measure)
-        except asyncio.CancelledError:
-            # the request is out and may be billed: its row is written although nobody waits for it any more
-            await asyncio.shield(self.record(measure.failed("cancelled")))
-            raise
-        except Exception as error:  # translated once, here; unknown classes become ModelError with their name
-            ours = translated(error, self.choice, self.config.timeout_s, self.secrets)
-            await self.record(measure.failed(str(ours)))
-            return ours, retry_after_s(error) or 0.0
-        return await self._read(response, measure)
-
-    async def reuse(self, paid: Paid) -> Reply | None:
-        """The paid answer as an attempt of its own, which cost nothing; None when it does not fit after all."""
-        try:
-            data = output_mode.decode(paid.reply)
-        except output_mode.Undecodable:
-            return None
-        value, problem = output_mode.problem_of(self.prompt.schema, data)
-        if problem and not self.prompt.per_item:
-            return None
-        await self.record(self._measure("native", {}).reused(paid))
-        return self._sum(value, data, reused=True, deterministic=self.config.temperature == 0)
-
-    def reply(self, answered: Answered) -> Reply:
-        exact = self.choice.provider == "offline" or (self.config.temperature == 0 and answered.temperature_sent)
-        return self._sum(answered.value, answered.data, reused=False, deterministic=exact)
-
-    async def record(self, row: Attempt) -> int:
-        call_id = await self.run.ledger.record(row)
-        self.written.append((call_id, row))
-        self.run.emit(to_call_ended(call_id, row))
-        return call_id
-
-    async def _request(
-        self,
-        model: Model,
-        messages: list[ModelMessage],
-        mode: Mode,
-        measure: Measure,
-    ) -> ModelResponse:
-        from pydantic_ai.direct import model_request
-        from pydantic_ai.settings import ModelSettings
-
-        parameters = output_mode.request_parameters(mode, self.prompt)
-        if self.choice.provider in ("offline", "xai"):
-            measure.wire.sent = handed_over(messages, output_mode.wire_schema(self.prompt.schema), measure.settings)
-        token = exchange.set(measure.wire)
-        try:
-            # the HTTP client's timeouts count silence; a server that drips would hold an attempt for ever
-            async with asyncio.timeout(None if self.choice.provider == "offline" else self.config.timeout_s):
-                asked = ModelSettings(**measure.settings)  # type: ignore[typeddict-item]  # only keys ModelSettings has
-                return await model_request(model, messages, model_settings=asked, model_request_parameters=parameters)
-        finally:
-            exchange.reset(token)
-
-    async def _read(self, response: ModelResponse, measure: Measure) -> Answered | tuple[ModelError, float]:
-        """Write the row with the verdict on the reply, then hand out the reply, or why the model will not give one."""
-        text = output_mode.reply_text(response)
-        refused = self._refusal(response)
-        value, data, problem = (None, {}, "") if refused else self._checked(text)
-        said = refused or (ModelReplyInvalid(model=self.choice.named, problem=problem) if problem else None)
-        await self.record(await measure.answered(response, text, str(said) if said else None))
-        if refused is not None:
-            return refused, 0.0
-        return Answered(response, instructions_of(self.prompt), value, data, problem, measure.temperature_sent())
-
-    def _checked(self, text: str) -> tuple[BaseModel | None, dict[str, Any], str]:
-        """(value, data, problem): a per-item prompt lets any JSON object pass, its caller checks the items."""
-        try:
-            data = output_mode.decode(text)
-        except output_mode.Undecodable as broken:
-            return None, {}, str(broken)
-        value, problem = output_mode.problem_of(self.prompt.schema, data)
-        passes = self.prompt.per_item and data and all(isinstance(data.get(name), list) for name in self.prompt.lists)
-        return value, data, "" if passes else problem
-
-    def _measure(self, mode: Mode, settings: dict[str, Any]) -> Measure:
-        number = len(self.written) + 1
-        return Measure(self.prompt, self.run, self.choice, self.secrets, self.fingerprint, number, mode, settings)
-
-    def _refusal(self, response: ModelResponse) -> ModelError | None:
-        """The model stopped: asking the same again would end the same."""
-        if response.finish_reason == "length":
-            return ModelReplyCut(model=self.choice.named)
-        details = response.provider_details or {}
-        if response.finish_reason == "content_filter" or details.get("refusal"):
-            said = details.get("refusal") or "the provider's content filter stopped it"
-            return ModelReplyInvalid(model=self.choice.named, problem=f"it refused: {one_line(self.secrets.scrub(str(said)))}")
-        return None
-
-    def _sum(self, value: BaseModel | None, data: dict[str, Any], *, reused: bool, deterministic: bool) -> Reply:
-        rows = [row for _, row in self.written]
-        last_id, last = self.written[-1]
-        return Reply(
-            value=value,
-            data=data,
-            call_id=last_id,
-            attempts=len(rows),
-            latency_ms=round(sum(row.latency_ms for row in rows), 3),
-            model=last.model,
-            tokens_prompt=sum(row.tokens_prompt for row in rows),
-            tokens_completion=sum(row.tokens_completion for row in rows),
-            cost=None if last.cost is None else sum(row.cost or 0.0 for row in rows),
-            timestamp=rows[0].started_at,
-            reused=reused,
-            deterministic=deterministic,
-        )
-
-
-# === client
-
-
-Sleep = Callable[[float], Awaitable[None]]
-
-OUTPUT_RETRIES = 2  # further answers asked for when one does not fit the schema
-FIRST_WAIT_S = 0.5  # doubled with each retry
-LONGEST_WAIT_S = 60.0  # a server that asks for more has refused, as far as somebody waiting is concerned
+    error: ModelError
+    wait_s: float = 0.0
 
 
 @dataclass
 class Seat:
-    """What belongs to one event loop: connections and locks cannot move between loops."""
+    """The model, connections and gate of one event loop: they cannot move between loops."""
 
     model: Model
     http: AsyncClient | None
@@ -236,12 +104,12 @@ class ModelClient:
     choice: Choice
     sleep: Sleep = asyncio.sleep
     _seats: WeakKeyDictionary[asyncio.AbstractEventLoop, Seat] = field(default_factory=WeakKeyDictionary)
-    _mode: Mode | None = None  # what the server turned out to take; per base URL and model, as this client is
+    _mode: Mode | None = None  # the mode the server turned out to take; per base URL and model, as this client is
     _temperature: bool = True  # False once the model has refused one
 
     @classmethod
     def open(cls, config: MemoirConfig, secrets: Secrets, *, sleep: Sleep = asyncio.sleep) -> ModelClient:
-        """Choose the model and check that it can be built. Loads nothing heavy and contacts nobody."""
+        """Choose the model and check that it can be built. Loads nothing heavy and contacts no server."""
         choice = choose(config, secrets)
         require_installed(choice)
         return cls(config, secrets, choice, sleep)
@@ -260,88 +128,112 @@ class ModelClient:
 
     @property
     def output_mode(self) -> Mode | None:
-        """The mode the server took last; None before the first answer."""
+        """Return the mode the server took last; None before the first answer."""
         return self._mode
 
     def warm_up(self) -> threading.Thread:
-        """Import in the background what the first question would otherwise wait for."""
+        """Import in the background the libraries that the first question would otherwise wait for."""
         thread = threading.Thread(target=self._import_all, name="memoir-warm-up", daemon=True)
         thread.start()
         return thread
 
     async def ask(self, prompt: Prompt, run: Run, *, seed_reply: Paid | None = None, reuse: bool = True) -> Reply:
-        """The answer to one prompt.
+        """Return the answer to one prompt, asked again with the problem where a reply does not fit.
 
-        seed_reply: a paid answer already at hand, taken instead of looking for one; reuse=False looks for none, for
-        asking again what was answered wrongly.
-        With `prompt.per_item` a reply that is JSON but does not fit the schema is returned with `value` None.
-        Raises ModelError subclasses; whatever `run.ledger.record` raises.
+        seed_reply: a paid answer already at hand, used instead of a search for one. reuse=False searches for none, to ask again
+        what was answered wrongly. With `prompt.per_item` a reply that is JSON but does not fit the schema is returned with
+        `value` None. Raises ModelError subclasses; whatever `run.ledger.record` raises.
         """
-        asking = self._asking(prompt, run)
-        repeated = await _repeated(asking, seed_reply) if reuse or seed_reply else None
-        return repeated or await self._answered(prompt, asking)
+        mark = fingerprint(prompt, self.choice, self._shown_params())
+        if (reuse or seed_reply) and (repeated := await self._repeat(prompt, run, mark, seed_reply)):
+            return repeated
+        seat, calls = await self.seat(), RecordedCalls(run, self)
+        messages = _first_messages(prompt)
+        for left in range(OUTPUT_RETRIES, -1, -1):
+            answer = await self._answer(prompt, mark, messages, seat, calls)
+            if not answer.problem:
+                exact = self.is_offline or (self.config.temperature == 0 and calls.temperature_sent)
+                return calls.reply(answer.value, answer.data, deterministic=exact)
+            if left:
+                messages = [*messages, *_correction(prompt, answer)]
+        raise ModelReplyInvalid(model=self.choice.named, problem=answer.problem)
 
     async def repeat(self, prompt: Prompt, run: Run) -> Reply | None:
-        """The answer that was paid for before, at no cost; None where there is none, and nothing is asked."""
-        return await _repeated(self._asking(prompt, run), None)
+        """Return the answer that was paid for before, at no cost; None where there is none that fits. No model is asked."""
+        return await self._repeat(prompt, run, fingerprint(prompt, self.choice, self._shown_params()), None)
+
+    async def _repeat(self, prompt: Prompt, run: Run, mark: str, seed_reply: Paid | None) -> Reply | None:
+        paid = seed_reply or await run.ledger.paid(mark)
+        if paid is None:
+            return None
+        value, data, problem = _checked(prompt, paid.reply)
+        if problem:
+            return None
+        calls = RecordedCalls(run, self)
+        await calls.record(Measure(prompt, run, self.choice, self.secrets, mark, 1, "native", {}).reused(paid))
+        return calls.reply(value, data, deterministic=self.config.temperature == 0)
 
     async def close(self) -> None:
-        """End the connections of the running loop."""
+        """Close the connections of the running loop."""
         seat = self._seats.pop(asyncio.get_running_loop(), None)
         if seat is not None and seat.http is not None:
             await seat.http.aclose()
 
-    def _asking(self, prompt: Prompt, run: Run) -> Asking:
-        return Asking(prompt, run, self.choice, self.config, self.secrets, self._shown_params())
+    async def _answer(self, prompt: Prompt, mark: str, messages: list[ModelMessage], seat: Seat, calls: RecordedCalls) -> Answer:
+        """Return one reply, fitting or not: retried on passing failures, asked another way where the request is refused."""
+        from pydantic_ai.direct import model_request
+        from pydantic_ai.settings import ModelSettings
 
-    async def _answered(self, prompt: Prompt, asking: Asking) -> Reply:
-        """Ask until a reply fits: feedback in the same conversation after one that does not."""
-        seat = await self.seat()
-        messages = _first_messages(prompt)
-        for left in range(OUTPUT_RETRIES, -1, -1):
-            answered = await self._requested(seat, messages, asking)
-            if not answered.problem:
-                return asking.reply(answered)
-            if not left:
-                break
-            messages = [*messages, *_correction(answered)]
-        raise ModelReplyInvalid(model=self.choice.named, problem=answered.problem)
-
-    async def _requested(self, seat: Seat, messages: list[ModelMessage], asking: Asking) -> Answered:
-        """One reply that came back, whatever it says: retried on passing failures, asked otherwise where refused."""
         modes = list(self._modes(seat))
-        retries = 0
-        while True:
-            async with seat.gate:
-                outcome = await asking.attempt(seat.model, messages, modes[0], self.settings())
-            if isinstance(outcome, Answered):
-                self._mode = modes[0]
-                return outcome
-            error, wait_s = outcome
-            if self._settles(error, modes):
-                continue
-            if not _passing(error) or retries >= self.config.max_retries or wait_s > LONGEST_WAIT_S:
-                raise error
-            await self.sleep(max(wait_s, FIRST_WAIT_S * 2**retries))
-            retries += 1
 
-    def _settles(self, error: ModelError, modes: list[Mode]) -> bool:
-        """Whether the same can be asked another way: without a temperature, or in a lower output mode."""
-        if not isinstance(error, ModelRejectedRequest):
-            return False
-        if self._temperature and "temperature" in error.message.lower():
-            self._temperature = False
-            return True
-        if len(modes) > 1:
-            modes.pop(0)
-            return True
-        return False
+        async def attempt(number: int) -> Answer | Failure:
+            mode, settings = modes[0], self.settings()
+            measure = Measure(prompt, calls.run, self.choice, self.secrets, mark, len(calls.written) + 1, mode, settings)
+            if self.speaks_no_http:
+                measure.wire.sent = handed_over(messages, output_mode.wire_schema(prompt.schema), settings)
+            sent = ModelSettings(**settings)  # type: ignore[typeddict-item]  # only keys ModelSettings has
+            parameters = output_mode.request_parameters(mode, prompt)
+            send = model_request(seat.model, messages, model_settings=sent, model_request_parameters=parameters)
+            return await calls.attempt(measure, send, read)
+
+        def read(response: ModelResponse) -> Answer:
+            text, refused = output_mode.reply_text(response), self._refusal(response)
+            return Answer(response, text, refused=refused) if refused else Answer(response, text, *_checked(prompt, text))
+
+        def can_ask_otherwise(error: ModelError) -> bool:
+            """Give up the temperature, or go down one output mode, where the server refused the request."""
+            if not isinstance(error, ModelRejectedRequest):
+                return False
+            if self._temperature and "temperature" in error.message.lower():
+                self._temperature = False
+                return True
+            return len(modes) > 1 and bool(modes.pop(0))
+
+        answer = await calls.patiently(seat, attempt, can_ask_otherwise)
+        self._mode = modes[0]
+        return answer
+
+    def _refusal(self, response: ModelResponse) -> ModelError | None:
+        """Return the error of a model that stopped: asking the same again would end the same."""
+        if response.finish_reason == "length":
+            return ModelReplyCut(model=self.choice.named)
+        details = response.provider_details or {}
+        if response.finish_reason == "content_filter" or details.get("refusal"):
+            reason = details.get("refusal") or "the provider's content filter stopped it"
+            problem = f"it refused: {one_line(self.secrets.scrub(str(reason)))}"
+            return ModelReplyInvalid(model=self.choice.named, problem=problem)
+        return None
 
     def _modes(self, seat: Seat) -> tuple[Mode, ...]:
         if self.config.output_mode != "auto":
             return (self.config.output_mode,)
         profile: dict[str, Any] = dict(seat.model.profile)
         return output_mode.modes_from(self._mode or output_mode.usual_mode(profile), profile)
+
+    @property
+    def speaks_no_http(self) -> bool:
+        """Return True for models whose body cannot be caught on the wire: it is written down as it is handed over."""
+        return self.choice.provider in (OFFLINE, "xai")
 
     def settings(self) -> dict[str, Any]:
         settings: dict[str, Any] = {"timeout": self.config.timeout_s, "max_retries": 0}
@@ -355,7 +247,7 @@ class ModelClient:
         return {"temperature": self.config.temperature, "output_mode": self.config.output_mode}
 
     async def seat(self) -> Seat:
-        """Model, connections and gate of the running loop."""
+        """Return the model, connections and gate of the running loop."""
         loop = asyncio.get_running_loop()
         if loop not in self._seats:
             await asyncio.to_thread(self._import_all)  # seconds the first time; the loop only waits
@@ -376,9 +268,98 @@ class ModelClient:
         quiet_litellm()
 
 
-async def _repeated(asking: Asking, given: Paid | None) -> Reply | None:
-    paid = given or await asking.run.ledger.paid(asking.fingerprint)
-    return None if paid is None else await asking.reuse(paid)
+@dataclass
+class RecordedCalls:
+    """The attempts of one prompt, or of one turn with tools: each measured, and in the ledger before its answer is used."""
+
+    run: Run
+    client: ModelClient
+    written: list[tuple[int, Attempt]] = field(default_factory=list)
+    temperature_sent: bool = False
+
+    async def record(self, row: Attempt) -> int:
+        call_id = await self.run.ledger.record(row)
+        self.written.append((call_id, row))
+        self.run.emit(to_call_ended(call_id, row))
+        return call_id
+
+    async def patiently(
+        self,
+        seat: Seat,
+        attempt: Callable[[int], Awaitable[Answer | Failure]],
+        can_ask_otherwise: Callable[[ModelError], bool] = lambda _: False,
+    ) -> Answer:
+        """Repeat a numbered attempt while its failure may pass. Raises ModelError."""
+        retries = 0
+        while True:
+            async with seat.gate:
+                outcome = await attempt(retries + 1)
+            if isinstance(outcome, Answer):
+                return outcome
+            error, wait_s = outcome.error, outcome.wait_s
+            if can_ask_otherwise(error):
+                continue
+            if not error.retryable or isinstance(error, ModelReplyInvalid):
+                raise error
+            if retries >= self.client.config.max_retries or wait_s > LONGEST_WAIT_S:
+                raise error
+            await self.client.sleep(max(wait_s, FIRST_WAIT_S * 2**retries))
+            retries += 1
+
+    async def attempt(
+        self, measure: Measure, send: Coroutine[Any, Any, ModelResponse], read: Callable[[ModelResponse], Answer]
+    ) -> Answer | Failure:
+        """Send one request and write its row, with the verdict of `read`; a refused answer is a failure."""
+        client = self.client
+        token = exchange.set(measure.wire)
+        try:
+            # the HTTP client's timeouts count silence; a server that drips would hold an attempt for ever
+            async with asyncio.timeout(None if client.is_offline else client.config.timeout_s):
+                response = await send
+        except asyncio.CancelledError:
+            # the request is out and may be billed: its row is written although nobody waits for it any more
+            await asyncio.shield(self.record(measure.failed("cancelled")))
+            raise
+        except Exception as error:  # translated once, here; unknown classes become ModelError with their name
+            ours = translated(error, client.choice, client.config.timeout_s, client.secrets)
+            await self.record(measure.failed(str(ours)))
+            return Failure(ours, retry_after_s(error) or 0.0)
+        finally:
+            exchange.reset(token)
+        answer = read(response)
+        verdict = ModelReplyInvalid(model=client.choice.named, problem=answer.problem) if answer.problem else answer.refused
+        await self.record(await measure.answered(response, answer.text, str(verdict) if verdict else None))
+        self.temperature_sent = measure.temperature_sent()
+        return Failure(answer.refused) if answer.refused else answer
+
+    def reply(self, value: BaseModel | None, data: dict[str, Any], *, deterministic: bool) -> Reply:
+        rows = [row for _, row in self.written]
+        last_id, last = self.written[-1]
+        return Reply(
+            value=value,
+            data=data,
+            call_id=last_id,
+            attempts=len(rows),
+            latency_ms=round(sum(row.latency_ms for row in rows), 3),
+            model=last.model,
+            tokens_prompt=sum(row.tokens_prompt for row in rows),
+            tokens_completion=sum(row.tokens_completion for row in rows),
+            cost=None if last.cost is None else sum(row.cost or 0.0 for row in rows),
+            timestamp=rows[0].started_at,
+            reused=last.reused_from is not None,
+            deterministic=deterministic,
+        )
+
+
+def _checked(prompt: Prompt, text: str) -> tuple[BaseModel | None, dict[str, Any], str]:
+    """Return (value, data, problem): a per-item prompt lets any JSON object pass, its caller checks the items."""
+    try:
+        data = output_mode.decode(text)
+    except output_mode.Undecodable as broken:
+        return None, {}, str(broken)
+    value, problem = output_mode.problem_of(prompt.schema, data)
+    passes = prompt.per_item and data and all(isinstance(data.get(name), list) for name in prompt.lists)
+    return value, data, "" if passes else problem
 
 
 def _first_messages(prompt: Prompt) -> list[ModelMessage]:
@@ -387,15 +368,11 @@ def _first_messages(prompt: Prompt) -> list[ModelMessage]:
     return [ModelRequest(parts=[UserPromptPart(prompt.text)], instructions=instructions_of(prompt))]
 
 
-def _correction(answered: Answered) -> list[ModelMessage]:
-    """The bad reply, and what was wrong with it, as the next turn of the conversation."""
+def _correction(prompt: Prompt, answer: Answer) -> list[ModelMessage]:
+    """Return the bad reply, and the problem with it, as the next turn of the conversation."""
     from pydantic_ai.messages import ModelRequest, ToolReturnPart, UserPromptPart
 
-    text = output_mode.feedback(answered.problem)
-    call = next((part for part in answered.response.parts if part.part_kind == "tool-call"), None)
-    told = UserPromptPart(text) if call is None else ToolReturnPart(call.tool_name, text, call.tool_call_id)
-    return [answered.response, ModelRequest(parts=[told], instructions=answered.instructions)]
-
-
-def _passing(error: ModelError) -> bool:
-    return error.retryable and not isinstance(error, ModelReplyInvalid)
+    text = output_mode.feedback(answer.problem)
+    call = next((part for part in answer.response.parts if part.part_kind == "tool-call"), None)
+    part = UserPromptPart(text) if call is None else ToolReturnPart(call.tool_name, text, call.tool_call_id)
+    return [answer.response, ModelRequest(parts=[part], instructions=instructions_of(prompt))]

@@ -98,7 +98,8 @@ def decode(text: str) -> dict[str, Any]:
         raise Undecodable("it holds no JSON object" if text.strip() else "it is empty")
     try:
         found, end = json.JSONDecoder(parse_constant=_no_constant).raw_decode(text, start)
-        found = _storable(found)
+        if "\\u" in text or _UNSTORABLE.search(text):
+            found = _storable(found)
     except (ValueError, RecursionError) as broken:
         raise Undecodable(f"it is not JSON: {broken}") from None
     if not isinstance(found, dict) or text[end:].strip().startswith(("{", "[")):

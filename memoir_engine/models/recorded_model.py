@@ -1,14 +1,13 @@
-"""A model of pydantic-ai whose every request is a row of the ledger before its answer is used.
+"""A model for pydantic-ai's agent whose every request is a row of the ledger before its answer is used.
 
-Invariant: as with `ask`: retries are ours, each attempt has its row, and if a row cannot be written nothing more is asked.
-Text is shown while it comes in, each word once, however often it is asked for; its row is written before the turn goes on, also
-when somebody stops it. Once the model is not to be had, the fall-back answers for the rest of the turn, where one is configured.
+Invariant: as for one prompt (`RecordedCalls`): retries are ours, each attempt has its row, and if a row cannot be written nothing
+more is asked. Text is shown while it comes in, each word once, however often it is asked for; its row is written before the turn
+goes on, also when somebody stops it. Once the model is unavailable, a configured fallback answers for the rest of the turn.
 Source: DESIGN §2.6; SESSION 4.2; MEMOIR 7.4.
 """
 
 from __future__ import annotations
 
-import asyncio
 import json
 import re
 from collections.abc import Awaitable, Callable
@@ -19,15 +18,11 @@ from pydantic import BaseModel
 from pydantic_ai.models import Model, ModelRequestParameters
 from pydantic_ai.models.wrapper import WrapperModel
 
-from memoir_engine.core.config import MemoirConfig
-from memoir_engine.core.errors import ModelError, ModelReplyInvalid
 from memoir_engine.core.errors.model import FALLEN_BACK, UNAVAILABLE
 from memoir_engine.core.events import Warned
-from memoir_engine.core.run import Run, to_call_ended
-from memoir_engine.models.attempt_row import Measure, exchange, fingerprint
-from memoir_engine.models.client import ModelClient, Seat
-from memoir_engine.models.error_mapping import retry_after_s, translated
-from memoir_engine.models.providers import Choice
+from memoir_engine.core.run import Attempt, Run
+from memoir_engine.models.attempt_row import Measure, fingerprint
+from memoir_engine.models.client import Answer, Failure, ModelClient, RecordedCalls, Seat
 from memoir_engine.prompts import Prompt, chat
 from memoir_engine.text.restartable_stream import RestartableStream
 
@@ -35,22 +30,19 @@ if TYPE_CHECKING:
     from pydantic_ai.messages import ModelMessage, ModelResponse
     from pydantic_ai.settings import ModelSettings
 
-FIRST_WAIT_S = 0.5
-LONGEST_WAIT_S = 60.0
-
 _WORD = re.compile(r"\s*\S+\s*")
 
 OnText = Callable[[str], None]
-Guard = Callable[[str], Awaitable[None]]  # what is about to be sent; raises where it may not be
+Guard = Callable[[str], Awaitable[None]]  # given the body about to be sent; raises if it may not be
 
 
 class FreeText(BaseModel):
-    """A reply in words."""
+    """A reply in free text."""
 
 
 @dataclass
-class Talking:
-    """One turn's requests, counted together. client: who is asked; fallback: who is, once that one is not to be had."""
+class Turn:
+    """The requests of one turn, counted together. client: the model asked; fallback: the one asked if that is unavailable."""
 
     run: Run
     client: ModelClient
@@ -58,36 +50,16 @@ class Talking:
     guard: Guard
     on_text: OnText | None = None
     fallback: ModelClient | None = None
-    words: RestartableStream | None = None  # of the request under way
-    written: list[int] = field(default_factory=list)
+    written: list[tuple[int, Attempt]] = field(default_factory=list)
     warnings: list[str] = field(default_factory=list)
-
-    @property
-    def choice(self) -> Choice:
-        return self.client.choice
-
-    @property
-    def config(self) -> MemoirConfig:
-        return self.client.config
-
-    async def fall_back(self, to: ModelClient, failed: ModelError) -> None:
-        self.client, self.fallback, self.seat = to, None, await to.seat()
-        self.warnings.append(FALLEN_BACK.format(name=to.name, failed=failed))
-        self.run.emit(Warned("model", self.warnings[-1]))
-
-    async def record(self, row: Any) -> int:
-        call_id = await self.run.ledger.record(row)
-        self.written.append(call_id)
-        self.run.emit(to_call_ended(call_id, row))
-        return call_id
 
 
 class LedgeredModel(WrapperModel):
-    """`wrapped`, seen by the ledger of a run."""
+    """A model whose requests are recorded calls of a run."""
 
-    def __init__(self, wrapped: Model, talking: Talking) -> None:
+    def __init__(self, wrapped: Model, turn: Turn) -> None:
         super().__init__(wrapped)
-        self.talking = talking
+        self.turn = turn
 
     async def request(
         self,
@@ -95,61 +67,40 @@ class LedgeredModel(WrapperModel):
         model_settings: ModelSettings | None,
         model_request_parameters: ModelRequestParameters,
     ) -> ModelResponse:
-        talking, told = self.talking, _handed(messages, model_request_parameters)
-        await talking.guard(told)
-        talking.words = None if talking.on_text is None else RestartableStream(talking.on_text)
+        turn, body = self.turn, _body(messages, model_request_parameters)
+        await turn.guard(body)
+        words = None if turn.on_text is None else RestartableStream(turn.on_text)
         try:
-            return await self._patiently(messages, model_request_parameters, told)
+            return await self._answer(messages, model_request_parameters, body, words)
         except UNAVAILABLE as failed:
-            if talking.fallback is None:
+            fallback = turn.fallback
+            if fallback is None:
                 raise
-            await talking.fall_back(talking.fallback, failed)
-        self.wrapped = talking.seat.model
-        return await self._patiently(messages, model_request_parameters, told)
+            turn.client, turn.fallback, turn.seat = fallback, None, await fallback.seat()
+            turn.warnings.append(FALLEN_BACK.format(name=turn.client.name, failed=failed))
+            turn.run.emit(Warned("model", turn.warnings[-1]))
+        self.wrapped = turn.seat.model
+        return await self._answer(messages, model_request_parameters, body, words)
 
-    async def _patiently(self, messages: list[ModelMessage], parameters: ModelRequestParameters, told: str) -> ModelResponse:
-        """One answer, asked for again where the failure may pass. Raises ModelError."""
-        talking, retries = self.talking, 0
-        while True:
-            async with talking.seat.gate:
-                outcome = await self._attempt(messages, talking.client.settings(), parameters, told, retries + 1)
-            if not isinstance(outcome, tuple):
-                return outcome
-            error, wait_s = outcome
-            if not error.retryable or isinstance(error, ModelReplyInvalid):
-                raise error
-            if retries >= talking.config.max_retries or wait_s > LONGEST_WAIT_S:
-                raise error
-            await talking.client.sleep(max(wait_s, FIRST_WAIT_S * 2**retries))
-            retries += 1
+    async def _answer(
+        self, messages: list[ModelMessage], parameters: ModelRequestParameters, body: str, words: RestartableStream | None
+    ) -> ModelResponse:
+        turn, client = self.turn, self.turn.client
+        calls = RecordedCalls(turn.run, client, turn.written)
+        prompt = Prompt(chat.PURPOSE, chat.VERSION, "", body, FreeText)
+        mark = fingerprint(prompt, client.choice, {"temperature": client.config.temperature})
 
-    async def _attempt(
-        self,
-        messages: list[ModelMessage],
-        settings: dict[str, Any],
-        parameters: ModelRequestParameters,
-        told: str,
-        number: int,
-    ) -> ModelResponse | tuple[ModelError, float]:
-        talking = self.talking
-        prompt = Prompt(chat.PURPOSE, chat.VERSION, "", told, FreeText)
-        mark = fingerprint(prompt, talking.choice, {"temperature": talking.config.temperature})
-        measure = Measure(prompt, talking.run, talking.choice, talking.client.secrets, mark, number, "text", settings)
-        if talking.choice.provider in ("offline", "xai"):
-            measure.wire.sent = told
-        try:
-            response = await self._sent(messages, cast("ModelSettings", settings), parameters, measure, talking.words)
-        except asyncio.CancelledError:
-            await asyncio.shield(talking.record(measure.failed("cancelled")))
-            raise
-        except Exception as error:  # translated once, here
-            ours = translated(error, talking.choice, talking.config.timeout_s, talking.client.secrets)
-            await talking.record(measure.failed(str(ours)))
-            return ours, retry_after_s(error) or 0.0
-        await talking.record(await measure.answered(response, _reply(response), None))
-        return response
+        async def attempt(number: int) -> Answer | Failure:
+            settings = client.settings()
+            measure = Measure(prompt, turn.run, client.choice, client.secrets, mark, number, "text", settings)
+            if client.speaks_no_http:
+                measure.wire.sent = body
+            send = self._send(messages, cast("ModelSettings", settings), parameters, measure, words)
+            return await calls.attempt(measure, send, lambda response: Answer(response, _reply(response)))
 
-    async def _sent(
+        return (await calls.patiently(turn.seat, attempt)).response
+
+    async def _send(
         self,
         messages: list[ModelMessage],
         settings: ModelSettings,
@@ -157,21 +108,15 @@ class LedgeredModel(WrapperModel):
         measure: Measure,
         words: RestartableStream | None,
     ) -> ModelResponse:
-        talking = self.talking
-        token = exchange.set(measure.wire)
-        if words is not None:
-            words.anew()
-        try:
-            async with asyncio.timeout(None if talking.choice.provider == "offline" else talking.config.timeout_s):
-                if words is not None and talking.choice.provider != "offline":
-                    return await self._streamed(messages, settings, parameters, measure, words)
-                response = await self.wrapped.request(messages, settings, parameters)
-        finally:
-            exchange.reset(token)
-        if words is not None:
-            for piece in _WORD.findall(response.text or ""):
-                words(piece)
-            words.whole()
+        if words is None:
+            return await self.wrapped.request(messages, settings, parameters)
+        words.anew()
+        if not self.turn.client.is_offline:
+            return await self._streamed(messages, settings, parameters, measure, words)
+        response = await self.wrapped.request(messages, settings, parameters)
+        for piece in _WORD.findall(response.text or ""):
+            words(piece)
+        words.whole()
         return response
 
     async def _streamed(
@@ -182,7 +127,7 @@ class LedgeredModel(WrapperModel):
         measure: Measure,
         words: RestartableStream,
     ) -> ModelResponse:
-        said: list[str] = []
+        pieces: list[str] = []
         async with self.wrapped.request_stream(messages, settings, parameters) as stream:
             async for event in stream:
                 part = event.part if event.event_kind == "part_start" else getattr(event, "delta", None)
@@ -192,15 +137,15 @@ class LedgeredModel(WrapperModel):
                     and piece
                     and getattr(part, "part_kind", getattr(part, "part_delta_kind", "")) == "text"
                 ):
-                    said.append(piece)
-                    measure.wire.received = "".join(said)
+                    pieces.append(piece)
+                    measure.wire.received = "".join(pieces)
                     words(piece)
             words.whole()
             return stream.get()
 
 
-def _handed(messages: list[ModelMessage], parameters: ModelRequestParameters) -> str:
-    """The conversation as it goes to the model, for the price before it is sent, and for models that speak no HTTP."""
+def _body(messages: list[ModelMessage], parameters: ModelRequestParameters) -> str:
+    """Return the conversation as it goes to the model: to estimate its price before, and for models that speak no HTTP."""
     turns: list[dict[str, Any]] = []
     for message in messages:
         if message.kind == "request" and message.instructions and not turns:
@@ -213,7 +158,7 @@ def _handed(messages: list[ModelMessage], parameters: ModelRequestParameters) ->
 
 
 def _reply(response: ModelResponse) -> str:
-    """The words; and the calls it asks for, where there are any."""
+    """Return the text; with the tool calls, if there are any."""
     calls = [
         {"name": part.tool_name, "args": part.args, "id": part.tool_call_id}
         for part in response.parts

@@ -83,39 +83,20 @@ class Asking:
         self._in_flight = 0.0  # what the calls under way may cost
 
     async def __call__(self, prompt: Prompt, *, reuse: bool = True) -> Reply:
+        """Ask the configured model; its fallback, where there is one, once it is unavailable (MEMOIR 7.4)."""
         if self._run.cancellation.asked:
             raise self._stopped
-        if self._cap is None:
-            return await self._asked(prompt, reuse)
-        unpriced = await asyncio.to_thread(self._unpriced)
-        if unpriced is not None:
-            return await self._repeated(prompt, reuse, CostUnknown(cap=self._cap, model=unpriced))
-        return await self._within(self._cap, prompt, reuse)
-
-    async def _within(self, cap: float, prompt: Prompt, reuse: bool) -> Reply:
-        """The cap holds before a call is made, those under way included: afterwards it would be paid for.
-
-        What the run has spent before it was resumed counts too.
-        """
-        likely, spent = await asyncio.to_thread(self._likely, prompt), self._run.ledger.spent
-        if spent >= cap or spent + self._in_flight + likely > cap:
-            return await self._repeated(prompt, reuse, CostCapReached(spent=spent, likely=likely, cap=cap))
-        self._in_flight += likely
-        try:
-            return await self._asked(prompt, reuse)
-        finally:
-            self._in_flight -= likely
-
-    async def _repeated(self, prompt: Prompt, reuse: bool, refused: MemoirError) -> Reply:
-        """Nothing may be asked; but what was paid for before costs nothing."""
-        paid = await self._client.repeat(prompt, self._run) if reuse else None
-        if paid is None:
-            raise refused
-        return paid
-
-    async def _asked(self, prompt: Prompt, reuse: bool) -> Reply:
-        """By the model that is configured; by its fall-back, where there is one, once it is not to be had (MEMOIR 7.4)."""
+        likely = 0.0
+        if self._cap is not None:
+            unpriced, likely = await asyncio.to_thread(self._prices, prompt)
+            refused = self._refusal(self._cap, unpriced, likely)
+            if refused is not None:  # nothing may be asked; but what was paid for before costs nothing
+                paid = await self._client.repeat(prompt, self._run) if reuse else None
+                if paid is None:
+                    raise refused
+                return paid
         client, fallback = self._client, self._engine.fallback
+        self._in_flight += likely
         try:
             return await client.ask(prompt, self._run, reuse=reuse)
         except UNAVAILABLE as failed:
@@ -123,6 +104,29 @@ class Asking:
                 raise
             self._fall_back(fallback, failed)
             return await fallback.ask(prompt, self._run, reuse=reuse)
+        finally:
+            self._in_flight -= likely
+
+    def _prices(self, prompt: Prompt) -> tuple[str | None, float]:
+        """Return the name of a model that may be asked and has no known price, and what the prompt alone costs at least (USD)."""
+        clients = filter(None, (self._client, self._engine.fallback))
+        unpriced = next((client.name for client in clients if cost(client.choice, 1, 1) is None), None)
+        if unpriced is not None:
+            return unpriced, 0.0
+        tokens = self._engine.tokens.count(prompt.instructions) + self._engine.tokens.count(prompt.text)
+        return None, cost(self._client.choice, tokens, 0) or 0.0
+
+    def _refusal(self, cap: float, unpriced: str | None, likely: float) -> MemoirError | None:
+        """Return why the call may not be made. The cap holds before a call, those in flight included: afterwards it is paid for.
+
+        What the run has spent before it was resumed counts too.
+        """
+        if unpriced is not None:
+            return CostUnknown(cap=cap, model=unpriced)
+        spent = self._run.ledger.spent
+        if spent >= cap or spent + self._in_flight + likely > cap:
+            return CostCapReached(spent=spent, likely=likely, cap=cap)
+        return None
 
     def _fall_back(self, fallback: ModelClient, failed: ModelError) -> None:
         """For the rest of the run: asking a model that is down before each call would cost its whole patience every time."""
@@ -130,13 +134,3 @@ class Asking:
             self._client = fallback
             self.warnings.append(FALLEN_BACK.format(name=fallback.name, failed=failed))
             self._run.emit(Warned("model", self.warnings[-1]))
-
-    def _unpriced(self) -> str | None:
-        """Whoever may be asked and has no known price, by name; the fall-back too, before anything is asked."""
-        clients = filter(None, (self._client, self._engine.fallback))
-        return next((client.name for client in clients if cost(client.choice, 1, 1) is None), None)
-
-    def _likely(self, prompt: Prompt) -> float:
-        """What the prompt alone will cost at least."""
-        tokens = self._engine.tokens.count(prompt.instructions) + self._engine.tokens.count(prompt.text)
-        return cost(self._client.choice, tokens, 0) or 0.0

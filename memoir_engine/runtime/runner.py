@@ -1,8 +1,9 @@
-"""Runs as they are executed: the row first, then the work, then how it ended.
+"""The execution of runs: the row first, then the work, then how it ended.
 
-Invariant: a run's row is committed before its work begins, and it never stays open when its work has ended.
-A cancelled run stops at its next wait; once its commit has begun it is too late.
-Source: DESIGN §2.5, §7; MEMOIR 7B.4.
+Invariant: a run's row is committed before its work begins, and it never stays open when its work has ended. A cancelled run
+stops at its next wait; once its commit has begun it is too late. A caller that leaves cancels the run the same way. A listener
+that raises is logged and not called again: an ingestion is worth more than its progress bar.
+Source: DESIGN §2.5, §2.6, §7; MEMOIR 7B.4.
 """
 
 from __future__ import annotations
@@ -13,7 +14,7 @@ import os
 import secrets
 import socket
 import threading
-from collections.abc import Awaitable, Callable, Mapping, Sequence
+from collections.abc import Callable, Coroutine, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field
 from typing import Any, Generic, TypeVar
@@ -34,92 +35,11 @@ from memoir_engine.store.db import ids
 from memoir_engine.store.db.database import Database
 from memoir_engine.store.db.types import Tx
 from memoir_engine.store.ledger import calls, run_end, runs
-from memoir_engine.store.ledger.calls import Counted
-from memoir_engine.store.ledger.recorder import NONE_YET, Recorder, Unit
+from memoir_engine.store.ledger.recorder import Recorder, Unit
 from memoir_engine.store.ledger.run_end import Kept
 
-# === underway: A run that is under way in this process, and what its row said when it was opened.
-
-
-@dataclass
-class Running:
-    run: Run
-    recorder: Recorder
-    task: asyncio.Task[Any] | None = None
-    done: threading.Event = field(default_factory=threading.Event)
-    leaving: bool = False  # the memory closes under it
-    begun: bool = False  # its row says so already
-
-
-@dataclass(frozen=True)
-class Opened:
-    """A run's row as it was written: what an earlier opening has counted, and how many erasures there had been by then.
-
-    paid: fingerprints of what others have paid for of the same subject; None where nobody looked.
-    """
-
-    erasures: int
-    events: int = 0
-    counted: Counted | None = None
-    begun: bool = False
-    paid: set[str] | None = None
-
-
-# === awaiting: The work of a run, waited for by somebody who may leave.
-#
-# Invariant: whoever leaves cancels the run, unless its commit has begun; what it came to is known all the same.
-# Source: DESIGN §7.
-
-
-Result = TypeVar("Result")
-
-
-async def outcome(task: asyncio.Task[Result], run: Run) -> Result:
-    """What the work came to, also when whoever waits for it leaves first."""
-    try:
-        return await asyncio.shield(task)
-    except asyncio.CancelledError:
-        if not task.done() and run.cancellation.ask():
-            task.cancel()
-    while not task.done():
-        with suppress(asyncio.CancelledError):
-            await asyncio.wait([task])
-    return task.result()
-
-
-# === telling: Callers' listeners: what `on_event` is given, and what becomes of one that fails.
-#
-# Invariant: a listener that fails is told to the log and not called again: an ingestion is worth more than its progress
-# bar.
-# Source: DESIGN §2.6.
-
-
 OnEvent = Callable[[Stamped], object]  # called on the engine's own thread, one event after the other, while the run waits for it
-
-
-def listeners(on_event: OnEvent | None) -> tuple[Listener, ...]:
-    """Raises InvalidSetting for what cannot be called."""
-    return () if on_event is None else (_guarded(validation.function("on_event", on_event)),)
-
-
-def _guarded(on_event: OnEvent) -> Listener:
-    failed = False
-
-    def listener(stamped: Stamped) -> None:
-        nonlocal failed
-        if failed:
-            return
-        try:
-            on_event(stamped)
-        except Exception:
-            failed = True
-            logging.getLogger(__name__).exception("on_event failed; it hears no more of run %s", stamped.run_id)
-
-    return listener
-
-
-# === running
-
+Result = TypeVar("Result")
 
 HEARTBEAT_S = 2.0
 FIRST_BEAT_S = 0.5
@@ -129,20 +49,20 @@ CANCELLED = (IngestionCancelled, QueryCancelled, RememberingCancelled)
 
 @dataclass(frozen=True)
 class Verb(Generic[Result]):
-    """What is to be run: its name, what was asked, whose calls may be re-used, and the work itself.
+    """A request to be run: its name and arguments, the subject whose paid calls may be re-used, and the work itself.
 
-    work: fills in the result; raises what went wrong.
-    failed: the result that tells an error; `stopped` is the error that tells a cancellation.
+    work: returns the result; raises what went wrong.
+    failed: the result that reports an error. stopped: the error that reports a cancellation.
     record: ids and numbers of the result, kept with the run.
-    waits: whether the result is that the run waits for a person.
-    kept: what it needs to go on should it not get to its end; written with the run's row.
-    unopened: the result when not even the run's row can be written; None raises what the database says.
+    waits: True for a result that waits for a person.
+    kept: the data for a later resumption; written with the run's row.
+    unopened: the result when not even the run's row can be written; None raises the database's error.
     """
 
     name: str
     request: dict[str, Any]
     subject: str | None
-    work: Callable[[Run], Awaitable[Result]]
+    work: Callable[[Run], Coroutine[Any, Any, Result]]
     failed: Callable[[Run, MemoirError], Result]
     stopped: Callable[[], MemoirError]
     record: Callable[[Result], dict[str, Any]]
@@ -152,8 +72,40 @@ class Verb(Generic[Result]):
     unopened: Callable[[MemoirError], Result] | None = None
 
 
+@dataclass
+class Running:
+    """A run under way in this process."""
+
+    run: Run
+    recorder: Recorder
+    begun: bool = False  # the row says so already
+    leaving: bool = False  # the memory closes under it
+    task: asyncio.Task[Any] | None = None
+    done: threading.Event = field(default_factory=threading.Event)
+
+
+def listeners(on_event: OnEvent | None) -> tuple[Listener, ...]:
+    """Return the caller's listener, guarded against its own exceptions. Raises InvalidSetting for what cannot be called."""
+    if on_event is None:
+        return ()
+    call = validation.function("on_event", on_event)
+    failed = False
+
+    def listener(stamped: Stamped) -> None:
+        nonlocal failed
+        if failed:
+            return
+        try:
+            call(stamped)
+        except Exception:
+            failed = True
+            logging.getLogger(__name__).exception("on_event failed; it hears no more of run %s", stamped.run_id)
+
+    return (listener,)
+
+
 class Runner:
-    """The runs of this process. All of it happens on the one loop; `open_run` and `cancel` come from any thread."""
+    """The runs of this process. Everything happens on the one loop, but `open_run`, `reopen` and `cancel` on any thread."""
 
     def __init__(self, db: Database, clock: Clock, loop: BackgroundLoop) -> None:
         self._db = db
@@ -164,7 +116,7 @@ class Runner:
         self._process = f"{socket.gethostname()[:100]}:{os.getpid()}"
 
     def open_run(self, verb: Verb[Any], actor: Actor, status: RunStatus = "queued") -> Run:
-        """Write the run's row; from then on it has an address. status: running where its work begins at once."""
+        """Write the run's row; from then on it has an address. status: running if its work begins at once."""
         run_id, owner = new_id(self._clock.now()), self._new_owner()
         row = runs.NewRun(
             id=run_id,
@@ -178,51 +130,53 @@ class Runner:
             subject=verb.subject,
         )
 
-        def write(tx: Tx) -> Opened:
+        def write(tx: Tx) -> Recorder:
             runs.create(tx, row)
             if verb.kept is not None:
                 run_end.keep(tx, run_id, verb.kept)
             paid = calls.paid_fingerprints(tx, verb.subject) if verb.subject is not None and status == "running" else None
-            return Opened(ids.erasures(tx), begun=status == "running", paid=paid)
+            return Recorder(self._db, run_id, verb.subject, owner=owner, erasures=ids.erasures(tx), paid=paid)
 
-        opened = self._db.write(write, operation=f"the run of {verb.name}")
-        return self._entered(verb, actor, run_id, owner, opened)
+        recorder = self._db.write(write, operation=f"the run of {verb.name}")
+        return self._enter(verb, actor, run_id, owner, recorder, begun=status == "running")
 
     def reopen(self, verb: Verb[Any], actor: Actor, run_id: str, statuses: Sequence[RunStatus]) -> Run | None:
-        """The same run once more, if it is in one of these statuses; None when somebody else was faster."""
+        """Open the same run again if it is in one of these statuses; None if another process was faster."""
         owner = self._new_owner()
 
-        def write(tx: Tx) -> Opened | None:
+        def write(tx: Tx) -> tuple[Recorder, int] | None:
             if not runs.claim(tx, run_id, statuses, now=self._clock.now(), owner=owner):
                 return None
             if verb.kept is not None:
                 run_end.amend(tx, run_id, **verb.kept.how)
-            return Opened(ids.erasures(tx), events=runs.last_event(tx, run_id), counted=calls.counted(tx, run_id))
+            counted, erasures = calls.counted(tx, run_id), ids.erasures(tx)
+            recorder = Recorder(self._db, run_id, verb.subject, counted=counted, owner=owner, erasures=erasures)
+            return recorder, runs.last_event(tx, run_id)
 
         opened = self._db.write(write, operation=f"the run of {verb.name}")
-        return None if opened is None else self._entered(verb, actor, run_id, owner, opened)
+        return None if opened is None else self._enter(verb, actor, run_id, owner, opened[0], events=opened[1])
 
     def _new_owner(self) -> str:
-        """Of one opening of a run: who opens it once more, here or elsewhere, is another."""
+        """Return the name of one opening of a run; every reopening, here or elsewhere, has another."""
         return f"{self._process}:{secrets.token_hex(6)}"
 
-    def _entered(self, verb: Verb[Any], actor: Actor, run_id: str, owner: str, opened: Opened) -> Run:
-        recorder = Recorder(
-            self._db,
-            run_id,
-            verb.subject,
-            counted=opened.counted or NONE_YET,
-            owner=owner,
-            erasures=opened.erasures,
-            paid=opened.paid,
-        )
-        told = [recorder.take, *verb.listeners]
-        run = Run(run_id, verb.name, actor, self._clock, recorder, told, owner=owner, _count=opened.events)
-        self._running[run_id] = Running(run, recorder, begun=opened.begun)
+    def _enter(
+        self,
+        verb: Verb[Any],
+        actor: Actor,
+        run_id: str,
+        owner: str,
+        recorder: Recorder,
+        *,
+        events: int = 0,
+        begun: bool = False,
+    ) -> Run:
+        run = Run(run_id, verb.name, actor, self._clock, recorder, [recorder.take, *verb.listeners], owner=owner, _count=events)
+        self._running[run_id] = Running(run, recorder, begun)
         return run
 
     async def perform(self, verb: Verb[Result], actor: Actor) -> Result:
-        """Open the run and execute it; what it came to, also when whoever waits leaves first."""
+        """Open the run and execute it. If the caller leaves, the run is cancelled and its end still written."""
         opening = asyncio.create_task(asyncio.to_thread(self.open_run, verb, actor, "running"))
         try:
             run = await asyncio.shield(opening)
@@ -236,92 +190,93 @@ class Runner:
         return await self.execute(verb, run)
 
     async def execute(self, verb: Verb[Result], run: Run) -> Result:
-        """Do the work and write how it ended. Raises nothing but what is not Memoir's own.
+        """Do the work and write how it ended. Raises only what is not a MemoirError.
 
-        Whoever waits may leave: the run is then cancelled, unless its commit has begun.
+        A caller that leaves cancels the run, unless its commit has begun; the result is awaited all the same.
         """
         running = self._running[run.id]
-        self._keep_pulse()
+        if self._pulse is None or self._pulse.done():
+            self._pulse = asyncio.get_running_loop().create_task(self._beat())
         try:
-            return await self._work(verb, run, running)
+            result = await self._result(verb, running)
+        except MemoirError as error:
+            return await self._fail(verb, running, error)
+        except asyncio.CancelledError:
+            return await self._fail(verb, running, verb.stopped())
+        except Exception as error:
+            await self._finish(running, "failed", {}, MemoirError(), note=type(error).__name__)
+            raise
+        else:
+            if verb.waits(result):
+                await self._pause(running, verb.record(result))
+            else:
+                await self._finish(running, "done", verb.record(result))
+            return result
         finally:
             self._running.pop(run.id, None)
             running.done.set()
 
-    async def _work(self, verb: Verb[Result], run: Run, running: Running) -> Result:
-        try:
-            await self._begin(run, running)
-            task = asyncio.create_task(_working(verb, run))  # its own task: a cancel never hits how it ends
-            running.task = task
-            if run.cancellation.asked:  # by somebody who came before there was a task to cancel
-                task.cancel()
-            result = await outcome(task, run)
-        except MemoirError as error:
-            return await self._ended(verb, run, running, error)
-        except asyncio.CancelledError:
-            return await self._ended(verb, run, running, verb.stopped())
-        except Exception as error:
-            await self._finish(run, running, "failed", {}, MemoirError(), note=type(error).__name__)
-            raise
-        if verb.waits(result):
-            await self._pause(run, running, verb.record(result))
-        else:
-            await self._finish(run, running, "done", verb.record(result), None)
-        return result
-
-    async def _pause(self, run: Run, running: Running, record: dict[str, Any]) -> None:
-        """It waits for a person, and for no process."""
-        try:
-            await running.recorder.flush(
-                lambda tx: runs.pause(tx, run.id, now=self._clock.now(), result=record, owner=run.owner),
-                operation=f"the run of {run.verb}",
-            )
-        except DatabaseError as lost:
-            run.emit(Warned("ledger", str(lost)))
-
-    async def _begin(self, run: Run, running: Running) -> None:
+    async def _result(self, verb: Verb[Result], running: Running) -> Result:
+        """Do the work in a task of its own, so that a cancellation never hits the writing of how it ended."""
+        run = running.run
         if not running.begun:
             await self._db.awrite(
                 lambda tx: runs.start(tx, run.id, now=self._clock.now(), owner=run.owner), operation=f"the run of {run.verb}"
             )
         run.emit(RunStarted(run.verb, run.actor.name))
+        task: asyncio.Task[Result] = asyncio.create_task(verb.work(run))
+        running.task = task
+        if run.cancellation.asked:  # before there was a task to cancel
+            task.cancel()
+        try:
+            return await asyncio.shield(task)
+        except asyncio.CancelledError:
+            if not task.done() and run.cancellation.ask():
+                task.cancel()
+        while not task.done():
+            with suppress(asyncio.CancelledError):
+                await asyncio.wait([task])
+        return task.result()
 
-    async def _ended(self, verb: Verb[Result], run: Run, running: Running, error: MemoirError) -> Result:
-        with suppress(DatabaseError):  # what is counted so far is told
+    async def _fail(self, verb: Verb[Result], running: Running, error: MemoirError) -> Result:
+        with suppress(DatabaseError):  # the result reports what is counted so far
             await running.recorder.recount()
-        result = verb.failed(run, error)
+        result = verb.failed(running.run, error)
         if not isinstance(error, CANCELLED):
-            await self._finish(run, running, "failed", verb.record(result), error)
-        elif running.leaving and verb.kept is not None:  # nobody called it off: it can be resumed
-            await self._finish(run, running, "interrupted", verb.record(result), IngestionInterrupted())
+            await self._finish(running, "failed", verb.record(result), error)
+        elif running.leaving and verb.kept is not None:  # nobody cancelled it: it can be resumed
+            await self._finish(running, "interrupted", verb.record(result), IngestionInterrupted())
         else:
-            await self._finish(run, running, "cancelled", verb.record(result), error)
+            await self._finish(running, "cancelled", verb.record(result), error)
         return result
 
     async def _finish(
-        self,
-        run: Run,
-        running: Running,
-        status: RunStatus,
-        record: dict[str, Any],
-        error: MemoirError | None,
-        note: str | None = None,
+        self, running: Running, status: RunStatus, record: dict[str, Any], error: MemoirError | None = None, note: str = ""
     ) -> None:
-        told = None if error is None else str(error) if note is None else f"{error} ({note})"
+        run = running.run
+        message = None if error is None else f"{error} ({note})" if note else str(error)
         remedy = None if error is None else error.remedy
-        run.emit(RunEnded(status, told, remedy))
+        run.emit(RunEnded(status, message, remedy))
 
         def write(tx: Tx) -> None:
-            runs.finish(tx, run.id, status, result=record, error=told, remedy=remedy, clock=self._clock, owner=run.owner)
+            runs.finish(tx, run.id, status, result=record, error=message, remedy=remedy, clock=self._clock, owner=run.owner)
 
+        await self._write_end(running, write)
+
+    async def _pause(self, running: Running, record: dict[str, Any]) -> None:
+        """Leave the run waiting for a person, owned by no process."""
+        run = running.run
+        await self._write_end(running, lambda tx: runs.pause(tx, run.id, now=self._clock.now(), result=record, owner=run.owner))
+
+    async def _write_end(self, running: Running, write: Callable[[Tx], None]) -> None:
+        """Write it with the last events. A lost database leaves the row open: the run is found interrupted later."""
         try:
-            await running.recorder.flush(write, operation=f"the end of run {run.id}")
+            await running.recorder.flush(write, operation=f"the end of run {running.run.id}")
         except DatabaseError as lost:
-            # what the run did stands; its row, left open, is found interrupted when the database is back
-            run.emit(Warned("ledger", str(lost)))
+            running.run.emit(Warned("ledger", str(lost)))
 
     def cancel(self, run_id: str) -> bool:
-        """True when the run will stop; False when it is not running here, or its commit has begun."""
+        """Return True if the run will stop; False if it is not running here, or its commit has begun."""
         running = self._running.get(run_id)
         if running is None or not running.run.cancellation.ask():
             return False
@@ -330,7 +285,7 @@ class Runner:
         return True
 
     def leave(self, run_id: str) -> None:
-        """Stop it because the memory closes, and wait for its end; one that can go on later is interrupted."""
+        """Stop it because the memory closes, and wait for its end; a run that can be resumed becomes interrupted."""
         running = self._running.get(run_id)
         if running is not None:
             running.leaving = True
@@ -338,50 +293,43 @@ class Runner:
             running.done.wait(LEAVE_S)
 
     def wait(self, run_id: str, timeout_s: float | None) -> bool:
-        """True when the run has ended, or is not under way here."""
+        """Return True if the run has ended, or is not under way here."""
         running = self._running.get(run_id)
         return running is None or running.done.wait(timeout_s)
 
     def retried(self, operation: str, attempt: int, wait_s: float) -> None:
-        """The database is tried again; every run that is under way tells it. From any thread."""
+        """Emit a retry of the database in every run under way. From any thread."""
         for running in list(self._running.values()):
             running.run.emit(DatabaseRetried(operation, attempt, wait_s))
 
     def carry(self, run_id: str, unit: Unit) -> None:
-        """Write it with the next call of a run that is under way here, or at its end."""
+        """Have it written with the next call of a run under way here, or at its end."""
         self._running[run_id].recorder.carry(unit)
 
     async def flush(self, run_id: str) -> None:
-        """Write what its next call would carry."""
+        """Write now what the next call would carry."""
         await self._running[run_id].recorder.flush()
 
     def openings(self, run_id: str) -> Mapping[int, str]:
-        """How the chunks begin that a run has placed, by event, while it is under way here."""
+        """Return the beginnings of the chunks that a run under way here has placed, by event number."""
         running = self._running.get(run_id)
         return {} if running is None else running.recorder.openings
 
     def ids(self) -> tuple[str, ...]:
         return tuple(self._running)
 
-    def _keep_pulse(self) -> None:
-        if self._pulse is None or self._pulse.done():
-            self._pulse = asyncio.get_running_loop().create_task(self._beat())
-
     async def _beat(self) -> None:
-        """Heartbeats, and events that no call carried along, while anything runs. What has just begun needs none."""
+        """Write heartbeats, and events that no call carried along, while anything runs. The first moments need none."""
+
+        def heartbeat(tx: Tx) -> None:
+            here = [running.run for running in list(self._running.values())]
+            owners = [run.owner for run in here if run.owner]
+            runs.heartbeat(tx, [run.id for run in here], self._clock.now(), owners=owners)
+
         await asyncio.sleep(FIRST_BEAT_S)
         while self._running:
-            with suppress(DatabaseError):  # the next beat may get through; the runs themselves will say what is wrong
+            with suppress(DatabaseError):  # the next beat may get through; the runs themselves will report the failure
                 for running in list(self._running.values()):
                     await running.recorder.flush()
-                await self._db.awrite(self._heartbeat, operation="a heartbeat")
+                await self._db.awrite(heartbeat, operation="a heartbeat")
             await asyncio.sleep(HEARTBEAT_S)
-
-    def _heartbeat(self, tx: Tx) -> None:
-        here = [running.run for running in list(self._running.values())]
-        owners = [run.owner for run in here if run.owner]
-        runs.heartbeat(tx, [run.id for run in here], self._clock.now(), owners=owners)
-
-
-async def _working(verb: Verb[Result], run: Run) -> Result:
-    return await verb.work(run)
