@@ -25,7 +25,6 @@ from memoir_engine.core.errors import (
 from memoir_engine.core.events import ChunksRetrieved, NetCaught
 from memoir_engine.core.results import Chunk, PathChoice
 from memoir_engine.core.run import Run
-from memoir_engine.index.bm25 import LexicalIndex
 from memoir_engine.prompts.answer import fixed_text
 from memoir_engine.query import answer, budget
 from memoir_engine.query.record import Progress
@@ -63,11 +62,11 @@ class QueryRequest:
 
 @dataclass(frozen=True)
 class QueryContext:
-    """Everything a question works with. tree, lexical: as of the moment asked about. count: tokens of the model."""
+    """Everything a question works with. tree, nearness: as of the moment asked about. count: tokens of the model."""
 
     db: Database
     tree: TreeSnapshot
-    lexical: LexicalIndex
+    nearness: ScoreMap  # the BM25 score of every chunk that shares a word with the question
     config: MemoirConfig
     ask: AskQuestion
     record: Record
@@ -88,8 +87,10 @@ async def query(request: QueryRequest, context: QueryContext, run: Run, progress
     """Answer into `progress`. Raises a MemoirError; progress then holds what was considered and dropped."""
     if not request.question.strip():
         raise QuestionEmpty()
-    about = {} if request.sources is None else await context.db.aread(lambda tx: _contexts(tx, request.sources or (), request))
-    tree, nearness = await asyncio.to_thread(_tree_and_scores, request, context)
+    tree, nearness = context.tree, context.nearness
+    about: dict[int, answer.SourceContext] = {}
+    if request.sources is not None:
+        tree, about = await context.db.aread(lambda tx: _limited_to(tx, request.sources or (), tree, request))
     if not tree.offered(ROOT):
         for row in tree.empty(ROOT):
             drop_path((row.name,), (row.id,), "empty", progress, run)
@@ -118,18 +119,16 @@ async def query(request: QueryRequest, context: QueryContext, run: Run, progress
         readings, progress.left_out = budget.limit_per_path(readings, request.per_path_limit)
     readings = _page(readings, request, progress)
     progress.chunks = tuple(chunk for reading in readings for chunk in reading.chunks)
-    limited = await asyncio.to_thread(_limit, request, readings, nearness, context, progress)
-    final = await _fit(request, limited, read.about, context, progress)
+    final = await _fit(request, readings, read.about, nearness, context, progress)
     await answer.answer(request.question, final, context.ask, progress, run)
 
 
-def _tree_and_scores(request: QueryRequest, context: QueryContext) -> tuple[TreeSnapshot, ScoreMap]:
-    """Return the tree asked about, and the BM25 score of every chunk that shares a word with the question."""
-    tree = context.tree
-    if request.sources is not None:
-        sources, at_seq = request.sources, request.at_seq
-        tree = tree.limited_to(context.db.read(lambda tx: chunk_rows.leaves_of_sources(tx, sources, at_seq=at_seq)))
-    return tree, ScoreMap(*context.lexical.scores(request.question))
+def _limited_to(
+    tx: Tx, sources: Sequence[int], tree: TreeSnapshot, request: QueryRequest
+) -> tuple[TreeSnapshot, dict[int, answer.SourceContext]]:
+    """Return the tree with the leaves of these sources alone, and the sources themselves."""
+    about = _contexts(tx, sources, request)
+    return tree.limited_to(chunk_rows.leaves_of_sources(tx, sources, at_seq=request.at_seq)), about
 
 
 def _nothing_filed(request: QueryRequest) -> QueryError:
@@ -240,12 +239,16 @@ async def _fit(
     request: QueryRequest,
     readings: Sequence[budget.PathReading],
     about: Mapping[int, answer.SourceContext],
+    nearness: ScoreMap,
     context: QueryContext,
     progress: Progress,
 ) -> answer.Final:
     """Fit the final prompt into its budget: by dropping paths or by shortening chunks, never both."""
     if request.prompt_limiting_strategy == "PRUNE":
-        return await asyncio.to_thread(_prune, request, readings, about, context, progress)
+        return await asyncio.to_thread(
+            lambda: _prune(request, _limit(request, readings, nearness, context, progress), about, context, progress)
+        )
+    limited = await asyncio.to_thread(_limit, request, readings, nearness, context, progress)
 
     async def summarise(chunks: Sequence[Chunk], target: budget.Compression) -> dict[int, str]:
         config = context.config
@@ -263,7 +266,7 @@ async def _fit(
         return {key: summary.text for key, summary in progress.summaries.items()}
 
     return await answer.fit_summarised(
-        request.question, readings, about, summarise, budget=request.token_budget, count=context.count
+        request.question, limited, about, summarise, budget=request.token_budget, count=context.count
     )
 
 

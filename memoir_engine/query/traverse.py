@@ -29,6 +29,7 @@ from memoir_engine.runtime.model import AskQuestion, QuestionReply
 from memoir_engine.store.tree.cache import TreeSnapshot
 from memoir_engine.text.profiles import QuestionProfile
 
+FEW = 300  # chunks below the open paths: their words are compared in less time than a hop to another thread takes
 ATTEMPTS = 2  # a wrong selection is asked once more, then refused (MEMOIR 4.1.2)
 
 Heard = tuple[QuestionReply, tuple[select.SelectedCategory, ...]]
@@ -148,7 +149,10 @@ async def traverse(question: str, walk: Walk, progress: Progress) -> list[OpenPa
         walk.run.check(QueryCancelled)
         paths = _drop_dead_ends(paths, walk, progress)
         scopes = [[path] for path in paths] if walk.per_path else [paths]
-        levels = [await asyncio.to_thread(_level, number, scope, walk) for scope in scopes]
+        if sum(walk.tree.profiles.size(path.tip) for path in paths) <= FEW:
+            levels = [_level(number, scope, walk) for scope in scopes]
+        else:
+            levels = [await asyncio.to_thread(_level, number, scope, walk) for scope in scopes]
         if number in walk.preset:
             selections = [_preset_selection(level, walk.preset[number]) for level in levels]
         else:

@@ -33,6 +33,8 @@ from memoir_engine.store.chain import actions, provenance, state
 from memoir_engine.store.db.types import Tx
 from memoir_engine.store.ledger import decisions, runs
 from memoir_engine.store.ledger.decisions import NewChoice
+from memoir_engine.store.tree.cache import TreeSnapshot
+from memoir_engine.text.terms import ScoreMap
 
 LEAST = {"n": 1, "n2": 0, "per_path_limit": 1, "page_size": 1, "max_token_budget": 1, "safety_net": 0}
 PerPath = int | Literal["auto"] | None
@@ -137,15 +139,20 @@ async def _query(engine: Engine, request: QueryRequest, as_of: Moment | None, ru
         if any(not decision.id for decision in progress.decisions):
             await engine.runner.flush(run.id)
 
-    at_seq = None
-    if as_of is not None:
-        moment = validation.moment("as_of", as_of)
-        at_seq = await asyncio.to_thread(engine.db.read, lambda tx: provenance.seq_of(tx, moment))
-    words, tree = await asyncio.to_thread(lambda: (engine.keeper.words(at_seq), engine.cache.at(at_seq)))
+    def open_memory() -> tuple[int | None, ScoreMap, TreeSnapshot]:
+        """Return the seq asked about, the scores of the question's words and the tree of that moment."""
+        at_seq = None
+        if as_of is not None:
+            moment = validation.moment("as_of", as_of)
+            at_seq = engine.db.read(lambda tx: provenance.seq_of(tx, moment))
+        words, tree = engine.keeper.words(at_seq), engine.cache.at(at_seq)
+        return at_seq, ScoreMap(*words.scores(request.question)), tree
+
+    at_seq, nearness, tree = await asyncio.to_thread(open_memory)
     engine.runner.carry(run.id, lambda tx, _: runs.note_tree_seq(tx, run.id, tree.seq))
     progress.as_of_seq = at_seq
     ask = Asking(engine, run, QueryCancelled())
-    context = QueryContext(engine.db, tree, words, engine.resolved.config, ask, record, written, engine.tokens.count)
+    context = QueryContext(engine.db, tree, nearness, engine.resolved.config, ask, record, written, engine.tokens.count)
     try:
         await query(replace(request, at_seq=at_seq), context, run, progress)
     finally:

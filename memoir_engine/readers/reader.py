@@ -89,7 +89,7 @@ def _scan(decoded: Decoded, name: str, kind: Kind) -> Document:
 
 
 def _parse_apart(kind: Kind, data: bytes, name: str, timeout_s: float, memory_mb: int) -> Document:
-    command = [sys.executable, "-c", _WORKER, str(Path(__file__).parents[2]), kind, str(memory_mb), str(int(timeout_s) + 1)]
+    command = [sys.executable, "-c", _WORKER, str(Path(__file__).parents[1]), kind, str(memory_mb), str(int(timeout_s) + 1)]
     streams: dict[str, Any] = {"stdout": subprocess.PIPE, "stderr": subprocess.DEVNULL}
     try:
         done = subprocess.run(command, input=data, timeout=timeout_s, env=_environment(), check=False, **streams)

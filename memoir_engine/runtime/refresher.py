@@ -22,6 +22,7 @@ from memoir_engine.store.search import passages
 from memoir_engine.store.sources import chunks
 from memoir_engine.store.tree.cache import TreeCache
 
+DELAY_S = 0.1  # between a change and the round that follows it: the caller's own reads go first, and a burst is one round
 AT_ONCE = 50_000  # chunks whose texts are held while they are taken in
 
 
@@ -36,6 +37,8 @@ class Keeper:
         self._lock = threading.Lock()
         self._pool = ThreadPoolExecutor(1, thread_name_prefix="memoir-caches")
         self._next: Future[None] | None = None
+        self._due = False  # `_next` has not begun
+        self._hurried = threading.Event()  # somebody waits for the rounds that are due
         self._catching_up = threading.Lock()
         self._looking_back = threading.Lock()
         self._cutting = threading.Lock()
@@ -47,9 +50,16 @@ class Keeper:
 
     def later(self) -> None:
         """Catch up soon; several changes in a row are one round."""
+
+        def soon() -> None:
+            self._hurried.wait(DELAY_S)
+            with self._lock:
+                self._due = False
+            self._round()
+
         with self._lock:
-            if self._next is None or self._next.running() or self._next.done():
-                self._next = self._pool.submit(self._round)
+            if not self._due:
+                self._next, self._due = self._pool.submit(soon), True
 
     def catch_up(self) -> None:
         """The lexical index takes in what it misses, now. Who comes second waits for who is at it."""
@@ -109,8 +119,10 @@ class Keeper:
         with self._looking_back:
             self._then = None
         self._cache.forget_the_past()
+        self._hurried.set()
         self._pool.submit(self._passages.forget).result()
         self._pool.submit(self._round).result()
+        self._hurried.clear()
 
     def go_on(self) -> None:
         """With what a process before this one was to do and did not."""
@@ -131,6 +143,7 @@ class Keeper:
             return made[2]
 
     def close(self) -> None:
+        self._hurried.set()
         self._pool.shutdown(wait=True)
 
     def _made(self, seq: int) -> LexicalIndex:

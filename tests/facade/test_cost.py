@@ -17,8 +17,8 @@ SENT, RECEIVED = 0.001, 0.01  # USD per token
 @pytest.fixture
 def priced(monkeypatch: pytest.MonkeyPatch) -> None:
     """The model costs money: a price list with one price."""
-    for where in ("memoir_engine.models.price_list.cost", "memoir_engine.models.attempt_row.cost"):
-        monkeypatch.setattr(where, lambda _choice, sent, received: SENT * sent + RECEIVED * received)
+    for where in ("models.attempt_row", "runtime.model", "ingest.verb"):
+        monkeypatch.setattr(f"memoir_engine.{where}.cost", lambda _choice, sent, received: SENT * sent + RECEIVED * received)
 
 
 def test_the_estimate_counts_the_chunks_actually_cut(memory: Memory, script: Script):
