@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
@@ -17,8 +18,18 @@ SENT, RECEIVED = 0.001, 0.01  # USD per token
 @pytest.fixture
 def priced(monkeypatch: pytest.MonkeyPatch) -> None:
     """The model costs money: a price list with one price."""
-    for where in ("models.attempt_row", "runtime.model", "ingest.verb"):
-        monkeypatch.setattr(f"memoir_engine.{where}.cost", lambda _choice, sent, received: SENT * sent + RECEIVED * received)
+
+    def cost(_choice: object, sent: int, received: int) -> float:
+        return SENT * sent + RECEIVED * received
+
+    price(monkeypatch, cost)
+    monkeypatch.setattr("memoir_engine.models.attempt_row.cost", cost)
+
+
+def price(monkeypatch: pytest.MonkeyPatch, cost: Callable[..., float | None]) -> None:
+    """What calls are expected to cost."""
+    for where in ("runtime.model", "ingest.verb"):
+        monkeypatch.setattr(f"memoir_engine.{where}.cost", cost)
 
 
 def test_the_estimate_counts_the_chunks_actually_cut(memory: Memory, script: Script):
@@ -114,7 +125,7 @@ def test_what_a_run_has_spent_counts_when_it_is_resumed(opened: Opened, script: 
 
 @pytest.fixture
 def unpriced(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("memoir_engine.models.price_list.cost", lambda *_: None)
+    price(monkeypatch, lambda *_: None)
 
 
 REFUSED = "[mem][E412] max_cost = 1.0 cannot be held: no price is known for 'offline'"
@@ -131,7 +142,7 @@ def test_a_cap_that_cannot_be_held_refuses_an_ingestion(opened: Opened, script: 
 def test_a_cap_that_cannot_be_held_refuses_a_question(opened: Opened, script: Script, monkeypatch: pytest.MonkeyPatch):
     memory = opened(max_cost=1.0)
     memory.ingest_text(TRADES).raise_for_error()
-    monkeypatch.setattr("memoir_engine.models.price_list.cost", lambda *_: None)
+    price(monkeypatch, lambda *_: None)
     asked = len(script.requests)
     result = memory.query("Which trades?")
     assert (result.error and result.error.message, len(script.requests)) == (REFUSED, asked)
@@ -140,7 +151,7 @@ def test_a_cap_that_cannot_be_held_refuses_a_question(opened: Opened, script: Sc
 def test_a_cap_that_cannot_be_held_refuses_a_new_helper(opened: Opened, script: Script, monkeypatch: pytest.MonkeyPatch):
     memory = opened(max_cost=1.0)
     source = memory.ingest_text(TRADES).raise_for_error().source_id
-    monkeypatch.setattr("memoir_engine.models.price_list.cost", lambda *_: None)
+    price(monkeypatch, lambda *_: None)
     asked = len(script.requests)
     with pytest.raises(CostUnknown):
         memory.helpers.regenerate(source or 0)
@@ -152,7 +163,7 @@ def test_a_fall_back_without_a_price_refuses_before_anything_is_asked(
     opened: Opened, script: Script, monkeypatch: pytest.MonkeyPatch
 ):
     monkeypatch.setenv("OPENAI_API_KEY", "sk-test-0123456789")
-    monkeypatch.setattr("memoir_engine.models.price_list.cost", lambda choice, *_: 0.0 if choice.provider == "offline" else None)
+    price(monkeypatch, lambda choice, *_: 0.0 if choice.provider == "offline" else None)
     memory = opened(max_cost=1.0, fallback_model="openai:gpt-of-nobody")
     result = memory.ingest_text(TRADES)
     assert (result.error and result.error.code, script.requests) == ("E412", [])
@@ -165,7 +176,7 @@ def test_what_was_paid_for_before_costs_nothing_and_is_known(opened: Opened, scr
     with pytest.MonkeyPatch.context() as disk:
         disk.setattr("memoir_engine.ingest.pipeline.commit", full)
         run = memory.ingest_text(TRADES).run_id
-    monkeypatch.setattr("memoir_engine.models.price_list.cost", lambda *_: None)
+    price(monkeypatch, lambda *_: None)
     asked = len(script.requests)
     done = memory.jobs.wait(memory.jobs.resume(run), 120)
     assert (done.status, done.reused, len(script.requests)) == ("done", asked, asked)
