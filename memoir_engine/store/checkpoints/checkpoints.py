@@ -50,8 +50,8 @@ _WORDS = b"".join(
 
 def packed(head: Any, parts: Sequence[bytes]) -> bytes:
     """Pack bytes with a JSON head; parts are separated by their lengths."""
-    told = json.dumps([head, [len(part) for part in parts]], separators=(",", ":"), ensure_ascii=False).encode()
-    plain = b"".join((len(told).to_bytes(4), told, *parts))
+    header = json.dumps([head, [len(part) for part in parts]], separators=(",", ":"), ensure_ascii=False).encode()
+    plain = b"".join((len(header).to_bytes(4), header, *parts))
     deflate = zlib.compressobj(_LEVEL, zlib.DEFLATED, -15, 8, zdict=_WORDS)
     small = deflate.compress(plain) + deflate.flush()
     return _DEFLATED + small if len(small) < len(plain) else _PLAIN + plain
@@ -169,10 +169,10 @@ def put(tx: Tx, owner: str, new: NewCheckpoint, now: datetime) -> Held:
     """Write a checkpoint, replacing one of the same id, and return what it holds. Raises ParentGone before writing."""
     thread, firsts = _advance(tx, owner, new.thread_id, new.ns, {name: len(some) for name, some in new.fresh.items()}, now)
     c = tables.checkpoint.c
-    there = {row.id for row in _THERE.rows(tx, {"thread_": thread, "one": new.id, "other": new.relies_on or new.id})}
-    if new.relies_on is not None and new.relies_on not in there:
+    existing = {row.id for row in _THERE.rows(tx, {"thread_": thread, "one": new.id, "other": new.relies_on or new.id})}
+    if new.relies_on is not None and new.relies_on not in existing:
         raise ParentGone
-    if new.id in there:
+    if new.id in existing:
         tx.execute(delete(tables.checkpoint).where(c.thread == thread, c.id == new.id))
     values = [
         {"thread": thread, "n": firsts[name] + at, "bytes": packed(kind, [data])}
@@ -198,12 +198,12 @@ def put_writes(
     rows = [row for row in _WRITTEN.rows(tx, {f"{name}_": value for name, value in key.items()}) if row.slot in slots]
     before = {one.index: one for row in rows if row.slot == 0 for one in _writes(task_id, row.bytes)}
     if rows:
-        mine = (_WRITES.thread == thread) & (_WRITES.checkpoint_id == checkpoint_id) & (_WRITES.task_id == task_id)
-        tx.execute(delete(tables.checkpoint_write).where(mine, _WRITES.slot.in_([row.slot for row in rows])))
-    said: dict[int, dict[int, Write]] = {slot: dict(before) if slot == 0 else {} for slot in slots}
+        is_task = (_WRITES.thread == thread) & (_WRITES.checkpoint_id == checkpoint_id) & (_WRITES.task_id == task_id)
+        tx.execute(delete(tables.checkpoint_write).where(is_task, _WRITES.slot.in_([row.slot for row in rows])))
+    by_slot: dict[int, dict[int, Write]] = {slot: dict(before) if slot == 0 else {} for slot in slots}
     for write in writes:
-        said[min(write.index, 0)].setdefault(write.index, write)
-    new = [{**key, "slot": slot, "bytes": _packed(list(some.values()))} for slot, some in sorted(said.items())]
+        by_slot[min(write.index, 0)].setdefault(write.index, write)
+    new = [{**key, "slot": slot, "bytes": _packed(list(some.values()))} for slot, some in sorted(by_slot.items())]
     if new:
         _NEW_WRITES.run_all(tx, new)
 
@@ -255,10 +255,10 @@ def values(tx: Tx, thread: int, numbers: Iterable[int | Sequence[Span]]) -> dict
             singles.add(one)
         else:
             spans |= set(one)
-    wanted: list[ColumnElement[bool]] = [(c.n >= start) & (c.n < end) for start, end in sorted(spans)]
-    wanted += [c.n.in_(some) for some in portions(sorted(singles))]
+    conditions: list[ColumnElement[bool]] = [(c.n >= start) & (c.n < end) for start, end in sorted(spans)]
+    conditions += [c.n.in_(some) for some in portions(sorted(singles))]
     found: dict[int, tuple[str, bytes]] = {}
-    for condition in wanted:
+    for condition in conditions:
         for n, data in tx.execute(select(c.n, c.bytes).where(c.thread == thread, condition)):
             kind, parts = unpacked(data)
             found[n] = (kind, parts[0])
@@ -292,23 +292,23 @@ def held_of(data: bytes) -> Held:
 
 def _of(owner: str) -> Any:
     threads = tables.checkpoint_thread.c
-    said = select(tables.checkpoint, threads.thread_id, threads.ns)
-    return said.join(tables.checkpoint_thread, threads.number == tables.checkpoint.c.thread).where(threads.owner == owner)
+    query = select(tables.checkpoint, threads.thread_id, threads.ns)
+    return query.join(tables.checkpoint_thread, threads.number == tables.checkpoint.c.thread).where(threads.owner == owner)
 
 
 def _row(row: Any) -> CheckpointRow:
     (held, body, meta), parts = unpacked(row.body)
-    told = {channel: one if isinstance(one, int) else [(start, end) for start, end in one] for channel, one in held.items()}
-    return CheckpointRow(row.thread, row.thread_id, row.ns, row.id, row.parent, told, (body, parts[0]), (meta, parts[1]))
+    values_of = {channel: one if isinstance(one, int) else [(start, end) for start, end in one] for channel, one in held.items()}
+    return CheckpointRow(row.thread, row.thread_id, row.ns, row.id, row.parent, values_of, (body, parts[0]), (meta, parts[1]))
 
 
 def _advance(tx: Tx, owner: str, thread_id: str, ns: str, counts: Mapping[str, int], now: datetime) -> tuple[int, dict[str, int]]:
     """Lock the thread's row, opening it if new; return its number and the first number of each series."""
-    mine = {"owner_": owner, "thread_": key_of(thread_id), "ns_": key_of(ns)}
-    found = _HOLD_THREAD.first(tx, mine)
+    key = {"owner_": owner, "thread_": key_of(thread_id), "ns_": key_of(ns)}
+    found = _HOLD_THREAD.first(tx, key)
     if found is None:
         _open(tx, owner, thread_id, ns, now)
-        found = _HOLD_THREAD.rows(tx, mine)[0]
+        found = _HOLD_THREAD.rows(tx, key)[0]
     last: dict[str, int] = json.loads(found.last_values)
     firsts = {}
     for name, count in counts.items():
@@ -316,8 +316,8 @@ def _advance(tx: Tx, owner: str, thread_id: str, ns: str, counts: Mapping[str, i
         firsts[name] = last[name] + 1
         last[name] += count
     if counts:
-        told = json.dumps(last, separators=(",", ":"))
-        _COUNT.run(tx, {"which": found.number, "told": told})
+        counters = json.dumps(last, separators=(",", ":"))
+        _COUNT.run(tx, {"which": found.number, "told": counters})
     return found.number, firsts
 
 

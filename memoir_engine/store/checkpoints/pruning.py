@@ -41,7 +41,7 @@ Span = tuple[int, int]
 
 def replaced(data: bytes, change: Callable[[str], str]) -> bytes:
     """Replace texts in MessagePack. change: returns as many bytes. Unreadable data is returned unchanged."""
-    found = bytearray(data)
+    result = bytearray(data)
     for start, end in texts(data):
         try:
             before = data[start:end].decode()
@@ -49,8 +49,8 @@ def replaced(data: bytes, change: Callable[[str], str]) -> bytes:
             continue
         after = change(before).encode()
         if len(after) == end - start:
-            found[start:end] = after
-    return bytes(found)
+            result[start:end] = after
+    return bytes(result)
 
 
 def texts(data: bytes) -> list[Span]:
@@ -136,9 +136,9 @@ def take_out(tx: Tx, own: DistinctWords, keys: Iterable[str]) -> None:
     for key in keys:
         name, *parts = key.split("/")
         table, column = _TABLES[name]
-        mine = [one == one.type.python_type(part) for one, part in zip(table.primary_key.columns, parts, strict=True)]
-        data = tx.execute(select(table.c[column]).where(*mine)).scalar_one()
-        tx.execute(update(table).where(*mine).values({column: _without(data, own)}))
+        is_row = [one == one.type.python_type(part) for one, part in zip(table.primary_key.columns, parts, strict=True)]
+        data = tx.execute(select(table.c[column]).where(*is_row)).scalar_one()
+        tx.execute(update(table).where(*is_row).values({column: _without(data, own)}))
 
 
 def _without(data: bytes, own: DistinctWords) -> bytes:
@@ -177,8 +177,8 @@ def done(tx: Tx, action_id: str) -> Pruned:
     body = tx.execute(select(c.body).where(c.action_id == action_id, c.kind == KIND)).scalar()
     if body is None:
         return NOTHING
-    said = parse(body)
-    threads, checkpoints, writes, values, size = (int(said[name]) for name in COUNTS)
+    body_ = parse(body)
+    threads, checkpoints, writes, values, size = (int(body_[name]) for name in COUNTS)
     return Pruned(threads, checkpoints, writes, values, size, False)
 
 
@@ -298,10 +298,10 @@ def _numbers(held: checkpoints.Held) -> set[int]:
 
 def _copied(tx: Tx, table: Any, source: int, target: int) -> None:
     columns = [column for column in table.columns if column.name != "thread"]
-    said = select(*columns).where(table.c.thread == source)
-    stream = tx.execute(said.execution_options(yield_per=500))
-    for some in stream.partitions():
-        tx.execute(insert(table), [{**row._mapping, "thread": target} for row in some])
+    query = select(*columns).where(table.c.thread == source)
+    stream = tx.execute(query.execution_options(yield_per=500))
+    for batch in stream.partitions():
+        tx.execute(insert(table), [{**row._mapping, "thread": target} for row in batch])
 
 
 def _counted(tx: Tx, table: Any, number: int) -> tuple[int, int]:

@@ -25,7 +25,7 @@ from memoir_engine.text.messages import Message
 
 OPENING_CHARS = 300
 
-_OF = tables.session.c.owner == bindparam("whose"), tables.session.c.id_key == bindparam("named")
+_OF = tables.session.c.owner == bindparam("owner"), tables.session.c.id_key == bindparam("named")
 _FIND = Prepared(select(tables.session).where(*_OF))
 _HOLD = Prepared(select(tables.session).where(*_OF).with_for_update())
 
@@ -41,8 +41,8 @@ def subject_of(number: int) -> str:
 
 def find(tx: Tx, user: str | None, session_id: str, *, hold: bool = False) -> Any | None:
     """Return the row of a user's session, if any. `hold` locks it against appending until the transaction ends."""
-    wanted = {"whose": owner_key(user), "named": id_key(session_id)}
-    return (_HOLD if hold else _FIND).first(tx, wanted)
+    key = {"owner": owner_key(user), "named": id_key(session_id)}
+    return (_HOLD if hold else _FIND).first(tx, key)
 
 
 def history(tx: Tx, user: str | None, session_id: str, *, after: int = 0, limit: int | None = None) -> tuple[MessageRecord, ...]:
@@ -94,14 +94,14 @@ def sessions(
     if before is not None:
         at = select(c.last_at).where(c.number == before).scalar_subquery()
         wanted = wanted.where(c.last_at <= at, (c.last_at < at) | (c.number < before))
-    found: list[SessionView] = []
+    views: list[SessionView] = []
     for row in tx.execute(wanted.order_by(c.last_at.desc(), c.number.desc())):
         seen = view(row, now=now, timeout_s=timeout_s, most=most)
         if expired or not seen.is_expired:
-            found.append(seen)
-        if len(found) == limit:
+            views.append(seen)
+        if len(views) == limit:
             break
-    return tuple(found)
+    return tuple(views)
 
 
 def view(row: Any, *, now: datetime, timeout_s: float | None, most: int | None = None) -> SessionView:
@@ -126,17 +126,17 @@ def view(row: Any, *, now: datetime, timeout_s: float | None, most: int | None =
     )
 
 
-def with_previews(tx: Tx, found: Sequence[SessionView]) -> tuple[SessionView, ...]:
+def with_previews(tx: Tx, views: Sequence[SessionView]) -> tuple[SessionView, ...]:
     """Add to each session how the first human message begins."""
     c = tables.message.c
     first: dict[int, str] = {}
-    for some in portions([one.number for one in found]):
-        asked = c.session_number.in_(some), c.kind == "human"
-        began = select(c.session_number, func.min(c.n).label("n")).where(*asked).group_by(c.session_number).subquery()
+    for some in portions([one.number for one in views]):
+        is_first = c.session_number.in_(some), c.kind == "human"
+        began = select(c.session_number, func.min(c.n).label("n")).where(*is_first).group_by(c.session_number).subquery()
         joined = tables.message.join(began, (began.c.session_number == c.session_number) & (began.c.n == c.n))
         wanted = select(c.session_number, c.parts, func.substr(c.content, 1, OPENING_CHARS)).select_from(joined)
         first |= {number: text for number, parts, text in tx.execute(wanted) if not parts}
-    return tuple(replace(one, opening=first.get(one.number)) for one in found)
+    return tuple(replace(one, opening=first.get(one.number)) for one in views)
 
 
 def _later(moment: datetime, seconds: float) -> datetime | None:

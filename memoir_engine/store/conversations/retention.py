@@ -72,11 +72,11 @@ def dropped(messages: Sequence[MessageBrief], most: int | None) -> tuple[int, ..
 
 
 def _makes(rest: dict[str, Any], parts: Sequence[dict[str, Any]]) -> Iterable[str]:
-    told = rest.get("additional_kwargs", {})
-    calls = [*rest.get("tool_calls", ()), *rest.get("invalid_tool_calls", ()), *_records(told.get("tool_calls"))]
+    extras = rest.get("additional_kwargs", {})
+    calls = [*rest.get("tool_calls", ()), *rest.get("invalid_tool_calls", ()), *_records(extras.get("tool_calls"))]
     yield from _ids(call.get("id") for call in calls if isinstance(call, dict))
     yield from _ids(part.get("id") for part in parts if part.get("type") == "tool_use")
-    legacy = told.get("function_call")
+    legacy = extras.get("function_call")
     if isinstance(legacy, dict) and isinstance(legacy.get("name"), str):
         yield f"function {legacy['name']}"
 
@@ -93,22 +93,22 @@ def trim(tx: Tx, action: OpenAction, number: int, counted: dict[str, Any], most:
     """Drop messages over the limit and return how many. counted: the session's `messages`, `turns` and `chars`, lowered here."""
     if most is None or counted["messages"] <= most:
         return 0
-    gone = dropped(briefs(tx, number), most)
-    if not gone:
+    dropped_ns = dropped(briefs(tx, number), most)
+    if not dropped_ns:
         return 0
     c = tables.message.c
-    told = []
-    for some in portions(gone):
-        mine = and_(c.session_number == number, c.n.in_(some))
-        rows = tx.execute(select(c.n, c.kind, c.content, c.digest).where(mine).order_by(c.n)).all()
-        told += [[row.n, row.digest] for row in rows]
+    dropped_rows = []
+    for some in portions(dropped_ns):
+        is_dropped = and_(c.session_number == number, c.n.in_(some))
+        rows = tx.execute(select(c.n, c.kind, c.content, c.digest).where(is_dropped).order_by(c.n)).all()
+        dropped_rows += [[row.n, row.digest] for row in rows]
         counted["turns"] -= sum(base_kind(row.kind) == "human" for row in rows)
         counted["chars"] -= sum(len(row.content) for row in rows)
-        tx.execute(delete(tables.message).where(mine))
-    counted["messages"] -= len(told)
-    conversation_passages.drop_through(tx, number, gone)
-    action.add("session.trimmed", session=number, gone=told)
-    return len(told)
+        tx.execute(delete(tables.message).where(is_dropped))
+    counted["messages"] -= len(dropped_rows)
+    conversation_passages.drop_through(tx, number, dropped_ns)
+    action.add("session.trimmed", session=number, gone=dropped_rows)
+    return len(dropped_rows)
 
 
 def briefs(tx: Tx, number: int) -> list[MessageBrief]:
@@ -147,13 +147,13 @@ def limit(
     action = OpenAction(tx, verb=LIMIT_VERB, actor=actor, clock=clock, action_id=action_id)
     action.describe(reason=None)
     action.add("session.limited", session=row.number, max_messages=max_messages, timeout_s=timeout_s)
-    left = {"messages": row.messages, "turns": row.turns, "chars": row.chars}
-    if trim(tx, action, row.number, left, max_messages or falls_to):
+    counters = {"messages": row.messages, "turns": row.turns, "chars": row.chars}
+    if trim(tx, action, row.number, counters, max_messages or falls_to):
         conversation_passages.cut_session(
             tx, row.number, zone
         )  # nothing new is said, by which a search would find out that it has to
     limits = {"max_messages": max_messages, "timeout_s": timeout_s}
-    tx.execute(update(tables.session).where(tables.session.c.number == row.number).values(**left, **limits))
+    tx.execute(update(tables.session).where(tables.session.c.number == row.number).values(**counters, **limits))
     action.seal()
 
 
@@ -186,11 +186,11 @@ def clear(
     gone = pruning.delete_threads(tx, owner_key(user), None) if session_ids is None else pruning.NOTHING
     if not sessions and gone == pruning.NOTHING:
         return Cleared(0, 0, None)
-    held = {row.number: _held(tx, row, clock) for row in sessions}
+    records = {row.number: _held(tx, row, clock) for row in sessions}
     action = OpenAction(tx, verb=CLEAR_VERB, actor=actor, clock=clock, action_id=action_id)
     action.describe(reason=reason)
     for row in sessions:
-        _clear(tx, action, row, held[row.number])
+        _clear(tx, action, row, records[row.number])
     drop_passages(tx, [row.number for row in sessions])
     pruning.add(action, gone)
     action.seal()
@@ -213,9 +213,9 @@ def _held(tx: Tx, session: Any, clock: Clock) -> _Held:
     """Collect what holds the session's words. Its runs are cancelled first, so that none writes anything more."""
     r, call, m = tables.run.c, tables.model_call.c, tables.message.c
     wrote = select(m.run_id).where(m.session_number == session.number, m.run_id.is_not(None))
-    known = or_(r.subject == subject_of(session.number), r.id.in_(wrote), r.id.in_(_asked_of(tx, session)))
-    found = tx.execute(select(r.id, r.request).where(known).order_by(r.id)).all()
-    held = _Held([row.id for row in found], [], [row.request for row in found])
+    is_involved = or_(r.subject == subject_of(session.number), r.id.in_(wrote), r.id.in_(_asked_of(tx, session)))
+    run_rows = tx.execute(select(r.id, r.request).where(is_involved).order_by(r.id)).all()
+    held = _Held([row.id for row in run_rows], [], [row.request for row in run_rows])
     _cancel(tx, held.runs, clock)
     for some in portions(held.runs):
         rows = tx.execute(select(call.id, call.payload).where(call.run_id.in_(some))).all()
@@ -229,10 +229,10 @@ def _held(tx: Tx, session: Any, clock: Clock) -> _Held:
 def _asked_of(tx: Tx, session: Any) -> list[str]:
     """Return this user's runs whose request names the session: they may have read messages dropped since."""
     r, p = tables.run.c, tables.payload.c
-    whose = r.user_id.is_(None) if session.user_id is None else r.user_id == session.user_id
-    named = canonical({"session_id": session.session_id})[1:-1]
+    is_user = r.user_id.is_(None) if session.user_id is None else r.user_id == session.user_id
+    quoted = canonical({"session_id": session.session_id})[1:-1]
     wanted = (
-        select(r.id, p.body).join(tables.payload, p.digest == r.request).where(whose, p.body.contains(named, autoescape=True))
+        select(r.id, p.body).join(tables.payload, p.digest == r.request).where(is_user, p.body.contains(quoted, autoescape=True))
     )
     return [run_id for run_id, body in tx.execute(wanted) if parse(body).get("session_id") == session.session_id]
 
@@ -258,8 +258,8 @@ def _clear(tx: Tx, action: OpenAction, session: Any, held: _Held) -> None:
         r = tables.run.c
         tx.execute(delete(tables.run_event).where(tables.run_event.c.run_id.in_(some)))
         tx.execute(delete(tables.run_input).where(tables.run_input.c.run_id.in_(some)))
-        said = {"result": "{}", "subject": None, "salt": NO_SALT}
-        tx.execute(update(tables.run).where(r.id.in_(some)).values(**said))
+        emptied = {"result": "{}", "subject": None, "salt": NO_SALT}
+        tx.execute(update(tables.run).where(r.id.in_(some)).values(**emptied))
         for name in ("error", "remedy"):
             tx.execute(update(tables.run).where(r.id.in_(some), r[name].is_not(None)).values(**{name: ERASED}))
     for some_calls in portions(held.calls):

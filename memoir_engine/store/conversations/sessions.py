@@ -36,7 +36,7 @@ OPENS = "open_session"
 _C = tables.session.c
 _HOLD = Prepared(  # what an append has to know, and no more
     select(_C.number, _C.session_id, _C.max_messages, _C.last_n, _C.messages, _C.turns, _C.chars)
-    .where(_C.owner == bindparam("whose"), _C.id_key == bindparam("named"))
+    .where(_C.owner == bindparam("owner"), _C.id_key == bindparam("named"))
     .with_for_update()
 )
 _ADD, _OPEN = Prepared(insert(tables.message)), Prepared(insert(tables.session))
@@ -81,20 +81,20 @@ def append(
     """
     if is_retried(tx) and actions.exists(tx, action_id):
         return _written(tx, action_id)
-    mine = {"whose": owner_key(user), "named": id_key(session_id)}
-    row = _HOLD.first(tx, mine)
+    key = {"owner": owner_key(user), "named": id_key(session_id)}
+    row = _HOLD.first(tx, key)
     if row is None:
         ids.hold(tx, "session")  # one at a time: who comes second finds what the first has opened
-        row = _HOLD.first(tx, mine)
-    coming = messages if only_new is None else only_new(tx, row)
-    if not coming:
+        row = _HOLD.first(tx, key)
+    new = messages if only_new is None else only_new(tx, row)
+    if not new:
         return None
     action = OpenAction(tx, verb=VERB, actor=actor, clock=clock, action_id=action_id)
     action.describe(reason=None, run_id=run_id)
     if row is None:
         row = _open(tx, action, user, session_id, metadata)
     first = row.last_n + 1
-    sealed = seal(tables.message, [_row(row.number, first + i, one, action.at, run_id) for i, one in enumerate(coming)])
+    sealed = seal(tables.message, [_row(row.number, first + i, one, action.at, run_id) for i, one in enumerate(new)])
     _ADD.run_all(tx, sealed)
     action.add(
         "session.said",
@@ -103,11 +103,11 @@ def append(
         count=len(sealed),
         digest=roll_up(one["digest"] for one in sealed),
     )
-    grown = _grown(row, sealed, action.at)
-    gone = trim(tx, action, row.number, grown, row.max_messages or most)
-    _GROW.run(tx, {"which": row.number, **{f"new_{name}": grown[name] for name in _COUNTED}})
+    counters = _grown(row, sealed, action.at)
+    dropped = trim(tx, action, row.number, counters, row.max_messages or most)
+    _GROW.run(tx, {"which": row.number, **{f"new_{name}": counters[name] for name in _COUNTED}})
     action.seal()
-    return AppendedTurn(row.number, first, action.at, action.id, gone)
+    return AppendedTurn(row.number, first, action.at, action.id, dropped)
 
 
 def open_session(
@@ -202,6 +202,6 @@ def _written(tx: Tx, action_id: str) -> AppendedTurn:
     """Rebuild the turn that an earlier attempt of this unit wrote, whose answer was lost."""
     c = tables.audit_event.c
     bodies = [parse(body) for body in tx.execute(select(c.body).where(c.action_id == action_id).order_by(c.seq)).scalars()]
-    said = next(body for body in bodies if "first" in body)
+    appended = next(body for body in bodies if "first" in body)
     at = actions.brief(tx, action_id).at
-    return AppendedTurn(said["session"], said["first"], at, action_id, sum(len(body.get("gone", ())) for body in bodies))
+    return AppendedTurn(appended["session"], appended["first"], at, action_id, sum(len(body.get("gone", ())) for body in bodies))

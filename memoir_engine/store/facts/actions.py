@@ -31,12 +31,14 @@ APPROVED = "approved"
 REJECTED = "rejected"
 
 
-def restore(tx: Tx, whose: OwnerFilter, uid: str, *, actor: str, reason: str | None, clock: Clock, action_id: str) -> Action:
+def restore(
+    tx: Tx, owner_filter: OwnerFilter, uid: str, *, actor: str, reason: str | None, clock: Clock, action_id: str
+) -> Action:
     """Make an outdated fact active again, beside its successor. Raises FactNotFound, FactNotOutdated."""
     ids.reserve(tx, "fact", 0)
     if actions.exists(tx, action_id):
         return actions.get(tx, action_id)
-    number = facts.number_of(tx, whose, uid)
+    number = facts.number_of(tx, owner_filter, uid)
     row = open_state(tx, number)
     if row is None:
         raise FactNotFound(fact_id=uid)
@@ -49,15 +51,17 @@ def restore(tx: Tx, whose: OwnerFilter, uid: str, *, actor: str, reason: str | N
     return actions.get(tx, action.id)
 
 
-def approve(tx: Tx, whose: OwnerFilter, number: int, *, actor: str, reason: str | None, clock: Clock, action_id: str) -> Action:
+def approve(
+    tx: Tx, owner_filter: OwnerFilter, number: int, *, actor: str, reason: str | None, clock: Clock, action_id: str
+) -> Action:
     """Carry out a proposal. Raises ProposalNotFound, also if one of its facts is no longer active."""
     first = ids.reserve(tx, "fact", 1)
     if actions.exists(tx, action_id):
         return actions.get(tx, action_id)
-    row = _open(tx, whose, number)
+    row = _open(tx, owner_filter, number)
     proposal = ProposalState.of(row)
-    standing = {one: open_state(tx, one) for one in (proposal.new_id, *proposal.old_ids)}
-    if any(one is None or one.status != ACTIVE for one in standing.values()):
+    states = {one: open_state(tx, one) for one in (proposal.new_id, *proposal.old_ids)}
+    if any(one is None or one.status != ACTIVE for one in states.values()):
         raise ProposalNotFound(proposal_id=number)
     action = OpenAction(tx, verb="approve_fact", actor=actor, clock=clock, action_id=action_id)
     action.describe(reason=reason)
@@ -67,12 +71,14 @@ def approve(tx: Tx, whose: OwnerFilter, number: int, *, actor: str, reason: str 
     return actions.get(tx, action.id)
 
 
-def reject(tx: Tx, whose: OwnerFilter, number: int, *, actor: str, reason: str | None, clock: Clock, action_id: str) -> Action:
+def reject(
+    tx: Tx, owner_filter: OwnerFilter, number: int, *, actor: str, reason: str | None, clock: Clock, action_id: str
+) -> Action:
     """Settle the proposal and keep all facts. Raises ProposalNotFound."""
     ids.reserve(tx, "fact", 0)
     if actions.exists(tx, action_id):
         return actions.get(tx, action_id)
-    row = _open(tx, whose, number)
+    row = _open(tx, owner_filter, number)
     action = OpenAction(tx, verb="reject_fact", actor=actor, clock=clock, action_id=action_id)
     action.describe(reason=reason)
     proposal = replace(ProposalState.of(row), outcome=REJECTED)
@@ -81,19 +87,19 @@ def reject(tx: Tx, whose: OwnerFilter, number: int, *, actor: str, reason: str |
     return actions.get(tx, action.id)
 
 
-def check_owner(tx: Tx, whose: OwnerFilter, action_id: str) -> None:
+def check_owner(tx: Tx, owner_filter: OwnerFilter, action_id: str) -> None:
     """Raise ActionNotFound for an action on another owner's facts."""
     c, f, p = tables.audit_event.c, tables.fact.c, tables.fact_proposal.c
-    if whose is facts.ANY_OWNER:
+    if owner_filter is facts.ANY_OWNER:
         return
     rows = tx.execute(select(c.body).where(c.action_id == action_id, c.kind.like("fact.%"))).scalars()
     bodies = [parse(body) for body in rows]
     numbers = {one for body in bodies for one in (body.get("fact"), body.get("source")) if one is not None}
     proposals = {body["proposal"] for body in bodies if "proposal" in body}
     for some in portions(sorted(numbers)):
-        if tx.execute(select(f.id).where(f.id.in_(some), f.owner != whose).limit(1)).first():
+        if tx.execute(select(f.id).where(f.id.in_(some), f.owner != owner_filter).limit(1)).first():
             raise ActionNotFound(action_id=action_id)
-    if tx.execute(select(p.id).where(p.id.in_(proposals), p.owner != whose).limit(1)).first():
+    if tx.execute(select(p.id).where(p.id.in_(proposals), p.owner != owner_filter).limit(1)).first():
         raise ActionNotFound(action_id=action_id)
 
 
@@ -103,35 +109,35 @@ def open_state(tx: Tx, number: int) -> Any | None:
     return tx.execute(select(tables.fact_status).where(c.fact_id == number, c.to_seq == FAR)).one_or_none()
 
 
-def _open(tx: Tx, whose: OwnerFilter, number: int) -> Any:
+def _open(tx: Tx, owner_filter: OwnerFilter, number: int) -> Any:
     p = tables.fact_proposal.c
     wanted = select(tables.fact_proposal).where(
-        p.id == number, p.to_seq == FAR, p.outcome.is_(None), *facts.owned_by(p.owner, whose)
+        p.id == number, p.to_seq == FAR, p.outcome.is_(None), *facts.owned_by(p.owner, owner_filter)
     )
-    found = tx.execute(wanted).one_or_none()
-    if found is None:
+    row = tx.execute(wanted).one_or_none()
+    if row is None:
         raise ProposalNotFound(proposal_id=number)
-    return found
+    return row
 
 
 def _done(tx: Tx, action: OpenAction, row: Any, proposal: ProposalState, free: int) -> None:
     """Apply an approved proposal. free: a number for the merged fact."""
-    words = payloads.get(tx, [proposal.paper]).get(proposal.paper, {})
-    paper = rows.put_words(tx, reason=words.get("reason"))
+    reasons = payloads.get(tx, [proposal.paper]).get(proposal.paper, {})
+    reason = rows.put_words(tx, reason=reasons.get("reason"))
     new = _fact(tx, proposal.new_id)
     if proposal.cause == "duplicate":
         known = proposal.old_ids[0]
         rows.see(tx, action, known, _origins(tx, proposal.new_id))
-        rows.set_state(tx, action, "fact.outdated", proposal.new_id, FactState(OUTDATED, "merged", known, None, paper))
+        rows.set_state(tx, action, "fact.outdated", proposal.new_id, FactState(OUTDATED, "merged", known, None, reason))
         return
     if proposal.cause == "merged":
         together = (proposal.new_id, *proposal.old_ids)
-        rows.record(tx, action, row.owner, new.user_id, [_fuller(tx, new, together, words["merged"], free)], row.run_id)
+        rows.record(tx, action, row.owner, new.user_id, [_fuller(tx, new, together, reasons["merged"], free)], row.run_id)
         for number in together:
-            rows.set_state(tx, action, "fact.outdated", number, FactState(OUTDATED, "merged", free, None, paper))
+            rows.set_state(tx, action, "fact.outdated", number, FactState(OUTDATED, "merged", free, None, reason))
         return
     for number in proposal.old_ids:
-        standing = FactState(OUTDATED, proposal.cause, proposal.new_id, _ended(new, _fact(tx, number), action.at), paper)
+        standing = FactState(OUTDATED, proposal.cause, proposal.new_id, _ended(new, _fact(tx, number), action.at), reason)
         rows.set_state(tx, action, "fact.outdated", number, standing)
 
 

@@ -45,7 +45,7 @@ from memoir_engine.text.messages import Message, StoredMessage, match_stored
 
 _C = tables.cut.c
 _OF_KEY = Prepared(
-    select(tables.cut).where(_C.owner == bindparam("whose"), _C.conversation_key == bindparam("key")).order_by(_C.id)
+    select(tables.cut).where(_C.owner == bindparam("owner"), _C.conversation_key == bindparam("key")).order_by(_C.id)
 )
 _CLEARED = Prepared(select(tables.session.c.cleared_seq).where(tables.session.c.number == bindparam("number")))
 _READ = Prepared(
@@ -90,7 +90,7 @@ def conversation_key(owner: str, messages: Sequence[Message]) -> str:
 
 def prior_conversation(tx: Tx, owner: str, key: str) -> PriorConversation | None:
     """Return this conversation's latest cuts, if it was remembered before."""
-    rows = _OF_KEY.rows(tx, {"whose": owner, "key": key})
+    rows = _OF_KEY.rows(tx, {"owner": owner, "key": key})
     if not rows:
         return None
     first = [row for row in rows if row.n == 1][-1]
@@ -106,9 +106,9 @@ def seen_messages(
     tx: Tx, user: str | None, key: str, session_id: str, messages: Sequence[Message], numbers: tuple[int, ...] = ()
 ) -> SeenMessages:
     """Return which messages are stored and read. numbers: of all messages, if they were read from their session."""
-    known = prior_conversation(tx, owner_key(user), key)
-    if known is not None and known.whole:
-        return SeenMessages(known)
+    prior = prior_conversation(tx, owner_key(user), key)
+    if prior is not None and prior.whole:
+        return SeenMessages(prior)
     row = conversations_messages.find(tx, user, session_id)
     if row is None or not messages:
         return SeenMessages()
@@ -123,12 +123,12 @@ def seen_messages(
 def _last(tx: Tx, row: Any, count: int) -> list[StoredMessage]:
     """Return the last messages of a session, by number."""
     c = tables.message.c
-    wanted = select(tables.message).where(c.session_number == row.number).order_by(c.n.desc()).limit(count)
-    found = [
+    query = select(tables.message).where(c.session_number == row.number).order_by(c.n.desc()).limit(count)
+    messages = [
         StoredMessage(one.n, conversations_messages.as_message(conversations_messages.record(one, "")), bool(one.salt))
-        for one in tx.execute(wanted)
+        for one in tx.execute(query)
     ]
-    return found[::-1]
+    return messages[::-1]
 
 
 def _from_the_first(ns: Sequence[int], cuts: Sequence[Any]) -> int:
@@ -160,12 +160,12 @@ class Remembered:
     proposals: tuple[int, ...] = ()
 
 
-def record_repeat(tx: Tx, known: PriorConversation, *, actor: str, clock: Clock, action_id: str, run_id: str) -> str:
+def record_repeat(tx: Tx, prior: PriorConversation, *, actor: str, clock: Clock, action_id: str, run_id: str) -> str:
     """Record only that a remembered conversation came again."""
     if not (is_retried(tx) and actions.exists(tx, action_id)):
         action = OpenAction(tx, verb=VERB, actor=actor, clock=clock, action_id=action_id)
         action.describe(reason=None, run_id=run_id)
-        action.add("conversation.seen_again", cut=known.first_cut, session=known.session_number)
+        action.add("conversation.seen_again", cut=prior.first_cut, session=prior.session_number)
         action.seal()
     return action_id
 
@@ -173,7 +173,7 @@ def record_repeat(tx: Tx, known: PriorConversation, *, actor: str, clock: Clock,
 def remember(
     tx: Tx,
     user: str | None,
-    said: ConversationRead,
+    conversation: ConversationRead,
     plan: FactPlan,
     *,
     embedder: str,
@@ -189,40 +189,38 @@ def remember(
     """
     owner = owner_key(user)
     refuse_late(tx, run_id)
-    first_cut = ids.reserve(tx, "cut", len(said.cuts))
+    first_cut = ids.reserve(tx, "cut", len(conversation.cuts))
     first_fact = ids.reserve(tx, "fact", len(plan.facts) + len(plan.proposals))
     if is_retried(tx) and actions.exists(tx, action_id):
-        return _written(tx, action_id, said)
-    known = prior_conversation(tx, owner, said.key)
-    held = conversations_messages.find(tx, user, said.session_id, hold=True)
-    if held is not None and held.last_n != said.last:
+        return _written(tx, action_id, conversation)
+    prior = prior_conversation(tx, owner, conversation.key)
+    session_row = conversations_messages.find(tx, user, conversation.session_id, hold=True)
+    if session_row is not None and session_row.last_n != conversation.last:
         return None
-    if facts.changed_since(tx, owner, plan.seq) or (known is not None and known.whole):
+    if facts.changed_since(tx, owner, plan.seq) or (prior is not None and prior.whole):
         return None
-    session, ns = _spoken(tx, user, said, actor=actor, clock=clock, action_id=action_id, most=most, run_id=run_id)
-    writing = _FactWriter(tx, owner, said, session, ns, first_cut, run_id, _digests(tx, session, ns))
+    session, ns = _spoken(tx, user, conversation, actor=actor, clock=clock, action_id=action_id, most=most, run_id=run_id)
+    writer = _FactWriter(tx, owner, conversation, session, ns, first_cut, run_id, _digests(tx, session, ns))
     numbers = {fact.key: first_fact + at for at, fact in enumerate(plan.facts)}
     action = OpenAction(tx, verb=VERB, actor=actor, clock=clock, action_id=action_id)
     action.describe(reason=None, run_id=run_id)
-    writing.cuts(action)
-    rows = [writing.fact(fact, numbers) for fact in plan.facts]
+    writer.cuts(action)
+    rows = [writer.fact(fact, numbers) for fact in plan.facts]
     facts_rows.record(tx, action, owner, user, rows, run_id)
     proposals = tuple(first_fact + len(plan.facts) + at for at in range(len(plan.proposals)))
-    _change(writing, action, plan, numbers, proposals)
+    _change(writer, action, plan, numbers, proposals)
     head = action.seal()
     if plan.vectors is not None and len(plan.facts):
         vectors.add(tx, embedder, [row.number for row in rows], plan.vectors)
-    return Remembered(action_id, head.seq, said.session_id, numbers, proposals)
+    return Remembered(action_id, head.seq, conversation.session_id, numbers, proposals)
 
 
-def _change(
-    writing: _FactWriter, action: OpenAction, plan: FactPlan, numbers: dict[int, int], proposals: tuple[int, ...]
-) -> None:
+def _change(writer: _FactWriter, action: OpenAction, plan: FactPlan, numbers: dict[int, int], proposals: tuple[int, ...]) -> None:
     """Apply the new facts' effects on others and on each other."""
-    tx, owner, run_id = writing.tx, writing.owner, writing.run_id
+    tx, owner, run_id = writer.tx, writer.owner, writer.run_id
     for sighting in plan.sightings:
         number = numbers.get(sighting.fact, sighting.fact)
-        new = writing.unseen(number, sighting.spans)
+        new = writer.unseen(number, sighting.spans)
         if new:
             facts_rows.see(tx, action, number, new)
     for one in plan.supersessions:
@@ -233,12 +231,12 @@ def _change(
     for number, proposal in zip(proposals, plan.proposals, strict=True):
         olds = tuple(numbers.get(one, one) for one in proposal.old)
         paper = facts_rows.put_words(tx, reason=proposal.reason, merged=proposal.merged or None)
-        made = ProposalState(proposal.cause, proposal.doubt, numbers.get(proposal.new, proposal.new), olds, paper)
-        facts_rows.set_proposal(tx, action, "fact.proposed", number, owner, made, run_id)
-    known = _related(tx, owner, {numbers.get(link.source, link.source) for link in plan.links}) if plan.links else set()
+        state = ProposalState(proposal.cause, proposal.doubt, numbers.get(proposal.new, proposal.new), olds, paper)
+        facts_rows.set_proposal(tx, action, "fact.proposed", number, owner, state, run_id)
+    existing = _related(tx, owner, {numbers.get(link.source, link.source) for link in plan.links}) if plan.links else set()
     for link in plan.links:
         ends = numbers.get(link.source, link.source), numbers.get(link.target, link.target)
-        if (*ends, link.kind) not in known:
+        if (*ends, link.kind) not in existing:
             facts_rows.relate(tx, action, owner, *ends, link.kind, link.confidence, run_id)
 
 
@@ -323,16 +321,16 @@ class _FactWriter:
         }
 
 
-def _spoken(tx: Tx, user: str | None, said: ConversationRead, **how: Any) -> tuple[int, Sequence[int]]:
+def _spoken(tx: Tx, user: str | None, conversation: ConversationRead, **how: Any) -> tuple[int, Sequence[int]]:
     """Append the unsaved messages; return the session's number and each message's number."""
-    coming = said.messages[len(said.numbers) :]
-    if not coming:
-        row = conversations_messages.find(tx, user, said.session_id)
+    new = conversation.messages[len(conversation.numbers) :]
+    if not new:
+        row = conversations_messages.find(tx, user, conversation.session_id)
         assert row is not None
-        return row.number, said.numbers
-    turn = sessions.append(tx, user, said.session_id, coming, **{**how, "action_id": _beside(how["action_id"])})
+        return row.number, conversation.numbers
+    turn = sessions.append(tx, user, conversation.session_id, new, **{**how, "action_id": _beside(how["action_id"])})
     assert turn is not None
-    return turn.number, (*said.numbers, *range(turn.first, turn.first + len(coming)))
+    return turn.number, (*conversation.numbers, *range(turn.first, turn.first + len(new)))
 
 
 def _digests(tx: Tx, session: int, ns: Sequence[int]) -> dict[int, str]:
@@ -355,10 +353,12 @@ def _related(tx: Tx, owner: str, sources: Collection[int]) -> set[tuple[int, int
     return {(row[0], row[1], row[2]) for row in rows}
 
 
-def _written(tx: Tx, action_id: str, said: ConversationRead) -> Remembered:
+def _written(tx: Tx, action_id: str, conversation: ConversationRead) -> Remembered:
     """Rebuild the result that an earlier attempt of this unit wrote, whose answer was lost."""
     c = tables.audit_event.c
     events = tx.execute(select(c.seq, c.kind, c.body).where(c.action_id == action_id).order_by(c.seq)).all()
-    made = [parse(row.body)["fact"] for row in events if row.kind == "fact.recorded"]
+    recorded = [parse(row.body)["fact"] for row in events if row.kind == "fact.recorded"]
     proposals = tuple(parse(row.body)["proposal"] for row in events if row.kind == "fact.proposed")
-    return Remembered(action_id, events[-1].seq, said.session_id, {-at: one for at, one in enumerate(made, 1)}, proposals)
+    return Remembered(
+        action_id, events[-1].seq, conversation.session_id, {-at: one for at, one in enumerate(recorded, 1)}, proposals
+    )

@@ -37,7 +37,7 @@ _SHOWN = (
     "valid_to",
     "to_precision",
 )
-_MINE = _F.owner == bindparam("whose")
+_MINE = _F.owner == bindparam("owner")
 _ACTIVE = Listed(
     lambda among: (
         select(_F.id)
@@ -50,10 +50,10 @@ _READ = Listed(lambda among: select(_F.id, *(_F[name] for name in _SHOWN)).where
 
 def candidates(tx: Tx, owner: str, ranked: Sequence[Sequence[int]], most: int) -> dict[int, KnownFact]:
     """Return the first `most` active facts of the owner from each ranked row of numbers, by number."""
-    numbers = (one for some in ranked for one in some)
-    active = {row.id for row in _ACTIVE.rows(tx, numbers, whose=owner)}
-    wanted = (one for some in ranked for one in [each for each in some if each in active][:most])
-    return {row.id: _known(row) for row in _READ.rows(tx, wanted, whose=owner)}
+    numbers = (number for ranking in ranked for number in ranking)
+    active = {row.id for row in _ACTIVE.rows(tx, numbers, owner=owner)}
+    wanted = (number for ranking in ranked for number in [candidate for candidate in ranking if candidate in active][:most])
+    return {row.id: _known(row) for row in _READ.rows(tx, wanted, owner=owner)}
 
 
 def _known(row: Any) -> KnownFact:
@@ -93,13 +93,13 @@ _BEFORE, _ORIGINS = Listed(_superseding), Listed(_said)
 def views(tx: Tx, rows: Sequence[Any], seq: int | None = None) -> tuple[FactView, ...]:
     """Return fact views. rows: of `fact` with its state, the state's seq as `since`."""
     numbers = [row.id for row in rows]
-    told = events(tx, [one for row in rows for one in (row.recorded_seq, row.since)])
-    before = _superseded(tx, numbers, seq)
+    event_by_seq = events(tx, [one for row in rows for one in (row.recorded_seq, row.since)])
+    superseded = _superseded(tx, numbers, seq)
     others = [row.superseded_by for row in rows if row.superseded_by]
-    beside = _beside(tx, [*others, *(one for some in before.values() for one in some)])
-    words = payloads.get(tx, (row.payload for row in rows))
+    neighbours = _beside(tx, [*others, *(one for some in superseded.values() for one in some)])
+    reasons = payloads.get(tx, (row.payload for row in rows))
     origins = _origins(tx, numbers, seq)
-    uids = {number: one.uid for number, one in beside.items() if one.remembered}  # what was forgotten leads nowhere
+    uids = {number: one.uid for number, one in neighbours.items() if one.remembered}  # what was forgotten leads nowhere
     return tuple(
         FactView(
             id=row.uid,
@@ -112,17 +112,17 @@ def views(tx: Tx, rows: Sequence[Any], seq: int | None = None) -> tuple[FactView
             confidence=row.confidence,
             valid_from=row.valid_from,
             valid_from_precision=row.from_precision,
-            **_until(row, beside.get(row.superseded_by)),
+            **_until(row, neighbours.get(row.superseded_by)),
             said_at=row.said_at,
             recorded_at=row.recorded_at,
-            updated_at=told[row.since][0] if row.since != row.recorded_seq else row.recorded_at,
-            retired_at=told[row.since][0] if row.status == "outdated" else None,
+            updated_at=event_by_seq[row.since][0] if row.since != row.recorded_seq else row.recorded_at,
+            retired_at=event_by_seq[row.since][0] if row.status == "outdated" else None,
             superseded_by=uids.get(row.superseded_by),
-            supersedes=tuple(uids[one] for one in before.get(row.id, ()) if one in uids),
+            supersedes=tuple(uids[one] for one in superseded.get(row.id, ()) if one in uids),
             cause=row.cause,
-            reason=words.get(row.payload, {}).get("reason") if row.payload else None,
-            recorded_by=told[row.recorded_seq][1],
-            ended_by=told[row.since][1] if row.status == "outdated" else None,
+            reason=reasons.get(row.payload, {}).get("reason") if row.payload else None,
+            recorded_by=event_by_seq[row.recorded_seq][1],
+            ended_by=event_by_seq[row.since][1] if row.status == "outdated" else None,
             run_id=row.run_id,
             origins=tuple(origins.get(row.id, ())),
         )
@@ -134,8 +134,8 @@ def _until(row: Any, successor: Any | None) -> dict[str, Any]:
     """Return the end of validity: the stated end or the successor's beginning, whichever is earlier, with its precision."""
     if row.ended_at is None or (row.valid_to is not None and row.valid_to <= row.ended_at):
         return {"valid_to": row.valid_to, "valid_to_precision": row.to_precision, "end_said": row.valid_to is not None}
-    told = successor is not None and successor.valid_from == row.ended_at and successor.from_precision
-    return {"valid_to": row.ended_at, "valid_to_precision": told or "instant"}
+    precision = successor is not None and successor.valid_from == row.ended_at and successor.from_precision
+    return {"valid_to": row.ended_at, "valid_to_precision": precision or "instant"}
 
 
 def events(tx: Tx, seqs: Iterable[int]) -> dict[int, tuple[datetime, str]]:
@@ -190,10 +190,10 @@ def _origin(row: Any, said: tuple[str, str] | None) -> FactOrigin:
     )
 
 
-def _texts(tx: Tx, wanted: set[tuple[int, int]]) -> dict[tuple[int, int], tuple[str, str]]:
+def _texts(tx: Tx, places: set[tuple[int, int]]) -> dict[tuple[int, int], tuple[str, str]]:
     """Return the texts of intact messages; those with erased words are left out."""
     by_session: dict[int, list[int]] = {}
-    for number, n in sorted(wanted):
+    for number, n in sorted(places):
         by_session.setdefault(number, []).append(n)
     found: dict[tuple[int, int], tuple[str, str]] = {}
     for number, ns in by_session.items():
@@ -212,17 +212,17 @@ _NOW = Listed(  # made once: making a statement takes longer than running it
     lambda among: (
         select(tables.fact, *_STANDING)
         .join(tables.fact_status, _S.fact_id == tables.fact.c.id)
-        .where(tables.fact.c.owner == bindparam("whose"), _S.to_seq == FAR, among(tables.fact.c.id))
+        .where(tables.fact.c.owner == bindparam("owner"), _S.to_seq == FAR, among(tables.fact.c.id))
     )
 )
-_MOVED = select(_S.fact_id).where(_S.owner == bindparam("whose")).limit(1)  # each has an index of its own
+_MOVED = select(_S.fact_id).where(_S.owner == bindparam("owner")).limit(1)  # each has an index of its own
 _BEGAN = Prepared(_MOVED.where(_S.from_seq > bindparam("seq")))
 _ENDED = Prepared(_MOVED.where(_S.to_seq > bindparam("seq"), _S.to_seq < FAR))
 
 
 def list_facts(
     tx: Tx,
-    whose: OwnerFilter,
+    owner_filter: OwnerFilter,
     *,
     status: str | None = None,
     seq: int | None = None,
@@ -235,64 +235,64 @@ def list_facts(
 
     session_id: only those said in this conversation of the owner.
     """
-    wanted = _wanted(whose, seq)
+    wanted = _wanted(owner_filter, seq)
     if status is not None:
         wanted = wanted.where(_S.status == status)
     if valid_at is not None:
         wanted = wanted.where(*true_at(valid_at))
     if before is not None:
-        wanted = wanted.where(tables.fact.c.id < number_of(tx, whose, before))
+        wanted = wanted.where(tables.fact.c.id < number_of(tx, owner_filter, before))
     if session_id is not None:
         s, o = tables.session.c, tables.fact_origin.c
-        there = select(s.number).where(s.id_key == id_key(session_id), *owned_by(s.owner, whose)).scalar_subquery()
+        there = select(s.number).where(s.id_key == id_key(session_id), *owned_by(s.owner, owner_filter)).scalar_subquery()
         wanted = wanted.where(tables.fact.c.id.in_(select(o.fact_id).where(o.session_number == there, *_at(seq, o))))
     return views(tx, tx.execute(wanted.order_by(tables.fact.c.id.desc()).limit(limit)).all(), seq)
 
 
-def get(tx: Tx, whose: OwnerFilter, uid: str, seq: int | None = None) -> FactView:
+def get(tx: Tx, owner_filter: OwnerFilter, uid: str, seq: int | None = None) -> FactView:
     """Return one fact. Raises FactNotFound."""
-    rows = tx.execute(_named(whose, seq).where(tables.fact.c.uid == uid)).all()
+    rows = tx.execute(_named(owner_filter, seq).where(tables.fact.c.uid == uid)).all()
     if not rows:
         raise FactNotFound(fact_id=uid)
     return views(tx, rows, seq)[0]
 
 
-def by_number(tx: Tx, whose: OwnerFilter, numbers: Iterable[int], seq: int | None = None) -> dict[int, FactView]:
+def by_number(tx: Tx, owner_filter: OwnerFilter, numbers: Iterable[int], seq: int | None = None) -> dict[int, FactView]:
     """Return those of these facts that have a state."""
     found: dict[int, FactView] = {}
-    now = seq is None and whose is not ANY_OWNER
+    now = seq is None and owner_filter is not ANY_OWNER
     for some in portions(sorted(set(numbers))):
-        named = _named(whose, seq).where(tables.fact.c.id.in_(some)) if not now else None
-        rows = _NOW.rows(tx, some, whose=whose) if named is None else tx.execute(named).all()
+        named = _named(owner_filter, seq).where(tables.fact.c.id.in_(some)) if not now else None
+        rows = _NOW.rows(tx, some, owner=owner_filter) if named is None else tx.execute(named).all()
         found |= {row.id: view for row, view in zip(rows, views(tx, rows, seq), strict=True)}
     return found
 
 
-def number_of(tx: Tx, whose: OwnerFilter, uid: str) -> int:
+def number_of(tx: Tx, owner_filter: OwnerFilter, uid: str) -> int:
     """Return a fact's number, withdrawn or not. Raises FactNotFound."""
-    wanted = select(tables.fact.c.id).where(tables.fact.c.uid == uid, *owned_by(tables.fact.c.owner, whose))
+    wanted = select(tables.fact.c.id).where(tables.fact.c.uid == uid, *owned_by(tables.fact.c.owner, owner_filter))
     found = tx.execute(wanted).scalar()
     if found is None:
         raise FactNotFound(fact_id=uid)
     return int(found)
 
 
-def lineage(tx: Tx, whose: OwnerFilter, uid: str, seq: int | None = None) -> FactLineage:
+def lineage(tx: Tx, owner_filter: OwnerFilter, uid: str, seq: int | None = None) -> FactLineage:
     """Return the whole chain of supersession a fact belongs to. Raises FactNotFound."""
-    get(tx, whose, uid, seq)
+    get(tx, owner_filter, uid, seq)
     links: set[tuple[int, int]] = set()
     seen: set[int] = set()
-    new = {number_of(tx, whose, uid)}
-    while new:
-        seen |= new
+    frontier = {number_of(tx, owner_filter, uid)}
+    while frontier:
+        seen |= frontier
         wanted = select(_S.fact_id, _S.superseded_by).where(_S.superseded_by.is_not(None), *_at(seq))
-        ends = (_S.fact_id.in_(new), _S.superseded_by.in_(new))  # each has an index of its own
+        ends = (_S.fact_id.in_(frontier), _S.superseded_by.in_(frontier))  # each has an index of its own
         rows = [row for end in ends for row in tx.execute(wanted.where(end))]
         links |= {(row.fact_id, row.superseded_by) for row in rows}
-        new = {number for link in links for number in link} - seen
-    found = by_number(tx, whose, seen, seq)
-    both = sorted(link for link in links if found.keys() >= set(link))
-    return FactLineage(tuple(found[one] for one in sorted(found)), tuple((found[a].id, found[b].id) for a, b in both))
+        frontier = {number for link in links for number in link} - seen
+    found = by_number(tx, owner_filter, seen, seq)
+    complete = sorted(link for link in links if found.keys() >= set(link))
+    return FactLineage(tuple(found[one] for one in sorted(found)), tuple((found[a].id, found[b].id) for a, b in complete))
 
 
 def current_successors(tx: Tx, owner: str, numbers: Collection[int], seq: int | None = None) -> dict[int, int]:
@@ -308,27 +308,27 @@ def current_successors(tx: Tx, owner: str, numbers: Collection[int], seq: int | 
     return {row.old: row.tip for row in rows}
 
 
-def counts(tx: Tx, whose: OwnerFilter, seq: int | None = None) -> dict[tuple[str, str], int]:
+def counts(tx: Tx, owner_filter: OwnerFilter, seq: int | None = None) -> dict[tuple[str, str], int]:
     """Count facts by type and status."""
     f = tables.fact.c
     wanted = select(f.type, _S.status, func.count()).join(tables.fact_status, _S.fact_id == f.id)
-    rows = tx.execute(wanted.where(*owned_by(_S.owner, whose), *_at(seq)).group_by(f.type, _S.status)).all()
+    rows = tx.execute(wanted.where(*owned_by(_S.owner, owner_filter), *_at(seq)).group_by(f.type, _S.status)).all()
     return {(row[0], row[1]): row[2] for row in rows}
 
 
-def users(tx: Tx, whose: OwnerFilter) -> tuple[tuple[str | None, int], ...]:
+def users(tx: Tx, owner_filter: OwnerFilter) -> tuple[tuple[str | None, int], ...]:
     """Return the users with facts, and how many each has."""
     f = tables.fact.c
     wanted = (
         select(f.user_id, func.count())
         .join(tables.fact_status, _S.fact_id == f.id)
-        .where(_S.to_seq == FAR, *owned_by(f.owner, whose))
+        .where(_S.to_seq == FAR, *owned_by(f.owner, owner_filter))
     )
     return tuple((row[0], row[1]) for row in tx.execute(wanted.group_by(f.owner, f.user_id).order_by(f.user_id)))
 
 
 def relations(
-    tx: Tx, whose: OwnerFilter, uid: str | None = None, *, limit: int, after: FactRelation | None = None
+    tx: Tx, owner_filter: OwnerFilter, uid: str | None = None, *, limit: int, after: FactRelation | None = None
 ) -> tuple[FactRelation, ...]:
     """Return relations between current facts in order of creation; of one fact or all; after the relation `after`.
 
@@ -336,35 +336,35 @@ def relations(
     """
     r, a, b = tables.fact_relation.c, tables.fact.alias("a"), tables.fact.alias("b")
     one, other = tables.fact_status.alias("one"), tables.fact_status.alias("other")
-    wanted = select(a.c.uid, b.c.uid, r.kind, r.confidence).where(r.to_seq == FAR, *owned_by(r.owner, whose))
+    wanted = select(a.c.uid, b.c.uid, r.kind, r.confidence).where(r.to_seq == FAR, *owned_by(r.owner, owner_filter))
     wanted = wanted.join(a, a.c.id == r.source_id).join(b, b.c.id == r.target_id)
     wanted = wanted.join(one, (one.c.fact_id == a.c.id) & (one.c.to_seq == FAR))
     wanted = wanted.join(other, (other.c.fact_id == b.c.id) & (other.c.to_seq == FAR))
     if uid is not None:
         wanted = wanted.where(or_(a.c.uid == uid, b.c.uid == uid))
     if after is not None:
-        source, target = number_of(tx, whose, after.source), number_of(tx, whose, after.target)
+        source, target = number_of(tx, owner_filter, after.source), number_of(tx, owner_filter, after.target)
         same = (r.source_id == source) & ((r.target_id > target) | ((r.target_id == target) & (r.kind > after.kind)))
         wanted = wanted.where((r.source_id > source) | same)
     return tuple(FactRelation(*row) for row in tx.execute(wanted.order_by(r.source_id, r.target_id, r.kind).limit(limit)))
 
 
 def proposals(
-    tx: Tx, whose: OwnerFilter, *, state: str | None = "open", numbers: Collection[int] | None = None, limit: int = 200
+    tx: Tx, owner_filter: OwnerFilter, *, state: str | None = "open", numbers: Collection[int] | None = None, limit: int = 200
 ) -> tuple[FactProposal, ...]:
     """Return proposals, newest first; of these numbers, or all. state: open, approved or rejected; None for all not withdrawn.
 
     Open ones can be settled: each of their facts is still active.
     """
     p = tables.fact_proposal.c
-    wanted = select(tables.fact_proposal).where(p.to_seq == FAR, *owned_by(p.owner, whose))
+    wanted = select(tables.fact_proposal).where(p.to_seq == FAR, *owned_by(p.owner, owner_filter))
     if state is not None:
         wanted = wanted.where(p.outcome.is_(None) if state == "open" else p.outcome == state)
     if numbers is not None:
         wanted = wanted.where(p.id.in_(numbers))
     wanted = wanted.order_by(p.id.desc()).limit(limit)
     rows = _in_force(tx, wanted, limit) if state == "open" else tx.execute(wanted).all()
-    facts = by_number(tx, whose, [one for row in rows for one in (row.new_id, *parse(row.old_ids))])
+    facts = by_number(tx, owner_filter, [one for row in rows for one in (row.new_id, *parse(row.old_ids))])
     words = payloads.get(tx, (row.payload for row in rows))
     first = _first_seqs(tx, [row.id for row in rows])
     at = _times(tx, first.values())
@@ -413,12 +413,12 @@ def has_facts(tx: Tx, owner: str) -> bool:
 
 def changed_since(tx: Tx, owner: str, seq: int) -> bool:
     """Return True if a fact of the owner changed after that seq."""
-    of = {"whose": owner, "seq": seq}
+    of = {"owner": owner, "seq": seq}
     return _BEGAN.first(tx, of) is not None or _ENDED.first(tx, of) is not None
 
 
-def owned_by(column: ColumnElement[Any], whose: OwnerFilter) -> tuple[ColumnElement[bool], ...]:
-    return () if whose is ANY_OWNER else (column == whose,)
+def owned_by(column: ColumnElement[Any], owner_filter: OwnerFilter) -> tuple[ColumnElement[bool], ...]:
+    return () if owner_filter is ANY_OWNER else (column == owner_filter,)
 
 
 def true_at(when: datetime) -> tuple[ColumnElement[bool], ...]:
@@ -438,15 +438,15 @@ def true_at(when: datetime) -> tuple[ColumnElement[bool], ...]:
     )
 
 
-def _wanted(whose: OwnerFilter, seq: int | None) -> Select[Any]:
+def _wanted(owner_filter: OwnerFilter, seq: int | None) -> Select[Any]:
     joined = select(tables.fact, *_STANDING).join(tables.fact_status, _S.fact_id == tables.fact.c.id)
-    return joined.where(*owned_by(_S.owner, whose), *owned_by(tables.fact.c.owner, whose), *_at(seq))
+    return joined.where(*owned_by(_S.owner, owner_filter), *owned_by(tables.fact.c.owner, owner_filter), *_at(seq))
 
 
-def _named(whose: OwnerFilter, seq: int | None) -> Select[Any]:
+def _named(owner_filter: OwnerFilter, seq: int | None) -> Select[Any]:
     """Select named facts by the owner in the fact's own row, so that SQLite does not walk all facts of the owner."""
     joined = select(tables.fact, *_STANDING).join(tables.fact_status, _S.fact_id == tables.fact.c.id)
-    return joined.where(*owned_by(tables.fact.c.owner, whose), *_at(seq))
+    return joined.where(*owned_by(tables.fact.c.owner, owner_filter), *_at(seq))
 
 
 def _at(seq: int | None, columns: Any = _S) -> tuple[ColumnElement[bool], ...]:

@@ -98,30 +98,30 @@ def family(tx: Tx, number: int) -> FactFamily:
     return FactFamily(frozenset(same), frozenset(fuller))
 
 
-def left_parts(tx: Tx, found: FactFamily) -> list[int]:
+def left_parts(tx: Tx, members: FactFamily) -> list[int]:
     """Return facts merged into a fuller one in force, which become active again once that goes."""
     c = tables.fact_status.c
-    active = select(c.fact_id).where(c.fact_id.in_(found.fuller), c.to_seq == FAR, c.status == "active")
+    active = select(c.fact_id).where(c.fact_id.in_(members.fuller), c.to_seq == FAR, c.status == "active")
     tops = set(tx.execute(active).scalars())
     wanted = select(c.fact_id).where(c.superseded_by.in_(tops), c.cause == "merged", c.to_seq == FAR).order_by(c.fact_id)
-    return [one for one in tx.execute(wanted).scalars() if one not in found.same and one not in found.fuller]
+    return [one for one in tx.execute(wanted).scalars() if one not in members.same and one not in members.fuller]
 
 
-def trace_fact(tx: Tx, number: int, planned: ForgetPlan | None = None) -> FactTrace:
+def trace_fact(tx: Tx, number: int, plan: ForgetPlan | None = None) -> FactTrace:
     """Find what holds the fact's words. planned: an earlier search, so that only runs since then are searched."""
-    found = family(tx, number)
-    rows = tx.execute(select(tables.fact).where(tables.fact.c.id.in_(found.all)).order_by(tables.fact.c.id)).all()
-    spans, quotes = _spans(tx, found.same)
+    members = family(tx, number)
+    rows = tx.execute(select(tables.fact).where(tables.fact.c.id.in_(members.all)).order_by(tables.fact.c.id)).all()
+    spans, quotes = _spans(tx, members.same)
     words = tuple(dict.fromkeys(one for one in (*(row.content for row in rows), *quotes) if one.strip()))
-    papers = _papers(tx, found)
-    traced = FactTrace(found, words, spans, papers, _told(tx, papers, words))
-    wanted = (*words, *traced.told)
-    whose = rows[0].user_id
-    if planned is None or not planned.words.issuperset(wanted):
-        quoting = set(_quoting(tx, whose, wanted))
+    papers = _papers(tx, members)
+    trace = FactTrace(members, words, spans, papers, _told(tx, papers, words))
+    wanted = (*words, *trace.told)
+    user_id = rows[0].user_id
+    if plan is None or not plan.words.issuperset(wanted):
+        quoting = set(_quoting(tx, user_id, wanted))
     else:
-        quoting = {*_there(tx, planned.quoting), *_quoting(tx, whose, wanted, planned.seq)}
-    return FactTrace(found, words, spans, papers, traced.told, tuple(sorted(quoting - set(papers))))
+        quoting = {*_there(tx, plan.quoting), *_quoting(tx, user_id, wanted, plan.seq)}
+    return FactTrace(members, words, spans, papers, trace.told, tuple(sorted(quoting - set(papers))))
 
 
 def plan_of_fact(tx: Tx, number: int) -> ForgetPlan:
@@ -130,21 +130,21 @@ def plan_of_fact(tx: Tx, number: int) -> ForgetPlan:
     return ForgetPlan(seq, frozenset((*traced.words, *traced.told)), traced.quoting)
 
 
-def remaining_words(tx: Tx, owner: str, traced: FactTrace) -> tuple[dict[str, int], tuple[tuple[str, int], ...]]:
+def remaining_words(tx: Tx, owner: str, trace: FactTrace) -> tuple[dict[str, int], tuple[tuple[str, int], ...]]:
     """Count where else the words remain, by place; and name the first such messages as (session, number)."""
     m, s, f = tables.message.c, tables.session.c, tables.fact.c
-    forms = json_forms(traced.words)
-    said = (
+    forms = json_forms(trace.words)
+    messages_of_owner = (
         select(s.number, s.session_id, m.n, m.content).join(tables.session, s.number == m.session_number).where(s.owner == owner)
     )
-    stream = tx.execute(said.order_by(s.number, m.n).execution_options(yield_per=500))
+    stream = tx.execute(messages_of_owner.order_by(s.number, m.n).execution_options(yield_per=500))
     messages = [
         (row.session_id, row.n)
         for row in stream
-        if (row.number, row.n) not in traced.spans and any(form in row.content for form in forms)
+        if (row.number, row.n) not in trace.spans and any(form in row.content for form in forms)
     ]
     learned = tx.execute(select(f.id, f.content).where(f.owner == owner, REMEMBERED).execution_options(yield_per=500))
-    facts = sum(row.id not in traced.family.all and any(form in row.content for form in traced.words) for row in learned)
+    facts = sum(row.id not in trace.family.all and any(form in row.content for form in trace.words) for row in learned)
     counts = {"message": len(messages), "fact": facts}
     return {place: count for place, count in counts.items() if count}, tuple(messages[:MOST_SHOWN])
 
@@ -174,22 +174,22 @@ def _is_fuller(row: Any) -> bool:
 def _spans(tx: Tx, numbers: Collection[int]) -> tuple[dict[tuple[int, int], list[tuple[int, int]]], list[str]]:
     """Return the spans in messages that still exist, and their text."""
     o, m = tables.fact_origin.c, tables.message.c
-    found: dict[tuple[int, int], list[tuple[int, int]]] = {}
+    spans: dict[tuple[int, int], list[tuple[int, int]]] = {}
     quotes = []
     wanted = select(tables.fact_origin).where(o.fact_id.in_(numbers), o.start.is_not(None)).order_by(o.fact_id, o.n)
     for row in tx.execute(wanted).all():
-        this = (m.session_number == row.session_number) & (m.n == row.message)
-        said = tx.execute(select(tables.message).where(this)).one_or_none()
-        if said is not None and said.digest == row.said:
-            found.setdefault((row.session_number, row.message), []).append((row.start, row.end))
-            quotes.append(as_message(record(said, "")).text[row.start : row.end])
-    return found, quotes
+        is_message = (m.session_number == row.session_number) & (m.n == row.message)
+        message = tx.execute(select(tables.message).where(is_message)).one_or_none()
+        if message is not None and message.digest == row.said:
+            spans.setdefault((row.session_number, row.message), []).append((row.start, row.end))
+            quotes.append(as_message(record(message, "")).text[row.start : row.end])
+    return spans, quotes
 
 
-def _papers(tx: Tx, found: FactFamily) -> tuple[str, ...]:
+def _papers(tx: Tx, members: FactFamily) -> tuple[str, ...]:
     """Return reasons and statements about these facts."""
     s, p = tables.fact_status.c, tables.fact_proposal.c
-    numbers = set(found.all)
+    numbers = set(members.all)
     wanted = select(s.payload).where(s.payload.is_not(None))
     papers = {one for end in (s.fact_id, s.superseded_by) for one in tx.execute(wanted.where(end.in_(numbers))).scalars()}
     parts = set(tx.execute(select(s.fact_id).where(s.superseded_by.in_(numbers), s.cause == "merged")).scalars())
@@ -213,9 +213,9 @@ def _reasons(tx: Tx, numbers: Collection[int], proposals: Collection[int]) -> se
 
 def _told(tx: Tx, papers: Sequence[str], words: Sequence[str]) -> tuple[str, ...]:
     """Return texts in payloads that share a word with the fact; "it changed" is said of many."""
-    mine = frozenset().union(*(attributes.words(one) for one in words))
-    said = (one for paper in payloads.get(tx, papers).values() for one in paper.values() if isinstance(one, str))
-    return tuple(dict.fromkeys(one for one in said if attributes.words(one) & mine))
+    own_words = frozenset().union(*(attributes.words(one) for one in words))
+    texts = (one for paper in payloads.get(tx, papers).values() for one in paper.values() if isinstance(one, str))
+    return tuple(dict.fromkeys(one for one in texts if attributes.words(one) & own_words))
 
 
 def _there(tx: Tx, digests: Iterable[str]) -> Iterable[str]:
@@ -241,80 +241,80 @@ def _quoting(tx: Tx, user_id: str | None, words: Sequence[str], since: int | Non
     return tuple({one.digest for one in stream if any(form in one.body for form in forms)})
 
 
-def preview(tx: Tx, whose: OwnerFilter, uid: str) -> ForgetPreview:
+def preview(tx: Tx, owner_filter: OwnerFilter, uid: str) -> ForgetPreview:
     """Return what forgetting would remove. Raises FactNotFound."""
-    number, owner = _row(tx, whose, uid)
-    traced = trace_fact(tx, number)
-    numbers = traced.family.all
+    number, owner = _row(tx, owner_filter, uid)
+    trace = trace_fact(tx, number)
+    numbers = trace.family.all
     c = tables.embedding.c
     vectors = tx.execute(select(func.count()).where(c.kind == "fact", c.item_id.in_(numbers))).scalar_one()
     places = {
         "fact": len(numbers),
-        "message": len(traced.spans),
-        "payload": len(traced.papers) + len(traced.quoting),
+        "message": len(trace.spans),
+        "payload": len(trace.papers) + len(trace.quoting),
         "embedding": vectors,
     }
-    others = [_as_it_stands(tx, whose, one) for one in numbers if one != number]
-    again = facts.by_number(tx, whose, left_parts(tx, traced.family))
-    stays, elsewhere = remaining_words(tx, owner, traced)
+    others = [_as_it_stands(tx, owner_filter, one) for one in numbers if one != number]
+    restored = facts.by_number(tx, owner_filter, left_parts(tx, trace.family))
+    stays, elsewhere = remaining_words(tx, owner, trace)
     return ForgetPreview(
-        fact=_as_it_stands(tx, whose, number),
+        fact=_as_it_stands(tx, owner_filter, number),
         places={place: count for place, count in places.items() if count},
         also=tuple(others),
-        again=tuple(again[one] for one in sorted(again)),
+        again=tuple(restored[one] for one in sorted(restored)),
         stays=stays,
         elsewhere=elsewhere,
     )
 
 
-def plan_forget(tx: Tx, whose: OwnerFilter, uid: str) -> ForgetPlan:
+def plan_forget(tx: Tx, owner_filter: OwnerFilter, uid: str) -> ForgetPlan:
     """Search all payloads before anything is locked. Raises FactNotFound."""
-    return plan_of_fact(tx, _row(tx, whose, uid)[0])
+    return plan_of_fact(tx, _row(tx, owner_filter, uid)[0])
 
 
 def forget(
-    tx: Tx, whose: OwnerFilter, uid: str, *, planned: ForgetPlan, actor: str, reason: str | None, clock: Clock, action_id: str
+    tx: Tx, owner_filter: OwnerFilter, uid: str, *, plan: ForgetPlan, actor: str, reason: str | None, clock: Clock, action_id: str
 ) -> Action:
     """Forget the fact. Raises FactNotFound, also for one already forgotten."""
     ids.reserve(tx, "erasure", 1)
     ids.reserve(tx, "fact", 0)
     if actions.exists(tx, action_id):
         return actions.get(tx, action_id)
-    number, _ = _row(tx, whose, uid)
-    traced = trace_fact(tx, number, planned)
-    again = left_parts(tx, traced.family)
+    number, _ = _row(tx, owner_filter, uid)
+    trace = trace_fact(tx, number, plan)
+    restored = left_parts(tx, trace.family)
     action = OpenAction(tx, verb=FORGETS, actor=actor, clock=clock, action_id=action_id)
     action.describe(reason=reason)
-    _clear(tx, traced)
-    messages = [f"{session}/{n}" for session, n in traced.spans]
-    _leave(tx, action, number, {"payload": traced.papers}, {"message": messages, "payload": traced.quoting})
-    for other in traced.family.all:
+    _clear(tx, trace)
+    messages = [f"{session}/{n}" for session, n in trace.spans]
+    _leave(tx, action, number, {"payload": trace.papers}, {"message": messages, "payload": trace.quoting})
+    for other in trace.family.all:
         if other != number:
             _leave(tx, action, other, {}, {})
-    for part in again:
+    for part in restored:
         rows.set_state(tx, action, "fact.restored", part, FactState())
     action.seal()
-    embeddings.drop(tx, "fact", traced.family.all)
-    vectors.drop(tx, traced.family.all)
-    retention.drop_passages(tx, sorted({session for session, _ in traced.spans}))
+    embeddings.drop(tx, "fact", trace.family.all)
+    vectors.drop(tx, trace.family.all)
+    retention.drop_passages(tx, sorted({session for session, _ in trace.spans}))
     compaction.note(tx)
     return actions.get(tx, action.id)
 
 
-def _row(tx: Tx, whose: OwnerFilter, uid: str) -> tuple[int, str]:
+def _row(tx: Tx, owner_filter: OwnerFilter, uid: str) -> tuple[int, str]:
     """Return the fact's number and owner."""
-    number = facts.number_of(tx, whose, uid)
+    number = facts.number_of(tx, owner_filter, uid)
     row = tx.execute(select(tables.fact.c.owner).where(tables.fact.c.id == number, REMEMBERED)).one_or_none()
     if row is None:
         raise FactNotFound(fact_id=uid)
     return number, row.owner
 
 
-def _as_it_stands(tx: Tx, whose: OwnerFilter, number: int) -> FactView:
+def _as_it_stands(tx: Tx, owner_filter: OwnerFilter, number: int) -> FactView:
     """Return the current view, or the last one if the fact was withdrawn."""
     s = tables.fact_status.c
     until = tx.execute(select(func.max(s.to_seq)).where(s.fact_id == number)).scalar_one()
-    return facts.by_number(tx, whose, [number], None if until == FAR else until - 1)[number]
+    return facts.by_number(tx, owner_filter, [number], None if until == FAR else until - 1)[number]
 
 
 def _leave(tx: Tx, action: OpenAction, number: int, gone: dict[str, Sequence[str]], changed: dict[str, Sequence[str]]) -> None:
@@ -333,20 +333,20 @@ def _leave(tx: Tx, action: OpenAction, number: int, gone: dict[str, Sequence[str
             rows.set_proposal(tx, action, "fact.unproposed", one.id, one.owner, None, one.run_id)
 
 
-def _clear(tx: Tx, traced: FactTrace) -> None:
+def _clear(tx: Tx, trace: FactTrace) -> None:
     f, p = tables.fact.c, tables.payload.c
     nothing = {"content": "", "subject": "", "entities": "[]", "salt": NO_SALT}
-    tx.execute(update(tables.fact).where(f.id.in_(traced.family.all)).values(**nothing))
-    for (session, n), places in traced.spans.items():
-        _block(tx, session, n, places, traced.words)
-    for some in portions(traced.papers):
+    tx.execute(update(tables.fact).where(f.id.in_(trace.family.all)).values(**nothing))
+    for (session, n), places in trace.spans.items():
+        _block(tx, session, n, places, trace.words)
+    for some in portions(trace.papers):
         tx.execute(delete(tables.payload).where(p.digest.in_(some)))
-    for digest in traced.quoting:
+    for digest in trace.quoting:
         body = tx.execute(select(p.body).where(p.digest == digest)).scalar_one()
         tx.execute(
             update(tables.payload)
             .where(p.digest == digest)
-            .values(body=_without(body, (*traced.words, *traced.told)), salt=NO_SALT)
+            .values(body=_without(body, (*trace.words, *trace.told)), salt=NO_SALT)
         )
 
 

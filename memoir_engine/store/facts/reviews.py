@@ -113,154 +113,158 @@ class FactDecision:
     seen: ReviewState | None = None
 
 
-def review_items(tx: Tx, whose: OwnerFilter, kind: FactReviewKind | None = None) -> list[HeldFact]:
+def review_items(tx: Tx, owner_filter: OwnerFilter, kind: FactReviewKind | None = None) -> list[HeldFact]:
     """Return all items, or those of one kind, in no order."""
-    given = last_verdicts(tx)
-    found = [] if kind in ("supersession", "fact") else list(_proposed(tx, whose, given))
+    last_by_key = last_verdicts(tx)
+    items = [] if kind in ("supersession", "fact") else list(_proposed(tx, owner_filter, last_by_key))
     if kind == "proposal":
-        return found
-    asked = {one.number for one in _asked_about(tx, whose)}
-    standing = (one for one in _standing(tx, whose, given) if one.key.number not in asked)
-    return found + [one for one in standing if kind in (None, one.kind)]
+        return items
+    asked_about = {one.number for one in _asked_about(tx, owner_filter)}
+    standing = (one for one in _standing(tx, owner_filter, last_by_key) if one.key.number not in asked_about)
+    return items + [one for one in standing if kind in (None, one.kind)]
 
 
-def get_item(tx: Tx, whose: OwnerFilter, key: FactKey) -> HeldFact | None:
+def get_item(tx: Tx, owner_filter: OwnerFilter, key: FactKey) -> HeldFact | None:
     """Return the item of a fact or proposal as it is now, perhaps since another seq."""
-    said = last_verdicts(tx)
+    last_by_key = last_verdicts(tx)
     find = _proposed if key.thing == "proposal" else _standing
-    found = find(tx, whose, said, key.number)
-    return next(iter(found), None)
+    items = find(tx, owner_filter, last_by_key, key.number)
+    return next(iter(items), None)
 
 
-def item_views(tx: Tx, whose: OwnerFilter, wanted: list[HeldFact]) -> tuple[FactReviewItem, ...]:
+def item_views(tx: Tx, owner_filter: OwnerFilter, items: list[HeldFact]) -> tuple[FactReviewItem, ...]:
     """Return items with their facts, in order."""
-    numbers = [one.key.number for one in wanted if one.key.thing == "proposal"]
-    proposals = {one.id: one for one in facts.proposals(tx, whose, state=None, numbers=numbers, limit=len(numbers) or 1)}
-    known = facts.by_number(tx, whose, [one.key.number for one in wanted if one.key.thing == "fact"])
-    later = _successors(tx, whose, [one for one in known.values() if one.superseded_by])
-    times = {seq: at for seq, (at, _) in facts.events(tx, [one.at_seq for one in wanted if one.at_seq]).items()}
-    found = []
-    for each in wanted:
-        proposal = proposals.get(each.key.number) if each.key.thing == "proposal" else None
-        fact = proposal.new if proposal else known.get(each.key.number)
+    numbers = [one.key.number for one in items if one.key.thing == "proposal"]
+    proposals = {one.id: one for one in facts.proposals(tx, owner_filter, state=None, numbers=numbers, limit=len(numbers) or 1)}
+    facts_by_number = facts.by_number(tx, owner_filter, [one.key.number for one in items if one.key.thing == "fact"])
+    successors = _successors(tx, owner_filter, [one for one in facts_by_number.values() if one.superseded_by])
+    times = {seq: at for seq, (at, _) in facts.events(tx, [one.at_seq for one in items if one.at_seq]).items()}
+    views = []
+    for item in items:
+        proposal = proposals.get(item.key.number) if item.key.thing == "proposal" else None
+        fact = proposal.new if proposal else facts_by_number.get(item.key.number)
         if fact is None:
             continue
-        others = proposal.old if proposal else tuple(later[one] for one in (fact.superseded_by,) if one in later)
-        found.append(
+        others = proposal.old if proposal else tuple(successors[one] for one in (fact.superseded_by,) if one in successors)
+        views.append(
             FactReviewItem(
-                key=str(each.key),
-                kind=each.kind,
+                key=str(item.key),
+                kind=item.kind,
                 user_id=fact.user_id,
-                state=each.state,
-                reasons=tuple(_reasons(each, proposal.doubt if proposal else fact.cause)),
+                state=item.state,
+                reasons=tuple(_reasons(item, proposal.doubt if proposal else fact.cause)),
                 fact=fact,
                 others=others,
                 proposal=proposal,
-                reviewer=each.reviewer,
-                reviewed_at=times.get(each.at_seq or 0),
+                reviewer=item.reviewer,
+                reviewed_at=times.get(item.at_seq or 0),
             )
         )
-    return tuple(found)
+    return tuple(views)
 
 
-def perform(tx: Tx, whose: OwnerFilter, asked: FactDecision, *, actor: str, clock: Clock, action_id: str) -> Action:
+def perform(tx: Tx, owner_filter: OwnerFilter, decision: FactDecision, *, actor: str, clock: Clock, action_id: str) -> Action:
     """Carry out a decision, once per action id. Raises ReviewItemNotFound, ReviewOvertaken, NothingChanges."""
     ids.reserve(tx, "fact", 0)
     if actions.exists(tx, action_id):
         return actions.get(tx, action_id)
-    now = check(tx, whose, asked, actor=actor)
-    more: dict[str, Any] = {"actor": actor, "reason": asked.reason, "clock": clock, "action_id": action_id}
-    if asked.key.thing == "proposal" and asked.verdict != "skip":
-        settle = facts_actions.approve if asked.verdict == "approve" else facts_actions.reject
-        return settle(tx, whose, asked.key.number, **more)
-    if asked.verdict == "reject":
-        return _refuse(tx, now, **more)
-    return _say(tx, asked, now, **more)
+    item = check(tx, owner_filter, decision, actor=actor)
+    options: dict[str, Any] = {"actor": actor, "reason": decision.reason, "clock": clock, "action_id": action_id}
+    if decision.key.thing == "proposal" and decision.verdict != "skip":
+        settle = facts_actions.approve if decision.verdict == "approve" else facts_actions.reject
+        return settle(tx, owner_filter, decision.key.number, **options)
+    if decision.verdict == "reject":
+        return _refuse(tx, item, **options)
+    return _say(tx, decision, item, **options)
 
 
-def done_before(tx: Tx, asked: FactDecision, *, actor: str, action_id: str) -> bool:
+def done_before(tx: Tx, decision: FactDecision, *, actor: str, action_id: str) -> bool:
     """Return True if this action is this verdict already. Raises InvalidSetting if the id did something else."""
     if not actions.exists(tx, action_id):
         return False
-    found = actions.get(tx, action_id)
-    about = {event.body.get(asked.key.thing) for event in found.events}
-    if found.actor == actor and found.verb in _verbs(asked) and asked.key.number in about:
+    action = actions.get(tx, action_id)
+    about = {event.body.get(decision.key.thing) for event in action.events}
+    if action.actor == actor and action.verb in _verbs(decision) and decision.key.number in about:
         return True
     problem = "something else was done with this id already"
     raise InvalidSetting(name="step_id", value=action_id, problem=problem, advice="Give each step an id of its own.")
 
 
-def check(tx: Tx, whose: OwnerFilter, asked: FactDecision, *, actor: str) -> HeldFact:
+def check(tx: Tx, owner_filter: OwnerFilter, decision: FactDecision, *, actor: str) -> HeldFact:
     """Return the item if it may be decided so. Raises what `perform` does."""
-    now = get_item(tx, whose, asked.key)
-    if now is None:
-        raise ReviewItemNotFound(key=str(asked.key))
-    decided = now.state in ("approved", "rejected")
-    if now.key != asked.key or (decided and asked.seen != now.state and now.reviewer != actor):
-        raise ReviewOvertaken(key=str(asked.key), by=now.reviewer or "the model", what=now.state)
-    if SAID[asked.verdict] == now.state or (now.key.thing == "proposal" and decided):
-        raise NothingChanges(problem=f"it is {now.state} already")
-    if asked.verdict == "reject" and now.state == "rejected":
+    item = get_item(tx, owner_filter, decision.key)
+    if item is None:
+        raise ReviewItemNotFound(key=str(decision.key))
+    decided = item.state in ("approved", "rejected")
+    if item.key != decision.key or (decided and decision.seen != item.state and item.reviewer != actor):
+        raise ReviewOvertaken(key=str(decision.key), by=item.reviewer or "the model", what=item.state)
+    if SAID[decision.verdict] == item.state or (item.key.thing == "proposal" and decided):
+        raise NothingChanges(problem=f"it is {item.state} already")
+    if decision.verdict == "reject" and item.state == "rejected":
         raise NothingChanges(problem="it is rejected already")
-    return now
+    return item
 
 
-def as_it_stands(tx: Tx, whose: OwnerFilter, asked: FactDecision) -> FactDecision:
+def as_it_stands(tx: Tx, owner_filter: OwnerFilter, decision: FactDecision) -> FactDecision:
     """Return the decision with the present state as seen, for a reviewer who overrides it."""
-    now = get_item(tx, whose, asked.key)
-    return asked if now is None else replace(asked, seen=now.state)
+    item = get_item(tx, owner_filter, decision.key)
+    return decision if item is None else replace(decision, seen=item.state)
 
 
-def _refuse(tx: Tx, now: HeldFact, *, actor: str, reason: str | None, clock: Clock, action_id: str) -> Action:
+def _refuse(tx: Tx, item: HeldFact, *, actor: str, reason: str | None, clock: Clock, action_id: str) -> Action:
     """Outdate a rejected fact; for a rejected supersession, restore the older fact."""
-    gave_way = now.kind == "supersession"
+    gave_way = item.kind == "supersession"
     action = OpenAction(tx, verb="restore_fact" if gave_way else "withdraw_fact", actor=actor, clock=clock, action_id=action_id)
     action.describe(reason=reason)
     if gave_way:
-        rows.set_state(tx, action, "fact.restored", now.key.number, FactState())
+        rows.set_state(tx, action, "fact.restored", item.key.number, FactState())
     else:
         paper = rows.put_words(tx, reason=reason) if reason else None
-        rows.set_state(tx, action, "fact.outdated", now.key.number, FactState(OUTDATED, "person", None, None, paper))
+        rows.set_state(tx, action, "fact.outdated", item.key.number, FactState(OUTDATED, "person", None, None, paper))
     action.seal()
     return actions.get(tx, action.id)
 
 
-def _say(tx: Tx, asked: FactDecision, now: HeldFact, *, actor: str, reason: str | None, clock: Clock, action_id: str) -> Action:
-    verb = "confirm_fact" if asked.verdict == "approve" else "skip_fact"
+def _say(
+    tx: Tx, decision: FactDecision, item: HeldFact, *, actor: str, reason: str | None, clock: Clock, action_id: str
+) -> Action:
+    verb = "confirm_fact" if decision.verdict == "approve" else "skip_fact"
     action = OpenAction(tx, verb=verb, actor=actor, clock=clock, action_id=action_id)
     action.describe(reason=reason)
-    was = last_verdicts(tx).get(asked.key)
-    about: dict[str, Any] = {asked.key.thing: asked.key.number}
-    action.add(REVIEWED, **about, since=asked.key.since, verdict=SAID[asked.verdict], was=was.state if was else None)
+    was = last_verdicts(tx).get(decision.key)
+    about: dict[str, Any] = {decision.key.thing: decision.key.number}
+    action.add(REVIEWED, **about, since=decision.key.since, verdict=SAID[decision.verdict], was=was.state if was else None)
     action.seal()
     return actions.get(tx, action.id)
 
 
-def _verbs(asked: FactDecision) -> tuple[str, ...]:
-    if asked.verdict == "skip":
+def _verbs(decision: FactDecision) -> tuple[str, ...]:
+    if decision.verdict == "skip":
         return ("skip_fact",)
-    if asked.key.thing == "proposal":
-        return ("approve_fact",) if asked.verdict == "approve" else ("reject_fact",)
-    return ("confirm_fact",) if asked.verdict == "approve" else ("withdraw_fact", "restore_fact")
+    if decision.key.thing == "proposal":
+        return ("approve_fact",) if decision.verdict == "approve" else ("reject_fact",)
+    return ("confirm_fact",) if decision.verdict == "approve" else ("withdraw_fact", "restore_fact")
 
 
-def _proposed(tx: Tx, whose: OwnerFilter, given: dict[FactKey, LastVerdict], number: int | None = None) -> Iterator[HeldFact]:
+def _proposed(
+    tx: Tx, owner_filter: OwnerFilter, last_by_key: dict[FactKey, LastVerdict], number: int | None = None
+) -> Iterator[HeldFact]:
     """Yield open proposals that can be settled, and settled ones."""
     p, e, a = tables.fact_proposal.c, tables.audit_event.c, tables.action.c
     wanted = select(p.id, p.from_seq, p.outcome, p.new_id, p.old_ids, a.verb, a.actor, a.undoes, e.body)
     wanted = wanted.join(tables.audit_event, e.seq == p.from_seq).join(tables.action, a.id == e.action_id)
-    wanted = wanted.where(p.to_seq == FAR, *facts.owned_by(p.owner, whose)).order_by(p.id)
+    wanted = wanted.where(p.to_seq == FAR, *facts.owned_by(p.owner, owner_filter)).order_by(p.id)
     rows = tx.execute(wanted if number is None else wanted.where(p.id == number)).all()
     active = _active(tx, {one for row in rows if row.outcome is None for one in (row.new_id, *parse(row.old_ids))})
-    made = status_events(tx, rows)
+    origins = status_events(tx, rows)
     for row in rows:
-        (since, _, actor), state = made[row.from_seq], SETTLED[row.outcome]
+        (since, _, actor), state = origins[row.from_seq], SETTLED[row.outcome]
         key = FactKey("proposal", row.id, since)
         if row.outcome is None and not {row.new_id, *parse(row.old_ids)} <= active:
             continue
-        said = given.get(key)
-        by, at = (actor, since) if row.outcome else (said.by, said.seq) if said else (None, None)
-        yield HeldFact(key, "proposal", said.state if said and row.outcome is None else state, True, None, by, at)
+        verdict = last_by_key.get(key)
+        by, at = (actor, since) if row.outcome else (verdict.by, verdict.seq) if verdict else (None, None)
+        yield HeldFact(key, "proposal", verdict.state if verdict and row.outcome is None else state, True, None, by, at)
 
 
 def _active(tx: Tx, numbers: set[int]) -> set[int]:
@@ -269,45 +273,47 @@ def _active(tx: Tx, numbers: set[int]) -> set[int]:
     return {one for some in portions(sorted(numbers)) for one in tx.execute(wanted.where(s.fact_id.in_(some))).scalars()}
 
 
-def _asked_about(tx: Tx, whose: OwnerFilter) -> Iterator[FactKey]:
+def _asked_about(tx: Tx, owner_filter: OwnerFilter) -> Iterator[FactKey]:
     """Yield facts that an open proposal would keep: they are judged with it."""
     p = tables.fact_proposal.c
-    wanted = select(p.new_id).where(p.to_seq == FAR, p.outcome.is_(None), *facts.owned_by(p.owner, whose))
+    wanted = select(p.new_id).where(p.to_seq == FAR, p.outcome.is_(None), *facts.owned_by(p.owner, owner_filter))
     return (FactKey("fact", number, 0) for number in tx.execute(wanted).scalars())
 
 
-def _standing(tx: Tx, whose: OwnerFilter, given: dict[FactKey, LastVerdict], number: int | None = None) -> Iterator[HeldFact]:
+def _standing(
+    tx: Tx, owner_filter: OwnerFilter, last_by_key: dict[FactKey, LastVerdict], number: int | None = None
+) -> Iterator[HeldFact]:
     s, f, e, a, o = tables.fact_status.c, tables.fact.c, tables.audit_event.c, tables.action.c, tables.fact_origin.c
     wanted = select(s.fact_id, s.from_seq, s.status, s.cause, f.confidence, a.verb, a.actor, a.undoes, e.body)
     wanted = wanted.join(tables.fact, f.id == s.fact_id)
     wanted = wanted.join(tables.audit_event, e.seq == s.from_seq).join(tables.action, a.id == e.action_id)
-    wanted = wanted.where(s.to_seq == FAR, *facts.owned_by(s.owner, whose))
-    quoted = select(o.fact_id).join(tables.fact, f.id == o.fact_id).where(o.to_seq == FAR, o.start.is_not(None)).distinct()
-    quoted = quoted.where(*facts.owned_by(f.owner, whose))
+    wanted = wanted.where(s.to_seq == FAR, *facts.owned_by(s.owner, owner_filter))
+    with_quotes = select(o.fact_id).join(tables.fact, f.id == o.fact_id).where(o.to_seq == FAR, o.start.is_not(None)).distinct()
+    with_quotes = with_quotes.where(*facts.owned_by(f.owner, owner_filter))
     if number is not None:
-        wanted, quoted = wanted.where(s.fact_id == number), quoted.where(o.fact_id == number)
-    supported = set(tx.execute(quoted).scalars())
+        wanted, with_quotes = wanted.where(s.fact_id == number), with_quotes.where(o.fact_id == number)
+    supported = set(tx.execute(with_quotes).scalars())
     rows = tx.execute(wanted).all()
-    made = status_events(tx, rows)
+    origins = status_events(tx, rows)
     for row in rows:
-        since, verb, actor = made[row.from_seq]
+        since, verb, actor = origins[row.from_seq]
         key = FactKey("fact", row.fact_id, since)
         kind: FactReviewKind = "supersession" if row.status == OUTDATED and row.cause != "person" else "fact"
-        said = given.get(key)
+        verdict = last_by_key.get(key)
         decided = DECIDED.get(verb)
-        state = said.state if said else decided or ("rejected" if row.status != ACTIVE and kind == "fact" else "unreviewed")
-        by, at = (said.by, said.seq) if said else (actor, since) if state != "unreviewed" else (None, None)
+        state = verdict.state if verdict else decided or ("rejected" if row.status != ACTIVE and kind == "fact" else "unreviewed")
+        by, at = (verdict.by, verdict.seq) if verdict else (actor, since) if state != "unreviewed" else (None, None)
         yield HeldFact(key, kind, state, row.fact_id in supported, row.confidence, by, at)
 
 
-def _successors(tx: Tx, whose: OwnerFilter, outdated: list[Any]) -> dict[str | None, Any]:
+def _successors(tx: Tx, owner_filter: OwnerFilter, outdated: list[Any]) -> dict[str | None, Any]:
     found = {one.superseded_by for one in outdated}
-    numbers = [facts.number_of(tx, whose, uid) for uid in found]
-    return {one.id: one for one in facts.by_number(tx, whose, numbers).values()}
+    numbers = [facts.number_of(tx, owner_filter, uid) for uid in found]
+    return {one.id: one for one in facts.by_number(tx, owner_filter, numbers).values()}
 
 
-def _reasons(each: HeldFact, why: str | None) -> Iterator[RiskReason]:
-    if not each.supported:
+def _reasons(item: HeldFact, cause: str | None) -> Iterator[RiskReason]:
+    if not item.supported:
         yield RiskReason(*REASONS["unsupported"], weight=0.5)
-    known = REASONS.get(why or "learned", REASONS["learned"])
-    yield RiskReason(*known, weight=1.0 if each.kind == "proposal" else 0.5 if each.kind == "supersession" else 0.1)
+    reason = REASONS.get(cause or "learned", REASONS["learned"])
+    yield RiskReason(*reason, weight=1.0 if item.kind == "proposal" else 0.5 if item.kind == "supersession" else 0.1)

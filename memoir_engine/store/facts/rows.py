@@ -234,30 +234,28 @@ def record(tx: Tx, action: OpenAction, owner: str, user_id: str | None, facts: S
     rows, origins, standings = [], [], []
     for fact in facts:
         row = seal(tables.fact, [_fact(action, owner, user_id, fact, run_id)])[0]
-        mine = _origins(action, fact.number, 1, fact.origins)
-        covered = [1, len(mine), roll_up(one["digest"] for one in mine)]
+        origin_rows = _origins(action, fact.number, 1, fact.origins)
+        covered = [1, len(origin_rows), roll_up(one["digest"] for one in origin_rows)]
         seq = action.add("fact.recorded", fact=fact.number, digest=row["digest"], status=FactState().told(), origins=covered)
         rows.append(row)
-        origins += mine
+        origins += origin_rows
         standings.append(_standing(fact.number, owner, seq, FactState()))
     for add, written in ((_ADD_FACTS, rows), (_ADD_ORIGINS, origins), (_ADD_STANDINGS, standings)):
         if written:
             add.run_all(tx, written)
 
 
-def set_state(
-    tx: Tx, action: OpenAction, kind: str, number: int, standing: FactState | None, *, again: int | None = None
-) -> None:
+def set_state(tx: Tx, action: OpenAction, kind: str, number: int, state: FactState | None, *, again: int | None = None) -> None:
     """Set a fact's state; None withdraws it. again: the seq since which it was in this same state before."""
     c = tables.fact_status.c
     row = tx.execute(select(tables.fact_status).where(c.fact_id == number, c.to_seq == FAR)).one_or_none()
-    said = None if standing is None else standing.told()
-    seq = action.add(kind, fact=number, was=row.from_seq if row else 0, status=said, **_again(again))
+    state_body = None if state is None else state.told()
+    seq = action.add(kind, fact=number, was=row.from_seq if row else 0, status=state_body, **_again(again))
     if row is not None:
         tx.execute(update(tables.fact_status).where(c.fact_id == number, c.to_seq == FAR).values(to_seq=seq))
-    if standing is not None:
+    if state is not None:
         owner = row.owner if row else tx.execute(select(tables.fact.c.owner).where(tables.fact.c.id == number)).scalar_one()
-        tx.execute(insert(tables.fact_status), [_standing(number, owner, seq, standing)])
+        tx.execute(insert(tables.fact_status), [_standing(number, owner, seq, state)])
 
 
 def _again(seq: int | None) -> dict[str, Any]:
@@ -318,8 +316,8 @@ def set_proposal(
     """Set a proposal's state; None withdraws it. again: the seq since which it was in this same state before."""
     c = tables.fact_proposal.c
     row = tx.execute(select(tables.fact_proposal).where(c.id == number, c.to_seq == FAR)).one_or_none()
-    said = None if proposal is None else proposal.told()
-    seq = action.add(kind, proposal=number, was=row.from_seq if row else 0, row=said, run=run_id, **_again(again))
+    proposal_body = None if proposal is None else proposal.told()
+    seq = action.add(kind, proposal=number, was=row.from_seq if row else 0, row=proposal_body, run=run_id, **_again(again))
     if row is not None:
         tx.execute(update(tables.fact_proposal).where(c.id == number, c.to_seq == FAR).values(to_seq=seq))
     if proposal is not None:
@@ -381,6 +379,6 @@ def _origins(action: OpenAction, number: int, first: int, origins: Sequence[NewO
     return seal(tables.fact_origin, rows)
 
 
-def _standing(number: int, owner: str, seq: int, standing: FactState) -> dict[str, Any]:
-    row = {"fact_id": number, "from_seq": seq, "to_seq": FAR, "owner": owner, "status": standing.status, "cause": standing.cause}
-    return {**row, "superseded_by": standing.superseded_by, "ended_at": standing.ended_at, "payload": standing.paper}
+def _standing(number: int, owner: str, seq: int, state: FactState) -> dict[str, Any]:
+    row = {"fact_id": number, "from_seq": seq, "to_seq": FAR, "owner": owner, "status": state.status, "cause": state.cause}
+    return {**row, "superseded_by": state.superseded_by, "ended_at": state.ended_at, "payload": state.paper}

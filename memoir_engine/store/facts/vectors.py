@@ -53,7 +53,7 @@ _BESIDE = (_E.kind == "fact") & (_E.item_id == _F.id) & (_E.embedder == bindpara
 _CAME = Prepared(
     select(_F.id, _E.vector, _E.dim)
     .outerjoin(tables.embedding, _BESIDE)
-    .where(_F.owner == bindparam("whose"), _F.id > bindparam("since"), REMEMBERED)
+    .where(_F.owner == bindparam("owner"), _F.id > bindparam("since"), REMEMBERED)
     .order_by(_F.id)
 )
 _ADD = Prepared(insert(tables.embedding))
@@ -71,14 +71,14 @@ class FactVectorChanges(NamedTuple):
 def vectors_since(tx: Tx, owner: str, embedder: str, dim: int | None, since: int) -> FactVectorChanges:
     """Return the owner's facts after that number, whatever their state. dim: None if the embedder has not answered yet."""
     seq = actions.seq(tx)
-    rows = _CAME.rows(tx, {"whose": owner, "by": embedder, "since": since})
+    rows = _CAME.rows(tx, {"owner": owner, "by": embedder, "since": since})
     if not rows:
         return FactVectorChanges(seq, since, Matrix(np.zeros(0, np.int64), np.zeros((0, dim or 0), np.float32)), ())
-    there = [row for row in rows if row.vector is not None and row.dim == dim]
-    lacking = [row.id for row in rows if row.vector is None or row.dim != dim]
-    vectors = np.frombuffer(b"".join(row.vector for row in there), dtype=VECTOR_DTYPE).reshape(len(there), dim or 0)
-    keys = np.array([row.id for row in there], np.int64)
-    return FactVectorChanges(seq, rows[-1].id, Matrix(keys, vectors.astype(np.float32)), _texts(tx, lacking))
+    present = [row for row in rows if row.vector is not None and row.dim == dim]
+    missing = [row.id for row in rows if row.vector is None or row.dim != dim]
+    vectors = np.frombuffer(b"".join(row.vector for row in present), dtype=VECTOR_DTYPE).reshape(len(present), dim or 0)
+    keys = np.array([row.id for row in present], np.int64)
+    return FactVectorChanges(seq, rows[-1].id, Matrix(keys, vectors.astype(np.float32)), _texts(tx, missing))
 
 
 def add(tx: Tx, embedder: str, numbers: Sequence[int], vectors: Vectors) -> None:
@@ -90,10 +90,10 @@ def add(tx: Tx, embedder: str, numbers: Sequence[int], vectors: Vectors) -> None
 
 def put(tx: Tx, embedder: str, facts: Sequence[tuple[int, str]], vectors: Vectors) -> None:
     """Write vectors of facts whose text is unchanged: an erasure may have removed words meanwhile. vectors: (len(facts), dim)."""
-    stand = dict(_texts(tx, [number for number, _ in facts]))
-    at = [place for place, (number, content) in enumerate(facts) if stand[number] == content]
-    if at:
-        embeddings.put(tx, "fact", embedder, [facts[place][0] for place in at], vectors[at])
+    current = dict(_texts(tx, [number for number, _ in facts]))
+    unchanged = [place for place, (number, content) in enumerate(facts) if current[number] == content]
+    if unchanged:
+        embeddings.put(tx, "fact", embedder, [facts[place][0] for place in unchanged], vectors[unchanged])
 
 
 def _texts(tx: Tx, numbers: list[int]) -> tuple[tuple[int, str], ...]:

@@ -52,13 +52,15 @@ def decisions_since(tx: Tx, decision_id: int) -> list[ChunkDecision]:
     c = tables.decision.c
     columns = (c.id, c.chunk_id, c.level, c.chosen, c.opinions, c.decided_by, c.seen, c.attempts, c.run_id)
     rows = tx.execute(select(*columns).where(c.id > decision_id, c.chunk_id.is_not(None)).order_by(c.id)).all()
-    made = _makers(tx) if rows else {}
-    found = []
+    makers = _makers(tx) if rows else {}
+    decisions = []
     for number, chunk, level, chosen, opinions, by, seen, attempts, run in rows:
         category = parse(chosen)[0][0]
         nearest = tuple((one, near) for one, near in parse(opinions))
-        found.append(ChunkDecision(number, chunk, level, category, nearest, by, bool(seen), attempts, made.get(category) == run))
-    return found
+        decisions.append(
+            ChunkDecision(number, chunk, level, category, nearest, by, bool(seen), attempts, makers.get(category) == run)
+        )
+    return decisions
 
 
 def reviewed_examples(tx: Tx, *, quoted: int, most: int = MOST_LESSONS) -> list[tuple[int, int, str]]:
@@ -151,8 +153,10 @@ def open_items(tx: Tx, chunk_ids: Iterable[int] | None = None) -> list[ReviewedF
     f, c = tables.filing.c, tables.chunk.c
     columns = (f.chunk_id, f.from_seq, f.category_id, c.source_id, f.verdict, f.reviewed_by, f.reviewed_seq)
     wanted = select(*columns).join(tables.chunk, c.id == f.chunk_id).where(f.to_seq == FAR).order_by(f.chunk_id)
-    some = [wanted] if chunk_ids is None else [wanted.where(f.chunk_id.in_(part)) for part in portions(sorted(set(chunk_ids)))]
-    rows = [row for part in some for row in tx.execute(part).all()]
+    queries = (
+        [wanted] if chunk_ids is None else [wanted.where(f.chunk_id.in_(query)) for query in portions(sorted(set(chunk_ids)))]
+    )
+    rows = [row for query in queries for row in tx.execute(query).all()]
     return [ReviewedFiling(n, seq, leaf, source, _state(said, by), by, at) for n, seq, leaf, source, said, by, at in rows]
 
 
@@ -174,7 +178,7 @@ def rejected_items(tx: Tx) -> list[ReviewedFiling]:
     return [ReviewedFiling(n, seq, leaf, source, "rejected", by, at) for n, seq, leaf, source, by, at in tx.execute(wanted)]
 
 
-def perform(tx: Tx, asked: ReviewDecision, *, actor: str, clock: Clock, action_id: str) -> Action:
+def perform(tx: Tx, decision: ReviewDecision, *, actor: str, clock: Clock, action_id: str) -> Action:
     """Carry out a decision, once per action id.
 
     Raises ReviewItemNotFound, ReviewOvertaken (decided meanwhile), NothingChanges, and for refile what `filings.refile` raises.
@@ -182,15 +186,15 @@ def perform(tx: Tx, asked: ReviewDecision, *, actor: str, clock: Clock, action_i
     ids.lock_tree(tx)
     if actions.exists(tx, action_id):
         return actions.get(tx, action_id)
-    row = check(tx, asked, actor=actor)
-    if asked.verdict == "refile":
-        leaf = asked.category_id or 0
-        return filings.refile(tx, asked.chunk_id, leaf, actor=actor, reason=asked.reason, clock=clock, action_id=action_id)
-    payload = payloads.put(tx, [_before_after(tx, row)])[0] if asked.verdict == "reject" else None
-    action = OpenAction(tx, verb=asked.verdict, actor=actor, clock=clock, action_id=action_id)
-    action.describe(reason=asked.reason)
-    review = FilingReview(actor, NOW, SAID[asked.verdict])
-    if asked.verdict == "reject":
+    row = check(tx, decision, actor=actor)
+    if decision.verdict == "refile":
+        leaf = decision.category_id or 0
+        return filings.refile(tx, decision.chunk_id, leaf, actor=actor, reason=decision.reason, clock=clock, action_id=action_id)
+    payload = payloads.put(tx, [_before_after(tx, row)])[0] if decision.verdict == "reject" else None
+    action = OpenAction(tx, verb=decision.verdict, actor=actor, clock=clock, action_id=action_id)
+    action.describe(reason=decision.reason)
+    review = FilingReview(actor, NOW, SAID[decision.verdict])
+    if decision.verdict == "reject":
         verdicts.reject_filing(tx, action, row, review, payload)
         filings.close_empty_categories(tx, action, [row.category_id])
     else:
@@ -199,53 +203,53 @@ def perform(tx: Tx, asked: ReviewDecision, *, actor: str, clock: Clock, action_i
     return actions.get(tx, action.id)
 
 
-def done_before(tx: Tx, asked: ReviewDecision, *, actor: str, action_id: str) -> bool:
+def done_before(tx: Tx, decision: ReviewDecision, *, actor: str, action_id: str) -> bool:
     """Return True if this action is this verdict already. Raises InvalidSetting if the id did something else."""
     if not actions.exists(tx, action_id):
         return False
-    found = actions.get(tx, action_id)
-    about = {event.body.get("chunk") for event in found.events}
-    if (found.actor, found.verb) == (actor, asked.verdict) and asked.chunk_id in about:
+    action = actions.get(tx, action_id)
+    about = {event.body.get("chunk") for event in action.events}
+    if (action.actor, action.verb) == (actor, decision.verdict) and decision.chunk_id in about:
         return True
     problem = "something else was done with this id already"
     raise InvalidSetting(name="step_id", value=action_id, problem=problem, advice="Give each step an id of its own.")
 
 
-def check(tx: Tx, asked: ReviewDecision, *, actor: str) -> Any:
+def check(tx: Tx, decision: ReviewDecision, *, actor: str) -> Any:
     """Return the filing to be judged. Raises what `perform` does, except for the leaf of a re-filing."""
-    row = filings.open_filing(tx, asked.chunk_id) or verdicts.rejected_filing(tx, asked.chunk_id)
-    if row is None or row.from_seq != asked.filed_seq:
-        raise _gone(tx, asked)
+    row = filings.open_filing(tx, decision.chunk_id) or verdicts.rejected_filing(tx, decision.chunk_id)
+    if row is None or row.from_seq != decision.filed_seq:
+        raise _gone(tx, decision)
     state = _state(row.verdict, row.reviewed_by)
-    mine = row.reviewed_by == actor
-    same = mine and SAID.get(asked.verdict) == row.verdict and row.verdict is not None
-    unseen = state in DECIDED and asked.seen != state and not (mine and asked.seen is None)
-    if unseen and not same:
-        raise ReviewOvertaken(key=asked.key, by=row.reviewed_by, what=state)
-    if state == "rejected" and asked.verdict != "refile":
+    is_own = row.reviewed_by == actor
+    is_repeat = is_own and SAID.get(decision.verdict) == row.verdict and row.verdict is not None
+    unseen = state in DECIDED and decision.seen != state and not (is_own and decision.seen is None)
+    if unseen and not is_repeat:
+        raise ReviewOvertaken(key=decision.key, by=row.reviewed_by, what=state)
+    if state == "rejected" and decision.verdict != "refile":
         raise NothingChanges(problem="it is rejected already; file it where it belongs, or undo the rejection")
-    if same:
+    if is_repeat:
         raise NothingChanges(problem=f"you have {row.verdict} it already")
     return row
 
 
-def as_it_stands(tx: Tx, asked: ReviewDecision) -> ReviewDecision:
+def as_it_stands(tx: Tx, decision: ReviewDecision) -> ReviewDecision:
     """Return the decision with the present state as seen, for a reviewer who overrides it."""
-    row = verdicts.last_filing(tx, asked.chunk_id)
-    return asked if row is None else replace(asked, seen=_state(row.verdict, row.reviewed_by))
+    row = verdicts.last_filing(tx, decision.chunk_id)
+    return decision if row is None else replace(decision, seen=_state(row.verdict, row.reviewed_by))
 
 
-def _gone(tx: Tx, asked: ReviewDecision) -> MemoirError:
+def _gone(tx: Tx, decision: ReviewDecision) -> MemoirError:
     """Return the error for a filing that is gone: who re-filed its chunk or took its source out of the tree."""
     c = tables.filing.c
-    ended = tx.execute(select(c.to_seq).where(c.chunk_id == asked.chunk_id, c.from_seq == asked.filed_seq)).scalar()
+    ended = tx.execute(select(c.to_seq).where(c.chunk_id == decision.chunk_id, c.from_seq == decision.filed_seq)).scalar()
     if ended is None or ended == FAR:
-        return ReviewItemNotFound(key=asked.key)
+        return ReviewItemNotFound(key=decision.key)
     event, action = tables.audit_event.c, tables.action.c
     wanted = select(action.actor, event.kind).join(tables.audit_event, event.action_id == action.id).where(event.seq == ended)
     by, kind = tx.execute(wanted).one()
     what = {"chunk.refiled": "refiled", "chunk.rejected": "rejected"}.get(kind, "taken out of the tree")
-    return ReviewOvertaken(key=asked.key, by=by, what=what)
+    return ReviewOvertaken(key=decision.key, by=by, what=what)
 
 
 def _state(verdict: str | None, by: str | None) -> ReviewState:

@@ -95,12 +95,12 @@ def _of_source(tx: Tx, number: int) -> SignedState | None:
     row = tx.execute(select(c.name, c.digest, c.status, c.replaces, c.helper_version).where(c.id == number)).one_or_none()
     if row is None:
         return None
-    made = _Digest()
-    made.take("source", number, row.digest, row.status, row.replaces, _helper(tx, number, row.helper_version))
-    made.take_filings(tx.execute(_filings(outer=True).where(tables.chunk.c.source_id == number).order_by(tables.chunk.c.id)))
-    for leaf, path in sorted(categories.paths(tx, made.leaves).items()):
-        made.take(leaf, *path)
-    return made.done(row.name, len(made.leaves))
+    hasher = _Digest()
+    hasher.take("source", number, row.digest, row.status, row.replaces, _helper(tx, number, row.helper_version))
+    hasher.take_filings(tx.execute(_filings(outer=True).where(tables.chunk.c.source_id == number).order_by(tables.chunk.c.id)))
+    for leaf, path in sorted(categories.paths(tx, hasher.leaves).items()):
+        hasher.take(leaf, *path)
+    return hasher.done(row.name, len(hasher.leaves))
 
 
 def _of_branch(tx: Tx, number: int) -> SignedState | None:
@@ -112,14 +112,14 @@ def _of_branch(tx: Tx, number: int) -> SignedState | None:
     for node in nodes.values():
         below.setdefault(node.parent_id, []).append(node.id)
     inside = sorted(_closure([number], below))
-    made = _Digest()
-    made.take("category", *path)
+    hasher = _Digest()
+    hasher.take("category", *path)
     for one in inside:
-        made.take(one, nodes[one].parent_id, nodes[one].name)
+        hasher.take(one, nodes[one].parent_id, nodes[one].name)
     c = tables.filing.c
     for some in portions(inside):
-        made.take_filings(tx.execute(_filings().where(c.category_id.in_(some)).order_by(c.category_id, c.chunk_id)))
-    return made.done(" › ".join(path), len(inside))
+        hasher.take_filings(tx.execute(_filings().where(c.category_id.in_(some)).order_by(c.category_id, c.chunk_id)))
+    return hasher.done(" › ".join(path), len(inside))
 
 
 def _filings(*, outer: bool = False) -> Select[Any]:
@@ -205,8 +205,8 @@ VERB = "sign_off"
 
 def preview(tx: Tx, subject: Subject, number: int) -> SignOffPreview:
     """Return what a signature would cover now. Raises SourceNotFound, CategoryNotFound."""
-    now = _standing(tx, subject, number)
-    return SignOffPreview(subject, number, now.title, now.digest, now.chunks, now.reviewed, now.categories)
+    state = _standing(tx, subject, number)
+    return SignOffPreview(subject, number, state.title, state.digest, state.chunks, state.reviewed, state.categories)
 
 
 def sign(
@@ -232,15 +232,15 @@ def sign(
         raise SignedStateChanged(title=now.title)
     if any(row.signer == actor and _is_valid(row, body, now) for row, body in _open_rows(tx, subject, number)):
         raise NothingChanges(problem=f"{actor!r} has signed {now.title!r} as it stands")
-    told = {"statement": statement, "title": now.title, "chunks": now.chunks, "reviewed": now.reviewed}
+    words = {"statement": statement, "title": now.title, "chunks": now.chunks, "reviewed": now.reviewed}
     salt = salts(1)[0]
-    paper = payloads.put(tx, [{**told, "categories": now.categories, "salt": salt}])[0]
+    payload = payloads.put(tx, [{**words, "categories": now.categories, "salt": salt}])[0]
     action = OpenAction(tx, verb=VERB, actor=actor, clock=clock, action_id=action_id)
     action.describe(reason=None)
-    state = digest(salt, now.digest)
-    seq = action.add("sign_off.made", payload=paper, subject=subject, number=number, state=state, statement=paper)
+    salted = digest(salt, now.digest)
+    seq = action.add("sign_off.made", payload=payload, subject=subject, number=number, state=salted, statement=payload)
     row = {"from_seq": seq, "to_seq": FAR, "subject": subject, "subject_id": number}
-    tx.execute(insert(tables.sign_off), [{**row, "signer": actor, "state": state, "payload": paper}])
+    tx.execute(insert(tables.sign_off), [{**row, "signer": actor, "state": salted, "payload": payload}])
     action.seal()
     return actions.get(tx, action.id)
 
@@ -271,29 +271,29 @@ def listed(
 ) -> tuple[SignOff, ...]:
     """Return sign-offs, newest first, below the seq `before`."""
     c = tables.sign_off.c
-    wanted: list[ColumnElement[bool]] = []
+    conditions: list[ColumnElement[bool]] = []
     if subject is not None:
-        wanted.append(c.subject == subject)
+        conditions.append(c.subject == subject)
     if number is not None:
-        wanted.append(c.subject_id == number)
+        conditions.append(c.subject_id == number)
     if signer is not None:
-        wanted.append(c.signer == signer)
+        conditions.append(c.signer == signer)
     if before is not None:
-        wanted.append(c.from_seq < before)
-    rows = tx.execute(select(tables.sign_off).where(*wanted).order_by(c.from_seq.desc()).limit(limit)).all()
+        conditions.append(c.from_seq < before)
+    rows = tx.execute(select(tables.sign_off).where(*conditions).order_by(c.from_seq.desc()).limit(limit)).all()
     bodies = payloads.get(tx, (row.payload for row in rows))
-    now: dict[tuple[Subject, int], SignedState | None] = {}
+    states: dict[tuple[Subject, int], SignedState | None] = {}
     for row in rows:
-        if row.to_seq == FAR and (row.subject, row.subject_id) not in now:
-            now[row.subject, row.subject_id] = current_state(tx, row.subject, row.subject_id)
-    return tuple(_view(tx, row, bodies.get(row.payload, {}), now.get((row.subject, row.subject_id))) for row in rows)
+        if row.to_seq == FAR and (row.subject, row.subject_id) not in states:
+            states[row.subject, row.subject_id] = current_state(tx, row.subject, row.subject_id)
+    return tuple(_view(tx, row, bodies.get(row.payload, {}), states.get((row.subject, row.subject_id))) for row in rows)
 
 
-def _view(tx: Tx, row: Any, body: dict[str, Any], now: SignedState | None) -> SignOff:
+def _view(tx: Tx, row: Any, body: dict[str, Any], state: SignedState | None) -> SignOff:
     event = tx.execute(
         select(tables.audit_event.c.at, tables.audit_event.c.action_id).where(tables.audit_event.c.seq == row.from_seq)
     ).one()
-    ended = _ended_by(tx, row, body, now)
+    ended = _ended_by(tx, row, body, state)
     return SignOff(
         seq=row.from_seq,
         action_id=event.action_id,
@@ -307,19 +307,19 @@ def _view(tx: Tx, row: Any, body: dict[str, Any], now: SignedState | None) -> Si
         chunks=body.get("chunks", 0),
         reviewed=body.get("reviewed", 0),
         categories=body.get("categories", 0),
-        state="withdrawn" if row.to_seq != FAR else "valid" if _is_valid(row, body, now) else "void",
+        state="withdrawn" if row.to_seq != FAR else "valid" if _is_valid(row, body, state) else "void",
         ended_by=None if ended is None else actions.brief(tx, ended),
     )
 
 
-def _ended_by(tx: Tx, row: Any, body: dict[str, Any], now: SignedState | None) -> str | None:
+def _ended_by(tx: Tx, row: Any, body: dict[str, Any], state: SignedState | None) -> str | None:
     if row.to_seq != FAR:
         return actions.action_of(tx, row.to_seq)
-    return None if _is_valid(row, body, now) else changed_by(tx, row.subject, row.subject_id, row.from_seq)
+    return None if _is_valid(row, body, state) else changed_by(tx, row.subject, row.subject_id, row.from_seq)
 
 
-def _is_valid(row: Any, body: dict[str, Any], now: SignedState | None) -> bool:
-    return now is not None and "salt" in body and digest(body["salt"], now.digest) == row.state
+def _is_valid(row: Any, body: dict[str, Any], state: SignedState | None) -> bool:
+    return state is not None and "salt" in body and digest(body["salt"], state.digest) == row.state
 
 
 def _open_rows(tx: Tx, subject: Subject, number: int) -> Sequence[tuple[Any, dict[str, Any]]]:
@@ -330,7 +330,7 @@ def _open_rows(tx: Tx, subject: Subject, number: int) -> Sequence[tuple[Any, dic
 
 
 def _standing(tx: Tx, subject: Subject, number: int) -> SignedState:
-    found = current_state(tx, subject, number)
-    if found is None:
+    state = current_state(tx, subject, number)
+    if state is None:
         raise SourceNotFound(source_id=number) if subject == "source" else CategoryNotFound(category_id=number)
-    return found
+    return state

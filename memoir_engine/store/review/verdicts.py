@@ -71,9 +71,9 @@ def refile_rejected(
     tx.execute(insert(tables.filing), [{**row, **stamps, "created_at": rejected.created_at}])
 
 
-def review_of(tx: Tx, said: tuple[str | None, int | None]) -> FilingReview:
+def review_of(tx: Tx, stamp_: tuple[str | None, int | None]) -> FilingReview:
     """Return the review an event names as (verdict, seq), with its reviewer."""
-    verdict, seq = said
+    verdict, seq = stamp_
     wanted = select(tables.action.c.actor).join(tables.audit_event, tables.audit_event.c.action_id == tables.action.c.id)
     by = None if seq is None else tx.execute(wanted.where(tables.audit_event.c.seq == seq)).scalar_one()
     return FilingReview(by, seq, verdict)
@@ -113,10 +113,10 @@ def chunk_reviews(tx: Tx, chunk_ids: Iterable[int]) -> dict[int, tuple[str, str 
     wanted = select(f.chunk_id, f.reviewed_by, f.verdict, e.at).join(tables.audit_event, e.seq == f.reviewed_seq)
     last = ~exists().where(later.c.chunk_id == f.chunk_id, later.c.from_seq > f.from_seq)
     wanted = wanted.where(f.reviewed_by.is_not(None), (f.to_seq == FAR) | ((f.verdict == REJECTED) & last))
-    found: dict[int, tuple[str, str | None, datetime]] = {}
+    reviews: dict[int, tuple[str, str | None, datetime]] = {}
     for some in portions(sorted(set(chunk_ids))):
-        found |= {row[0]: (row[1], row[2], moment_of(row[3])) for row in tx.execute(wanted.where(f.chunk_id.in_(some)))}
-    return found
+        reviews |= {row[0]: (row[1], row[2], moment_of(row[3])) for row in tx.execute(wanted.where(f.chunk_id.in_(some)))}
+    return reviews
 
 
 def leaves_below(tx: Tx, category_id: int) -> tuple[int, ...]:

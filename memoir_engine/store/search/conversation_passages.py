@@ -26,7 +26,7 @@ from memoir_engine.text.messages import base_kind
 from memoir_engine.text.passages import SpokenTurn, passage_text, split_conversation
 
 _S = tables.session.c
-_TALKED = select(_S.number, _S.last_at).where(_S.owner == bindparam("whose"), _S.messages > 0).order_by(_S.last_at)
+_TALKED = select(_S.number, _S.last_at).where(_S.owner == bindparam("owner"), _S.messages > 0).order_by(_S.last_at)
 _EVER, _SINCE = Prepared(_TALKED), Prepared(_TALKED.where(_S.last_at > bindparam("since")))
 
 SPOKEN = ("human", "ai", "chat")  # not what tools brought, which is found where it comes from, and no instructions
@@ -43,7 +43,7 @@ class PassageText(NamedTuple):
 
 def changed_sessions(tx: Tx, owner: str, since: datetime | None) -> tuple[tuple[int, ...], datetime | None]:
     """Return exactly this owner's sessions with messages after that time, and the time of the latest."""
-    rows = _EVER.rows(tx, {"whose": owner}) if since is None else _SINCE.rows(tx, {"whose": owner, "since": since})
+    rows = _EVER.rows(tx, {"owner": owner}) if since is None else _SINCE.rows(tx, {"owner": owner, "since": since})
     return tuple(row.number for row in rows), rows[-1].last_at if rows else since
 
 
@@ -52,22 +52,24 @@ def cut_session(tx: Tx, number: int, zone: tzinfo = UTC) -> None:
     ids.tick(tx)  # who else wants to waits here
     owner = tx.execute(select(tables.session.c.owner).where(tables.session.c.number == number)).scalar_one()
     c = tables.passage.c
-    open_ones = select(tables.passage).where(c.session_number == number, c.to_seq == FAR)
-    known = tx.execute(open_ones.order_by(c.first_message, c.start)).all()
-    whose = said_key(owner)
-    if any(one.owner != whose for one in known):  # cut when what nobody's user said was still found by everybody
-        _drop(tx, [one.id for one in known])
-        known = []
-    last = known[-1] if known else None
+    query = select(tables.passage).where(c.session_number == number, c.to_seq == FAR)
+    open_rows = tx.execute(query.order_by(c.first_message, c.start)).all()
+    passage_owner = said_key(owner)
+    if any(one.owner != passage_owner for one in open_rows):  # cut when what nobody's user said was still found by everybody
+        _drop(tx, [one.id for one in open_rows])
+        open_rows = []
+    last = open_rows[-1] if open_rows else None
     spans = _spans(tx, number, 0, None, zone) if last is None else _behind(tx, number, last, zone)
     if last is not None:
-        spans = [*_before(tx, number, known[0], zone), *spans]
+        spans = [*_before(tx, number, open_rows[0], zone), *spans]
         if (same := _same(last, spans)) is not None:
             spans.pop(same)
         else:
             _drop(tx, [last.id])
     if spans:
-        passages.add(tx, whose, spans, session_number=number, n=0 if last is None else max(one.n for one in known) + 1)
+        passages.add(
+            tx, passage_owner, spans, session_number=number, n=0 if last is None else max(one.n for one in open_rows) + 1
+        )
 
 
 def drop_through(tx: Tx, number: int, gone: Sequence[int]) -> None:
@@ -91,32 +93,34 @@ def drop_multi_day(tx: Tx, zone: tzinfo) -> None:
         _drop(tx, tx.execute(theirs.order_by(p.c.id)).scalars().all())
 
 
-def indexed_texts(tx: Tx, found: Iterable[PassageRow], zone: tzinfo = UTC) -> dict[int, str]:
+def indexed_texts(tx: Tx, rows: Iterable[PassageRow], zone: tzinfo = UTC) -> dict[int, str]:
     """Return the searched text of conversation passages by id: speakers, days, messages, and the turn before."""
-    return {number: one.indexed for number, one in texts(tx, found, zone).items()}
+    return {number: passage.indexed for number, passage in texts(tx, rows, zone).items()}
 
 
-def texts(tx: Tx, found: Iterable[PassageRow], zone: tzinfo = UTC) -> dict[int, PassageText]:
+def texts(tx: Tx, rows: Iterable[PassageRow], zone: tzinfo = UTC) -> dict[int, PassageText]:
     """Return the conversation passages among these rows, by id. The owner was checked when the rows were read."""
     by_session: dict[int, list[PassageRow]] = {}
-    for one in found:
+    for one in rows:
         if one.session_number is not None:
             by_session.setdefault(one.session_number, []).append(one)
-    told: dict[int, PassageText] = {}
-    for number, some in by_session.items():
-        named = tx.execute(select(tables.session.c.session_id).where(tables.session.c.number == number)).scalar_one()
-        first = min(one.first_message or 0 for one in some)
-        said = _said(tx, number, _turn_before(tx, number, first), max(one.last_message or 0 for one in some), named)
-        told |= {one.id: _shown(one, said, named, zone) for one in some}
-    return told
+    result: dict[int, PassageText] = {}
+    for number, of_session in by_session.items():
+        session_id = tx.execute(select(tables.session.c.session_id).where(tables.session.c.number == number)).scalar_one()
+        first = min(one.first_message or 0 for one in of_session)
+        messages = _said(
+            tx, number, _turn_before(tx, number, first), max(one.last_message or 0 for one in of_session), session_id
+        )
+        result |= {one.id: _shown(one, messages, session_id, zone) for one in of_session}
+    return result
 
 
-def _shown(one: PassageRow, said: Sequence[MessageRecord], session_id: str, zone: tzinfo) -> PassageText:
-    first, last = one.first_message or 0, one.last_message or 0
-    inside = tuple(each for each in said if first <= each.n <= last)
-    before = next((each for each in reversed(said) if each.n < first), None)
-    turns = [_turn(each, zone) for each in inside]
-    text, words = passage_text(None if before is None else _turn(before, zone), turns, one.start, one.end) if turns else ("", "")
+def _shown(row: PassageRow, messages: Sequence[MessageRecord], session_id: str, zone: tzinfo) -> PassageText:
+    first, last = row.first_message or 0, row.last_message or 0
+    inside = tuple(message for message in messages if first <= message.n <= last)
+    before = next((message for message in reversed(messages) if message.n < first), None)
+    turns = [_turn(message, zone) for message in inside]
+    text, words = passage_text(None if before is None else _turn(before, zone), turns, row.start, row.end) if turns else ("", "")
     return PassageText(text, words, session_id, inside)
 
 
@@ -124,22 +128,22 @@ def _spans(
     tx: Tx, number: int, first: int, upto: int | None, zone: tzinfo, start: int = 0, end: int | None = None
 ) -> list[PassageSpan]:
     """Cut messages `first` to `upto`, beginning at `start` in the first and ending at `end` in the last."""
-    said = _said(tx, number, first, upto, "")
-    turns = [_turn(one, zone) for one in said]
-    if turns and said[-1].n == upto and end is not None:
+    messages = _said(tx, number, first, upto, "")
+    turns = [_turn(stretch, zone) for stretch in messages]
+    if turns and messages[-1].n == upto and end is not None:
         turns[-1] = SpokenTurn(turns[-1].speaker, turns[-1].text[:end], turns[-1].at)
-    skipped = start if turns and said[0].n == first else 0
+    skipped = start if turns and messages[0].n == first else 0
     if skipped:
         turns[0] = SpokenTurn(turns[0].speaker, turns[0].text[skipped:], turns[0].at)
     return [
         PassageSpan(
-            start=one.start + (skipped if one.first == 0 else 0),
-            end=one.end + (skipped if one.last == 0 else 0),
-            first=said[one.first].n,
-            last=said[one.last].n,
-            dated=said[one.first].created_at.astimezone(zone).date().isoformat(),
+            start=stretch.start + (skipped if stretch.first == 0 else 0),
+            end=stretch.end + (skipped if stretch.last == 0 else 0),
+            first=messages[stretch.first].n,
+            last=messages[stretch.last].n,
+            dated=messages[stretch.first].created_at.astimezone(zone).date().isoformat(),
         )
-        for one in split_conversation(turns)
+        for stretch in split_conversation(turns)
     ]
 
 
@@ -153,7 +157,7 @@ def _before(tx: Tx, number: int, first: Any, zone: tzinfo) -> list[PassageSpan]:
 
 def _same(last: Any, spans: Sequence[PassageSpan]) -> int | None:
     place = (last.first_message, last.start, last.last_message, last.end)
-    return next((i for i, one in enumerate(spans) if (one.first, one.start, one.last, one.end) == place), None)
+    return next((i for i, span in enumerate(spans) if (span.first, span.start, span.last, span.end) == place), None)
 
 
 def _drop(tx: Tx, gone: Sequence[int]) -> None:
@@ -168,8 +172,8 @@ def _said(tx: Tx, number: int, first: int, upto: int | None, session_id: str) ->
     wanted = select(tables.message).where(c.session_number == number, c.n >= first)
     if upto is not None:
         wanted = wanted.where(c.n <= upto)
-    found = (record(row, session_id) for row in tx.execute(wanted.order_by(c.n)))
-    return [one for one in found if base_kind(one.kind) in SPOKEN and one.text]
+    messages = (record(row, session_id) for row in tx.execute(wanted.order_by(c.n)))
+    return [message for message in messages if base_kind(message.kind) in SPOKEN and message.text]
 
 
 def _turn_before(tx: Tx, number: int, first: int) -> int:
@@ -182,5 +186,5 @@ def _turn_before(tx: Tx, number: int, first: int) -> int:
     return first
 
 
-def _turn(one: MessageRecord, zone: tzinfo) -> SpokenTurn:
-    return SpokenTurn(one.name or one.role, one.text, one.created_at.astimezone(zone))
+def _turn(message: MessageRecord, zone: tzinfo) -> SpokenTurn:
+    return SpokenTurn(message.name or message.role, message.text, message.created_at.astimezone(zone))

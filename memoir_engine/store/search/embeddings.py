@@ -62,10 +62,10 @@ def put(tx: Tx, kind: Kind, embedder: str, keys: Sequence[int], vectors: Vectors
     written = 0
     for some in portions(zip(keys, vectors, strict=True), AT_ONCE):
         numbers = [key for key, _ in some]
-        stand = set(numbers) if kind == "fact" else _open(tx, numbers)
+        still_open = set(numbers) if kind == "fact" else _open(tx, numbers)
         tx.execute(delete(tables.embedding).where(c.kind == kind, c.embedder == embedder, c.item_id.in_(numbers)))
-        of = {"kind": kind, "embedder": embedder, "dim": vectors.shape[1], "seq": seq}
-        rows = [{**of, "item_id": key, "vector": _bytes(vector)} for key, vector in some if key in stand]
+        common = {"kind": kind, "embedder": embedder, "dim": vectors.shape[1], "seq": seq}
+        rows = [{**common, "item_id": key, "vector": _bytes(vector)} for key, vector in some if key in still_open]
         if rows:
             tx.execute(insert(tables.embedding), rows)
         written += len(rows)
@@ -105,19 +105,19 @@ def changed(tx: Tx, embedder: str, dim: int, since: int, *, owner: str = WORKSPA
     """
     p, c, now = tables.passage.c, tables.embedding.c, ids.searched(tx)
     upto = now if limit is None else _upto(tx, embedder, since, limit, now)
-    every = _of_owner(embedder, dim, owner).order_by(None)  # in the order of ids a database may walk through all there are
+    all_open = _of_owner(embedder, dim, owner).order_by(None)  # in the order of ids a database may walk through all there are
     # a vector comes with the later of the two numbers, once; + 0: what nearly all keep to is no way to walk along
-    came = every.where(c.seq > since, c.seq <= upto, p.from_seq + 0 <= upto)
-    came_back = every.where(p.from_seq > since, p.from_seq <= upto, c.seq + 0 <= upto)  # apart: OR uses no index
+    came = all_open.where(c.seq > since, c.seq <= upto, p.from_seq + 0 <= upto)
+    came_back = all_open.where(p.from_seq > since, p.from_seq <= upto, c.seq + 0 <= upto)  # apart: OR uses no index
     found = {row[0]: row for wanted in (came, came_back) for row in tx.execute(wanted)}
-    gone = select(p.id).where(p.owner == owner, p.to_seq > since, p.to_seq <= upto).order_by(p.id)
-    return VectorChanges(upto, _matrix([found[key] for key in sorted(found)], dim), tuple(tx.execute(gone).scalars()))
+    removed = select(p.id).where(p.owner == owner, p.to_seq > since, p.to_seq <= upto).order_by(p.id)
+    return VectorChanges(upto, _matrix([found[key] for key in sorted(found)], dim), tuple(tx.execute(removed).scalars()))
 
 
 def get(tx: Tx, kind: Kind, keys: Iterable[int], embedder: str, dim: int) -> Matrix:
     """Return the vectors that exist for these ids."""
-    given = {"kind": kind, "embedder": embedder, "dim": dim}
-    rows = [row for some in portions(sorted(set(keys))) for row in tx.execute(_OF, {"ids": some, **given})]
+    parameters = {"kind": kind, "embedder": embedder, "dim": dim}
+    rows = [row for some in portions(sorted(set(keys))) for row in tx.execute(_OF, {"ids": some, **parameters})]
     return _matrix(rows, dim)
 
 
@@ -128,9 +128,9 @@ def inherit(tx: Tx, source_id: int, version_id: int) -> None:
     if len(hashes) != 2 or hashes[0] != hashes[1]:
         return
     old, new = tables.passage.alias(), tables.passage.alias()
-    same = (old.c.n == new.c.n) & (old.c.start == new.c.start) & (old.c.end == new.c.end)
+    is_same = (old.c.n == new.c.n) & (old.c.start == new.c.start) & (old.c.end == new.c.end)
     seq = literal(ids.tick(tx), BigInteger)
-    wanted = select(e.kind, new.c.id, e.embedder, e.dim, e.vector, seq).join(old, old.c.id == e.item_id).join(new, same)
+    wanted = select(e.kind, new.c.id, e.embedder, e.dim, e.vector, seq).join(old, old.c.id == e.item_id).join(new, is_same)
     wanted = wanted.where(e.kind == "passage", old.c.source_id == source_id, new.c.source_id == version_id)
     tx.execute(insert(tables.embedding).from_select(["kind", "item_id", "embedder", "dim", "vector", "seq"], wanted))
 
@@ -159,8 +159,8 @@ def drop(tx: Tx, kind: Kind, keys: Iterable[int]) -> None:
 
 def _said(embedder: str, dim: int | None) -> ColumnElement[bool]:
     c = tables.embedding.c
-    said = select(c.item_id).where(c.kind == "passage", c.item_id == tables.passage.c.id, c.embedder == embedder)
-    return (said if dim is None else said.where(c.dim == dim)).exists()
+    query = select(c.item_id).where(c.kind == "passage", c.item_id == tables.passage.c.id, c.embedder == embedder)
+    return (query if dim is None else query.where(c.dim == dim)).exists()
 
 
 def _upto(tx: Tx, embedder: str, since: int, limit: int, now: int) -> int:
@@ -185,9 +185,9 @@ def _of_owner(embedder: str, dim: int, owner: str) -> Select[int, bytes]:
 
 def _matrix(rows: Iterable[Row[int, bytes]], dim: int) -> Matrix:
     """Build the matrix with one copy: a hundred thousand vectors take over a hundred megabytes."""
-    found = [(row[0], row[1]) for row in rows]
-    vectors = np.frombuffer(b"".join(vector for _, vector in found), dtype=VECTOR_DTYPE).reshape(len(found), dim)
-    return Matrix(np.array([key for key, _ in found], np.int64), vectors.astype(np.float32, copy=False))
+    pairs = [(row[0], row[1]) for row in rows]
+    vectors = np.frombuffer(b"".join(vector for _, vector in pairs), dtype=VECTOR_DTYPE).reshape(len(pairs), dim)
+    return Matrix(np.array([key for key, _ in pairs], np.int64), vectors.astype(np.float32, copy=False))
 
 
 def _bytes(vector: Vectors) -> bytes:

@@ -39,33 +39,35 @@ class SearchFilter:
         return self == SearchFilter()
 
 
-def matching_ids(tx: Tx, owner: str, sieve: SearchFilter) -> frozenset[int]:
+def matching_ids(tx: Tx, owner: str, search_filter: SearchFilter) -> frozenset[int]:
     """Return the ids of passages that pass the filter. Raises SourceNotFound for an unknown source."""
-    _check(tx, sieve.sources or ())
+    _check(tx, search_filter.sources or ())
     p, s = tables.passage.c, tables.source.c
     wanted = (
         select(p.id).select_from(tables.passage.join(tables.source, s.id == p.source_id, isouter=True)).where(p.to_seq == FAR)
     )
     wanted = wanted.where(p.owner.in_({WORKSPACE, owner}))
-    if sieve.sources is not None:
-        wanted = wanted.where(p.source_id.in_(sieve.sources))
-    if sieve.kinds is not None:
-        wanted = wanted.where(_of_kinds(sieve.kinds))
-    if sieve.since is not None:
-        wanted = wanted.where(or_(p.dated >= sieve.since, p.dated.in_((sieve.since[:7], sieve.since[:4]))))
-    if sieve.until is not None:
-        wanted = wanted.where(p.dated <= sieve.until)
+    if search_filter.sources is not None:
+        wanted = wanted.where(p.source_id.in_(search_filter.sources))
+    if search_filter.kinds is not None:
+        wanted = wanted.where(_of_kinds(search_filter.kinds))
+    if search_filter.since is not None:
+        wanted = wanted.where(
+            or_(p.dated >= search_filter.since, p.dated.in_((search_filter.since[:7], search_filter.since[:4])))
+        )
+    if search_filter.until is not None:
+        wanted = wanted.where(p.dated <= search_filter.until)
     return frozenset(tx.execute(wanted).scalars())
 
 
 def kinds(tx: Tx, owner: str) -> tuple[str, ...]:
     """Return the kinds of which there are passages."""
     p, s = tables.passage.c, tables.source.c
-    stands = (p.to_seq == FAR, p.owner.in_({WORKSPACE, owner}))
-    wanted = select(s.kind).join(tables.passage, p.source_id == s.id).where(*stands).distinct()
+    is_open = (p.to_seq == FAR, p.owner.in_({WORKSPACE, owner}))
+    wanted = select(s.kind).join(tables.passage, p.source_id == s.id).where(*is_open).distinct()
     found = set(tx.execute(wanted).scalars())
-    said = tx.execute(select(p.id).where(*stands, p.source_id.is_(None)).limit(1)).first()
-    return tuple(sorted(found | ({CONVERSATION} if said else set())))
+    has_conversation = tx.execute(select(p.id).where(*is_open, p.source_id.is_(None)).limit(1)).first()
+    return tuple(sorted(found | ({CONVERSATION} if has_conversation else set())))
 
 
 def _of_kinds(wanted: Collection[str]) -> ColumnElement[bool]:
@@ -101,18 +103,20 @@ class PassageHit:
 
 
 def load_hits(tx: Tx, passage_ids: Iterable[int], *, owner: str) -> dict[int, PassageHit]:
-    found = passages.get(tx, passage_ids, owner=owner)
-    shown = {number: _of_source(one) for number, one in found.items() if one.source_id is not None and one.text is not None}
-    spoken = conversation_passages.texts(tx, [one for one in found.values() if one.session_number is not None])
-    return shown | {number: _of_session(found[number], one) for number, one in spoken.items()}
+    rows = passages.get(tx, passage_ids, owner=owner)
+    hits = {number: _of_source(row) for number, row in rows.items() if row.source_id is not None and row.text is not None}
+    conversations = conversation_passages.texts(tx, [row for row in rows.values() if row.session_number is not None])
+    return hits | {number: _of_session(rows[number], row) for number, row in conversations.items()}
 
 
-def _of_source(one: PassageRow) -> PassageHit:
+def _of_source(row: PassageRow) -> PassageHit:
     return PassageHit(
-        one.text or "", one.start, one.end, one.source_kind or "", one.dated, one.doc_id, one.source_id, one.source_name
+        row.text or "", row.start, row.end, row.source_kind or "", row.dated, row.doc_id, row.source_id, row.source_name
     )
 
 
-def _of_session(one: PassageRow, shown: PassageText) -> PassageHit:
-    numbers = tuple(message.n for message in shown.messages)
-    return PassageHit(shown.text, one.start, one.end, CONVERSATION, one.dated, session_id=shown.session_id, message_ids=numbers)
+def _of_session(row: PassageRow, passage: PassageText) -> PassageHit:
+    numbers = tuple(message.n for message in passage.messages)
+    return PassageHit(
+        passage.text, row.start, row.end, CONVERSATION, row.dated, session_id=passage.session_id, message_ids=numbers
+    )

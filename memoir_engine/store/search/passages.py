@@ -47,13 +47,13 @@ _FILED = or_(_WHOSE != WORKSPACE, _P.session_number.is_(None))  # conversations 
 _WITH_TEXT = (  # cut out by the database: of a long source little is read
     select(*_FOUND, _PIECE.label("text"))
     .select_from(_PARTED.join(tables.source_text, _INSIDE, isouter=True))
-    .where(_P.to_seq == FAR, or_(_WHOSE == bindparam("whose"), _WHOSE == WORKSPACE), _FILED)
+    .where(_P.to_seq == FAR, or_(_WHOSE == bindparam("owner"), _WHOSE == WORKSPACE), _FILED)
     .order_by(_P.id, _PART.part)
 )
 _SIZES = (8, 64, 500)  # of a portion that is asked for at once; a shorter one is filled up with its last
 _NAMES = tuple(f"id{at}" for at in range(_SIZES[-1]))
 _OF = {size: Prepared(_WITH_TEXT.where(_P.id.in_([bindparam(name) for name in _NAMES[:size]]))) for size in _SIZES}
-_MINE = _P.owner == bindparam("whose")
+_MINE = _P.owner == bindparam("owner")
 _BEYOND = select(_P.from_seq).where(_MINE, _P.to_seq == FAR, _P.from_seq > bindparam("since")).order_by(_P.from_seq)
 _BEYOND = _BEYOND.limit(1).offset(bindparam("limit", type_=Integer))
 _GONE = _P.to_seq > bindparam("since"), _P.to_seq <= bindparam("upto")
@@ -184,15 +184,15 @@ def counts(tx: Tx, source_ids: Iterable[int]) -> dict[int, int]:
 
 def get(tx: Tx, passage_ids: Iterable[int], *, owner: str = WORKSPACE) -> dict[int, PassageRow]:
     """Return open passages of this owner or the workspace by id, with the texts of sources."""
-    found: dict[int, PassageRow] = {}
+    by_id: dict[int, PassageRow] = {}
     for some in portions(dict.fromkeys(passage_ids), _SIZES[-1]):
         size = next(each for each in _SIZES if each >= len(some))
-        given = dict(zip(_NAMES, some + some[-1:] * (size - len(some)), strict=False))
-        for row in _OF[size].rows(tx, {"whose": owner, **given}):
-            one = PassageRow(*row)
-            before = found.get(one.id)  # a passage may lie across two parts of a text
-            found[one.id] = one if before is None else one._replace(text=f"{before.text}{one.text}")
-    return found
+        parameters = dict(zip(_NAMES, some + some[-1:] * (size - len(some)), strict=False))
+        for row in _OF[size].rows(tx, {"owner": owner, **parameters}):
+            passage = PassageRow(*row)
+            earlier = by_id.get(passage.id)  # a passage may lie across two parts of a text
+            by_id[passage.id] = passage if earlier is None else passage._replace(text=f"{earlier.text}{passage.text}")
+    return by_id
 
 
 def changed(tx: Tx, since: int, *, owner: str = WORKSPACE, limit: int | None = None) -> PassageChanges:
@@ -203,23 +203,23 @@ def changed(tx: Tx, since: int, *, owner: str = WORKSPACE, limit: int | None = N
     now = ids.searched(tx)
     upto = now if limit is None else _upto(tx, since, owner, limit, now)
     added = [PassageRow(*row) for row in tx.execute(_CAME, {"owners": [owner], "since": since, "upto": upto})]
-    gone = _WENT.rows(tx, {"whose": owner, "since": since, "upto": upto})
+    gone = _WENT.rows(tx, {"owner": owner, "since": since, "upto": upto})
     return PassageChanges(upto, tuple(_with_texts(tx, added)), tuple(row.id for row in gone))
 
 
 def _upto(tx: Tx, since: int, owner: str, limit: int, now: int) -> int:
     """Return the clock number to stop at; everything of one number comes together."""
-    last = tx.execute(_BEYOND, {"whose": owner, "since": since, "limit": limit}).scalar()
+    last = tx.execute(_BEYOND, {"owner": owner, "since": since, "limit": limit}).scalar()
     return now if last is None else last
 
 
 def _with_texts(tx: Tx, added: Sequence[PassageRow]) -> Iterable[PassageRow]:
     """Add the texts of sources, reading each source once."""
     number, text = None, ""
-    for one in sorted(added, key=lambda found: (found.source_id or 0, found.id)):
-        if one.source_id is not None and one.source_id != number:
-            number, text = one.source_id, sources.text(tx, one.source_id)
-        yield one if one.source_id is None else one._replace(text=text[one.start : one.end])
+    for passage in sorted(added, key=lambda found: (found.source_id or 0, found.id)):
+        if passage.source_id is not None and passage.source_id != number:
+            number, text = passage.source_id, sources.text(tx, passage.source_id)
+        yield passage if passage.source_id is None else passage._replace(text=text[passage.start : passage.end])
 
 
 def _row(span: PassageSpan) -> dict[str, Any]:

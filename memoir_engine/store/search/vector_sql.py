@@ -122,21 +122,21 @@ class DatabaseVectors:
 
     def top(self, vector: Vectors, k: int, *, within: Collection[int] | None = None) -> list[Near]:
         self._check()
-        asked = vector_literal(vector, self._dim)
+        target = vector_literal(vector, self._dim)
         if k <= 0 or (within is not None and not within):
             return []
         if within is None:
-            return self._db.read(lambda tx: self._nearest(tx, asked, k, None))
-        found = [near for some in portions(sorted(within), 5000) for near in self._read(asked, k, some)]
-        return sorted(found, key=lambda near: (-near.cosine, near.key))[:k]
+            return self._db.read(lambda tx: self._nearest(tx, target, k, None))
+        hits = [near for some in portions(sorted(within), 5000) for near in self._read(target, k, some)]
+        return sorted(hits, key=lambda near: (-near.cosine, near.key))[:k]
 
     def scores(self, vector: Vectors, keys: Sequence[int]) -> Cosines:
         self._check()
-        asked = vector_literal(vector, self._dim)
-        found: dict[int, float] = {}
+        target = vector_literal(vector, self._dim)
+        cosines: dict[int, float] = {}
         for some in portions(sorted(set(map(int, keys))), 5000):
-            found |= {near.key: near.cosine for near in self._read(asked, len(some), some)}
-        return np.array([found.get(int(key), np.nan) for key in keys], np.float32)
+            cosines |= {near.key: near.cosine for near in self._read(target, len(some), some)}
+        return np.array([cosines.get(int(key), np.nan) for key in keys], np.float32)
 
     def clear(self) -> None:
         self._check()
@@ -150,29 +150,29 @@ class DatabaseVectors:
     def close(self) -> None:
         """Do nothing: the database belongs to the caller."""
 
-    def distance(self, asked: str) -> ColumnElement[float]:
+    def distance(self, target: str) -> ColumnElement[float]:
         """Return 1 − cosine of each row."""
-        return distance(self._db.dialect, self.table.c.vector, literal(asked, self._type))
+        return distance(self._db.dialect, self.table.c.vector, literal(target, self._type))
 
     @property
     def _kind(self) -> Kind:
         return "pgvector" if self._db.dialect == "postgresql" else "tidb"
 
-    def _read(self, asked: str, k: int, within: Sequence[int]) -> list[Near]:
-        return self._db.read(lambda tx: self._nearest(tx, asked, k, within))
+    def _read(self, target: str, k: int, within: Sequence[int]) -> list[Near]:
+        return self._db.read(lambda tx: self._nearest(tx, target, k, within))
 
-    def _nearest(self, tx: Tx, asked: str, k: int, within: Sequence[int] | None) -> list[Near]:
-        far = self.distance(asked).label("far")
+    def _nearest(self, tx: Tx, target: str, k: int, within: Sequence[int] | None) -> list[Near]:
+        far = self.distance(target).label("far")
         wanted = select(self.table.c.item_id, far).order_by(far).limit(k)
         if within is not None:
             wanted = wanted.where(self.table.c.item_id.in_(within))
-        found = [Near(row[0], 1.0 - float(row[1])) for row in tx.execute(wanted)]
-        return sorted(found, key=lambda near: (-round(near.cosine, 6), near.key))
+        hits = [Near(row[0], 1.0 - float(row[1])) for row in tx.execute(wanted)]
+        return sorted(hits, key=lambda near: (-round(near.cosine, 6), near.key))
 
     def _marked(self, tx: Tx, *, locked: bool = False) -> int:
         wanted = select(tables.setting.c.value).where(tables.setting.c.name == self._mark)
-        told = tx.execute(wanted.with_for_update() if locked else wanted).scalar() or "0 "
-        seq, edition = told.split(" ", 1)
+        mark = tx.execute(wanted.with_for_update() if locked else wanted).scalar() or "0 "
+        seq, edition = mark.split(" ", 1)
         return int(seq) if edition == self._edition else 0
 
     def _opened(self) -> Health:
@@ -209,11 +209,11 @@ class DatabaseVectors:
             raise VectorIndexUnavailable(self.health)
 
 
-def distance(dialect: str, column: ColumnElement[Any], asked: ColumnElement[Any]) -> ColumnElement[float]:
+def distance(dialect: str, column: ColumnElement[Any], target: ColumnElement[Any]) -> ColumnElement[float]:
     """Return 1 − cosine of each row, in the database's dialect."""
     if dialect == "postgresql":
-        return column.op("<=>", return_type=Float())(asked)
-    return func.VEC_COSINE_DISTANCE(column, asked, type_=Float())
+        return column.op("<=>", return_type=Float())(target)
+    return func.VEC_COSINE_DISTANCE(column, target, type_=Float())
 
 
 def vector_literal(vector: Vectors, dim: int) -> str:

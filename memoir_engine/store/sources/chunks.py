@@ -31,13 +31,13 @@ PLACED = "ChunkPlaced"
 
 def with_previews(tx: Tx, events: Sequence[EventView], alive: Mapping[int, str]) -> tuple[EventView, ...]:
     """Add to each ChunkPlaced event how its chunk begins. alive: previews by event number, of a run in progress here."""
-    missing = [one for one in events if one.kind == PLACED and one.n not in alive]
-    stored = _stored(tx, missing[0].run_id, {int(one.body["position"]) for one in missing}) if missing else {}
+    missing = [event for event in events if event.kind == PLACED and event.n not in alive]
+    stored = _stored(tx, missing[0].run_id, {int(event.body["position"]) for event in missing}) if missing else {}
     return tuple(
-        replace(one, body=one.body | {"quote": alive.get(one.n) or stored.get(int(one.body["position"]))})
-        if one.kind == PLACED
-        else one
-        for one in events
+        replace(event, body=event.body | {"quote": alive.get(event.n) or stored.get(int(event.body["position"]))})
+        if event.kind == PLACED
+        else event
+        for event in events
     )
 
 
@@ -75,10 +75,10 @@ class ChunkChanges:
 
 def page(tx: Tx, category_id: int, *, after: str | None = None, limit: int = 50, at_seq: int | None = None) -> ChunkPage:
     """Return a page of a leaf's chunks; `after` is the cursor of the page before."""
-    found = _of_leaf(tx, category_id, at_seq, limit=limit + 1, after=None if after is None else _cursor(after))
-    more = len(found) > limit
-    last = found[limit - 1] if more else None
-    return ChunkPage(found[:limit], f"{stamp(last.created_at)}|{last.id}" if last else None)
+    chunks_ = _of_leaf(tx, category_id, at_seq, limit=limit + 1, after=None if after is None else _cursor(after))
+    more = len(chunks_) > limit
+    last = chunks_[limit - 1] if more else None
+    return ChunkPage(chunks_[:limit], f"{stamp(last.created_at)}|{last.id}" if last else None)
 
 
 def of_leaves(
@@ -98,8 +98,10 @@ def of_leaves(
     paths = categories.paths(tx, set(leaves), at_seq=at_seq) if paths is None else paths
     if at_seq is None and per_leaf_limit is None:
         return {leaf: _made(_LEAF.rows(tx, {"leaf": leaf}), paths, ranks.get(leaf)) for leaf in leaves}
-    found = {leaf: _of_leaf(tx, leaf, at_seq, limit=per_leaf_limit, paths=paths) for leaf in leaves}
-    return {leaf: tuple(replace(one, ranked_relevance=ranks.get(leaf)) for one in held) for leaf, held in found.items()}
+    by_leaf = {leaf: _of_leaf(tx, leaf, at_seq, limit=per_leaf_limit, paths=paths) for leaf in leaves}
+    return {
+        leaf: tuple(replace(chunk, ranked_relevance=ranks.get(leaf)) for chunk in chunks_) for leaf, chunks_ in by_leaf.items()
+    }
 
 
 def counts(tx: Tx, category_ids: Iterable[int], *, at_seq: int | None = None) -> dict[int, int]:
@@ -142,11 +144,11 @@ def of_ids(
     """Return chunks in the order of the ids; unknown ones are left out. paths: of the leaves, as far as known."""
     found: dict[int, Chunk] = {}
     for some in portions(sorted(set(chunk_ids))):
-        wanted = _SOME if at_seq is None else _of_any_state(at_seq).where(_AMONG)
-        rows = tx.execute(wanted, {"some": some}).all()
+        query = _SOME if at_seq is None else _of_any_state(at_seq).where(_AMONG)
+        rows = tx.execute(query, {"some": some}).all()
         new = {row.category_id for row in rows} - {None} - (paths or {}).keys()
-        known = {**(paths or {}), **categories.paths(tx, new, at_seq=at_seq)} if new else paths or {}
-        found |= {one.id: one for one in _made(rows, known)}
+        known_paths = {**(paths or {}), **categories.paths(tx, new, at_seq=at_seq)} if new else paths or {}
+        found |= {one.id: one for one in _made(rows, known_paths)}
     return tuple(found[one] for one in dict.fromkeys(chunk_ids) if one in found)
 
 

@@ -89,10 +89,10 @@ class ResolvedPlan:
 def resolve(tx: Tx, plan: IngestPlan, limits: Callable[[int], int]) -> ResolvedPlan:
     """Map a plan's categories to the current tree. Raises PlanStale, NameInvalid."""
     known, merged = _still_open(tx, plan)
-    placing = _PlanResolver(tx, limits, known, merged)
+    resolver = _PlanResolver(tx, limits, known, merged)
     for level in sorted({new.level for new in plan.categories}):
-        placing.settle(level, [new for new in plan.categories if new.level == level])
-    return ResolvedPlan(tuple(placing.made), placing.ids, _paths(tx, plan), merged)
+        resolver.settle(level, [new for new in plan.categories if new.level == level])
+    return ResolvedPlan(tuple(resolver.made), resolver.ids, _paths(tx, plan), merged)
 
 
 class _PlanResolver:
@@ -109,10 +109,10 @@ class _PlanResolver:
 
     def settle(self, level: int, drafts: list[NewCategory]) -> None:
         parents = {self._parent(new) for new in drafts}
-        there = categories.open_children(self._tx, (one for one in parents if one >= ROOT)).values()
-        names = {(one.parent_id, one.name_key): one.id for one in there}
+        children = categories.open_children(self._tx, (one for one in parents if one >= ROOT)).values()
+        names = {(one.parent_id, one.name_key): one.id for one in children}
         sizes: dict[int, int] = {}
-        for one in there:
+        for one in children:
             sizes[one.parent_id] = sizes.get(one.parent_id, 0) + 1
         for new in drafts:
             self._settle_one(new, self._parent(new), names, sizes)
@@ -143,18 +143,18 @@ def _still_open(tx: Tx, plan: IngestPlan) -> tuple[dict[int, OpenCategory], dict
     named = {new.parent for new in plan.categories} | {one.chosen for one in plan.decisions}
     named |= {one.parent for one in plan.decisions}
     named = {one for one in named if one > ROOT}
-    found = categories.open_categories(tx, named)
-    merged = categories.merged_into(tx, named - found.keys())
-    gone = tuple(sorted(named - found.keys() - merged.keys()))
-    if gone:
-        raise PlanStale(f"categories {list(gone)} are closed", gone)
-    found |= categories.open_categories(tx, merged.values())
+    open_nodes = categories.open_categories(tx, named)
+    merged = categories.merged_into(tx, named - open_nodes.keys())
+    closed = tuple(sorted(named - open_nodes.keys() - merged.keys()))
+    if closed:
+        raise PlanStale(f"categories {list(closed)} are closed", closed)
+    open_nodes |= categories.open_categories(tx, merged.values())
     chosen = {(one.chosen, one.parent, one.level) for one in plan.decisions if one.chosen > ROOT and one.parent >= ROOT}
     for number, parent, level in sorted(chosen):
-        now = found.get(number)  # what was merged is where its chunks have gone, below whatever that stands
+        now = open_nodes.get(number)  # what was merged is where its chunks have gone, below whatever that stands
         if now is not None and (now.parent_id, now.level) != (merged.get(parent, parent), level):
             raise PlanStale(f"category {number} has moved", (number,))
-    return found, merged
+    return open_nodes, merged
 
 
 def _paths(tx: Tx, plan: IngestPlan) -> dict[int, Path]:
@@ -417,12 +417,12 @@ def _refuse_twin(tx: Tx, plan: IngestPlan) -> None:
 
 
 def _receipt(tx: Tx, action_id: str) -> Receipt:
-    written = tx.execute(select(tables.action.c.payload).where(tables.action.c.id == action_id)).scalar_one()
-    told = payloads.get(tx, [written])[written]["receipt"]
+    digest = tx.execute(select(tables.action.c.payload).where(tables.action.c.id == action_id)).scalar_one()
+    receipt = payloads.get(tx, [digest])[digest]["receipt"]
     event = tables.audit_event.c
     last = tx.execute(select(event.seq, event.hash).where(event.action_id == action_id).order_by(event.seq.desc()).limit(1)).one()
-    drafts: dict[int, int] = dict(told["categories"])
-    return Receipt(told["source"], told["helper"], action_id, told["first_chunk"], drafts, last.seq, last.hash)
+    drafts: dict[int, int] = dict(receipt["categories"])
+    return Receipt(receipt["source"], receipt["helper"], action_id, receipt["first_chunk"], drafts, last.seq, last.hash)
 
 
 def _check(tx: Tx, plan: IngestPlan) -> None:

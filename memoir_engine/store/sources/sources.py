@@ -44,8 +44,8 @@ TEXTS_AT_ONCE = 64
 
 def find_by_digest(tx: Tx, owner: str | None, sha256: str) -> Source | None:
     """Return the live source with these bytes, if any; a filed one rather than one that is only stored."""
-    mine = tables.source.c.owner.is_(None) if owner is None else tables.source.c.owner == owner
-    found = _sources(tx, tables.source.c.sha256 == sha256, mine, tables.source.c.status.in_(LIVE), limit=100)
+    is_owner = tables.source.c.owner.is_(None) if owner is None else tables.source.c.owner == owner
+    found = _sources(tx, tables.source.c.sha256 == sha256, is_owner, tables.source.c.status.in_(LIVE), limit=100)
     return min(found, key=lambda one: one.status != "filed", default=None)
 
 
@@ -63,16 +63,16 @@ def in_brief(tx: Tx, source_ids: Sequence[int], *, at_seq: int | None = None) ->
     Leaves out the positions of headings and pages, which are slow to read for a long text.
     """
     briefs: dict[int, Source] = {}
-    known: dict[int, Helper] = {}
-    for some in portions([one for one in source_ids if abs(one) <= MOST_ID]):
+    current: dict[int, Helper] = {}
+    for some in portions([source_id for source_id in source_ids if abs(source_id) <= MOST_ID]):
         briefs |= {row.id: _source(row) for row in tx.execute(_BRIEF, {"some": some})}
         if at_seq is None:
-            known |= {one.source_id: one for one in _helpers(tx, _IN_FORCE, some=some)}
-    missing = next((one for one in source_ids if one not in briefs), None)
+            current |= {source_id.source_id: source_id for source_id in _helpers(tx, _IN_FORCE, some=some)}
+    missing = next((source_id for source_id in source_ids if source_id not in briefs), None)
     if missing is not None:
         raise SourceNotFound(source_id=missing)
-    then = {} if at_seq is None else {one: helper(tx, one, at_seq=at_seq) for one in source_ids}
-    return tuple((briefs[one], known.get(one) or then.get(one)) for one in source_ids)
+    then = {} if at_seq is None else {source_id: helper(tx, source_id, at_seq=at_seq) for source_id in source_ids}
+    return tuple((briefs[source_id], current.get(source_id) or then.get(source_id)) for source_id in source_ids)
 
 
 def current(tx: Tx, source_id: int) -> Source:
@@ -89,14 +89,14 @@ def recent(
     tx: Tx, *, limit: int = 100, before: int | None = None, search: str | None = None, live: bool = False
 ) -> tuple[Source, ...]:
     """Return sources newest first, below the id `before`. search: part of a name. live: without the withdrawn."""
-    wanted: list[ColumnElement[bool]] = []
+    conditions: list[ColumnElement[bool]] = []
     if before is not None:
-        wanted.append(tables.source.c.id < before)
+        conditions.append(tables.source.c.id < before)
     if search:
-        wanted.append(func.lower(tables.source.c.name).contains(search.lower(), autoescape=True))
+        conditions.append(func.lower(tables.source.c.name).contains(search.lower(), autoescape=True))
     if live:
-        wanted.append(tables.source.c.status.in_(LIVE))
-    return _sources(tx, *wanted, limit=limit)
+        conditions.append(tables.source.c.status.in_(LIVE))
+    return _sources(tx, *conditions, limit=limit)
 
 
 def by_name(tx: Tx, name: str, *, live: bool = False) -> tuple[Source, ...]:
@@ -107,14 +107,14 @@ def by_name(tx: Tx, name: str, *, live: bool = False) -> tuple[Source, ...]:
 def versions(tx: Tx, source_id: int) -> tuple[Source, ...]:
     """Return a source with everything it replaces and is replaced by, newest first. Raises SourceNotFound."""
     c = tables.source.c
-    found = {source_id: get(tx, source_id)}
-    new = set(found)
+    by_id = {source_id: get(tx, source_id)}
+    new = set(by_id)
     while new:
-        before = {one.replaces for one in found.values() if one.replaces is not None}
-        rows = _sources(tx, c.replaces.in_(new) | c.id.in_(before - found.keys()), limit=1000)
-        new = {one.id for one in rows} - found.keys()
-        found |= {one.id: one for one in rows}
-    return tuple(found[number] for number in sorted(found, reverse=True))
+        before = {source.replaces for source in by_id.values() if source.replaces is not None}
+        rows = _sources(tx, c.replaces.in_(new) | c.id.in_(before - by_id.keys()), limit=1000)
+        new = {source.id for source in rows} - by_id.keys()
+        by_id |= {source.id: source for source in rows}
+    return tuple(by_id[number] for number in sorted(by_id, reverse=True))
 
 
 def count(tx: Tx) -> int:
@@ -179,8 +179,8 @@ def _version_in_force(tx: Tx, source_id: int, at_seq: int) -> int | None:
     e = tables.audit_event.c
     of_source = e.body.contains(f'"source":{source_id},')  # canonical JSON, with more keys behind this one
     wanted = select(e.body).where(e.kind.in_(("helper.set", "helper.chosen")), e.seq <= at_seq, of_source)
-    told = (parse(body) for body in tx.execute(wanted.order_by(e.seq.desc())).scalars())
-    return next((body["version"] for body in told if body.get("in_force", True)), None)
+    bodies = (parse(body) for body in tx.execute(wanted.order_by(e.seq.desc())).scalars())
+    return next((body["version"] for body in bodies if body.get("in_force", True)), None)
 
 
 def _refuse_erased(tx: Tx, source_id: int) -> None:

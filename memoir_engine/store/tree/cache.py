@@ -42,17 +42,17 @@ class Profile:
 
 def get_all(tx: Tx, tokenizer: str, *, only: Sequence[int] | None = None) -> dict[int, Profile]:
     """Return the profiles this tokenizer made, by leaf: of all leaves, or of those in `only`."""
-    wanted = select(tables.profile).where(tables.profile.c.tokenizer == tokenizer).order_by(tables.profile.c.category_id)
-    rows = tx.execute(wanted if only is None else wanted.where(tables.profile.c.category_id.in_(only)))
+    query = select(tables.profile).where(tables.profile.c.tokenizer == tokenizer).order_by(tables.profile.c.category_id)
+    rows = tx.execute(query if only is None else query.where(tables.profile.c.category_id.in_(only)))
     return {row.category_id: Profile(row.category_id, row.seq, row.tokenizer, row.body) for row in rows}
 
 
 def put_many(tx: Tx, profiles: Iterable[Profile]) -> None:
     """Store profiles, replacing the old ones of their leaves."""
-    new = {one.category_id: one for one in profiles}
-    remove(tx, new)
-    if new:
-        tx.execute(insert(tables.profile), [asdict(one) for one in new.values()])
+    by_leaf = {profile.category_id: profile for profile in profiles}
+    remove(tx, by_leaf)
+    if by_leaf:
+        tx.execute(insert(tables.profile), [asdict(profile) for profile in by_leaf.values()])
 
 
 def remove(tx: Tx, category_ids: Iterable[int]) -> None:
@@ -147,10 +147,10 @@ class TreeCache:
         self._looking_back = threading.Lock()
         self._then: tuple[int, TreeSnapshot] | None = None  # how many erasures there had been, and the last moment asked for
 
-    def counted(self, known: Mapping[int, Terms]) -> None:
+    def counted(self, terms_of: Mapping[int, Terms]) -> None:
         """Keep the words of chunks that were just committed, so that they are not counted twice."""
         with self._lock:
-            self._counted.update(known)
+            self._counted.update(terms_of)
 
     def current(self) -> TreeSnapshot:
         with self._lock:
@@ -199,56 +199,60 @@ class TreeCache:
 
     def _loaded(self, tx: Tx, at_seq: int | None = None) -> tuple[TreeSnapshot, dict[int, int]]:
         rows = categories.snapshot(tx, at_seq)
-        held = _filings(tx, at_seq)
-        known = _from_blobs(tx)
-        missing = [chunk for leaf in held.values() for chunk in leaf if chunk not in known]
+        chunks_of = _filings(tx, at_seq)
+        terms_of = _from_blobs(tx)
+        missing = [chunk for leaf in chunks_of.values() for chunk in leaf if chunk not in terms_of]
         texts = chunks.texts(tx, missing)
-        known |= {chunk: self._counted.get(chunk) or terms(texts.get(chunk, "")) for chunk in missing}
+        terms_of |= {chunk: self._counted.get(chunk) or terms(texts.get(chunk, "")) for chunk in missing}
         parents = {row.id: row.parent_id for row in rows.categories}
-        leaf_of = {chunk: leaf for leaf, found in held.items() for chunk in found}
-        made = Profiles.build(parents, {leaf: {chunk: known[chunk] for chunk in found} for leaf, found in held.items()})
-        return TreeSnapshot(rows.seq, self._depth, rows.categories, made), leaf_of
+        leaf_of = {chunk: leaf for leaf, chunk_ids in chunks_of.items() for chunk in chunk_ids}
+        profiles = Profiles.build(
+            parents, {leaf: {chunk: terms_of[chunk] for chunk in chunk_ids} for leaf, chunk_ids in chunks_of.items()}
+        )
+        return TreeSnapshot(rows.seq, self._depth, rows.categories, profiles), leaf_of
 
     def _caught_up(self, tx: Tx) -> tuple[TreeSnapshot, dict[int, int]]:
         """Apply what was filed and closed since the last snapshot, on a fork: others may still read the original."""
         assert self._now is not None
         rows = categories.snapshot(tx)
         changed = chunks.changes_since(tx, self._now.seq)
-        made, leaf_of = self._now.profiles.fork(), dict(self._leaf_of)
+        profiles, leaf_of = self._now.profiles.fork(), dict(self._leaf_of)
         before = {row.id: row.parent_id for row in self._now.rows}
         now = {row.id: row.parent_id for row in rows.categories}
         for row in rows.categories:
             if row.id not in before:
-                made.place(row.id, row.parent_id)
+                profiles.place(row.id, row.parent_id)
         for chunk in changed.closed:
             if chunk in leaf_of:
-                made.remove(leaf_of.pop(chunk), chunk)
+                profiles.remove(leaf_of.pop(chunk), chunk)
         for filed in changed.filed:
-            self._file(made, leaf_of, filed)
+            self._file(profiles, leaf_of, filed)
         for gone in before.keys() - now.keys():
-            made.drop(gone)
-        if any(now[one] != before[one] for one in now.keys() & before.keys()):
-            made = made.rearranged(now, leaf_of)
+            profiles.drop(gone)
+        if any(now[category] != before[category] for category in now.keys() & before.keys()):
+            profiles = profiles.rearranged(now, leaf_of)
         else:
-            made.in_order({filed.category_id for filed in changed.filed})
-        return TreeSnapshot(rows.seq, self._depth, rows.categories, made), leaf_of
+            profiles.in_order({filed.category_id for filed in changed.filed})
+        return TreeSnapshot(rows.seq, self._depth, rows.categories, profiles), leaf_of
 
-    def _file(self, made: Profiles, leaf_of: dict[int, int], filed: chunks.FiledChunk) -> None:
+    def _file(self, profiles: Profiles, leaf_of: dict[int, int], filed: chunks.FiledChunk) -> None:
         before = leaf_of.get(filed.chunk_id)
         if before is not None:
-            made.move(filed.chunk_id, before, filed.category_id)
+            profiles.move(filed.chunk_id, before, filed.category_id)
         else:
-            made.file(filed.category_id, filed.chunk_id, self._counted.get(filed.chunk_id) or terms(filed.text))
+            profiles.file(filed.category_id, filed.chunk_id, self._counted.get(filed.chunk_id) or terms(filed.text))
         leaf_of[filed.chunk_id] = filed.category_id
 
     def _blob(self, tx: Tx, leaf: int, held: list[int], seq: int) -> Profile:
-        known = {chunk: found for chunk in held if (found := self._counted.get(chunk)) is not None}
-        if len(known) < len(held):
+        terms_of = {chunk: found for chunk in held if (found := self._counted.get(chunk)) is not None}
+        if len(terms_of) < len(held):
             before = get_all(tx, TOKENIZER, only=(leaf,)).get(leaf)
-            known |= {c: words for c, words in ((decode_leaf(before.body) if before else None) or {}).items() if c in set(held)}
-        texts = chunks.texts(tx, [chunk for chunk in held if chunk not in known])
-        known |= {chunk: terms(text) for chunk, text in texts.items()}
-        return Profile(leaf, seq, TOKENIZER, encode_leaf({chunk: known[chunk] for chunk in held if chunk in known}))
+            terms_of |= {
+                c: words for c, words in ((decode_leaf(before.body) if before else None) or {}).items() if c in set(held)
+            }
+        texts = chunks.texts(tx, [chunk for chunk in held if chunk not in terms_of])
+        terms_of |= {chunk: terms(text) for chunk, text in texts.items()}
+        return Profile(leaf, seq, TOKENIZER, encode_leaf({chunk: terms_of[chunk] for chunk in held if chunk in terms_of}))
 
 
 def _filings(tx: Tx, at_seq: int | None = None) -> dict[int, list[int]]:

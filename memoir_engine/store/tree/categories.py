@@ -54,13 +54,13 @@ def snapshot(tx: Tx, at_seq: int | None = None) -> TreeRows:
     """Read the whole tree in one go; 10,000 categories are quick."""
     seq = actions.seq(tx) if at_seq is None else at_seq
     v = tables.category_version.c
-    wanted = (
+    query = (
         select(v.category_id, v.parent_key, tables.category.c.level, v.name, tables.category.c.created_seq)
         .join(tables.category, tables.category.c.id == v.category_id)
         .where(open_at(tables.category_version, at_seq))
         .order_by(tables.category.c.level, v.category_id)
     )
-    rows = tx.execute(wanted).all()
+    rows = tx.execute(query).all()
     totals = _totals(tx, {row.category_id: row.parent_key for row in rows}, at_seq)
     return TreeRows(seq, tuple(CategoryRow(n, p, level, name, totals.get(n, 0), made) for n, p, level, name, made in rows))
 
@@ -79,15 +79,15 @@ def children(tx: Tx, category_id: int | None, *, at_seq: int | None = None) -> t
     views = _views(snapshot(tx, at_seq), schema.stored_depth(tx))
     if category_id is not None and category_id not in views:
         raise CategoryNotFound(category_id=category_id)
-    return tuple(one for one in views.values() if one.parent_id == category_id)
+    return tuple(category for category in views.values() if category.parent_id == category_id)
 
 
 def node(tx: Tx, category_id: int, *, at_seq: int | None = None) -> Category:
     """Return one category. Raises CategoryNotFound, also if it is closed at that seq."""
-    found = _views(snapshot(tx, at_seq), schema.stored_depth(tx)).get(category_id)
-    if found is None:
+    category = _views(snapshot(tx, at_seq), schema.stored_depth(tx)).get(category_id)
+    if category is None:
         raise CategoryNotFound(category_id=category_id)
-    return found
+    return category
 
 
 def path(tx: Tx, category_id: int, *, at_seq: int | None = None) -> tuple[Category, ...]:
@@ -107,8 +107,11 @@ def search(tx: Tx, needle: str, *, limit: int = 50, at_seq: int | None = None) -
     """Return categories whose name contains `needle`, ignoring case, the fullest first."""
     folded = needle.casefold().strip()
     views = _views(snapshot(tx, at_seq), schema.stored_depth(tx)).values()
-    found = sorted((one for one in views if folded in one.name.casefold()), key=lambda one: (-one.chunks, one.id))
-    return tuple(found[:limit])
+    hits = sorted(
+        (category for category in views if folded in category.name.casefold()),
+        key=lambda category: (-category.chunks, category.id),
+    )
+    return tuple(hits[:limit])
 
 
 def search_paths(
@@ -116,12 +119,12 @@ def search_paths(
 ) -> tuple[Category, ...]:
     """Return categories whose path has a word beginning with each word of `text`; matches in their own name first."""
     words = fold(text.replace(SEPARATOR, " ")).split()
-    found: list[tuple[int, int, int, Category]] = []
-    for one in _views(snapshot(tx, at_seq), schema.stored_depth(tx)).values():
-        whole, own = _words(one.path), _words(one.path[-1:])
-        if (one.is_leaf or not leaves_only) and all(_begins(word, whole) for word in words):
-            found.append((-sum(_begins(word, own) for word in words), -one.chunks, one.id, one))
-    return tuple(one for *_, one in sorted(found, key=lambda hit: hit[:3])[:limit])
+    hits: list[tuple[int, int, int, Category]] = []
+    for category in _views(snapshot(tx, at_seq), schema.stored_depth(tx)).values():
+        whole, own = _words(category.path), _words(category.path[-1:])
+        if (category.is_leaf or not leaves_only) and all(_begins(word, whole) for word in words):
+            hits.append((-sum(_begins(word, own) for word in words), -category.chunks, category.id, category))
+    return tuple(category for *_, category in sorted(hits, key=lambda hit: hit[:3])[:limit])
 
 
 def open_at(table: Any, at_seq: int | None) -> ColumnElement[bool]:
@@ -172,34 +175,34 @@ def names(tx: Tx, *, at_seq: int | None = None) -> dict[int, str]:
 
 def paths(tx: Tx, category_ids: Iterable[int], *, at_seq: int | None = None) -> dict[int, Path]:
     """Return the names from level 1 down, now or at that seq; a closed category has its last path."""
-    known: dict[int, tuple[int, str]] = {}
-    wanted = {one for one in category_ids if one}
-    ids = set(wanted)
-    while wanted:
-        known |= _last_names(tx, wanted, at_seq)
-        wanted = {known[one][0] for one in wanted if one in known} - known.keys() - {ROOT}
-    return {one: _path(one, known) for one in ids if one in known}
+    steps: dict[int, tuple[int, str]] = {}
+    pending = {category_id for category_id in category_ids if category_id}
+    ids = set(pending)
+    while pending:
+        steps |= _last_names(tx, pending, at_seq)
+        pending = {steps[category_id][0] for category_id in pending if category_id in steps} - steps.keys() - {ROOT}
+    return {category_id: _path(category_id, steps) for category_id in ids if category_id in steps}
 
 
 def _open(tx: Tx, column: str, values: Iterable[int], at_seq: int | None = None) -> dict[int, OpenCategory]:
     v = tables.category_version.c
-    found: dict[int, OpenCategory] = {}
-    for some in portions(sorted(set(values))):
-        wanted = select(v.category_id, tables.category.c.level, v.parent_key, v.name, v.name_key)
-        wanted = wanted.join(tables.category, tables.category.c.id == v.category_id)
-        wanted = wanted.where(open_at(tables.category_version, at_seq), v[column].in_(some))
-        found |= {row.category_id: OpenCategory(*row) for row in tx.execute(wanted.order_by(v.category_id))}
-    return found
+    by_id: dict[int, OpenCategory] = {}
+    for batch in portions(sorted(set(values))):
+        query = select(v.category_id, tables.category.c.level, v.parent_key, v.name, v.name_key)
+        query = query.join(tables.category, tables.category.c.id == v.category_id)
+        query = query.where(open_at(tables.category_version, at_seq), v[column].in_(batch))
+        by_id |= {row.category_id: OpenCategory(*row) for row in tx.execute(query.order_by(v.category_id))}
+    return by_id
 
 
 def _last_names(tx: Tx, category_ids: Iterable[int], at_seq: int | None) -> dict[int, tuple[int, str]]:
     v = tables.category_version.c
-    found: dict[int, tuple[int, str]] = {}
-    for some in portions(sorted(category_ids)):
-        wanted = select(v.category_id, v.parent_key, v.name).where(v.category_id.in_(some)).order_by(v.from_seq)
-        wanted = wanted if at_seq is None else wanted.where(v.from_seq <= at_seq)
-        found |= {row.category_id: (row.parent_key, row.name) for row in tx.execute(wanted)}
-    return found
+    name_of: dict[int, tuple[int, str]] = {}
+    for batch in portions(sorted(category_ids)):
+        query = select(v.category_id, v.parent_key, v.name).where(v.category_id.in_(batch)).order_by(v.from_seq)
+        query = query if at_seq is None else query.where(v.from_seq <= at_seq)
+        name_of |= {row.category_id: (row.parent_key, row.name) for row in tx.execute(query)}
+    return name_of
 
 
 def _last_merges(tx: Tx, category_ids: Iterable[int], at_seq: int | None) -> dict[int, int]:
@@ -212,10 +215,10 @@ def _last_merges(tx: Tx, category_ids: Iterable[int], at_seq: int | None) -> dic
     return {number: into for number, into in last.items() if into is not None}
 
 
-def _path(category_id: int, known: dict[int, tuple[int, str]]) -> Path:
+def _path(category_id: int, steps: dict[int, tuple[int, str]]) -> Path:
     names: list[str] = []
-    while category_id in known:
-        category_id, name = known[category_id]
+    while category_id in steps:
+        category_id, name = steps[category_id]
         names.append(name)
     return tuple(reversed(names))
 

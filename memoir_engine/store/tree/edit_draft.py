@@ -74,9 +74,9 @@ def refile_many(chunk_ids: Iterable[int], category_id: int) -> Edit:
     return Edit("refile_many", other=category_id, chosen=_each("chunk_ids", chunk_ids))
 
 
-def make_edit(verb: object, *given: Any, **named: Any) -> Edit:
+def make_edit(verb: object, *arguments: Any, **named: Any) -> Edit:
     """Build the edit of a verb from its arguments. Raises ReviewError for an unknown verb, InvalidSetting."""
-    known: dict[str, Callable[..., Edit]] = {
+    constructors: dict[str, Callable[..., Edit]] = {
         "create": create,
         "rename": rename,
         "move": move,
@@ -86,15 +86,15 @@ def make_edit(verb: object, *given: Any, **named: Any) -> Edit:
         "refile_many": refile_many,
     }
     if not isinstance(verb, str):
-        advice = f"Use one of: {', '.join(known)}."
+        advice = f"Use one of: {', '.join(constructors)}."
         raise InvalidSetting(name="verb", value=verb, problem="it must be a text", advice=advice)
-    if verb not in known:
-        raise ReviewError(problem=f"there is no edit {verb!r:.100}; there are {', '.join(known)}")
+    if verb not in constructors:
+        raise ReviewError(problem=f"there is no edit {verb!r:.100}; there are {', '.join(constructors)}")
     try:
-        return known[verb](*given, **named)
+        return constructors[verb](*arguments, **named)
     except TypeError as unlike:
         advice = f"Give the arguments of review.{verb}."
-        raise InvalidSetting(name="arguments", value=[*given, *named], problem=str(unlike), advice=advice) from None
+        raise InvalidSetting(name="arguments", value=[*arguments, *named], problem=str(unlike), advice=advice) from None
 
 
 def _each(name: str, value: object) -> tuple[int, ...]:
@@ -153,13 +153,13 @@ def load(tx: Tx, edit: Edit) -> EditSnapshot:
 
 def _filed(tx: Tx, edit: Edit, nodes: Mapping[int, OpenCategory]) -> dict[int, int]:
     c = tables.filing.c
-    column, wanted = c.category_id, below(nodes.values(), edit.category)
+    column, ids_to_read = c.category_id, below(nodes.values(), edit.category)
     if edit.verb == "refile_many":
-        column, wanted = c.chunk_id, frozenset(edit.chosen)
+        column, ids_to_read = c.chunk_id, frozenset(edit.chosen)
     elif edit.verb not in ("merge", "split"):
         return {}
     found: dict[int, int] = {}
-    for some in portions(sorted(wanted)):
+    for some in portions(sorted(ids_to_read)):
         rows = tx.execute(select(c.chunk_id, c.category_id).where(c.to_seq == FAR, column.in_(some)))
         found |= {row.chunk_id: row.category_id for row in rows}
     return dict(sorted(found.items()))

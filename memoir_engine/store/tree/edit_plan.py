@@ -63,8 +63,8 @@ class EditPlan:
     drawing: EditDraft
 
 
-def plan(edit: Edit, standing: EditSnapshot, limits: Limits) -> EditPlan:
-    drawing = EditDraft(standing, limits)
+def plan(edit: Edit, snapshot: EditSnapshot, limits: Limits) -> EditPlan:
+    draft = EditDraft(snapshot, limits)
     verbs: dict[str, Callable[[EditDraft, Edit], None]] = {
         "create": _create,
         "rename": _rename,
@@ -75,99 +75,99 @@ def plan(edit: Edit, standing: EditSnapshot, limits: Limits) -> EditPlan:
         "refile_many": _refile_many,
     }
     try:
-        verbs[edit.verb](drawing, edit)
-        drawing.tidy()
+        verbs[edit.verb](draft, edit)
+        draft.tidy()
     except MemoirError as refused:
-        return EditPlan(edit, (), (*drawing.obstacles, refused), drawing)
-    return EditPlan(edit, tuple(drawing.steps), tuple(drawing.obstacles), drawing)
+        return EditPlan(edit, (), (*draft.obstacles, refused), draft)
+    return EditPlan(edit, tuple(draft.steps), tuple(draft.obstacles), draft)
 
 
-def _create(drawing: EditDraft, edit: Edit) -> None:
+def _create(draft: EditDraft, edit: Edit) -> None:
     name, level = check_name(edit.name), 1
     if edit.other != ROOT:
-        parent = drawing.node(edit.other)
+        parent = draft.node(edit.other)
         level = parent.level + 1
-        if parent.level >= drawing.standing.depth:
+        if parent.level >= draft.standing.depth:
             problem, advice = "nothing can stand below the deepest level", "Choose a category above it, or file chunks in it."
             raise WrongLevel(name=parent.name, level=parent.level, problem=problem, advice=advice)
-    drawing.make(edit.other, level, name)
+    draft.make(edit.other, level, name)
 
 
-def _rename(drawing: EditDraft, edit: Edit) -> None:
-    node, name = drawing.node(edit.category), check_name(edit.name)
+def _rename(draft: EditDraft, edit: Edit) -> None:
+    node, name = draft.node(edit.category), check_name(edit.name)
     if name == node.name:
         raise NothingChanges(problem=f"it is called {name!r} already")
-    drawing.rename(node, name)
+    draft.rename(node, name)
 
 
-def _move(drawing: EditDraft, edit: Edit) -> None:
-    node = drawing.node(edit.category)
-    parent_level = 0 if edit.other == ROOT else drawing.node(edit.other).level
+def _move(draft: EditDraft, edit: Edit) -> None:
+    node = draft.node(edit.category)
+    parent_level = 0 if edit.other == ROOT else draft.node(edit.other).level
     if edit.other == node.parent_id:
-        raise NothingChanges(problem=f"{node.name!r} is below {drawing.title(node.parent_id)!r} already")
+        raise NothingChanges(problem=f"{node.name!r} is below {draft.title(node.parent_id)!r} already")
     if parent_level != node.level - 1:
-        raise _no_parent(node, drawing.title(edit.other), parent_level)
-    drawing.move(node, edit.other)
+        raise _no_parent(node, draft.title(edit.other), parent_level)
+    draft.move(node, edit.other)
 
 
-def _merge(drawing: EditDraft, edit: Edit) -> None:
-    node, into = drawing.node(edit.category), drawing.node(edit.other)
+def _merge(draft: EditDraft, edit: Edit) -> None:
+    node, into = draft.node(edit.category), draft.node(edit.other)
     if node.id == into.id:
         raise NothingChanges(problem=f"{node.name!r} cannot be merged with itself")
     if node.level != into.level:
         problem = f"{into.name!r} is at level {into.level}, and only categories of one level can be merged"
         raise WrongLevel(name=node.name, level=node.level, problem=problem, advice=f"Choose one at level {node.level}.")
     filed: dict[int, list[int]] = {}
-    for chunk, leaf in drawing.standing.filed.items():
+    for chunk, leaf in draft.standing.filed.items():
         filed.setdefault(leaf, []).append(chunk)
-    _merge_into(drawing, node, into, filed)
+    _merge_into(draft, node, into, filed)
 
 
-def _merge_into(drawing: EditDraft, node: OpenCategory, into: OpenCategory, filed: dict[int, list[int]]) -> None:
-    for child in drawing.children(node.id):
-        twin = drawing.named(into.id, child.name_key)
+def _merge_into(draft: EditDraft, node: OpenCategory, into: OpenCategory, filed: dict[int, list[int]]) -> None:
+    for child in draft.children(node.id):
+        twin = draft.named(into.id, child.name_key)
         if twin is None:
-            drawing.move(child, into.id)
+            draft.move(child, into.id)
         else:
-            _merge_into(drawing, child, twin, filed)
-    drawing.refile(((chunk, node.id) for chunk in filed.get(node.id, ())), into.id, reviewed=False)
-    drawing.merged(node, into.id)
+            _merge_into(draft, child, twin, filed)
+    draft.refile(((chunk, node.id) for chunk in filed.get(node.id, ())), into.id, reviewed=False)
+    draft.merged(node, into.id)
 
 
-def _split(drawing: EditDraft, edit: Edit) -> None:
-    node, name = drawing.node(edit.category), check_name(edit.name)
-    is_leaf = node.level == drawing.standing.depth
+def _split(draft: EditDraft, edit: Edit) -> None:
+    node, name = draft.node(edit.category), check_name(edit.name)
+    is_leaf = node.level == draft.standing.depth
     what = "chunk" if is_leaf else "category"
-    held = drawing.standing.filed.keys() if is_leaf else {one.id for one in drawing.children(node.id)}
+    held = draft.standing.filed.keys() if is_leaf else {one.id for one in draft.children(node.id)}
     strange = [one for one in edit.chosen if one not in held]
     if strange:
         raise NotInside(what=f"{what} {strange[0]}", name=node.name)
     if not edit.chosen or len(edit.chosen) == len(held):
         problem = f"all of {node.name!r} was chosen; rename it instead" if edit.chosen else "nothing was chosen"
         raise NothingChanges(problem=problem)
-    made = drawing.make(node.parent_id, node.level, name)
+    made = draft.make(node.parent_id, node.level, name)
     if is_leaf:
-        drawing.refile(((chunk, node.id) for chunk in edit.chosen), made.id, reviewed=True)
+        draft.refile(((chunk, node.id) for chunk in edit.chosen), made.id, reviewed=True)
     for child in () if is_leaf else edit.chosen:
-        drawing.move(drawing.node(child), made.id)
+        draft.move(draft.node(child), made.id)
 
 
-def _retire(drawing: EditDraft, edit: Edit) -> None:
-    node = drawing.node(edit.category)
-    children, chunks = drawing.children(node.id), drawing.count(node.id)
+def _retire(draft: EditDraft, edit: Edit) -> None:
+    node = draft.node(edit.category)
+    children, chunks = draft.children(node.id), draft.count(node.id)
     if children:
         names = ", ".join(repr(one.name) for one in children[:5]) + (", …" if len(children) > 5 else "")
         what = f"{len(children)} {'category' if len(children) == 1 else 'categories'} ({names})"
         raise CategoryInUse(name=node.name, what=what)
     if chunks:
         raise CategoryInUse(name=node.name, what=f"{chunks} {'chunk' if chunks == 1 else 'chunks'}")
-    drawing.close(node)
+    draft.close(node)
 
 
-def _refile_many(drawing: EditDraft, edit: Edit) -> None:
-    leaf, filed = drawing.node(edit.other), drawing.standing.filed
-    if leaf.level != drawing.standing.depth:
-        raise NotALeaf(name=leaf.name, level=leaf.level, depth=drawing.standing.depth)
+def _refile_many(draft: EditDraft, edit: Edit) -> None:
+    leaf, filed = draft.node(edit.other), draft.standing.filed
+    if leaf.level != draft.standing.depth:
+        raise NotALeaf(name=leaf.name, level=leaf.level, depth=draft.standing.depth)
     unknown = [chunk for chunk in edit.chosen if chunk not in filed]
     if unknown:
         raise ChunkNotFound(chunk_id=unknown[0])
@@ -175,7 +175,7 @@ def _refile_many(drawing: EditDraft, edit: Edit) -> None:
     if not moving:
         problem = f"all of them are filed in {leaf.name!r} already" if edit.chosen else "no chunk was chosen"
         raise NothingChanges(problem=problem)
-    drawing.refile(moving, leaf.id, reviewed=True)
+    draft.refile(moving, leaf.id, reviewed=True)
 
 
 def _no_parent(node: OpenCategory, parent: str, parent_level: int) -> WrongLevel:
@@ -208,18 +208,18 @@ def preview_of(plan: EditPlan) -> EditPreview:
 
 
 def changes(plan: EditPlan) -> tuple[str, ...]:
-    standing = plan.drawing.standing
+    snapshot = plan.drawing.standing
     made = next((step.node for step in plan.steps if isinstance(step, CreateCategory)), None)
-    new = (*standing.path(made.parent_id), made.name) if made else ()
+    new = (*snapshot.path(made.parent_id), made.name) if made else ()
     going = Counter((step.was, step.leaf) for step in plan.steps if isinstance(step, RefileChunk))
     merged = {step.node.id for step in plan.steps if isinstance(step, ChangeCategory) and step.merged_into is not None}
-    said = (_say(step, standing, going, merged, new) for step in plan.steps)
-    return tuple(dict.fromkeys(one for one in said if one))
+    sentences = (_say(step, snapshot, going, merged, new) for step in plan.steps)
+    return tuple(dict.fromkeys(one for one in sentences if one))
 
 
-def _say(step: Step, standing: EditSnapshot, going: Counter[tuple[int, int]], merged: set[int], new: Path) -> str:
+def _say(step: Step, snapshot: EditSnapshot, going: Counter[tuple[int, int]], merged: set[int], new: Path) -> str:
     def told(category_id: int) -> str:
-        return _path(new if category_id == NEW else standing.path(category_id))
+        return _path(new if category_id == NEW else snapshot.path(category_id))
 
     match step:
         case CreateCategory():
@@ -233,7 +233,7 @@ def _say(step: Step, standing: EditSnapshot, going: Counter[tuple[int, int]], me
             return f"{told(step.node.id)} becomes one with {told(into)}"
         case ChangeCategory() if step.was.name != step.node.name:
             return f"{told(step.node.id)} is called {step.node.name}"
-    chunks = _carried(standing, {step.node.id})
+    chunks = _carried(snapshot, {step.node.id})
     return f"{told(step.node.id)} moves below {told(step.node.parent_id)}" + (
         f" with {_count(chunks, 'chunk')}" if chunks else ""
     )
@@ -248,9 +248,9 @@ def _moved(plan: EditPlan) -> int:
     return refiled + _carried(plan.drawing.standing, carried)
 
 
-def _carried(standing: EditSnapshot, category_ids: set[int]) -> int:
-    every = {one for number in category_ids for one in standing.below(number)}
-    return sum(standing.counts.get(one, 0) for one in every)
+def _carried(snapshot: EditSnapshot, category_ids: set[int]) -> int:
+    every = {category_id for number in category_ids for category_id in snapshot.below(number)}
+    return sum(snapshot.counts.get(category_id, 0) for category_id in every)
 
 
 def _path(path: Sequence[str]) -> str:
@@ -284,17 +284,17 @@ def perform(
     ids.lock_tree(tx)
     if action_id is not None and actions.exists(tx, action_id):
         return actions.get(tx, action_id)
-    planned = plan(edit, load(tx, edit), limits)
-    if planned.obstacles:
-        raise planned.obstacles[0]
-    makes = sum(isinstance(step, CreateCategory) for step in planned.steps)
-    new = ids.reserve(tx, "category", makes) if makes else NEW
-    told = _payloads(tx, planned)
+    edit_plan = plan(edit, load(tx, edit), limits)
+    if edit_plan.obstacles:
+        raise edit_plan.obstacles[0]
+    count = sum(isinstance(step, CreateCategory) for step in edit_plan.steps)
+    new = ids.reserve(tx, "category", count) if count else NEW
+    digests = _payloads(tx, edit_plan)
     action = OpenAction(tx, verb=edit.verb, actor=actor, clock=clock, action_id=action_id)
     action.describe(reason=reason, edit=edit.told())
-    writing = _EditWriter(tx, action, new, actor)
-    for kind, steps in groupby(zip(planned.steps, told, strict=True), key=lambda pair: type(pair[0])):
-        writing.take(kind, list(steps))
+    writer = _EditWriter(tx, action, new, actor)
+    for kind, steps in groupby(zip(edit_plan.steps, digests, strict=True), key=lambda pair: type(pair[0])):
+        writer.take(kind, list(steps))
     action.seal()
     return actions.get(tx, action.id)
 
@@ -352,34 +352,34 @@ def _open_filings(tx: Tx, chunk_ids: Sequence[int]) -> dict[int, Any]:
     return found
 
 
-def _payloads(tx: Tx, planned: EditPlan) -> list[str]:
+def _payloads(tx: Tx, edit_plan: EditPlan) -> list[str]:
     """Store a payload per step; chunks that move the same way share one."""
-    standing = planned.drawing.standing
+    snapshot = edit_plan.drawing.standing
     bodies: dict[object, dict[str, Any]] = {}
     keys: list[object] = []
-    for at, step in enumerate(planned.steps):
+    for at, step in enumerate(edit_plan.steps):
         keys.append((step.was, step.leaf) if isinstance(step, RefileChunk) else at)
         if keys[-1] not in bodies:
-            bodies[keys[-1]] = _before_after(step, standing, planned)
+            bodies[keys[-1]] = _before_after(step, snapshot, edit_plan)
     digests = dict(zip(bodies, payloads.put(tx, list(bodies.values())), strict=True))
     return [digests[key] for key in keys]
 
 
-def _before_after(step: Step, standing: EditSnapshot, planned: EditPlan) -> dict[str, Any]:
+def _before_after(step: Step, snapshot: EditSnapshot, edit_plan: EditPlan) -> dict[str, Any]:
     """Return the paths by name before and after the step."""
     before: Path | None
     after: Path | None
     match step:
         case CreateCategory():
-            before, after = None, planned.drawing.path(step.node.id)
+            before, after = None, edit_plan.drawing.path(step.node.id)
         case RefileChunk():
-            before, after = standing.path(step.was), planned.drawing.path(step.leaf)
+            before, after = snapshot.path(step.was), edit_plan.drawing.path(step.leaf)
         case ChangeCategory(merged_into=None):
-            before, after = standing.path(step.node.id), planned.drawing.path(step.node.id)
+            before, after = snapshot.path(step.node.id), edit_plan.drawing.path(step.node.id)
         case ChangeCategory(merged_into=into):
-            before, after = standing.path(step.node.id), planned.drawing.path(into or step.node.id)
+            before, after = snapshot.path(step.node.id), edit_plan.drawing.path(into or step.node.id)
         case CloseCategory():
-            before, after = standing.path(step.node.id), None
+            before, after = snapshot.path(step.node.id), None
     return {"before": _names(before), "after": _names(after)}
 
 

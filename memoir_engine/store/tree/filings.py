@@ -48,30 +48,34 @@ def close_empty_categories(
     something out of it, since undoing them may bring it back, and no action is left that they could be told to undo first.
     among: close no others than these.
     """
-    standing = _CategoryClaims(tx)
-    here = categories.open_categories(tx, category_ids)
-    while here:
-        deepest = max(one.level for one in here.values())
-        now = {number: one for number, one in here.items() if one.level == deepest}
-        here = {number: one for number, one in here.items() if one.level != deepest}
+    claims = _CategoryClaims(tx)
+    pending = categories.open_categories(tx, category_ids)
+    while pending:
+        deepest = max(category_id.level for category_id in pending.values())
+        now = {number: category_id for number, category_id in pending.items() if category_id.level == deepest}
+        pending = {number: category_id for number, category_id in pending.items() if category_id.level != deepest}
         used = _used(tx, now)
-        closing = [one for one in sorted(now.keys() - used) if standing.is_loose(one)]
-        closing = [one for one in closing if not (gone and standing.may_return(one)) and (among is None or one in among)]
+        closing = [category_id for category_id in sorted(now.keys() - used) if claims.is_loose(category_id)]
+        closing = [
+            category_id
+            for category_id in closing
+            if not (gone and claims.may_return(category_id)) and (among is None or category_id in among)
+        ]
         for number in closing:
             versions.close(tx, action, number)
-        here |= categories.open_categories(tx, {now[number].parent_id for number in closing} - {ROOT})
+        pending |= categories.open_categories(tx, {now[number].parent_id for number in closing} - {ROOT})
 
 
 def closable_categories(tx: Tx) -> frozenset[int]:
     """Return the open categories that would close with their last filing."""
-    v, made = tables.category_version.c, tables.audit_event.c
+    v, created = tables.category_version.c, tables.audit_event.c
     undone = select(tables.action.c.undoes).where(tables.action.c.undoes.is_not(None))
-    wanted = select(tables.category.c.id).join(tables.audit_event, made.seq == tables.category.c.created_seq)
-    wanted = wanted.join(tables.category_version, v.category_id == tables.category.c.id).where(
-        v.to_seq == FAR, made.action_id.in_(undone)
+    query = select(tables.category.c.id).join(tables.audit_event, created.seq == tables.category.c.created_seq)
+    query = query.join(tables.category_version, v.category_id == tables.category.c.id).where(
+        v.to_seq == FAR, created.action_id.in_(undone)
     )
-    standing = _CategoryClaims(tx)
-    return frozenset(one for one in tx.execute(wanted).scalars().all() if standing.is_loose(one))
+    claims = _CategoryClaims(tx)
+    return frozenset(category_id for category_id in tx.execute(query).scalars().all() if claims.is_loose(category_id))
 
 
 def _used(tx: Tx, category_ids: Iterable[int]) -> set[int]:
@@ -196,16 +200,18 @@ class FilingMove:
 def move(tx: Tx, action: OpenAction, moves: Sequence[FilingMove]) -> None:
     """Close filings and open the next ones, one event each."""
     ended, rows = [], []
-    for one in moves:
-        old, (by, review_seq) = one.old, one.reviewed
+    for filing_move in moves:
+        old, (by, review_seq) = filing_move.old, filing_move.reviewed
         review_seq = action.next_seq if review_seq == NOW else review_seq
-        numbers: dict[str, Any] = {"chunk": old.chunk_id, "category": one.category_id, "was": old.category_id}
-        said = {} if one.verdict is None else {"verdict": one.verdict}
-        seq = action.add("chunk.refiled", payload=one.payload, **numbers, decision=one.decision, reviewed=review_seq, **said)
+        numbers: dict[str, Any] = {"chunk": old.chunk_id, "category": filing_move.category_id, "was": old.category_id}
+        verdict = {} if filing_move.verdict is None else {"verdict": filing_move.verdict}
+        seq = action.add(
+            "chunk.refiled", payload=filing_move.payload, **numbers, decision=filing_move.decision, reviewed=review_seq, **verdict
+        )
         ended.append((old.chunk_id, old.from_seq, seq))
-        row = {"chunk_id": old.chunk_id, "from_seq": seq, "to_seq": FAR, "category_id": one.category_id}
-        row |= {"created_at": old.created_at, "decision_id": one.decision}
-        rows.append({**row, "reviewed_by": by, "reviewed_seq": review_seq, "verdict": one.verdict})
+        row = {"chunk_id": old.chunk_id, "from_seq": seq, "to_seq": FAR, "category_id": filing_move.category_id}
+        row |= {"created_at": old.created_at, "decision_id": filing_move.decision}
+        rows.append({**row, "reviewed_by": by, "reviewed_seq": review_seq, "verdict": filing_move.verdict})
     _end(tx, ended)
     if rows:
         tx.execute(insert(tables.filing), rows)
@@ -269,13 +275,13 @@ def check_leaf(tx: Tx, filing: Any, category_id: int) -> None:
 
 
 def _leaf(tx: Tx, category_id: int) -> categories.OpenCategory:
-    found = categories.open_categories(tx, [category_id]).get(category_id)
-    if found is None:
+    category = categories.open_categories(tx, [category_id]).get(category_id)
+    if category is None:
         raise CategoryNotFound(category_id=category_id)
     depth = schema.stored_depth(tx)
-    if depth is not None and found.level != depth:
-        raise NotALeaf(name=found.name, level=found.level, depth=depth)
-    return found
+    if depth is not None and category.level != depth:
+        raise NotALeaf(name=category.name, level=category.level, depth=depth)
+    return category
 
 
 def _set_status(tx: Tx, source_id: int, status: str, seq: int) -> None:
