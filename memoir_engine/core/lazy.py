@@ -11,7 +11,6 @@ import sys
 from collections.abc import Callable, Iterator
 from functools import cache
 from importlib import import_module
-from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
 
@@ -36,15 +35,7 @@ def attach(name: str, file: str) -> tuple[Callable[[str], Any], Callable[[], lis
 
 
 def _exported(path: Path) -> Iterator[tuple[str, str]]:
-    """Yield (name, module) of every import in the file; `import *` yields what that package imports itself."""
+    """Yield (name, module) of every import in the stub."""
     for statement in ast.parse(path.read_text(encoding="utf-8")).body:
-        if not isinstance(statement, ast.ImportFrom) or statement.module in (None, "__future__"):
-            continue
-        module = str(statement.module)
-        for alias in statement.names:
-            if alias.name != "*":
-                yield alias.name, module
-                continue
-            spec = find_spec(module)
-            assert spec is not None and spec.origin is not None  # a stub is checked with the code
-            yield from ((each, module) for each, _ in _exported(Path(spec.origin)))
+        if isinstance(statement, ast.ImportFrom) and statement.module not in (None, "__future__"):
+            yield from ((alias.name, str(statement.module)) for alias in statement.names)

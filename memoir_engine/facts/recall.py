@@ -1,9 +1,9 @@
-"""The verb recall: facts of one user that have to do with a text, active ones before outdated ones of the same subject.
+"""The verb recall: facts of one user that relate to a text, active ones before outdated ones of the same subject.
 
-Invariant: exact cosine over the user's own facts; what is near is looked up in SQL, by the owner, as it stands or stood. The
-places are given by score, whatever became of a fact, and one that is outdated brings what is in force in its stead; then, of one
-subject, what is active stands before what is outdated. Where the embedder asks nobody it is no run.
-Source: TIMEM "Memory Forgetting" (both are given, marked; decay), "Data Isolation"; API "Facts".
+Invariants: exact cosine over the user's own facts, then SQL by owner, as of now or of a moment. Facts rank by score whatever
+their status; an outdated one brings its active successor along, and of one subject active facts come before outdated ones.
+If the embedder asks no server, recall is not a run.
+Source: TIMEM "Memory Forgetting" (both are returned, marked; decay), "Data Isolation"; API "Facts".
 """
 
 from __future__ import annotations
@@ -27,22 +27,22 @@ from memoir_engine.text.attributes import subject_key
 
 Moment = int | datetime
 BROAD = 4
-FAR_ENOUGH = 1_000  # facts looked at for one that weighs more than those that are nearer and faded
+FAR_ENOUGH = 1_000  # facts searched for one that weighs more than nearer ones that have decayed
 STATUSES = ("active", "outdated")
 DAY_S = 86_400
 
 
 @dataclass(frozen=True)
 class Wanted:
-    """Which facts may be told at all. None: any."""
+    """Filter of facts; None matches any."""
 
     status: str | None
     type: str | None
     at: datetime | None
 
-    def lets(self, fact: FactView) -> bool:
-        is_one = self.status in (None, fact.status) and self.type in (None, fact.type)
-        return is_one and (self.at is None or was_true(fact, self.at))
+    def matches(self, fact: FactView) -> bool:
+        kinds_match = self.status in (None, fact.status) and self.type in (None, fact.type)
+        return kinds_match and (self.at is None or was_true(fact, self.at))
 
 
 async def recall(
@@ -58,7 +58,7 @@ async def recall(
     status: str | None = None,
     type: str | None = None,
 ) -> tuple[RecalledFact, ...]:
-    """Raises QuestionEmpty, InvalidSetting, and what keeps the embedder away."""
+    """Return the facts nearest to a text. Raises QuestionEmpty, InvalidSetting, and errors of the embedder."""
     asked, most = validation.text("text", text), validation.limit(limit)
     if not asked.strip():
         raise QuestionEmpty()
@@ -75,8 +75,8 @@ async def recall(
         if held is None:
             return ()
         vector = (await engine.nearness.vectors([asked], run))[0]
-        best = await _best(engine, owner, held, vector, most, wanted, when)
-        return _told(best, await _in_force(engine, owner, held, vector, best, wanted, when), most)
+        best = await _best_hits(engine, owner, held, vector, most, wanted, when)
+        return _ordered(best, await _active_successors(engine, owner, held, vector, best, wanted, when), most)
 
     return await _performed(engine, _for(actor, owner, user_id), owner, user_id, work)
 
@@ -88,14 +88,14 @@ def moment_of(as_of: object) -> int | datetime | None:
 
 
 def valid_moment(valid_at: object) -> datetime | None:
-    """An aware time, or its text in ISO 8601."""
+    """Check an aware time, given as such or in ISO 8601."""
     if valid_at is None:
         return None
     found = validation.moment("valid_at", valid_at)
     if isinstance(found, datetime):
         return found
     advice = "Give a datetime with a time zone, e.g. datetime(2026, 1, 1, tzinfo=UTC)."
-    raise InvalidSetting(name="valid_at", value=valid_at, problem="it is no time", advice=advice)
+    raise InvalidSetting(name="valid_at", value=valid_at, problem="not a valid time", advice=advice)
 
 
 def one_of(name: str, value: object, options: Sequence[str]) -> str | None:
@@ -106,19 +106,19 @@ def one_of(name: str, value: object, options: Sequence[str]) -> str | None:
 
 
 def seq_of(tx: Tx, when: int | datetime | None) -> int | None:
-    """The seq that a moment means; a time within an action means after it. Raises InvalidSetting."""
+    """Return the seq of a moment; a time within an action means after it. Raises InvalidSetting."""
     return None if when is None else provenance.seq_of(tx, when)
 
 
 def _for(actor: Actor, owner: str, user_id: str | None) -> Actor:
-    """What was asked about somebody is theirs to see, and goes when they are forgotten: the run is of the user it is about."""
+    """Let the run belong to the user it is about: they may see it, and it is erased with them."""
     return actor if owner == access.NOBODY or user_id is None else replace(actor, user=user_id)
 
 
 async def _performed(
     engine: Engine, actor: Actor, owner: str, user_id: str | None, work: Callable[[Run], Awaitable[tuple[RecalledFact, ...]]]
 ) -> tuple[RecalledFact, ...]:
-    """What asks a server is a run of its user."""
+    """Do the work, in a run of its own if the embedder asks a server."""
     if engine.embedder.lexical:
         now = engine.clock.now()
         return await work(Run(new_id(now), "recall", actor, engine.clock, NullLedger()))
@@ -137,10 +137,10 @@ async def _performed(
     return outcome
 
 
-async def _best(
+async def _best_hits(
     engine: Engine, owner: str, held: VectorIndex, vector: Vectors, most: int, wanted: Wanted, when: Moment | None
 ) -> dict[int, RecalledFact]:
-    """The most that score highest, best first, by their numbers. What was not looked at scores at most the last cosine."""
+    """Return the best-scored facts by number, best first. What was not searched scores at most the last cosine."""
     reach = most * BROAD
     while True:
         (near,) = await engine.nearness.top(held, [vector], reach)
@@ -153,7 +153,7 @@ async def _best(
         reach *= BROAD
 
 
-async def _in_force(
+async def _active_successors(
     engine: Engine,
     owner: str,
     held: VectorIndex,
@@ -162,13 +162,13 @@ async def _in_force(
     wanted: Wanted,
     when: Moment | None,
 ) -> dict[int, RecalledFact]:
-    """Of each that is outdated, by its number: what is in force in its stead, where that may be told."""
+    """Return the active successor of each outdated fact, by number, where the filter allows it."""
     old = [number for number, hit in best.items() if hit.status == "outdated"]
     if not old or wanted.status == "outdated":
         return {}
     after, views = await engine.db.aread(_successors(owner, old, when))
     tips = {number: best.get(number) for number in after.values()}
-    far = [one for one, hit in tips.items() if hit is None and one in views and wanted.lets(views[one])]
+    far = [one for one, hit in tips.items() if hit is None and one in views and wanted.matches(views[one])]
     for number, cosine in zip(far, await engine.nearness.scores(held, vector, far), strict=True):
         tips[number] = _scored(engine, views[number], cosine)
     return {number: hit for number, tip in after.items() if (hit := tips[tip]) is not None}
@@ -179,7 +179,7 @@ def _looked_up(
 ) -> Callable[[Tx], list[tuple[int, float, FactView]]]:
     def work(tx: Tx) -> list[tuple[int, float, FactView]]:
         views = facts.by_number(tx, owner, (one.key for one in near), seq_of(tx, when))
-        return [(one.key, one.cosine, views[one.key]) for one in near if one.key in views and wanted.lets(views[one.key])]
+        return [(one.key, one.cosine, views[one.key]) for one in near if one.key in views and wanted.matches(views[one.key])]
 
     return work
 
@@ -196,20 +196,20 @@ def _successors(
 
 
 def was_true(fact: FactView, at: datetime) -> bool:
-    """As the store says it (`facts.was_true`)."""
+    """Return True if the fact held at that time, by the rule of the store (`facts.was_true`)."""
     since, until = fact.valid_from or fact.said_at, fact.valid_to
     if fact.valid_from is None and until is not None and fact.said_at is not None and until <= fact.said_at:
         since = None
     return (since is None or since <= at) and (until is None or until > at) and fact.cause != "merged"
 
 
-def _told(best: Mapping[int, RecalledFact], in_force: Mapping[int, RecalledFact], most: int) -> tuple[RecalledFact, ...]:
-    """By score, with what is in force in the stead of an outdated one before it; of one subject the active ones come first."""
-    told: dict[str, RecalledFact] = {}
+def _ordered(best: Mapping[int, RecalledFact], in_force: Mapping[int, RecalledFact], most: int) -> tuple[RecalledFact, ...]:
+    """Order by score, each outdated fact behind its active successor; of one subject the active facts come first."""
+    distinct: dict[str, RecalledFact] = {}
     for number, hit in best.items():
-        for one in (in_force.get(number, hit), hit):
-            told.setdefault(one.id, one)
-    hits = list(told.values())[:most]
+        for recalled in (in_force.get(number, hit), hit):
+            distinct.setdefault(recalled.id, recalled)
+    hits = list(distinct.values())[:most]
     of_subject: dict[str, list[RecalledFact]] = {}
     for hit in sorted(hits, key=lambda one: one.status):
         of_subject.setdefault(subject_key(hit.fact.subject), []).append(hit)
@@ -223,7 +223,7 @@ def _scored(engine: Engine, fact: FactView, cosine: float) -> RecalledFact:
 
 
 def _decayed(engine: Engine, fact: FactView) -> float:
-    """What an outdated fact still weighs: half as much after each `fact_half_life_days`."""
+    """Return the weight of an outdated fact: half as much after each `fact_half_life_days`."""
     half = engine.resolved.config.fact_half_life_days
     if half is None or fact.retired_at is None:
         return 1.0
