@@ -1,11 +1,13 @@
-"""Bytes to text: which encoding it is, and what had to be repaired.
+"""Detect the encoding of bytes, decode them, and report what had to be repaired.
 
 Order: byte order mark, ISO-2022-JP by its escapes, UTF-16 by its zeros or its scripts, UTF-8, UTF-8 with a few foreign bytes
-(read as Windows-1252, counted in a warning), else the old encoding that gives the most plausible text, with a warning that
+(read as Windows-1252, counted in a warning), else the legacy encoding that gives the most plausible text, with a warning that
 it is a guess.
-Invariant: what comes out is what is stored: \\n for every line break, no NUL, no lone surrogate; nothing is dropped
-silently.
-Source: DESIGN §12 (encodings are looked at before storing); the Encoding Standard §4.2 (labels).
+Guessing: every candidate that decodes all of the bytes is scored in nats (−ln of a probability) by how frequent its characters
+are in the languages it was made for, and by which characters stand side by side. The same bytes give the same guess; bytes that
+read well in no encoding get none.
+Invariant: the text is as it will be stored: \\n for every line break, no NUL, no lone surrogate; nothing is dropped silently.
+Sources: DESIGN §12; the Encoding Standard §4.2 (labels); JIS X 0208, GB 2312, Big5 and KS X 1001, which sort characters by use.
 """
 
 from __future__ import annotations
@@ -19,16 +21,6 @@ from typing import NamedTuple
 
 from memoir_engine.core.errors import NothingToIngest, TextInvalid
 
-# === wide: UTF-16 without a byte order mark: which order its bytes are in, or that it is none.
-#
-# Bytes of another encoding give characters of all kinds when they are taken in pairs: one letter and a blank make a sign,
-# two
-# letters a Chinese character. So nearly all must be of scripts that people write, and some of them of blocks with a low
-# number.
-# Invariant: what holds no control characters is never UTF-16. Blanks, line breaks and Eastern full stops give some in all
-# that is.
-
-
 _SAMPLE = 4096
 _LEAST = 6  # characters
 _PLAIN = "\t\n\r\x20-\x7e\xa0-\xff"
@@ -40,6 +32,11 @@ _CONTROL = re.compile(rb"[\x00-\x08\x0e-\x1a\x1c-\x1f]")
 
 
 def wide_encoding(data: bytes) -> str | None:
+    """Detect UTF-16 without a byte order mark; None if the bytes are not UTF-16.
+
+    Bytes of another encoding, read in pairs, give characters of all kinds, so nearly all must be of scripts in use, and some of
+    blocks with a low number. Text without any control byte is never UTF-16: blanks and line breaks give some.
+    """
     sample = data[:_SAMPLE]
     if len(sample) < 4:
         return None
@@ -61,15 +58,7 @@ def _is_written(text: str) -> bool:
     return known >= 0.98 * len(text) and telling >= 0.08 * len(text)
 
 
-# === letters: How much of a surprise a character is in each language that old encodings were made for.
-#
-# Unit: nats, −ln of its share. Letters stand in the order of their frequency, which falls by about 9 % from one to the
-# next;
-# Chinese, Japanese and Korean ones are common, of the first level of their standard, of the second, or strange.
-# Source: national standards (JIS X 0208, GB 2312, Big5, KS X 1001) sort by use; orders of letters are public knowledge.
-
-
-Cost = Callable[[str], float]
+Cost = Callable[[str], float]  # character → nats
 STRANGE = 13.0
 _ODD = 9.0
 
@@ -79,9 +68,10 @@ _WIDE = dict.fromkeys("　、。，．・：；？！「」『』（）【】《
 
 
 class Language(NamedTuple):
-    """encodings: those it was written in, the more usual first. words: small ones that most of its sentences hold.
+    """How probable characters and words are in one language.
 
-    apart: it has no letter of ASCII, so that the more of these there are, the less are its own to be expected.
+    encodings: the more usual first. words: function words that most of its sentences contain.
+    apart: its script has no ASCII letters, so that every ASCII letter in a text speaks against it.
     """
 
     encodings: tuple[str, ...]
@@ -91,46 +81,47 @@ class Language(NamedTuple):
 
 
 def _alphabet(letters: str, first: float) -> Cost:
-    """first: of the most frequent letter."""
+    """Return the cost of letters given by falling frequency: `first` nats for the first, 0.09 (9 %) more for each next."""
     costs = {letter: first + 0.09 * rank for rank, letter in enumerate(letters)}
     costs |= {letter.upper(): cost for letter, cost in costs.items() if len(letter.upper()) == 1 and letter.upper() != letter}
 
     def cost(char: str) -> float:
-        found = costs.get(char)
-        if found is not None:
-            return found
+        if char in costs:
+            return costs[char]
         return _SIGNS.get(char) or (_ODD if char.isprintable() else STRANGE)
 
     return cost
 
 
 def _latin(encodings: str, **written: str) -> list[Language]:
-    """written: the letters beyond ASCII and the words of each language."""
-    found = []
-    for letters, *words in (each.split() for each in written.values()):
-        found.append(Language(tuple(encodings.split()), _alphabet(letters, 3.5), frozenset(words)))
-    return found
+    """Build languages in Latin script. written: for each, its letters beyond ASCII and its function words."""
+    return [
+        Language(tuple(encodings.split()), _alphabet(letters, 3.5), frozenset(words))
+        for letters, *words in map(str.split, written.values())
+    ]
 
 
-def _own(encodings: str, *alphabets: str) -> list[Language]:
-    """Of scripts that have no letter of ASCII."""
+def _non_latin(encodings: str, *alphabets: str) -> list[Language]:
+    """Build languages whose scripts have no ASCII letters."""
     return [Language(tuple(encodings.split()), _alphabet(letters, 2.3), apart=True) for letters in alphabets]
 
 
 def _lead(char: str, encoding: str) -> int:
-    """Where a standard has it; 0 where it has not."""
+    """Return the lead byte of a character in a double-byte encoding, 0 if it has none."""
     coded = char.encode(encoding, "ignore")
     return coded[0] if len(coded) == 2 else 0
 
 
 def _ideographs(encoding: str, common: str, first: range, second: range, own: Cost) -> Cost:
-    """own: of a script of the language's own; 0 for what is none of it."""
+    """Return the cost of East Asian characters: common ones, those of the first level of the standard, of the second, or strange.
+
+    own: the cost of characters of the language's own script, 0 for others.
+    """
     usual = _WIDE | {char: 4.5 + rank / 60 for rank, char in enumerate(common)}
 
     def cost(char: str) -> float:
-        found = usual.get(char) or own(char)
-        if found:
-            return found
+        if known := usual.get(char) or own(char):
+            return known
         lead = _lead(char, encoding)
         return 8.5 if lead in first or "\uff00" <= char <= "\uff60" else 11.0 if lead in second else STRANGE
 
@@ -195,15 +186,15 @@ LANGUAGES: tuple[Language, ...] = (
         lithuanian="ėųšžąčįūę ir yra su kad tai į iš jo bet",
         latvian="āīšēļūņžķčģ un ir ar no par ka uz tas kas",
     ),
-    *_own(
+    *_non_latin(
         "cp1251 koi8_u koi8_r iso8859_5 cp866",
         *("оеаинтсрвлкмдпуяыьгзбчйхжшюцщэфъё", "оаинвіетрслкумдпзяьбгйчхцїюжшєщфґ", "аиоентрсвлкдпмзгяъубчцйжщхшюфь"),
         *("аиоенрстувјкдмлпзгбчшцжћњхђљфџ", "анірытеслокяуцпвдзьбмгжйўчшэхюёф"),
     ),
-    *_own("cp1253 iso8859_7", "αοιετσνηυρπκμλςήίόάέδγθχωύβφώξζψϊ"),
-    *_own("cp1255 iso8859_8", "יוהלארתבמשנדעקפחםטצגסכןזץךף"),
-    *_own("cp1256 iso8859_6", "اليمونرتبةعدسفهكقأحجشطصىخإذثزضغظءئؤآ،؟"),
-    *_own("cp874", "านรอกเง่มยลวดท้สตะัปีบิคหแจพชขใไุูโ็์ผืถณศธซญฐษภฟึำๆฎฉฆฏฮ"),
+    *_non_latin("cp1253 iso8859_7", "αοιετσνηυρπκμλςήίόάέδγθχωύβφώξζψϊ"),
+    *_non_latin("cp1255 iso8859_8", "יוהלארתבמשנדעקפחםטצגסכןזץךף"),
+    *_non_latin("cp1256 iso8859_6", "اليمونرتبةعدسفهكقأحجشطصىخإذثزضغظءئؤآ،؟"),
+    *_non_latin("cp874", "านรอกเง่มยลวดท้สตะัปีบิคหแจพชขใไุูโ็์ผืถณศธซญฐษภฟึำๆฎฉฆฏฮ"),
     Language(("cp932", "euc_jp", "euc_jis_2004"), _ideographs("euc_jp", _KANJI, range(0xB0, 0xD0), range(0xD0, 0xF5), _kana)),
     Language(("gb18030",), _ideographs("gb2312", _HANZI, range(0xB0, 0xD8), range(0xD8, 0xF8), lambda _char: 0.0)),
     Language(("big5", "big5hkscs"), _ideographs("big5", _TRADITIONAL, range(0xA4, 0xC7), range(0xC9, 0xFA), lambda _char: 0.0)),
@@ -215,14 +206,6 @@ LANGUAGES: tuple[Language, ...] = (
         ),
     ),
 )
-
-
-# === guessing: Which old encoding some bytes are in, where they do not say it.
-#
-# Every candidate that decodes all of the bytes is weighed by how plausible a text it gives: the characters by their
-# frequency
-# in the languages it was made for, and what stands beside what.
-# Invariant: a text that reads well in no candidate is in none; the same bytes give the same guess.
 
 
 SAMPLE = 32_000  # bytes that are weighed, of the lines that are not plain ASCII
@@ -239,15 +222,15 @@ _SHARED = ("cp1252", "cp932", "gb18030", "cp1251")  # first where two fit alike
 
 
 class Guess(NamedTuple):
-    """nearly: another encoding that would have given another text, almost as plausible."""
+    """runner_up: another encoding that would have given a different text, almost as plausible."""
 
     encoding: str
     text: str
-    nearly: str | None
+    runner_up: str | None
 
 
-class _Weighed(NamedTuple):
-    """surprise: the cost of the characters beyond ASCII alone, and foreign: how many bytes these take."""
+class _Candidate(NamedTuple):
+    """An encoding and its score. surprise: cost of the characters beyond ASCII; foreign: bytes they take."""
 
     cost: float
     surprise: float
@@ -257,20 +240,21 @@ class _Weighed(NamedTuple):
 
 
 def guess(data: bytes) -> Guess | None:
-    """None where no encoding gives a plausible text. data: not ASCII alone."""
-    sample = _sample(data)
-    for at, best in enumerate(ranked := _ranked(sample)):
-        text = _decoded(data, best.encoding)
+    """Guess the legacy encoding of bytes that are not all ASCII; None if no encoding gives a plausible text."""
+    for at, best in enumerate(ranked := _ranked(_sample(data))):
+        text = _try(data, best.encoding)
         if text is None:
             continue
         if best.surprise > IMPLAUSIBLE * best.foreign + _CASE:
             return None
-        return Guess(best.encoding, text, _nearly(best, ranked[at + 1 :], data))
+        near = (other for other in ranked[at + 1 :] if other.cost - best.cost < DOUBT and other.sample != best.sample)
+        runner_up = next((other.encoding for other in near if _try(data, other.encoding) is not None), None)
+        return Guess(best.encoding, text, runner_up)
     return None
 
 
 def _sample(data: bytes) -> bytes:
-    """No encoding here has a line break within a character."""
+    """Return the lines with bytes beyond ASCII. No candidate encoding has a line break inside a character."""
     lines: list[bytes] = []
     left = SAMPLE
     for line in data.split(b"\n"):
@@ -280,51 +264,35 @@ def _sample(data: bytes) -> bytes:
     return b"\n".join(lines)
 
 
-def _ranked(sample: bytes) -> list[_Weighed]:
+def _ranked(sample: bytes) -> list[_Candidate]:
+    """Score every encoding that decodes the sample, best first; ties in the order of LANGUAGES."""
     languages: dict[str, list[Language]] = {}
     usual: dict[str, float] = {}
     for language in LANGUAGES:
         for rank, encoding in enumerate(language.encodings):
             languages.setdefault(encoding, []).append(language)
             usual[encoding] = _LATER * rank + (0.0 if encoding in _SHARED else _RARER)
-    weighed = []
+    candidates = []
     for encoding, written in languages.items():
-        text = _begun(sample, encoding)
+        try:
+            text = codecs.getincrementaldecoder(encoding)().decode(sample)  # the last character may be cut
+        except UnicodeDecodeError:
+            continue
         if text:
             cost, surprise = _cost(text, written)
             foreign = len(sample) - sum(map(str.isascii, text))
-            weighed.append(_Weighed(usual[encoding] + cost, surprise, foreign, encoding, text))
-    return sorted(weighed, key=lambda one: one.cost)  # stable: ties in the order of LANGUAGES
-
-
-def _begun(sample: bytes, encoding: str) -> str | None:
-    """The last character may be cut."""
-    try:
-        return codecs.getincrementaldecoder(encoding)().decode(sample)
-    except UnicodeDecodeError:
-        return None
-
-
-def _decoded(data: bytes, encoding: str) -> str | None:
-    try:
-        return data.decode(encoding)
-    except UnicodeDecodeError:
-        return None
-
-
-def _nearly(best: _Weighed, others: list[_Weighed], data: bytes) -> str | None:
-    near = (one for one in others if one.cost - best.cost < DOUBT and one.sample != best.sample)
-    return next((one.encoding for one in near if _decoded(data, one.encoding) is not None), None)
+            candidates.append(_Candidate(usual[encoding] + cost, surprise, foreign, encoding, text))
+    return sorted(candidates, key=lambda candidate: candidate.cost)
 
 
 def _cost(text: str, languages: list[Language]) -> tuple[float, float]:
-    """Of the likeliest language: the whole cost and the surprise."""
+    """Return the total cost and the surprise of the text in the likeliest of these languages."""
     chars: Counter[str] = Counter()
-    beside = 0.0
+    neighbours = 0.0
     for (before, char), count in Counter(zip(" " + text, text, strict=False)).items():
         chars[char] += count
         if not (before.isascii() and char.isascii()):
-            beside += count * _beside(before, char)
+            neighbours += count * _neighbour_cost(before, char)
     plain = _ASCII * sum(count for char, count in chars.items() if char.isascii())
     foreign = [(char, count) for char, count in chars.items() if not char.isascii()]
     words = Counter(_WORDS.findall(text.lower())) if any(language.words for language in languages) else Counter[str]()
@@ -333,15 +301,15 @@ def _cost(text: str, languages: list[Language]) -> tuple[float, float]:
     apart = own * log(1 + letters / own) if own else 0.0
 
     def weighed(language: Language) -> tuple[float, float]:
-        surprise = beside + sum(count * language.cost(char) for char, count in foreign)
-        spoken = _WORD * sum(words[word] for word in language.words) - (apart if language.apart else 0.0)
-        return plain + surprise - spoken, surprise
+        surprise = neighbours + sum(count * language.cost(char) for char, count in foreign)
+        in_favour = _WORD * sum(words[word] for word in language.words) - (apart if language.apart else 0.0)
+        return plain + surprise - in_favour, surprise
 
     return min(map(weighed, languages))
 
 
-def _beside(before: str, char: str) -> float:
-    """What no word has: a capital or a final letter within it, letters of two scripts, a digit or a sign right behind one."""
+def _neighbour_cost(before: str, char: str) -> float:
+    """Penalise pairs that words do not have: an inner capital or final letter, two scripts, a digit or sign after a letter."""
     case = _CASE if before.islower() and char.isupper() else 0.0
     if char.isupper() and not char.isascii():
         case += 0.1 if before.isupper() else 0.7
@@ -349,10 +317,10 @@ def _beside(before: str, char: str) -> float:
         return case + (_NO_WORD if before in _BEFORE and char.isalpha() else 0.0)
     if before == "ς" and char.isalpha():  # stands at the end of words only
         return _NO_WORD
-    one, two = _script(before), _script(char)
+    scripts = _script(before), _script(char)
     if not char.isalpha():
-        return case + (_NO_WORD if char in _BEHIND or (char.isdecimal() and one != "east") else 0.0)
-    return case if one == two else _EAST if "east" in (one, two) else case + _SCRIPTS
+        return case + (_NO_WORD if char in _BEHIND or (char.isdecimal() and scripts[0] != "east") else 0.0)
+    return case if scripts[0] == scripts[1] else _EAST if "east" in scripts else case + _SCRIPTS
 
 
 def _script(letter: str) -> str:
@@ -361,9 +329,6 @@ def _script(letter: str) -> str:
         return "east"
     bounds = ((0x250, "latin"), (0x400, "greek"), (0x530, "cyrillic"), (0x600, "hebrew"), (0x780, "arabic"))
     return next((script for bound, script in bounds if code < bound), "other")
-
-
-# === decode
 
 
 _MARKS = (
@@ -376,7 +341,7 @@ _MARKS = (
 _JAPANESE_ESCAPES = (b"\x1b$B", b"\x1b$@")
 _FOREIGN = re.compile("[\udc80-\udcff]")
 _SURROGATE = re.compile("[\ud800-\udfff]")
-_MEANT = {
+_CANONICAL = {
     **dict.fromkeys(("us-ascii", "ascii", "iso-8859-1", "iso8859-1", "iso_8859-1", "latin1", "latin-1", "l1"), "cp1252"),
     **dict.fromkeys(("iso-8859-9", "iso8859-9", "iso_8859-9", "latin5", "l5"), "cp1254"),
     **dict.fromkeys(("gb2312", "gbk"), "gb18030"),
@@ -392,7 +357,7 @@ class Decoded(NamedTuple):
 
 
 def decode(data: bytes, name: str) -> Decoded:
-    """Raises TextInvalid (E205)."""
+    """Decode the bytes of a text file; warnings say what was guessed or repaired. Raises TextInvalid (E205)."""
     for mark, encoding in _MARKS:
         if data.startswith(mark):
             return Decoded(_strictly(data, encoding, name), encoding)
@@ -407,13 +372,13 @@ def decode(data: bytes, name: str) -> Decoded:
     return Decoded(text, "utf-8") if text is not None else _mixed(data) or _guessed(data, name)
 
 
-def meant(label: str) -> str:
-    """The encoding that a page or a message is in whose label names a smaller one, as every browser reads it."""
-    return _MEANT.get(label.strip().lower(), label)
+def canonical_encoding(label: str) -> str:
+    """Return the encoding that browsers use for a label: the superset of the one that it names."""
+    return _CANONICAL.get(label.strip().lower(), label)
 
 
 def clean(text: str, name: str) -> tuple[str, tuple[str, ...]]:
-    """The text as it is stored, and what was repaired. Raises TextInvalid (E205), NothingToIngest (E201)."""
+    """Normalise a text for storage; return it with warnings. Raises TextInvalid (E205), NothingToIngest (E201)."""
     if "\x00" in text:
         advice = "Remove them, or save the file as UTF-8 text."
         raise TextInvalid(name=name, problem=f"it holds NUL characters, the first at {text.index(chr(0))}", advice=advice)
@@ -425,7 +390,7 @@ def clean(text: str, name: str) -> tuple[str, tuple[str, ...]]:
 
 
 def without_surrogates(text: str) -> tuple[str, tuple[str, ...]]:
-    """Pairs become the character they stand for, lone ones U+FFFD."""
+    """Join surrogate pairs, replace lone surrogates by U+FFFD; return the text with a warning about the latter."""
     if not _SURROGATE.search(text):
         return text, ()
     joined = text.encode("utf-16", "surrogatepass").decode("utf-16", "replace")
@@ -434,27 +399,24 @@ def without_surrogates(text: str) -> tuple[str, tuple[str, ...]]:
 
 
 def _mixed(data: bytes) -> Decoded | None:
-    """UTF-8 with a few bytes that are not: only where at least as many characters are UTF-8 beyond ASCII."""
+    """Decode UTF-8 with a few foreign bytes; None if these outnumber the characters of UTF-8 beyond ASCII."""
     text = data.decode("utf-8", "surrogateescape")
     foreign = len(_FOREIGN.findall(text))
     beyond = len(text) - len(text.encode("ascii", "ignore")) - foreign
     if beyond < foreign:
         return None
     warning = f"not all of it is UTF-8: {foreign} byte(s) were read as Windows-1252"
-    return Decoded(_FOREIGN.sub(_as_windows, text), "utf-8", (warning,))
-
-
-def _as_windows(match: re.Match[str]) -> str:
-    return bytes([ord(match[0]) - 0xDC00]).decode("cp1252", "replace")
+    repaired = _FOREIGN.sub(lambda byte: bytes([ord(byte[0]) - 0xDC00]).decode("cp1252", "replace"), text)
+    return Decoded(repaired, "utf-8", (warning,))
 
 
 def _guessed(data: bytes, name: str) -> Decoded:
-    found = guess(data)
-    if found is None:
+    best = guess(data)
+    if best is None:
         advice = "Save it again as UTF-8."
         raise TextInvalid(name=name, problem="it is in no single encoding that could be recognised", advice=advice)
-    nearly = f" ({found.nearly} fits almost as well: look at the text, or save it again as UTF-8)" if found.nearly else ""
-    return Decoded(found.text, found.encoding, (f"the encoding is not stated; read as {found.encoding}{nearly}",))
+    doubt = f" ({best.runner_up} fits almost as well: look at the text, or save it again as UTF-8)" if best.runner_up else ""
+    return Decoded(best.text, best.encoding, (f"the encoding is not stated; read as {best.encoding}{doubt}",))
 
 
 def _strictly(data: bytes, encoding: str, name: str) -> str:

@@ -1,7 +1,12 @@
-"""Title, author and date from the fields a document carries: front matter, a mail-like header, meta elements.
+"""What every reader returns and is built with: a document, text with headings, and fields for title, author and date.
 
-Invariant: a field that cannot be read is left out, never guessed; values are one line of text, cut at 500 characters.
-Source: DESIGN §8 (files.read: title, author, date); MEMOIR 2B.
+Invariants:
+- headings and pages are offsets into `text`, which is what will be stored and what every span refers to: its line breaks
+  are \\n, and it holds neither NUL characters nor lone surrogates;
+- blocks are separated by one blank line, lines of a block by one line break; no block is empty;
+- a field that cannot be read is left out, never guessed; values are one line of text, cut at 500 characters;
+- a date is as precise as its source, never more: "May 2019" is 2019-05; an impossible date is none.
+Source: DESIGN §8 (files.read), MEMOIR 2B.
 """
 
 from __future__ import annotations
@@ -14,19 +19,12 @@ from typing import Any, Literal, NamedTuple
 
 from memoir_engine.core.results import Heading
 
-# === document: What a file holds, whatever its format.
-#
-# Invariant: headings and pages are offsets into `text`, which is what will be stored and what every span refers to: line
-# breaks are \n, and there are neither NUL characters nor lone surrogates in it.
-# Source: DESIGN §3 (files/), §8 (files.read).
-
-
 Kind = Literal["txt", "md", "html", "pdf", "docx", "eml"]
 
 
 @dataclass(frozen=True)
 class Document:
-    """dated: ISO 8601, as precise as the file says. encoding: None where the format knows its own."""
+    """The content of a file. dated: ISO 8601, as precise as the file says. encoding: None if the format fixes its own."""
 
     kind: Kind
     text: str
@@ -48,15 +46,9 @@ def from_json(value: dict[str, Any]) -> Document:
     return Document(**{**value, "headings": headings, "pages": tuple(value["pages"]), "warnings": tuple(value["warnings"])})
 
 
-# === flow: Text built block by block, with headings at their offsets.
-#
-# Invariant: blocks are parted by one blank line, lines of a block by one line break; no block is empty; a heading's
-# offset is that of its block. Source: DESIGN §8 (files.read: headings with their offsets).
-
-
 @dataclass
 class Flow:
-    """Collects text; `break_block` and `break_line` may be called any number of times between two words."""
+    """Text under construction; `break_block` and `break_line` may be called any number of times between two words."""
 
     _parts: list[str] = field(default_factory=list)
     _length: int = 0
@@ -64,7 +56,7 @@ class Flow:
     headings: list[Heading] = field(default_factory=list)
 
     def add(self, words: str, *, verbatim: bool = False) -> None:
-        """Runs of blanks become one, unless verbatim."""
+        """Append words; runs of blanks become one, unless verbatim."""
         if not verbatim:
             spaced = " ".join(words.split())
             before, after = words[:1].isspace(), words[-1:].isspace()
@@ -86,7 +78,7 @@ class Flow:
             self.break_block()
 
     def insert(self, text: str, headings: tuple[Heading, ...] = (), *, deeper: int = 0) -> None:
-        """Text with headings of its own, verbatim, as blocks; deeper: by how much its headings lie below those here."""
+        """Append a text verbatim, as blocks of its own. deeper: added to the level of its headings."""
         self.break_block()
         if text:
             self._put(text)
@@ -113,12 +105,6 @@ class Flow:
         self._length += len(words)
 
 
-# === dates: Dates as documents write them, as ISO 8601.
-#
-# Invariant: as precise as the source, never more: "May 2019" is 2019-05, "2019" is 2019; an impossible date is no date.
-# Source: MEMOIR 2B (the date of a source).
-
-
 _MONTHS = "january february march april may june july august september october november december".split()
 _ISO = re.compile(r"(\d{4})(?:[-/.](\d{1,2})(?:[-/.](\d{1,2}))?)?(?![\d/.-])")
 _DAY_FIRST = re.compile(r"(\d{1,2})(?:st|nd|rd|th)?[ -]([A-Za-z]{3,9})\.?,?[ -](\d{4})\b")
@@ -130,36 +116,31 @@ _IN_NAME = re.compile(r"(?<!\d)(\d{4})-(\d{2})-(\d{2})(?!\d)")
 
 
 def iso_date(value: object) -> str | None:
-    """None when it is no date, or one whose order of day and month cannot be known."""
+    """Return a date as ISO 8601; None if it is not a date, or the order of day and month is ambiguous."""
     if isinstance(value, datetime):
         return value.date().isoformat()
     if isinstance(value, date):
         return value.isoformat()
-    return _read(_WEEKDAY.sub("", str(value).strip(), count=1)) if value else None
-
-
-def date_in_name(name: str) -> str | None:
-    """The date that a file's name carries, as in 2014-11-13-why-we-use-https.md."""
-    found = _IN_NAME.search(name)
-    return _iso(*found.groups()) if found else None
-
-
-def _read(words: str) -> str | None:
-    for pattern in (_JAPANESE, _ISO):
-        found = pattern.match(words)
-        if found:
-            return _iso(*found.groups())
-    if found := _DAY_FIRST.match(words):
-        return _iso(found[3], _month(found[2]), found[1])
-    if found := _MONTH_FIRST.match(words):
-        return _iso(found[3], _month(found[1]), found[2])
-    if found := _MONTH_ONLY.match(words):
-        return _iso(found[2], _month(found[1]), None)
+    words = _WEEKDAY.sub("", str(value or "").strip(), count=1)
+    if match := _JAPANESE.match(words) or _ISO.match(words):
+        return _iso(*match.groups())
+    if match := _DAY_FIRST.match(words):
+        return _iso(match[3], _month(match[2]), match[1])
+    if match := _MONTH_FIRST.match(words):
+        return _iso(match[3], _month(match[1]), match[2])
+    if match := _MONTH_ONLY.match(words):
+        return _iso(match[2], _month(match[1]), None)
     return None
 
 
+def date_in_name(name: str) -> str | None:
+    """Return the date in the name of a file, as in 2014-11-13-why-we-use-https.md."""
+    match = _IN_NAME.search(name)
+    return _iso(*match.groups()) if match else None
+
+
 def _month(name: str) -> str:
-    """Its number, or 0: a beginning of three letters or more counts, and so does "Sept", but no "Marathon"."""
+    """Return the number of a month, 0 if it is none: three letters or more suffice, "Sept" too, but not "Marathon"."""
     return str(next((n for n, month in enumerate(_MONTHS, start=1) if month.startswith(name.lower())), 0))
 
 
@@ -171,13 +152,10 @@ def _iso(year: str, month: str | None, day: str | None) -> str | None:
     return whole.isoformat()[: 10 if day else 7 if month else 4]
 
 
-# === metadata
-
-
 _TITLES = ("title", "subject", "headline")
 _AUTHORS = ("author", "authors", "by", "from", "creator")
 _DATES = ("date", "created", "published", "publish-date", "pubdate", "updated", "modified")
-_PLACEHOLDER = re.compile(  # what programs write where nobody said anything
+_PLACEHOLDER = re.compile(  # defaults that programs write
     r"\W*(?:untitled|anonymous|unspecified|unknown|un-?named|no title|title|author|document ?\d*|word document|untitled document"
     r"|powerpoint presentation|presentation ?\d*|microsoft word - .*|python-docx|(?:microsoft office |windows )?user)\W*",
     re.IGNORECASE,
@@ -195,23 +173,23 @@ class Fields(NamedTuple):
 
 
 def fields_of(values: Mapping[str, Any]) -> Fields:
-    """values: names in any case, to text, dates, or lists of them."""
-    known = {str(name).lower().replace("_", "-"): value for name, value in values.items()}
-    title = next(filter(None, (one_line(known.get(name)) for name in _TITLES)), None)
-    author = next(filter(None, (_people(known.get(name)) for name in _AUTHORS)), None)
-    dated = next(filter(None, (iso_date(known.get(name)) for name in _DATES)), None)
+    """Pick title, author and date. values: names in any case → text, dates, or lists of them."""
+    fields = {str(name).lower().replace("_", "-"): value for name, value in values.items()}
+    title = next(filter(None, (one_line(fields.get(name)) for name in _TITLES)), None)
+    author = next(filter(None, (_people(fields.get(name)) for name in _AUTHORS)), None)
+    dated = next(filter(None, (iso_date(fields.get(name)) for name in _DATES)), None)
     return Fields(title, author, dated)
 
 
 def mail_header(text: str) -> dict[str, str]:
-    """Fields of a block "Name: value" at the start, at least two of them, with continuation lines; else nothing."""
+    """Return the fields of a block of "Name: value" lines at the start, if there are at least two."""
     fields: dict[str, str] = {}
     name = ""
     for line in text.lstrip("\n")[:_HEADER].split("\n"):
-        found = _HEAD.match(line) if line[:1].strip() else None
-        if found:
-            name = found[1]
-            fields[name] = line[found.end() :].strip()
+        label = _HEAD.match(line) if line[:1].strip() else None
+        if label:
+            name = label[1]
+            fields[name] = line[label.end() :].strip()
         elif name and line.strip() and line[0] in " \t":
             fields[name] += " " + line.strip()
         else:
@@ -226,7 +204,7 @@ def one_line(value: object) -> str | None:
 
 
 def own_words(value: object) -> str | None:
-    """A title or an author out of the properties of a file, unless it is what a program writes where nobody said one."""
+    """Return a title or an author from the properties of a file, unless it is a default that programs write."""
     line = one_line(value)
     return None if line is None or _PLACEHOLDER.fullmatch(line) else line
 
@@ -236,7 +214,7 @@ def _words(value: object) -> str:
 
 
 def _people(value: object) -> str | None:
-    """Names without their addresses, parted by commas."""
+    """Return names without their addresses, separated by commas."""
     if isinstance(value, Mapping):
         value = value.get("name")
     if isinstance(value, (list, tuple)):

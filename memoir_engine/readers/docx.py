@@ -1,7 +1,11 @@
-"""DOCX: paragraphs, lists and tables in order, notes behind them, headings by their styles, properties of the document.
+"""Read DOCX: paragraphs, lists and tables in order, then the notes; headings by their styles; document properties.
 
-Invariant: the archive's sizes are looked at before anything in it is unpacked. Cells of a table row are parted by a
-bar, merged cells are told once. Source: DESIGN §8 (files.read), §12 (archive bombs).
+Every element is descended into unless it is known to hold no text, so words in an insertion, a content control, a field, a
+link or a tag are read in place. Left out are deleted or moved text, placeholder prompts, tables of contents, ruby readings,
+and the copy of a text box for older programs. The words of a text box follow its paragraph; those of a note follow the text,
+with the mark "[1]" in both places. Cells of a table row are separated by a bar.
+Invariant: the archive's sizes are checked before anything in it is unpacked.
+Source: DESIGN §8 (files.read), §12 (archive bombs); ECMA-376 part 1 §17, part 3 §10 (alternate content).
 """
 
 from __future__ import annotations
@@ -18,16 +22,6 @@ from memoir_engine.core.errors import FileUnreadable
 from memoir_engine.core.results import Heading
 from memoir_engine.readers.document import Document, Flow, iso_date, own_words
 
-# === docx_words: What a reader of a DOCX sees of its text, out of the elements that hold it.
-#
-# Everything is descended into but what is known to be no text: so words in an insertion, a content control, a field, a
-# link or
-# a tag are read where they stand. Left out are what was deleted or moved away, prompts that wait for an answer, tables of
-# contents, the readings above signs, and the copy of a text box for older programs. The words of a text box follow its
-# paragraph; those of a note stand behind the text, with the mark "[1]" in both places.
-# Source: ECMA-376 part 1 §17, part 3 §10 (alternate content).
-
-
 _W = "{http://schemas.openxmlformats.org/wordprocessingml/2006/main}"
 _MATHS = "{http://schemas.openxmlformats.org/officeDocument/2006/math}"
 _MC = "{http://schemas.openxmlformats.org/markup-compatibility/2006}"
@@ -42,61 +36,63 @@ Notes = Mapping[str, Mapping[str, Any]]  # "footnotes" and "endnotes", each by i
 
 
 @dataclass
-class Words:
-    """Written to `flow`. styles: names by their ids."""
+class DocxText:
+    """The text of a document, written to `flow`. styles: id → name."""
 
     styles: Mapping[str | None, str]
     notes: Notes
     flow: Flow = field(default_factory=Flow)
-    _noted: list[Any] = field(default_factory=list)  # the notes that marks stand for, in order
+    _noted: list[Any] = field(default_factory=list)  # notes referred to so far, in order
 
     def write(self, body: Any) -> None:
-        """The body, then its notes."""
+        """Write the body, then its notes."""
         self._blocks(body, self.flow)
-        for number, note in enumerate(self._noted, start=1):  # a note may refer to another, which is told after it
-            self.flow.insert(f"[{number}] {self.told(note)}".rstrip())
+        for number, note in enumerate(self._noted, start=1):  # a note may refer to another, which follows it
+            self.flow.insert(f"[{number}] {self.text_of(note)}".rstrip())
 
-    def told(self, blocks: Any) -> str:
-        """Blocks as a text by themselves."""
+    def text_of(self, blocks: Any) -> str:
+        """Return the text of blocks, apart from `flow`."""
         flow = Flow()
         self._blocks(blocks, flow)
         return flow.text
 
     def _blocks(self, within: Any, flow: Flow) -> None:
-        for block in _found(within, ("p", "tbl")):
+        for block in _elements(within, ("p", "tbl")):
             flow.break_block()
             if block.tag == _W + "p":
                 self._paragraph(block, flow)
             else:
-                self._table(block, flow)
+                for cells in self._rows(block):
+                    flow.add("".join(f"{cell} | " for cell in cells))
+                    flow.break_line()
 
     def _paragraph(self, paragraph: Any, flow: Flow) -> None:
         boxes: list[Any] = []
         marks: list[str] = []
         words = "".join(self._inline(paragraph, boxes, marks))
         style = self.styles.get(_value(paragraph, "pPr/pStyle"), "")
-        found = _HEADING.match(style)
-        if found or style == "Title":
-            _heading(flow, int(found[1]) if found else 1, words, marks)
+        heading = _HEADING.match(style)
+        if heading or style == "Title":
+            _heading(flow, int(heading[1]) if heading else 1, words, marks)
         else:
             _lines(flow, words, listed=style.startswith("List"))
         for box in boxes:
             self._blocks(box, flow)
 
     def _inline(self, within: Any, boxes: list[Any], marks: list[str]) -> Iterator[str]:
-        for each in _seen(within):
-            if each.tag in _TEXT:
-                yield each.text or ""
-            elif each.tag in _SIGNS:
-                yield _SIGNS[each.tag]
-            elif each.tag == _W + "br":
-                yield "\n" if each.get(_W + "type", "textWrapping") == "textWrapping" else ""
-            elif each.tag in _NOTES:
-                yield self._mark(each, marks)
-            elif each.tag == _BOX:
-                boxes.append(each)
+        for element in _readable(within):
+            if element.tag in _TEXT:
+                yield element.text or ""
+            elif element.tag in _SIGNS:
+                yield _SIGNS[element.tag]
+            elif element.tag == _W + "br":
+                yield "\n" if element.get(_W + "type", "textWrapping") == "textWrapping" else ""
+            elif element.tag in _NOTES:
+                yield self._mark(element, marks)
+            elif element.tag == _BOX:
+                boxes.append(element)
             else:
-                yield from self._inline(each, boxes, marks)
+                yield from self._inline(element, boxes, marks)
 
     def _mark(self, reference: Any, marks: list[str]) -> str:
         note = self.notes[_NOTES[reference.tag]].get(reference.get(_W + "id"))
@@ -106,20 +102,14 @@ class Words:
         marks.append(f"[{len(self._noted)}]")
         return marks[-1]
 
-    def _table(self, table: Any, flow: Flow) -> None:
-        for cells in self._rows(table):
-            for cell in cells:
-                flow.add(f"{cell} | ")
-            flow.break_line()
-
     def _rows(self, table: Any) -> Iterator[list[str]]:
-        """A cell that is merged downwards is told in each of its rows, one merged sideways once."""
+        """Yield the cells of each row; a vertically merged cell is repeated in each of its rows, a horizontal one is not."""
         above: dict[int, str] = {}
-        for row in _found(table, ("tr",)):
+        for row in _elements(table, ("tr",)):
             if row.find(f"{_W}trPr/{_W}del") is not None:
                 continue
             column, cells = _number(row, "trPr/gridBefore", 0), []
-            for cell in _found(row, ("tc",)):
+            for cell in _elements(row, ("tc",)):
                 merged = cell.find(f"{_W}tcPr/{_W}vMerge")
                 if merged is None or merged.get(_W + "val") == "restart" or column not in above:
                     above[column] = self._cell(cell)
@@ -128,9 +118,9 @@ class Words:
             yield cells
 
     def _cell(self, cell: Any) -> str:
-        """In one line: the cells of a table within it are parted by commas, its rows by semicolons."""
+        """Return a cell in one line; the cells of a table within it are separated by commas, its rows by semicolons."""
         words = []
-        for block in _found(cell, ("p", "tbl")):
+        for block in _elements(cell, ("p", "tbl")):
             if block.tag == _W + "p":
                 flow = Flow()
                 self._paragraph(block, flow)
@@ -141,12 +131,12 @@ class Words:
 
 
 def _heading(flow: Flow, level: int, words: str, marks: Iterable[str]) -> None:
-    """The marks of notes stand in the text, and not in what the heading is called."""
-    text = called = " ".join(words.split())
+    """Add a heading; marks of notes stay in the text but not in the heading's name."""
+    text = title = " ".join(words.split())
     for mark in marks:
-        called = " ".join(called.replace(mark, "", 1).split())
-    if called:
-        flow.insert(text, (Heading(level, called, 0),))
+        title = " ".join(title.replace(mark, "", 1).split())
+    if title:
+        flow.insert(text, (Heading(level, title, 0),))
 
 
 def _lines(flow: Flow, words: str, *, listed: bool) -> None:
@@ -159,36 +149,36 @@ def _lines(flow: Flow, words: str, *, listed: bool) -> None:
         flow.break_line()
 
 
-def _found(within: Any, names: tuple[str, ...]) -> Iterator[Any]:
-    """Elements of these names, also where a content control or a change that was kept holds them."""
-    wanted = tuple(_W + name for name in names)
-    for each in _seen(within):
-        if each.tag in wanted:
-            yield each
+def _elements(within: Any, names: tuple[str, ...]) -> Iterator[Any]:
+    """Yield the outermost elements of these names, also those in a content control or an accepted change."""
+    tags = tuple(_W + name for name in names)
+    for element in _readable(within):
+        if element.tag in tags:
+            yield element
         else:
-            yield from _found(each, names)
+            yield from _elements(element, names)
 
 
-def _seen(within: Any) -> Iterator[Any]:
-    """What an element holds that may have text; comments of the XML have no name of their own."""
-    for each in within:
-        if not isinstance(each.tag, str) or each.tag in _UNREAD:
+def _readable(within: Any) -> Iterator[Any]:
+    """Yield the children that may hold text. The tag of an XML comment is not a string."""
+    for element in within:
+        if not isinstance(element.tag, str) or element.tag in _UNREAD:
             continue
-        if each.tag == _MC + "AlternateContent":
-            yield from each[:1]
-        elif each.tag != _W + "sdt" or _is_answer(each):
-            yield each
+        if element.tag == _MC + "AlternateContent":
+            yield from element[:1]
+        elif element.tag != _W + "sdt" or _is_filled(element):
+            yield element
 
 
-def _is_answer(control: Any) -> bool:
+def _is_filled(control: Any) -> bool:
     if control.find(f"{_W}sdtPr/{_W}showingPlcHdr") is not None:
         return False
     return _value(control, "sdtPr/docPartObj/docPartGallery") != "Table of Contents"
 
 
 def _value(element: Any, path: str) -> str | None:
-    held = element.find("/".join(_W + name for name in path.split("/")))
-    return None if held is None else held.get(_W + "val")
+    leaf = element.find("/".join(_W + name for name in path.split("/")))
+    return None if leaf is None else leaf.get(_W + "val")
 
 
 def _number(element: Any, path: str, otherwise: int) -> int:
@@ -196,36 +186,33 @@ def _number(element: Any, path: str, otherwise: int) -> int:
     return int(value) if value.isdecimal() and len(value) < 5 else otherwise
 
 
-# === docx
-
-
 MAX_ENTRIES = 5_000
 MAX_UNPACKED = 400_000_000  # bytes; a DOCX of 50 MB is pictures, its text rarely 10
 MAX_RATIO = 200  # text packs 10 to 1, tables of zeros 50 to 1
 _SMALL = 10_000_000  # below this no ratio matters
-_ID = "{http://schemas.openxmlformats.org/wordprocessingml/2006/main}id"
-_TEMPLATE = datetime(2013, 12, 23, 23, 15, tzinfo=UTC)  # which python-docx begins every document with
-_TOLD, _QUOTED = 6, 80  # headers and footers, and characters of each
+_TEMPLATE = datetime(2013, 12, 23, 23, 15, tzinfo=UTC)  # creation date of python-docx's own template
+_MOST_QUOTED, _QUOTED_CHARS = 6, 80  # headers and footers named in the warning, and characters of each
 
 
 def read_docx(data: bytes, name: str) -> Document:
     _check_archive(data, name)
     document = _open(data, name)
     notes, warnings = _notes(document.part)
-    words = Words({None: "", **{style.style_id: style.name or "" for style in document.styles}}, notes)
+    words = DocxText({None: "", **{style.style_id: style.name or "" for style in document.styles}}, notes)
     words.write(document.element.body)
-    flow, known = words.flow, document.core_properties
+    flow, properties = words.flow, document.core_properties
     first = next((heading.text for heading in flow.headings if heading.level == 1), None)
-    title, author = own_words(known.title) or first, own_words(known.author)
+    title, author = own_words(properties.title) or first, own_words(properties.author)
     warnings += _margins(document.part, words)
-    return Document("docx", flow.text, title, author, _dated(known), tuple(flow.headings), warnings=tuple(warnings))
+    return Document("docx", flow.text, title, author, _dated(properties), tuple(flow.headings), warnings=tuple(warnings))
 
 
-def _dated(known: Any) -> str | None:
-    """Neither the day its template was made, nor this moment, which the library gives where the file has no properties."""
-    if known.last_modified_by == "python-docx" and known.created is None:
+def _dated(properties: Any) -> str | None:
+    """Return the date of a document, but neither its template's nor now, which the library gives if there are no properties."""
+    if properties.last_modified_by == "python-docx" and properties.created is None:
         return None
-    return next((iso_date(moment) for moment in (known.created, known.modified) if moment and moment != _TEMPLATE), None)
+    moments = (properties.created, properties.modified)
+    return next((iso_date(moment) for moment in moments if moment and moment != _TEMPLATE), None)
 
 
 def _check_archive(data: bytes, name: str) -> None:
@@ -255,27 +242,27 @@ def _open(data: bytes, name: str) -> Any:
 
 
 def _notes(part: Any) -> tuple[dict[str, dict[str, Any]], list[str]]:
-    """Footnotes and endnotes by their ids, and which of them could not be read."""
+    """Return footnotes and endnotes by id, and a warning for each kind that could not be read."""
     from docx.oxml import parse_xml
 
     notes: dict[str, dict[str, Any]] = {"footnotes": {}, "endnotes": {}}
     warnings = []
     for kind, related in _related(part, tuple(notes)):
         try:
-            notes[kind] = {note.get(_ID): note for note in parse_xml(related.blob)}
+            notes[kind] = {note.get(_W + "id"): note for note in parse_xml(related.blob)}
         except (ValueError, SyntaxError):
             warnings.append(f"the {kind} could not be read")
     return notes, warnings
 
 
-def _margins(part: Any, words: Words) -> list[str]:
-    """Headers and footers are told of and not read: they belong to the pages, and say the same on each."""
-    told = [" ".join(words.told(margin.element).split()) for _kind, margin in _related(part, ("header", "footer"))]
-    lettered = list(dict.fromkeys(line for line in told if any(map(str.isalpha, line))))
-    if not lettered:
+def _margins(part: Any, words: DocxText) -> list[str]:
+    """Return a warning that quotes the headers and footers: they repeat on every page, so they are not read."""
+    margins = [" ".join(words.text_of(margin.element).split()) for _kind, margin in _related(part, ("header", "footer"))]
+    lines = list(dict.fromkeys(line for line in margins if any(map(str.isalpha, line))))
+    if not lines:
         return []
-    quoted = [f"“{line[:_QUOTED]}{'…' * (len(line) > _QUOTED)}”" for line in lettered[:_TOLD]]
-    return [f"the page headers and footers were not read: {', '.join(quoted)}{', …' * (len(lettered) > _TOLD)}"]
+    quoted = [f"“{line[:_QUOTED_CHARS]}{'…' * (len(line) > _QUOTED_CHARS)}”" for line in lines[:_MOST_QUOTED]]
+    return [f"the page headers and footers were not read: {', '.join(quoted)}{', …' * (len(lines) > _MOST_QUOTED)}"]
 
 
 def _related(part: Any, kinds: tuple[str, ...]) -> Iterator[tuple[str, Any]]:

@@ -1,6 +1,6 @@
-"""HTML: what a reader sees of it, as paragraphs, with headings, title, author and date.
+"""Read HTML: its visible text as paragraphs, with headings, title, author and date.
 
-Scripts, styles and navigation are left out; preformatted text keeps its lines; the cells of a table row are parted by
+Scripts, styles and navigation are left out; preformatted text keeps its lines; the cells of a table row are separated by
 a bar. Invariant: nothing is fetched and nothing is run; no tree is built (one of 5 MB took 10 s and 400 MB), and nothing
 recurses, however deep the page is.
 Source: DESIGN §8 (files.read), §12.
@@ -11,7 +11,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 
-from memoir_engine.readers.charset import meant
+from memoir_engine.readers.charset import canonical_encoding
 from memoir_engine.readers.document import Document, Flow, fields_of, own_words
 
 _UNSEEN = frozenset("script style template noscript head nav svg canvas iframe object audio video select button".split())
@@ -36,10 +36,10 @@ _META = {
 
 
 def read_html(data: bytes, *, encoding: str | None = None) -> Document:
-    """encoding: what it is in, whatever the page itself says."""
+    """Read a page. encoding: overrides what the page itself states."""
     from lxml import etree
 
-    markup, found = _decoded(data, encoding)
+    markup, used = _decoded(data, encoding)
     page = _Page()
     if markup.strip():
         parser = etree.HTMLParser(target=page, encoding="utf-8", huge_tree=True)
@@ -48,16 +48,16 @@ def read_html(data: bytes, *, encoding: str | None = None) -> Document:
     flow, fields = page.flow, fields_of(page.meta)
     first = next((heading.text for heading in flow.headings if heading.level == 1), None)
     title = own_words("".join(page.title)) or fields.title or first
-    return Document("html", flow.text, title, fields.author, fields.dated, tuple(flow.headings), encoding=found)
+    return Document("html", flow.text, title, fields.author, fields.dated, tuple(flow.headings), encoding=used)
 
 
 def _decoded(data: bytes, known: str | None) -> tuple[str, str | None]:
-    """By what is known, a byte order mark, what the page states, what it looks like, in this order, as far as it fits."""
+    """Decode by the first that fits: the known encoding, a byte order mark, what the page states, what it looks like."""
     from bs4.dammit import EncodingDetector
 
     detector = EncodingDetector(data, [known] if known else None, is_html=True)
     for label in detector.encodings:
-        for encoding in dict.fromkeys((meant(label), label)):
+        for encoding in dict.fromkeys((canonical_encoding(label), label)):
             try:
                 return detector.markup.decode(encoding), encoding
             except (LookupError, ValueError):
@@ -67,14 +67,14 @@ def _decoded(data: bytes, known: str | None) -> tuple[str, str | None]:
 
 @dataclass
 class _Page:
-    """What the parser reports, in order, written to a flow. It closes every element that it opens."""
+    """Target of the parser: writes what it reports to a flow. The parser closes every element that it opens."""
 
     flow: Flow = field(default_factory=Flow)
     title: list[str] = field(default_factory=list)  # of the first title
     meta: dict[str, str] = field(default_factory=dict)
     _words: list[str] = field(default_factory=list)  # since the last tag: they come in pieces
     _heading: list[str] = field(default_factory=list)
-    _unseen: int = 0  # how many elements deep in what is not seen; likewise the others
+    _unseen: int = 0  # depth in elements that are not shown; likewise the others
     _in_title: int = 0
     _in_heading: int = 0
     _in_pre: int = 0
@@ -82,7 +82,9 @@ class _Page:
     def start(self, name: str, attributes: Mapping[str, str]) -> None:
         self._flush()
         if name == "meta":
-            self._note(attributes)
+            field_name = (attributes.get("name") or attributes.get("property") or "").lower()
+            if field_name in _META and attributes.get("content"):
+                self.meta.setdefault(_META[field_name], attributes["content"])
         if self._in_title or (name == "title" and not self.title):
             self._in_title += 1
         if self._unseen or name in _UNSEEN:
@@ -136,8 +138,3 @@ class _Page:
             self.flow.break_block()
         elif name in _LINES:
             self.flow.break_line()
-
-    def _note(self, attributes: Mapping[str, str]) -> None:
-        name = (attributes.get("name") or attributes.get("property") or "").lower()
-        if name in _META and attributes.get("content"):
-            self.meta.setdefault(_META[name], attributes["content"])

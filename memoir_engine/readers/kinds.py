@@ -1,4 +1,4 @@
-"""What kind of file it is, by its content and its name together.
+"""Detect the kind of a file by its content and its name together.
 
 Invariant: a file is read as what its content is; where the name promises something else, it is refused.
 Source: DESIGN §12 (type by content).
@@ -61,7 +61,7 @@ _SAMPLE = 65_536
 
 
 def kind_of(data: bytes, name: str) -> Kind:
-    """Raises FileTypeUnknown (E204), saying what the content is."""
+    """Return the kind of a file. Raises FileTypeUnknown (E204), saying what the content is."""
     suffix = PurePath(name).suffix.lower()
     named = _NAMED.get(suffix)
     found = "pdf" if named == "pdf" and b"%PDF-" in data[:1024] else _by_magic(data)  # readers allow other bytes before it
@@ -80,7 +80,8 @@ def kind_of(data: bytes, name: str) -> Kind:
         return "eml"
     if _is_binary(data):
         raise FileTypeUnknown(name=name, problem="its content is binary, not text")
-    return named or ("html" if _is_html(data) else "txt")
+    is_html = data[:1024].lstrip().lower().startswith((b"<!doctype html", b"<html"))
+    return named or ("html" if is_html else "txt")
 
 
 def _by_magic(data: bytes) -> str | None:
@@ -95,34 +96,29 @@ def _by_magic(data: bytes) -> str | None:
     return next((kind for magic, kind in _MAGIC if data.startswith(magic)), None)
 
 
-def _is_html(data: bytes) -> bool:
-    head = data[:1024].lstrip().lower()
-    return head.startswith((b"<!doctype html", b"<html"))
-
-
 def _is_mail(data: bytes) -> bool:
     fields = _mail_fields(data, strict=True)
-    written = b"from" in fields and not fields.isdisjoint((b"date", b"message-id", b"received", b"mime-version"))
-    return written or {b"mime-version", b"content-type"} <= fields
+    has_sender = b"from" in fields and not fields.isdisjoint((b"date", b"message-id", b"received", b"mime-version"))
+    return has_sender or {b"mime-version", b"content-type"} <= fields
 
 
 def _mail_fields(data: bytes, *, strict: bool) -> set[bytes]:
-    """The fields of a message's header at the start, in lower case; strict: none where other lines stand among them."""
+    """Return the mail header fields at the start, in lower case. strict: none if other lines stand among them."""
     lines = data[:_SAMPLE].removeprefix(b"\xef\xbb\xbf").lstrip(b"\r\n").splitlines()
-    found = set()
+    fields = set()
     for line in lines[1:] if lines and lines[0].startswith(b"From ") else lines:
         field = _FIELD.match(line)
         if field:
-            found.add(field[1].lower())
+            fields.add(field[1].lower())
         elif not line.strip():
             break
         elif line[:1] not in b" \t":
-            return set() if strict else found & _MAIL_FIELDS
-    return found & _MAIL_FIELDS
+            return set() if strict else fields & _MAIL_FIELDS
+    return fields & _MAIL_FIELDS
 
 
 def _is_binary(data: bytes) -> bool:
-    """More than a tenth control characters; of what is UTF-16, of the characters that it makes."""
+    """Report whether more than a tenth are control characters; UTF-16 is decoded before it is counted."""
     sample = data[:_SAMPLE]
     if sample.startswith(_ENCODED):
         return False

@@ -1,11 +1,15 @@
-"""E-mail: the header as lines to read, then the text; forwarded messages as sections with headings; attachments by name.
+"""Read e-mail: the header as lines, then the text; forwarded messages as sections with headings; attachments by name.
 
-Of the alternatives of a text the plain one is taken, else HTML as the HTML reader reads it. Attachments are named where
-they stand and not read: each is a document of its own, with an author and a date of its own. For the same reason a mailbox
-of several messages is refused with the advice to split it: as one source it could have only one author and one date, which
-would be wrong for all messages but one.
-Invariant: nothing is fetched; of a broken message what can be read is read, with a warning; depth and number of parts are
-limited. Source: RFC 5322, RFC 2045, RFC 2046; DESIGN §8 (files.read).
+Of the alternatives of a text the plain one is taken, else HTML. Attachments are named in place and not read: each is a
+document with an author and a date of its own. For the same reason a mailbox of several messages is refused with the advice
+to split it: one source has one author and one date, wrong for all messages but one.
+Invariants:
+- nothing is fetched; depth and number of parts are limited;
+- a broken message is read as far as possible, and a warning says what was repaired;
+- a charset that is stated and fits is used; else the bytes decide, as for a plain text file;
+- a header value is one line without control characters; a field that cannot be parsed is kept as written. Fields are cut
+  before parsing: the parser of the standard library takes quadratic time, and may raise anything on a hostile one.
+Source: RFC 5322, RFC 2045, RFC 2046, RFC 2047; DESIGN §8 (files.read).
 """
 
 from __future__ import annotations
@@ -32,22 +36,13 @@ from itertools import takewhile
 from typing import Any, Literal, NamedTuple
 
 from memoir_engine.core.errors import FileUnreadable, NothingToIngest, TextInvalid
-from memoir_engine.readers.charset import decode, meant, without_surrogates
+from memoir_engine.readers.charset import canonical_encoding, decode, without_surrogates
 from memoir_engine.readers.document import Document, Flow, iso_date, one_line
 from memoir_engine.readers.html import read_html
 
-# === mail_fields: The header of a message: subject, people and date as lines to read, and how every field of it is
-# parsed.
-#
-# Invariant: a value is one line without control characters; a field that cannot be parsed is told as it stands. Fields
-# are
-# cut before they are parsed: the parser of the standard library takes time by the square of their length, and may raise
-# anything on a hostile one. Source: RFC 5322 §3.6, RFC 2047.
-
-
 SHOWN = ("Subject", "From", "To", "Cc", "Date")
 _LONGEST = 10_000  # characters
-_LONGEST_OF_A_PART = 2_000  # of the fields that every part of thousands may have
+_LONGEST_OF_A_PART = 2_000  # of fields that each of thousands of parts may have
 _CONTROLS = re.compile("[\x00-\x1f\x7f-\x9f]+")
 _UNKNOWN_ZONE = re.compile(r"-0000\b")
 _known = HeaderRegistry()
@@ -55,7 +50,7 @@ _plain = HeaderRegistry(default_class=UnstructuredHeader, use_default_map=False)
 
 
 class Letterhead(NamedTuple):
-    """author: name and address. dated: ISO 8601 with the zone it was sent in, where the field names one."""
+    """The header of a message. author: name and address. dated: ISO 8601 with the sender's zone, if stated."""
 
     subject: str | None
     author: str | None
@@ -65,19 +60,15 @@ class Letterhead(NamedTuple):
 
 
 def letterhead(message: EmailMessage) -> Letterhead:
-    fields = {name: value for name in SHOWN if (value := _field(message, name))}
+    """Read subject, people and date from the header of a message."""
+    fields = {name: value for name in SHOWN if name in message and (value := as_line(str(message[name])))}
     warnings = tuple(f"{name} is not wholly legible" for name, value in fields.items() if "\ufffd" in value)
     lines = tuple(f"{name}: {value}" for name, value in fields.items())
     return Letterhead(fields.get("Subject"), fields.get("From"), _moment(message), lines, warnings)
 
 
-def _field(message: EmailMessage, name: str) -> str | None:
-    value = message.get(name)
-    return None if value is None else as_line(str(value))
-
-
 def as_line(value: str) -> str | None:
-    """None where nothing is left."""
+    """Return a value as one line without control characters; None if it is empty."""
     return one_line(_CONTROLS.sub(" ", value))
 
 
@@ -86,16 +77,13 @@ def _moment(message: EmailMessage) -> str | None:
     moment = getattr(value, "datetime", None)
     if not isinstance(moment, datetime):
         return iso_date(str(value)) if value else None
-    if moment.tzinfo is None and _UNKNOWN_ZONE.search(_source(message, "date")):
-        moment = moment.replace(tzinfo=UTC)  # RFC 5322 §3.3: universal time from a place that is not told
+    source = next((str(value) for key, value in message.raw_items() if key.lower() == "date"), "")
+    if moment.tzinfo is None and _UNKNOWN_ZONE.search(source):
+        moment = moment.replace(tzinfo=UTC)  # RFC 5322 §3.3: universal time from an unknown place
     return moment.isoformat()
 
 
-def _source(message: EmailMessage, name: str) -> str:
-    return next((str(value) for key, value in message.raw_items() if key.lower() == name), "")
-
-
-@lru_cache(maxsize=64)  # each is asked for several times
+@lru_cache(maxsize=64)  # each is read several times
 def _parsed(name: str, value: str) -> Any:
     short = _legible(value[: _LONGEST_OF_A_PART if name.lower().startswith("content-") else _LONGEST])
     try:
@@ -103,11 +91,11 @@ def _parsed(name: str, value: str) -> Any:
     except MemoryError:
         raise
     except Exception:  # IndexError, AttributeError, RecursionError and more, by what the field holds
-        return _plain(name, short.replace("=?", "= ?"))  # no encoded words: they may be what it stumbled over
+        return _plain(name, short.replace("=?", "= ?"))  # without encoded words: they may have caused it
 
 
 def _legible(value: str) -> str:
-    """Bytes beyond ASCII, which the parser keeps as lone surrogates, as UTF-8 or else Windows-1252."""
+    """Decode bytes beyond ASCII, which the parser keeps as lone surrogates, as UTF-8 or else Windows-1252."""
     if value.isascii():
         return value
     data = value.encode("utf-8", "surrogateescape")
@@ -120,16 +108,8 @@ def _legible(value: str) -> str:
 POLICY = email.policy.default.clone(header_factory=_parsed)
 
 
-# === mail_parts: The words of one part of a message: transfer encoding undone, then its charset.
-#
-# Invariant: whatever is broken, what can be read is read, and a warning says what was mended. A charset that is stated
-# and
-# fits is taken as it is; else the bytes decide, as for a plain text file.
-# Source: RFC 2045 §6.
-
-
 _BROKEN_BASE64 = (InvalidBase64CharactersDefect, InvalidBase64LengthDefect, InvalidBase64PaddingDefect)
-_MENDED = {
+_REPAIRS = {
     NoBoundaryInMultipartDefect: "it does not say what parts it from the next; the parts were told apart by their first lines",
     StartBoundaryNotFoundDefect: "what it says parts it is not found; the parts were told apart by their first lines",
     CloseBoundaryNotFoundDefect: "it ends in the middle; its last part may be cut short",
@@ -140,13 +120,13 @@ _NOT_BASE64 = re.compile(rb"[^A-Za-z0-9+/]+")
 _BASE64_LINE = re.compile(rb"[A-Za-z0-9+/]{4,}={0,2}")
 
 
-class Words(NamedTuple):
+class PartText(NamedTuple):
     text: str
     warnings: tuple[str, ...] = ()
 
 
-def words_of(part: EmailMessage, name: str) -> Words:
-    """Raises TextInvalid (E205) where there are NUL characters in it."""
+def text_of(part: EmailMessage, name: str) -> PartText:
+    """Decode the text of a part. Raises TextInvalid (E205) if it holds NUL characters."""
     data, broken = content_of(part)
     charset = part.get_content_charset() or ""
     stated = _stated(data, charset)
@@ -154,32 +134,31 @@ def words_of(part: EmailMessage, name: str) -> Words:
         return _checked(stated, broken, name)
     unfit = (f"its charset {charset!r} is unknown or does not fit",) if charset and charset not in ("us-ascii", "utf-8") else ()
     try:
-        found = decode(data, name)
+        decoded = decode(data, name)
     except TextInvalid:
         return _checked(data.decode("utf-8", "replace"), (*broken, *unfit, "some of its characters are not legible"), name)
-    return _checked(found.text, (*broken, *unfit, *found.warnings), name)
+    return _checked(decoded.text, (*broken, *unfit, *decoded.warnings), name)
 
 
 def content_of(part: EmailMessage) -> tuple[bytes, tuple[str, ...]]:
-    """The bytes of a part that holds no others, and what was mended. Those of an attachment tell its size."""
+    """Return the bytes of a part without inner parts, transfer encoding undone, and what was repaired."""
     data = part.get_payload(decode=True)
     if not isinstance(data, bytes):
         return b"", ()
     if any(isinstance(defect, _BROKEN_BASE64) for defect in part.defects):
-        del part["Content-Transfer-Encoding"]  # only without it are the bytes given as they came
+        del part["Content-Transfer-Encoding"]  # with it, the bytes as received are not accessible
         source = part.get_payload(decode=True)
-        return _as_far_as_it_goes(source if isinstance(source, bytes) else b""), (
-            "its base64 is broken; it was decoded as far as it goes",
-        )
+        warning = "its base64 is broken; it was decoded as far as it goes"
+        return _decode_broken_base64(source if isinstance(source, bytes) else b""), (warning,)
     return data, ()
 
 
 def structural_warnings(part: EmailMessage) -> tuple[str, ...]:
-    return tuple(told for defect, told in _MENDED.items() if any(isinstance(known, defect) for known in part.defects))
+    return tuple(text for kind, text in _REPAIRS.items() if any(isinstance(defect, kind) for defect in part.defects))
 
 
 def size_of(count: int) -> str:
-    """Bytes as people write them."""
+    """Format a number of bytes for people."""
     if count < 1000:
         return f"{count} bytes"
     return f"{count / 1000:.0f} kB" if count < 999_500 else f"{count / 1e6:.1f} MB"
@@ -189,11 +168,11 @@ def nul_characters(name: str) -> TextInvalid:
     return TextInvalid(name=name, problem="the message holds NUL characters", advice="Save its text as a file of its own.")
 
 
-def _checked(text: str, warnings: tuple[str, ...], name: str) -> Words:
+def _checked(text: str, warnings: tuple[str, ...], name: str) -> PartText:
     if "\x00" in text:
         raise nul_characters(name)
     text, halves = without_surrogates(text)
-    return Words(text.removeprefix("\ufeff"), (*warnings, *halves))
+    return PartText(text.removeprefix("\ufeff"), (*warnings, *halves))
 
 
 def _stated(data: bytes, charset: str) -> str | None:
@@ -203,7 +182,7 @@ def _stated(data: bytes, charset: str) -> str | None:
         return None  # a stray label: the bytes may as well be UTF-8
     if charset.startswith(("utf-16", "utf-32")) and b"\x00" not in data:
         return None  # any bytes fit it, but hardly a text without one blank or line break
-    for encoding in dict.fromkeys((meant(charset), charset)):
+    for encoding in dict.fromkeys((canonical_encoding(charset), charset)):
         try:
             return data.decode(encoding)
         except (LookupError, ValueError):
@@ -211,39 +190,36 @@ def _stated(data: bytes, charset: str) -> str | None:
     return None
 
 
-def _as_far_as_it_goes(source: bytes) -> bytes:
-    """A list's footer in clear after the base64 is kept; text that never was base64 stays as it stands."""
+def _decode_broken_base64(source: bytes) -> bytes:
+    """Decode base64 leniently; keep a mailing list's plain footer after it, and text that never was base64."""
     if not _BLANK_WITHIN.search(source):
-        return _lenient(source)
+        return _decode_base64(source)
     lines = [line.strip() for line in source.splitlines()]
     encoded = list(takewhile(_BASE64_LINE.fullmatch, lines))
     if 2 * sum(map(len, encoded)) < len(source):
         return source
-    return _lenient(b"".join(encoded)) + b"\n\n" + b"\n".join(lines[len(encoded) :])
+    return _decode_base64(b"".join(encoded)) + b"\n\n" + b"\n".join(lines[len(encoded) :])
 
 
-def _lenient(encoded: bytes) -> bytes:
+def _decode_base64(encoded: bytes) -> bytes:
     pure = _NOT_BASE64.sub(b"", encoded)
     if len(pure) % 4 == 1:
-        pure = pure[:-1]  # a single sign holds no byte
+        pure = pure[:-1]  # a single character encodes no byte
     return base64.b64decode(pure + b"=" * (-len(pure) % 4))
-
-
-# === mail
 
 
 MAX_DEPTH = 30  # a message forwarded ten times is three parts deep each time
 MAX_PARTS = 5_000
-_TOLD = 20  # warnings, and names in one
+_MOST_LISTED = 20  # warnings, and names in one
 _POSTMARK = re.compile(rb"(?:\A|\n\r?\n)From \S+ .{0,100}\d{4}.{0,20}\r?\n(?=[A-Za-z-]+:)")
-_FIRST_PARTING = re.compile(rb"^--([\w'()+,./:=?-]{1,70})[ \t\r]*$", re.MULTILINE)
+_BOUNDARY = re.compile(rb"^--([\w'()+,./:=?-]{1,70})[ \t\r]*$", re.MULTILINE)
 _SEALED = ("multipart/encrypted", "application/pkcs7-mime", "application/x-pkcs7-mime")
 _Leaf = tuple[Literal["plain", "html", "message", "attachment"], EmailMessage]
 
 
 @dataclass
-class _Told:
-    """What has been written so far."""
+class _Output:
+    """The text and warnings of a message, as far as it has been read."""
 
     name: str
     flow: Flow = field(default_factory=Flow)
@@ -257,28 +233,22 @@ class _Told:
 
 
 def read_mail(data: bytes, name: str) -> Document:
-    """Raises FileUnreadable (E203), NothingToIngest (E201), TextInvalid (E205)."""
+    """Read one message. Raises FileUnreadable (E203), NothingToIngest (E201), TextInvalid (E205)."""
     data = data.removeprefix(b"\xef\xbb\xbf").lstrip(b"\r\n")
-    _check_single(data, name)
-    told = _Told(name)
-    try:
-        message = email.message_from_bytes(data, EmailMessage, policy=POLICY)
-        head = _write(told, message, 0)
-    except RecursionError as deep:
-        raise _too_deep(name) from deep
-    if not (told.has_words or told.attachments or head.subject):
-        raise NothingToIngest(name=name)
-    warnings = _warnings(told)
-    return Document("eml", told.flow.text, head.subject, head.author, head.dated, tuple(told.flow.headings), warnings=warnings)
-
-
-def _check_single(data: bytes, name: str) -> None:
-    if not data.startswith(b"From "):
-        return
-    count = sum(1 for _ in _POSTMARK.finditer(data))
+    count = sum(1 for _ in _POSTMARK.finditer(data)) if data.startswith(b"From ") else 1
     if count > 1:
         problem = f"it is a mailbox of {count} messages; save each of them as an .eml file of its own"
         raise FileUnreadable(name=name, kind="EML", problem=problem)
+    output = _Output(name)
+    try:
+        message = email.message_from_bytes(data, EmailMessage, policy=POLICY)
+        head = _write(output, message, 0)
+    except RecursionError as deep:
+        raise _too_deep(name) from deep
+    if not (output.has_words or output.attachments or head.subject):
+        raise NothingToIngest(name=name)
+    flow, warnings = output.flow, _warnings(output)
+    return Document("eml", flow.text, head.subject, head.author, head.dated, tuple(flow.headings), warnings=warnings)
 
 
 def _too_deep(name: str) -> FileUnreadable:
@@ -286,90 +256,90 @@ def _too_deep(name: str) -> FileUnreadable:
     return FileUnreadable(name=name, kind="EML", problem=problem)
 
 
-def _warnings(told: _Told) -> tuple[str, ...]:
-    warnings = list(told.warnings)
-    left = len(warnings) - _TOLD
+def _warnings(output: _Output) -> tuple[str, ...]:
+    warnings = list(output.warnings)
+    left = len(warnings) - _MOST_LISTED
     if left > 0:
-        warnings[_TOLD:] = [f"{left} more of this kind"]
-    if told.attachments:
-        count = len(told.attachments)
-        names = ", ".join(told.attachments[:_TOLD]) + (", …" if count > _TOLD else "")
+        warnings[_MOST_LISTED:] = [f"{left} more of this kind"]
+    if output.attachments:
+        count = len(output.attachments)
+        names = ", ".join(output.attachments[:_MOST_LISTED]) + (", …" if count > _MOST_LISTED else "")
         warnings.append(f"{count} attachment(s) are named in the text but were not read: {names}")
     return tuple(warnings)
 
 
-def _write(told: _Told, message: EmailMessage, depth: int, *, level: int = 0) -> Letterhead:
-    """A message with those it holds; level: 0 for the outermost, 1 for one forwarded in it, and so on."""
+def _write(output: _Output, message: EmailMessage, depth: int, *, level: int = 0) -> Letterhead:
+    """Write a message and those inside it. level: 0 for the outermost, 1 for one forwarded in it, and so on."""
     head = letterhead(message)
-    told.warn(*head.warnings)
+    output.warn(*head.warnings)
     if level:
-        told.flow.heading(level, f"Forwarded message: {head.subject}" if head.subject else "Forwarded message")
+        output.flow.heading(level, f"Forwarded message: {head.subject}" if head.subject else "Forwarded message")
     for line in head.lines:
-        told.flow.add(line)
-        told.flow.break_line()
-    told.flow.break_block()
-    for kind, part in _leaves(told, message, depth):
-        told.parts += 1
-        if told.parts > MAX_PARTS:
+        output.flow.add(line)
+        output.flow.break_line()
+    output.flow.break_block()
+    for kind, part in _leaves(output, message, depth):
+        output.parts += 1
+        if output.parts > MAX_PARTS:
             problem = f"it has more than {MAX_PARTS} parts, which no honest message has"
-            raise FileUnreadable(name=told.name, kind="EML", problem=problem)
+            raise FileUnreadable(name=output.name, kind="EML", problem=problem)
         if kind == "message":
-            _write(told, part, depth + 1, level=level + 1)
+            _write(output, part, depth + 1, level=level + 1)
         elif kind == "attachment":
-            _name_attachment(told, part)
+            _name_attachment(output, part)
         else:
-            _write_words(told, part, kind, level)
+            _write_words(output, part, kind, level)
     return head
 
 
-def _write_words(told: _Told, part: EmailMessage, kind: str, level: int) -> None:
+def _write_words(output: _Output, part: EmailMessage, kind: str, level: int) -> None:
     if kind == "html":
-        page = _page(told, part)
-        told.flow.insert(page.text, page.headings, deeper=level)
-        told.has_words |= bool(page.text)
+        page = _page(output, part)
+        output.flow.insert(page.text, page.headings, deeper=level)
+        output.has_words |= bool(page.text)
         return
-    words = words_of(part, told.name)
-    told.warn(*words.warnings)
+    words = text_of(part, output.name)
+    output.warn(*words.warnings)
     if words.text.strip():
-        told.flow.insert(words.text.replace("\r\n", "\n").replace("\r", "\n").strip("\n"))
-        told.has_words = True
+        output.flow.insert(words.text.replace("\r\n", "\n").replace("\r", "\n").strip("\n"))
+        output.has_words = True
 
 
-def _page(told: _Told, part: EmailMessage) -> Document:
+def _page(output: _Output, part: EmailMessage) -> Document:
     if part.get_content_charset():
-        words = words_of(part, told.name)
-        told.warn(*words.warnings)
-        return read_html(words.text.encode(), encoding="utf-8")  # what the part states counts, not what the page says
+        words = text_of(part, output.name)
+        output.warn(*words.warnings)
+        return read_html(words.text.encode(), encoding="utf-8")  # the part's charset overrides the page's
     data, broken = content_of(part)
     if b"\x00" in data:
-        raise nul_characters(told.name)
-    told.warn(*broken)
+        raise nul_characters(output.name)
+    output.warn(*broken)
     return read_html(data)
 
 
-def _name_attachment(told: _Told, part: EmailMessage) -> None:
+def _name_attachment(output: _Output, part: EmailMessage) -> None:
     name = as_line((part.get_filename() or "").replace("\\", "/").rpartition("/")[2]) or part.get_content_type()
     size = len(content_of(part)[0])
-    told.attachments.append(name)
-    told.flow.break_line()
-    told.flow.add(f"Attachment: {name}, {size_of(size)}" if size else f"Attachment: {name}")
-    told.flow.break_line()
+    output.attachments.append(name)
+    output.flow.break_line()
+    output.flow.add(f"Attachment: {name}, {size_of(size)}" if size else f"Attachment: {name}")
+    output.flow.break_line()
 
 
-def _leaves(told: _Told, part: EmailMessage, depth: int) -> Iterator[_Leaf]:
-    """What is to be told of a part, in order."""
+def _leaves(output: _Output, part: EmailMessage, depth: int) -> Iterator[_Leaf]:
+    """Yield the texts, messages and attachments of a part to write, in order."""
     if depth > MAX_DEPTH:
-        raise _too_deep(told.name)
+        raise _too_deep(output.name)
     kind = part.get_content_type()
     if kind in _SEALED:
-        raise FileUnreadable(name=told.name, kind="EML", problem="it is encrypted, or signed in a way that hides its text")
-    told.warn(*structural_warnings(part))
+        raise FileUnreadable(name=output.name, kind="EML", problem="it is encrypted, or signed in a way that hides its text")
+    output.warn(*structural_warnings(part))
     if kind == "multipart/alternative" and part.is_multipart():
-        yield from _best(told, part, depth)
+        yield from _best(output, part, depth)
     elif part.get_content_maintype() == "multipart":
-        parts = _inner(part) or _told_apart(part)
+        parts = _inner(part) or _split_by_boundary(part)
         for inner in parts:
-            yield from _leaves(told, inner, depth + 1)
+            yield from _leaves(output, inner, depth + 1)
         if not parts:
             yield "plain", part
     elif kind == "message/rfc822" and _inner(part) and not _is_encoded(part):
@@ -380,21 +350,21 @@ def _leaves(told: _Told, part: EmailMessage, depth: int) -> Iterator[_Leaf]:
         yield "attachment", part
 
 
-def _best(told: _Told, part: EmailMessage, depth: int) -> Iterator[_Leaf]:
-    """The first alternative with plain words, else the last with HTML; of the others only what is in no other."""
-    options = [list(_leaves(told, inner, depth + 1)) for inner in _inner(part)]
-    plain = [n for n, option in enumerate(options) if any(_is_plain(told, leaf) for leaf in option)]
+def _best(output: _Output, part: EmailMessage, depth: int) -> Iterator[_Leaf]:
+    """Yield the first alternative with plain words, else the last with HTML; of the others messages and attachments only."""
+    options = [list(_leaves(output, inner, depth + 1)) for inner in _inner(part)]
+    plain = [n for n, option in enumerate(options) if any(_is_plain(output, leaf) for leaf in option)]
     html = [n for n, option in enumerate(options) if any(kind == "html" for kind, _ in option)]
     chosen = (plain or html[-1:] or [0])[0]
     for n, option in enumerate(options):
         yield from option if n == chosen else (leaf for leaf in option if _is_enclosed(leaf))
 
 
-def _is_plain(told: _Told, leaf: _Leaf) -> bool:
+def _is_plain(output: _Output, leaf: _Leaf) -> bool:
     try:
-        return leaf[0] == "plain" and bool(words_of(leaf[1], told.name).text.strip())
+        return leaf[0] == "plain" and bool(text_of(leaf[1], output.name).text.strip())
     except TextInvalid:
-        return True  # it is told when it is written
+        return True  # raised when it is written
 
 
 def _is_enclosed(leaf: _Leaf) -> bool:
@@ -402,20 +372,20 @@ def _is_enclosed(leaf: _Leaf) -> bool:
 
 
 def _is_encoded(part: EmailMessage) -> bool:
-    """Forbidden for a message (RFC 2046 §5.2.1), and the parser does not undo it: what it found is not the message."""
+    """Report a transfer encoding, which RFC 2046 §5.2.1 forbids for a message and the parser does not undo."""
     return str(part.get("Content-Transfer-Encoding", "")).strip().lower() in ("base64", "quoted-printable")
 
 
 def _inner(part: EmailMessage) -> list[EmailMessage]:
-    held = part.get_payload()
-    return [inner for inner in held if isinstance(inner, EmailMessage)] if isinstance(held, list) else []
+    payload = part.get_payload()
+    return [inner for inner in payload if isinstance(inner, EmailMessage)] if isinstance(payload, list) else []
 
 
-def _told_apart(part: EmailMessage) -> list[EmailMessage]:
-    """The parts of a message whose boundary is not stated or wrong, by the first line that looks like one."""
+def _split_by_boundary(part: EmailMessage) -> list[EmailMessage]:
+    """Split a part whose boundary is missing or wrong, by the first line that looks like one."""
     body = part.get_payload(decode=True)
-    found = _FIRST_PARTING.search(body) if isinstance(body, bytes) else None
-    if found is None:
+    boundary = _BOUNDARY.search(body) if isinstance(body, bytes) else None
+    if boundary is None:
         return []
-    head = b'Content-Type: %s; boundary="%s"\n\n' % (part.get_content_type().encode(), found[1])
-    return _inner(email.message_from_bytes(head + found.string, EmailMessage, policy=POLICY))
+    head = b'Content-Type: %s; boundary="%s"\n\n' % (part.get_content_type().encode(), boundary[1])
+    return _inner(email.message_from_bytes(head + boundary.string, EmailMessage, policy=POLICY))

@@ -1,7 +1,7 @@
-"""PDF: the text layer page by page, with page offsets; headings from the outline.
+"""Read PDF: the text layer page by page, with page offsets; headings from the outline.
 
-Invariant: `pages[i]` is where page i + 1 begins in the text, whether or not it holds any; a document without a text
-layer or with a password is refused in words that say so. Source: DESIGN §8 (files.read: page offsets), §11.
+Invariant: `pages[i]` is the offset of page i + 1, even of an empty one; a document without a text layer or with a password
+is refused with a message that says so. Source: DESIGN §8 (files.read: page offsets), §11.
 """
 
 from __future__ import annotations
@@ -56,11 +56,12 @@ def _open(data: bytes, name: str) -> PdfReader:
 
 
 def _pages(reader: PdfReader, name: str) -> tuple[list[str], list[str]]:
-    """Text per page, empty where a page cannot be read; of those the warnings tell."""
+    """Return the text of each page, empty for an unreadable one, and a warning for each of these."""
     texts, warnings = [], []
     for number in range(len(reader.pages)):
         try:
-            texts.append(_tidy(reader.pages[number].extract_text()))
+            text = _UNWANTED.sub("", reader.pages[number].extract_text()).replace("\r\n", "\n").replace("\r", "\n")
+            texts.append("\n".join(line.rstrip() for line in text.split("\n")).strip("\n"))
         except MemoryError:
             raise
         except Exception as broken:  # as above; one bad page does not cost the others
@@ -71,36 +72,24 @@ def _pages(reader: PdfReader, name: str) -> tuple[list[str], list[str]]:
     return texts, warnings
 
 
-def _tidy(text: str) -> str:
-    lines = _UNWANTED.sub("", text).replace("\r\n", "\n").replace("\r", "\n").split("\n")
-    return "\n".join(line.rstrip() for line in lines).strip("\n")
-
-
 def _metadata(reader: PdfReader) -> tuple[str | None, str | None, str | None]:
     try:
-        known = reader.metadata
-        if known is None:
+        properties = reader.metadata
+        if properties is None:
             return None, None, None
-        return _field(known.title), _field(known.author), iso_date(_created(known))
+        title, author = (own_words(_UNWANTED.sub("", str(value or ""))) for value in (properties.title, properties.author))
+        try:
+            return title, author, iso_date(properties.creation_date)
+        except ValueError:  # not a date
+            return title, author, None
     except MemoryError:
         raise
     except Exception:  # broken metadata is no metadata: the text is what matters
         return None, None, None
 
 
-def _field(value: object) -> str | None:
-    return own_words(_UNWANTED.sub("", str(value))) if value else None
-
-
-def _created(known: Any) -> object:
-    try:
-        return known.creation_date
-    except ValueError:  # not a date
-        return None
-
-
 def _headings(reader: PdfReader, texts: list[str], starts: tuple[int, ...]) -> Iterator[Heading]:
-    """Entries of the outline whose words stand on their page; the others cannot be placed."""
+    """Yield the entries of the outline whose words occur on their page; the others have no offset."""
     try:
         entries = list(_outline(reader, reader.outline, 1))
     except MemoryError:

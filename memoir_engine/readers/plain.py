@@ -1,24 +1,20 @@
-"""Markdown: YAML or TOML front matter for title, author and date; # and underlined headings.
+"""Find headings and fields in plain text and Markdown.
 
-Invariant: the text is kept as it is, front matter included; headings inside fenced code do not count.
+Plain text: a mail-like header block, headings underlined as in reStructuredText, a title in line 1.
+Markdown: YAML or TOML front matter, # and underlined headings; headings inside fenced code do not count.
+Invariant: the text is kept as it is, header or front matter included; only offsets are added. No title rather than a wrong one.
 Source: DESIGN §8 (files.read); CommonMark 4.2, 4.3, 4.5.
 """
 
 from __future__ import annotations
 
 import re
+import tomllib
 from collections.abc import Iterator
 from typing import Any
 
 from memoir_engine.core.results import Heading
 from memoir_engine.readers.document import Fields, fields_of, iso_date, mail_header
-
-# === plain: Plain text: fields of a mail-like header block, headings that are underlined as in reStructuredText, a title
-# in line 1.
-#
-# Invariant: the text is kept as it is, header included; only offsets are added. Rather no title than a wrong one.
-# Source: DESIGN §8 (files.read).
-
 
 _UNDERLINED = re.compile(r"(?:^|\n)(?=(\S[^\n]{0,199})\n([=\-~^\"#*+`:.'_])(\2{2,})[ \t]*(?:\n|\Z))")
 
@@ -37,45 +33,42 @@ _NAMED = (".txt", ".text", ".rst")
 
 
 def plain_fields(text: str, headings: tuple[Heading, ...] = (), name: str = "") -> Fields:
-    """What its header says; without one, the heading it begins with, or in a file of prose a line 1 by itself."""
+    """Return the fields of the header; without one, a title from the first heading or, in prose, from a lone line 1."""
     fields = fields_of(mail_header(text))
     if fields != Fields():
         return fields
     over = _OVER.match(text)
     if headings and over and headings[0].start == over.end():
         return Fields(headings[0].text)
-    return Fields(_alone(text) if name.lower().endswith(_NAMED) else None)
+    return Fields(_title_line(text) if name.lower().endswith(_NAMED) else None)
 
 
-def _alone(text: str) -> str | None:
-    """A short line 1 that is no sentence, greeting, entry or date, before a paragraph of sentences."""
-    found = _ALONE.match(text)
-    if found is None or not _ENDED.search(found[2]):
+def _title_line(text: str) -> str | None:
+    """Return a short line 1 that is not a sentence, greeting, entry or date and stands before a paragraph of sentences."""
+    match = _ALONE.match(text)
+    if match is None or not _ENDED.search(match[2]):
         return None
-    line = found[1].strip()
+    line = match[1].strip()
     is_name = not line[0].islower() and any(map(str.isalpha, line)) and len(line.split()) <= _WORDS
     return line if is_name and not _NO_TITLE.match(line) and iso_date(line) is None else None
 
 
 def plain_headings(text: str) -> tuple[Heading, ...]:
-    """A line and below it one of at least its length of a single mark; levels in the order the marks first occur."""
+    """Find lines that are underlined by a row of one mark, at least as long; levels in the order the marks first occur."""
     marks: list[str] = []
     headings = []
-    for found in _UNDERLINED.finditer(text):
-        title = found[1].rstrip()
-        if len(found[3]) + 1 < len(title) or not any(map(str.isalnum, title)):
+    for match in _UNDERLINED.finditer(text):
+        title, mark = match[1].rstrip(), match[2]
+        if len(match[3]) + 1 < len(title) or not any(map(str.isalnum, title)):
             continue
-        if found[2] not in marks:
-            marks.append(found[2])
-        headings.append(Heading(marks.index(found[2]) + 1, title, found.start(1)))
+        if mark not in marks:
+            marks.append(mark)
+        headings.append(Heading(marks.index(mark) + 1, title, match.start(1)))
     return tuple(headings)
 
 
-# === markdown
-
-
 _FRONT = re.compile(r"---[ \t]*\n(.{0,64000}?)\n(?:---|\.\.\.)[ \t]*(?:\n|\Z)", re.DOTALL)
-_TOML = re.compile(r"\+\+\+[ \t]*\n(.{0,8000}?)\n\+\+\+[ \t]*(?:\n|\Z)", re.DOTALL)  # longer ones are read in time by the square
+_TOML = re.compile(r"\+\+\+[ \t]*\n(.{0,8000}?)\n\+\+\+[ \t]*(?:\n|\Z)", re.DOTALL)  # matching takes quadratic time
 _ATX = re.compile(r" {0,3}(#{1,6})(?![^ \t])")
 _FENCE = re.compile(r" {0,3}(`{3,}|~{3,})")
 _UNDERLINE = re.compile(r" {0,3}(=+|-+)[ \t]*$")
@@ -83,7 +76,7 @@ _BLOCK = re.compile(r" {0,3}(?:[-*+>|]|\d+[.)])(?:\s|$)| {4}|\t")
 
 
 def markdown_fields(text: str, headings: tuple[Heading, ...]) -> Fields:
-    """What the front matter says; without a title there, the first heading of level 1."""
+    """Return the fields of the front matter; without a title there, the first heading of level 1."""
     front = _front(text)
     fields = fields_of(_toml(front[1]) if front.re is _TOML else _yaml(front[1])) if front else Fields()
     first = next((heading.text for heading in headings if heading.level == 1), None)
@@ -91,6 +84,7 @@ def markdown_fields(text: str, headings: tuple[Heading, ...]) -> Fields:
 
 
 def markdown_headings(text: str) -> tuple[Heading, ...]:
+    """Find # and underlined headings outside front matter and fenced code."""
     front = _front(text)
     return tuple(_headings(text, front.end() if front else 0))
 
@@ -120,11 +114,11 @@ def _headings(text: str, start: int) -> Iterator[Heading]:
 
 
 def _without_closing(written: str) -> str:
-    """What a heading says: the number signs behind it are no part of it, nor are they a heading by themselves."""
+    """Strip the closing number signs of a heading; "" if nothing else is left."""
     title = written.rstrip(" \t")
-    opened = title.rstrip("#")
-    said = (opened if opened[-1:] in (" ", "\t") else title).strip()
-    return said if said.strip("#") else ""
+    unclosed = title.rstrip("#")
+    words = (unclosed if unclosed[-1:] in (" ", "\t") else title).strip()
+    return words if words.strip("#") else ""
 
 
 def _fence_after(line: str, fence: str, opened: re.Match[str] | None) -> str:
@@ -147,8 +141,6 @@ def _yaml(front: str) -> dict[str, Any]:
 
 
 def _toml(front: str) -> dict[str, Any]:
-    import tomllib
-
     try:
         return tomllib.loads(front)
     except (ValueError, RecursionError):

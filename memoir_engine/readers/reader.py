@@ -44,7 +44,7 @@ _ENDED_BY = {-signal.SIGKILL: "the system ended it", -signal.SIGXCPU: "it took t
 
 
 def read(data: bytes, name: str, *, max_mb: float = 50, timeout_s: float = TIMEOUT_S, memory_mb: int = MEMORY_MB) -> Document:
-    """What a file holds.
+    """Read a file into a document.
 
     Raises NothingToIngest (E201), FileTooLarge (E202), FileUnreadable (E203), FileTypeUnknown (E204), TextInvalid (E205).
     """
@@ -64,7 +64,7 @@ def read(data: bytes, name: str, *, max_mb: float = 50, timeout_s: float = TIMEO
 
 
 def read_text(text: str, name: str = "text", *, max_mb: float = 50) -> Document:
-    """A text that was pasted; read as Markdown where the name ends in .md, as plain text otherwise."""
+    """Read a pasted text, as Markdown if the name ends in .md, else as plain text."""
     _check_size(len(text.encode("utf-8", "surrogatepass")), name, max_mb)
     kind: Kind = "md" if name.lower().endswith((".md", ".markdown")) else "txt"
     return _scan(Decoded(text, "utf-8"), name, kind)
@@ -92,7 +92,7 @@ def _parse_apart(kind: Kind, data: bytes, name: str, timeout_s: float, memory_mb
     command = [sys.executable, "-c", _WORKER, str(Path(__file__).parents[1]), kind, str(memory_mb), str(int(timeout_s) + 1)]
     streams: dict[str, Any] = {"stdout": subprocess.PIPE, "stderr": subprocess.DEVNULL}
     try:
-        done = subprocess.run(command, input=data, timeout=timeout_s, env=_environment(), check=False, **streams)
+        done = subprocess.run(command, input=data, timeout=timeout_s, env=worker_environment(), check=False, **streams)
     except subprocess.TimeoutExpired as late:
         raise FileUnreadable(name=name, kind=kind.upper(), problem=f"reading it takes more than {timeout_s:g} s") from late
     try:
@@ -100,26 +100,22 @@ def _parse_apart(kind: Kind, data: bytes, name: str, timeout_s: float, memory_mb
     except ValueError as nothing:
         problem = _ENDED_BY.get(done.returncode, f"its reader ended without an answer ({done.returncode})")
         raise FileUnreadable(name=name, kind=kind.upper(), problem=problem) from nothing
-    return _document(answer, name)
-
-
-def _document(answer: dict[str, Any], name: str) -> Document:
     if "document" not in answer:
         error: type[MemoirError] = getattr(errors, answer["error"])
         raise error(**{**answer["facts"], "name": name})
     return from_json(_storable(answer["document"]))
 
 
+def worker_environment() -> dict[str, str]:
+    """Return the variables the worker sees: no key of any provider; one thread for a library that only ever uses one."""
+    passed = {name: os.environ[name] for name in _PASSED if name in os.environ}
+    return {**passed, "PYTHONIOENCODING": "utf-8", "OPENBLAS_NUM_THREADS": "1"}
+
+
 def _storable(value: Any) -> Any:
-    """The same with every character that no database takes replaced, one for one: offsets hold."""
+    """Replace every character that no database takes, one for one, so that offsets hold."""
     if isinstance(value, str):
         return _UNSTORABLE.sub("\ufffd", value)
     if isinstance(value, dict):
-        return {name: _storable(held) for name, held in value.items()}
-    return [_storable(held) for held in value] if isinstance(value, list) else value
-
-
-def _environment() -> dict[str, str]:
-    """No key of any provider; one thread for a library that only ever uses one."""
-    passed = {name: os.environ[name] for name in _PASSED if name in os.environ}
-    return {**passed, "PYTHONIOENCODING": "utf-8", "OPENBLAS_NUM_THREADS": "1"}
+        return {name: _storable(item) for name, item in value.items()}
+    return [_storable(item) for item in value] if isinstance(value, list) else value

@@ -206,8 +206,8 @@ def test_a_reader_that_dies_gives_an_error(monkeypatch):
 
 def test_the_reader_sees_no_key_of_ours(monkeypatch):
     monkeypatch.setenv("SOME_API_KEY", "secret")
-    assert "SOME_API_KEY" not in reader._environment()
-    assert "PATH" in reader._environment() or "PATH" not in os.environ
+    assert "SOME_API_KEY" not in reader.worker_environment()
+    assert "PATH" in reader.worker_environment() or "PATH" not in os.environ
 
 
 def test_a_text_that_grows_above_the_limit_is_refused(docx):
