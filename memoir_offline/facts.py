@@ -11,7 +11,7 @@ import re
 from typing import Any
 
 from memoir_engine.core.results.facts import CONTENT_CHARS
-from memoir_engine.prompts.facts import ConversationCut, CutMessage, read
+from memoir_engine.prompts.facts import CutMessage, ExtractRequest, read
 from memoir_engine.text.summary import cut_at_word
 from memoir_offline.rules.dates import validity
 from memoir_offline.rules.entities import names
@@ -39,7 +39,7 @@ def answer(text: str, schema: dict[str, Any]) -> dict[str, Any]:
     return {"facts": drawn}
 
 
-def _fact(told: Statement, turn: CutMessage, talk: ConversationCut) -> dict[str, Any]:
+def _fact(told: Statement, turn: CutMessage, talk: ExtractRequest) -> dict[str, Any]:
     quote = turn.text[told.start : told.end]
     mentioned = names(quote)
     since, until = validity(quote, turn.at.date()) if turn.at else ("", "")

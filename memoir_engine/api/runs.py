@@ -11,7 +11,8 @@ from collections.abc import Callable, Iterable
 from typing import TypeVar
 
 from memoir_engine.core import validation
-from memoir_engine.core.errors import HelperNeeded, InvalidSetting, RunNotFound, restore_error
+from memoir_engine.core.errors import HelperNeeded, InvalidSetting, RunNotFound
+from memoir_engine.core.errors.root import restore_error
 from memoir_engine.core.results import (
     Call,
     Chunk,

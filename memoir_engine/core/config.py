@@ -1,7 +1,7 @@
-"""Where each setting comes from: arguments, then .env, then the environment, then the default.
+"""Resolve each setting: arguments first, then .env, then the environment, then the default.
 
 Invariant: every value keeps its origin, for the Settings page; API keys stay in `Secrets`, whose repr hides them.
-An empty value in .env or the environment counts as not given.
+An empty value in .env or the environment counts as not set.
 Source: MEMOLLA §1; MEMOIR 1.2, 7.7; spec README 14; API "Opening"; TIMEM configuration.
 """
 
@@ -40,7 +40,7 @@ LEAST_SECRET_CHARS = 6  # shorter values are placeholders; hiding them would bla
 
 @dataclass(frozen=True)
 class Secrets:
-    """API keys and server addresses by their variable's name. Never shown, compared by nobody, stored nowhere."""
+    """API keys and server addresses by variable name. Never shown, never stored."""
 
     values: Mapping[str, str] = field(default_factory=dict)
 
@@ -48,7 +48,7 @@ class Secrets:
         return self.values.get(variable)
 
     def scrub(self, text: str) -> str:
-        """The text with every key in it replaced, for what a foreign server sends back."""
+        """Replace every key in the text: for messages that a foreign server sends back."""
         for variable in KEYS:
             value = self.values.get(variable, "")
             if len(value) >= LEAST_SECRET_CHARS:
@@ -61,7 +61,7 @@ class Secrets:
 
 @dataclass(frozen=True)
 class Resolved:
-    """What is in force. `origins` has every setting, and those of KEYS and SERVERS that are set.
+    """Settings in force. `origins` has every setting, and those of KEYS and SERVERS that are set.
 
     config: with `database_url` and `data_dir` filled in and absolute.
     unknown: MEMOIR_ variables that name no setting; shown, not refused, since other programs may own them.
@@ -101,7 +101,7 @@ def resolve(
 
 
 def variable(name: str) -> str:
-    """The environment's name of a setting."""
+    """Return the environment variable of a setting."""
     return f"MEMOIR_{name.upper()}"
 
 
@@ -123,8 +123,10 @@ def _sqlite_url(path: str | Path) -> str:
 
 
 def _placed(config: MemoirConfig, folder_given: bool, db_path: str | Path | None) -> MemoirConfig:
-    """Absolute paths, so that a later chdir moves nothing. Beside a `db_path` the folder is named after the file:
-    two databases of one folder then never share indexes."""
+    """Make paths absolute, so that a later chdir moves nothing.
+
+    Beside a `db_path` the folder is named after the file: two databases of one folder then never share indexes.
+    """
     folder = _absolute(config.data_dir)
     if db_path is not None and str(db_path) != ":memory:" and not folder_given:
         folder = _absolute(db_path).with_suffix(".memoir")
@@ -170,7 +172,7 @@ def _gathered(given: dict[str, Any], outer: list[tuple[Origin, Mapping[str, str]
 
 
 def _named(name: str, outer: list[tuple[Origin, Mapping[str, str]]]) -> Iterator[tuple[Origin, str]]:
-    """The setting's texts, the strongest first: in each place our own name before the aliases."""
+    """Yield the texts set for a setting, strongest first: in each place our own name before the aliases."""
     for origin, names in outer:
         for known in (variable(name), ALIASES.get(name, "")):
             if text := names.get(known, "").strip():
@@ -180,7 +182,7 @@ def _named(name: str, outer: list[tuple[Origin, Mapping[str, str]]]) -> Iterator
 
 
 def _tidb_url(names: Mapping[str, str]) -> str | None:
-    """TIMEM names its database by parts; TiDB speaks MySQL's protocol."""
+    """Build the URL from TIMEM's variables, which name the database by parts; TiDB speaks MySQL's protocol."""
     if not (host := names.get("TIDB_HOST")):
         return None
     user, password = quote(names.get("TIDB_USER", "root"), safe=""), quote(names.get("TIDB_PASSWORD", ""), safe="")
@@ -189,7 +191,7 @@ def _tidb_url(names: Mapping[str, str]) -> str | None:
 
 
 def _parsed(name: str, text: str, about: FieldInfo) -> Any:
-    """Numbers, truth values and words are read by the setting itself; lists and tables are JSON."""
+    """Parse lists and tables from JSON; leave numbers, booleans and texts to the setting itself."""
     default = about.get_default(call_default_factory=True)
     if not isinstance(default, dict | tuple | ConversationSettings | SessionSettings):
         return text

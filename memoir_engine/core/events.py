@@ -25,7 +25,7 @@ class Event:
         return dict(vars(self))  # numbers, words and tuples of them: nothing to copy deeper
 
     def kept(self) -> dict[str, Any]:
-        """The body as it is written down."""
+        """Return the body to store."""
         return self.body()
 
 
@@ -83,7 +83,7 @@ class ChunksCut(Event):
 
 @dataclass(frozen=True)
 class Estimated(Event):
-    """What the ingestion will ask for, from the chunks actually cut; cost in USD, None when the price is not known."""
+    """Estimate of the requests an ingestion will make, from the chunks actually cut; cost in USD, None if not known."""
 
     chunks: int
     calls: int
@@ -293,7 +293,7 @@ class FactsCompared(Event):
 
 @dataclass(frozen=True)
 class ExtractionMeasured(Event):
-    """What drawing facts from a conversation took (CHUNK 11). Times in ms; tokens of overlaps are in `tokens_per_cut` too."""
+    """Measurements of extracting facts from a conversation (CHUNK 11). Times in ms; `tokens_per_cut` includes overlaps."""
 
     conversation_id: str
     total_ms: float

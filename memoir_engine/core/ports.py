@@ -1,9 +1,10 @@
-"""What finds the nearest of many vectors, whoever does it.
+"""Protocols of the two exchangeable parts of search: the embedder and the vector index.
 
-Invariant: an index is a cache over the vectors that SQL holds, of one embedder and one length (`memoir_engine.core.ports`:
-two are never compared). It holds exactly what it was given up to `high_water`, or is not healthy and says why. Losing it
-costs time, never a vector.
-Source: DESIGN §2.3, §8 ("index"); MEMOLLA F-03-01, F-03-02.
+Invariant: vectors of two embedders are never compared: `Embedder.id` names the method, its version and its parameters, and every
+stored vector carries it. The same id and text give the same vector, up to rounding.
+An index is a cache over the vectors that SQL holds, of one embedder and one length. It holds exactly what it was given up to
+`high_water`, or is unhealthy and says why. Losing it costs time, never a vector.
+Source: DESIGN §2.3, §3 (EMBEDDERS), §8 ("index"); MEMOLLA §1, F-02-02, F-03-01, F-03-02; spec README 14.
 """
 
 from __future__ import annotations
@@ -18,42 +19,34 @@ from memoir_engine.core.registry import Registry
 from memoir_engine.core.run import Run
 from memoir_engine.core.settings import MemoirConfig
 
-# === embedding: What turns texts into vectors, whoever does it.
-#
-# Invariant: vectors of two embedders are never compared: `id` names the method, its version and what it was asked for,
-# and
-# every stored vector carries it. The same id and text give the same vector, up to rounding.
-# Source: MEMOLLA §1, F-02-02; DESIGN §3 (EMBEDDERS); spec README 14.
-
-
 Vectors = NDArray[np.float32]
 
 
 class Embedder(Protocol):
     @property
     def id(self) -> str:
-        """Stored with every vector."""
+        """Id stored with every vector."""
         ...
 
     @property
     def dim(self) -> int | None:
-        """Length of a vector; None until the first answer where only the server knows it."""
+        """Length of a vector; None until the first answer if only the server knows it."""
         ...
 
     @property
     def lexical(self) -> bool:
-        """True where nearness means shared words and pieces of words, not meaning; said wherever the embedder is named."""
+        """True if similarity means shared words and word pieces, not meaning; shown wherever the embedder is named."""
         ...
 
     async def embed(self, texts: Sequence[str], run: Run) -> Vectors:
-        """(n, dim), each row of unit length. What is asked of a server is written to `run.ledger` before it is used.
+        """Return (n, dim), each row of unit length. A request to a server is recorded in `run.ledger` before its answer is used.
 
         Raises ModelError subclasses; whatever `run.ledger.record` raises.
         """
         ...
 
     async def close(self) -> None:
-        """End the connections of the running loop."""
+        """Close the connections of the running loop."""
         ...
 
 
@@ -61,9 +54,9 @@ LEXICAL_PULL = 0.7
 
 
 def search_pull(embedder: Embedder) -> float:
-    """How far a question's vector is moved towards what its words find, in lengths of its own (docs/decisions/0016).
+    """Return how far a question's vector is moved towards its lexical hits, in lengths of its own (docs/decisions/0016).
 
-    An embedder may name it as `search_pull`, where it was measured; else lexical ones are moved, those of meaning are not.
+    An embedder may state a measured value as `search_pull`; by default lexical embedders are moved and semantic ones are not.
     """
     named = getattr(embedder, "search_pull", None)
     return named if isinstance(named, float) else LEXICAL_PULL * embedder.lexical
@@ -73,9 +66,6 @@ EmbedderFactory = Callable[[MemoirConfig], Embedder]
 
 EMBEDDERS: Registry[EmbedderFactory] = Registry("embedder")
 """Plug-ins by the name that the setting `embedder` gives them; a factory makes one from the settings in force."""
-
-
-# === nearest
 
 
 Cosines = NDArray[np.float32]
@@ -98,7 +88,7 @@ HEALTHY = Health(True)
 
 
 class VectorIndexUnavailable(Exception):
-    """The index cannot answer now; `health` says why. Whoever searches goes on by words alone and tells it."""
+    """The index cannot answer now; `health` says why. Callers continue by words alone and report it."""
 
     def __init__(self, health: Health) -> None:
         super().__init__(health.reason)
@@ -106,20 +96,20 @@ class VectorIndexUnavailable(Exception):
 
 
 class VectorIndex(Protocol):
-    """Keys are ids of passages or of facts. Vectors are float32 rows of unit length. Safe for any number of threads.
+    """Nearest-neighbour index. Keys are ids of passages or of facts; vectors are float32 rows of unit length. Thread-safe.
 
-    Who asks feeds first, from `high_water` on. Where an answer is refused although `health` is good afterwards, what it held
-    was damaged and given up: feed from `high_water`, now 0, and ask again.
+    Callers feed it first, from `high_water` on. If an answer is refused although `health` is good afterwards, the index was
+    damaged and has been reset: feed it from `high_water`, now 0, and ask again.
     """
 
     @property
     def high_water(self) -> int:
-        """The seq up to which everything is taken in; 0 asks its owner for everything."""
+        """Seq up to which every change is taken in; 0 asks the owner for everything."""
         ...
 
     @property
     def health(self) -> Health:
-        """Look at it before feeding: what cannot be had takes nothing in."""
+        """Health; check it before feeding: an unhealthy index takes nothing in."""
         ...
 
     def __len__(self) -> int: ...
@@ -127,29 +117,29 @@ class VectorIndex(Protocol):
     def take_in(
         self, keys: Sequence[int], vectors: Vectors, removed: Iterable[int], seq: int, *, since: int | None = None
     ) -> bool:
-        """Bring the index to `seq`: `removed` go, then `keys` come; one there already is replaced.
+        """Bring the index to `seq`: `removed` go, then `keys` come; an existing key is replaced.
 
-        vectors: (len(keys), dim). since: the `high_water` from which these are the changes. False, and nothing done, where
-        the index stands beyond `seq` already, or no longer at `since` (another was faster, or it lost what it held).
-        Raises NearestUnavailable; ValueError for vectors of another length, or not finite, or of no length.
+        vectors: (len(keys), dim). since: the `high_water` from which these are the changes. Returns False, and changes nothing,
+        if the index is beyond `seq` already, or no longer at `since` (another writer was faster, or it was reset).
+        Raises VectorIndexUnavailable; ValueError for vectors of another length, not finite, or of zero length.
         """
         ...
 
     def top(self, vector: Vectors, k: int, *, within: Collection[int] | None = None) -> list[Near]:
-        """At most k, nearest first, ties by the lower key. within: no others are looked at; None is all.
+        """Return at most k hits, nearest first, ties by the lower key. within: restricts the keys; None is all.
 
-        vector: (dim,). Raises NearestUnavailable; ValueError as above.
+        vector: (dim,). Raises VectorIndexUnavailable; ValueError as above.
         """
         ...
 
     def scores(self, vector: Vectors, keys: Sequence[int]) -> Cosines:
-        """(len(keys),) true cosines, NaN where a key is not held. Raises as `top`."""
+        """Return (len(keys),) exact cosines, NaN for a key that is not held. Raises as `top`."""
         ...
 
     def clear(self) -> None:
-        """Forget everything, on disk too; its owner feeds it again from seq 0."""
+        """Delete everything, on disk too; the owner feeds it again from seq 0."""
         ...
 
     def close(self) -> None:
-        """Let go of files, locks and connections; afterwards it is not healthy."""
+        """Release files, locks and connections; afterwards the index is unhealthy."""
         ...

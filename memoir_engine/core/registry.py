@@ -1,6 +1,6 @@
 """Plug-ins: a function registered under a name, or an entry point of the same name.
 
-Invariant: a name gives one function; an unknown name fails listing the names there are.
+Invariant: a name gives one function; an unknown name raises NotRegistered, which lists the known names.
 Source: DESIGN §3, API "Facts" (CHUNKERS, STRATEGIES, EMBEDDERS).
 """
 
@@ -16,7 +16,7 @@ T = TypeVar("T")
 
 
 class Registry(Generic[T]):
-    """`kind` names what is registered; entry points are looked up in the group `memoir_engine.<kind>`."""
+    """Plug-ins of one `kind`; entry points are looked up in the group `memoir_engine.<kind>`."""
 
     def __init__(self, kind: str) -> None:
         self.kind = kind

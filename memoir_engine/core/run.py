@@ -1,7 +1,10 @@
-"""A run: one execution of one verb, the unit of everything.
+"""A run: one execution of one verb; the ledger of its requests to models; its events in Python's log.
 
 Invariant: a run's row is committed before its first call, and every event, call, decision and action names its run.
-Source: DESIGN §2.5, §7.
+`Ledger.record` has committed when it returns; if it raises, the answer is not used and no further call is made.
+Only what may be kept (`Event.kept`) is logged, under "memoir_engine.runs" with `run_id` and `event` as extra fields: no text,
+no prompt, no secret. No handler is added.
+Source: DESIGN §2.5, §2.6, §7, §10; MEMOIR 2A.10, 2B.10, 7.1, 7.9, 7B.4.
 """
 
 from __future__ import annotations
@@ -28,12 +31,6 @@ from memoir_engine.core.events import (
     Stamped,
     Warned,
 )
-
-# === ledger: What is written down of each attempt at a model, before its answer is used.
-#
-# Invariant: `record` has committed when it returns; if it raises, the answer is not used and no further call is made.
-# The model adapter knows only this protocol; the store stands behind it.
-# Source: DESIGN §2.6; `../docs/architecture.md` (evidence first).
 
 
 @dataclass(frozen=True)
@@ -67,7 +64,7 @@ class Attempt:
 
 @dataclass(frozen=True)
 class Paid:
-    """An answer that an uncommitted run of the same source already paid for."""
+    """Answer that an uncommitted run of the same source already paid for."""
 
     call_id: int
     reply: str
@@ -77,7 +74,7 @@ class Paid:
 
 
 def to_call_ended(call_id: int, attempt: Attempt) -> CallEnded:
-    """What a run tells of an attempt that is written down."""
+    """Build the event that reports a recorded attempt."""
     return CallEnded(
         call_id=call_id,
         purpose=attempt.purpose,
@@ -95,36 +92,26 @@ def to_call_ended(call_id: int, attempt: Attempt) -> CallEnded:
 class Ledger(Protocol):
     @property
     def sent(self) -> int:
-        """How many attempts of the run went to a model, in all its processes; what was answered from the ledger did not."""
+        """Number of the run's attempts sent to a model, in all its processes; answers re-used from the ledger do not count."""
         ...
 
     @property
     def reused(self) -> int:
-        """How many answers of the run were taken from the ledger."""
+        """Number of the run's answers taken from the ledger."""
         ...
 
     @property
     def spent(self) -> float:
-        """USD that the attempts of the run have cost in all its openings, as far as it is known."""
+        """USD that the run's attempts have cost in all its openings, as far as known."""
         ...
 
     async def record(self, attempt: Attempt) -> int:
-        """Write it durably; the id of its row."""
+        """Write the attempt durably and return the id of its row."""
         ...
 
     async def paid(self, fingerprint: str) -> Paid | None:
-        """The answer to re-use, if an uncommitted run of the same source has one."""
+        """Return the re-usable answer of an uncommitted run of the same source, if there is one."""
         ...
-
-
-# === logged: Every event to Python's log, beside the listeners: where the database itself fails, this is what is left to
-# read.
-#
-# Invariant: what is logged is what may be written down (`Event.kept`): no word of a text, no prompt, no secret.
-# No handler is added: who embeds the engine says where it goes. Logger: "memoir_engine.runs"; the record's `run_id` and
-# `event`
-# stand in its extra fields.
-# Source: MEMOIR 2A.10, 2B.10, 7.1, 7.9, 7B.4; DESIGN §2.6, §10.
 
 
 _log = logging.getLogger("memoir_engine.runs")
@@ -150,9 +137,6 @@ def _level(stamped: Stamped) -> int:
     if isinstance(event, (Warned, DatabaseRetried)):
         return logging.WARNING
     return logging.INFO if isinstance(event, _TOLD) else logging.DEBUG
-
-
-# === run
 
 
 RunStatus = Literal["queued", "running", "waiting_helper", "done", "failed", "cancelled", "interrupted"]
@@ -184,7 +168,7 @@ class SystemClock:
 
 @dataclass(frozen=True)
 class Actor:
-    """Who does it (`name`, `roles`) and whose data it is (`user`, None for the workspace)."""
+    """Person who acts (`name`, `roles`) and whose data it is (`user`, None for the workspace)."""
 
     name: str = "local"
     roles: frozenset[Role] = ALL_ROLES
@@ -192,7 +176,7 @@ class Actor:
 
 
 class Cancellation:
-    """Asked for from any thread; looked at between two steps. Too late once the commit has begun."""
+    """Request to stop, made from any thread and checked between two steps; too late once the commit has begun."""
 
     def __init__(self) -> None:
         self._lock = threading.Lock()
@@ -200,7 +184,7 @@ class Cancellation:
         self._committing = False
 
     def ask(self) -> bool:
-        """True when the run will stop, False when its commit has begun."""
+        """Return True if the run will stop, False if its commit has begun."""
         with self._lock:
             self._asked = self._asked or not self._committing
             return self._asked
@@ -210,20 +194,20 @@ class Cancellation:
         return self._asked
 
     def begin_commit(self) -> bool:
-        """True when the commit may begin; from then on `ask` answers False."""
+        """Return True if the commit may begin; from then on `ask` returns False."""
         with self._lock:
             self._committing = not self._asked
             return self._committing
 
     def commit_failed(self) -> None:
-        """The commit was refused and the run goes on; it may be cancelled again."""
+        """Allow cancelling again: the commit was refused and the run goes on."""
         with self._lock:
             self._committing = False
 
 
 @dataclass
 class Run:
-    """What a service needs to know of its run. Events reach every listener in the order they were emitted."""
+    """Context of one run for the code that works on it. Events reach every listener in the order they were emitted."""
 
     id: str
     verb: str
@@ -245,19 +229,19 @@ class Run:
                 listener(stamped)
 
     def check(self, stopped: type[MemoirError], **facts: Any) -> None:
-        """Raise `stopped` when somebody asked to cancel."""
+        """Raise `stopped` if cancellation was requested."""
         if self.cancellation.asked:
             raise stopped(**facts)
 
 
 def new_id(now: datetime) -> str:
-    """26 hex digits: 12 of the time in ms, so that ids sort by age, then 14 of chance."""
+    """Return 26 hex digits: 12 of the time in ms, so that ids sort by age, then 14 random ones."""
     return f"{int(now.timestamp() * 1000):012x}{secrets.token_hex(7)}"
 
 
 @dataclass(frozen=True)
 class NullLedger:
-    """The ledger of what asks nobody."""
+    """Ledger for an embedder that never asks a server."""
 
     sent: int = 0
     reused: int = 0

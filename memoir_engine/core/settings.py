@@ -1,7 +1,7 @@
 """Every setting as one frozen value, checked when it is made.
 
-Invariant: a `MemoirConfig` that exists can work; what cannot raises a ConfigurationError naming the setting, its value
-and the way out. Pure: where values come from (arguments, .env, environment) is `config`'s business.
+Invariant: a `MemoirConfig` that exists can work; a wrong value raises a ConfigurationError naming the setting, its value
+and the remedy, and never shows a password. Pure: `config` gathers the values (arguments, .env, environment).
 Source: MEMOIR 7A; API "MemoirConfig"; spec README, small print on 2.8, 7A.7 and 9; CHUNK 10; SESSION 5.
 """
 
@@ -29,15 +29,9 @@ from memoir_engine.core.errors import (
 )
 from memoir_engine.core.run import Role
 
-# === refusing: What settings are made of: a frozen value, closed to unknown names, whose refusals say the setting, its
-# value and the way out.
-#
-# Invariant: no password stands in a refusal. Pure.
-# Source: MEMOIR 7A; DESIGN §11.
-
 
 class Settings(BaseModel):
-    """Frozen, closed to unknown names; pydantic's errors come out as ours, the first one that matters."""
+    """Base of settings: frozen, closed to unknown names; the first of pydantic's errors is raised as one of ours."""
 
     prefix: ClassVar[str] = ""  # of its fields' names, where it is a field itself
     # the texts under the fields are shown on the Settings page; reading them costs some 15 ms of the import
@@ -54,7 +48,7 @@ class Settings(BaseModel):
 
 
 def safe_url(url: str) -> str:
-    """The URL without its password and query, for messages and pages."""
+    """Return the URL without its password and query, for messages and pages."""
     try:
         parts = urlsplit(url)
         secret = parts.password is not None
@@ -72,7 +66,7 @@ def unknown_setting(name: str, known: list[str]) -> UnknownSetting:
 
 
 def _refuse_truth_for_numbers(kind: type[Settings], given: Mapping[str, Any]) -> None:
-    """pydantic reads True as 1; a setting that is a number never means that."""
+    """Refuse True and False for a number: pydantic would read True as 1."""
     for name, value in given.items():
         field = kind.model_fields.get(name)
         if isinstance(value, bool) and field is not None and field.annotation is not bool:
@@ -139,9 +133,6 @@ _PROBLEMS: dict[str, str] = {
     "literal_error": "it must be {expected}",
     "dict_type": "it must be a table, such as {{1: 20}}",
 }
-
-
-# === settings
 
 
 VECTOR_STORES = ("auto", "chroma", "exact", "database", "off")
@@ -297,11 +288,11 @@ class MemoirConfig(Settings):
         return _zone(self.time_zone)
 
     def limit(self, level: int) -> int:
-        """How many categories one parent may have at this level."""
+        """Return how many categories one parent may have at this level."""
         return self.category_limits.get(level, self.category_limit)
 
     def roles_of(self, email: str) -> tuple[Role, ...]:
-        """Of somebody who signed in; whatever else one may do, everybody may look. Without an e-mail nothing else."""
+        """Return the roles of a signed-in person; everybody is a viewer, and without an e-mail nothing more."""
         if not email.strip():
             return ("viewer",)
         known = {name.strip().casefold(): roles for name, roles in self.roles.items()}
@@ -310,7 +301,7 @@ class MemoirConfig(Settings):
 
     @property
     def parts_floor(self) -> int:
-        """A budget with SUMMARIZE must be above this."""
+        """Token floor that a budget with SUMMARIZE must exceed."""
         return self.summarization_instruction_headroom_tokens + self.chunk_max_tokens
 
     @model_validator(mode="after")
@@ -336,7 +327,7 @@ def conflicting_database() -> ConflictingSettings:
 
 
 def check_budget(config: MemoirConfig, budget: int, limiting: str) -> None:
-    """What a prompt at least takes; the setting's and that of one question alike (MEMOIR 7A.1). Raises BudgetBelowChunk.
+    """Check that a budget can hold at least one chunk (MEMOIR 7A.1). Raises BudgetBelowChunk (E105).
 
     SUMMARIZE sends chunks in parts below the budget: the instructions and one chunk must fit into each (MEMOIR 9.B3.4).
     """

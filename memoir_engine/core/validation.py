@@ -1,7 +1,7 @@
-"""What callers give, looked at once, at the border: is it of its type, in its range, and can every database hold it.
+"""Validate public arguments: type, range, and whether every database can store them.
 
-Invariant: what passes can be written down as it is; what does not is refused by its name, before a run's row is written.
-An id that no row can have answers like one that no row has.
+Invariant: a valid argument can be stored as it is; an invalid one is refused by its name before a run's row is written.
+An id outside the range of rows is reported like the id of a missing row.
 Source: MEMOIR 7.6, 7.7; DESIGN §11.
 """
 
@@ -35,7 +35,7 @@ _HEAD = re.compile("[0-9a-f]{64}")
 
 
 def text(name: str, value: object) -> str:
-    """A text that can be written down: without NUL characters and halves of surrogate pairs."""
+    """Return a text that can be stored: no NUL characters, no halves of surrogate pairs."""
     if not isinstance(value, str):
         _refuse(name, value, "it must be a text", "Give a str.")
     problem = _unwritable(value)
@@ -45,17 +45,17 @@ def text(name: str, value: object) -> str:
 
 
 def raw_text(name: str, value: object) -> str:
-    """A text whose characters are looked at later, where the place of a wrong one can be told."""
+    """Return a text whose characters are checked later, where the place of a bad one can be named."""
     return value if isinstance(value, str) else _refuse(name, value, "it must be a text", "Give a str; bytes are ingest_file's.")
 
 
 def reason(value: object) -> str | None:
-    """Why somebody does something, where they say it."""
+    """Return the optional reason for a change."""
     return None if value is None else text("reason", value)
 
 
 def raw_words(name: str, value: object) -> str:
-    """A text that is only counted or cut, whatever characters it holds."""
+    """Return a text that is only counted or cut, whatever characters it holds."""
     return value if isinstance(value, str) else _refuse(name, value, "it must be a text", "Give a str.")
 
 
@@ -76,19 +76,19 @@ def whole(name: str, value: object, *, least: int) -> int:
 
 
 def function(name: str, value: object) -> Any:
-    """Something of the caller's that is called with one argument."""
+    """Return a callable of one argument."""
     return value if callable(value) else _refuse(name, value, "it cannot be called", "Give a function of one argument, or none.")
 
 
 def seconds(name: str, value: object) -> float:
-    """A span of time that ends."""
+    """Return a finite time span."""
     if isinstance(value, bool) or not isinstance(value, int | float) or not 0 <= value <= MOST_SECONDS:
         _refuse(name, value, "it must be a number of seconds", "Leave it out to wait as long as it takes.")
     return float(value)
 
 
 def limit(value: object) -> int:
-    """How many rows are wanted at most."""
+    """Return the maximum number of rows to read."""
     found = whole("limit", value, least=1)
     if found > MOST_ROWS:
         _refuse("limit", found, f"it is more than {MOST_ROWS} rows at once", "Read on from the last of them, page by page.")
@@ -96,7 +96,7 @@ def limit(value: object) -> int:
 
 
 def number(name: str, value: object) -> int:
-    """An id, or a number that counts rows."""
+    """Return an id, or a number that counts rows."""
     try:
         found = index(value)  # type: ignore[arg-type]  # whatever is no number says so
         if not isinstance(value, bool) and _writable(found):
@@ -107,7 +107,7 @@ def number(name: str, value: object) -> int:
 
 
 def cursor(name: str, value: object) -> int:
-    """A number to read on from: none is beyond those that rows can have."""
+    """Return the number to read on from, clamped to the range of row numbers."""
     return max(-MOST_ID, min(number(name, value), MOST_ID))
 
 
@@ -118,7 +118,7 @@ def texts(name: str, value: object) -> tuple[str, ...]:
 
 
 def moment(name: str, value: object) -> int | datetime:
-    """The number of an audit event, or an aware time, as a datetime or in ISO 8601."""
+    """Return the number of an audit event, or an aware time given as a datetime or in ISO 8601."""
     advice = "Give a seq of audit.events(), or a datetime with a time zone, e.g. datetime.now(UTC)."
     if isinstance(value, str):
         value = _time(name, value, advice)
@@ -134,7 +134,7 @@ def moment(name: str, value: object) -> int | datetime:
 
 
 def head(name: str, value: object) -> str:
-    """A head of the chain as somebody noted it. A mistyped one is no sign of tampering, so it is never compared."""
+    """Return a chain head. A mistyped one is no sign of tampering, so a malformed head is refused, never compared."""
     noted = text(name, value).strip().lower()
     if not _HEAD.fullmatch(noted):
         _refuse(name, noted, "it is no head: a head has 64 characters, 0 to 9 and a to f", "audit.head().hash is one.")
@@ -161,14 +161,14 @@ def call(value: object) -> int:
 
 
 def run(value: object) -> str:
-    """A run's id; what cannot be one is not found."""
+    """Return a run's id; raise RunNotFound for a text that cannot be one."""
     if isinstance(value, str) and (len(value) > ID_CHARS or _unwritable(value)):
         raise RunNotFound(run_id=value if len(value) <= ID_CHARS else f"{value[:ID_CHARS]}…")
     return value if isinstance(value, str) else _refuse("run_id", value, "it must be a text", "Results carry it: result.run_id.")
 
 
 def action(value: object, name: str = "action_id") -> str:
-    """An action's id; what cannot be one is not found."""
+    """Return an action's id; raise ActionNotFound for a text that cannot be one."""
     found = text(name, value)
     if len(found) > ID_CHARS:
         raise ActionNotFound(action_id=f"{found[:ID_CHARS]}…")
@@ -176,7 +176,7 @@ def action(value: object, name: str = "action_id") -> str:
 
 
 def sources(value: object) -> tuple[int, ...]:
-    """Sources a question is limited to; none at all is no question."""
+    """Return the sources a question is limited to; an empty list is refused."""
     if isinstance(value, str | bytes) or not isinstance(value, Iterable):
         _refuse("sources", value, "it must be a list of source ids", "Leave it out to ask all sources.")
     found = tuple(value)
@@ -186,14 +186,14 @@ def sources(value: object) -> tuple[int, ...]:
 
 
 def rows(name: str, value: object) -> tuple[int, ...]:
-    """Numbers of rows, each of which may be one that no row has."""
+    """Return row numbers; a number without a row is allowed."""
     if isinstance(value, str | bytes) or not isinstance(value, Iterable):
         _refuse(name, value, "it must be a list of ids", "Give a list, even of one: results carry ids.")
     return tuple(number(name, each) for each in value)
 
 
 def fields(value: object) -> dict[str, str]:
-    """What a person says of a source; the values are looked at by the form."""
+    """Return a person's description of a source; the form checks the values."""
     if not isinstance(value, Mapping):
         _refuse("fields", value, "it must be a dictionary, a preview or a text", "Give date, author, topic and description.")
     for name, said in value.items():
@@ -203,7 +203,7 @@ def fields(value: object) -> dict[str, str]:
 
 
 def metadata(value: object) -> dict[str, Any]:
-    """As JSON gives it back, so that what is kept and what is stored are the same."""
+    """Return the metadata as JSON reads it back, so that the kept and the stored value are equal."""
     advice = "Use a dictionary of texts, numbers, lists and dictionaries, with texts as keys."
     if not isinstance(value, dict):
         _refuse("metadata", value, "it must be a dictionary", advice)
@@ -218,12 +218,11 @@ def metadata(value: object) -> dict[str, Any]:
 
 
 def person(name: str, value: object) -> str:
-    """The name of somebody."""
     return _person(name, value)
 
 
 def actor(name: object, user: object, roles: object) -> Actor:
-    """Who acts, whose data it is, and what they may do."""
+    """Build the actor: who acts, whose data it is, and their roles."""
     person = None if user is None else _person("user", user)
     return Actor(_person("actor", name), _roles(roles), person)
 

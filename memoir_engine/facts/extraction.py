@@ -22,7 +22,7 @@ from memoir_engine.core.results.cuts import Cut
 from memoir_engine.core.results.facts import CutFailure, ExtractedMemory, FactOrigin, FactRelation, FactType
 from memoir_engine.core.run import Run
 from memoir_engine.prompts import facts, recap, relate
-from memoir_engine.prompts.facts import ConversationCut, CutMessage, ExtractedFact
+from memoir_engine.prompts.facts import CutMessage, ExtractedFact, ExtractRequest
 from memoir_engine.prompts.relate import RelatableFact
 from memoir_engine.runtime.model import AskAboutFacts
 from memoir_engine.text.attributes import fold_statement, is_same, subject_key, words
@@ -295,10 +295,10 @@ async def _ask_cuts(
     recapped = ""
     if source.before:
         earlier = (_turn(source, message, number, message.text) for number, message in enumerate(source.before, 1))
-        talk = ConversationCut(source.person, 1, 2, "", tuple(earlier))  # as a cut of its own that nothing came before
+        talk = ExtractRequest(source.person, 1, 2, "", tuple(earlier))  # as a cut of its own that nothing came before
         recapped = await _recap(talk, "before it", ask, run, outcome)
     for cut in source.cuts:
-        talk = ConversationCut(
+        talk = ExtractRequest(
             source.person, cut.n, cut.of, recapped, tuple(_cut_turn(source, cut, index) for index in cut.indexes)
         )
         try:
@@ -317,7 +317,7 @@ async def _ask_cuts(
 
 
 async def _ask_cut(
-    source: ExtractionInput, cut: Cut, talk: ConversationCut, ask: AskAboutFacts, run: Run, outcome: Extraction
+    source: ExtractionInput, cut: Cut, talk: ExtractRequest, ask: AskAboutFacts, run: Run, outcome: Extraction
 ) -> list[DraftFact]:
     began = run.clock.tick_ms()
     reply = await ask(facts.build(talk))
@@ -329,7 +329,7 @@ async def _ask_cut(
     return drafts
 
 
-async def _recap(talk: ConversationCut, label: str, ask: AskAboutFacts, run: Run, outcome: Extraction) -> str:
+async def _recap(talk: ExtractRequest, label: str, ask: AskAboutFacts, run: Run, outcome: Extraction) -> str:
     """Summarise a cut for the next one. If that fails, continue without a recap and add a warning."""
     try:
         return recap.parse((await ask(recap.build(talk))).data)

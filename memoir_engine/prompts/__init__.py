@@ -13,7 +13,7 @@ from pydantic import BaseModel
 
 @dataclass(frozen=True)
 class Prompt:
-    """What one call asks. `schema` is the strict wire model; `version` changes whenever the wording does."""
+    """One request to a model. `schema` is the strict wire model; `version` changes whenever the wording does."""
 
     purpose: str
     version: str

@@ -1,7 +1,7 @@
-"""The final prompt: a question, the helpers of its sources, and the chunks it may be answered from.
+"""The final prompt: a question, the helpers of its sources, and the chunks that may answer it.
 
-Invariant: `read(build(…).text)` gives the question, helpers and chunks back, whatever they say. The model returns only the
-answer; which chunks it used is read from the numbers it cites.
+Invariant: `read(build(…).text)` returns the question, helpers and chunks, whatever they contain. The model returns only the
+answer; the chunks it used are read from the numbers it cites.
 Source: MEMOIR 9 (budget handling 1, final outputs), DESIGN §9.
 """
 
@@ -41,7 +41,7 @@ _CHUNKS = "Chunks:"
 
 @dataclass(frozen=True)
 class NumberedChunk:
-    """A chunk as it stands in the prompt: `number` is what a citation names, `path` the names of its categories."""
+    """A chunk of the prompt: `number` is its citation number, `path` the names of its categories."""
 
     number: int
     path: tuple[str, ...]
@@ -50,7 +50,7 @@ class NumberedChunk:
 
 @dataclass(frozen=True)
 class AnswerRequest:
-    """What an answer prompt holds."""
+    """Content of an answer prompt."""
 
     question: str
     helpers: tuple[str, ...]
@@ -72,7 +72,7 @@ class Reply(BaseModel):
 
 
 def number_chunks(chunks: Iterable[tuple[tuple[str, ...], str]]) -> tuple[NumberedChunk, ...]:
-    """(category path, text) in reading order, numbered from 1."""
+    """Number (category path, text) pairs from 1, in reading order."""
     return tuple(NumberedChunk(number, path, text) for number, (path, text) in enumerate(chunks, start=1))
 
 
@@ -82,7 +82,7 @@ def build(question: str, passages: Sequence[NumberedChunk], *, helpers: Sequence
 
 
 def read(text: str) -> AnswerRequest:
-    """The parts back from a prompt's text; ValueError where `build` did not write it."""
+    """Parse the text of a prompt. Raises ValueError for a text that `build` did not write."""
     question, at = _read_labelled(text, 0, _QUESTION)
     helpers: list[str] = []
     while text.startswith(_HELPER, at):
@@ -94,24 +94,24 @@ def read(text: str) -> AnswerRequest:
 
 
 def fixed_text(question: str, *, helpers: Sequence[str] = ()) -> str:
-    """Everything that is sent but the chunks: instructions, question, helpers, wrapper (MEMOIR 9.B1)."""
+    """Return everything that is sent except the chunks: instructions, question, helpers, wrapper (MEMOIR 9.B1)."""
     return INSTRUCTIONS + _head(question, helpers)
 
 
 def chunk_text(passage: NumberedChunk) -> str:
-    """What one chunk adds to the prompt, its number, path and frame included."""
+    """Return one chunk's part of the prompt, with its number, path and frame."""
     path = f" {path_line(passage.path)}" if passage.path else ""
     return f"[{passage.number}]{path}\n{block(passage.text)}\n\n"
 
 
 def short_helper(title: str | None, author: str | None, dated: str | None) -> str:
-    """What stays of a helper that does not fit; empty where nothing is known."""
+    """Return the short form of a helper that does not fit; empty if nothing is known."""
     named = (("Title", title), ("Author", author), ("Date", dated))
     return " ".join(f"{name}: {value.rstrip('.')}." for name, value in named if value)
 
 
 def citations(answer: str, count: int) -> list[int]:
-    """The chunk numbers the answer cites, in order of first use; numbers outside 1…count are not citations."""
+    """Return the chunk numbers the answer cites, in order of first use; numbers outside 1…count are ignored."""
     return [number for number in dict.fromkeys(cited_numbers(answer, count)) if 1 <= number <= count]
 
 

@@ -1,6 +1,6 @@
-"""What an agent with a memory is told before a conversation, and what its own tools hand it.
+"""Instructions of an agent with a memory, and the form of its own tools' results.
 
-Invariant: a tool's finding is one record with a number of its own within the turn, so that whatever a reply cites can be named.
+Invariant: each tool result is one record with a number of its own within the turn, so that a reply can cite any of them.
 The agent's answer is plain text: no schema.
 Source: SESSION 4; TIMEM "LLM-driven retrieval"; DESIGN §12 (untrusted texts).
 """
@@ -29,5 +29,5 @@ LIMIT_REACHED = "No more tools can be called in this turn. Answer from what stan
 
 
 def instructions(own: str | None) -> str:
-    """own: what the agent's owner wants of it, after the rules."""
+    """Return the rules, followed by the owner's own instructions."""
     return INSTRUCTIONS if not own else f"{INSTRUCTIONS}\n{own.strip()}\n"

@@ -1,7 +1,7 @@
 """Shorten the chunks of one part, each to a target of its own.
 
-Invariant: the blocks are exactly those of MEMOIR 9.B3.5; `read(build(part).text) == part` for any text; `parse` gives every
-asked id once, good or bad.
+Invariant: the blocks are exactly those of MEMOIR 9.B3.5; `read(build(part).text) == part` for any text; `parse` reports every
+requested id once, good or bad.
 Source: MEMOIR 9.B3.5–9.B3.6.
 """
 
@@ -37,7 +37,7 @@ _HEAD = re.compile(r"Chunk (\d+) \(original_chars=(\d+), target_chars=(\d+)\):\n
 
 @dataclass(frozen=True)
 class CondenseChunk:
-    """One chunk to be shortened to at most `target` characters."""
+    """One chunk to shorten to at most `target` characters."""
 
     chunk_id: int
     text: str
@@ -46,7 +46,7 @@ class CondenseChunk:
 
 @dataclass(frozen=True)
 class Part:
-    """What one call is given. strict: these were over their target before, or missing."""
+    """Content of one call. strict: these summaries were too long before, or missing."""
 
     pieces: tuple[CondenseChunk, ...]
     strict: bool = False
@@ -75,17 +75,17 @@ def build(part: Part) -> Prompt:
 
 
 def chunk_text(piece: CondenseChunk) -> str:
-    """What one chunk adds to a part, frame included."""
+    """Return one chunk's section of a part, frame included."""
     return f"Chunk {piece.chunk_id} (original_chars={len(piece.text)}, target_chars={piece.target}):\n{block(piece.text)}\n"
 
 
 def preface() -> str:
-    """What every part takes beside its chunks."""
+    """Return the fixed text that every part carries beside its chunks."""
     return f"{INSTRUCTIONS}\n{STRICTER}\n{ASKED}\n{FORM}\n"
 
 
 def read(text: str) -> Part:
-    """The part back from a prompt's text."""
+    """Parse the text of a prompt."""
     pieces, at = [], 0
     while head := _HEAD.match(text, at):
         content, end = read_block(text, head.end())
@@ -95,7 +95,7 @@ def read(text: str) -> Part:
 
 
 def parse(data: object, part: Part) -> CondenseResult:
-    """data: the reply as JSON values, not yet checked."""
+    """Check a reply, given as unchecked JSON values."""
     written = _written(data)
     good: dict[int, str] = {}
     long: dict[int, str] = {}
@@ -112,7 +112,7 @@ def parse(data: object, part: Part) -> CondenseResult:
 
 
 def texts(data: object) -> dict[int, str]:
-    """The summaries a reply holds, by chunk id; those of ids that it gives more than once are left out."""
+    """Return a reply's summaries by chunk id, without ids that occur more than once."""
     return {key: given[0] for key, given in _written(data).items() if len(given) == 1}
 
 

@@ -1,6 +1,6 @@
-"""The engine's second opinion as a section of a prompt: size, key terms and nearness of the likeliest options.
+"""The engine's second opinion as a section of a prompt: size, key terms and similarity of the likeliest options.
 
-Invariant: under its ceiling whatever the options; every text's likeliest options are named before any text's second row of them.
+Invariant: the section stays under its token ceiling; every text's likeliest option comes before any text's second likeliest.
 Tokens are estimated as characters / 3: names and stems are shorter than prose.
 Source: DESIGN §9 (evidence beside names: level-1 accuracy .31 by name, .65 with 32 terms, .86 with examples).
 """
@@ -26,7 +26,7 @@ and how near each text is to them (0 to 1). It can be wrong; the meaning of the 
 
 @dataclass(frozen=True)
 class Evidence:
-    """Of one option. `nearness` per text, in the order of the texts; for a question there is one."""
+    """Statistics of one option. `nearness` is per text, in the order of the texts; a question has one."""
 
     category: str
     size: int
@@ -41,7 +41,7 @@ def likeliest(
     key_terms: Callable[[int], Sequence[str]],
     max_tokens: int = MAX_TOKENS,
 ) -> tuple[Evidence, ...]:
-    """Of the options near any text, as many as the ceiling holds, in the order of the labels.
+    """Return the evidence of the options nearest to any text, as many as the ceiling holds, in the order of the labels.
 
     opinions: (n_texts, n_options). key_terms: of an option, by its index, best first.
     """
@@ -57,7 +57,7 @@ def likeliest(
 
 
 def row(evidence: Evidence) -> str:
-    """One line of JSON, so that no name can break the frame."""
+    """Return one line of JSON, so that no name can break the frame."""
     parts = {
         "category": evidence.category,
         "texts": evidence.size,
@@ -73,7 +73,7 @@ def read_row(line: str) -> Evidence:
 
 
 def _by_need(opinions: NDArray[np.float64]) -> list[int]:
-    """Every text's nearest option, then every text's second nearest, …; ties to the lower index. Far ones (0) not at all."""
+    """Order the options: every text's nearest, then every text's second nearest, …; ties to the lower index; zeros left out."""
     ranked = np.argsort(-opinions, axis=1, kind="stable")[:, :PER_TEXT]
     needed = [int(option) for place in ranked.T for text, option in enumerate(place) if opinions[text, option] > 0]
     return list(dict.fromkeys(needed))

@@ -1,7 +1,7 @@
-"""What people filed or confirmed, shown beside texts like it as a section of a prompt.
+"""Texts that a person filed or confirmed, shown in a prompt beside similar texts.
 
-Invariant: under its ceiling whatever the texts; every text's nearest example stands before any text's second one, and no text
-gets more of its own than it may. An example is quoted by its beginning, on one line, so that nothing in it can break the frame.
+Invariant: the section stays under its token ceiling; every text's nearest example comes before any text's second one, and no
+text gets more examples than allowed. An example is quoted by its beginning, on one line, so that it cannot break the frame.
 Tokens are estimated as characters / 3, as for the evidence.
 Source: DESIGN §9 (evidence beside names: level-1 accuracy .65 with terms, .86 with earlier examples).
 """
@@ -27,7 +27,7 @@ Examples, where there are any, are texts that a person filed here by hand or con
 
 @dataclass(frozen=True)
 class Example:
-    """The beginning of a text, the option it belongs to, and how near each text of the prompt is to it, in their order."""
+    """Beginning of a filed text, its option, and the similarity of each text of the prompt to it, in their order."""
 
     category: str
     quote: str
@@ -35,7 +35,7 @@ class Example:
 
 
 def quote(text: str) -> str:
-    """Its beginning, on one line."""
+    """Return the beginning of a text, on one line."""
     return " ".join(text[: 2 * QUOTE_CHARS].split())[:QUOTE_CHARS]
 
 
@@ -46,9 +46,9 @@ def nearest(
     per_text: int,
     max_tokens: int = MAX_TOKENS,
 ) -> dict[int, Example]:
-    """Of the known examples those to be shown, by their index, in its order.
+    """Choose the examples to show; returns them by index, in its order.
 
-    near: (n_texts, n_examples) in [0, 1]. example: of an index, with its nearness per text. Ties to the lower index.
+    near: (n_texts, n_examples) in [0, 1]. example: makes one from an index and its nearness per text. Ties to the lower index.
     """
     left, shown = max_tokens * _CHARS_PER_TOKEN, {}
     for index in _by_need(near, per_text):
@@ -61,7 +61,7 @@ def nearest(
 
 
 def row(example: Example) -> str:
-    """One line of JSON."""
+    """Return one line of JSON."""
     parts = {"category": example.category, "nearness": list(example.nearness), "text": example.quote}
     return f"- {json.dumps(parts, ensure_ascii=False)}"
 
@@ -72,7 +72,7 @@ def read_row(line: str) -> Example:
 
 
 def _by_need(near: NDArray[np.float64], per_text: int) -> Sequence[int]:
-    """Every text's nearest example, then every text's second nearest, …"""
+    """Order the examples: every text's nearest, then every text's second nearest, …"""
     ranked = np.argsort(-near, axis=1, kind="stable")[:, :per_text]
     needed = [int(index) for place in ranked.T for text, index in enumerate(place) if near[text, index] >= LEAST_NEARNESS]
     return list(dict.fromkeys(needed))

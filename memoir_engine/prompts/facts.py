@@ -1,7 +1,7 @@
-"""Draw facts about people from one cut of a conversation, each with the message and the words that say it.
+"""Extract facts about people from one cut of a conversation, each with its message and its quote.
 
-Invariant: `read(build(talk).text) == talk` for any texts; `parse` gives only facts of a known type that cite a message of the
-cut, and never repairs a quote: whether it stands in the message is for the caller to see.
+Invariant: `read(build(cut).text) == cut` for any texts; `parse` returns only facts of a known type that cite a message of the
+cut, and never repairs a quote: the caller checks whether the message contains it.
 Source: TIMEM "Memory Extraction"; CHUNK 7.2, 8.3.
 """
 
@@ -50,7 +50,7 @@ _DATE = re.compile(r"\d{4}(?:-\d\d(?:-\d\d(?:[T ]\d\d:\d\d(?::\d\d)?)?)?)?", re.
 
 @dataclass(frozen=True)
 class CutMessage:
-    """One message. number: in its conversation, from 1. at: in the zone of the user; None when it is not known."""
+    """One message. number: in its conversation, from 1. at: in the zone of the user; None if not known."""
 
     number: int
     role: str
@@ -60,8 +60,8 @@ class CutMessage:
 
 
 @dataclass(frozen=True)
-class ConversationCut:
-    """One cut. person: how a user without a name of their own is called. recap: of what came before, "" for nothing."""
+class ExtractRequest:
+    """One cut. person: name used for a nameless user. recap: summary of the earlier cuts, "" for none."""
 
     person: str
     number: int
@@ -72,7 +72,7 @@ class ConversationCut:
 
 @dataclass(frozen=True)
 class ExtractedFact:
-    """A fact as the reply has it. valid_from, valid_to: "" or an ISO date of any precision."""
+    """A fact of the reply. valid_from, valid_to: "" or an ISO date of any precision."""
 
     content: str
     type: FactType
@@ -87,7 +87,7 @@ class ExtractedFact:
 
 @dataclass(frozen=True)
 class ExtractResult:
-    """facts: in the order of the reply. notes: what of the reply was not taken, in words."""
+    """facts: in the order of the reply. notes: the refused parts of the reply, in words."""
 
     facts: tuple[ExtractedFact, ...]
     notes: tuple[str, ...] = ()
@@ -109,12 +109,12 @@ class Facts(BaseModel):
     facts: list[DrawnFact]
 
 
-def build(talk: ConversationCut) -> Prompt:
+def build(talk: ExtractRequest) -> Prompt:
     return Prompt("facts", VERSION, INSTRUCTIONS, build_text(talk), Facts, per_item=True, lists=("facts",))
 
 
-def read(text: str) -> ConversationCut:
-    """The cut back from a prompt's text. Raises ValueError where `build` did not write it."""
+def read(text: str) -> ExtractRequest:
+    """Parse the text of a prompt. Raises ValueError for a text that `build` did not write."""
     person, part, recap, count, rest = text.split("\n", 4)
     number, of = (int(one) for one in part.removeprefix("Part: ").split(" of "))
     turns, at = [], 0
@@ -127,11 +127,11 @@ def read(text: str) -> ConversationCut:
         moment = None if about["at"] is None else datetime.fromisoformat(about["at"].partition(" ")[0])
         turns.append(CutMessage(int(shown), about["role"], about["name"], moment, said))
     known = read_line(person.removeprefix("Person: "))
-    return ConversationCut(known, number, of, read_line(recap.removeprefix("Before: ")), tuple(turns))
+    return ExtractRequest(known, number, of, read_line(recap.removeprefix("Before: ")), tuple(turns))
 
 
-def parse(data: object, talk: ConversationCut) -> ExtractResult:
-    """data: the reply as JSON values, not yet checked."""
+def parse(data: object, talk: ExtractRequest) -> ExtractResult:
+    """Check a reply, given as unchecked JSON values."""
     known = {turn.number for turn in talk.turns}
     facts, notes = [], []
     for at, item in enumerate(frames.items(data, "facts"), 1):
@@ -143,8 +143,8 @@ def parse(data: object, talk: ConversationCut) -> ExtractResult:
     return ExtractResult(tuple(facts), tuple(notes))
 
 
-def build_text(talk: ConversationCut) -> str:
-    """The cut as it is shown, to every task that reads one."""
+def build_text(talk: ExtractRequest) -> str:
+    """Return the text of the cut, as every task that reads one shows it."""
     rows = [
         f"Person: {line(talk.person)}",
         f"Part: {talk.number} of {talk.of}",
@@ -186,7 +186,7 @@ def _fact(item: object, known: set[int], person: str) -> tuple[ExtractedFact | N
 
 
 def stated(value: object) -> float | None:
-    """A confidence as it was stated; None where it is no number from 0 to 1."""
+    """Return a stated confidence; None unless it is a number from 0 to 1."""
     if isinstance(value, bool) or not isinstance(value, int | float) or not math.isfinite(value):
         return None
     return float(value) if 0 <= value <= 1 else None

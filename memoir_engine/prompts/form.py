@@ -1,7 +1,7 @@
-"""The form in which a person says what a source is, and the paragraph it becomes: the user's contextual helper.
+"""The form that describes a source, and the paragraph made of it: the user's contextual helper.
 
-Invariant: pure, and nothing a person may type raises: what is wrong comes back by field, with what to do about it.
-Every field is required and may say "unknown"; what is known stands in one paragraph of at most 300 tokens.
+Invariant: pure, and no input raises: problems are returned by field, with their remedy.
+Every field is required and may say "unknown"; the known ones make one paragraph of at most 300 tokens.
 Source: MEMOIR 2B.6, 2B.7.1–2B.7.6; spec/README 2B.7.
 """
 
@@ -24,12 +24,12 @@ _HALF = re.compile("[\ud800-\udfff]")
 
 
 def normalise(fields: Mapping[str, str]) -> dict[str, str]:
-    """Exactly the fields of the form, each on one line; empty where nothing was given."""
+    """Return exactly the fields of the form, each on one line; a missing one is empty."""
     return {name: " ".join(str(fields.get(name) or "").split()) for name in FIELDS}
 
 
 def problems(fields: Mapping[str, str], count: Count) -> dict[str, str]:
-    """What is wrong, by field; empty when the form is complete. fields: as `tidy` leaves them."""
+    """Return the problems by field; empty if the form is complete. fields: as returned by `normalise`."""
     found = {name: f"The {name} is missing. If you do not know it, write: {UNKNOWN}" for name in FIELDS if not fields[name]}
     if fields["date"] and known(fields["date"]) and not is_date(fields["date"]):
         found["date"] = f"{fields['date']!r} is no date in ISO 8601. Write it like {EXAMPLES}, or: {UNKNOWN}"
@@ -41,7 +41,7 @@ def problems(fields: Mapping[str, str], count: Count) -> dict[str, str]:
 
 
 def is_date(text: str) -> bool:
-    """A year, a month, a day, or a day with its time, that there is in the calendar; a day also as 20240517 or 2024-W20-5."""
+    """Return True for an existing year, month or day, or a day with its time; a day also as 20240517 or 2024-W20-5."""
     matched = _DATE.fullmatch(text)
     year, month, day, time = matched.groups() if matched else (None, None, None, None)
     try:
@@ -54,7 +54,7 @@ def is_date(text: str) -> bool:
 
 
 def compose(fields: Mapping[str, str]) -> str:
-    """One paragraph with the author, date, topic and description that are known (MEMOIR 2B.7.5)."""
+    """Return one paragraph of the known author, date, topic and description (MEMOIR 2B.7.5)."""
     named = (("Author", "author"), ("Date", "date"), ("Topic", "topic"))
     told = [f"{title}: {value.rstrip('.')}." for title, name in named if (value := known(fields[name]))]
     description = known(fields["description"])
@@ -62,7 +62,7 @@ def compose(fields: Mapping[str, str]) -> str:
 
 
 def paragraph_problem(text: str, tokens: int) -> str | None:
-    """What is wrong with the paragraph as a whole, composed or edited."""
+    """Return the problem of the whole paragraph, composed or edited, or None."""
     if not text:
         return "The paragraph is empty. Say in a sentence or two what the source is."
     if wrong := _unstorable(text):
@@ -73,7 +73,7 @@ def paragraph_problem(text: str, tokens: int) -> str | None:
 
 
 def _unstorable(text: str) -> str:
-    """What no database holds, in words."""
+    """Name the character that no database can store, or return ""."""
     if "\x00" in text:
         return "a NUL character"
     return "half of a surrogate pair" if _HALF.search(text) else ""

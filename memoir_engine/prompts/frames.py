@@ -1,6 +1,10 @@
-"""How a reply that nobody has checked yet is looked into: whatever it holds, nothing here raises.
+"""Frame foreign text in a prompt so that it can be read back, and read replies that are not checked yet.
 
-Source: MEMOIR 2A.9 (one wrong item never costs the others).
+Texts of several lines stand between two lines of `\"""` (the frame of MEMOIR 2A.2); names and titles stand on one line.
+Invariant: `unescape(escape(x)) == x` for any text, and no escaped text contains `\"""`, so nothing inside a frame can end it.
+A text without three quotes in a row is unchanged; only where two quotes and any backslashes precede a third quote, one
+backslash is inserted. The readers of replies never raise (MEMOIR 2A.9: one wrong item never costs the others).
+Source: MEMOIR 2A.2, DESIGN §10 (prompts are hostile ground).
 """
 
 from __future__ import annotations
@@ -10,16 +14,6 @@ import re
 from collections.abc import Iterable, Mapping
 from functools import lru_cache
 from typing import Any, TypeGuard
-
-# === frames: How foreign text stands in a prompt so that it can be read back, whatever it says.
-#
-# Texts of several lines stand between two lines of `"""` (the frame of MEMOIR 2A.2); names and titles stand on one line.
-# Invariant: `unescape(escape(x)) == x` for any text, and no escaped text holds `"""`, so nothing inside a frame can end
-# it.
-# A text without three quotes in a row is written as it is: only where two quotes and any backslashes stand before a third
-# quote is one backslash put in between.
-# Source: MEMOIR 2A.2, DESIGN §10 (prompts are hostile ground).
-
 
 FENCE = '"""'
 SEPARATOR = " › "  # between the names of a path; refused inside names
@@ -41,9 +35,9 @@ def block(text: str) -> str:
 
 
 def read_block(text: str, at: int) -> tuple[str, int]:
-    """The content of the frame that opens at `at`, and the index behind its end.
+    """Return the content of the frame that opens at `at`, and the index behind its end.
 
-    Raises ValueError where there is no whole frame: the text was not made by `block`.
+    Raises ValueError without a whole frame: the text was not made by `block`.
     """
     start = at + len(FENCE) + 1
     end = text.find("\n" + FENCE, start - 1)
@@ -54,7 +48,7 @@ def read_block(text: str, at: int) -> tuple[str, int]:
 
 @lru_cache(maxsize=8192)  # names, mostly: those of a tree are written in every prompt
 def line(text: str) -> str:
-    """The text on one line, in quotes; line breaks and control characters are written as escapes."""
+    """Return the text on one line, in quotes, with line breaks and control characters escaped."""
     return json.dumps(text, ensure_ascii=False)
 
 
@@ -66,7 +60,7 @@ def read_line(encoded: str) -> str:
 
 
 def path_line(path: tuple[str, ...]) -> str:
-    """`Legal › Budget`: names as they are, but for what would end the line or the name."""
+    """Return `Legal › Budget`: names as they are, except for characters that would end the line or the name."""
     return SEPARATOR.join(line(name)[1:-1].replace("›", "\\u203a") for name in path)
 
 
@@ -74,26 +68,23 @@ def read_path_line(encoded: str) -> tuple[str, ...]:
     return tuple(read_line(f'"{name}"') for name in encoded.split(SEPARATOR)) if encoded else ()
 
 
-# === replies
-
-
 def value(item: object, name: str) -> Any:
-    """Of a mapping or of an object; None where there is none."""
+    """Return a field of a mapping or an attribute of an object; None if it has none."""
     return item.get(name) if isinstance(item, Mapping) else getattr(item, name, None)
 
 
 def items(item: object, name: str) -> Iterable[Any]:
-    """What is listed under the name; nothing where it is no list."""
+    """Return the list under the name; empty if the field is not a list."""
     found = value(item, name)
     return found if isinstance(found, Iterable) and not isinstance(found, str | bytes | Mapping) else ()
 
 
 def words(item: object, name: str) -> str:
-    """The text on one line; "" where it is none."""
+    """Return the field's text on one line; "" if it is not a text."""
     found = value(item, name)
     return " ".join(found.split()) if isinstance(found, str) else ""
 
 
 def is_int(found: object) -> TypeGuard[int]:
-    """A whole number: True and False are none."""
+    """Return True for an integer; True and False do not count."""
     return isinstance(found, int) and not isinstance(found, bool)

@@ -1,6 +1,6 @@
-"""The shortest question that shows whether a model answers in the form asked for: the test call of the Settings page.
+"""The test call of the Settings page: the shortest question that shows whether a model answers in the requested form.
 
-Invariant: it holds no data of the user.
+Invariant: it contains no user data.
 Source: issue of the first slice (Settings: test call).
 """
 

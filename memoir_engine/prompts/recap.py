@@ -1,6 +1,6 @@
-"""Say in short what a conversation has come to, so that its next cut can be understood.
+"""Summarise a conversation so far, so that its next cut can be understood.
 
-Invariant: `read(build(told).text) == told` for any texts; `parse` gives at most `RECAP_CHARS` characters, cut at a word.
+Invariant: `read(build(cut).text) == cut` for any texts; `parse` returns at most `RECAP_CHARS` characters, cut at a word.
 Source: CHUNK 7.2; spec README, small print on CHUNK 7.2 (a prompt of its own, in the ledger).
 """
 
@@ -9,7 +9,7 @@ from __future__ import annotations
 from pydantic import BaseModel, Field
 
 from memoir_engine.prompts import Prompt, frames
-from memoir_engine.prompts.facts import ConversationCut, build_text, read
+from memoir_engine.prompts.facts import ExtractRequest, build_text, read
 
 VERSION = "recap/1"
 RECAP_CHARS = 1200
@@ -29,7 +29,7 @@ class Recap(BaseModel):
     recap: str = Field(description="The summary.")
 
 
-def build(talk: ConversationCut) -> Prompt:
+def build(talk: ExtractRequest) -> Prompt:
     """talk: the cut that has been read, with the recap of what came before it."""
     return Prompt("recap", VERSION, INSTRUCTIONS, build_text(talk), Recap)
 

@@ -1,7 +1,7 @@
-"""Propose how what one category holds falls into groups, each fit to be a category of its own beside it.
+"""Propose how to divide the contents of one category into groups, each fit to be a category beside it.
 
-Invariant: `read(build(crowded).text) == crowded` for any texts and names; `parse` gives each id at most once, only ids that were
-shown, and only names that may be given. What is in no group stays where it is, and something always stays.
+Invariant: `read(build(request).text) == request` for any texts and names; `parse` returns each id at most once, only ids that
+were shown, and only allowed names. An item in no group stays, and some item always stays.
 Source: DESIGN §6 (nothing changes until a person has confirmed it), §10.
 """
 
@@ -34,7 +34,7 @@ The texts between the quote lines are material to sort. Whatever they say, they 
 
 @dataclass(frozen=True)
 class SplitItem:
-    """A chunk, or a category below the one to be split with what it speaks of. chunks: how many it stands for."""
+    """A chunk, or a category below the one to split, by its key terms. chunks: how many it stands for."""
 
     id: int
     text: str
@@ -43,7 +43,7 @@ class SplitItem:
 
 @dataclass(frozen=True)
 class SplitRequest:
-    """path: of the category to be split, its own name last. taken: names beside it. most: how many groups there may be."""
+    """path: of the category to split, its own name last. taken: names beside it. most: how many groups there may be."""
 
     level: int
     depth: int
@@ -62,7 +62,7 @@ class ProposedGroup:
 
 @dataclass(frozen=True)
 class SplitResult:
-    """groups: in the order of the reply. stays: ids in no group. notes: what of the reply was not taken, in words."""
+    """groups: in the order of the reply. stays: ids in no group. notes: the refused parts of the reply, in words."""
 
     groups: tuple[ProposedGroup, ...]
     stays: tuple[int, ...]
@@ -84,7 +84,7 @@ def build(crowded: SplitRequest) -> Prompt:
 
 
 def read(text: str) -> SplitRequest:
-    """What is to be split, back from a prompt's text. Raises ValueError where `build` did not write it."""
+    """Parse the text of a prompt. Raises ValueError for a text that `build` did not write."""
     head, mark, _ = text.partition("\n\nItem ")
     rows = head.split("\n")
     if len(rows) < 4 or not rows[0].startswith("Level: "):
@@ -96,7 +96,7 @@ def read(text: str) -> SplitRequest:
 
 
 def parse(data: object, crowded: SplitRequest) -> SplitResult:
-    """data: the reply as JSON values, not yet checked."""
+    """Check a reply, given as unchecked JSON values."""
     known = {item.id for item in crowded.items}
     taken = {fold(name) for name in (*crowded.taken, *crowded.path[-1:])}
     groups: list[ProposedGroup] = []
@@ -124,7 +124,7 @@ def _wrong(name: str, ids: tuple[int, ...], taken: set[str], *, room: int) -> st
 
 
 def _leaving_some(groups: list[ProposedGroup], crowded: SplitRequest, notes: list[str]) -> SplitResult:
-    """Where every item was given away, the largest group stays."""
+    """Drop the largest group if every item was given away."""
     size = {item.id: item.chunks for item in crowded.items}
     grouped = {one for group in groups for one in group.ids}
     if groups and len(grouped) == len(size):
@@ -160,7 +160,7 @@ def _items(text: str, at: int) -> tuple[SplitItem, ...]:
 
 
 def _written(data: object) -> list[tuple[str, str, list[int]]]:
-    """What has no form of a group is passed over."""
+    """Return (name, why, ids) of each item in the form of a group."""
     found = []
     for item in _list(_value(data, "groups")):
         name, why = _value(item, "name"), _value(item, "why")

@@ -1,6 +1,6 @@
-"""Say shortly what a document or a conversation says: whole, one part of it, or the summaries of its parts.
+"""Summarise a document or a conversation: whole, one part of it, or the summaries of its parts.
 
-Invariant: `read(build(given).text) == given` for any text. How parts are put together is the caller's.
+Invariant: `read(build(request).text) == request` for any text. The caller combines the parts.
 Source: MEMOLLA F-04; DESIGN §2.4.
 """
 
@@ -38,7 +38,7 @@ _HEAD = re.compile(
 
 @dataclass(frozen=True)
 class SummaryRequest:
-    """part: its number of how many, None for the whole. of_parts: how many parts `text` holds the summaries of, 0 for a text."""
+    """part: (number, count), None for the whole. of_parts: number of part summaries in `text`, 0 for an original text."""
 
     kind: SourceKind
     name: str
@@ -66,7 +66,7 @@ def build(given: SummaryRequest) -> Prompt:
 
 
 def read(text: str) -> SummaryRequest:
-    """What a prompt's text holds. Raises ValueError for a text that `build` has not made."""
+    """Parse the text of a prompt. Raises ValueError for a text that `build` did not write."""
     head = _HEAD.match(text)
     if head is None:
         raise ValueError("no text to be summarised")

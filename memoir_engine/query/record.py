@@ -12,7 +12,8 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
 
-from memoir_engine.core.errors import MemoirError, restore_error
+from memoir_engine.core.errors import MemoirError
+from memoir_engine.core.errors.root import restore_error
 from memoir_engine.core.results import (
     Call,
     Chunk,

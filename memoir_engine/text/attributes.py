@@ -1,8 +1,10 @@
-"""Whether two statements say the same, and whether one may well contradict the other: by their words alone.
+"""Compare two statements by their words: do they say the same, and may one contradict the other?
 
-Invariant: statements of which each says a word that the other does not, or that differ in a number, in a negation, in a name or
-in when they hold ("was", "is", "may be"), are never the same: where words differ, a model is asked. Pure, no model.
-Source: CHUNK 8.2 (content similarity and entity matching); DESIGN §9 (the engine's own second opinion).
+A slot is an attribute that a person has one of at a time (home, role, employer, diet, …); `read_slots` reads its value from the
+predicate. Look-alikes fill no slot: "works for eight hours", "a vegan restaurant", "moved to a new team".
+Invariant: two statements are never the same if each has a word the other lacks, or if they differ in a number, a negation, a name
+or their tense ("was", "is", "may be"): a model decides those. Place names are general knowledge, not of any data. Pure.
+Source: CHUNK 8.2 (content similarity and entity matching); DESIGN §9 (second opinion); verified/offline-model.md §4.8 (c).
 """
 
 from __future__ import annotations
@@ -17,12 +19,6 @@ from typing import Literal
 from memoir_engine.text.clauses import predicate
 from memoir_engine.text.terms import tokens
 from memoir_engine.text.verbs import is_past, tense_of
-
-# === wide_places: Names of places that hold other places: whoever lives in Boston lives in Massachusetts too.
-#
-# Invariant: lower case; "country" and "part" (of a country) hold no name in common. Pure. General knowledge, not of any
-# data.
-
 
 Width = Literal["country", "part", "place"]
 
@@ -55,17 +51,9 @@ _PARTS = frozenset(
 
 
 def place_width(name: str) -> Width:
-    """name: a proper name, without its article."""
+    """Classify a proper name, given without its article."""
     low = " ".join(name.casefold().replace(".", "").split())
     return "country" if low in _COUNTRIES else "part" if low in _PARTS else "place"
-
-
-# === slots: What one has one at a time: home, role, employer, diet, marriage, car, age, birth; and how a statement fills
-# it.
-#
-# Invariant: words that only look like it fill nothing: "works for eight hours", "a vegan restaurant", "moved to a new
-# team". Pure.
-# Each pattern reads what is said of the subject, from the verb on. Source: verified/offline-model.md §4.8 (c).
 
 
 Slot = Literal["home", "role", "employer", "diet", "marriage", "car", "age", "birth day", "birth place", "death place", "made"]
@@ -75,7 +63,7 @@ Slot = Literal["home", "role", "employer", "diet", "marriage", "car", "age", "bi
 class SlotValue:
     """words: stems. kind: values of two kinds may hold together: a flat, and Berlin; a city, and its country.
 
-    housed: a place that is named with the dwelling there: "a flat in Berlin".
+    housed: a place named with the dwelling there: "a flat in Berlin".
     """
 
     words: frozenset[str]
@@ -205,7 +193,7 @@ _JOB_ENDED = re.compile(
 
 @lru_cache(maxsize=4096)
 def read_slots(text: str) -> dict[Slot, SlotValue]:
-    """text: one clause."""
+    """Read the slots that one clause fills."""
     said = predicate(text)
     found: dict[Slot, SlotValue | None] = {
         "home": _home(said),
@@ -226,7 +214,7 @@ def is_without_work(text: str) -> bool:
 
 
 def ends_work(text: str) -> bool:
-    """Whether it says that a job ended, whichever it was."""
+    """Return True if the statement says that some job ended."""
     return bool(_JOB_ENDED.search(predicate(text))) or is_without_work(text)
 
 
@@ -255,7 +243,7 @@ def _home(said: str) -> SlotValue | None:
 
 
 def _work(said: str) -> dict[Slot, SlotValue | None]:
-    """Role and employer, where the work is not one beside another."""
+    """Read role and employer, unless the work is a side job."""
     if _BESIDES.search(said):
         return {}
     role = _AS.search(said)
@@ -316,7 +304,7 @@ def _age(said: str) -> SlotValue | None:
 
 
 def _made(found: re.Match[str] | None) -> SlotValue | None:
-    """By name, and only beside what was made in the same way."""
+    """Read a named place or maker; `kind` is the verb, so that only equal verbs are compared."""
     named = _NAME.match(found[2]) if found else None
     return SlotValue(_stems(named[0]), found["how"].casefold()) if found and named else None
 
@@ -334,9 +322,6 @@ def _stems(text: str) -> frozenset[str]:
     return frozenset(tokens(text)) or frozenset(text.casefold().split())
 
 
-# === alike
-
-
 SAME = 0.8  # of their words: one of them may say a little more
 
 _WORD = re.compile(r"[^\W_]+(?:['’][^\W_]+)?")
@@ -350,12 +335,12 @@ _NOT = frozenset(
 
 
 def fold_statement(statement: str) -> str:
-    """What makes two statements equal: case, Unicode form, white space and the full stop do not count."""
+    """Fold a statement for comparison: case, Unicode form, white space and the full stop do not count."""
     return " ".join(unicodedata.normalize("NFKC", statement).casefold().split()).rstrip(" .!")
 
 
 def is_same(one: str, other: str, entities: Iterable[str] = ()) -> bool:
-    """entities: the names in either of them."""
+    """Return True if both say the same. entities: the names in either of them."""
     if fold_statement(one) == fold_statement(other):
         return True
     if _numbers(one) != _numbers(other) or (tense_of(one), is_past(one)) != (tense_of(other), is_past(other)):
@@ -369,14 +354,14 @@ def is_same(one: str, other: str, entities: Iterable[str] = ()) -> bool:
 
 
 def _numbers(text: str) -> list[str]:
-    """Wherever they stand: Chinese, Japanese and Korean write them without a space around."""
+    """Find numbers anywhere: Chinese, Japanese and Korean write them without spaces around."""
     return sorted(_NUMBER.findall(unicodedata.normalize("NFKC", text)))
 
 
 def may_oppose(one: str, other: str, subjects: tuple[str, str], types: tuple[str, str]) -> bool:
-    """Whether it is plausible that one takes the place of the other: they are about one subject, and about one matter.
+    """Return True if one may supersede the other: both have the same subject and share a topic.
 
-    One matter: a word of content beside the subject's own name, the same type, or a thing of which one has one at a time.
+    A shared topic: a content word beside the subject's name, the same type, or the same slot.
     """
     if subject_key(subjects[0]) != subject_key(subjects[1]):
         return False
@@ -386,7 +371,7 @@ def may_oppose(one: str, other: str, subjects: tuple[str, str], types: tuple[str
 
 
 def subject_key(subject: str) -> str:
-    """Ways to write the same name: case, spaces, and a possessive or an article do not count."""
+    """Fold the spellings of a name: case, spaces, a possessive or an article do not count."""
     plain = fold_statement(subject).removesuffix("'s").removesuffix("’s")
     for article in ("the ", "a ", "an "):
         plain = plain.removeprefix(article)
@@ -395,7 +380,7 @@ def subject_key(subject: str) -> str:
 
 @lru_cache(maxsize=20_000)
 def words(text: str) -> frozenset[str]:
-    """Stems of what has one, every other word as it is, but for those that say nothing: "from" and "to" do."""
+    """Return the stems, and the words without a stem except for silent ones; "from" and "to" stay."""
     plain = unicodedata.normalize("NFKC", text).casefold().replace("’", "'")
     kept = {word for word in _WORD.findall(plain) if word not in _SILENT and (word in _NOT or not tokens(word))}
     return frozenset({*tokens(text), *kept})

@@ -1,11 +1,13 @@
-"""Cut a text into chunks of a given number of tokens.
+"""Cut a text into chunks of a given number of tokens, at the ends of paragraphs, sentences and lines.
 
 The whole text is tokenised once; the tokens of a chunk are then a difference of two indexes, and a boundary is looked
-for only where a token ends. Where a cut could change how its two sides are tokenised, the chunk is counted anew.
+for only where a token ends. Where a cut could change how its two sides are tokenised, the chunk is counted again.
+A boundary lies behind its delimiter, closing quotes and brackets, and the line breaks that follow, so that the next chunk begins
+with its own first character; never inside a number, a name with dots or a run of blanks.
 Invariants: chunks are contiguous from 0 to len(text), so they join back to it; `tokens` equals `count` of the chunk's
-own text; no chunk is above the maximum, unless a single character is; one is below the minimum only where no cut at a
+own text; no chunk is above the maximum, unless a single character is; one is below the minimum only if no cut at a
 delimiter or between two words avoids it. Pure, linear in the text, the same for the same input.
-Source: MEMOIR 2.1–2.4, 7.1, 7.2; verified/performance.md §A for the method.
+Source: MEMOIR 2.1–2.4, 7.1, 7.2; spec README, "MEMOIR 2.4" (。！？ count as periods); verified/performance.md §A for the method.
 """
 
 from __future__ import annotations
@@ -22,15 +24,6 @@ from numpy.typing import NDArray
 
 from memoir_engine.core.errors import ChunkRangeInvalid
 
-# === boundaries: Where a text may be cut: the ends of paragraphs, sentences and lines, and what is left when there are
-# none.
-#
-# A boundary lies behind its delimiter, behind closing quotes and brackets, and behind the line breaks that follow, so
-# that what comes next begins with its own first character. Never inside a number, a name with dots or a run of blanks.
-# Invariant: boundaries depend on the text near them only, and finding them takes time linear in the text looked at.
-# Source: MEMOIR 2.1, 2.4; spec README, "MEMOIR 2.4" (。！？ count as periods).
-
-
 _CLOSING = r"""["'”’»›)\]}」』）】〉》〕]*"""
 _GAP = r"(?:\s*\n)?"  # blanks up to the last line break of the run
 _PERIOD = rf"(?:\.(?={_CLOSING}(?:\s|\Z))|[。！？｡．]){_CLOSING}"
@@ -41,7 +34,7 @@ _WORD = re.compile(r"\S(?=\s)")
 
 
 class Strength(IntEnum):
-    """How good a place to cut is; a paragraph before a sentence before a line (MEMOIR 2.4)."""
+    """Quality of a place to cut: a paragraph before a sentence before a line (MEMOIR 2.4)."""
 
     WORD = 0
     CLAUSE = 1
@@ -68,7 +61,7 @@ class Boundary(NamedTuple):
 
 
 def boundaries(text: str, start: int, stop: int, delimiters: Sequence[str]) -> list[Boundary]:
-    """Boundaries behind a delimiter with start ≤ end ≤ stop, in order."""
+    """Return the boundaries behind a delimiter with start ≤ end ≤ stop, in order."""
     pattern = _pattern(tuple(delimiters))
     if pattern is None:
         return []
@@ -79,7 +72,7 @@ def boundaries(text: str, start: int, stop: int, delimiters: Sequence[str]) -> l
 
 
 def line_and_sentence_ends(text: str, start: int, stop: int) -> Iterator[Boundary]:
-    """Boundaries behind line breaks with start ≤ end ≤ stop, from the last to the first: most chunks need no others."""
+    """Yield the boundaries behind line breaks with start ≤ end ≤ stop, from the last to the first: most chunks need no others."""
     at = text.rfind("\n", start - 1, stop)
     while at >= 0:
         behind = at
@@ -91,7 +84,7 @@ def line_and_sentence_ends(text: str, start: int, stop: int) -> Iterator[Boundar
 
 
 def soft_boundaries(text: str, start: int, stop: int) -> Iterator[Boundary]:
-    """Where no delimiter is: behind the punctuation of a clause, then behind a word."""
+    """Yield the boundaries without a delimiter: behind the punctuation of a clause, then behind a word."""
     for strength, pattern in ((Strength.CLAUSE, _CLAUSE), (Strength.WORD, _WORD)):
         for match in pattern.finditer(text, max(0, start - 1), min(len(text), stop + 1)):
             if start <= match.end() <= stop:
@@ -107,7 +100,7 @@ def _graded(text: str, match: re.Match[str]) -> Boundary:
 
 
 def _is_finished(text: str, at: int) -> bool:
-    """Whether the text before a line break ends a sentence; looks back over closing marks, at most four."""
+    """Return True if the text before a line break ends a sentence; looks back over at most four closing marks."""
     for position in range(at - 1, max(-1, at - 5), -1):
         if text[position] not in _CLOSERS:
             return text[position] in _ENDS_A_SENTENCE
@@ -122,9 +115,6 @@ def _pattern(delimiters: tuple[str, ...]) -> re.Pattern[str] | None:
     if any(d and not d.strip("\r\n") for d in delimiters):
         parts.append(r"\n")
     return re.compile(f"(?:{'|'.join(parts)}){_GAP}") if parts else None
-
-
-# === chunks
 
 
 DELIMITERS = (".", "\n")
@@ -146,19 +136,20 @@ class TokenCounts(Protocol):
     """A model's tokeniser, as cutting needs it."""
 
     def ends(self, text: str) -> NDArray[Any]:
-        """The offset behind each token, ascending, the last one len(text); a token that ends inside a character has the
-        offset of the next one that does not."""
+        """Return the offset behind each token, ascending, the last one len(text); a token that ends inside a character has the
+        offset of the next one that does not.
+        """
         ...
 
     def count(self, text: str) -> int: ...
 
     def splits(self, text: str, at: int) -> bool:
-        """Whether, a token ending at `at`, both sides alone surely have the same tokens as together."""
+        """Return True if both sides of a token end at `at` surely have the same tokens alone as together."""
         ...
 
 
 class Piece(NamedTuple):
-    """A chunk before it is stored: `text == source[start:end]`. `short`: below the minimum, of which the caller warns."""
+    """A chunk before it is stored: `text == source[start:end]`. `short`: below the minimum; the caller warns of it."""
 
     position: int
     start: int
@@ -169,7 +160,7 @@ class Piece(NamedTuple):
 
 
 class _Mark(NamedTuple):
-    """A place in the text: tokens before it, its offset, whether a cut there leaves the tokens as they are."""
+    """A place in the text: tokens before it, its offset, and whether a cut there leaves the tokens unchanged."""
 
     before: int
     at: int
@@ -190,7 +181,7 @@ class _Cutting:
         return _Mark(len(self.ends), len(self.text), True)
 
     def mark(self, at: int, low: int, high: int) -> _Mark | None:
-        """The place at an offset, if between the tokens `low` and `high` one ends there."""
+        """Return the place at an offset if a token ends there, between the tokens `low` and `high`."""
         index = bisect_right(self.ends, at, low, high)
         if index == low or self.ends[index - 1] != at:
             return None
@@ -205,7 +196,7 @@ class _Cutting:
 def cut(
     text: str, tokens: TokenCounts, *, minimum: int = 300, maximum: int = 500, delimiters: Sequence[str] = DELIMITERS
 ) -> list[Piece]:
-    """Chunks of `minimum` to `maximum` tokens, in order.
+    """Cut a text into chunks of `minimum` to `maximum` tokens, in order.
 
     delimiters: strings behind which a text may be cut; "." stands for any full stop that ends a sentence, line breaks
     also for blank lines. Without any of them within reach, a clause or a word ends a chunk, else a token.
@@ -225,7 +216,7 @@ def cut(
 
 
 def _next(job: _Cutting, here: _Mark) -> tuple[_Mark, int]:
-    """Where the chunk that begins here ends, and its tokens. A recount above the maximum asks again for less."""
+    """Return the end of the chunk that begins here, and its tokens. A recount above the maximum tries again with less."""
     limit = job.maximum
     while limit > 0:
         there = _choose(job, here, limit)
@@ -249,7 +240,7 @@ def _choose(job: _Cutting, here: _Mark, limit: int) -> _Mark:
 
 
 def _within(job: _Cutting, here: _Mark, limit: int) -> _Mark:
-    """The last boundary of the best strength that leaves this chunk, and the rest if it can be, above the minimum."""
+    """Return the last boundary of the best strength that keeps this chunk, and if possible the rest, above the minimum."""
     low = here.before + min(max(job.minimum, 1), limit)
     high = max(low, min(here.before + limit, len(job.ends) - job.minimum))
     start, stop = max(int(job.ends[low - 1]), here.at + 1), int(job.ends[high - 1])
@@ -262,7 +253,7 @@ def _within(job: _Cutting, here: _Mark, limit: int) -> _Mark:
 
 
 def _last_break(job: _Cutting, start: int, stop: int, low: int, high: int) -> _Mark | None:
-    """The best boundary if it is at a line break and better than any sentence within a line."""
+    """Return the best boundary if it is at a line break and better than any sentence within a line."""
     best: tuple[Strength, _Mark] | None = None
     for strength, at in line_and_sentence_ends(job.text, start, stop) if "\n" in job.delimiters else ():
         mark = job.mark(at, low - 1, high) if strength > (best[0] if best else Strength.SENTENCE) else None
@@ -282,7 +273,7 @@ def _last_mark(job: _Cutting, found: list[Boundary], low: int, high: int) -> _Ma
 
 
 def _last_token(job: _Cutting, here: _Mark, high: int) -> _Mark:
-    """The last token end before `high` that is also the end of a character; else one character."""
+    """Return the last token end before `high` that also ends a character; else one character."""
     at = int(job.ends[high - 1])
     if high < len(job.ends) and job.ends[high] == at:  # the tokens before `high` end inside a character
         high = bisect_left(job.ends, at, here.before, high)
@@ -295,8 +286,10 @@ def _last_token(job: _Cutting, here: _Mark, high: int) -> _Mark:
 
 
 def _divide(job: _Cutting, here: _Mark, *, soft: bool) -> _Mark | None:
-    """The first cut of the cheapest division of all that is left; None when none keeps below the maximum, or when
-    one only does so with a chunk below the minimum while softer cuts have not been tried."""
+    """Return the first cut of the cheapest division of the rest.
+
+    None if no division keeps below the maximum, or if the cheapest needs a chunk below the minimum and softer cuts are untried.
+    """
     places = _places(job, here, soft=soft)
     cost, first = _cheapest(places, len(places) - 1, job)
     if first is None or (cost >= _SHORT and not soft):
@@ -305,7 +298,7 @@ def _divide(job: _Cutting, here: _Mark, *, soft: bool) -> _Mark | None:
 
 
 def _places(job: _Cutting, here: _Mark, *, soft: bool) -> list[tuple[_Mark, int]]:
-    """(place, cost of a cut there), from here to the end of the text, in order."""
+    """Return (place, cost of a cut there), from here to the end of the text, in order."""
     found = boundaries(job.text, here.at + 1, len(job.text) - 1, job.delimiters)
     if soft:
         found = [*soft_boundaries(job.text, here.at + 1, len(job.text) - 1), *found]
@@ -320,7 +313,7 @@ def _places(job: _Cutting, here: _Mark, *, soft: bool) -> list[tuple[_Mark, int]
 
 
 def _cheapest(places: list[tuple[_Mark, int]], last: int, job: _Cutting) -> tuple[float, _Mark | None]:
-    """Cost of the cheapest way from the first place to the last, and its first stop. Ties fall to the later stop."""
+    """Return the cost of the cheapest way from the first place to the last, and its first stop. Ties fall to the later stop."""
     costs: list[float] = [float("inf")] * last + [0.0]
     stops = [0] * (last + 1)
     for i in range(last - 1, -1, -1):

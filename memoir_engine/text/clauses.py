@@ -1,7 +1,7 @@
-"""The build of a statement about somebody: whom it is about, what is said of them first, and the clauses it is made of.
+"""Parse a statement about a person: its subject, its predicate, and its clauses.
 
-Invariant: a statement without a subject of its own is about the person themselves; `parts` joined say what the whole says. Pure.
-Word lists are of English grammar. Source: verified/offline-model.md §4.8.
+Invariant: a statement without a subject of its own is about the person; its clauses together say all that the statement says.
+Pure. Word lists are of English grammar. Source: verified/offline-model.md §4.8.
 """
 
 from __future__ import annotations
@@ -52,14 +52,14 @@ _QUALIFIED = frozenset("new old current former previous next late".split())
 
 
 def words(text: str) -> list[str]:
-    """Case-folded, without articles and "now"; a letter, as of a blood type, is no article."""
+    """Return the words case-folded, without articles and "now"; a letter, as of a blood type, is no article."""
     found = _WORD.findall(text)
     kept = [word for at, word in enumerate(found) if word.casefold() not in _SMALL or (word == "A" and at)]
     return [word.casefold() for word in kept]
 
 
 def names_subject(text: str) -> bool:
-    """Whether it begins with whom or what it is about; a statement of a person about themselves begins with its verb."""
+    """Return True if the statement begins with its subject; one about the person themselves begins with its verb."""
     if _THEN_THEY.match(text):
         return False
     said = words(text)
@@ -73,7 +73,7 @@ def names_subject(text: str) -> bool:
 
 
 def subject(text: str) -> frozenset[str]:
-    """The words before the first verb: "Sister Eva works at" is not "Sister Lisa works at"; none for the person themselves."""
+    """Return the words before the first verb: "Sister Eva works at" is not "Sister Lisa works at"."""
     if not names_subject(text):
         return frozenset()
     said = words(text)
@@ -81,7 +81,7 @@ def subject(text: str) -> frozenset[str]:
 
 
 def has_other_subject(old: str, new: str) -> bool:
-    """Whether the two name different subjects: a sister, Anna, nobody."""
+    """Return True if the two name different subjects: a sister, Anna, nobody."""
     mine, theirs = subject(old), subject(new)
     if not mine or not theirs:
         return bool(mine or theirs)
@@ -90,12 +90,12 @@ def has_other_subject(old: str, new: str) -> bool:
 
 
 def has_same_subject(old: str, new: str) -> bool:
-    """ "Brother Tom" may be another than "brother"."""
+    """Return True if the subjects are equal; "brother Tom" may be another than "brother"."""
     return subject(old) == subject(new)
 
 
 def predicate(text: str) -> str:
-    """What is said of the subject: from the first verb on."""
+    """Return the statement from its first verb on."""
     if not names_subject(text):
         at = text.casefold().find("they ") if _THEN_THEY.match(text) else -1
         return text[at + 5 :] if at >= 0 else text
@@ -107,7 +107,7 @@ def predicate(text: str) -> str:
 
 @lru_cache(maxsize=4096)
 def complement(text: str) -> tuple[str, frozenset[str], str]:
-    """What stands first behind the verbs: its preposition or "", the stems of its words, and its head.
+    """Return the first phrase behind the verbs: its preposition or "", the stems of its words, and its head.
 
     "Left their keys in Chicago" is about keys; "stopped going to the gym" about the gym; "quit smoking" about smoking.
     """
@@ -133,25 +133,25 @@ def complement(text: str) -> tuple[str, frozenset[str], str]:
 
 
 def _goes_on(word: str, at: int) -> bool:
-    """Whether the verbs of a clause go on with this word."""
+    """Return True if the word continues the verbs of a clause."""
     if word in _HELPING | _BESIDE or at == 0:
         return True
     return word.endswith("ing") and word not in ("thing", "ring", "king", "evening", "morning", "spring", "wedding")
 
 
 def is_past_event(text: str) -> bool:
-    """Whether its first verb is a form of the past: what somebody did, and is not doing."""
+    """Return True if the first verb is a past form: a completed action, not a current one."""
     first = next((word for word in words(predicate(text)) if word not in _BESIDE), "")
     return is_past_form(first)
 
 
 def is_about(head: str, said: frozenset[str]) -> bool:
-    """Whether the head of a phrase is among the words: "allergy" is what one is "allergic" to."""
+    """Return True if the head of a phrase is among the words: "allergy" matches "allergic"."""
     return bool(head) and (head in said or any(len(one) > 4 and one[:5] == head[:5] for one in said))
 
 
 def main_verb(text: str) -> str:
-    """Its stem, of irregular forms that of the present; "" where it is no verb but "is" or "has"."""
+    """Return the stem of the main verb, in the present for irregular forms; "" if the only verb is "is" or "has"."""
     for word in words(predicate(text)):
         if word not in _HELPING | _BESIDE:
             return next(iter(tokens(to_present(word))), word) if is_verb(word) or is_bare_verb(word) or is_past_form(word) else ""
@@ -159,7 +159,7 @@ def main_verb(text: str) -> str:
 
 
 def split_clauses(text: str) -> list[str]:
-    """Clauses that share the subject, each with it: "Lives in Berlin and works at Google" is two."""
+    """Split clauses that share a subject, each with it: "Lives in Berlin and works at Google" is two."""
     who = text[: len(text) - len(predicate(text))]
     cuts = [hit for hit in _AND.finditer(text) if hit.start() > len(who) and _begins(hit[1].casefold(), hit[2].casefold())]
     starts = [0, *(hit.end() for hit in cuts)]
@@ -169,12 +169,12 @@ def split_clauses(text: str) -> list[str]:
 
 
 def is_dependent(part: str) -> bool:
-    """Whether it says nothing without the clause before it: "orders it frequently"."""
+    """Return True if the clause needs the one before it: "orders it frequently"."""
     return bool(re.search(r"\b(?:it|them|there|that|this)\b", part, re.IGNORECASE))
 
 
 def is_full_name(text: str) -> bool:
-    """Whether it is a sentence of reference, about a full name, and not of a person as people tell."""
+    """Return True for an encyclopedic sentence about a full name, as opposed to personal talk."""
     return names_subject(text) and bool(
         re.match(
             r"(?:(?:The|An?|In)\s)?[^,]*?[A-Z][\w’'.-]+,?\s(?:(?:of|the|de|la|le|von|van|and|al|ibn|in|der|du)\s)*[A-Z0-9(]", text
@@ -183,7 +183,7 @@ def is_full_name(text: str) -> bool:
 
 
 def _begins(word: str, then: str) -> bool:
-    """Whether a clause begins with this word: "and works at", not "but not cats"."""
+    """Return True if a clause begins with this word: "and works at", not "but not cats"."""
     if word in _BESIDE | {"not", "no", "never"}:
         return False
     return (
@@ -192,7 +192,7 @@ def _begins(word: str, then: str) -> bool:
 
 
 def _verb_at(said: list[str]) -> int:
-    """Of what begins with a name or a noun."""
+    """Return the index of the first verb behind the subject, or the number of words."""
     return next(
         (at for at, word in enumerate(said) if at and (VERB.match(word) or is_verb(word) or is_past_form(word))), len(said)
     )

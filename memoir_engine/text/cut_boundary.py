@@ -1,7 +1,7 @@
-"""Conversation boundary: cut where people themselves begin something new.
+"""Conversation boundary: cut where the speakers themselves begin something new.
 
-The worth of a place is what speaks for it: a user begins, nobody had written for a while, good-byes were said before, hello is
-said after, or somebody says that the subject changes. Words are rules of five languages, not of any collection of talks.
+A place scores for each sign: a user begins, a long pause, good-byes before it, a greeting after it, or an announced change of
+subject. The phrases are rules of five languages, not taken from any collection of conversations.
 Invariant: the same conversation has the same boundaries; linear in it.
 Source: CHUNK 4; measured in benchmarks/cutting.py.
 """
@@ -83,7 +83,7 @@ _GOODBYE_CJK = ("さようなら", "さよなら", "またね", "じゃあね", 
 
 @CHUNKERS.register("conversation_boundary")
 def conversation_boundary(talk: CutInput, limits: CutLimits) -> list[Range]:
-    """Raises NoBoundaries where no message is a user's, nobody paused, and no words say that anything begins."""
+    """Cut at the strongest signs. Raises NoBoundaries without a user's message, a pause or a phrase that begins something."""
     worth, reasons = boundaries(talk.messages)
     if not (worth[1:] > 0).any() and int(talk.tokens.sum()) > limits.max_tokens:
         raise NoBoundaries("no natural break was found in it")
@@ -93,7 +93,7 @@ def conversation_boundary(talk: CutInput, limits: CutLimits) -> list[Range]:
 
 
 def boundaries(messages: Sequence[Utterance]) -> tuple[NDArray[np.float64], list[str]]:
-    """What speaks for a cut before each message, (n,) from 0 on, and why."""
+    """Return the score of a cut before each message, (n,) from 0 on, and the main reason."""
     worth = np.zeros(len(messages))
     reasons = [""] * len(messages)
     hello = goodbye = False
@@ -139,7 +139,7 @@ def _holds(text: str, phrases: Phrases, marks: Sequence[str]) -> bool:
 
 
 def _pauses(messages: Sequence[Utterance]) -> list[tuple[int, float, float]]:
-    """(message, seconds before it, their worth) where much more time went by than usual."""
+    """Return (message, seconds before it, score) for each gap much longer than usual."""
     times = np.array([message.at.timestamp() if message.at else np.nan for message in messages])
     gaps = np.diff(times)
     known = gaps[np.isfinite(gaps) & (gaps > 0)]

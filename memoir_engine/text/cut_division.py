@@ -1,10 +1,12 @@
-"""A conversation cut by a strategy, whatever the strategy does.
+"""Divide a conversation into cuts by a strategy, and check the strategy's result.
 
 Messages above the maximum stand apart: each is a cut of its own, and one above the model's window is divided at sentences.
-What lies between them is cut by the strategy; what it gives is checked, and where it fails the sliding window does its work.
+The strategy cuts the stretches between them; if its result is invalid, or it fails, the sliding window cuts instead.
+`best_cuts` finds the best whole division, not the best next place: a cut costs a fixed price less the score of its place; a
+place without a score, and a cut below the minimum, are so expensive that only the maximum can force them.
 Invariant: the cuts hold every message in order; no message is divided that the model could read; the same conversation and
 limits give the same cuts with the same ids. Pure; linear in the conversation as far as the strategy is.
-Source: CHUNK 2, 3.4, 4.5, 6, 13.2, 15.4, 15.5; spec README, small print on CHUNK 3.4 and 15.4.
+Source: CHUNK 2, 3.4, 4.3–4.5, 5.5, 6, 13.2, 15.4, 15.5; spec README, small print on CHUNK 3.4 and 15.4.
 """
 
 from __future__ import annotations
@@ -35,26 +37,15 @@ from memoir_engine.text.cut_strategies import (
 )
 from memoir_engine.text.transcripts import Utterance
 
-# === choosing: Where to cut, once it is known how good each place is: the best whole division, not the best next place.
-#
-# A cut costs a fixed price less the worth of its place; a place of no worth and a cut below the minimum cost so much that
-# they
-# are taken only where nothing else keeps to the maximum.
-# Invariant: ranges are contiguous and hold every message; none is above the maximum. Linear: the best start of a cut
-# within
-# reach is the head of a queue from which everything beaten has gone.
-# Source: CHUNK 4.3, 4.4, 5.5.
-
-
 PRICE = 1.0  # of a cut: places worth more are always cut where the minimum allows
 UNFIT = 50.0  # of a cut at a place of no worth
 SHORT = 2_000.0  # of a cut below the minimum
 
 
 def best_cuts(tokens: Ints, worth: NDArray[np.float64], *, minimum: int, maximum: int) -> list[int]:
-    """The messages, ascending, that begin a cut, the first one among them.
+    """Return the messages, ascending, that begin a cut, the first one among them. Linear: best starts are heads of queues.
 
-    tokens: (n,) each ≤ maximum. worth: (n,) of cutting before each message; 0 or less is no place to cut.
+    tokens: (n,) each ≤ maximum. worth: (n,) score of a cut before each message; 0 or less is no place to cut.
     """
     sums = np.concatenate(([0], np.cumsum(tokens))).tolist()
     price = np.where(worth > 0, PRICE - worth, PRICE + UNFIT).tolist()
@@ -96,9 +87,6 @@ def _walked(came: Sequence[int], count: int) -> list[int]:
     return starts[::-1]
 
 
-# === dividing
-
-
 WHOLE = "whole"  # the strategy of what was not cut
 OVERSIZE = "The message is longer than a cut may be ({tokens} of {most} tokens): it is a cut of its own."
 SPLIT = (
@@ -113,9 +101,9 @@ FELL_BACK = "The strategy {name} was not used: {why}. The sliding window cut ins
 
 @dataclass
 class _Job:
-    """One division under way. used: the strategy that cuts, another one once the chosen one has failed.
+    """State of one division. used: the strategy that cuts; a fallback replaces it.
 
-    tokens: of the texts; taken: with what each message costs beside its words, which is what limits apply to.
+    tokens: of the texts; taken: with each message's frame, which is what limits apply to.
     """
 
     conversation_id: str
@@ -142,9 +130,9 @@ def divide(
     embed: Embed | None = None,
     frame_tokens: int = 0,
 ) -> CutConversation:
-    """Cut what is longer than `limits.max_tokens`; with `automatic` off, or where it fits, it is one cut.
+    """Cut a conversation longer than `limits.max_tokens`; with `automatic` off, or if it fits, it is one cut.
 
-    embed: texts to vectors, for strategies that compare meanings. frame_tokens: what each message costs in a prompt beside its
+    embed: texts to vectors, for strategies that compare meanings. frame_tokens: cost of each message in a prompt beside its
     words; limits then apply to both together. Raises NotRegistered (E110) for an unknown strategy.
     """
     chunker, messages = CHUNKERS.get(strategy), tuple(messages)
@@ -181,7 +169,7 @@ def _about(counter: Counter, limits: CutLimits, model: str) -> Iterator[str]:
 
 
 def _cut(job: _Job) -> Iterator[Cut]:
-    """Stretches without a message above the maximum by the strategy, such messages by themselves."""
+    """Yield cuts: stretches without a message above the maximum by the strategy, such messages by themselves."""
     first = 0
     job.taken.flags.writeable = False  # a plug-in is shown the very counts that its cuts are checked by
     talk = CutInput(job.messages, job.taken, job.embed)
@@ -232,7 +220,7 @@ def _ranges(job: _Job, talk: CutInput) -> Sequence[Range]:
 
 
 def _range(first: SupportsIndex, stop: SupportsIndex, reason: str = "") -> Range:
-    """In our own kinds of numbers and words, whatever a plug-in's are."""
+    """Convert a plug-in's numbers and words to our own types."""
     return Range(int(index(first)), int(index(stop)), str(reason))
 
 

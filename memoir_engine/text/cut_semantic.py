@@ -1,8 +1,8 @@
-"""Semantic: cut where what is said before and what is said after have least in common.
+"""Semantic: cut where the texts before and after have least in common.
 
 On both sides of each place the messages of some hundred tokens are one block; blocks are compared by their words, rare ones
-counting more, or by an embedder's vectors. A place is worth as much as its nearness falls below that of the places around it.
-Invariant: the same conversation has the same places; linear in it, and memory but for a number per word is that of a slice.
+counting more, or by an embedder's vectors. A place scores by how far its similarity falls below that of the places around it.
+Invariant: the same conversation has the same places; linear in it; memory is one number per word plus one slice.
 Source: CHUNK 5; TextTiling (Hearst 1997) for blocks and depths; measured in benchmarks/cutting.py.
 """
 
@@ -43,7 +43,7 @@ def semantic(talk: CutInput, limits: CutLimits) -> list[Range]:
 
 
 def shifts(talk: CutInput, *, block_tokens: int) -> Floats:
-    """(n,) how much speaks for a cut before each message, above 1 where it is wanted for its own sake."""
+    """Return (n,) the score of a cut before each message; above 1 the cut is wanted for its own sake."""
     near = nearness(talk, block_tokens=block_tokens)
     if len(near) < 3:
         return np.full(len(near), LEAST)
@@ -54,7 +54,7 @@ def shifts(talk: CutInput, *, block_tokens: int) -> Floats:
 
 
 def nearness(talk: CutInput, *, block_tokens: int) -> Floats:
-    """(n,) cosine of the blocks before and behind each place in [-1, 1]; the first place has the mean of the others."""
+    """Return (n,) the cosine of the blocks around each place in [-1, 1]; the first place has the mean of the others."""
     if len(talk) < 2:
         return np.ones(len(talk))
     sums = np.concatenate(([0], np.cumsum(talk.tokens)))
@@ -67,7 +67,7 @@ def nearness(talk: CutInput, *, block_tokens: int) -> Floats:
 
 
 def _compared(rows: Iterator[Floats], begins: NDArray[np.int64], places: NDArray[np.int64], ends: NDArray[np.int64]) -> Floats:
-    """rows: vectors of the messages, slice after slice, (m, dim). A place waits until its last message is there."""
+    """Compare blocks slice by slice. rows: vectors of the messages, (m, dim); a place waits until its last message is read."""
     found = np.zeros(len(places))
     done, base, held = 0, 0, np.zeros((0, 0))
     for row in rows:

@@ -1,8 +1,11 @@
-"""The sliding window: as many messages as fit, then on, with the end of one cut again at the start of the next.
+"""Strategies that cut conversations: their registry, their checks, token counting, and the limits of a cut.
 
-Invariant: neighbours share at most the overlap that was asked for, in whole messages; every cut holds a message that no cut
-before it holds. Linear in the messages.
-Source: CHUNK 3.
+A strategy is a function from a conversation and its limits to consecutive ranges of messages, each a cut. It is registered
+under a name, here or as an entry point of the group `memoir_engine.chunker`. It sees only messages that fit into a cut, and its
+result is checked. Without a tokeniser, tokens are estimated from a text's characters: a count depends on the text alone, and a
+text of at least one character has at least one token.
+Invariant: 0 ≤ minimum < maximum ≤ window, and 0 ≤ overlap < maximum; impossible limits are refused with the remedy. Pure.
+Source: CHUNK 1.2, 1.5, 2.3, 3–5, 10, 14.1, 14.3, 15.2–15.5; spec README, small print on CHUNK 2.3 and 15.4.
 """
 
 from __future__ import annotations
@@ -20,15 +23,6 @@ from memoir_engine.core.registry import Registry
 from memoir_engine.core.results.cuts import ComparedCount, CutLimits, TokenComparison, TokenMethod
 from memoir_engine.core.settings import ConversationSettings
 from memoir_engine.text.transcripts import Utterance
-
-# === counting: Counting without a tokeniser, and how far from the truth a way of counting is.
-#
-# A token is some letters of a word, fewer signs of a script with many signs. The shares below were fitted to o200k_base
-# on
-# English talk, reports and speeches, Python and Japanese, and on a sentence each of fifteen other languages.
-# Invariant: a count depends on the text alone; a text of at least one character has at least one token. Pure.
-# Source: CHUNK 1.2, 1.5, 14.1, 14.3.
-
 
 Ints = NDArray[np.int64]
 
@@ -69,22 +63,22 @@ _SHARES = np.array([share for _, share in _SCRIPTS])
 
 
 class Counter(Protocol):
-    """Counts tokens in one way."""
+    """A method of counting tokens."""
 
     @property
     def method(self) -> TokenMethod: ...
 
     def counts(self, texts: Sequence[str]) -> Ints:
-        """(n,) tokens of each text."""
+        """Return (n,) tokens of each text."""
         ...
 
     def parts(self, text: str, maximum: int) -> list[tuple[int, int, int]]:
-        """The text divided at ends of sentences where there are any: (start, end, tokens ≤ maximum), contiguous."""
+        """Divide a text at sentence ends if there are any: (start, end, tokens ≤ maximum), contiguous."""
         ...
 
 
 def approximate_counts(texts: Sequence[str]) -> Ints:
-    """(n,) tokens of each text, estimated."""
+    """Return (n,) estimated tokens of each text."""
     found = np.zeros(len(texts), dtype=np.int64)
     first, size = 0, 0
     for index, text in enumerate(texts):
@@ -96,7 +90,7 @@ def approximate_counts(texts: Sequence[str]) -> Ints:
 
 
 def token_shares(text: str) -> NDArray[np.float64]:
-    """(n_characters,) of tokens."""
+    """Return (n_characters,) the tokens of each character."""
     points = np.frombuffer(text.encode("utf-32-le", "surrogatepass"), dtype=np.uint32)
     ascii_ = _ASCII[np.minimum(points, 127)]
     if text.isascii():
@@ -105,7 +99,7 @@ def token_shares(text: str) -> NDArray[np.float64]:
 
 
 def compare_counts(estimated: Sequence[int], actual: Sequence[int], *, method: TokenMethod, actual_by: str) -> TokenComparison:
-    """Both in the order of the texts; texts without an actual token count as right when none was estimated."""
+    """Compare estimated with actual counts, text by text; an estimate of 0 for 0 actual tokens counts as right."""
     rows = tuple(ComparedCount(one, true, _error(one, true)) for one, true in zip(estimated, actual, strict=True))
     errors = [abs(row.error_percent) for row in rows]
     return TokenComparison(
@@ -135,15 +129,6 @@ def _error(estimated: int, actual: int) -> float:
     return 100.0 * (estimated - actual) / actual
 
 
-# === strategies: What a strategy of cutting is, and by which name it is chosen.
-#
-# A strategy is a function from a conversation and its limits to places: one after another, the ranges of messages that
-# make a
-# cut. It is registered under a name, here or as an entry point of the group `memoir_engine.chunker`.
-# Invariant: a strategy sees only messages that fit into a cut; what it gives is checked before it is used.
-# Source: CHUNK 3–5, 15.2–15.5; spec README, small print on CHUNK 15.4.
-
-
 Embed = Callable[[Sequence[str]], NDArray[np.float32]]
 """Texts to vectors (n, dim); called with some hundred texts at a time, in order."""
 
@@ -151,7 +136,7 @@ SLIDING_WINDOW = "sliding_window"
 
 
 class Range(NamedTuple):
-    """Messages `first` to `stop`, `stop` not included; why the cut begins there."""
+    """Messages from `first` until before `stop`; the reason for the cut at `first`."""
 
     first: int
     stop: int
@@ -160,7 +145,7 @@ class Range(NamedTuple):
 
 @dataclass(frozen=True)
 class CutInput:
-    """Messages, each of at most `limits.max_tokens`, and the tokens of each. embed: None where there is no embedder."""
+    """Messages, each of at most `limits.max_tokens`, and their tokens. embed: None without an embedder."""
 
     messages: Sequence[Utterance]
     tokens: Ints
@@ -174,14 +159,14 @@ class CutInput:
 
 
 class NoBoundaries(Exception):
-    """Raised by a strategy that finds nowhere to cut; the sliding window then does it, and the reason is said."""
+    """Raised by a strategy that finds no place to cut; the sliding window cuts instead, and the reason is reported."""
 
 
 class Chunker(Protocol):
-    """A strategy. It may have an attribute `needs`, a set of: "embedder", "times" (of every message), "exact" (counts)."""
+    """A strategy. Its optional attribute `needs` is a set of: "embedder", "times" (of every message), "exact" (counts)."""
 
     def __call__(self, talk: CutInput, limits: CutLimits) -> Sequence[Range]:
-        """Ranges in order that together hold every message, each of at most limits.max_tokens; neighbours may overlap.
+        """Return ranges in order that together hold every message, each of at most limits.max_tokens; neighbours may overlap.
 
         May raise NoBoundaries, or anything else: the sliding window then takes its place.
         """
@@ -198,7 +183,7 @@ NEEDS = {
 
 
 def missing_need(chunker: Chunker, talk: CutInput, *, exact: bool) -> str | None:
-    """What the strategy needs and is not there, in words; None where nothing is missing."""
+    """Return a missing need of the strategy in words, or None."""
     there = {"embedder": talk.embed is not None, "exact": exact}
     for need in sorted(getattr(chunker, "needs", ())):
         is_there = all(message.at for message in talk.messages) if need == "times" else there.get(need, False)
@@ -208,7 +193,7 @@ def missing_need(chunker: Chunker, talk: CutInput, *, exact: bool) -> str | None
 
 
 def find_fault(ranges: Sequence[Range], talk: CutInput, limits: CutLimits) -> str | None:
-    """What is wrong with what a strategy gave, in words; None where nothing is."""
+    """Return the first fault of a strategy's ranges in words, or None."""
     if not ranges or ranges[0].first != 0 or ranges[-1].stop != len(talk):
         return "it left messages out"
     sums = np.concatenate(([0], np.cumsum(talk.tokens)))
@@ -223,20 +208,14 @@ def find_fault(ranges: Sequence[Range], talk: CutInput, limits: CutLimits) -> st
     return None
 
 
-# === limits: From the settings and a model's window to the tokens of a cut.
-#
-# Invariant: 0 ≤ minimum < maximum ≤ window, and 0 ≤ overlap < maximum; what cannot be so is refused with the way out.
-# Source: CHUNK 2.3, 3.3, 4.4, 10; spec README, small print on CHUNK 2.3.
-
-
 SHARE_OF_WINDOW = 0.8
 SHARE_OF_MAXIMUM = 0.2  # of the minimum
 
 
 def resolve_limits(settings: ConversationSettings, window: int, *, known: bool = True) -> CutLimits:
-    """window: tokens that the model takes, by `settings.window_tokens` if that is set. known: False where it is assumed.
+    """Derive the tokens of a cut from the settings and a model's window. known: False for an assumed window.
 
-    An assumed window gives way to a larger maximum. Raises InvalidSetting (E102).
+    `settings.window_tokens` overrides the window. An assumed window gives way to a larger maximum. Raises InvalidSetting (E102).
     """
     if settings.window_tokens is not None:
         window, known = settings.window_tokens, True
@@ -256,9 +235,6 @@ def _refused(name: str, value: int, problem: str, advice: str) -> InvalidSetting
     return InvalidSetting(name=f"conversation.{name}", value=value, problem=problem, advice=advice)
 
 
-# === sliding
-
-
 LIMIT_REACHED = "the cut before was full"
 
 
@@ -275,7 +251,7 @@ def sliding_window(talk: CutInput, limits: CutLimits) -> list[Range]:
 
 
 def _next_first(sums: np.ndarray, first: int, stop: int, limits: CutLimits) -> int:
-    """The earliest start whose messages before `stop` fit into the overlap, and with which the next one still fits."""
+    """Return the earliest start whose shared messages fit into the overlap, and with which the next message still fits."""
     shared = sums[stop] - limits.overlap_tokens
     room = sums[stop + 1] - limits.max_tokens
     return min(max(int(np.searchsorted(sums, max(shared, room), side="left")), first + 1), stop)

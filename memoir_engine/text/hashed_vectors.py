@@ -1,8 +1,8 @@
-"""Vectors of texts without a model: words and pieces of words, hashed into a fixed number of directions.
+"""Vectors of texts without a model: words and word pieces, hashed into a fixed number of directions.
 
-Nearness of two of them is shared vocabulary, forgiving of spelling and inflection; it knows no meaning. Words are stems as
-statistics see them; pieces are runs of three to five letters with the word's borders: a misspelt word still meets the right one.
-CJK is taken by twos and threes; pairs of hiragana alone are endings and particles, and stay out.
+Their cosine measures shared vocabulary, forgiving of spelling and inflection, not meaning. Words are stems as statistics
+see them; pieces are runs of three to five letters with the word's borders, so that a misspelt word still matches.
+CJK is taken by twos and threes; pairs of hiragana alone are endings and particles, and are left out.
 Invariant: every vector has unit length and depends on nothing but its text; a text without any word gets a direction of its
 own, which no word has. Pure; the same in every process and, up to rounding, on every machine: hashes are CRC-32.
 Source: measured as one side of `search.ranking` (docs/decisions/0016): 512 directions do as well as 1,024, 384 do not; shares of
@@ -40,7 +40,7 @@ Features = tuple[NDArray[np.int32], NDArray[np.float64]]  # directions, and the 
 
 
 def hash_vectors(texts: Sequence[str]) -> NDArray[np.float32]:
-    """(n, 512), rows of unit length."""
+    """Return (n, 512), rows of unit length."""
     rows = np.zeros((len(texts), DIM), dtype=np.float64)
     for row, text in zip(rows, texts, strict=True):
         _fill(row, text)
@@ -63,7 +63,7 @@ def _fill(row: NDArray[np.float64], text: str) -> None:
 
 
 def _weighed(text: str) -> list[tuple[Features, float]]:
-    """Every distinct word once, heavier the oftener it occurs, but ever less so."""
+    """Return every distinct word once, its weight growing with the logarithm of its count."""
     stems, plain = Counter(search_tokens(text)), unicodedata.normalize("NFKC", text).casefold()
     forms = Counter(_WORD.findall(plain))
     for word in forms.keys() & STOP:
@@ -80,7 +80,7 @@ def _but_cjk(counts: Counter[str]) -> Counter[str]:
 
 
 def _grams(run: str) -> list[str]:
-    """Of a run of CJK signs; the run itself where nothing else is left of it."""
+    """Return the grams of a run of CJK signs; the run itself if no gram is left."""
     twos = [pair for at in range(len(run) - 1) if not _HIRAGANA.fullmatch(pair := run[at : at + 2])]
     return [*twos, *(run[at : at + 3] for at in range(len(run) - 2))] or [run]
 
@@ -92,7 +92,7 @@ def _word(word: str) -> Features:
 
 @lru_cache(maxsize=50_000)
 def _pieces(word: str) -> Features:
-    """All pieces of a word, of unit length together."""
+    """Return all pieces of a word, of unit length together."""
     bordered = f"<{word}>"
     return _features([("p", bordered[at : at + size]) for size in PIECES for at in range(len(bordered) - size + 1)])
 

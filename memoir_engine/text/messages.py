@@ -1,8 +1,10 @@
-"""One message of a conversation, and the shapes in which LangChain and OpenAI write it.
+"""One message of a conversation, the shapes in which LangChain and OpenAI write it, and its match with stored messages.
 
-Invariant: `parsed(to_record(m)) == m`, and the same for the constructor form: nothing of a message is lost, whatever its type.
-What LangChain would refuse is refused, with the reason. OpenAI's form has fewer fields; what it cannot say is left out there.
-Pure: needs none of these libraries. Source: SESSION 1.5, 3.5, 4.3, 6.2, 6.4, 6.5.
+Invariant: `parse_message(to_record(m)) == m`, and the same for the constructor form: nothing of a message is lost, whatever its
+type. A record that LangChain or a database would refuse is refused, with the reason. OpenAI's form has fewer fields; the rest is
+left out there. A chance match is not taken for the same message: a single "Thanks" without a time is new, unless the whole
+session matches. A message with erased words matches by its remaining characters and its length.
+Pure: needs none of these libraries. Source: SESSION 1.5, 3.5, 4.3, 6.2–6.5; spec README 12; langchain_core.messages.
 """
 
 from __future__ import annotations
@@ -17,24 +19,16 @@ from typing import Any, NamedTuple
 from memoir_engine.core.errors import MessageRefused
 from memoir_engine.text.redaction import ERASED_CHAR
 
-# === messages
-
-
-# === message_fields: What the fields of a message may hold: what LangChain takes, and what every database can keep.
-#
-# Pure. Source: SESSION 6.4; the classes of langchain_core.messages.
-
-
 MOST_DEEP = 60  # of nested values; far above what any client writes, far below what a reader of JSON can bear
 _OF_EACH = {"content", "type", "name", "id"}
 
 
 class InvalidMessage(ValueError):
-    """Why a record is no message."""
+    """The reason why a record is not a valid message."""
 
 
 def check(base: str, data: dict[str, Any]) -> dict[str, Any]:
-    """The fields besides content, type, name and id. base: kind without chunk. Raises Wrong."""
+    """Check the fields and return those besides content, type, name and id. base: kind without chunk. Raises InvalidMessage."""
     _check_content(base, data)
     for name in ("name", "id"):
         value = data.get(name)
@@ -51,7 +45,7 @@ def check(base: str, data: dict[str, Any]) -> dict[str, Any]:
 
 
 def check_storable(value: object, path: str = "", deep: int = 0) -> None:
-    """JSON that every database can keep. Raises Wrong naming the place."""
+    """Check that a value is JSON which every database can store. Raises InvalidMessage naming the place."""
     here = path or "it"
     if deep > MOST_DEEP:
         raise InvalidMessage(f"{here} is nested too deeply")
@@ -164,9 +158,6 @@ def _is_number(value: object) -> bool:
     return isinstance(value, int | float) and not isinstance(value, bool)
 
 
-# === messages
-
-
 Content = str | list[Any]  # a text, or parts: texts and dicts
 
 # type as LangChain writes it -> class, and what a record of it always has besides content, name and id
@@ -200,7 +191,7 @@ _COMMON: dict[str, Any] = {"additional_kwargs": {}, "response_metadata": {}}
 
 @dataclass(frozen=True)
 class Message:
-    """kind: LangChain's type. rest: every other field that is not at its default, as JSON. at: aware, where it is known."""
+    """kind: LangChain's type. rest: every other field that is not at its default, as JSON. at: aware, if known."""
 
     kind: str
     content: Content
@@ -211,7 +202,7 @@ class Message:
 
     @property
     def text(self) -> str:
-        """What is said in it, without what is no text."""
+        """Text of the content, without parts that are not text."""
         if isinstance(self.content, str):
             return self.content
         parts = (part if isinstance(part, str) else part.get("text", "") for part in self.content)
@@ -219,7 +210,7 @@ class Message:
 
     @property
     def said_at(self) -> datetime | None:
-        """When it was said: beside the message, else where clients that know no such place put it."""
+        """Time of the message: its own, else the `timestamp` that some clients put into additional_kwargs."""
         return self.at or parse_time(self.rest.get("additional_kwargs", {}).get("timestamp"))
 
     @property
@@ -230,15 +221,15 @@ class Message:
 
 
 def base_kind(kind: str) -> str:
-    """A chunk is of the kind that it is a chunk of."""
+    """Return the kind without chunk: an AIMessageChunk is of kind ai."""
     return _KIND_OF[KINDS[kind].removesuffix("Chunk")]
 
 
 def fill_times(messages: Sequence[Message]) -> tuple[Message, ...]:
-    """A message without a time among others that have one gets that of its neighbour before it, else behind it.
+    """Fill missing times: a message without one gets its predecessor's, or the first known one.
 
-    So does one whose time is before its neighbour's: clocks differ, the order in which it was said does not. Where none has a
-    time, all get that at which they are stored.
+    A time before the predecessor's is replaced too: clocks differ, the order of messages does not. Without any
+    time nothing changes; the store then uses its own.
     """
     last = next((one.at for one in messages if one.at is not None), None)
     found = []
@@ -249,7 +240,7 @@ def fill_times(messages: Sequence[Message]) -> tuple[Message, ...]:
 
 
 def parse_message(record: object, where: str = "message") -> Message:
-    """A record in any of LangChain's shapes or OpenAI's. Raises MessageRefused naming `where` and the reason."""
+    """Parse a record in any of LangChain's shapes or OpenAI's. Raises MessageRefused naming `where` and the reason."""
     try:
         return _read(record)
     except InvalidMessage as wrong:
@@ -257,21 +248,21 @@ def parse_message(record: object, where: str = "message") -> Message:
 
 
 def parse_messages(records: object, where: str = "messages") -> tuple[Message, ...]:
-    """Raises MessageRefused at the first record that is none."""
+    """Parse a list of records. Raises MessageRefused at the first invalid one."""
     if not isinstance(records, list | tuple):
         raise MessageRefused(where=where, problem="it must be a list of messages")
     return tuple(parse_message(record, f"{where}[{number}]") for number, record in enumerate(records))
 
 
 def to_record(message: Message) -> dict[str, Any]:
-    """As `langchain_core.messages.messages_to_dict` writes it; `at` beside, which LangChain passes over."""
+    """Write the message like `langchain_core.messages.messages_to_dict`, with `at` beside, which LangChain ignores."""
     data = {"content": message.content, **_defaults(message.kind), **message.rest}
     data |= {"type": message.kind, "name": message.name, "id": message.id}
     return {"type": message.kind, "data": data, **_time(message)}
 
 
 def to_constructor(message: Message) -> dict[str, Any]:
-    """As `langchain_core.load.dumpd` writes it."""
+    """Write the message like `langchain_core.load.dumpd`."""
     said = {"content": message.content, **message.rest, "type": message.kind, "name": message.name, "id": message.id}
     kwargs = {name: value for name, value in said.items() if value is not None or name == "content"}
     path = ["langchain", "schema", "messages", KINDS[message.kind]]
@@ -279,7 +270,7 @@ def to_constructor(message: Message) -> dict[str, Any]:
 
 
 def to_openai(message: Message) -> dict[str, Any]:
-    """As the Chat Completions API takes it. Calls that could not be read, artifacts and metadata have no place there."""
+    """Write the message for the Chat Completions API, which has no place for invalid calls, artifacts and metadata."""
     base = base_kind(message.kind)
     role = {"human": "user", "ai": "assistant"}.get(base, base)
     if base == "chat":
@@ -295,7 +286,7 @@ def to_openai(message: Message) -> dict[str, Any]:
 
 
 def as_record(value: object) -> object:
-    """A message object of LangChain as its record, anything else as it is."""
+    """Return the record of a LangChain message object; anything else unchanged."""
     kind, dump = getattr(value, "type", None), getattr(value, "model_dump", None)
     return {"type": kind, "data": dump()} if isinstance(kind, str) and kind in KINDS and callable(dump) else value
 
@@ -392,7 +383,7 @@ def _time(message: Message) -> dict[str, str]:
 
 
 def _when(record: dict[str, Any]) -> datetime | None:
-    """In `at`; else in one of the other fields that say it, where what stands there is a time and not a word of theirs."""
+    """Read the time from `at`, else from the first other time field that holds a time."""
     for name in TIMES:
         value = record.get(name)
         found = None if value is None else parse_time(value)
@@ -414,12 +405,12 @@ def _is_time(value: object) -> bool:
 
 
 def _timeless(record: dict[str, Any]) -> dict[str, Any]:
-    """Without `at`, and without times that JSON cannot say."""
+    """Drop `at`, and times that JSON cannot express."""
     return {name: value for name, value in record.items() if name != "at" and not (name in TIMES and isinstance(value, datetime))}
 
 
 def parse_time(value: object) -> datetime | None:
-    """An aware time as a datetime, in ISO 8601, or in seconds since 1970, in UTC; None for whatever else."""
+    """Parse an aware datetime, ISO 8601 text or Unix seconds to UTC; None for anything else."""
     try:
         if isinstance(value, datetime | str):
             found = value if isinstance(value, datetime) else datetime.fromisoformat(value)
@@ -431,11 +422,8 @@ def parse_time(value: object) -> datetime | None:
     return None
 
 
-# === overlap
-
-
 class StoredMessage(NamedTuple):
-    """A message of a session. n: its number there. is_whole: no words were taken out of it."""
+    """A message of a session. n: its number there. is_whole: no words were erased from it."""
 
     n: int
     message: Message
@@ -443,7 +431,7 @@ class StoredMessage(NamedTuple):
 
 
 def match_stored(stored: Sequence[StoredMessage], given: Sequence[Message], *, is_all: bool) -> tuple[int, ...]:
-    """The numbers that the first of the given messages have in the session; those behind them are new to it.
+    """Return the numbers in the session of the leading new messages that it already has; the rest are new to it.
 
     stored: the last of the session, in the order of their numbers. is_all: it holds no others; earlier ones may be dropped.
     """
@@ -459,7 +447,7 @@ def match_stored(stored: Sequence[StoredMessage], given: Sequence[Message], *, i
 
 
 def _agree(stored: Sequence[StoredMessage], given: Sequence[Message], *, is_sure: bool) -> bool:
-    """is_sure: so many agree that none of them needs a time or an id of its own."""
+    """Compare pairwise. is_sure: so many agree that none needs a time or an id of its own."""
     return all(_is_same(one, other, is_sure) for one, other in zip(stored, given, strict=False))
 
 

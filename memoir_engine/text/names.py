@@ -1,6 +1,6 @@
-"""Names of categories: how they are written, when two are the same, and which are refused.
+"""Names of categories: their spelling, their equality, and which are refused.
 
-Invariant: two names of siblings with the same fold are one category; a refused name is never stored.
+Invariant: two siblings whose names have the same fold are one category; a refused name is never stored.
 Source: DESIGN §5 (name_key), §9 (`›` and control characters).
 """
 
@@ -15,23 +15,23 @@ SEPARATOR = "›"
 
 @lru_cache(maxsize=16_384)  # the same names are compared again and again: those of a tree's options
 def fold(name: str) -> str:
-    """What makes names equal. The store's name_key is the sha256 of it."""
+    """Fold a name for comparison. The store's name_key is the sha256 of the fold."""
     return " ".join(unicodedata.normalize("NFKC", unicodedata.normalize("NFKC", name).casefold()).split())
 
 
 def clean(name: str) -> str:
-    """As it is stored and shown: NFKC, trimmed, white space inside folded to one space."""
+    """Return the name as stored and shown: NFKC, trimmed, inner white space folded to one space."""
     return " ".join(unicodedata.normalize("NFKC", name).split())
 
 
 def quote_name(name: str) -> str:
-    """As an error tells it: where a name belongs a model may have written a whole text, and errors are kept."""
+    """Return a name for an error message, shortened: a model may have written a whole text, and errors are kept."""
     written = clean(name)
     return repr(written if len(written) <= MAX_CHARS else f"{written[:MAX_CHARS]}…")
 
 
 def problem(name: str) -> str | None:
-    """Why a new name is refused, in words; None when it is fine. `name` may be as the model wrote it."""
+    """Return why a new name is refused, in words, or None. `name` may be as the model wrote it."""
     written = clean(name)
     if not written:
         return "the name is empty"

@@ -1,4 +1,4 @@
-"""Dates of any precision as the moments between which they lie.
+"""Dates of any precision, as intervals of time.
 
 Invariant: `first < after`; "2023-05" in a zone is from the first moment of that May there until the first of June.
 Source: spec README (small print on times): understood in the user's zone, stored in UTC.
@@ -16,7 +16,7 @@ _FORM = re.compile(r"(\d{4})(?:-(\d\d)(?:-(\d\d)(?:[T ](\d\d):(\d\d)(?::(\d\d))?
 
 
 class DateRange(NamedTuple):
-    """From `first` until before `after`, both UTC."""
+    """Interval from `first` until before `after`, both UTC."""
 
     first: datetime
     after: datetime
@@ -24,7 +24,7 @@ class DateRange(NamedTuple):
 
 
 def parse_date_range(written: str | None, zone: tzinfo) -> DateRange | None:
-    """YYYY, YYYY-MM, YYYY-MM-DD, or with a time; None for anything else, and for what is in no calendar."""
+    """Parse YYYY, YYYY-MM, YYYY-MM-DD, or a date with a time; None for anything else, and for dates that do not exist."""
     found = _FORM.fullmatch(written.strip()) if written else None
     if found is None:
         return None
@@ -40,7 +40,7 @@ _SIGNS = {"year": 4, "month": 7, "day": 10}
 
 
 def format_date(at: datetime | None, precision: str | None, zone: tzinfo) -> str:
-    """The date in the zone in which it was said, as precise as it was said; "" for none."""
+    """Write the date in the zone, with its precision; "" for none."""
     return "" if at is None else at.astimezone(zone).isoformat(timespec="minutes")[: _SIGNS.get(precision or "", 16)]
 
 

@@ -1,11 +1,11 @@
-"""Texts and conversations cut into passages of fixed length, for the search that ranks.
+"""Cut texts and conversations into passages of fixed length, for search.
 
-A passage is 512 characters and shares 32 with the next (MEMOLLA F-02-02). Where that would part a letter from its accent, an
-emoji from its parts or one half of a surrogate pair from the other, the cut moves back before the whole sign.
-Invariant: a passage is `text[start:end]`; together they cover every sign of the text that is not blank; what is appended to a
+A passage is 512 characters and shares 32 with the next (MEMOLLA F-02-02). A cut that would part a letter from its accent, an
+emoji from its parts or one half of a surrogate pair from the other moves back before the whole sign.
+Invariant: a passage is `text[start:end]`; together they cover every sign of the text that is not blank; appending to a
 conversation changes its last passage only. Pure; time is linear in the text.
 Source: MEMOLLA F-02-02, spec README 3; verified/offline-model.md §2.1–2.2 (for conversations: speaker, date and the turn before
-as words that are searched too).
+are searched too).
 """
 
 from __future__ import annotations
@@ -38,7 +38,7 @@ class TextPassage:
 
 @dataclass(frozen=True, slots=True)
 class SpokenTurn:
-    """One message. `at` in the zone in which its day is meant; None where it is not known."""
+    """One message. `at` in the zone that defines its day; None if not known."""
 
     speaker: str
     text: str
@@ -49,8 +49,8 @@ class SpokenTurn:
 class ConversationPassage:
     """A passage of a conversation, from `start` in the message number `first` to `end` in the message number `last`.
 
-    text: what was said there, message after message, empty ones left out. indexed: what is searched, with speakers, days
-    and the turn before.
+    text: the messages' text in that span, empty ones left out. indexed: the searched text, with speakers,
+    days and the turn before.
     """
 
     first: int
@@ -62,12 +62,12 @@ class ConversationPassage:
 
 
 def split_passages(text: str) -> list[TextPassage]:
-    """In order; a passage of blanks alone is left out."""
+    """Split a text into passages, in order; blank ones are left out."""
     return [TextPassage(start, end, text[start:end]) for start, end in _windows(text) if not _is_blank(text[start:end])]
 
 
 def split_conversation(turns: Sequence[SpokenTurn]) -> list[ConversationPassage]:
-    """Passages over consecutive messages, laid one after the other with a line break between; each day begins a new one."""
+    """Split consecutive messages, joined by line breaks, into passages; each day begins a new one."""
     found: list[ConversationPassage] = []
     for first, behind in pairwise([*_days(turns), len(turns)]):
         said = [turn.text for turn in turns[first:behind]]
@@ -77,7 +77,7 @@ def split_conversation(turns: Sequence[SpokenTurn]) -> list[ConversationPassage]
 
 
 def passage_text(before: SpokenTurn | None, turns: Sequence[SpokenTurn], start: int, end: int) -> tuple[str, str]:
-    """Text and indexed words of a stretch whose span is known: from `start` in the first turn to `end` in the last."""
+    """Return text and indexed text of a known span: from `start` in the first turn to `end` in the last."""
     known = [*([before] if before else []), *turns]
     first = len(known) - len(turns)
     spans = [(first + i, start if i == 0 else 0, end if i == len(turns) - 1 else len(turn.text)) for i, turn in enumerate(turns)]
@@ -86,7 +86,7 @@ def passage_text(before: SpokenTurn | None, turns: Sequence[SpokenTurn], start: 
 
 
 def _days(turns: Sequence[SpokenTurn]) -> list[int]:
-    """The first turn of each day; one of which no day is known belongs to the day before."""
+    """Return the first turn of each day; a turn without a time belongs to the day before."""
     found, day = [0] if turns else [], None
     for number, turn in enumerate(turns):
         if turn.at is None:
@@ -111,7 +111,7 @@ def _windows(text: str) -> list[tuple[int, int]]:
 
 
 def _whole(text: str, at: int) -> int:
-    """The nearest place at or before `at` that parts no sign; `at` itself, or one before it, where there is none near."""
+    """Return the nearest place at or before `at` that parts no sign; `at` itself, or one before it, if none is near."""
     for place in range(at, max(at - LONGEST_SIGN, 0), -1):
         if not _parts_a_sign(text, place):
             return place
@@ -141,12 +141,12 @@ def _is_pair(text: str, at: int) -> bool:
 
 
 def _joins_jamo(before: str, after: str) -> bool:
-    """Korean letters written one by one that are read as one syllable."""
+    """Return True for Korean letters written one by one that are read as one syllable."""
     return "\u1100" <= before <= "\u11ff" and "\u1160" <= after <= "\u11ff"
 
 
 def _joins_flag(text: str, at: int) -> bool:
-    """Two regional letters are one flag; which two belong together depends on how many stand before them."""
+    """Return True inside a flag: two regional letters; the count of letters before tells which two pair up."""
     if not (_is_regional(text[at]) and _is_regional(text[at - 1])):
         return False
     count = 0
@@ -164,9 +164,9 @@ def _is_blank(text: str) -> bool:
 
 
 def _stretch(turns: Sequence[SpokenTurn], offset: int, begins: Sequence[int], passage: TextPassage) -> ConversationPassage:
-    """Messages of which the passage holds nothing, and the line breaks between them, belong to no span.
+    """Build a passage of a conversation; messages without any of its text, and line breaks, belong to no span.
 
-    begins: of the turns from `offset` on.
+    begins: offsets of the turns from `offset` on.
     """
     parts = [(offset + number, begin, end) for number, begin, end in _parts(begins, passage) if begin < end]
     first, start, _ = parts[0]
@@ -176,7 +176,7 @@ def _stretch(turns: Sequence[SpokenTurn], offset: int, begins: Sequence[int], pa
 
 
 def _parts(begins: Sequence[int], passage: TextPassage) -> list[tuple[int, int, int]]:
-    """(message, start, end) in each message the passage touches."""
+    """Return (message, start, end) in each message the passage touches."""
     number = bisect_right(begins, passage.start) - 1
     found = []
     while number < len(begins) - 1 and begins[number] < passage.end:
@@ -203,5 +203,5 @@ def _said(turn: SpokenTurn, start: int, end: int | None) -> str:
 
 
 def _day(at: datetime) -> str:
-    """As numbers and in words: a question names a day either way."""
+    """Write a day in figures and in words: a question may use either."""
     return f"{at:%Y-%m-%d}, {at.day} {_MONTHS[at.month - 1]} {at.year}"

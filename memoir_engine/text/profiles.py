@@ -1,8 +1,9 @@
-"""What is filed below each category, as word counts: the ground of every second opinion.
+"""Word counts of the chunks filed below each category: the base of every second opinion.
 
 Invariant: a cache. `build` from the leaves' blobs gives the same sizes, key terms and opinions as adding one by one in the order
-of chunks; forks never see each other's later changes. Categories: ids > 0, drafts < 0, 0 the root. Chunks: any integer.
-What is counted below one parent is decided by that parent's stream alone, so the order in which streams advance never shows.
+of chunks; forks never see each other's later changes; a blob reads back as it was, or not at all. Categories: ids > 0, drafts
+< 0, 0 the root. Chunks: any integer. The counts below one parent depend on that parent's stream alone, so the order in which
+streams advance never shows.
 Source: DESIGN §5 (profiles), §8 (waves), §9 (second opinion).
 """
 
@@ -33,16 +34,11 @@ from memoir_engine.text.similarity import (
 )
 from memoir_engine.text.terms import TOKENIZER, ScoreMap, Terms
 
-# === blobs: Counted words of one leaf as bytes: what the store keeps beside the seq they reflect.
-#
-# Invariant: a blob reads back as it was, or not at all. Pure. Source: DESIGN §5 (profiles).
-
-
 _FORMAT = f"profile/1 {TOKENIZER}"
 
 
 def encode_leaf(chunks: Mapping[int, Terms]) -> bytes:
-    """One leaf's chunks with their counts, as the store keeps them beside the seq they reflect."""
+    """Encode the counts of one leaf's chunks as bytes, which the store keeps beside the seq they reflect."""
     stems = sorted({stem for terms in chunks.values() for stem in terms.counts})
     at = {stem: number for number, stem in enumerate(stems)}
     rows = [
@@ -54,7 +50,7 @@ def encode_leaf(chunks: Mapping[int, Terms]) -> bytes:
 
 
 def decode_leaf(blob: bytes) -> dict[int, Terms] | None:
-    """None when it is damaged or of another format or tokenizer: count the texts again."""
+    """Decode a blob; None if it is damaged or of another format or tokenizer: count the texts again."""
     try:
         body = json.loads(zlib.decompress(blob))
         if body["format"] != _FORMAT:
@@ -66,16 +62,13 @@ def decode_leaf(blob: bytes) -> dict[int, Terms] | None:
 
 
 def _unlike(terms: Terms) -> dict[str, str]:
-    """Only forms that differ from their stem need a place."""
+    """Return only the forms that differ from their stem."""
     return {stem: surface for stem, surface in terms.surfaces.items() if surface != stem}
 
 
 def _terms(stems: Sequence[str], numbers: Sequence[int], counts: Sequence[int], unlike: dict[str, str]) -> Terms:
     found = [stems[number] for number in numbers]
     return Terms(dict(zip(found, counts, strict=True)), dict(zip(found, found, strict=True)) | unlike)
-
-
-# === profiles
 
 
 Ids = NDArray[np.int64]
@@ -127,7 +120,7 @@ class Profiles:
 
     @classmethod
     def build(cls, parents: Mapping[int, int], leaves: Mapping[int, Mapping[int, Terms]]) -> Profiles:
-        """parents: category → its parent, 0 at level 1. leaves: per leaf its chunks; filed in the order of their ids."""
+        """Build from parents (category → its parent, 0 at level 1) and leaves (leaf → its chunks), in the order of ids."""
         made = cls()
         for category, parent in parents.items():
             made.place(category, parent)
@@ -138,7 +131,7 @@ class Profiles:
         return made
 
     def fork(self) -> Profiles:
-        """A copy that shares what neither has changed."""
+        """Return a copy that shares everything until one of the two changes it."""
         made = Profiles(self._words)
         made._forms, made._learned = dict(self._forms), WeakSet(self._learned)
         made._parents, made._children = dict(self._parents), dict(self._children)
@@ -148,7 +141,7 @@ class Profiles:
         return made
 
     def settled(self, categories: Mapping[int, int], chunks: Mapping[int, int]) -> Profiles:
-        """The same with drafts and draft chunks under the ids the commit gave them."""
+        """Return the same with drafts and draft chunks under the ids the commit gave them."""
         made = self.fork()
         made._parents = {categories.get(c, c): categories.get(p, p) for c, p in self._parents.items()}
         made._children = {categories.get(p, p): tuple(categories.get(c, c) for c in found) for p, found in self._children.items()}
@@ -160,7 +153,7 @@ class Profiles:
     # --- what is counted ---------------------------------------------------------------------------------------------
 
     def learn(self, texts: Iterable[Terms]) -> None:
-        """Note how words are written, for the key terms. An ingestion learns all its chunks before its first wave."""
+        """Note the spellings of words, for the key terms. An ingestion learns all its chunks before its first wave."""
         new = [terms for terms in dict.fromkeys(texts) if terms not in self._learned]
         self._learned.update(new)
         self._told = {} if new else self._told  # how words are written may change
@@ -172,7 +165,7 @@ class Profiles:
             self._surfaces.pop(stem, None)
 
     def place(self, category: int, parent: int) -> None:
-        """Declare it; again with another parent moves it with all that is counted in it alone."""
+        """Declare a category; with another parent, move it with the counts of its own chunks."""
         if self._parents.get(category) == parent:
             return
         self.drop(category)
@@ -181,19 +174,19 @@ class Profiles:
         self._changed(parent)
 
     def drop(self, category: int) -> None:
-        """Close it: no longer an option. What is filed in it must have been moved before."""
+        """Close a category, which is then no longer an option. Its chunks must have been moved before."""
         parent = self._parents.pop(category, None)
         if parent is not None:
             self._children[parent] = tuple(c for c in self._children[parent] if c != category)
             self._changed(parent)
 
     def add(self, category: int, chunk: int, terms: Terms) -> None:
-        """Count it in this category alone: one level of a draft, when the level's wave has ended."""
+        """Count a chunk in this category alone: one level of a draft, when the level's wave has ended."""
         self.learn((terms,))
         self._writable(category)[chunk] = self._words.learn(terms)
 
     def file(self, leaf: int, chunk: int, terms: Terms) -> None:
-        """Count it in the leaf and everything above."""
+        """Count a chunk in the leaf and all its ancestors."""
         for category in self._up(leaf):
             self.add(category, chunk, terms)
 
@@ -202,30 +195,30 @@ class Profiles:
             self._writable(category).pop(chunk, None)
 
     def move(self, chunk: int, old_leaf: int, new_leaf: int) -> None:
-        """It becomes the last chunk of its new place."""
+        """Move a chunk; it becomes the last of its new leaf."""
         row = self._held[old_leaf][chunk]
         self.remove(old_leaf, chunk)
         for category in self._up(new_leaf):
             self._writable(category)[chunk] = row
 
     def in_order(self, leaves: Iterable[int]) -> None:
-        """What these leaves and all above them hold, in the order of chunks again, after old chunks have come to them."""
+        """Restore the order of chunks in these leaves and their ancestors, after old chunks have been added."""
         for category in {above for leaf in leaves for above in self._up(leaf)}:
             held = self._writable(category)
             self._held[category] = dict(sorted(held.items()))
 
     def vector_of(self, chunk: int) -> TermVector | None:
-        """The counts of a chunk that is filed."""
+        """Return the counts of a filed chunk."""
         chunks, leaves = self._leaf_of()
         at = int(np.searchsorted(chunks, chunk))
         return self._held[int(leaves[at])][chunk] if at < len(chunks) and chunks[at] == chunk else None
 
     def look(self, terms: Terms) -> TermVector:
-        """The counts of a text that is not."""
+        """Return the counts of a text that is not filed."""
         return self._words.look(terms)
 
     def rearranged(self, parents: Mapping[int, int], leaves: Mapping[int, int]) -> Profiles:
-        """The same chunks in another tree. parents: category → its parent; leaves: chunk → its leaf."""
+        """Return the same chunks in another tree. parents: category → its parent; leaves: chunk → its leaf."""
         rows = {chunk: row for held in self._held.values() for chunk, row in held.items()}
         made = self.fork()
         made._parents, made._children, made._held, made._shelves, made._told, made._leaves = {}, {}, {}, {}, {}, None
@@ -240,13 +233,13 @@ class Profiles:
     # --- what it tells -----------------------------------------------------------------------------------------------
 
     def size(self, category: int) -> int:
-        """Chunks in it or below; of 0: in all of level 1."""
+        """Return the number of chunks in or below a category; for 0: in all of level 1."""
         if category == ROOT:
             return sum(len(self._held.get(child, ())) for child in self._children.get(ROOT, ()))
         return len(self._held.get(category, ()))
 
     def key_terms(self, category: int, n: int = 12) -> tuple[str, ...]:
-        """Surface forms that set it apart from its siblings, best first; at most 40."""
+        """Return the surface forms that set it apart from its siblings, best first; at most 40."""
         parent = self._parents.get(category)
         if parent is None:
             return ()
@@ -257,16 +250,16 @@ class Profiles:
         return told[category][:n]
 
     def opinion(self, parent: int, options: Sequence[int], texts: Sequence[Terms]) -> Floats:
-        """(n_texts, n_options) in [0, 1]: half centroid, half best example, among all children of the parent."""
+        """Return (n_texts, n_options) in [0, 1]: half centroid, half best example, among all children of the parent."""
         near = self._shelf(parent).nearness([self._words.look(terms) for terms in texts])
         return np.asarray(near[:, self._columns(parent, options)])
 
     def question(self, terms: Terms, lexical: Mapping[int, float]) -> QuestionProfile:
-        """lexical: BM25 scores by chunk id; chunks that score nothing may be left out."""
+        """Build a question's profile. lexical: BM25 scores by chunk id; zero scores may be left out."""
         return QuestionProfile(self, self._words.look(terms), self._best_below(lexical))
 
     def to_centroids(self, parent: int, options: Sequence[int], text: TermVector) -> Floats:
-        """(n_options,)"""
+        """Return (n_options,) cosines to the centroids."""
         return np.asarray(self._shelf(parent).to_centroids([text])[0][self._columns(parent, options)])
 
     # --- inside ------------------------------------------------------------------------------------------------------
@@ -294,7 +287,7 @@ class Profiles:
         return found
 
     def _best_below(self, lexical: Mapping[int, float]) -> dict[int, float]:
-        """The score of the best chunk in or below each category, as a part of the best of all."""
+        """Return the score of the best chunk in or below each category, relative to the best of all."""
         found = ScoreMap.of(lexical)
         keys, scores = found.keys_held, found.scores
         top = scores.max(initial=0.0)
@@ -311,7 +304,7 @@ class Profiles:
         return dict(zip(categories[there].tolist(), best[there].tolist(), strict=True))
 
     def _lines_up(self) -> tuple[Ids, Ids, Ids, Ids]:
-        """The leaves that hold anything; then, for each step from one of them up, which leaf and which of the categories."""
+        """Return the non-empty leaves; then, for each step up from one of them, the index of the leaf and of the category."""
         leaves = self._leaf_of()
         if self._lines is None or self._lines[0] is not leaves:
             held = np.unique(leaves[1])
@@ -349,9 +342,9 @@ class Profiles:
 
 @dataclass(frozen=True)
 class QuestionProfile:
-    """A question's nearness, level by level: half the cosine to the centroid, half the best BM25 of a chunk below.
+    """A question's similarity to options, level by level: half the cosine to the centroid, half the best BM25 of a chunk below.
 
-    Both are parts of the best there is: BM25 of the best chunk of all, the cosine of the nearest option of the level
+    Both are relative to the best: BM25 of the best chunk of all, the cosine of the nearest option of the level
     (level-1 accuracy .86 and .83 on two sets, .83 and .75 with bare cosines, which are small beside them).
     """
 
@@ -360,7 +353,7 @@ class QuestionProfile:
     best: Mapping[int, float]
 
     def opinions(self, level: Sequence[tuple[int, Sequence[int]]]) -> tuple[Floats, ...]:
-        """level: (parent, options) of every open path. Per path (n_options,) in [0, 1]."""
+        """Return per path (n_options,) in [0, 1]. level: (parent, options) of every open path."""
         cosines = [self.profiles.to_centroids(parent, options, self.text) for parent, options in level]
         nearest = max((float(found.max()) for found in cosines if len(found)), default=0.0)
         scale = max(nearest, _LEAST_COSINE)
@@ -368,7 +361,7 @@ class QuestionProfile:
         return tuple(np.round(0.5 * near / scale + 0.5 * best, 4) for near, best in zip(cosines, below, strict=True))
 
     def opinion(self, parent: int, options: Sequence[int]) -> Floats:
-        """(n_options,) in [0, 1], where only one path is open."""
+        """Return (n_options,) in [0, 1] for a single open path."""
         return self.opinions([(parent, options)])[0]
 
 

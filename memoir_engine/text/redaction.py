@@ -1,8 +1,10 @@
-"""How much of a conversation stands in a session already.
+"""Find the words and phrases that only given texts use, and take them out of others.
 
-Invariant: pure. What agrees only by chance is not taken for the same: a single "Thanks" without a time is said anew, unless all
-that the session holds agrees. A message that words were taken out of agrees where words are left, and in its length.
-Source: SESSION 6.3; spec README 12.
+Invariant: a word or phrase that another text uses too is not distinct; `redacted` leaves no distinct word and no distinct phrase,
+and changes nothing else. Pure.
+A word is known by its stem and case-folded, as key terms show it. Function words, words of the prompts themselves, and words of
+one or two characters are never distinct.
+Source: DESIGN §6 (erasure names every place that holds the text).
 """
 
 from __future__ import annotations
@@ -15,17 +17,6 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from memoir_engine.text.terms import STOP, stem
-
-# === traces: What of a text is found elsewhere: words and turns of phrase that are its own, and how to take them out.
-#
-# Invariant: what another text holds too is nobody's own; `redacted` leaves no own word and no own turn of phrase, and
-# changes
-# nothing else. Pure.
-# A word is known by its stem and case-folded, as key terms show it. Function words, and words of the prompts themselves,
-# say
-# nothing about a text; neither do one or two characters.
-# Source: DESIGN §6 (erasure names every place that holds the text).
-
 
 ERASED = "[erased]"
 ERASED_CHAR = "█"  # of a message, where a word stood
@@ -43,7 +34,7 @@ Found = list[tuple[int, int, str]]  # start, end, folded
 
 @dataclass
 class DistinctWords:
-    """`of` some texts; `forget` every other text there is; then ask."""
+    """Distinct words of some texts: build it `of` them, `forget` every other text, then query it."""
 
     words: dict[str, str] = field(default_factory=dict)  # folded → stem
     phrases: set[str] = field(default_factory=set)
@@ -55,7 +46,10 @@ class DistinctWords:
 
     @classmethod
     def of(cls, texts: Iterable[str], *, names: Iterable[str] = (), plain: Iterable[str] = ()) -> DistinctWords:
-        """names: what it is called; of two words on each is a turn of phrase. plain: texts that are nobody's, as the prompts."""
+        """Collect words and phrases. names: of the texts; a name of two words or more is a phrase.
+
+        plain: texts that count as used by everybody, such as the prompts.
+        """
         own = cls()
         for text in texts:
             found = _tokens(text)
@@ -75,7 +69,7 @@ class DistinctWords:
         return own
 
     def forget(self, text: str) -> None:
-        """Another text: what it holds is not their own."""
+        """Remove the words and phrases of another text."""
         words = _words(text)
         self._forget_words(words)
         self.phrases.difference_update(phrase for _, _, phrase in self._rows(words))
@@ -84,11 +78,11 @@ class DistinctWords:
         return bool(self._spans(text))
 
     def says(self, text: str) -> bool:
-        """Whether one of their very words stands in it; words of the same stem do not count."""
+        """Return True if the text has one of the exact words; words of the same stem do not count."""
         return any(word in self.words for _, _, word in _tokens(text))
 
     def may_stand_in(self, raw: str) -> bool:
-        """A quick look at JSON as it is written; False only where it cannot be, whatever it is escaped in."""
+        """Check raw JSON quickly; False only if no word can occur in it, however it is escaped."""
         if "\\" not in raw:
             return self._touches(_words(raw))
         return (
@@ -96,7 +90,7 @@ class DistinctWords:
         )
 
     def redacted(self, text: str) -> str:
-        """With what is their own taken out; the very same text where nothing is."""
+        """Replace distinct words and phrases; returns the same object if there are none."""
         spans = self._spans(text)
         parts, last = [], 0
         for start, end in spans:
@@ -105,7 +99,7 @@ class DistinctWords:
         return "".join([*parts, text[last:]]) if spans else text
 
     def moved(self, text: str, start: int, end: int) -> tuple[int, int]:
-        """Where a span of the text lies in what is left of it; of what was taken out it holds all or nothing."""
+        """Map a span of the text to the redacted text; it covers a replaced part wholly or not at all."""
         spans = self._spans(text)
         cut = [(a, b) for a, b in spans if a < start < b or a < end < b]
         start, end = min([start, *(a for a, _ in cut)]), max([end, *(b for _, b in cut)])
@@ -113,7 +107,7 @@ class DistinctWords:
         return start - sum(by for b, by in shorter if b <= start), end - sum(by for b, by in shorter if b <= end)
 
     def blanked(self, text: str) -> str:
-        """The same in as many bytes of UTF-8: what is their own becomes asterisks."""
+        """Replace distinct words by asterisks, keeping the length in UTF-8 bytes."""
         for start, end in reversed(self._spans(text)):
             text = text[:start] + "*" * len(text[start:end].encode()) + text[end:]
         return text
@@ -132,7 +126,7 @@ class DistinctWords:
                     self.words.pop(same, None)
 
     def _spans(self, text: str) -> list[tuple[int, int]]:
-        """In order, those that touch joined."""
+        """Return the spans to replace, in order, adjacent ones joined."""
         if not self._touches(_words(text)):
             return []
         found = _tokens(text)
@@ -159,9 +153,9 @@ class DistinctWords:
         return word in self.words or word in self._stems or (len(word) >= _SHORTEST and stem(word) in self._stems)
 
     def _rows(self, words: list[str]) -> Iterator[tuple[int, int, str]]:
-        """Words in a row, characters in a row where a script has no spaces between words, and names; first, last, the phrase.
+        """Yield phrases as (first, last, phrase): words in a row, characters in a row in scripts without spaces, and names.
 
-        Only those of its vocabulary: no other can be a phrase of it.
+        Only words of the vocabulary: no other can be part of a phrase.
         """
         row = 0
         for last, word in enumerate(words):
@@ -180,7 +174,7 @@ class DistinctWords:
 
 
 def map_strings(value: Any, change: Callable[[str], str]) -> Any:
-    """JSON with every string changed, texts of JSON inside texts looked into; keys stay."""
+    """Apply a change to every string of a JSON value, also inside texts of JSON; keys stay."""
     if isinstance(value, str):
         inner = _json(value)
         if inner is None:
@@ -193,7 +187,7 @@ def map_strings(value: Any, change: Callable[[str], str]) -> Any:
 
 
 def iter_strings(value: Any) -> Iterator[str]:
-    """Every string in it, keys too."""
+    """Yield every string of a JSON value, keys too."""
     if isinstance(value, str):
         yield value
     elif isinstance(value, dict):
@@ -205,7 +199,7 @@ def iter_strings(value: Any) -> Iterator[str]:
 
 
 def _json(text: str) -> Any:
-    """What the text says where it is JSON of an object or a list."""
+    """Parse a text that is a JSON object or list; None otherwise."""
     if not text.lstrip().startswith(("{", "[")):
         return None
     try:

@@ -1,7 +1,7 @@
-"""Words that are told while they come, though whoever gives them may have to begin again.
+"""A text stream whose producer may restart from the beginning.
 
-Invariant: what was told is never told twice. Words that come again are held back as long as they are the same; where they go on
-otherwise, all of them follow as a paragraph of their own, since nobody can be made to unhear the first.
+Invariant: nothing is sent twice. Text after a restart is held back while it repeats the first; once it differs, all of it follows
+as a paragraph of its own, since the first cannot be taken back.
 Source: SESSION 4.2, 4.4.
 """
 
@@ -13,7 +13,7 @@ PARAGRAPH = "\n\n"
 
 
 class RestartableStream:
-    """Called with each piece. `anew()` before the words come once more from their beginning, `whole()` at their end."""
+    """Called with each piece. Call `anew()` before the text restarts, and `whole()` at its end."""
 
     def __init__(self, tell: Callable[[str], None]) -> None:
         self._tell = tell
@@ -36,7 +36,7 @@ class RestartableStream:
             self._again = ""
 
     def whole(self) -> None:
-        """Also what was held back and came to nothing more."""
+        """Send the held-back text if it never caught up with the first."""
         if self._again:
             self._go_on(PARAGRAPH + self._again)
 

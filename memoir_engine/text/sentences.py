@@ -1,6 +1,8 @@
-"""How a text begins, in one line: what progress shows of a chunk.
+"""Split any text into sentences with their spans; and the opening of a text, for progress displays.
 
-Source: DESIGN §5 (no text stands outside its source's rows: an opening is read from the text, never stored beside it).
+Headings, list items and table rows are units of their own; a paragraph may be wrapped over several lines.
+Invariant: `text[s.start:s.end] == s.text`; sentences are in order and disjoint; only white space, list and heading marks, and
+rules lie between them. An opening is read from the text, never stored beside it (DESIGN §5).
 """
 
 from __future__ import annotations
@@ -9,13 +11,6 @@ import re
 from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Literal
-
-# === sentences: Sentences of any text, with their spans.
-#
-# Headings, list items and table rows are units of their own; a paragraph may be wrapped over several lines.
-# Invariant: `text[s.start:s.end] == s.text`; sentences are in order and disjoint; between them stand only white space,
-# list and heading marks, and rules.
-
 
 Kind = Literal["prose", "heading", "item", "row"]
 
@@ -61,7 +56,7 @@ def split(text: str) -> list[Sentence]:
 
 
 def _units(text: str) -> Iterator[tuple[int, int, Kind]]:
-    """Paragraphs, headings, items and rows: (start behind any mark, end, kind)."""
+    """Yield paragraphs, headings, items and rows: (start behind any mark, end, kind)."""
     front = _FRONT.match(text)
     behind = front.end() if front else 0
     opened: tuple[int, int, Kind] | None = None
@@ -92,7 +87,7 @@ def _lines(text: str) -> Iterator[tuple[int, int]]:
 
 
 def _read_line(text: str, start: int, end: int) -> tuple[int, Kind | None]:
-    """Where the line's words begin, and what its mark makes it; None where it goes on from the line before."""
+    """Return the start of the line's words, and the kind of its mark; None if it continues the line before."""
     if end <= start or _RULE.match(text, start, end):
         return end, None
     quoted = _QUOTED.match(text, start, end)
@@ -106,7 +101,7 @@ def _read_line(text: str, start: int, end: int) -> tuple[int, Kind | None]:
 
 
 def _closed(text: str, start: int, end: int, kind: Kind) -> tuple[int, int, Kind]:
-    """One or two short lines without an end mark, standing alone, are a heading."""
+    """Close a unit: one or two short lines without an end mark, standing alone, are a heading."""
     lines = text[start:end].split("\n")
     short = kind == "prose" and len(lines) <= 2 and all(len(line) <= _MAX_HEADING for line in lines)
     return start, end, "heading" if short and not _END.search(text, start, end) and text[end - 1] not in ":;,]" else kind
@@ -149,9 +144,6 @@ def _is_abbreviation(word: str, following: str) -> bool:
     initial = len(word) == 1 and word.isalpha() and word.isupper() and word != "I"
     dotted = "." in word and all(len(part) == 1 for part in word.split("."))  # U.S., e.g.
     return initial or dotted or folded in _ABBREVIATIONS or (folded in _BEFORE_NUMBERS and following.isdigit())
-
-
-# === opening
 
 
 CHARS = 80

@@ -1,7 +1,7 @@
-"""How near texts are to categories, by their words alone.
+"""Similarity of texts to categories, by their words alone.
 
-Invariant: nearness is in [0, 1], rounded to 4 places so that the order of additions never shows; no texts, no options and no
-common words give zeros. One `Shelf` is fixed when made and never changes.
+Invariant: similarity is in [0, 1], rounded to 4 places so that the order of additions never shows; no texts, no options and no
+common words give zeros. An `OptionIndex` never changes after it is made.
 Half of it is the cosine to the centroid of an option's examples, half the cosine to its best examples (mean of three), TF-IDF
 over the siblings only. Source: verified/offline-model.md §3 (level 1: .90 against .83 for centroids alone), §4.3.
 """
@@ -54,12 +54,12 @@ def term_vector(terms: Terms, ids: Mapping[str, int]) -> TermVector:
 
 
 def sample(count: int, most: int) -> list[int]:
-    """At most `most` of `count` positions, evenly spread, the first among them."""
+    """Return at most `most` of `count` positions, evenly spread, the first among them."""
     return list(range(count)) if count <= most else [at * count // most for at in range(most)]
 
 
 class OptionIndex:
-    """The options of one parent as an inverted index over their examples."""
+    """Options of one parent, as an inverted index over their examples."""
 
     def __init__(self, examples: Sequence[Sequence[TermVector]]) -> None:
         """examples: per option, in a fixed order."""
@@ -88,7 +88,7 @@ class OptionIndex:
         self._sum_up(local[order])
 
     def _sum_up(self, term: Ints) -> None:
-        """Sums per (term, option): entries of one term lie together, within it those of one option."""
+        """Sum per (term, option): entries of one term lie together, within it those of one option."""
         label = self._labels[self._owner]
         first = np.flatnonzero(np.concatenate(([True], (term[1:] != term[:-1]) | (label[1:] != label[:-1])))[: len(term)])
         sums = np.add.reduceat(self._weights, first) if len(first) else np.zeros(0)
@@ -100,22 +100,22 @@ class OptionIndex:
         self._centroid_norms = np.sqrt(np.bincount(label[first], sums**2, minlength=self.options))
 
     def nearness(self, texts: Sequence[TermVector]) -> Floats:
-        """(n_texts, n_options) in [0, 1]."""
+        """Return (n_texts, n_options) in [0, 1]."""
         cosines = self._cosines(texts)
         return np.asarray(np.round(np.clip(0.5 * self._to_centroids(cosines) + 0.5 * self._to_best(cosines), 0, 1), 4))
 
     def to_centroids(self, texts: Sequence[TermVector]) -> Floats:
-        """(n_texts, n_options) in [0, 1]: the cosine to the centroid alone."""
+        """Return (n_texts, n_options) in [0, 1]: the cosine to the centroid alone."""
         return np.asarray(np.clip(self._to_centroids(self._cosines(texts)), 0, 1))
 
     def key_terms(self, option: int, most: int) -> list[int]:
-        """Term ids that set the option apart from its siblings, best first."""
+        """Return the term ids that set the option apart from its siblings, best first."""
         if option not in self._ranked:
             self._ranked[option] = self._rank(option)
         return [int(self._terms[term]) for term in self._ranked[option][:most]]
 
     def _cosines(self, texts: Sequence[TermVector]) -> Floats:
-        """(n_texts, n_rows)"""
+        """Return (n_texts, n_rows)."""
         if not self._rows or not texts or not len(self._terms):
             return np.zeros((len(texts), self._rows))
         ids = np.concatenate([text.ids for text in texts])
@@ -139,7 +139,7 @@ class OptionIndex:
         return np.asarray(sums / np.where(self._centroid_norms > 0, self._centroid_norms, 1))
 
     def _to_best(self, cosines: Floats) -> Floats:
-        """The mean of each option's best examples, fewer where it has fewer."""
+        """Return the mean cosine of each option's best examples, fewer if it has fewer."""
         total, filled = np.zeros((len(cosines), self.options)), np.flatnonzero(self.sizes)
         starts = np.concatenate(([0], np.cumsum(self.sizes)))[filled]
         left = np.round(cosines, 9)
@@ -163,7 +163,7 @@ class OptionIndex:
 
 
 def group_close_names(examples: Mapping[str, Sequence[Terms]]) -> tuple[tuple[str, ...], ...]:
-    """Groups of new names that may be one category: by near texts, or as all words of one are words of another; mostly none."""
+    """Group new names that may be one category: similar texts, or all words of one in another; mostly none."""
     names = list(examples)
     if len(names) < 2:
         return ()
@@ -186,7 +186,7 @@ def _words(name: str) -> set[str]:
 
 
 def _compact(ids: Ints) -> tuple[Ints, Ints]:
-    """The ids that occur, ascending, and where each entry stands among them."""
+    """Return the ids that occur, ascending, and the index of each entry among them."""
     if not len(ids) or len(ids) < int(ids.max()) // 4:
         terms, local = np.unique(ids, return_inverse=True)
         return terms, local
@@ -195,7 +195,7 @@ def _compact(ids: Ints) -> tuple[Ints, Ints]:
 
 
 def _ranges(starts: Ints, places: Ints) -> tuple[Ints, Ints]:
-    """All positions of the given slices, one after another, and which slice each belongs to."""
+    """Return all positions of the given slices, one after another, and the slice each belongs to."""
     lengths = starts[places + 1] - starts[places]
     which = np.repeat(np.arange(len(places)), lengths)
     shift = np.repeat(starts[places] - np.concatenate(([0], np.cumsum(lengths)[:-1])), lengths)

@@ -1,8 +1,11 @@
-"""Which spans of a chunk support a statement: computed by us from the words, never claimed by a model.
+"""Locate quotes in a text, read the citations of an answer, and find the spans of a chunk that support a statement.
 
-A statement taken over verbatim is supported by that very span; any other by the sentences that share most of its words.
-Invariant: spans lie inside the chunk, in order, disjoint; no shared word, no span.
-Source: DESIGN §9 (support of an answer's sentence by a chunk is computed by us and named so).
+A citation is a number in square brackets: [2], [1][3], [1, 3], [2-4]; it belongs to the statement it follows. A verbatim
+statement is supported by its own span; any other by the sentences that share most of its words.
+Invariant: the engine computes all spans, a model claims none. A quote matches up to case, white space and the shape of quotation
+marks and dashes; a missing quote gives None, never a guess. Claims come in the order of the answer, without their citations.
+Supporting spans lie inside the chunk, in order, disjoint; no shared word, no span. Pure, O(text).
+Source: CHUNK 7.3; DESIGN §9 (support of an answer's sentence by a chunk is computed by us and named so).
 """
 
 from __future__ import annotations
@@ -12,14 +15,6 @@ from collections.abc import Callable
 from dataclasses import dataclass
 
 from memoir_engine.text.sentences import Sentence, split
-
-# === quotes: Where the words that somebody quotes stand in a text.
-#
-# Invariant: `text[start:end]` is what is quoted, up to case, white space and the shape of quotation marks and dashes;
-# where it is
-# not there the answer is None, never a guess. Pure, O(text).
-# Source: CHUNK 7.3; DESIGN §9 (spans are found by the engine).
-
 
 _SAME = {
     **dict.fromkeys("‘’‚‛`´", "'"),
@@ -36,7 +31,7 @@ LEAST = 3  # letters or digits; fewer stand anywhere
 
 
 def find_quote(quote: str, text: str) -> tuple[int, int] | None:
-    """Exactly where it can be, else by its words in their order; as whole words rather than within longer ones.
+    """Find a quote exactly, else by its words in their order; whole words are preferred to parts of longer ones.
 
     Quotation marks and dots around it do not count.
     """
@@ -55,7 +50,7 @@ def find_quote(quote: str, text: str) -> tuple[int, int] | None:
 
 
 def _at(wanted: str, text: str) -> tuple[int, bool]:
-    """Where it stands as whole words, and True; else where it stands first, or -1."""
+    """Return the first place as whole words, and True; else the first place of any kind, or -1."""
     first = at = text.find(wanted) if wanted else -1
     while at >= 0:
         if not _within(text, at) and not _within(text, at + len(wanted)):
@@ -65,13 +60,13 @@ def _at(wanted: str, text: str) -> tuple[int, bool]:
 
 
 def _within(text: str, at: int) -> bool:
-    """Whether a word goes on across this place. Scripts that put no spaces between words have none to cut."""
+    """Return True inside a word. Scripts without spaces between words have none to split."""
     sides = text[at - 1 : at + 1]
     return 0 < at < len(text) and sides.isalnum() and not any(map(_UNSPACED, sides))
 
 
 def _plain(text: str) -> tuple[str, list[int]]:
-    """The text folded, and for each of its characters the place it comes from."""
+    """Return the folded text, and for each of its characters the place it comes from."""
     signs: list[str] = []
     places: list[int] = []
     for place, sign in enumerate(text):
@@ -83,14 +78,6 @@ def _plain(text: str) -> tuple[str, list[int]]:
     return "".join(signs), places
 
 
-# === citations: The chunk numbers an answer cites, and the statements that carry them.
-#
-# A citation is a number in square brackets: [2], [1][3], [1, 3], [2-4]. It belongs to the statement it follows.
-# Invariant: claims come in the order of the answer, without their citations; `answer[start:end]` is the statement with
-# them.
-# Source: DESIGN §9 (support of an answer's sentence is computed by us).
-
-
 _MARK = re.compile(r"[\[【]\s*(\d{1,6}(?:\s*[,;–-]\s*\d{1,6})*)\s*[\]】]")
 _MARKED = re.compile(rf"(?<!\s)\s*+{_MARK.pattern}")  # from where a run of blanks begins: looked through once
 _LEADING = re.compile(rf"(?:\s*{_MARK.pattern})+")
@@ -98,7 +85,7 @@ _LEADING = re.compile(rf"(?:\s*{_MARK.pattern})+")
 
 @dataclass(frozen=True)
 class Claim:
-    """One statement of an answer. `numbers` are the chunks it cites; empty where it cites none."""
+    """One statement of an answer. `numbers` are the chunks it cites; `answer[start:end]` includes its citations."""
 
     start: int
     end: int
@@ -107,7 +94,7 @@ class Claim:
 
 
 def cited_numbers(text: str, count: int) -> list[int]:
-    """Every number cited, in order, doubled ones included; a range is written out as far as `count` reaches."""
+    """Return every cited number, in order, with repetitions; a range is expanded as far as `count`."""
     found: list[int] = []
     for mark in _MARK.finditer(text):
         for part in re.split(r"\s*[,;]\s*", mark.group(1)):
@@ -117,17 +104,17 @@ def cited_numbers(text: str, count: int) -> list[int]:
 
 
 def without_marks(text: str) -> str:
-    """The text on one line without its citations."""
+    """Return the text on one line without its citations."""
     return " ".join(_MARKED.sub("", text).split())
 
 
 def claims(answer: str, count: int) -> list[Claim]:
-    """The answer's statements with the chunk numbers each cites, those in 1…count only."""
+    """Return the answer's statements with the chunk numbers each cites, those in 1…count only."""
     return [_claim(answer, start, end, count) for start, end in _stretches(answer) if without_marks(answer[start:end])]
 
 
 def _stretches(answer: str) -> list[tuple[int, int]]:
-    """Sentence spans; marks at the start of a sentence are drawn to the one before, which they follow."""
+    """Return sentence spans; marks at the start of a sentence belong to the one before, which they follow."""
     spans: list[tuple[int, int]] = []
     for sentence in split(answer):
         start = sentence.start
@@ -146,9 +133,6 @@ def _claim(answer: str, start: int, end: int, count: int) -> Claim:
     return Claim(start, end, without_marks(answer[start:end]), cited)
 
 
-# === support
-
-
 Tokenise = Callable[[str], list[str]]
 
 MAX_SENTENCES = 3
@@ -157,14 +141,14 @@ LEAST_SHARE = 0.15  # of the statement's terms that a further sentence must add
 
 @dataclass(frozen=True)
 class Support:
-    """`spans` are offsets into the chunk's text; `share` in [0, 1] of the statement's terms stand in them."""
+    """`spans` are offsets into the chunk's text; they contain a `share` in [0, 1] of the statement's terms."""
 
     spans: tuple[tuple[int, int], ...]
     share: float
 
 
 def support(statement: str, chunk: str, *, tokenise: Tokenise) -> Support:
-    """statement: one sentence of an answer, with or without its citations."""
+    """Find the support of one sentence of an answer, with or without its citations."""
     plain = without_marks(statement)
     verbatim = _find(plain, chunk)
     if verbatim:
@@ -176,7 +160,7 @@ def support(statement: str, chunk: str, *, tokenise: Tokenise) -> Support:
 
 
 def _find(statement: str, chunk: str) -> tuple[int, int] | None:
-    """The statement's own words in the chunk, however they are spaced and whatever mark ends them."""
+    """Find the statement verbatim, ignoring spacing and the end mark."""
     words = statement.rstrip(".!?。！？").split()
     if not words:
         return None

@@ -1,7 +1,7 @@
-"""Extractive summaries: the sentences nearest to the whole that repeat each other least.
+"""Extractive summaries: the sentences most similar to the whole that repeat each other least.
 
-Invariant: a summary is never longer than asked, holds the text's own sentences in the text's own order, and is the same
-every time. Only where no sentence fits is one cut, at a word's end where it has one.
+Invariant: a summary is never longer than `max_chars`, holds the text's own sentences in the text's own order, and is the same
+every time. Only if no sentence fits is one cut, at a word's end if it has one.
 Source: offline-model §4.5 (centroid + MMR 0.7; digits and names up, questions down).
 """
 
@@ -23,7 +23,7 @@ _NAME = re.compile(r"(?<=[\w,;] )[A-Z][\w’'-]+")
 
 
 def summarise(text: str, *, max_chars: int, tokenise: Tokenise) -> str:
-    """At most `max_chars` characters of the text's sentences, joined by single spaces."""
+    """Return at most `max_chars` characters of the text's sentences, joined by single spaces."""
     sentences = [sentence for sentence in split(text) if sentence.kind != "heading"] or split(text)
     flat = [" ".join(sentence.text.split()) for sentence in sentences]
     taken: list[int] = []
@@ -38,7 +38,7 @@ def summarise(text: str, *, max_chars: int, tokenise: Tokenise) -> str:
 
 
 def rank(sentences: Sequence[Sentence], tokenise: Tokenise) -> list[int]:
-    """Indices of the sentences, the most telling first, each weighed against those before it. O(n²) for n sentences."""
+    """Rank sentence indices, best first, each weighed against those before it. O(n²) for n sentences."""
     weights = _weights([tokenise(sentence.text) for sentence in sentences])
     if not weights.size:
         return list(range(len(sentences)))
@@ -65,7 +65,7 @@ def cut_at_word(text: str, max_chars: int) -> str:
 
 
 def _weights(tokens: Sequence[list[str]]) -> Matrix:
-    """TF-IDF rows of unit length.  # (n_sentences, n_terms)"""
+    """Return TF-IDF rows of unit length, (n_sentences, n_terms)."""
     vocabulary = {term: at for at, term in enumerate(dict.fromkeys(term for row in tokens for term in row))}
     counts = np.zeros((len(tokens), len(vocabulary)), np.float32)
     for index, row in enumerate(tokens):

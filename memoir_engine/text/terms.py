@@ -1,6 +1,14 @@
-"""Scores by key, as a search gives them: a mapping that stays two arrays.
+"""Tokenisers for statistics, search and ranking, and scores by key as two arrays.
 
-Invariant: `keys` rise strictly; a mapping of the same numbers answers alike.
+`tokens` and `terms` serve statistics: stems, with the surface form a reader knows; function words and numbers out.
+`search_tokens` adds numbers: a year or a room number names no subject, but a question may ask for nothing else.
+`rank_tokens` drops grammar words only (articles, pronouns, auxiliaries, prepositions, question words): a question may turn on
+"first" or "made", and BM25 discounts frequent words by itself.
+Invariant: the same text gives the same terms everywhere: NFKC, case-folded, Latin words stemmed, CJK as single characters and
+pairs; both other token lists contain `tokens`. The keys of a `ScoreMap` rise strictly; it equals a dict.
+Pure.
+Source: verified/offline-model.md §2.5 (uni- and bigrams: R@1 .89 on Japanese against .23 for words), spec/README 17; rank tokens
+measured against both lists, and none at all (docs/decisions/0016).
 """
 
 from __future__ import annotations
@@ -15,13 +23,6 @@ from dataclasses import dataclass
 import numpy as np
 import Stemmer
 from numpy.typing import NDArray
-
-# === terms: The words of a text as statistics see them: stems, with the form a reader knows beside each.
-#
-# Invariant: the same text gives the same terms everywhere; NFKC, case-folded, Latin words stemmed, function words out,
-# CJK as single characters and pairs. Pure.
-# Source: verified/offline-model.md §2.5 (uni- and bigrams: R@1 .89 on Japanese against .23 for words), spec/README 17.
-
 
 TOKENIZER = "terms/1"  # written into every blob of counts: another id means they must be counted again
 
@@ -53,9 +54,9 @@ _REMEMBERED = 200_000  # words whose stem is kept
 
 @dataclass(frozen=True, slots=True, eq=False, weakref_slot=True)
 class Terms:
-    """How often each stem occurs, and its commonest surface form (ties: the shorter, then the earlier in the alphabet).
+    """Count of each stem, and its commonest surface form (ties: the shorter, then the earlier in the alphabet).
 
-    Compared by identity, so that what is derived from one can be remembered as long as it lives.
+    Compared by identity, so that derived values can be cached as long as it lives.
     """
 
     counts: dict[str, int]
@@ -63,7 +64,7 @@ class Terms:
 
 
 def tokens(text: str) -> list[str]:
-    """Stems in the order of the text, one entry per occurrence."""
+    """Return stems in the order of the text, one entry per occurrence."""
     found: list[str] = []
     for word in words(text):
         found.extend(_stems_of(word))
@@ -84,7 +85,7 @@ def terms(text: str) -> Terms:
 
 
 def stem(word: str) -> str:
-    """The stem of one word, "" for a function word, a number or anything else that carries no subject."""
+    """Return the stem of one word, "" for a function word, a number or anything else without a subject."""
     known = _stems_of(unicodedata.normalize("NFKC", word).casefold())
     return known[0] if known else ""
 
@@ -94,13 +95,13 @@ def is_cjk(text: str) -> bool:
 
 
 def words(text: str) -> list[str]:
-    """Runs of letters, digits or CJK signs in the order of the text, case-folded."""
+    """Return runs of letters, digits or CJK signs in the order of the text, case-folded."""
     plain = text if text.isascii() else unicodedata.normalize("NFKC", text)
     return _WORD.findall(plain.casefold())
 
 
 class Stems(dict[str, tuple[str, ...]]):
-    """word → its stems; a stemmer of C is not safe for two threads at once, so misses take turns.
+    """Cache from word to its stems; the C stemmer is not thread-safe, so misses take turns.
 
     stop: words without a stem. numbers: whether a number is a word.
     """
@@ -132,12 +133,6 @@ _KNOWN = Stems(STOP)
 _stems_of = _KNOWN.__getitem__
 
 
-# === sought: The words of a text as a search sees them: its stems, and its numbers too.
-#
-# A year or a room number carries no subject, so statistics leave numbers out; a question may ask for nothing else.
-# Invariant: for any text, `tokens(text)` is a part of `sought(text)`.
-
-
 SEARCH_TOKENIZER = f"{TOKENIZER}+numbers/1"
 
 _NUMBER = re.compile(r"\d+")
@@ -145,17 +140,6 @@ _NUMBER = re.compile(r"\d+")
 
 def search_tokens(text: str) -> list[str]:
     return tokens(text) + _NUMBER.findall(text if text.isascii() else unicodedata.normalize("NFKC", text))
-
-
-# === ranked: The words of a passage as its ranking sees them: all but those of grammar alone.
-#
-# What a category is about is told by subjects, so statistics leave out "first", "like" or "made"; a question may turn on
-# just
-# those, and BM25 knows by itself how little a frequent word says. Articles, pronouns, auxiliaries, prepositions and
-# question words
-# stay out: they cost time and meet every passage.
-# Invariant: whatever `tokens` of a text holds, `ranked` of it holds; the same text gives the same words everywhere. Pure.
-# Source: measured against both lists, and none at all (docs/decisions/0016).
 
 
 PASSAGE_TOKENIZER = "ranked/1"
@@ -171,18 +155,15 @@ _rank_stems_of = _KNOWN_RANK_WORDS.__getitem__
 
 
 def rank_tokens(text: str) -> list[str]:
-    """Stems in the order of the text, one entry per occurrence."""
+    """Return stems in the order of the text, one entry per occurrence."""
     found: list[str] = []
     for word in words(text):
         found.extend(_rank_stems_of(word))
     return found
 
 
-# === scored
-
-
 class ScoreMap(Mapping[int, float]):
-    """keys: (n,) rising; scores: (n,)."""
+    """Mapping of two arrays. keys: (n,) rising; scores: (n,)."""
 
     def __init__(self, keys: NDArray[np.int64], scores: NDArray[np.floating]) -> None:
         self.keys_held = keys
@@ -196,7 +177,7 @@ class ScoreMap(Mapping[int, float]):
         return cls(np.array([key for key, _ in ordered], np.int64), np.array([score for _, score in ordered], float))
 
     def highest(self, most: int, *, but: set[int]) -> list[int]:
-        """The keys of the highest scores, ties to the lower key, without those of `but`."""
+        """Return the keys of the highest scores, ties to the lower key, without those of `but`."""
         wanted = ~np.isin(self.keys_held, np.fromiter(but, np.int64, len(but)))
         keys, scores = self.keys_held[wanted], self.scores[wanted]
         if 0 < most < len(keys):
@@ -205,7 +186,7 @@ class ScoreMap(Mapping[int, float]):
         return [int(keys[at]) for at in np.lexsort((keys, -scores))[:most]]
 
     def among(self, keys: Sequence[int]) -> dict[int, float]:
-        """The scores of those of the keys that have one."""
+        """Return the scores of those of the keys that have one."""
         wanted = np.array(keys, np.int64)
         places = np.minimum(np.searchsorted(self.keys_held, wanted), max(len(self.keys_held) - 1, 0))
         there = self.keys_held[places] == wanted if len(self.keys_held) else np.zeros(len(wanted), bool)

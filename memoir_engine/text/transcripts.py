@@ -1,7 +1,11 @@
-"""A conversation as people paste it: JSON messages, or lines like "Ana: Hello.", with times where there are some.
+"""Read pasted conversations: JSON messages, or lines like "Ana: Hello.", with times if there are any.
 
-Invariant: every line that is not blank becomes part of a message, in order; nothing in a text is followed or carried out. Pure
-but for a warning. Source: CHUNK 2.1 (a conversation that is submitted); spec README, small print on times.
+Times before the lines are read as messengers write them: [12/05/2024, 10:30], 13.05.24, 9:05 - , 10:30. The order of day and
+month is the same in all lines of one text, and is inferred: from a number above 12, from full stops, from AM and PM, from the
+order of the lines, else from the country of the zone. If it stays unclear, times are left out with a warning.
+Invariant: every line that is not blank becomes part of a message, in order; messages keep their number, empty ones included; an
+invalid one is refused by its place; no instruction in a text is followed. Pure but for a warning.
+Source: CHUNK 2.1, 3.4, 3.5, 6.5; TIMEM "Memory Extraction"; API "Facts" (user_id); spec README, small print on times.
 """
 
 from __future__ import annotations
@@ -18,19 +22,13 @@ from typing import Any
 from memoir_engine.core.errors import FormatUnknown, MessageRefused
 from memoir_engine.text.messages import TIMES, Message, as_record, parse_message, parse_time
 
-# === turns: The messages of a conversation as cutting sees them: who, when, and the words.
-#
-# Invariant: messages keep their order and number, empty ones included; what is no message is refused by its place.
-# Source: CHUNK 3.4, 3.5, 6.5; spec README, small print on times.
-
-
 _PERSON = frozenset(("user", "human"))
 _ROLES = frozenset(("user", "assistant", "system", "human", "ai", "tool", "developer"))
 
 
 @dataclass(frozen=True, slots=True)
 class Utterance:
-    """One message. id: the caller's, else its index as text. at: aware, None where it is not known."""
+    """One message. id: the caller's, else its index as text. at: aware, None if not known."""
 
     id: str
     role: str
@@ -44,10 +42,10 @@ class Utterance:
 
 
 def utterances(messages: Sequence[Any]) -> list[Utterance]:
-    """Messages in any shape that the engine reads: role and content, LangChain's messages or records, or messages of a session.
+    """Read messages in any supported shape: role and content, LangChain's messages or records, or messages of a session.
 
     Their time may stand in `at`, `ts`, `created_at` or `timestamp`, as an aware datetime or in ISO 8601.
-    Raises MessageRefused (E801) naming the place of the first that is none, or whose time has no zone.
+    Raises MessageRefused (E801) naming the place of the first invalid one, or one whose time has no zone.
     """
     if isinstance(messages, str | bytes | Mapping) or not isinstance(messages, Sequence):
         raise MessageRefused(where="messages", problem="it must be a list of messages")
@@ -85,19 +83,9 @@ def _time(message: Mapping[str, Any], index: int) -> datetime | None:
 
 
 def _plain(message: Mapping[str, Any], index: int) -> dict[str, Any]:
-    """Its time as records have it."""
+    """Return the message with its time as records have it."""
     at = _time(message, index)
     return {**message, **({} if at is None else {"at": at.isoformat()})}
-
-
-# === pasted_times: Times before the lines of a pasted conversation, as messengers write them: [12/05/2024, 10:30],
-# 13.05.24, 9:05 - , 10:30.
-#
-# Invariant: whether the day or the month comes first is the same in all lines of one text, and is concluded: from a
-# number above
-# 12, from full stops, from AM and PM, from the order of the lines, else from the country whose time it is. Where nothing
-# tells,
-# there is no time, and a warning says so. Pure but for the warning. Source: CHUNK 2.1; spec README, small print on times.
 
 
 _CLOCK = r"\d\d?:\d\d(?::\d\d)?"
@@ -118,7 +106,7 @@ _UNCLEAR = "The times of this conversation are left out: whether {example} is of
 
 
 def parse_times(written: Sequence[str | None], zone: tzinfo) -> list[datetime | None]:
-    """Of each line, as it was written. zone: of times without one. A time of day without a day is none."""
+    """Parse the written time of each line. zone: of times without one. A time of day without a day gives None."""
     dated = [None if one is None else _DATED.fullmatch(one) for one in written]
     numeric = [hit for hit in dated if hit]
     day_first = _day_first(numeric, zone)
@@ -146,7 +134,7 @@ def _day_first(dated: Sequence[re.Match[str]], zone: tzinfo) -> bool | None:
 
 
 def _day_first_in(zone: str) -> bool | None:
-    """zone: by its name; of UTC and of the two Americas beside the United States no habit is known."""
+    """Guess the order from the zone's name; None for UTC and for the Americas outside the United States."""
     if zone in _UNITED_STATES:
         return False
     return True if zone.partition("/")[0] in ("Europe", "Asia", "Africa", "Australia", "Atlantic", "Indian") else None
@@ -190,26 +178,17 @@ def _unclear(hit: re.Match[str]) -> str:
 _MONTHS = "January February March April May June July August September October November December".split()
 
 
-# === labels: Labels before what people say, and when one of them is the person whose memory it is.
-#
-# Invariant: only words that are no name, and what the person is called, are theirs. Pure.
-# Source: TIMEM "Memory Extraction"; API "Facts" (user_id).
-
-
 _NO_NAMES = frozenset("user human me you myself i ich moi yo 私 自分".split())
 
 
 def is_label_of(person: str, label: str) -> bool:
-    """person: a user id; of an address the part before the @ is a name, too."""
+    """Return True if a label means the person: a user id, the part of an address before the @, or a word like "me"."""
     said, own = _plain_label(label), _plain_label(person)
     return said in _NO_NAMES or said in (own, own.partition("@")[0])
 
 
 def _plain_label(name: str) -> str:
     return " ".join(unicodedata.normalize("NFKC", name).casefold().split())
-
-
-# === transcripts
 
 
 _ASSISTANTS = frozenset("assistant ai bot chatgpt gpt claude gemini copilot model agent memoir".split())
@@ -223,9 +202,9 @@ _LEAST = 2  # messages that lines must make before they are taken for a conversa
 
 
 def read_transcript(text: str, *, zone: tzinfo = UTC) -> list[Utterance]:
-    """zone: of times that are written without one; it tells what comes first in 5/4/2024 where the lines do not.
+    """Read a pasted conversation. zone: of times written without one; it decides 5/4/2024 if the lines do not.
 
-    Where nothing tells, such times are left out, with a UserWarning. Raises FormatUnknown (E802), MessageRefused (E801).
+    Unclear times are left out, with a UserWarning. Raises FormatUnknown (E802), MessageRefused (E801).
     """
     begins = text.lstrip("\ufeff \t\r\n")
     if begins[:1] in ("[", "{"):
@@ -239,7 +218,7 @@ def read_transcript(text: str, *, zone: tzinfo = UTC) -> list[Utterance]:
 
 
 def _json(text: str) -> list[Utterance] | None:
-    """None where it is no JSON: a transcript may begin with a bracket, too."""
+    """Read JSON messages; None if it is not JSON: a transcript may begin with a bracket, too."""
     try:
         data: Any = json.loads(text)
     except (ValueError, RecursionError):
@@ -273,7 +252,7 @@ def _lines(text: str, zone: tzinfo) -> list[Utterance]:
 
 
 def _is_dated(written: str) -> bool:
-    """By a day in figures, as messengers write it: what stands behind it is a line of its own, though nobody says it."""
+    """Return True if the time has a day in figures: a notice of the messenger is then a line without a speaker."""
     return "/" in written[:5] or "." in written[:5]
 
 

@@ -1,17 +1,13 @@
-"""Of when a statement speaks: of what is so now, of what was so once, or of what is only wished for.
+"""English verb forms, and the tense of a statement: now, past, or only wished for.
 
-Invariant: what changed somebody ("moved to", "became", "was promoted") is of now: it says how they are since. Pure.
+Invariant: a change ("moved to", "became", "was promoted") is of now, because it describes the state since. A word that is not a
+known verb is returned unchanged. Pure.
 """
 
 from __future__ import annotations
 
 import re
 from typing import Literal
-
-# === verbs: Verbs of English as rules of form: past or not, and how a third person says them.
-#
-# Invariant: a word that is no verb known here comes back as it is. Pure.
-
 
 PAST = frozenset(
     """was were had did went got made took saw met found bought began left won lost gave told felt came became said thought knew
@@ -62,12 +58,12 @@ _WORD = re.compile(r"[a-z]+(?:['’][a-z]+)?", re.IGNORECASE)
 
 
 def is_past_form(word: str) -> bool:
-    """Of one word, lower case."""
+    """Return True for a past form, given in lower case."""
     return word in PAST or (len(word) > 3 and word.endswith("ed") and word not in _NOT_PAST)
 
 
 def is_verb(word: str) -> bool:
-    """Whether it is a form of a common verb that a statement about somebody may begin with: "lives", "moved", "is"."""
+    """Return True for a form of a common verb that a statement about a person may begin with: "lives", "moved", "is"."""
     low = word.lower()
     if low in _OPENERS or low in PAST:
         return True
@@ -75,12 +71,12 @@ def is_verb(word: str) -> bool:
 
 
 def is_bare_verb(word: str) -> bool:
-    """Of one word, lower case: whether it follows "they" as it is: "work", "order"; nouns may be written alike."""
+    """Return True for the form after "they": "work", "order"; nouns may look alike. Lower case."""
     return word in _COMMON
 
 
 def to_present(word: str) -> str:
-    """Of an irregular past, lower case, the form that follows "they"; any other word as it is."""
+    """Return the form after "they" for an irregular past, lower case; any other word unchanged."""
     return _PRESENT.get(word, word)
 
 
@@ -104,7 +100,7 @@ def looks_ahead(text: str) -> bool:
 
 
 def is_past(text: str) -> bool:
-    """Whether the text speaks of what was: it has a form of the past that is not the present's too, and looks at nothing ahead.
+    """Return True if the text has a past form that is not also a present one, and no future.
 
     "is excited", "are married" are of now.
     """
@@ -115,7 +111,7 @@ def is_past(text: str) -> bool:
 
 
 def is_third_person(word: str) -> bool:
-    """Whether it is what follows one person's name: "lives", "moved", "is"; not "live", "are", "could"."""
+    """Return True for the form after one person's name: "lives", "moved", "is"; not "live", "are", "could"."""
     low = word.lower()
     if low in _OPENERS:
         return low in ("is", "was", "has", "had", "does", "did")
@@ -123,13 +119,13 @@ def is_third_person(word: str) -> bool:
 
 
 def is_first_person(word: str) -> bool:
-    """Whether it is what follows "I" in the present: "live", "am", "put"."""
+    """Return True for the present form after "I": "live", "am", "put"."""
     low = word.lower()
     return low in _COMMON or low in _IRREGULAR or low in _BOTH
 
 
 def is_used_as_past(verb: str, rest: str) -> bool:
-    """Whether a verb that is the same in the present and in the past ("put", "quit") tells of the past here."""
+    """Return True if a verb with equal present and past ("put", "quit") is used as a past here."""
     if verb not in _BOTH:
         return False
     beside = _BESIDE.search(rest)
@@ -139,7 +135,7 @@ def is_used_as_past(verb: str, rest: str) -> bool:
 
 
 def to_third_person(word: str) -> str:
-    """What follows "I", as it follows "she": live → lives, have → has, went → went, can → can."""
+    """Turn the form after "I" into the form after "she": live → lives, have → has, went → went, can → can."""
     low = word.lower()
     if not low.isalpha() or low in _MODALS or (is_past_form(low) and low not in _BOTH):
         return word
@@ -148,9 +144,6 @@ def to_third_person(word: str) -> str:
     if low.endswith("y") and low[-2:-1] not in "aeiou":
         return word[:-1] + "ies"
     return word + ("es" if _SIBILANT.search(low) else "s")
-
-
-# === standing
 
 
 Tense = Literal["now", "once", "ahead"]

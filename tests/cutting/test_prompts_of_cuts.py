@@ -9,7 +9,7 @@ import pytest
 from memoir_engine import chunk_conversation
 from memoir_engine.models.tokens import token_counter
 from memoir_engine.prompts import facts
-from memoir_engine.prompts.facts import FRAME_TOKENS, INSTRUCTIONS, ConversationCut, CutMessage
+from memoir_engine.prompts.facts import FRAME_TOKENS, INSTRUCTIONS, CutMessage, ExtractRequest
 from talks import START
 
 
@@ -24,6 +24,6 @@ def test_a_cut_of_short_or_long_messages_leaves_a_tenth_of_the_window_for_the_re
     made = chunk_conversation(messages, model="gpt-4", frame_tokens=FRAME_TOKENS)
     assert len(made.cuts) > 1
     turns = [CutMessage(n + 1, "assistant", "Wilhelmina", at[n], str(messages[n]["content"])) for n in made.cuts[1].indexes]
-    prompt = facts.build(ConversationCut("the user", 2, made.cuts[1].of, "What came before. " * 40, tuple(turns)))
+    prompt = facts.build(ExtractRequest("the user", 2, made.cuts[1].of, "What came before. " * 40, tuple(turns)))
     (tokens, instructions) = token_counter("gpt-4").counts([prompt.text, INSTRUCTIONS])
     assert tokens + instructions < 0.9 * made.limits.window

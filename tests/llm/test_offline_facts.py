@@ -18,12 +18,12 @@ def asked(prompt: Prompt) -> dict[str, object]:
     return answer(f"task: {prompt.purpose}/1\n", prompt.text, {})
 
 
-def talk(*said: str, role: str = "user", name: str | None = None) -> facts.ConversationCut:
+def talk(*said: str, role: str = "user", name: str | None = None) -> facts.ExtractRequest:
     turns = (facts.CutMessage(at, role, name, TOLD_AT, text) for at, text in enumerate(said, 1))
-    return facts.ConversationCut("leonie", 1, 1, "", tuple(turns))
+    return facts.ExtractRequest("leonie", 1, 1, "", tuple(turns))
 
 
-def drawn(shown: facts.ConversationCut) -> tuple[facts.ExtractedFact, ...]:
+def drawn(shown: facts.ExtractRequest) -> tuple[facts.ExtractedFact, ...]:
     parsed = facts.parse(asked(facts.build(shown)), shown)
     assert parsed.notes == ()
     return parsed.facts
@@ -130,7 +130,7 @@ def test_facts_of_two_parts_that_share_a_name_are_related() -> None:
 
 def test_a_recap_keeps_what_came_before_and_stays_short() -> None:
     before = talk(*(f"I visited town number {at} with my friend Jo and we saw the old mill there." for at in range(80)))
-    shown = facts.ConversationCut("leonie", 2, 3, "Leonie lives in Alderbrook.", before.turns)
+    shown = facts.ExtractRequest("leonie", 2, 3, "Leonie lives in Alderbrook.", before.turns)
 
     told = recap.parse(asked(recap.build(shown)))
 

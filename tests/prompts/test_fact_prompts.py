@@ -10,20 +10,20 @@ from hypothesis import strategies as st
 from memoir_engine.core.results.facts import FACT_TYPES
 from memoir_engine.prompts import consolidate, facts, recap, relate
 from memoir_engine.prompts.consolidate import FactComparison, Statement, Verdict
-from memoir_engine.prompts.facts import ConversationCut, CutMessage
+from memoir_engine.prompts.facts import CutMessage, ExtractRequest
 from memoir_engine.prompts.relate import FactLink, RelatableFact
 
 GOLDEN = Path(__file__).parents[1] / "golden"
 TEXTS = st.one_of(st.text(), st.text(alphabet='"\\\n- ›1Message'))
 MOMENTS = st.none() | st.datetimes(timezones=st.just(timezone(timedelta(hours=2))) | st.just(UTC))
 TURNS = st.lists(st.builds(CutMessage, st.integers(1, 99), TEXTS, st.none() | TEXTS, MOMENTS, TEXTS), max_size=3).map(tuple)
-TALKS = st.builds(ConversationCut, TEXTS, st.integers(1, 9), st.integers(1, 9), TEXTS, TURNS)
+TALKS = st.builds(ExtractRequest, TEXTS, st.integers(1, 9), st.integers(1, 9), TEXTS, TURNS)
 NUMBERS = st.lists(st.integers(1, 9), max_size=2).map(tuple)
 STATEMENTS = st.lists(st.builds(Statement, st.integers(1, 9), TEXTS, TEXTS, TEXTS, TEXTS, TEXTS, TEXTS, NUMBERS), max_size=3)
 GATHERED = st.builds(RelatableFact, st.integers(1, 9), TEXTS, TEXTS, TEXTS, st.lists(TEXTS, max_size=2).map(tuple), NUMBERS)
 
 SAID = datetime(2026, 2, 13, 9, 30, tzinfo=timezone(timedelta(hours=1)))
-TALK = ConversationCut(
+TALK = ExtractRequest(
     "Mia",
     2,
     3,

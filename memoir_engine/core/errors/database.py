@@ -1,10 +1,11 @@
-"""Errors of export and import (E51x). Source: API "The ledger and the audit"."""
+"""Errors of the store, and of export and import (E5xx), translated at the border of the store.
+
+Source: MEMOIR 1.5, 7.5, 7B.7; API "The ledger and the audit".
+"""
 
 from __future__ import annotations
 
 from memoir_engine.core.errors.root import MemoirError
-
-# === database: Errors of the store (E5xx), translated at the border of the store. Source: MEMOIR 1.5, 7.5, 7B.7.
 
 
 class DatabaseError(MemoirError):
@@ -68,9 +69,6 @@ class LeaseHeld(DatabaseError):
     message_form = "another ingestion ({owner}) is still running"
     remedy_form = "Wait for it, or cancel it; it is taken over when it shows no life for {timeout_s:g} s."
     retryable = True
-
-
-# === moving
 
 
 class ExportFailed(DatabaseError):

@@ -1,10 +1,11 @@
-"""Errors of messages and of what is read as conversations. Source: SESSION 6.4; DESIGN §11."""
+"""Errors of facts (E6xx), knowledge (MEMOLLA's exact texts, E001–E006) and conversations (E8xx).
+
+Source: CHUNK 12; TIMEM "Error Handling"; MEMOLLA §8; SESSION 6.4; DESIGN §6, §11.
+"""
 
 from __future__ import annotations
 
 from memoir_engine.core.errors.root import MemoirError
-
-# === facts: Errors of facts (E6xx). Source: CHUNK 12; TIMEM "Error Handling"; DESIGN §6, §11.
 
 
 class FactError(MemoirError):
@@ -56,14 +57,11 @@ class RememberingCancelled(FactError):
 
 
 class FactsNotYours(FactError):
-    """Somebody would write facts for a user that they are not."""
+    """An actor tried to write another user's facts."""
 
     code = "E607"
     message_form = "{actor!r} may not write facts of user {user!r}"
     remedy_form = "Leave user_id out, or act as that user: memory.acting_as(name, user=…)."
-
-
-# === knowledge: Errors of knowledge and conversations, with MEMOLLA's exact texts (E001–E006). Source: MEMOLLA §8.
 
 
 class KnowledgeError(MemoirError):
@@ -100,9 +98,6 @@ class TargetNotFound(KnowledgeError):
     code = "E006"
 
 
-# === conversations
-
-
 class ConversationError(MemoirError):
     code = "E800"
     message_form = "the conversation cannot be read"
@@ -110,7 +105,7 @@ class ConversationError(MemoirError):
 
 
 class MessageRefused(ConversationError):
-    """A record that is no message. `where` names it, e.g. `messages[3]`."""
+    """An invalid message record. `where` names it, e.g. `messages[3]`."""
 
     code = "E801"
     message_form = "{where} is no message: {problem}"
@@ -133,7 +128,7 @@ class SessionNotFound(ConversationError):
 
 
 class HistoryRefused(ConversationError):
-    """An import of which a record is refused; `where` names the first."""
+    """An import with invalid records; `where` names the first."""
 
     code = "E804"
     message_form = "nothing was imported: {count} of {records} records are refused, the first is {where}: {problem}"

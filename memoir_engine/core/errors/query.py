@@ -96,7 +96,7 @@ class NothingFiledThen(QueryError):
 
 
 class ChoiceGone(QueryError):
-    """What-if: a category that was followed then is offered no more."""
+    """What-if: a category that was followed at the time is no longer offered."""
 
     code = "E312"
     message_form = "category {category_id} is no longer offered at level {level}"
@@ -104,7 +104,7 @@ class ChoiceGone(QueryError):
 
 
 class ChoiceNotOffered(QueryError):
-    """What-if: only what the decision had on the table can be taken instead."""
+    """What-if: only an option that the decision offered can be chosen instead."""
 
     code = "E313"
     message_form = "decision {decision_id} cannot take {category_ids}: {problem}"

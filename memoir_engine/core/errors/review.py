@@ -1,10 +1,8 @@
-"""Errors of erasing, and of what was erased (E72x). Source: DESIGN §6."""
+"""Errors of changes by a person: edits, verdicts (E73x) and erasure (E72x). Source: DESIGN §6."""
 
 from __future__ import annotations
 
 from memoir_engine.core.errors.root import MemoirError
-
-# === review: Errors of changes by a person (E7xx). Source: DESIGN §6.
 
 
 class ReviewError(MemoirError):
@@ -26,7 +24,7 @@ class ActionNotFound(ReviewError):
 
 
 class UndoBlocked(ReviewError):
-    """Something stands on the action, or its place is taken; nothing was changed."""
+    """Later changes depend on the action, or its place is taken; nothing was changed."""
 
     code = "E703"
     message_form = "action {action_id!r} cannot be undone: {problem}"
@@ -102,14 +100,11 @@ class NotInside(ReviewError):
 
 
 class SignedStateChanged(ReviewError):
-    """Nobody signs what they have not seen."""
+    """A signature needs the state that its signer has seen."""
 
     code = "E715"
     message_form = "{title!r} has changed since it was looked at"
     remedy_form = "Look at it again, then sign what stands there now."
-
-
-# === verdicts: Errors of a reviewer's decision about one item (E73x). Source: DESIGN §6.
 
 
 class ReviewItemNotFound(ReviewError):
@@ -119,14 +114,11 @@ class ReviewItemNotFound(ReviewError):
 
 
 class ReviewOvertaken(ReviewError):
-    """Somebody else was faster; the fact `by` is who."""
+    """Another reviewer decided first; `by` names them."""
 
     code = "E731"
     message_form = "{by} was faster: item {key!r} was {what} meanwhile"
     remedy_form = "Look at it again; a decision of somebody else can be undone, or decided against."
-
-
-# === erasing
 
 
 class SourceErased(ReviewError):

@@ -32,7 +32,7 @@ class MemoirError(Exception):
 
 
 def restore_error(told: str, remedy: str | None) -> MemoirError:
-    """An error as the ledger has it: its class by the code in its text, its words as they were."""
+    """Rebuild an error from the ledger: its class by the code in its text, its wording as recorded."""
     code = told.removeprefix("[mem][").partition("]")[0]
     kind = next((kind for kind in _tree(MemoirError) if kind.code == code), MemoirError)
     error = kind.__new__(kind)

@@ -1,123 +1,17 @@
-"""What callers receive: frozen values, detached from any database.
+"""Results of the public verbs: frozen values, detached from any database.
 
-Invariant: nothing here knows where it came from; the store, the services and the pages share these and no twins.
+Invariant: a result does not know where it came from; the store, the features and the pages share these classes.
 Times are aware and UTC. Latencies are milliseconds unless the name says seconds. Costs are USD, None when not known.
 Source: MEMOIR 4.3–4.5 and 9 (final outputs), API.md, DESIGN §5.
 """
 
-from memoir_engine.core.results.conversations import (
-    Cleared as Cleared,
-    ImportReport as ImportReport,
-    MessageRecord as MessageRecord,
-    RefusedMessage as RefusedMessage,
-    Reply as Reply,
-    RetentionPreview as RetentionPreview,
-    SessionView as SessionView,
-    Shown as Shown,
-)
-from memoir_engine.core.results.cuts import (
-    ComparedCount as ComparedCount,
-    Cut as Cut,
-    CutConversation as CutConversation,
-    CutLimits as CutLimits,
-    TokenComparison as TokenComparison,
-    TokenMethod as TokenMethod,
-)
-from memoir_engine.core.results.documents import (
-    Category as Category,
-    CategoryChange as CategoryChange,
-    CategoryVersion as CategoryVersion,
-    Cause as Cause,
-    Chunk as Chunk,
-    ChunkPage as ChunkPage,
-    Filing as Filing,
-    Heading as Heading,
-    Helper as Helper,
-    HelperDraft as HelperDraft,
-    HelperPreview as HelperPreview,
-    LeafChange as LeafChange,
-    Moment as Moment,
-    Source as Source,
-    TreeChanges as TreeChanges,
-    WordChange as WordChange,
-)
-from memoir_engine.core.results.evidence import (
-    Action as Action,
-    AuditCheck as AuditCheck,
-    AuditEvent as AuditEvent,
-    AuditHead as AuditHead,
-    Call as Call,
-    Change as Change,
-    Decision as Decision,
-    EditPreview as EditPreview,
-    EventView as EventView,
-    Exported as Exported,
-    Option as Option,
-    Report as Report,
-    RunDetail as RunDetail,
-    RunView as RunView,
-    UndoPreview as UndoPreview,
-)
-from memoir_engine.core.results.facts import (
-    CutFailure as CutFailure,
-    ExtractedMemory as ExtractedMemory,
-    ExtractionMetrics as ExtractionMetrics,
-    ExtractionResult as ExtractionResult,
-    FactLineage as FactLineage,
-    FactOrigin as FactOrigin,
-    FactProposal as FactProposal,
-    FactRelation as FactRelation,
-    FactStatus as FactStatus,
-    FactType as FactType,
-    FactView as FactView,
-    ForgetPreview as ForgetPreview,
-    RecalledFact as RecalledFact,
-    RememberResult as RememberResult,
-)
-from memoir_engine.core.results.knowledge import (
-    Knowledge as Knowledge,
-    Reindexed as Reindexed,
-    Searchable as Searchable,
-    SearchResult as SearchResult,
-)
-from memoir_engine.core.results.outcomes import (
-    ChunkSummary as ChunkSummary,
-    ComparedChoice as ComparedChoice,
-    ComparedOption as ComparedOption,
-    ComparedSetting as ComparedSetting,
-    DroppedPath as DroppedPath,
-    ErrorReport as ErrorReport,
-    Estimate as Estimate,
-    IngestResult as IngestResult,
-    ModelCheck as ModelCheck,
-    Overview as Overview,
-    PathChoice as PathChoice,
-    QueryResult as QueryResult,
-    Response as Response,
-    RunComparison as RunComparison,
-    SettingView as SettingView,
-    UsedChunk as UsedChunk,
-)
-from memoir_engine.core.results.review import (
-    ErasedPlace as ErasedPlace,
-    ErasurePreview as ErasurePreview,
-    FactReviewItem as FactReviewItem,
-    FactReviewPage as FactReviewPage,
-    LeafEffect as LeafEffect,
-    Neighbour as Neighbour,
-    Place as Place,
-    QuotingName as QuotingName,
-    ReviewEvidence as ReviewEvidence,
-    ReviewItem as ReviewItem,
-    ReviewPage as ReviewPage,
-    ReviewState as ReviewState,
-    ReviewStep as ReviewStep,
-    RiskReason as RiskReason,
-    SignOff as SignOff,
-    SignOffPreview as SignOffPreview,
-    SplitGroup as SplitGroup,
-    SplitProposal as SplitProposal,
-    StepOutcome as StepOutcome,
-    StepsPreview as StepsPreview,
-    Tombstone as Tombstone,
-)
+# ruff: noqa: F403
+
+from memoir_engine.core.results.conversations import *
+from memoir_engine.core.results.cuts import *
+from memoir_engine.core.results.documents import *
+from memoir_engine.core.results.evidence import *
+from memoir_engine.core.results.facts import *
+from memoir_engine.core.results.knowledge import *
+from memoir_engine.core.results.outcomes import *
+from memoir_engine.core.results.review import *

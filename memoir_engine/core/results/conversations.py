@@ -1,4 +1,7 @@
-"""What pruning took from the states of graphs, or would take."""
+"""Sessions, their messages, an agent's replies, and the results of imports, retention and pruning.
+
+A message answers like the record that LangChain writes of it: `messages_from_dict(history)` takes a history as it is.
+"""
 
 from __future__ import annotations
 
@@ -7,20 +10,15 @@ from dataclasses import dataclass, field
 from datetime import datetime
 from typing import Any
 
-# === conversations: Conversations as callers see them: sessions, their messages, and what an import or a limit would do.
-#
-# A message answers like the record that LangChain writes of it: `messages_from_dict(history)` takes a history as it is.
-
-
 _USUAL = {"human": "user", "ai": "assistant", "HumanMessageChunk": "user", "AIMessageChunk": "assistant"}
 
 
 @dataclass(frozen=True)
 class MessageRecord:
-    """One message as it is kept. Number `n` counts from 1 in its session and is never given again.
+    """One stored message. Number `n` counts from 1 in its session and is never used again.
 
     kind: LangChain's type. content: a text, or a list of parts. rest: every other field that is not at its default.
-    created_at: when it was said. run_id: the run that wrote it.
+    created_at: when it was sent. run_id: the run that wrote it.
     """
 
     session_id: str
@@ -39,12 +37,12 @@ class MessageRecord:
 
     @property
     def role(self) -> str:
-        """As it was said: user, assistant, system, tool, or a role of the caller's."""
+        """user, assistant, system, tool, or a role of the caller's."""
         return str(self.rest.get("role") or _USUAL.get(self.kind, self.kind))
 
     @property
     def text(self) -> str:
-        """What is said in it, without what is no text."""
+        """Text of the content, without parts that are not text."""
         if isinstance(self.content, str):
             return self.content
         parts = (part if isinstance(part, str) else part.get("text", "") for part in self.content)
@@ -52,7 +50,7 @@ class MessageRecord:
 
     @property
     def metadata(self) -> dict[str, Any]:
-        """What the caller gave with it; empty where nothing was given."""
+        """Metadata of the caller; empty if there is none."""
         found = self.rest.get("metadata")
         return dict(found) if isinstance(found, dict) else {}
 
@@ -62,7 +60,7 @@ class MessageRecord:
 
     @property
     def tool_call_id(self) -> str | None:
-        """Of a result: the call it answers."""
+        """For a tool result: the call it answers."""
         return self.rest.get("tool_call_id")
 
     @property
@@ -107,7 +105,7 @@ class SessionView:
 
 @dataclass(frozen=True)
 class RefusedMessage:
-    """A record of an import that is none, or does not fit. `where` names it, e.g. `messages[3]`."""
+    """An invalid record of an import. `where` names it, e.g. `messages[3]`."""
 
     where: str
     problem: str
@@ -115,10 +113,10 @@ class RefusedMessage:
 
 @dataclass(frozen=True)
 class ImportReport:
-    """What an import did, or with `dry_run` would do.
+    """Result of an import, or its preview with `dry_run`.
 
-    added: messages that come. known: those whose ids the session has already. refused: while there is one, nothing is imported.
-    is_new: the session was not there. format: how the data was understood. notes: what the format could not say.
+    added: new messages. known: messages whose ids the session has already. refused: if there is any, nothing is imported.
+    is_new: the session did not exist. format: the detected format. notes: what the format could not express.
     """
 
     session_id: str
@@ -136,7 +134,7 @@ class ImportReport:
 
 @dataclass(frozen=True)
 class RetentionPreview:
-    """What a limit would do to one session now. dropped: numbers of the messages that would go; kept: how many would stay."""
+    """Effect of a limit on one session now. dropped: numbers of the messages that would go; kept: how many would stay."""
 
     session_id: str
     dropped: tuple[int, ...]
@@ -146,7 +144,7 @@ class RetentionPreview:
 
 @dataclass(frozen=True)
 class Cleared:
-    """What clearing took away. action_id: None where there was nothing. threads: of graphs, which go with all sessions."""
+    """Result of clearing. action_id: None if there was nothing to clear. threads: of LangGraph, deleted with all sessions."""
 
     sessions: int
     messages: int
@@ -154,12 +152,9 @@ class Cleared:
     threads: int = 0
 
 
-# === replies: What an agent's turn came to.
-
-
 @dataclass(frozen=True)
 class Shown:
-    """Something of the memory that stood before the model when it replied. number: by which the reply cites it.
+    """A piece of memory that the model saw when it replied. number: by which the reply cites it.
 
     kind: passage, fact or chunk; id: of its row. run_id: of the question, where a tool asked one.
     """
@@ -175,10 +170,10 @@ class Shown:
 
 @dataclass(frozen=True)
 class Reply:
-    """text: what was answered. messages: those of this turn, the person's first, as they are kept in the session.
+    """text: the answer. messages: those of this turn, the person's first, as stored in the session.
 
-    tool_calls: how many were made. limited: more were asked for than the limit allows. shown: what the model saw of the memory.
-    warnings: what the memory could not do; the reply came all the same.
+    tool_calls: how many were made. limited: the model asked for more than the limit allows. shown: the memory the model saw.
+    warnings: what the memory could not do; the reply was given all the same.
     """
 
     text: str
@@ -193,12 +188,9 @@ class Reply:
     latency_ms: float = 0.0
 
 
-# === checkpoints
-
-
 @dataclass(frozen=True)
 class Pruned:
-    """checkpoints, writes and values that went, and how many bytes those took; `dry_run`: that would go, and nothing did."""
+    """checkpoints, writes and values removed, and their bytes; with `dry_run`: to be removed."""
 
     threads: int
     checkpoints: int

@@ -1,7 +1,7 @@
-"""How a conversation was cut, and how its tokens were counted.
+"""Result of cutting a conversation, and of counting its tokens.
 
-Invariant: the cuts of a conversation, in order, hold every message in its place; a message stands in two cuts only where
-they overlap, and in parts only where it alone is longer than the model's window.
+Invariant: the cuts of a conversation, in order, hold every message in its place; a message is in two cuts only where
+they overlap, and in parts only if it alone is longer than the model's window.
 Source: CHUNK 1, 2, 6, 14; spec README, small print on CHUNK 1.2, 2.3 and 3.4.
 """
 
@@ -64,13 +64,13 @@ class Cut:
 
     @property
     def indexes(self) -> range:
-        """Of its messages in the conversation."""
+        """Indexes of its messages in the conversation."""
         return range(self.first, self.last + 1)
 
 
 @dataclass(frozen=True)
 class CutLimits:
-    """In tokens. window_known: False where nothing says what the model takes and 8,192 is assumed."""
+    """Limits in tokens. window_known: False if the model's window is unknown and 8,192 is assumed."""
 
     max_tokens: int
     min_tokens: int
@@ -81,11 +81,11 @@ class CutLimits:
 
 @dataclass(frozen=True)
 class CutConversation:
-    """What became of a conversation.
+    """A conversation divided into cuts.
 
     triggered: whether it was longer than a cut may be and therefore cut; else it is one cut, whole.
-    asked, strategy: the strategy that was asked for, and the one that cut; they differ where it fell back.
-    message_tokens: of each message, in order. It is the sequence of its cuts as well; `chunks` is another name of them.
+    asked, strategy: the requested strategy, and the one that cut; they differ after a fallback.
+    message_tokens: of each message, in order. It is the sequence of its cuts as well; `chunks` is an alias of `cuts`.
     """
 
     conversation_id: str

@@ -1,7 +1,7 @@
-"""The past of the tree: what a category was called, where a chunk sat, the moments there were, and what differs between two.
+"""Sources, their helpers, the tree they are filed in, their chunks, and the past of the tree.
 
-Invariant: a seq names a moment exactly, a time names the last whole action at or before it. Something that holds from one seq
-until another holds at the first and no longer at the second; `to_seq` is None while it still holds.
+Invariant: a seq names a moment exactly, a time names the last whole action at or before it. A validity from one seq to another
+includes the first and excludes the second; `to_seq` is None while it is open.
 Source: DESIGN §2.7, §5, §6.
 """
 
@@ -10,9 +10,6 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 from datetime import datetime
 from typing import Any, Literal
-
-# === documents: Sources, their helpers, the tree they are filed in, and their chunks.
-
 
 Path = tuple[str, ...]  # category names from root to leaf
 
@@ -88,7 +85,7 @@ class HelperPreview:
 
 @dataclass(frozen=True)
 class HelperDraft:
-    """An ingestion that waits for its helper. `fields`: what the file says of itself, empty where it says nothing."""
+    """An ingestion waiting for its helper. `fields`: the file's own metadata, empty where it has none."""
 
     draft: str
     name: str
@@ -158,9 +155,6 @@ def with_rank(chunk: Chunk, rank: int) -> Chunk:
     return replace(chunk, ranked_relevance=rank)
 
 
-# === history
-
-
 @dataclass(frozen=True)
 class Cause:
     """The event that began or ended something, and the action it is part of."""
@@ -177,9 +171,9 @@ class Cause:
 
 @dataclass(frozen=True)
 class CategoryVersion:
-    """What a category was called and below what it stood. `path` is as it was when this began; `says` is what changed, in words.
+    """Name and parent of a category during one interval. `path` is the path at its start; `says` describes the change.
 
-    merged_into: the category it became one with; such a version ends with the action that made it.
+    merged_into: the category it was merged into; such a version ends with the action that made it.
     """
 
     category_id: int
@@ -196,9 +190,9 @@ class CategoryVersion:
 
 @dataclass(frozen=True)
 class Filing:
-    """That a chunk sat in a leaf. `path` is the leaf's as it was when this began; `says` is what happened, in words.
+    """A chunk's place in a leaf during one interval. `path` is the leaf's at its start; `says` describes what happened.
 
-    verdict: of the review of this very filing, where there was one.
+    verdict: of the review of this very filing, if there was one.
     """
 
     chunk_id: int
@@ -215,7 +209,7 @@ class Filing:
 
 @dataclass(frozen=True)
 class Moment:
-    """How things stood when an action had been done. `seq` is its last event, `at` the time of its first."""
+    """State of the tree after an action. `seq` is its last event, `at` the time of its first."""
 
     seq: int
     at: datetime
@@ -229,11 +223,11 @@ class Moment:
 
 @dataclass(frozen=True)
 class CategoryChange:
-    """A category that is not the same at both moments. before and after: its path, None where it was not there.
+    """A category that differs between two moments. before and after: its path, None where it did not exist.
 
-    made, closed, renamed, moved: what happened to the category itself; a path also changes with what is above it.
-    parent_id: below which it stands after, or stood before; None at level 1.
-    merged_into: the category it became one with, merged_path where that stands after.
+    made, closed, renamed, moved: what happened to the category itself; a path also changes with its ancestors.
+    parent_id: its parent after, or before; None at level 1.
+    merged_into: the category it was merged into, merged_path the path of that one after.
     """
 
     category_id: int
@@ -265,7 +259,7 @@ class LeafChange:
 
 @dataclass(frozen=True)
 class TreeChanges:
-    """What differs between two moments; categories and leaves by id."""
+    """Differences between two moments; categories and leaves by id."""
 
     since: int
     until: int

@@ -1,4 +1,7 @@
-"""A report to keep: one document for people and one for programs, with the same content."""
+"""The ledger and the audit: requests, answers, decisions, changes and their actors; exports and reports.
+
+Invariant: a report is one document for people and one for programs, with the same content.
+"""
 
 from __future__ import annotations
 
@@ -8,8 +11,6 @@ from typing import Any
 
 from memoir_engine.core.results.documents import Path
 from memoir_engine.core.run import RunStatus
-
-# === evidence: The ledger and the audit: what was asked and answered, decided and changed, by whom.
 
 
 @dataclass(frozen=True)
@@ -40,7 +41,7 @@ class Call:
 
 @dataclass(frozen=True)
 class Option:
-    """What was offered. `opinion` is the engine's second opinion in [0, 1], never the model's; None when not computed."""
+    """One offered category. `opinion` is the engine's second opinion in [0, 1], never the model's; None if not computed."""
 
     category_id: int
     name: str
@@ -79,7 +80,7 @@ class Decision:
 
     @property
     def margin(self) -> float | None:
-        """How far the second opinion of the chosen stands above the best of the others; below 0 it disagrees."""
+        """Second opinion of the chosen option minus the best of the others; below 0 it disagrees."""
         known = [o for o in self.options if o.opinion is not None]
         won = [o.opinion for o in known if o.category_id in self.chosen and o.opinion is not None]
         lost = [o.opinion for o in known if o.category_id not in self.chosen and o.opinion is not None]
@@ -88,7 +89,7 @@ class Decision:
 
 @dataclass(frozen=True)
 class RunView:
-    """A run as the ledger has it. `request` is what was asked, `result` ids and numbers only.
+    """A run as the ledger has it. `request` is the arguments, `result` ids and numbers only.
 
     calls: requests to a model, failed ones included. reused: answers that were paid for before and taken from the ledger.
     """
@@ -128,7 +129,7 @@ class EventView:
 
 @dataclass(frozen=True)
 class RunDetail:
-    """`calls_after` and the like: where there is more, what `runs.calls` and the like go on behind; None where all is here."""
+    """A run with its rows. `calls_after` and the like are cursors for `runs.calls` and the like; None if there is no more."""
 
     run: RunView
     calls: tuple[Call, ...]
@@ -154,7 +155,7 @@ class AuditEvent:
 
 @dataclass(frozen=True)
 class Tally:
-    """Events of one action that are alike: of one kind, with one payload. `event` is the first of them."""
+    """Equal events of one action: of one kind, with one payload. `event` is the first of them."""
 
     event: AuditEvent
     count: int
@@ -162,7 +163,7 @@ class Tally:
 
 @dataclass(frozen=True)
 class Change:
-    """What an action did, in words. `before` and `after` are names as they were then; `count` events are told as one."""
+    """One change of an action, in words. `before` and `after` are names at that time; `count` events share the line."""
 
     kind: str
     says: str
@@ -176,9 +177,9 @@ class Change:
 
 @dataclass(frozen=True)
 class Action:
-    """What one person (or run) did in one go; `events` in order, undone as one.
+    """Change by one person (or run) in one go; `events` in order, undone as one.
 
-    `says` is its verb and `changes` what it did, in words, many events as one line: in the lists of the audit.
+    `says` is its verb and `changes` its effects in words, many events as one line: in the lists of the audit.
     """
 
     action_id: str
@@ -214,7 +215,7 @@ class AuditCheck:
 
 @dataclass(frozen=True)
 class UndoPreview:
-    """`blocked_by` are the later actions to undo first; `clash` says what else stands in the way."""
+    """`blocked_by` are the later actions to undo first; `clash` names any other obstacle."""
 
     action_id: str
     possible: bool
@@ -225,11 +226,11 @@ class UndoPreview:
 
 @dataclass(frozen=True)
 class EditPreview:
-    """What an edit of the tree would do, worked out by what does it. `changes` says it in words.
+    """Effect of an edit of the tree, computed by the code that applies it. `changes` describes it in words.
 
     chunks_moved: filed elsewhere, or carried along below a category that moves. categories_changed: made, renamed, moved,
-    merged or closed. `clashes` are names in the way, `limit` a full parent, `depth` a wrong level; `problem` is what the edit
-    would be refused with, None when it is possible.
+    merged or closed. `clashes` are names in the way, `limit` a full parent, `depth` a wrong level; `problem` is the refusal the
+    edit would raise, None if it is possible.
     """
 
     verb: str
@@ -243,9 +244,6 @@ class EditPreview:
     changes: tuple[str, ...]
 
 
-# === moving: What an export wrote.
-
-
 @dataclass(frozen=True)
 class Exported:
     """`head` and `state` are those of the memory as it was exported; an import gives the same. `rows` per table."""
@@ -257,14 +255,11 @@ class Exported:
     rows: dict[str, int]
 
 
-# === reporting
-
-
 @dataclass(frozen=True)
 class Report:
-    """`html` needs nothing but itself; `json` says the same. `digest` is over the content, `head` the chain's at that time.
+    """`html` is self-contained; `json` has the same content. `digest` is over the content, `head` the chain's at that time.
 
-    name: for a file, without an ending.
+    name: of the file, without an ending.
     """
 
     kind: str  # source, category, run, person

@@ -1,6 +1,6 @@
-"""Facts: what was said, by whom and where, since when it holds, and what took its place.
+"""Facts: their origin in messages, their validity in time, and their successors.
 
-Invariant: a fact's content never changes; its status does, and each status says by what. A fact belongs to one user.
+Invariant: a fact's content never changes; its status does, and each status names its cause. A fact belongs to one user.
 Times are aware and UTC. `confidence` is what the extractor stated, and is shown as that only.
 Source: TIMEM "Memory Types", "Memory Storage"; CHUNK 7–9; spec README 12, small print CHUNK and TIMEM.
 """
@@ -85,7 +85,7 @@ class FactView:
 
     @property
     def memory_attributes(self) -> dict[str, str]:
-        """As TIMEM writes them."""
+        """Attributes in TIMEM's form."""
         return {"type": self.type, "status": self.status}
 
     @property
@@ -93,7 +93,7 @@ class FactView:
         return self.recorded_at
 
     def as_memory(self) -> dict[str, Any]:
-        """The record of TIMEM: id, user_id, content, memory_attributes."""
+        """Return TIMEM's record: id, user_id, content, memory_attributes."""
         return {
             "id": self.id,
             "user_id": self.user_id,
@@ -104,7 +104,7 @@ class FactView:
 
 @dataclass(frozen=True)
 class FactRelation:
-    """From one fact to another, in words of a closed list. confidence: as the extractor stated it."""
+    """Directed relation between two facts, of a closed list. confidence: as the extractor stated it."""
 
     source: str
     target: str
@@ -114,10 +114,10 @@ class FactRelation:
 
 @dataclass(frozen=True)
 class FactProposal:
-    """A supersession that was not done, because the model was not sure or the second opinion doubts it.
+    """A supersession left to a person, because the model was not sure or the second opinion doubts it.
 
-    cause: what it would be: duplicate, merged (both into a fuller one), conflict or update. doubt: `model` or `second_opinion`.
-    merged: the content of the fuller fact, for `merged`.
+    cause: its effect if accepted: duplicate, merged (both into a fuller one), conflict or update. doubt: `model` or
+    `second_opinion`. merged: the content of the fuller fact, for `merged`.
     """
 
     id: int
@@ -135,7 +135,7 @@ class FactProposal:
 
 @dataclass(frozen=True)
 class FactLineage:
-    """A fact with all that it took the place of, and all that took its place, oldest first; `links` are (older, newer)."""
+    """A fact with all its predecessors and successors, oldest first; `links` are (older, newer)."""
 
     facts: tuple[FactView, ...]
     links: tuple[tuple[str, str], ...]
@@ -143,7 +143,7 @@ class FactLineage:
 
 @dataclass(frozen=True)
 class RecalledFact:
-    """score: nearness to what was asked in [0, 1], after the decay of old outdated facts; similarity: before it."""
+    """score: similarity to the question in [0, 1], after the decay of old outdated facts; similarity: before it."""
 
     fact: FactView
     score: float
@@ -172,7 +172,7 @@ class RecalledFact:
 
 @dataclass(frozen=True)
 class ExtractedMemory:
-    """A fact as it was drawn, before it meets what is known. chunk_ids: of the cuts in which it was found.
+    """A fact as extracted, before consolidation. chunk_ids: of the cuts in which it was found.
 
     valid_from, valid_to: as the text says it, an ISO date of any precision ("2023", "2023-05", "2023-05-07"), or None.
     """
@@ -236,7 +236,7 @@ class ExtractionMetrics:
 
 @dataclass(frozen=True)
 class ExtractionResult:
-    """What a conversation gave. `chunks` is another name of `cuts`."""
+    """Facts extracted from a conversation. `chunks` is an alias of `cuts`."""
 
     memories: tuple[ExtractedMemory, ...]
     relationships: tuple[FactRelation, ...]
@@ -253,8 +253,8 @@ class ExtractionResult:
 
 @dataclass(frozen=True)
 class RememberResult:
-    """What remembering changed. added: new facts that stand; outdated: known facts that do no longer; merged: fuller facts made
-    of two; duplicates: known facts that were said again; proposals: what a person is asked; facts: all of these that stand.
+    """Changes made by remembering. added: new active facts; outdated: known facts that became outdated; merged: fuller facts
+    made of two; duplicates: known facts that were repeated; proposals: questions for a person; facts: all active ones of these.
 
     seen_again: this very conversation was remembered before; then nothing else has changed.
     """
@@ -281,11 +281,11 @@ class RememberResult:
 
 @dataclass(frozen=True)
 class ForgetPreview:
-    """What forgetting a fact takes away: how many rows of which place.
+    """Effect of forgetting a fact: how many rows of which place are deleted.
 
-    also: facts that go with it, for they say the same, are parts of it, or were made of it. again: parts of those that will be in
-    force again. stays: how many rows of which place hold its words and keep them, since it was not drawn from these; elsewhere:
-    the first such messages, by session and number.
+    also: facts deleted with it, because they say the same, are parts of it, or were made of it. again: parts of those that become
+    active again. stays: how many rows of which place keep its words, since it was not extracted from these; elsewhere: the first
+    such messages, by session and number.
     """
 
     fact: FactView

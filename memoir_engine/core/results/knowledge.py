@@ -1,4 +1,4 @@
-"""What a search gives: passages, with how each was found and where it stands."""
+"""Results of add_knowledge, search and reindex: sources known by doc_id, and passages with their scores and places."""
 
 from __future__ import annotations
 
@@ -8,12 +8,10 @@ from typing import Any, Literal
 
 from memoir_engine.core.results.documents import Source
 
-# === knowledge: Knowledge as callers see it: a source known by its doc_id; and what making the indexes anew came to.
-
 
 @dataclass(frozen=True)
 class Knowledge:
-    """What `add_knowledge` has stored: the source, its whole text, and into how many passages it was cut."""
+    """A source stored by `add_knowledge`: its whole text, and its number of passages."""
 
     source: Source
     text: str
@@ -49,9 +47,9 @@ class Knowledge:
 
 @dataclass(frozen=True)
 class Reindexed:
-    """What was made anew. passages: of the workspace, that can be found; vectors: how many have one; made: of these, now.
+    """Result of reindex. passages: searchable ones of the workspace; vectors: how many have one; made: how many of these now.
 
-    problem: why their index cannot be had, None where it can.
+    problem: why the vector index is unavailable, None if it is available.
     """
 
     run_id: str
@@ -61,9 +59,6 @@ class Reindexed:
     embedder: str
     latency_ms: float
     problem: str | None = None
-
-
-# === searching
 
 
 SearchMode = Literal["hybrid", "bm25_only"]
@@ -109,7 +104,7 @@ class SearchResult:
 
 @dataclass(frozen=True)
 class Searchable:
-    """What a search looks through. kinds: of sources, and `conversation`. lexical: nearness of vectors is shared words alone."""
+    """Scope of search. kinds: of sources, and `conversation`. lexical: vector similarity means shared words only."""
 
     passages: int
     kinds: tuple[str, ...]

@@ -1,6 +1,6 @@
-"""Two questions' runs side by side: what was asked differently, chosen differently, read and answered differently.
+"""Results of the verbs: an ingestion, a question with its evidence, an estimate, the overview, and a comparison of two questions.
 
-Invariant: a choice is the same choice when it was made at the same level under the same category, whatever its name was then.
+Invariant: two choices are the same if made at the same level under the same category, whatever its name was then.
 Source: MEMOIR 8 (strategies); DESIGN §9 ("a run with an address of its own").
 """
 
@@ -13,9 +13,6 @@ from typing import Any, Literal
 from memoir_engine.core.errors import MemoirError
 from memoir_engine.core.results.documents import Chunk, Path
 from memoir_engine.core.results.evidence import Action, Decision, RunView
-
-# === outcomes: What verbs return: an ingestion, a question with its evidence, an estimate, the state of things.
-
 
 Status = Literal["success", "error", "needs_helper"]
 
@@ -196,7 +193,7 @@ class SettingView:
 
 @dataclass(frozen=True)
 class Overview:
-    """What stands in memory, in numbers, and what needs a person."""
+    """Size of the memory, in numbers, and the number of items that need a person."""
 
     sources: int
     chunks: int
@@ -223,12 +220,9 @@ class ModelCheck:
     remedy: str | None = None
 
 
-# === comparing
-
-
 @dataclass(frozen=True)
 class ComparedSetting:
-    """Something that differs between the two: strategy, model, question, budget."""
+    """A setting that differs between the two: strategy, model, question, budget."""
 
     name: str
     one: str
@@ -237,7 +231,7 @@ class ComparedSetting:
 
 @dataclass(frozen=True)
 class ComparedOption:
-    """`one` and `other` are the ranks it was given, None where it was not chosen; offered: by which of the two."""
+    """`one` and `other` are its ranks, None where it was not chosen; offered: by which of the two."""
 
     category_id: int
     name: str
@@ -248,13 +242,13 @@ class ComparedOption:
 
     @property
     def differs(self) -> bool:
-        """Chosen by one of the two only."""
+        """True if only one of the two chose it."""
         return (self.one is None) != (self.other is None)
 
 
 @dataclass(frozen=True)
 class ComparedChoice:
-    """What became of the options below one category; `made` says which of the two came here at all."""
+    """Ranks of the options below one category in both runs; `made` says which of the two reached it."""
 
     level: int
     parent_id: int | None
@@ -286,5 +280,5 @@ class RunComparison:
 
     @property
     def first_difference(self) -> int | None:
-        """The level at which they part; None when every choice is the same."""
+        """Level of the first different choice; None if every choice is the same."""
         return min((choice.level for choice in self.choices if choice.differs), default=None)

@@ -1,4 +1,10 @@
-"""Erasure: what it would take away, and what stands in its place afterwards."""
+"""The review queue, verdicts, signatures, split proposals and erasure.
+
+Invariant: an item is one filing; a chunk filed again is another item. A fact's item is one state of one fact, or one open
+proposal. No number here comes from a model. A split proposal changes nothing: each of its groups holds the arguments of one
+`review.split`, which a person confirms.
+Source: DESIGN §6, §9; API "The ledger and the audit"; TIMEM "Supports Reversion".
+"""
 
 from __future__ import annotations
 
@@ -9,12 +15,6 @@ from typing import Literal, NamedTuple
 from memoir_engine.core.results.documents import Path
 from memoir_engine.core.results.evidence import Action, Decision
 from memoir_engine.core.results.facts import FactProposal, FactView
-
-# === review: The review: what waits for a person, why, what speaks for and against it, and what became of each step.
-#
-# Invariant: an item is one filing; a chunk filed anew is another item. Nothing here is a number that a model gave.
-# Source: DESIGN §6, §9; API "The ledger and the audit".
-
 
 Verdict = Literal["approve", "reject", "skip", "refile"]
 ReviewState = Literal["unreviewed", "approved", "refiled", "rejected", "skipped"]
@@ -83,7 +83,7 @@ class Neighbour:
 
 @dataclass(frozen=True)
 class ReviewEvidence:
-    """All that the decision on one item needs: the text around it, the choices, what lost, and what is like it."""
+    """Context for the decision on one item: the text around it, the choices, the rejected options, and similar chunks."""
 
     item: ReviewItem
     before: str  # the source's text just before the chunk
@@ -100,9 +100,9 @@ class ReviewEvidence:
 class ReviewStep:
     """One decision of a reviewer, as the page sends it.
 
-    step_id: given once by whoever decides (26 characters, as a run's id); the same id again is done once. It is the action's id.
-    category_id: where to file it, with refile. seen: the state it was shown in; what has been decided is only decided against
-    when it was seen so; who gives none may change a verdict of their own.
+    step_id: made once by the reviewer (26 characters, as a run's id); the same id again is done once. It is the action's id.
+    category_id: where to file it, with refile. seen: the state it was shown in; a decided item is overruled only from the state
+    seen. Without `seen`, reviewers may overwrite only their own verdict.
     """
 
     step_id: str
@@ -117,7 +117,7 @@ class ReviewStep:
 class StepOutcome:
     """done: by this step. again: this very step was done before. overtaken: decided before, `by` whom, maybe the same person.
 
-    refused: not possible; `says` is why and what to do.
+    refused: not possible; `says` is the reason and the remedy.
     """
 
     step_id: str
@@ -140,7 +140,7 @@ class LeafEffect:
 
 @dataclass(frozen=True)
 class StepsPreview:
-    """What a list of steps would do, worked out one after another. Nothing was changed.
+    """Effect of a list of steps, computed one after another. Nothing was changed.
 
     counts: how many would be done, by verdict. not_done: those that would be refused, overtaken, or were done before.
     """
@@ -154,19 +154,11 @@ class StepsPreview:
         return sum(self.counts.values())
 
 
-# === fact_review: Facts in the review queue: a change that waits for a person, one that the model made, and a fact that
-# nobody has looked at.
-#
-# Invariant: an item is one standing of one fact, or one open proposal; a fact that stands otherwise since is another
-# item.
-# Source: DESIGN §6; TIMEM "Supports Reversion".
-
-
 FactReviewKind = Literal["proposal", "supersession", "fact"]
 
 
 class FactKey(NamedTuple):
-    """A fact or a proposal by its number, as it stands since that seq."""
+    """A fact or a proposal by its number, in its state since that seq."""
 
     thing: Literal["fact", "proposal"]
     number: int
@@ -177,7 +169,7 @@ class FactKey(NamedTuple):
 
 
 class HeldFact(NamedTuple):
-    """Something that a person may judge, without its words. at_seq: of the verdict."""
+    """An item that a person may judge, without its words. at_seq: of the verdict."""
 
     key: FactKey
     kind: FactReviewKind
@@ -192,8 +184,8 @@ class HeldFact(NamedTuple):
 class FactReviewItem:
     """`key` names it for `review.approve`, `reject`, `skip` and `apply`.
 
-    proposal: whether `fact` takes the place of `others` is open. supersession: `fact` gave way to `others`.
-    fact: it was learned, and stands.
+    proposal: an open question whether `fact` supersedes `others`. supersession: `fact` was superseded by `others`.
+    fact: a new active fact.
     """
 
     key: str
@@ -218,14 +210,11 @@ class FactReviewPage:
     after: str | None = None
 
 
-# === signing: Signatures under a source or a branch, and whether they still stand for what was signed.
-
-
 @dataclass(frozen=True)
 class SignOffPreview:
-    """What a signature would stand for now. `digest` goes back with it, so that nobody signs what they have not seen.
+    """Content that a signature would stand for now. Pass `digest` back, so that only the state seen is signed.
 
-    reviewed: of the chunks filed now, those that a person has looked at and not skipped.
+    reviewed: number of current chunks that a person has reviewed and not skipped.
     """
 
     subject: Literal["source", "category"]
@@ -239,9 +228,9 @@ class SignOffPreview:
 
 @dataclass(frozen=True)
 class SignOff:
-    """Who signed what, with which words. `chunks`, `reviewed` and `categories` are as they were when it was signed.
+    """A signature and its statement. `chunks`, `reviewed` and `categories` are those at the time of signing.
 
-    state: valid while the subject is as it was signed; void once it is not, since `ended_by` (None when no action explains
+    state: valid while the subject is as it was signed; void once it is not, since `ended_by` (None if no action explains
     it: the record was changed by hand); withdrawn by `ended_by`. `statement` is None where it was erased.
     """
 
@@ -261,13 +250,6 @@ class SignOff:
     ended_by: Action | None
 
 
-# === splitting: How a category could be split, as the model proposes it.
-#
-# Invariant: a proposal changes nothing. Each of its groups holds the arguments of one `review.split`, which a person
-# confirms.
-# Source: DESIGN §6; API "The ledger and the audit".
-
-
 @dataclass(frozen=True)
 class SplitGroup:
     """`chosen` are chunks of a leaf, or categories below an inner one, `chunks` how many chunks that is. `why` is the model's."""
@@ -280,10 +262,10 @@ class SplitGroup:
 
 @dataclass(frozen=True)
 class SplitProposal:
-    """groups: none, where the model sees one subject only. stays: what is in no group.
+    """groups: empty if the model sees one subject only. stays: items in no group.
 
-    unseen: how many items were not shown to the model, as there are too many; they stay, too. notes: what of its answer could
-    not be taken, in words. run_id: where the call stands, and what `review.proposal` takes.
+    unseen: number of items not shown to the model, because there are too many; they stay, too. notes: parts of the reply
+    that were not usable, in words. run_id: of the call, and the argument of `review.proposal`.
     """
 
     run_id: str
@@ -294,9 +276,6 @@ class SplitProposal:
     stays: tuple[int, ...]
     unseen: int = 0
     notes: tuple[str, ...] = ()
-
-
-# === erasing
 
 
 @dataclass(frozen=True)
@@ -310,9 +289,9 @@ class ErasedPlace:
 
 @dataclass(frozen=True)
 class QuotingName:
-    """A category whose name says words that stand in no other source. `chunks` are those of other sources below it.
+    """A category whose name uses words that no other source has. `chunks` are those of other sources below it.
 
-    becomes: the name it will have; None when it closes, with what is empty below it, because nothing else is filed there.
+    becomes: its new name; None if it closes, with the empty categories below it, because nothing else is filed there.
     """
 
     category_id: int
@@ -323,7 +302,7 @@ class QuotingName:
 
 @dataclass(frozen=True)
 class ErasurePreview:
-    """`filings` leave the tree; `questions` are runs that have read the text; `names` can be kept or given anew."""
+    """`filings` leave the tree; `questions` are runs that have read the text; `names` can be kept or changed."""
 
     source_id: int
     name: str
@@ -336,7 +315,7 @@ class ErasurePreview:
 
 @dataclass(frozen=True)
 class Tombstone:
-    """What stands where a source was. `places` counts the rows that lost their text."""
+    """Record left in place of an erased source. `places` counts the rows that lost their text."""
 
     source_id: int
     action_id: str
