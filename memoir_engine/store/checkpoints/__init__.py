@@ -1,1 +1,1 @@
-"""TODO memoir_engine.store.checkpoints."""
+"""LangGraph checkpoints: write, read, prune and erase."""

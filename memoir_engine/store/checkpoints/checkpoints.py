@@ -27,7 +27,7 @@ from memoir_engine.store.db.types import Tx, portions
 _PLAIN, _DEFLATED = b"\x00", b"\x01"
 _LEVEL = 6
 
-# the likelier a word, the nearer to the end
+# likelier words stand nearer the end
 _WORDS = b"".join(
     (
         b"langgraph.checkpoint.serde.types_DeltaSnapshot__interrupt____error____resume____scheduled__Interruptvalue",
@@ -76,10 +76,10 @@ def raw(data: bytes) -> bytes:
     return inflate.decompress(data[1:]) + inflate.flush()
 
 
-SERIES_BITS = 40  # of a number count within its series; above them stands which series it is
+SERIES_BITS = 40  # low bits: place within the series; high bits: the series
 
-Span = tuple[int, int]  # numbers of values, the end not among them
-Held = Mapping[str, int | Sequence[Span]]  # channel -> its one value, or those of its items
+Span = tuple[int, int]  # numbers of values, end excluded
+Held = Mapping[str, int | Sequence[Span]]  # channel → its value, or its items' values
 
 
 _THREADS = tables.checkpoint_thread.c

@@ -34,7 +34,7 @@ _TEXTS = {0xD9: 1, 0xDA: 2, 0xDB: 4}
 _EXTENSIONS = {0xC7: 1, 0xC8: 2, 0xC9: 4}
 _LISTS = {0xDC: 2, 0xDD: 4}
 _MAPS = {0xDE: 2, 0xDF: 4}
-_ARGUMENT = 2  # of an extension: its module, its class, what it is made of, how
+_ARGUMENT = 2  # index in an extension: module, class, argument, method
 
 Span = tuple[int, int]
 

@@ -1,1 +1,1 @@
-"""TODO memoir_engine.store.conversations."""
+"""Sessions and messages: append, read, limit and clear."""

@@ -149,9 +149,7 @@ def limit(
     action.add("session.limited", session=row.number, max_messages=max_messages, timeout_s=timeout_s)
     counters = {"messages": row.messages, "turns": row.turns, "chars": row.chars}
     if trim(tx, action, row.number, counters, max_messages or falls_to):
-        conversation_passages.cut_session(
-            tx, row.number, zone
-        )  # nothing new is said, by which a search would find out that it has to
+        conversation_passages.cut_session(tx, row.number, zone)  # no new message would make a search notice
     limits = {"max_messages": max_messages, "timeout_s": timeout_s}
     tx.execute(update(tables.session).where(tables.session.c.number == row.number).values(**counters, **limits))
     action.seal()

@@ -34,7 +34,7 @@ VERB = "converse"
 OPENS = "open_session"
 
 _C = tables.session.c
-_HOLD = Prepared(  # what an append has to know, and no more
+_HOLD = Prepared(  # only the columns an append needs
     select(_C.number, _C.session_id, _C.max_messages, _C.last_n, _C.messages, _C.turns, _C.chars)
     .where(_C.owner == bindparam("owner"), _C.id_key == bindparam("named"))
     .with_for_update()
@@ -84,7 +84,7 @@ def append(
     key = {"owner": owner_key(user), "named": id_key(session_id)}
     row = _HOLD.first(tx, key)
     if row is None:
-        ids.hold(tx, "session")  # one at a time: who comes second finds what the first has opened
+        ids.hold(tx, "session")  # one at a time: the second finds the session the first opened
         row = _HOLD.first(tx, key)
     new = messages if only_new is None else only_new(tx, row)
     if not new:

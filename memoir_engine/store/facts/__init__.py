@@ -1,1 +1,1 @@
-"""TODO memoir_engine.store.facts."""
+"""Facts: commit, read, review, forget, and their vectors."""

@@ -26,7 +26,7 @@ from memoir_engine.store.facts import facts, rows
 from memoir_engine.store.facts.facts import OwnerFilter
 from memoir_engine.store.facts.rows import ACTIVE, OUTDATED, FactState, NewFact, NewOrigin, ProposalState
 
-REVIEWED = "fact.reviewed"  # the event of a verdict that moves no row
+REVIEWED = "fact.reviewed"  # event of a verdict that changes no row
 APPROVED = "approved"
 REJECTED = "rejected"
 

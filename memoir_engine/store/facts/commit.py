@@ -21,7 +21,7 @@ from memoir_engine.store.chain import actions
 from memoir_engine.store.chain.actions import OpenAction
 from memoir_engine.store.chain.canonical_json import canonical, parse
 from memoir_engine.store.chain.tombstones import refuse_late
-from memoir_engine.store.conversations import messages as conversations_messages
+from memoir_engine.store.conversations import messages as stored_messages
 from memoir_engine.store.conversations import sessions
 from memoir_engine.store.db import ids
 from memoir_engine.store.db.database import is_retried
@@ -29,7 +29,7 @@ from memoir_engine.store.db.prepared import Prepared
 from memoir_engine.store.db.text_rules import owner_key
 from memoir_engine.store.db.types import FAR, Tx, portions
 from memoir_engine.store.facts import facts, vectors
-from memoir_engine.store.facts import rows as facts_rows
+from memoir_engine.store.facts import rows as fact_rows
 from memoir_engine.store.facts.rows import (
     OUTDATED,
     ConversationRead,
@@ -70,7 +70,7 @@ class PriorConversation:
 
 @dataclass(frozen=True)
 class SeenMessages:
-    """What is known of a conversation's messages.
+    """Messages of a conversation that are stored or read already.
 
     whole: the same conversation remembered before. numbers: of its first messages in their session, as far as stored.
     read: how many of these facts were extracted from. last: number of the session's last message, None without a session.
@@ -109,7 +109,7 @@ def seen_messages(
     prior = prior_conversation(tx, owner_key(user), key)
     if prior is not None and prior.whole:
         return SeenMessages(prior)
-    row = conversations_messages.find(tx, user, session_id)
+    row = stored_messages.find(tx, user, session_id)
     if row is None or not messages:
         return SeenMessages()
     ns = numbers or match_stored(_last(tx, row, len(messages)), messages, is_all=row.messages <= len(messages))
@@ -125,7 +125,7 @@ def _last(tx: Tx, row: Any, count: int) -> list[StoredMessage]:
     c = tables.message.c
     query = select(tables.message).where(c.session_number == row.number).order_by(c.n.desc()).limit(count)
     messages = [
-        StoredMessage(one.n, conversations_messages.as_message(conversations_messages.record(one, "")), bool(one.salt))
+        StoredMessage(one.n, stored_messages.as_message(stored_messages.record(one, "")), bool(one.salt))
         for one in tx.execute(query)
     ]
     return messages[::-1]
@@ -194,7 +194,7 @@ def remember(
     if is_retried(tx) and actions.exists(tx, action_id):
         return _written(tx, action_id, conversation)
     prior = prior_conversation(tx, owner, conversation.key)
-    session_row = conversations_messages.find(tx, user, conversation.session_id, hold=True)
+    session_row = stored_messages.find(tx, user, conversation.session_id, hold=True)
     if session_row is not None and session_row.last_n != conversation.last:
         return None
     if facts.changed_since(tx, owner, plan.seq) or (prior is not None and prior.whole):
@@ -206,7 +206,7 @@ def remember(
     action.describe(reason=None, run_id=run_id)
     writer.cuts(action)
     rows = [writer.fact(fact, numbers) for fact in plan.facts]
-    facts_rows.record(tx, action, owner, user, rows, run_id)
+    fact_rows.record(tx, action, owner, user, rows, run_id)
     proposals = tuple(first_fact + len(plan.facts) + at for at in range(len(plan.proposals)))
     _change(writer, action, plan, numbers, proposals)
     head = action.seal()
@@ -222,22 +222,22 @@ def _change(writer: _FactWriter, action: OpenAction, plan: FactPlan, numbers: di
         number = numbers.get(sighting.fact, sighting.fact)
         new = writer.unseen(number, sighting.spans)
         if new:
-            facts_rows.see(tx, action, number, new)
+            fact_rows.see(tx, action, number, new)
     for one in plan.supersessions:
         old, new_number = numbers.get(one.old, one.old), numbers.get(one.new, one.new)
-        paper = facts_rows.put_words(tx, reason=one.reason)
+        paper = fact_rows.put_words(tx, reason=one.reason)
         ended = None if one.cause == "merged" else one.ended_at or action.at
-        facts_rows.set_state(tx, action, "fact.outdated", old, FactState(OUTDATED, one.cause, new_number, ended, paper))
+        fact_rows.set_state(tx, action, "fact.outdated", old, FactState(OUTDATED, one.cause, new_number, ended, paper))
     for number, proposal in zip(proposals, plan.proposals, strict=True):
         olds = tuple(numbers.get(one, one) for one in proposal.old)
-        paper = facts_rows.put_words(tx, reason=proposal.reason, merged=proposal.merged or None)
+        paper = fact_rows.put_words(tx, reason=proposal.reason, merged=proposal.merged or None)
         state = ProposalState(proposal.cause, proposal.doubt, numbers.get(proposal.new, proposal.new), olds, paper)
-        facts_rows.set_proposal(tx, action, "fact.proposed", number, owner, state, run_id)
+        fact_rows.set_proposal(tx, action, "fact.proposed", number, owner, state, run_id)
     existing = _related(tx, owner, {numbers.get(link.source, link.source) for link in plan.links}) if plan.links else set()
     for link in plan.links:
         ends = numbers.get(link.source, link.source), numbers.get(link.target, link.target)
         if (*ends, link.kind) not in existing:
-            facts_rows.relate(tx, action, owner, *ends, link.kind, link.confidence, run_id)
+            fact_rows.relate(tx, action, owner, *ends, link.kind, link.confidence, run_id)
 
 
 @dataclass(frozen=True)
@@ -254,7 +254,7 @@ class _FactWriter:
     digests: Mapping[int, str]
 
     def cuts(self, action: OpenAction) -> None:
-        facts_rows.record_cuts(self.tx, action, [self._cut(at) for at in range(len(self.said.cuts))])
+        fact_rows.record_cuts(self.tx, action, [self._cut(at) for at in range(len(self.said.cuts))])
 
     def fact(self, fact: PlannedFact, numbers: dict[int, int]) -> NewFact:
         taken = [origin for key in fact.takes for origin in self._taken(key, numbers)]
@@ -325,7 +325,7 @@ def _spoken(tx: Tx, user: str | None, conversation: ConversationRead, **how: Any
     """Append the unsaved messages; return the session's number and each message's number."""
     new = conversation.messages[len(conversation.numbers) :]
     if not new:
-        row = conversations_messages.find(tx, user, conversation.session_id)
+        row = stored_messages.find(tx, user, conversation.session_id)
         assert row is not None
         return row.number, conversation.numbers
     turn = sessions.append(tx, user, conversation.session_id, new, **{**how, "action_id": _beside(how["action_id"])})

@@ -24,7 +24,7 @@ from memoir_engine.store.db.prepared import Among, Listed, Prepared
 from memoir_engine.store.db.types import FAR, Tx, portions
 from memoir_engine.store.facts.rows import ACTIVE, REMEMBERED, KnownFact
 
-_F, _CANDIDATE_STATUS = tables.fact.c, tables.fact_status.c
+_F, _S = tables.fact.c, tables.fact_status.c
 _SHOWN = (
     "content",
     "type",
@@ -41,8 +41,8 @@ _MINE = _F.owner == bindparam("owner")
 _ACTIVE = Listed(
     lambda among: (
         select(_F.id)
-        .join(tables.fact_status, _CANDIDATE_STATUS.fact_id == _F.id)
-        .where(_MINE, among(_F.id), _CANDIDATE_STATUS.to_seq == FAR, _CANDIDATE_STATUS.status == ACTIVE)
+        .join(tables.fact_status, _S.fact_id == _F.id)
+        .where(_MINE, among(_F.id), _S.to_seq == FAR, _S.status == ACTIVE)
     )
 )
 _READ = Listed(lambda among: select(_F.id, *(_F[name] for name in _SHOWN)).where(_MINE, among(_F.id)))
@@ -61,24 +61,20 @@ def _known(row: Any) -> KnownFact:
     return KnownFact(number, content, kind, subject, tuple(parse(entities)), *more)
 
 
-_E, _U, _O, _M, _VIEW_STATUS = tables.audit_event.c, tables.fact.c, tables.fact_origin.c, tables.message.c, tables.fact_status.c
+_E, _O, _M = tables.audit_event.c, tables.fact_origin.c, tables.message.c
 _EVENTS = Listed(lambda among: select(_E.seq, _E.at, _E.action_id).where(among(_E.seq)))
 _BESIDE = Listed(
-    lambda among: select(_U.id, _U.uid, REMEMBERED.label("remembered"), _U.valid_from, _U.from_precision).where(among(_U.id))
+    lambda among: select(_F.id, _F.uid, REMEMBERED.label("remembered"), _F.valid_from, _F.from_precision).where(among(_F.id))
 )
 _TEXTS = Listed(
     lambda among: select(tables.message).where(_M.session_number == bindparam("number"), among(_M.n), _M.salt != NO_SALT)
 )
-_VIEW_NOW = {"since": FAR - 1, "until": FAR - 1}  # a row holds from one seq to another; FAR is the end of an open one
+_VIEW_NOW = {"since": FAR - 1, "until": FAR - 1}  # an open row ends at FAR
 
 
 def _superseding(among: Among) -> Select[Any]:
-    holds = _VIEW_STATUS.from_seq <= bindparam("since"), _VIEW_STATUS.to_seq > bindparam("until")
-    return (
-        select(_VIEW_STATUS.fact_id, _VIEW_STATUS.superseded_by)
-        .where(among(_VIEW_STATUS.superseded_by), *holds)
-        .order_by(_VIEW_STATUS.fact_id)
-    )
+    holds = _S.from_seq <= bindparam("since"), _S.to_seq > bindparam("until")
+    return select(_S.fact_id, _S.superseded_by).where(among(_S.superseded_by), *holds).order_by(_S.fact_id)
 
 
 def _said(among: Among) -> Select[Any]:
@@ -99,7 +95,7 @@ def views(tx: Tx, rows: Sequence[Any], seq: int | None = None) -> tuple[FactView
     neighbours = _beside(tx, [*others, *(one for some in superseded.values() for one in some)])
     reasons = payloads.get(tx, (row.payload for row in rows))
     origins = _origins(tx, numbers, seq)
-    uids = {number: one.uid for number, one in neighbours.items() if one.remembered}  # what was forgotten leads nowhere
+    uids = {number: one.uid for number, one in neighbours.items() if one.remembered}  # forgotten facts are not linked
     return tuple(
         FactView(
             id=row.uid,
@@ -203,12 +199,11 @@ def _texts(tx: Tx, places: set[tuple[int, int]]) -> dict[tuple[int, int], tuple[
 
 
 ANY_OWNER: None = None
-OwnerFilter = str | None  # a key of an owner, or ANY_OWNER
+OwnerFilter = str | None  # an owner's key, or ANY_OWNER
 
-_S = tables.fact_status.c
 _STANDING = (_S.status, _S.cause, _S.superseded_by, _S.ended_at, _S.payload, _S.from_seq.label("since"))
 
-_NOW = Listed(  # made once: making a statement takes longer than running it
+_NOW = Listed(  # built once: building a statement takes longer than running it
     lambda among: (
         select(tables.fact, *_STANDING)
         .join(tables.fact_status, _S.fact_id == tables.fact.c.id)

@@ -40,8 +40,8 @@ from memoir_engine.text import attributes
 from memoir_engine.text.redaction import ERASED, ERASED_CHAR
 
 FORGETS = "forget_fact"  # the verb
-NESTED = 3  # times that a text may be quoted: in a row of a prompt, in a body on the wire, in a payload
-MOST_SHOWN = 20  # messages that are named
+NESTED = 3  # levels of JSON quoting: prompt row, wire body, payload
+MOST_SHOWN = 20  # messages listed in a preview
 
 Spans = Mapping[tuple[int, int], Sequence[tuple[int, int]]]  # (session, n) → places
 
@@ -202,12 +202,12 @@ def _papers(tx: Tx, members: FactFamily) -> tuple[str, ...]:
 
 
 def _reasons(tx: Tx, numbers: Collection[int], proposals: Collection[int]) -> set[str]:
-    """Return the reasons people gave for their actions on these facts."""
+    """Return the reasons people gave for their actions on these facts; reasons for forgetting others stay."""
     e, a = tables.audit_event.c, tables.action.c
     given = (
         select(e.body, a.payload).join(tables.action, a.id == e.action_id).where(e.kind.like("fact.%"), a.payload != NOTHING_SAID)
     )
-    bodies = ((parse(row.body), row.payload) for row in tx.execute(given.where(a.verb != FORGETS)))  # why another one went stays
+    bodies = ((parse(row.body), row.payload) for row in tx.execute(given.where(a.verb != FORGETS)))
     return {paper for body, paper in bodies if body.get("fact") in numbers or body.get("proposal") in proposals}
 
 

@@ -24,7 +24,7 @@ from memoir_engine.store.chain.actions import OpenAction
 from memoir_engine.store.chain.canonical_json import parse
 from memoir_engine.store.db import ids
 from memoir_engine.store.db.types import FAR, Tx, portions
-from memoir_engine.store.facts import actions as facts_actions
+from memoir_engine.store.facts import actions as fact_actions
 from memoir_engine.store.facts import facts, rows
 from memoir_engine.store.facts.actions import REVIEWED
 from memoir_engine.store.facts.facts import OwnerFilter
@@ -41,7 +41,7 @@ class LastVerdict(NamedTuple):
 
 class VerdictEvent(NamedTuple):
     seq: int
-    verdict: ReviewState | None  # None: it was taken back
+    verdict: ReviewState | None  # None: withdrawn
 
 
 def last_verdicts(tx: Tx) -> dict[FactKey, LastVerdict]:
@@ -171,7 +171,7 @@ def perform(tx: Tx, owner_filter: OwnerFilter, decision: FactDecision, *, actor:
     item = check(tx, owner_filter, decision, actor=actor)
     options: dict[str, Any] = {"actor": actor, "reason": decision.reason, "clock": clock, "action_id": action_id}
     if decision.key.thing == "proposal" and decision.verdict != "skip":
-        settle = facts_actions.approve if decision.verdict == "approve" else facts_actions.reject
+        settle = fact_actions.approve if decision.verdict == "approve" else fact_actions.reject
         return settle(tx, owner_filter, decision.key.number, **options)
     if decision.verdict == "reject":
         return _refuse(tx, item, **options)

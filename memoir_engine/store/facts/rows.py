@@ -143,7 +143,7 @@ class ConversationRead:
     last: int | None = None
 
 
-# an erasure of a source takes words from a fact, and its salt with them: what was forgotten has no words at all
+# erasing a source removes some words and the salt; only a forgotten fact has no words at all
 REMEMBERED = or_(tables.fact.c.salt != NO_SALT, tables.fact.c.content != "")
 ACTIVE = "active"
 OUTDATED = "outdated"

@@ -180,7 +180,7 @@ class FactVectors:
         gone = sorted(map(int, removed))
 
         def work(tx: Tx) -> bool:
-            ids.reserve(tx, "fact", 0)  # who feeds at once waits here, and so does who forgets
+            ids.reserve(tx, "fact", 0)  # concurrent writers and forgetting wait here
             highest = self._highest(tx)
             if since not in (None, highest):
                 return False

@@ -1,1 +1,1 @@
-"""TODO memoir_engine.store.review."""
+"""Review of filings: items, verdicts and sign-offs."""

@@ -61,9 +61,6 @@ def changed_by(tx: Tx, subject: Subject, number: int, since: int) -> str | None:
     return first
 
 
-# --- the state --------------------------------------------------------------------------------------------------------------
-
-
 @dataclass
 class _Digest:
     """Hash the state line by line, counting chunks and reviews."""
@@ -131,9 +128,6 @@ def _filings(*, outer: bool = False) -> Select[Any]:
 def _helper(tx: Tx, source_id: int, version: int | None) -> str | None:
     c = tables.contextual_helper.c
     return tx.execute(select(c.digest).where(c.source_id == source_id, c.version == version)).scalar()
-
-
-# --- what has changed it ----------------------------------------------------------------------------------------------------
 
 
 @dataclass(frozen=True)

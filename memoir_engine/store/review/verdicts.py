@@ -20,7 +20,7 @@ from memoir_engine.store.chain.canonical_json import moment_of
 from memoir_engine.store.db.types import FAR, Tx, portions
 from memoir_engine.store.tables.sources import LIVE
 
-NOW = 0  # as the seq of a review: the event that is being written is the review
+NOW = 0  # seq of a review recorded by the event being written
 
 APPROVED, REJECTED, SKIPPED = "approved", "rejected", "skipped"
 

@@ -1,1 +1,1 @@
-"""TODO memoir_engine.store.search."""
+"""Passages, vectors and hits of the ranked search."""

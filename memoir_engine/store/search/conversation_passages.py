@@ -29,7 +29,7 @@ _S = tables.session.c
 _TALKED = select(_S.number, _S.last_at).where(_S.owner == bindparam("owner"), _S.messages > 0).order_by(_S.last_at)
 _EVER, _SINCE = Prepared(_TALKED), Prepared(_TALKED.where(_S.last_at > bindparam("since")))
 
-SPOKEN = ("human", "ai", "chat")  # not what tools brought, which is found where it comes from, and no instructions
+SPOKEN = ("human", "ai", "chat")  # neither tool results, which are found at their source, nor instructions
 
 
 class PassageText(NamedTuple):
@@ -49,13 +49,13 @@ def changed_sessions(tx: Tx, owner: str, since: datetime | None) -> tuple[tuple[
 
 def cut_session(tx: Tx, number: int, zone: tzinfo = UTC) -> None:
     """Cut what was appended to a session since it was last cut, and what a limit exposed at its beginning."""
-    ids.tick(tx)  # who else wants to waits here
+    ids.tick(tx)  # concurrent cutters wait here
     owner = tx.execute(select(tables.session.c.owner).where(tables.session.c.number == number)).scalar_one()
     c = tables.passage.c
     query = select(tables.passage).where(c.session_number == number, c.to_seq == FAR)
     open_rows = tx.execute(query.order_by(c.first_message, c.start)).all()
     passage_owner = said_key(owner)
-    if any(one.owner != passage_owner for one in open_rows):  # cut when what nobody's user said was still found by everybody
+    if any(one.owner != passage_owner for one in open_rows):  # cut when sessions without a user were still the workspace's
         _drop(tx, [one.id for one in open_rows])
         open_rows = []
     last = open_rows[-1] if open_rows else None

@@ -57,7 +57,7 @@ def put(tx: Tx, kind: Kind, embedder: str, keys: Sequence[int], vectors: Vectors
 
     vectors: (len(keys), dim).
     """
-    seq = ids.tick(tx)  # an erasure of them is behind us, and seen below, or waits for us
+    seq = ids.tick(tx)  # an erasure has committed and is seen below, or waits for us
     c = tables.embedding.c
     written = 0
     for some in portions(zip(keys, vectors, strict=True), AT_ONCE):
@@ -105,8 +105,8 @@ def changed(tx: Tx, embedder: str, dim: int, since: int, *, owner: str = WORKSPA
     """
     p, c, now = tables.passage.c, tables.embedding.c, ids.searched(tx)
     upto = now if limit is None else _upto(tx, embedder, since, limit, now)
-    all_open = _of_owner(embedder, dim, owner).order_by(None)  # in the order of ids a database may walk through all there are
-    # a vector comes with the later of the two numbers, once; + 0: what nearly all keep to is no way to walk along
+    all_open = _of_owner(embedder, dim, owner).order_by(None)  # ordering by id makes some databases walk all rows
+    # a vector appears once, at the later number; + 0 keeps the unselective condition off its index
     came = all_open.where(c.seq > since, c.seq <= upto, p.from_seq + 0 <= upto)
     came_back = all_open.where(p.from_seq > since, p.from_seq <= upto, c.seq + 0 <= upto)  # apart: OR uses no index
     found = {row[0]: row for wanted in (came, came_back) for row in tx.execute(wanted)}

@@ -22,7 +22,7 @@ from memoir_engine.store.search.conversation_passages import PassageText
 from memoir_engine.store.search.passages import PassageRow
 from memoir_engine.store.sources.sources import MOST_ID
 
-CONVERSATION = "conversation"  # the kind of passages that are of no source
+CONVERSATION = "conversation"  # the kind of passages without a source
 
 
 @dataclass(frozen=True)

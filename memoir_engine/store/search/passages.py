@@ -26,8 +26,8 @@ from memoir_engine.text.passages import split_passages
 _DAY = re.compile(r"\d{4}(-\d{2}(-\d{2})?)?")
 _P, _S, _PART = tables.passage.c, tables.source.c, tables.source_text.c
 
-# Made once: to make a statement takes several times as long as to run it.
-_FOUND = (  # in the order of `Found`
+# Statements are built once: building one takes several times as long as running it.
+_FOUND = (  # in the order of `PassageRow`
     *(_P.id, _P.owner, _P.n, _P.start, _P.end, _P.dated, _P.source_id),
     *(_S.name.label("source_name"), _S.kind.label("source_kind"), _S.doc_id),
     *(_P.session_number, _P.first_message, _P.last_message),
@@ -40,17 +40,17 @@ _SIZE = sources.part_chars(_LAST.c.part, _S.chars)
 _BEGINS = _PART.part * _SIZE
 _INSIDE = and_(_PART.source_id == _P.source_id, _PART.part >= _P.start // _SIZE, _PART.part <= (_P.end - 1) // _SIZE)
 _AT = case((_P.start > _BEGINS, _P.start - _BEGINS), else_=0)
-_PIECE = func.substr(_PART.text, cast(_AT + 1, Integer), cast(_P.end - _BEGINS - _AT, Integer))  # PostgreSQL takes no BIGINT here
+_PIECE = func.substr(_PART.text, cast(_AT + 1, Integer), cast(_P.end - _BEGINS - _AT, Integer))  # PostgreSQL refuses BIGINT here
 _PARTED = _WITH_SOURCE.join(_LAST, and_(_LAST.c.source_id == _P.source_id, _LAST.c.part == _GREATEST), isouter=True)
-_WHOSE = func.coalesce(_P.owner, "")  # SQLite would look through all that are theirs, of which there may be a million
-_FILED = or_(_WHOSE != WORKSPACE, _P.session_number.is_(None))  # conversations that were the workspace's once are cut anew
-_WITH_TEXT = (  # cut out by the database: of a long source little is read
+_WHOSE = func.coalesce(_P.owner, "")  # keeps SQLite from scanning the owner's index, maybe a million rows
+_FILED = or_(_WHOSE != WORKSPACE, _P.session_number.is_(None))  # old passages of workspace conversations are cut again
+_WITH_TEXT = (  # the database cuts it out, so little of a long source is read
     select(*_FOUND, _PIECE.label("text"))
     .select_from(_PARTED.join(tables.source_text, _INSIDE, isouter=True))
     .where(_P.to_seq == FAR, or_(_WHOSE == bindparam("owner"), _WHOSE == WORKSPACE), _FILED)
     .order_by(_P.id, _PART.part)
 )
-_SIZES = (8, 64, 500)  # of a portion that is asked for at once; a shorter one is filled up with its last
+_SIZES = (8, 64, 500)  # ids per statement; a shorter batch is padded with its last id
 _NAMES = tuple(f"id{at}" for at in range(_SIZES[-1]))
 _OF = {size: Prepared(_WITH_TEXT.where(_P.id.in_([bindparam(name) for name in _NAMES[:size]]))) for size in _SIZES}
 _MINE = _P.owner == bindparam("owner")
@@ -159,7 +159,7 @@ def uncut(tx: Tx, *, limit: int = 100) -> tuple[int, ...]:
 
 def cut_source(tx: Tx, source_id: int) -> None:
     """Cut a source now, unless another process has done so meanwhile."""
-    ids.tick(tx)  # who else wants to waits here
+    ids.tick(tx)  # concurrent cutters wait here
     c, s = tables.passage.c, tables.source.c
     row = tx.execute(select(s.status, s.dated).where(s.id == source_id)).one()
     if row.status in LIVE and not tx.execute(select(c.id).where(c.source_id == source_id).limit(1)).first():
@@ -190,7 +190,7 @@ def get(tx: Tx, passage_ids: Iterable[int], *, owner: str = WORKSPACE) -> dict[i
         parameters = dict(zip(_NAMES, some + some[-1:] * (size - len(some)), strict=False))
         for row in _OF[size].rows(tx, {"owner": owner, **parameters}):
             passage = PassageRow(*row)
-            earlier = by_id.get(passage.id)  # a passage may lie across two parts of a text
+            earlier = by_id.get(passage.id)  # a passage may span two parts of a text
             by_id[passage.id] = passage if earlier is None else passage._replace(text=f"{earlier.text}{passage.text}")
     return by_id
 

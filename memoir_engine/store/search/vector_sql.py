@@ -42,8 +42,8 @@ from memoir_engine.store.db.types import Tx, portions
 Kind = Literal["pgvector", "tidb"]
 
 AT_ONCE = 500
-LARGE = 10_000  # rows from which on PostgreSQL is given a graph to search by
-MOST_OF_GRAPH = 2000  # numbers of a vector that pgvector's graph takes
+LARGE = 10_000  # rows above which PostgreSQL gets a graph index
+MOST_OF_GRAPH = 2000  # dimensions pgvector's graph supports
 
 
 class VectorType(UserDefinedType[str]):

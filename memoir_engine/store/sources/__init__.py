@@ -1,1 +1,1 @@
-"""TODO memoir_engine.store.sources."""
+"""Sources, their chunks and contextual helpers, and the commit of an ingestion."""

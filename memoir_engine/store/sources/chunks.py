@@ -51,7 +51,7 @@ def _stored(tx: Tx, run_id: str, positions: set[int]) -> dict[int, str]:
     return {position: text for position, text in found.items() if text}
 
 
-ID_DIGITS = 18  # fewer than any database's whole numbers have
+ID_DIGITS = 18  # below the range of every database's integers
 
 
 class FiledChunk(NamedTuple):
@@ -191,7 +191,7 @@ def changes_since(tx: Tx, seq: int, *, limit: int | None = None) -> ChunkChanges
     filed = tuple(FiledChunk(*row) for row in tx.execute(wanted.order_by(c.from_seq, c.chunk_id).limit(limit)))
     full = limit is not None and len(filed) == limit
     upto = filed[-1].seq if full else actions.seq(tx)
-    if full:  # a roll-up event files many chunks at one seq: take in all of them or none
+    if full:  # a roll-up event files many chunks at one seq: apply all of them or none
         same = tx.execute(wanted.where(c.from_seq == upto).order_by(c.chunk_id))
         filed = (*(one for one in filed if one.seq < upto), *(FiledChunk(*row) for row in same))
     gone = select(c.chunk_id).where(c.to_seq > seq, c.to_seq <= upto, c.to_seq < FAR)

@@ -151,7 +151,7 @@ def _still_open(tx: Tx, plan: IngestPlan) -> tuple[dict[int, OpenCategory], dict
     open_nodes |= categories.open_categories(tx, merged.values())
     chosen = {(one.chosen, one.parent, one.level) for one in plan.decisions if one.chosen > ROOT and one.parent >= ROOT}
     for number, parent, level in sorted(chosen):
-        now = open_nodes.get(number)  # what was merged is where its chunks have gone, below whatever that stands
+        now = open_nodes.get(number)  # a merged category counts as its target, wherever that is
         if now is not None and (now.parent_id, now.level) != (merged.get(parent, parent), level):
             raise PlanStale(f"category {number} has moved", (number,))
     return open_nodes, merged
@@ -412,7 +412,7 @@ def _numbered(tx: Tx, plan: IngestPlan) -> tuple[IngestPlan, int]:
 
 def _refuse_twin(tx: Tx, plan: IngestPlan) -> None:
     stored = sources.find_by_digest(tx, plan.source.owner, plan.source.sha256)
-    if stored is not None and stored.status == "filed":  # knowledge that is not may be filed now
+    if stored is not None and stored.status == "filed":  # stored knowledge may be filed now
         raise AlreadyStored(stored.id)
 
 

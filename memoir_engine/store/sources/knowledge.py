@@ -20,7 +20,7 @@ from memoir_engine.store.db.types import Tx
 from memoir_engine.store.ledger.run_end import close_with
 from memoir_engine.store.ledger.runs import hold
 from memoir_engine.store.search import passages
-from memoir_engine.store.sources import sources as sources_sources
+from memoir_engine.store.sources import sources as source_store
 from memoir_engine.store.sources.ingestion import write_source
 from memoir_engine.store.sources.plan import NewSource, check_source
 from memoir_engine.store.tables import sources
@@ -34,7 +34,7 @@ def find(tx: Tx, doc_id: str) -> Source | None:
     c = tables.source.c
     rows = tx.execute(select(c.id, c.doc_id).where(c.doc_id == doc_id, c.status.in_(sources.LIVE)).order_by(c.id)).all()
     number = next((row.id for row in rows if row.doc_id == doc_id), None)
-    return None if number is None else sources_sources.get(tx, number)
+    return None if number is None else source_store.get(tx, number)
 
 
 def add(tx: Tx, new: NewSource, *, run_id: str, actor: str, clock: Clock, owner: str | None = None) -> tuple[Source, str]:
@@ -44,7 +44,7 @@ def add(tx: Tx, new: NewSource, *, run_id: str, actor: str, clock: Clock, owner:
     """
     done = actions.find(tx, run_id=run_id, verb=VERB)
     if done is not None:
-        return sources_sources.get(
+        return source_store.get(
             tx, tx.execute(select(tables.source.c.id).where(tables.source.c.run_id == run_id)).scalar_one()
         ), done
     check_source(new)
@@ -61,4 +61,4 @@ def add(tx: Tx, new: NewSource, *, run_id: str, actor: str, clock: Clock, owner:
     tx.execute(update(tables.source).where(tables.source.c.id == number).values(status_seq=seq))
     cut = passages.add_source(tx, number, new.text, new.dated)
     close_with(tx, action, run_id, now=now, result={"source_id": number, "passages": len(cut), "action_id": action.id})
-    return sources_sources.get(tx, number), action.id
+    return source_store.get(tx, number), action.id

@@ -1,7 +1,7 @@
-"""What an ingestion wants written, as one frozen value.
+"""Values of an ingestion: its plan, the receipt of its commit, and why a commit is refused.
 
-Invariant: categories that exist are named by their id (> 0), new ones by a draft id (< 0); 0 is the root.
-A plan holds no tx and is the same however often the commit is tried.
+Invariant: existing categories are named by their id (> 0), new ones by a draft id (< 0); 0 is the root. A plan holds no
+transaction and is the same however often the commit is tried.
 Source: DESIGN §2.2, §8 (IngestPlan).
 """
 
@@ -31,7 +31,7 @@ class NewSource:
     metadata: dict[str, Any] = field(default_factory=dict)
     doc_id: str | None = None
     owner: str | None = None
-    replaces: int | None = None  # the source of which this is a newer version
+    replaces: int | None = None  # the source this is a newer version of
 
 
 @dataclass(frozen=True)
@@ -54,7 +54,7 @@ class NewChunk:
 
 @dataclass(frozen=True)
 class NewCategory:
-    """`draft` < 0 names it inside the plan; `parent` is an id, a draft, or 0."""
+    """`draft` < 0 is its id inside the plan; `parent` is an id, a draft, or 0."""
 
     draft: int
     parent: int
@@ -64,9 +64,9 @@ class NewCategory:
 
 @dataclass(frozen=True)
 class Offer:
-    """The options of one batch: (category, name) as they stood in the prompt, in its order.
+    """The options of one batch: (category, name) in the order of the prompt.
 
-    taught: the chunks, placed by people, that stood beside them as examples.
+    taught: chunks placed by people that the prompt showed as examples.
     """
 
     level: int
@@ -94,7 +94,7 @@ class NewDecision:
 
 @dataclass(frozen=True)
 class IngestPlan:
-    """`decisions` in position, then level order; the last one of a position chose its leaf."""
+    """`decisions` by position, then level; the last one of a position chose its leaf."""
 
     source: NewSource
     helper: NewHelper | None
@@ -106,7 +106,7 @@ class IngestPlan:
 
 
 class StoredSource(NamedTuple):
-    """What the commit is about to have stored, for the record of its run."""
+    """The source about to be committed, for the record of its run."""
 
     source_id: int
     action_id: str
@@ -116,7 +116,7 @@ class StoredSource(NamedTuple):
 
 @dataclass(frozen=True)
 class Receipt:
-    """What the commit did. `category_ids` maps drafts to ids."""
+    """The result of the commit. `category_ids` maps drafts to ids."""
 
     source_id: int
     helper_id: int | None
@@ -128,9 +128,9 @@ class Receipt:
 
 
 class PlanStale(Exception):
-    """The tree has changed since the plan was made: what `gone` names is closed, or a limit is reached. Plan again.
+    """The tree has changed since the plan was made: a category in `gone` is closed, or a limit is reached. Plan again.
 
-    Never reaches a user: the ingestion answers it with a new plan.
+    Never reaches a user: the ingestion makes a new plan.
     """
 
     def __init__(self, problem: str, gone: tuple[int, ...] = ()) -> None:
@@ -140,7 +140,7 @@ class PlanStale(Exception):
 
 
 class AlreadyStored(Exception):
-    """Another ingestion of the same bytes for the same owner was faster. Never reaches a user: its source is the answer."""
+    """Another ingestion stored the same bytes for the same owner first. Never reaches a user: its source is the answer."""
 
     def __init__(self, source_id: int) -> None:
         super().__init__(f"source {source_id} holds the same bytes")
@@ -153,7 +153,7 @@ DATED_LIMIT = 100
 
 
 def check_source(new: NewSource, helper: str = "") -> None:
-    """All of a source that has a column. Raises TextInvalid: an ingestion asks before it pays, the commit asks again."""
+    """Check every text of a source that has a column. Raises TextInvalid. Called before an ingestion pays, and by the commit."""
     if not new.name.strip():
         raise TextInvalid(name=SOURCE_NAME, problem="it is empty", advice="Give it a name.")
     check_field(new.name, SOURCE_NAME, SOURCE_NAME_LIMIT)

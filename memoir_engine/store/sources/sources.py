@@ -35,9 +35,9 @@ from memoir_engine.store.sources import chunks
 from memoir_engine.store.tables.sources import LIVE
 
 ERASED = "erased"
-MOST_ID = 2**63 - 1  # what a BIGINT holds; drivers refuse more with errors of their own
-TEXT_PART = 16_384  # characters; a passage is cut out of its part, which a database reads whole
-LONG_PART = 1_000_000  # of texts that were stored before; how many parts there are tells which of the two (`part_chars`)
+MOST_ID = 2**63 - 1  # BIGINT's maximum; above it drivers raise their own errors
+TEXT_PART = 16_384  # characters; databases read a whole part to cut a passage out
+LONG_PART = 1_000_000  # of texts from earlier versions; the number of parts tells which (`part_chars`)
 FILE_PART = 4_000_000  # bytes
 TEXTS_AT_ONCE = 64
 

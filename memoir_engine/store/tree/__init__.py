@@ -1,1 +1,1 @@
-"""TODO memoir_engine.store.tree."""
+"""The category tree: current and past, its history, edits and filings."""

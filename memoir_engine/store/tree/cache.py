@@ -143,9 +143,9 @@ class TreeCache:
         self._lock = threading.Lock()
         self._now: TreeSnapshot | None = None
         self._leaf_of: dict[int, int] = {}
-        self._counted: dict[int, Terms] = {}  # by chunk id, of chunks that are about to be read
+        self._counted: dict[int, Terms] = {}  # by id of committed chunks not read yet
         self._looking_back = threading.Lock()
-        self._then: tuple[int, TreeSnapshot] | None = None  # how many erasures there had been, and the last moment asked for
+        self._then: tuple[int, TreeSnapshot] | None = None  # erasures so far, and the last past snapshot
 
     def counted(self, terms_of: Mapping[int, Terms]) -> None:
         """Keep the words of chunks that were just committed, so that they are not counted twice."""
@@ -170,7 +170,7 @@ class TreeCache:
         if seq is None:
             return self.current()
         with self._looking_back:
-            erasures = self._db.read(ids.erasures)  # what was erased since must not be counted again
+            erasures = self._db.read(ids.erasures)  # erased words must not be counted again
             if self._then is None or (self._then[0], self._then[1].seq) != (erasures, seq):
                 self._then = erasures, self._db.read(lambda tx: self._loaded(tx, seq))[0]
             return self._then[1]
@@ -189,7 +189,7 @@ class TreeCache:
         gone = [leaf for leaf, held in missing.items() if not held]
 
         def write(tx: Tx) -> None:
-            if ids.erasures(tx, hold=True) == erasures:  # else a blob may count words that are to be forgotten: next time
+            if ids.erasures(tx, hold=True) == erasures:  # else a blob may hold erased words: retry next time
                 put_many(tx, bodies)
                 remove(tx, gone)
 

@@ -165,8 +165,8 @@ def _filed(tx: Tx, edit: Edit, nodes: Mapping[int, OpenCategory]) -> dict[int, i
     return dict(sorted(found.items()))
 
 
-NEW = -1  # the category an edit makes; it gets its id when it is written
-TOP = "the top"  # what stands above level 1, in words
+NEW = -1  # id of the category an edit creates, until it is written
+TOP = "the top"  # name of the root in messages
 
 
 @dataclass(frozen=True)
@@ -217,9 +217,7 @@ class EditDraft:
         for node in standing.nodes.values():
             self._children.setdefault(node.parent_id, {})[node.id] = node
         self._touched: set[int] = set()
-        self._left: set[int] = set()  # categories that something has left
-
-    # --- what stands --------------------------------------------------------------------------------------------------
+        self._left: set[int] = set()  # categories that lost a chunk or child
 
     def node(self, category_id: int) -> OpenCategory:
         """Return an open category. Raises CategoryNotFound."""
@@ -247,8 +245,6 @@ class EditDraft:
 
     def title(self, category_id: int) -> str:
         return TOP if category_id == ROOT else self._nodes[category_id].name
-
-    # --- strokes ------------------------------------------------------------------------------------------------------
 
     def make(self, parent: int, level: int, name: str) -> OpenCategory:
         node = OpenCategory(NEW, level, parent, name, name_key(name))

@@ -1,6 +1,6 @@
-"""What the tree has been through: the versions of a category, the filings of a chunk, and what differs between two moments.
+"""History of the tree: versions of a category, filings of a chunk, and differences between two moments.
 
-Invariant: read from the rows that hold from one seq until another, never put together from events; events only say who and why.
+Invariant: read from the rows valid from one seq until another, never rebuilt from events; events only tell who and why.
 Source: DESIGN §2.7, §5.
 """
 
@@ -22,21 +22,18 @@ from memoir_engine.store.tree import categories
 from memoir_engine.store.tree.categories import CategoryRow
 from memoir_engine.text.names import SEPARATOR
 
-# === history
-
-
 Rows = Mapping[int, CategoryRow]
 
 
 class _Sat(NamedTuple):
-    """The leaf of a chunk at both moments; None where it is not filed."""
+    """The leaf of a chunk at both moments; None if it is not filed."""
 
     before: int | None
     after: int | None
 
 
 def versions(tx: Tx, category_id: int) -> tuple[CategoryVersion, ...]:
-    """Oldest first. Raises CategoryNotFound."""
+    """Return a category's versions, oldest first. Raises CategoryNotFound."""
     v = tables.category_version.c
     rows = tx.execute(select(tables.category_version).where(v.category_id == category_id).order_by(v.from_seq)).all()
     if not rows:
@@ -63,7 +60,7 @@ def versions(tx: Tx, category_id: int) -> tuple[CategoryVersion, ...]:
 
 
 def filings(tx: Tx, chunk_id: int, *, at_seq: int | None = None) -> tuple[Filing, ...]:
-    """Oldest first; at a seq only the one that holds then, if any. Raises ChunkNotFound."""
+    """Return a chunk's filings, oldest first; at a seq only the open one, if any. Raises ChunkNotFound."""
     c = tables.filing.c
     rows = tx.execute(select(tables.filing).where(c.chunk_id == chunk_id).order_by(c.from_seq)).all()
     if not rows or (at_seq is not None and rows[0].from_seq > at_seq):
@@ -89,7 +86,7 @@ def filings(tx: Tx, chunk_id: int, *, at_seq: int | None = None) -> tuple[Filing
 
 
 def changes(tx: Tx, since: int, until: int) -> TreeChanges:
-    """What is not the same at two seqs, whichever of them is earlier."""
+    """Return what differs between two seqs, in either order."""
     before, after = (categories.snapshot(tx, seq).categories for seq in (since, until))
     sat = _sat(tx, since, until)
     return TreeChanges(since, until, _changed_categories(tx, before, after, until), _leaves(tx, sat, since, until))
@@ -159,7 +156,7 @@ def _path(category_id: int, rows: Rows) -> Path:
 
 
 def _sat(tx: Tx, since: int, until: int) -> dict[int, _Sat]:
-    """By chunk, of those that may have moved. A filing that begins and ends between the two is no place at either."""
+    """Return the leaves of chunks that may have moved; a filing that begins and ends in between is at neither moment."""
     c = tables.filing.c
     first, last = min(since, until), max(since, until)
     began = (c.from_seq > first) & (c.from_seq <= last)
