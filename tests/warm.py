@@ -1,8 +1,7 @@
 """Processes that need not boot: forked from one that has imported the product and what it stands on.
 
-    with Warm(app=True) as warm:
-        process = warm.start(["-m", "streamlit", "run", "app.py"], cwd=…, env=…)    # as subprocess.Popen would
-        process = warm.start(["-c", PROGRAM, "argument"], stdout=PIPE)
+    process = warm.start(["-m", "streamlit", "run", "app.py"], cwd=…, env=…)    # as subprocess.Popen would
+    process = warm.start(["-c", PROGRAM, "argument"], stdout=PIPE)
 
 An interpreter that imports the engine, LiteLLM and Streamlit anew takes eight seconds of a processor; a fork takes none.
 Invariant: what is started is a process of its own, killed and waited for as any other, with the environment, the folder and the
@@ -85,9 +84,9 @@ class Process:
 class Warm:
     """The process that forks; its parent is the test process, with which it ends."""
 
-    def __init__(self, *, app: bool) -> None:
+    def __init__(self) -> None:
         here, there = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
-        command = [sys.executable, __file__, str(there.fileno()), "app" if app else "engine"]
+        command = [sys.executable, __file__, str(there.fileno())]
         self._process = subprocess.Popen(command, cwd=REPOSITORY, pass_fds=[there.fileno()], stdin=subprocess.DEVNULL)
         there.close()
         self._socket = here
@@ -145,22 +144,15 @@ class Warm:
 
 
 @cache
-def engine() -> Warm:
-    """One that has imported the engine, for this test process."""
-    return Warm(app=False)
+def of_this_process() -> Warm:
+    return Warm()
 
 
-@cache
-def app() -> Warm:
-    """One that has imported the app besides."""
-    return Warm(app=True)
-
-
-def start(command: Sequence[str], *, of_the_app: bool = False, **given: Any) -> Process | subprocess.Popen[Any]:
+def start(command: Sequence[str], **given: Any) -> Process | subprocess.Popen[Any]:
     """Start it from a warm process where there can be one."""
     if not CAN_FORK:
         return subprocess.Popen([sys.executable, *command], **given)
-    return (app() if of_the_app else engine()).start(command, **given)
+    return of_this_process().start(command, **given)
 
 
 def run(command: Sequence[str], *, check: bool = False, **given: Any) -> subprocess.CompletedProcess[Any]:
@@ -172,18 +164,17 @@ def run(command: Sequence[str], *, check: bool = False, **given: Any) -> subproc
     return done
 
 
-def _import_all(app: bool) -> None:
+def _import_all() -> None:
     import importlib
     import pkgutil
 
     sys.path.insert(0, str(REPOSITORY))
-    packages = ["memoir_engine", "memoir_offline", *(["ui"] if app else [])]
-    for package in map(importlib.import_module, packages):
+    for package in map(importlib.import_module, ("memoir_engine", "memoir_offline", "ui")):
         for module in pkgutil.walk_packages(package.__path__, f"{package.__name__}."):
             if module.name.rpartition(".")[2] not in ("__main__", "main", "env") and ".versions" not in module.name:
                 importlib.import_module(module.name)
-    more = ["streamlit.web.cli", "streamlit.web.bootstrap", "uvicorn", "plotly.graph_objects"] if app else []
-    for name in ("litellm", "chromadb", "pydantic_ai", "openai", "tiktoken", *more):
+    engine = ("litellm", "chromadb", "pydantic_ai", "openai", "tiktoken")
+    for name in (*engine, "streamlit.web.cli", "streamlit.web.bootstrap", "uvicorn", "plotly.graph_objects"):
         importlib.import_module(name)
     from memoir_engine import Memory
 
@@ -251,7 +242,7 @@ if __name__ == "__main__":
     import gc
 
     with socket.socket(fileno=int(sys.argv[1])) as channel:
-        _import_all(app=sys.argv[2] == "app")
+        _import_all()
         gc.freeze()  # forks share what is never collected
         become = _serve(channel)
     if become is not None:

@@ -142,7 +142,7 @@ def _start(settings: dict[str, str], folder: Path, secrets: Callable[[str], str]
         command += ["--secrets.files", str(folder / "secrets.toml")]
     with (folder / "app.log").open("wb") as log:
         given: dict[str, Any] = {"cwd": REPOSITORY, "env": {**os.environ, **settings}, "stdout": log, "stderr": subprocess.STDOUT}
-        process = warm.start(command, of_the_app=True, **given)
+        process = warm.start(command, **given)
     _wait_for_health(url, process)
     return process, url
 
