@@ -137,7 +137,7 @@ class FactsView(View):
             raise NotAllowed(actor=self._actor.name, verb="forget a fact", role="admin")
         whose, uid, why = access.any_of(self._actor), _uid(fact_id), validation.text("reason", reason)
         planned = self._read(lambda tx: facts_forget.plan_forget(tx, whose, uid))
-        forget = partial(facts_forget.forget, planned=planned)
+        forget = partial(facts_forget.forget, plan=planned)
         action = self._decide(forget, uid, why, "the forgetting of a fact")
         self._engine.nearness.kept.forget()
         self._engine.db.compact()
