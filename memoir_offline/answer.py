@@ -67,20 +67,20 @@ def _candidates(passage: NumberedChunk, wanted: frozenset[str], question: str) -
 
 
 def _fit(question: str, sentence: str) -> float:
-    """A question for a time or a number is answered by a sentence that has one; a question answers nothing."""
+    """Return a factor: higher for a sentence with the time or number that is asked for, lower for a question."""
     asks_time, asks_number = bool(_WHEN.search(question)), bool(_HOW_MANY.search(question))
     fits = (asks_time and _TIME.search(sentence)) or (asks_number and _NUMBER.search(sentence))
     return (1.3 if fits else 1.0) * (0.5 if sentence.rstrip().endswith(("?", "？")) else 1.0)
 
 
 def _rarity(wanted: frozenset[str], passages: tuple[NumberedChunk, ...]) -> dict[str, float]:
-    """A word that stands in every chunk tells little apart."""
+    """Weigh each term by how few passages contain it."""
     texts = [frozenset(search_tokens(passage.text)) for passage in passages]
     return {term: math.log1p(len(texts) / max(1, sum(term in words for words in texts))) for term in wanted}
 
 
 def _choose(candidates: list[_Candidate], rarity: dict[str, float]) -> list[_Candidate]:
-    """One to three sentences: the best, then those that say most of what is asked and not yet said."""
+    """Choose up to three sentences: the best, then those that add most of what is asked and not yet covered."""
     chosen: list[_Candidate] = []
     said: frozenset[str] = frozenset()
     first = 0.0
@@ -102,7 +102,7 @@ def _told(terms: Iterable[str], rarity: dict[str, float]) -> float:
 
 
 def _again(candidate: _Candidate, chosen: list[_Candidate], said: frozenset[str], rarity: dict[str, float]) -> float:
-    """A chunk not heard yet that says all of it too answers beside the first: two groups may meet on the same day."""
+    """Return a bonus for another passage that covers all terms too: two groups may meet on the same day."""
     heard = any(one.passage is candidate.passage for one in chosen)
     return 0.0 if heard or len(said) < 2 or not said <= candidate.terms else AGAIN * _told(said, rarity)
 

@@ -35,7 +35,7 @@ _ASKS = re.compile(
 
 
 def respond(messages: Sequence[ModelMessage], wanted: ModelRequestParameters) -> list[ModelResponsePart]:
-    """The calls to make, or the words of the reply."""
+    """Return the tool calls to make, or the reply."""
     parts = [part for message in messages for part in message.parts]
     last = max(at for at, part in enumerate(parts) if isinstance(part, UserPromptPart) and part.content != LIMIT_REACHED)
     question = str(parts[last].content)  # type: ignore[union-attr]  # a prompt has content
@@ -65,7 +65,7 @@ def _answered(question: str, found: Sequence[ToolReturnPart], earlier: Sequence[
 
 
 def _known(question: str, facts: Sequence[dict[str, Any]]) -> str:
-    """What a person has one of at a time, asked by themselves: what is so now, then what was; "" where no fact says it."""
+    """Answer a person's question about their one home, job and the like: the present, then the past; "" if no fact tells."""
     kinds = _kinds(question) if _OWN.search(question) else frozenset()
     of_it = [record for record in facts if _kinds(str(record["text"])) & kinds]
     now = [f"{one['text']} [{one.get('number')}]" for one in of_it if one["status"] == "active"]

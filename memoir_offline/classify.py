@@ -40,7 +40,7 @@ class _Chunk:
     text: str
     terms: Terms
     vector: TermVector
-    shares: Mapping[str, float]  # subject or branch → how much it is about it, helper included
+    shares: Mapping[str, float]  # subject or branch → share of the words about it, helper included
 
 
 @dataclass
@@ -90,7 +90,7 @@ def _place(chunk: _Chunk, at: int, batch: Batch, fresh: _Fresh) -> str:
 
 
 def _general(batch: Batch, fresh: _Fresh, chunk: _Chunk) -> str:
-    """Where a chunk goes that says nothing: the category for such, in the spelling it has here."""
+    """Return the general category, for a chunk that says nothing, in the spelling of the options."""
     name = next((name for name in batch.options.names if fold(name) == fold(GENERAL)), GENERAL)
     if name not in batch.options.names:
         fresh.join(name, chunk.vector)
@@ -98,9 +98,9 @@ def _general(batch: Batch, fresh: _Fresh, chunk: _Chunk) -> str:
 
 
 def _existing(chunk: _Chunk, at: int, batch: Batch) -> dict[str, float]:
-    """What each existing option is worth to the chunk; never less than what a person has filed there makes it worth.
+    """Score each existing option for the chunk, at least as high as the examples that people filed there.
 
-    Adding the two up counts an example twice, and lets weak likenesses outvote the evidence: it made more errors than it mended.
+    Adding the two counts an example twice and lets weak likenesses outvote the evidence: it made more errors than it fixed.
     """
     shown = {found.category: found for found in batch.evidence}
     values: dict[str, float] = {}
@@ -115,7 +115,7 @@ def _existing(chunk: _Chunk, at: int, batch: Batch) -> dict[str, float]:
 
 
 def _balance(size: int, options: LevelOptions) -> float:
-    """1 up to twice the fair share, from there on falling with the size."""
+    """Return 1 up to twice the fair share of chunks, then less as the category grows."""
     if options.level < min(3, options.depth) or options.filed < CAPPED_FROM:
         return 1.0
     fair = options.filed / max(len(options.names), _wanted(options.level, options.filed))
@@ -123,7 +123,7 @@ def _balance(size: int, options: LevelOptions) -> float:
 
 
 def _new(chunk: _Chunk, batch: Batch, values: Mapping[str, float], thrift: float) -> tuple[str, float] | None:
-    """The name a new category would have, and what it is worth beside the options there are."""
+    """Return the name and the score of a new category; None if none fits."""
     options = batch.options
     worth = NEW_AT[min(options.level, len(NEW_AT)) - 1] * thrift
     subject = max(chunk.shares, key=lambda name: (chunk.shares[name], name), default=None)
@@ -137,7 +137,7 @@ def _new(chunk: _Chunk, batch: Batch, values: Mapping[str, float], thrift: float
 
 
 def _branch(chunk: _Chunk, options: LevelOptions) -> str | None:
-    """For a chunk without a phrase to name it by: the branch of any subject that it speaks of most."""
+    """Return the branch, of any subject, that a chunk without a naming phrase speaks of most."""
     path = {fold(name) for name in options.path}
     found = {name: match.share for name, match in all_branches().match(chunk.terms.counts).items() if fold(name) not in path}
     return max(found, key=lambda name: (found[name], name), default=None)
@@ -148,7 +148,7 @@ def _may_add(options: LevelOptions, fresh: _Fresh) -> bool:
 
 
 def _thrift(options: LevelOptions, earlier: int, fresh: int) -> float:
-    """Above 1 while there are fewer options than the chunks would fill, below 1 when there are more.
+    """Return a factor above 1 while there are fewer options than the chunks would fill, below 1 if there are more.
 
     earlier: chunks of this batch before this one; fresh: the new categories they made.
     """
@@ -157,7 +157,7 @@ def _thrift(options: LevelOptions, earlier: int, fresh: int) -> float:
 
 
 def _wanted(level: int, filed: int) -> float:
-    """How many options serve this many chunks: the square root keeps every level of the tree equally wide."""
+    """Return how many options suit this many chunks; the square root keeps every level of the tree equally wide."""
     return (5 if level == 1 else 0.8) + 0.9 * math.sqrt(filed)
 
 
@@ -169,13 +169,13 @@ def _subject_value(name: str, shares: Mapping[str, float]) -> float:
 
 
 def _named(name: str, found: Terms) -> float:
-    """How much of the name's words the chunk contains."""
+    """Return the share of the name's words that the chunk contains."""
     words = terms(name).counts
     return sum(1 for stem in words if stem in found.counts) / len(words) if words else 0.0
 
 
 def _best(values: Mapping[str, float]) -> str:
-    """Ties to the name that stands first."""
+    """Return the name of the highest value; ties go to the first."""
     return max(values, key=lambda name: values[name])
 
 
@@ -190,7 +190,7 @@ def _chunks(batch: Batch) -> list[_Chunk]:
 
 
 def _about(options: LevelOptions, found: Terms, source: Terms) -> dict[str, float]:
-    """Level 1: subjects. Level 2: branches, the parent's own before those of other subjects. Below: the text's own words only."""
+    """Score subjects at level 1; at level 2 branches, the parent's before those of other subjects; nothing below."""
     if options.level == 1:
         return _shares(subjects(), found, source)
     if options.level > 2:
@@ -205,7 +205,7 @@ def _about(options: LevelOptions, found: Terms, source: Terms) -> dict[str, floa
 
 
 def _shares(shelves: Shelves, found: Terms, source: Terms, least: int = 0) -> dict[str, float]:
-    """Of the chunk, its source's added; a subject that fewer than `least` words speak of does not count (0: by its length)."""
+    """Return the share of each subject in the chunk and its source. least: words a subject needs; 0 sets it by length."""
     of_source = shelves.match(source.counts)
     said = len(content(found.counts))
     least = least or (1 if said < 15 else 2 if said < 40 else 3)

@@ -1,7 +1,7 @@
-"""How new facts stand to the known ones beside them, by rules of the language.
+"""Compare new facts with the known ones beside them, by rules of the language.
 
-Invariant: each new fact gets one verdict, which names only known facts shown beside it and of the same subject. What is not
-plain is marked as not sure, for a person to decide.
+Invariant: each new fact gets one verdict, which names only known facts shown beside it and of the same subject. Doubtful
+verdicts are marked as not sure, for a person to decide.
 Source: TIMEM "Consolidation Rules"; verified/offline-model.md §4.8.
 """
 
@@ -31,7 +31,7 @@ def answer(text: str, schema: dict[str, Any]) -> dict[str, Any]:
 
 
 def _verdict(new: Statement, beside: list[Statement]) -> dict[str, Any]:
-    """Said again comes first; then what no longer holds, surely or else maybe, all of it; then what it makes fuller."""
+    """Judge a new fact: duplicates first, then all known facts it ends (the sure ones, else the doubtful), then refinements."""
     found = [(one.number, _compared(one, new)) for one in beside]
     for stance in ("duplicate", "gone", "complementary"):
         hits = [(number, seen) for number, seen in found if seen.stance == stance or (stance == "gone" and seen.stance in GONE)]
@@ -43,7 +43,7 @@ def _verdict(new: Statement, beside: list[Statement]) -> dict[str, Any]:
 
 
 def _compared(known: Statement, new: Statement) -> Comparison:
-    """The statements as they are; where the subject is not in them, those of two subjects do not meet."""
+    """Compare two statements of the same subject, without its name if both begin with it."""
     if subject_key(known.subject) != subject_key(new.subject):
         return Comparison("none")
     bare = _bare(known), _bare(new)
@@ -55,7 +55,7 @@ def _compared(known: Statement, new: Statement) -> Comparison:
 
 
 def _began_before(new: Statement, known: Statement) -> bool:
-    """Whether it tells of the past: of a time before the known one began, or of years before that was said."""
+    """Report whether the new fact is of the past: before the known one began, or years before that was recorded."""
     if not new.valid_from:
         return False
     since = known.valid_from[: len(new.valid_from)]
@@ -65,7 +65,7 @@ def _began_before(new: Statement, known: Statement) -> bool:
 
 
 def _bare(one: Statement) -> str:
-    """Without the name of its subject at the beginning, so that "Ada lives in Lyon" meets "Lives in Berlin"."""
+    """Return a statement without its subject's name in front, so that "Ada lives in Lyon" meets "Lives in Berlin"."""
     subject = one.subject.strip()
     named = re.match(rf"(?:(?:{_KIN})\s+){{0,3}}{re.escape(subject)}\s+(?=\S)", one.content, re.IGNORECASE)
     if not subject or " " in subject or named is None:

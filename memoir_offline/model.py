@@ -12,7 +12,7 @@ import json
 import re
 from collections.abc import Callable
 from importlib import import_module
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from pydantic_ai.messages import (
     ModelMessage,
@@ -27,9 +27,6 @@ from pydantic_ai.models import Model, ModelRequestParameters
 from pydantic_ai.profiles import ModelProfile
 from pydantic_ai.settings import ModelSettings
 from pydantic_ai.usage import RequestUsage
-
-if TYPE_CHECKING:
-    pass
 
 Task = Callable[[str, dict[str, Any]], dict[str, Any]]
 
@@ -56,7 +53,7 @@ _TASK_LINE = re.compile(r"^task: ([a-z_]+)(?:/|\s|$)", re.MULTILINE)
 
 
 class OfflineModel(Model):
-    """Takes native, tool and prompted output alike."""
+    """The offline model for pydantic-ai; supports native, tool and prompted output."""
 
     def __init__(self) -> None:
         super().__init__(
@@ -94,7 +91,7 @@ class OfflineModel(Model):
 
 
 def answer(instructions: str, text: str, schema: dict[str, Any]) -> dict[str, Any]:
-    """What the task named in the instructions answers to the user's text. ValueError for a task it does not know."""
+    """Answer the user's text by the task that the instructions name. Raises ValueError for an unknown task."""
     purpose = purpose_of(instructions)
     if purpose not in TASKS:
         raise ValueError(f"the offline model knows no task {purpose!r}")
@@ -103,7 +100,7 @@ def answer(instructions: str, text: str, schema: dict[str, Any]) -> dict[str, An
 
 
 def purpose_of(instructions: str) -> str:
-    """The task they name; empty where they name none."""
+    """Return the task that the instructions name, "" if none."""
     named = _TASK_LINE.search(instructions)
     return named.group(1) if named else ""
 
@@ -119,7 +116,7 @@ def _talk(messages: list[ModelMessage], wanted: ModelRequestParameters) -> Model
 
 
 def _read(messages: list[ModelMessage]) -> tuple[str, str]:
-    """The instructions, and the first user turn: corrections after it repeat what the schema says already."""
+    """Return the instructions and the first user turn: later corrections only repeat the schema."""
     requests = [message for message in messages if isinstance(message, ModelRequest)]
     instructions = next((message.instructions for message in requests if message.instructions), "")
     system = "\n".join(p.content for m in requests for p in m.parts if isinstance(p, SystemPromptPart))
@@ -129,7 +126,7 @@ def _read(messages: list[ModelMessage]) -> tuple[str, str]:
 
 
 def _schema(wanted: ModelRequestParameters) -> tuple[dict[str, Any], str | None]:
-    """The JSON schema of the answer, and the tool to call with it where one is asked for."""
+    """Return the JSON schema of the answer and the name of the output tool, if one is requested."""
     if wanted.output_mode == "tool" and wanted.output_tools:
         tool = wanted.output_tools[0]
         return tool.parameters_json_schema, tool.name

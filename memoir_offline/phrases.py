@@ -17,16 +17,6 @@ from memoir_engine.text.names import clean, problem
 from memoir_engine.text.terms import STOP, is_cjk, stem, terms, tokens
 from memoir_offline.subjects import subjects
 
-# === phrases: Phrases of a text that can name a category: one or two words that behave like a noun, as a reader would
-# write them.
-#
-# Invariant: deterministic, best first; never a function word, number, month or adverb; singular and plural are one
-# phrase.
-# No dictionary: a noun is known by its company ("the …", "… of", before a stop) and by its ending, a proper name by its
-# capital.
-# Source: verified/offline-model.md §3.1 (bare top terms read badly: "sandvik / alink", "list / mail / part").
-
-
 _PIECE = re.compile(r"[^\W\d_]+(?:['’][^\W\d_]+)?|[^\w\s]|\n\s*\n|\d+")
 _CJK_RUN = re.compile(r"[\u4e00-\u9fff\u3005]{2,6}|[\u30a1-\u30fa\u30fc]{3,12}|[\uac00-\ud7af]{2,6}")
 _FEW_STOPS = 0.15
@@ -63,7 +53,7 @@ class Phrase:
 
 @dataclass
 class _Seen:
-    """What the text shows of one word."""
+    """Counts of one word's uses in the text."""
 
     count: int = 0
     noun: int = 0
@@ -117,13 +107,13 @@ def _look(pieces: list[str]) -> tuple[dict[str, _Seen], Counter[tuple[str, str]]
 
 
 def _is_foreign(pieces: list[str]) -> bool:
-    """Hardly any English function word: what is known of nouns here does not hold."""
+    """Report a text with hardly any English function word: the rules for nouns do not apply."""
     words = [piece.lower() for piece in pieces if piece[0].isalpha()]
     return len(words) >= 8 and sum(word in STOP for word in words) < _FEW_STOPS * len(words)
 
 
 def _long_words(seen: dict[str, _Seen]) -> Iterator[Phrase]:
-    """In a language not known here: words said often, long ones first, those with a capital before others."""
+    """Score the long words of an unknown language by frequency, length and capitals."""
     for word, found in seen.items():
         if len(word) >= 6:
             worth = (1 + math.log(found.count)) * min(1.5, len(word) / 8) * (1.3 if found.capital else 1.0)
@@ -143,7 +133,7 @@ def _may_name(word: str) -> bool:
 
 
 def _worth(word: str, found: _Seen, favoured: Collection[str]) -> float:
-    """How much a noun it is, times how often it is said."""
+    """Score a word by how much it is a noun, times its frequency."""
     ending = 0.25 if word.endswith(_NOUN_ENDS) or word.endswith(tuple(f"{end}s" for end in _NOUN_ENDS)) else 0.0
     company = (found.noun + 0.5 * found.head - 1.5 * found.verb) / found.count
     past = 0.7 if word.endswith("ed") and len(word) > 4 else 0.0
@@ -165,7 +155,7 @@ def _one(word: str, found: _Seen, worth: float, capitals: float) -> Phrase | Non
 
 
 def _two(pair: tuple[str, str], count: int, seen: dict[str, _Seen], words: dict[str, float], capitals: float) -> Phrase | None:
-    """The second word carries it; the first narrows it."""
+    """Build a phrase of two words: the second is its head, the first narrows it."""
     first, second = (seen[word] for word in pair)
     if not second.head or words[pair[1]] <= 0.3 or first.verb > first.noun or pair[0] == pair[1]:
         return None
@@ -178,7 +168,7 @@ def _two(pair: tuple[str, str], count: int, seen: dict[str, _Seen], words: dict[
 
 
 def _is_proper(found: _Seen, capitals: float) -> bool:
-    """Always with a capital, also within sentences; not where the text capitalises everything."""
+    """Report a word that always has a capital, even within sentences, unless the text capitalises everything."""
     lower = sum(count for form, count in found.forms.items() if form[0].islower())
     return (
         capitals < _FEW_CAPITALS
@@ -200,7 +190,7 @@ def _shown(word: str, found: _Seen, *, first: bool) -> str:
 
 
 def _runs(text: str) -> list[Phrase]:
-    """Words of scripts without spaces: runs of kanji, katakana, hangul."""
+    """Return the words of scripts without spaces: runs of kanji, katakana, hangul."""
     counts = Counter(found.group() for found in _CJK_RUN.finditer(text))
     return _best(
         [Phrase(run, (run,), (1 + math.log(count)) * min(1.0, 0.4 + len(run) / 6), False) for run, count in counts.items()]
@@ -208,17 +198,11 @@ def _runs(text: str) -> list[Phrase]:
 
 
 def _best(found: Iterable[Phrase]) -> list[Phrase]:
-    """One phrase for each set of stems, best first; ties by name."""
+    """Keep one phrase for each set of stems, best first; ties by name."""
     kept: dict[tuple[str, ...], Phrase] = {}
     for phrase in sorted(found, key=lambda phrase: (-round(phrase.score, 6), phrase.name)):
         kept.setdefault(phrase.stems, phrase)
     return list(kept.values())
-
-
-# === naming: What a new category is called: the phrase that says best what the chunk, in its source, is about.
-#
-# Invariant: a name is fit to be stored (text/names), is none of its own path, and at level 1 never a proper name.
-# Source: DESIGN §10; verified/offline-model.md §3.1 (names).
 
 
 GENERAL = "General"
@@ -228,7 +212,11 @@ NEAR_BEST = 0.8  # among phrases nearly as good, the one other chunks of the bat
 
 
 class Naming:
-    """Names for the chunks of one batch."""
+    """Names new categories for the chunks of one batch.
+
+    Invariant: a name is fit to be stored (text/names), does not repeat its path, and at level 1 is never a proper name.
+    Source: DESIGN §10; verified/offline-model.md §3.1 (names).
+    """
 
     def __init__(self, batch: Batch) -> None:
         self._options = batch.options
@@ -237,7 +225,7 @@ class Naming:
         self._others = [terms(text).counts for _, text in batch.chunks]
 
     def name(self, text: str, *, taken: Iterable[str], insist: bool) -> str | None:
-        """None where nothing in the text would read as a topic. insist: on a good one, since the chunk could go elsewhere."""
+        """Return a name, None if nothing in the text reads as a topic. insist: only a good one, as the chunk fits elsewhere."""
         refused = {frozenset(tokens(name)) for name in taken}
         least = LEAST_AT_TOP if self._options.level == 1 else LEAST_SCORE if insist else 0.3
         fit = [found for found in phrases(text, favoured=self._favoured) if found.score >= least and self._is_fit(found, refused)]
@@ -259,9 +247,6 @@ class Naming:
 
     def _shared(self, phrase: Phrase) -> tuple[int, float]:
         return (sum(all(stem in counts for stem in phrase.stems) for counts in self._others), phrase.score)
-
-
-# === plain_words
 
 
 NEVER = frozenset(

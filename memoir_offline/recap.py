@@ -1,4 +1,4 @@
-"""What a cut has come to: what was known before it, and its most telling sentences with who said them.
+"""Recap a cut of a conversation: the earlier recap, and its most telling sentences with their speakers.
 
 Invariant: only sentences of the messages and of the recap before; never longer than a recap may be.
 Source: CHUNK 7.2; verified/offline-model.md §4.5.

@@ -36,7 +36,7 @@ def answer(text: str, schema: dict[str, Any]) -> dict[str, Any]:
 
 
 def _pairs(facts: tuple[RelatableFact, ...]) -> list[tuple[RelatableFact, RelatableFact]]:
-    """Those that share a word of content; the earlier one first, in the order of the later one."""
+    """Yield pairs that share a content word, the earlier one first, in the order of the later one."""
     sharing: dict[str, list[int]] = defaultdict(list)
     for at, fact in enumerate(facts):
         for word in dict.fromkeys(tokens(fact.content)):

@@ -1,6 +1,6 @@
-"""Which new names are one: the same words, a name within another, or the same key terms.
+"""Merge new names that mean the same: the same words, a name within another, or the same key terms.
 
-Invariant: every name is answered once, and stands for itself or for a name that stands for itself.
+Invariant: every name is answered once, by itself or by a name that is answered by itself.
 Source: DESIGN §8 (new names of one wave).
 """
 

@@ -1,4 +1,4 @@
-"""How what a category holds falls into groups: what is nearest in words is joined first.
+"""Split a crowded category into groups by joining the items whose words are nearest.
 
 Invariant: the same prompt gives the same groups. A group has at least two items that are nearer to one another than to the
 rest; where no such groups show, none is proposed.
@@ -39,7 +39,7 @@ def answer(text: str, schema: dict[str, Any]) -> dict[str, Any]:
 
 
 def _best(vectors: Sequence[TermVector], most: int) -> Ints | None:
-    """The grouping, of those into 2, 3, … groups, whose items are nearest to their own group against the next."""
+    """Return the grouping into 2, 3, … whose items are nearest to their own group compared with the next; None if none gains."""
     counts = range(2, min(MOST_GROUPS, most + 1, len(vectors) // _least(vectors)) + 1)
     seeds = _seeds(vectors, max(counts, default=0))
     tried = [_settled(vectors, seeds[count]) for count in counts if count in seeds]
@@ -49,7 +49,7 @@ def _best(vectors: Sequence[TermVector], most: int) -> Ints | None:
 
 
 def _seeds(vectors: Sequence[TermVector], most: int) -> dict[int, Ints]:
-    """By number of groups: labels, −1 for items in none. The two nearest become one, again and again (average linkage)."""
+    """Cluster by average linkage; return number of groups → labels, −1 for items in no group."""
     near = OptionIndex([[one] for one in vectors]).nearness(vectors)
     near = (near + near.T) / 2
     np.fill_diagonal(near, -1)
@@ -80,7 +80,7 @@ def _labels(groups: Sequence[Sequence[int]], items: int) -> Ints:
 
 
 def _settled(vectors: Sequence[TermVector], labels: Ints) -> Ints | None:
-    """Each item in the group it is nearest to; None where a group is left with too few."""
+    """Move each item to its nearest group until none moves; None if a group is left with too few."""
     count = int(labels.max()) + 1
     for _ in range(ROUNDS):
         moved = np.asarray(np.argmax(_to_groups(vectors, labels, count), axis=1))
@@ -112,7 +112,7 @@ def _gain(vectors: Sequence[TermVector], labels: Ints | None) -> float:
 def _named(
     crowded: SplitRequest, words: Sequence[Terms], stems: Sequence[str], vectors: Sequence[TermVector], labels: Ints | None
 ) -> list[dict[str, Any]]:
-    """What is nearest to the present name stays, else the largest; the others get names."""
+    """Name every group but the one that stays: the one nearest to the present name, else the largest."""
     if labels is None:
         return []
     count = int(labels.max()) + 1
@@ -141,7 +141,7 @@ def _staying(crowded: SplitRequest, words: Sequence[Terms], labels: Ints, count:
 
 
 def _name(mine: Sequence[str], rest: Sequence[str], telling: Sequence[str], taken: set[str]) -> str | None:
-    """The phrase that most of the group's texts hold and few of the others do."""
+    """Return the phrase that is in most of the group's texts and in few of the others."""
     held, strange = [set(tokens(text)) for text in mine], [set(tokens(text)) for text in rest]
     found = [phrase.name for phrase in phrases("\n\n".join(mine), favoured=frozenset(s for t in telling for s in tokens(t)))]
     offered = [one for one in (*found, *map(str.capitalize, telling)) if fold(one) not in taken and problem(clean(one)) is None]

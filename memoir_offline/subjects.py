@@ -1,4 +1,4 @@
-"""Which subjects of the world a text speaks of, by words anybody would connect with them.
+"""Detect the subjects that a text speaks of, by common words of each.
 
 Invariant: shares are in [0, 1], the same for the same text; a word of several subjects counts for each a part.
 The offline model names upper categories by it where the match is clear, so that level 1 reads as topics.
@@ -48,27 +48,27 @@ class Shelves:
 
 
 def content(counts: Mapping[str, int]) -> Mapping[str, int]:
-    """Without single characters and pairs with hiragana, which are there for searching and mean little alone."""
+    """Drop single characters and pairs with hiragana, which serve searching and mean little alone."""
     return {found: count for found, count in counts.items() if found.isascii() or not _FRAGMENT.fullmatch(found)}
 
 
 @cache
 def subjects() -> Shelves:
-    """Level 1."""
+    """Return the subjects of level 1."""
     listed = [(subject, words) for subject, branches in _all().items() for words in branches.values()]
     return _shelves(listed + [(name, words) for name, words in _japanese().items()])
 
 
 @cache
 def branches(subject: str) -> Shelves | None:
-    """Level 2, below one subject; None where it has none."""
+    """Return the branches (level 2) of a subject, None if it has none."""
     found = _all().get(subject)
     return _shelves(found.items()) if found and len(found) > 1 else None
 
 
 @cache
 def all_branches() -> Shelves:
-    """The branches of every subject: what a chunk is about besides the subject of its level 1."""
+    """Return the branches of every subject."""
     return _shelves([listed for found in _all().values() for listed in found.items()])
 
 
@@ -102,7 +102,7 @@ def _shelves(listed: Iterable[tuple[str, str]]) -> Shelves:
 
 
 def _stem(word: str) -> str:
-    """Words of other scripts stand for themselves: their pairs of characters are terms already."""
+    """Stem a word; words of other scripts stay, as their pairs of characters are terms already."""
     return stem(word) if word.isascii() else word
 
 

@@ -1,4 +1,4 @@
-"""How a newer statement about somebody stands to an older one: the same, fuller, turned round, or beside it.
+"""Compare a newer statement about somebody with an older one: duplicate, refinement, contradiction, or unrelated.
 
 Invariant: the same two statements give the same answer; a statement of another subject is never contradicted, and what was,
 what is and what may be are never taken for one another. Pure.
@@ -65,7 +65,7 @@ _GENERIC = frozenset({"weight", "phone", "superior"})  # one at a time, known by
 
 
 def compare(old: str, new: str) -> Comparison:
-    """Both about the same subject, or each naming its own."""
+    """Compare two statements that are about the same subject or each name their own."""
     old, new = (_BRITISH.sub("or", text if " any" in text else _MEATLESS.sub("is vegetarian", text)) for text in (old, new))
     corrected = _NOT_BUT.search(new)
     if corrected:
@@ -90,7 +90,7 @@ def _corrected(old: str, new: str, denied: str) -> Comparison:
 
 
 def _by_parts(olds: list[str], news: list[str]) -> Comparison:
-    """Of statements of several clauses: what holds of all of the old one is sure, what holds of a part is for a person."""
+    """Compare statements of several clauses; a verdict on only a part of the old one is not sure."""
     found = [[_clause(one, other) for other in news] for one in olds]
     gone = [next((seen for seen in row if seen.stance in GONE), None) for row in found]
     first = next((seen for seen in gone if seen is not None), None)
@@ -135,7 +135,7 @@ def _reversed(old: str, new: str, before: Predicate, after: Predicate) -> Compar
 
 
 def _again(old: str, new: str, before: Predicate, after: Predicate) -> Comparison | None:
-    """The same words, or words of the same kind about the same things; a newer one that says less says nothing new."""
+    """Detect a duplicate: the same words, or words of one kind about the same things; a shorter repetition counts."""
     if bool(subject(old)) != bool(subject(new)) and not {"possession"} & before.kinds | after.kinds:
         return None
     if _ANOTHER.search(new) and not _ANOTHER.search(old):
@@ -152,12 +152,12 @@ def _again(old: str, new: str, before: Predicate, after: Predicate) -> Compariso
 
 
 def _same_head(old: str, new: str) -> bool:
-    """Whether both begin alike: less of the same, not a part of something else."""
+    """Report whether both begin with the same two words: then the shorter says less of the same thing."""
     return words(old)[:2] == words(new)[:2]
 
 
 def _fuller(old: str, new: str, before: Predicate, after: Predicate) -> Comparison | None:
-    """All words of the old one stand in the new one, in their order, and say there the same of the same."""
+    """Detect a refinement: the new one has all words of the old one, in order and about the same thing."""
     said = iter(words(new))
     if not before.said < after.said or not all(word in said for word in words(old)):
         return None
@@ -175,7 +175,7 @@ def _same_matter(old: str, new: str, before: Predicate) -> bool:
 
 
 def _revalued(old: str, new: str) -> Comparison | None:
-    """Only the value at the end differs, of a statement that names what it is about."""
+    """Detect a statement that names what it is about and differs only in the value at its end."""
     mine, theirs = words(old), words(new)
     theirs = theirs[theirs[:1] == ["new"] != mine[:1] :]
     head = _common(mine, theirs)
@@ -203,7 +203,7 @@ def _revalued(old: str, new: str) -> Comparison | None:
 
 
 def _uncounted(value: list[str]) -> list[str]:
-    """What a number or a day is a number of; the ways to say when or how much do not count."""
+    """Drop numbers, days and words of measure; what is left is what they count."""
     return [word for word in value if not COUNTED.match(word) and word not in _MEASURES]
 
 
@@ -212,7 +212,7 @@ def _figures(value: list[str]) -> list[str]:
 
 
 def _own_value(prefix: list[str], suffix: list[str], counted: bool) -> Comparison | None:
-    """Of somebody who is not named: numbers, times and days change; so does what one prefers of one thing."""
+    """Compare values of an unnamed person: numbers, times and days change, and so do preferences about one thing."""
     if counted and prefix:
         return Comparison(
             "update", not _COLLECTED.search(" ".join(prefix)) or bool(suffix), "the same statement with another number or day"
@@ -223,7 +223,7 @@ def _own_value(prefix: list[str], suffix: list[str], counted: bool) -> Compariso
 
 
 def _replaced(old: str, new: str, before: Predicate, after: Predicate) -> Comparison | None:
-    """Another value of something of which one has one at a time."""
+    """Detect another value of an attribute that has one value at a time."""
     if NOT.search(old) or NOT.search(new) or has_other_subject(old, new) or not tense_of(old) == tense_of(new) == "now":
         return None  # what was once, and what is wished for, stands beside what is
     found = replaced(old, new) or _other_value(old, new, before, after)
@@ -241,7 +241,7 @@ def _other_value(old: str, new: str, before: Predicate, after: Predicate) -> Com
 
 
 def _says(prefix: list[str], old: str) -> bool:
-    """Whether something is predicated before the value, or stands beside a name: "Ada, citizen of"."""
+    """Report whether a verb comes before the value, or a noun beside a name: "Ada, citizen of"."""
     return len(prefix) >= 2 and (
         any(VERB.match(word) or is_past_form(word) or (at and is_verb(word)) for at, word in enumerate(prefix))
         or ", " in old

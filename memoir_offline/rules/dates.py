@@ -1,7 +1,11 @@
-"""Since when and until when a sentence holds, by the dates it names.
+"""Find the dates that a sentence names, and from them since when and until when it holds.
 
-Invariant: ISO dates of the precision that the text has, or "". What ends does not end before it begins. A date that is what the
-sentence tells, a birthday, says nothing of when it holds. Pure: the day is given.
+Invariants:
+- `text[m.start:m.end]` is the mention; `first <= last`; an impossible date gives none; a duration is not a date;
+- validity is in ISO dates as precise as the text, or ""; nothing ends before it begins; a birthday does not limit validity.
+Weeks begin on Monday, seasons are those of the northern hemisphere. "last Friday" is the Friday before the day it was said,
+"next Friday" the one of the week after; a bare weekday or month is past after a past tense or "since", else ahead.
+Pure: the day is an argument.
 Source: TIMEM "Temporal Context Understanding"; spec README (small print on times).
 """
 
@@ -14,17 +18,6 @@ from datetime import date, timedelta
 from typing import Literal
 
 from memoir_engine.text.verbs import is_past, looks_ahead
-
-# === when: When something is, was or will be: the dates a sentence names, worked out from the moment it was said.
-#
-# Invariant: `text[m.start:m.end]` is the mention; `first <= last`; a mention that cannot be a date gives none. Weeks
-# begin on
-# Monday, seasons are those of the northern half. Pure: the day is given.
-# "last Friday" is the Friday before the day it was said; "next Friday" the one of the week after it; a weekday or a month
-# alone
-# lies behind a sentence in the past tense or a "since", and ahead of any other. How long something took is no date.
-# Source: spec README (relative dates resolve against the message's time in the user's zone).
-
 
 Precision = Literal["day", "week", "month", "season", "year"]
 
@@ -74,7 +67,7 @@ _SIDE = r"(?P<side>last|past|this|next|coming)"
 
 
 def mentions(text: str, said: date) -> list[Mention]:
-    """In the order of the text, never overlapping. said: the day it was said, in the speaker's zone."""
+    """Return the dates in the order of the text, never overlapping. said: the day it was said, in the speaker's zone."""
     found: list[Mention] = []
     for mention in sorted(_all(text, said), key=lambda m: (m.start, m.start - m.end)):
         if not found or mention.start >= found[-1].end:
@@ -106,7 +99,7 @@ def _all(text: str, said: date) -> Iterator[Mention]:
 
 
 def _start(found: re.Match[str]) -> int:
-    """Behind what leads to the date."""
+    """Return the offset of the date after its preposition."""
     start = found.end("lead") if "lead" in found.re.groupindex else found.start()
     return start + len(found.string[start:]) - len(found.string[start:].lstrip())
 
@@ -178,7 +171,7 @@ def _weekday(found: re.Match[str], said: date, past: bool) -> Span | None:
 
 
 def _is_other_word(weekday: str) -> bool:
-    """The sun, who sat, who wed: as names of days they are written large."""
+    """Report a word that names a day only if capitalised: sun, sat, wed."""
     return weekday in ("sun", "sat", "wed")
 
 
@@ -188,7 +181,7 @@ def _iso(found: re.Match[str], said: date, past: bool) -> Span:
 
 
 def _dated(found: re.Match[str], said: date, past: bool) -> Span:
-    """A day of a month, its year named or the one that lies on the right side."""
+    """Resolve a day of a month, in the named year or the nearest one on the side of the tense."""
     number = _ORDINALS.get(found["day"].lower().replace(" ", "-")) or int(found["day"])
     if found["year"]:
         day = date(int(found["year"]), _month(found), number)
@@ -294,9 +287,6 @@ _RULES: tuple[tuple[re.Pattern[str], Callable[[re.Match[str], date, bool], Span 
 )
 
 
-# === validity
-
-
 _END = r"\s+(?:the\s+)?(?:very\s+)?(?:(?:end|beginning|middle) of\s+)?(?:the\s+)?$"
 _UNTIL = re.compile(rf"\b(?:until|till|up to){_END}", re.IGNORECASE)
 _BY = re.compile(rf"\bby{_END}", re.IGNORECASE)
@@ -326,7 +316,7 @@ def validity(text: str, said: date) -> tuple[str, str]:
 
 
 def _of_that_year(begins: Mention, ends: Mention, text: str) -> Mention:
-    """ "from May to July 2020": the year stands behind the end only."""
+    """Give the beginning the year of the end: "from May to July 2020"."""
     if not _TO.search(text[: ends.start]) or _NAMED_YEAR.search(text[begins.start : begins.end]):
         return begins
     year = ends.first.year - (begins.first.month > ends.first.month)
@@ -338,7 +328,7 @@ def _ends(before: str) -> bool:
 
 
 def _written(mention: Mention | None) -> str:
-    """A week begins with its first day, a season with its first month."""
+    """Return the first day as ISO date: a week by its first day, a season by its first month."""
     if mention is None:
         return ""
     length = {"year": 4, "month": 7, "season": 7}.get(mention.precision, 10)

@@ -1,7 +1,11 @@
-"""Another value of what one has one at a time: what it does to the value that was known.
+"""Detect that a newer statement ends, denies, fulfils or replaces an older one.
 
-Invariant: only values of the same slot and the same kind replace each other surely; one that may hold beside the other, as a
-country beside its city, does nothing or is put to a person. Pure. Source: verified/offline-model.md §4.8 (c).
+Invariants:
+- only the thing that is named is ended: of "left their keys in Chicago" the keys, of "does not like the boss at work" the
+  boss; further words that narrow the statement make the verdict unsure;
+- values replace each other surely only within one slot and kind; one that may hold beside the other, as a country beside its
+  city, does nothing or is put to a person.
+Pure. Source: TIMEM "Consolidation Rules" 2 and 4; verified/offline-model.md §4.8 (c).
 """
 
 from __future__ import annotations
@@ -25,30 +29,20 @@ from memoir_engine.text.terms import tokens
 from memoir_engine.text.verbs import is_past, tense_of
 from memoir_offline.rules.predicates import Predicate, predicate
 
-# === comparison: How one statement stands to another: the answer of a comparison.
-#
-# Invariant: frozen values. sure: False where it could well be otherwise, so that a person has to decide.
-
-
 Stance = Literal["none", "duplicate", "complementary", "conflict", "update"]
 GONE: tuple[Stance, ...] = ("update", "conflict")
 
 
 @dataclass(frozen=True, slots=True)
 class Comparison:
+    """The relation of a newer statement to an older one. sure: False if a person has to decide."""
+
     stance: Stance
     sure: bool = True
     why: str = ""
 
 
 BESIDE = Comparison("none")
-
-
-# === endings: What a newer statement ends, denies, or shows to have come about.
-#
-# Invariant: only what it names is ended: of "left their keys in Chicago" the keys, of "does not like the boss at work"
-# the boss.
-# Where words beside it narrow what is said, it is not sure. Pure. Source: TIMEM "Consolidation Rules" 2 and 4.
 
 
 ENDED = re.compile(
@@ -102,7 +96,7 @@ _SURELY = re.compile(r"\b(?:will|going to|might|(?-i:may)|wants? to)\b", re.IGNO
 
 
 def ended(old: str, new: str, before: Predicate, after: Predicate) -> Comparison | None:
-    """What the old one says is negated, stopped, or felt the other way round."""
+    """Detect that the new statement negates or stops the old one, or reverses its feeling."""
     if USED_TO.search(new) and not USED_TO.search(old):
         return None if is_past(old) or has_other_subject(old, new) else _was_so(new, before)
     if tense_of(old) == "once" and not is_full_name(old):
@@ -119,7 +113,7 @@ def ended(old: str, new: str, before: Predicate, after: Predicate) -> Comparison
 
 
 def _hits(new: str, before: Predicate, shared: frozenset[str]) -> bool:
-    """Whether what it speaks of first was spoken of: a boss at work is not the work."""
+    """Report whether the main thing of the new statement is in the old one: a boss at work is not the work."""
     return (
         bool(_CALLED_OFF.search(new))
         or names_subject(new)
@@ -168,7 +162,7 @@ def _was_so(new: str, before: Predicate) -> Comparison | None:
 
 
 def _other_thing(before: Predicate, after: Predicate) -> bool:
-    """Whether both say something of one kind, and not of the same thing: what ended, or is denied, is not what was known."""
+    """Report whether both say the same kind of thing about different things: the ended one is not the known one."""
     kinds = before.kinds & after.kinds
     mine, theirs = (frozenset.intersection(one.said, *(one.rest[kind] for kind in kinds)) for one in (before, after))
     return bool(kinds and mine and theirs and not mine & theirs)
@@ -179,7 +173,7 @@ def _feels(text: str) -> int:
 
 
 def come_about(old: str, new: str, before: Predicate, after: Predicate) -> Comparison | None:
-    """What was wished for or likely is so now; or what is so is spoken of as what was. None: it says nothing of the other."""
+    """Detect that a wish has come true, or that the present has become the past; None if neither."""
     then, later = tense_of(old), tense_of(new)
     if has_other_subject(old, new) or NOT.search(old) or NOT.search(new):
         return None
@@ -202,9 +196,6 @@ def _came_true(old: str, new: str, after: Predicate) -> Comparison | None:
     return Comparison("update", wanted == after.said and bool(_SURELY.search(old)), "it has come about")
 
 
-# === replaced
-
-
 CHANGED = re.compile(
     r"\b(?:now|moved|moving|relocated|new|since|these days|from \w+ on|as of|nowadays|meanwhile|started|became|become|switched"
     r"|changed|turned|got|went|for good)\b",
@@ -214,7 +205,7 @@ _FORWARD = {"single": 0, "dating": 1, "in a relationship": 1, "engaged": 2, "mar
 
 
 def replaced(old: str, new: str) -> Comparison | None:
-    """Two clauses of one subject, both of what is so now."""
+    """Detect another value of one attribute, in two clauses about the present of one subject."""
     mine, theirs = read_slots(old), read_slots(new)
     if mine.keys() & {"role", "employer"} and ends_work(new):
         named = theirs.keys() & {"role", "employer"}
@@ -232,9 +223,9 @@ def replaced(old: str, new: str) -> Comparison | None:
 
 
 def _home(mine: SlotValue, theirs: SlotValue, changed: bool) -> bool | None:
-    """A town and a flat, a street and a town go together; of a town and a country nobody here knows.
+    """Compare homes: a town goes with a flat or a street; whether it lies in a country is not known here.
 
-    Who said in which flat they live has left it when they live in another now, or in another town.
+    A flat is left when another flat or another town is named as the present home.
     """
     if mine.words & theirs.words:
         return None
@@ -264,7 +255,7 @@ def _employer(mine: SlotValue, theirs: SlotValue, changed: bool) -> bool | None:
 
 
 def _diet(mine: SlotValue, theirs: SlotValue, changed: bool) -> bool | None:
-    """Vegans are vegetarians, too."""
+    """Compare diets; vegans are vegetarians, too."""
     if mine == theirs:
         return None
     return changed or (mine.words | theirs.words) - {"vegan", "vegetarian", "pescatarian"} != frozenset()
@@ -289,7 +280,7 @@ def _age(mine: SlotValue, theirs: SlotValue, changed: bool) -> bool | None:
 
 
 def _once(mine: SlotValue, theirs: SlotValue, changed: bool) -> bool | None:
-    """Where and when one was born does not change: one of the two is wrong, or says less, or the same of something else."""
+    """Compare facts that never change, as a birth: two values contradict unless one only says less."""
     return None if mine.kind != theirs.kind or mine.words <= theirs.words or theirs.words <= mine.words else True
 
 

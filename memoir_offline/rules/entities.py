@@ -1,7 +1,7 @@
-"""Of whom "he" or "she" speaks: of the one person that the words just before it name.
+"""Find names in a statement, and the person that a leading "he" or "she" refers to.
 
-Invariant: where none or several come into question there is no answer; a guess would say of one what is true of another. Pure.
-English.
+Invariant: each name is in the text as it is, in order, without repetition. A pronoun refers to the one person named just
+before; with none or several candidates there is no answer, as a guess would be false of one of them. Pure. English.
 """
 
 from __future__ import annotations
@@ -12,11 +12,6 @@ from memoir_engine.text.sentences import split
 from memoir_engine.text.terms import STOP
 from memoir_engine.text.verbs import is_third_person
 from memoir_offline.rules.language import is_english
-
-# === mentioned: Names in a statement: people, places, things and works, as English writes them with capitals.
-#
-# Invariant: each name stands in the text as it is; in the order of the text, none twice. Pure.
-
 
 _PART = r"[A-Z][\w’'&.-]*[\w]|[A-Z]"
 _NAME = re.compile(rf"(?:{_PART})(?:\s(?:(?:of|the|de|la|von|van|and|al)\s)?(?:{_PART}))*")
@@ -41,7 +36,7 @@ _OPENS = re.compile(r"(?:^|[.!?:;–—-]\s+|[\"'“‘(]\s*)$")
 
 
 def names(text: str) -> tuple[str, ...]:
-    """A single capital at the beginning of a sentence is a name where a verb or a possessive says so, which is no part of it."""
+    """Return the names in a text; a lone capitalised first word counts only if a verb or a possessive follows it."""
     found: dict[str, None] = {}
     for hit in _NAME.finditer(text):
         words = hit.group().split()
@@ -56,7 +51,7 @@ def names(text: str) -> tuple[str, ...]:
 
 
 def opening_name(text: str) -> str:
-    """The name of one word that a sentence begins with and says something of: "Max" of "Max moved"; "" for none."""
+    """Return the one-word name that is the subject of a sentence, as "Max" of "Max moved"; "" if none."""
     hit = _FIRST.match(text)
     if hit is None or hit["name"].lower() in STOP | _COMMON | {"let"} or _IN_GENERAL.search(hit["name"]):
         return ""
@@ -66,15 +61,12 @@ def opening_name(text: str) -> str:
 
 
 def _is_noun(name: str, text: str) -> bool:
-    """German writes all nouns with capitals; an article or a word inflected like one stands before no name."""
+    """Report a German noun, which has a capital too: an article precedes it, but no name."""
     return bool(re.search(rf"{_ARTICLE}\s+{re.escape(name)}", text))
 
 
 def _plain(word: str) -> str:
     return word.lower().replace("’", "'")
-
-
-# === antecedents
 
 
 _MEN = "brother|father|dad|daddy|husband|son|uncle|nephew|grandfather|grandpa|granddad|boyfriend|stepfather|fiancé"
@@ -99,7 +91,7 @@ def begins_with_pronoun(said: str) -> bool:
 
 
 def resolved(said: str, before: str) -> str:
-    """With the person in the place of the pronoun that it begins with; "" where that is not plain.
+    """Replace the leading pronoun by the person it refers to; "" if that is ambiguous.
 
     before: what the same speaker said before it in the same turn.
     """
@@ -115,7 +107,7 @@ def resolved(said: str, before: str) -> str:
 
 
 def kin_name(said: str) -> str:
-    """The name of whom a clause is about that begins with what they are to the speaker: "My brother Max lives …"."""
+    """Return the name of the relative or friend that a clause is about: "Max" of "My brother Max lives …"."""
     hit = _KIN.match(said)
     return hit["name"] or "" if hit else ""
 

@@ -1,4 +1,4 @@
-"""Of which type a statement about a person is, by the words it uses: the type of the first word that has one.
+"""Classify a statement about a person by the first of its words that has a type.
 
 Invariant: every statement has exactly one type; the same words give the same type. Pure.
 English says what is predicated before what it is about: "enjoys helping at the office" is a preference, "helped to fix a car" an

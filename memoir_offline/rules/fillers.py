@@ -1,7 +1,7 @@
-"""What stands before the words that tell: fillers, "please remember that", "In 2019" before "I married".
+"""Find the lead-in of a statement: fillers, "please remember that", "In 2019" before "I married".
 
-Invariant: positions are those of the text. Only what says nothing of anybody is passed over; a time or a place is moved, not
-lost. Pure. English.
+Invariant: positions are those of the text. Only words that say nothing about anybody are skipped; a time or a place is moved,
+not lost. Pure. English.
 """
 
 from __future__ import annotations
@@ -45,7 +45,7 @@ _JOINT = re.compile(  # where what is said of it goes over into something else
 
 
 def opening(text: str) -> int:
-    """How many characters of it are said before it begins to tell: "Oh well, ", "By the way: ", "Please remember that "."""
+    """Return the length of the lead-in: "Oh well, ", "By the way: ", "Please remember that "."""
     found, start = -1, 0
     while start > found:
         found, start = start, _passed(text, start)
@@ -61,13 +61,13 @@ def _passed(text: str, start: int) -> int:
 
 
 def front(said: str) -> int:
-    """How many characters of time or place stand before who speaks: "In 2019 " before "I married Tom"."""
+    """Return the length of a time or place before the speaker: "In 2019 " before "I married Tom"."""
     hit = _FRONT.match(said)
     return 0 if hit is None or (not hit["stop"] and _RELATIVE.search(hit["front"])) else hit.end()
 
 
 def moved(said: str) -> str:
-    """With its time or place behind what it is about: "I live in Berlin now" for "Now I live in Berlin"."""
+    """Move a leading time or place to the end of its clause: "I live in Berlin now" for "Now I live in Berlin"."""
     at = front(said)
     if not at:
         return said

@@ -1,7 +1,7 @@
-"""Whether a clause is English: rules of English may not touch another language.
+"""Detect whether a clause is English, as rules of English may not touch another language.
 
-Invariant: counted in words that do nothing but join others; what two languages share ("me", "in", "a", "so") counts for none.
-Pure. A clause without any such word is taken for English, which is what the rules were made for.
+Invariant: only function words count, and none that two languages share ("me", "in", "a", "so"). A clause without any is
+taken for English, the language of the rules. Pure.
 """
 
 from __future__ import annotations
@@ -45,12 +45,12 @@ _SELF = re.compile(
 
 
 def is_of_self(clause: str) -> bool:
-    """Of a clause that is not English: whether who says it speaks of themselves. Japanese leaves it out, and means it."""
+    """Report whether the speaker of a non-English clause speaks of themselves; Japanese mostly omits the pronoun."""
     return bool(_SELF.search(clause)) or (is_cjk(clause) and not _TOPIC.search(clause))
 
 
 def is_english(clause: str) -> bool:
-    """Proper names ("El Camino") and words of no language do not count."""
+    """Report whether a clause is English; proper names ("El Camino") and unknown words do not count."""
     words = _WORD.findall(clause)
     plain = [word.casefold().replace("’", "'") for word in words]
     english = sum(word in _ENGLISH for word in plain) + _SPEAKS * len(_SPEAKER.findall(clause))

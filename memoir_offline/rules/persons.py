@@ -85,7 +85,7 @@ _PARTICIPLE = re.compile(r"(?:ed|en|own|one|ade|ent|old|aught|ought|ost|een|on)$
 
 
 def about_them(text: str) -> str:
-    """The text as it is said about who said it, without what it opens with; as it stands where it is not English."""
+    """Return an English statement in the third person, without its lead-in; another language unchanged."""
     said = _balanced(text[opening(text) :].strip())
     if not is_english(spelled(said)):
         return said.rstrip(".!;,:–— -")
@@ -105,12 +105,12 @@ def about_them(text: str) -> str:
 
 
 def spelled(text: str) -> str:
-    """With the apostrophes of "im", "ive" and "dont"."""
+    """Restore the apostrophes of "im", "ive" and "dont"."""
     return _BARE.sub(lambda hit: f"{hit[0][: -len(hit[hit.lastindex or 0])]}{_APOSTROPHED[hit[hit.lastindex or 0]]}", text)
 
 
 def second_verb(said: str) -> tuple[int, int, int] | None:
-    """Where "and" begins and the second verb stands: "I live in Berlin and work at Google"."""
+    """Return the offset of "and" and the span of the second verb: "I live in Berlin and work at Google"."""
     head = _HEAD.match(said)
     if head is None or head["short"] or not (is_first_person(head["verb"]) or is_past_form(head["verb"].lower())):
         return None
@@ -122,13 +122,13 @@ def second_verb(said: str) -> tuple[int, int, int] | None:
 
 
 def _shared(said: str, start: int, end: int) -> str:
-    """The second verb as it follows somebody spoken of, in the tense of the first."""
+    """Return the second verb in the third person, in the tense of the first."""
     head = _HEAD.match(said)
     return to_third_person(said[start:end]) if head and is_first_person(head["verb"]) else said[start:end]
 
 
 def _balanced(said: str) -> str:
-    """Without a quotation mark that has lost the other."""
+    """Drop unbalanced quotation marks."""
     for opened, closed in (("“", "”"), ("«", "»"), ("„", "“")):
         if said.count(opened) != said.count(closed) and opened != "„":
             said = said.replace(opened, "").replace(closed, "")
@@ -136,7 +136,7 @@ def _balanced(said: str) -> str:
 
 
 def _begun(head: re.Match[str]) -> str:
-    """The verb that followed the speaker, as it follows somebody spoken of."""
+    """Return the first verb with its adverbs in the third person."""
     adverbs, verb = _JUST.sub("", head["adverbs"]), head["verb"]
     short = (head["short"] or "")[1:].lower()
     if not short:
@@ -152,7 +152,7 @@ def _begun(head: re.Match[str]) -> str:
 
 
 def _inside(text: str) -> str:
-    """Everywhere but in quotation marks."""
+    """Replace words for the speaker everywhere but in quotation marks."""
     parts = _QUOTED.split(text)
     return "".join(part if at % 2 else _outside(part) for at, part in enumerate(parts))
 

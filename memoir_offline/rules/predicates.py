@@ -1,4 +1,4 @@
-"""What a statement says of its subject, in kinds: where they live, what they do, what they like; and the words that are left.
+"""Classify what a statement says about its subject: residence, work, taste, …, and the remaining words.
 
 Invariant: words of one kind say the same, whichever of them is used; `rest` holds no word of a kind. Pure.
 A small thesaurus of English relation words, not of any data. SINGLE are those of which a person has one at a time.
@@ -91,6 +91,6 @@ def predicate(content: str) -> Predicate:
 
 
 def _numbers(text: str) -> frozenset[str]:
-    """What has no stem and tells two things apart."""
+    """Return numbers and single letters, which have no stem but distinguish things."""
     letters = (hit[0] for hit in _LETTER.finditer(text) if hit.start() and hit[0] != "I")
     return frozenset(map(str.lower, (*_NUMBER.findall(text), *letters)))

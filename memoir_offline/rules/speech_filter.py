@@ -1,4 +1,4 @@
-"""What of a turn its speaker claims: not what others are quoted with, not what is only supposed, not a text handed over.
+"""Keep what a speaker claims of a turn: no quotations of others, no suppositions, no text handed over for work.
 
 Invariant: the answer is as long as the text, and differs from it only by blanks where nothing is claimed. Pure. English, and the
 quotation marks of other languages.

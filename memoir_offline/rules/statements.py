@@ -1,9 +1,11 @@
-"""What somebody who speaks tells: the clauses of a turn that are worth remembering, each with its span.
+"""Extract the clauses of a turn that are worth remembering, each with its span.
 
-Invariant: `text[s.start:s.end]` is what was said; statements are in order and disjoint; no question is a statement.
-Worth is counted in words: what a clause tells that was not just said before it, more where it is about the speaker, names a
-time or a number, less where it speaks to the other, praises, or is about nobody. Weights are whole words, set by what such
-clauses do in English; results hardly move where they do. Pure. Source: verified/offline-model.md §4.7.
+Invariant: `text[s.start:s.end]` is the clause; statements are in order and disjoint; no question is a statement. Form fields
+count only with labels that forms ask persons for.
+Worth is counted in words: those new since the turn before, more if the clause is about the speaker or names a time or a
+number, less if it addresses the other, praises, or is about nobody. Small talk is what has no content beside courtesies, or
+asks for something; words of trying, asking, waiting and time, and pronouns resolved elsewhere, are no content. Weights are
+whole words, and results hardly depend on them. Pure. Source: verified/offline-model.md §4.7; TIMEM "Memory Extraction".
 """
 
 from __future__ import annotations
@@ -21,12 +23,6 @@ from memoir_offline.rules.fillers import front, opening
 from memoir_offline.rules.language import is_english, is_of_self
 from memoir_offline.rules.persons import about_them, second_verb, spelled
 from memoir_offline.rules.speech_filter import claimed
-
-# === fields: What somebody fills in about themselves as in a form: "Name: Peter Novak", "Age: 42".
-#
-# Invariant: only labels that forms ask persons for; what else stands before a colon tells nothing of who wrote it. Pure.
-# English.
-
 
 _FIELD = re.compile(
     r"(?:my )?(?P<label>(?:(?:first|last|full|given|family|nick|user) ?)?name|nickname|age|(?:date|year|place) of birth"
@@ -46,18 +42,12 @@ _MANY = re.compile(r"(?:ies|[^s]s|children)$", re.IGNORECASE)
 
 
 def filled_in(line: str) -> str:
-    """As a statement: "Name is Peter Novak"; "" for what is no field."""
+    """Turn a form field into a statement: "Name is Peter Novak"; "" if the line is not a field."""
     hit = _FIELD.fullmatch(line.strip())
     if hit is None:
         return ""
     label = hit["label"].lower()
     return f"{label[:1].upper()}{label[1:]} {'are' if _MANY.search(label) and label != 'status' else 'is'} {hit['value']}"
-
-
-# === content: Whether a clause says something that can be understood without what was said around it.
-#
-# Invariant: words of trying, asking and waiting, of time, and pronouns whose person stands elsewhere are no content.
-# Pure. English.
 
 
 _EMPTY = Stems(
@@ -82,18 +72,10 @@ _FEW = 2  # where a person or a thing stands elsewhere
 
 
 def says_something(said: str) -> bool:
+    """Report whether a clause can be understood without what was said around it."""
     left = {stem for word in words(said) for stem in _EMPTY[word]} | {hit.lower() for hit in _NUMBER.findall(said)}
     left |= {name.lower() for name in _CONTENT_NAME.findall(said) if len(name) < 2}
     return len(left) >= (_FEW if _ELSEWHERE.search(said) else 1)
-
-
-# === smalltalk: What is said only to keep a conversation going: greetings, thanks, yes and no, requests, questions
-# without their mark.
-#
-# Invariant: a clause is small talk when nothing of content is left beside such words, or when its form asks for
-# something. Pure.
-# English, German, Spanish, French, Italian, Portuguese and Japanese. Source: TIMEM "Memory Extraction" (conversational
-# noise).
 
 
 _COURTESY = re.compile(
@@ -172,9 +154,6 @@ def is_smalltalk(clause: str) -> bool:
     if (_ASKS.match(said) and "?" not in said) or _REQUEST.match(said) or _OF_THE_TALK.search(said):
         return True
     return not words(_COURTESY.sub(" ", said))
-
-
-# === statements
 
 
 LEAST = 5.0  # from here on a clause is worth remembering
@@ -297,7 +276,7 @@ def statements(text: str, before: str = "") -> list[Statement]:
 
 
 def _shared(text: str, shown: str, start: int, end: int, known: frozenset[str]) -> list[Statement]:
-    """Two statements where two verbs share who speaks, and each tells something."""
+    """Split a clause whose two verbs share the speaker, if each half is worth remembering."""
     at = start + opening(shown[start:end])
     at += front(shown[at:end])
     second = second_verb(shown[at:end])
@@ -348,12 +327,12 @@ def _clauses(text: str) -> Iterator[tuple[int, int]]:
 
 
 def _answers(question: str, said: str) -> bool:
-    """Whoever asks after a name and goes on with a pronoun tells of that name."""
+    """Report whether a sentence with a leading pronoun answers a question about a name."""
     return bool(_PRONOUN.match(said) and _NAMED.match(question)) and not (_YOU.search(question) or _FIRST.search(question))
 
 
 def _sentences(text: str) -> Iterator[Sentence]:
-    """A label before what is said ("Update: …") makes no line of a table of it."""
+    """Yield sentences; a leading label ("Update: …") does not turn one into a table row."""
     for sentence in split(text):
         if sentence.kind != "row" or ":" not in sentence.text or filled_in(sentence.text):
             yield sentence
@@ -369,14 +348,14 @@ def _opened(text: str, start: int, end: int) -> tuple[int, int]:
 
 
 def _tells(piece: str) -> bool:
-    """Whether it can stand alone: it has words of content, and somebody it is about."""
+    """Report whether a piece can stand alone: it has content words and somebody it is about."""
     piece = spelled(piece[:LOOKED_AT])
     content = len(tokens(piece)) + bool(_STANDING.search(piece))
     return (content >= 2 and bool(_OWN.search(piece) or _DROPPED.match(piece))) or _is_named(piece)
 
 
 def _is_named(said: str) -> bool:
-    """It begins with a name, and says what whoever bears it is or does."""
+    """Report whether a clause begins with a name and says what its bearer is or does."""
     return bool(_NAMED.match(said) or _TWO_NAMES.match(said) or opening_name(said))
 
 
