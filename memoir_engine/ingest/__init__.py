@@ -1,1 +1,1 @@
-"""A text read, cut, filed level by level, and committed in one transaction."""
+"""Ingestion: a text is read, cut, filed level by level, and committed in one transaction."""

@@ -1,8 +1,9 @@
-"""The category tree as one ingestion sees it: what is stored, and what it means to add. Pure.
+"""The draft tree of one ingestion (stored categories and new ones), and the lessons of reviewers. Pure.
 
-Invariant: names are unique per parent by their folded key; no parent ever has more children than the limit of their level;
-the order of a parent's children is the order in which they came.
-Source: MEMOIR 2.8–2.9, 3.2–3.5; DESIGN §8 (DraftTree).
+Invariant: names are unique per parent by their folded key; no parent has more children than the limit of their level; children
+keep the order in which they came. Lessons are fixed when planning begins, so the tree does not depend on concurrency; a lesson is
+offered only where its category is an option, and never after it was undone, rejected or filed elsewhere.
+Source: MEMOIR 2.8–2.9, 3.2–3.5; DESIGN §8 (DraftTree), §9.
 """
 
 from __future__ import annotations
@@ -15,20 +16,14 @@ import numpy as np
 from memoir_engine.core.results.documents import Path
 from memoir_engine.prompts.examples import Example, nearest, quote
 from memoir_engine.text.names import fold
-from memoir_engine.text.similarity import Floats, OptionIndex, TermVector
+from memoir_engine.text.similarity import OptionIndex, TermVector
 
-# === lessons: What reviewers corrected or approved, as examples for texts like it: corrections teach. Pure.
-#
-# Invariant: fixed when an ingestion begins to plan, so that the tree does not hang on how many calls may be in flight; a
-# lesson is
-# offered only where its own category is an option. What was undone, rejected or filed anew by others is no lesson any
-# more.
-# Source: DESIGN §9.
+ROOT = 0
 
 
 @dataclass(frozen=True)
 class Lesson:
-    """A chunk in the place that a person gave it or confirmed. `above`: its leaf and all that is above it, with their parents."""
+    """A chunk that a person filed or approved. above: its leaf and the categories above it, with their parents."""
 
     chunk: int
     above: tuple[tuple[int, int], ...]  # (parent, category), from level 1
@@ -37,7 +32,7 @@ class Lesson:
 
 
 class Lessons:
-    """`per_text` 0 offers none."""
+    """Lessons by parent category. per_text: examples for each text; 0 offers none."""
 
     def __init__(self, known: Sequence[Lesson] = (), *, per_text: int = 0) -> None:
         self._per_text = per_text
@@ -47,37 +42,26 @@ class Lessons:
             for parent, category in lesson.above:
                 self._below.setdefault(parent, []).append((category, lesson))
 
-    def shown(self, parent: int, names: dict[int, str], texts: Sequence[TermVector]) -> dict[int, Example]:
-        """By chunk the examples for these texts. names: of the options there are."""
+    def examples(self, parent: int, names: dict[int, str], texts: Sequence[TermVector]) -> dict[int, Example]:
+        """Return the examples nearest to these texts, by chunk. names: of the options, by category."""
         known = self._below.get(parent, [])
         if not known:
             return {}
-        near = self._nearness(parent, texts)
+        if parent not in self._shelves:  # each lesson is a row of its own
+            self._shelves[parent] = OptionIndex([[lesson.vector] for _, lesson in known])
+        near = np.array(self._shelves[parent].nearness(texts))  # (n_texts, n_lessons)
         near[:, [option not in names for option, _ in known]] = 0
 
         def example(index: int, nearness: tuple[float, ...]) -> Example:
             option, lesson = known[index]
             return Example(names[option], quote(lesson.text), nearness)
 
-        found = nearest(near, example, per_text=self._per_text)
-        return {known[index][1].chunk: one for index, one in found.items()}
-
-    def _nearness(self, parent: int, texts: Sequence[TermVector]) -> Floats:
-        """(n_texts, n_lessons): each lesson stands for itself."""
-        if parent not in self._shelves:
-            self._shelves[parent] = OptionIndex([[lesson.vector] for _, lesson in self._below[parent]])
-        return np.array(self._shelves[parent].nearness(texts))
-
-
-# === draft
-
-
-ROOT = 0
+        return {known[index][1].chunk: shown for index, shown in nearest(near, example, per_text=self._per_text).items()}
 
 
 @dataclass(frozen=True)
 class Node:
-    """`id` > 0 is stored, < 0 is a draft of this ingestion. `parent` 0 is the root."""
+    """A category. id: > 0 stored, < 0 a draft of this ingestion. parent: 0 is the root."""
 
     id: int
     parent: int
@@ -86,7 +70,7 @@ class Node:
 
 
 class DraftTree:
-    """Grows while chunks are filed; drafts are numbered −1, −2, … as they come."""
+    """A tree that grows while chunks are filed; drafts are numbered −1, −2, … as they come."""
 
     def __init__(self, stored: Iterable[Node], *, depth: int, limit: Callable[[int], int]) -> None:
         self.depth = depth
@@ -102,7 +86,7 @@ class DraftTree:
         return tuple(self._children.get(parent, ()))
 
     def room(self, parent: int) -> int:
-        """How many categories may still be made below `parent`."""
+        """Return how many categories may still be added below `parent`."""
         return max(0, self._limit(self.level_below(parent)) - len(self._children.get(parent, ())))
 
     def level_below(self, parent: int) -> int:
@@ -112,22 +96,17 @@ class DraftTree:
         return self._by_key.get((parent, fold(name)))
 
     def add(self, parent: int, name: str) -> Node:
-        """A draft below `parent`; the node that has the name already, if there is one."""
-        found = self.find(parent, name)
-        if found is not None:
-            return found
+        """Return the node below `parent` with this name; add a draft if there is none."""
+        existing = self.find(parent, name)
+        if existing is not None:
+            return existing
         node = Node(-1 - len(self._drafts), parent, self.level_below(parent), name)
         self._drafts.append(node)
         self._keep(node)
         return node
 
     def path(self, category: int) -> Path:
-        names: list[str] = []
-        while category != ROOT:
-            node = self._nodes[category]
-            names.append(node.name)
-            category = node.parent
-        return tuple(reversed(names))
+        return tuple(self._nodes[ancestor].name for ancestor in self.ancestors(category))
 
     def ancestors(self, category: int) -> tuple[int, ...]:
         """Ids from level 1 down to the category itself."""

@@ -1,14 +1,17 @@
-"""Every chunk of one source walked down to its leaf, level by level.
+"""File every chunk of one source: walk it down to its leaf, level by level.
 
 Invariant: a wave's new names are settled and its choices applied in position order before the next wave of its stream is asked.
-No parent ever gets more children than its limit: what came too late is asked again, from the existing names only.
-Source: MEMOIR 2.5–2.11; DESIGN §8.
+No parent gets more children than its limit: a late choice is asked again, from the existing names only.
+A batch keeps its valid items whatever became of the others; an invalid, missing or doubled id is asked again, at most twice.
+Only new names whose texts are close (second opinion) are settled, by one recorded call; each maps to one of the proposed names.
+Source: MEMOIR 2.5–2.11, 2A.1–2A.10; spec/README 2A.8–2A.9; DESIGN §8 ("close ones are settled by one short call").
 """
 
 from __future__ import annotations
 
 import asyncio
 import threading
+from collections import Counter
 from collections.abc import Awaitable, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, Protocol
@@ -19,7 +22,7 @@ from memoir_engine.core.run import Run
 from memoir_engine.ingest.draft import ROOT, DraftTree, Lessons, Node
 from memoir_engine.ingest.schedule import ChildStreams, Gate, Stream, run_wave, wave_width
 from memoir_engine.prompts import Prompt, classify
-from memoir_engine.prompts import settle as prompts_settle
+from memoir_engine.prompts import settle as settle_prompt
 from memoir_engine.prompts.evidence import likeliest
 from memoir_engine.store.sources.plan import Offer
 from memoir_engine.text.names import fold
@@ -28,19 +31,13 @@ from memoir_engine.text.sentences import opening
 from memoir_engine.text.similarity import group_close_names
 from memoir_engine.text.terms import Terms
 
-# === batch: One batch of chunks asked about at one level under one parent.
-#
-# Invariant: a good item is kept whatever became of the others; a bad, missing or doubled id is asked again alone, at most
-# twice.
-# Source: MEMOIR 2A.1–2A.10; spec/README 2A.8–2A.9.
-
-
-RETRIES = 2  # of a bad item (spec/README 2A.8)
-KEPT_OPINIONS = 8  # of each chunk: enough to show what lost
+RETRIES = 2  # of an invalid item (spec/README 2A.8)
+KEPT_OPINIONS = 8  # of each chunk: enough to show the runners-up
+TERMS_SHOWN = 6  # of a new name to be settled
 
 
 class BatchAnswer(Protocol):
-    """What a call brings back, as far as filing needs it."""
+    """The reply of a call, as far as filing needs it."""
 
     @property
     def data(self) -> Any: ...
@@ -51,14 +48,14 @@ class BatchAnswer(Protocol):
 
 
 class Ask(Protocol):
-    """Ask the model; `reuse=False` when the same was just answered wrongly."""
+    """Ask the model; `reuse=False` when the same prompt was just answered wrongly."""
 
     def __call__(self, prompt: Prompt, *, reuse: bool = True) -> Awaitable[BatchAnswer]: ...
 
 
 @dataclass(frozen=True)
 class NamedChoice:
-    """The choice for one chunk: a name, and what is to be written down about it."""
+    """The name chosen for one chunk, and the evidence of the choice."""
 
     position: int
     name: str
@@ -72,7 +69,7 @@ class NamedChoice:
 
 @dataclass(frozen=True)
 class BatchQuestion:
-    """A batch ready to be asked: its prompt's values, the offer it makes, and each chunk's nearest options."""
+    """A batch ready to be asked: the prompt's values, the options offered, and each chunk's nearest options."""
 
     batch: classify.Batch
     offer: Offer
@@ -85,8 +82,8 @@ class BatchQuestion:
 
 
 async def ask_batch(question: BatchQuestion, ask: Ask, run: Run, *, source: str) -> list[NamedChoice]:
-    """The choice of every chunk, in position order. Raises ChunkUnclassified (E207) when one stays without."""
-    placed: dict[int, NamedChoice] = {}
+    """Return the choice of every chunk, in position order. Raises ChunkUnclassified (E207) when one stays without."""
+    choices: dict[int, NamedChoice] = {}
     batch, latency_ms, retried = question.batch, 0.0, 0
     bad: dict[int, str] = {}
     before: classify.Batch | None = None
@@ -95,92 +92,62 @@ async def ask_batch(question: BatchQuestion, ask: Ask, run: Run, *, source: str)
         latency_ms += answer.latency_ms
         parsed = classify.parse(answer.data, batch)
         for number, name in parsed.good.items():
-            placed[number] = _placed(question, number, name, answer.call_id, attempt)
+            position, opinions = question.positions[number], question.opinions.get(number, ())
+            evidence = (position, name, answer.call_id, attempt, opinions, question.seen)
+            choices[number] = NamedChoice(*evidence, taught=question.offer.taught)
         bad = parsed.bad
         if not bad:
             break
         retried += len(bad) if attempt <= RETRIES else 0
-        before, batch = batch, _only(batch, bad)
-    _log(question, placed, retried, latency_ms, run)
+        before, batch = batch, _without_others(batch, bad)
+    options = question.batch.options
+    run.emit(BatchClassified(options.level, options.path, len(question.positions), len(choices), retried, latency_ms))
     if bad:
-        raise _unclassified(question, bad, source)
-    return [placed[number] for number in sorted(placed)]
+        number, problem = min(bad.items())
+        where = {"position": question.positions[number] + 1, "name": source, "level": options.level}
+        raise ChunkUnclassified(**where, attempts=RETRIES + 1, problem=problem)
+    return [choices[number] for number in sorted(choices)]
 
 
-def _placed(question: BatchQuestion, number: int, name: str, call_id: int, attempt: int) -> NamedChoice:
-    opinions = question.opinions.get(number, ())
-    return NamedChoice(question.positions[number], name, call_id, attempt, opinions, question.seen, taught=question.offer.taught)
-
-
-def _only(batch: classify.Batch, bad: dict[int, str]) -> classify.Batch:
-    """The same question about the bad chunks alone; their ids stay, and each keeps its own column of what is shown."""
+def _without_others(batch: classify.Batch, bad: dict[int, str]) -> classify.Batch:
+    """Return the question about the bad chunks alone; they keep their ids and their columns of evidence and examples."""
     kept = [i for i, (number, _) in enumerate(batch.chunks) if number in bad]
     evidence = tuple(replace(e, nearness=tuple(e.nearness[i] for i in kept)) for e in batch.evidence)
     examples = tuple(replace(e, nearness=tuple(e.nearness[i] for i in kept)) for e in batch.examples)
     return replace(batch, chunks=tuple(batch.chunks[i] for i in kept), evidence=evidence, examples=examples)
 
 
-def _log(question: BatchQuestion, placed: dict[int, NamedChoice], retried: int, latency_ms: float, run: Run) -> None:
-    options = question.batch.options
-    run.emit(BatchClassified(options.level, options.path, len(question.positions), len(placed), retried, latency_ms))
-
-
-def _unclassified(question: BatchQuestion, bad: dict[int, str], source: str) -> ChunkUnclassified:
-    number, problem = min(bad.items())
-    return ChunkUnclassified(
-        position=question.positions[number] + 1,
-        name=source,
-        level=question.batch.options.level,
-        attempts=RETRIES + 1,
-        problem=problem,
-    )
-
-
-# === settling: New names of one wave that mean the same become one, by one short call that is in the ledger like any
-# other.
-#
-# Invariant: only names whose texts are close (second opinion) are asked about; every name maps to one that was proposed.
-# Source: DESIGN §8 ("close ones are settled by one short call").
-
-
-TERMS_SHOWN = 6
-
-
 async def settle(names: dict[str, list[Terms]], options: classify.LevelOptions, ask: Ask) -> dict[str, str]:
-    """Each new name to the one that stays; names that stay themselves may be absent."""
-    first, same = _spellings(names)
-    groups = group_close_names({name: [t for n in names if same.get(n, n) == name for t in names[n]] for name in first})
+    """Map each new name to the one that stays; names that stay themselves may be absent.
+
+    Names that differ in case, width or spaces only are one: the first spelling stays.
+    names: with the terms of the chunks that chose them.
+    """
+    spelling: dict[str, str] = {}
+    same = {name: spelling.setdefault(fold(name), name) for name in names}
+    groups = group_close_names({first: [t for n in names if same[n] == first for t in names[n]] for first in spelling.values()})
     for group in groups:
-        close = prompts_settle.SettleRequest(options.level, options.path, tuple(_new_name(name, names[name]) for name in group))
-        answer = await ask(prompts_settle.build(close))
-        kept = prompts_settle.parse(answer.data, close)
-        same = {name: kept.get(target, target) for name, target in {**{n: n for n in names}, **same}.items()}
+        new_names = tuple(_new_name(name, names[name]) for name in group)
+        close = settle_prompt.SettleRequest(options.level, options.path, new_names)
+        answer = await ask(settle_prompt.build(close))
+        kept = settle_prompt.parse(answer.data, close)
+        same = {name: kept.get(target, target) for name, target in same.items()}
     return same
 
 
-def _spellings(names: dict[str, list[Terms]]) -> tuple[list[str], dict[str, str]]:
-    """Names that differ in case, width or spaces only are one: the first spelling stays."""
-    first: dict[str, str] = {}
-    same = {name: first.setdefault(fold(name), name) for name in names}
-    return list(first.values()), same
-
-
-def _new_name(name: str, texts: list[Terms]) -> prompts_settle.NewName:
-    counts: dict[str, int] = {}
+def _new_name(name: str, texts: list[Terms]) -> settle_prompt.NewName:
+    """Return the name with the commonest terms of its chunks."""
+    counts: Counter[str] = Counter()
     for terms in texts:
-        for stem, count in terms.counts.items():
-            counts[stem] = counts.get(stem, 0) + count
+        counts.update(terms.counts)
     commonest = sorted(counts, key=lambda stem: (-counts[stem], stem))[:TERMS_SHOWN]
     surfaces = {stem: surface for terms in texts for stem, surface in terms.surfaces.items()}
-    return prompts_settle.NewName(name, len(texts), tuple(surfaces.get(stem, stem) for stem in commonest))
-
-
-# === filing
+    return settle_prompt.NewName(name, len(texts), tuple(surfaces.get(stem, stem) for stem in commonest))
 
 
 @dataclass(frozen=True)
 class WaveOptions:
-    """What a wave sees: the options below a parent as they stood when the wave before it ended."""
+    """The options below a parent that a wave is offered: as of the end of the wave before."""
 
     parent: int
     nodes: tuple[Node, ...]
@@ -190,7 +157,7 @@ class WaveOptions:
 
 @dataclass(frozen=True)
 class CategoryChoice:
-    """A choice with its category; what becomes a row of the ledger."""
+    """A choice with its category, as it is written to the ledger."""
 
     placed: NamedChoice
     level: int
@@ -201,7 +168,7 @@ class CategoryChoice:
 
 @dataclass(frozen=True)
 class SourceMaterial:
-    """The source being filed: its name, its helper, and per chunk the text and its terms, in position order."""
+    """The source to file: its name, its helper, and the text and terms of each chunk, in position order."""
 
     name: str
     helper: str
@@ -210,7 +177,7 @@ class SourceMaterial:
 
 
 class SourceFiling:
-    """One source against one draft of the tree. `profiles` is this ingestion's own fork."""
+    """Files one source into one draft of the tree. profiles: this ingestion's own fork."""
 
     def __init__(
         self,
@@ -228,7 +195,7 @@ class SourceFiling:
         self.material = material
         self.tree = tree
         self.profiles = profiles
-        self.profiles.learn(material.terms)  # before the first wave: which spelling is commonest must not hang on who came first
+        self.profiles.learn(material.terms)  # before the first wave: the commonest spelling must not depend on order
         self.chosen: list[CategoryChoice] = []
         self._ask = ask
         self._run = run
@@ -239,7 +206,7 @@ class SourceFiling:
         self._lock = threading.Lock()  # profiles are read in the pool by several batches at once
 
     async def walk(self) -> list[CategoryChoice]:
-        """All choices, by position, then level."""
+        """Return all choices, by position, then level."""
         stream = Stream(ROOT, 1)
         stream.feed(range(len(self.material.texts)))
         stream.end()
@@ -258,24 +225,24 @@ class SourceFiling:
             below.end()
 
     async def _wave(self, stream: Stream, wave: int, below: ChildStreams) -> list[CategoryChoice]:
-        """The choices of one wave in position order; empty when the stream is done."""
+        """Return the choices of one wave in position order; none when the stream is done."""
         frame = self._frame(stream.parent)
 
         async def classify_batch(batch: list[int]) -> list[NamedChoice]:
-            return await self._asked(frame, batch)
+            return await self._ask_batch(frame, batch)
 
         def pass_on_certain(placed: list[NamedChoice]) -> None:
-            """A choice of what exists cannot change any more; a new name waits until the wave's names are settled."""
+            """Pass on choices of existing categories: they cannot change. New names wait until they are settled."""
             for choice in placed:
                 node = self.tree.find(frame.parent, choice.name)
                 if node is not None:
                     below.pass_on(node.id, choice.position)
 
-        outcomes = await run_wave(stream, wave_width(wave), self._batch_size, classify_batch, pass_on_certain)
-        return await self._settled(frame, [placed for outcome in outcomes for placed in outcome])
+        batches = await run_wave(stream, wave_width(wave), self._batch_size, classify_batch, pass_on_certain)
+        return await self._settle(frame, [choice for batch in batches for choice in batch])
 
-    async def _asked(self, frame: WaveOptions, batch: list[int]) -> list[NamedChoice]:
-        question = await asyncio.to_thread(self._question, frame, batch)  # while other calls are being waited for
+    async def _ask_batch(self, frame: WaveOptions, batch: list[int]) -> list[NamedChoice]:
+        question = await asyncio.to_thread(self._question, frame, batch)  # while other calls are in flight
         async with self._gate.turn(frame.options.level):
             return await ask_batch(question, self._ask, self._run, source=self.material.name)
 
@@ -287,16 +254,16 @@ class SourceFiling:
             path=self.tree.path(parent),
             names=tuple(node.name for node in nodes),
             room=self.tree.room(parent),
-            filed=sum(self.profiles.size(node.id) for node in nodes),  # not the parent's own: it grows by another stream
+            filed=sum(self.profiles.size(node.id) for node in nodes),  # not the parent's own size: another stream adds to it
         )
         return WaveOptions(parent, nodes, options, Offer(level, parent, tuple((node.id, node.name) for node in nodes)))
 
     def _question(self, frame: WaveOptions, batch: list[int]) -> BatchQuestion:
-        """The prompt's values, the second opinion and what people taught; computed in the pool."""
+        """Collect the prompt's values, the second opinion and the lessons; runs in the thread pool."""
         ids = [node.id for node in frame.nodes]
         with self._lock:
             rows = [self.profiles.look(self.material.terms[p]) for p in batch]
-            examples = self._lessons.shown(frame.parent, {node.id: node.name for node in frame.nodes}, rows)
+            examples = self._lessons.examples(frame.parent, {node.id: node.name for node in frame.nodes}, rows)
             opinions = self.profiles.opinion(frame.parent, ids, [self.material.terms[p] for p in batch])
             evidence = likeliest(
                 frame.options.names,
@@ -313,52 +280,46 @@ class SourceFiling:
         offer = replace(frame.offer, taught=tuple(examples))
         return BatchQuestion(prompt, offer, dict(enumerate(batch, 1)), nearest)
 
-    async def _settled(self, frame: WaveOptions, placed: list[NamedChoice]) -> list[CategoryChoice]:
-        """Names become categories, in position order; what the limit leaves no room for is asked again."""
-        same = await settle(self._new_names(frame, placed), frame.options, self._ask)
-        chosen: list[CategoryChoice] = []
-        late: list[NamedChoice] = []
-        for choice in placed:
-            node = self._node(frame.parent, same.get(choice.name, choice.name))
-            if node is None:
-                late.append(choice)
-            else:
-                chosen.append(CategoryChoice(choice, frame.options.level, frame.parent, node.id, _shown(frame, choice)))
-        if late:
-            chosen.extend(await self._at_limit(frame.parent, late))
-        return sorted(chosen, key=lambda choice: choice.placed.position)
-
-    def _new_names(self, frame: WaveOptions, placed: list[NamedChoice]) -> dict[str, list[Terms]]:
-        """The names that are new in this wave, with the terms of the chunks that asked for them."""
-        names: dict[str, list[Terms]] = {}
-        for choice in placed:
+    async def _settle(self, frame: WaveOptions, choices: list[NamedChoice]) -> list[CategoryChoice]:
+        """Turn names into categories, in position order; ask again for those that the limit leaves no room for."""
+        new_names: dict[str, list[Terms]] = {}
+        for choice in choices:
             if self.tree.find(frame.parent, choice.name) is None:
-                names.setdefault(choice.name, []).append(self.material.terms[choice.position])
-        return names
+                new_names.setdefault(choice.name, []).append(self.material.terms[choice.position])
+        same = await settle(new_names, frame.options, self._ask)
+        settled: list[CategoryChoice] = []
+        late: list[int] = []
+        for choice in choices:
+            node = self._find_or_add(frame.parent, same.get(choice.name, choice.name))
+            if node is None:
+                late.append(choice.position)
+            else:
+                settled.append(_with_category(frame, choice, node))
+        if late:
+            settled.extend(await self._choose_existing(frame.parent, late))
+        return sorted(settled, key=lambda choice: choice.placed.position)
 
-    def _node(self, parent: int, name: str) -> Node | None:
-        found = self.tree.find(parent, name)
-        if found is not None or not self.tree.room(parent):
-            return found
+    def _find_or_add(self, parent: int, name: str) -> Node | None:
+        existing = self.tree.find(parent, name)
+        if existing is not None or not self.tree.room(parent):
+            return existing
         node = self.tree.add(parent, name)
         with self._lock:
             self.profiles.place(node.id, parent)
         self._run.emit(CategoryProposed(node.level, self.tree.path(node.id)))
         return node
 
-    async def _at_limit(self, parent: int, late: list[NamedChoice]) -> list[CategoryChoice]:
-        """MEMOIR 2.9: the limit was reached within the wave, so these choose from what exists now."""
+    async def _choose_existing(self, parent: int, positions: list[int]) -> list[CategoryChoice]:
+        """Let these choose from the existing names, after the limit was reached within the wave (MEMOIR 2.9)."""
         frame = self._frame(parent)
-        positions = [choice.position for choice in late]
         batches = [positions[i : i + self._batch_size] for i in range(0, len(positions), self._batch_size)]
-        chosen = []
-        for placed in await asyncio.gather(*(self._asked(frame, batch) for batch in batches)):
-            for choice in placed:
+        settled = []
+        for choices in await asyncio.gather(*(self._ask_batch(frame, batch) for batch in batches)):
+            for choice in choices:
                 node = self.tree.find(parent, choice.name)
                 assert node is not None  # a closed offer is a Literal of exactly these names
-                limited = replace(choice, decided_by="limit")
-                chosen.append(CategoryChoice(limited, frame.options.level, parent, node.id, _shown(frame, choice)))
-        return chosen
+                settled.append(_with_category(frame, replace(choice, decided_by="limit"), node))
+        return settled
 
     def _apply(self, choices: list[CategoryChoice]) -> None:
         """Count the choices in the profiles, where the next wave finds them."""
@@ -371,6 +332,6 @@ class SourceFiling:
         self.chosen.extend(choices)
 
 
-def _shown(frame: WaveOptions, choice: NamedChoice) -> Offer:
-    """What its batch was offered: examples are a batch's own."""
-    return replace(frame.offer, taught=choice.taught)
+def _with_category(frame: WaveOptions, choice: NamedChoice, node: Node) -> CategoryChoice:
+    offer = replace(frame.offer, taught=choice.taught)  # examples are a batch's own
+    return CategoryChoice(choice, frame.options.level, frame.parent, node.id, offer)

@@ -1,10 +1,9 @@
-"""The order in which chunks are asked about: streams, waves, batches.
+"""The order in which chunks are asked about: streams, waves, batches; and a gate that limits the calls in flight.
 
-A stream is the chunks that came to one category, in position order. Its batches go out in waves of 1, 2, 4, 8, 8, …;
-a wave sees what the waves before it in the same stream decided, and nothing else. Its batches are in flight together,
-and so are those of other streams.
-Invariant: which chunks share a batch, and what a batch sees, depends on positions only, never on time or on how many calls may
-be in flight; so the same model gives the same tree at any concurrency.
+A stream holds the chunks of one category, in position order. Its batches go out in waves of 1, 2, 4, 8, 8, …; a wave sees what
+the earlier waves of its stream decided, and nothing else. Its batches are in flight together, and so are those of other streams.
+Invariant: which chunks share a batch, and what a batch sees, depends on positions only, never on time or concurrency; so the same
+model gives the same tree at any concurrency. The gate decides when a call is made, never what it asks.
 Source: DESIGN §8.
 """
 
@@ -16,64 +15,54 @@ from collections.abc import AsyncIterator, Awaitable, Callable, Iterable
 from contextlib import asynccontextmanager
 from typing import TypeVar
 
-# === gate: How many calls are in flight, and whose turn is next: the upper level first, then who came first.
-#
-# Upper levels decide what lower ones may ask, so letting them pass keeps every lane busy to the end.
-# Invariant: this decides when a call is made, never what it asks.
-# Source: DESIGN §8 ("the wall clock is decided by calls in flight").
-
-
-class Gate:
-    """At most `lanes` at once."""
-
-    def __init__(self, lanes: int) -> None:
-        self._free = lanes
-        self._came = 0
-        self._waiting: list[tuple[int, int, asyncio.Future[None]]] = []
-
-    @asynccontextmanager
-    async def turn(self, level: int) -> AsyncIterator[None]:
-        await self._enter(level)
-        try:
-            yield
-        finally:
-            self._leave()
-
-    async def _enter(self, level: int) -> None:
-        if self._free and not self._waiting:
-            self._free -= 1
-            return
-        mine: asyncio.Future[None] = asyncio.get_running_loop().create_future()
-        self._came += 1
-        heapq.heappush(self._waiting, (level, self._came, mine))
-        try:
-            await mine
-        except asyncio.CancelledError:
-            if mine.done() and not mine.cancelled():  # let through in the moment it was called off
-                self._leave()
-            raise
-
-    def _leave(self) -> None:
-        """The lane goes to the next who still waits, or stays free."""
-        while self._waiting:
-            _, _, next_one = heapq.heappop(self._waiting)
-            if not next_one.done():
-                next_one.set_result(None)
-                return
-        self._free += 1
-
-
-# === waves
-
-
 FIRST_WAVES = (1, 2, 4)
 LATER_WAVES = 8
 
 Outcome = TypeVar("Outcome")
 
 
+class Gate:
+    """At most `lanes` calls at once. Upper levels go first, then first come, first served.
+
+    Upper levels decide what lower ones may ask, so letting them pass keeps every lane busy to the end.
+    """
+
+    def __init__(self, lanes: int) -> None:
+        self._free = lanes
+        self._arrivals = 0
+        self._waiting: list[tuple[int, int, asyncio.Future[None]]] = []
+
+    @asynccontextmanager
+    async def turn(self, level: int) -> AsyncIterator[None]:
+        if self._free and not self._waiting:
+            self._free -= 1
+        else:
+            turn: asyncio.Future[None] = asyncio.get_running_loop().create_future()
+            self._arrivals += 1
+            heapq.heappush(self._waiting, (level, self._arrivals, turn))
+            try:
+                await turn
+            except asyncio.CancelledError:
+                if turn.done() and not turn.cancelled():  # admitted in the moment of its cancellation
+                    self._leave()
+                raise
+        try:
+            yield
+        finally:
+            self._leave()
+
+    def _leave(self) -> None:
+        """Hand the lane to the next that still waits, or free it."""
+        while self._waiting:
+            _, _, turn = heapq.heappop(self._waiting)
+            if not turn.done():
+                turn.set_result(None)
+                return
+        self._free += 1
+
+
 class Stream:
-    """Positions waiting for one parent's choice. Fed in position order, ended once."""
+    """Positions that wait for a choice below one parent. Fed in position order, ended once."""
 
     def __init__(self, parent: int, level: int) -> None:
         self.parent = parent
@@ -91,7 +80,7 @@ class Stream:
         self._changed.set()
 
     async def next_batch(self, size: int) -> list[int]:
-        """The next `size` positions; fewer only when the stream has ended, none when it is done."""
+        """Return the next `size` positions; fewer only when the stream has ended, none when it is done."""
         while len(self._waiting) < size and not self._ended:
             self._changed.clear()
             await self._changed.wait()
@@ -100,7 +89,7 @@ class Stream:
 
 
 class ChildStreams:
-    """The streams below one: opened as their category is first chosen, each position passed on once, in order."""
+    """Streams below one stream: each opened when its category is first chosen; each position passed on once, in order."""
 
     def __init__(self, above: Stream, depth: int, follow: Callable[[Stream], object]) -> None:
         self._level = above.level + 1
@@ -124,7 +113,7 @@ class ChildStreams:
 
 
 def wave_width(wave: int) -> int:
-    """Batches in wave `wave`, counted from 0. Small first waves, so that names are shared before many are asked for."""
+    """Return the batches in wave `wave` (from 0). The first waves are small, so that names are shared early."""
     return FIRST_WAVES[wave] if wave < len(FIRST_WAVES) else LATER_WAVES
 
 
@@ -135,19 +124,19 @@ async def run_wave(
     classify: Callable[[list[int]], Awaitable[Outcome]],
     in_order: Callable[[Outcome], None] = lambda _: None,
 ) -> list[Outcome]:
-    """Send up to `width` batches as they fill; their outcomes in batch order. Empty when the stream is done.
+    """Send up to `width` batches as they fill; return their outcomes in batch order, none when the stream is done.
 
-    in_order: told each outcome once it and all before it in the wave are there, so what is certain need not wait for the rest.
+    in_order: called with each outcome once all before it in the wave are there; certain choices need not wait for the rest.
     """
     outcomes: dict[int, Outcome] = {}
-    told = 0
+    passed = 0
 
     async def send(number: int, batch: list[int]) -> None:
-        nonlocal told
+        nonlocal passed
         outcomes[number] = await classify(batch)
-        while told in outcomes:
-            in_order(outcomes[told])
-            told += 1
+        while passed in outcomes:
+            in_order(outcomes[passed])
+            passed += 1
 
     async with asyncio.TaskGroup() as group:
         for number in range(width):
