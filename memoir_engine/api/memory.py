@@ -26,7 +26,7 @@ from memoir_engine.core.results import Estimate, Exported, IngestResult, ModelCh
 from memoir_engine.core.run import Actor, Role
 from memoir_engine.facts.view import FactsView
 from memoir_engine.ingest.helper_view import AsyncHelpers
-from memoir_engine.ingest.sources_view import DocumentsView
+from memoir_engine.ingest.sources_view import SourcesView
 from memoir_engine.ingest.upload import Upload
 from memoir_engine.ingest.verb import estimate, ingest_verb, samples_verb
 from memoir_engine.query.tree_view import TreeView
@@ -242,7 +242,7 @@ class AsyncMemory(Conversed, AsyncSearches, AsyncRecollects, AsyncKnowing):
 
     def _bind(self, engine: Engine, actor: Actor) -> None:
         self._engine, self._actor = engine, actor
-        self.sources = DocumentsView(engine, actor)
+        self.sources = SourcesView(engine, actor)
         self.tree = TreeView(engine, actor)
         self.runs = RunsView(engine, actor)
         self.jobs = JobsView(engine, actor)

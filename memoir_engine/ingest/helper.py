@@ -1,6 +1,6 @@
-"""The contextual helper of a source: the user's, or one drawn from name, headings and first chunks.
+"""The contextual helper of a source: written by the user, or generated from name, headings and first chunks.
 
-Invariant: at most 300 tokens, whoever wrote it; a user's helper is never replaced by a generated one.
+Invariant: at most 300 tokens, whoever wrote it; a generated helper never replaces a user's.
 Source: MEMOIR 2B.1–2B.8, 2B.10.
 """
 
@@ -18,7 +18,7 @@ Count = Callable[[str], int]
 
 
 def user_helper(text: str, count: Count) -> NewHelper:
-    """The user's own. Raises HelperInvalid (E210) when it is empty or too long."""
+    """Return a helper written by the user. Raises HelperInvalid (E210) when it is empty or too long."""
     text = " ".join(text.split())
     tokens = count(text)
     if not text:
@@ -31,7 +31,7 @@ def user_helper(text: str, count: Count) -> NewHelper:
 
 
 async def generate(source: NewSource | Source, texts: Sequence[str], ask: Ask, count: Count) -> NewHelper:
-    """One call, from what MEMOIR 2B.2 names, in its order. texts: of the first chunks, or of all."""
+    """Generate a helper by one call, from the facts of MEMOIR 2B.2 in their order. texts: of the first chunks, or of all."""
     facts = helper.gather(
         source.name,
         title=source.title,

@@ -1,8 +1,8 @@
-"""The view that erases: shown first, done once, final.
+"""`memory.sources`: sources read, withdrawn and erased.
 
-Invariant: the role is checked here, in the engine. When `erase` returns, the text is out of the database and out of the index on
-disk; what a database file keeps of deleted rows is overwritten, at the next opening where somebody else is reading it now. Where
-another process writes the index, it goes from there at that process's next search, or at the next opening.
+Invariant: roles are checked here, in the engine. When `erase` returns, the text is gone from the database and from the index on
+disk. Deleted rows in a database file are overwritten, at the next opening if somebody else is reading it now. If another process
+writes the index, the text goes from there at that process's next search, or at the next opening.
 Source: DESIGN §6; API `memory.sources.erase`.
 """
 
@@ -23,36 +23,36 @@ from memoir_engine.store.tree import filings
 
 
 class SourcesView(View):
-    """What was uploaded or pasted."""
+    """Sources: everything uploaded or pasted."""
 
     def list(self, limit: int = 200, before: int | None = None) -> tuple[Source, ...]:
-        """Newest first. before: the id of the last one of a page, to read on from."""
-        most, behind = validation.limit(limit), None if before is None else validation.cursor("before", before)
-        return self._read(lambda tx: sources.recent(tx, limit=most, before=behind))
+        """Sources, newest first. before: the id of the last one of the page before."""
+        limit, before = validation.limit(limit), None if before is None else validation.cursor("before", before)
+        return self._read(lambda tx: sources.recent(tx, limit=limit, before=before))
 
     def get(self, source_id: int) -> Source:
         return self._read(lambda tx: sources.get(tx, validation.source(source_id)))
 
     def versions(self, source_id: int) -> tuple[Source, ...]:
-        """The source with all that it replaces and all that replace it, newest first."""
+        """All versions of a source, newest first."""
         return self._read(lambda tx: sources.versions(tx, validation.source(source_id)))
 
     def by_name(self, name: str) -> tuple[Source, ...]:
-        """Those in force with exactly this name, newest first: a recurring name may be a newer version."""
+        """Sources in force with exactly this name, newest first: an upload of that name may be a newer version."""
         return self._read(lambda tx: sources.by_name(tx, validation.text("name", name), live=True))
 
     def text(self, source_id: int) -> str:
-        """The text that spans refer to."""
+        """The text of a source; spans are offsets into it."""
         source_id = self.get(source_id).id
         return self._read(lambda tx: sources.text(tx, source_id))
 
     def original(self, source_id: int) -> bytes:
-        """The very bytes that were given."""
+        """The uploaded bytes."""
         source_id = self.get(source_id).id
         return self._read(lambda tx: sources.original(tx, source_id))
 
     def chunks(self, source_id: int) -> tuple[Chunk, ...]:
-        """All chunks in order, with where each is filed now."""
+        """All chunks in order, each with its current category."""
         source_id = self.get(source_id).id
         return self._read(lambda tx: chunks.of_source(tx, source_id))
 
@@ -61,19 +61,27 @@ class SourcesView(View):
         source_id = self.get(source_id).id
         return self._read(lambda tx: sources.helper(tx, source_id))
 
+    def passages(self, source_ids: Iterable[int]) -> dict[int, int]:
+        """Count the search passages of each source; sources without passages are left out."""
+        ids = [number for number in validation.rows("source_ids", source_ids) if 0 < number <= validation.MOST_ID]
+        return self._read(lambda tx: passages.counts(tx, ids))
 
-# === erasing
-
-
-class Erasures(SourcesView):
-    """Sources, read and erased."""
+    def withdraw(self, source_id: int, reason: str | None = None) -> Action:
+        """Remove a source from the tree; it stays readable. Raises NotAllowed, SourceNotFound, NothingChanges."""
+        needs_auditor(self._actor, "withdraw a source")
+        source_id, reason = validation.source(source_id), validation.reason(reason)
+        engine, actor, action_id = self._engine, self._actor, new_id(self._engine.clock.now())
+        return engine.db.write(
+            lambda tx: filings.withdraw(tx, source_id, actor=actor.name, reason=reason, clock=engine.clock, action_id=action_id),
+            operation=f"the withdrawal of source {source_id}",
+        )
 
     def preview_erase(
         self, source_id: int, *, keep: Iterable[int] = (), rename: Mapping[int, str] | None = None
     ) -> ErasurePreview:
-        """What erasing would take away, and which category names quote the text. Changes nothing.
+        """Preview an erasure: what it removes, and which category names quote the text. Changes nothing.
 
-        keep: categories whose names stay as they are. rename: names for categories instead of "erased category n".
+        keep: categories that keep their names. rename: names for categories instead of "erased category n".
         Raises NotAllowed, SourceNotFound, NothingChanges, NameTaken, NameInvalid.
         """
         self._needs_admin("preview an erasure")
@@ -81,13 +89,16 @@ class Erasures(SourcesView):
         return self._read(lambda tx: execution.preview(tx, source_id, keep=kept, rename=names))
 
     def erase(self, source_id: int, reason: str, *, keep: Iterable[int] = (), rename: Mapping[int, str] | None = None) -> Action:
-        """Take the text of a source out of every place that holds it, for good.
+        """Remove the text of a source from every place that holds it, for good.
 
-        Other versions of the source stay: each is erased by itself. Runs under way that may hold the text fail, and can be
-        started again. Raises as the preview does, and InvalidSetting without a reason.
+        Other versions of the source stay; erase each by itself. Active runs that may hold the text fail, and can be started
+        again. Raises like the preview, and InvalidSetting without a reason.
         """
         self._needs_admin("erase a source")
-        source_id, kept, names, why = validation.source(source_id), _categories(keep), _names(rename), _reason(reason)
+        source_id, kept, names = validation.source(source_id), _categories(keep), _names(rename)
+        why = validation.text("reason", reason).strip()
+        if not why:
+            raise InvalidSetting(name="reason", value="", problem="it is empty", advice="Say why: it stands on the tombstone.")
         engine, actor, action_id = self._engine, self._actor, new_id(self._engine.clock.now())
         done = engine.db.write(
             lambda tx: execution.erase(
@@ -100,7 +111,7 @@ class Erasures(SourcesView):
         return done
 
     def tombstone(self, source_id: int) -> Tombstone | None:
-        """Who erased it, when and why; None for a source that was not erased. Raises SourceNotFound."""
+        """Return who erased a source, when and why; None if it was not erased. Raises SourceNotFound."""
         source_id = validation.source(source_id)
         return self._read(lambda tx: execution.tombstone(tx, source_id))
 
@@ -109,15 +120,8 @@ class Erasures(SourcesView):
             raise NotAllowed(actor=self._actor.name, verb=verb, role="admin")
 
 
-def _reason(value: object) -> str:
-    why = validation.text("reason", value).strip()
-    if not why:
-        raise InvalidSetting(name="reason", value="", problem="it is empty", advice="Say why: it stands on the tombstone.")
-    return why
-
-
 def _categories(value: object) -> tuple[int, ...]:
-    return tuple(validation.category(each) for each in validation.rows("keep", value))
+    return tuple(map(validation.category, validation.rows("keep", value)))
 
 
 def _names(value: object) -> dict[int, str]:
@@ -127,22 +131,3 @@ def _names(value: object) -> dict[int, str]:
         advice = "Give a dict of names by the ids of categories, e.g. {12: 'Reports'}."
         raise InvalidSetting(name="rename", value=value, problem="it must be a dictionary", advice=advice)
     return {validation.category(number): validation.text("rename", name) for number, name in value.items()}
-
-
-class DocumentsView(Erasures):
-    """Sources, read, withdrawn and erased."""
-
-    def passages(self, source_ids: Iterable[int]) -> dict[int, int]:
-        """Into how many passages each of them is cut for the search; those that are not searched are left out."""
-        wanted = validation.rows("source_ids", source_ids)
-        return self._read(lambda tx: passages.counts(tx, [each for each in wanted if 0 < each <= validation.MOST_ID]))
-
-    def withdraw(self, source_id: int, reason: str | None = None) -> Action:
-        """Take a source out of the tree; it stays readable. Raises NotAllowed, SourceNotFound, NothingChanges."""
-        needs_auditor(self._actor, "withdraw a source")
-        source_id, reason = validation.source(source_id), validation.reason(reason)
-        engine, actor, action_id = self._engine, self._actor, new_id(self._engine.clock.now())
-        return engine.db.write(
-            lambda tx: filings.withdraw(tx, source_id, actor=actor.name, reason=reason, clock=engine.clock, action_id=action_id),
-            operation=f"the withdrawal of source {source_id}",
-        )

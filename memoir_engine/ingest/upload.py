@@ -1,6 +1,6 @@
-"""What was given to an ingestion, and how to go on with it in another process.
+"""The upload of an ingestion, which can be kept and resumed in another process.
 
-Invariant: `Upload.again(upload.kept())` is the same upload.
+Invariant: `Upload.again(upload.kept())` equals the upload.
 Source: MEMOIR 6.2, 2B.7, 7.9.
 """
 
@@ -19,7 +19,7 @@ UNNAMED = "text"
 
 @dataclass(frozen=True)
 class UserHelper:
-    """A contextual helper as a person gave it, with the fields it was composed from where there are any."""
+    """A contextual helper written by a person, with the form fields it was composed from, if any."""
 
     text: str
     author: str | None = None
@@ -29,9 +29,9 @@ class UserHelper:
 
 @dataclass(frozen=True)
 class Upload:
-    """verb: ingest_text (data is the UTF-8 of a text) or ingest_file. replaces: the source of which this is a newer version.
+    """verb: ingest_text (data is UTF-8) or ingest_file. replaces: the source of which this is a newer version.
 
-    regenerate: draw the helper anew although a generated one is stored.
+    regenerate: generate the helper again although a generated one is stored.
     """
 
     verb: str
@@ -56,18 +56,20 @@ class Upload:
         replaces: object = None,
         regenerate: object = False,
     ) -> Upload:
-        """As a caller gives it. Raises InvalidSetting for what is of another type, and for metadata that are not JSON.
+        """Check the arguments of an ingestion. Raises InvalidSetting for a wrong type and for metadata that are not JSON.
 
         content: a text for ingest_text, bytes for ingest_file. A text without a name is called "text".
         """
-        is_text = verb == "ingest_text"
-        called = validation.raw_text("name", name)
+        filename = validation.raw_text("name", name)
+        if verb == "ingest_text":
+            data = validation.raw_text("text", content).encode("utf-8", "surrogatepass")
+            filename = filename if filename.strip() else UNNAMED
+        else:
+            data = validation.raw_bytes("data", content)
         return cls(
             verb,
-            UNNAMED if is_text and not called.strip() else called,
-            validation.raw_text("text", content).encode("utf-8", "surrogatepass")
-            if is_text
-            else validation.raw_bytes("data", content),
+            filename,
+            data,
             max_mb,
             None if helper is None else UserHelper(validation.raw_text("contextual_helper", helper)),
             {} if metadata is None else validation.metadata(metadata),
@@ -77,10 +79,10 @@ class Upload:
 
     @classmethod
     def again(cls, kept: Kept, *, max_mb: int) -> Upload:
-        """As an earlier run kept it."""
+        """Return the upload that an earlier run kept."""
         how = dict(kept.how)
-        said = how.pop("helper")
-        return cls(data=kept.data, max_mb=max_mb, helper=None if said is None else UserHelper(**said), **how)
+        helper = how.pop("helper")
+        return cls(data=kept.data, max_mb=max_mb, helper=None if helper is None else UserHelper(**helper), **how)
 
     def kept(self) -> Kept:
         helper = None if self.helper is None else asdict(self.helper)
@@ -89,7 +91,7 @@ class Upload:
 
     @property
     def shown_name(self) -> str:
-        """As it can be written down whatever it is, for the run that tells what is wrong with it."""
+        """The name without lone surrogates, so that a run can record even an invalid name."""
         return self.name.encode("utf-8", "replace").decode()
 
     def read(self) -> Document:
