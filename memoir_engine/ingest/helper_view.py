@@ -1,7 +1,7 @@
-"""The view on the contextual helper of sources: said by a person, shown, changed, compared.
+"""`memory.helpers`: the contextual helper of sources confirmed by a person, shown, changed, compared.
 
-Invariant: what a person typed never raises, it comes back by field. Until a draft is confirmed, nothing of its source is
-stored but what the run needs to go on; cancelled, nothing of that stays.
+Invariant: invalid input of a person never raises, its problems are returned by field. Until a draft is confirmed, only what the
+run needs to resume is stored; a cancelled draft leaves nothing.
 Source: MEMOIR 2B.7–2B.10; spec/README 2B.7; API "helpers".
 """
 
@@ -29,18 +29,17 @@ from memoir_engine.runtime.view import View
 from memoir_engine.store.ledger import run_end, runs
 from memoir_engine.store.sources import sources
 
-# === differences: What changed between two versions of a text, word by word.
-#
-# Invariant: the words of "same" and "removed" are those of the one before, in order; of "same" and "added" those of the
-# one after.
-# Source: MEMOIR 2B.9 (a helper regenerated stands beside the one before).
-
-
+T = TypeVar("T")
+WAITING: tuple[RunStatus, ...] = ("waiting_helper",)
+Fields = Mapping[str, str] | HelperPreview | str
 Change = tuple[Literal["same", "removed", "added"], str]
 
 
 def diff_words(before: str, after: str) -> tuple[Change, ...]:
-    """Neighbouring words of one kind stand together; what was removed stands before what was added in its place."""
+    """Return the changes word by word; neighbours of one kind are joined, and removed words come before those in their place.
+
+    "same" and "removed" give the words of `before` in order; "same" and "added" those of `after` (MEMOIR 2B.9).
+    """
     old, new = before.split(), after.split()
     changes: list[Change] = []
     for kind, a, b, c, d in SequenceMatcher(None, old, new, autojunk=False).get_opcodes():
@@ -51,17 +50,9 @@ def diff_words(before: str, after: str) -> tuple[Change, ...]:
     return tuple(changes)
 
 
-# === helpers
-
-
-T = TypeVar("T")
-WAITING: tuple[RunStatus, ...] = ("waiting_helper",)
-Fields = Mapping[str, str] | HelperPreview | str
-
-
 @dataclass(frozen=True)
 class HelperForm:
-    """What a person submits: fields, a paragraph, or both."""
+    """The input of a person: fields, a paragraph, or both."""
 
     fields: dict[str, str] | None
     text: str | None
@@ -83,26 +74,26 @@ class ReopenedDraft(NamedTuple):
 
 
 class HelpersRead(View):
-    """What needs no model, the same on both faces."""
+    """Everything that is the same on both faces."""
 
     def preview(
         self, *, date: str = "", author: str = "", topic: str = "", description: str = "", text: str | None = None
     ) -> HelperPreview:
-        """The paragraph these fields become, with its tokens; `text` is the paragraph as a person has edited it."""
+        """Compose the paragraph of these fields and count its tokens. text: the paragraph as edited by a person."""
         fields = {"date": date, "author": author, "topic": topic, "description": description}
         return preview_helper(self._engine, HelperForm.of(fields, text))
 
     def drafts(self) -> tuple[HelperDraft, ...]:
         """Ingestions that wait for their helper, oldest first."""
-        found = self._read(lambda tx: runs.recent(tx, status=WAITING, limit=1000, user=runs_of(self._actor)))
-        return tuple(_draft(view) for view in reversed(found))
+        waiting = self._read(lambda tx: runs.recent(tx, status=WAITING, limit=1000, user=runs_of(self._actor)))
+        return tuple(_draft(view) for view in reversed(waiting))
 
     def draft(self, draft: str) -> HelperDraft:
         """Raises DraftNotFound (E212)."""
         return _draft(waiting_run(self._engine, self._actor, draft))
 
     def cancel(self, draft: str) -> None:
-        """Give the ingestion up; of what was given nothing stays. Raises DraftNotFound (E212), NotAllowed for another's."""
+        """Abandon the ingestion and delete its upload. Raises DraftNotFound (E212), NotAllowed for another user's draft."""
         view = waiting_run(self._engine, self._actor, draft)
         needs_owner(self._actor, view.actor, "give up what another has begun")
         stopped = IngestionCancelled(name=str(view.request.get("name", "")))
@@ -115,21 +106,21 @@ class HelpersRead(View):
 
     def current(self, source_id: int) -> Helper | None:
         """The version in force."""
-        return next((one for one in self.history(source_id) if one.in_force), None)
+        return next((helper for helper in self.history(source_id) if helper.in_force), None)
 
     def history(self, source_id: int) -> tuple[Helper, ...]:
-        """Every version, newest first; `in_force` marks the one that prompts carry. Raises SourceNotFound."""
+        """All versions, newest first; prompts carry the one that is `in_force`. Raises SourceNotFound."""
         source_id = self._read(lambda tx: sources.get(tx, validation.source(source_id))).id
         return self._read(lambda tx: sources.helper_history(tx, source_id))
 
     def set(self, source_id: int, text: str, reason: str | None = None) -> Action:
-        """A user's helper, in force from now on. Raises NotAllowed, SourceNotFound, HelperInvalid, NothingChanges."""
+        """Set a user's helper, in force from now on. Raises NotAllowed, SourceNotFound, HelperInvalid, NothingChanges."""
         return set_helper(self._engine, self._actor, source_id, text, reason)
 
     def difference(self, source_id: int, a: int, b: int) -> tuple[WordChange, ...]:
-        """From version a to version b, word by word. Raises HelperInvalid for a version there is not."""
+        """Compare version a with version b, word by word. Raises HelperInvalid for a version that does not exist."""
         a, b = validation.number("a", a), validation.number("b", b)
-        texts = {one.version: one.text for one in self.history(source_id)}
+        texts = {helper.version: helper.text for helper in self.history(source_id)}
         missing = next((number for number in (a, b) if number not in texts), None)
         if missing is not None:
             advice = f"Its versions are: {', '.join(map(str, sorted(texts)))}."
@@ -145,7 +136,7 @@ class HelpersRead(View):
             return IngestResult("needs_helper", draft, draft=draft, error=ErrorReport.of(wrong))
         except MemoirError as gone:
             return IngestResult("error", draft, error=ErrorReport.of(gone))
-        except asyncio.CancelledError:  # whoever waits has left: the run is open and has to end
+        except asyncio.CancelledError:  # nobody waits any more, but the run is open and has to end
             verb, run = await opening
             run.cancellation.ask()
         return await self._engine.runner.execute(verb, run)
@@ -164,15 +155,15 @@ class AsyncHelpers(HelpersRead):
     async def confirm(
         self, draft: str, fields: Fields, *, text: str | None = None, on_event: OnEvent | None = None
     ) -> IngestResult:
-        """Go on with a draft, with what the user says the source is; `text` is the paragraph as edited.
+        """Resume a draft with the user's fields. text: the paragraph as edited.
 
-        Wrong fields leave the draft waiting: `status="needs_helper"` with the error.
+        Invalid fields leave the draft waiting: `status="needs_helper"` with the error.
         """
         given = self._confirm(draft, fields, text, on_event)
         return await self._engine.loop.bridge(given, verb="helpers.confirm")
 
     async def regenerate(self, source_id: int, *, force: bool = False, on_event: OnEvent | None = None) -> Helper:
-        """Draw it anew; a user's helper stays in force without `force`. Raises what goes wrong."""
+        """Generate a new version; a user's helper stays in force without `force`. Raises NotAllowed, ModelError and others."""
         given = self._regenerate(source_id, force, on_event)
         return await self._engine.loop.bridge(given, verb="helpers.regenerate")
 
@@ -181,14 +172,14 @@ class Helpers(HelpersRead):
     """`memory.helpers` of Memory: the same, waited for."""
 
     def confirm(self, draft: str, fields: Fields, *, text: str | None = None, on_event: OnEvent | None = None) -> IngestResult:
-        """Go on with a draft, with what the user says the source is; `text` is the paragraph as edited.
+        """Resume a draft with the user's fields. text: the paragraph as edited.
 
-        Wrong fields leave the draft waiting: `status="needs_helper"` with the error.
+        Invalid fields leave the draft waiting: `status="needs_helper"` with the error.
         """
         return self._wait("helpers.confirm", self._confirm(draft, fields, text, on_event))
 
     def regenerate(self, source_id: int, *, force: bool = False, on_event: OnEvent | None = None) -> Helper:
-        """Draw it anew; a user's helper stays in force without `force`. Raises what goes wrong."""
+        """Generate a new version; a user's helper stays in force without `force`. Raises NotAllowed, ModelError and others."""
         return self._wait("helpers.regenerate", self._regenerate(source_id, force, on_event))
 
     def _wait(self, verb: str, coroutine: Coroutine[Any, Any, T]) -> T:
@@ -196,7 +187,7 @@ class Helpers(HelpersRead):
 
 
 def preview_helper(engine: Engine, form: HelperForm) -> HelperPreview:
-    """Of the whole form: every field is required. Of a paragraph alone: its length."""
+    """Check a form: every field is required; of a paragraph alone, its length is checked."""
     count = engine.tokens.count
     fields = prompts_form.normalise(form.fields or {})
     errors = {} if form.fields is None else prompts_form.problems(fields, count)
@@ -209,8 +200,8 @@ def preview_helper(engine: Engine, form: HelperForm) -> HelperPreview:
 def waiting_run(engine: Engine, actor: Actor, draft: str) -> RunView:
     """Raises DraftNotFound, also for a draft of another user."""
     try:
-        named = validation.run(draft)
-        view = engine.db.read(lambda tx: runs.get(tx, named, user=runs_of(actor)))
+        run_id = validation.run(draft)
+        view = engine.db.read(lambda tx: runs.get(tx, run_id, user=runs_of(actor)))
     except RunNotFound as missing:
         raise DraftNotFound(draft=missing.facts["run_id"]) from None
     if view.status not in WAITING:
@@ -221,29 +212,24 @@ def waiting_run(engine: Engine, actor: Actor, draft: str) -> RunView:
 def reopen_draft(
     engine: Engine, actor: Actor, draft: str, fields: Fields, text: str | None = None, told: tuple[Listener, ...] = ()
 ) -> ReopenedDraft:
-    """The draft's run once more, with what the user says. Raises DraftNotFound, HelperInvalid, NotAllowed."""
+    """Reopen the draft's run with the user's helper. Raises DraftNotFound, NotAllowed, HelperInvalid naming invalid fields."""
     view = waiting_run(engine, actor, draft)
     needs_owner(actor, view.actor, "go on with what another has begun")
-    said = _said(engine, HelperForm.of(fields, text))
+    preview = preview_helper(engine, HelperForm.of(fields, text))
+    if preview.errors:
+        problem = f"{', '.join(preview.errors)} cannot be accepted"
+        raise HelperInvalid(problem=problem, advice=" ".join(preview.errors.values()))
+    author, dated, topic = (known(preview.fields[name]) for name in ("author", "date", "topic"))
     kept = engine.db.read(lambda tx: run_end.get(tx, draft))
     if kept is None:
         raise DraftNotFound(draft=draft)
-    upload = replace(Upload.again(kept, max_mb=engine.resolved.config.max_file_mb), helper=said)
-    verb, owner = ingest_verb(engine, replace(actor, user=view.user), upload, told), replace(actor, user=view.user)
+    upload = Upload.again(kept, max_mb=engine.resolved.config.max_file_mb)
+    owner = replace(actor, user=view.user)
+    verb = ingest_verb(engine, owner, replace(upload, helper=UserHelper(preview.text, author, dated, topic)), told)
     run = engine.runner.reopen(verb, owner, draft, WAITING)
     if run is None:
         raise DraftNotFound(draft=draft)
     return ReopenedDraft(verb, run)
-
-
-def _said(engine: Engine, form: HelperForm) -> UserHelper:
-    """Raises HelperInvalid naming every field that is wrong."""
-    made = preview_helper(engine, form)
-    if made.errors:
-        problem = ", ".join(made.errors)
-        raise HelperInvalid(problem=f"{problem} cannot be accepted", advice=" ".join(made.errors.values()))
-    fields = made.fields
-    return UserHelper(made.text, known(fields["author"]), known(fields["date"]), known(fields["topic"]))
 
 
 def _draft(view: RunView) -> HelperDraft:
