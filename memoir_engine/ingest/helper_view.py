@@ -128,8 +128,8 @@ class HelpersRead(View):
         return tuple(WordChange(kind, words) for kind, words in diff_words(texts[a], texts[b]))
 
     async def _confirm(self, draft: str, fields: Fields, text: str | None, on_event: OnEvent | None) -> IngestResult:
-        given = (self._engine, self._actor, draft, fields, text, listeners(on_event))
-        opening = asyncio.create_task(asyncio.to_thread(reopen_draft, *given))
+        arguments = (self._engine, self._actor, draft, fields, text, listeners(on_event))
+        opening = asyncio.create_task(asyncio.to_thread(reopen_draft, *arguments))
         try:
             verb, run = await asyncio.shield(opening)
         except HelperInvalid as wrong:
@@ -159,13 +159,13 @@ class AsyncHelpers(HelpersRead):
 
         Invalid fields leave the draft waiting: `status="needs_helper"` with the error.
         """
-        given = self._confirm(draft, fields, text, on_event)
-        return await self._engine.loop.bridge(given, verb="helpers.confirm")
+        outcome = self._confirm(draft, fields, text, on_event)
+        return await self._engine.loop.bridge(outcome, verb="helpers.confirm")
 
     async def regenerate(self, source_id: int, *, force: bool = False, on_event: OnEvent | None = None) -> Helper:
         """Generate a new version; a user's helper stays in force without `force`. Raises NotAllowed, ModelError and others."""
-        given = self._regenerate(source_id, force, on_event)
-        return await self._engine.loop.bridge(given, verb="helpers.regenerate")
+        outcome = self._regenerate(source_id, force, on_event)
+        return await self._engine.loop.bridge(outcome, verb="helpers.regenerate")
 
 
 class Helpers(HelpersRead):

@@ -132,7 +132,7 @@ class AsyncKnowing:
 
 
 class _Waiting(Protocol):
-    """What the twins stand on: the engine as coroutines have it, and a way to wait."""
+    """The parts of Memory that the synchronous face needs: the asynchronous face, and a way to wait."""
 
     @property
     def _async(self) -> AsyncKnowing: ...

@@ -173,7 +173,7 @@ class AsyncSearches:
 
 
 class _Waiting(Protocol):
-    """What the twin stands on: the engine as coroutines have it, and a way to wait."""
+    """The parts of Memory that the synchronous face needs: the asynchronous face, and a way to wait."""
 
     @property
     def _async(self) -> AsyncSearches: ...
