@@ -64,7 +64,7 @@ ABOUT_HELP = "The first two levels of the tree; the larger, the more chunks. Cli
 ATTENTION = "Needs attention"
 ALL_WELL = ":green[:material/check_circle:] Nothing is waiting for you."
 INTERRUPTED_NOTE = (
-    "Stopped before it ended. Nothing was half stored. "
+    "Stopped before it ended. No partial data was stored. "
     "Resume a text on the Sources page: answers already paid for are used again. Ask a question again."
 )
 DRAFTS_WAIT = "{texts} until you say what {they}."

@@ -356,7 +356,7 @@ def _check_vector_store(named: str) -> None:
     if address is None and named not in VECTOR_STORES:
         problem = "it is neither one of the known ones nor an address"
     elif address is not None and (not address.hostname or address.username or address.query or address.path.strip("/")):
-        problem = "an address is a scheme, a host and a port"
+        problem = "expected a scheme, a host and a port"
     else:
         return
     raise InvalidSetting(

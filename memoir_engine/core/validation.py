@@ -137,7 +137,7 @@ def head(name: str, value: object) -> str:
     """Return a chain head. A mistyped one is no sign of tampering, so a malformed head is refused, never compared."""
     noted = text(name, value).strip().lower()
     if not _HEAD.fullmatch(noted):
-        _refuse(name, noted, "it is no head: a head has 64 characters, 0 to 9 and a to f", "audit.head().hash is one.")
+        _refuse(name, noted, "not a valid chain head: expected 64 hexadecimal characters", "audit.head().hash is one.")
     return noted
 
 
@@ -251,7 +251,7 @@ def _time(name: str, value: str, advice: str) -> datetime:
     try:
         return datetime.fromisoformat(value)
     except ValueError:
-        _refuse(name, value, "it is no time", advice)
+        _refuse(name, value, "not a valid timestamp", advice)
 
 
 def _in_utc(value: datetime) -> datetime:
@@ -272,7 +272,7 @@ def _unwritable_in(value: object) -> str:
     if isinstance(value, str):
         return _unwritable(value)
     if isinstance(value, dict):
-        keys = next((f"the key {key!r} is no text" for key in value if not isinstance(key, str)), "")
+        keys = next((f"the key {key!r} is not a text" for key in value if not isinstance(key, str)), "")
         return keys or _first(_unwritable_in(each) for pair in value.items() for each in pair)
     return _first(_unwritable_in(each) for each in value) if isinstance(value, list | tuple) else ""
 

@@ -32,7 +32,7 @@ def problems(fields: Mapping[str, str], count: Count) -> dict[str, str]:
     """Return the problems by field; empty if the form is complete. fields: as returned by `normalise`."""
     found = {name: f"The {name} is missing. If you do not know it, write: {UNKNOWN}" for name in FIELDS if not fields[name]}
     if fields["date"] and known(fields["date"]) and not is_date(fields["date"]):
-        found["date"] = f"{fields['date']!r} is no date in ISO 8601. Write it like {EXAMPLES}, or: {UNKNOWN}"
+        found["date"] = f"{fields['date']!r} is not a date in ISO 8601. Write it like {EXAMPLES}, or: {UNKNOWN}"
     found |= {name: f"The {name} holds {wrong}. Remove it." for name in FIELDS if (wrong := _unstorable(fields[name]))}
     tokens = count(fields["description"])
     if tokens > DESCRIPTION_TOKENS:

@@ -128,7 +128,7 @@ def _role(value: object) -> str:
 def _time(ts: object) -> datetime | None:
     if ts is None:
         return None
-    problem = "it is no time"
+    problem = "not a valid timestamp"
     try:
         found = validation.moment("ts", ts) if isinstance(ts, datetime | str) else None
         if isinstance(found, datetime):

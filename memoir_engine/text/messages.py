@@ -33,11 +33,11 @@ def check(base: str, data: dict[str, Any]) -> dict[str, Any]:
     for name in ("name", "id"):
         value = data.get(name)
         if value is not None and not isinstance(value, str) and not (name == "id" and _is_number(value)):
-            raise InvalidMessage(f"its {name} is no text")
+            raise InvalidMessage(f"its {name} is not a text")
     rest = {name: value for name, value in data.items() if name not in _OF_EACH}
     for name in ("additional_kwargs", "response_metadata"):
         if not isinstance(rest.get(name, {}), dict):
-            raise InvalidMessage(f"its {name} is no record")
+            raise InvalidMessage(f"its {name} is not a record")
     if base in _CHECKS:
         _CHECKS[base](data)
     check_storable(data)
@@ -54,7 +54,7 @@ def check_storable(value: object, path: str = "", deep: int = 0) -> None:
     elif isinstance(value, dict):
         for name, one in value.items():
             if not isinstance(name, str):
-                raise InvalidMessage(f"{here} has a name that is no text")
+                raise InvalidMessage(f"{here} has a name that is not a text")
             _check_text(name, here)
             check_storable(one, f"{path}.{name}" if path else name, deep + 1)
     elif isinstance(value, list | tuple):
@@ -145,13 +145,13 @@ _CHECKS: dict[str, Callable[[dict[str, Any]], None]] = {
 def _list(data: dict[str, Any], name: str) -> list[dict[str, Any]]:
     found = data.get(name, [])
     if not isinstance(found, list) or any(not isinstance(one, dict) for one in found):
-        raise InvalidMessage(f"its {name} are no list of records")
+        raise InvalidMessage(f"its {name} are not a list of records")
     return found
 
 
 def _text_or_none(record: dict[str, Any], name: str) -> None:
     if record.get(name) is not None and not isinstance(record[name], str):
-        raise InvalidMessage(f"the {name} of a tool call is no text")
+        raise InvalidMessage(f"the {name} of a tool call is not a text")
 
 
 def _is_number(value: object) -> bool:
@@ -312,13 +312,13 @@ def _constructed(record: dict[str, Any]) -> Message:
     path = record.get("id")
     name = path[-1] if isinstance(path, list) and path else None
     if not isinstance(name, str) or name not in _KIND_OF:
-        raise InvalidMessage(f"it constructs {name!r:.60}, which is no message")
+        raise InvalidMessage(f"it constructs {name!r:.60}, which is not a message")
     return _message(_KIND_OF[name], record.get("kwargs"), record)
 
 
 def _message(kind: str, data: object, record: dict[str, Any]) -> Message:
     if not isinstance(data, dict):
-        raise InvalidMessage("its data is no record")
+        raise InvalidMessage("its data is not a record")
     if data.get("type", kind) != kind:
         raise InvalidMessage(f"its type {kind!r} is not that of its data, {data['type']!r:.60}")
     rest = check(base_kind(kind), data)
@@ -350,7 +350,7 @@ def _openai(record: dict[str, Any]) -> Message:
 
 def _calls(calls: object) -> dict[str, Any]:
     if not isinstance(calls, list):
-        raise InvalidMessage("its tool_calls are no list")
+        raise InvalidMessage("its tool_calls are not a list")
     good: list[dict[str, Any]] = []
     bad: list[dict[str, Any]] = []
     for call in calls:
@@ -361,10 +361,10 @@ def _calls(calls: object) -> dict[str, Any]:
         try:
             args = json.loads(function.get("arguments") or "{}", strict=False)
             if not isinstance(args, dict):
-                raise ValueError("they are no object")
+                raise ValueError("they are not an object")
             good.append({**named, "args": args, "type": "tool_call"})
         except (TypeError, ValueError) as error:
-            told = f"its arguments are no JSON: {error}"
+            told = f"its arguments are not JSON: {error}"
             bad.append({**named, "args": str(function.get("arguments")), "error": told, "type": "invalid_tool_call"})
     return {"tool_calls": good, "invalid_tool_calls": bad}
 
@@ -391,7 +391,9 @@ def _when(record: dict[str, Any]) -> datetime | None:
             return found
         if value is not None and (name == "at" or _is_time(value)):
             naive = isinstance(value, datetime)
-            raise InvalidMessage("its time has no zone" if naive else f"its time {value!r:.60} is none, or has no zone")
+            raise InvalidMessage(
+                "its time has no zone" if naive else f"its time {value!r:.60} is not a valid timestamp, or has no zone"
+            )
     return None
 
 

@@ -77,7 +77,11 @@ def _time(message: Mapping[str, Any], index: int) -> datetime | None:
         return None
     at = value if isinstance(value, datetime) else parse_time(value)
     if at is None or at.tzinfo is None or at.utcoffset() is None:
-        problem = "its time has no zone" if isinstance(value, datetime) else f"its time {value!r:.60} is none, or has no zone"
+        problem = (
+            "its time has no zone"
+            if isinstance(value, datetime)
+            else f"its time {value!r:.60} is not a valid timestamp, or has no zone"
+        )
         raise MessageRefused(where=f"messages[{index}]", problem=problem)
     return at
 

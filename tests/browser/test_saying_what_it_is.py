@@ -63,7 +63,7 @@ def test_a_cancelled_text_leaves_nothing(asking: Page, served: Served, visit: Vi
 def test_a_mistyped_date_is_told_under_its_field_until_it_is_right(asking: Page):
     upload(asking, ("bakery.txt", BAKERY))
     say(asking, date="17.5.2024", author="unknown", topic="unknown", description="unknown")
-    told = asking.locator(".st-key-saying").get_by_text("is no date in ISO 8601")
+    told = asking.locator(".st-key-saying").get_by_text("is not a date in ISO 8601")
     expect(told).to_contain_text("2024-05-17T09:30:00", timeout=PATIENCE_MS)
     asking.locator(".st-key-draft-confirm button").click()
     expect(told).to_be_visible(timeout=PATIENCE_MS)

@@ -53,7 +53,8 @@ def test_what_is_no_conversation_is_refused_with_the_forms_there_are(text):
 
 def test_a_time_without_a_zone_in_json_is_refused():
     with pytest.raises(
-        MessageRefused, match=r"messages.0. is no message: its time '2026-03-02T09:00:00' is none, or has no zone"
+        MessageRefused,
+        match=r"messages.0. is not a valid message: its time '2026-03-02T09:00:00' is not a valid timestamp, or has no zone",
     ):
         read_transcript('[{"role": "user", "content": "Hello", "ts": "2026-03-02T09:00:00"}]')
 

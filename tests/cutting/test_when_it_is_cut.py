@@ -148,7 +148,7 @@ def test_a_memory_is_not_opened_with_a_strategy_that_is_not_there(tmp_path):
     ids=["text", "one message", "unknown role", "no content", "naive time", "nothing"],
 )
 def test_what_is_no_message_is_refused_by_its_place(messages, where):
-    with pytest.raises(MessageRefused, match=rf"{where.replace('[', '.').replace(']', '.')} is no message"):
+    with pytest.raises(MessageRefused, match=rf"{where.replace('[', '.').replace(']', '.')} is not a valid message"):
         chunk_conversation(messages)
 
 

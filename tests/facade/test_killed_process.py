@@ -47,7 +47,7 @@ def test_a_killed_ingestion_is_interrupted_and_its_paid_answers_are_used_again(
         monkeypatch.setattr("memoir_engine.runtime.engine.EXPIRED_S", 0.0)
         monkeypatch.setattr("memoir_engine.runtime.engine.LEASE_S", 0.0)
         (run,) = memory.jobs.list()
-        assert (run.status, run.error) == ("interrupted", "[mem][E215] its process ended before it did")
+        assert (run.status, run.error) == ("interrupted", "[mem][E215] the process stopped before the run finished")
         assert (memory.sources.list(), memory.tree.all()) == ((), ())
         assert [(call.purpose, call.error) for call in memory.runs.get(run.id).calls] == [("helper", None)]
         assert memory.overview().interrupted == (run,)

@@ -202,7 +202,11 @@ def test_a_memory_that_closes_leaves_its_ingestion_to_be_resumed(opened: Opened,
     script.hold("classify").open()
     again = opened()
     view = again.jobs.get(run)
-    assert (view.status, view.error, view.resumable) == ("interrupted", "[mem][E215] its process ended before it did", True)
+    assert (view.status, view.error, view.resumable) == (
+        "interrupted",
+        "[mem][E215] the process stopped before the run finished",
+        True,
+    )
     assert again.jobs.wait(again.jobs.resume(run), 120).status == "done"
     assert len(script.asked("helper")) == 1
     assert leaves(again) == FILED

@@ -64,7 +64,7 @@ def test_a_failed_write_names_the_operation_and_is_told_with_its_run(memory: Mem
     (ended,) = events(memory, result.run_id, "RunEnded")
     assert ended == {"status": "failed", "error": result.error.message, "remedy": result.error.remedy}
     assert result.error.retryable
-    assert "rolled back, nothing was half stored" in result.error.remedy
+    assert "rolled back, no partial data was stored" in result.error.remedy
 
 
 @pytest.mark.req("MEMOIR 7.9")

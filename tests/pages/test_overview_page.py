@@ -59,7 +59,7 @@ def test_the_ask_box_asks_and_goes_to_the_answer(filled: Memory):
 def test_a_job_that_a_killed_process_left_behind_needs_attention(filled: Memory, interrupted: str):
     page = opened()
     assert "lost\\.md" in words(page)
-    assert "Nothing was half stored" in words(page)
+    assert "No partial data was stored" in words(page)
 
 
 def test_a_text_that_could_not_be_filed_needs_attention(filled: Memory):

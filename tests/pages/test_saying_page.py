@@ -70,11 +70,11 @@ def test_the_form_brings_what_the_file_says_of_itself(asking: Memory):
 @pytest.mark.req("MEMOIR 2B.7.2")
 def test_a_wrong_date_is_told_with_an_example_and_is_not_confirmed(asking: Memory, draft: str):
     page = filled_in(opened("sources", draft=draft), draft, **(SAID | {"date": "17.5.2024"}))
-    assert "is no date in ISO 8601" in words(page)
+    assert "is not a date in ISO 8601" in words(page)
     assert "2024\\-05\\-17T09" in words(page)
     page.button(key="draft-confirm").click().run()
     assert asking.jobs.get(draft).status == "waiting_helper"
-    assert "is no date in ISO 8601" not in words(filled_in(page, draft, date="2024-05-17"))
+    assert "is not a date in ISO 8601" not in words(filled_in(page, draft, date="2024-05-17"))
 
 
 @pytest.mark.req("MEMOIR 2B.7.3")

@@ -112,7 +112,7 @@ def test_a_server_that_stays_away_is_a_clear_error_and_nothing_is_half_stored(se
     before, run = store.state(), store.begin()
     with pytest.raises(errors.DatabaseLost, match="did not come back after 3 attempts") as caught:
         db.write(ingest_and_crash(store, run, crash), operation="the ingestion")
-    assert "Nothing was half stored" in caught.value.remedy
+    assert "No partial data was stored" in caught.value.remedy
     server.start()
     assert store.state() == before
     assert store.problem() is None

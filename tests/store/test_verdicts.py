@@ -135,10 +135,10 @@ def test_who_was_faster_is_told_to_who_was_not(store: Store) -> None:
     shown = item(store, first)
     judge(store, first, "approve", by="Noa")
     late = reviews.ReviewDecision(first, shown.filed_seq, "reject")
-    with pytest.raises(errors.ReviewOvertaken, match="Noa was faster: .* was approved meanwhile"):
+    with pytest.raises(errors.ReviewOvertaken, match="Noa decided first: item .* was approved"):
         store.db.read(lambda tx: reviews.check(tx, late, actor="Mia"))
     store.refile(first, *VAT)
-    with pytest.raises(errors.ReviewOvertaken, match="Mia was faster: .* was refiled meanwhile"):
+    with pytest.raises(errors.ReviewOvertaken, match="Mia decided first: item .* was refiled"):
         store.db.read(lambda tx: reviews.check(tx, late, actor="Noa"))
     unknown = reviews.ReviewDecision(first, 10**9, "approve")
     with pytest.raises(errors.ReviewItemNotFound):
@@ -159,13 +159,13 @@ def test_the_same_person_changes_their_mind_and_says_nothing_twice(store: Store)
 def test_what_one_saw_before_one_decided_in_another_tab_overrides_nothing(store: Store) -> None:
     first = store.ingest("alpha", JAZZ, VAT).first_chunk_id
     judge(store, first, "approve", by="Ann", seen="unreviewed")
-    with pytest.raises(errors.ReviewOvertaken, match="Ann was faster: .* was approved meanwhile"):
+    with pytest.raises(errors.ReviewOvertaken, match="Ann decided first: item .* was approved"):
         judge(store, first, "reject", by="Ann", seen="unreviewed")
     with pytest.raises(errors.NothingChanges, match="you have approved it already"):
         judge(store, first, "approve", by="Ann", seen="unreviewed")
     assert states(store)[0] == "approved"
     judge(store, first, "reject", by="Ann", seen="approved")
-    with pytest.raises(errors.ReviewOvertaken, match="Ann was faster: .* was rejected meanwhile"):
+    with pytest.raises(errors.ReviewOvertaken, match="Ann decided first: item .* was rejected"):
         judge(store, first, "skip", by="Ann", seen="approved")
     assert states(store)[0] == "rejected"
 

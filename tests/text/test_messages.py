@@ -65,11 +65,11 @@ def test_each_invalid_record_is_refused_by_its_place_and_reason(data: Path) -> N
             parse_message(record, f"messages[{number}]")
         said.append(refused.value.message)
     assert said == [
-        "messages[0] is no message: it has no data",
-        "messages[1] is no message: its type 'alien' is unknown",
-        "messages[2] is no message: it has no tool_call_id",
-        "messages[3] is no message: its content is nothing, not a text or a list of parts",
-        "messages[4] is no message: it is a text, not a record",
+        "messages[0] is not a valid message: it has no data",
+        "messages[1] is not a valid message: its type 'alien' is unknown",
+        "messages[2] is not a valid message: it has no tool_call_id",
+        "messages[3] is not a valid message: its content is nothing, not a text or a list of parts",
+        "messages[4] is not a valid message: it is a text, not a record",
     ]
 
 
@@ -89,7 +89,7 @@ UNSTORABLE = [
 @pytest.mark.req("SESSION 6.4")
 @pytest.mark.parametrize(("record", "reason"), UNSTORABLE)
 def test_what_cannot_be_kept_is_refused(record: object, reason: str) -> None:
-    with pytest.raises(MessageRefused, match="is no message") as refused:
+    with pytest.raises(MessageRefused, match="is not a valid message") as refused:
         parse_message(record)
     assert reason in refused.value.message
 

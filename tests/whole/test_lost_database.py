@@ -91,7 +91,7 @@ def test_a_database_that_stays_away_is_told_with_the_remedy_and_the_paid_answers
     assert failed.error is not None
     assert failed.error.code == "E502"
     assert "was lost and did not come back after 4 attempts" in failed.error.message
-    assert failed.error.remedy.startswith("Nothing was half stored. Check the database server and try again")
+    assert failed.error.remedy.startswith("No partial data was stored. Check the database server and try again")
     named = waits[0][0]
     assert [(attempt, wait_s) for operation, attempt, wait_s in waits if operation == named][:3] == [
         (1, 0.01),

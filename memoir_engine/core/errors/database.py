@@ -11,7 +11,7 @@ from memoir_engine.core.errors.root import MemoirError
 class DatabaseError(MemoirError):
     code = "E500"
     message_form = "the database failed: {problem}"
-    remedy_form = "Nothing was half stored. Check the database and try again."
+    remedy_form = "No partial data was stored. Check the database and try again."
 
 
 class DatabaseUnreachable(DatabaseError):
@@ -26,7 +26,7 @@ class DatabaseUnreachable(DatabaseError):
 class DatabaseLost(DatabaseError):
     code = "E502"
     message_form = "the connection to {url} was lost and did not come back after {attempts} attempts"
-    remedy_form = "Nothing was half stored. Check the database server and try again; answers already paid for are re-used."
+    remedy_form = "No partial data was stored. Check the database server and try again; answers already paid for are re-used."
     retryable = True
 
 
@@ -51,7 +51,7 @@ class DriverMissing(DatabaseError):
 class WriteFailed(DatabaseError):
     code = "E506"
     message_form = "{operation} could not be written: {problem}"
-    remedy_form = "It was rolled back, nothing was half stored. Check space and rights of the database and try again."
+    remedy_form = "It was rolled back, no partial data was stored. Check space and rights of the database and try again."
     retryable = True
 
 
@@ -59,7 +59,7 @@ class ReadFailed(DatabaseError):
     code = "E508"
     message_form = "the database could not be read: {problem}"
     remedy_form = (
-        "Nothing was half stored. Check the database and its rights and try again; answers already paid for are re-used."
+        "No partial data was stored. Check the database and its rights and try again; answers already paid for are re-used."
     )
     retryable = True
 

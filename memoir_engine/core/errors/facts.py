@@ -108,7 +108,7 @@ class MessageRefused(ConversationError):
     """An invalid message record. `where` names it, e.g. `messages[3]`."""
 
     code = "E801"
-    message_form = "{where} is no message: {problem}"
+    message_form = "{where} is not a valid message: {problem}"
     remedy_form = "Correct or remove this record; nothing was stored."
 
 

@@ -113,6 +113,6 @@ class SameAsAnother(IngestionError):
 
 class IngestionInterrupted(IngestionError):
     code = "E215"
-    message_form = "its process ended before it did"
+    message_form = "the process stopped before the run finished"
     remedy_form = "Resume it: answers already paid for are re-used, only what is missing is asked. Nothing was stored yet."
     retryable = True

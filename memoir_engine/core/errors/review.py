@@ -117,8 +117,8 @@ class ReviewOvertaken(ReviewError):
     """Another reviewer decided first; `by` names them."""
 
     code = "E731"
-    message_form = "{by} was faster: item {key!r} was {what} meanwhile"
-    remedy_form = "Look at it again; a decision of somebody else can be undone, or decided against."
+    message_form = "{by} decided first: item {key!r} was {what}"
+    remedy_form = "Look at it again; undo their decision or record a different one."
 
 
 class SourceErased(ReviewError):
