@@ -1,16 +1,10 @@
-"""Subjects of society and of daily life, with their words.
+"""Subjects of society, daily life, learning and technology, with their words; and subjects named in Japanese.
 
 Our own writing, general-purpose, as a library would shelve the world: no word was taken from a data set.
 Form: a subject, indented its branches, each with the words that speak of it. `subjects` reads it.
 """
 
 from __future__ import annotations
-
-# === shelves_knowledge: Subjects of learning and of technology, with their words; and subjects named in Japanese.
-#
-# Our own writing, general-purpose, as a library would shelve the world: no word was taken from a data set.
-# Form: a subject, indented its branches, each with the words that speak of it. `subjects` reads it.
-
 
 LEARNING = """\
 Religion
@@ -210,9 +204,6 @@ JAPANESE = """\
 料理: 料理 食品 食事 野菜 調理 醤油 米飯 酒類 飲料 味噌 食材
 娯楽: 遊技 娯楽 遊園 玩具 将棋 囲碁 賭博 客船 観光 旅行
 """
-
-
-# === shelves_society
 
 
 SOCIETY = """\

@@ -1,9 +1,9 @@
 """BM25 over texts by their keys: filed chunks for a question's safety net and examples, passages for a search.
 
-Segments from old and large to new and small: what comes is joined to the last one, and when that is full begins another;
-`tidy`, in the background, joins segments of like size. Readers see whole states and wait for nobody.
-Invariant: a state holds exactly what was taken in up to `high_water`; scores do not depend on how it is cut in segments; the
-mean length that is written into them is at most a tenth off the true one, all other statistics are the true ones.
+Segments range from old and large to new and small: new documents are merged into the last one until it is full; `tidy`, in
+the background, merges segments of similar size. Readers see immutable states and never wait.
+Invariant: a state holds exactly what was taken in up to `high_water`; scores do not depend on the cut into segments; the
+mean length written into them is at most a tenth off, all other statistics are exact.
 Source: DESIGN §8 (each index keeps its own high-water seq), verified/store.md §2.2–2.3.
 """
 
@@ -45,8 +45,8 @@ MOST_REMOVED = 0.25  # of a segment's documents
 
 
 @dataclass(frozen=True)
-class _State:
-    """segments: the oldest first, all of one mean length."""
+class _LexicalState:
+    """An immutable state. segments: the oldest first, all of one mean length."""
 
     high_water: int = 0
     segments: tuple[Segment, ...] = ()
@@ -75,8 +75,8 @@ class LexicalIndex:
         self._tidying = threading.Lock()
         self._keeping = threading.Lock()  # of what is on disk; taken behind the others
         self._files: dict[Documents, str] = {}
-        self._kept: _State | None = None  # as it stands on disk
-        self._state = _State()
+        self._kept: _LexicalState | None = None  # as it stands on disk
+        self._state = _LexicalState()
         self._lock: FolderLock | None = None
         self.unsaved: str | None = None  # why the state is not on disk; it is complete in memory all the same
 
@@ -84,10 +84,10 @@ class LexicalIndex:
     def open(
         cls, folder: Path | None, tokenise: Tokenise, *, tokeniser_id: str, weighing: Weighing | None = None
     ) -> LexicalIndex:
-        """What the folder holds, else an empty index: `high_water` 0 asks its owner for everything.
+        """Load the index in a folder, else make an empty one: `high_water` 0 asks its owner for everything.
 
         folder: the index's own, with nothing else in it; None keeps nothing on disk.
-        tokeniser_id: an index made by another one, or by another weighing, reads as empty.
+        tokeniser_id: an index made with another tokeniser or weighing reads as empty.
         """
         weighing = weighing or Weighing()
         index = cls(folder, tokenise, f"{tokeniser_id} k1={weighing.k1} b={weighing.b}", weighing)
@@ -96,11 +96,11 @@ class LexicalIndex:
             kept = segments.load(folder, index._tokeniser_id, weighing)
             if kept:
                 index._files = {segment.documents: name for name, segment in kept.segments}
-                index._state = index._kept = _State(kept.high_water, tuple(segment for _, segment in kept.segments))
+                index._state = index._kept = _LexicalState(kept.high_water, tuple(segment for _, segment in kept.segments))
         return index
 
     def close(self) -> None:
-        """Let another process write the folder. What is in memory still answers."""
+        """Let another process write the folder; this index still answers from memory."""
         self._keep()
         if self._lock is not None:
             self._lock.release()
@@ -108,7 +108,7 @@ class LexicalIndex:
 
     @property
     def high_water(self) -> int:
-        """The seq up to which everything is taken in."""
+        """The seq up to which the index is complete."""
         return self._state.high_water
 
     @property
@@ -127,11 +127,11 @@ class LexicalIndex:
         wholes: Mapping[int, int] = NO_WHOLES,
         keep: bool = True,
     ) -> bool:
-        """Bring the index to `seq`: `removed` go, then `added` (key, text) come; a key there already is replaced.
+        """Bring the index to `seq`: remove `removed`, then add or replace `added` (key, text).
 
-        wholes: what each of them was cut from, by a number above 0; who has none is scored by itself alone.
-        keep False: who waits for an answer waits for no disk; `tidy` and `close` write it.
-        False, and nothing done, where it is at `seq` or beyond: another thread was faster.
+        wholes: key → number above 0 of the text it was cut from; a key without one is scored alone.
+        keep: write to disk now; otherwise `tidy` or `close` does, so that no answer waits for the disk.
+        Return False, and do nothing, if the index is at `seq` or beyond: another thread was faster.
         """
         with self._writing:
             before = self._state
@@ -142,19 +142,16 @@ class LexicalIndex:
             kept = [segment.without(gone) for segment in before.segments]
             grown = _grown(kept, new, self._weighing)
             few = sum(segment.living for segment in grown) <= TAIL_DOCUMENTS  # then it costs nothing to be exact
-            self._put(_State(seq, _pinned(grown, self._weighing, 0 if few else MOST_DRIFT)), keep=keep)
+            self._put(_LexicalState(seq, _pinned(grown, self._weighing, 0 if few else MOST_DRIFT)), keep=keep)
         if len(self._state.segments) > MOST_SEGMENTS:
             self.tidy()
         return True
 
     def tidy(self) -> None:
-        """Join segments of like size, drop what was removed from them, and write what is not on disk yet.
-
-        Slow, and in nobody's way: for a thread of its own.
-        """
+        """Merge segments of similar size, drop removed documents, and write to disk. Slow: meant for a background thread."""
         with self._tidying:
-            while (some := _like(self._state.segments[:-1])) is not None:
-                self._swap(some, _joined(some))
+            while (worn := _like(self._state.segments[:-1])) is not None:
+                self._swap(worn, _joined(worn))
             state = self._state
             pinned = _pinned(state.segments, self._weighing, EARLY_DRIFT)
             if pinned is not state.segments:
@@ -162,7 +159,7 @@ class LexicalIndex:
             self._keep()
 
     def of(self, keys: Collection[int], texts: Callable[[list[int]], Mapping[int, str]]) -> LexicalIndex:
-        """An index over these documents alone, in memory. texts: gives those of keys that this one does not hold."""
+        """Return an in-memory index over these documents alone. texts: loads those that this index does not hold."""
         wanted = np.fromiter(keys, np.int64, len(keys))
         segments = [segment.only(wanted) for segment in self._state.segments]
         held = np.concatenate([np.zeros(0, np.int64), *(segment.documents.keys[segment.alive] for segment in segments)])
@@ -170,26 +167,26 @@ class LexicalIndex:
         made = LexicalIndex(None, self._tokenise, self._tokeniser_id, self._weighing)
         pinned = self._state.mean_length or missing.mean_length or 1.0
         added = [build(missing, pinned, self._weighing)] if len(missing) else []
-        made._state = _State(self.high_water, _pinned(_whole([*segments, *added]), self._weighing, 0))
+        made._state = _LexicalState(self.high_water, _pinned(_whole([*segments, *added]), self._weighing, 0))
         return made
 
     def clear(self) -> bool:
-        """Forget everything, on disk too; the owner feeds it again from seq 0. Whether the folder, its own to write, is empty."""
+        """Drop everything, on disk too; the owner feeds it again from seq 0. Return whether the folder could be cleared."""
         with self._writing:
-            self._put(_State())
+            self._put(_LexicalState())
             return self._lock is not None and self._kept is self._state
 
     def compact(self) -> None:
-        """One segment of it all: nothing of a removed text stays behind, not even its words."""
+        """Merge everything into one segment, so that nothing of a removed text is left, not even its words."""
         with self._tidying, self._writing:
-            self._put(_State(self._state.high_water, _pinned(_whole(self._state.segments), self._weighing, 0)))
+            self._put(_LexicalState(self._state.high_water, _pinned(_whole(self._state.segments), self._weighing, 0)))
 
     def scores(self, query: str) -> tuple[Keys, Scores]:
-        """Keys in rising order with their scores, documents that share a word with the query only."""
+        """Score the documents that share a word with the query; keys in rising order."""
         return together([self], query)
 
     def top(self, query: str, k: int, *, exclude: Collection[int] = ()) -> list[Hit]:
-        """At most k hits, best first, ties by key; fewer where fewer documents share a word with the query."""
+        """Return at most k hits that share a word with the query, best first, ties by key."""
         keys, scores = self.scores(query)
         if exclude:
             wanted = ~np.isin(keys, np.fromiter(exclude, np.int64, len(exclude)))
@@ -197,7 +194,7 @@ class LexicalIndex:
         return best(keys, scores, k)
 
     def _swap(self, before: Sequence[Segment], made: Segment) -> None:
-        """Put the joined one in the place of its parts, without what was removed from them meanwhile."""
+        """Replace segments by their merged one, without documents removed meanwhile."""
         name = self._saved(made)
         parts = {part.documents: part for part in before}
         with self._writing:
@@ -209,28 +206,28 @@ class LexicalIndex:
                 rest = [segment for segment in self._state.segments if segment.documents not in parts]
                 if name:
                     self._files[made.documents] = name
-                self._put(_State(self._state.high_water, (*rest[:at], *([made] if made.living else []), *rest[at:])))
+                self._put(_LexicalState(self._state.high_water, (*rest[:at], *([made] if made.living else []), *rest[at:])))
             elif name and self._folder is not None:
                 segments.drop(self._folder, [name])
 
     def _repin(self, pinned: Mapping[Documents, Segment]) -> None:
-        """Everything for another mean length; what came meanwhile is done here, what was removed stays so."""
+        """Switch all segments to another mean length, including those added meanwhile; keep removals."""
         mean_length = next(iter(pinned.values())).mean_length
         with self._writing:
             segments = []
             for segment in self._state.segments:
                 done = pinned.get(segment.documents) or segment.repinned(mean_length, self._weighing)
                 segments.append(replace(done, alive=segment.alive, holding=segment.holding))
-            self._put(_State(self._state.high_water, tuple(segments)))
+            self._put(_LexicalState(self._state.high_water, tuple(segments)))
 
-    def _put(self, state: _State, *, keep: bool = True) -> None:
-        """Readers see it from here on."""
+    def _put(self, state: _LexicalState, *, keep: bool = True) -> None:
+        """Publish a state to readers."""
         self._state = state
         if keep:
             self._keep()
 
     def _keep(self) -> None:
-        """The state goes to disk; failing there loses nothing but time at the next opening."""
+        """Write the state to disk; a failure costs only time at the next opening."""
         with self._keeping:
             state = self._state
             if self._folder is None or self._lock is None or state is self._kept:
@@ -240,7 +237,7 @@ class LexicalIndex:
                     one.documents: self._files.get(one.documents) or segments.save(self._folder, one) for one in state.segments
                 }
                 named = tuple((files[segment.documents], segment) for segment in state.segments)
-                segments.publish(self._folder, segments.Kept(state.high_water, named), self._tokeniser_id)
+                segments.publish(self._folder, segments.SavedState(state.high_water, named), self._tokeniser_id)
                 segments.drop(self._folder, set(self._files.values()) - set(files.values()))
                 self._files, self._kept, self.unsaved = files, state, None
             except OSError as error:
@@ -266,7 +263,7 @@ class LexicalIndex:
 
 
 def together(indexes: Sequence[LexicalIndex], query: str) -> tuple[Keys, Scores]:
-    """`scores` as if one index held what all of these hold: how rare a term is, is counted over all. No key may be in two."""
+    """Score as if one index held the documents of all these; rarity is counted over all. No key may be in two."""
     states = [index._state for index in indexes]
     segments = [segment for state in states for segment in state.segments]
     if not segments:
@@ -287,7 +284,7 @@ def together(indexes: Sequence[LexicalIndex], query: str) -> tuple[Keys, Scores]
 
 
 def _grown(segments: Sequence[Segment], new: Documents, weighing: Weighing) -> tuple[Segment, ...]:
-    """With the new documents in the last segment, or in one of their own where that is full."""
+    """Add new documents to the last segment, or as a segment of their own if it is full."""
     left = [segment for segment in segments if segment.living]
     if not len(new):
         return tuple(left)
@@ -298,7 +295,7 @@ def _grown(segments: Sequence[Segment], new: Documents, weighing: Weighing) -> t
 
 
 def _like(segments: Sequence[Segment]) -> Sequence[Segment] | None:
-    """The last neighbours of like size, or one of which much was removed; None where all is tidy."""
+    """Return the last neighbours of similar size, or a segment with many removals; None if all is tidy."""
     for at in range(len(segments) - 1, 0, -1):
         if segments[at - 1].living < LIKE * segments[at].living:
             return segments[at - 1 : at + 1]
@@ -307,7 +304,7 @@ def _like(segments: Sequence[Segment]) -> Sequence[Segment] | None:
 
 
 def _joined(segments: Sequence[Segment]) -> Segment:
-    """As one, without removed documents. They are of one mean length."""
+    """Merge segments of one mean length, without removed documents."""
     made = segments[0].rest()
     for segment in segments[1:]:
         made = merge(made, segment)
@@ -320,7 +317,7 @@ def _whole(segments: Sequence[Segment]) -> tuple[Segment, ...]:
 
 
 def _pinned(segments: Sequence[Segment], weighing: Weighing, most_drift: float) -> tuple[Segment, ...]:
-    """For the true mean length, where what they were built for is further off it than that."""
+    """Rebuild scores for the true mean length if the one they were built for is off by more than `most_drift`."""
     documents = sum(segment.living for segment in segments)
     if not documents:
         return tuple(segments)

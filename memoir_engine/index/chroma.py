@@ -1,9 +1,12 @@
-"""Where a Chroma collection lives: in a folder that one process holds, or on a server.
+"""A Chroma collection of our own vectors by cosine: in a folder that one process holds, or on a server.
 
-Invariant: what stands in a folder is opened only if every file of it is as it was left: Chroma checks nothing, and a damaged
-file would answer wrongly, or end the process. While it is open, a file that anybody else touched is seen before the next answer.
+Invariants:
+- Chroma never makes a vector itself (its own embedding function would download a model), and existing ids are always replaced
+  (`add` silently keeps the old vector). Distances are returned as cosines, keys as numbers;
+- a folder is opened only if every file is unchanged since it was sealed: Chroma checks nothing, and a damaged file would give
+  wrong answers or end the process. While it is open, a foreign change to a file is detected before the next answer.
 Losing a folder costs time: its owner feeds it again.
-Source: verified/store.md §1.4 (what each kind of damage does; a lost graph finds nothing and says nothing).
+Source: verified/store.md §1.1–1.4 (each kind of damage; a lost graph silently finds nothing).
 """
 
 from __future__ import annotations
@@ -36,13 +39,6 @@ if TYPE_CHECKING:
     from chromadb.config import Settings
 
 
-# === chroma: One Chroma collection, in a folder or on a server: our vectors, cosine, nothing else of it.
-#
-# Invariant: Chroma never makes a vector itself (its own embedding function would download a model), and existing ids are
-# always replaced (`add` keeps the old vector without a word). Cosines come out as cosines, keys as numbers.
-# Source: verified/store.md §1.1–1.4.
-
-
 BATCH = 5000  # and never more than the client says
 PROBE_S = 1.0
 ANSWER_S = 30.0
@@ -63,7 +59,7 @@ class ServerSilent(Exception):
 
 
 class Chroma:
-    """Safe for threads. What goes wrong comes as whatever Chroma raises: the caller has one place for it."""
+    """A collection, safe for threads. Errors are those that Chroma raises: the caller handles them in one place."""
 
     def __init__(self, client: Client, name: str, metadata: Mapping[str, Any], options: Mapping[str, Any]) -> None:
         self._client = client
@@ -95,18 +91,18 @@ class Chroma:
         return [(int(key), 1.0 - float(far)) for key, far in zip(found["ids"][0], distances, strict=True)]
 
     def rows(self, keys: Sequence[int]) -> Iterator[tuple[int, Vectors]]:
-        """(key, (dim,)) of those it holds, in no order."""
+        """Yield (key, (dim,)) for the keys that it holds, in no order."""
         for at in range(0, len(keys), self._batch):
             found = self._of.get(ids=[str(key) for key in keys[at : at + self._batch]], include=["embeddings"])
             yield from zip(map(int, found["ids"]), np.asarray(found["embeddings"], np.float32), strict=True)
 
     def held(self, keys: Sequence[int]) -> int:
-        """How many of these it holds."""
+        """Return how many of these keys it holds."""
         some = (keys[at : at + self._batch] for at in range(0, len(keys), self._batch))
         return sum(len(self._of.get(ids=[str(key) for key in part], include=[])["ids"]) for part in some)
 
     def sample(self, size: int) -> list[int]:
-        """Some of its keys, spread over all of them."""
+        """Return some of its keys, spread over all of them."""
         count = len(self)
         steps = range(0, count, max(1, count // size))
         found = [self._of.get(limit=1, offset=at, include=[])["ids"] for at in steps]
@@ -114,12 +110,12 @@ class Chroma:
 
     @property
     def mark(self) -> int:
-        """What `set_mark` wrote, 0 before."""
+        """Return the seq written by `set_mark`, 0 before."""
         return int((self._of.metadata or {}).get(MARK, 0))
 
     @property
     def edition(self) -> int:
-        """How many erasures there had been when it was made."""
+        """Return the number of erasures before it was made."""
         return int((self._of.metadata or {}).get(EDITION, 0))
 
     def set_mark(self, seq: int) -> None:
@@ -136,7 +132,7 @@ class Chroma:
 
 
 def check_options(options: Mapping[str, Any]) -> None:
-    """`backend_options["chroma"]`, which go to HNSW. Raises InvalidSetting."""
+    """Check `backend_options["chroma"]`, which go to HNSW. Raises InvalidSetting."""
     for name, value in options.items():
         problem = "Chroma's HNSW has no such parameter" if name not in OPTIONS else "it must be a number above 0"
         if name not in OPTIONS or isinstance(value, bool) or not isinstance(value, int | float) or value <= 0:
@@ -145,7 +141,7 @@ def check_options(options: Mapping[str, Any]) -> None:
 
 
 def is_there() -> bool:
-    """Whether chromadb can be imported, without the seconds that takes."""
+    """Report whether chromadb is installed, without the seconds of importing it."""
     try:
         return find_spec("chromadb") is not None
     except (ImportError, ValueError):
@@ -186,7 +182,7 @@ def on_server(url: str, name: str, metadata: Mapping[str, Any], options: Mapping
 
 
 def _sessions(client: object) -> list[Any]:
-    """The HTTP sessions of a client of a server, none of one of a folder; nothing public leads to them."""
+    """Return the HTTP sessions of a server's client, none for a folder's; no public attribute leads to them."""
     servers = [getattr(one, "_server", None) for one in (client, getattr(client, "_admin_client", None))]
     found = {id(session): session for server in servers if (session := getattr(server, "_session", None)) is not None}
     return list(found.values())
@@ -205,13 +201,10 @@ _SETTINGS: dict[str, Settings] = {}
 
 
 def _settings(place: str) -> Settings:
-    """The same object for every client of a place: a second one with others is refused, and a client writes into it."""
+    """Return one settings object per place: Chroma refuses a second, different one, and its clients modify it."""
     from chromadb.config import Settings
 
     return _SETTINGS.setdefault(place, Settings(anonymized_telemetry=False))
-
-
-# === dense_homes
 
 
 FORM = 1
@@ -224,7 +217,7 @@ Stamp = tuple[int, int, int, int]  # size, modified, changed, inode: nobody chan
 
 
 class Unavailable(Exception):
-    """This home cannot be had now; `health` says why."""
+    """The home is unavailable now; `health` says why."""
 
     def __init__(self, reason: str, remedy: str) -> None:
         super().__init__(reason)
@@ -232,12 +225,12 @@ class Unavailable(Exception):
 
 
 class Damaged(Exception):
-    """What stands there cannot be used; `fresh` makes room."""
+    """The stored collection is unusable; `fresh` clears it."""
 
 
 @dataclass(frozen=True)
 class Of:
-    """What a collection is of; another one is never mistaken for it.
+    """Identity of a collection.
 
     store: its identity. edition: changes when something was erased from it, so that nothing of an earlier one is kept.
     options: Chroma's.
@@ -262,35 +255,35 @@ class Of:
 
     @property
     def name(self) -> str:
-        """One for each, for people who look into the folder and for every file system."""
+        """A unique name, legible for people and valid in every file system."""
         plain = "".join(sign if sign.isalnum() else "-" for sign in self.embedder)[:40].strip("-")
         return f"{plain}-{self.dim}-{hashlib.sha256(f'{self.store} {self.embedder}'.encode()).hexdigest()[:12]}"
 
 
 class Home(Protocol):
     def begin(self) -> int:
-        """The seq up to which it holds everything. Raises Unavailable."""
+        """Return the seq up to which it is complete. Raises Unavailable."""
         ...
 
     def collection(self) -> Chroma:
-        """Open, made where there is none. Raises Damaged, and whatever Chroma raises."""
+        """Open or create the collection. Raises Damaged, and whatever Chroma raises."""
         ...
 
     @property
     def is_empty(self) -> bool:
-        """Nothing was put there, or not all of the first yet: Chroma fails when it is asked just then."""
+        """Report that nothing has been sealed yet: Chroma fails when it is queried during its first upsert."""
         ...
 
     def intact(self) -> bool:
-        """Nobody else changed it since `seal`."""
+        """Report that nobody else changed it since `seal`."""
         ...
 
     def seal(self, seq: int) -> None:
-        """It holds everything up to `seq`."""
+        """Record that it is complete up to `seq`."""
         ...
 
     def fresh(self, *, damaged: bool) -> None:
-        """Begin anew after a failure. damaged: what is there cannot be used, or must not be kept."""
+        """Start again after a failure. damaged: the stored collection is unusable or must not be kept."""
         ...
 
     def close(self) -> None: ...
@@ -298,7 +291,7 @@ class Home(Protocol):
 
 @dataclass
 class InFolder:
-    """folder/dense.json names the directory in force, and how each file of it was left."""
+    """A home in a folder; folder/dense.json names the current directory and the stamp and digest of each file."""
 
     folder: Path
     of: Of
@@ -371,7 +364,7 @@ class InFolder:
         os.replace(part, self.folder / MANIFEST)
 
     def fresh(self, *, damaged: bool) -> None:
-        """Whatever failed in a folder counts as damage."""
+        """Start again; any failure in a folder counts as damage."""
         with self._busy:
             self._shut()
             self._directory, self._stamps, self._digests, self._seq = None, {}, {}, 0
@@ -392,7 +385,7 @@ class InFolder:
             self._open = None
 
     def _load(self) -> None:
-        """What the manifest names, if it is as it was left; else nothing."""
+        """Load the directory that the manifest names if its files are unchanged, else nothing."""
         try:
             told = json.loads((self.folder / MANIFEST).read_text(encoding="utf-8"))
             kept = {name: (tuple(stamp), digest) for name, (*stamp, digest) in told["files"].items()}
@@ -406,7 +399,7 @@ class InFolder:
         self._sweep()
 
     def _sweep(self) -> None:
-        """Directories that are not in force: of builds that never ended, or were damaged."""
+        """Delete directories of unfinished builds and damaged collections."""
         for found in self.folder.glob("*"):
             if found.is_dir() and found != self._directory:
                 shutil.rmtree(found, ignore_errors=True)
@@ -414,9 +407,9 @@ class InFolder:
 
 @dataclass
 class OnServer:
-    """A collection on a server that many processes share, and many stores: its name tells whose it is.
+    """A collection on a server shared by processes and stores, told apart by its name.
 
-    One of before an erasure goes when it is next opened, whoever erased, and wherever the server was then.
+    A collection older than an erasure is deleted when it is next opened, whoever erased.
     """
 
     url: str
@@ -449,11 +442,11 @@ class OnServer:
         return True
 
     def seal(self, seq: int) -> None:
-        """Others may have gone further; what they know is not forgotten, at worst fed to it again."""
+        """Record `seq`, even if another process got further: its vectors stay, and at worst are put again."""
         self.collection().set_mark(seq)
 
     def fresh(self, *, damaged: bool) -> None:
-        """What others use too goes only where it is of no use: a call that failed says nothing about it."""
+        """Delete the shared collection only if it is damaged: a failed call proves nothing."""
         if damaged and self._open is not None:
             with suppress(Exception):  # gone already, or the server is
                 self._open.destroy()
@@ -467,7 +460,7 @@ class OnServer:
 
 
 def finds_itself(held: Chroma) -> bool:
-    """By content: a collection that lost its graph still counts right, answers, and finds nothing."""
+    """Check the content: a collection that lost its graph still counts right, answers, and finds nothing."""
     count = len(held)
     if not count:
         return True
@@ -480,7 +473,7 @@ def _nearest(held: Chroma, row: Any) -> float:
 
 
 def _stamps(directory: Path) -> dict[str, Stamp]:
-    """Before each answer, so without a look at what is no file of its own."""
+    """Stat each file, before each answer."""
     found: dict[str, Stamp] = {}
     left = [("", str(directory))]
     while left:
@@ -497,7 +490,7 @@ def _stamps(directory: Path) -> dict[str, Stamp]:
 
 
 def _as_left(directory: Path, kept: Mapping[str, tuple[Any, str]]) -> bool:
-    """By stamps; a file that was copied or moved by its content."""
+    """Compare stamps, and contents of files that were copied or moved."""
     stamps = _stamps(directory)
     if not kept or stamps.keys() != kept.keys():
         return False

@@ -1,8 +1,8 @@
-"""A Chroma collection that always answers from all it was given: what Chroma has not taken in yet is searched beside it, exactly.
+"""A Chroma index that answers from all vectors at once: those not yet in Chroma are searched beside it, exactly.
 
-New vectors stand in memory and are found at once; a thread of its own puts them into Chroma behind whoever brought them.
-Invariant: an answer is made of Chroma and the waves above it as they stood at one moment; a key counts as the newest wave has
-it. Whatever happens to Chroma's files, the index is whole, or empty (`high_water` 0), or says why it cannot be had.
+New vectors are in memory, in waves, and found at once; a background thread puts them into Chroma.
+Invariant: an answer is made of Chroma and the waves above it at one moment; the newest wave with a key decides on it.
+Whatever happens to Chroma's files, the index is complete, or empty (`high_water` 0), or says why it is unavailable.
 Source: MEMOLLA F-02-02, F-03-01; DESIGN §2.3; verified/store.md §1 (one upsert takes 20 to 50 ms, damage is silent).
 """
 
@@ -22,15 +22,10 @@ from memoir_engine.core.ports import HEALTHY, Cosines, Health, Near, VectorIndex
 from memoir_engine.index.chroma import Chroma, Damaged, Home, Unavailable
 from memoir_engine.index.exact import ExactVectors, nearest, unit_row, unit_rows
 
-# === waves: What came after something slower was filled: searched beside it, exactly, until it has taken that in.
-#
-# Invariant: a key counts as the newest wave has it that came with it or took it away; what lies below counts where no
-# wave does.
-
 
 @dataclass(eq=False)
 class Wave:
-    """gone: keys of which nothing below is true any more, those in `rows` included. high_water: of all up to here."""
+    """A batch of changes. gone: keys whose older vectors are void, those in `rows` included. high_water: after this wave."""
 
     rows: ExactVectors
     gone: set[int] = field(default_factory=set)
@@ -43,7 +38,7 @@ class Wave:
 
 
 class Waves:
-    """The newest last; never none. Its owner holds a lock, but for `hides`."""
+    """Waves, the newest last; never empty. The owner holds a lock, except for `hides`."""
 
     def __init__(self, dim: int, high_water: int) -> None:
         self._dim = dim
@@ -58,7 +53,7 @@ class Waves:
         return self._waves[-1]
 
     def begin(self) -> Wave:
-        """The oldest, which from here on stays as it is."""
+        """Freeze and return the oldest wave."""
         if len(self._waves) == 1:
             self._waves.append(Wave(ExactVectors(self._dim), high_water=self.newest.high_water))
         return self.oldest
@@ -73,14 +68,14 @@ class Waves:
         return sorted({key for wave in self._waves for key in wave.gone})
 
     def standing(self) -> set[int]:
-        """The keys they hold."""
+        """Return the keys in the waves."""
         found: set[int] = set()
         for wave in self._waves:
             found = (found - wave.gone) | set(wave.rows.keys())
         return found
 
     def merged(self, below: Sequence[tuple[int, float]], asked: Vectors, k: int, within: Collection[int] | None) -> list[Near]:
-        """The k nearest of what lies below, (key, cosine), and of the waves."""
+        """Merge the nearest (key, cosine) from Chroma with those of the waves; return k."""
         near = [pair for pair in below if not self.hides(pair[0])]
         for at, wave in enumerate(self._waves):
             newer = self._waves[at + 1 :]
@@ -90,7 +85,7 @@ class Waves:
         return nearest(keys, cosines, k)
 
     def scored(self, below: Mapping[int, Vectors], asked: Vectors, wanted: NDArray[np.int64]) -> Cosines:
-        """(len(wanted),) cosines, NaN where neither the waves nor what lies below holds the key."""
+        """Return (len(wanted),) cosines, NaN for keys in neither the waves nor Chroma."""
         scores: Cosines = np.full(len(wanted), np.nan, np.float32)
         keys = wanted.tolist()
         for at, key in enumerate(keys):
@@ -101,9 +96,6 @@ class Waves:
             if gone.any():
                 scores[gone] = wave.rows.scores(asked, wanted[gone].tolist())
         return scores
-
-
-# === dense
 
 
 PORTION = 1000  # vectors put into Chroma at a time; closing waits for one portion
@@ -133,7 +125,7 @@ class DenseIndex:
         leave: Callable[[Callable[[], None]], None] = lambda shut: shut(),
         tick: Callable[[], float] = time.monotonic,
     ) -> None:
-        """leave: calls what it is given when the last of those who share the index has closed it."""
+        """Share an index. leave: runs its argument when the last sharer has closed it."""
         self.dim = dim
         self._leave = leave
         self._home = home
@@ -218,7 +210,7 @@ class DenseIndex:
                 self._owed = 0
 
     def settle(self) -> None:
-        """Wait until what was taken in stands in Chroma, or cannot be put there."""
+        """Wait until all vectors are in Chroma, or cannot be put there."""
         while True:
             with self._lock:
                 self._absorb_if_due(always=True)
@@ -240,7 +232,7 @@ class DenseIndex:
     # what it stands on
 
     def _ready(self) -> bool:
-        """Whether the home can be had; tried again after a while where it could not."""
+        """Report whether the home is available, trying again after RETRY_S."""
         if self._closed or self._health.ok or self._tick() < self._retry_at:
             return self._health.ok
         try:
@@ -264,14 +256,14 @@ class DenseIndex:
         self._rounds += 1
 
     def _is_intact(self) -> bool:
-        """Nobody else touched its files; while it is at them itself nobody can tell."""
+        """Report that nobody else touched the files; unknown, so True, during an own write."""
         if self._absorbing is None and not self._home.intact():
             self._lost(Damaged(REBUILT))
             return False
         return True
 
     def _lost(self, error: BaseException) -> None:
-        """What lay below is given up or opened anew: the owner feeds what is missing, and is refused answers until then."""
+        """Drop or reopen the collection; the owner feeds the missing vectors, and gets no answers until then."""
         with self._lock:
             self._owed = max(self._owed, self._waves.newest.high_water)
             self._home.fresh(damaged=isinstance(error, Damaged))
@@ -285,7 +277,7 @@ class DenseIndex:
                 self._unavailable(_failed(error))
 
     def _asked(self, question: Callable[[Chroma], T], nothing: T) -> T:
-        """What Chroma says; `nothing` where nothing was ever put there. Raises NearestUnavailable where it fails."""
+        """Query Chroma; return `nothing` if it is empty. Raises NearestUnavailable if it fails."""
         if self._home.is_empty:
             return nothing
         rounds = self._rounds
@@ -302,7 +294,7 @@ class DenseIndex:
     # answering
 
     def _settled(self, below: Callable[[], T], merged: Callable[[T], R]) -> R:
-        """Chroma is asked without the lock, and asked again where it took something in meanwhile."""
+        """Query Chroma without the lock, and again if it took something in meanwhile."""
         while True:
             with self._lock:
                 self._check()
@@ -321,7 +313,7 @@ class DenseIndex:
         return nearest(keys[known], cosines[known], k)
 
     def _candidates(self, asked: Vectors, k: int, within: frozenset[int] | None) -> list[tuple[int, float]] | None:
-        """Chroma's nearest that are wanted and that no wave hides, k at least; None where they are too far down its list."""
+        """Return at least k of Chroma's nearest that no wave hides; None if they are too far down its list."""
         size, nothing = k + MARGIN, list[tuple[int, float]]()
         while True:
             found = self._asked(lambda held, most=size: held.top(asked, most), nothing)  # type: ignore[misc]
@@ -359,7 +351,7 @@ class DenseIndex:
                 self._absorb_if_due()
 
     def _put(self, wave: Wave) -> int | None:
-        """How many vectors Chroma then has; None where there was no time for all of them."""
+        """Return the number of vectors in Chroma afterwards; None if time ran out."""
         held = self._home.collection()
         held.drop(sorted(wave.gone.difference(wave.rows.keys())))
         for keys, rows in wave.rows.portions(PORTION):
@@ -371,7 +363,7 @@ class DenseIndex:
 
 
 def is_failure(error: BaseException) -> bool:
-    """Chroma's own, the disk's, the wire's, and a panic of its parts in Rust, which is no Exception."""
+    """Report an error of Chroma, the disk or the network, or a panic of Chroma's Rust code, which is not an Exception."""
     return isinstance(error, Exception) or type(error).__name__ == "PanicException"
 
 

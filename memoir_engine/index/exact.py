@@ -1,8 +1,8 @@
 """Exact cosine over a matrix in memory: nothing is ever missed, and 10,000 vectors of 384 take less than a millisecond.
 
-For what belongs to one user (passages of conversations, facts), for small stores, and wherever another index cannot be had.
-Invariant: readers see whole states and wait for nobody: rows below a state's `count` are never written again, new ones go
-behind them, removed ones are masked until a quarter is gone.
+For the vectors of one user (passages of conversations, facts), for small stores, and where another index is unavailable.
+Invariant: readers see immutable states and never wait: rows below a state's `count` are never written again, new ones are
+appended, removed ones are masked until a quarter is gone.
 Source: DESIGN §3 (vectors); verified/performance.md F (exact, in memory: 70 times the speed of the nearest peer).
 """
 
@@ -27,8 +27,8 @@ Rows = NDArray[np.int64]
 
 
 @dataclass(frozen=True, eq=False)
-class _State:
-    """matrix, keys: with room behind `count`. alive: (count,), None while nothing was removed."""
+class _MatrixState:
+    """An immutable state. matrix, keys: with spare room after `count`. alive: (count,), None while nothing was removed."""
 
     matrix: Vectors
     keys: Keys
@@ -42,18 +42,18 @@ class _State:
 
     @cached_property
     def order(self) -> tuple[Keys, Rows]:
-        """The living keys in rising order, and the row of each."""
+        """Living keys in rising order, and the row of each."""
         rows = np.arange(self.count) if self.alive is None else np.flatnonzero(self.alive)
         keys = self.keys[rows]
         rising = np.argsort(keys, kind="stable")  # nearly free where they rise already, as ids mostly do
         return keys[rising], rows[rising]
 
     def is_below(self, wanted: Keys) -> bool:
-        """Whether none of these can be held: new ids are higher than all before them, and nothing has to be looked for."""
+        """Report that all of these are above the keys here, as new ids are: nothing has to be looked up."""
         return not self.count or not len(wanted) or bool(wanted.min() > self.keys[: self.count].max())
 
     def rows(self, wanted: Keys) -> Rows:
-        """The row of each key, -1 where it is not held."""
+        """Return the row of each key, -1 if it is not held."""
         keys, rows = self.order
         if not len(keys):
             return np.full(len(wanted), -1, np.int64)
@@ -67,7 +67,7 @@ class ExactVectors:
     def __init__(self, dim: int) -> None:
         self.dim = dim
         self._writing = threading.Lock()
-        self._state: _State = _empty(dim)
+        self._state: _MatrixState = _empty(dim)
         self._closed = False
 
     @property
@@ -125,14 +125,14 @@ class ExactVectors:
         return found
 
     def portions(self, size: int) -> Iterator[tuple[list[int], Vectors]]:
-        """The keys, rising, and the row of each, (n, dim), `size` at a time: a copy of a million vectors is two gigabytes."""
+        """Yield rising keys with their rows (n, dim), `size` at a time: a copy of a million vectors takes two gigabytes."""
         state = self._state
         keys, rows = state.order
         for at in range(0, len(keys), size):
             yield keys[at : at + size].tolist(), state.matrix[rows[at : at + size]]
 
     def keys(self) -> list[int]:
-        """Rising."""
+        """Return the keys in rising order."""
         rising: list[int] = self._state.order[0].tolist()
         return rising
 
@@ -150,7 +150,7 @@ class ExactVectors:
 
 
 class Matrices:
-    """The matrices of many owners, those used last kept: `most_bytes` of them all together, and at least one."""
+    """LRU cache of the matrices of many owners: `most_bytes` altogether, at least one."""
 
     def __init__(self, most_bytes: int = 256 * 2**20) -> None:
         self._most_bytes = most_bytes
@@ -158,7 +158,7 @@ class Matrices:
         self._kept: dict[tuple[str, str, int], ExactVectors] = {}  # the one used last stands last
 
     def of(self, owner: str, embedder: str, dim: int) -> ExactVectors:
-        """The owner's matrix for one embedder; an empty one (`high_water` 0) where it is new or was dropped."""
+        """Return the owner's matrix for an embedder, an empty one (`high_water` 0) if it is new or was dropped."""
         with self._lock:
             key = (owner, embedder, dim)
             self._kept[key] = found = self._kept.pop(key, None) or ExactVectors(dim)
@@ -179,7 +179,7 @@ class Matrices:
 
 
 def unit_rows(vectors: Vectors, dim: int) -> Vectors:
-    """(n, dim) of unit length. Raises ValueError for another shape, and for what has no direction."""
+    """Scale vectors (n, dim) to unit length. Raises ValueError for another shape and for zero vectors."""
     rows = np.ascontiguousarray(vectors, dtype=np.float32)
     if rows.ndim != 2 or rows.shape[1] != dim:
         raise ValueError(f"vectors of shape {rows.shape} were given where each has {dim} numbers")
@@ -199,7 +199,7 @@ def unit_row(vector: Vectors, dim: int) -> Vectors:
 
 
 def nearest(keys: Keys, cosines: Cosines, k: int) -> list[Near]:
-    """The k best of them, best first, equal ones by the lower key."""
+    """Return the k best, best first, ties by the lower key."""
     if k <= 0:
         return []
     if len(keys) > k:
@@ -211,21 +211,20 @@ def nearest(keys: Keys, cosines: Cosines, k: int) -> list[Near]:
 
 
 def _cosines(rows: Vectors, asked: Vectors) -> Cosines:
-    """(n,) of unit rows, each a product of its own: one of them all is shared by OpenBLAS among threads of its own.
+    """Return the cosines (n,) of unit rows, by one product per row, as OpenBLAS would thread a single product.
 
-    Where other work keeps the cores busy, threads that wait for each other took ten times as long; alone they save a fifth of a
-    millisecond of 10,000 rows.
+    On busy cores its threads wait for each other and took ten times as long; on idle ones they save .2 ms per 10,000 rows.
     """
     found: Cosines = np.vecdot(rows, asked)
     return found
 
 
-def _empty(dim: int) -> _State:
-    return _State(np.zeros((0, dim), np.float32), np.zeros(0, np.int64))
+def _empty(dim: int) -> _MatrixState:
+    return _MatrixState(np.zeros((0, dim), np.float32), np.zeros(0, np.int64))
 
 
 def _last_of_each(keys: Keys, rows: Vectors) -> tuple[Keys, Vectors]:
-    """A key that comes twice counts as it came last."""
+    """Keep the last vector of a repeated key."""
     found, from_end = np.unique(keys[::-1], return_index=True)
     if len(found) == len(keys):
         return keys, rows
@@ -233,7 +232,7 @@ def _last_of_each(keys: Keys, rows: Vectors) -> tuple[Keys, Vectors]:
     return keys[at], rows[at]
 
 
-def _without(state: _State, gone: Keys) -> _State:
+def _without(state: _MatrixState, gone: Keys) -> _MatrixState:
     rows = state.rows(gone)
     rows = rows[rows >= 0]
     if not len(rows):
@@ -241,12 +240,12 @@ def _without(state: _State, gone: Keys) -> _State:
     alive = np.ones(state.count, bool) if state.alive is None else state.alive.copy()
     alive[rows] = False
     if state.count - int(alive.sum()) <= MOST_REMOVED * state.count:
-        return _State(state.matrix, state.keys, state.count, alive, state.high_water)
+        return _MatrixState(state.matrix, state.keys, state.count, alive, state.high_water)
     kept = np.flatnonzero(alive)
-    return _State(state.matrix[kept], state.keys[kept], len(kept), None, state.high_water)
+    return _MatrixState(state.matrix[kept], state.keys[kept], len(kept), None, state.high_water)
 
 
-def _appended(state: _State, keys: Keys, rows: Vectors, seq: int) -> _State:
+def _appended(state: _MatrixState, keys: Keys, rows: Vectors, seq: int) -> _MatrixState:
     count = state.count + len(keys)
     matrix, held = state.matrix, state.keys
     if count > len(held):
@@ -258,4 +257,4 @@ def _appended(state: _State, keys: Keys, rows: Vectors, seq: int) -> _State:
     alive = state.alive
     if alive is not None and len(keys):
         alive = np.concatenate((alive, np.ones(len(keys), bool)))
-    return _State(matrix, held, count, alive, seq)
+    return _MatrixState(matrix, held, count, alive, seq)

@@ -1,7 +1,7 @@
-"""One process writes a folder: the lock beside what it guards.
+"""A lock file that lets one process write a folder.
 
-Invariant: held by at most one process at a time; it goes with the process, however that ends, and not to its children.
-Two processes that write one Chroma folder lose a seventh of the vectors without a word, so this is asked for first.
+Invariant: at most one process holds it; it is released when the process ends in any way, and not inherited by children.
+Two processes that write one Chroma folder silently lose a seventh of the vectors, so the lock is taken first.
 Source: verified/store.md §1.4.
 """
 
@@ -19,7 +19,7 @@ _files: dict[Path, int] = {}  # the open file of each; closing any other one wou
 
 
 class FolderTaken(Exception):
-    """Another process has it. `holder` is its number where it is known."""
+    """Another process holds the folder. `holder` is its process id, if known."""
 
     def __init__(self, holder: int | None) -> None:
         super().__init__("another process" + (f" (number {holder})" if holder else ""))
@@ -27,7 +27,7 @@ class FolderTaken(Exception):
 
 
 class FolderLock:
-    """Taken when it is made, as often as wanted within one process. Raises FolderTaken; OSError where nothing can be written."""
+    """A lock, taken on construction, reentrant within a process. Raises FolderTaken, and OSError for a read-only folder."""
 
     def __init__(self, folder: Path) -> None:
         self._key = (os.getpid(), folder.resolve())
@@ -40,7 +40,7 @@ class FolderLock:
 
     @property
     def is_alone(self) -> bool:
-        """Nobody else in this process has it."""
+        """Report that nobody else in this process holds it."""
         return _held[self._key] == 1
 
     def release(self) -> None:

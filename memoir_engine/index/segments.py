@@ -1,7 +1,17 @@
-"""Segments on disk: files that never change, and a manifest that names those in force.
+"""BM25 segments: built with bm25s, scored alone or together, merged, and kept on disk.
 
-Invariant: the manifest is replaced in one step and last, so a reader finds a whole state or none. What is missing,
-cut off, or of another form reads as nothing: the index is a cache, its owner feeds it again.
+bm25s writes the rarity of each term and the length of each document into every score. Lengths are adjusted when a segment is
+built, by the parameters: with r = own mean length / mean length of all, k1' = k1·(1 − b + b·r) and b' = b·r / (1 − b + b·r)
+give the same sum. Rarity is divided out, and multiplied in at query time, counted over all segments.
+A whole is the text that several documents were cut from: half of a document's score is its own, half its whole's, so that of
+two passages that say the same, the one whose text is about the question wins.
+Invariants:
+- segments of one `mean_length` score like one index over all their documents, before and after a merge;
+- scores that differ by rounding alone are equal, and ties fall to the lower key;
+- a whole has the words of its living documents in all segments; rarity and mean length of wholes are those among wholes;
+- files never change; the manifest that names them is replaced in one step and last, so a reader finds a whole state or none.
+  Missing, truncated or outdated files read as nothing: the index is a cache, its owner feeds it again.
+Source: verified/store.md §2.3 (exact to 5e-7), §2.2 (an empty index raises: no matrix then); docs/decisions/0016.
 """
 
 from __future__ import annotations
@@ -22,17 +32,6 @@ from numpy.typing import NDArray
 
 from memoir_engine.index.term_documents import Documents, Keys, Mask, Numbers, join
 
-# === segment: One bm25s matrix over some of the documents, whose scores are those of one over all of them.
-#
-# bm25s writes the rarity of each term and the length of each document into every score. Lengths are set right when a
-# segment
-# is built, by the parameters: with r = own mean length / mean length of all, k1' = k1·(1 − b + b·r) and
-# b' = b·r / (1 − b + b·r) give the same sum. Rarity is taken out again, and comes in when asked, counted over all
-# segments.
-# Invariant: segments of one `mean_length` score like one index over all their documents; joined, they score the same.
-# Source: verified/store.md §2.3 (exact to 5e-7), §2.2 (an index of nothing raises: there is no matrix then).
-
-
 COMMON = 512  # documents that hold a term: below, to count is faster than to remember
 MOST_KNOWN = 1_000_000  # numbers of wholes remembered, each with its count
 FEW = 16  # documents counted here: what comes one by one is searched right away
@@ -43,7 +42,7 @@ Count = TypeVar("Count", np.float32, np.float64)
 
 
 class Weighing(NamedTuple):
-    """How much a repeated word (k1) and a text's length (b, 0 to 1) count; whole_b: the length of what passages were cut from."""
+    """BM25 parameters: k1 for repetition, b (0 to 1) for a document's length, whole_b for the length of its whole."""
 
     k1: float = 0.9
     b: float = 0.4
@@ -52,7 +51,7 @@ class Weighing(NamedTuple):
 
 @dataclass(frozen=True, eq=False)
 class Segment:
-    """`alive` masks removed documents; `holding` counts the living documents with each term.
+    """A score matrix. `alive` masks removed documents; `holding` counts the living documents with each term.
 
     shares, rows, starts: a column per term with its documents in rising order, and each one's score but for rarity.
     """
@@ -74,7 +73,7 @@ class Segment:
         return int(self.documents.lengths[self.alive].sum())
 
     def only(self, keys: Keys) -> Segment:
-        """The same with all others masked."""
+        """Mask all documents but these."""
         return self.without(np.setdiff1d(self.documents.keys, keys))
 
     def held(self, term: str) -> int:
@@ -82,7 +81,7 @@ class Segment:
         return 0 if number is None else int(self.holding[number])
 
     def without(self, keys: Iterable[int]) -> Segment:
-        """The same with those documents masked; keys it does not hold are passed over."""
+        """Mask these documents; unknown keys are ignored."""
         gone = self.documents.rows_of(keys)
         gone = gone[self.alive[gone]]
         if not len(gone):
@@ -99,7 +98,7 @@ class Segment:
         return replace(self, alive=alive, holding=holding)
 
     def repinned(self, mean_length: float, weighing: Weighing) -> Segment:
-        """The same scores as if it had been built for another mean length of all.
+        """Return the segment as if built for another mean length of all documents.
 
         A share is tf / (tf + K) with K = k1·(1 − b + b·length / mean length), so the count of a word comes back out of it.
         """
@@ -114,7 +113,7 @@ class Segment:
         return replace(self, mean_length=mean_length, shares=(times / (times + after)).astype(np.float32))
 
     def rest(self) -> Segment:
-        """The living documents alone; what only removed ones held is gone, words included."""
+        """Return the living documents alone; words that only removed ones held are gone."""
         if self.living == len(self.documents):
             return self
         kept = self.alive[self.rows]
@@ -124,12 +123,12 @@ class Segment:
         return _segment(documents, self.mean_length, self.shares[kept], into[self.rows[kept]], holding)
 
     def scores(self, weights: Mapping[str, float]) -> tuple[Keys, Scores]:
-        """weights: how often each term is asked for times its rarity among all. Documents with a score above 0 only."""
+        """Return keys with a score above 0. weights: term → its count in the query times its rarity among all."""
         rows, scores = self.found(weights)
         return self.documents.keys[rows], scores
 
     def found(self, weights: Mapping[str, float]) -> tuple[Keys, Scores]:
-        """The same by row."""
+        """Return rows with a score above 0, as `scores` does for keys."""
         total = np.zeros(len(self.documents), np.float32)
         for term, weight in weights.items():
             number = self.documents.numbers.get(term)
@@ -142,9 +141,9 @@ class Segment:
         return found, total[found]
 
     def counted(self, term: str, weighing: Weighing) -> tuple[Keys, Scores]:
-        """(m,) the wholes of the living documents with the term, neighbours as one, and (m,) how often they have it.
+        """Return (m,) the wholes of the living documents with the term, neighbours merged, and (m,) its counts in them.
 
-        Of a term that many hold it is remembered: words that are asked for again are mostly these.
+        Cached for frequent terms: these are asked for again and again.
         """
         number = self.documents.numbers.get(term)
         column = slice(0, 0) if number is None else slice(self.starts[number], self.starts[number + 1])
@@ -169,17 +168,17 @@ class Segment:
 
     @cached_property
     def _known(self) -> dict[tuple[str, Weighing], tuple[Keys, Scores]]:
-        """What `counted` remembers; several threads may."""
+        """Cache of `counted`, shared by threads."""
         return {}
 
     @cached_property
     def has_loose(self) -> bool:
-        """Whether some document is part of nothing."""
+        """True if some document belongs to no whole."""
         return not self.documents.wholes.all()
 
     @cached_property
     def whole_tokens(self) -> tuple[Keys, Keys]:
-        """The wholes of which a document lives here, rising, and how many tokens of each do."""
+        """The wholes with living documents here, rising, and their number of tokens."""
         wholes, at = np.unique(self.documents.wholes[self.alive], return_inverse=True)
         return wholes, np.bincount(at, self.documents.lengths[self.alive], len(wholes)).astype(np.int64)
 
@@ -197,7 +196,7 @@ class Segment:
 
 
 def summed(numbers: Keys, counts: NDArray[Count]) -> tuple[Keys, NDArray[Count]]:
-    """Neighbours of one number as one, with the sum of their counts."""
+    """Merge neighbours of equal number, adding their counts."""
     if not len(numbers):
         return numbers, counts
     first = np.concatenate(([0], np.flatnonzero(numbers[1:] != numbers[:-1]) + 1))
@@ -205,12 +204,12 @@ def summed(numbers: Keys, counts: NDArray[Count]) -> tuple[Keys, NDArray[Count]]
 
 
 def rarity(holding: int, documents: int) -> float:
-    """Lucene's idf, as bm25s counts it; above 0 wherever a document holds the term."""
+    """Return Lucene's idf, as bm25s computes it; above 0 if any document holds the term."""
     return math.log(1 + (documents - holding + 0.5) / (holding + 0.5))
 
 
 def build(documents: Documents, mean_length: float, weighing: Weighing) -> Segment:
-    """mean_length: of all documents there are, in tokens."""
+    """Build a segment. mean_length: of all documents in the index, in tokens."""
     if not len(documents.tokens):
         none = np.zeros(0, np.int32)
         return _segment(documents, mean_length, np.zeros(0, np.float32), none, none)
@@ -229,7 +228,7 @@ def build(documents: Documents, mean_length: float, weighing: Weighing) -> Segme
 
 
 def _counted(documents: Documents, mean_length: float, weighing: Weighing) -> Segment:
-    """The same for a few, without the time that bm25s takes however few there are."""
+    """Build a segment of a few documents without the fixed cost of bm25s."""
     of = np.repeat(np.arange(len(documents)), documents.lengths)
     places, times = np.unique(documents.tokens.astype(np.int64) * len(documents) + of, return_counts=True)
     columns, rows = np.divmod(places, len(documents))
@@ -239,7 +238,7 @@ def _counted(documents: Documents, mean_length: float, weighing: Weighing) -> Se
 
 
 def merge(first: Segment, second: Segment) -> Segment:
-    """Both as one, without their removed documents; they must have one mean length, and no key in common."""
+    """Merge two segments without removed documents; they must share the mean length and no key."""
     parts = [segment for segment in (first.rest(), second.rest()) if len(segment.documents)]
     if len(parts) < 2:
         return parts[0] if parts else first.rest()
@@ -259,11 +258,6 @@ def _segment(documents: Documents, mean_length: float, shares: Scores, rows: Num
     return Segment(documents, mean_length, np.ones(len(documents), bool), holding, shares, rows, starts)
 
 
-# === hits: The best of many scores.
-#
-# Invariant: scores that differ by rounding alone are one score, and ties fall to the lower key. Pure.
-
-
 _SAME_SCORE_DIGITS = 4  # what differs less differs by rounding
 
 
@@ -273,7 +267,7 @@ class Hit(NamedTuple):
 
 
 def best(keys: Keys, scores: Scores, k: int) -> list[Hit]:
-    """At most k hits, best first, ties by key."""
+    """Return at most k hits, best first, ties by key."""
     if k <= 0 or not len(keys):
         return []
     rounded = np.round(scores, _SAME_SCORE_DIGITS)
@@ -284,24 +278,12 @@ def best(keys: Keys, scores: Scores, k: int) -> list[Hit]:
     return [Hit(int(keys[at]), float(scores[at])) for at in first]
 
 
-# === wholes: Documents read in the frame of what they were cut from: half of a score is the document's, half that of its
-# whole.
-#
-# Of two passages that say the same, that one answers better whose text speaks of what was asked. A whole is no document
-# of its own:
-# its words are counted from its documents when they are asked for.
-# Invariant: a whole has the words of its living documents, whichever segments hold them; rarity and the mean length are
-# those among
-# wholes. What is part of nothing is scored by itself alone, and counts for no whole. Pure.
-# Source: docs/decisions/0016 (what helped); BM25 over texts beside that over passages is the field's document context.
-
-
 SHARE = 0.5  # of the whole
 
 
 @dataclass(frozen=True, eq=False)
 class Wholes:
-    """lengths: (greatest number + 1,) of each in tokens at its number, 0 where none is. count: of those that have a token."""
+    """Statistics of wholes. lengths: (greatest number + 1,) tokens of each, at its number. count: those with a token."""
 
     lengths: Floats
     count: int
@@ -309,7 +291,7 @@ class Wholes:
 
 
 def wholes_of(segments: Sequence[Segment]) -> Wholes:
-    """Those of which a document lives."""
+    """Return the statistics of all wholes with living documents."""
     parts = [segment.whole_tokens for segment in segments] or [(np.zeros(0, np.int64), np.zeros(0, np.int64))]
     wholes, tokens = (np.concatenate(each) for each in zip(*parts, strict=True))
     lengths = np.bincount(wholes, tokens, minlength=1).astype(np.float64)
@@ -319,10 +301,7 @@ def wholes_of(segments: Sequence[Segment]) -> Wholes:
 
 
 def whole_scores(segments: Sequence[Segment], wholes: Wholes, asked: Mapping[str, int], weighing: Weighing) -> Floats:
-    """(greatest number + 1,) the BM25 of each whole at its number.
-
-    asked: term → how often.
-    """
+    """Return (greatest number + 1,) the BM25 score of each whole at its number. asked: term → count in the query."""
     total: Floats = np.zeros(len(wholes.lengths))
     if not wholes.count:
         return total
@@ -335,7 +314,7 @@ def whole_scores(segments: Sequence[Segment], wholes: Wholes, asked: Mapping[str
 
 
 def leaned(segment: Segment, weights: Mapping[str, float], wholes: Floats) -> tuple[Keys, Scores]:
-    """`Segment.scores`, each leaned on that of its whole."""
+    """Return the scores of documents mixed with those of their wholes."""
     rows, own = segment.found(weights)
     keys = segment.documents.keys[rows]
     if len(wholes) == 1:
@@ -346,7 +325,7 @@ def leaned(segment: Segment, weights: Mapping[str, float], wholes: Floats) -> tu
 
 
 def _counts(segments: Sequence[Segment], term: str, weighing: Weighing) -> tuple[Keys, Floats]:
-    """The wholes that have the term, each once, and how often each has it."""
+    """Return the wholes that contain a term, each once, and its count in them."""
     found = [segment.counted(term, weighing) for segment in segments]
     wholes, counts = (np.concatenate(each) for each in zip(*found, strict=True))
     if (wholes[1:] < wholes[:-1]).any():  # rare: what is cut at once gets its numbers at once
@@ -356,23 +335,20 @@ def _counts(segments: Sequence[Segment], term: str, weighing: Weighing) -> tuple
     return summed(wholes[some:], counts[some:].astype(np.float64))
 
 
-# === shelf
-
-
 FORM = 3
 MANIFEST = "lexical.json"
 
 
 @dataclass(frozen=True)
-class Kept:
-    """A state as it stands on disk; a segment comes with the name of its file."""
+class SavedState:
+    """A state on disk: segments with the names of their files."""
 
     high_water: int
     segments: tuple[tuple[str, Segment], ...]
 
 
 def save(folder: Path, segment: Segment) -> str:
-    """The name of the new file. Removed documents are not part of it: they stand in the manifest."""
+    """Write a segment to a new file and return its name. Removals are kept in the manifest instead."""
     folder.mkdir(parents=True, exist_ok=True)
     name = f"{uuid4().hex}.npz"
     documents = segment.documents
@@ -394,8 +370,8 @@ def save(folder: Path, segment: Segment) -> str:
     return name
 
 
-def publish(folder: Path, kept: Kept, tokeniser: str) -> None:
-    """Put the state in force."""
+def publish(folder: Path, kept: SavedState, tokeniser: str) -> None:
+    """Replace the manifest by one for this state."""
     folder.mkdir(parents=True, exist_ok=True)
     manifest = {
         "form": FORM,
@@ -410,13 +386,13 @@ def publish(folder: Path, kept: Kept, tokeniser: str) -> None:
 
 
 def drop(folder: Path, names: Iterable[str]) -> None:
-    """Files that no state in force names."""
+    """Delete files."""
     for name in names:
         (folder / name).unlink(missing_ok=True)
 
 
 def sweep(folder: Path) -> None:
-    """Files that the manifest does not name: of a process that ended while it wrote. For whoever holds the folder alone."""
+    """Delete files that the manifest does not name, left by a process that ended in a write. The caller holds the folder."""
     try:
         named = {entry["file"] for entry in json.loads((folder / MANIFEST).read_text(encoding="utf-8"))["segments"]}
     except (OSError, ValueError, KeyError, TypeError):
@@ -424,10 +400,10 @@ def sweep(folder: Path) -> None:
     drop(folder, {file.name for file in (*folder.glob("*.npz"), *folder.glob("*.part"))} - named)
 
 
-def load(folder: Path, tokeniser: str, weighing: Weighing) -> Kept | None:
-    """The state in force; None where there is none that can be read, or it was made by another tokeniser.
+def load(folder: Path, tokeniser: str, weighing: Weighing) -> SavedState | None:
+    """Load the current state; None if it is unreadable or made by another tokeniser.
 
-    A file may have been written for another mean length than the state's: its scores are set right.
+    Scores of a file written for another mean length are adjusted.
     """
     try:
         manifest = json.loads((folder / MANIFEST).read_text(encoding="utf-8"))
@@ -438,7 +414,7 @@ def load(folder: Path, tokeniser: str, weighing: Weighing) -> Kept | None:
             (entry["file"], _read(folder / entry["file"]).repinned(mean_length, weighing).without(entry["removed"]))
             for entry in manifest["segments"]
         )
-        return Kept(int(manifest["high_water"]), segments)
+        return SavedState(int(manifest["high_water"]), segments)
     except (OSError, ValueError, KeyError, TypeError, IndexError, EOFError, zipfile.BadZipFile):
         return None
 

@@ -1,7 +1,7 @@
-"""Documents as rows of term numbers: what a segment is built from, and what two segments are joined by.
+"""Documents as rows of term numbers, from which segments are built and merged.
 
-Invariant: document i is `tokens[offsets[i]:offsets[i+1]]`; `numbers` counts from 0 in its own order, and every term of it
-occurs in some document. A whole is what several documents were cut from.
+Invariant: document i is `tokens[offsets[i]:offsets[i+1]]`; `numbers` counts from 0 in its own order, and each of its terms
+occurs in some document. A whole is the text that several documents were cut from.
 The order of tokens inside a document carries no meaning.
 """
 
@@ -42,7 +42,7 @@ class Documents:
         return len(self.tokens) / len(self.keys) if len(self.keys) else 0.0
 
     def rows_of(self, keys: Iterable[int]) -> Keys:
-        """(m,) rows, rising, of those keys that it holds."""
+        """Return the rows (m,), rising, of those keys that are here."""
         wanted = np.unique(np.fromiter(keys, np.int64))
         held, rows = self._order
         if not len(held) or not len(wanted):
@@ -60,7 +60,7 @@ class Documents:
         return [row.tolist() for row in np.split(self.tokens, self.offsets[1:-1])] if len(self) else []
 
     def only(self, wanted: Mask) -> Documents:
-        """wanted: (n,); terms that no kept document holds go too, so that nothing of a removed text stays behind."""
+        """Keep the documents of a mask (n,), and only their terms, so that nothing of a removed text is left."""
         if wanted.all():
             return self
         kept = self.tokens[np.repeat(wanted, self.lengths)]
@@ -72,7 +72,7 @@ class Documents:
 
 
 def read(texts: Iterable[tuple[int, str]], tokenise: Tokenise, wholes: Mapping[int, int] = NO_WHOLES) -> Documents:
-    """(key, text) → documents; texts are dropped one by one as they are read. wholes: key → number, those that have one."""
+    """Tokenise (key, text) pairs, dropping each text once it is read. wholes: key → number of its whole, if any."""
     numbers: dict[str, int] = {}
     keys: list[int] = []
     tokens: list[int] = []
@@ -86,7 +86,7 @@ def read(texts: Iterable[tuple[int, str]], tokenise: Tokenise, wholes: Mapping[i
 
 
 def join(parts: Sequence[Documents]) -> Documents:
-    """One after the other; keys must not repeat. Terms of the first part keep their numbers."""
+    """Concatenate documents; keys must not repeat. Terms of the first part keep their numbers."""
     if len(parts) == 1:
         return parts[0]
     numbers = dict(parts[0].numbers)
