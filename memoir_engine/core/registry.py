@@ -6,8 +6,8 @@ Source: DESIGN §3, API "Facts" (CHUNKERS, STRATEGIES, EMBEDDERS).
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
-from importlib.metadata import EntryPoints, entry_points
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from importlib.metadata import EntryPoint, entry_points
 from typing import Generic, TypeVar
 
 from memoir_engine.core.errors import NotRegistered
@@ -16,10 +16,14 @@ T = TypeVar("T")
 
 
 class Registry(Generic[T]):
-    """Plug-ins of one `kind`; entry points are looked up in the group `memoir_engine.<kind>`."""
+    """Plug-ins of one `kind`; entry points are looked up in the group `memoir_engine.<kind>`.
 
-    def __init__(self, kind: str) -> None:
+    shipped: plug-ins of this distribution, as `module:attribute`; they are found where only the source tree is, too.
+    """
+
+    def __init__(self, kind: str, shipped: Mapping[str, str] | None = None) -> None:
         self.kind = kind
+        self._shipped = tuple(EntryPoint(name, value, kind) for name, value in (shipped or {}).items())
         self._known: dict[str, T] = {}
 
     def register(self, name: str) -> Callable[[T], T]:
@@ -44,5 +48,5 @@ class Registry(Generic[T]):
                 return
         raise NotRegistered(kind=self.kind, name=name, names=", ".join(self) or "none")
 
-    def _points(self) -> EntryPoints:
-        return entry_points(group=f"memoir_engine.{self.kind}")
+    def _points(self) -> Iterable[EntryPoint]:
+        return *self._shipped, *entry_points(group=f"memoir_engine.{self.kind}")

@@ -12,7 +12,7 @@ import hashlib
 import json
 import re
 from collections import defaultdict
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
 from typing import TYPE_CHECKING, Any
@@ -32,6 +32,7 @@ from memoir_engine.core.errors import (
     ModelReplyInvalid,
 )
 from memoir_engine.core.ports import EMBEDDERS, Embedder, Vectors
+from memoir_engine.core.registry import Registry
 from memoir_engine.core.run import Attempt, Run, to_call_ended
 from memoir_engine.models import providers
 from memoir_engine.models.attempt_row import CHARS_PER_TOKEN, Exchange, exchange, recording_client
@@ -40,7 +41,6 @@ from memoir_engine.models.error_mapping import retry_after_s, translated
 from memoir_engine.models.price_list import cost
 from memoir_engine.models.providers import OFFLINE, Choice
 from memoir_engine.text.hashed_vectors import DIM as OFFLINE_DIM
-from memoir_offline.embedding import OfflineEmbedder
 
 if TYPE_CHECKING:
     from httpx2 import AsyncClient
@@ -57,6 +57,8 @@ if TYPE_CHECKING:
 # Source: DESIGN §2.6; MEMOLLA §1.
 
 
+# without plug-ins: nobody else answers for the offline embedder
+OWN_EMBEDDERS: Registry[Callable[[], Embedder]] = Registry("own_embedder", {OFFLINE: "memoir_offline.embedding:OfflineEmbedder"})
 PURPOSE = "embed"
 VERSION = "embed/1"
 
@@ -444,7 +446,7 @@ def open_embedder(config: MemoirConfig, secrets: Secrets, *, sleep: Sleep = asyn
     choice = choose_embedding(config, secrets)
     if choice is None:
         _check_offline_dims(config)
-        return OfflineEmbedder()
+        return OWN_EMBEDDERS.get(OFFLINE)()
     return ServerEmbedder(config, secrets, choice, sleep)
 
 

@@ -8,6 +8,7 @@ Source: spec README 14; MEMOLLA §1; MEMOIR 1.4.
 from __future__ import annotations
 
 import re
+from collections.abc import Callable
 from dataclasses import dataclass
 from importlib.util import find_spec
 from typing import TYPE_CHECKING, Literal, get_args
@@ -15,6 +16,7 @@ from urllib.parse import urlsplit
 
 from memoir_engine.core.config import MemoirConfig, Secrets
 from memoir_engine.core.errors import InvalidSetting, KeyMissing, ModelNotNamed, ProviderMissing
+from memoir_engine.core.registry import Registry
 
 if TYPE_CHECKING:
     from httpx2 import AsyncClient
@@ -25,6 +27,7 @@ Provider = Literal["offline", "openai", "anthropic", "google", "xai", "ollama", 
 Api = Literal["offline", "chat", "responses", "own"]
 
 OFFLINE = "offline"
+MODELS: Registry[Callable[[], Model]] = Registry("model", {OFFLINE: "memoir_offline.model:OfflineModel"})
 OPENAI_DEFAULT = "gpt-4o-mini"  # MEMOLLA §1: what a bare OPENAI_API_KEY means
 
 # OpenAI's own names, fine-tuned ones included; gpt-oss, gpt-j and their like are run by others
@@ -103,9 +106,7 @@ def build(choice: Choice, secrets: Secrets, client: AsyncClient | None) -> Model
     """The pydantic-ai model. `client` carries its HTTP, so that what goes out can be recorded. Imports only what it needs."""
     require_installed(choice)
     if choice.provider == "offline":
-        from memoir_offline.model import OfflineModel
-
-        return OfflineModel()
+        return MODELS.get(OFFLINE)()
     key = secrets.get(choice.key) if choice.key else None
     if choice.provider in _CLOUD:
         return _build_cloud(choice, key or "", client)
