@@ -1,6 +1,7 @@
 """The public names, in one list; `__init__.py` loads each when it is first used."""
 
-from memoir_engine.agent.client import AgentClient as AgentClient, Replying as Replying
+from memoir_engine.agent.stream import Replying as Replying
+from memoir_engine.api.agent import AgentClient as AgentClient
 from memoir_engine.api.extractor import MemoryExtractor as MemoryExtractor
 from memoir_engine.api.memory import AsyncMemory as AsyncMemory
 from memoir_engine.api.sync import Memory as Memory

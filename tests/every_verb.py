@@ -3,18 +3,20 @@
 from __future__ import annotations
 
 import inspect
+from functools import cached_property
 from typing import Any
 
-from memoir_engine import AsyncMemory, Memory
+from memoir_engine import Memory
+from memoir_engine.api.memory import Face
 from memoir_engine.core.run import Actor
 
 
 def public_verbs() -> list[str]:
     """`verb` of the memory, `view.verb` of its views; nothing is opened for it."""
-    engine, memory = object.__new__(AsyncMemory), object.__new__(Memory)
-    engine._bind(None, Actor())  # type: ignore[arg-type]  # nothing is asked of it
-    memory._bind(engine)
-    views = [name for name, value in vars(memory).items() if not name.startswith("_") and not callable(value)]
+    memory = object.__new__(Memory)
+    memory._bind(None, Actor())  # type: ignore[arg-type]  # nothing is asked of it
+    views = [name for name, value in {**vars(Face), **vars(Memory)}.items() if isinstance(value, cached_property)]
+    views = sorted(name for name in views if not name.startswith("_"))
     own = [name for name, value in inspect.getmembers(Memory, callable) if not name.startswith("_")]
     return own + [f"{view}.{name}" for view in views for name in verbs_of(type(getattr(memory, view)))]
 

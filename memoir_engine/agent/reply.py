@@ -14,8 +14,7 @@ from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import asdict, dataclass, field, replace
 from typing import TYPE_CHECKING, Any
 
-from memoir_engine.agent.tools import OWN, Showing, lookups, something
-from memoir_engine.conversations.view import SessionsView
+from memoir_engine.agent.tools import OWN, Memory, Showing, lookups, something
 from memoir_engine.core import validation
 from memoir_engine.core.errors import CostCapReached, CostUnknown, DatabaseError, InvalidSetting, MemoirError, QueryCancelled
 from memoir_engine.core.results import MessageRecord
@@ -133,8 +132,10 @@ class Turn:
     said: list[str] = field(default_factory=list)
 
 
-def reply_verb(engine: Engine, actor: Actor, turn: Turn, listeners: tuple[Listener, ...] = ()) -> Verb[Reply | MemoirError]:
-    """Raises InvalidSetting for what cannot be asked; an error of the model is its result."""
+def reply_verb(
+    engine: Engine, actor: Actor, turn: Turn, memory: Memory, listeners: tuple[Listener, ...] = ()
+) -> Verb[Reply | MemoirError]:
+    """memory: the actor's. Raises InvalidSetting for what cannot be asked; an error of the model is its result."""
     if not validation.text("text", turn.text).strip():
         raise InvalidSetting(name="text", value=turn.text, problem="it is empty", advice="Say something.")
     if len(turn.text) > MOST_CHARS:
@@ -143,7 +144,7 @@ def reply_verb(engine: Engine, actor: Actor, turn: Turn, listeners: tuple[Listen
     named, talk = messages.session(turn.session_id), turn.talk.checked()
 
     async def work(run: Run) -> Reply | MemoirError:
-        return await _reply(engine, actor, run, turn)
+        return await _reply(engine, actor, run, turn, memory)
 
     def record(outcome: Reply | MemoirError) -> dict[str, Any]:
         return {} if isinstance(outcome, MemoirError) else _record(outcome)
@@ -152,21 +153,21 @@ def reply_verb(engine: Engine, actor: Actor, turn: Turn, listeners: tuple[Listen
     return Verb("reply", request, None, work, lambda _run, error: error, QueryCancelled, record, listeners)
 
 
-async def _reply(engine: Engine, actor: Actor, run: Run, turn: Turn) -> Reply:
+async def _reply(engine: Engine, actor: Actor, run: Run, turn: Turn, memory: Memory) -> Reply:
     began, showing = run.clock.tick_ms(), Showing()
     person = _person(run, turn)
     history = await _history(engine, actor, turn)
     try:
-        turned = await _turned(engine, actor, run, turn, history, showing)
+        turned = await _turned(engine, actor, run, turn, memory, history, showing)
     except asyncio.CancelledError:
         stopped = _stopped(run, turn)
-        await asyncio.shield(_kept(engine, actor, run, turn, [person, *stopped]))
+        await asyncio.shield(_kept(memory, run, turn, [person, *stopped]))
         raise
     except MemoirError:
-        await _kept(engine, actor, run, turn, [person])
+        await _kept(memory, run, turn, [person])
         raise
     said = [person, *_numbered(run, turned.messages)]
-    records = await _kept(engine, actor, run, turn, said)
+    records = await _kept(memory, run, turn, said)
     return Reply(
         text=turned.text or NO_WORDS,
         session_id=turn.session_id,
@@ -181,10 +182,12 @@ async def _reply(engine: Engine, actor: Actor, run: Run, turn: Turn) -> Reply:
     )
 
 
-async def _turned(engine: Engine, actor: Actor, run: Run, turn: Turn, history: Sequence[Message], showing: Any) -> Turned:
+async def _turned(
+    engine: Engine, actor: Actor, run: Run, turn: Turn, memory: Memory, history: Sequence[Message], showing: Any
+) -> Turned:
     from memoir_engine.models.agents import converse
 
-    own = await _own(engine, actor, turn, showing)
+    own = await _own(engine, actor, turn, memory, showing)
 
     turn.said.clear()  # of a memory that failed
 
@@ -211,11 +214,11 @@ async def _turned(engine: Engine, actor: Actor, run: Run, turn: Turn, history: S
     return turned
 
 
-async def _own(engine: Engine, actor: Actor, turn: Turn, showing: Any) -> list[Callable[..., Any]]:
+async def _own(engine: Engine, actor: Actor, turn: Turn, memory: Memory, showing: Any) -> list[Callable[..., Any]]:
     talk = turn.talk
     if not talk.lookups or not (talk.earlier or await _something(engine, actor)):
         return []
-    own = lookups(engine, actor, turn.session_id, showing, earlier=talk.earlier)
+    own = lookups(engine, memory, turn.session_id, showing, earlier=talk.earlier)
     return own[: talk.max_tool_calls]  # the offline model asks all of them at once
 
 
@@ -252,11 +255,10 @@ def _room(engine: Engine) -> int:
     return max(resolved.config.max_token_budget, int(SHARE_OF_WINDOW * window))
 
 
-async def _kept(engine: Engine, actor: Actor, run: Run, turn: Turn, messages: Sequence[Message]) -> tuple[MessageRecord, ...]:
+async def _kept(memory: Memory, run: Run, turn: Turn, messages: Sequence[Message]) -> tuple[MessageRecord, ...]:
     """As they stand in the session; numbered 0 where they could not be kept."""
     try:
-        view = SessionsView(engine, actor)
-        return await asyncio.to_thread(view.append, turn.session_id, messages, run_id=run.id)
+        return await asyncio.to_thread(memory.sessions.append, turn.session_id, messages, run_id=run.id)
     except Exception as error:  # whatever it is: the reply was given
         _warn(turn, "this turn could not be kept", error)
         now = run.clock.now()

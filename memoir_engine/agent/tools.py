@@ -8,17 +8,13 @@ Source: SESSION 1.2, 1.4, 4; TIMEM "LLM-driven retrieval"; API "Sessions and the
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Awaitable, Callable, Iterable
 from dataclasses import replace
-from typing import Any
+from typing import Any, Protocol
 
-from memoir_engine.core.results.conversations import Shown
-from memoir_engine.core.results.facts import FactView
+from memoir_engine.core.results import FactView, MessageRecord, QueryResult, RecalledFact, SearchResult, Shown
 from memoir_engine.core.run import Actor
-from memoir_engine.facts.recall import recall
-from memoir_engine.query.verb import QueryOptions, query_verb
 from memoir_engine.runtime.engine import Engine
-from memoir_engine.search.verb import AsyncSearches
 from memoir_engine.store.db.text_rules import WORKSPACE, owner_key
 from memoir_engine.store.facts import facts
 from memoir_engine.store.search import hits
@@ -61,11 +57,20 @@ FOUND = 5
 Found = list[dict[str, Any]] | str
 
 
-class _Searching(AsyncSearches):
-    """The verb search, for whom the turn is."""
+class Sessions(Protocol):
+    """Where a turn is kept."""
 
-    def __init__(self, engine: Engine, actor: Actor) -> None:
-        self._engine, self._actor = engine, actor
+    def append(self, session_id: str, messages: Iterable[object], *, run_id: str | None = None) -> tuple[MessageRecord, ...]: ...
+
+
+class Memory(Protocol):
+    """What an agent does with a memory, as the person of the turn: the coroutine face has all of it."""
+
+    @property
+    def sessions(self) -> Sessions: ...
+    def search(self, query: str, top_k: int = 5, *, kinds: Iterable[str] | None = None) -> Awaitable[list[SearchResult]]: ...
+    def recall(self, text: str, *, limit: int = 10) -> Awaitable[tuple[RecalledFact, ...]]: ...
+    def query(self, question: str) -> Awaitable[QueryResult]: ...
 
 
 async def something(engine: Engine, actor: Actor) -> bool:
@@ -74,7 +79,9 @@ async def something(engine: Engine, actor: Actor) -> bool:
     return await engine.db.aread(lambda tx: sources.count(tx) > 0 or facts.has_facts(tx, owner))
 
 
-def lookups(engine: Engine, actor: Actor, session_id: str, showing: Showing, *, earlier: bool = True) -> list[Callable[..., Any]]:
+def lookups(
+    engine: Engine, memory: Memory, session_id: str, showing: Showing, *, earlier: bool = True
+) -> list[Callable[..., Any]]:
     """earlier: whether other conversations of the person are searched, too."""
 
     async def search_memory(query: str) -> Found:
@@ -83,7 +90,7 @@ def lookups(engine: Engine, actor: Actor, session_id: str, showing: Showing, *, 
         Args:
             query: What to look for, as a question or in key words.
         """
-        return await _search(engine, actor, session_id if earlier else None, showing, query)
+        return await _search(engine, memory, session_id if earlier else None, showing, query)
 
     async def recall_facts(query: str) -> Found:
         """Recall facts about the person you talk with: what they like, do, plan, own, whom they know. Some are outdated.
@@ -91,7 +98,7 @@ def lookups(engine: Engine, actor: Actor, session_id: str, showing: Showing, *, 
         Args:
             query: What to recall, as a question or in key words.
         """
-        return await _recall(engine, actor, showing, query)
+        return await _recall(engine, memory, showing, query)
 
     async def ask_tree(question: str) -> list[dict[str, Any]]:
         """Ask the category tree of filed documents: for questions about a whole subject. Returns its answer and its evidence.
@@ -99,15 +106,15 @@ def lookups(engine: Engine, actor: Actor, session_id: str, showing: Showing, *, 
         Args:
             question: One full question.
         """
-        return await _ask(engine, actor, showing, question)
+        return await _ask(memory, showing, question)
 
     return [search_memory, recall_facts, ask_tree]
 
 
-async def _search(engine: Engine, actor: Actor, session_id: str | None, showing: Showing, query: str) -> Found:
+async def _search(engine: Engine, memory: Memory, session_id: str | None, showing: Showing, query: str) -> Found:
     """session_id: whose words stand before the model already; None leaves out all that was said in conversations."""
     kinds = None if session_id is not None else await _kinds_of_documents(engine)
-    found = await _Searching(engine, actor).search(query, 2 * FOUND, kinds=kinds) if kinds != () else []
+    found = await memory.search(query, 2 * FOUND, kinds=kinds) if kinds != () else []
     others = [one for one in found if one.session_id is None or one.session_id != session_id]
     return _or_nothing(
         showing.show(
@@ -125,17 +132,16 @@ async def _kinds_of_documents(engine: Engine) -> tuple[str, ...]:
     return tuple(kind for kind in found if kind != hits.CONVERSATION)
 
 
-async def _recall(engine: Engine, actor: Actor, showing: Showing, query: str) -> Found:
-    options: dict[str, Any] = {"user_id": None, "include_outdated": True, "as_of": None, "valid_at": None}
-    found = await recall(engine, actor, query, limit=FOUND, **options)
+async def _recall(engine: Engine, memory: Memory, showing: Showing, query: str) -> Found:
+    found = await memory.recall(query, limit=FOUND)
     return _or_nothing(
         showing.show(Shown(0, "fact", one.fact.id), one.content, status=one.status, since=_since(engine, one.fact))
         for one in found
     )
 
 
-async def _ask(engine: Engine, actor: Actor, showing: Showing, question: str) -> list[dict[str, Any]]:
-    answered = await engine.runner.perform(query_verb(engine, actor, question, QueryOptions()), actor)
+async def _ask(memory: Memory, showing: Showing, question: str) -> list[dict[str, Any]]:
+    answered = await memory.query(question)
     if answered.error is not None:
         return [{"text": f"The tree has no answer: {answered.error.message}"}]
     texts = {one.id: one.text for one in answered.chunks}

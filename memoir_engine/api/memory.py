@@ -1,48 +1,67 @@
-"""AsyncMemory: the engine as callers see it.
+"""The two faces share everything that waits for no model; AsyncMemory adds the verbs that may.
 
-Invariant: verbs that may wait for a model are coroutines and always run on the one background loop, whatever loop awaits them;
-reads are plain methods of views. Errors of documented verbs come back in their result; configuration errors are raised.
-Source: API; MEMOIR 6; DESIGN §6–7.
+Invariant: verbs that may wait for a model are coroutines and always run on the one background loop, whatever loop awaits them.
+Errors of documented verbs come back in their result; configuration errors are raised. This only binds: each verb and view is its
+feature's, loaded when it is first used.
+Source: API; MEMOIR 6; DESIGN §3, §6–7.
 """
 
 from __future__ import annotations
 
 import asyncio
 from collections.abc import Iterable, Sequence
+from datetime import date, datetime
+from functools import cached_property
 from pathlib import Path
-from typing import Any, Self, TypeVar
+from typing import TYPE_CHECKING, Any, Literal, Self
 
-from memoir_engine.api.extractor import AsyncRecollects
-from memoir_engine.api.jobs import JobsView, begin
-from memoir_engine.api.runs import RunsView
-from memoir_engine.audit.export import export, import_memory
-from memoir_engine.audit.overview import overview, settings, test_call_verb
-from memoir_engine.audit.reports import Reports
-from memoir_engine.audit.trail import AuditTrail
-from memoir_engine.conversations.view import Conversed, SessionsView
+from memoir_engine.api import features
 from memoir_engine.core import validation
 from memoir_engine.core.config import MemoirConfig, resolve
-from memoir_engine.core.results import Estimate, Exported, IngestResult, ModelCheck, Overview, QueryResult, SettingView
+from memoir_engine.core.errors import OptimizeNotImplemented
+from memoir_engine.core.results import (
+    Estimate,
+    Exported,
+    IngestResult,
+    Knowledge,
+    MessageRecord,
+    ModelCheck,
+    Overview,
+    QueryResult,
+    RecalledFact,
+    Reindexed,
+    RememberResult,
+    Searchable,
+    SearchResult,
+    SettingView,
+)
 from memoir_engine.core.run import Actor, Role
-from memoir_engine.facts.view import FactsView
-from memoir_engine.ingest.helper_view import AsyncHelpers
-from memoir_engine.ingest.sources_view import SourcesView
-from memoir_engine.ingest.upload import Upload
-from memoir_engine.ingest.verb import estimate, ingest_verb, samples_verb
-from memoir_engine.query.tree_view import TreeView
-from memoir_engine.query.verb import Moment, PerPath, QueryOptions, query_verb, what_if_verb
-from memoir_engine.review.split import AsyncReview
-from memoir_engine.runtime.engine import Engine, open_engine
-from memoir_engine.runtime.runner import OnEvent, Verb, listeners
-from memoir_engine.samples import SampleQuestion, questions
-from memoir_engine.search.knowledge import AsyncKnowing
-from memoir_engine.search.verb import AsyncSearches
 
-T = TypeVar("T")
+if TYPE_CHECKING:
+    from memoir_engine.api.views import RunsView
+    from memoir_engine.audit.reports import Reports
+    from memoir_engine.audit.trail import AuditTrail
+    from memoir_engine.conversations.view import SessionsView
+    from memoir_engine.facts.view import FactsView
+    from memoir_engine.ingest.helper_view import AsyncHelpers
+    from memoir_engine.ingest.sources_view import SourcesView
+    from memoir_engine.query.tree_view import TreeView
+    from memoir_engine.review.split import AsyncReview
+    from memoir_engine.runtime.engine import Engine
+    from memoir_engine.runtime.jobs import JobsView
+    from memoir_engine.runtime.runner import OnEvent
+    from memoir_engine.samples import SampleQuestion
+
+PerPath = int | Literal["auto"] | None
+Moment = int | datetime | str  # a seq, or an aware time, in ISO 8601 where it is a text
+Day = str | date
 
 
-class AsyncMemory(Conversed, AsyncSearches, AsyncRecollects, AsyncKnowing):
-    """Open with settings, or with a MemoirConfig; `close()` (or `async with`) ends its pools and handles."""
+class Face:
+    """What both faces have in common: a memory opened, its views, and the verbs that wait for no model."""
+
+    _engine: Engine
+    _actor: Actor
 
     def __init__(
         self,
@@ -54,7 +73,7 @@ class AsyncMemory(Conversed, AsyncSearches, AsyncRecollects, AsyncKnowing):
         **settings: Any,
     ) -> None:
         resolved = resolve(config, backend=backend, db_path=db_path, backend_options=backend_options, **settings)
-        self._bind(open_engine(resolved), Actor())
+        self._bind(features.open_engine(resolved), Actor())
 
     @classmethod
     def import_(
@@ -71,12 +90,147 @@ class AsyncMemory(Conversed, AsyncSearches, AsyncRecollects, AsyncKnowing):
 
         The depth is the file's. Raises ImportRefused, ImportTooNew, StoreNotEmpty, DepthMismatch.
         """
-        engine = import_memory(path, config, backend=backend, db_path=db_path, backend_options=backend_options, settings=settings)
+        engine = features.import_memory(
+            path, config, backend=backend, db_path=db_path, backend_options=backend_options, settings=settings
+        )
         memory = object.__new__(cls)
         memory._bind(engine, Actor())
         return memory
 
-    # --- verbs that may wait for a model -------------------------------------------------------------------------------
+    @cached_property
+    def sources(self) -> SourcesView:
+        return features.SourcesView(self._engine, self._actor)
+
+    @cached_property
+    def tree(self) -> TreeView:
+        return features.TreeView(self._engine, self._actor)
+
+    @cached_property
+    def runs(self) -> RunsView:
+        return features.RunsView(self._engine, self._actor)
+
+    @cached_property
+    def jobs(self) -> JobsView:
+        return features.JobsView(self._engine, self._actor)
+
+    @cached_property
+    def audit(self) -> AuditTrail:
+        return features.AuditTrail(self._engine, self._actor)
+
+    @cached_property
+    def reports(self) -> Reports:
+        return features.Reports(self._engine, self._actor, self.runs.query)
+
+    @cached_property
+    def sessions(self) -> SessionsView:
+        return features.SessionsView(self._engine, self._actor)
+
+    @cached_property
+    def facts(self) -> FactsView:
+        return features.FactsView(self._engine, self._actor)
+
+    def start(self, verb: str, **arguments: Any) -> str:
+        """Begin a verb that takes time, with its arguments; the id of its run, to be watched by `jobs`.
+
+        ingest_text, ingest_file, query, what_if, remember, load_samples, reindex; confirm_helper and regenerate_helper of
+        `helpers`; propose_split of `review`.
+        """
+        return features.start(self._engine, self._actor, verb, arguments)
+
+    def estimate(self, given: str | bytes, *, name: str = "text") -> Estimate:
+        """Calls, tokens and cost of ingesting a text, or a file by its bytes and name, before anything is asked."""
+        return features.estimate(self._engine, given, name)
+
+    def export(self, path: str | Path) -> Exported:
+        """Everything that stands here, into one file that `import_` reads; whole, or nothing is written. Needs the role admin.
+
+        Neither keys nor settings are in it. Raises NotAllowed, ExportFailed.
+        """
+        return features.export(self._engine, self._actor, path)
+
+    def overview(self) -> Overview:
+        return features.overview(self._engine, self._actor)
+
+    def settings(self) -> tuple[SettingView, ...]:
+        """What is in force and where it came from; keys only as "set"."""
+        return features.settings(self._engine)
+
+    def acting_as(self, actor: str, user: str | None = None, roles: Iterable[Role] = ("viewer",)) -> Self:
+        """A light view of the same memory for one person; it shares everything and need not be closed."""
+        return self._view(validation.actor(actor, user, roles))
+
+    def warm_up(self) -> None:
+        """Load in the background what the first question would otherwise wait for."""
+        self._engine.client.warm_up()
+        self._engine.keeper.later()
+
+    def close(self) -> None:
+        """End pools, index handles and, with the last open memory, the background loop. Waits for runs that are under way."""
+        self._engine.close()
+
+    def add_conversation(
+        self,
+        session_id: str,
+        role: str,
+        content: str,
+        metadata: dict[str, Any] | None = None,
+        ts: datetime | str | None = None,
+    ) -> MessageRecord:
+        """Say something in a session, which is opened where it is not there (MEMOLLA F-01).
+
+        ts: when it was said, with a time zone; now where it is not given. Raises ConversationInputMissing (E001), InvalidSetting.
+        """
+        return self.sessions.add(session_id, role, content, metadata, ts)
+
+    def searchable(self) -> Searchable:
+        """Count what can be searched, and name the embedder."""
+        return features.searchable(self._engine, self._actor)
+
+    def optimize(self, level: object = None) -> None:
+        """Raises OptimizeNotImplemented (E005), whatever the level (MEMOLLA F-05): indexes need no upkeep."""
+        raise OptimizeNotImplemented()
+
+    def sample_questions(self) -> tuple[SampleQuestion, ...]:
+        """Questions that the samples answer, each with what to look at."""
+        return features.questions()
+
+    @property
+    def actor(self) -> Actor:
+        """Who acts, with which roles, and whose data it is."""
+        return self._actor
+
+    @property
+    def config(self) -> MemoirConfig:
+        return self._engine.resolved.config
+
+    @property
+    def model_name(self) -> str:
+        return self._engine.client.name
+
+    @property
+    def is_offline(self) -> bool:
+        return self._engine.client.is_offline
+
+    def _bind(self, engine: Engine, actor: Actor) -> None:
+        features.locate(features.VERBS)
+        self._engine, self._actor = engine, actor
+
+    def _view(self, actor: Actor) -> Self:
+        view = object.__new__(type(self))
+        view._bind(self._engine, actor)
+        return view
+
+
+class AsyncMemory(Face):
+    """Open with settings, or with a MemoirConfig; `close()` (or `async with`) ends its pools and handles."""
+
+    @cached_property
+    def review(self) -> AsyncReview:
+        return features.AsyncReview(self._engine, self._actor)
+
+    @cached_property
+    def helpers(self) -> AsyncHelpers:
+        return features.AsyncHelpers(self._engine, self._actor)
 
     async def ingest_text(
         self,
@@ -93,8 +247,15 @@ class AsyncMemory(Conversed, AsyncSearches, AsyncRecollects, AsyncKnowing):
 
         replaces: the source of which this is a newer version. regenerate: draw its contextual helper anew.
         """
-        upload = self._upload("ingest_text", text, name, contextual_helper, metadata, replaces, regenerate)
-        return await self._run(ingest_verb(self._engine, self._actor, upload, listeners(on_event)))
+        options = features.IngestTextOptions(
+            text,
+            name=name,
+            contextual_helper=contextual_helper,
+            metadata=metadata,
+            replaces=replaces,
+            regenerate=regenerate,
+        )
+        return await features.perform(self._engine, self._actor, features.ingest_verb, options, on_event)
 
     async def ingest_file(
         self,
@@ -108,8 +269,15 @@ class AsyncMemory(Conversed, AsyncSearches, AsyncRecollects, AsyncKnowing):
         on_event: OnEvent | None = None,
     ) -> IngestResult:
         """The same for the bytes of a file: text, Markdown, HTML, PDF, DOCX or e-mail, known by content and name."""
-        upload = self._upload("ingest_file", data, name, contextual_helper, metadata, replaces, regenerate)
-        return await self._run(ingest_verb(self._engine, self._actor, upload, listeners(on_event)))
+        options = features.IngestFileOptions(
+            data,
+            name=name,
+            contextual_helper=contextual_helper,
+            metadata=metadata,
+            replaces=replaces,
+            regenerate=regenerate,
+        )
+        return await features.perform(self._engine, self._actor, features.ingest_verb, options, on_event)
 
     async def query(
         self,
@@ -133,7 +301,8 @@ class AsyncMemory(Conversed, AsyncSearches, AsyncRecollects, AsyncKnowing):
 
         as_of: what it would have seen at a seq or an aware time: names, filings and helpers of that moment, and nothing later.
         """
-        options = QueryOptions(
+        options = features.QueryOptions(
+            question,
             strategy,
             n,
             n2,
@@ -147,7 +316,7 @@ class AsyncMemory(Conversed, AsyncSearches, AsyncRecollects, AsyncKnowing):
             safety_net,
             as_of,
         )
-        return await self._run(query_verb(self._engine, self._actor, question, options, listeners(on_event)))
+        return await features.perform(self._engine, self._actor, features.query_verb, options, on_event)
 
     async def what_if(
         self, run_id: str, decision_id: int, take: Iterable[int], *, on_event: OnEvent | None = None
@@ -156,121 +325,113 @@ class AsyncMemory(Conversed, AsyncSearches, AsyncRecollects, AsyncKnowing):
 
         take: categories that the decision offered, best first. Raises RunNotFound, ChoiceNotOffered.
         """
-        return await self._run(what_if_verb(self._engine, self._actor, run_id, decision_id, take, listeners(on_event)))
+        options = features.WhatIfOptions(run_id, decision_id, take)
+        return await features.perform(self._engine, self._actor, features.what_if_verb, options, on_event)
 
     async def load_samples(self) -> tuple[IngestResult, ...]:
         """Ingest the sample corpus that comes with Memoir, each document as a run of its own."""
-        return await self._run(samples_verb(self._engine, self._actor))
-
-    def sample_questions(self) -> tuple[SampleQuestion, ...]:
-        """Questions that the samples answer, each with what to look at."""
-        return questions()
+        return await features.perform(self._engine, self._actor, features.samples_verb, features.NoOptions())
 
     async def test_call(self) -> ModelCheck:
         """One short call to the configured model: does it answer, and how fast."""
-        return await self._run(test_call_verb(self._engine))
+        return await features.perform(self._engine, self._actor, features.test_call_verb, features.NoOptions())
 
-    # --- verbs that do not --------------------------------------------------------------------------------------------
+    async def remember(
+        self,
+        messages: Sequence[Any] | None = None,
+        user_id: str | None = None,
+        session_id: str | None = None,
+        *,
+        on_event: OnEvent | None = None,
+    ) -> RememberResult:
+        """Draw facts from a conversation, let them meet what is known of the user, and store what comes of it.
 
-    def start(self, verb: str, **arguments: Any) -> str:
-        """Begin a verb that takes time, with its arguments; the id of its run, to be watched by `jobs`.
-
-        ingest_text, ingest_file, query, what_if, remember, load_samples, reindex; confirm_helper and regenerate_helper of
-        `helpers`; propose_split of `review`.
+        messages: in any shape that sessions take; None reads the session. They are kept in the session, or in one of their own.
+        A conversation that was remembered before changes nothing; that it came again is recorded.
+        Raises NothingExtracted (every cut failed), FactsNotYours, MessageRefused, SessionNotFound, and what keeps the model away.
         """
-        return begin(self._engine, self._actor, verb, arguments)
+        options = features.RememberOptions(messages, user_id, session_id)
+        return await features.perform(self._engine, self._actor, features.remember_verb, options, on_event)
 
-    def estimate(self, given: str | bytes, *, name: str = "text") -> Estimate:
-        """Calls, tokens and cost of ingesting a text, or a file by its bytes and name, before anything is asked."""
-        return estimate(self._engine, given, name)
+    async def recall(
+        self,
+        text: str,
+        user_id: str | None = None,
+        limit: int = 10,
+        include_outdated: bool = True,
+        as_of: int | datetime | None = None,
+        valid_at: datetime | str | None = None,
+        *,
+        status: str | None = None,
+        type: str | None = None,
+    ) -> tuple[RecalledFact, ...]:
+        """The facts of the user that score highest for a text, each outdated one with what is in force in its stead; nearest
+        first, but of one subject the active ones before the outdated ones.
 
-    def export(self, path: str | Path) -> Exported:
-        """Everything that stands here, into one file that `import_` reads; whole, or nothing is written. Needs the role admin.
-
-        Neither keys nor settings are in it. Raises NotAllowed, ExportFailed.
+        as_of: what was believed then (a seq or an aware time). valid_at: only what was true then. status, type: only these.
         """
-        return export(self._engine, self._actor, path)
+        options = features.RecallOptions(text, user_id, limit, include_outdated, as_of, valid_at, status=status, type=type)
+        return await features.recall(self._engine, self._actor, options)
 
-    def overview(self) -> Overview:
-        return overview(self._engine, self._actor)
+    async def search(
+        self,
+        query: str,
+        top_k: int = 5,
+        alpha: float = 0.5,
+        fanout: int = 2,
+        *,
+        sources: Iterable[int] | None = None,
+        kinds: Iterable[str] | None = None,
+        since: Day | None = None,
+        until: Day | None = None,
+        candidates: bool = False,
+    ) -> list[SearchResult]:
+        """Find passages of sources and of the actor's own conversations, best first, by words and by vectors (MEMOLLA F-03).
 
-    def settings(self) -> tuple[SettingView, ...]:
-        """What is in force and where it came from; keys only as "set"."""
-        return settings(self._engine)
+        alpha: the share of the vectors, 0 to 1. fanout: each side gives top_k · fanout candidates. sources, kinds: only of these;
+        `conversation` is a kind. since, until: only what is dated between, both included, as ISO 8601 of a year, month or day.
+        candidates: return all candidates, best first, not the first top_k alone; another alpha may order them differently.
+        If the vectors are unavailable the words alone answer; `mode` and `reason` of each result say so.
+        Passages that share no word with the query and are not near it are left out.
+        Raises TopKInvalid (E004), QuestionEmpty (E301), SourceNotFound (E206), InvalidSetting.
+        """
+        options = features.SearchOptions(
+            query, top_k, alpha, fanout, sources=sources, kinds=kinds, since=since, until=until, candidates=candidates
+        )
+        return await features.search(self._engine, self._actor, options)
 
-    def acting_as(self, actor: str, user: str | None = None, roles: Iterable[Role] = ("viewer",)) -> Self:
-        """A light view of the same memory for one person; it shares everything and need not be closed."""
-        return self._view(validation.actor(actor, user, roles))
+    async def add_knowledge(self, doc_id: str, text: str, metadata: dict[str, Any] | None = None) -> Knowledge:
+        """Store a text under a doc_id: searchable at once, filed in the tree when it is ingested (MEMOLLA F-02).
 
-    def warm_up(self) -> None:
-        """Load in the background what the first question would otherwise wait for."""
-        self._engine.client.warm_up()
-        self._engine.keeper.later()
+        metadata: kept as it is; its `date` (ISO 8601 of a year, month or day) is used by the date filters of a search, and texts
+        without one pass no such filter. Ingesting the same text later files it, as the next version under its doc_id.
+        Raises DocIdExists (E002), InvalidSetting, FileTooLarge, TextInvalid.
+        """
+        adding = features.add_knowledge(self._engine, self._actor, doc_id, text, metadata)
+        return await self._engine.loop.bridge(adding, verb="add_knowledge")
 
-    def close(self) -> None:
-        """End pools, index handles and, with the last open memory, the background loop. Waits for runs that are under way."""
-        self._engine.close()
+    async def create_summary(
+        self, session_id: str | None = None, doc_id: str | None = None, options: dict[str, Any] | None = None
+    ) -> str:
+        """Summarise a session or a document in a few sentences (MEMOLLA F-04).
+
+        options: `timeout` or `timeout_s` (seconds, 30), `max_retries` (2), `model`, `max_chars` (1200), `summarizer` (a function
+        of the text that replaces the model). Raises SummaryTargetUnclear (E003), TargetNotFound (E006), InvalidSetting,
+        ModelError.
+        """
+        summary = features.create_summary(self._engine, self._actor, session_id, doc_id, options)
+        return await self._engine.loop.bridge(summary, verb="create_summary")
+
+    async def reindex(self, *, on_event: OnEvent | None = None) -> Reindexed:
+        """Rebuild passages, vectors and indexes from the texts. Needs the role admin. Raises NotAllowed."""
+        return await features.perform(self._engine, self._actor, features.reindex_verb, features.NoOptions(), on_event)
 
     async def aclose(self) -> None:
-        """The same without keeping the caller's loop waiting."""
+        """Close without keeping the caller's loop waiting."""
         await asyncio.to_thread(self.close)
-
-    @property
-    def actor(self) -> Actor:
-        """Who acts, with which roles, and whose data it is."""
-        return self._actor
-
-    @property
-    def config(self) -> MemoirConfig:
-        return self._engine.resolved.config
-
-    @property
-    def model_name(self) -> str:
-        return self._engine.client.name
-
-    @property
-    def is_offline(self) -> bool:
-        return self._engine.client.is_offline
 
     async def __aenter__(self) -> Self:
         return self
 
     async def __aexit__(self, *_: object) -> None:
         await self.aclose()
-
-    # --- what stands behind -------------------------------------------------------------------------------------------
-
-    def _bind(self, engine: Engine, actor: Actor) -> None:
-        self._engine, self._actor = engine, actor
-        self.sources = SourcesView(engine, actor)
-        self.tree = TreeView(engine, actor)
-        self.runs = RunsView(engine, actor)
-        self.jobs = JobsView(engine, actor)
-        self.audit = AuditTrail(engine, actor)
-        self.reports = Reports(engine, actor)
-        self.sessions = SessionsView(engine, actor)
-        self.facts = FactsView(engine, actor)
-        self.review = AsyncReview(engine, actor)
-        self.helpers = AsyncHelpers(engine, actor)
-
-    def _view(self, actor: Actor) -> Self:
-        view = object.__new__(type(self))
-        view._bind(self._engine, actor)
-        return view
-
-    def _upload(
-        self,
-        verb: str,
-        content: str | bytes,
-        name: str,
-        helper: str | None,
-        metadata: dict[str, Any] | None,
-        replaces: int | None,
-        regenerate: bool,
-    ) -> Upload:
-        limit = self.config.max_file_mb
-        return Upload.of(verb, content, name, helper, metadata, max_mb=limit, replaces=replaces, regenerate=regenerate)
-
-    async def _run(self, verb: Verb[T]) -> T:
-        engine = self._engine
-        return await engine.loop.bridge(engine.runner.perform(verb, self._actor), verb=verb.name)

@@ -10,12 +10,13 @@ from typing import Any
 
 from memoir_engine.core.errors import MemoirError, QueryCancelled
 from memoir_engine.core.results import ModelCheck, Overview, SettingView
-from memoir_engine.core.run import Actor, Run
+from memoir_engine.core.run import Actor, Listener, Run
 from memoir_engine.core.settings import MemoirConfig, safe_url
 from memoir_engine.prompts import ping
 from memoir_engine.runtime.access import any_of, runs_of
 from memoir_engine.runtime.engine import Engine
 from memoir_engine.runtime.runner import Verb
+from memoir_engine.runtime.verbs import NoOptions
 from memoir_engine.store.events import activity
 from memoir_engine.store.ledger import runs
 from memoir_engine.store.sources import sources
@@ -56,7 +57,7 @@ def settings(engine: Engine) -> tuple[SettingView, ...]:
     return tuple(views)
 
 
-def test_call_verb(engine: Engine) -> Verb[ModelCheck]:
+def test_call_verb(engine: Engine, actor: Actor, options: NoOptions, listeners: tuple[Listener, ...] = ()) -> Verb[ModelCheck]:
     client = engine.client
 
     async def work(run: Run) -> ModelCheck:
@@ -69,7 +70,7 @@ def test_call_verb(engine: Engine) -> Verb[ModelCheck]:
     def record(check: ModelCheck) -> dict[str, Any]:
         return {"ok": check.ok, "latency_ms": round(check.latency_ms, 3)}
 
-    return Verb("test_call", {"model": client.name}, None, work, failed, QueryCancelled, record)
+    return Verb("test_call", {"model": client.name}, None, work, failed, QueryCancelled, record, listeners)
 
 
 def _shown(name: str, value: Any) -> str:

@@ -11,14 +11,14 @@ from collections import Counter
 from collections.abc import Callable, Sequence
 from typing import Any
 
-from memoir_engine.api.runs import RunsView
 from memoir_engine.audit.report_page import page
 from memoir_engine.audit.report_record import ChunkReview, Kind, ReportContent, ReportedChunk, ReportedRun, as_json, record
 from memoir_engine.audit.trail import with_words
 from memoir_engine.core import validation
 from memoir_engine.core.results import Action, Chunk, QueryResult, Report
-from memoir_engine.review.sign_off import said
+from memoir_engine.core.run import Actor
 from memoir_engine.runtime.access import any_of, runs_of
+from memoir_engine.runtime.engine import Engine
 from memoir_engine.runtime.view import View
 from memoir_engine.store.chain import actions
 from memoir_engine.store.db.types import Tx
@@ -34,7 +34,14 @@ MOST_CALLS, MOST_DECISIONS = 5_000, 5_000  # of all runs of a report together
 
 
 class Reports(View):
-    """Reports as a self-contained HTML page and as JSON with the same content."""
+    """Reports as a self-contained HTML page and as JSON with the same content.
+
+    result_of: reads a question's result again, by its run.
+    """
+
+    def __init__(self, engine: Engine, actor: Actor, result_of: Callable[[str], QueryResult]) -> None:
+        super().__init__(engine, actor)
+        self._result_of = result_of
 
     def source(self, source_id: int) -> Report:
         """Report where each chunk is filed and why, who reviewed and signed it, and its cost. Raises SourceNotFound."""
@@ -48,9 +55,9 @@ class Reports(View):
 
     def run(self, run_id: str) -> Report:
         """Report the request, the choices and rejections of each level, the answer and the calls. Raises RunNotFound."""
-        run_id, view = validation.run(run_id), RunsView(self._engine, self._actor)
-        # read in a transaction of its own: the answer of a finished run never changes
-        answer = view.query(run_id) if view.get(run_id).run.verb == "query" else None
+        run_id = validation.run(run_id)
+        verb = self._read(lambda tx: runs.get(tx, run_id, user=runs_of(self._actor))).verb
+        answer = self._result_of(run_id) if verb == "query" else None  # the answer of a finished run never changes
         return self._report(lambda tx: self._of_run(tx, run_id, answer))
 
     def person(self, name: str) -> Report:
@@ -97,7 +104,7 @@ class Reports(View):
             helpers=sources.helper_history(tx, number),
             chunks=_chunks(tx, filed[:MOST_CHUNKS]),
             runs=reported,
-            sign_offs=said(sign_offs.listed(tx, subject="source", number=number)),
+            sign_offs=sentences.sign_offs(sign_offs.listed(tx, subject="source", number=number)),
             actions=actions,
             left_out=_left_out(chunks=len(filed) - MOST_CHUNKS, actions=more, calls=_omitted_calls(*reported)),
         )
@@ -122,7 +129,7 @@ class Reports(View):
             categories=tuple(below),
             chunks=_chunks(tx, filed),
             runs=reported,
-            sign_offs=said(sign_offs.listed(tx, subject="category", number=number)),
+            sign_offs=sentences.sign_offs(sign_offs.listed(tx, subject="category", number=number)),
             actions=actions,
             left_out=_left_out(
                 chunks=category.chunks - len(filed),
@@ -162,7 +169,15 @@ class Reports(View):
         taken_back = activity.taken_back(tx, wanted)
         facts = [("Actions", len(actions) + more), *sorted(counts.items()), ("Taken back since", taken_back or None)]
         signed = sign_offs.listed(tx, signer=name, limit=MOST_ACTIONS)
-        return self._content(tx, "person", name, facts, sign_offs=said(signed), actions=actions, left_out=_left_out(actions=more))
+        return self._content(
+            tx,
+            "person",
+            name,
+            facts,
+            sign_offs=sentences.sign_offs(signed),
+            actions=actions,
+            left_out=_left_out(actions=more),
+        )
 
     def _actions(self, tx: Tx, wanted: Wanted) -> tuple[tuple[Action, ...], int]:
         """Return the newest actions in words, and how many more there are."""

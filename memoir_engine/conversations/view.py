@@ -354,26 +354,6 @@ class SessionsView(View):
             raise NotAllowed(actor=self._actor.name, verb=verb, role=role)
 
 
-class Conversed:
-    """`add_conversation` of both faces."""
-
-    sessions: SessionsView
-
-    def add_conversation(
-        self,
-        session_id: str,
-        role: str,
-        content: str,
-        metadata: dict[str, Any] | None = None,
-        ts: datetime | str | None = None,
-    ) -> MessageRecord:
-        """Append one message to a session, which is opened if needed (MEMOLLA F-01).
-
-        ts: time of the message, with a zone; now by default. Raises ConversationInputMissing (E001), InvalidSetting.
-        """
-        return self.sessions.add(session_id, role, content, metadata, ts)
-
-
 def _lacking(tx: Tx, row: Any, messages: Sequence[Message]) -> Sequence[Message]:
     known = () if row is None else [message_rows.as_message(one) for one in message_rows.of_session(tx, row)]
     return fill_times(transfer.missing_messages(messages, known))

@@ -9,7 +9,7 @@ Source: TIMEM "Memory Forgetting" (both are returned, marked; decay), "Data Isol
 from __future__ import annotations
 
 from collections.abc import Awaitable, Callable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import KW_ONLY, dataclass, replace
 from datetime import datetime
 
 from memoir_engine.core import validation
@@ -45,30 +45,37 @@ class Wanted:
         return kinds_match and (self.at is None or was_true(fact, self.at))
 
 
-async def recall(
-    engine: Engine,
-    actor: Actor,
-    text: str,
-    *,
-    user_id: str | None,
-    limit: int,
-    include_outdated: bool,
-    as_of: Moment | None,
-    valid_at: datetime | str | None,
-    status: str | None = None,
-    type: str | None = None,
-) -> tuple[RecalledFact, ...]:
+@dataclass(frozen=True)
+class RecallOptions:
+    """Options of recall."""
+
+    text: str
+    user_id: str | None = None
+    limit: int = 10
+    include_outdated: bool = True
+    as_of: Moment | None = None
+    valid_at: datetime | str | None = None
+    _: KW_ONLY
+    status: str | None = None
+    type: str | None = None
+
+
+async def recall(engine: Engine, actor: Actor, options: RecallOptions) -> tuple[RecalledFact, ...]:
     """Return the facts nearest to a text. Raises QuestionEmpty, InvalidSetting, and errors of the embedder."""
-    asked, most = validation.text("text", text), validation.limit(limit)
+    return await engine.loop.bridge(_recall(engine, actor, options), verb="recall")
+
+
+async def _recall(engine: Engine, actor: Actor, options: RecallOptions) -> tuple[RecalledFact, ...]:
+    asked, most = validation.text("text", options.text), validation.limit(options.limit)
     if not asked.strip():
         raise QuestionEmpty()
-    both, state = validation.flag("include_outdated", include_outdated), one_of("status", status, STATUSES)
-    when, at = moment_of(as_of), valid_moment(valid_at)
+    both, state = validation.flag("include_outdated", options.include_outdated), one_of("status", options.status, STATUSES)
+    when, at = moment_of(options.as_of), valid_moment(options.valid_at)
     if not both and state == "outdated":
         advice = "Leave out status, or include_outdated=False."
-        raise InvalidSetting(name="status", value=status, problem="outdated facts are not included", advice=advice)
-    wanted = Wanted(state if both else "active", one_of("type", type, FACT_TYPES), at)
-    owner = access.whose(actor, user_id)
+        raise InvalidSetting(name="status", value=state, problem="outdated facts are not included", advice=advice)
+    wanted = Wanted(state if both else "active", one_of("type", options.type, FACT_TYPES), at)
+    user_id, owner = options.user_id, access.whose(actor, options.user_id)
 
     async def work(run: Run) -> tuple[RecalledFact, ...]:
         held, _ = await engine.nearness.of(owner, run)

@@ -23,6 +23,7 @@ from memoir_engine.runtime import messages as runtime_messages
 from memoir_engine.runtime.engine import Engine
 from memoir_engine.runtime.model import Asking
 from memoir_engine.runtime.runner import Verb
+from memoir_engine.runtime.verbs import verb
 from memoir_engine.store.conversations import messages as conversations_messages
 from memoir_engine.store.db.text_rules import owner_key
 from memoir_engine.store.db.types import Tx
@@ -132,51 +133,58 @@ class Talked:
     subject: str | None = None
 
 
+@dataclass(frozen=True)
+class RememberOptions:
+    """messages: in any shape that sessions take; None reads the session."""
+
+    messages: Sequence[Any] | None = None
+    user_id: str | None = None
+    session_id: str | None = None
+
+
+@dataclass(frozen=True)
+class ExtractOptions:
+    """messages: in any shape that sessions take."""
+
+    messages: Sequence[Any]
+    conversation_id: str = "conversation"
+    user_id: str | None = None
+
+
+@verb("remember", RememberOptions)
 def remember_verb(
-    engine: Engine,
-    actor: Actor,
-    messages: object = None,
-    user_id: object = None,
-    session_id: object = None,
-    listeners: tuple[Listener, ...] = (),
+    engine: Engine, actor: Actor, options: RememberOptions, listeners: tuple[Listener, ...] = ()
 ) -> Verb[RememberResult | MemoirError]:
-    """messages: None reads the session. Raises FactsNotYours, MessageRefused, InvalidSetting, SessionNotFound."""
-    user = access.writes_for(actor, user_id)
-    talked = _talked(engine, user, messages, session_id)
+    """Raises FactsNotYours, MessageRefused, InvalidSetting, SessionNotFound."""
+    user = access.writes_for(actor, options.user_id)
+    talked = _talked(engine, user, options.messages, options.session_id)
 
     async def work(run: Run) -> RememberResult:
         return await _remember(engine, user, talked, run)
 
     request = {"user_id": user, "session_id": talked.session_id, "messages": len(talked.messages)}
-    return _verb("remember", request, talked.subject, work, listeners)
+    return _verb("remember", request, talked.subject, work, listeners, replace(actor, user=user))
 
 
 def extract_verb(
-    engine: Engine,
-    actor: Actor,
-    messages: object,
-    conversation_id: object = "conversation",
-    user_id: object = None,
-    listeners: tuple[Listener, ...] = (),
+    engine: Engine, actor: Actor, options: ExtractOptions, listeners: tuple[Listener, ...] = ()
 ) -> Verb[ExtractionResult | MemoirError]:
     """Nothing is stored but what was asked and answered. Raises FactsNotYours, MessageRefused, InvalidSetting."""
-    user = access.writes_for(actor, user_id)
-    read = runtime_messages.heard(messages)
-    talked = Talked(runtime_messages.session(conversation_id, "conversation_id"), read, subject=_key(user, read))
+    user = access.writes_for(actor, options.user_id)
+    read = runtime_messages.heard(options.messages)
+    talked = Talked(runtime_messages.session(options.conversation_id, "conversation_id"), read, subject=_key(user, read))
 
     async def work(run: Run) -> ExtractionResult:
         return await _extract(engine, user, talked, run)
 
     request = {"user_id": user, "conversation_id": talked.conversation, "messages": len(talked.messages)}
-    return _verb("extract", request, talked.subject, work, listeners)
+    return _verb("extract", request, talked.subject, work, listeners, replace(actor, user=user))
 
 
-def acting_for(actor: Actor, user_id: object) -> Actor:
-    """The run belongs to the user whose facts it works on."""
-    return replace(actor, user=access.writes_for(actor, user_id))
-
-
-def _verb(name: str, request: dict[str, Any], subject: str | None, work: Any, listeners: tuple[Listener, ...]) -> Verb[Any]:
+def _verb(
+    name: str, request: dict[str, Any], subject: str | None, work: Any, listeners: tuple[Listener, ...], owner: Actor
+) -> Verb[Any]:
+    """Return a run of the user whose facts it works on."""
     return Verb(
         name=name,
         request=request,
@@ -186,6 +194,7 @@ def _verb(name: str, request: dict[str, Any], subject: str | None, work: Any, li
         stopped=RememberingCancelled,
         record=record,
         listeners=listeners,
+        actor=owner,
     )
 
 

@@ -7,6 +7,7 @@ Source: MEMOIR 2B.8–2B.10.
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import dataclass
 from typing import Any
 
 from memoir_engine.core import validation
@@ -19,6 +20,7 @@ from memoir_engine.runtime.access import needs_auditor
 from memoir_engine.runtime.engine import Engine
 from memoir_engine.runtime.model import Asking
 from memoir_engine.runtime.runner import Verb
+from memoir_engine.runtime.verbs import verb
 from memoir_engine.store.sources import chunks, helpers, sources
 
 
@@ -35,12 +37,21 @@ def set_helper(engine: Engine, actor: Actor, source_id: int, text: str, reason: 
     )
 
 
+@dataclass(frozen=True)
+class RegenerateOptions:
+    """force: put the new helper in force even over a person's own."""
+
+    source_id: int
+    force: bool = False
+
+
+@verb("regenerate_helper", RegenerateOptions)
 def regenerate_verb(
-    engine: Engine, actor: Actor, source_id: int, *, force: bool = False, listeners: tuple[Listener, ...] = ()
+    engine: Engine, actor: Actor, options: RegenerateOptions, listeners: tuple[Listener, ...] = ()
 ) -> Verb[Helper | MemoirError]:
     """Raises NotAllowed, InvalidSetting; everything later becomes the outcome."""
     needs_auditor(actor, "regenerate a contextual helper")
-    source_id, force = validation.source(source_id), validation.flag("force", force)
+    source_id, force = validation.source(options.source_id), validation.flag("force", options.force)
     name = f"the helper of source {source_id}"
 
     async def work(run: Run) -> Helper:

@@ -8,28 +8,28 @@ Source: MEMOIR 2B.7–2B.10; spec/README 2B.7; API "helpers".
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Coroutine, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from difflib import SequenceMatcher
-from typing import Any, Literal, NamedTuple, TypeVar
+from typing import Literal
 
 from memoir_engine.core import validation
 from memoir_engine.core.errors import DraftNotFound, HelperInvalid, IngestionCancelled, MemoirError, RunNotFound
 from memoir_engine.core.results import Action, ErrorReport, Helper, HelperDraft, HelperPreview, IngestResult, RunView, WordChange
-from memoir_engine.core.run import Actor, Listener, Run, RunStatus
-from memoir_engine.ingest.helper_update import regenerate_verb, set_helper
+from memoir_engine.core.run import Actor, Listener, RunStatus
+from memoir_engine.ingest.helper_update import RegenerateOptions, regenerate_verb, set_helper
 from memoir_engine.ingest.upload import Upload, UserHelper
-from memoir_engine.ingest.verb import ingest_verb
+from memoir_engine.ingest.verb import upload_verb
 from memoir_engine.prompts import form as prompts_form
 from memoir_engine.prompts.helper import known
 from memoir_engine.runtime.access import needs_owner, runs_of
 from memoir_engine.runtime.engine import Engine
-from memoir_engine.runtime.runner import OnEvent, Verb, listeners
+from memoir_engine.runtime.runner import OnEvent, listeners
+from memoir_engine.runtime.verbs import Reopened, perform, verb
 from memoir_engine.runtime.view import View
 from memoir_engine.store.ledger import run_end, runs
 from memoir_engine.store.sources import sources
 
-T = TypeVar("T")
 WAITING: tuple[RunStatus, ...] = ("waiting_helper",)
 Fields = Mapping[str, str] | HelperPreview | str
 Change = tuple[Literal["same", "removed", "added"], str]
@@ -66,11 +66,6 @@ class HelperForm:
         if isinstance(fields, HelperPreview):
             return cls(fields.fields, fields.text if text is None else text)
         return cls(validation.fields(fields), text)
-
-
-class ReopenedDraft(NamedTuple):
-    verb: Verb[IngestResult]
-    run: Run
 
 
 class HelpersRead(View):
@@ -127,30 +122,9 @@ class HelpersRead(View):
             raise HelperInvalid(problem=f"source {source_id} has no version {missing}", advice=advice)
         return tuple(WordChange(kind, words) for kind, words in diff_words(texts[a], texts[b]))
 
-    async def _confirm(self, draft: str, fields: Fields, text: str | None, on_event: OnEvent | None) -> IngestResult:
-        arguments = (self._engine, self._actor, draft, fields, text, listeners(on_event))
-        opening = asyncio.create_task(asyncio.to_thread(reopen_draft, *arguments))
-        try:
-            verb, run = await asyncio.shield(opening)
-        except HelperInvalid as wrong:
-            return IngestResult("needs_helper", draft, draft=draft, error=ErrorReport.of(wrong))
-        except MemoirError as gone:
-            return IngestResult("error", draft, error=ErrorReport.of(gone))
-        except asyncio.CancelledError:  # nobody waits any more, but the run is open and has to end
-            verb, run = await opening
-            run.cancellation.ask()
-        return await self._engine.runner.execute(verb, run)
-
-    async def _regenerate(self, source_id: int, force: bool, on_event: OnEvent | None) -> Helper:
-        verb = regenerate_verb(self._engine, self._actor, source_id, force=force, listeners=listeners(on_event))
-        outcome = await self._engine.runner.perform(verb, self._actor)
-        if isinstance(outcome, MemoirError):
-            raise outcome
-        return outcome
-
 
 class AsyncHelpers(HelpersRead):
-    """`memory.helpers` of AsyncMemory."""
+    """`memory.helpers` of AsyncMemory; what waits for a model is a coroutine."""
 
     async def confirm(
         self, draft: str, fields: Fields, *, text: str | None = None, on_event: OnEvent | None = None
@@ -159,31 +133,36 @@ class AsyncHelpers(HelpersRead):
 
         Invalid fields leave the draft waiting: `status="needs_helper"` with the error.
         """
-        outcome = self._confirm(draft, fields, text, on_event)
-        return await self._engine.loop.bridge(outcome, verb="helpers.confirm")
+        confirming = _confirm(self._engine, self._actor, ConfirmOptions(draft, fields, text), on_event)
+        return await self._engine.loop.bridge(confirming, verb="helpers.confirm")
 
     async def regenerate(self, source_id: int, *, force: bool = False, on_event: OnEvent | None = None) -> Helper:
-        """Generate a new version; a user's helper stays in force without `force`. Raises NotAllowed, ModelError and others."""
-        outcome = self._regenerate(source_id, force, on_event)
-        return await self._engine.loop.bridge(outcome, verb="helpers.regenerate")
+        """Generate the helper anew; a user's helper stays in force without `force`. Raises what goes wrong."""
+        return await perform(self._engine, self._actor, regenerate_verb, RegenerateOptions(source_id, force), on_event)
 
 
-class Helpers(HelpersRead):
-    """`memory.helpers` of Memory: the same, waited for."""
+@dataclass(frozen=True)
+class ConfirmOptions:
+    """What a person says of a draft; text: the paragraph as edited."""
 
-    def confirm(self, draft: str, fields: Fields, *, text: str | None = None, on_event: OnEvent | None = None) -> IngestResult:
-        """Resume a draft with the user's fields. text: the paragraph as edited.
+    draft: str
+    fields: Fields
+    text: str | None = None
 
-        Invalid fields leave the draft waiting: `status="needs_helper"` with the error.
-        """
-        return self._wait("helpers.confirm", self._confirm(draft, fields, text, on_event))
 
-    def regenerate(self, source_id: int, *, force: bool = False, on_event: OnEvent | None = None) -> Helper:
-        """Generate a new version; a user's helper stays in force without `force`. Raises NotAllowed, ModelError and others."""
-        return self._wait("helpers.regenerate", self._regenerate(source_id, force, on_event))
-
-    def _wait(self, verb: str, coroutine: Coroutine[Any, Any, T]) -> T:
-        return self._engine.loop.wait(coroutine, verb=verb)
+async def _confirm(engine: Engine, actor: Actor, options: ConfirmOptions, on_event: OnEvent | None) -> IngestResult:
+    opening = asyncio.create_task(asyncio.to_thread(reopen_draft, engine, actor, options, listeners(on_event)))
+    try:
+        verb, run = await asyncio.shield(opening)
+    except HelperInvalid as wrong:
+        return IngestResult("needs_helper", options.draft, draft=options.draft, error=ErrorReport.of(wrong))
+    except MemoirError as gone:
+        return IngestResult("error", options.draft, error=ErrorReport.of(gone))
+    except asyncio.CancelledError:  # whoever waits has left: the run is open and has to end
+        verb, run = await opening
+        run.cancellation.ask()
+    result: IngestResult = await engine.runner.execute(verb, run)
+    return result
 
 
 def preview_helper(engine: Engine, form: HelperForm) -> HelperPreview:
@@ -209,13 +188,13 @@ def waiting_run(engine: Engine, actor: Actor, draft: str) -> RunView:
     return view
 
 
-def reopen_draft(
-    engine: Engine, actor: Actor, draft: str, fields: Fields, text: str | None = None, told: tuple[Listener, ...] = ()
-) -> ReopenedDraft:
+@verb("confirm_helper", ConfirmOptions)
+def reopen_draft(engine: Engine, actor: Actor, options: ConfirmOptions, listeners: tuple[Listener, ...] = ()) -> Reopened:
     """Reopen the draft's run with the user's helper. Raises DraftNotFound, NotAllowed, HelperInvalid naming invalid fields."""
+    draft = options.draft
     view = waiting_run(engine, actor, draft)
     needs_owner(actor, view.actor, "go on with what another has begun")
-    preview = preview_helper(engine, HelperForm.of(fields, text))
+    preview = preview_helper(engine, HelperForm.of(options.fields, options.text))
     if preview.errors:
         problem = f"{', '.join(preview.errors)} cannot be accepted"
         raise HelperInvalid(problem=problem, advice=" ".join(preview.errors.values()))
@@ -225,11 +204,12 @@ def reopen_draft(
         raise DraftNotFound(draft=draft)
     upload = Upload.again(kept, max_mb=engine.resolved.config.max_file_mb)
     owner = replace(actor, user=view.user)
-    verb = ingest_verb(engine, owner, replace(upload, helper=UserHelper(preview.text, author, dated, topic)), told)
-    run = engine.runner.reopen(verb, owner, draft, WAITING)
+    helper = UserHelper(preview.text, author, dated, topic)
+    ingestion = upload_verb(engine, owner, replace(upload, helper=helper), listeners)
+    run = engine.runner.reopen(ingestion, owner, draft, WAITING)
     if run is None:
         raise DraftNotFound(draft=draft)
-    return ReopenedDraft(verb, run)
+    return Reopened(ingestion, run)
 
 
 def _draft(view: RunView) -> HelperDraft:

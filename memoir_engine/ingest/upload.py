@@ -98,3 +98,44 @@ class Upload:
         if self.verb == "ingest_text":
             return readers.read_text(self.data.decode("utf-8", "surrogatepass"), self.name, max_mb=self.max_mb)
         return readers.read(self.data, self.name, max_mb=self.max_mb)
+
+
+@dataclass(frozen=True, kw_only=True)
+class IngestOptions:
+    """What may be said of a text or a file. replaces: the source of which it is a newer version. regenerate: its helper anew."""
+
+    name: str = UNNAMED
+    contextual_helper: str | None = None
+    metadata: dict[str, Any] | None = None
+    replaces: int | None = None
+    regenerate: bool = False
+
+    def _upload(self, verb: str, content: object, max_mb: int) -> Upload:
+        return Upload.of(
+            verb,
+            content,
+            self.name,
+            self.contextual_helper,
+            self.metadata,
+            max_mb=max_mb,
+            replaces=self.replaces,
+            regenerate=self.regenerate,
+        )
+
+
+@dataclass(frozen=True)
+class IngestTextOptions(IngestOptions):
+    text: str
+
+    def upload(self, max_mb: int) -> Upload:
+        """Raises InvalidSetting."""
+        return self._upload("ingest_text", self.text, max_mb)
+
+
+@dataclass(frozen=True)
+class IngestFileOptions(IngestOptions):
+    data: bytes
+
+    def upload(self, max_mb: int) -> Upload:
+        """Raises InvalidSetting."""
+        return self._upload("ingest_file", self.data, max_mb)

@@ -24,7 +24,7 @@ from memoir_engine.core.run import Actor, Listener, Run
 from memoir_engine.ingest.helper import user_helper
 from memoir_engine.ingest.helper_update import regenerate, set_helper
 from memoir_engine.ingest.pipeline import IngestContext, ingest
-from memoir_engine.ingest.upload import UNNAMED, Upload
+from memoir_engine.ingest.upload import UNNAMED, IngestFileOptions, IngestTextOptions, Upload
 from memoir_engine.models.price_list import cost
 from memoir_engine.readers import Document
 from memoir_engine.runtime.access import needs_auditor
@@ -32,7 +32,9 @@ from memoir_engine.runtime.background_embedding import embed_behind
 from memoir_engine.runtime.engine import Engine, digest, subject_of
 from memoir_engine.runtime.model import Asking
 from memoir_engine.runtime.runner import Verb
+from memoir_engine.runtime.verbs import NoOptions, verb
 from memoir_engine.samples import documents
+from memoir_engine.store.ledger.run_end import Kept
 from memoir_engine.store.sources import sources
 from memoir_engine.store.sources.plan import AlreadyStored, NewHelper, NewSource, StoredSource, check_source
 from memoir_engine.text.chunks import Piece
@@ -74,10 +76,6 @@ def estimate_chunks(engine: Engine, tokens: Sequence[int], *, helper: bool) -> E
     return Estimate(len(tokens), calls, prompt, reply, cost(engine.client.choice, prompt, reply), model)
 
 
-def estimate_from_record(record: dict[str, Any] | None) -> Estimate | None:
-    return None if record is None else Estimate(**record)
-
-
 @dataclass
 class IngestProgress:
     """Results of a run so far, for its record however it ends."""
@@ -104,7 +102,20 @@ class Ingestion:
         return self.run.clock.tick_ms() - self.began
 
 
-def ingest_verb(engine: Engine, actor: Actor, upload: Upload, listeners: tuple[Listener, ...] = ()) -> Verb[IngestResult]:
+def resumed_verb(engine: Engine, actor: Actor, kept: Kept) -> Verb[IngestResult]:
+    return upload_verb(engine, actor, Upload.again(kept, max_mb=engine.resolved.config.max_file_mb))
+
+
+@verb("ingest_text", IngestTextOptions, resume=resumed_verb)
+@verb("ingest_file", IngestFileOptions, resume=resumed_verb)
+def ingest_verb(
+    engine: Engine, actor: Actor, options: IngestTextOptions | IngestFileOptions, listeners: tuple[Listener, ...] = ()
+) -> Verb[IngestResult]:
+    """Raises InvalidSetting for options of another type; everything later becomes `status="error"`."""
+    return upload_verb(engine, actor, options.upload(engine.resolved.config.max_file_mb), listeners)
+
+
+def upload_verb(engine: Engine, actor: Actor, upload: Upload, listeners: tuple[Listener, ...] = ()) -> Verb[IngestResult]:
     sha256, progress = digest(upload.data), IngestProgress()
 
     async def work(run: Run) -> IngestResult:
@@ -304,15 +315,18 @@ def _with_calls(result: IngestResult, run: Run) -> IngestResult:
     return replace(result, calls=run.ledger.sent, reused=run.ledger.reused)
 
 
-def samples_verb(engine: Engine, actor: Actor) -> Verb[tuple[IngestResult, ...]]:
+@verb("load_samples", NoOptions)
+def samples_verb(
+    engine: Engine, actor: Actor, options: NoOptions, listeners: tuple[Listener, ...] = ()
+) -> Verb[tuple[IngestResult, ...]]:
     """Ingest each document of the sample corpus, one after another."""
     results: list[IngestResult] = []
 
     async def work(run: Run) -> tuple[IngestResult, ...]:
         for sample in documents():
             run.check(IngestionCancelled, name=SAMPLES)
-            upload = Upload.of("ingest_file", sample.data, sample.name, None, None, max_mb=engine.resolved.config.max_file_mb)
-            results.append(await engine.runner.perform(ingest_verb(engine, actor, upload), actor))
+            file = IngestFileOptions(sample.data, name=sample.name)
+            results.append(await engine.runner.perform(ingest_verb(engine, actor, file), actor))
         return tuple(results)
 
     def failed(run: Run, error: MemoirError) -> tuple[IngestResult, ...]:
@@ -325,4 +339,4 @@ def samples_verb(engine: Engine, actor: Actor) -> Verb[tuple[IngestResult, ...]]
             "errors": [str(result.error.message) for result in results if result.error],
         }
 
-    return Verb("load_samples", {}, None, work, failed, lambda: IngestionCancelled(name=SAMPLES), record)
+    return Verb("load_samples", {}, None, work, failed, lambda: IngestionCancelled(name=SAMPLES), record, listeners)

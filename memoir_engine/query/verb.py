@@ -16,12 +16,12 @@ from dataclasses import dataclass, fields, replace
 from datetime import datetime
 from typing import Any, Literal
 
-from memoir_engine.api.runs import RunsView
 from memoir_engine.core import validation
 from memoir_engine.core.errors import ChoiceNotOffered, DatabaseError, InvalidSetting, MemoirError, QueryCancelled
 from memoir_engine.core.results import Decision, QueryResult
 from memoir_engine.core.run import Actor, Listener, Run
 from memoir_engine.core.settings import check_budget
+from memoir_engine.query.past import result_of, view_of
 from memoir_engine.query.pipeline import QueryContext, QueryRequest, query
 from memoir_engine.query.record import Progress, to_record
 from memoir_engine.query.strategies import widths, without_effect
@@ -29,6 +29,7 @@ from memoir_engine.query.traverse import PresetChoice
 from memoir_engine.runtime.engine import Engine
 from memoir_engine.runtime.model import Asking
 from memoir_engine.runtime.runner import Verb
+from memoir_engine.runtime.verbs import verb
 from memoir_engine.store.chain import actions, provenance, state
 from memoir_engine.store.db.types import Tx
 from memoir_engine.store.ledger import decisions, runs
@@ -43,8 +44,9 @@ Moment = int | datetime | str  # a seq, an aware time, or an aware time as ISO 8
 
 @dataclass(frozen=True)
 class QueryOptions:
-    """Options of a question; None takes the configuration's or the strategy's default."""
+    """A question with its options; None takes the configuration's or the strategy's default."""
 
+    question: str
     strategy: str = "wide_branch"
     n: int | None = None
     n2: int | None = None
@@ -60,6 +62,7 @@ class QueryOptions:
 
     def checked(self) -> QueryOptions:
         """Check types and ranges, whatever the configuration. Raises InvalidSetting."""
+        question = validation.text("question", self.question)
         for name, least in LEAST.items():
             value = getattr(self, name)
             if value is not None and (name, value) != ("per_path_limit", "auto"):
@@ -69,18 +72,29 @@ class QueryOptions:
         if self.after is not None:
             validation.text("after", self.after)
         sources = None if self.sources is None else validation.sources(self.sources)
-        return replace(self, sources=sources, as_of=None if self.as_of is None else validation.moment("as_of", self.as_of))
+        as_of = None if self.as_of is None else validation.moment("as_of", self.as_of)
+        return replace(self, question=question, sources=sources, as_of=as_of)
 
-    def request(self, question: str) -> dict[str, Any]:
+    def request(self) -> dict[str, Any]:
+        """Return what is kept with the run, as JSON."""
         chosen = {name: list(v) if isinstance(v, tuple) else v for name, v in vars(self).items() if v is not None}
         when = {"as_of": self.as_of.isoformat()} if isinstance(self.as_of, datetime) else {}
-        return {"question": question, **chosen, **when}
+        return chosen | when
 
 
+@dataclass(frozen=True)
+class WhatIfOptions:
+    """take: categories that the decision offered, best first."""
+
+    run_id: str
+    decision_id: int
+    take: Iterable[int]
+
+
+@verb("query", QueryOptions)
 def query_verb(
     engine: Engine,
     actor: Actor,
-    question: str,
     options: QueryOptions,
     listeners: tuple[Listener, ...] = (),
     *,
@@ -93,12 +107,13 @@ def query_verb(
     preset: choices to follow without asking, by level. branch: the run, decision and choice it branches from.
     scope: the width_scope of the run it branches from; None takes the configuration's. Both are kept with the request.
     """
-    question, options = validation.text("question", question), options.checked()
-    request = replace(_to_request(engine, question, options), preset=preset or {})
+    options = options.checked()
+    request = replace(_to_request(engine, options), preset=preset or {})
     if scope == "path" or scope == "level":
         request = replace(request, width_scope=scope)
     max_width = engine.resolved.config.max_width
-    progress = Progress("", question, warnings=list(without_effect(options.strategy, options.n, options.n2, max_width=max_width)))
+    idle = without_effect(options.strategy, options.n, options.n2, max_width=max_width)
+    progress = Progress("", options.question, warnings=list(idle))
     began = engine.clock.tick_ms()
 
     async def work(run: Run) -> QueryResult:
@@ -112,7 +127,7 @@ def query_verb(
 
     return Verb(
         name="query",
-        request=options.request(question) | {"width_scope": request.width_scope} | ({"what_if": branch} if branch else {}),
+        request=options.request() | {"width_scope": request.width_scope} | ({"what_if": branch} if branch else {}),
         subject=None,
         work=work,
         failed=failed,
@@ -178,7 +193,7 @@ def _new_choice(decision: Decision) -> NewChoice:
     )
 
 
-def _to_request(engine: Engine, question: str, options: QueryOptions) -> QueryRequest:
+def _to_request(engine: Engine, options: QueryOptions) -> QueryRequest:
     config = engine.resolved.config
     limiting = options.prompt_limiting_strategy
     limiting = config.prompt_limiting_strategy if limiting is None else limiting
@@ -192,7 +207,7 @@ def _to_request(engine: Engine, question: str, options: QueryOptions) -> QueryRe
     budget = options.max_token_budget or config.max_token_budget
     check_budget(config, budget, limiting)
     return QueryRequest(
-        question=question,
+        question=options.question,
         widths=widths(options.strategy, options.n, options.n2, max_width=config.max_width),
         token_budget=budget,
         use_rankings=config.use_rankings if options.use_rankings is None else options.use_rankings,
@@ -206,33 +221,26 @@ def _to_request(engine: Engine, question: str, options: QueryOptions) -> QueryRe
     )
 
 
-def what_if_verb(
-    engine: Engine,
-    actor: Actor,
-    run_id: str,
-    decision_id: int,
-    take: Iterable[int],
-    listeners: tuple[Listener, ...] = (),
-) -> Verb[QueryResult]:
+@verb("what_if", WhatIfOptions)
+def what_if_verb(engine: Engine, actor: Actor, options: WhatIfOptions, listeners: tuple[Listener, ...] = ()) -> Verb[QueryResult]:
     """Raises RunNotFound, InvalidSetting for a run that is not a finished question, ChoiceNotOffered."""
-    past, decision_id = RunsView(engine, actor), validation.whole("decision_id", decision_id, least=1)
-    view = past.get(validation.run(run_id)).run
+    run_id, decision_id = options.run_id, validation.whole("decision_id", options.decision_id, least=1)
+    view = view_of(engine, actor, run_id)
     if view.verb != "query" or view.status != "done":
         problem = "it is not an answered question" if view.verb == "query" else f"it is of {view.verb!r}"
         advice = "Give the run of a question that was answered; runs.list(verb='query') shows them."
         raise InvalidSetting(name="run_id", value=run_id, problem=problem, advice=advice)
-    decisions = past.query(run_id).decisions
-    chosen = _offered(decisions, decision_id, validation.rows("take", take))
+    decisions = result_of(engine, actor, run_id).decisions
+    chosen = _offered(decisions, decision_id, validation.rows("take", options.take))
     request, since = view.request, view.tree_seq or 0
     repeated = {field.name for field in fields(QueryOptions)} - {"after", "page_size"}  # the branch begins at its first page
-    options = QueryOptions(**{name: value for name, value in request.items() if name in repeated})
-    if options.as_of is not None or engine.db.read(lambda tx: state.changed_between(tx, since, actions.seq(tx))):
-        options = replace(options, as_of=view.tree_seq)  # the same tree; an as_of that lay ahead meant that seq, too
+    again = QueryOptions(**{name: value for name, value in request.items() if name in repeated})
+    if again.as_of is not None or engine.db.read(lambda tx: state.changed_between(tx, since, actions.seq(tx))):
+        again = replace(again, as_of=view.tree_seq)  # the same tree; an as_of that lay ahead meant that seq, too
     return query_verb(
         engine,
         actor,
-        str(request["question"]),
-        options,
+        again,
         listeners,
         preset=preset_choices(decisions, decision_id, chosen),
         branch={"run": run_id, "decision": decision_id, "take": list(chosen)},

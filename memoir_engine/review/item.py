@@ -23,6 +23,7 @@ from memoir_engine.core.results import (
 )
 from memoir_engine.core.results.documents import Path
 from memoir_engine.review.order import QueueItem, key_of
+from memoir_engine.review.queue_cache import WaitingList
 from memoir_engine.review.risk import reasons
 from memoir_engine.runtime.engine import Engine
 from memoir_engine.store.db.types import FAR, Tx
@@ -79,7 +80,7 @@ def evidence(engine: Engine, waiting: QueueItem) -> ReviewEvidence:
     now = engine.cache.current()
     chunk_id, source_id = waiting.filed.chunk_id, waiting.filed.source_id
     near = _near(engine, engine.db.read(lambda tx: chunks.get(tx, chunk_id)).text, chunk_id)
-    states = {one.chunk_id: one.state for one in engine.waiting.now(engine.db).filed if one.chunk_id in near}
+    states = {one.chunk_id: one.state for one in engine.cache_of(WaitingList).now(engine.db).filed if one.chunk_id in near}
 
     def work(tx: Tx) -> ReviewEvidence:
         item, chunk = items(tx, [waiting])[0], chunks.get(tx, chunk_id)

@@ -30,6 +30,7 @@ from memoir_engine.core.run import new_id
 from memoir_engine.review import item, order
 from memoir_engine.review.item import outcome_of
 from memoir_engine.review.order import FactPosition, QueueFilter, read_fact_cursor, read_fact_key, read_key
+from memoir_engine.review.queue_cache import WaitingList
 from memoir_engine.review.risk import CODES
 from memoir_engine.runtime import access
 from memoir_engine.runtime.access import needs_auditor
@@ -163,13 +164,13 @@ class Reviews(FactReviews):
             raise InvalidSetting(name="after", value=after, problem="not a valid cursor", advice="Use page.after.")
         most = min(validation.whole("limit", limit, least=1), MOST_ITEMS)
         lot = order.SampleRule(SAMPLE_PERCENT if sample is None else _percent(sample), validation.number("seed", seed))
-        waiting = self._engine.waiting.weighed(self._engine.db, lot)
+        waiting = self._engine.cache_of(WaitingList).weighed(self._engine.db, lot)
         page = order.page(waiting, wanted, state=state, limit=most, after=place)
         return ReviewPage(self._read(lambda tx: item.items(tx, page.items)), page.total, page.counts, page.after)
 
     def item(self, key: str) -> ReviewEvidence:
         """Return one item with everything needed to decide on it. Raises ReviewItemNotFound."""
-        waiting = self._engine.waiting.weighed(self._engine.db, order.SampleRule(SAMPLE_PERCENT))
+        waiting = self._engine.cache_of(WaitingList).weighed(self._engine.db, order.SampleRule(SAMPLE_PERCENT))
         found = order.find(waiting, validation.text("key", key))
         if found is None:
             raise ReviewItemNotFound(key=key[: validation.ID_CHARS])
@@ -178,7 +179,10 @@ class Reviews(FactReviews):
     def of_chunk(self, chunk_id: int) -> ReviewItem:
         """Return the item of a chunk as of now. Raises ReviewItemNotFound."""
         number, lot = validation.chunk(chunk_id), order.SampleRule(SAMPLE_PERCENT)
-        found = next((one for one in self._engine.waiting.weighed(self._engine.db, lot) if one.filed.chunk_id == number), None)
+        found = next(
+            (one for one in self._engine.cache_of(WaitingList).weighed(self._engine.db, lot) if one.filed.chunk_id == number),
+            None,
+        )
         if found is None:
             raise ReviewItemNotFound(key=f"of chunk {number}")
         return self._read(lambda tx: item.items(tx, (found,)))[0]

@@ -6,9 +6,6 @@ Source: API "The ledger and the audit"; DESIGN §6.
 
 from __future__ import annotations
 
-from collections.abc import Iterable
-from dataclasses import replace
-
 from memoir_engine.core import validation
 from memoir_engine.core.errors import InvalidSetting
 from memoir_engine.core.results import Action, SignOff, SignOffPreview
@@ -55,7 +52,7 @@ class SignOffs(View):
         most = validation.limit(limit)
         below = None if before is None else validation.cursor("before", before)
         found = self._read(lambda tx: sign_offs.listed(tx, subject=subject, number=number, before=below, limit=most))
-        return said(found)
+        return sentences.sign_offs(found)
 
     def _sign(self, subject: Subject, number: int, statement: str, expected: str | None) -> Action:
         words = _statement(statement)
@@ -74,13 +71,6 @@ class SignOffs(View):
             ),
             operation=f"the signature under {subject} {number}",
         )
-
-
-def said(found: Iterable[SignOff]) -> tuple[SignOff, ...]:
-    """The signatures, with the verbs of what ended them in words."""
-    return tuple(
-        replace(one, ended_by=one.ended_by and replace(one.ended_by, says=sentences.verb(one.ended_by.verb))) for one in found
-    )
 
 
 def _subject(source_id: int | None, category_id: int | None) -> tuple[Subject | None, int | None]:

@@ -8,7 +8,7 @@ Source: DESIGN §6, §10; API "The ledger and the audit".
 from __future__ import annotations
 
 import asyncio
-from dataclasses import asdict, replace
+from dataclasses import asdict, dataclass, replace
 from typing import Any
 
 from memoir_engine.core import validation
@@ -21,7 +21,8 @@ from memoir_engine.review.view import ReviewView
 from memoir_engine.runtime.access import needs_auditor, runs_of
 from memoir_engine.runtime.engine import Engine
 from memoir_engine.runtime.model import Asking
-from memoir_engine.runtime.runner import OnEvent, Verb, listeners
+from memoir_engine.runtime.runner import OnEvent, Verb
+from memoir_engine.runtime.verbs import perform, verb
 from memoir_engine.store.db.types import Tx
 from memoir_engine.store.ledger import runs
 from memoir_engine.store.sources import chunks
@@ -47,34 +48,30 @@ class Proposals(ReviewView):
 
 
 class AsyncReview(Proposals):
-    """`memory.review` of AsyncMemory."""
+    """`memory.review` of AsyncMemory; what waits for a model is a coroutine."""
 
     async def propose_split(self, category_id: int, *, on_event: OnEvent | None = None) -> SplitProposal:
         """Groups that the model sees in what a category holds; each is what `split` takes, once a person agrees.
 
         Raises NotAllowed, CategoryNotFound, NothingChanges (too little to split), LimitReached, and what keeps the model away.
         """
-        proposing = _proposed(self._engine, self._actor, category_id, on_event)
-        return await self._engine.loop.bridge(proposing, verb=NAME)
+        return await perform(self._engine, self._actor, split_verb, SplitOptions(category_id), on_event)
 
 
-class Review(Proposals):
-    """`memory.review` of Memory: the same, waited for."""
+@dataclass(frozen=True)
+class SplitOptions:
+    """The category to be split."""
 
-    def propose_split(self, category_id: int, *, on_event: OnEvent | None = None) -> SplitProposal:
-        """Groups that the model sees in what a category holds; each is what `split` takes, once a person agrees.
-
-        Raises NotAllowed, CategoryNotFound, NothingChanges (too little to split), LimitReached, and what keeps the model away.
-        """
-        return self._engine.loop.wait(_proposed(self._engine, self._actor, category_id, on_event), verb=NAME)
+    category_id: int
 
 
+@verb(NAME, SplitOptions)
 def split_verb(
-    engine: Engine, actor: Actor, category_id: int, listeners: tuple[Listener, ...] = ()
+    engine: Engine, actor: Actor, options: SplitOptions, listeners: tuple[Listener, ...] = ()
 ) -> Verb[SplitProposal | MemoirError]:
-    """Its answers are its own: another proposal is what one wants who asks again."""
+    """Ask the model for groups; no earlier answer is re-used, since who asks again wants another proposal."""
     needs_auditor(actor, "have a split proposed")
-    number = validation.category(category_id)
+    number = validation.category(options.category_id)
 
     async def work(run: Run) -> SplitProposal:
         return await _propose(engine, run, number)
@@ -98,13 +95,6 @@ def proposal_of(run_id: str, result: dict[str, Any]) -> SplitProposal:
     groups = tuple(SplitGroup(**{**one, "chosen": tuple(one["chosen"])}) for one in result["groups"])
     lists = {name: tuple(result[name]) for name in ("path", "stays", "notes")}
     return SplitProposal(**{**result, **lists, "groups": groups})
-
-
-async def _proposed(engine: Engine, actor: Actor, category_id: int, on_event: OnEvent | None) -> SplitProposal:
-    outcome = await engine.runner.perform(split_verb(engine, actor, category_id, listeners(on_event)), actor)
-    if isinstance(outcome, MemoirError):
-        raise outcome
-    return outcome
 
 
 async def _propose(engine: Engine, run: Run, category_id: int) -> SplitProposal:

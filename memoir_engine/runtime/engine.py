@@ -14,6 +14,7 @@ from collections.abc import AsyncIterator, Callable
 from contextlib import ExitStack, asynccontextmanager, suppress
 from dataclasses import dataclass, field
 from pathlib import Path
+from typing import Any, TypeVar
 
 from memoir_engine.core.config import Resolved
 from memoir_engine.core.errors import DatabaseError, DataDirUnusable, IngestionCancelled, MemoryClosed
@@ -26,7 +27,6 @@ from memoir_engine.index.segments import Weighing
 from memoir_engine.models.client import ModelClient
 from memoir_engine.models.embeddings import open_embedder
 from memoir_engine.models.tokens import TokenCounter, counter
-from memoir_engine.review.queue_cache import WaitingList
 from memoir_engine.runtime.chunking import CHUNKERS
 from memoir_engine.runtime.embedding import Vectoring
 from memoir_engine.runtime.indexes import Nearness, check_chroma, nearest_facts_of, nearest_of, weighing_of
@@ -42,6 +42,7 @@ from memoir_engine.store.tree.cache import TreeCache
 from memoir_engine.text.chunks import Piece, cut
 from memoir_engine.text.terms import SEARCH_TOKENIZER, search_tokens
 
+Cache = TypeVar("Cache")
 LEASE_S = 15.0  # a planner that shows no life for this long is taken to be dead
 EXPIRED_S = 15.0  # a run without a heartbeat for this long is interrupted
 POLL_S = 0.2  # how often a waiting ingestion looks whether another process has ended
@@ -64,11 +65,11 @@ class Engine:
     passages: Collections
     vectoring: Vectoring
     nearness: Nearness
-    waiting: WaitingList = field(default_factory=WaitingList)
     fallback: ModelClient | None = None  # asked only when the configured model is not to be had
     loop: BackgroundLoop = LOOP
     _planning: asyncio.Lock = field(default_factory=asyncio.Lock)
     closed: bool = False
+    _caches: dict[type[Any], Any] = field(default_factory=dict)
     _closing: threading.RLock = field(default_factory=threading.RLock)
     _pid: int = field(default_factory=os.getpid)
 
@@ -104,6 +105,11 @@ class Engine:
 
     def _end(self, one: ModelClient | Embedder) -> None:
         self.loop.wait(one.close(), verb="close")
+
+    def cache_of(self, kind: type[Cache]) -> Cache:
+        """Return the one cache of this kind that a feature keeps beside the engine; made at its first use."""
+        cache: Cache = self._caches.setdefault(kind, kind())
+        return cache
 
     def check_open(self) -> None:
         """For what needs neither loop nor database, which would say so themselves."""

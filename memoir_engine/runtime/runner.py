@@ -57,6 +57,7 @@ class Verb(Generic[Result]):
     waits: True for a result that waits for a person.
     kept: the data for a later resumption; written with the run's row.
     unopened: the result when not even the run's row can be written; None raises the database's error.
+    actor: whose run it is; None: the caller's.
     """
 
     name: str
@@ -70,6 +71,7 @@ class Verb(Generic[Result]):
     waits: Callable[[Result], bool] = lambda _: False
     kept: Kept | None = None
     unopened: Callable[[MemoirError], Result] | None = None
+    actor: Actor | None = None
 
 
 @dataclass
@@ -117,7 +119,7 @@ class Runner:
 
     def open_run(self, verb: Verb[Any], actor: Actor, status: RunStatus = "queued") -> Run:
         """Write the run's row; from then on it has an address. status: running if its work begins at once."""
-        run_id, owner = new_id(self._clock.now()), self._new_owner()
+        run_id, owner, actor = new_id(self._clock.now()), self._new_owner(), verb.actor or actor
         row = runs.NewRun(
             id=run_id,
             verb=verb.name,

@@ -8,15 +8,14 @@ Source: MEMOLLA F-02, F-04, F-05; DESIGN §2.3; API "Knowledge, conversations, s
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Coroutine
 from dataclasses import asdict
 from datetime import UTC
 from functools import partial
-from typing import Any, Protocol, TypeVar
+from typing import Any
 
 from memoir_engine import readers
 from memoir_engine.core import validation
-from memoir_engine.core.errors import DocIdExists, InvalidSetting, MemoirError, NotAllowed, OptimizeNotImplemented, QueryCancelled
+from memoir_engine.core.errors import DocIdExists, InvalidSetting, MemoirError, NotAllowed, QueryCancelled
 from memoir_engine.core.events import Reindexing, Warned
 from memoir_engine.core.ports import VectorIndexUnavailable
 from memoir_engine.core.results import Knowledge, Reindexed
@@ -24,8 +23,8 @@ from memoir_engine.core.run import Actor, Listener, Run
 from memoir_engine.runtime.background_embedding import embed_behind
 from memoir_engine.runtime.embedding import OFF
 from memoir_engine.runtime.engine import Engine, digest
-from memoir_engine.runtime.runner import OnEvent, Verb, listeners
-from memoir_engine.search.summary import create_summary
+from memoir_engine.runtime.runner import Verb
+from memoir_engine.runtime.verbs import NoOptions, verb
 from memoir_engine.store.db.text_rules import WORKSPACE
 from memoir_engine.store.db.types import Tx
 from memoir_engine.store.search import embeddings, passages
@@ -37,7 +36,10 @@ DOC_ID_CHARS = 200
 NAME = "reindex"
 
 
-def reindex_verb(engine: Engine, actor: Actor, listeners: tuple[Listener, ...] = ()) -> Verb[Reindexed | MemoirError]:
+@verb(NAME, NoOptions)
+def reindex_verb(
+    engine: Engine, actor: Actor, options: NoOptions, listeners: tuple[Listener, ...] = ()
+) -> Verb[Reindexed | MemoirError]:
     """Needs an admin: it takes time, and money when vectors are missing. Raises NotAllowed."""
     if "admin" not in actor.roles:
         raise NotAllowed(actor=actor.name, verb="make the indexes anew", role="admin")
@@ -92,94 +94,11 @@ def _fill_vectors(engine: Engine) -> str | None:
         return unavailable.health.reason
 
 
-T = TypeVar("T")
+async def add_knowledge(engine: Engine, actor: Actor, doc_id: object, text: object, metadata: object) -> Knowledge:
+    """Check everything before there is a run, then add in one.
 
-
-class AsyncKnowing:
-    """The verbs on AsyncMemory."""
-
-    _engine: Engine
-    _actor: Actor
-
-    async def add_knowledge(self, doc_id: str, text: str, metadata: dict[str, Any] | None = None) -> Knowledge:
-        """Store a text under a doc_id: searchable at once, filed in the tree when it is ingested (MEMOLLA F-02).
-
-        metadata: kept as it is; its `date` (ISO 8601 of a year, month or day) is used by the date filters of a search, and texts
-        without one pass no such filter. Ingesting the same text later files it, as the next version under its doc_id.
-        Raises DocIdExists (E002), InvalidSetting, FileTooLarge, TextInvalid.
-        """
-        return await self._engine.loop.bridge(_add(self._engine, self._actor, doc_id, text, metadata), verb="add_knowledge")
-
-    async def create_summary(
-        self, session_id: str | None = None, doc_id: str | None = None, options: dict[str, Any] | None = None
-    ) -> str:
-        """Summarise a session or a document in a few sentences (MEMOLLA F-04).
-
-        options: `timeout` or `timeout_s` (seconds, 30), `max_retries` (2), `model`, `max_chars` (1200), `summarizer` (a function
-        of the text that replaces the model). Raises SummaryTargetUnclear (E003), TargetNotFound (E006), InvalidSetting,
-        ModelError.
-        """
-        summary = create_summary(self._engine, self._actor, session_id, doc_id, options)
-        return await self._engine.loop.bridge(summary, verb="create_summary")
-
-    def optimize(self, level: object = None) -> None:
-        """Raises OptimizeNotImplemented (E005), whatever the level (MEMOLLA F-05): indexes need no upkeep."""
-        raise OptimizeNotImplemented()
-
-    async def reindex(self, *, on_event: OnEvent | None = None) -> Reindexed:
-        """Rebuild passages, vectors and indexes from the texts. Needs the role admin. Raises NotAllowed."""
-        return await self._engine.loop.bridge(_reindexed(self._engine, self._actor, on_event), verb="reindex")
-
-
-class _Waiting(Protocol):
-    """The parts of Memory that the synchronous face needs: the asynchronous face, and a way to wait."""
-
-    @property
-    def _async(self) -> AsyncKnowing: ...
-    def _wait(self, verb: str, coroutine: Coroutine[Any, Any, T]) -> T: ...
-
-
-class Knowing:
-    """The same on Memory, waited for."""
-
-    def add_knowledge(self: _Waiting, doc_id: str, text: str, metadata: dict[str, Any] | None = None) -> Knowledge:
-        """Store a text under a doc_id: searchable at once, filed in the tree when it is ingested (MEMOLLA F-02).
-
-        metadata: kept as it is; its `date` (ISO 8601 of a year, month or day) is used by the date filters of a search, and texts
-        without one pass no such filter. Ingesting the same text later files it, as the next version under its doc_id.
-        Raises DocIdExists (E002), InvalidSetting, FileTooLarge, TextInvalid.
-        """
-        return self._wait("add_knowledge", self._async.add_knowledge(doc_id, text, metadata))
-
-    def create_summary(
-        self: _Waiting, session_id: str | None = None, doc_id: str | None = None, options: dict[str, Any] | None = None
-    ) -> str:
-        """Summarise a session or a document in a few sentences (MEMOLLA F-04).
-
-        options: `timeout` or `timeout_s` (seconds, 30), `max_retries` (2), `model`, `max_chars` (1200), `summarizer` (a function
-        of the text that replaces the model). Raises SummaryTargetUnclear (E003), TargetNotFound (E006), InvalidSetting,
-        ModelError.
-        """
-        return self._wait("create_summary", self._async.create_summary(session_id, doc_id, options))
-
-    def optimize(self: _Waiting, level: object = None) -> None:
-        """Raises OptimizeNotImplemented (E005), whatever the level (MEMOLLA F-05): indexes need no upkeep."""
-        self._async.optimize(level)
-
-    def reindex(self: _Waiting, *, on_event: OnEvent | None = None) -> Reindexed:
-        """Rebuild passages, vectors and indexes from the texts. Needs the role admin. Raises NotAllowed."""
-        return self._wait("reindex", self._async.reindex(on_event=on_event))
-
-
-async def _reindexed(engine: Engine, actor: Actor, on_event: OnEvent | None) -> Reindexed:
-    outcome = await engine.runner.perform(reindex_verb(engine, actor, listeners(on_event)), actor)
-    if isinstance(outcome, MemoirError):
-        raise outcome
-    return outcome
-
-
-async def _add(engine: Engine, actor: Actor, doc_id: object, text: object, metadata: object) -> Knowledge:
-    """Check everything before there is a run, then add in one."""
+    Raises DocIdExists (E002), InvalidSetting, FileTooLarge, TextInvalid.
+    """
     new = await asyncio.to_thread(_new_source, engine, actor, doc_id, text, metadata)
     name = new.doc_id or ""
     if await engine.db.aread(lambda tx: knowledge.find(tx, name)) is not None:

@@ -10,10 +10,10 @@ from __future__ import annotations
 import asyncio
 import logging
 import re
-from collections.abc import Coroutine, Iterable
-from dataclasses import replace
+from collections.abc import Iterable
+from dataclasses import KW_ONLY, dataclass, replace
 from datetime import date
-from typing import Any, NamedTuple, Protocol, get_args
+from typing import Any, NamedTuple, get_args
 
 from memoir_engine.core import validation
 from memoir_engine.core.errors import (
@@ -129,89 +129,53 @@ class RankedPassages(NamedTuple):
     health: Health
 
 
-class AsyncSearches:
-    """The verb as coroutines have it."""
+@dataclass(frozen=True)
+class SearchOptions:
+    """Options of a search."""
 
-    _engine: Engine
-    _actor: Actor
+    query: str
+    top_k: int = 5
+    alpha: float = 0.5
+    fanout: int = 2
+    _: KW_ONLY
+    sources: Sources = None
+    kinds: Kinds = None
+    since: Day | None = None
+    until: Day | None = None
+    candidates: bool = False
 
-    async def search(
-        self,
-        query: str,
-        top_k: int = 5,
-        alpha: float = 0.5,
-        fanout: int = 2,
-        *,
-        sources: Sources = None,
-        kinds: Kinds = None,
-        since: Day | None = None,
-        until: Day | None = None,
-        candidates: bool = False,
-    ) -> list[SearchResult]:
-        """Find passages of sources and of the actor's own conversations, best first, by words and by vectors (MEMOLLA F-03).
-
-        alpha: the share of the vectors, 0 to 1. fanout: each side gives top_k · fanout candidates. sources, kinds: only of these;
-        `conversation` is a kind. since, until: only what is dated between, both included, as ISO 8601 of a year, month or day.
-        candidates: return all candidates, best first, not the first top_k alone; another alpha may order them differently.
-        If the vectors are unavailable the words alone answer; `mode` and `reason` of each result say so.
-        Passages that share no word with the query and are not near it are left out.
-        Raises TopKInvalid (E004), QuestionEmpty (E301), SourceNotFound (E206), InvalidSetting.
-        """
-        request, sieve = to_query(query, top_k, alpha, fanout, candidates), to_filter(sources, kinds, since, until)
-        return await self._engine.loop.bridge(_search_as_run(self._engine, self._actor, request, sieve), verb="search")
-
-    def searchable(self) -> Searchable:
-        """Count what can be searched, and name the embedder."""
-        owner, embedder = finder_key(self._actor.user), self._engine.embedder
-        self._engine.passages.cut(owner)
-
-        def work(tx: Tx) -> Searchable:
-            passages = sum(count(tx, each) for each in {WORKSPACE, owner})
-            return Searchable(passages, kinds(tx, owner), embedder.id, embedder.lexical)
-
-        return self._engine.db.read(work)
+    def checked(self) -> tuple[SearchQuery, SearchFilter]:
+        """Check types and ranges. Raises TopKInvalid, QuestionEmpty, InvalidSetting."""
+        query = to_query(self.query, self.top_k, self.alpha, self.fanout, self.candidates)
+        return query, to_filter(self.sources, self.kinds, self.since, self.until)
 
 
-class _Waiting(Protocol):
-    """The parts of Memory that the synchronous face needs: the asynchronous face, and a way to wait."""
-
-    @property
-    def _async(self) -> AsyncSearches: ...
-    def _wait(self, verb: str, coroutine: Coroutine[Any, Any, list[SearchResult]]) -> list[SearchResult]: ...
+async def search(engine: Engine, actor: Actor, options: SearchOptions) -> list[SearchResult]:
+    """Raises TopKInvalid (E004), QuestionEmpty (E301), SourceNotFound (E206), InvalidSetting."""
+    request, sieve = options.checked()
+    return await engine.loop.bridge(_search_as_run(engine, actor, request, sieve), verb="search")
 
 
-class Searches:
-    """The same on Memory, waited for; by words alone in the caller's own thread, for nobody else has to be waited for."""
+def search_by_words(engine: Engine, actor: Actor, options: SearchOptions) -> list[SearchResult] | None:
+    """Search in the caller's own thread if vectors are switched off, since nobody has to be waited for; else None."""
+    if engine.resolved.config.vector_store != OFF:
+        return None
+    request, sieve = options.checked()
+    engine.loop.may_wait("search")
+    engine.keeper.cut_missing()
+    return _by_words(engine, actor, request, sieve)
 
-    def search(
-        self: _Waiting,
-        query: str,
-        top_k: int = 5,
-        alpha: float = 0.5,
-        fanout: int = 2,
-        *,
-        sources: Sources = None,
-        kinds: Kinds = None,
-        since: Day | None = None,
-        until: Day | None = None,
-        candidates: bool = False,
-    ) -> list[SearchResult]:
-        """Find passages of sources and of the actor's own conversations, best first, by words and by vectors (MEMOLLA F-03).
 
-        alpha: the share of the vectors, 0 to 1. fanout: each side gives top_k · fanout candidates. sources, kinds: only of these;
-        `conversation` is a kind. since, until: only what is dated between, both included, as ISO 8601 of a year, month or day.
-        candidates: return all candidates, best first, not the first top_k alone; another alpha may order them differently.
-        If the vectors are unavailable the words alone answer; `mode` and `reason` of each result say so.
-        Passages that share no word with the query and are not near it are left out.
-        Raises TopKInvalid (E004), QuestionEmpty (E301), SourceNotFound (E206), InvalidSetting.
-        """
-        request, sieve = to_query(query, top_k, alpha, fanout, candidates), to_filter(sources, kinds, since, until)
-        engine, actor = self._async._engine, self._async._actor
-        if engine.resolved.config.vector_store != OFF:
-            return self._wait("search", _search_as_run(engine, actor, request, sieve))
-        engine.loop.may_wait("search")
-        engine.keeper.cut_missing()
-        return _by_words(engine, actor, request, sieve)
+def searchable(engine: Engine, actor: Actor) -> Searchable:
+    """Count what can be searched, and name the embedder."""
+    owner, embedder = finder_key(actor.user), engine.embedder
+    engine.passages.cut(owner)
+
+    def work(tx: Tx) -> Searchable:
+        passages = sum(count(tx, each) for each in {WORKSPACE, owner})
+        return Searchable(passages, kinds(tx, owner), embedder.id, embedder.lexical)
+
+    return engine.db.read(work)
 
 
 async def _search_as_run(engine: Engine, actor: Actor, query: SearchQuery, sieve: SearchFilter) -> list[SearchResult]:

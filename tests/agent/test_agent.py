@@ -268,7 +268,7 @@ def test_the_tree_can_be_asked_and_its_evidence_is_shown(opened: Opened) -> None
     agent = opened()
     source = agent.memory.ingest_text(TOWER).source_id
     engine, showing = agent.memory._async._engine, Showing()
-    ask_tree = lookups(engine, agent.memory.actor, "s", showing)[2]
+    ask_tree = lookups(engine, agent.memory._async, "s", showing)[2]
     answer, evidence = engine.loop.wait(ask_tree("When was the Eiffel Tower finished?"))
     assert "1889" in answer["text"]
     assert TOWER in evidence["text"]

@@ -51,6 +51,7 @@ SIGNATURES = (
     ("MemoryExtractor", "memory"),
     ("MemoryExtractor.extract", "messages, conversation_id, user_id"),
 )
+VIEWS = ("tree", "sources", "runs", "jobs", "review", "audit", "helpers", "sessions", "facts", "reports")
 HEAVY = (
     "pydantic_ai litellm openai tiktoken chromadb bm25s pandas plotly streamlit pypdf docx bs4 lxml alembic "
     "typer langgraph langchain_core sqlalchemy.dialects.postgresql sqlalchemy.dialects.mysql"
@@ -76,7 +77,7 @@ def test_every_type_that_comes_out_of_a_public_name_is_public_too(tmp_path: Path
     """Whoever embeds the engine writes down what its verbs give, and catches what they raise."""
     told = {name: getattr(memoir_engine, name) for name in memoir_engine.__all__}
     with memoir_engine.Memory(model="offline", data_dir=tmp_path) as memory:
-        spaces = [type(space) for space in vars(memory).values() if type(space).__module__.startswith("memoir_engine")]
+        spaces = [type(getattr(memory, view)) for view in VIEWS]
     given = {
         f"{owner.__name__}.{name}": _classes(kind, owner.__module__)
         for owner in {*filter(inspect.isclass, told.values()), *spaces}
@@ -91,9 +92,10 @@ def _given(owner: type) -> Iterator[tuple[str, str]]:
     """The public fields of a result, and what public verbs and properties return, as they are written."""
     if dataclasses.is_dataclass(owner):
         yield from ((field.name, str(field.type)) for field in dataclasses.fields(owner) if not field.name.startswith("_"))
-    for name, member in vars(owner).items():
+    ours = [kind for kind in inspect.getmro(owner) if kind.__module__.startswith("memoir_engine")]
+    for name, member in {name: member for kind in reversed(ours) for name, member in vars(kind).items()}.items():
         verb = member.fget if isinstance(member, property) else member
-        if not name.startswith("_") and inspect.isfunction(verb) and owner.__module__.startswith("memoir_engine"):
+        if not name.startswith("_") and inspect.isfunction(verb):
             yield name, str(verb.__annotations__.get("return"))
 
 

@@ -14,7 +14,7 @@ import pytest
 
 from every_verb import named, public_verbs
 from memoir_engine import Memory
-from memoir_engine.api.jobs import VERBS
+from memoir_engine.api.features import VERBS
 from memoir_engine.core.errors import DraftNotFound, NotAllowed
 from memoir_engine.core.run import ALL_ROLES
 from scripted import Script, paper

@@ -7,9 +7,9 @@ import threading
 import pytest
 
 from memoir_engine import Memory
-from memoir_engine.api import jobs
 from memoir_engine.core.errors import InvalidSetting, RunNotFound
 from memoir_engine.core.run import new_id
+from memoir_engine.query.verb import QueryOptions
 from memoir_engine.runtime import engine
 from memoir_engine.samples import documents
 from memoir_engine.store.ledger import runs
@@ -174,7 +174,7 @@ def test_an_error_from_within_is_not_told_as_the_caller_s(memory: Memory, monkey
     def broken(*_: object, **__: object) -> None:
         raise KeyError("a fault of ours")
 
-    monkeypatch.setattr(jobs, "query_verb", broken)
+    monkeypatch.setattr(QueryOptions, "checked", broken)
     with pytest.raises(KeyError, match="a fault of ours"):
         memory.start("query", question="why?")
 

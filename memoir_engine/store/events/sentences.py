@@ -7,9 +7,10 @@ Source: DESIGN §6, §8.
 from __future__ import annotations
 
 from collections.abc import Iterable
+from dataclasses import replace
 from typing import Any
 
-from memoir_engine.core.results import Change
+from memoir_engine.core.results import Change, SignOff
 from memoir_engine.core.results.evidence import Tally
 from memoir_engine.store.events.kind import Names
 from memoir_engine.store.events.registry import KINDS
@@ -130,3 +131,8 @@ def _text(value: object) -> str | None:
     if value is None:
         return None
     return " › ".join(str(name) for name in value) if isinstance(value, list | tuple) else str(value)
+
+
+def sign_offs(signed: Iterable[SignOff]) -> tuple[SignOff, ...]:
+    """Return the signatures with the verbs of what ended them in words."""
+    return tuple(replace(one, ended_by=one.ended_by and replace(one.ended_by, says=verb(one.ended_by.verb))) for one in signed)

@@ -10,105 +10,24 @@ from __future__ import annotations
 
 import contextlib
 import logging
-import queue
 import shutil
 import tempfile
 import threading
-from collections.abc import Callable, Iterable, Iterator, Mapping
-from concurrent.futures import CancelledError, Future
+from collections.abc import Callable, Iterable, Mapping
+from concurrent.futures import Future
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Self
+from typing import Any, Self
 
 from memoir_engine.agent.reply import Talk, Turn, new_session, reply_verb
+from memoir_engine.agent.stream import Replying
 from memoir_engine.api.sync import Memory
 from memoir_engine.core.config import MemoirConfig
-from memoir_engine.core.errors import DatabaseError, InvalidSetting, MemoirError, QueryCancelled
+from memoir_engine.core.errors import DatabaseError, InvalidSetting, MemoirError
 from memoir_engine.core.results import Cleared, ImportReport, MessageRecord
 from memoir_engine.core.results.conversations import Reply
 from memoir_engine.runtime.engine import Engine
 from memoir_engine.text.restartable_stream import RestartableStream
-
-if TYPE_CHECKING:
-    pass
-
-
-# === streaming: A reply as it comes: its words one after the other, a way to stop it, and the whole at the end.
-#
-# Invariant: it begins when it is first iterated over, or asked for its reply; whoever leaves the iteration before its end
-# stops it.
-# Source: SESSION 4; DESIGN §7.
-
-
-Wait = Callable[[], Reply]
-Begin = Callable[[Callable[[str], None]], tuple[Wait, Callable[[], None]]]
-
-
-class Replying:
-    """Iterate over its words; `reply` waits for the whole. Raises what the turn raised, QueryCancelled when it was stopped."""
-
-    def __init__(self, begin: Begin) -> None:
-        self._begin = begin
-        self._lock = threading.Lock()
-        self._pieces: queue.SimpleQueue[str | None] = queue.SimpleQueue()
-        self._thread: threading.Thread | None = None
-        self._stop: Callable[[], None] = lambda: None
-        self._outcome: Reply | BaseException | None = None
-
-    def __iter__(self) -> Iterator[str]:
-        return self.pieces()
-
-    def pieces(self, every_s: float | None = None) -> Iterator[str]:
-        """Its words; an empty one every so often while none come, for who must look elsewhere meanwhile."""
-        self._start()
-        try:
-            while (piece := self._next(every_s)) is not None:
-                yield piece
-        finally:
-            if self._outcome is None:
-                self.stop()
-        if isinstance(self._outcome, BaseException):
-            raise self._outcome
-
-    @property
-    def reply(self) -> Reply:
-        thread = self._start()
-        thread.join()
-        if isinstance(self._outcome, Reply):
-            return self._outcome
-        raise self._outcome or QueryCancelled()
-
-    def stop(self) -> None:
-        """The model is asked nothing more; what it has said so far is kept in the session."""
-        self._stop()
-
-    def _next(self, every_s: float | None) -> str | None:
-        try:
-            return self._pieces.get(timeout=every_s)
-        except queue.Empty:
-            return ""
-
-    def _start(self) -> threading.Thread:
-        with self._lock:
-            if self._thread is None:
-                wait, self._stop = self._begin(self._pieces.put)
-                self._thread = threading.Thread(target=self._run, args=(wait,), name="memoir-reply", daemon=True)
-                self._thread.start()
-            return self._thread
-
-    def _run(self, wait: Wait) -> None:
-        try:
-            self._outcome = wait()
-        except CancelledError:
-            self._outcome = QueryCancelled()
-        except BaseException as error:  # told to whoever iterates
-            self._outcome = error
-        finally:
-            self._pieces.put(None)
-
-
-# === talking
-
 
 IN_MEMORY = "sqlite://"
 BACKENDS = ("memory", "sqlite", "database")
@@ -231,7 +150,7 @@ class AgentClient:
         self.close()
 
     def _turn(self, text: str, session_id: str | None) -> Turn:
-        return Turn(text, new_session(self.memory._async._engine) if session_id is None else session_id, self._talk)
+        return Turn(text, new_session(self.memory._engine) if session_id is None else session_id, self._talk)
 
     def _reply(self, turn: Turn) -> Reply:
         return self._answered(self.memory, turn, lambda memory: self._wait(memory, turn))
@@ -261,14 +180,14 @@ class AgentClient:
         return reply
 
     def _wait(self, memory: Memory, turn: Turn) -> Reply:
-        engine, actor = memory._async._engine, memory.actor
-        verb = reply_verb(engine, actor, turn)
+        engine, actor = memory._engine, memory.actor
+        verb = reply_verb(engine, actor, turn, memory._async)
         return _checked(engine.loop.wait(engine.runner.perform(verb, actor), verb="reply"))
 
     def _submitted(self, memory: Memory, turn: Turn, under_way: UnderWay) -> Future[Reply | MemoirError]:
         """A run that may be stopped. Raises DatabaseError."""
-        engine, actor = memory._async._engine, memory.actor
-        verb = reply_verb(engine, actor, turn)
+        engine, actor = memory._engine, memory.actor
+        verb = reply_verb(engine, actor, turn, memory._async)
         run = engine.runner.open_run(verb, actor)
         future = engine.loop.submit(engine.runner.execute(verb, run), verb="reply")
         under_way.add(engine, run.id)
@@ -277,7 +196,7 @@ class AgentClient:
     def _private(self) -> Memory:
         with self._lock:
             if self._spare is None:
-                options = dict(self.memory._async._engine.resolved.backend_options)
+                options = dict(self.memory._engine.resolved.backend_options)
                 # its vectors too stay here, wherever those of the memory are
                 self._spare = _unkept({"vector_store": "auto", "backend_options": options}, self.memory.config)
             return self._spare[0]

@@ -1,0 +1,42 @@
+"""What the faces bind, in one list; `features.py` loads each when it is first used."""
+
+from memoir_engine.api.views import Helpers as Helpers, Review as Review, RunsView as RunsView
+from memoir_engine.audit.export import export as export, import_memory as import_memory
+from memoir_engine.audit.overview import overview as overview, settings as settings, test_call_verb as test_call_verb
+from memoir_engine.audit.reports import Reports as Reports
+from memoir_engine.audit.trail import AuditTrail as AuditTrail
+from memoir_engine.conversations.view import SessionsView as SessionsView
+from memoir_engine.facts.recall import RecallOptions as RecallOptions, recall as recall
+from memoir_engine.facts.remember import (
+    ExtractOptions as ExtractOptions,
+    RememberOptions as RememberOptions,
+    extract_verb as extract_verb,
+    remember_verb as remember_verb,
+)
+from memoir_engine.facts.view import FactsView as FactsView
+from memoir_engine.ingest.helper_view import AsyncHelpers as AsyncHelpers
+from memoir_engine.ingest.sources_view import SourcesView as SourcesView
+from memoir_engine.ingest.upload import IngestFileOptions as IngestFileOptions, IngestTextOptions as IngestTextOptions
+from memoir_engine.ingest.verb import estimate as estimate, ingest_verb as ingest_verb, samples_verb as samples_verb
+from memoir_engine.query.tree_view import TreeView as TreeView
+from memoir_engine.query.verb import (
+    QueryOptions as QueryOptions,
+    WhatIfOptions as WhatIfOptions,
+    query_verb as query_verb,
+    what_if_verb as what_if_verb,
+)
+from memoir_engine.review.split import AsyncReview as AsyncReview
+from memoir_engine.runtime.engine import open_engine as open_engine
+from memoir_engine.runtime.jobs import JobsView as JobsView, start as start
+from memoir_engine.runtime.verbs import NoOptions as NoOptions, locate as locate, perform as perform
+from memoir_engine.samples import SampleQuestion as SampleQuestion, questions as questions
+from memoir_engine.search.knowledge import add_knowledge as add_knowledge, reindex_verb as reindex_verb
+from memoir_engine.search.summary import create_summary as create_summary
+from memoir_engine.search.verb import (
+    SearchOptions as SearchOptions,
+    search as search,
+    search_by_words as search_by_words,
+    searchable as searchable,
+)
+
+VERBS: dict[str, str]

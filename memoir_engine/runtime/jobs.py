@@ -1,0 +1,122 @@
+"""Runs by their id: begun by a verb's name, watched from any thread, also after a restart, stopped, given up, or resumed.
+
+Invariant: a resumed ingestion is the same run: what it asked before is answered from the ledger, and only what is missing is
+asked of the model.
+Source: API `memory.start`; DESIGN §7 (Job), §8 (answers paid for); MEMOIR 7.9.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from math import inf
+from time import monotonic, sleep
+from typing import Any
+
+from memoir_engine.core import validation
+from memoir_engine.core.errors import IngestionCancelled, QueryCancelled, RunNotResumable
+from memoir_engine.core.results import RunView
+from memoir_engine.core.run import Actor, RunStatus
+from memoir_engine.runtime.access import needs_owner, runs_of
+from memoir_engine.runtime.engine import Engine
+from memoir_engine.runtime.verbs import Reopened, make, verb_type
+from memoir_engine.runtime.view import View
+from memoir_engine.store.ledger import run_end, runs
+
+UNDER_WAY: tuple[RunStatus, ...] = ("queued", "running")
+POLL_S = 0.2  # how often it is looked whether another process has ended a run
+RESUMABLE: tuple[RunStatus, ...] = ("failed", "interrupted")
+AGAIN = {"query": "Ask the question again.", "load_samples": "Load the samples again: what is stored is recognised."}
+WHY = {
+    "queued": ("it has not begun yet", "Wait for it: jobs.wait(run_id)."),
+    "running": ("it is still running", "Wait for it; one whose process has ended shows as interrupted within seconds."),
+    "waiting_helper": ("it waits for its contextual helper", "helpers.confirm(run_id, fields) goes on with it."),
+    "done": ("it is done", "There is nothing left to do."),
+    "cancelled": ("it was cancelled, and nothing of it is kept", "Ingest again."),
+}
+NOTHING_KEPT = "Ingest again: answers already paid for are re-used, and what is stored is recognised."
+
+
+def start(engine: Engine, actor: Actor, name: str, arguments: Mapping[str, Any]) -> str:
+    """Begin a verb in the background and return the id of its run; confirm_helper goes on with the draft's own run.
+
+    Raises InvalidSetting for a verb or an argument there is not; for confirm_helper HelperInvalid and DraftNotFound.
+    """
+    made = make(engine, actor, name, arguments)
+    verb, run = made if isinstance(made, Reopened) else (made, engine.runner.open_run(made, actor))
+    engine.loop.submit(engine.runner.execute(verb, run), verb=name)
+    return run.id
+
+
+class JobsView(View):
+    """Runs by their id."""
+
+    def get(self, run_id: str) -> RunView:
+        named = validation.run(run_id)
+        return self._read(lambda tx: runs.get(tx, named, user=runs_of(self._actor)))
+
+    def list(self, limit: int = 20, verbs: Sequence[str] | None = None) -> tuple[RunView, ...]:
+        """Newest first; those whose process has died are interrupted by now."""
+        most, named = validation.limit(limit), None if verbs is None else validation.texts("verbs", verbs)
+        self._engine.bury_the_dead()
+        return self._read(lambda tx: runs.recent(tx, limit=most, verbs=named, user=runs_of(self._actor)))
+
+    def cancel(self, run_id: str) -> bool:
+        """True when it will stop; False when it is too late, or it does not run in this process.
+
+        A run that waits for a helper, was interrupted, or failed and could be resumed is given up: what was kept of it goes.
+        Raises NotAllowed for the run of another.
+        """
+        view = self.get(run_id)
+        needs_owner(self._actor, view.actor, "cancel what another has begun")
+        if self._engine.runner.cancel(run_id):
+            return True
+        if not view.resumable and view.status not in ("waiting_helper", "interrupted"):
+            return False
+        stopped = QueryCancelled() if view.verb == "query" else IngestionCancelled(name=str(view.request.get("name", view.verb)))
+        return self._engine.db.write(
+            lambda tx: runs.give_up(tx, run_id, (*RESUMABLE, "waiting_helper"), clock=self._engine.clock, error=stopped),
+            operation=f"the end of run {run_id}",
+        )
+
+    def wait(self, run_id: str, timeout_s: float | None = None) -> RunView:
+        """Wait until it has ended, here or in another process; its state then, or when the time is over.
+
+        timeout_s: None waits as long as it takes. What waits for a person is not waited for. Raises RunNotFound.
+        """
+        patience = inf if timeout_s is None else validation.seconds("timeout_s", timeout_s)
+        until = monotonic() + patience
+        self._engine.runner.wait(validation.run(run_id), None if timeout_s is None else patience)  # asks no database
+        while (view := self.get(run_id)).status in UNDER_WAY and (left := until - monotonic()) > 0:
+            sleep(min(POLL_S, left))
+            self._engine.bury_the_dead()  # a process that shows no life any more ends nothing
+        return view
+
+    def resume(self, run_id: str) -> str:
+        """Go on, in the background, with an ingestion that failed or was interrupted; the same id.
+
+        Raises RunNotResumable (E213) saying why not, and what to do instead; NotAllowed for the run of another.
+        """
+        self._engine.bury_the_dead()
+        view = self.get(run_id)
+        needs_owner(self._actor, view.actor, "resume what another has begun")
+        kind = verb_type(view.verb)
+        again = None if kind is None else kind.resume
+        kept = self._read(lambda tx: run_end.get(tx, run_id)) if view.resumable and again is not None else None
+        if again is None or kept is None:
+            raise _not_resumable(view, is_ingestion=again is not None)
+        engine, actor = self._engine, replace(self._actor, user=view.user)
+        verb = again(engine, actor, kept)
+        run = engine.runner.reopen(verb, actor, run_id, RESUMABLE)
+        if run is None:
+            raise _not_resumable(self.get(run_id), is_ingestion=True)
+        engine.loop.submit(engine.runner.execute(verb, run), verb="jobs.resume")
+        return run_id
+
+
+def _not_resumable(view: RunView, *, is_ingestion: bool) -> RunNotResumable:
+    if not is_ingestion:
+        advice = AGAIN.get(view.verb, "Start it again.")
+        return RunNotResumable(run_id=view.id, problem=f"only ingestions are resumed, this is {view.verb}", advice=advice)
+    problem, advice = WHY.get(view.status, ("what it needs to go on is no longer kept", NOTHING_KEPT))
+    return RunNotResumable(run_id=view.id, problem=problem, advice=advice)

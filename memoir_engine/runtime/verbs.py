@@ -1,0 +1,114 @@
+"""The registry of verbs: the options of each, and the function that makes it from them.
+
+Invariant: a verb's options are one model; the faces, `start`, the command line and the request kept with a run read that one.
+Arguments are checked against it before anything is made, so an error from within is never reported as the caller's.
+Source: API `memory.start`; DESIGN §3, §7 (Job).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from importlib import import_module
+from inspect import Parameter, signature
+from typing import Any, NamedTuple, TypeVar, overload
+
+from memoir_engine.core.errors import InvalidSetting, MemoirError
+from memoir_engine.core.run import Actor, Listener, Run
+from memoir_engine.runtime.engine import Engine
+from memoir_engine.runtime.runner import OnEvent, Verb, listeners
+from memoir_engine.store.ledger.run_end import Kept
+
+Maker = TypeVar("Maker", bound=Callable[..., Any])
+Options = TypeVar("Options")
+Result = TypeVar("Result")
+MakerOf = Callable[[Engine, Actor, Options, tuple[Listener, ...]], Verb[Result]]
+
+
+class Reopened(NamedTuple):
+    """What a verb makes that goes on with a run there is, instead of opening one."""
+
+    verb: Verb[Any]
+    run: Run
+
+
+@dataclass(frozen=True)
+class NoOptions:
+    """The options of a verb that takes none."""
+
+
+@dataclass(frozen=True)
+class VerbType:
+    """make: (engine, actor, options, listeners) → Verb or Reopened. resume: makes it again from what its run kept."""
+
+    options: type[Any]
+    make: Callable[..., Verb[Any] | Reopened]
+    resume: Callable[[Engine, Actor, Kept], Verb[Any]] | None = None
+
+
+_modules: dict[str, str] = {}
+_types: dict[str, VerbType] = {}
+
+
+def verb(
+    name: str, options: type[Any], *, resume: Callable[[Engine, Actor, Kept], Verb[Any]] | None = None
+) -> Callable[[Maker], Maker]:
+    """Register the decorated maker under the verb's name."""
+
+    def register(make: Maker) -> Maker:
+        _types[name] = VerbType(options, make, resume)
+        return make
+
+    return register
+
+
+def locate(modules: Mapping[str, str]) -> None:
+    """Say in which module each verb registers itself, which is imported when the verb is first looked up."""
+    _modules.update(modules)
+
+
+def names() -> tuple[str, ...]:
+    return tuple(_modules)
+
+
+def verb_type(name: str) -> VerbType | None:
+    """Return the verb of that name; None where there is none."""
+    if name not in _types and name in _modules:
+        import_module(_modules[name])
+    return _types.get(name)
+
+
+def make(engine: Engine, actor: Actor, name: str, arguments: Mapping[str, Any]) -> Verb[Any] | Reopened:
+    """Raises InvalidSetting for a verb or an argument there is not, and what the verb itself raises."""
+    known = verb_type(name) if isinstance(name, str) else None
+    if known is None:
+        advice = f"Use one of: {', '.join(names())}."
+        raise InvalidSetting(name="verb", value=name, problem="there is no such verb to start", advice=advice)
+    _check(name, known.options, arguments)
+    return known.make(engine, actor, known.options(**arguments))
+
+
+def _check(name: str, options: type[Any], arguments: Mapping[str, Any]) -> None:
+    takes = signature(options).parameters
+    problems = [f"{each!r} is missing" for each in takes if takes[each].default is Parameter.empty and each not in arguments]
+    problems += [f"it takes no {each!r}" for each in sorted(arguments) if each not in takes]
+    if problems:
+        advice = f"Give {name} " + (f"its arguments: {', '.join(takes)}." if takes else "no arguments.")
+        raise InvalidSetting(name="arguments", value=sorted(arguments), problem=problems[0], advice=advice)
+
+
+@overload
+async def perform(
+    engine: Engine, actor: Actor, make: MakerOf[Options, Result | MemoirError], options: Options, on_event: OnEvent | None = None
+) -> Result: ...
+@overload
+async def perform(
+    engine: Engine, actor: Actor, make: MakerOf[Options, Result], options: Options, on_event: OnEvent | None = None
+) -> Result: ...
+async def perform(engine: Engine, actor: Actor, make: MakerOf[Any, Any], options: Any, on_event: OnEvent | None = None) -> Any:
+    """Make a verb and run it on the engine's loop, from whatever loop. Raises an error that is its outcome."""
+    verb = make(engine, actor, options, listeners(on_event))
+    outcome = await engine.loop.bridge(engine.runner.perform(verb, actor), verb=verb.name)
+    if isinstance(outcome, MemoirError):
+        raise outcome
+    return outcome
