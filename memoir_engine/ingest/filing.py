@@ -31,6 +31,7 @@ from memoir_engine.text.sentences import opening
 from memoir_engine.text.similarity import group_close_names
 from memoir_engine.text.terms import Terms
 
+FEW = 500  # pairs of new and filed chunks: compared in less time than a hop to another thread takes
 RETRIES = 2  # of an invalid item (spec/README 2A.8)
 KEPT_OPINIONS = 8  # of each chunk: enough to show the runners-up
 TERMS_SHOWN = 6  # of a new name to be settled
@@ -242,7 +243,10 @@ class SourceFiling:
         return await self._settle(frame, [choice for batch in batches for choice in batch])
 
     async def _ask_batch(self, frame: WaveOptions, batch: list[int]) -> list[NamedChoice]:
-        question = await asyncio.to_thread(self._question, frame, batch)  # while other calls are in flight
+        if len(batch) * max(1, frame.options.filed) <= FEW:
+            question = self._question(frame, batch)
+        else:
+            question = await asyncio.to_thread(self._question, frame, batch)  # while other calls are in flight
         async with self._gate.turn(frame.options.level):
             return await ask_batch(question, self._ask, self._run, source=self.material.name)
 

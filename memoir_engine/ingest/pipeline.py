@@ -39,7 +39,8 @@ from memoir_engine.store.sources.plan import (
 )
 from memoir_engine.store.tree.cache import TreeCache, TreeSnapshot
 from memoir_engine.text.chunks import Piece
-from memoir_engine.text.terms import terms
+from memoir_engine.text.profiles import Profiles
+from memoir_engine.text.terms import Terms, terms
 
 PLANS = 3  # people may correct the tree while a model is waited for
 BuildRecord = Callable[[StoredSource, tuple[str, ...]], dict[str, Any]]  # the stored source and the warnings → the run's record
@@ -123,7 +124,7 @@ async def ingest(
     helper: by a person, or (`reused`) of an earlier version; None: generate one.
     recorded: called in the commit, so that the run ends and gets its record in the same transaction.
     """
-    chunks, warnings = await _cut(source, context, run)
+    chunks, words, warnings = await _cut(source, context, run)
     source = replace(source, tokens=sum(chunk.tokens for chunk in chunks))
     run.check(IngestionCancelled, name=source.name)
     texts = [source.text[chunk.start : chunk.end] for chunk in chunks]
@@ -131,7 +132,7 @@ async def ingest(
     final = helper or await generate(source, texts, context.ask, context.count)
     reused = reused and helper is not None
     run.emit(HelperReady(final.origin, final.tokens, reused=reused, calls=run.ledger.sent - before))
-    material = SourceMaterial(source.name, final.text, texts, await asyncio.to_thread(lambda: [terms(text) for text in texts]))
+    material = SourceMaterial(source.name, final.text, texts, words)
     for _ in range(PLANS):
         plan = await _plan(source, final, chunks, material, context, run)
         try:
@@ -147,27 +148,37 @@ async def ingest(
     )
 
 
-async def _cut(source: NewSource, context: IngestContext, run: Run) -> tuple[tuple[NewChunk, ...], tuple[str, ...]]:
-    pieces = await asyncio.to_thread(context.cut, source.text)
+async def _cut(source: NewSource, context: IngestContext, run: Run) -> tuple[tuple[NewChunk, ...], list[Terms], tuple[str, ...]]:
+    """Return the chunks, the terms of each, and the warnings about their sizes."""
+
+    def cut() -> tuple[list[Piece], list[Terms]]:
+        pieces = context.cut(source.text)
+        return pieces, [terms(source.text[piece.start : piece.end]) for piece in pieces]
+
+    pieces, words = await asyncio.to_thread(cut)
     short = [piece for piece in pieces if piece.tokens < context.config.chunk_min_tokens]
     run.emit(ChunksCut(len(pieces), sum(piece.tokens for piece in pieces), len(short)))
     chunks = tuple(NewChunk(piece.position, piece.start, piece.end, piece.tokens) for piece in pieces)
     if not short:
-        return chunks, ()
+        return chunks, words, ()
     message = f"{len(short)} of {len(pieces)} chunks below chunk_min_tokens ({context.config.chunk_min_tokens}); kept as they are"
     run.emit(Warned("short", message))
-    return chunks, (message,)
+    return chunks, words, (message,)
 
 
 async def _plan(
     source: NewSource, helper: NewHelper, chunks: Sequence[NewChunk], material: SourceMaterial, context: IngestContext, run: Run
 ) -> IngestPlan:
-    now = await asyncio.to_thread(context.cache.current)
+    def read() -> tuple[TreeSnapshot, Profiles, Lessons]:
+        """Return the tree of now, its profiles with the words of this source, and the lessons of earlier corrections."""
+        now = context.cache.current()
+        profiles = now.profiles.fork()
+        profiles.learn(material.terms)
+        return now, profiles, context.db.read(lambda tx: _lessons(tx, now, context.config.teaching_examples))
+
+    now, profiles, lessons = await asyncio.to_thread(read)
     nodes = [Node(row.id, row.parent_id, row.level, row.name) for row in now.rows]
     tree = DraftTree(nodes, depth=context.config.hierarchy_depth, limit=context.config.limit)
-    profiles = now.profiles.fork()
-    await asyncio.to_thread(profiles.learn, material.terms)
-    lessons = await context.db.aread(lambda tx: _lessons(tx, now, context.config.teaching_examples))
     filing = SourceFiling(
         material,
         tree,

@@ -158,9 +158,7 @@ async def _ingest(ingestion: Ingestion) -> IngestResult:
     engine, upload, run = ingestion.engine, ingestion.upload, ingestion.run
     if upload.replaces is not None:
         needs_auditor(ingestion.actor, "withdraw a source by a newer version")
-    document = await asyncio.to_thread(upload.read)
-    helper_text = "" if upload.helper is None else upload.helper.text
-    await asyncio.to_thread(check_source, _source_of(ingestion, document), helper_text)  # before anything is paid for
+    document = await asyncio.to_thread(_read, ingestion)
     run.emit(FileRead(upload.name, document.kind, len(document.text), document.title))
     for warning in document.warnings:
         run.emit(Warned("file", warning))
@@ -169,12 +167,22 @@ async def _ingest(ingestion: Ingestion) -> IngestResult:
     if helper is None and not generates and await _existing(ingestion) is None:
         return _wait_for_helper(ingestion, document)
     async with engine.planning(run, upload.name):
-        outcome = await _existing(ingestion) or await _file(ingestion, document, helper)
+        same = await _same_bytes(ingestion)
+        filed = same is not None and same.status == "filed"
+        outcome = same if same is not None and filed else await _file(ingestion, document, helper, same)
     if isinstance(outcome, Source):
         return await _already_stored(ingestion, outcome)
     engine.keeper.later()
     embed_behind(engine, ingestion.actor)
     return outcome
+
+
+def _read(ingestion: Ingestion) -> Document:
+    """Read the upload; refuse what cannot be stored before anything is paid for. Raises TextInvalid."""
+    upload = ingestion.upload
+    document = upload.read()
+    check_source(_source_of(ingestion, document), "" if upload.helper is None else upload.helper.text)
+    return document
 
 
 async def _settled_helper(engine: Engine, upload: Upload) -> NewHelper | None:
@@ -204,8 +212,11 @@ def _wait_for_helper(ingestion: Ingestion, document: Document) -> IngestResult:
     return IngestResult("needs_helper", run_id, name=name, draft=run_id, error=needed, warnings=document.warnings)
 
 
-async def _file(ingestion: Ingestion, document: Document, helper: NewHelper | None) -> IngestResult | Source:
-    """File the source; or return the one that another process stored first, having taken this one for dead."""
+async def _file(ingestion: Ingestion, document: Document, helper: NewHelper | None, same: Source | None) -> IngestResult | Source:
+    """File the source; or return the one that another process stored first, having taken this one for dead.
+
+    same: the stored source of the same bytes, which is not filed yet.
+    """
     engine, run = ingestion.engine, ingestion.run
     ask = Asking(engine, run, IngestionCancelled(name=ingestion.upload.name))
 
@@ -235,7 +246,7 @@ async def _file(ingestion: Ingestion, document: Document, helper: NewHelper | No
         return to_record(ingestion.progress.filed)
 
     context = IngestContext(engine.db, engine.cache, engine.resolved.config, ask, cut, engine.tokens.count)
-    source, reused = await _as_knowledge(ingestion, _source_of(ingestion, document), ask), ingestion.upload.helper is None
+    source, reused = _as_knowledge(ingestion, _source_of(ingestion, document), same, ask), ingestion.upload.helper is None
     try:
         ingested = await ingest(source, helper, context, run, recorded=recorded, reused=reused)
     except AlreadyStored as faster:
@@ -274,9 +285,8 @@ async def _same_bytes(ingestion: Ingestion) -> Source | None:
     return await ingestion.engine.db.aread(lambda tx: sources.find_by_digest(tx, ingestion.actor.user, ingestion.sha256))
 
 
-async def _as_knowledge(ingestion: Ingestion, source: NewSource, ask: Asking) -> NewSource:
+def _as_knowledge(ingestion: Ingestion, source: NewSource, known: Source | None, ask: Asking) -> NewSource:
     """If the same text is stored under a doc_id and not filed yet, file it as its next version, under its doc_id."""
-    known = await _same_bytes(ingestion)
     if known is None or known.status == "filed" or source.replaces is not None:
         return source
     ask.warnings.append(f"this text is known as {known.doc_id!r}; it is filed as its version {known.version + 1}")
