@@ -189,7 +189,8 @@ def open_engine(resolved: Resolved, clock: Clock | None = None, *, first: Callab
         lexical, passages = _indexes(opened, resolved, db, weighing)
         LOOP.acquire()
         opened.callback(LOOP.release)
-        runner, keeper = Runner(db, clock, LOOP), Keeper(db, cache, lexical, passages)
+        runner = Runner(db, clock, LOOP)
+        keeper = Keeper(db, cache, lexical, passages, runner.ids)
         opened.callback(keeper.close)
         db.on_retry = runner.retried
         engine = Engine(
