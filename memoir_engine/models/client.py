@@ -186,7 +186,7 @@ class ModelClient:
 
         modes = list(self._modes(seat))
 
-        async def attempt(number: int) -> Answer | Failure:
+        def attempt(_: int) -> Awaitable[Answer | Failure]:
             mode, settings = modes[0], self.settings()
             measure = Measure(prompt, calls.run, self.choice, self.secrets, mark, len(calls.written) + 1, mode, settings)
             if self.speaks_no_http:
@@ -194,7 +194,7 @@ class ModelClient:
             sent = ModelSettings(**settings)  # type: ignore[typeddict-item]  # only keys ModelSettings has
             parameters = output_mode.request_parameters(mode, prompt)
             send = model_request(seat.model, messages, model_settings=sent, model_request_parameters=parameters)
-            return await calls.attempt(measure, send, read)
+            return calls.attempt(measure, send, read)
 
         def read(response: ModelResponse) -> Answer:
             text, refused = output_mode.reply_text(response), self._refusal(response)

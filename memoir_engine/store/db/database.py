@@ -11,12 +11,12 @@ import asyncio
 import os
 import threading
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Coroutine
 from concurrent.futures import Future, ThreadPoolExecutor
 from contextlib import AbstractContextManager, nullcontext, suppress
 from dataclasses import dataclass, field
 from random import Random
-from typing import Literal, TypeVar
+from typing import Any, Literal, TypeVar
 
 from sqlalchemy import Engine
 from sqlalchemy.engine import URL
@@ -160,11 +160,11 @@ class Database:
         """Run `work` and commit. Raises DatabaseLost or WriteFailed naming the operation; then nothing was written."""
         return self._unit(work, operation)
 
-    async def aread(self, work: Callable[[Tx], T]) -> T:
-        return await self._in_pool(work, READING)
+    def aread(self, work: Callable[[Tx], T]) -> Coroutine[Any, Any, T]:
+        return self._in_pool(work, READING)
 
-    async def awrite(self, work: Callable[[Tx], T], *, operation: str = "the change") -> T:
-        return await self._in_pool(work, operation)
+    def awrite(self, work: Callable[[Tx], T], *, operation: str = "the change") -> Coroutine[Any, Any, T]:
+        return self._in_pool(work, operation)
 
     def compact(self, *, rows: bool = True) -> bool:
         """Leave nothing of deleted rows in the file of SQLite, or (`rows` False) in its log alone. False while others read it."""
