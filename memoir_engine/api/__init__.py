@@ -1,1 +1,1 @@
-"""TODO memoir_engine.api."""
+"""The faces: they bind what the features give, and decide nothing."""

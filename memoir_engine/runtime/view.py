@@ -1,4 +1,4 @@
-"""TODO module docstring."""
+"""The base of the views: an engine, and who looks."""
 
 from __future__ import annotations
 
