@@ -25,7 +25,7 @@ LAST_ACTIONS = 8
 
 
 def overview(engine: Engine, actor: Actor) -> Overview:
-    wanted, whose = activity.Wanted(but=("close", "converse")), any_of(actor)
+    wanted, whose = activity.ActivityFilter(but=("close", "converse")), any_of(actor)
     engine.bury_the_dead()
     counts = engine.db.read(sources.counts)
     return Overview(

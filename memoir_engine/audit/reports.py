@@ -23,7 +23,7 @@ from memoir_engine.runtime.view import View
 from memoir_engine.store.chain import actions
 from memoir_engine.store.db.types import Tx
 from memoir_engine.store.events import activity, sentences
-from memoir_engine.store.events.activity import Wanted
+from memoir_engine.store.events.activity import ActivityFilter
 from memoir_engine.store.ledger import calls, decisions, runs
 from memoir_engine.store.review import sign_offs, verdicts
 from memoir_engine.store.sources import chunks, sources
@@ -80,7 +80,7 @@ class Reports(View):
     def _of_source(self, tx: Tx, number: int) -> ReportContent:
         source = sources.get(tx, number)
         filed = chunks.of_source(tx, number)
-        actions, more = self._actions(tx, Wanted(source=number))
+        actions, more = self._actions(tx, ActivityFilter(source=number))
         reported = _runs(tx, [source.run_id])
         return self._content(
             tx,
@@ -117,7 +117,7 @@ class Reports(View):
         for leaf in below:
             if leaf.is_leaf and len(filed) < MOST_CHUNKS:
                 filed += chunks.page(tx, leaf.id, limit=MOST_CHUNKS - len(filed)).chunks
-        actions, more = self._actions(tx, Wanted(category=number))
+        actions, more = self._actions(tx, ActivityFilter(category=number))
         source_ids = dict.fromkeys(chunk.source_id for chunk in filed)
         run_ids = list(dict.fromkeys(sources.get(tx, source_id).run_id for source_id in source_ids))
         reported = _runs(tx, run_ids[:MOST_RUNS])
@@ -143,7 +143,7 @@ class Reports(View):
         run = runs.get(tx, run_id, user=runs_of(self._actor))
         choices = decisions.of_run(tx, run_id, limit=MOST_DECISIONS)
         reported = ReportedRun(run, calls.of_run(tx, run_id, limit=MOST_CALLS), choices)
-        actions, more = self._actions(tx, Wanted(run=run_id))
+        actions, more = self._actions(tx, ActivityFilter(run=run_id))
         quoted = {used.source_id for used in answer.used_chunks if used.quotes} if answer else set()
         title = str(run.request.get("question") or run.request.get("name") or run.verb)
         return self._content(
@@ -161,7 +161,7 @@ class Reports(View):
         )
 
     def _of_person(self, tx: Tx, name: str) -> ReportContent:
-        wanted = Wanted(actor=name, but=("close",))
+        wanted = ActivityFilter(actor=name, but=("close",))
         actions, more = self._actions(tx, wanted)
         counts: Counter[str] = Counter()  # several verbs may share their words
         for verb, count in activity.by_verb(tx, wanted).items():
@@ -179,7 +179,7 @@ class Reports(View):
             left_out=_left_out(actions=more),
         )
 
-    def _actions(self, tx: Tx, wanted: Wanted) -> tuple[tuple[Action, ...], int]:
+    def _actions(self, tx: Tx, wanted: ActivityFilter) -> tuple[tuple[Action, ...], int]:
         """Return the newest actions in words, and how many more there are."""
         newest = with_words(tx, activity.page(tx, wanted, limit=MOST_ACTIONS, whose=any_of(self._actor)))
         return newest, 0 if len(newest) < MOST_ACTIONS else activity.count(tx, wanted) - len(newest)

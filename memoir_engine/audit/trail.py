@@ -23,7 +23,7 @@ from memoir_engine.store.chain import actions
 from memoir_engine.store.chain.canonical_json import stamp
 from memoir_engine.store.db.types import Tx
 from memoir_engine.store.events import activity, sentences
-from memoir_engine.store.events.activity import Wanted
+from memoir_engine.store.events.activity import ActivityFilter
 from memoir_engine.store.events.kind import Names
 from memoir_engine.store.verification import verify
 
@@ -138,7 +138,7 @@ class AuditTrail(View):
         start = f'{{"format": {to_json(ACTIVITY_FORMAT)}, {to_json(about)[1:-1]}, "actions": ['
         return f"{start}{chr(10) if rows else ''}{rows}\n]}}\n"
 
-    def _pages(self, wanted: Wanted) -> Iterator[tuple[Action, ...]]:
+    def _pages(self, wanted: ActivityFilter) -> Iterator[tuple[Action, ...]]:
         """Yield actions page by page, with events; actions done meanwhile come before the first page and are not included."""
         whose = any_of(self._actor)
 
@@ -191,9 +191,9 @@ def _filter(
     until: datetime | None,
     text: str | None,
     but: Sequence[str],
-) -> Wanted:
+) -> ActivityFilter:
     """Check the filters of `actions`. Raises InvalidSetting naming the one that is wrong."""
-    return Wanted(
+    return ActivityFilter(
         actor=None if actor is None else validation.text("actor", actor),
         verb=None if verb is None else validation.text("verb", verb),
         kind=None if kind is None else validation.text("kind", kind),

@@ -12,7 +12,7 @@ from typing import Any
 from memoir_engine import readers
 from memoir_engine.core import validation
 from memoir_engine.readers import Document
-from memoir_engine.store.ledger.run_end import Kept
+from memoir_engine.store.ledger.run_end import RunInput
 
 UNNAMED = "text"
 
@@ -78,16 +78,16 @@ class Upload:
         )
 
     @classmethod
-    def again(cls, kept: Kept, *, max_mb: int) -> Upload:
+    def again(cls, kept: RunInput, *, max_mb: int) -> Upload:
         """Return the upload that an earlier run kept."""
         how = dict(kept.how)
         helper = how.pop("helper")
         return cls(data=kept.data, max_mb=max_mb, helper=None if helper is None else UserHelper(**helper), **how)
 
-    def kept(self) -> Kept:
+    def kept(self) -> RunInput:
         helper = None if self.helper is None else asdict(self.helper)
         how = {"verb": self.verb, "name": self.name, "helper": helper, "metadata": self.metadata}
-        return Kept(how | {"replaces": self.replaces, "regenerate": self.regenerate}, self.data)
+        return RunInput(how | {"replaces": self.replaces, "regenerate": self.regenerate}, self.data)
 
     @property
     def shown_name(self) -> str:

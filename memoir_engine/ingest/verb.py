@@ -34,7 +34,7 @@ from memoir_engine.runtime.model import Asking
 from memoir_engine.runtime.runner import Verb
 from memoir_engine.runtime.verbs import NoOptions, verb
 from memoir_engine.samples import documents
-from memoir_engine.store.ledger.run_end import Kept
+from memoir_engine.store.ledger.run_end import RunInput
 from memoir_engine.store.sources import sources
 from memoir_engine.store.sources.plan import AlreadyStored, NewHelper, NewSource, StoredSource, check_source
 from memoir_engine.text.chunks import Piece
@@ -102,7 +102,7 @@ class Ingestion:
         return self.run.clock.tick_ms() - self.began
 
 
-def resumed_verb(engine: Engine, actor: Actor, kept: Kept) -> Verb[IngestResult]:
+def resumed_verb(engine: Engine, actor: Actor, kept: RunInput) -> Verb[IngestResult]:
     return upload_verb(engine, actor, Upload.again(kept, max_mb=engine.resolved.config.max_file_mb))
 
 

@@ -83,7 +83,7 @@ class SaidPassages:
 
 def _said_since(
     tx: Tx, owners: Sequence[str], since: dict[str, datetime | None]
-) -> tuple[ids.Clock, dict[str, tuple[tuple[int, ...], datetime | None]]]:
+) -> tuple[ids.SearchClock, dict[str, tuple[tuple[int, ...], datetime | None]]]:
     """Sessions of each owner in which something was said since, and when the last thing was."""
     return ids.clock(tx), {owner: conversation_passages.changed_sessions(tx, owner, since.get(owner)) for owner in owners}
 

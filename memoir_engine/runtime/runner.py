@@ -36,7 +36,7 @@ from memoir_engine.store.db.database import Database
 from memoir_engine.store.db.types import Tx
 from memoir_engine.store.ledger import calls, run_end, runs
 from memoir_engine.store.ledger.recorder import Recorder, Unit
-from memoir_engine.store.ledger.run_end import Kept
+from memoir_engine.store.ledger.run_end import RunInput
 
 OnEvent = Callable[[Stamped], object]  # called on the engine's own thread, one event after the other, while the run waits for it
 Result = TypeVar("Result")
@@ -69,7 +69,7 @@ class Verb(Generic[Result]):
     record: Callable[[Result], dict[str, Any]]
     listeners: tuple[Listener, ...] = ()
     waits: Callable[[Result], bool] = lambda _: False
-    kept: Kept | None = None
+    kept: RunInput | None = None
     unopened: Callable[[MemoirError], Result] | None = None
     actor: Actor | None = None
 

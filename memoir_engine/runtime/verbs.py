@@ -17,7 +17,7 @@ from memoir_engine.core.errors import InvalidSetting, MemoirError
 from memoir_engine.core.run import Actor, Listener, Run
 from memoir_engine.runtime.engine import Engine
 from memoir_engine.runtime.runner import OnEvent, Verb, listeners
-from memoir_engine.store.ledger.run_end import Kept
+from memoir_engine.store.ledger.run_end import RunInput
 
 Maker = TypeVar("Maker", bound=Callable[..., Any])
 Options = TypeVar("Options")
@@ -43,7 +43,7 @@ class VerbType:
 
     options: type[Any]
     make: Callable[..., Verb[Any] | Reopened]
-    resume: Callable[[Engine, Actor, Kept], Verb[Any]] | None = None
+    resume: Callable[[Engine, Actor, RunInput], Verb[Any]] | None = None
 
 
 _modules: dict[str, str] = {}
@@ -51,7 +51,7 @@ _types: dict[str, VerbType] = {}
 
 
 def verb(
-    name: str, options: type[Any], *, resume: Callable[[Engine, Actor, Kept], Verb[Any]] | None = None
+    name: str, options: type[Any], *, resume: Callable[[Engine, Actor, RunInput], Verb[Any]] | None = None
 ) -> Callable[[Maker], Maker]:
     """Register the decorated maker under the verb's name."""
 

@@ -1,9 +1,11 @@
-"""An exported memory into an empty store, of any kind of database.
+"""Archive: a whole memory exported to one file, and imported into an empty store of any kind of database.
 
-Invariant: all of it or nothing, in one transaction, which ends only if the head, the state and the whole record are those of the
-manifest. What a file says is checked by its column before a database sees it. The depth is the file's.
-An export of an earlier schema lacks columns that came later: they are empty.
-Source: API `Memory.import_`.
+The file is a zip with JSON lines per table and a manifest that says what must be in it.
+Invariant: an export is one snapshot, rows in the order of their keys; caches, leases, names of processes and settings but the
+depth stay out. It is written beside its place and renamed when it is whole; read line by line, nothing is unpacked to disk. Rows
+are what the manifest says, to the byte, or refused with member and line. An import is one transaction, which ends only if the
+head, the state and the whole record are those of the manifest. Columns that came after an export's schema are empty.
+Source: API "The ledger and the audit", `memory.export`, `Memory.import_`; DESIGN §12 (archive bombs).
 """
 
 from __future__ import annotations
@@ -34,15 +36,6 @@ from memoir_engine.store.chain.canonical_json import moment_of, stamp
 from memoir_engine.store.db import ids, schema
 from memoir_engine.store.db.database import Database
 from memoir_engine.store.db.types import Tx, UTCDateTime
-
-# === archive: The one file a memory is exported to: JSON lines per table in a zip, and a manifest that says what must be
-# in it.
-#
-# Invariant: written beside its place and renamed when it is whole; read line by line, nothing is ever unpacked to disk.
-# What is
-# read is what the manifest says, to the byte, or it is refused with its member and line.
-# Source: API "The ledger and the audit" (export); DESIGN §12 (archive bombs).
-
 
 FORMAT, VERSION = "memoir-export", 1
 MANIFEST = "manifest.json"
@@ -227,14 +220,6 @@ def _told(told: dict[str, Any]) -> Manifest:
     return Manifest(revision, depth, head, str(told["state"]), members, str(told.get("made_by", "")))
 
 
-# === exporting: Everything that stands in the store, into one file.
-#
-# Invariant: one snapshot; rows in the order of their keys, as every database would tell them, streamed. Caches, leases
-# and names of
-# processes stay out; settings too, but for the depth, which belongs to the store.
-# Source: API `memory.export`.
-
-
 LEFT_OUT = frozenset({"embedding", "lease", "passage", "profile"})
 OF_CACHES = ("passage", "search")  # their counters
 DEPTH = "depth"
@@ -286,9 +271,6 @@ def _plain(value: Any) -> Any:
     return base64.b64encode(value).decode() if isinstance(value, bytes) else value
 
 
-# === importing
-
-
 FIRST = "0003"  # the first schema that was exported
 SEEDED = (store_tables.audit_head, store_tables.counter, store_tables.setting)  # filled when a store is made
 _AT_ONCE, _MOST_BYTES = 500, 4_000_000
@@ -338,7 +320,7 @@ def _refuse_filled(tx: Tx, url: str) -> None:
 
 
 def _refuse_other(tx: Tx, file: Reading) -> None:
-    """What stands now must be what was exported, and hold."""
+    """Refuse unless the imported state is the exported one, and verifies."""
     head, said = actions.head(tx), file.manifest.head
     if (head.seq, head.hash, stamp(head.at)) != (said["seq"], said["hash"], said["at"]):
         file.refuse(f"its history ends with event {head.seq}, the manifest says {said['seq']}")
@@ -360,7 +342,7 @@ def _count_on(tx: Tx) -> None:
 
 
 def _portions(rows: Iterator[tuple[dict[str, Any], int]]) -> Iterator[list[dict[str, Any]]]:
-    """As many as a packet holds. rows: with their size."""
+    """Group rows into packets. rows: with their size."""
     some: list[dict[str, Any]] = []
     size = 0
     for row, length in rows:
@@ -398,7 +380,7 @@ def _columns(file: Reading, table: Table, named: list[Any] | None) -> list[Colum
 
 
 def _value(column: Column[Any], value: Any) -> Any:
-    """As the column's type has it. Raises TypeError or ValueError."""
+    """Convert a value to the column's type. Raises TypeError or ValueError."""
     if value is None:
         if not column.nullable:
             raise ValueError("it may not be empty")

@@ -1,10 +1,9 @@
-"""Whether the history is what it says: links, digests, replay.
+"""Verify the history: links, digests, replay.
 
-Invariant: reads one snapshot, changes nothing. The links prove the events; the digests in the events prove the rows that
-hold evidence; replaying the events gives the rows that say how things stand. A history cut off at its end links well:
-only a head noted elsewhere (`expected_head`) shows it.
-A run that is still open is covered when it closes; progress events, caches and leases are no evidence. What cannot be read is
-a problem like any other: verification always answers.
+Invariant: reads one snapshot, changes nothing. The links prove the events; the digests in the events prove the rows that hold
+evidence; replaying the events gives the rows that hold from one seq until another. A history cut off at its end links well: only
+a head noted elsewhere (`expected_head`) shows it. A run that is still open is covered when it closes; progress events, caches
+and leases are no evidence. A row that cannot be read is a problem like any other: verification always answers.
 Source: DESIGN §6.
 """
 
@@ -96,13 +95,13 @@ def check(
     tx: Tx, *, expected_head: str | AuditHead | None = None, links_only: bool = False, progress: Progress | None = None
 ) -> AuditCheck:
     """The same, inside a transaction of the caller."""
-    told = _Telling(progress, _length(tx))
+    report = _Report(progress, _length(tx))
     wanted = expected_head.hash if isinstance(expected_head, AuditHead) else expected_head
-    links = _Links(wanted, told.span(1.0 if links_only else _LINKS))
+    links = _Links(wanted, report.span(1.0 if links_only else _LINKS))
     first = next(_readable(links.problems(tx)), None)
     if first is None and not links_only:
-        first = min(_readable(_rows(tx, told)), key=_first_seq, default=None)
-    told.at(1.0)
+        first = min(_readable(_rows(tx, report)), key=_first_seq, default=None)
+    report.at(1.0)
     return AuditCheck(
         ok=first is None,
         checked=links.seq,
@@ -112,36 +111,36 @@ def check(
     )
 
 
-def _rows(tx: Tx, telling: _Telling) -> Iterator[Problem]:
+def _rows(tx: Tx, report: _Report) -> Iterator[Problem]:
     """Digests and replay."""
     state = Projection()
-    for seq, at, action_id, kind, body, payload, _, _ in _events(tx, telling.span(0.5, _LINKS)):
+    for seq, at, action_id, kind, body, payload, _, _ in _events(tx, report.span(0.5, _LINKS)):
         registry.apply(state, seq, at, action_id, kind, body, payload)
     yield from state.problems
     yield from _readable(registry.digest_problems(tx, state))
-    telling.at(0.85)
+    report.at(0.85)
     yield from _readable(registry.replay_problems(tx, state))
 
 
-class _NobodyListens(BaseException):
+class _ListenerFailed(BaseException):
     """Ends a verification whose listener failed; no Exception, which would count as a row that cannot be read."""
 
 
 def _listened(work: Callable[[Progress], AuditCheck], progress: Progress) -> AuditCheck:
     """The work in a thread of its own, `progress` in this one: what it raises is its caller's, and it may use the store."""
-    told: SimpleQueue[float | None] = SimpleQueue()
+    steps: SimpleQueue[float | None] = SimpleQueue()
     left = Event()
 
     def tell(done: float) -> None:
         if left.is_set():
-            raise _NobodyListens
-        told.put(done)
+            raise _ListenerFailed
+        steps.put(done)
 
     with ThreadPoolExecutor(1, thread_name_prefix="memoir-verify") as pool:
         working = pool.submit(work, tell)
-        working.add_done_callback(lambda _: told.put(None))
+        working.add_done_callback(lambda _: steps.put(None))
         try:
-            while (done := told.get()) is not None:
+            while (done := steps.get()) is not None:
                 progress(done)
         except BaseException:
             left.set()
@@ -150,7 +149,7 @@ def _listened(work: Callable[[Progress], AuditCheck], progress: Progress) -> Aud
 
 
 @dataclass(frozen=True)
-class _Telling:
+class _Report:
     """Says how far it has come. `total`: events there are."""
 
     progress: Progress | None
@@ -182,7 +181,7 @@ def _readable(problems: Iterator[Problem]) -> Iterator[Problem]:
 
 
 def _known_head(tx: Tx, links: _Links) -> AuditHead:
-    """As it is stored; where that cannot be read, the last event whose links hold."""
+    """Return the stored head; where it cannot be read, the last event whose links hold."""
     found = _stored_head(tx)
     try:
         return links.head() if found is None else AuditHead(found[0], found[1], moment_of(found[2]))

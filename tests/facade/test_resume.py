@@ -33,7 +33,7 @@ memory.ingest_text(sys.argv[2], name="trades.txt", metadata={"shelf": 3})
 """
 
 
-def kept(memory: Memory, run_id: str) -> run_end.Kept | None:
+def kept(memory: Memory, run_id: str) -> run_end.RunInput | None:
     return memory._async._engine.db.read(lambda tx: run_end.get(tx, run_id))
 
 

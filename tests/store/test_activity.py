@@ -16,7 +16,7 @@ from memoir_engine.store.db import ids
 from memoir_engine.store.db.text_rules import owner_key
 from memoir_engine.store.db.types import Tx
 from memoir_engine.store.events import activity
-from memoir_engine.store.events.activity import Wanted
+from memoir_engine.store.events.activity import ActivityFilter
 from memoir_engine.store.facts import rows
 from memoir_engine.store.facts.rows import NewFact
 from memoir_engine.store.review import sign_offs
@@ -45,7 +45,7 @@ def busy(store: Store) -> dict[str, str]:
 
 def found(store: Store, busy: dict[str, str], **wanted: Any) -> list[str]:
     names = {action: name for name, action in busy.items()}
-    page = store.db.read(lambda tx: activity.page(tx, Wanted(**wanted)))
+    page = store.db.read(lambda tx: activity.page(tx, ActivityFilter(**wanted)))
     return [names[one.action_id] for one in page]
 
 
@@ -90,16 +90,16 @@ def test_from_a_moment_on_and_until_one(store: Store, busy: dict[str, str]) -> N
 
 
 def test_pages_join_without_a_gap(store: Store, busy: dict[str, str]) -> None:
-    first = store.db.read(lambda tx: activity.page(tx, Wanted(), limit=3))
-    rest = store.db.read(lambda tx: activity.page(tx, Wanted(), before=first[-1].action_id))
+    first = store.db.read(lambda tx: activity.page(tx, ActivityFilter(), limit=3))
+    rest = store.db.read(lambda tx: activity.page(tx, ActivityFilter(), before=first[-1].action_id))
     assert [one.action_id for one in (*first, *rest)] == list(reversed(busy.values()))
 
 
 def test_what_was_undone_says_by_whom(store: Store, busy: dict[str, str]) -> None:
-    by_id = {one.action_id: one for one in store.db.read(lambda tx: activity.page(tx, Wanted()))}
+    by_id = {one.action_id: one for one in store.db.read(lambda tx: activity.page(tx, ActivityFilter()))}
     assert by_id[busy["refile"]].undone_by == busy["back"]
     store.undo(busy["back"])
-    by_id = {one.action_id: one for one in store.db.read(lambda tx: activity.page(tx, Wanted()))}
+    by_id = {one.action_id: one for one in store.db.read(lambda tx: activity.page(tx, ActivityFilter()))}
     assert by_id[busy["refile"]].undone_by is None
     assert by_id[busy["back"]].undone_by is not None
 
@@ -119,7 +119,7 @@ def test_an_action_undone_and_redone_however_often_is_told(sqlite_store: Store, 
         for at, one in enumerate(ids)
     ]
     sqlite_store.db.write(lambda tx: tx.execute(insert(tables.action), rows))
-    last = sqlite_store.db.read(lambda tx: activity.page(tx, Wanted(), before=ids[1]))[-1]
+    last = sqlite_store.db.read(lambda tx: activity.page(tx, ActivityFilter(), before=ids[1]))[-1]
     assert (last.action_id, last.undone_by) == (ids[0], ids[1] if undone else None)
     assert sqlite_store.db.read(lambda tx: actions.brief(tx, ids[0])).undone_by == last.undone_by
 
@@ -154,7 +154,7 @@ def test_reasons_about_a_person_are_read_and_found_by_that_person(store: Store, 
     hers, nobody_s = noted(store, "mia", "a _wrong_ word"), noted(store, None, "a _wrong_ one")
 
     def told(whose: str | None, text: str | None = None) -> dict[str, str | None]:
-        page = store.db.read(lambda tx: activity.page(tx, Wanted(text=text), whose=whose))
+        page = store.db.read(lambda tx: activity.page(tx, ActivityFilter(text=text), whose=whose))
         return {one.action_id: one.reason for one in page if one.action_id in (hers, nobody_s, busy["rename"])}
 
     everything = {nobody_s: "a _wrong_ one", hers: "a _wrong_ word", busy["rename"]: "An Ärgernis, 100% _wrong_"}
@@ -163,4 +163,4 @@ def test_reasons_about_a_person_are_read_and_found_by_that_person(store: Store, 
     for whose in (owner_key("ben"), owner_key(None)):
         assert told(whose) == {**everything, hers: None}
         assert told(whose, "_wrong_") == {number: why for number, why in everything.items() if number != hers}
-        assert store.db.read(lambda tx, by=whose: activity.count(tx, Wanted(text="_wrong_"), whose=by)) == 2
+        assert store.db.read(lambda tx, by=whose: activity.count(tx, ActivityFilter(text="_wrong_"), whose=by)) == 2

@@ -1,1 +1,1 @@
-"""TODO memoir_engine.store.chain."""
+"""The hash chain of actions and events: writing, reading, payloads, tombstones."""

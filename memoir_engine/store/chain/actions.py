@@ -2,7 +2,8 @@
 
 Invariant: seq = head.seq + 1, at = max(clock, head.at + 1 µs), prev_hash = head.hash, hash = sha256 of the canonical JSON
 `[seq, at, action, kind, body, payload, prev_hash]`. An action's first event carries the digest of its row (who, what, why).
-The head is the last row locked: `open_action` comes after every other lock, `seal` before the commit.
+The head is the last row locked: `open_action` comes after every other lock, `seal` before the commit. An undo that was itself
+undone does not count; looking this up costs one query per level of undos, however long the history is.
 Source: DESIGN §6.
 """
 
@@ -25,16 +26,9 @@ from memoir_engine.store.db.prepared import Prepared
 from memoir_engine.store.db.text_rules import check_field, check_text
 from memoir_engine.store.db.types import Tx, portions
 
-# === undoings: What has undone an action, and stands: an undoing that was itself undone does not.
-#
-# Invariant: asks level by level, for all actions at once, and only for those that are asked about: it costs as many
-# queries as
-# undoings were undone in a row, however long the history is.
-# Source: DESIGN §6 (Undo).
-
 
 def standing(tx: Tx, action_ids: Iterable[str]) -> dict[str, str]:
-    """Action -> what has undone it and is not undone itself, the last where there are several; others are left out."""
+    """Return by action its undo in force, the last where there are several; actions without one are left out."""
     asked = list(dict.fromkeys(action_ids))
     by, moments = _undoings(tx, asked)
     # an undoing is later than what it undoes: newest first, each comes before what depends on it
@@ -47,7 +41,7 @@ def standing(tx: Tx, action_ids: Iterable[str]) -> dict[str, str]:
 
 
 def _undoings(tx: Tx, asked: list[str]) -> tuple[dict[str, list[str]], dict[str, str]]:
-    """What was ever undone by what, from these on; and when each of those undoings was made."""
+    """Return the undos of each action, undos of undos included, and the time of each."""
     a = tables.action.c
     by: dict[str, list[str]] = {}
     moments: dict[str, str] = {}
@@ -62,9 +56,6 @@ def _undoings(tx: Tx, asked: list[str]) -> tuple[dict[str, list[str]], dict[str,
         level = [one for one in met if one not in seen]
         seen.update(level)
     return by, moments
-
-
-# === chain
 
 
 GENESIS = "0" * 64
@@ -97,7 +88,7 @@ class OpenAction:
 
     @property
     def at(self) -> datetime:
-        """Of its first event: later than whatever was chained before, whoever's clock is slow."""
+        """Time of its first event: later than all events before, even if a clock is slow."""
         return self._at
 
     @property

@@ -21,7 +21,7 @@ EDITS = frozenset({"create", "rename", "move", "merge", "split", "retire"})  # v
 
 @dataclass
 class Dependents:
-    """`own` is the action that is to be undone; asked with the seqs of what came after it."""
+    """Actions that changed, after the action `own`, what it touched; callers pass the seqs of those changes."""
 
     tx: Tx
     own: str
@@ -30,20 +30,20 @@ class Dependents:
     _undoings: dict[str, str | None] = field(default_factory=dict)  # root → what undid it and stands
 
     def in_force(self, seqs: Iterable[int]) -> tuple[str, ...]:
-        """The actions of others behind these seqs that stand, oldest first."""
+        """Return the other actions of these seqs that are not undone, oldest first."""
         return tuple(one for one in self._others(seqs) if self.undone_by(one) is None)
 
     def edits(self, seqs: Iterable[int]) -> tuple[str, ...]:
-        """Those of them that changed categories by hand."""
+        """Return those of them that changed categories by hand."""
         return tuple(one for one in self.in_force(seqs) if self.verb(one) in EDITS)
 
     def undoings(self, seqs: Iterable[int]) -> tuple[str, ...]:
-        """What undid the others: taken back themselves, they bring back what they took."""
+        """Return the undos of the others: undone themselves, they bring back what they took."""
         found = (self.undone_by(one) for one in self._others(seqs))
         return tuple(dict.fromkeys(one for one in found if one is not None))
 
     def root(self, action_id: str) -> str:
-        """The action that an undo, or an undo of one, is about."""
+        """Follow undos to the action that they are about."""
         if action_id not in self._roots:
             self._roots[action_id] = root(self.tx, action_id)
         return self._roots[action_id]

@@ -54,7 +54,7 @@ _PULSE = _pulse()
 
 
 def changed_between(tx: Tx, one: int, other: int) -> bool:
-    """Whether a filing or a category began or ended behind the one seq and up to the other."""
+    """Tell whether a filing or a category began or ended after one seq and up to the other."""
     first, last = sorted((one, other))
     for table in (tables.filing, tables.category_version):
         for seq in (table.c.from_seq, table.c.to_seq):

@@ -61,10 +61,10 @@ def key_of(table: Table, row: Any) -> str:
 
 @dataclass
 class Tombstones:
-    """All of them, for a verification. `said`: by event, the digest its stones have."""
+    """All tombstones, for a verification. `digests`: of the tombstones of each event."""
 
     latest: dict[tuple[str, str], TombstoneRow] = field(default_factory=dict)
-    said: dict[int, str] = field(default_factory=dict)
+    digests: dict[int, str] = field(default_factory=dict)
 
     @classmethod
     def read(cls, tx: Tx) -> Tombstones:
@@ -73,14 +73,14 @@ class Tombstones:
         for row in tx.execute(select(c.place, c.row_key, c.seq, c.remains).order_by(c.seq, c.place, c.row_key)).all():
             found.latest[row.place, row.row_key] = TombstoneRow(row.seq, row.remains)
             by_event.setdefault(row.seq, []).append((row.place, row.row_key, row.remains))
-        found.said = {seq: _roll_up(stones) for seq, stones in by_event.items()}
+        found.digests = {seq: _roll_up(stones) for seq, stones in by_event.items()}
         return found
 
     def over(self, place: str, key: object) -> TombstoneRow | None:
         return self.latest.get((place, str(key)))
 
     def fits(self, place: str, key: object, values: Sequence[Any], salt: str) -> bool:
-        """Whether there is a stone, and the row is as its erasure left it: without its salt."""
+        """Tell whether the row has a tombstone and is as its erasure left it: without its salt."""
         stone = self.over(place, key)
         return stone is not None and salt == NO_SALT and stone.remains == remains(values)
 
@@ -90,10 +90,10 @@ class Tombstones:
 
     def missing(self, erasures: Mapping[int, str]) -> Iterator[tuple[int | None, str]]:
         """Events whose stones are not those they cover, and stones of no event. erasures: seq → digest."""
-        for seq in sorted({*erasures, *self.said}):
+        for seq in sorted({*erasures, *self.digests}):
             if seq not in erasures:
                 yield None, f"a tombstone names event {seq}, which erased nothing"
-            elif self.said.get(seq, _roll_up([])) != erasures[seq]:
+            elif self.digests.get(seq, _roll_up([])) != erasures[seq]:
                 yield seq, f"the tombstones of event {seq} are not those it covers"
 
 
@@ -127,13 +127,13 @@ _BEGAN = Prepared(select(tables.run.c.started_at).where(tables.run.c.id == bindp
 
 
 def erased_since(tx: Tx, seq: int) -> bool:
-    """Whether something was erased after that seq."""
+    """Tell whether something was erased after that seq."""
     c = tables.tombstone.c
     return tx.execute(select(c.seq).where(c.seq > seq, c.seq.not_in(_CLEARED)).limit(1)).scalar() is not None
 
 
 def refuse_late(tx: Tx, run_id: str) -> None:
-    """What a run saw before an erasure is not written after it. Raises ErasedMeanwhile."""
+    """Refuse to write what a run read before an erasure. Raises ErasedMeanwhile."""
     ids.erasures(tx, hold=True)
     last = _LAST.first(tx, {})
     began = None if last is None else _BEGAN.first(tx, {"run_id": run_id})

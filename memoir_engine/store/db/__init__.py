@@ -1,1 +1,1 @@
-"""TODO memoir_engine.store.db."""
+"""The database: connections, units of work, column types, the schema."""

@@ -1,8 +1,10 @@
-"""One open database: reading and writing in whole units.
+"""One open database: reading and writing in whole units of work.
 
 Invariant: `work(tx)` runs inside one transaction and is run again from its start when the connection was lost or another
-writer was in the way; so it is repeatable, short, and returns detached values. Nothing is half written.
-Source: DESIGN §2.2, §7; MEMOIR 1.3, 1.5, 7.5, 7.8, 7.9, 7B.
+writer was in the way; so it is repeatable, short, and returns detached values. A unit is retried whole or not at all, a
+statement never. Failures are `lost` (the connection is gone, or none can be made), `conflict` (another transaction was in the
+way) or `fatal` (waiting will not help). A refused connection is an OperationalError that does not count as invalidated.
+Source: DESIGN §2.2, §7; MEMOIR 1.3, 1.5, 7.5, 7.8, 7.9, 7B; error codes measured on the three servers.
 """
 
 from __future__ import annotations
@@ -29,15 +31,6 @@ from memoir_engine.store.db import engines, schema
 from memoir_engine.store.db.engines import address, extra_of, in_memory, is_ours, make_folder, refused, safe
 from memoir_engine.store.db.types import Tx
 
-# === retry: Which failures of a database pass by themselves, and how long to wait for them.
-#
-# Invariant: a unit of work is retried whole or not at all; a statement never.
-# `lost`: the connection is gone, or none can be made. `conflict`: another transaction was in the way. `fatal`: waiting
-# will
-# not help. A driver says little: a refused connection is an OperationalError that does not count as invalidated.
-# Source: MEMOIR 7.5; measured on the three servers.
-
-
 Failure = Literal["lost", "conflict", "fatal"]
 
 _MYSQL_LOST = {0, 1040, 1053, 1080, 1152, 1158, 1159, 1160, 1161, 1184, 1927, 2002, 2003, 2006, 2013, 2014, 2055}
@@ -57,7 +50,7 @@ class Retry:
     chance: Random = field(default_factory=Random, compare=False)  # writers that collided must not collide again
 
     def wait_s(self, attempt: int) -> float:
-        """Before the attempt after this one; attempts count from 1."""
+        """Return the wait after this attempt; attempts count from 1."""
         full = min(self.first_s * 2.0 ** (attempt - 1), self.longest_s)
         return full * (0.5 + self.chance.random() / 2)
 
@@ -76,7 +69,7 @@ def kind_of(error: Exception) -> Failure:
 
 
 def problem_of(error: Exception) -> str:
-    """What the driver says, in one line, without the statement and its parameters."""
+    """Return the driver's message in one line, without the statement and its parameters."""
     origin = error.orig if isinstance(error, DBAPIError) and error.orig is not None else error
     said = origin.args[1] if len(origin.args) > 1 and isinstance(origin.args[1], str) else str(origin)
     return (said.strip().splitlines() or [type(origin).__name__])[0]
@@ -98,9 +91,6 @@ def _by_code(error: DBAPIError) -> Failure | None:
 def _no_connection(error: OperationalError) -> bool:
     """psycopg gives no SQLSTATE when it could not connect; SQLite never loses a connection."""
     return "sqlite3" not in type(error.orig).__module__ and getattr(error.orig, "sqlstate", None) is None
-
-
-# === database
 
 
 READING = "reading"
@@ -288,7 +278,7 @@ def _ended(unit: Future[T]) -> asyncio.Future[None]:
 
 
 def is_retried(tx: Tx) -> bool:
-    """Whether this unit ran before: it may have been committed although its answer was lost."""
+    """Tell whether this unit ran before: it may have been committed although its answer was lost."""
     return bool(tx.get_execution_options().get("retried"))
 
 

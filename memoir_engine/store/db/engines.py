@@ -1,9 +1,10 @@
-"""SQLAlchemy engines, one to read and one to write.
+"""Database addresses, and SQLAlchemy engines: one to read and one to write.
 
 Invariant: a reader sees one snapshot for the whole of its transaction, a writer sees what was committed when it got its locks.
 Hence two pools: repeatable read and read committed; on SQLite BEGIN and BEGIN IMMEDIATE (a transaction that reads first and
-writes later fails at once with "database is locked", whatever the busy timeout).
-Source: DESIGN §6, §7; measured: 142 of 240 such upgrades failed, none with BEGIN IMMEDIATE.
+writes later fails at once with "database is locked", whatever the busy timeout). No password leaves this module except inside a
+SQLAlchemy URL.
+Source: DESIGN §6, §7, §12; MEMOIR 1.1, 1.5; measured: 142 of 240 such upgrades failed, none with BEGIN IMMEDIATE.
 """
 
 from __future__ import annotations
@@ -19,12 +20,6 @@ from sqlalchemy.pool import StaticPool
 
 from memoir_engine.core.errors import InvalidSetting
 
-# === address: Database addresses: which driver, and what of them a person may read.
-#
-# Invariant: no password leaves this module except inside a SQLAlchemy URL.
-# Source: DESIGN §12; MEMOIR 1.1, 1.5.
-
-
 _DRIVERS = {
     "postgres": "postgresql+psycopg",
     "postgresql": "postgresql+psycopg",
@@ -36,7 +31,7 @@ _ADVICE = "Use sqlite:///memory.db, postgresql://user:password@host/name, or mys
 
 
 def address(url: str) -> URL:
-    """The URL with its driver named. Raises InvalidSetting for what is no URL, or of a database that is not supported."""
+    """Return the URL with its driver named. Raises InvalidSetting unless it is a URL of a supported database."""
     scheme, separator, rest = url.partition("://")
     try:
         target = make_url(f"{_DRIVERS.get(scheme, scheme)}://{rest}") if separator and "\x00" not in url else None
@@ -56,7 +51,7 @@ def refused(scheme: str, problem: str) -> InvalidSetting:
 
 
 def is_ours(url: URL) -> bool:
-    """Whether the driver is one that an extra of this package brings."""
+    """Tell whether an extra of this package brings the driver."""
     return url.drivername in _DRIVERS.values()
 
 
@@ -78,9 +73,6 @@ def make_folder(url: URL) -> None:
     """Create the folder of a SQLite file. Raises OSError."""
     if url.get_backend_name() == "sqlite" and not in_memory(url) and not str(url.database).startswith("file:"):
         Path(str(url.database)).expanduser().parent.mkdir(parents=True, exist_ok=True)
-
-
-# === engines
 
 
 BUSY_MS = 10_000

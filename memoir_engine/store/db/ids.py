@@ -1,6 +1,10 @@
-"""Which store this is, so that an index kept beside it knows whether it is of this one.
+"""Numbers for new rows, the order in which locks are taken, and the identity of a store.
 
-Invariant: a store keeps its identity as long as it lives; another one at the same place has another. It says nothing else.
+Invariant: ids of one reservation are consecutive, so chunks are numbered in position order; AUTO_INCREMENT promises neither
+order nor gaplessness on a cluster. A change of the tree takes `lock_tree` first, then counters in alphabetical order, then rows,
+the chain's head, and last of all `passage` and `search`: no two writers wait for each other. A store keeps its identity as long
+as it lives; another store at the same place has another.
+Source: DESIGN §5, §6.
 """
 
 from __future__ import annotations
@@ -15,16 +19,6 @@ from memoir_engine.store import tables
 from memoir_engine.store.db.database import Database
 from memoir_engine.store.db.prepared import Prepared
 from memoir_engine.store.db.types import Tx
-
-# === ids: Numbers for new rows, and the order in which locks are taken.
-#
-# Invariant: ids of one reservation are consecutive, so chunks are numbered in position order; AUTO_INCREMENT promises
-# neither
-# order nor gaplessness on a cluster. Whoever changes the tree takes `lock_tree` first, then counters in alphabetical
-# order,
-# then rows, the chain's head, and last of all `passage` and `search`: no two writers wait for each other.
-# Source: DESIGN §5, §6.
-
 
 COUNTERS = (
     "category",
@@ -54,7 +48,7 @@ _CLOCK = Prepared(
 )
 
 
-class Clock(NamedTuple):
+class SearchClock(NamedTuple):
     """searched: up to where whatever is searched has changed. erasures: how many there were."""
 
     searched: int
@@ -79,7 +73,7 @@ def tick(tx: Tx) -> int:
 
 
 def searched(tx: Tx) -> int:
-    """What the clock of searching shows: up to where whatever is searched has changed."""
+    """Return the clock of searching: the number of the last change to what is searched."""
     return _shown(_READ, tx, "search")
 
 
@@ -93,17 +87,14 @@ def erasures(tx: Tx, *, hold: bool = False) -> int:
     return _shown(_HOLD if hold else _READ, tx, "erasure")
 
 
-def clock(tx: Tx) -> Clock:
+def clock(tx: Tx) -> SearchClock:
     found = {row[0]: row[1] for row in _CLOCK.rows(tx, {})}
-    return Clock(int(found.get("search", 0)), int(found.get("erasure", 0)))
+    return SearchClock(int(found.get("search", 0)), int(found.get("erasure", 0)))
 
 
 def _shown(read: Prepared, tx: Tx, name: str) -> int:
     found = read.first(tx, {"which": name})
     return 0 if found is None else int(found.value)
-
-
-# === identity
 
 
 _NAME = "store"

@@ -1,8 +1,10 @@
-"""Bring the database to the schema this version knows.
+"""Bring the database to the schema that this version knows.
 
-Invariant: one process migrates, others wait and find it done; new or at the head already, Alembic is not even imported.
-A database of a newer version is refused, never touched.
-Source: DESIGN §5; MEMOIR 1.3.
+Invariant: one process migrates, others wait and find it done; when it is new or up to date, Alembic is not even imported. A
+database of a newer version is refused, never touched. An empty database gets today's tables in one go, equal to what the
+migrations would leave (a test compares both). MariaDB and MySQL commit each table by itself: there the mark of a creation under
+way lets the next opening finish it.
+Source: DESIGN §5; MEMOIR 1.3; measured, one CPU: seven migrations .15 s, the creation .03 s.
 """
 
 from __future__ import annotations
@@ -16,14 +18,6 @@ from sqlalchemy.exc import DBAPIError, IntegrityError
 from memoir_engine.core.errors import InvalidSetting, SchemaTooNew
 from memoir_engine.store import tables
 from memoir_engine.store.db.types import Tx
-
-# === creating: An empty database gets today's tables in one go; the scripts of migrations/ are for those that hold
-# something.
-#
-# Invariant: what stands afterwards is what the scripts, run one after the other, would have left (a test compares both).
-# MariaDB and MySQL commit each table by itself: there the mark of a creation under way lets the next opening finish it.
-# Source: measured, one CPU: seven scripts .15 s, this .03 s.
-
 
 UNDER_WAY = "creating"
 COUNTERS = (
@@ -60,9 +54,6 @@ def _refuse_others(connection: Connection) -> None:
         problem = f"it holds tables of another program ({', '.join(taken[:5])})"
         shown = connection.engine.url.render_as_string(hide_password=True)
         raise InvalidSetting(name="database_url", value=shown, problem=problem, advice="Give Memoir a database of its own.")
-
-
-# === schema
 
 
 REVISION = "0008"  # the head of migrations/versions; a test holds the two equal

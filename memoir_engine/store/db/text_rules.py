@@ -1,8 +1,10 @@
-"""Whose a row is, as a key that every database compares alike: names differ in case, form and spaces, and all of that counts.
+"""Rules for names and texts before SQL sees them, and the keys of owners.
 
-Invariant: '' is the workspace, and nobody's name. What is said by who acts for no user is as private as what a user says: its
-passages have a key of their own, for everybody finds the workspace's.
-Source: DESIGN §6 (who and whose).
+Invariant: a text that passes is stored alike by every database. SQLite keeps NUL characters and over-long strings that
+PostgreSQL refuses; lone surrogates fail inside every driver. `name_key` decides which names are the same: Unicode form, case and
+spaces do not count, accents do. In owners all of these count: the key is a hash. '' is the workspace, and nobody's name; the
+passages of conversations without a user have a key of their own, since everybody finds the workspace's.
+Source: DESIGN §5, §6, §9 (`›` separates the names of a path); MEMOIR 3.5, 7.6.
 """
 
 from __future__ import annotations
@@ -11,14 +13,6 @@ import hashlib
 import unicodedata
 
 from memoir_engine.core.errors import NameInvalid, TextInvalid
-
-# === rules: What a name and a text must be before SQL sees them.
-#
-# Invariant: what passes here is stored alike by every database. SQLite keeps NUL characters and over-long strings that
-# PostgreSQL refuses; lone surrogates fail inside every driver.
-# `name_key` decides which names are the same: Unicode form, case and spaces do not count, accents do.
-# Source: DESIGN §5, §9 (`›` separates the names of a path); MEMOIR 3.5, 7.6.
-
 
 NAME_LIMIT = 200
 FIELD_LIMIT = 200
@@ -59,7 +53,7 @@ def check_field(value: str, field: str, limit: int = FIELD_LIMIT) -> str:
 
 
 def tame(text: str) -> str:
-    """What a library said, as every database stores it: without NUL characters and halves of surrogate pairs."""
+    """Make a library's message storable: remove NUL characters, replace lone surrogates."""
     return text.replace("\x00", "").encode("utf-8", "replace").decode()
 
 
@@ -75,23 +69,20 @@ def _name_problem(name: str) -> str | None:
     return None
 
 
-# === owners
-
-
 WORKSPACE = ""
 NAMELESS = "nameless"  # of passages of conversations that belong to no user
 
 
 def owner_key(user: str | None) -> str:
-    """Of a user's sessions, passages, facts; of the workspace where there is no user."""
+    """Return the key of a user's sessions, passages and facts; the workspace's without a user."""
     return WORKSPACE if user is None else hashlib.sha256(user.encode()).hexdigest()
 
 
 def finder_key(user: str | None) -> str:
-    """Who searches: beside the workspace's, the passages of this key are found."""
+    """Return the key whose passages a user's search finds beside the workspace's."""
     return said_key(owner_key(user))
 
 
 def said_key(owner: str) -> str:
-    """Of the passages of that owner's conversations."""
+    """Return the key of the passages of that owner's conversations."""
     return NAMELESS if owner == WORKSPACE else owner

@@ -1,1 +1,1 @@
-"""TODO memoir_engine.store.erase."""
+"""Erasure of a source and of every text that quotes it."""

@@ -1,4 +1,4 @@
-"""What deleted rows leave in a database file, overwritten.
+"""Compaction: overwrite what deleted rows leave in a database file.
 
 Invariant: that it is due is written by the very transaction that deletes, so a process that dies before it is done leaves it to
 the next. SQLite keeps freed pages and a write-ahead log; the servers reclaim theirs by themselves, and nobody reads it by SQL.
@@ -18,13 +18,13 @@ DUE = "compaction"
 
 
 def note(tx: Tx) -> None:
-    """It is due from the commit on."""
+    """Mark the compaction as due from the commit on."""
     if tx.dialect.name == "sqlite" and not is_due(tx):
         tx.execute(insert(tables.setting).values(name=DUE, value="due"))
 
 
 def finish(db: Database) -> bool:
-    """Do it where it is due. False when somebody else holds the file: it stays due."""
+    """Compact where it is due. Return False when somebody else holds the file: it stays due."""
     if not db.read(is_due):
         return True
     try:

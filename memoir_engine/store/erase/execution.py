@@ -27,8 +27,8 @@ from memoir_engine.store.db.text_rules import check_name, name_key
 from memoir_engine.store.db.types import FAR, ROOT, Tx, portions
 from memoir_engine.store.erase import compaction
 from memoir_engine.store.erase import places as erase_places
-from memoir_engine.store.erase.places import Keys, Place
-from memoir_engine.store.erase.usages import Traced, trace
+from memoir_engine.store.erase.places import Keys, TextPlace
+from memoir_engine.store.erase.usages import SourceUsages, trace
 from memoir_engine.store.ledger import runs
 from memoir_engine.store.search import passages
 from memoir_engine.store.sources import sources
@@ -79,7 +79,7 @@ def erase(
     action = OpenAction(tx, verb=VERB, actor=actor, clock=clock, action_id=action_id)
     action.describe(reason=reason)
     left = _clear(tx, action, traced)
-    _name_anew(tx, action, names)
+    _rename_quoting(tx, action, names)
     filings.close_empty_categories(tx, action, left)
     action.seal()
     compaction.note(tx)
@@ -87,7 +87,7 @@ def erase(
 
 
 def tombstone(tx: Tx, source_id: int) -> Tombstone | None:
-    """What stands where an erased source was; None where it was not erased. Raises SourceNotFound."""
+    """Return the tombstone of an erased source; None where it was not erased. Raises SourceNotFound."""
     source = sources.get(tx, source_id)
     if source.status != ERASED:
         return None
@@ -106,7 +106,7 @@ def _refuse_erased(tx: Tx, source_id: int) -> None:
         raise NothingChanges(problem=f"source {source_id} was erased already")
 
 
-def _cancel_waiting(tx: Tx, traced: Traced, clock: Clock) -> None:
+def _cancel_waiting(tx: Tx, traced: SourceUsages, clock: Clock) -> None:
     """Drafts over the same bytes, and whatever of its own is at work: it is closed, and refused if it goes on."""
     c = tables.run.c
     alive = select(c.id).where(c.id.in_(traced.runs), c.status.in_(runs.ALIVE)).order_by(c.id)
@@ -114,7 +114,7 @@ def _cancel_waiting(tx: Tx, traced: Traced, clock: Clock) -> None:
         runs.finish(tx, run_id, "cancelled", clock=clock, result={}, error="its source was erased")
 
 
-def _clear(tx: Tx, action: OpenAction, traced: Traced) -> set[int]:
+def _clear(tx: Tx, action: OpenAction, traced: SourceUsages) -> set[int]:
     """All places, with the stones and the event that covers them; the leaves its chunks leave."""
     number, seq = traced.source.id, action.next_seq
     passages.follow(tx, number, live=False)  # before its vectors go: from here on none is written
@@ -134,7 +134,7 @@ def _clear(tx: Tx, action: OpenAction, traced: Traced) -> set[int]:
     return {row.category_id for row in here}
 
 
-def _stones(found: list[tuple[Place, Keys]], kind: str) -> dict[str, list[str]]:
+def _stones(found: list[tuple[TextPlace, Keys]], kind: str) -> dict[str, list[str]]:
     by_table: dict[str, list[str]] = {}
     for place, keys in found:
         if place.stone == kind:
@@ -142,8 +142,8 @@ def _stones(found: list[tuple[Place, Keys]], kind: str) -> dict[str, list[str]]:
     return by_table
 
 
-def _name_anew(tx: Tx, action: OpenAction, names: tuple[QuotingName, ...]) -> None:
-    """Those that close from below upwards, then new names."""
+def _rename_quoting(tx: Tx, action: OpenAction, names: tuple[QuotingName, ...]) -> None:
+    """Close categories from below upwards, then rename the others."""
     for one in sorted(names, key=lambda one: -len(one.path)):
         if one.becomes is None:
             versions.close(tx, action, one.category_id)
@@ -153,7 +153,7 @@ def _name_anew(tx: Tx, action: OpenAction, names: tuple[QuotingName, ...]) -> No
             versions.change(tx, action, "category.renamed", one.category_id, parent, one.becomes)
 
 
-def _names(tx: Tx, traced: Traced, rename: Names) -> tuple[QuotingName, ...]:
+def _names(tx: Tx, traced: SourceUsages, rename: Names) -> tuple[QuotingName, ...]:
     """The open categories whose name quotes it now, or did before, and what becomes of those that do now."""
     current = _open(tx, traced.quoting["category_version"])
     now = categories.open_categories(tx, current)
@@ -194,7 +194,7 @@ def _refuse_taken(tx: Tx, one: QuotingName, parent: int, found: list[QuotingName
         raise NameTaken(name=one.becomes, parent=" › ".join(one.path[:-1]) or "the top")
 
 
-def _below(tx: Tx, traced: Traced) -> dict[int, int]:
+def _below(tx: Tx, traced: SourceUsages) -> dict[int, int]:
     """Chunks of other sources, per category that has some below it."""
     f, v = tables.filing.c, tables.category_version.c
     mine = set(traced.chunks)
@@ -209,7 +209,7 @@ def _below(tx: Tx, traced: Traced) -> dict[int, int]:
 
 
 def _closing(tx: Tx, wanted: Collection[int], below: Mapping[int, int]) -> set[int]:
-    """Those with nothing of another source below, and with them what stands empty below them."""
+    """Return the categories with no chunk of another source below, and the empty ones below them."""
     v = tables.category_version.c
     new = {number for number in wanted if not below.get(number)}
     closing = set(new)
@@ -220,5 +220,5 @@ def _closing(tx: Tx, wanted: Collection[int], below: Mapping[int, int]) -> set[i
     return closing
 
 
-def _counted(found: list[tuple[Place, int]]) -> tuple[ErasedPlace, ...]:
+def _counted(found: list[tuple[TextPlace, int]]) -> tuple[ErasedPlace, ...]:
     return tuple(ErasedPlace(place.table, place.says, count) for place, count in found if count)

@@ -1,7 +1,8 @@
-"""Words of an erased source in facts, and in the names of who said them: taken out, and the rest of the fact stays.
+"""Usages of a source's text: the runs that worked on it, the questions that read it, and the rows that quote it.
 
-Invariant: what stands, and why, is as it was: the words alone go. A fact that lost words has lost its salt, and its
-vectors, which say what it said; they are made anew of what is left. Spans follow their messages, which change their lengths.
+Invariant: runs that worked on the source or read it are known by ids; everything else is searched for words and phrases that
+occur in no other source. In facts and speakers' names the words alone go; a fact that lost words has lost its salt, and its
+vectors are made anew of what is left. Spans follow their messages, which change their lengths.
 Source: DESIGN §6 (erasure names facts).
 """
 
@@ -28,15 +29,6 @@ from memoir_engine.store.search import embeddings
 from memoir_engine.store.sources import sources
 from memoir_engine.text.redaction import DistinctWords, iter_strings, map_strings
 
-# === quoting: Where a source has left its text: the runs that worked on it, the questions that read it, and whatever
-# quotes it.
-#
-# Invariant: pure reading. What worked on the source or has read it is known by ids; everything else is looked through for
-# words and
-# turns of phrase that stand in no other source.
-# Source: DESIGN §6 (erasure).
-
-
 REGENERATES = "regenerate_helper"
 ASKS_BY_NAME = "select"  # purpose of calls whose prompts hold names and key terms, no text
 _PLAIN = tuple(prompt.INSTRUCTIONS for prompt in (answer, classify, condense, helper, prompts_select, settle))
@@ -47,7 +39,7 @@ HELPER_TEXTS = tuple(tables.contextual_helper.c[name] for name in ("text", "auth
 
 
 @dataclass
-class Traced:
+class SourceUsages:
     """`runs` worked on the source, `questions` have read it. The rest are keys of rows that quote it, by table."""
 
     source: Any
@@ -62,7 +54,7 @@ class Traced:
     quoting: dict[str, tuple[str, ...]] = field(default_factory=dict)
 
 
-def trace(tx: Tx, source_id: int, *, keep: Collection[int] = ()) -> Traced:
+def trace(tx: Tx, source_id: int, *, keep: Collection[int] = ()) -> SourceUsages:
     """keep: categories whose names are nobody's own. Raises SourceNotFound."""
     sources.get(tx, source_id)
     source = tx.execute(select(tables.source).where(tables.source.c.id == source_id)).one()
@@ -75,14 +67,14 @@ def trace(tx: Tx, source_id: int, *, keep: Collection[int] = ()) -> Traced:
     questions = _questions(tx, set(chunks), set(runs))
     calls = _calls(tx, runs)
     papers = frozenset((*_papers(tx, runs, questions), *(row.payload for row in calls)))
-    found = Traced(source, own, chunks, runs, questions, tuple(row.id for row in calls), papers, _leaves(tx, chunks))
+    found = SourceUsages(source, own, chunks, runs, questions, tuple(row.id for row in calls), papers, _leaves(tx, chunks))
     found.signed = _signed(tx, source_id)
     found.quoting = {**_quoting(tx, found), "category_version": versions}
     return found
 
 
 def told(row: Any, columns: Iterable[str], own: DistinctWords) -> dict[str, Any]:
-    """What of these columns says its words, taken out; JSON is looked into."""
+    """Return the columns that hold its words, redacted; JSON is searched inside."""
     changed = {}
     for name in columns:
         before = getattr(row, name)
@@ -116,7 +108,7 @@ def _own(tx: Tx, source: Any, keep: Collection[int]) -> DistinctWords:
 
 
 def _called(source: Any) -> list[str]:
-    """What people call it by when they speak of it: its file name with the ending and without, its title, its author."""
+    """Return the names people use for it: its file name with and without the ending, its title, its author."""
     return [one for one in (source.name, source.name.rpartition(".")[0], source.title, source.author) if one]
 
 
@@ -167,7 +159,7 @@ def _said_of(source: Any) -> list[str]:
 
 
 def _runs(tx: Tx, source: Any) -> tuple[str, ...]:
-    """Those that ingested these bytes, whatever came of it, and those that drew its helper anew."""
+    """Return the runs that ingested these bytes, successful or not, and those that regenerated its helper."""
     c = tables.run.c
     subject = select(c.subject).where(c.id == source.run_id).scalar_subquery()
     same = set(tx.execute(select(c.id).where(c.subject == subject)).scalars()) | ({source.run_id} if source.run_id else set())
@@ -218,8 +210,8 @@ def _leaves(tx: Tx, chunks: Iterable[int]) -> tuple[int, ...]:
     return tuple(sorted(found))
 
 
-def _quoting(tx: Tx, found: Traced) -> dict[str, tuple[str, ...]]:
-    """What is neither its own nor known to have read it, and says its words all the same."""
+def _quoting(tx: Tx, found: SourceUsages) -> dict[str, tuple[str, ...]]:
+    """Return rows that hold its words though they are neither its own nor known to have read it."""
     p, run, call, own = tables.payload.c, tables.run.c, tables.model_call.c, found.own
     mine, known = set(found.runs), {*found.papers, *found.signed}
 
@@ -250,9 +242,6 @@ def _quoting(tx: Tx, found: Traced) -> dict[str, tuple[str, ...]]:
             if key.split("/")[0] not in mine
         ),
     }
-
-
-# === fact_words
 
 
 def take_out(tx: Tx, own: DistinctWords, keys: Sequence[str]) -> None:

@@ -1,6 +1,7 @@
-"""The audit as a list that people look through: filtered in SQL, paged by cursor, with what each action did.
+"""The audit as a list for people: filtered in SQL, paged by cursor, with the events of each action.
 
-Invariant: newest first by the chain's own time, which never repeats; a page costs the same however long the history is.
+Invariant: newest first by the chain's own time, which never repeats; a page costs the same however long the history is. Filters
+use the tables that keep history; bodies of events (canonical JSON) are searched only for the few kinds whose rows keep no seq.
 Source: API "The ledger and the audit"; DESIGN §6.
 """
 
@@ -24,15 +25,6 @@ from memoir_engine.store.chain.canonical_json import moment_of, parse, stamp
 from memoir_engine.store.db.text_rules import WORKSPACE
 from memoir_engine.store.db.types import ROOT, Tx, portions
 from memoir_engine.store.tree import categories as tree_categories
-
-# === mentions: Which events are about a source, a category or a text: conditions for SQL, for the filters of the
-# activity.
-#
-# Invariant: by the tables that history is kept in wherever they know it, by the events' own bodies (canonical JSON)
-# elsewhere;
-# bodies are only looked into for the few kinds whose rows keep no seq.
-# Source: DESIGN §6; API "The ledger and the audit".
-
 
 _MANY = 900  # ids in one list
 
@@ -156,15 +148,12 @@ def _json(tx: Tx, body: ColumnElement[str], key: str) -> ColumnElement[str]:
     return found if tx.dialect.name == "sqlite" else cast(func.json_unquote(found), String(4000))
 
 
-# === activity
-
-
 SHOWN = 12  # lines of one action; what is more is told as one
 
 
 @dataclass(frozen=True)
-class Wanted:
-    """What of the audit is looked for; None: all. `since` is the first moment, `until` the first one after."""
+class ActivityFilter:
+    """Filter of the audit; None: all. `since` is the first moment, `until` the first one after."""
 
     actor: str | None = None
     verb: str | None = None
@@ -178,7 +167,9 @@ class Wanted:
     but: tuple[str, ...] = ()
 
 
-def page(tx: Tx, wanted: Wanted, *, before: str | None = None, limit: int = 50, whose: str | None = None) -> tuple[Action, ...]:
+def page(
+    tx: Tx, wanted: ActivityFilter, *, before: str | None = None, limit: int = 50, whose: str | None = None
+) -> tuple[Action, ...]:
     """Newest first, below the action `before`; without events. whose: who looks, as the key of an owner; None may see all."""
     conditions = _conditions(tx, wanted, whose)
     a = tables.action.c
@@ -201,19 +192,19 @@ def veiled(tx: Tx, whose: str | None, actions: Sequence[Action]) -> tuple[Action
     return tuple(replace(one, reason=None) if one.action_id in theirs else one for one in actions)
 
 
-def count(tx: Tx, wanted: Wanted, *, whose: str | None = None) -> int:
+def count(tx: Tx, wanted: ActivityFilter, *, whose: str | None = None) -> int:
     """How many actions pass."""
     return int(tx.execute(select(func.count()).select_from(tables.action).where(*_conditions(tx, wanted, whose))).scalar_one())
 
 
-def by_verb(tx: Tx, wanted: Wanted) -> dict[str, int]:
+def by_verb(tx: Tx, wanted: ActivityFilter) -> dict[str, int]:
     """How many pass, by what was done."""
     verb = tables.action.c.verb
     rows = tx.execute(select(verb, func.count()).where(*_conditions(tx, wanted)).group_by(verb).order_by(verb)).all()
     return {name: int(many) for name, many in rows}
 
 
-def taken_back(tx: Tx, wanted: Wanted) -> int:
+def taken_back(tx: Tx, wanted: ActivityFilter) -> int:
     """How many of those that pass were undone, and that stands."""
     undone = select(tables.action.c.undoes).where(tables.action.c.undoes.is_not(None))
     found = tx.execute(select(tables.action.c.id).where(*_conditions(tx, wanted), tables.action.c.id.in_(undone))).scalars().all()
@@ -221,7 +212,7 @@ def taken_back(tx: Tx, wanted: Wanted) -> int:
 
 
 def tallies(tx: Tx, action_ids: Sequence[str]) -> dict[str, tuple[tuple[Tally, ...], int]]:
-    """What each of these did: events alike counted together, in the order they began; and how many more events there are."""
+    """Return the events of each action: events alike counted together in the order they began; and the number of other events."""
     e = tables.audit_event.c
     groups: dict[str, list[tuple[int, int]]] = {}
     for some in portions(action_ids):
@@ -253,7 +244,7 @@ def _events(tx: Tx, seqs: Iterable[int]) -> tuple[AuditEvent, ...]:
 def names(
     tx: Tx, *, sources: Iterable[int], categories: Iterable[int], chunks: Iterable[int]
 ) -> tuple[dict[int, str], dict[int, Path], dict[int, tuple[int, int]]]:
-    """Of sources their names, of categories their paths, of chunks their source and position; chunks' sources included."""
+    """Return names of sources, paths of categories, and source and position of chunks; the chunks' sources included."""
     placed: dict[int, tuple[int, int]] = {}
     for some in portions(sorted(set(chunks))):
         c = tables.chunk.c
@@ -273,16 +264,16 @@ def with_events(tx: Tx, actions: Sequence[Action]) -> tuple[Action, ...]:
 
 
 def actors(tx: Tx, *, limit: int = 200) -> tuple[str, ...]:
-    """Who has ever acted, by name."""
+    """Return all actors by name."""
     return tuple(tx.execute(select(tables.action.c.actor).distinct().order_by(tables.action.c.actor).limit(limit)).scalars())
 
 
 def verbs(tx: Tx) -> tuple[str, ...]:
-    """What has ever been done."""
+    """Return all verbs that occur."""
     return tuple(tx.execute(select(tables.action.c.verb).distinct().order_by(tables.action.c.verb)).scalars())
 
 
-def _conditions(tx: Tx, wanted: Wanted, whose: str | None = None) -> list[ColumnElement[bool]]:
+def _conditions(tx: Tx, wanted: ActivityFilter, whose: str | None = None) -> list[ColumnElement[bool]]:
     a, e = tables.action.c, tables.audit_event.c
     found: list[ColumnElement[bool]] = [
         column == value for column, value in ((a.actor, wanted.actor), (a.verb, wanted.verb), (a.run_id, wanted.run)) if value

@@ -1,4 +1,4 @@
-"""Event kinds of conversations: opened, said, trimmed, limited, cleared; and states of graphs that were removed.
+"""ReplayedEvent kinds of conversations: opened, said, trimmed, limited, cleared; and states of graphs that were removed.
 
 Invariant: every message that is stored was appended by a turn, whose digest it and its neighbours give; of a message that a
 limit dropped the event of the dropping keeps the digest. Nothing that was said before a clearing is stored. What the row of a
@@ -19,20 +19,20 @@ from memoir_engine.store.chain.tombstones import Tombstones
 from memoir_engine.store.conversations.messages import id_key
 from memoir_engine.store.db.text_rules import owner_key
 from memoir_engine.store.db.types import Tx
-from memoir_engine.store.events.evidence import Evidence, stream
+from memoir_engine.store.events.evidence import RowEvidence, stream
 from memoir_engine.store.events.kind import Apply, EventKind, family, ignore
-from memoir_engine.store.events.projection import Event, Problem, Projection, SessionState, TurnRange
+from memoir_engine.store.events.projection import Problem, Projection, ReplayedEvent, SessionState, TurnRange
 from memoir_engine.text.messages import KINDS as MESSAGE_KINDS
 from memoir_engine.text.messages import base_kind
 
 
-def _opened(state: Projection, event: Event) -> None:
+def _opened(state: Projection, event: ReplayedEvent) -> None:
     body = event.body
     limits = (body["max_messages"], body["timeout_s"])
     state.sessions[body["session"]] = SessionState(event.seq, body["digest"], state.action_at[event.action_id], limits)
 
 
-def _said(state: Projection, event: Event) -> None:
+def _said(state: Projection, event: ReplayedEvent) -> None:
     """Raise ValueError when the messages do not follow those before them."""
     body, session = event.body, state.sessions[event.body["session"]]
     if body["first"] != session.last_n + 1:
@@ -41,21 +41,21 @@ def _said(state: Projection, event: Event) -> None:
     session.turns.append(TurnRange(event.seq, body["first"], session.last_n, body["digest"]))
 
 
-def _trimmed(state: Projection, event: Event) -> None:
+def _trimmed(state: Projection, event: ReplayedEvent) -> None:
     state.sessions[event.body["session"]].gone |= dict(event.body["gone"])
 
 
-def _limited(state: Projection, event: Event) -> None:
+def _limited(state: Projection, event: ReplayedEvent) -> None:
     state.sessions[event.body["session"]].limits = (event.body["max_messages"], event.body["timeout_s"])
 
 
-def _cleared(state: Projection, event: Event) -> None:
+def _cleared(state: Projection, event: ReplayedEvent) -> None:
     session = state.sessions[event.body["session"]]
     session.cleared, session.cleared_seq = session.last_n, event.seq
     state.erasures[event.seq] = event.body["stones"]
 
 
-def _session_digests(tx: Tx, state: Projection, evidence: Evidence) -> Iterator[Problem]:
+def _session_digests(tx: Tx, state: Projection, evidence: RowEvidence) -> Iterator[Problem]:
     left = dict(state.sessions)
     for row in tx.execute(select(tables.session).order_by(tables.session.c.number)).all():
         session = left.pop(row.number, None)

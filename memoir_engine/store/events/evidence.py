@@ -23,7 +23,7 @@ STREAM = {"yield_per": 2000}
 
 
 @dataclass
-class Evidence:
+class RowEvidence:
     """`payloads`: the digests of payloads that rows and events name, with the seq that covers each."""
 
     tombstones: Tombstones

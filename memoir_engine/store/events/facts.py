@@ -1,4 +1,4 @@
-"""Event kinds of facts: their status, origins, relations, proposals and reviews, and the cuts of a conversation.
+"""ReplayedEvent kinds of facts: their status, origins, relations, proposals and reviews, and the cuts of a conversation.
 
 Invariant: every row hashes to its own digest and is covered by an event, alone or rolled up; every row of a status, a proposal
 or a relation, open or closed, is exactly what replaying the events gives. A change of a fact can be undone while the fact is as
@@ -20,22 +20,22 @@ from memoir_engine.store.chain.actions import OpenAction
 from memoir_engine.store.chain.canonical_json import parse
 from memoir_engine.store.db.text_rules import owner_key
 from memoir_engine.store.db.types import FAR, Tx
-from memoir_engine.store.events.evidence import Evidence, range_problems, replay_differences
+from memoir_engine.store.events.evidence import RowEvidence, range_problems, replay_differences
 from memoir_engine.store.events.kind import Apply, Check, EventKind, Invert, each, family, ignore
-from memoir_engine.store.events.projection import Body, Event, Problem, Projection, RowRange, StatusRow
+from memoir_engine.store.events.projection import Body, Problem, Projection, ReplayedEvent, RowRange, StatusRow
 from memoir_engine.store.events.undo_context import Inverse, UndoContext, step
 from memoir_engine.store.facts import reviews, rows
 from memoir_engine.store.facts.rows import FactState, ProposalState
 
 
-def _recorded(state: Projection, event: Event) -> None:
+def _recorded(state: Projection, event: ReplayedEvent) -> None:
     number = event.body["fact"]
     state.facts[number] = (event.seq, event.body["digest"])
     state.fact_states[number, event.seq] = StatusRow(FAR, tuple(event.body["status"]))
     state.origins.setdefault(number, []).append(RowRange(event.seq, *event.body["origins"]))
 
 
-def _moved(state: Projection, event: Event) -> None:
+def _moved(state: Projection, event: ReplayedEvent) -> None:
     number, was, status = event.body["fact"], event.body["was"], event.body["status"]
     if was:
         state.fact_states[number, was] = state.fact_states[number, was]._replace(to_seq=event.seq)
@@ -45,37 +45,37 @@ def _moved(state: Projection, event: Event) -> None:
         state.fact_states[number, event.seq] = StatusRow(FAR, tuple(status))
 
 
-def _forgotten(state: Projection, event: Event) -> None:
+def _forgotten(state: Projection, event: ReplayedEvent) -> None:
     _moved(state, event)
     state.erasures[event.seq] = event.body["stones"]
 
 
-def _seen(state: Projection, event: Event) -> None:
+def _seen(state: Projection, event: ReplayedEvent) -> None:
     state.origins[event.body["fact"]].append(RowRange(event.seq, *event.body["origins"]))
 
 
-def _unseen(state: Projection, event: Event) -> None:
+def _unseen(state: Projection, event: ReplayedEvent) -> None:
     state.unseen |= {(event.body["fact"], n): event.seq for n in event.body["ns"]}
 
 
-def _seen_again(state: Projection, event: Event) -> None:
+def _seen_again(state: Projection, event: ReplayedEvent) -> None:
     for n in event.body["ns"]:
         del state.unseen[event.body["fact"], n]
 
 
-def _related(state: Projection, event: Event) -> None:
+def _related(state: Projection, event: ReplayedEvent) -> None:
     body = event.body
     state.relations[body["source"], body["target"], event.seq] = (FAR, body["relation"], body["confidence"], body["run"])
 
 
-def _unrelated(state: Projection, event: Event) -> None:
+def _unrelated(state: Projection, event: ReplayedEvent) -> None:
     """Close an open relation; open a closed one again."""
     key = (event.body["source"], event.body["target"], event.body["since"])
     until, relation, confidence, run = state.relations[key]
     state.relations[key] = (event.seq if until == FAR else FAR, relation, confidence, run)
 
 
-def _proposed(state: Projection, event: Event) -> None:
+def _proposed(state: Projection, event: ReplayedEvent) -> None:
     number, was, row = event.body["proposal"], event.body["was"], event.body["row"]
     if was:
         state.proposals[number, was] = state.proposals[number, was]._replace(to_seq=event.seq)
@@ -84,15 +84,15 @@ def _proposed(state: Projection, event: Event) -> None:
         state.proposals[number, event.seq] = StatusRow(FAR, (*_tuples(row), event.body["run"]))
 
 
-def _cuts_recorded(state: Projection, event: Event) -> None:
+def _cuts_recorded(state: Projection, event: ReplayedEvent) -> None:
     state.cuts.append(RowRange(event.seq, event.body["first"], event.body["count"], event.body["digest"]))
 
 
-def _cuts_withdrawn(state: Projection, event: Event) -> None:
+def _cuts_withdrawn(state: Projection, event: ReplayedEvent) -> None:
     state.cuts_withdrawn |= dict.fromkeys(event.body["cuts"], event.seq)
 
 
-def _cuts_returned(state: Projection, event: Event) -> None:
+def _cuts_returned(state: Projection, event: ReplayedEvent) -> None:
     for number in event.body["cuts"]:
         del state.cuts_withdrawn[number]
 
@@ -250,7 +250,7 @@ def _origins_of(body: Body) -> list[int]:
     return list(range(first, first + count))
 
 
-def _fact_digests(tx: Tx, state: Projection, evidence: Evidence) -> Iterator[Problem]:
+def _fact_digests(tx: Tx, state: Projection, evidence: RowEvidence) -> Iterator[Problem]:
     left = dict(state.facts)
     for true, stored, number, owner, user in evidence.rows(tx, tables.fact, "id", "owner", "user_id"):
         seq, expected = left.pop(number, (None, ""))
@@ -261,7 +261,7 @@ def _fact_digests(tx: Tx, state: Projection, evidence: Evidence) -> Iterator[Pro
     yield from (Problem(seq, f"fact {number} of event {seq} is missing") for number, (seq, _) in left.items())
 
 
-def _origin_digests(tx: Tx, state: Projection, evidence: Evidence) -> Iterator[Problem]:
+def _origin_digests(tx: Tx, state: Projection, evidence: RowEvidence) -> Iterator[Problem]:
     origins: dict[int, list[tuple[int, str, str, int]]] = {}
     more, order = ("fact_id", "n", "to_seq"), ("fact_id", "n")
     for true, stored, number, n, to_seq in evidence.rows(tx, tables.fact_origin, *more, order=order):
@@ -276,7 +276,7 @@ def _origin_digests(tx: Tx, state: Projection, evidence: Evidence) -> Iterator[P
                 yield Problem(state.unseen.get((number, n)), f"origin {n} of fact {number} is not as the events leave it")
 
 
-def _cut_digests(tx: Tx, state: Projection, evidence: Evidence) -> Iterator[Problem]:
+def _cut_digests(tx: Tx, state: Projection, evidence: RowEvidence) -> Iterator[Problem]:
     cuts = [(number, true, stored, end) for true, stored, number, end in evidence.rows(tx, tables.cut, "id", "to_seq")]
     yield from range_problems("cuts of a conversation", [cut[:3] for cut in cuts], state.cuts)
     for number, _, _, to_seq in cuts:
@@ -284,7 +284,7 @@ def _cut_digests(tx: Tx, state: Projection, evidence: Evidence) -> Iterator[Prob
             yield Problem(state.cuts_withdrawn.get(number), f"cut {number} is not as the events leave it")
 
 
-def _fact_states(tx: Tx, state: Projection, _evidence: Evidence) -> Iterator[Problem]:
+def _fact_states(tx: Tx, state: Projection, _evidence: RowEvidence) -> Iterator[Problem]:
     owners = _owners(tx)
     stored = {
         (row.fact_id, row.from_seq): (row.to_seq, tuple(FactState.of(row).told()), row.owner == owners.get(row.fact_id))
@@ -294,7 +294,7 @@ def _fact_states(tx: Tx, state: Projection, _evidence: Evidence) -> Iterator[Pro
     yield from replay_differences("standing of fact", stored, replayed)
 
 
-def _proposals(tx: Tx, state: Projection, _evidence: Evidence) -> Iterator[Problem]:
+def _proposals(tx: Tx, state: Projection, _evidence: RowEvidence) -> Iterator[Problem]:
     owners = _owners(tx)
     stored = {
         (row.id, row.from_seq): (
@@ -307,7 +307,7 @@ def _proposals(tx: Tx, state: Projection, _evidence: Evidence) -> Iterator[Probl
     yield from replay_differences("proposal", stored, {key: (*row, True) for key, row in state.proposals.items()})
 
 
-def _relations(tx: Tx, state: Projection, _evidence: Evidence) -> Iterator[Problem]:
+def _relations(tx: Tx, state: Projection, _evidence: RowEvidence) -> Iterator[Problem]:
     owners = _owners(tx)
     stored = {
         (row.source_id, row.target_id, row.from_seq): (row.to_seq, row.kind, row.confidence, row.run_id, row.owner)

@@ -13,13 +13,13 @@ from dataclasses import dataclass, field
 from memoir_engine.core.results import AuditEvent
 from memoir_engine.core.results.documents import Path
 from memoir_engine.store.db.types import Tx
-from memoir_engine.store.events.evidence import Evidence
-from memoir_engine.store.events.projection import Body, Event, Problem, Projection
+from memoir_engine.store.events.evidence import RowEvidence
+from memoir_engine.store.events.projection import Body, Problem, Projection, ReplayedEvent
 from memoir_engine.store.events.undo_context import Inverse, UndoContext
 
-Apply = Callable[[Projection, Event], None]
+Apply = Callable[[Projection, ReplayedEvent], None]
 Invert = Callable[[UndoContext, Sequence[AuditEvent]], Inverse]
-Check = Callable[[Tx, Projection, Evidence], Iterator[Problem]]
+Check = Callable[[Tx, Projection, RowEvidence], Iterator[Problem]]
 
 
 @dataclass(frozen=True)
@@ -96,5 +96,5 @@ def family(*kinds: EventKind) -> dict[str, EventKind]:
     return by_name
 
 
-def ignore(_state: Projection, _event: Event) -> None:
+def ignore(_state: Projection, _event: ReplayedEvent) -> None:
     """Apply an event that moves no row."""

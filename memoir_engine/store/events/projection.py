@@ -14,7 +14,7 @@ from memoir_engine.store.db.types import FAR
 Body = dict[str, Any]
 
 
-class Event(NamedTuple):
+class ReplayedEvent(NamedTuple):
     """An event to apply. `action_id` is the action it belongs to."""
 
     seq: int
@@ -160,7 +160,7 @@ class Projection:
             if chunk in self.filings and self.filings[chunk][-1].to_seq == FAR:
                 self.end_filing(chunk, seq)
 
-    def note_review(self, event: Event) -> None:
+    def note_review(self, event: ReplayedEvent) -> None:
         """Remember which action gave a verdict, where this event gave it."""
         if event.body["reviewed"] == event.seq:
             self.reviews[event.seq] = event.action_id

@@ -16,9 +16,9 @@ from memoir_engine.store.chain.canonical_json import digest, parse
 from memoir_engine.store.chain.tombstones import Tombstones
 from memoir_engine.store.db.types import Tx
 from memoir_engine.store.events import conversations, facts, review, runs, sources, tree
-from memoir_engine.store.events.evidence import Evidence, stream
+from memoir_engine.store.events.evidence import RowEvidence, stream
 from memoir_engine.store.events.kind import EventKind
-from memoir_engine.store.events.projection import Body, Event, Problem, Projection
+from memoir_engine.store.events.projection import Body, Problem, Projection, ReplayedEvent
 
 FAMILIES = (sources.KINDS, tree.KINDS, review.KINDS, conversations.KINDS, facts.KINDS, runs.KINDS)
 KINDS: dict[str, EventKind] = {name: kind for kinds in FAMILIES for name, kind in kinds.items()}
@@ -36,7 +36,7 @@ def apply(state: Projection, seq: int, at: str, action_id: str, kind: str, text:
         if action_id not in state.actions:
             state.actions[action_id] = (seq, body.get("action", ""))
             state.action_at[action_id] = at
-        KINDS[kind].apply(state, Event(seq, action_id, body))
+        KINDS[kind].apply(state, ReplayedEvent(seq, action_id, body))
     except (LookupError, TypeError, ValueError, AttributeError):
         state.problems.append(Problem(seq, f"event {seq} ({kind}) does not fit the events before it"))
 
@@ -44,7 +44,7 @@ def apply(state: Projection, seq: int, at: str, action_id: str, kind: str, text:
 def digest_problems(tx: Tx, state: Projection) -> Iterator[Problem]:
     """Compare every row that holds evidence with the digests that the events carry."""
     tombstones = Tombstones.read(tx)
-    evidence = Evidence(tombstones, dict(state.payloads))
+    evidence = RowEvidence(tombstones, dict(state.payloads))
     yield from (Problem(seq, says) for seq, says in tombstones.missing(state.erasures))
     yield from _actions(tx, state, evidence)
     for check in dict.fromkeys(check for kind in KINDS.values() for check in kind.digests):
@@ -54,12 +54,12 @@ def digest_problems(tx: Tx, state: Projection) -> Iterator[Problem]:
 
 def replay_problems(tx: Tx, state: Projection) -> Iterator[Problem]:
     """Compare the rows that hold from one seq until another with the replayed state."""
-    evidence = Evidence(Tombstones(), {})
+    evidence = RowEvidence(Tombstones(), {})
     for check in dict.fromkeys(check for kind in KINDS.values() for check in kind.replays):
         yield from check(tx, state, evidence)
 
 
-def _actions(tx: Tx, state: Projection, evidence: Evidence) -> Iterator[Problem]:
+def _actions(tx: Tx, state: Projection, evidence: RowEvidence) -> Iterator[Problem]:
     """The first event of an action carries the digest of its row."""
     a = tables.action.c
     for number, at, payload in tx.execute(select(a.id, a.at, a.payload)):
@@ -71,7 +71,7 @@ def _actions(tx: Tx, state: Projection, evidence: Evidence) -> Iterator[Problem]
     yield from evidence.each(tx, tables.action, state.actions)
 
 
-def _payloads(tx: Tx, evidence: Evidence) -> Iterator[Problem]:
+def _payloads(tx: Tx, evidence: RowEvidence) -> Iterator[Problem]:
     """Payloads are named by their digest, and each is referred to."""
     left = dict(evidence.payloads)
     p = tables.payload.c

@@ -1,4 +1,4 @@
-"""Event kinds of review: verdicts about filings, and signatures.
+"""ReplayedEvent kinds of review: verdicts about filings, and signatures.
 
 Invariant: a verdict can be undone while the filing that it is about still carries it, or carries it again; a rejected chunk
 goes back to the leaf from which that verdict took it. Every row of `sign_off` is what replaying the events gives.
@@ -16,9 +16,9 @@ from memoir_engine.core.results import AuditEvent
 from memoir_engine.store import tables
 from memoir_engine.store.chain.actions import OpenAction
 from memoir_engine.store.db.types import FAR, Tx
-from memoir_engine.store.events.evidence import Evidence, stream
+from memoir_engine.store.events.evidence import RowEvidence, stream
 from memoir_engine.store.events.kind import EventKind, Names, each, family
-from memoir_engine.store.events.projection import Body, Event, Problem, Projection, SignatureRow
+from memoir_engine.store.events.projection import Body, Problem, Projection, ReplayedEvent, SignatureRow
 from memoir_engine.store.events.tree import file_again, filed_before_after, filing_rows
 from memoir_engine.store.events.undo_context import Inverse, UndoContext, step
 from memoir_engine.store.review import sign_offs, verdicts
@@ -26,16 +26,16 @@ from memoir_engine.store.tables.sources import LIVE
 from memoir_engine.store.tree import categories, filings
 
 
-def _reviewed(state: Projection, event: Event) -> None:
+def _reviewed(state: Projection, event: ReplayedEvent) -> None:
     _set_verdict(state, event, event.body["verdict"])
 
 
-def _rejected(state: Projection, event: Event) -> None:
+def _rejected(state: Projection, event: ReplayedEvent) -> None:
     _set_verdict(state, event, verdicts.REJECTED)
     state.end_filing(event.body["chunk"], event.seq)
 
 
-def _set_verdict(state: Projection, event: Event, verdict: str | None) -> None:
+def _set_verdict(state: Projection, event: ReplayedEvent, verdict: str | None) -> None:
     """Raise ValueError when the event is about another filing, or another verdict came before it."""
     body = event.body
     row = state.filings[body["chunk"]][-1]
@@ -45,25 +45,25 @@ def _set_verdict(state: Projection, event: Event, verdict: str | None) -> None:
     state.note_review(event)
 
 
-def _returned(state: Projection, event: Event) -> None:
+def _returned(state: Projection, event: ReplayedEvent) -> None:
     if state.filings[event.body["chunk"]][-1].to_seq == FAR:
         raise ValueError("the chunk is filed")
     file_again(state, event)
 
 
-def _signed(state: Projection, event: Event) -> None:
+def _signed(state: Projection, event: ReplayedEvent) -> None:
     body = event.body
     state.signatures[event.seq] = SignatureRow(
         FAR, body["subject"], body["number"], body["state"], body["statement"], event.action_id
     )
 
 
-def _sign_off_withdrawn(state: Projection, event: Event) -> None:
+def _sign_off_withdrawn(state: Projection, event: ReplayedEvent) -> None:
     signed = event.body["signed"]
     state.signatures[signed] = state.signatures[signed]._replace(to_seq=event.seq)
 
 
-def _sign_off_restored(state: Projection, event: Event) -> None:
+def _sign_off_restored(state: Projection, event: ReplayedEvent) -> None:
     state.signatures[event.seq] = state.signatures[event.body["signed"]]._replace(to_seq=FAR)
 
 
@@ -153,7 +153,7 @@ def _changes_since(tx: Tx, chunk_id: int, seq: int) -> list[int]:
     return sorted(later for later in seqs if seq < later < FAR)
 
 
-def _sign_offs(tx: Tx, state: Projection, _evidence: Evidence) -> Iterator[Problem]:
+def _sign_offs(tx: Tx, state: Projection, _evidence: RowEvidence) -> Iterator[Problem]:
     actors = dict(tx.execute(select(tables.action.c.id, tables.action.c.actor)).all())
     left = dict(state.signatures)
     for row in stream(tx, select(tables.sign_off).order_by(tables.sign_off.c.from_seq)):

@@ -18,21 +18,21 @@ from memoir_engine.store import tables
 from memoir_engine.store.chain.canonical_json import OUTCOME, roll_up
 from memoir_engine.store.chain.tombstones import TombstoneRow, remains
 from memoir_engine.store.db.types import Tx
-from memoir_engine.store.events.evidence import Evidence
+from memoir_engine.store.events.evidence import RowEvidence
 from memoir_engine.store.events.kind import EventKind, family
-from memoir_engine.store.events.projection import Event, Problem, Projection, RunClosing
+from memoir_engine.store.events.projection import Problem, Projection, ReplayedEvent, RunClosing
 from memoir_engine.store.ledger.run_end import outcome_digest
 from memoir_engine.store.ledger.runs import ALIVE, RESUMABLE
 
 
-def _closed(state: Projection, event: Event) -> None:
+def _closed(state: Projection, event: ReplayedEvent) -> None:
     body = event.body
     calls, decisions = tuple(body["calls"]), tuple(body["decisions"])
     closing = RunClosing(event.seq, body["status"], body["digest"], body.get("outcome"), calls, decisions)
     state.runs.setdefault(body["run"], []).append(closing)
 
 
-def _run_digests(tx: Tx, state: Projection, evidence: Evidence) -> Iterator[Problem]:
+def _run_digests(tx: Tx, state: Projection, evidence: RowEvidence) -> Iterator[Problem]:
     left = dict(state.runs)
     more = ("id", "closed_seq", "request", "salt", *OUTCOME)
     for true, stored, number, closed_seq, request, salt, *outcome in evidence.rows(tx, tables.run, *more):
@@ -62,15 +62,15 @@ def _has_outcome(closing: RunClosing, salt: str, outcome: Sequence[Any], tombsto
     return closing.outcome in (None, outcome_digest(salt, outcome))
 
 
-def _call_digests(tx: Tx, state: Projection, evidence: Evidence) -> Iterator[Problem]:
+def _call_digests(tx: Tx, state: Projection, evidence: RowEvidence) -> Iterator[Problem]:
     return _parts_of_runs(tx, state, evidence, "calls")
 
 
-def _decision_digests(tx: Tx, state: Projection, evidence: Evidence) -> Iterator[Problem]:
+def _decision_digests(tx: Tx, state: Projection, evidence: RowEvidence) -> Iterator[Problem]:
     return _parts_of_runs(tx, state, evidence, "decisions")
 
 
-def _parts_of_runs(tx: Tx, state: Projection, evidence: Evidence, what: Literal["calls", "decisions"]) -> Iterator[Problem]:
+def _parts_of_runs(tx: Tx, state: Projection, evidence: RowEvidence, what: Literal["calls", "decisions"]) -> Iterator[Problem]:
     table, payload = (tables.model_call, "payload") if what == "calls" else (tables.decision, "offer")
     r = tables.run.c
     alive = set(tx.execute(select(r.id).where(r.status.in_(ALIVE), r.closed_seq.is_(None))).scalars())

@@ -1,4 +1,4 @@
-"""What an action did, in English sentences: for reports and the command line. The app words it from kinds and fields.
+"""English sentences for actions and their events: for reports and the command line. The app words it from kinds and fields.
 
 Invariant: every verb that the store writes has its words here, every kind of event its own in the registry.
 Source: DESIGN §6, §8.

@@ -1,4 +1,4 @@
-"""Event kinds of sources: added, withdrawn, replaced, restored and erased; their chunks and their contextual helpers.
+"""ReplayedEvent kinds of sources: added, withdrawn, replaced, restored and erased; their chunks and their contextual helpers.
 
 Invariant: all but a source's status and the helper in force never changes; both are what replaying the events gives. Texts and
 bytes hash to what the source's row says.
@@ -19,35 +19,35 @@ from memoir_engine.core.results import AuditEvent, Source
 from memoir_engine.store import tables
 from memoir_engine.store.chain.canonical_json import parse, roll_up
 from memoir_engine.store.db.types import FAR, Tx
-from memoir_engine.store.events.evidence import Evidence, stream
+from memoir_engine.store.events.evidence import RowEvidence, stream
 from memoir_engine.store.events.kind import EventKind, Names, each, family
-from memoir_engine.store.events.projection import Body, Event, Problem, Projection, RowRange
+from memoir_engine.store.events.projection import Body, Problem, Projection, ReplayedEvent, RowRange
 from memoir_engine.store.events.undo_context import Inverse, UndoContext, step
 from memoir_engine.store.sources import helpers, knowledge, sources
 from memoir_engine.store.tables.sources import LIVE
 from memoir_engine.store.tree import filings
 
 
-def _added(state: Projection, event: Event) -> None:
+def _added(state: Projection, event: ReplayedEvent) -> None:
     number = event.body["source"]
     state.sources[number] = (event.seq, event.body["digest"])
     state.source_status[number] = (event.body.get("status", "filed"), event.seq)
     state.replaces[number] = event.body.get("replaces")
 
 
-def _withdrawn(state: Projection, event: Event) -> None:
+def _withdrawn(state: Projection, event: ReplayedEvent) -> None:
     number = event.body["source"]
     state.source_status[number] = ("replaced" if "by" in event.body else "withdrawn", event.seq)
     state.end_filings_of(number, event.seq)
 
 
-def _erased(state: Projection, event: Event) -> None:
+def _erased(state: Projection, event: ReplayedEvent) -> None:
     state.end_filings_of(event.body["source"], event.seq)
     state.source_status[event.body["source"]] = ("erased", event.seq)
     state.erasures[event.seq] = event.body["stones"]
 
 
-def _restored(state: Projection, event: Event) -> None:
+def _restored(state: Projection, event: ReplayedEvent) -> None:
     state.source_status[event.body["source"]] = (event.body.get("status", "filed"), event.seq)
     for chunk in state.chunks_of(event.body["source"]):
         rows = state.filings.get(chunk, [])
@@ -55,18 +55,18 @@ def _restored(state: Projection, event: Event) -> None:
             rows.append(rows[-1]._replace(from_seq=event.seq, to_seq=FAR))
 
 
-def _chunks_added(state: Projection, event: Event) -> None:
+def _chunks_added(state: Projection, event: ReplayedEvent) -> None:
     body = event.body
     state.chunks[body["source"]] = RowRange(event.seq, body["first"], body["count"], body["digest"])
 
 
-def _helper_set(state: Projection, event: Event) -> None:
+def _helper_set(state: Projection, event: ReplayedEvent) -> None:
     state.helpers[event.body["helper"]] = (event.seq, event.body["digest"])
     if event.body.get("in_force", True):
         _helper_chosen(state, event)
 
 
-def _helper_chosen(state: Projection, event: Event) -> None:
+def _helper_chosen(state: Projection, event: ReplayedEvent) -> None:
     state.in_force[event.body["source"]] = (event.body["version"], event.seq)
 
 
@@ -129,11 +129,11 @@ def _choose_helper_before(undo: UndoContext, event: AuditEvent) -> Inverse:
     return step(says, lambda tx, action: helpers.put_in_force(tx, action, number, was))
 
 
-def _source_digests(tx: Tx, state: Projection, evidence: Evidence) -> Iterator[Problem]:
+def _source_digests(tx: Tx, state: Projection, evidence: RowEvidence) -> Iterator[Problem]:
     yield from evidence.each(tx, tables.source, state.sources)
 
 
-def _part_digests(tx: Tx, state: Projection, evidence: Evidence) -> Iterator[Problem]:
+def _part_digests(tx: Tx, state: Projection, evidence: RowEvidence) -> Iterator[Problem]:
     """Compare texts and bytes with the hashes in their source's row; an added part has no other place to show."""
     s = tables.source.c
     rows = {row.id: row for row in tx.execute(select(s.id, s.sha256, s.text_sha256))}
@@ -156,11 +156,11 @@ def _part_digests(tx: Tx, state: Projection, evidence: Evidence) -> Iterator[Pro
                 yield Problem(seq, f"the {column} of source {number} is not what event {seq} covers")
 
 
-def _helper_digests(tx: Tx, state: Projection, evidence: Evidence) -> Iterator[Problem]:
+def _helper_digests(tx: Tx, state: Projection, evidence: RowEvidence) -> Iterator[Problem]:
     yield from evidence.each(tx, tables.contextual_helper, state.helpers)
 
 
-def _chunk_digests(tx: Tx, state: Projection, evidence: Evidence) -> Iterator[Problem]:
+def _chunk_digests(tx: Tx, state: Projection, evidence: RowEvidence) -> Iterator[Problem]:
     left = dict(state.chunks)
     for source, group in groupby(evidence.rows(tx, tables.chunk, "source_id", "id"), key=itemgetter(2)):
         rows = list(group)
@@ -180,7 +180,7 @@ def _chunk_digests(tx: Tx, state: Projection, evidence: Evidence) -> Iterator[Pr
             yield Problem(covered.seq, f"the chunks of source {source} of event {covered.seq} are missing")
 
 
-def _source_states(tx: Tx, state: Projection, _evidence: Evidence) -> Iterator[Problem]:
+def _source_states(tx: Tx, state: Projection, _evidence: RowEvidence) -> Iterator[Problem]:
     c = tables.source.c
     for row in stream(tx, select(c.id, c.status, c.status_seq, c.replaces, c.helper_version).order_by(c.id)):
         status = state.source_status.get(row.id)

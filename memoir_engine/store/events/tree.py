@@ -1,4 +1,4 @@
-"""Event kinds of the tree: categories and their versions, and where chunks are filed.
+"""ReplayedEvent kinds of the tree: categories and their versions, and where chunks are filed.
 
 Invariant: every row of `category`, `category_version` and `filing`, open or closed, is exactly what replaying the events gives.
 What a person changed is undone exactly or not at all; a category that an ingestion made is left to close when it is empty,
@@ -20,45 +20,45 @@ from memoir_engine.store.chain.actions import OpenAction
 from memoir_engine.store.chain.dependents import EDITS
 from memoir_engine.store.db.text_rules import name_key
 from memoir_engine.store.db.types import FAR, ROOT, Tx, portions
-from memoir_engine.store.events.evidence import Evidence, stream
+from memoir_engine.store.events.evidence import RowEvidence, stream
 from memoir_engine.store.events.kind import Apply, EventKind, Names, each, family
-from memoir_engine.store.events.projection import Body, Event, FilingRow, Problem, Projection, VersionRow
-from memoir_engine.store.events.undo_context import Inverse, Place, Step, UndoContext, step
+from memoir_engine.store.events.projection import Body, FilingRow, Problem, Projection, ReplayedEvent, VersionRow
+from memoir_engine.store.events.undo_context import CategoryPlace, Inverse, Step, UndoContext, step
 from memoir_engine.store.tree import categories, filings, versions
 
 
-def _created(state: Projection, event: Event) -> None:
+def _created(state: Projection, event: ReplayedEvent) -> None:
     state.categories[event.body["category"]] = (event.body["level"], event.seq)
     _opened(state, event)
 
 
-def _opened(state: Projection, event: Event) -> None:
+def _opened(state: Projection, event: ReplayedEvent) -> None:
     number = event.body["category"]
     state.versions[number, event.seq] = VersionRow(FAR, event.body["parent"], event.body["digest"])
     state.open_versions[number] = event.seq
 
 
-def _closed(state: Projection, event: Event) -> None:
+def _closed(state: Projection, event: ReplayedEvent) -> None:
     key = (event.body["category"], state.open_versions.pop(event.body["category"]))
     state.versions[key] = state.versions[key]._replace(to_seq=event.seq)
 
 
-def _changed(state: Projection, event: Event) -> None:
+def _changed(state: Projection, event: ReplayedEvent) -> None:
     _closed(state, event)
     _opened(state, event)
 
 
-def _filed(state: Projection, event: Event) -> None:
+def _filed(state: Projection, event: ReplayedEvent) -> None:
     row = FilingRow(event.seq, FAR, event.body["category"], event.body["decision"], None)
     state.filings.setdefault(event.body["chunk"], []).append(row)
 
 
-def _refiled(state: Projection, event: Event) -> None:
+def _refiled(state: Projection, event: ReplayedEvent) -> None:
     state.end_filing(event.body["chunk"], event.seq)
     file_again(state, event)
 
 
-def file_again(state: Projection, event: Event) -> None:
+def file_again(state: Projection, event: ReplayedEvent) -> None:
     """Open a filing that carries its review."""
     body = event.body
     verdict = body.get("verdict")  # absent before there were verdicts
@@ -77,11 +77,11 @@ class _History(NamedTuple):
         c = tables.category_version.c
         return cls(tx.execute(select(tables.category_version).where(c.category_id == category_id).order_by(c.from_seq)).all())
 
-    def opened_at(self, seq: int) -> Place:
-        return Place.of(next(row for row in self.rows if row.from_seq == seq))
+    def opened_at(self, seq: int) -> CategoryPlace:
+        return CategoryPlace.of(next(row for row in self.rows if row.from_seq == seq))
 
-    def ended_at(self, seq: int) -> Place:
-        return Place.of(next(row for row in self.rows if row.to_seq == seq))
+    def ended_at(self, seq: int) -> CategoryPlace:
+        return CategoryPlace.of(next(row for row in self.rows if row.to_seq == seq))
 
     def since(self, seq: int) -> list[int]:
         """Return the later seqs that opened or closed a version."""
@@ -115,7 +115,7 @@ def _reopen(undo: UndoContext, event: AuditEvent) -> Inverse:
     in_force = undo.later.in_force(since)
     if in_force:
         return Inverse(blocked_by=in_force)
-    place = Place.of(last)
+    place = CategoryPlace.of(last)
     blocked = undo.check_place(number, place, event.seq) or undo.check_open({place.parent_key})
     if blocked:
         return blocked
@@ -147,7 +147,7 @@ def _restore_version(undo: UndoContext, event: AuditEvent) -> Inverse:
     return step(says, lambda tx, action: (number, versions.restore(tx, action, number, event.seq)))
 
 
-def _check_unchanged(undo: UndoContext, number: int, history: _History, seq: int, left: Place) -> Inverse | None:
+def _check_unchanged(undo: UndoContext, number: int, history: _History, seq: int, left: CategoryPlace) -> Inverse | None:
     """Refuse when an action in force has changed the category since, or it is not as it was left."""
     since = history.since(seq)
     in_force = undo.later.in_force(since)
@@ -208,14 +208,14 @@ def _move_back(tx: Tx, action: OpenAction, seqs: dict[int, int]) -> set[int]:
     return {row.category_id for row in now.values()}
 
 
-def _version_digests(tx: Tx, _state: Projection, evidence: Evidence) -> Iterator[Problem]:
+def _version_digests(tx: Tx, _state: Projection, evidence: RowEvidence) -> Iterator[Problem]:
     order = ("category_id", "from_seq")
     for true, stored, number, seq in evidence.rows(tx, tables.category_version, *order, order=order):
         if true != stored:
             yield Problem(seq, f"category {number} is not what event {seq} covers")
 
 
-def _categories(tx: Tx, state: Projection, _evidence: Evidence) -> Iterator[Problem]:
+def _categories(tx: Tx, state: Projection, _evidence: RowEvidence) -> Iterator[Problem]:
     left = dict(state.categories)
     for row in stream(tx, select(tables.category).order_by(tables.category.c.id)):
         replayed = left.pop(row.id, None)
@@ -227,7 +227,7 @@ def _categories(tx: Tx, state: Projection, _evidence: Evidence) -> Iterator[Prob
         yield Problem(seq, f"category {number} of event {seq} is missing")
 
 
-def _versions(tx: Tx, state: Projection, _evidence: Evidence) -> Iterator[Problem]:
+def _versions(tx: Tx, state: Projection, _evidence: RowEvidence) -> Iterator[Problem]:
     left = dict(state.versions)
     columns = tables.category_version.c
     for row in stream(tx, select(tables.category_version).order_by(columns.category_id, columns.from_seq)):
@@ -242,7 +242,7 @@ def _versions(tx: Tx, state: Projection, _evidence: Evidence) -> Iterator[Proble
         yield Problem(seq, f"the version of category {number} of event {seq} is missing")
 
 
-def filing_rows(tx: Tx, state: Projection, _evidence: Evidence) -> Iterator[Problem]:
+def filing_rows(tx: Tx, state: Projection, _evidence: RowEvidence) -> Iterator[Problem]:
     """Compare filings, with the names of their reviewers and the times of their chunks."""
     actors = dict(tx.execute(select(tables.action.c.id, tables.action.c.actor)).all())
     times = dict(tx.execute(select(tables.chunk.c.id, tables.chunk.c.created_at)).all())

@@ -46,7 +46,7 @@ def step(says: str, perform: Callable[[Tx, OpenAction], Iterable[int] | None]) -
     return Inverse((Step((says,), perform),))
 
 
-class Place(NamedTuple):
+class CategoryPlace(NamedTuple):
     """Parent and name of a category in one of its versions."""
 
     parent_key: int
@@ -55,7 +55,7 @@ class Place(NamedTuple):
     merged_into: int | None
 
     @classmethod
-    def of(cls, row: Any) -> Place:
+    def of(cls, row: Any) -> CategoryPlace:
         return cls(row.parent_key, row.name, row.name_key, row.merged_into)
 
 
@@ -70,7 +70,7 @@ class UndoContext:
     tx: Tx
     action: Action
     limits: Callable[[int], int]
-    places: dict[int, Place | None] = field(default_factory=dict)
+    places: dict[int, CategoryPlace | None] = field(default_factory=dict)
     leaving: set[int] = field(default_factory=set)
     current: dict[tuple[str, int], int] = field(default_factory=dict)
 
@@ -83,15 +83,15 @@ class UndoContext:
         blocked_by = self.later.in_force(seqs) or self.later.undoings(seqs)
         return Inverse(blocked_by=blocked_by) if blocked_by else Inverse(clash=CHANGED)
 
-    def place(self, category_id: int) -> Place | None:
+    def place(self, category_id: int) -> CategoryPlace | None:
         """Return where the category will be after the steps so far; None when it is closed."""
         if category_id in self.places:
             return self.places[category_id]
         c = tables.category_version.c
         row = self.tx.execute(select(tables.category_version).where(c.category_id == category_id, c.to_seq == FAR)).one_or_none()
-        return None if row is None else Place.of(row)
+        return None if row is None else CategoryPlace.of(row)
 
-    def check_place(self, category_id: int, place: Place, since: int) -> Inverse | None:
+    def check_place(self, category_id: int, place: CategoryPlace, since: int) -> Inverse | None:
         """Refuse when the name or the room of a category that comes to this place was taken after that seq.
 
         A category that took it and is closed again counts too: others in force must find what they left when they are undone.
@@ -151,7 +151,7 @@ class UndoContext:
         return keys
 
     def _check_room(
-        self, category_id: int, place: Place, siblings: dict[int, str], versions: Sequence[Any], since: int
+        self, category_id: int, place: CategoryPlace, siblings: dict[int, str], versions: Sequence[Any], since: int
     ) -> Inverse | None:
         level = self.tx.execute(select(tables.category.c.level).where(tables.category.c.id == category_id)).scalar_one()
         gone = [row for row in versions if row.category_id not in siblings and self.later.in_force([row.to_seq])]

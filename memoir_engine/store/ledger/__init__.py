@@ -1,1 +1,1 @@
-"""TODO memoir_engine.store.ledger."""
+"""The ledger: runs, model calls, decisions."""

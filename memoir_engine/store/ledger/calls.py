@@ -33,7 +33,7 @@ _PAID = Prepared(
 
 
 class Counted(NamedTuple):
-    """Of a run: attempts that went to a model, answers that were taken from the ledger, and USD as far as it is known."""
+    """Totals of a run: attempts sent to a model, answers re-used from the ledger, USD spent as far as known."""
 
     sent: int
     reused: int
@@ -58,7 +58,7 @@ def record(tx: Tx, attempt: Attempt, subject: str | None = None, *, call_id: int
 
 
 def paid(tx: Tx, fingerprint: str, subject: str) -> Paid | None:
-    """The answer to the same question that an uncommitted run of the same subject has paid for."""
+    """Find the answer to the same question that an uncommitted run of the same subject paid for."""
     c = tables.model_call.c
     wanted = (
         select(c.id, c.payload, c.model, c.tokens_prompt, c.tokens_completion)
@@ -78,7 +78,7 @@ def paid(tx: Tx, fingerprint: str, subject: str) -> Paid | None:
 
 
 def paid_fingerprints(tx: Tx, subject: str) -> set[str]:
-    """What uncommitted runs of the subject have paid for: all that `paid` could find."""
+    """Return the fingerprints that `paid` can find: answers that uncommitted runs of the subject paid for."""
     return {row.fingerprint for row in _PAID.rows(tx, {"whose": subject})}
 
 

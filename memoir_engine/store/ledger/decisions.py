@@ -23,9 +23,6 @@ from memoir_engine.store.db.prepared import Prepared
 from memoir_engine.store.db.types import Tx, portions
 from memoir_engine.store.ledger.runs import hold
 
-# === decisions
-
-
 _ADD = Prepared(insert(tables.decision))
 
 
@@ -119,7 +116,7 @@ def _decisions(tx: Tx, wanted: ColumnElement[bool], limit: int | None) -> tuple[
 
 
 def _first_names(tx: Tx, category_ids: set[int]) -> dict[int, str]:
-    """What the categories were called when they were made."""
+    """Return the first names of categories."""
     c = tables.category_version.c
     names: dict[int, str] = {}
     for some in portions(sorted(category_ids)):

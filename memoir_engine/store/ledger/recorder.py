@@ -29,7 +29,7 @@ Unit = Callable[[Tx, bool], None]  # given whether it may have been written befo
 
 
 class Carried(NamedTuple):
-    """What waits for the next transaction of the run."""
+    """Events and units that wait for the next transaction of the run."""
 
     events: list[Stamped]
     units: list[Unit]
@@ -157,7 +157,7 @@ class Recorder:
         return first
 
     def _flush(self, tx: Tx, carried: Carried) -> None:
-        """Once something was erased under the run, only events that can quote nothing."""
+        """Write what waits; after an erasure during the run only events that cannot quote."""
         if ids.erasures(tx, hold=True) != self._erasures:
             carried = Carried([one for one in carried.events if isinstance(one.event, WORDLESS)], [])
         if carried.units:

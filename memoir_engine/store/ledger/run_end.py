@@ -1,8 +1,10 @@
-"""How a run ends: in one event that covers the run, its calls, its decisions, and what it came to.
+"""The end of a run, and the input that is kept for one that may be resumed.
 
-Invariant: the row of a run that is closed says what its last `run.closed` covers, and is not written to any more. Who worked on
-it (`owner`) and when it last showed life (`heartbeat_at`) are no evidence.
-Source: DESIGN §6 (each commit's event carries its run's digests; a failed run gets a closing event of its own).
+Invariant: the row of a closed run equals what its last `run.closed` covers, and is not written to any more: the event covers the
+run, its calls, its decisions and its outcome. `owner` and `heartbeat_at` are no evidence. Kept input is no evidence either and in
+no event; bytes and words of an ingestion that came to nothing do not outlive it, and those of a failed or interrupted one go when
+another run stores the same bytes.
+Source: DESIGN §6 (each commit's event carries its run's digests); MEMOIR 2B.7 (an ingestion that waits for a person), 7.9.
 """
 
 from __future__ import annotations
@@ -23,27 +25,19 @@ from memoir_engine.store.db.prepared import Prepared
 from memoir_engine.store.db.text_rules import tame
 from memoir_engine.store.db.types import Tx
 
-# === inputs: What a run needs to go on, kept from the moment its row is written until it is done or was given up.
-#
-# Invariant: no evidence and in no event; bytes and words of an ingestion that came to nothing do not outlive it. What is
-# kept
-# of one that failed or was interrupted goes when the same bytes are stored by another run.
-# Source: MEMOIR 2B.7 (an ingestion that waits for a person), 7.9.
-
-
 PART = 4_000_000  # bytes: MySQL's default packet is 16 MB
 _FORGET = Prepared(delete(tables.run_input).where(tables.run_input.c.run_id == bindparam("which")))
 
 
 @dataclass(frozen=True)
-class Kept:
+class RunInput:
     """`how` is JSON: all of what was asked but the bytes."""
 
     how: dict[str, Any]
     data: bytes
 
 
-def keep(tx: Tx, run_id: str, kept: Kept) -> None:
+def keep(tx: Tx, run_id: str, kept: RunInput) -> None:
     """Write it; does nothing when it is there already."""
     if kept_runs(tx, [run_id]):
         return
@@ -61,14 +55,14 @@ def amend(tx: Tx, run_id: str, **how: Any) -> None:
     tx.execute(update(tables.run_input).where(header).values(bytes=_told(after)))
 
 
-def get(tx: Tx, run_id: str) -> Kept | None:
+def get(tx: Tx, run_id: str) -> RunInput | None:
     c = tables.run_input.c
     parts = tx.execute(select(c.bytes).where(c.run_id == run_id).order_by(c.part)).scalars().all()
-    return Kept(_read(parts[0]), b"".join(parts[1:])) if parts else None
+    return RunInput(_read(parts[0]), b"".join(parts[1:])) if parts else None
 
 
 def kept_runs(tx: Tx, run_ids: list[str]) -> set[str]:
-    """Those of the runs of which something is kept."""
+    """Return the runs whose input is kept."""
     c = tables.run_input.c
     return set(tx.execute(select(c.run_id).where(c.run_id.in_(run_ids), c.part == 0)).scalars()) if run_ids else set()
 
@@ -78,7 +72,7 @@ def forget(tx: Tx, run_id: str) -> None:
 
 
 def forget_ended(tx: Tx, subject: str | None) -> None:
-    """What failed and interrupted runs over the same bytes have left: they are stored now."""
+    """Drop the input of failed and interrupted runs over the same bytes: they are stored now."""
     if subject is not None:
         c = tables.run.c
         ended = select(c.id).where(c.subject == subject, c.status.in_(("failed", "interrupted")))
@@ -95,7 +89,7 @@ def _read(told: bytes) -> dict[str, Any]:
 
 
 def _digests(table: Table) -> Prepared:
-    """Of the rows of a run, in the order they were made."""
+    """Select the digests of a run's rows in the order they were made."""
     return Prepared(select(table.c.digest).where(table.c.run_id == bindparam("which")).order_by(table.c.id))
 
 
@@ -117,7 +111,7 @@ class Ending:
 
 
 def outcome_digest(salt: str, values: Sequence[Any]) -> str:
-    """Of the values of `OUTCOME`; the salt is the run's, so that two runs that came to the same do not look it."""
+    """Hash the values of `OUTCOME` with the run's salt, so that equal outcomes do not look equal."""
     return values_digest(salt, values)
 
 
@@ -155,6 +149,6 @@ def close_with(tx: Tx, action: OpenAction, run_id: str, *, now: datetime, result
 
 
 def _covered(tx: Tx, digests: Prepared, run_id: str) -> list[Any]:
-    """How many rows of the run there are so far, and their roll-up."""
+    """Count the rows of the run so far, and roll their digests up."""
     rows = digests.rows(tx, {"which": run_id})
     return [len(rows), roll_up(row.digest for row in rows)]

@@ -1,7 +1,11 @@
-"""One planner per store: the lease an ingestion holds while it plans.
+"""Runs in the ledger: who may see them, who may write for them, their life, and the planner's lease.
 
-Invariant: at most one owner at a time; one that shows no life for `ttl_s` loses it to the next who asks.
-Source: DESIGN §5, §8.
+Invariant: a run is created before its first call and closed by an event in the chain, however it ended; one that is resumed is
+open again, and closed again. Only the process that opened a run last may write for it (fencing), so an event covers the first n
+of its calls and decisions. A run that waits for a person needs no process and never expires. A run without a user is the
+workspace's, unless it works on conversations or facts: those are as private as a user's. `run_event` is progress, no evidence.
+At most one process holds the lease; one that shows no life for `ttl_s` loses it to the next who asks.
+Source: DESIGN §2.5, §5, §6, §7 (heartbeat, owner), §8.
 """
 
 from __future__ import annotations
@@ -28,14 +32,6 @@ from memoir_engine.store.db.types import Tx
 from memoir_engine.store.ledger import run_end
 from memoir_engine.store.ledger.run_end import Ending, close
 
-# === whose_runs: Which runs somebody may see: their own and the workspace's.
-#
-# Invariant: a run without a user is the workspace's, unless it works on conversations or facts: those of nobody's user
-# are as
-# private as a user's, and so is what was asked about them.
-# Source: DESIGN §6 (who and whose).
-
-
 PRIVATE = ("reply", "remember", "extract", "recall", "search")  # a search may embed conversations on its way
 SUMMARY = "create_summary"  # of a session it has a subject, of a document none
 
@@ -49,14 +45,6 @@ def seen_by(user: str | None) -> tuple[ColumnElement[bool], ...]:
         return (c.user_id.is_(None),)
     private = or_(c.verb.in_(PRIVATE), and_(c.verb == SUMMARY, c.subject.is_not(None)))
     return (or_(c.user_id == user, and_(c.user_id.is_(None), ~private)),)
-
-
-# === holding: Who writes for a run: whoever opened it last, until it ends.
-#
-# Invariant: a process that was taken for dead and wakes again adds nothing to a run that has ended or goes on elsewhere.
-# So what an
-# event covers stays the first of the run's calls and decisions, for each opening takes its numbers after all before it.
-# Source: DESIGN §6 (digests of calls and decisions), §7 (heartbeat, owner).
 
 
 _HOLD = Prepared(
@@ -79,19 +67,11 @@ def hold(tx: Tx, run_id: str, owner: str | None, what: str) -> None:
 
 
 def is_held(tx: Tx, run_id: str, owner: str | None) -> bool:
-    """Whether the run is still one's own, however it stands; nobody takes it over until the transaction ends."""
+    """Tell whether the owner still holds the run, ended or not; nobody takes it over until the transaction ends."""
     if owner is None:
         return True
     row = _HOLD.first(tx, {"which": run_id})
     return row is not None and row.owner == owner
-
-
-# === runs: Runs as the ledger has them: created before their first call, closed by an event in the chain.
-#
-# Invariant: a run that ended, however it ended, is closed in the chain (`closing`). One that goes on is open again, and
-# closed anew. One that waits for a person needs no process and never expires.
-# `run_event` is progress for the eye, no evidence: it is not chained.
-# Source: DESIGN §2.5, §6, §7.
 
 
 ALIVE: tuple[RunStatus, ...] = ("queued", "running", "waiting_helper")
@@ -191,7 +171,7 @@ def set_tree_seq(tx: Tx, run_id: str, tree_seq: int, *, owner: str | None = None
 
 
 def note_tree_seq(tx: Tx, run_id: str, tree_seq: int) -> None:
-    """Of a run that is held."""
+    """Set columns of a run that is held."""
     _SET_TREE.run(tx, {"which": run_id, "seq": tree_seq})
 
 
@@ -307,7 +287,7 @@ def append_events(tx: Tx, stamped: Sequence[Stamped], *, again: bool = False, ow
 
 
 def _numbers(tx: Tx, run_id: str, first: int) -> set[int]:
-    """Of its events from `first` on."""
+    """Return its events from `first` on."""
     return set(
         tx.execute(
             select(tables.run_event.c.n).where(tables.run_event.c.run_id == run_id, tables.run_event.c.n >= first)
@@ -376,9 +356,6 @@ def _view(row: Any, request: dict[str, Any], sums: Any, resumable: bool) -> RunV
         latency_ms=float(sums.latency_ms) if sums else 0.0,
         resumable=resumable,
     )
-
-
-# === lease
 
 
 _PLANNER = tables.lease.c.name == "planner"

@@ -11,7 +11,7 @@ from sqlalchemy import BigInteger, Column, Double, Index, Integer, SmallInteger,
 
 from memoir_engine.store.db.types import TABLE, LongText, UTCDateTime, key, metadata
 
-# === facts: Cuts of conversations, the facts drawn from them, where each was said, and what became of it.
+# Cuts of conversations, the facts drawn from them, where each was said, and what became of it.
 #
 # Invariant: a fact, its origins and a cut never change. How a fact stands is a row of `fact_status`: it holds from
 # `from_seq` until
@@ -152,9 +152,6 @@ fact_proposal = Table(
     Index(None, "owner", "to_seq"),
     **TABLE,
 )
-
-
-# === review
 
 
 sign_off = Table(

@@ -10,7 +10,7 @@ from sqlalchemy import BigInteger, Column, Double, ForeignKey, Index, Integer, S
 
 from memoir_engine.store.db.types import TABLE, LongBytes, LongText, UTCDateTime, key, metadata
 
-# === ledger: The ledger: runs, their events, their calls and their decisions.
+# The ledger: runs, their events, their calls and their decisions.
 #
 # Invariant: a call row is committed before its answer is used; calls and decisions are never updated.
 # Prompts, replies, requests and the names of options stand in payloads.
@@ -119,7 +119,7 @@ decision = Table(
 )
 
 
-# === chain: The audit: actions, their hash-chained events, the head, and what may have to be erased.
+# The audit: actions, their hash-chained events, the head, and what may have to be erased.
 #
 # Invariant: an event is never updated or deleted; `audit_head` is the last row locked before a commit.
 # `at` is text (ISO 8601, UTC, microseconds) because it is part of what is hashed.
@@ -181,9 +181,6 @@ audit_head = Table(
     Column("at", key(27), nullable=False),
     **TABLE,
 )
-
-
-# === state
 
 
 counter = Table(

@@ -13,7 +13,7 @@ from sqlalchemy import BigInteger, Column, Double, ForeignKey, Index, Integer, S
 
 from memoir_engine.store.db.types import TABLE, LongBytes, LongText, UTCDateTime, key, metadata
 
-# === sessions: Conversations: sessions and what was said in them, each message once.
+# Conversations: sessions and what was said in them, each message once.
 #
 # Invariant: a message never changes; it goes with its session, with the limit of messages, or with words that are to be
 # forgotten,
@@ -65,9 +65,6 @@ message = Table(
     Column("digest", key(64), nullable=False),
     **TABLE,
 )
-
-
-# === checkpoints
 
 
 COMPACT = {**TABLE, "sqlite_with_rowid": False}  # a key of several columns stands once on SQLite, too

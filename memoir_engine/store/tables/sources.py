@@ -13,7 +13,7 @@ from sqlalchemy import BigInteger, Column, ForeignKey, Index, Integer, String, T
 
 from memoir_engine.store.db.types import TABLE, LongBytes, LongText, UTCDateTime, key, metadata
 
-# === sources: Sources with their original bytes, their helpers and their chunks.
+# Sources with their original bytes, their helpers and their chunks.
 #
 # Invariant: all but a source's `status`, `status_seq` and `helper_version` never changes; events say all three, and
 # `replaces`.
@@ -111,7 +111,7 @@ chunk = Table(
 )
 
 
-# === tree: The category tree and what is filed in it, as history.
+# The category tree and what is filed in it, as history.
 #
 # Invariant: a row holds from `from_seq` until before `to_seq`; open rows have `to_seq` = FAR; only `to_seq` is ever
 # updated
@@ -201,7 +201,7 @@ embedding = Table(
     **TABLE,
 )
 
-# === sources: Sources: what was uploaded, its text, its bytes, its helpers.
+# Sources: what was uploaded, its text, its bytes, its helpers.
 #
 # Invariant: a source is only ever written by an ingestion (`ingestion.commit`); only its status and which of its helpers
 # is in

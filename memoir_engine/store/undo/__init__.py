@@ -1,1 +1,1 @@
-"""TODO memoir_engine.store.undo."""
+"""Undo of actions."""
