@@ -1,6 +1,7 @@
 """The truth: every row, every transaction, the chain.
 
-Packages import downwards only:
-tables, db, migrations < chain (writing and reading events) < ledger < sources, tree, review, search, conversations, checkpoints,
-facts < events (the registry of event kinds) < erase < undo, verification, archive.
+Packages import downwards: db and tables < chain (writing and reading events) < ledger < the families (sources, tree, review,
+search, conversations, checkpoints, facts) < events (the registry of event kinds) < undo, verification < archive.
+Families import
+one another; erase is above them, but for its compaction, which facts import too.
 """
