@@ -1,13 +1,12 @@
-"""Vectors made in the background after something was added, so that the next search need not wait for them.
+"""Vectors made behind what was added, so that the next search need not wait for them.
 
-Invariant: no caller waits for it and nothing fails by it: missing vectors are made before the next search. A server is asked
+Invariant: nobody waits for it and nothing fails by it: what is still missing is made before the next search. A server is asked
 under a run of its own, so that each request is in the ledger and under the cap.
 Source: DESIGN §8 ("index"); MEMOLLA F-02-02.
 """
 
 from __future__ import annotations
 
-import asyncio
 from contextlib import suppress
 from typing import Any
 
@@ -15,7 +14,6 @@ from memoir_engine.core.errors import MemoirError, QueryCancelled
 from memoir_engine.core.run import Actor, NullLedger, Run, new_id
 from memoir_engine.runtime.embedding import OFF
 from memoir_engine.runtime.engine import Engine
-from memoir_engine.runtime.refresher import DELAY_S, GIVES_WAY
 from memoir_engine.runtime.runner import Verb
 from memoir_engine.store.db.text_rules import WORKSPACE
 
@@ -23,23 +21,16 @@ NAME = "embed"
 
 
 def embed_behind(engine: Engine, actor: Actor) -> None:
-    """Make the missing vectors of the workspace's passages, once no run is under way."""
+    """Of the workspace's passages."""
     if engine.closed or engine.resolved.config.vector_store == OFF:
         return
-    engine.loop.submit(_embed(engine, actor), verb=NAME)
+    if engine.embedder.lexical:  # nobody is asked, so there is nothing to write down
+        engine.loop.submit(_quietly(engine, actor), verb=NAME)
+    else:
+        engine.loop.submit(engine.runner.perform(embed_verb(engine), actor), verb=NAME)
 
 
-async def _embed(engine: Engine, actor: Actor) -> None:
-    for _ in range(GIVES_WAY):  # runs under way go first
-        if not engine.runner.ids():
-            break
-        await asyncio.sleep(DELAY_S)
-    if engine.closed:
-        return
-    if not engine.embedder.lexical:
-        await engine.runner.perform(embed_verb(engine), actor)
-        return
-    # no server is asked, so there is nothing to write down
+async def _quietly(engine: Engine, actor: Actor) -> None:
     run = Run(new_id(engine.clock.now()), NAME, actor, engine.clock, NullLedger())
     with suppress(MemoirError):  # it is closed, or the database is away: the next search makes what is missing
         await engine.vectoring.catch_up(WORKSPACE, run)

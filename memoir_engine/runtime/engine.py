@@ -189,8 +189,7 @@ def open_engine(resolved: Resolved, clock: Clock | None = None, *, first: Callab
         lexical, passages = _indexes(opened, resolved, db, weighing)
         LOOP.acquire()
         opened.callback(LOOP.release)
-        runner = Runner(db, clock, LOOP)
-        keeper = Keeper(db, cache, lexical, passages, runner.ids)
+        runner, keeper = Runner(db, clock, LOOP), Keeper(db, cache, lexical, passages)
         opened.callback(keeper.close)
         db.on_retry = runner.retried
         engine = Engine(

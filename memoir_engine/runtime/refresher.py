@@ -8,7 +8,6 @@ Source: DESIGN §2.3, §8 ("index").
 from __future__ import annotations
 
 import threading
-from collections.abc import Callable
 from concurrent.futures import Future, ThreadPoolExecutor
 from functools import partial
 
@@ -23,20 +22,15 @@ from memoir_engine.store.search import passages
 from memoir_engine.store.sources import chunks
 from memoir_engine.store.tree.cache import TreeCache
 
-DELAY_S = 0.1  # between a change and the round that follows it: a burst is one round
-GIVES_WAY = 20  # times a round waits for runs under way
+DELAY_S = 0.1  # between a change and the round that follows it: the caller's own reads go first, and a burst is one round
 AT_ONCE = 50_000  # chunks whose texts are held while they are taken in
 
 
 class Keeper:
     """`problem` says why a cache lags behind, None when none does."""
 
-    def __init__(
-        self, db: Database, cache: TreeCache, lexical: LexicalIndex, passages: Collections, busy: Callable[[], object]
-    ) -> None:
-        """busy: true while runs are under way, which rounds give way to."""
+    def __init__(self, db: Database, cache: TreeCache, lexical: LexicalIndex, passages: Collections) -> None:
         self._db = db
-        self._busy = busy
         self._passages = passages
         self._cache = cache
         self._lexical = lexical
@@ -58,11 +52,7 @@ class Keeper:
         """Catch up soon; several changes in a row are one round."""
 
         def soon() -> None:
-            quiet = 0
-            for _ in range(GIVES_WAY):
-                if self._hurried.wait(DELAY_S) or quiet == 1:
-                    break
-                quiet = 0 if self._busy() else quiet + 1
+            self._hurried.wait(DELAY_S)
             with self._lock:
                 self._due = False
             self._round()
