@@ -8,9 +8,10 @@ Source: TIMEM "Memory Forgetting" (both are returned, marked; decay), "Data Isol
 
 from __future__ import annotations
 
-from collections.abc import Awaitable, Callable, Mapping, Sequence
+from collections.abc import Callable, Coroutine, Mapping, Sequence
 from dataclasses import KW_ONLY, dataclass, replace
 from datetime import datetime
+from typing import Any
 
 from memoir_engine.core import validation
 from memoir_engine.core.errors import InvalidSetting, MemoirError, QueryCancelled, QuestionEmpty
@@ -85,7 +86,7 @@ async def _recall(engine: Engine, actor: Actor, options: RecallOptions) -> tuple
         best = await _best_hits(engine, owner, held, vector, most, wanted, when)
         return _ordered(best, await _active_successors(engine, owner, held, vector, best, wanted, when), most)
 
-    return await _performed(engine, _for(actor, owner, user_id), owner, user_id, work)
+    return await _performed(engine, _for(actor, owner, user_id), user_id, work)
 
 
 def moment_of(as_of: object) -> int | datetime | None:
@@ -123,7 +124,10 @@ def _for(actor: Actor, owner: str, user_id: str | None) -> Actor:
 
 
 async def _performed(
-    engine: Engine, actor: Actor, owner: str, user_id: str | None, work: Callable[[Run], Awaitable[tuple[RecalledFact, ...]]]
+    engine: Engine,
+    actor: Actor,
+    user_id: str | None,
+    work: Callable[[Run], Coroutine[Any, Any, tuple[RecalledFact, ...]]],
 ) -> tuple[RecalledFact, ...]:
     """Do the work, in a run of its own if the embedder asks a server."""
     if engine.embedder.lexical:

@@ -148,6 +148,7 @@ async def _retrieve(
 ) -> Retrieved:
     """Read the chunks of each leaf, once; drop the paths whose leaf is empty (MEMOIR 4.3)."""
     began = run.clock.tick_ms()
+    read: Retrieved
     read, _ = await asyncio.gather(
         context.db.aread(lambda tx: _read_chunks(tx, paths, tree, nearness, request)), context.written()
     )
