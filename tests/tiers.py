@@ -2,7 +2,8 @@
 
 Left out there are
 - tests marked `full(why)`;
-- of the tests of a module that run on a database server, all but every fifth (the first is always run): SQLite runs them all.
+- of the tests of a module that run on a database server, all but every fifth (the first is always run), and all that are marked
+  `slow`: SQLite runs them all.
 
 Invariant: nothing is left out of a run without `--quick`, and a test that is named by its own id is never left out.
 """
@@ -66,6 +67,8 @@ def _why_left(item: pytest.Item, counts: Counter[tuple[str, str]]) -> str | None
         return str(mark.args[0])
     for server in ON_A_SERVER:
         if item.get_closest_marker(server) is not None:
+            if item.get_closest_marker("slow") is not None:
+                return BEYOND_THE_SAMPLE
             counts[str(item.path), server] += 1
             if counts[str(item.path), server] % ONE_IN != 1:
                 return BEYOND_THE_SAMPLE

@@ -56,17 +56,14 @@ def run(suite: Path, *options: str) -> subprocess.CompletedProcess[str]:
     return subprocess.run(command, cwd=suite, env=environment, capture_output=True, text=True, timeout=150, check=False)
 
 
-def test_criteria_are_counted_over_all_workers_and_what_is_not_proved_is_owed(suite: Path):
+def test_the_whole_is_counted_over_all_workers(suite: Path):
+    """Criteria, of which those not proved are owed, and what was left out, in one line per reason."""
     ended = run(suite, "tests")
     assert "MEMOIR: 1 of 149 proved" in ended.stdout
     assert "CHUNK: 2 of 75 proved" in ended.stdout
     assert "OWED CHUNK 1.3" in ended.stdout and "OWED CHUNK 1.2" not in ended.stdout
+    assert [line for line in ended.stdout.splitlines() if "missing something" in line] == ["3 × missing something: get it"]
     assert ended.returncode == pytest.ExitCode.TESTS_FAILED
-
-
-def test_what_was_left_out_stands_in_one_line_per_reason(suite: Path):
-    lines = run(suite, "tests").stdout.splitlines()
-    assert [line for line in lines if "missing something" in line] == ["3 × missing something: get it"]
 
 
 def test_the_quick_tier_says_what_it_leaves_and_owes_nothing(suite: Path):

@@ -34,6 +34,7 @@ def examples(kind: str) -> settings:
     return settings(max_examples=count, deadline=None, derandomize=not ASKED, database=None, suppress_health_check=slow)
 
 
+@pytest.mark.slow  # many stores, one after the other
 @pytest.mark.timeout(600 + 20 * ASKED)
 @pytest.mark.req("TIMEM consolidation.2", "TIMEM forgetting")
 def test_any_sequence_is_undone_to_the_state_before(new_database: Callable[[], str], tmp_path: Path, script: Script) -> None:
@@ -53,6 +54,7 @@ def test_any_sequence_is_undone_to_the_state_before(new_database: Callable[[], s
     play()
 
 
+@pytest.mark.slow  # many stores, one after the other
 @pytest.mark.timeout(600 + 20 * ASKED)
 def test_whatever_is_forgotten_in_between_the_record_holds(tmp_path: Path, script: Script) -> None:
     @examples("sqlite")

@@ -124,6 +124,7 @@ def played(url: str, steps: list[tuple[str, int, int]]) -> None:
         db.close()
 
 
+@pytest.mark.slow  # many stores, one after the other
 @pytest.mark.timeout(600 + 20 * ASKED)
 def test_any_moment_reads_later_as_it_was_read_then(new_database: Callable[[], str]) -> None:
     kind = new_database().partition(":")[0]

@@ -43,6 +43,7 @@ def played(url: str, steps: list[tuple[str, int, int]], order: list[int]) -> Non
         db.close()
 
 
+@pytest.mark.slow  # many stores, one after the other
 @pytest.mark.timeout(600 + 20 * ASKED)
 def test_any_review_keeps_the_record_and_is_undone_to_the_state_before(new_database: Callable[[], str]) -> None:
     kind = new_database().partition(":")[0]

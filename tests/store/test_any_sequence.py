@@ -42,6 +42,7 @@ def played(url: str, steps: list[tuple[str, int, int]], order: list[int]) -> Non
         db.close()
 
 
+@pytest.mark.slow  # many stores, one after the other
 @pytest.mark.timeout(600 + 20 * ASKED)
 @pytest.mark.req("MEMOIR 3.5", "MEMOIR 3.6")
 def test_any_sequence_keeps_the_rules_and_is_undone_to_the_state_before(new_database: Callable[[], str]) -> None:
