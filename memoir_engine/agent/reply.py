@@ -256,7 +256,7 @@ def _room(engine: Engine) -> int:
 
 
 async def _kept(memory: Memory, run: Run, turn: Turn, messages: Sequence[Message]) -> tuple[MessageRecord, ...]:
-    """As they stand in the session; numbered 0 where they could not be kept."""
+    """Return the records as stored in the session; numbered 0 if they could not be stored."""
     try:
         return await asyncio.to_thread(memory.sessions.append, turn.session_id, messages, run_id=run.id)
     except Exception as error:  # whatever it is: the reply was given
@@ -283,7 +283,7 @@ def _numbered(run: Run, messages: Sequence[Message]) -> list[Message]:
 
 
 def _stopped(run: Run, turn: Turn) -> list[Message]:
-    """What had been said when somebody stopped it."""
+    """Return the words streamed before somebody stopped the reply."""
     text = "".join(turn.said)
     rest = {"response_metadata": {"finish_reason": "stopped"}}
     return [Message("ai", text, f"{run.id}-1", rest=rest)] if text else []

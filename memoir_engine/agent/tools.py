@@ -32,7 +32,7 @@ MOST_CHARS = 2_000  # of one finding
 
 
 class Showing:
-    """Of one turn."""
+    """Findings of one turn."""
 
     def __init__(self) -> None:
         self._seen: dict[tuple[str, int | str], Shown] = {}
@@ -58,13 +58,13 @@ Found = list[dict[str, Any]] | str
 
 
 class Sessions(Protocol):
-    """Where a turn is kept."""
+    """Sessions, as a turn is stored in them."""
 
     def append(self, session_id: str, messages: Iterable[object], *, run_id: str | None = None) -> tuple[MessageRecord, ...]: ...
 
 
 class Memory(Protocol):
-    """What an agent does with a memory, as the person of the turn: the coroutine face has all of it."""
+    """Memory as an agent's tools use it, acting for the person of the turn; AsyncMemory fits."""
 
     @property
     def sessions(self) -> Sessions: ...
@@ -74,7 +74,7 @@ class Memory(Protocol):
 
 
 async def something(engine: Engine, actor: Actor) -> bool:
-    """Whether there is a document, or a fact about the person: else a tool would have nothing to find."""
+    """Return True if there is a document, or a fact about the person, that a tool could find."""
     owner = owner_key(actor.user)
     return await engine.db.aread(lambda tx: sources.count(tx) > 0 or facts.has_facts(tx, owner))
 

@@ -156,7 +156,7 @@ class AgentClient:
         return self._answered(self.memory, turn, lambda memory: self._wait(memory, turn))
 
     def _begun(self, turn: Turn, on_text: Callable[[str], None]) -> tuple[Callable[[], Reply], Callable[[], None]]:
-        """What waits for the reply, and what stops it."""
+        """Start the reply; return its future and the function that stops it."""
         turn.words, under_way = RestartableStream(on_text), UnderWay()
         first: list[Future[Reply | MemoirError]] = []
         with contextlib.suppress(DatabaseError):  # it is tried once more, by who waits

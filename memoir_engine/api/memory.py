@@ -58,7 +58,7 @@ Day = str | date
 
 
 class Face:
-    """What both faces have in common: a memory opened, its views, and the verbs that wait for no model."""
+    """Base of both faces: opening a memory, its views, and the verbs that wait for no model."""
 
     _engine: Engine
     _actor: Actor
@@ -152,7 +152,7 @@ class Face:
         return features.overview(self._engine, self._actor)
 
     def settings(self) -> tuple[SettingView, ...]:
-        """What is in force and where it came from; keys only as "set"."""
+        """Return every setting with its value and where it came from; secrets only as "set"."""
         return features.settings(self._engine)
 
     def acting_as(self, actor: str, user: str | None = None, roles: Iterable[Role] = ("viewer",)) -> Self:

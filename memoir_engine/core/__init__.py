@@ -1,1 +1,1 @@
-"""TODO memoir_engine.core."""
+"""Core: errors, results, events, settings, ports and runs, which every room speaks. No I/O."""

@@ -41,7 +41,7 @@ from memoir_engine.text.messages import Message
 
 @dataclass(frozen=True)
 class Became:
-    """What a commit left. parts: numbers of facts, by the part of the result they are told in."""
+    """Outcome of a commit. parts: numbers of facts, by the part of the result they belong to."""
 
     parts: dict[str, list[int]]
     views: dict[int, FactView]
@@ -49,7 +49,7 @@ class Became:
 
 
 def became(tx: Tx, user: str | None, done: Remembered, plan: FactPlan) -> Became:
-    """As it stands in the transaction that made it."""
+    """Read the outcome in the transaction that wrote it."""
     owner, numbers = owner_key(user), done.numbers
     fuller = {one.new for one in plan.supersessions if one.cause == "merged"}
     parts = {
@@ -63,7 +63,7 @@ def became(tx: Tx, user: str | None, done: Remembered, plan: FactPlan) -> Became
 
 
 def told(done: Remembered, left: Became, plan: FactPlan, drawing: ExtractionRun, run: Run) -> RememberResult:
-    """What became of it."""
+    """Build the result, and emit its counts."""
     views = left.views
     uids = {key: views[number].id for key, number in done.numbers.items() if number in views}
     uids |= {number: view.id for number, view in views.items()}
@@ -121,9 +121,9 @@ PLANS = 5  # others may remember for the same user while a model is waited for
 
 @dataclass(frozen=True)
 class Talked:
-    """What is to be read. numbers: of its messages in their session, where they were read from there.
+    """Conversation to read. numbers: of its messages, if they were read from a session.
 
-    subject: of the run: answers paid for are re-used within it, and what it holds goes when its session is cleared.
+    subject: of the run; paid answers are reused within it, and its payloads are erased when the session is cleared.
     """
 
     conversation: str

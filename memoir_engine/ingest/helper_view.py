@@ -143,7 +143,7 @@ class AsyncHelpers(HelpersRead):
 
 @dataclass(frozen=True)
 class ConfirmOptions:
-    """What a person says of a draft; text: the paragraph as edited."""
+    """Fields a person confirms for a draft; text: the paragraph as edited."""
 
     draft: str
     fields: Fields

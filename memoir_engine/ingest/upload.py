@@ -102,7 +102,7 @@ class Upload:
 
 @dataclass(frozen=True, kw_only=True)
 class IngestOptions:
-    """What may be said of a text or a file. replaces: the source of which it is a newer version. regenerate: its helper anew."""
+    """Options of ingesting a text or file. replaces: source of which it is a newer version. regenerate: its helper anew."""
 
     name: str = UNNAMED
     contextual_helper: str | None = None

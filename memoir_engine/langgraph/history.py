@@ -69,7 +69,7 @@ def config_of(at: Place, checkpoint_id: str) -> RunnableConfig:
 
 
 def wanted(config: RunnableConfig | None, before: RunnableConfig | None) -> dict[str, Any]:
-    """What `list` is to find; None: any."""
+    """Filter of `list`; None matches any."""
     said = {} if config is None else configurable(config)
     thread, ns, at = (said.get(one) for one in ("thread_id", "checkpoint_ns", "checkpoint_id"))
     behind = None if before is None else configurable(before).get("checkpoint_id")
@@ -154,7 +154,7 @@ class Recent:
                 del self._known[key]
 
     def touch(self, place: Place, values: Iterable[object]) -> None:
-        """What nodes returned. The objects are held, so that their ids stay theirs."""
+        """Remember what nodes returned, by object; holding the objects keeps their ids unique."""
         items = [item for value in values for item in (value if isinstance(value, list) else [value])]
         with self._lock:
             held = self._touched.setdefault(place, {})
@@ -190,7 +190,7 @@ class MemoirChatMessageHistory(BaseChatMessageHistory):
         return messages_from_dict([{"type": one.type, "data": one.data} for one in records])
 
     def add_messages(self, messages: Sequence[BaseMessage]) -> None:
-        """As one turn: all of them or none."""
+        """Add messages as one turn, all of them or none."""
         self._sessions.append(self.session_id, messages_to_dict(messages))
 
     def clear(self) -> None:

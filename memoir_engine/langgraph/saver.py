@@ -233,7 +233,7 @@ class MemoirCheckpointSaver(BaseCheckpointSaver[int]):
         self._recent.keep(place, name, Known(dict(versions), held, planned.lists))
 
     def _parent(self, place: Place, parent: str | None) -> Known | None:
-        """As this process knows it, else as it stands; None where there is none."""
+        """Return the parent checkpoint from this process's memory, else from the store; None if there is none."""
         if parent is None:
             return None
         known = self._recent.get(place, parent)
@@ -286,7 +286,7 @@ class MemoirCheckpointSaver(BaseCheckpointSaver[int]):
         return self._engine.db.read(work) if dry_run else self._remove(work, "pruning checkpoints")
 
     def _remove(self, work: Callable[[Tx], Pruned], operation: str) -> Pruned:
-        """As an action of its own. One's own is one's own; for what is nobody's it takes an admin."""
+        """Remove as one action; requires the role admin unless the threads are the user's own."""
         actor, engine, action_id = self._actor, self._engine, new_id(self._engine.clock.now())
         if actor.user is None and "admin" not in actor.roles:
             raise NotAllowed(actor=actor.name, verb="remove states of graphs", role="admin")

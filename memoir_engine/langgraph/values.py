@@ -1,4 +1,4 @@
-"""What of a checkpoint is new against its parent: a value that stands is named, only a new one is written.
+"""Store a checkpoint as its difference to the parent: known values are referenced, only new ones are written.
 
 A list of messages is taken item by item, so a checkpoint costs what was added, however long the list. An item is known again by
 being the same object; the last few, and what a node has just returned, are looked at byte by byte, for they may have been changed
@@ -87,7 +87,7 @@ class Planned:
 
     @property
     def relies(self) -> bool:
-        """Whether any value of the parent is among them."""
+        """Return True if any of them refers to a value of the parent."""
         return any(_is_old(one) for one in self.held.values())
 
     def numbered(self, firsts: Mapping[str, int]) -> dict[str, int | list[Span]]:
@@ -100,7 +100,7 @@ def digest(typed: Typed) -> bytes:
 
 
 def by_items(value: object) -> bool:
-    """Whether a value is kept item by item: lists of messages, documents, records."""
+    """Return True for values stored item by item: lists of messages, documents, records."""
     return type(value) is list and bool(value) and not isinstance(value[0], _SCALAR)
 
 
@@ -134,7 +134,7 @@ def plan(
 
 
 def series(channel: str) -> str:
-    """Of a list."""
+    """Build the series of a list."""
     return f":{channel}"
 
 
@@ -270,7 +270,7 @@ def _append(spans: list[Span], number: int) -> None:
 
 
 def _continues(old: list[object], value: list[object]) -> bool:
-    """Whether the list begins with the old one. Lists compare by object first, so nothing of a long one is touched.
+    """Return True if the list begins with the old one. Items are compared by identity first, so a long list costs little.
 
     Messages are equal when all of their fields are, and have no order: where two differ Python refuses to compare them.
     """

@@ -56,7 +56,7 @@ def to_model(history: Sequence[Message]) -> list[ModelMessage]:
 
 
 def from_model(messages: Iterable[ModelMessage]) -> tuple[Message, ...]:
-    """What a turn added, without the person's own message."""
+    """Return the messages that a turn added, without the person's own."""
     found: list[Message] = []
     for one in messages:
         found += _results(one) if one.kind == "request" else _answers(one)
@@ -136,7 +136,7 @@ def _answers(response: ModelResponse) -> list[Message]:
 
 
 def _args(args: object) -> dict[str, Any]:
-    """As the model gave them; what is no object is kept under a name of its own."""
+    """Return the arguments as the model gave them; anything but an object is kept under one name."""
     try:
         found = json.loads(args) if isinstance(args, str) else args
     except ValueError:
@@ -241,12 +241,12 @@ def made(tool: object) -> Tool[Any]:
 
 
 def named(tool: object) -> str:
-    """What the model calls it; empty for what has no name."""
+    """Return the name under which the model calls a tool, or an empty string."""
     return str(getattr(tool, "name", None) or getattr(tool, "__name__", ""))
 
 
 def problem_of(tools: Sequence[object]) -> str:
-    """What keeps a model from being told of one of them; empty where nothing does."""
+    """Return why a tool cannot be offered to a model, or an empty string."""
     for tool in tools:
         try:
             made(tool)
@@ -284,7 +284,7 @@ def _guarded(function: Callable[..., Any]) -> Callable[..., Any]:
 
 
 def _ours(error: BaseException) -> MemoirError | None:
-    """What ended the turn, wherever pydantic-ai has put it."""
+    """Find our error in what pydantic-ai raised."""
     at: BaseException | None = error
     while at is not None:
         if isinstance(at, MemoirError):

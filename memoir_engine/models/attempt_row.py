@@ -195,7 +195,7 @@ def fingerprint(prompt: Prompt, choice: Choice, params: dict[str, Any]) -> str:
 
 
 def handed_over(messages: list[ModelMessage], schema: dict[str, Any], settings: dict[str, Any]) -> str:
-    """What the model was handed, for those that speak no HTTP (offline, xAI); the shape of a chat request."""
+    """Return what a model without HTTP (offline, xAI) was given, in the shape of a chat request."""
     turns: list[dict[str, Any]] = []
     for message in messages:
         if message.kind == "request" and message.instructions and not turns:

@@ -240,7 +240,7 @@ PARTS = ("id", "dim", "lexical", "embed", "close")
 
 
 def plugged(name: str, made: Any) -> Embedder:
-    """What the factory registered under `name` made. Raises InvalidSetting naming what it lacks."""
+    """Make the embedder registered under `name`. Raises InvalidSetting naming what it lacks."""
     lacking = [part for part in PARTS if not hasattr(made, part)]
     if lacking:
         problem = f"what its factory makes has no {', '.join(lacking)}"
@@ -320,7 +320,7 @@ _WITHOUT = ("anthropic", "google", "xai")  # asked for answers only
 
 @dataclass
 class _Seat:
-    """What belongs to one event loop: connections and locks cannot move between loops."""
+    """State of one event loop: connections and locks cannot move between loops."""
 
     model: OpenAIEmbeddingModel
     http: AsyncClient

@@ -77,7 +77,7 @@ class Encoding:
         return np.concatenate(parts) if parts else np.empty(0, np.int64)
 
     def splits(self, text: str, at: int) -> bool:
-        """Whether, a token ending at `at`, both sides alone surely have the same tokens as together.
+        """Return True if cutting at `at`, the end of a token, surely leaves the tokens of both sides as they are.
 
         False says only that it was not proved. What is proved: ink before a blank, a line break before ink or an
         indented line, a Japanese full stop before kana or kanji, a letter before a Japanese comma or full stop.

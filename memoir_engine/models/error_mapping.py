@@ -1,4 +1,4 @@
-"""What pydantic-ai raises, said once as ours.
+"""Translate pydantic-ai's exceptions into ours, in one place.
 
 Invariant: a provider's text enters a message only scrubbed of keys and cut to a line.
 Source: DESIGN §11; `verified` error table of pydantic-ai 2.68 (each row run against a fake server in tests/llm).
@@ -57,7 +57,7 @@ def translated(error: Exception, choice: Choice, timeout_s: float, secrets: Secr
 
 
 def retry_after_s(error: Exception) -> float | None:
-    """What the provider asked us to wait."""
+    """Return the seconds that the provider asked us to wait."""
     wait = getattr(error, "retry_after", None)
     return float(wait) if isinstance(wait, int | float) else None
 

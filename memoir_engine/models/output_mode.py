@@ -46,7 +46,7 @@ def wire_schema(schema: type[BaseModel]) -> dict[str, Any]:
 
 
 def usual_mode(profile: dict[str, Any]) -> Mode:
-    """What the model claims to do; a claim, which a server behind a base URL may not keep."""
+    """Return the output mode that the model claims; a server behind a base URL may not keep the claim."""
     if profile.get("supports_json_schema_output", False):
         return "native"
     return "tool" if profile.get("supports_tools", True) else "prompted"
@@ -117,7 +117,7 @@ def problem_of(schema: type[BaseModel], data: dict[str, Any]) -> tuple[BaseModel
 
 
 def feedback(problem: str) -> str:
-    """What the model is told before it answers once more."""
+    """Word the feedback that the model gets before it answers again."""
     return (
         f"Your answer does not fit the form asked for: {problem}. "
         "Answer the same request again, with nothing but JSON that fits the schema."

@@ -1,4 +1,4 @@
-"""What a call cost, from litellm's bundled price list.
+"""Cost of a call, from litellm's bundled price list.
 
 Invariant: never a guess; a model the list does not know costs None, which the product shows as unknown.
 Prices are those of the list's release, without discounts for cached prompts: an upper bound.
@@ -42,7 +42,7 @@ _SAMPLE_TOKENS = 1000  # below every tier of long contexts, far above rounding
 
 
 def is_known(choice: Choice) -> bool:
-    """Whether `cost` answers at once: nothing has to be loaded for this model any more."""
+    """Return True if `cost` answers at once, with nothing left to load for this model."""
     return choice.provider in _FREE or (choice.provider, choice.model) in _asked
 
 

@@ -67,7 +67,7 @@ class Choice:
 
     @property
     def server(self) -> str:
-        """Where requests go, without credentials."""
+        """Address that requests go to, without credentials."""
         return _bare(self.base_url) if self.base_url else self.provider
 
 

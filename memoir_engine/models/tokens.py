@@ -188,7 +188,7 @@ class Window(NamedTuple):
 
 @lru_cache(maxsize=256)
 def window_of(model: str) -> Window:
-    """Of a model named with or without its provider."""
+    """Return the context window of a model, named with or without its provider."""
     if model == OFFLINE:
         return Window(OFFLINE_TOKENS, True)
     bare = name_of(model).bare
@@ -246,7 +246,7 @@ def name_of(model: str) -> Name:
 
 @lru_cache(maxsize=256)
 def is_exact(model: str) -> bool:
-    """Whether counts are the model's own. The offline model has no other count than the one used here."""
+    """True if counts are the model's own. The offline model has no other count than the one used here."""
     return model == OFFLINE or own_encoding(model) is not None
 
 
@@ -279,7 +279,7 @@ class TokenCounter:
         return (self._encoding or encoding(NAMES[1])).ends(text, threads=self.threads)
 
     def splits(self, text: str, at: int) -> bool:
-        """Whether, a token ending at `at`, both sides alone surely have the same tokens as together. False where `ends`
+        """Return True if cutting at `at`, the end of a token, surely keeps the tokens of both sides; False where `ends`
         is approximate, so that every chunk is counted anew."""
         return self._encoding is not None and self._encoding.splits(text, at)
 

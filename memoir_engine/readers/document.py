@@ -1,4 +1,4 @@
-"""What every reader returns and is built with: a document, text with headings, and fields for title, author and date.
+"""Values that every reader returns and is built with: a document, text with headings, and fields for title, author and date.
 
 Invariants:
 - headings and pages are offsets into `text`, which is what will be stored and what every span refers to: its line breaks

@@ -1,1 +1,1 @@
-"""What waits for a person, ordered by what speaks against it."""
+"""Review: the queues of what a person may decide, verdicts, edits of the tree, signatures and undo."""

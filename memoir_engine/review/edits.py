@@ -54,7 +54,7 @@ class TreeEdits(View):
         return self._edit(edit_draft.refile_many(chunk_ids, category_id), "re-file chunks", reason)
 
     def preview(self, verb: str, *arguments: Any, **named: Any) -> EditPreview:
-        """What one of these verbs would do with the same arguments, and what stands in its way. Changes nothing."""
+        """Return what one of these verbs would do with the same arguments, or what prevents it. Changes nothing."""
         self._needs("auditor", "preview an edit of the tree")
         named.pop("reason", None)
         edit, limits = _checked(edit_draft.make_edit(verb, *arguments, **named)), self._engine.resolved.config.limit
@@ -89,7 +89,7 @@ class TreeEdits(View):
 
 
 def _checked(edit: Edit) -> Edit:
-    """Of ids that rows can have, and of text. Raises InvalidSetting, CategoryNotFound, ChunkNotFound."""
+    """Check the ids and the name of an edit. Raises InvalidSetting, CategoryNotFound, ChunkNotFound."""
     is_new, at_top = edit.verb in ("create", "refile_many"), edit.verb in ("create", "move") and edit.other == 0
     return replace(
         edit,

@@ -1,4 +1,4 @@
-"""What a reviewer is shown: an item in words, its evidence in context, and what a list of steps would do.
+"""Show a reviewer an item in words, its evidence in context, and what a list of steps would do.
 
 Invariant: nothing here decides or changes anything; the chunk under review never speaks for its own place.
 Source: DESIGN §6, §9.
@@ -101,7 +101,7 @@ def evidence(engine: Engine, waiting: QueueItem) -> ReviewEvidence:
 
 
 def preview(tx: Tx, steps: Sequence[ReviewStep], asked_of: Callable[[ReviewStep], ReviewDecision], *, actor: str) -> StepsPreview:
-    """As if each were done before the next: an item is decided once, by the first step about it."""
+    """Preview steps as if each were done before the next: an item is decided by the first step about it."""
     counts, gains, loses = Counter[str](), Counter[int](), Counter[int]()
     not_done, judged = list[StepOutcome](), set[str]()
     for step in steps:
@@ -135,7 +135,7 @@ def _checked(tx: Tx, asked: ReviewDecision, actor: str, judged: set[str]) -> int
 
 
 def outcome_of(step: ReviewStep, why: MemoirError) -> StepOutcome:
-    """What kept a step from being done."""
+    """Return the outcome of a step that could not be done."""
     says = f"{why.message}. {why.remedy}"
     if isinstance(why, ReviewOvertaken):
         return StepOutcome(step.step_id, step.key, "overtaken", says, by=why.facts.get("by"))

@@ -1,4 +1,4 @@
-"""What stands to be reviewed, kept in memory between two looks.
+"""Cache of the review queue, kept in memory between two requests.
 
 Invariant: a cache. Decisions never change and are read once; of the filings those that were touched are read again when the
 chain has moved. What it hands out never changes.

@@ -36,7 +36,7 @@ class SignOffs(View):
         return self._sign("category", validation.category(category_id), statement, expected)
 
     def preview_sign_off(self, *, source_id: int | None = None, category_id: int | None = None) -> SignOffPreview:
-        """What a signature would stand for; of one of the two. Raises SourceNotFound, CategoryNotFound."""
+        """Return what a signature would cover, of a source or of a category. Raises SourceNotFound, CategoryNotFound."""
         subject, number = _subject(source_id, category_id)
         if subject is None or number is None:
             raise InvalidSetting(

@@ -39,10 +39,10 @@ TERMS_SHOWN = 20
 
 
 class Proposals(ReviewView):
-    """What needs no model, the same on both faces."""
+    """Verbs of a proposal that need no model."""
 
     def proposal(self, run_id: str) -> SplitProposal:
-        """What a finished run of propose_split came to. Raises RunNotFound."""
+        """Return the result of a finished run of propose_split. Raises RunNotFound."""
         view = self._read(lambda tx: runs.get(tx, validation.run(run_id), user=runs_of(self._actor)))
         return proposal_of(run_id, view.result)
 
@@ -89,7 +89,7 @@ def split_verb(
 
 
 def proposal_of(run_id: str, result: dict[str, Any]) -> SplitProposal:
-    """As the run's record has it. Raises RunNotFound where it has none."""
+    """Read the proposal from the run's record. Raises RunNotFound if it has none."""
     if "groups" not in result:
         raise RunNotFound(run_id=run_id)
     groups = tuple(SplitGroup(**{**one, "chosen": tuple(one["chosen"])}) for one in result["groups"])
@@ -122,7 +122,7 @@ def _standing(tx: Tx, category_id: int, words: Profiles) -> tuple[Category, list
 
 
 def _crowded(node: Category, items: list[SplitItem], beside: tuple[str, ...], depth: int, limit: int) -> tuple[SplitRequest, int]:
-    """What the model is shown, and how many items it is not. Raises NothingChanges, LimitReached."""
+    """Return the items shown to the model, and how many are left out. Raises NothingChanges, LimitReached."""
     if len(items) < 2:
         what = "chunk" if node.is_leaf else "category"
         raise NothingChanges(problem=f"{node.name!r} holds {len(items)} {what}{'' if len(items) == 1 else 's'}, too few to split")

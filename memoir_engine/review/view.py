@@ -34,7 +34,7 @@ class ReviewView(Reviews, SignOffs, TreeEdits):
         )
 
     def preview_undo(self, action_id: str) -> UndoPreview:
-        """What undoing would change, or what stands in the way."""
+        """Return what undoing would change, or what prevents it."""
         limit, whose, action_id = self._engine.resolved.config.limit, access.any_of(self._actor), validation.action(action_id)
 
         def work(tx: Tx) -> UndoPreview:

@@ -1,7 +1,7 @@
-"""Whose facts or runs a verb is about: one's own; anybody's, for an admin who acts for no user; else the workspace's.
+"""Resolve which user's data a call may touch: own, any (an admin who acts for no user), or the workspace's.
 
-Invariant: decided here, once, from who acts; below, every statement carries what this says. Asking for somebody else's facts
-answers like asking for facts that are not there.
+Invariant: decided here, once, from the actor; every SQL statement below carries the result. Somebody else's facts answer like
+missing ones.
 Source: DESIGN §6 (who and whose); TIMEM "Data Isolation".
 """
 
@@ -19,7 +19,7 @@ NOBODY = "-"  # no key of an owner: what it is asked for is not there
 
 
 def speaks_for(actor: Actor) -> bool:
-    """Whether somebody may name the user."""
+    """Return True if the actor may name any user."""
     return actor.user is None and "admin" in actor.roles
 
 
@@ -48,7 +48,7 @@ def writes_for(actor: Actor, user_id: object = None) -> str | None:
 
 
 def needs_owner(actor: Actor, begun_by: str, verb: str) -> None:
-    """What somebody has begun, they may stop and go on with; for what another has begun it takes the auditor."""
+    """Require the role auditor to stop or resume a run that somebody else began."""
     if actor.name != begun_by:
         needs_auditor(actor, verb)
 

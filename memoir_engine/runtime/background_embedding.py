@@ -21,7 +21,7 @@ NAME = "embed"
 
 
 def embed_behind(engine: Engine, actor: Actor) -> None:
-    """Of the workspace's passages."""
+    """Embed the workspace's new passages in the background."""
     if engine.closed or engine.resolved.config.vector_store == OFF:
         return
     if engine.embedder.lexical:  # nobody is asked, so there is nothing to write down

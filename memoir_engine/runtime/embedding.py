@@ -73,7 +73,7 @@ class Vectoring:
         await self._db.awrite(lambda tx: embeddings.put(tx, "passage", name, keys, vectors), operation="vectors of passages")
 
     def _missing(self, tx: Tx, owner: str) -> tuple[int, Sequence[int]]:
-        """What the clock shows and what is missing, of one moment, so that a vector which is not missing came by then."""
+        """Read the search clock and the passages without a vector at one moment, so that every other vector is older."""
         now, since = ids.searched(tx), self._done.get(owner, 0)
         if since == now:
             return now, ()
@@ -82,7 +82,7 @@ class Vectoring:
         return now, embeddings.missing_ids(tx, name, owner=owner, dim=dim, since=since, limit=LISTED)
 
     def _texts(self, tx: Tx, owner: str, numbers: Sequence[int]) -> dict[int, str]:
-        """Of those for which nobody else has asked meanwhile."""
+        """Return the texts for which nobody else has asked meanwhile."""
         name, dim = self._embedder.id, self._embedder.dim
         return self._passages.indexed(tx, embeddings.still_missing(tx, name, numbers, owner=owner, dim=dim))
 

@@ -214,7 +214,7 @@ def open_engine(resolved: Resolved, clock: Clock | None = None, *, first: Callab
 
 
 def _indexes(opened: ExitStack, resolved: Resolved, db: Database, weighing: Weighing) -> tuple[LexicalIndex, Collections]:
-    """Of filed chunks, and of passages; `opened` closes them."""
+    """Open the indexes of chunks and of passages; `opened` closes them."""
     folder = resolved.config.data_dir
     lexical = LexicalIndex.open(folder / "bm25", search_tokens, tokeniser_id=SEARCH_TOKENIZER, weighing=weighing)
     opened.callback(lexical.close)
@@ -249,5 +249,5 @@ def digest(data: bytes) -> str:
 
 
 def subject_of(sha256: str, owner: str | None) -> str:
-    """Whose answers may be re-used: those of runs over the same bytes of the same owner."""
+    """Return the key under which paid answers are reused: by runs over the same bytes of the same owner."""
     return hashlib.sha256(f"{sha256}\x00{owner or ''}".encode()).hexdigest()

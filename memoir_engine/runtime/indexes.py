@@ -161,7 +161,7 @@ def nearest_of(resolved: Resolved, db: Database) -> NearestOf:
 
 
 def nearest_facts_of(resolved: Resolved, db: Database, matrices: Matrices) -> NearestOf:
-    """Of facts: in the database where the setting names it and it can, else in memory; exact in both."""
+    """Choose the vector index of facts: in the database if the setting says so and it can, else in memory; both exact."""
     homes: dict[tuple[str, int], FactTable] = {}
 
     def of(owner: str, embedder: str, dim: int) -> VectorIndex:
@@ -202,7 +202,7 @@ class Nearness:
         return await self.embedder.embed(texts, run)
 
     async def of(self, owner: str, run: Run) -> tuple[VectorIndex | None, int]:
-        """What finds every fact of the owner, and the seq up to which it has them; None where there are no facts.
+        """Return the index of the owner's facts, and the seq up to which it has them; None if there are none.
 
         Facts without a vector get theirs first.
         """

@@ -1,6 +1,6 @@
-"""What callers say in conversations, looked at once at the border: whose words, when, in which session.
+"""Validate the messages of callers: role, content, time and session.
 
-Invariant: what passes can be stored by every database as it is. A role that no model knows is kept by its name.
+Invariant: what passes can be stored by every database. A role unknown to models is kept by its name.
 Source: MEMOLLA F-01; SESSION 6.4; DESIGN §11.
 """
 
@@ -57,7 +57,7 @@ def messages(value: object) -> tuple[Message, ...]:
 
 
 def heard(value: object) -> tuple[Message, ...]:
-    """As `messages`, of what is only read: what a tool says need not name the call that it answers."""
+    """Validate messages that are only read: a tool's message need not name the call that it answers."""
     if isinstance(value, list | tuple):
         value = [_of_no_call(one) for one in value]
     return messages(value)

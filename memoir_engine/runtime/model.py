@@ -57,7 +57,7 @@ AskQuestion = Callable[[Prompt], Awaitable[QuestionReply]]
 
 
 class FactsReply(Protocol):
-    """What a call brings back, as far as facts need it."""
+    """Reply to a call, as far as facts need it."""
 
     @property
     def data(self) -> Any: ...

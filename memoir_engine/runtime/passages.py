@@ -46,7 +46,7 @@ class SaidPassages:
         self._erasures = 0
 
     def catch_up(self, owners: Sequence[str]) -> int:
-        """Of exactly these owners; what the clock of searching shows then. Where nothing was said it is one reading."""
+        """Cut what is missing of exactly these owners, and return the search clock. If nothing was said it costs one read."""
         since, erasures = dict(self._done), self._erasures
         clock, changed = self._db.read(lambda tx: _said_since(tx, owners, since))
         if clock.erasures != erasures:  # which words it took from which messages, whoever's they are, is not known here
@@ -62,7 +62,7 @@ class SaidPassages:
         return self._db.read(ids.searched) if cut else clock.searched
 
     def indexed(self, tx: Tx, found: Iterable[PassageRow]) -> dict[int, str]:
-        """What is searched of the passages of conversations among those found."""
+        """Return the searchable texts of the conversations' passages among those given."""
         return conversation_passages.indexed_texts(tx, found, self._zone)
 
     def forget(self) -> None:
@@ -122,11 +122,11 @@ class Collections:
         self._opened: dict[tuple[str, int], VectorIndex] = {}  # the workspace's vectors, by embedder and length
 
     def cut(self, owner: str) -> int:
-        """What was said in conversations becomes passages; what the clock of searching shows then."""
+        """Cut new messages into passages, and return the search clock."""
         return self._said.catch_up([WORKSPACE] if owner in (WORKSPACE, NAMELESS) else [WORKSPACE, owner])
 
     def indexed(self, tx: Tx, found: Sequence[PassageRow]) -> dict[int, str]:
-        """What is searched of passages, by id: words of sources as they stand, of conversations with who spoke, when, to what."""
+        """Return the searchable text of passages by id; for conversations with speaker, time and the message before."""
         return {one.id: one.text for one in found if one.text is not None} | self._said.indexed(tx, found)
 
     def words(self, owner: str, at: int | None = None) -> list[LexicalIndex]:
@@ -150,11 +150,11 @@ class Collections:
         self.words(WORKSPACE)
 
     def is_behind(self) -> bool:
-        """Whether something was erased since the files on disk were begun; they are not opened for it."""
+        """Return True if something was erased since the files on disk were begun, without opening them."""
         return self._db.read(ids.erasures) != self._marked()
 
     def tidy(self) -> None:
-        """Of the workspace's words; slow, and in nobody's way."""
+        """Join segments of the workspace's word index; slow, but nobody waits for it."""
         self._words(WORKSPACE).tidy()
 
     def forget(self) -> None:
@@ -178,7 +178,7 @@ class Collections:
             self._workspace.close()
 
     def _drop_vectors(self) -> None:
-        """Of the workspace, on disk too; the next search opens them anew and feeds them."""
+        """Drop the workspace's vectors, on disk too; the next search rebuilds them."""
         with self._lock:
             opened, self._opened = self._opened, {}
         for index in opened.values():
@@ -226,7 +226,7 @@ class Collections:
                 pass
 
     def _portion(self, owner: str, index: LexicalIndex) -> bool:
-        """Whether there may be more."""
+        """Take in one portion; return True if there may be more."""
         before = index.high_water
 
         def work(tx: Tx) -> tuple[int, list[tuple[int, str]], dict[int, int], tuple[int, ...], bool]:
@@ -253,7 +253,7 @@ class Collections:
         return index
 
     def _vectors_portion(self, index: VectorIndex, owner: str, embedder: str, dim: int) -> bool:
-        """Whether there may be more."""
+        """Take in one portion; return True if there may be more."""
         before = index.high_water
 
         def work(tx: Tx) -> tuple[embeddings.VectorChanges, int]:
@@ -305,10 +305,10 @@ class Collections:
 
 
 def _sources(found: Sequence[PassageRow]) -> dict[int, int]:
-    """Of each passage that is of one; a conversation is no text about something: its passages stand for themselves."""
+    """Return the source of each passage that has one; passages of conversations stand for themselves."""
     return {one.id: one.source_id for one in found if one.source_id is not None}
 
 
 def _owners(owner: str) -> list[str]:
-    """Whose passages somebody finds."""
+    """Return the owners whose passages a user finds."""
     return [WORKSPACE] if owner == WORKSPACE else [WORKSPACE, owner]

@@ -94,7 +94,7 @@ class Keeper:
             self._lexical.compact()  # what is removed is only marked so; its words would stay in the file
 
     def _portion(self, *, keep: bool) -> bool:
-        """Whether there may be more."""
+        """Take in one portion; return True if there may be more."""
         before = self._lexical.high_water
         changed, now = self._db.read(lambda tx: (chunks.changes_since(tx, before, limit=AT_ONCE), actions.seq(tx)))
         if changed.seq > before:

@@ -26,7 +26,7 @@ MakerOf = Callable[[Engine, Actor, Options, tuple[Listener, ...]], Verb[Result]]
 
 
 class Reopened(NamedTuple):
-    """What a verb makes that goes on with a run there is, instead of opening one."""
+    """A verb that resumes an existing run instead of opening one."""
 
     verb: Verb[Any]
     run: Run

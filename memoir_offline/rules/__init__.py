@@ -1,1 +1,1 @@
-"""TODO memoir_offline.rules."""
+"""English rules by which the offline model draws and compares facts. Pure."""

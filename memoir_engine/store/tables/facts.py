@@ -1,4 +1,4 @@
-"""What people sign, and what was erased: where a digest still stands and what it covered does not.
+"""Tables of facts, reviews, signatures and tombstones.
 
 Invariant: a row is written by an event and only its `to_seq` is ever updated; statements and reasons stand in payloads.
 The verdict of a reviewer belongs to one filing and stands in its row.

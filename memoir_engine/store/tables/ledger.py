@@ -1,4 +1,4 @@
-"""What the store keeps for itself: counters, the planner's lease, settings, and the cache of profiles.
+"""Tables of the ledger and the chain, and the store's own: counters, the lease, settings, the cache of profiles.
 
 Invariant: nothing here is evidence; profiles can be rebuilt from the chunks at any time.
 Source: DESIGN §5, §8.
