@@ -1,7 +1,8 @@
-"""The verb reply: a person's words in, the agent's out, with what was said before and what the memory holds.
+"""The verb reply: a person's message in, the agent's reply out, with the conversation before it and what the memory holds.
 
-Invariant: a reply that the model gave is never lost to the memory: what could not be read or kept is a warning. Each request to
-the model is in the ledger before the turn goes on, and the run's record names everything of the memory that the model saw.
+Invariants: a reply that the model gave is never lost because of the memory: what could not be read or stored is a warning. Each
+request to the model is in the ledger before the turn goes on, and the run's record names everything of the memory that the model
+saw. Of the conversation the latest messages that fit are sent, in order and without gaps, system messages in any case.
 Source: SESSION 1, 4; TIMEM "LLM-driven retrieval"; DESIGN §2.6.
 """
 
@@ -35,14 +36,6 @@ if TYPE_CHECKING:
     from memoir_engine.models.agents import Turned
 
 
-# === looking_back: How much of a conversation stands before the next reply: the latest that fits, system messages in any
-# case.
-#
-# Invariant: in order; the newest message that does not fit ends it, so nothing in between is missing. Pure but for the
-# counter.
-# Source: SESSION 1.2, 4.2.
-
-
 OVERHEAD = 4  # tokens of a message's frame
 
 
@@ -58,9 +51,6 @@ def fitting(history: Sequence[Message], budget: int, count: Callable[[str], int]
         first = at
     kept = [one for at, one in enumerate(history) if at >= first or base_kind(one.kind) == "system"]
     return tuple(kept), len(history) - len(kept)
-
-
-# === replying
 
 
 MOST_CALLS = 100

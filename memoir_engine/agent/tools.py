@@ -1,8 +1,9 @@
 """The agent's own tools: search the memory, ask the tree, recall facts; for one turn of one person.
 
-Invariant: each reads as the actor reads, and shows what it found. What they ask of a model is in the ledger: a question to the
-tree is a run of its own, which `Shown` names. What was said in the very session stands before the model already. An agent with
-sessions of its own finds nothing of another session. Their docstrings are what the model is told of them.
+Invariants: each tool reads as the actor reads. Whatever a tool hands the model goes through `show`, so that the run can name all
+of it under one number each. What a tool asks of a model is in the ledger: a question to the tree is a run of its own, which
+`Shown` names. What was said in this very session is before the model already; an agent with sessions of its own finds nothing of
+another session. The docstrings of the tools are what the model reads about them.
 Source: SESSION 1.2, 1.4, 4; TIMEM "LLM-driven retrieval"; API "Sessions and the agent".
 """
 
@@ -20,13 +21,6 @@ from memoir_engine.store.facts import facts
 from memoir_engine.store.search import hits
 from memoir_engine.store.sources import sources
 from memoir_engine.text.partial_dates import format_date
-
-# === showing: What a turn's tools took from the memory, numbered in the order in which the model saw it.
-#
-# Invariant: whatever a tool hands the model went through `show`, so the run can name all of it; the same thing keeps its
-# number.
-# Source: SESSION 4; TIMEM "LLM-driven retrieval".
-
 
 MOST_CHARS = 2_000  # of one finding
 
@@ -47,9 +41,6 @@ class Showing:
     @property
     def all(self) -> tuple[Shown, ...]:
         return tuple(self._seen.values())
-
-
-# === lookups
 
 
 OWN = ("search_memory", "recall_facts", "ask_tree")  # what the model calls them

@@ -1,7 +1,8 @@
-"""The verbs remember and extract: what a conversation says of somebody, drawn, compared with what is known, and stored.
+"""The verbs remember and extract: draw the facts of a conversation, compare them with what is known, and store them.
 
-Invariant: everything is worked out before one short transaction writes it; when others changed the same user's facts meanwhile it
-is compared again. A conversation that is remembered already changes nothing, and that it came again is recorded.
+Invariants: everything is worked out before one short transaction writes it; if others changed the same user's facts meanwhile it
+is compared again. A conversation that is already remembered changes nothing, and that it came again is recorded. Results are
+built from the rows that the commit leaves; the run keeps ids and numbers only, since words stand in facts and messages.
 Source: TIMEM; CHUNK 7–9, 11–13; API "Facts".
 """
 
@@ -31,12 +32,6 @@ from memoir_engine.store.facts import commit, facts
 from memoir_engine.store.facts.commit import PriorConversation, Remembered, SeenMessages, conversation_key
 from memoir_engine.store.facts.rows import ConversationRead, FactPlan
 from memoir_engine.text.messages import Message
-
-# === recounting: What remembering came to, as callers receive it and as its run keeps it.
-#
-# Invariant: told from rows as the commit leaves them; the run keeps ids and numbers, since words stand in facts and
-# messages.
-# Source: API "Facts"; TIMEM; CHUNK 11, 12.
 
 
 @dataclass(frozen=True)
@@ -111,9 +106,6 @@ def record(outcome: object) -> dict[str, Any]:
     if isinstance(outcome, ExtractionResult):
         return {"facts": len(outcome.memories), "errors": len(outcome.errors), "warnings": len(outcome.warnings)}
     return {}
-
-
-# === remembering
 
 
 PLANS = 5  # others may remember for the same user while a model is waited for

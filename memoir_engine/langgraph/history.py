@@ -1,5 +1,8 @@
-"""MemoirChatMessageHistory: a session of a memory, as LangChain takes a history of messages.
+"""MemoirChatMessageHistory, and what checkpointer and history share: where a checkpoint stands, which are old, the latest ones.
 
+Invariants: an id that no thread can have is refused by name and never stored under its text: None is not the thread "None".
+Numbers and UUIDs are names, as in the stock savers. After pruning, what stays reads as before: a delta channel is put together
+from what tasks wrote since an older checkpoint, so those between stay too. Forgetting recent checkpoints costs speed, no value.
 Source: SESSION 3.5; LangChain's BaseChatMessageHistory.
 """
 
@@ -24,13 +27,6 @@ from memoir_engine.langgraph.values import Known
 from memoir_engine.store.checkpoints import checkpoints
 from memoir_engine.store.checkpoints.checkpoints import CheckpointRow
 from memoir_engine.store.db.types import Tx
-
-# === places: Where a checkpoint stands, as a config of LangGraph says it: thread, namespace, id.
-#
-# Invariant: what no thread can be called is refused by name, and never stored under the word for it: None is no thread
-# "None".
-# Numbers and UUIDs are names, as the stock savers have it.
-
 
 Place = tuple[str, str]  # thread and namespace
 ADVICE = 'Give config={"configurable": {"thread_id": "…"}}.'
@@ -81,13 +77,6 @@ def wanted(config: RunnableConfig | None, before: RunnableConfig | None) -> dict
     }
 
 
-# === pruning: Which checkpoints of a thread are old: all but the latest, and but what the latest are read from.
-#
-# Invariant: whatever stays can be read as before. A channel that LangGraph keeps as differences of its own (a delta
-# channel) is put
-# together from what tasks wrote since an older checkpoint: those between stay, too.
-
-
 PAGE = 500
 
 
@@ -120,11 +109,6 @@ def _needed(serde: SerializerProtocol, row: CheckpointRow, by_id: Mapping[str, C
         open_ -= set(by_id[at].held)
         at = by_id[at].parent
     return found
-
-
-# === recent: The checkpoints that this process put or read last, and what nodes have just returned.
-#
-# Invariant: forgetting costs speed, never a value. Safe for threads.
 
 
 MOST = 64  # checkpoints, of all threads together
@@ -170,9 +154,6 @@ class Recent:
         """Since it was last asked."""
         with self._lock:
             return frozenset(self._touched.pop(place, ()))
-
-
-# === history
 
 
 class MemoirChatMessageHistory(BaseChatMessageHistory):

@@ -1,8 +1,9 @@
 """One turn of a conversation with tools: pydantic-ai's agent over a model that the ledger sees.
 
-Invariant: what a turn has come to when it is stopped by a limit is handed back like any other. A tool that fails tells the model
-so; it does not end the turn. Tools and model run on the loop of whoever calls: the one background loop.
-Source: SESSION 4.2, 4.5; `llm/ledgered.py`.
+Invariants: the outcome of a turn that a limit stopped is returned like any other. A failing tool tells the model so; it does not
+end the turn. A model is handed no call without its result and no result without its call: servers refuse both. Tools and model
+run on the caller's loop: the one background loop.
+Source: SESSION 1.2, 1.3, 1.5, 4.2, 4.5; `models/recorded_model.py`.
 """
 
 from __future__ import annotations
@@ -26,12 +27,6 @@ from memoir_engine.text.messages import Message, base_kind
 if TYPE_CHECKING:
     from pydantic_ai import Tool
     from pydantic_ai.messages import ModelMessage, ModelRequest, ModelResponse
-
-
-# === turns: Messages of a session as pydantic-ai has them, and what came of a turn as messages of a session.
-#
-# Invariant: a model is handed no call without its result and no result without its call: servers refuse both.
-# Source: SESSION 1.2, 1.3, 1.5.
 
 
 def to_model(history: Sequence[Message]) -> list[ModelMessage]:
@@ -142,9 +137,6 @@ def _args(args: object) -> dict[str, Any]:
     except ValueError:
         found = None
     return found if isinstance(found, dict) else {} if args in (None, "") else {"unreadable": str(args)}
-
-
-# === agents
 
 
 ENDS_A_TURN = (DatabaseError, CostCapReached, CostUnknown)  # of a tool's own failures: what the whole turn would meet

@@ -1,7 +1,9 @@
-"""The clock and the wire of one attempt, and the ledger row it becomes.
+"""One attempt at a model: its time, the bodies that went over the wire, and the ledger row it becomes.
 
-Invariant: a row holds the body that went out and what came back, both scrubbed of keys, and nothing of the headers.
-Source: DESIGN §2.6, §5 (a call keeps model, params, tokens, cost, latency, attempt, error, prompt version).
+The messages handed to pydantic-ai are not what is sent (it adds schemas, notes and settings), so the body is caught at the HTTP
+client. Concurrent requests stay apart because a context variable holds one `Exchange` per attempt.
+Invariant: a row holds the bodies sent and received, scrubbed of keys; headers, and with them the Authorization, are never read.
+Source: DESIGN §2.6, §5 (a call keeps model, params, tokens, cost, latency, attempt, error, prompt version), §10; MEMOIR 9.11.
 """
 
 from __future__ import annotations
@@ -25,14 +27,6 @@ from memoir_engine.prompts import Prompt
 if TYPE_CHECKING:
     from httpx2 import AsyncClient, Request, Response
     from pydantic_ai.messages import ModelMessage, ModelResponse
-
-
-# === wire: What really goes over the wire, caught at the HTTP client.
-#
-# Invariant: bodies only. Headers, and with them the Authorization, are never looked at.
-# The messages we hand to pydantic-ai are not what is sent (it adds schemas, notes and settings), so the ledger keeps the
-# body. Concurrent requests stay apart because a context variable holds one `Exchange` per attempt.
-# Source: MEMOIR 9.11 (provider parameters recorded); DESIGN §10.
 
 
 @dataclass
@@ -70,9 +64,6 @@ async def _received(response: Response) -> None:
             return  # whoever asked for it reads it as it comes, and notes what came
         await response.aread()
         current.received = response.text
-
-
-# === rows
 
 
 CHARS_PER_TOKEN = 4  # the estimate where a server reports no usage

@@ -1,8 +1,10 @@
-"""Vectors from a server that speaks OpenAI's embeddings, and the embedder that the settings ask for.
+"""The embedder that the settings ask for: an OpenAI-compatible server, a plug-in, or the offline one.
 
-Invariant: a batch's vectors leave this module only after its ledger row is written; every request begun has its row. Without
-a server named by the user, texts go nowhere that their owner's model is not already asked.
-Source: MEMOLLA §1 (order of providers, 30 s, two retries, exponential back-off); spec README 14.
+Invariants: a batch's vectors leave this module only after its ledger row is written; every request begun has its row, also one
+that failed or was cancelled. The row holds the body that was sent; of the answer it holds count, length and a digest, since the
+vectors stand beside their texts. A plug-in's vectors are checked: one row of unit length per text, of the length it names;
+anything else is a ModelError. Without a server named by the user, texts go nowhere that their owner's model is not already asked.
+Source: MEMOLLA §1 (order of providers, 30 s, two retries, exponential back-off), F-02-02; spec README 14; DESIGN §2.6, §3.
 """
 
 from __future__ import annotations
@@ -46,15 +48,6 @@ if TYPE_CHECKING:
     from httpx2 import AsyncClient
     from pydantic_ai.embeddings.openai import OpenAIEmbeddingModel
     from pydantic_ai.embeddings.result import EmbeddingResult
-
-
-# === embedded: One request for vectors, measured and written down.
-#
-# Invariant: every request that was begun has its row, also one that failed or was cancelled. The row holds the body that
-# was
-# sent; of what came back it holds the count, the length and a digest, since the vectors themselves stand beside their
-# texts.
-# Source: DESIGN §2.6; MEMOLLA §1.
 
 
 # without plug-ins: nobody else answers for the offline embedder
@@ -228,14 +221,6 @@ def _sendable(text: str) -> str:
     return text.encode("utf-8", "replace").decode("utf-8")
 
 
-# === plugged: An embedder of somebody else's making, held to what `Embedder` promises.
-#
-# Invariant: what leaves here has one row of unit length for each text, of the length the embedder names; anything else it
-# does
-# is a ModelError. A row of another length would be stored and asked for again without end.
-# Source: MEMOLLA F-02-02, F-03-02; DESIGN §3 (EMBEDDERS).
-
-
 PARTS = ("id", "dim", "lexical", "embed", "close")
 
 
@@ -303,9 +288,6 @@ class Plugged:
 
     def _failed(self, problem: str) -> ModelError:
         return ModelError(model=self._name, problem=problem)
-
-
-# === embeddings
 
 
 AUTO = "auto"

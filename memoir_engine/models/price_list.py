@@ -1,8 +1,10 @@
-"""Cost of a call, from litellm's bundled price list.
+"""Cost of a call, from litellm's bundled price list; the one door to litellm.
 
-Invariant: never a guess; a model the list does not know costs None, which the product shows as unknown.
+Invariants: never a guess; a model the list does not know costs None, shown as unknown in the product. Every use of litellm goes
+through here, because its switches only work before the first import or call.
 Prices are those of the list's release, without discounts for cached prompts: an upper bound.
-Source: MEMOIR 9 (responses), DESIGN §1.
+Source: MEMOIR 9 (responses), DESIGN §1; measured with litellm 1.83.0: importing it fetches a price list, counting for a model
+named llama-3 downloads a tokenizer (23 s without a network), and in its development mode it loads ./.env into the process.
 """
 
 from __future__ import annotations
@@ -12,12 +14,6 @@ from functools import cache, lru_cache
 from typing import Any
 
 from memoir_engine.models.providers import Choice
-
-# === quiet: litellm, imported so that it stays on this machine and says nothing.
-#
-# Invariant: every use of litellm goes through here, because its switches only work before the first import or call.
-# Source: measured with litellm 1.83.0: importing it fetches a price list, counting for a model named llama-3 downloads a
-# tokenizer (23 s without a network), and in its development mode it loads ./.env into the process.
 
 
 @cache
@@ -30,9 +26,6 @@ def quiet_litellm() -> Any:
     litellm.disable_hf_tokenizer_download = True
     litellm.suppress_debug_info = True
     return litellm
-
-
-# === prices
 
 
 _LIST_PREFIX = {"google": "gemini", "xai": "xai", "anthropic": "anthropic", "openai": "openai"}

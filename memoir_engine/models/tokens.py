@@ -1,11 +1,12 @@
-"""How many tokens a text has for a model.
+"""How many tokens a text has for a model, by which method, and how many the model takes.
 
-OpenAI's models are counted with their own encodings, exactly. Others are counted by litellm's `token_counter`, with
-the download of tokenisers switched off, and labelled estimated. litellm takes seconds to import, so it is not asked
-where its answer is known: a test holds the direct counts equal to its own.
-Invariants: nothing is fetched; the same text has the same count at any time; counts are kept by a digest of the
-text, never the text.
-Source: MEMOIR 2.3; verified/llm.md §3.
+OpenAI's models are counted with their own encodings, exactly. For Claude 3 and later and for Gemini no tokeniser is published
+that could be asked here: theirs are counted with o200k_base times a measured factor. Others are counted by litellm's
+`token_counter`, with the download of tokenisers switched off, and labelled estimated. litellm takes seconds to import, so it is
+not asked where its answer is known: a test holds the direct counts equal to its own.
+Invariants: nothing is fetched; the same text has the same count at any time; counts are kept by a digest of the text, never the
+text. The method, and how far off it may be, comes with the counter; a window that the list does not know is labelled assumed.
+Source: MEMOIR 2.3; CHUNK 1.2–1.5, 2.3, 14.4; verified/llm.md §3; docs/cutting.md says where the factors are from.
 """
 
 from __future__ import annotations
@@ -31,15 +32,6 @@ from memoir_engine.models.encodings import NAMES, Encoding, encoding
 from memoir_engine.models.price_list import quiet_litellm
 from memoir_engine.text.chunks import TokenCounts, cut
 from memoir_engine.text.cut_strategies import APPROXIMATE, Counter, Ints, approximate_counts, token_shares
-
-# === counting: The four ways of counting tokens, and which one is for which model.
-#
-# OpenAI's models are counted with their own encodings. Of Claude 3 and later, and of Gemini, no tokeniser is published
-# that could
-# be asked here: theirs are counted with o200k_base times what measurements by others make of the difference.
-# Invariant: which method was used, by what, and how far off it may be, comes with the counter; nothing is fetched.
-# Source: CHUNK 1.2–1.5, 14.4; docs/cutting.md says where the factors are from.
-
 
 CHOICES = ("auto", "openai", "anthropic", "gemini", "approximate")
 
@@ -166,13 +158,6 @@ def _method(name: str, encoded: str, own: bool, factor: float) -> TokenMethod:
     return TokenMethod("gemini", encoded, False, 15.0, note)
 
 
-# === windows: How many tokens a model takes, from litellm's list, read without importing litellm.
-#
-# Invariant: never a guess that is not called one: a model the list does not know has the assumed window, and `known` is
-# False.
-# Source: CHUNK 2.3; spec README, small print on CHUNK 2.3.
-
-
 ASSUMED_TOKENS = 8_192
 OFFLINE_TOKENS = 8_192  # it would read any length; so much is what a person can still look through in one prompt
 _LIST = "model_prices_and_context_window_backup.json"
@@ -214,9 +199,6 @@ def _listed() -> dict[str, Any]:
 def _tokens(about: Any) -> int:
     found = about.get("max_input_tokens") if isinstance(about, dict) else None
     return int(found) if isinstance(found, int | float) and not isinstance(found, bool) and found > 0 else 0
-
-
-# === tokens
 
 
 OFFLINE = "offline"

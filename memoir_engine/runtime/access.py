@@ -12,9 +12,6 @@ from memoir_engine.core.errors import FactsNotYours, NotAllowed
 from memoir_engine.core.run import Actor
 from memoir_engine.store.db.text_rules import owner_key
 
-# === owning
-
-
 NOBODY = "-"  # no key of an owner: what it is asked for is not there
 
 

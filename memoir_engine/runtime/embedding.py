@@ -18,9 +18,6 @@ from memoir_engine.store.db.database import Database
 from memoir_engine.store.db.types import Tx, portions
 from memoir_engine.store.search import embeddings
 
-# === vectoring
-
-
 BATCH = 256  # passages asked for between two transactions
 LISTED = 200_000  # ids looked up at once: to find what is missing is to look at all there are
 

@@ -1,8 +1,10 @@
-"""Facts of one user that are near to a text: exact cosine over a matrix in memory, or in the database where the setting says so.
+"""Vector indexes by the setting `vector_store`: of passages, and of each user's facts.
 
-Invariant: an index belongs to one owner and one embedder; nothing of another owner can come out of it. It is a cache: what it
-names is looked up in SQL, by the owner, before anybody sees it.
-Source: TIMEM "Similarity Search" (user isolation, limit 10); verified/performance.md F.
+Invariants: an index belongs to one owner and one embedder; nothing of another owner can come out of it. It is a cache: what it
+names is looked up in SQL, by owner, before anybody sees it. The workspace's passages have one index per (embedder, length, folder
+or server) in a process, shared by all memories over it and closed by the last; a user's are a matrix in memory. Facts are
+compared exactly, in memory or in the database.
+Source: TIMEM "Similarity Search"; MEMOLLA F-00-01; DESIGN §2.3, §6 (who and whose); spec README 13; verified/performance.md F.
 """
 
 from __future__ import annotations
@@ -34,13 +36,6 @@ from memoir_engine.store.db.types import Tx
 from memoir_engine.store.facts import vectors as facts_vectors
 from memoir_engine.store.facts.vectors import FactTable, FactVectorChanges
 from memoir_engine.store.search.vector_sql import DatabaseVectors
-
-# === opening: Which index the setting `vector_store` means, for one embedder.
-#
-# Invariant: one index for each (embedder, length, folder or server) in a process: two memories over one folder share it,
-# so
-# that neither shuts the other out. It is closed by the last one.
-
 
 FOLDER = "dense"
 
@@ -100,15 +95,6 @@ def _left(key: tuple[Any, ...], shut: Callable[[], None]) -> None:
             _shared[key] = index, users - 1
         else:
             shut()
-
-
-# === indexing: Which index answers for whose vectors, by the setting `vector_store`; and what `backend_options` hand on
-# to the indexes.
-#
-# Invariant: the workspace's are one index for each embedder, which its caller keeps and closes; those of a user are a
-# matrix in
-# memory of that user's alone, made when that user searches.
-# Source: MEMOLLA F-00-01; DESIGN §2.3, §6 (who and whose); spec README 13.
 
 
 BACKENDS = ("bm25", "chroma")
@@ -172,9 +158,6 @@ def nearest_facts_of(resolved: Resolved, db: Database, matrices: Matrices) -> Ne
         return matrices.of(owner, embedder, dim)
 
     return of
-
-
-# === nearness
 
 
 S = TypeVar("S")

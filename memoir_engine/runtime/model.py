@@ -1,7 +1,8 @@
-"""The model as one run sees it: under its cap, cancelled with it, and answered by a fall-back where one is configured.
+"""The model as one run sees it: enforces its cost cap, cancellation and fallback model.
 
-Invariant: a cap on cost is held before a call is made; what was paid for before costs nothing.
-Source: MEMOIR 7.4; API `max_cost`.
+The protocols that questions and facts ask through stand here too.
+Invariant: a cost cap is checked before a call is made; answers paid for before cost nothing.
+Source: MEMOIR 7.4; API `max_cost`; DESIGN §2.4, §2.6.
 """
 
 from __future__ import annotations
@@ -19,10 +20,6 @@ from memoir_engine.models.client import ModelClient, Reply
 from memoir_engine.models.price_list import cost
 from memoir_engine.prompts import Prompt
 from memoir_engine.runtime.engine import Engine
-
-# === asked: What a question's services know of the model: something to ask, and what comes back.
-#
-# Source: DESIGN §3 (services receive what they need from the facade).
 
 
 class QuestionReply(Protocol):
@@ -51,11 +48,6 @@ class QuestionReply(Protocol):
 AskQuestion = Callable[[Prompt], Awaitable[QuestionReply]]
 
 
-# === asking: How facts ask a model, as the run of the caller has it.
-#
-# Source: DESIGN §2.4, §2.6.
-
-
 class FactsReply(Protocol):
     """Reply to a call, as far as facts need it."""
 
@@ -65,9 +57,6 @@ class FactsReply(Protocol):
 
 class AskAboutFacts(Protocol):
     def __call__(self, prompt: Prompt, *, reuse: bool = True) -> Awaitable[FactsReply]: ...
-
-
-# === capped
 
 
 class Asking:

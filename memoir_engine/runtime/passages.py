@@ -1,9 +1,10 @@
-"""The passages of the workspace and those of each user, as indexes that stand where SQL stands before they are asked.
+"""Indexes over passages, one set per owner, brought up to date with SQL before they are asked.
 
-The workspace's are kept on disk; those of a user in memory, made when that user searches.
-Invariant: an index holds one owner's passages alone, so what is not asked of an owner's index cannot be found in it; whatever
-becomes of the files, what is missing is taken in from SQL.
-Source: DESIGN §2.3, §6 (who and whose), §8 (indexes); MEMOLLA F-02-02.
+The workspace's indexes are kept on disk; a user's are made in memory when that user searches. Conversations are cut into passages
+when their owner is about to search.
+Invariants: an index holds one owner's passages alone, so nothing else can be found in it; whatever becomes of the files, what is
+missing is taken in from SQL. After `catch_up` every message of the owner that was committed before it has its passages.
+Source: DESIGN §2.3, §6 (who and whose), §8 (indexes); MEMOLLA F-02-02, F-03.
 """
 
 from __future__ import annotations
@@ -26,13 +27,6 @@ from memoir_engine.store.db.types import Tx
 from memoir_engine.store.search import conversation_passages, embeddings, passages
 from memoir_engine.store.search.passages import PassageRow
 from memoir_engine.text.terms import PASSAGE_TOKENIZER, rank_tokens
-
-# === said: Conversations cut into passages before they are searched.
-#
-# Invariant: after `catch_up` every message of that owner that was committed before it has its passages. What was said in
-# between
-# two searches is cut at the second; who never searches never waits for it.
-# Source: DESIGN §8 (indexes); MEMOLLA F-03.
 
 
 class SaidPassages:
@@ -86,9 +80,6 @@ def _said_since(
 ) -> tuple[ids.SearchClock, dict[str, tuple[tuple[int, ...], datetime | None]]]:
     """Sessions of each owner in which something was said since, and when the last thing was."""
     return ids.clock(tx), {owner: conversation_passages.changed_sessions(tx, owner, since.get(owner)) for owner in owners}
-
-
-# === collections
 
 
 MOST_USERS = 64  # whose words are kept in memory
