@@ -68,8 +68,8 @@ def failing(memory: Memory, at: int, *, caches: bool = False) -> Iterator[Fault]
 
 
 def quiet(monkeypatch: pytest.MonkeyPatch) -> None:
-    for module in ("running", "wiring"):
-        monkeypatch.setattr(f"memoir_engine.{module}.HEARTBEAT_S", 3600.0)
+    for module in ("runner", "engine"):
+        monkeypatch.setattr(f"memoir_engine.runtime.{module}.HEARTBEAT_S", 3600.0)
 
 
 def clean(memory: Memory, text: str) -> list[str]:

@@ -48,7 +48,7 @@ def test_what_is_no_head_is_neither_compared_nor_an_alarm(memory: Memory, tmp_pa
     for words in ((noted,), ("--expected-head", noted)):
         found = run(tmp_path, *words)
         assert found.exit_code != 0
-        assert "64 characters" in found.output
+        assert "64 hexadecimal characters" in found.output
         assert "verified" not in found.output
         assert "not in the history" not in found.output
 
