@@ -115,7 +115,7 @@ def test_a_disk_that_fails_again_and_again_is_said_and_tried_later(opened, owner
         raise OSError(28, "No space left on device")
 
     index = opened()
-    monkeypatch.setattr(chroma.chroma, "in_folder", full)
+    monkeypatch.setattr(chroma, "in_folder", full)
     for _ in range(chroma_index.STRIKES + 1):
         owner.feed(index)
         index.settle()
