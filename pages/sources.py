@@ -12,6 +12,7 @@ from ui import wording_sources as said
 def everything(memory: Memory) -> None:
     with frame.head("sources", "Sources"):
         pass
+    active = jobs.active(memory)
     with problems.noted():
         drafts.waiting(memory)
     left, right = frame.sides(2, 3, least=150)
@@ -22,7 +23,7 @@ def everything(memory: Memory) -> None:
         if talks:
             remember_jobs.live(fact_asked.seen_by(memory))
         else:
-            jobs.live(memory)
+            jobs.live(memory, active)
     with problems.shown():
         source_view.table(memory)
 

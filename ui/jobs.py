@@ -5,6 +5,7 @@ Invariant: only a running job is asked again and again, and only for what happen
 
 from __future__ import annotations
 
+from collections.abc import Set
 from datetime import UTC, datetime
 
 import streamlit as st
@@ -21,9 +22,12 @@ AT_FAULT = ("[mem][E201]", "[mem][E203]", "[mem][E204]", "[mem][E205]")  # no te
 ENDED = 3  # cards of jobs that do not run; older ones are folded away, but for those that need somebody
 
 
-def live(memory: Memory) -> None:
-    """The list of jobs, which redraws itself while one of them runs."""
-    before = _active(filing.runs(memory))
+def live(memory: Memory, seen: Set[str] = frozenset()) -> None:
+    """The list of jobs, which redraws itself while one of them runs.
+
+    seen: jobs that were active when the page began to draw: one that ended since is missing from what is drawn above.
+    """
+    before = seen | active(memory)
 
     @st.fragment(run_every=EVERY_S if before else None, key="jobs")
     def draw() -> None:
@@ -55,6 +59,10 @@ def _sorted(memory: Memory, runs: tuple[RunView, ...]) -> tuple[list[RunView], l
 def _folded(earlier: list[RunView]) -> str:
     failed = sum(run.status == "failed" for run in earlier)
     return f"{said.EARLIER} ({len(earlier)}{said.OF_THEM_FAILED.format(failed=failed) if failed else ''})"
+
+
+def active(memory: Memory) -> set[str]:
+    return _active(filing.runs(memory))
 
 
 def any_known(memory: Memory) -> bool:

@@ -2,11 +2,15 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import pytest
 from streamlit.testing.v1 import AppTest
 
 from app_pages import ended, opened, selected, table, words
 from memoir_engine import Memory
+from ui import drafts as drafts_table
+from ui import filing
 
 BREAD = "The sourdough starter is fed twice a week. Bread is baked on Tuesdays and the oven is heated with beech wood. " * 20
 GARDEN = "The garden is watered from the rain barrels before nine. Tomatoes need more, herbs need less. " * 20
@@ -240,3 +244,21 @@ def test_the_overview_says_that_texts_wait(asking: Memory, drafts: list[str]):
 def test_a_waiting_text_is_given_up_from_its_job(asking: Memory, draft: str):
     opened("sources").button(key=f"give-up-{draft}").click().run()
     assert asking.jobs.get(draft).status == "cancelled"
+
+
+@pytest.mark.usefixtures("drafts")
+def test_texts_that_begin_to_wait_while_the_page_is_drawn_are_in_the_table(monkeypatch: pytest.MonkeyPatch):
+    drawn: list[Memory] = []
+    runs, waiting = filing.runs, drafts_table.waiting
+
+    def first_drawn_too_early(memory: Memory) -> None:
+        drawn.append(memory)
+        if len(drawn) > 1:
+            waiting(memory)
+
+    def running_until_then(memory: Memory):
+        return runs(memory) if drawn else tuple(replace(run, status="running") for run in runs(memory))
+
+    monkeypatch.setattr(drafts_table, "waiting", first_drawn_too_early)
+    monkeypatch.setattr(filing, "runs", running_until_then)
+    assert opened("sources").button(key="drafts-confirm").label == "Confirm all"
