@@ -35,7 +35,7 @@ from memoir_engine.core.run import new_id
 from memoir_engine.langgraph import history
 from memoir_engine.langgraph.history import Place, Recent, config_of, old
 from memoir_engine.langgraph.values import Known, Seen, digest, numbers, plan
-from memoir_engine.store.checkpoints import checkpoints, pruning
+from memoir_engine.store.checkpoints import checkpoints, deletion
 from memoir_engine.store.checkpoints.checkpoints import CheckpointRow, NewCheckpoint, ParentGone, Write
 from memoir_engine.store.db.text_rules import owner_key
 from memoir_engine.store.db.types import Tx
@@ -92,11 +92,11 @@ class MemoirCheckpointSaver(BaseCheckpointSaver[int]):
     def delete_thread(self, thread_id: str) -> None:
         thread = history.name(thread_id, "thread_id")
         self._recent.forget(thread)
-        self._remove(lambda tx: pruning.delete_threads(tx, self._owner, [thread]), "the end of a thread")
+        self._remove(lambda tx: deletion.delete_threads(tx, self._owner, [thread]), "the end of a thread")
 
     def delete_for_runs(self, run_ids: Sequence[str]) -> None:
         named = [one[:64] for one in history.names(run_ids, "run_ids")]
-        self._take(lambda tx: {thread: set(of) for thread, of in pruning.of_runs(tx, self._owner, named).items()})
+        self._take(lambda tx: {thread: set(of) for thread, of in deletion.of_runs(tx, self._owner, named).items()})
 
     def copy_thread(self, source_thread_id: str, target_thread_id: str) -> None:
         source, target = history.name(source_thread_id, "source_thread_id"), history.name(target_thread_id, "target_thread_id")
@@ -104,7 +104,7 @@ class MemoirCheckpointSaver(BaseCheckpointSaver[int]):
             return
         self._recent.forget(target)
         engine, owner = self._engine, self._owner
-        engine.db.write(lambda tx: pruning.copy(tx, owner, source, target, engine.clock.now()), operation="a copy of a thread")
+        engine.db.write(lambda tx: deletion.copy(tx, owner, source, target, engine.clock.now()), operation="a copy of a thread")
 
     def prune(  # type: ignore[override]  # the base says None: who asks for nothing minds nothing
         self,
@@ -281,7 +281,7 @@ class MemoirCheckpointSaver(BaseCheckpointSaver[int]):
 
     def _take(self, choose: Any, *, dry_run: bool = False) -> Pruned:
         def work(tx: Tx) -> Pruned:
-            return pruning.take(tx, self._owner, choose(tx), dry_run=dry_run)
+            return deletion.take(tx, self._owner, choose(tx), dry_run=dry_run)
 
         return self._engine.db.read(work) if dry_run else self._remove(work, "pruning checkpoints")
 
@@ -291,7 +291,7 @@ class MemoirCheckpointSaver(BaseCheckpointSaver[int]):
         if actor.user is None and "admin" not in actor.roles:
             raise NotAllowed(actor=actor.name, verb="remove states of graphs", role="admin")
         return engine.db.write(
-            lambda tx: pruning.perform(tx, work, actor=actor.name, clock=engine.clock, action_id=action_id),
+            lambda tx: deletion.perform(tx, work, actor=actor.name, clock=engine.clock, action_id=action_id),
             operation=operation,
         )
 

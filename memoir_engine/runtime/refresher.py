@@ -15,9 +15,8 @@ from memoir_engine.index.bm25 import LexicalIndex
 from memoir_engine.runtime.passages import Collections
 from memoir_engine.store.chain import actions, state, tombstones
 from memoir_engine.store.chain.state import Pulse
-from memoir_engine.store.db import ids
+from memoir_engine.store.db import compaction, ids
 from memoir_engine.store.db.database import Database
-from memoir_engine.store.erase import compaction
 from memoir_engine.store.search import passages
 from memoir_engine.store.sources import chunks
 from memoir_engine.store.tree.cache import TreeCache

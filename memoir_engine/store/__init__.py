@@ -2,6 +2,5 @@
 
 Packages import downwards: db and tables < chain (writing and reading events) < ledger < the families (sources, tree, review,
 search, conversations, checkpoints, facts) < events (the registry of event kinds) < undo, verification < archive.
-Families import
-one another; erase is above them, but for its compaction, which facts import too.
+Families import one another; erase is above them.
 """

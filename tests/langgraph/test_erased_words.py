@@ -12,7 +12,7 @@ from langgraph.checkpoint.serde.jsonplus import JsonPlusSerializer
 
 from memoir_engine import Memory
 from memoir_engine.langgraph import MemoirCheckpointSaver
-from memoir_engine.store.checkpoints.pruning import replaced
+from memoir_engine.store.checkpoints.deletion import replaced
 
 SECRET = "Zbigniew Okonkwo was treated for gout at the Merrow clinic."
 SERDE = JsonPlusSerializer()

@@ -24,7 +24,7 @@ from memoir_engine.store.chain import actions, tombstones
 from memoir_engine.store.chain.actions import OpenAction
 from memoir_engine.store.chain.canonical_json import canonical, parse
 from memoir_engine.store.chain.tombstones import NO_SALT
-from memoir_engine.store.checkpoints import pruning
+from memoir_engine.store.checkpoints import deletion
 from memoir_engine.store.conversations.messages import find, subject_of
 from memoir_engine.store.db.text_rules import owner_key
 from memoir_engine.store.db.types import FAR, Tx, portions
@@ -181,8 +181,8 @@ def clear(
     if actions.exists(tx, action_id):
         return _done(tx, action_id)
     sessions = _sessions(tx, user, session_ids)
-    gone = pruning.delete_threads(tx, owner_key(user), None) if session_ids is None else pruning.NOTHING
-    if not sessions and gone == pruning.NOTHING:
+    gone = deletion.delete_threads(tx, owner_key(user), None) if session_ids is None else deletion.NOTHING
+    if not sessions and gone == deletion.NOTHING:
         return Cleared(0, 0, None)
     records = {row.number: _held(tx, row, clock) for row in sessions}
     action = OpenAction(tx, verb=CLEAR_VERB, actor=actor, clock=clock, action_id=action_id)
@@ -190,7 +190,7 @@ def clear(
     for row in sessions:
         _clear(tx, action, row, records[row.number])
     drop_passages(tx, [row.number for row in sessions])
-    pruning.add(action, gone)
+    deletion.add(action, gone)
     action.seal()
     return Cleared(len(sessions), sum(row.messages for row in sessions), action.id, gone.threads)
 
@@ -285,5 +285,5 @@ def drop_passages(tx: Tx, numbers: Sequence[int]) -> None:
 def _done(tx: Tx, action_id: str) -> Cleared:
     c = tables.audit_event.c
     bodies = tx.execute(select(c.body).where(c.action_id == action_id, c.kind == "session.cleared")).scalars().all()
-    threads = pruning.done(tx, action_id).threads
+    threads = deletion.done(tx, action_id).threads
     return Cleared(len(bodies), sum(parse(body)["messages"] for body in bodies), action_id, threads)

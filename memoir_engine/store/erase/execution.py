@@ -22,10 +22,9 @@ from memoir_engine.store import tables
 from memoir_engine.store.chain import actions, tombstones
 from memoir_engine.store.chain.actions import OpenAction
 from memoir_engine.store.chain.canonical_json import parse
-from memoir_engine.store.db import ids
+from memoir_engine.store.db import compaction, ids
 from memoir_engine.store.db.text_rules import check_name, name_key
 from memoir_engine.store.db.types import FAR, ROOT, Tx, portions
-from memoir_engine.store.erase import compaction
 from memoir_engine.store.erase import places as erase_places
 from memoir_engine.store.erase.places import Keys, TextPlace
 from memoir_engine.store.erase.usages import SourceUsages, trace

@@ -17,7 +17,7 @@ from sqlalchemy import delete, select, update
 from memoir_engine.store import tables
 from memoir_engine.store.chain.canonical_json import canonical, parse
 from memoir_engine.store.chain.tombstones import NO_SALT
-from memoir_engine.store.checkpoints import pruning
+from memoir_engine.store.checkpoints import deletion
 from memoir_engine.store.db.text_rules import name_key
 from memoir_engine.store.db.types import Tx, portions
 from memoir_engine.store.erase import usages
@@ -282,8 +282,8 @@ PLACES: tuple[TextPlace, ...] = (
     TextPlace(
         "checkpoint_value",
         "states of graphs that quote it",
-        lambda tx, traced: pruning.quoting(tx, traced.own),
-        lambda tx, traced, keys: pruning.take_out(tx, traced.own, keys),
+        lambda tx, traced: deletion.quoting(tx, traced.own),
+        lambda tx, traced, keys: deletion.take_out(tx, traced.own, keys),
     ),
     TextPlace("run_event", "progress of runs", _own_progress, _progress),
     TextPlace("run_input", "uploads kept to go on with", _kept_inputs, _inputs),

@@ -28,9 +28,8 @@ from memoir_engine.store.chain.canonical_json import canonical, parse
 from memoir_engine.store.chain.tombstones import NO_SALT
 from memoir_engine.store.conversations import retention
 from memoir_engine.store.conversations.messages import as_message, record
-from memoir_engine.store.db import ids
+from memoir_engine.store.db import compaction, ids
 from memoir_engine.store.db.types import FAR, Tx, portions
-from memoir_engine.store.erase import compaction
 from memoir_engine.store.facts import facts, rows, vectors
 from memoir_engine.store.facts.actions import APPROVED
 from memoir_engine.store.facts.facts import OwnerFilter
