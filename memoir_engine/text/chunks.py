@@ -181,9 +181,12 @@ class _Cutting:
         return _Mark(len(self.ends), len(self.text), True)
 
     def mark(self, at: int, low: int, high: int) -> _Mark | None:
-        """Return the place at an offset if a token ends there, between the tokens `low` and `high`."""
+        """Return the place at an offset if a token ends there, between the tokens `low` and `high`.
+
+        Tokens inside a character share its offset: the place lies behind the last of them, which may be beyond `high`.
+        """
         index = bisect_right(self.ends, at, low, high)
-        if index == low or self.ends[index - 1] != at:
+        if index == low or self.ends[index - 1] != at or (index < len(self.ends) and self.ends[index] == at):
             return None
         return _Mark(index, at, self.tokens.splits(self.text, at))
 

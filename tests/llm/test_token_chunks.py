@@ -3,7 +3,7 @@
 import json
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 from machine import DATA
@@ -42,6 +42,7 @@ texts = st.text(alphabet, max_size=400) | st.lists(
 
 @pytest.mark.req("MEMOIR 2.2", "MEMOIR 7.2")
 @given(texts, st.integers(0, 30), st.integers(4, 60), st.sampled_from(sorted(MODELS)))
+@example("0\U00010000\t", 0, 4, "o200k_base")  # the fifth token ends the character that the fourth is inside of
 @settings(max_examples=400, deadline=None)
 def test_any_text_joins_back_with_exact_counts_below_the_maximum(text, minimum, room, name):
     pieces = chunk_text(text, model=MODELS[name], min_tokens=minimum, max_tokens=minimum + room)
