@@ -34,8 +34,8 @@ from memoir_engine.store.db.ids import identity
 from memoir_engine.store.db.text_rules import WORKSPACE
 from memoir_engine.store.db.types import Tx
 from memoir_engine.store.facts import vectors as facts_vectors
-from memoir_engine.store.facts.vectors import FactTable, FactVectorChanges
-from memoir_engine.store.search.vector_sql import DatabaseVectors
+from memoir_engine.store.facts.vectors import FactVectorChanges
+from memoir_engine.store.search.vector_sql import DatabaseVectors, VectorTable
 
 FOLDER = "dense"
 
@@ -140,7 +140,7 @@ def nearest_of(resolved: Resolved, db: Database) -> NearestOf:
             return matrices.of(owner, embedder, dim)
         edition = str(db.read(ids.erasures))
         if config.vector_store == "database" and db.dialect in COMPARES:
-            return DatabaseVectors(db, embedder, dim, edition)
+            return DatabaseVectors(VectorTable(db, embedder, dim, edition=edition))
         return open_nearest(config.vector_store, folder, Of(identity(db), edition, embedder, dim, options))
 
     return of
@@ -148,13 +148,13 @@ def nearest_of(resolved: Resolved, db: Database) -> NearestOf:
 
 def nearest_facts_of(resolved: Resolved, db: Database, matrices: Matrices) -> NearestOf:
     """Choose the vector index of facts: in the database if the setting says so and it can, else in memory; both exact."""
-    homes: dict[tuple[str, int], FactTable] = {}
+    homes: dict[tuple[str, int], VectorTable] = {}
 
     def of(owner: str, embedder: str, dim: int) -> VectorIndex:
         if resolved.config.vector_store == "database" and db.dialect in COMPARES:
-            home = homes.setdefault((embedder, dim), FactTable(db, embedder, dim))
+            home = homes.setdefault((embedder, dim), VectorTable(db, embedder, dim, owned=True))
             if home.health.ok:
-                return home.of(owner)
+                return DatabaseVectors(home, owner)
         return matrices.of(owner, embedder, dim)
 
     return of

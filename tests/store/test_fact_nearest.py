@@ -18,14 +18,14 @@ from memoir_engine import Memory
 from memoir_engine.core.run import SystemClock
 from memoir_engine.index.exact import ExactVectors
 from memoir_engine.store.db.database import Database
-from memoir_engine.store.facts.vectors import FactTable
+from memoir_engine.store.search.vector_sql import DatabaseVectors, VectorTable
 
 DIALECTS = {"postgresql": postgresql.dialect(), "mysql": mysql.dialect()}
 
 
-def over(dialect: str, embedder: str = "words", dim: int = 3) -> FactTable:
+def over(dialect: str, embedder: str = "words", dim: int = 3) -> VectorTable:
     """Over no database: what it would ask."""
-    return FactTable(SimpleNamespace(dialect=dialect), embedder, dim)
+    return VectorTable(SimpleNamespace(dialect=dialect), embedder, dim, owned=True)
 
 
 def sql(statement: object, dialect: str) -> str:
@@ -41,7 +41,7 @@ def test_each_database_compares_the_facts_of_one_owner(dialect, distance):
     home = over(dialect)
     made = sql(CreateTable(home.table), dialect)
     assert "item_id BIGINT NOT NULL" in made and "owner VARCHAR(64)" in made and "vector VECTOR(3) NOT NULL" in made
-    asked = sql(home.of("mia").nearest("[1,0,0]", 5), dialect)
+    asked = sql(DatabaseVectors(home, "mia").nearest("[1,0,0]", 5), dialect)
     assert distance in asked and f"WHERE {home.table.name}.owner = " in asked and "ORDER BY far" in asked and "LIMIT" in asked
 
 
@@ -64,9 +64,9 @@ def test_where_the_database_has_no_vectors_facts_are_compared_in_memory(database
 @pytest.mark.postgresql
 def test_pgvector_finds_what_exact_cosine_finds_and_nothing_of_others(pgvector_url):
     db = Database.open(pgvector_url, clock=SystemClock(), depth=3)
-    home = FactTable(db, "facts", DIM)
+    home = VectorTable(db, "facts", DIM, owned=True)
     assert home.health.ok, home.health.reason
-    mine, others, exact = home.of("mia"), home.of("ben"), ExactVectors(DIM)
+    mine, others, exact = DatabaseVectors(home, "mia"), DatabaseVectors(home, "ben"), ExactVectors(DIM)
     keys = list(range(1, 101))
     for one in (mine, exact):
         one.take_in(keys, ROWS[:100], (), 100)

@@ -7,7 +7,6 @@ from types import SimpleNamespace
 
 import numpy as np
 import pytest
-from sqlalchemy import select
 from sqlalchemy.dialects import mysql, postgresql
 from sqlalchemy.schema import CreateTable
 
@@ -15,14 +14,14 @@ from fed import DIM, ROWS, Owner, alike
 from memoir_engine.core.ports import VectorIndexUnavailable
 from memoir_engine.core.run import SystemClock
 from memoir_engine.store.db.database import Database
-from memoir_engine.store.search.vector_sql import DatabaseVectors
+from memoir_engine.store.search.vector_sql import DatabaseVectors, VectorTable
 
 DIALECTS = {"postgresql": postgresql.dialect(), "mysql": mysql.dialect()}
 
 
-def over(dialect: str) -> DatabaseVectors:
+def over(dialect: str, embedder: str = "words", dim: int = 3) -> VectorTable:
     """Over no database: what it would ask."""
-    return DatabaseVectors(SimpleNamespace(dialect=dialect), "words", 3, "0")
+    return VectorTable(SimpleNamespace(dialect=dialect), embedder, dim)
 
 
 def sql(statement: object, dialect: str) -> str:
@@ -37,22 +36,21 @@ def sql(statement: object, dialect: str) -> str:
     ],
 )
 def test_each_database_compares_in_its_own_words(dialect, distance):
-    vectors = over(dialect)
-    made = sql(CreateTable(vectors.table), dialect)
+    home = over(dialect)
+    made = sql(CreateTable(home.table), dialect)
     assert "item_id BIGINT NOT NULL" in made and "vector VECTOR(3) NOT NULL" in made
-    asked = sql(select(vectors.table.c.item_id).order_by(vectors.distance("[1,0,0]")).limit(5), dialect)
-    assert distance in asked and "LIMIT" in asked
+    asked = sql(DatabaseVectors(home).nearest("[1,0,0]", 5), dialect)
+    assert distance in asked and "ORDER BY far" in asked and "LIMIT" in asked
 
 
 def test_another_embedder_or_length_is_another_table():
-    names = {DatabaseVectors(SimpleNamespace(dialect="mysql"), *of, "0").table.name for of in (("a", 3), ("b", 3), ("a", 4))}
-    assert len(names) == 3
+    assert len({over("mysql", *of).table.name for of in (("a", 3), ("b", 3), ("a", 4))}) == 3
 
 
 @pytest.mark.parametrize("new_database", ["sqlite", pytest.param("mariadb", marks=pytest.mark.mariadb)], indirect=True)
 def test_a_database_without_vectors_says_so_and_what_to_do(database_url):
     db = Database.open(database_url, clock=SystemClock(), depth=3)
-    index = DatabaseVectors(db, "words", DIM, "0")
+    index = DatabaseVectors(VectorTable(db, "words", DIM, edition="0"))
     assert not index.health.ok and "TiDB" in index.health.remedy
     with pytest.raises(VectorIndexUnavailable):
         index.top(ROWS[0], 3)
@@ -62,7 +60,7 @@ def test_a_database_without_vectors_says_so_and_what_to_do(database_url):
 @pytest.mark.postgresql
 def test_pgvector_answers_as_exact_cosine_does(pgvector_url):
     db = Database.open(pgvector_url, clock=SystemClock(), depth=3)
-    index = DatabaseVectors(db, "words", DIM, "0")
+    index = DatabaseVectors(VectorTable(db, "words", DIM, edition="0"))
     assert index.health.ok, index.health.reason
     owner = Owner()
     owner.change({key: key for key in range(200)})
@@ -74,8 +72,8 @@ def test_pgvector_answers_as_exact_cosine_does(pgvector_url):
     found, expected = (one.scores(ROWS[0], [300, 9, 5, 999]) for one in (index, owner.exact))
     assert np.allclose(found, expected, atol=1e-5, equal_nan=True)
     assert (len(index), index.high_water) == (200, 2)
-    assert DatabaseVectors(db, "words", DIM, "0").high_water == 2
-    assert DatabaseVectors(db, "words", DIM, "1").high_water == 0
+    assert DatabaseVectors(VectorTable(db, "words", DIM, edition="0")).high_water == 2
+    assert DatabaseVectors(VectorTable(db, "words", DIM, edition="1")).high_water == 0
     index.clear()
     assert (index.high_water, len(index)) == (0, 0)
     db.close()

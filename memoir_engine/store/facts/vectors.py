@@ -1,52 +1,30 @@
-"""Vectors of facts: changes for indexes, and comparison in the database (pgvector, TiDB's VECTOR) for shared stores.
+"""Vectors of facts: what an index of an owner's facts lacks, and what the tables of vectors in the database have to lose.
 
-One table per embedder and dimension, with the owner in every row and query. It has no graph: a user's rows are found by owner
-and compared one by one, so nothing near is missed.
-Invariant: a cache over `embedding`, one owner at a time. An owner's facts are numbered in commit order, since writers of facts
-wait for each other, so the highest number held tells what an index has. Facts without a vector (import, other embedder) get one
-before comparison; forgotten facts lose theirs in the transaction that forgets them.
-Source: TIMEM "Vector Operations", "Similarity Search"; DESIGN §2.3; spec README 13; verified/store.md §6, §7.2.
+Invariant: facts without a vector (import, other embedder) get one before comparison; forgotten facts lose theirs in the
+transaction that forgets them.
+Source: TIMEM "Vector Operations", "Similarity Search"; DESIGN §2.3; verified/store.md §7.2.
 """
 
 from __future__ import annotations
 
-import hashlib
-import threading
-from collections.abc import Collection, Iterable, Sequence
-from typing import Any, NamedTuple
+from collections.abc import Collection, Sequence
+from typing import NamedTuple
 
 import numpy as np
-from sqlalchemy import (
-    BigInteger,
-    Column,
-    Index,
-    MetaData,
-    Select,
-    Table,
-    bindparam,
-    delete,
-    func,
-    insert,
-    inspect,
-    literal,
-    select,
-    text,
-)
+from sqlalchemy import BigInteger, bindparam, delete, insert, select
 from sqlalchemy import table as named_table
 from sqlalchemy.sql import column as named_column
 
-from memoir_engine.core.errors import DatabaseError
-from memoir_engine.core.ports import HEALTHY, Cosines, Health, Near, VectorIndexUnavailable, Vectors
+from memoir_engine.core.ports import Vectors
 from memoir_engine.store import tables
 from memoir_engine.store.chain import actions
 from memoir_engine.store.db import ids
-from memoir_engine.store.db.database import Database
 from memoir_engine.store.db.prepared import Prepared
 from memoir_engine.store.db.types import Tx, key, portions
 from memoir_engine.store.facts.rows import REMEMBERED
 from memoir_engine.store.search import embeddings
 from memoir_engine.store.search.embeddings import VECTOR_DTYPE, Matrix
-from memoir_engine.store.search.vector_sql import AT_ONCE, VectorType, distance, unavailable_health, vector_literal
+from memoir_engine.store.search.vector_sql import AT_ONCE, FACTS_PREFIX
 
 _F, _E = tables.fact.c, tables.embedding.c
 _BESIDE = (_E.kind == "fact") & (_E.item_id == _F.id) & (_E.embedder == bindparam("by"))
@@ -103,134 +81,6 @@ def _texts(tx: Tx, numbers: list[int]) -> tuple[tuple[int, str], ...]:
     return tuple((row.id, row.content) for row in rows)
 
 
-PREFIX = "fact_vectors_"
-
-
-class FactTable:
-    """The table of one embedder and dimension. `health` creates it if needed."""
-
-    def __init__(self, db: Database, embedder: str, dim: int) -> None:
-        self.db = db
-        self.dim = dim
-        self.kind = VectorType(dim, is_cast=db.dialect == "postgresql")
-        self._lock = threading.Lock()
-        self._health: Health | None = None
-        self.table = Table(
-            PREFIX + hashlib.sha256(f"{embedder} {dim}".encode()).hexdigest()[:12],
-            MetaData(),
-            Column("item_id", BigInteger, primary_key=True, autoincrement=False),
-            Column("owner", key(64), nullable=False),
-            Column("vector", self.kind, nullable=False),
-        )
-        Index(f"ix_{self.table.name}", self.table.c.owner, self.table.c.item_id)
-
-    @property
-    def health(self) -> Health:
-        with self._lock:
-            if self._health is None:
-                self._health = self._opened()
-            return self._health
-
-    def of(self, owner: str) -> FactVectors:
-        return FactVectors(self, owner)
-
-    def _opened(self) -> Health:
-        try:
-            self.db.write(self._made, operation="the table of vectors of facts")
-        except DatabaseError as refused:
-            return unavailable_health(refused)
-        return HEALTHY
-
-    def _made(self, tx: Tx) -> None:
-        if self.db.dialect == "postgresql":
-            tx.execute(text("CREATE EXTENSION IF NOT EXISTS vector"))
-        if not inspect(tx).has_table(self.table.name):
-            self.table.create(tx)
-        if tx.execute(select(tables.setting.c.name).where(tables.setting.c.name == self.table.name)).first() is None:
-            tx.execute(insert(tables.setting).values(name=self.table.name, value=str(self.dim)))
-
-
-class FactVectors:
-    """A NearestIndex over the facts of one owner."""
-
-    def __init__(self, home: FactTable, owner: str) -> None:
-        self._home, self._owner = home, owner
-        self._c = home.table.c
-
-    @property
-    def health(self) -> Health:
-        return self._home.health
-
-    @property
-    def high_water(self) -> int:
-        """The highest number held."""
-        return self._home.db.read(self._highest) if self.health.ok else 0
-
-    def __len__(self) -> int:
-        self._check()
-        wanted = select(func.count()).where(self._c.owner == self._owner)
-        return int(self._home.db.read(lambda tx: tx.execute(wanted).scalar_one()))
-
-    def take_in(
-        self, keys: Sequence[int], vectors: Vectors, removed: Iterable[int], seq: int, *, since: int | None = None
-    ) -> bool:
-        """Add vectors; those not above the highest number are present already. keys: rising."""
-        self._check()
-        rows = {int(number): vector_literal(vector, self._home.dim) for number, vector in zip(keys, vectors, strict=True)}
-        gone = sorted(map(int, removed))
-
-        def work(tx: Tx) -> bool:
-            ids.reserve(tx, "fact", 0)  # concurrent writers and forgetting wait here
-            highest = self._highest(tx)
-            if since not in (None, highest):
-                return False
-            for some in portions(gone, AT_ONCE):
-                tx.execute(delete(self._home.table).where(self._c.owner == self._owner, self._c.item_id.in_(some)))
-            new = ({"item_id": number, "owner": self._owner, "vector": row} for number, row in rows.items() if number > highest)
-            for part in portions(new, AT_ONCE):
-                tx.execute(insert(self._home.table), part)
-            return True
-
-        return self._home.db.write(work, operation="vectors of facts")
-
-    def top(self, vector: Vectors, k: int, *, within: Collection[int] | None = None) -> list[Near]:
-        self._check()
-        if k <= 0 or (within is not None and not within):
-            return []
-        asked = vector_literal(vector, self._home.dim)
-        some: list[list[int] | None] = [None] if within is None else list(portions(sorted(within), 5000))
-        found = self._home.db.read(lambda tx: [near for one in some for near in self._found(tx, asked, k, one)])
-        return sorted(found, key=lambda near: (-round(near.cosine, 6), near.key))[:k]
-
-    def scores(self, vector: Vectors, keys: Sequence[int]) -> Cosines:
-        found = {near.key: near.cosine for near in self.top(vector, len(keys), within=set(map(int, keys)))}
-        return np.array([found.get(int(number), np.nan) for number in keys], np.float32)
-
-    def nearest(self, asked: str, k: int, within: Sequence[int] | None = None) -> Select[Any]:
-        """Select the owner's k nearest, with distances."""
-        far = distance(self._home.db.dialect, self._c.vector, literal(asked, self._home.kind)).label("far")
-        wanted = select(self._c.item_id, far).where(self._c.owner == self._owner).order_by(far, self._c.item_id).limit(k)
-        return wanted if within is None else wanted.where(self._c.item_id.in_(within))
-
-    def clear(self) -> None:
-        self._check()
-        mine = delete(self._home.table).where(self._c.owner == self._owner)
-        self._home.db.write(lambda tx: tx.execute(mine) and None, operation="vectors of facts")
-
-    def close(self) -> None:
-        """Do nothing: the database belongs to the caller."""
-
-    def _found(self, tx: Tx, asked: str, k: int, within: Sequence[int] | None) -> list[Near]:
-        return [Near(row[0], 1.0 - float(row[1])) for row in tx.execute(self.nearest(asked, k, within))]
-
-    def _highest(self, tx: Tx) -> int:
-        return tx.execute(select(func.max(self._c.item_id)).where(self._c.owner == self._owner)).scalar() or 0
-
-    def _check(self) -> None:
-        if not self.health.ok:
-            raise VectorIndexUnavailable(self.health)
-
-
 def reset_owners(tx: Tx, owners: Collection[str]) -> None:
     """Empty all such tables of these owners, so that they are filled again."""
     for name in _tables(tx):
@@ -250,4 +100,4 @@ def drop(tx: Tx, numbers: Collection[int]) -> None:
 def _tables(tx: Tx) -> Sequence[str]:
     if tx.dialect.name not in ("postgresql", "mysql"):
         return ()
-    return tx.execute(select(tables.setting.c.name).where(tables.setting.c.name.like(f"{PREFIX}%"))).scalars().all()
+    return tx.execute(select(tables.setting.c.name).where(tables.setting.c.name.like(f"{FACTS_PREFIX}%"))).scalars().all()
