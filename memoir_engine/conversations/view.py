@@ -10,23 +10,20 @@ Source: SESSION 1, 3, 5, 6; MEMOLLA F-01; API "Sessions and the agent"; DESIGN �
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from dataclasses import replace
 from datetime import datetime
 from functools import partial
 from typing import Any
 
-from memoir_engine.conversations import importers, transfer
-from memoir_engine.conversations.transfer import ParsedConversation
+from memoir_engine.conversations import formats
+from memoir_engine.conversations.formats import ParsedConversation
 from memoir_engine.core import validation
-from memoir_engine.core.errors import HistoryRefused, InvalidSetting, NotAllowed, SessionNotFound
-from memoir_engine.core.results import Cleared, ImportReport, MessageRecord, RefusedMessage, RetentionPreview, SessionView
-from memoir_engine.core.run import new_id
+from memoir_engine.core.errors import HistoryRefused, NotAllowed, SessionNotFound
+from memoir_engine.core.results import Cleared, ImportReport, MessageRecord, RetentionPreview, SessionView
 from memoir_engine.runtime import messages as arguments
 from memoir_engine.runtime.view import View
-from memoir_engine.store.conversations import messages as message_rows
 from memoir_engine.store.conversations import retention, sessions
-from memoir_engine.store.conversations.retention import dropped
-from memoir_engine.store.conversations.sessions import AppendedTurn
+from memoir_engine.store.conversations.messages import as_message, find, history, of_session, view, with_previews
+from memoir_engine.store.conversations.messages import sessions as list_sessions
 from memoir_engine.store.db.types import Tx
 from memoir_engine.text.messages import Message, fill_times
 
@@ -38,57 +35,50 @@ class SessionsView(View):
 
     def list_sessions(self) -> tuple[str, ...]:
         """Return the ids of sessions that have not expired, last active first (SESSION 3.1)."""
-        return tuple(one.session_id for one in self._listed(MOST_LISTED, None, expired=False))
+        return tuple(session.session_id for session in self._page(MOST_LISTED, None, expired=False))
 
     def get_session_history(self, session_id: str, after: int = 0, limit: int | None = None) -> tuple[MessageRecord, ...]:
         """Return the messages in order of time (SESSION 3.2, 3.5); empty for an unknown session.
 
         after: number of the last message already read. LangChain's `messages_from_dict` takes the result as it is.
         """
-        named, behind = (
-            arguments.session(session_id),
-            min(validation.whole("after", after, least=0), arguments.MOST_KEPT),
-        )
+        session_id = arguments.session(session_id)
+        after = min(validation.whole("after", after, least=0), arguments.MOST_KEPT)
         most = None if limit is None else validation.limit(limit)
-        return self._read(lambda tx: message_rows.history(tx, self._user, named, after=behind, limit=most))
+        return self._read(lambda tx: history(tx, self._actor.user, session_id, after=after, limit=most))
 
     def get(self, session_id: str) -> SessionView:
         """Return one session. Raises SessionNotFound, also for a session of somebody else."""
-        named = arguments.session(session_id)
-        return self._read(lambda tx: self._view(tx, named))
+        session_id = arguments.session(session_id)
+        return self._read(lambda tx: self._view(tx, session_id))
 
     def list(self, limit: int = 100, before: int | None = None, *, expired: bool = False) -> tuple[SessionView, ...]:
         """List sessions, last active first. before: number of the last session of the previous page. expired: include those."""
         most, behind = validation.limit(limit), None if before is None else validation.cursor("before", before)
-        found = self._listed(most, behind, expired=validation.flag("expired", expired))
-        return self._read(lambda tx: message_rows.with_previews(tx, found))
+        page = self._page(most, behind, expired=validation.flag("expired", expired))
+        return self._read(lambda tx: with_previews(tx, page))
 
-    def _listed(self, limit: int, before: int | None, *, expired: bool) -> tuple[SessionView, ...]:
-        kept, now = self._engine.resolved.config.session, self._engine.clock.now()
+    def _page(self, limit: int, before: int | None, *, expired: bool) -> tuple[SessionView, ...]:
+        limits, now = self._engine.resolved.config.session, self._engine.clock.now()
         return self._read(
-            lambda tx: message_rows.sessions(
+            lambda tx: list_sessions(
                 tx,
-                self._user,
+                self._actor.user,
                 now=now,
-                timeout_s=kept.session_timeout,
-                most=kept.max_messages,
+                timeout_s=limits.session_timeout,
+                most=limits.max_messages,
                 expired=expired,
                 limit=limit,
                 before=before,
             )
         )
 
-    @property
-    def _user(self) -> str | None:
-        return self._actor.user
-
     def _view(self, tx: Tx, session_id: str) -> SessionView:
-        row = message_rows.find(tx, self._user, session_id)
+        row = find(tx, self._actor.user, session_id)
         if row is None or (row.cleared_seq is not None and not row.messages):
             raise SessionNotFound(session_id=session_id)
-        kept = self._engine.resolved.config.session
-        found = message_rows.view(row, now=self._engine.clock.now(), timeout_s=kept.session_timeout, most=kept.max_messages)
-        return message_rows.with_previews(tx, [found])[0]
+        limits, now = self._engine.resolved.config.session, self._engine.clock.now()
+        return with_previews(tx, [view(row, now=now, timeout_s=limits.session_timeout, most=limits.max_messages)])[0]
 
     def create(
         self,
@@ -102,25 +92,17 @@ class SessionsView(View):
 
         max_messages, session_timeout (s): for this session, instead of what is configured.
         """
-        named = self._new_id() if session_id is None else arguments.session(session_id)
-        told = {} if metadata is None else validation.metadata(metadata)
+        session_id = self._engine.new_id() if session_id is None else arguments.session(session_id)
+        metadata = {} if metadata is None else validation.metadata(metadata)
         most, timeout = arguments.most(max_messages), arguments.timeout(session_timeout)
-        engine, actor, action_id = self._engine, self._actor, self._new_id()
-        engine.db.write(
+        user, signature = self._actor.user, self._engine.signature(self._actor)
+        self._engine.db.write(
             lambda tx: sessions.open_session(
-                tx,
-                actor.user,
-                named,
-                actor=actor.name,
-                clock=engine.clock,
-                action_id=action_id,
-                metadata=told,
-                max_messages=most,
-                timeout_s=timeout,
+                tx, user, session_id, metadata=metadata, max_messages=most, timeout_s=timeout, **signature
             ),
             operation="a new session",
         )
-        return self.get(named)
+        return self.get(session_id)
 
     def add(
         self,
@@ -131,8 +113,8 @@ class SessionsView(View):
         ts: datetime | str | None = None,
     ) -> MessageRecord:
         """`memory.add_conversation`."""
-        named, message = arguments.said(session_id, role, content, metadata, ts, self._new_id())
-        return self._records(named, self._said(named, (message,)), (message,))[0]
+        session_id, message = arguments.said(session_id, role, content, metadata, ts, self._engine.new_id())
+        return self._append(session_id, (message,))[0]
 
     def append(self, session_id: str, messages: Iterable[object], *, run_id: str | None = None) -> tuple[MessageRecord, ...]:
         """Append a turn, all of it or nothing; the session is opened if needed (SESSION 1.3, 1.5).
@@ -141,55 +123,40 @@ class SessionsView(View):
         with a zone; one without follows the message before it. run_id: the run that produced the turn. Raises MessageRefused
         naming the record, RunNotFound.
         """
-        named, said_by = arguments.session(session_id), arguments.run(run_id)
-        coming = fill_times(arguments.messages(messages))
-        if not coming:
-            return ()
-        return self._records(named, self._said(named, coming, said_by), coming)
+        session_id, run_id = arguments.session(session_id), arguments.run(run_id)
+        return self._append(session_id, fill_times(arguments.messages(messages)), run_id)
 
-    def _said(self, session_id: str, messages: tuple[Message, ...], run_id: str | None = None) -> AppendedTurn | None:
-        engine, actor, action_id = self._engine, self._actor, self._new_id()
-        most = engine.resolved.config.session.max_messages
-        return engine.db.write(
-            lambda tx: sessions.append(
-                tx,
-                actor.user,
-                session_id,
-                messages,
-                actor=actor.name,
-                clock=engine.clock,
-                action_id=action_id,
-                most=most,
-                run_id=run_id,
-            ),
+    def _append(self, session_id: str, messages: Sequence[Message], run_id: str | None = None) -> tuple[MessageRecord, ...]:
+        """Return the messages as they were written, without reading them again."""
+        if not messages:
+            return ()
+        most, signature = self._engine.resolved.config.session.max_messages, self._engine.signature(self._actor)
+        turn = self._engine.db.write(
+            lambda tx: sessions.append(tx, self._actor.user, session_id, messages, most=most, run_id=run_id, **signature),
             operation="what was said",
         )
-
-    def _records(self, session_id: str, turn: AppendedTurn | None, messages: tuple[Message, ...]) -> tuple[MessageRecord, ...]:
-        """Return the messages as they were written, without reading them again."""
         if turn is None:
             return ()
         return tuple(
-            MessageRecord(session_id, turn.first + i, one.kind, one.content, one.at or turn.at, one.id, one.name, one.rest)
-            for i, one in enumerate(messages)
+            MessageRecord(
+                session_id, number, message.kind, message.content, message.at or turn.at, message.id, message.name, message.rest
+            )
+            for number, message in enumerate(messages, turn.first)
         )
-
-    def _new_id(self) -> str:
-        return new_id(self._engine.clock.now())
 
     def export_session(self, session_id: str) -> str:
         """Return JSON with the session's id, times and messages, as LangChain writes them (SESSION 6.1, 6.2).
 
         Raises SessionNotFound.
         """
-        named = arguments.session(session_id)
+        session_id = arguments.session(session_id)
 
-        def work(tx: Tx) -> str:
-            view = self._view(tx, named)
-            row = message_rows.find(tx, self._user, named)
-            return transfer.session_json(view, [message_rows.as_message(one) for one in message_rows.of_session(tx, row)])
+        def export(tx: Tx) -> str:
+            session = self._view(tx, session_id)
+            records = of_session(tx, find(tx, self._actor.user, session_id))
+            return formats.session_json(session, map(as_message, records))
 
-        return self._read(work)
+        return self._read(export)
 
     def import_session(self, data: str | bytes | Any, session_id: str | None = None, *, dry_run: bool = False) -> ImportReport:
         """Read a conversation into a new session, or add to an existing one the messages it lacks (SESSION 6.3).
@@ -199,18 +166,14 @@ class SessionsView(View):
         session_id: None takes the id in the data if it is free, else a new one. dry_run: report what would be added and refused,
         store nothing. Raises HistoryRefused (E804) naming the first refused record and why, FormatUnknown.
         """
-        wanted = None if session_id is None else arguments.session(session_id)
-        found, tries = _read(data), validation.flag("dry_run", dry_run)
-        named = wanted or self._free(found.session_id)
-        report = self._looked(named, found, tries)
-        if tries:
-            return report
-        if found.refused:
-            first = found.refused[0]
-            told = {"count": len(found.refused), "records": found.records, "where": first.where, "problem": first.problem}
-            raise HistoryRefused(**told)
-        self._take_in(named, found)
-        return report
+        requested = None if session_id is None else arguments.session(session_id)
+        conversation, dry_run = formats.read(data), validation.flag("dry_run", dry_run)
+        if requested is not None:
+            return self._import([(requested, conversation)], dry_run)[0]
+        own = self._own_id(conversation)
+        row = self._read(lambda tx: find(tx, self._actor.user, own))
+        is_free = row is None or not row.messages
+        return self._import([(own if is_free else self._engine.new_id(), conversation)], dry_run)[0]
 
     def import_sessions(self, data: str | bytes | Any, *, dry_run: bool = False) -> tuple[ImportReport, ...]:
         """Read every conversation of an export (ChatGPT's, Claude's, LoCoMo, …) into a session of its own.
@@ -218,61 +181,60 @@ class SessionsView(View):
         A conversation imported before gets the messages its session lacks. Each is stored whole or not at all; if one holds an
         invalid record, none is stored. Raises HistoryRefused (E804), FormatUnknown.
         """
-        found, tries = _read_all(data), validation.flag("dry_run", dry_run)
-        named = [self._named(one) for one in found]
-        reports = tuple(self._looked(name, one, tries) for name, one in zip(named, found, strict=True))
-        if tries:
+        conversations, dry_run = formats.read_all(data), validation.flag("dry_run", dry_run)
+        return self._import([(self._own_id(conversation), conversation) for conversation in conversations], dry_run)
+
+    def _own_id(self, conversation: ParsedConversation) -> str:
+        """Return its own id, so that the same export finds its sessions again; a new one if it has none that fits."""
+        own = conversation.session_id
+        return self._engine.new_id() if own is None or len(own) > arguments.SESSION_CHARS else own
+
+    def _import(self, conversations: Sequence[tuple[str, ParsedConversation]], dry_run: bool) -> tuple[ImportReport, ...]:
+        """Store conversations, each by its session id. Raises HistoryRefused before anything is stored."""
+        reports = tuple(self._report(session_id, conversation, dry_run) for session_id, conversation in conversations)
+        if dry_run:
             return reports
-        refused = [one for report in reports for one in report.refused]
+        refused = [record for report in reports for record in report.refused]
         if refused:
-            told = {"count": len(refused), "records": sum(one.records for one in found)}
-            raise HistoryRefused(**told, where=refused[0].where, problem=refused[0].problem)
-        for name, one in zip(named, found, strict=True):
-            self._take_in(name, one)
+            records, first = sum(report.records for report in reports), refused[0]
+            raise HistoryRefused(count=len(refused), records=records, where=first.where, problem=first.problem)
+        for session_id, conversation in conversations:
+            self._store(session_id, conversation)
         return reports
 
-    def _named(self, found: ParsedConversation) -> str:
-        """Return its own id, so that the same export finds its sessions again."""
-        told = found.session_id
-        return self._new_id() if told is None or len(told) > arguments.SESSION_CHARS else told
+    def _report(self, session_id: str, conversation: ParsedConversation, dry_run: bool) -> ImportReport:
+        def compare(tx: Tx) -> tuple[bool, Sequence[Message]]:
+            row = find(tx, self._actor.user, session_id)
+            return row is None, lacking(tx, row, conversation.messages)
 
-    def _free(self, named: str | None) -> str:
-        if named is None or len(named) > arguments.SESSION_CHARS:
-            return self._new_id()
-        row = self._read(lambda tx: message_rows.find(tx, self._user, named))
-        return named if row is None or not row.messages else self._new_id()
-
-    def _looked(self, named: str, found: ParsedConversation, dry_run: bool) -> ImportReport:
-        row = self._read(lambda tx: message_rows.find(tx, self._user, named))
-        coming = self._read(lambda tx: _lacking(tx, row, found.messages))
-        times = sorted(one.at for one in coming if one.at is not None)
+        is_new, added = self._read(compare)
+        times = [message.at for message in added if message.at is not None]
         return ImportReport(
-            session_id=named,
-            is_new=row is None,
-            format=found.format,
-            records=found.records,
-            added=len(coming),
-            known=len(found.messages) - len(coming),
-            refused=found.refused,
+            session_id=session_id,
+            is_new=is_new,
+            format=conversation.format,
+            records=conversation.records,
+            added=len(added),
+            known=len(conversation.messages) - len(added),
+            refused=conversation.refused,
             dry_run=dry_run,
-            first_at=times[0] if times else None,
-            last_at=times[-1] if times else None,
-            notes=found.notes,
+            first_at=min(times, default=None),
+            last_at=max(times, default=None),
+            notes=conversation.notes,
         )
 
-    def _take_in(self, named: str, found: ParsedConversation) -> None:
-        engine, actor, action_id = self._engine, self._actor, self._new_id()
-        most = engine.resolved.config.session.max_messages
-        how: dict[str, Any] = {"actor": actor.name, "clock": engine.clock, "action_id": action_id, "metadata": found.metadata}
+    def _store(self, session_id: str, conversation: ParsedConversation) -> None:
+        user, signature = self._actor.user, self._engine.signature(self._actor)
+        most, metadata = self._engine.resolved.config.session.max_messages, conversation.metadata
 
         def write(tx: Tx) -> None:
-            if not found.messages:  # a session without messages
-                sessions.open_session(tx, actor.user, named, **how)
+            if not conversation.messages:  # a session without messages
+                sessions.open_session(tx, user, session_id, metadata=metadata, **signature)
                 return
-            only_new = partial(_lacking, messages=found.messages)
-            sessions.append(tx, actor.user, named, (), most=most, only_new=only_new, **how)
+            only_new = partial(lacking, messages=conversation.messages)
+            sessions.append(tx, user, session_id, (), most=most, only_new=only_new, metadata=metadata, **signature)
 
-        engine.db.write(write, operation="the import of a conversation")
+        self._engine.db.write(write, operation="the import of a conversation")
 
     def preview_retention(
         self, session_id: str | None = None, *, max_messages: int | None = None, session_timeout: float | None = None
@@ -282,9 +244,16 @@ class SessionsView(View):
         session_id: only this one. Sessions that would stay as they are are left out.
         """
         most, timeout = arguments.most(max_messages), arguments.timeout(session_timeout)
-        asked = self._listed(MOST_LISTED, None, expired=True) if session_id is None else (self.get(session_id),)
-        found = (self._preview(one, most, timeout) for one in asked)
-        return tuple(one for one in found if one.dropped or one.would_expire)
+        listed = self._page(MOST_LISTED, None, expired=True) if session_id is None else (self.get(session_id),)
+        previews = (self._preview(session, most, timeout) for session in listed)
+        return tuple(preview for preview in previews if preview.dropped or preview.would_expire)
+
+    def _preview(self, session: SessionView, most: int | None, timeout: float | None) -> RetentionPreview:
+        is_over = most is not None and session.messages > most  # else nothing is dropped, and nothing need be read
+        gone = retention.dropped(self._read(lambda tx: retention.briefs(tx, session.number)), most) if is_over else ()
+        idle_s = (self._engine.clock.now() - session.last_at).total_seconds()
+        expires = timeout is not None and idle_s >= timeout
+        return RetentionPreview(session.session_id, gone, session.messages - len(gone), expires)
 
     def set_retention(
         self, session_id: str, *, max_messages: int | None = None, session_timeout: float | None = None
@@ -294,29 +263,23 @@ class SessionsView(View):
         Raises SessionNotFound, and NotAllowed for one that is nobody's.
         """
         self._needs_own("auditor", "limit a session")
-        named, most, timeout = (
-            self.get(session_id).session_id,
-            arguments.most(max_messages),
-            arguments.timeout(session_timeout),
-        )
-        engine, actor, action_id = self._engine, self._actor, self._new_id()
-        falls_to = engine.resolved.config.session.max_messages
-        engine.db.write(
+        session_id, most = self.get(session_id).session_id, arguments.most(max_messages)
+        timeout, config = arguments.timeout(session_timeout), self._engine.resolved.config
+        user, signature = self._actor.user, self._engine.signature(self._actor)
+        self._engine.db.write(
             lambda tx: retention.limit(
                 tx,
-                actor.user,
-                named,
+                user,
+                session_id,
                 max_messages=most,
                 timeout_s=timeout,
-                falls_to=falls_to,
-                actor=actor.name,
-                clock=engine.clock,
-                action_id=action_id,
-                zone=engine.resolved.config.zone,
+                falls_to=config.session.max_messages,
+                zone=config.zone,
+                **signature,
             ),
             operation="the limit of a session",
         )
-        return self.get(named)
+        return self.get(session_id)
 
     def clear_session(self, session_id: str, reason: str | None = None) -> Cleared:
         """Remove its messages for good from every place that holds them; facts drawn from it stay (SESSION 3.3)."""
@@ -329,24 +292,14 @@ class SessionsView(View):
         return self._clear(None, reason)
 
     def _clear(self, session_ids: tuple[str, ...] | None, reason: str | None) -> Cleared:
-        why = None if reason is None else validation.text("reason", reason)
-        engine, actor, action_id = self._engine, self._actor, self._new_id()
-        done = engine.db.write(
-            lambda tx: retention.clear(
-                tx, actor.user, session_ids, actor=actor.name, clock=engine.clock, action_id=action_id, reason=why
-            ),
+        reason, user, signature = validation.reason(reason), self._actor.user, self._engine.signature(self._actor)
+        cleared = self._engine.db.write(
+            lambda tx: retention.clear(tx, user, session_ids, reason=reason, **signature),
             operation="the clearing of a session",
         )
-        if done.action_id is not None:
-            engine.db.compact(rows=False)
-        return done
-
-    def _preview(self, session: SessionView, most: int | None, timeout: float | None) -> RetentionPreview:
-        full = most is not None and session.messages > most  # else nothing is dropped, and nothing need be read
-        gone = dropped(self._read(lambda tx: retention.briefs(tx, session.number)), most) if full else ()
-        idle_s = (self._engine.clock.now() - session.last_at).total_seconds()
-        expires = timeout is not None and idle_s >= timeout
-        return RetentionPreview(session.session_id, gone, session.messages - len(gone), expires)
+        if cleared.action_id is not None:
+            self._engine.db.compact(rows=False)
+        return cleared
 
     def _needs_own(self, role: str, verb: str) -> None:
         """Require the role unless the session is the user's own."""
@@ -354,40 +307,7 @@ class SessionsView(View):
             raise NotAllowed(actor=self._actor.name, verb=verb, role=role)
 
 
-def _lacking(tx: Tx, row: Any, messages: Sequence[Message]) -> Sequence[Message]:
-    known = () if row is None else [message_rows.as_message(one) for one in message_rows.of_session(tx, row)]
-    return fill_times(transfer.missing_messages(messages, known))
-
-
-def _read(data: object) -> ParsedConversation:
-    return _writable(importers.read(_text(data)))
-
-
-def _read_all(data: object) -> tuple[ParsedConversation, ...]:
-    return tuple(map(_writable, importers.read_all(_text(data))))
-
-
-def _writable(found: ParsedConversation) -> ParsedConversation:
-    """Refuse an id or metadata that no database can hold, like an invalid message."""
-    refused = []
-    for name, value in (("session_id", found.session_id), ("metadata", found.metadata)):
-        try:
-            if isinstance(value, str):
-                validation.text(name, value)
-            elif value is not None:
-                validation.metadata(value)
-        except InvalidSetting as wrong:
-            refused.append(RefusedMessage(name, str(wrong.facts["problem"])))
-    if not refused:
-        return found
-    return replace(found, refused=(*refused, *found.refused), session_id=None, metadata=None)
-
-
-def _text(data: object) -> object:
-    if not isinstance(data, bytes | bytearray | memoryview):
-        return data
-    try:
-        return bytes(data).decode("utf-8-sig")
-    except UnicodeDecodeError as wrong:
-        problem, advice = f"byte {wrong.start} is not valid UTF-8", "Save the file as UTF-8 and try again."
-        raise InvalidSetting(name="data", value="…", problem=problem, advice=advice) from None
+def lacking(tx: Tx, row: Any, messages: Sequence[Message]) -> Sequence[Message]:
+    """Return the messages that a session lacks, with their times filled. row: the session's, None if it is new."""
+    stored = () if row is None else map(as_message, of_session(tx, row))
+    return fill_times(formats.missing_messages(messages, stored))

@@ -14,13 +14,13 @@ from collections.abc import AsyncIterator, Callable
 from contextlib import ExitStack, asynccontextmanager, suppress
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any, TypeVar
+from typing import Any, TypedDict, TypeVar
 
 from memoir_engine.core.config import Resolved
 from memoir_engine.core.errors import DatabaseError, DataDirUnusable, IngestionCancelled, MemoryClosed
 from memoir_engine.core.events import Waiting
 from memoir_engine.core.ports import Embedder
-from memoir_engine.core.run import Clock, Run, SystemClock
+from memoir_engine.core.run import Actor, Clock, Run, SystemClock, new_id
 from memoir_engine.index.bm25 import LexicalIndex
 from memoir_engine.index.exact import Matrices
 from memoir_engine.index.segments import Weighing
@@ -46,6 +46,14 @@ Cache = TypeVar("Cache")
 LEASE_S = 15.0  # a planner that shows no life for this long is taken to be dead
 EXPIRED_S = 15.0  # a run without a heartbeat for this long is interrupted
 POLL_S = 0.2  # how often a waiting ingestion looks whether another process has ended
+
+
+class Signature(TypedDict):
+    """Keyword arguments of every store function that performs an action: who acts, at what time, under which id."""
+
+    actor: str
+    clock: Clock
+    action_id: str
 
 
 @dataclass
@@ -110,6 +118,13 @@ class Engine:
         """Return the one cache of this kind that a feature keeps beside the engine; made at its first use."""
         cache: Cache = self._caches.setdefault(kind, kind())
         return cache
+
+    def new_id(self) -> str:
+        return new_id(self.clock.now())
+
+    def signature(self, actor: Actor) -> Signature:
+        """Sign a new action. Taken before the transaction, so that a retried one keeps its id."""
+        return Signature(actor=actor.name, clock=self.clock, action_id=self.new_id())
 
     def check_open(self) -> None:
         """For what needs neither loop nor database, which would say so themselves."""
