@@ -7,14 +7,13 @@ from typing import Any
 
 from memoir_engine.core.results import Action, EditPreview, UndoPreview
 from memoir_engine.core.run import new_id
-from memoir_engine.store import verification
+from memoir_engine.store import undo, verification
 from memoir_engine.store.chain import state
 from memoir_engine.store.db.database import Database
 from memoir_engine.store.ledger import runs
 from memoir_engine.store.sources import ingestion
 from memoir_engine.store.sources.plan import IngestPlan, Receipt
 from memoir_engine.store.tree import edit_draft, edit_plan, filings
-from memoir_engine.store.undo import execution
 from small_plans import SteadyClock, drafts_of, plan_of
 
 
@@ -62,11 +61,11 @@ class Store:
         return self.db.read(lambda tx: edit_plan.preview(tx, edit, limits=lambda _: self.limit))
 
     def preview_undo(self, action_id: str) -> UndoPreview:
-        return self.db.read(lambda tx: execution.preview(tx, action_id, limits=lambda _: self.limit))
+        return self.db.read(lambda tx: undo.preview(tx, action_id, limits=lambda _: self.limit))
 
     def undo(self, action_id: str, reason: str | None = None) -> Action:
         return self.db.write(
-            lambda tx: execution.undo(tx, action_id, actor="Mia", reason=reason, limits=lambda _: self.limit, clock=self.clock)
+            lambda tx: undo.undo(tx, action_id, actor="Mia", reason=reason, limits=lambda _: self.limit, clock=self.clock)
         )
 
     def state(self) -> str:

@@ -21,7 +21,7 @@ from memoir_engine.core.run import Actor, NullLedger, Run, new_id
 from memoir_engine.runtime import access
 from memoir_engine.runtime.engine import Engine
 from memoir_engine.runtime.runner import Verb
-from memoir_engine.store.chain import provenance
+from memoir_engine.store.chain import actions
 from memoir_engine.store.db.types import Tx
 from memoir_engine.store.facts import facts
 from memoir_engine.text.attributes import subject_key
@@ -115,7 +115,7 @@ def one_of(name: str, value: object, options: Sequence[str]) -> str | None:
 
 def seq_of(tx: Tx, when: int | datetime | None) -> int | None:
     """Return the seq of a moment; a time within an action means after it. Raises InvalidSetting."""
-    return None if when is None else provenance.seq_of(tx, when)
+    return None if when is None else actions.seq_of(tx, when)
 
 
 def _for(actor: Actor, owner: str, user_id: str | None) -> Actor:

@@ -22,7 +22,7 @@ from memoir_engine.facts.recall import Moment, moment_of, seq_of, valid_moment
 from memoir_engine.runtime import access, messages
 from memoir_engine.runtime.access import needs_auditor
 from memoir_engine.runtime.view import View
-from memoir_engine.store.facts import actions, facts
+from memoir_engine.store.facts import facts, reviews
 from memoir_engine.store.facts import forget as facts_forget
 
 UID_CHARS = 36
@@ -108,19 +108,19 @@ class FactsView(View):
         Raises NotAllowed, FactNotFound, FactNotOutdated.
         """
         needs_auditor(self._actor, "restore a fact")
-        return self._decide(actions.restore, _uid(fact_id), reason, f"fact {fact_id} to be in force again")
+        return self._decide(reviews.restore, _uid(fact_id), reason, f"fact {fact_id} to be in force again")
 
     def approve(self, proposal_id: int, reason: str | None = None) -> Action:
         """Carry out a proposal. Raises NotAllowed, ProposalNotFound."""
         needs_auditor(self._actor, "approve a proposal")
         number = validation.cursor("proposal_id", proposal_id)
-        return self._decide(actions.approve, number, reason, f"the proposal {proposal_id}")
+        return self._decide(reviews.approve, number, reason, f"the proposal {proposal_id}")
 
     def reject(self, proposal_id: int, reason: str | None = None) -> Action:
         """Leave both facts as they are. Raises NotAllowed, ProposalNotFound."""
         needs_auditor(self._actor, "reject a proposal")
         number = validation.cursor("proposal_id", proposal_id)
-        return self._decide(actions.reject, number, reason, f"the proposal {proposal_id}")
+        return self._decide(reviews.reject, number, reason, f"the proposal {proposal_id}")
 
     def preview_forget(self, fact_id: str) -> ForgetPreview:
         """Return what `forget` would erase, by place, and where its words would remain. Raises FactNotFound."""

@@ -15,9 +15,9 @@ from memoir_engine.core.results import Category, CategoryVersion, Chunk, ChunkPa
 from memoir_engine.core.run import Actor
 from memoir_engine.runtime.engine import Engine
 from memoir_engine.runtime.view import View
-from memoir_engine.store.chain import actions, provenance
+from memoir_engine.store.chain import actions
 from memoir_engine.store.db.types import Tx
-from memoir_engine.store.events import timeline
+from memoir_engine.store.events import activity
 from memoir_engine.store.ledger import decisions
 from memoir_engine.store.sources import chunks
 from memoir_engine.store.tree import categories, history
@@ -112,8 +112,8 @@ class TreeView(TreeAt):
         when = validation.moment("when", when)
 
         def work(tx: Tx) -> tuple[int, datetime | None]:
-            seq = provenance.seq_of(tx, when, "when")
-            return seq, provenance.time_of(tx, seq)
+            seq = actions.seq_of(tx, when, "when")
+            return seq, actions.time_of(tx, seq)
 
         return PastTree(self._engine, self._actor, *self._read(work))
 
@@ -122,7 +122,7 @@ class TreeView(TreeAt):
         limit = validation.limit(limit)
         below = None if before is None else validation.cursor("before", before)
         above = None if after is None else validation.cursor("after", after)
-        return self._read(lambda tx: timeline.recent(tx, limit=limit, before=below, after=above))
+        return self._read(lambda tx: activity.moments(tx, limit=limit, before=below, after=above))
 
     def changes(self, since: int | datetime, until: int | datetime | None = None) -> TreeChanges:
         """Return the differences between two moments; without `until`, between one and now."""
@@ -130,8 +130,8 @@ class TreeView(TreeAt):
         later = None if until is None else validation.moment("until", until)
 
         def work(tx: Tx) -> TreeChanges:
-            last = actions.seq(tx) if later is None else provenance.seq_of(tx, later, "until")
-            return history.changes(tx, provenance.seq_of(tx, since, "since"), last)
+            last = actions.seq(tx) if later is None else actions.seq_of(tx, later, "until")
+            return history.changes(tx, actions.seq_of(tx, since, "since"), last)
 
         return self._read(work)
 

@@ -30,7 +30,7 @@ from memoir_engine.runtime.engine import Engine
 from memoir_engine.runtime.model import Asking
 from memoir_engine.runtime.runner import Verb
 from memoir_engine.runtime.verbs import verb
-from memoir_engine.store.chain import actions, provenance, state
+from memoir_engine.store.chain import actions, state
 from memoir_engine.store.db.types import Tx
 from memoir_engine.store.ledger import decisions, runs
 from memoir_engine.store.ledger.decisions import NewChoice
@@ -159,7 +159,7 @@ async def _query(engine: Engine, request: QueryRequest, as_of: Moment | None, ru
         at_seq = None
         if as_of is not None:
             moment = validation.moment("as_of", as_of)
-            at_seq = engine.db.read(lambda tx: provenance.seq_of(tx, moment))
+            at_seq = engine.db.read(lambda tx: actions.seq_of(tx, moment))
         words, tree = engine.keeper.words(at_seq), engine.cache.at(at_seq)
         return at_seq, ScoreMap(*words.scores(request.question)), tree
 

@@ -12,10 +12,10 @@ from memoir_engine.review.edits import TreeEdits
 from memoir_engine.review.queue import Reviews, id_of_caller
 from memoir_engine.review.sign_off import SignOffs
 from memoir_engine.runtime import access
+from memoir_engine.store import undo
 from memoir_engine.store.db.types import Tx
-from memoir_engine.store.facts import actions
+from memoir_engine.store.facts import reviews
 from memoir_engine.store.tree import filings
-from memoir_engine.store.undo import execution
 
 
 class ReviewView(Reviews, SignOffs, TreeEdits):
@@ -38,8 +38,8 @@ class ReviewView(Reviews, SignOffs, TreeEdits):
         limit, whose, action_id = self._engine.resolved.config.limit, access.any_of(self._actor), validation.action(action_id)
 
         def work(tx: Tx) -> UndoPreview:
-            actions.check_owner(tx, whose, action_id)
-            return execution.preview(tx, action_id, limits=limit)
+            reviews.check_owner(tx, whose, action_id)
+            return undo.preview(tx, action_id, limits=limit)
 
         return self._read(work)
 
@@ -50,11 +50,11 @@ class ReviewView(Reviews, SignOffs, TreeEdits):
         """
         self._needs("auditor", "undo an action")
         whose, action_id, reason = access.any_of(self._actor), validation.action(action_id), validation.reason(reason)
-        self._read(lambda tx: actions.check_owner(tx, whose, action_id))
+        self._read(lambda tx: reviews.check_owner(tx, whose, action_id))
         engine, actor = self._engine, self._actor
         own = self._new_action() if undo_id is None else id_of_caller("undo_id", undo_id)
         return engine.db.write(
-            lambda tx: execution.undo(
+            lambda tx: undo.undo(
                 tx,
                 action_id,
                 actor=actor.name,

@@ -8,8 +8,8 @@ import pytest
 
 from memoir_engine.core.errors import CategoryNotFound, ChunkNotFound, InvalidSetting
 from memoir_engine.core.results import Category, Chunk
-from memoir_engine.store.chain import actions, provenance
-from memoir_engine.store.events import timeline
+from memoir_engine.store.chain import actions
+from memoir_engine.store.events import activity
 from memoir_engine.store.ledger import runs
 from memoir_engine.store.sources import chunks
 from memoir_engine.store.tree import categories as tree_categories
@@ -99,18 +99,18 @@ def test_a_time_names_the_last_whole_action(store: Store) -> None:
     store.ingest("alpha", JAZZ, OPERA)
     ended = seq(store)
     made = store.db.read(actions.actions)[0].at
-    assert store.db.read(lambda tx: provenance.seq_of(tx, made)) == ended
-    assert store.db.read(lambda tx: provenance.seq_of(tx, made - timedelta(microseconds=1))) == 0
-    assert store.db.read(lambda tx: provenance.seq_of(tx, datetime(2999, 1, 1, tzinfo=UTC))) == ended
+    assert store.db.read(lambda tx: actions.seq_of(tx, made)) == ended
+    assert store.db.read(lambda tx: actions.seq_of(tx, made - timedelta(microseconds=1))) == 0
+    assert store.db.read(lambda tx: actions.seq_of(tx, datetime(2999, 1, 1, tzinfo=UTC))) == ended
 
 
 def test_a_number_is_exactly_that_event_and_one_of_none_is_refused(store: Store) -> None:
     store.ingest("alpha", JAZZ)
     last = seq(store)
-    assert [store.db.read(lambda tx, n=n: provenance.seq_of(tx, n)) for n in (0, 2, last)] == [0, 2, last]
+    assert [store.db.read(lambda tx, n=n: actions.seq_of(tx, n)) for n in (0, 2, last)] == [0, 2, last]
     for beyond in (-3, last + 1, 10**12):
         with pytest.raises(InvalidSetting, match=f"from 0, which is before the first event, to {last}"):
-            store.db.read(lambda tx, n=beyond: provenance.seq_of(tx, n))
+            store.db.read(lambda tx, n=beyond: actions.seq_of(tx, n))
 
 
 def test_a_category_tells_what_it_was_called_where_it_stood_and_who_changed_it(store: Store) -> None:
@@ -179,7 +179,7 @@ def test_moments_are_the_actions_that_changed_the_tree_newest_first(store: Store
     store.refile(1, *OPERA)
     rename = store.edit("rename", store.known[OPERA], "Song")
     store.undo(rename.action_id)
-    found = store.db.read(lambda tx: timeline.recent(tx, limit=10))
+    found = store.db.read(lambda tx: activity.moments(tx, limit=10))
     assert [one.says for one in found] == [
         "taken back: Opera renamed to Song",
         "Opera renamed to Song",
@@ -193,8 +193,8 @@ def test_moments_are_the_actions_that_changed_the_tree_newest_first(store: Store
 def test_moments_go_on_below_a_seq(store: Store) -> None:
     for name in ("alpha", "beta", "gamma"):
         store.ingest(name, JAZZ)
-    newest = store.db.read(lambda tx: timeline.recent(tx, limit=1))
-    older = store.db.read(lambda tx: timeline.recent(tx, limit=10, before=newest[0].seq))
+    newest = store.db.read(lambda tx: activity.moments(tx, limit=1))
+    older = store.db.read(lambda tx: activity.moments(tx, limit=10, before=newest[0].seq))
     assert [one.says for one in (*newest, *older)] == [
         "gamma filed in 1 chunk",
         "beta filed in 1 chunk",
@@ -205,21 +205,21 @@ def test_moments_go_on_below_a_seq(store: Store) -> None:
 def test_moments_go_on_above_a_seq_with_the_next_ones(store: Store) -> None:
     for name in ("alpha", "beta", "gamma", "delta"):
         store.ingest(name, JAZZ)
-    every = store.db.read(lambda tx: timeline.recent(tx, limit=10))
-    above = store.db.read(lambda tx: timeline.recent(tx, limit=2, after=every[-1].seq))
+    every = store.db.read(lambda tx: activity.moments(tx, limit=10))
+    above = store.db.read(lambda tx: activity.moments(tx, limit=2, after=every[-1].seq))
     assert above == every[1:3]
-    assert store.db.read(lambda tx: timeline.recent(tx, limit=2, after=every[0].seq)) == ()
-    inside = store.db.read(lambda tx: timeline.recent(tx, limit=1, after=every[-1].seq - 1))
+    assert store.db.read(lambda tx: activity.moments(tx, limit=2, after=every[0].seq)) == ()
+    inside = store.db.read(lambda tx: activity.moments(tx, limit=1, after=every[-1].seq - 1))
     assert inside == every[-1:]
 
 
 def test_a_question_is_no_moment_of_the_tree(store: Store) -> None:
     store.ingest("alpha", JAZZ)
-    before = store.db.read(lambda tx: timeline.recent(tx, limit=10))
+    before = store.db.read(lambda tx: activity.moments(tx, limit=10))
     run_id = store.begin("query")
     store.db.write(lambda tx: runs.finish(tx, run_id, status="done", clock=store.clock, result={}))
     assert seq(store) > before[0].seq
-    assert store.db.read(lambda tx: timeline.recent(tx, limit=10)) == before
+    assert store.db.read(lambda tx: activity.moments(tx, limit=10)) == before
 
 
 def test_changes_name_what_differs_and_nothing_else(store: Store) -> None:

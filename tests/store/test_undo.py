@@ -6,10 +6,10 @@ import pytest
 
 from memoir_engine.core import errors
 from memoir_engine.core.results import Action
+from memoir_engine.store import undo
 from memoir_engine.store.chain import actions
 from memoir_engine.store.sources import chunks, sources
 from memoir_engine.store.tree import categories, filings
-from memoir_engine.store.undo import execution
 from small_stores import Store
 
 JAZZ = ("Art", "Music", "Jazz")
@@ -23,7 +23,7 @@ def path_of(store: Store, chunk_id: int) -> tuple[str, ...]:
 
 def preview(store: Store, action: Action | str) -> tuple[bool, tuple[str, ...], str | None]:
     action_id = action if isinstance(action, str) else action.action_id
-    found = store.db.read(lambda tx: execution.preview(tx, action_id, limits=lambda _: store.limit))
+    found = store.db.read(lambda tx: undo.preview(tx, action_id, limits=lambda _: store.limit))
     return found.possible, found.blocked_by, found.clash
 
 

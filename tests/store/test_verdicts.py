@@ -12,7 +12,7 @@ from memoir_engine.core import errors
 from memoir_engine.core.results import Action, ReviewState
 from memoir_engine.core.results.review import Verdict
 from memoir_engine.core.run import new_id
-from memoir_engine.store.events import timeline
+from memoir_engine.store.events import activity
 from memoir_engine.store.review import reviews
 from memoir_engine.store.sources import chunks
 from memoir_engine.store.tree import categories, filings
@@ -231,7 +231,7 @@ def test_the_moments_of_the_tree_tell_of_rejections_and_returns(store: Store) ->
     judge(store, first, "reject")
     again = store.refile(first, *VAT)
     store.undo(again.action_id)
-    said = [moment.says for moment in store.db.read(lambda tx: timeline.recent(tx, limit=10))]
+    said = [moment.says for moment in store.db.read(lambda tx: activity.moments(tx, limit=10))]
     assert said[:3] == [
         "taken back: a chunk filed again in Vat",
         "a chunk filed again in Vat",

@@ -27,13 +27,13 @@ import sys
 from memoir_engine.core.run import SystemClock
 from memoir_engine.store.db.database import Database
 from memoir_engine.store.tree import filings
-from memoir_engine.store.undo import execution
+from memoir_engine.store import undo
 url, chunk, leaf = sys.argv[1], int(sys.argv[2]), int(sys.argv[3])
 clock = SystemClock()
 db = Database.open(url, clock=clock, depth=3)
 for _ in range(3):
     done = db.write(lambda tx: filings.refile(tx, chunk, leaf, actor="p", reason=None, clock=clock))
-    db.write(lambda tx: execution.undo(tx, done.action_id, actor="p", reason=None, limits=lambda _: 9, clock=clock))
+    db.write(lambda tx: undo.undo(tx, done.action_id, actor="p", reason=None, limits=lambda _: 9, clock=clock))
 db.close()
 """
 

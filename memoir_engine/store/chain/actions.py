@@ -3,28 +3,31 @@
 Invariant: seq = head.seq + 1, at = max(clock, head.at + 1 µs), prev_hash = head.hash, hash = sha256 of the canonical JSON
 `[seq, at, action, kind, body, payload, prev_hash]`. An action's first event carries the digest of its row (who, what, why).
 The head is the last row locked: `open_action` comes after every other lock, `seal` before the commit. An undo that was itself
-undone does not count; looking this up costs one query per level of undos, however long the history is.
-Source: DESIGN §6.
+undone does not count; looking this up costs one query per level of undos, however long the history is. A time inside an action
+means after the action, since nobody saw half of it; a seq means exactly that seq. An action never blocks itself; what others
+changed and took back counts as left alone, what others changed and is in force blocks an undo, whatever the row looks like now.
+Source: DESIGN §2.7, §5 (seq is the product's logical clock), §6 (Undo).
 """
 
 from __future__ import annotations
 
 import hashlib
 from collections.abc import Iterable, Iterator
+from dataclasses import dataclass, field
 from datetime import UTC, datetime, timedelta
 from typing import Any
 
-from sqlalchemy import Select, bindparam, insert, select, update
+from sqlalchemy import Select, bindparam, func, insert, select, update
 
-from memoir_engine.core.errors import ActionNotFound
-from memoir_engine.core.results import Action, AuditEvent, AuditHead
+from memoir_engine.core.errors import ActionNotFound, InvalidSetting
+from memoir_engine.core.results import Action, AuditEvent, AuditHead, Cause
 from memoir_engine.core.run import Clock, new_id
 from memoir_engine.store import tables
 from memoir_engine.store.chain import payloads
 from memoir_engine.store.chain.canonical_json import canonical, moment_of, parse, seal, stamp
 from memoir_engine.store.db.prepared import Prepared
 from memoir_engine.store.db.text_rules import check_field, check_text
-from memoir_engine.store.db.types import Tx, portions
+from memoir_engine.store.db.types import FAR, Tx, portions
 
 
 def standing(tx: Tx, action_ids: Iterable[str]) -> dict[str, str]:
@@ -246,3 +249,108 @@ def _events(tx: Tx, wanted: Select[Any]) -> tuple[AuditEvent, ...]:
         )
         for row in rows
     )
+
+
+def causes(tx: Tx, seqs: Iterable[int]) -> dict[int, Cause]:
+    """By seq; FAR is no event."""
+    e, a = tables.audit_event.c, tables.action.c
+    rows: list[Any] = []
+    for some in portions(sorted(set(seqs) - {FAR})):
+        wanted = select(e.seq, e.at, e.kind, a.id, a.verb, a.actor, a.run_id, a.payload)
+        rows += tx.execute(wanted.join(tables.action, a.id == e.action_id).where(e.seq.in_(some)).order_by(e.seq)).all()
+    bodies = payloads.get(tx, (row.payload for row in rows))
+    return {
+        row.seq: Cause(
+            seq=row.seq,
+            at=moment_of(row.at),
+            kind=row.kind,
+            action_id=row.id,
+            verb=row.verb,
+            actor=row.actor,
+            reason=bodies.get(row.payload, {}).get("reason"),
+            run_id=row.run_id,
+        )
+        for row in rows
+    }
+
+
+def seq_of(tx: Tx, when: int | datetime, name: str = "as_of") -> int:
+    """The seq that a moment names: 0 before the first event, the last one for a time ahead. Raises InvalidSetting, by `name`."""
+    if isinstance(when, int):
+        last = seq(tx)
+        if not 0 <= when <= last:
+            advice = f"Give a number from 0, which is before the first event, to {last}, the newest; or a time."
+            raise InvalidSetting(name=name, value=when, problem="there is no such event", advice=advice)
+        return when
+    e = tables.audit_event.c
+    action = tx.execute(select(e.action_id).where(e.at <= stamp(when)).order_by(e.at.desc()).limit(1)).scalar()
+    return 0 if action is None else int(tx.execute(select(func.max(e.seq)).where(e.action_id == action)).scalar_one())
+
+
+def time_of(tx: Tx, seq: int) -> datetime | None:
+    """When the event happened; None for 0."""
+    at = tx.execute(select(tables.audit_event.c.at).where(tables.audit_event.c.seq == seq)).scalar()
+    return None if at is None else moment_of(at)
+
+
+EDITS = frozenset({"create", "rename", "move", "merge", "split", "retire"})  # verbs that make and change categories by hand
+
+
+@dataclass
+class Dependents:
+    """Actions that changed, after the action `own`, what it touched; callers pass the seqs of those changes."""
+
+    tx: Tx
+    own: str
+    _actions: dict[int, str] = field(default_factory=dict)  # seq → action
+    _roots: dict[str, str] = field(default_factory=dict)
+    _undoings: dict[str, str | None] = field(default_factory=dict)  # root → what undid it and stands
+
+    def in_force(self, seqs: Iterable[int]) -> tuple[str, ...]:
+        """Return the other actions of these seqs that are not undone, oldest first."""
+        return tuple(one for one in self._others(seqs) if self.undone_by(one) is None)
+
+    def edits(self, seqs: Iterable[int]) -> tuple[str, ...]:
+        """Return those of them that changed categories by hand."""
+        return tuple(one for one in self.in_force(seqs) if self.verb(one) in EDITS)
+
+    def undoings(self, seqs: Iterable[int]) -> tuple[str, ...]:
+        """Return the undos of the others: undone themselves, they bring back what they took."""
+        found = (self.undone_by(one) for one in self._others(seqs))
+        return tuple(dict.fromkeys(one for one in found if one is not None))
+
+    def root(self, action_id: str) -> str:
+        """Follow undos to the action that they are about."""
+        if action_id not in self._roots:
+            self._roots[action_id] = root(self.tx, action_id)
+        return self._roots[action_id]
+
+    def verb(self, action_id: str) -> str:
+        return verb(self.tx, action_id)
+
+    def undone_by(self, action_id: str) -> str | None:
+        if action_id not in self._undoings:
+            self._undoings[action_id] = undone_by(self.tx, action_id)
+        return self._undoings[action_id]
+
+    def _others(self, seqs: Iterable[int]) -> tuple[str, ...]:
+        wanted = sorted(set(seqs))
+        self._learn(wanted)
+        roots = dict.fromkeys(self.root(self._actions[seq]) for seq in wanted)
+        return tuple(one for one in roots if one != self.root(self.own))
+
+    def _learn(self, seqs: list[int]) -> None:
+        c = tables.audit_event.c
+        for some in portions(seq for seq in seqs if seq not in self._actions):
+            rows = self.tx.execute(select(c.seq, c.action_id).where(c.seq.in_(some)))
+            self._actions |= {row.seq: row.action_id for row in rows}
+
+
+def root(tx: Tx, action_id: str) -> str:
+    while undone := tx.execute(select(tables.action.c.undoes).where(tables.action.c.id == action_id)).scalar():
+        action_id = undone
+    return action_id
+
+
+def verb(tx: Tx, action_id: str) -> str:
+    return str(tx.execute(select(tables.action.c.verb).where(tables.action.c.id == action_id)).scalar_one())

@@ -19,9 +19,8 @@ from memoir_engine.store.chain.tombstones import Tombstones
 from memoir_engine.store.conversations.messages import id_key
 from memoir_engine.store.db.text_rules import owner_key
 from memoir_engine.store.db.types import Tx
-from memoir_engine.store.events.evidence import RowEvidence, stream
 from memoir_engine.store.events.kind import Apply, EventKind, family, ignore
-from memoir_engine.store.events.projection import Problem, Projection, ReplayedEvent, SessionState, TurnRange
+from memoir_engine.store.events.projection import Problem, Projection, ReplayedEvent, RowEvidence, SessionState, TurnRange, stream
 from memoir_engine.text.messages import KINDS as MESSAGE_KINDS
 from memoir_engine.text.messages import base_kind
 

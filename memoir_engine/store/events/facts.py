@@ -20,9 +20,18 @@ from memoir_engine.store.chain.actions import OpenAction
 from memoir_engine.store.chain.canonical_json import parse
 from memoir_engine.store.db.text_rules import owner_key
 from memoir_engine.store.db.types import FAR, Tx
-from memoir_engine.store.events.evidence import RowEvidence, range_problems, replay_differences
 from memoir_engine.store.events.kind import Apply, Check, EventKind, Invert, each, family, ignore
-from memoir_engine.store.events.projection import Body, Problem, Projection, ReplayedEvent, RowRange, StatusRow
+from memoir_engine.store.events.projection import (
+    Body,
+    Problem,
+    Projection,
+    ReplayedEvent,
+    RowEvidence,
+    RowRange,
+    StatusRow,
+    range_problems,
+    replay_differences,
+)
 from memoir_engine.store.events.undo_context import Inverse, UndoContext, step
 from memoir_engine.store.facts import reviews, rows
 from memoir_engine.store.facts.rows import FactState, ProposalState

@@ -16,9 +16,8 @@ from memoir_engine.core.results import AuditEvent
 from memoir_engine.store import tables
 from memoir_engine.store.chain.actions import OpenAction
 from memoir_engine.store.db.types import FAR, Tx
-from memoir_engine.store.events.evidence import RowEvidence, stream
 from memoir_engine.store.events.kind import EventKind, Names, each, family
-from memoir_engine.store.events.projection import Body, Problem, Projection, ReplayedEvent, SignatureRow
+from memoir_engine.store.events.projection import Body, Problem, Projection, ReplayedEvent, RowEvidence, SignatureRow, stream
 from memoir_engine.store.events.tree import file_again, filed_before_after, filing_rows
 from memoir_engine.store.events.undo_context import Inverse, UndoContext, step
 from memoir_engine.store.review import sign_offs, verdicts

@@ -16,13 +16,20 @@ from sqlalchemy import select
 
 from memoir_engine.core.results import AuditEvent
 from memoir_engine.store import tables
-from memoir_engine.store.chain.actions import OpenAction
-from memoir_engine.store.chain.dependents import EDITS
+from memoir_engine.store.chain.actions import EDITS, OpenAction
 from memoir_engine.store.db.text_rules import name_key
 from memoir_engine.store.db.types import FAR, ROOT, Tx, portions
-from memoir_engine.store.events.evidence import RowEvidence, stream
 from memoir_engine.store.events.kind import Apply, EventKind, Names, each, family
-from memoir_engine.store.events.projection import Body, FilingRow, Problem, Projection, ReplayedEvent, VersionRow
+from memoir_engine.store.events.projection import (
+    Body,
+    FilingRow,
+    Problem,
+    Projection,
+    ReplayedEvent,
+    RowEvidence,
+    VersionRow,
+    stream,
+)
 from memoir_engine.store.events.undo_context import CategoryPlace, Inverse, Step, UndoContext, step
 from memoir_engine.store.tree import categories, filings, versions
 

@@ -15,9 +15,8 @@ from sqlalchemy import func, select
 
 from memoir_engine.core.results import Action
 from memoir_engine.store import tables
-from memoir_engine.store.chain.actions import OpenAction
+from memoir_engine.store.chain.actions import Dependents, OpenAction
 from memoir_engine.store.chain.canonical_json import parse
-from memoir_engine.store.chain.dependents import Dependents
 from memoir_engine.store.db.types import FAR, ROOT, Tx, portions
 from memoir_engine.store.tree import categories
 

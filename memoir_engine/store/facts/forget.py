@@ -31,8 +31,8 @@ from memoir_engine.store.conversations.messages import as_message, record
 from memoir_engine.store.db import compaction, ids
 from memoir_engine.store.db.types import FAR, Tx, portions
 from memoir_engine.store.facts import facts, rows, vectors
-from memoir_engine.store.facts.actions import APPROVED
 from memoir_engine.store.facts.facts import OwnerFilter
+from memoir_engine.store.facts.reviews import APPROVED
 from memoir_engine.store.facts.rows import REMEMBERED, FactState
 from memoir_engine.store.search import embeddings
 from memoir_engine.text import attributes

@@ -20,7 +20,7 @@ from memoir_engine.core.errors import CategoryNotFound, NothingChanges, SignedSt
 from memoir_engine.core.results import Action, SignOff, SignOffPreview
 from memoir_engine.core.run import Clock
 from memoir_engine.store import tables
-from memoir_engine.store.chain import actions, dependents, payloads
+from memoir_engine.store.chain import actions, payloads
 from memoir_engine.store.chain.actions import OpenAction
 from memoir_engine.store.chain.canonical_json import canonical, digest, moment_of, parse, salts
 from memoir_engine.store.db import ids
@@ -188,7 +188,7 @@ def _events_after(tx: Tx, since: int) -> Iterator[tuple[int, str, str, dict[str,
 
 def _stands(tx: Tx, action_id: str, since: int, seq: int) -> bool:
     """Return False if the action's effect came after the signature and was undone since."""
-    root = dependents.root(tx, action_id)
+    root = actions.root(tx, action_id)
     e = tables.audit_event.c
     began = seq if root == action_id else tx.execute(select(e.seq).where(e.action_id == root).order_by(e.seq)).scalars().first()
     return began is None or began <= since or actions.undone_by(tx, root) is None

@@ -18,7 +18,7 @@ from memoir_engine.core.errors import CategoryNotFound, ChunkNotFound, NotALeaf,
 from memoir_engine.core.results import Action
 from memoir_engine.core.run import Clock
 from memoir_engine.store import tables
-from memoir_engine.store.chain import actions, dependents, payloads
+from memoir_engine.store.chain import actions, payloads
 from memoir_engine.store.chain.actions import OpenAction
 from memoir_engine.store.db import ids, schema
 from memoir_engine.store.db.types import FAR, ROOT, Tx, portions
@@ -32,7 +32,7 @@ from memoir_engine.store.tree import categories, versions
 
 def close_categories_after_undo(tx: Tx, action: OpenAction, done: Action, emptied: Collection[int]) -> None:
     """Close what undoing `done` has emptied. Undoing an undo closes only what that had reopened."""
-    if actions.undone_by(tx, dependents.root(tx, done.action_id)) is not None:
+    if actions.undone_by(tx, actions.root(tx, done.action_id)) is not None:
         close_empty_categories(tx, action, emptied, gone=True)
     else:
         opened = {event.body["category"] for event in done.events if event.kind == "category.reopened"}
@@ -112,15 +112,15 @@ class _CategoryClaims:
         left = select(event.action_id).join(tables.filing, f.to_seq == event.seq).where(f.category_id == category_id)
         gone = select(event.action_id).join(tables.category_version, v.to_seq == event.seq).where(v.parent_key == category_id)
         takers = {*self._tx.execute(left.distinct()).scalars(), *self._tx.execute(gone.distinct()).scalars()}
-        return any(self._is_standing(dependents.root(self._tx, one)) for one in takers)
+        return any(self._is_standing(actions.root(self._tx, one)) for one in takers)
 
     def _is_held(self, category_id: int, maker: str) -> bool:
         v, event = tables.category_version.c, tables.audit_event.c
         opened = (
             select(event.action_id).join(tables.category_version, v.from_seq == event.seq).where(v.category_id == category_id)
         )
-        roots = {dependents.root(self._tx, one) for one in self._tx.execute(opened.distinct()).scalars().all()} - {maker}
-        return any(dependents.verb(self._tx, one) in dependents.EDITS and self._is_standing(one) for one in roots)
+        roots = {actions.root(self._tx, one) for one in self._tx.execute(opened.distinct()).scalars().all()} - {maker}
+        return any(actions.verb(self._tx, one) in actions.EDITS and self._is_standing(one) for one in roots)
 
     def _is_standing(self, action_id: str) -> bool:
         if action_id not in self._stands:

@@ -16,7 +16,7 @@ from memoir_engine.core.errors import CategoryNotFound, ChunkNotFound
 from memoir_engine.core.results import CategoryChange, CategoryVersion, Filing, LeafChange, TreeChanges
 from memoir_engine.core.results.documents import Path
 from memoir_engine.store import tables
-from memoir_engine.store.chain.provenance import of_seqs
+from memoir_engine.store.chain.actions import causes
 from memoir_engine.store.db.types import FAR, Tx
 from memoir_engine.store.tree import categories
 from memoir_engine.store.tree.categories import CategoryRow
@@ -38,7 +38,7 @@ def versions(tx: Tx, category_id: int) -> tuple[CategoryVersion, ...]:
     rows = tx.execute(select(tables.category_version).where(v.category_id == category_id).order_by(v.from_seq)).all()
     if not rows:
         raise CategoryNotFound(category_id=category_id)
-    why = of_seqs(tx, _ends(rows))
+    why = causes(tx, _ends(rows))
     paths = [categories.paths(tx, [category_id], at_seq=row.from_seq)[category_id] for row in rows]
     into = categories.paths(tx, {row.merged_into for row in rows if row.merged_into is not None})
     return tuple(
@@ -65,7 +65,7 @@ def filings(tx: Tx, chunk_id: int, *, at_seq: int | None = None) -> tuple[Filing
     rows = tx.execute(select(tables.filing).where(c.chunk_id == chunk_id).order_by(c.from_seq)).all()
     if not rows or (at_seq is not None and rows[0].from_seq > at_seq):
         raise ChunkNotFound(chunk_id=chunk_id)
-    why = of_seqs(tx, _ends(rows))
+    why = causes(tx, _ends(rows))
     paths = [categories.paths(tx, [row.category_id], at_seq=row.from_seq)[row.category_id] for row in rows]
     return tuple(
         Filing(

@@ -15,7 +15,7 @@ from operator import attrgetter
 from memoir_engine.core.errors import UndoBlocked
 from memoir_engine.core.results import Action, UndoPreview
 from memoir_engine.core.run import Clock
-from memoir_engine.store.chain import actions, dependents
+from memoir_engine.store.chain import actions
 from memoir_engine.store.chain.actions import OpenAction
 from memoir_engine.store.db import ids
 from memoir_engine.store.db.types import Tx
@@ -91,7 +91,7 @@ def _plan(tx: Tx, done: Action, limits: Limits) -> _Plan:
         plan.steps += inverse.steps
         plan.blocked_by += [action for action in inverse.blocked_by if action not in plan.blocked_by]
         plan.clash = plan.clash or inverse.clash
-    if done.verb == ERASE or any(dependents.verb(tx, action) == ERASE for action in plan.blocked_by):
+    if done.verb == ERASE or any(actions.verb(tx, action) == ERASE for action in plan.blocked_by):
         plan.clash = FINAL
     if not plan.steps and not plan.blocked_by and plan.clash is None:
         plan.clash = "it changed nothing that could be undone"
