@@ -31,9 +31,10 @@ def error_lines() -> Iterator[str]:
     yield from ("# Errors", "", f"{WRITTEN}", "")
     yield "Every error has a class, a code, an exact message and a remedy: `str(error)` is `[mem][CODE] message`; the remedy is"
     yield "`error.remedy`, and a note of the exception. `{…}` are facts of the moment. Retryable ones may pass when tried again."
-    yield from ("", "| code | class | message | remedy | retryable |", "|---|---|---|---|---|")
+    yield from ("", "| code | class | is a | message | remedy | retryable |", "|---|---|---|---|---|---|")
     for kind in sorted(_below(errors.MemoirError), key=lambda kind: (kind.code, kind.__name__)):
-        shown = (kind.code, f"`{kind.__name__}`", kind.message_form, kind.remedy_form, "yes" if kind.retryable else "")
+        names = f"`{kind.__name__}`", f"`{kind.__bases__[0].__name__}`"
+        shown = (kind.code, *names, kind.message_form, kind.remedy_form, "yes" if kind.retryable else "")
         yield f"| {' | '.join(map(_cell, shown))} |"
 
 

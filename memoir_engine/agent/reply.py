@@ -3,23 +3,26 @@
 Invariants: a reply that the model gave is never lost because of the memory: what could not be read or stored is a warning. Each
 request to the model is in the ledger before the turn goes on, and the run's record names everything of the memory that the model
 saw. Of the conversation the latest messages that fit are sent, in order and without gaps, system messages in any case.
-Source: SESSION 1, 4; TIMEM "LLM-driven retrieval"; DESIGN §2.6.
+A streamed reply begins when it is first iterated over, or asked for; whoever leaves the iteration before its end stops it.
+Source: SESSION 1, 4; TIMEM "LLM-driven retrieval"; DESIGN §2.6, §7.
 """
 
 from __future__ import annotations
 
 import asyncio
 import logging
+import queue
 import re
-from collections.abc import Awaitable, Callable, Sequence
+import threading
+from collections.abc import Awaitable, Callable, Iterator, Sequence
+from concurrent.futures import CancelledError
 from dataclasses import asdict, dataclass, field, replace
 from typing import TYPE_CHECKING, Any
 
 from memoir_engine.agent.tools import OWN, Memory, Showing, lookups, something
 from memoir_engine.core import validation
 from memoir_engine.core.errors import CostCapReached, CostUnknown, DatabaseError, InvalidSetting, MemoirError, QueryCancelled
-from memoir_engine.core.results import MessageRecord
-from memoir_engine.core.results.conversations import Reply
+from memoir_engine.core.results import MessageRecord, Reply
 from memoir_engine.core.run import Actor, Listener, Run, new_id
 from memoir_engine.models.price_list import cost
 from memoir_engine.models.tokens import window_of
@@ -308,3 +311,70 @@ def _guard(engine: Engine, run: Run) -> Callable[[str], Awaitable[None]]:
 
 def new_session(engine: Engine) -> str:
     return new_id(engine.clock.now())
+
+
+Wait = Callable[[], Reply]
+Begin = Callable[[Callable[[str], None]], tuple[Wait, Callable[[], None]]]
+
+
+class Replying:
+    """Iterate over its words; `reply` waits for the whole. Raises what the turn raised, QueryCancelled when it was stopped."""
+
+    def __init__(self, begin: Begin) -> None:
+        self._begin = begin
+        self._lock = threading.Lock()
+        self._pieces: queue.SimpleQueue[str | None] = queue.SimpleQueue()
+        self._thread: threading.Thread | None = None
+        self._stop: Callable[[], None] = lambda: None
+        self._outcome: Reply | BaseException | None = None
+
+    def __iter__(self) -> Iterator[str]:
+        return self.pieces()
+
+    def pieces(self, every_s: float | None = None) -> Iterator[str]:
+        """Its words; an empty one every so often while none come, for who must look elsewhere meanwhile."""
+        self._start()
+        try:
+            while (piece := self._next(every_s)) is not None:
+                yield piece
+        finally:
+            if self._outcome is None:
+                self.stop()
+        if isinstance(self._outcome, BaseException):
+            raise self._outcome
+
+    @property
+    def reply(self) -> Reply:
+        thread = self._start()
+        thread.join()
+        if isinstance(self._outcome, Reply):
+            return self._outcome
+        raise self._outcome or QueryCancelled()
+
+    def stop(self) -> None:
+        """The model is asked nothing more; what it has said so far is kept in the session."""
+        self._stop()
+
+    def _next(self, every_s: float | None) -> str | None:
+        try:
+            return self._pieces.get(timeout=every_s)
+        except queue.Empty:
+            return ""
+
+    def _start(self) -> threading.Thread:
+        with self._lock:
+            if self._thread is None:
+                wait, self._stop = self._begin(self._pieces.put)
+                self._thread = threading.Thread(target=self._run, args=(wait,), name="memoir-reply", daemon=True)
+                self._thread.start()
+            return self._thread
+
+    def _run(self, wait: Wait) -> None:
+        try:
+            self._outcome = wait()
+        except CancelledError:
+            self._outcome = QueryCancelled()
+        except BaseException as error:  # told to whoever iterates
+            self._outcome = error
+        finally:
+            self._pieces.put(None)

@@ -19,13 +19,11 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Self
 
-from memoir_engine.agent.reply import Talk, Turn, new_session, reply_verb
-from memoir_engine.agent.stream import Replying
+from memoir_engine.agent.reply import Replying, Talk, Turn, new_session, reply_verb
 from memoir_engine.api.sync import Memory
 from memoir_engine.core.config import MemoirConfig
 from memoir_engine.core.errors import DatabaseError, InvalidSetting, MemoirError
-from memoir_engine.core.results import Cleared, ImportReport, MessageRecord
-from memoir_engine.core.results.conversations import Reply
+from memoir_engine.core.results import Cleared, ImportReport, MessageRecord, Reply
 from memoir_engine.runtime.engine import Engine
 from memoir_engine.text.restartable_stream import RestartableStream
 

@@ -18,7 +18,7 @@ from uuid import uuid4
 
 from memoir_engine.core.errors import CostCapReached, ModelError, NothingExtracted
 from memoir_engine.core.events import CutExtracted, CutFailed, FactsMerged, Warned
-from memoir_engine.core.results.cuts import Cut
+from memoir_engine.core.results.conversations import Cut
 from memoir_engine.core.results.facts import CutFailure, ExtractedMemory, FactOrigin, FactRelation, FactType
 from memoir_engine.core.run import Run
 from memoir_engine.prompts import facts, recap, relate

@@ -18,7 +18,7 @@ from pydantic import BaseModel
 from pydantic_ai.models import Model, ModelRequestParameters
 from pydantic_ai.models.wrapper import WrapperModel
 
-from memoir_engine.core.errors.model import FALLEN_BACK, UNAVAILABLE
+from memoir_engine.core.errors.system import FALLEN_BACK, UNAVAILABLE
 from memoir_engine.core.events import Warned
 from memoir_engine.core.run import Attempt, Run
 from memoir_engine.models.attempt_row import Measure, fingerprint

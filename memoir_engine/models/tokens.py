@@ -27,7 +27,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from memoir_engine.core.errors import InvalidSetting
-from memoir_engine.core.results.cuts import TokenMethod, TokenMethodName
+from memoir_engine.core.results.conversations import TokenMethod, TokenMethodName
 from memoir_engine.models.encodings import NAMES, Encoding, encoding
 from memoir_engine.models.price_list import quiet_litellm
 from memoir_engine.text.chunks import TokenCounts, cut

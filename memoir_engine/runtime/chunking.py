@@ -13,7 +13,7 @@ from typing import Any
 
 from memoir_engine.core import validation
 from memoir_engine.core.errors import InvalidSetting
-from memoir_engine.core.results.cuts import CutConversation, TokenComparison, TokenMethod
+from memoir_engine.core.results.conversations import CutConversation, TokenComparison, TokenMethod
 from memoir_engine.core.settings import ConversationSettings, unknown_setting
 from memoir_engine.models import tokens
 from memoir_engine.models.tokens import counter, token_counter, window_of

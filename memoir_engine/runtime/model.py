@@ -13,7 +13,7 @@ from datetime import datetime
 from typing import Any, Protocol
 
 from memoir_engine.core.errors import CostCapReached, CostUnknown, MemoirError, ModelError
-from memoir_engine.core.errors.model import FALLEN_BACK, UNAVAILABLE
+from memoir_engine.core.errors.system import FALLEN_BACK, UNAVAILABLE
 from memoir_engine.core.events import Warned
 from memoir_engine.core.run import Run
 from memoir_engine.models.client import ModelClient, Reply

@@ -14,7 +14,7 @@ from collections.abc import Mapping, Sequence
 import numpy as np
 from numpy.typing import NDArray
 
-from memoir_engine.core.results.cuts import CutLimits
+from memoir_engine.core.results.conversations import CutLimits
 from memoir_engine.text.cut_division import best_cuts
 from memoir_engine.text.cut_strategies import CHUNKERS, CutInput, NoBoundaries, Range
 from memoir_engine.text.transcripts import Utterance

@@ -21,7 +21,7 @@ from typing import SupportsIndex
 import numpy as np
 from numpy.typing import NDArray
 
-from memoir_engine.core.results.cuts import Cut, CutConversation, CutLimits
+from memoir_engine.core.results.conversations import Cut, CutConversation, CutLimits
 from memoir_engine.text.cut_strategies import (
     CHUNKERS,
     SLIDING_WINDOW,

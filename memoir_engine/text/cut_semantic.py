@@ -14,7 +14,7 @@ from zlib import crc32
 import numpy as np
 from numpy.typing import NDArray
 
-from memoir_engine.core.results.cuts import CutLimits
+from memoir_engine.core.results.conversations import CutLimits
 from memoir_engine.text.cut_division import best_cuts
 from memoir_engine.text.cut_strategies import CHUNKERS, CutInput, Embed, Range
 from memoir_engine.text.terms import tokens as stems

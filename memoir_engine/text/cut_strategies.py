@@ -20,7 +20,7 @@ from numpy.typing import NDArray
 
 from memoir_engine.core.errors import InvalidSetting
 from memoir_engine.core.registry import Registry
-from memoir_engine.core.results.cuts import ComparedCount, CutLimits, TokenComparison, TokenMethod
+from memoir_engine.core.results.conversations import ComparedCount, CutLimits, TokenComparison, TokenMethod
 from memoir_engine.core.settings import ConversationSettings
 from memoir_engine.text.transcripts import Utterance
 

@@ -1,4 +1,4 @@
-"""Every error Memoir raises: one class, one code, one exact message, one remedy. The tree stands in `outline`.
+"""Every error Memoir raises: one class, one code, one exact message, one remedy. docs/errors.md lists them.
 
 `str(error)` is exactly `[mem][E201] …`; the remedy stands beside it as `error.remedy` and as a note (PEP 678).
 Facts are formatted into both and never hold a secret.
@@ -7,11 +7,6 @@ Source: MEMOLLA §8 (form and texts of E001–E006), MEMOIR 6.5 and 7A.6 (remedi
 
 # ruff: noqa: F403
 
-from memoir_engine.core.errors.configuration import *
-from memoir_engine.core.errors.database import *
-from memoir_engine.core.errors.facts import *
-from memoir_engine.core.errors.ingestion import *
-from memoir_engine.core.errors.model import *
-from memoir_engine.core.errors.query import *
-from memoir_engine.core.errors.review import *
+from memoir_engine.core.errors.features import *
 from memoir_engine.core.errors.root import MemoirError as MemoirError
+from memoir_engine.core.errors.system import *

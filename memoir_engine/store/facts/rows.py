@@ -17,7 +17,7 @@ from typing import Any
 from sqlalchemy import Table, func, insert, or_, select, update
 
 from memoir_engine.core.ports import Vectors
-from memoir_engine.core.results.cuts import Cut
+from memoir_engine.core.results.conversations import Cut
 from memoir_engine.store import tables
 from memoir_engine.store.chain import payloads
 from memoir_engine.store.chain.actions import OpenAction

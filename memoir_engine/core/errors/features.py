@@ -1,0 +1,492 @@
+"""Errors of the features: ingestion (E2xx), questions (E3xx), facts (E6xx), changes by a person (E7xx), conversations (E8xx).
+
+MEMOLLA's own codes (E001–E006) keep its texts.
+Source: MEMOIR 2, 4.6, 6.5, 9; TIMEM; SESSION; DESIGN §6.
+"""
+
+from __future__ import annotations
+
+from memoir_engine.core.errors.root import MemoirError
+
+
+class IngestionError(MemoirError):
+    code = "E200"
+    message_form = "the ingestion failed: {problem}"
+    remedy_form = "Nothing was stored. Correct the problem and ingest again."
+
+
+class NothingToIngest(IngestionError):
+    code = "E201"
+    message_form = "{name!r} holds no text"
+    remedy_form = "Give a text with at least one word; a scanned PDF needs text recognition first. Nothing was stored."
+
+
+class FileTooLarge(IngestionError):
+    code = "E202"
+    message_form = "{name!r} is {size_mb:.1f} MB, more than max_file_mb ({limit_mb})"
+    remedy_form = "Split the file, or raise max_file_mb. Nothing was stored."
+
+
+class FileUnreadable(IngestionError):
+    code = "E203"
+    message_form = "{name!r} cannot be read as {kind}: {problem}"
+    remedy_form = "Open it in its own program, save it again, and upload that copy. Nothing was stored."
+
+
+class FileTypeUnknown(IngestionError):
+    code = "E204"
+    message_form = "{name!r} is not a text, Markdown, HTML, PDF, DOCX or e-mail file: {problem}"
+    remedy_form = "Convert it to one of these, or paste its text. Nothing was stored."
+
+
+class TextInvalid(IngestionError):
+    code = "E205"
+    message_form = "the text of {name!r} cannot be stored: {problem}"
+    remedy_form = "{advice} Nothing was stored."
+
+
+class SourceNotFound(IngestionError):
+    code = "E206"
+    message_form = "there is no source {source_id!r}"
+    remedy_form = "sources.list() shows the sources there are."
+
+
+class ChunkUnclassified(IngestionError):
+    """The model gave no valid category for a chunk, retries included."""
+
+    code = "E207"
+    message_form = "chunk {position} of {name!r} got no valid category at level {level} after {attempts} attempts: {problem}"
+    remedy_form = "Nothing was stored. Ingest again: answers already paid for are re-used, only what is missing is asked."
+    retryable = True
+
+
+class IngestionCancelled(IngestionError):
+    code = "E208"
+    message_form = "the ingestion of {name!r} was cancelled"
+    remedy_form = "Nothing was stored. Ingest again: answers already paid for are re-used."
+
+
+class CostCapReached(IngestionError):
+    code = "E209"
+    message_form = "the run stopped at {spent:.6f} USD, before a call of about {likely:.6f} USD: its cap is max_cost = {cap}"
+    remedy_form = "Nothing was stored. Raise max_cost and ingest again: answers already paid for are re-used."
+
+
+class HelperInvalid(IngestionError):
+    code = "E210"
+    message_form = "the contextual helper is invalid: {problem}"
+    remedy_form = "{advice}"
+
+
+class HelperNeeded(IngestionError):
+    """auto_source_identification is off and nobody has said yet what the source is."""
+
+    code = "E211"
+    message_form = "{name!r} waits for its contextual helper"
+    remedy_form = (
+        "helpers.confirm({draft!r}, fields) goes on with date, author, topic and description; helpers.cancel({draft!r}) gives "
+        "up. With contextual_helper=… nothing is asked. Nothing was stored yet."
+    )
+
+
+class DraftNotFound(IngestionError):
+    code = "E212"
+    message_form = "no ingestion {draft!r} waits for a contextual helper"
+    remedy_form = "helpers.drafts() shows those that wait; this one may have been confirmed or cancelled."
+
+
+class RunNotResumable(IngestionError):
+    code = "E213"
+    message_form = "run {run_id} cannot be resumed: {problem}"
+    remedy_form = "{advice}"
+
+
+class SourceNotCurrent(IngestionError):
+    code = "E214"
+    message_form = "source {source_id} is {status}; there can be no newer version of it"
+    remedy_form = "{advice} Nothing was stored."
+
+
+class SameAsAnother(IngestionError):
+    code = "E216"
+    message_form = (
+        "{name!r} holds the same bytes and is in memory already; it cannot be a newer version of source {replaces} as well"
+    )
+    remedy_form = "Withdraw source {replaces} if {name!r} takes its place, or give another text. Nothing was stored."
+
+
+class IngestionInterrupted(IngestionError):
+    code = "E215"
+    message_form = "the process stopped before the run finished"
+    remedy_form = "Resume it: answers already paid for are re-used, only what is missing is asked. Nothing was stored yet."
+    retryable = True
+
+
+class QueryError(MemoirError):
+    code = "E300"
+    message_form = "the query failed: {problem}"
+    remedy_form = "Correct the problem and ask again."
+
+
+class QuestionEmpty(QueryError):
+    code = "E301"
+    message_form = "the question is empty"
+    remedy_form = "Ask in at least one word."
+
+
+class MemoryEmpty(QueryError):
+    code = "E302"
+    message_form = "there is nothing in memory to ask"
+    remedy_form = "Ingest something first: ingest_text(), ingest_file(), or the Sources page."
+
+
+class BudgetTooSmall(QueryError):
+    code = "E303"
+    message_form = "no path fits: question and frame take {fixed} of {budget} tokens, the highest-ranked path needs {needed}"
+    remedy_form = "Raise max_token_budget, set a per_path_limit, or choose prompt_limiting_strategy='SUMMARIZE'."
+
+
+class PathsEmpty(QueryError):
+    code = "E304"
+    message_form = "none of the {count} selected paths holds a chunk"
+    remedy_form = "Ask with a wider strategy (wide_branch, branch_out), or without a limit to sources."
+
+
+class SelectionInvalid(QueryError):
+    """The model's selection at a level was wrong twice."""
+
+    code = "E305"
+    message_form = "the model gave no valid selection at level {level}: {problem}"
+    remedy_form = "Ask again, choose another strategy, or use a model that follows JSON schemas."
+    retryable = True
+
+
+class QueryCancelled(QueryError):
+    code = "E306"
+    message_form = "the question was cancelled"
+    remedy_form = "Ask again when you are ready."
+
+
+class AnswerOverBudget(QueryError):
+    code = "E307"
+    message_form = (
+        "the required compression could not be achieved: "
+        "with the summaries the final prompt takes {tokens} tokens, more than max_token_budget ({budget})"
+    )
+    remedy_form = "Raise max_token_budget, set a per_path_limit, or choose PRUNE."
+
+
+class SummariesTooLong(QueryError):
+    """SUMMARIZE: even after the retries the summaries together are above their budget of characters."""
+
+    code = "E308"
+    message_form = "the summaries take {chars} characters together, {allowed} are allowed"
+    remedy_form = "Raise max_token_budget, summary_max_retries or summary_char_overage_tolerance_percent, or choose PRUNE."
+    retryable = True
+
+
+class NoRoomForContent(QueryError):
+    code = "E309"
+    message_form = "the question and the frame take {fixed} of {budget} tokens; nothing is left for content"
+    remedy_form = "Raise max_token_budget, or ask a shorter question."
+
+
+class SummaryMissing(QueryError):
+    code = "E310"
+    message_form = "the model gave no summary of {count} chunks (chunk {chunk_id} first) in {attempts} attempts"
+    remedy_form = "Ask again, choose PRUNE, or use a model that follows JSON schemas."
+    retryable = True
+
+
+class SourcesNotFiled(QueryError):
+    code = "E311"
+    message_form = "none of the {count} sources asked is filed in the tree"
+    remedy_form = "Ask without sources=…, or name sources in force; sources.list() shows the status of each."
+
+
+class NothingFiledThen(QueryError):
+    """A question as of a moment at which the tree was empty."""
+
+    code = "E314"
+    message_form = "nothing was filed as of event {seq}"
+    remedy_form = "Ask as of a later moment; tree.moments() shows when the tree changed."
+
+
+class ChoiceGone(QueryError):
+    """What-if: a category that was followed at the time is no longer offered."""
+
+    code = "E312"
+    message_form = "category {category_id} is no longer offered at level {level}"
+    remedy_form = "Ask the question again: the tree has changed since."
+
+
+class ChoiceNotOffered(QueryError):
+    """What-if: only an option that the decision offered can be chosen instead."""
+
+    code = "E313"
+    message_form = "decision {decision_id} cannot take {category_ids}: {problem}"
+    remedy_form = "runs.query(run_id).decisions shows each decision with its options; take others than it chose."
+
+
+class TopKInvalid(QueryError):
+    code = "E004"
+    message_form = "top_k must be positive"
+    remedy_form = "Give top_k of 1 or more; the default is 5."
+
+
+class FactError(MemoirError):
+    code = "E600"
+    message_form = "the facts could not be worked on: {problem}"
+    remedy_form = "Correct the problem and try again."
+
+
+class FactNotFound(FactError):
+    code = "E601"
+    message_form = "there is no fact {fact_id!r}"
+    remedy_form = "facts.list() shows those there are."
+
+
+class NothingExtracted(FactError):
+    """Every cut of a conversation failed, or the first did and `fail_fast` is on."""
+
+    code = "E602"
+    message_form = "no facts could be drawn: cut {cut} failed ({problem}); {failed} of {cuts} cuts failed"
+    remedy_form = "{advice}"
+    retryable = True
+
+
+class FactNotOutdated(FactError):
+    code = "E603"
+    message_form = "fact {fact_id!r} is in force already"
+    remedy_form = "Only an outdated fact can be restored; facts.list(status='outdated') shows them."
+
+
+class ProposalNotFound(FactError):
+    code = "E604"
+    message_form = "there is no open proposal {proposal_id}"
+    remedy_form = "facts.proposals() shows those that wait for a person."
+
+
+class FactsMoved(FactError):
+    """Others kept changing the facts of one user while new ones were being compared with them."""
+
+    code = "E605"
+    message_form = "the facts of this user changed while new ones were compared with them, {times} times in a row"
+    remedy_form = "Try again in a moment; nothing was stored, and answers paid for are in the ledger."
+    retryable = True
+
+
+class RememberingCancelled(FactError):
+    code = "E606"
+    message_form = "remembering was cancelled"
+    remedy_form = "Nothing was stored. Start it again when you are ready."
+
+
+class FactsNotYours(FactError):
+    """An actor tried to write another user's facts."""
+
+    code = "E607"
+    message_form = "{actor!r} may not write facts of user {user!r}"
+    remedy_form = "Leave user_id out, or act as that user: memory.acting_as(name, user=…)."
+
+
+class KnowledgeError(MemoirError):
+    code = "E006"
+    message_form = "target not found"
+    remedy_form = "sources.list() and sessions.list_sessions() show what there is."
+
+
+class ConversationInputMissing(KnowledgeError):
+    code = "E001"
+    message_form = "session_id and content are required"
+    remedy_form = "Give both as non-empty strings."
+
+
+class DocIdExists(KnowledgeError):
+    code = "E002"
+    message_form = "doc_id already exists"
+    remedy_form = "Choose another doc_id, or withdraw the source that has it."
+
+
+class SummaryTargetUnclear(KnowledgeError):
+    code = "E003"
+    message_form = "specify either session_id or doc_id"
+    remedy_form = "Give exactly one of the two."
+
+
+class OptimizeNotImplemented(KnowledgeError, NotImplementedError):
+    code = "E005"
+    message_form = "optimize level not implemented"
+    remedy_form = "Nothing needs optimising: indexes keep themselves; reindex() rebuilds them."
+
+
+class TargetNotFound(KnowledgeError):
+    code = "E006"
+
+
+class ConversationError(MemoirError):
+    code = "E800"
+    message_form = "the conversation cannot be read"
+    remedy_form = "Look at the problem it names, and try again."
+
+
+class MessageRefused(ConversationError):
+    """An invalid message record. `where` names it, e.g. `messages[3]`."""
+
+    code = "E801"
+    message_form = "{where} is not a valid message: {problem}"
+    remedy_form = "Correct or remove this record; nothing was stored."
+
+
+class FormatUnknown(ConversationError):
+    code = "E802"
+    message_form = "no known form of conversation: {problem}"
+    remedy_form = (
+        "Give a ChatGPT or Claude export (conversations.json), a list of OpenAI or LangChain messages, a LoCoMo file, "
+        "or a transcript with lines like 'Name: text'."
+    )
+
+
+class SessionNotFound(ConversationError):
+    code = "E803"
+    message_form = "there is no session {session_id!r}"
+    remedy_form = "sessions.list() shows those there are, expired ones with expired=True."
+
+
+class HistoryRefused(ConversationError):
+    """An import with invalid records; `where` names the first."""
+
+    code = "E804"
+    message_form = "nothing was imported: {count} of {records} records are refused, the first is {where}: {problem}"
+    remedy_form = "Correct or remove these records; import_session(…, dry_run=True) lists all of them."
+
+
+class ReviewError(MemoirError):
+    code = "E700"
+    message_form = "the change was not made: {problem}"
+    remedy_form = "Look at the preview for what stands in its way."
+
+
+class NotAllowed(ReviewError):
+    code = "E701"
+    message_form = "{actor!r} may not {verb}: it needs the role {role}"
+    remedy_form = "Ask an admin for the role {role}, or sign in as somebody who has it."
+
+
+class ActionNotFound(ReviewError):
+    code = "E702"
+    message_form = "there is no action {action_id!r}"
+    remedy_form = "audit.events() shows the actions there are."
+
+
+class UndoBlocked(ReviewError):
+    """Later changes depend on the action, or its place is taken; nothing was changed."""
+
+    code = "E703"
+    message_form = "action {action_id!r} cannot be undone: {problem}"
+    remedy_form = "{advice}"
+
+
+class CategoryNotFound(ReviewError):
+    code = "E704"
+    message_form = "there is no category {category_id!r}"
+    remedy_form = "tree.roots() and tree.children() show the categories there are."
+
+
+class ChunkNotFound(ReviewError):
+    code = "E705"
+    message_form = "there is no chunk {chunk_id!r}"
+    remedy_form = "tree.chunks() shows the chunks of a category."
+
+
+class NotALeaf(ReviewError):
+    code = "E706"
+    message_form = "{name!r} is at level {level}; chunks are filed at level {depth} only"
+    remedy_form = "Choose one of its categories at level {depth}."
+
+
+class NameInvalid(ReviewError):
+    code = "E707"
+    message_form = "{name!r} cannot be a category name: {problem}"
+    remedy_form = "Use 1 to {limit} characters without › and control characters."
+
+
+class NameTaken(ReviewError):
+    code = "E708"
+    message_form = "{name!r} already exists under {parent!r}"
+    remedy_form = "Choose another name, or merge the two."
+
+
+class NothingChanges(ReviewError):
+    code = "E709"
+    message_form = "nothing would change: {problem}"
+    remedy_form = "Choose something else."
+
+
+class LimitReached(ReviewError):
+    code = "E710"
+    message_form = "{parent!r} already has {count} categories, the limit of level {level}"
+    remedy_form = "Merge or retire one of them, or raise category_limit."
+
+
+class RunNotFound(ReviewError):
+    code = "E711"
+    message_form = "there is no run {run_id!r}"
+    remedy_form = "runs.list() shows the runs there are."
+
+
+class WrongLevel(ReviewError):
+    """Depth never changes: a category stands below one a level above it, and is merged with one of its own level."""
+
+    code = "E712"
+    message_form = "{name!r} is at level {level}: {problem}"
+    remedy_form = "{advice}"
+
+
+class CategoryInUse(ReviewError):
+    code = "E713"
+    message_form = "{name!r} is not empty: it holds {what}"
+    remedy_form = "Move or merge what is in it first, then retire it."
+
+
+class NotInside(ReviewError):
+    code = "E714"
+    message_form = "{what} is not in {name!r}"
+    remedy_form = "tree.chunks() shows the chunks of a leaf, tree.children() the categories below one."
+
+
+class SignedStateChanged(ReviewError):
+    """A signature needs the state that its signer has seen."""
+
+    code = "E715"
+    message_form = "{title!r} has changed since it was looked at"
+    remedy_form = "Look at it again, then sign what stands there now."
+
+
+class ReviewItemNotFound(ReviewError):
+    code = "E730"
+    message_form = "there is no item {key!r} to be reviewed"
+    remedy_form = "review.queue() shows the items there are."
+
+
+class ReviewOvertaken(ReviewError):
+    """Another reviewer decided first; `by` names them."""
+
+    code = "E731"
+    message_form = "{by} decided first: item {key!r} was {what}"
+    remedy_form = "Look at it again; undo their decision or record a different one."
+
+
+class SourceErased(ReviewError):
+    code = "E720"
+    message_form = "source {source_id!r} was erased"
+    remedy_form = "What was erased cannot come back. sources.tombstone({source_id}) says by whom it was erased, when and why."
+
+
+class ErasedMeanwhile(ReviewError):
+    """The run may hold what was erased: nothing of it is written any more."""
+
+    code = "E721"
+    message_form = "a source was erased while this run was under way"
+    remedy_form = "Ask again, or go on with it: it starts from what is there now."
+    retryable = True

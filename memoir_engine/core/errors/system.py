@@ -1,0 +1,310 @@
+"""Errors of settings, raised before anything is opened (E1xx), of requests to a model (E4xx) and of the database (E5xx).
+
+Each adapter translates at its border. Source: MEMOIR 7.4, 7.9, 7A; DESIGN §4.
+"""
+
+from __future__ import annotations
+
+from memoir_engine.core.errors.root import Fact, MemoirError
+
+SHOWN_CHARS = 100  # of a value that is refused
+
+
+class ConfigurationError(MemoirError):
+    """A setting cannot work; raised before anything is opened."""
+
+    code = "E100"
+    message_form = "the configuration is invalid: {problem}"
+    remedy_form = "Correct the setting named above; docs/settings.md lists all of them with their defaults."
+
+
+class UnknownSetting(ConfigurationError):
+    code = "E101"
+    message_form = "unknown setting {name!r}"
+    remedy_form = "Did you mean one of: {near}? docs/settings.md lists all settings."
+
+
+class InvalidSetting(ConfigurationError):
+    """`value` is shown by its beginning, where it is long."""
+
+    code = "E102"
+    message_form = "{name} = {value!r} is invalid: {problem}"
+    remedy_form = "{advice}"
+
+    def __init__(self, **facts: Fact) -> None:
+        super().__init__(**{**facts, "value": _shown(facts["value"])})
+
+
+def _shown(value: object) -> object:
+    try:
+        told = repr(value)
+    except Exception:  # of anybody's making; or a number of more digits than Python writes down
+        return "…"
+    return value if len(told) <= SHOWN_CHARS else f"{told[:SHOWN_CHARS]}…"
+
+
+class ConflictingSettings(ConfigurationError):
+    code = "E103"
+    message_form = "{first} and {second} cannot both be given"
+    remedy_form = "Keep one of them: {advice}"
+
+
+class ChunkRangeInvalid(ConfigurationError):
+    code = "E104"
+    message_form = "chunk_min_tokens ({minimum}) must be below chunk_max_tokens ({maximum})"
+    remedy_form = "Lower chunk_min_tokens or raise chunk_max_tokens; defaults are 300 and 500."
+
+
+class BudgetBelowChunk(ConfigurationError):
+    code = "E105"
+    message_form = "max_token_budget ({budget}) must be above {least} ({why})"
+    remedy_form = "Raise max_token_budget; the default is 8000."
+
+
+class LevelOutsideDepth(ConfigurationError):
+    code = "E106"
+    message_form = "category_limits names level {level}, but hierarchy_depth is {depth}"
+    remedy_form = "Use levels 1 to {depth}, or raise hierarchy_depth."
+
+
+class ModelNotNamed(ConfigurationError):
+    code = "E107"
+    message_form = "{origin} gives a model server, but no model is named"
+    remedy_form = "Name a model the server offers: model=… or MEMOIR_MODEL=…; without the URL the offline model answers."
+
+
+class ProviderMissing(ConfigurationError):
+    code = "E108"
+    message_form = "the model {model!r} needs the package for {provider}, which is not installed"
+    remedy_form = "Install it with: pip install 'memoir-engine[{extra}]'"
+
+
+class ExtraMissing(ConfigurationError, ImportError):
+    code = "E112"
+    message_form = "this needs the package {library}, which is not installed"
+    remedy_form = "Install it with: pip install 'memoir-engine[{extra}]'"
+
+
+class KeyMissing(ConfigurationError):
+    code = "E109"
+    message_form = "the model {model!r} needs an API key, and {variable} is not set"
+    remedy_form = "Set {variable} in .env or the environment, or choose model='offline'."
+
+
+class UnsupportedBackend(ConfigurationError):
+    code = "E004"
+    message_form = "Unsupported backend"
+    remedy_form = "Use backend='auto'; {backend!r} is not one of: auto."
+
+
+class NotRegistered(ConfigurationError):
+    code = "E110"
+    message_form = "no {kind} is registered under {name!r}"
+    remedy_form = "Registered are: {names}."
+
+
+class DataDirUnusable(ConfigurationError):
+    code = "E111"
+    message_form = "data_dir {folder} cannot be written to: {problem}"
+    remedy_form = (
+        "Give data_dir=… (or db_path=…, beside which it stands) a folder that exists or can be made, with the right to write."
+    )
+
+
+class MemoryClosed(MemoirError):
+    code = "E121"
+    message_form = "this memory has been closed"
+    remedy_form = "Open a new one, Memory(…), with the same settings."
+
+
+class WrongThread(MemoirError):
+    """A synchronous verb was called where waiting for it would never end."""
+
+    code = "E120"
+    message_form = "{verb}() cannot wait here: {problem}"
+    remedy_form = "{advice}"
+
+
+class ModelError(MemoirError):
+    """A request to a model failed. `model` names it; the ledger keeps each attempt."""
+
+    code = "E400"
+    message_form = "the model {model!r} failed: {problem}"
+    remedy_form = "Look at the run's calls for what was sent and what came back."
+
+
+class ModelUnreachable(ModelError):
+    code = "E401"
+    message_form = "the model {model!r} at {server} cannot be reached: {problem}"
+    remedy_form = "Check that the server runs and its base URL is right; then try again, or choose model='offline'."
+    retryable = True
+
+
+class ModelRefusedKey(ModelError):
+    code = "E402"
+    message_form = "the provider of {model!r} refused the API key"
+    remedy_form = "Check the key in .env or the environment; keys are read when Memory opens."
+
+
+class ModelNotFound(ModelError):
+    code = "E403"
+    message_form = "the provider does not know the model {model!r}"
+    remedy_form = "Check the name, and its provider prefix; the provider's own page lists its models."
+
+
+class ModelRejectedRequest(ModelError):
+    code = "E404"
+    message_form = "the model {model!r} rejected the request: {problem}"
+    remedy_form = "Try output_mode='tool' or 'prompted'; some servers take no JSON schema."
+
+
+class ModelBusy(ModelError):
+    code = "E405"
+    message_form = "the model {model!r} is overloaded or its rate limit is reached: {problem}"
+    remedy_form = "Wait and try again, or lower max_concurrency; answers already paid for are re-used."
+    retryable = True
+
+
+class ModelTimedOut(ModelError):
+    code = "E406"
+    message_form = "the model {model!r} did not answer within {timeout_s:g} s"
+    remedy_form = "Raise timeout_s, or lower batch_size."
+    retryable = True
+
+
+class ModelReplyInvalid(ModelError):
+    code = "E407"
+    message_form = "the model {model!r} did not answer in the form asked for: {problem}"
+    remedy_form = "Try another output_mode, or a model that follows JSON schemas; the ledger keeps the reply."
+    retryable = True
+
+
+class ModelReplyCut(ModelError):
+    code = "E408"
+    message_form = "the reply of {model!r} was cut off at its token limit"
+    remedy_form = "Lower batch_size, or use a model with a larger output limit."
+
+
+class ContextTooLong(ModelError):
+    code = "E409"
+    message_form = "the prompt is longer than the context of {model!r}"
+    remedy_form = "Lower max_token_budget or batch_size, or use a model with a larger context."
+
+
+class ModelServerFailed(ModelError):
+    """The server answered with a failure of its own (5xx), retries included."""
+
+    code = "E410"
+    message_form = "the server of {model!r} failed: {problem}"
+    remedy_form = "Try again later; if it lasts, look at the server's own log. Answers already paid for are re-used."
+    retryable = True
+
+
+class ModelQuotaSpent(ModelError):
+    """Unlike ModelBusy, waiting does not help."""
+
+    code = "E411"
+    message_form = "the account for {model!r} has no quota left: {problem}"
+    remedy_form = "Check plan and billing at the provider, or choose another model; answers already paid for are re-used."
+
+
+# the model is not to be had: a fall-back answers, where one is configured (MEMOIR 7.4)
+UNAVAILABLE = (ModelUnreachable, ModelBusy, ModelTimedOut, ModelServerFailed, ModelQuotaSpent)
+FALLEN_BACK = "{name!r} answers for the rest of this run: {failed}"
+
+
+class CostUnknown(ModelError):
+    """A cap is set and what a call costs is not known: it is refused before it is made."""
+
+    code = "E412"
+    message_form = "max_cost = {cap} cannot be held: no price is known for {model!r}"
+    remedy_form = "Nothing was asked. Choose a model with a known price for model and fallback_model, or unset max_cost."
+
+
+class DatabaseError(MemoirError):
+    code = "E500"
+    message_form = "the database failed: {problem}"
+    remedy_form = "No partial data was stored. Check the database and try again."
+
+
+class DatabaseUnreachable(DatabaseError):
+    code = "E501"
+    message_form = "the database at {url} cannot be opened: {problem}"
+    remedy_form = (
+        "Check that the server runs, that host, port, name and password are right, and that the folder can be written to."
+    )
+    retryable = True
+
+
+class DatabaseLost(DatabaseError):
+    code = "E502"
+    message_form = "the connection to {url} was lost and did not come back after {attempts} attempts"
+    remedy_form = "No partial data was stored. Check the database server and try again; answers already paid for are re-used."
+    retryable = True
+
+
+class SchemaTooNew(DatabaseError):
+    code = "E503"
+    message_form = "the database has schema {found}, this version knows {known}"
+    remedy_form = "Update memoir-engine, or open the database with the version that wrote it."
+
+
+class DepthMismatch(DatabaseError):
+    code = "E504"
+    message_form = "this memory has hierarchy_depth {stored}, it was opened with {given}"
+    remedy_form = "Open it with hierarchy_depth={stored}, or ingest its sources into a new memory of depth {given}."
+
+
+class DriverMissing(DatabaseError):
+    code = "E505"
+    message_form = "the driver for {url} is not installed"
+    remedy_form = "Install it with: pip install 'memoir-engine[{extra}]'"
+
+
+class WriteFailed(DatabaseError):
+    code = "E506"
+    message_form = "{operation} could not be written: {problem}"
+    remedy_form = "It was rolled back, no partial data was stored. Check space and rights of the database and try again."
+    retryable = True
+
+
+class ReadFailed(DatabaseError):
+    code = "E508"
+    message_form = "the database could not be read: {problem}"
+    remedy_form = (
+        "No partial data was stored. Check the database and its rights and try again; answers already paid for are re-used."
+    )
+    retryable = True
+
+
+class LeaseHeld(DatabaseError):
+    code = "E507"
+    message_form = "another ingestion ({owner}) is still running"
+    remedy_form = "Wait for it, or cancel it; it is taken over when it shows no life for {timeout_s:g} s."
+    retryable = True
+
+
+class ExportFailed(DatabaseError):
+    code = "E510"
+    message_form = "the memory cannot be exported to {file}: {problem}"
+    remedy_form = "Nothing was written there. Choose another place, or make room, and try again."
+
+
+class ImportRefused(DatabaseError):
+    """Damaged, cut off, foreign, or not what its manifest says; nothing was imported."""
+
+    code = "E511"
+    message_form = "{file} cannot be imported: {problem}"
+    remedy_form = "Nothing was imported. Take the file as it was exported, or export the memory again."
+
+
+class ImportTooNew(ImportRefused):
+    code = "E512"
+    message_form = "{file} was exported by a newer version ({found}); this one knows {known}"
+    remedy_form = "Update memoir-engine, then import it."
+
+
+class StoreNotEmpty(DatabaseError):
+    code = "E513"
+    message_form = "the memory at {url} is not empty"
+    remedy_form = "Import into a database and a data_dir that hold nothing yet."
