@@ -57,26 +57,26 @@ class BackgroundLoop:
     def wait(self, coroutine: Coroutine[Any, Any, T], *, verb: str = "this verb") -> T:
         """Run it on the loop and wait here. A wait that is interrupted cancels it."""
         try:
-            self.may_wait(verb)
+            loop = self.may_wait(verb)
         except (MemoryClosed, WrongThread):
             coroutine.close()
             raise
-        future = self.submit(coroutine, verb=verb)
+        future = asyncio.run_coroutine_threadsafe(coroutine, loop)
         try:
             return future.result()
         except BaseException:
             future.cancel()
             raise
 
-    def may_wait(self, verb: str) -> None:
-        """Raises MemoryClosed; WrongThread on the loop's own thread, where waiting would never end, and in a forked process."""
+    def may_wait(self, verb: str) -> asyncio.AbstractEventLoop:
+        """Return the loop. Raises MemoryClosed; WrongThread on the loop's own thread, where waiting never ends, or if forked."""
         if threading.current_thread() is self._thread:
             raise WrongThread(
                 verb=verb,
                 problem="it was called on the loop that would have to answer it",
                 advice="Use AsyncMemory and await it.",
             )
-        self._running(verb)
+        return self._running(verb)
 
     async def bridge(self, coroutine: Coroutine[Any, Any, T], *, verb: str = "this verb") -> T:
         """Await it from any loop; on this one it is awaited directly."""

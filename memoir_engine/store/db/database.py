@@ -14,8 +14,8 @@ import os
 import threading
 import time
 from collections.abc import Callable, Coroutine
-from concurrent.futures import Future, ThreadPoolExecutor
-from contextlib import AbstractContextManager, nullcontext, suppress
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass, field
 from random import Random
 from typing import Any, Literal, TypeVar
@@ -182,18 +182,13 @@ class Database:
             engine.dispose(close=self._pid == os.getpid())
 
     async def _in_pool(self, work: Callable[[Tx], T], operation: str) -> T:
-        """Run a unit in the pool. A task that is cancelled waits until its unit has ended: it is then written or it is not.
-
-        The future of the pool is awaited through one of the loop, which may be left without stopping the unit: a shield would
-        send the loop round twice more for each unit.
-        """
+        """Run a unit in the pool. A task that is cancelled waits until its unit has ended: it is then written or it is not."""
         unit = self._pool.submit(self._unit, work, operation)
         try:
-            await _ended(unit)
+            return await asyncio.wrap_future(unit)
         except asyncio.CancelledError:
-            await asyncio.gather(_ended(unit), return_exceptions=True)
+            await asyncio.gather(asyncio.wrap_future(unit), return_exceptions=True)
             raise
-        return unit.result()
 
     def _prepare(self, depth: int | None) -> None:
         try:
@@ -258,23 +253,6 @@ class Database:
             raise errors.ReadFailed(problem=problem_of(error)) from error
         else:
             raise errors.WriteFailed(operation=operation, problem=problem_of(error)) from error
-
-
-def _ended(unit: Future[T]) -> asyncio.Future[None]:
-    """Return a future of the running loop that is done once the unit is, however it ended."""
-    loop = asyncio.get_running_loop()
-    waiter: asyncio.Future[None] = loop.create_future()
-
-    def done() -> None:
-        if not waiter.done():
-            waiter.set_result(None)
-
-    def wake(_: Future[T]) -> None:
-        with suppress(RuntimeError):  # the loop was closed meanwhile: nobody waits
-            loop.call_soon_threadsafe(done)
-
-    unit.add_done_callback(wake)
-    return waiter
 
 
 def is_retried(tx: Tx) -> bool:
