@@ -23,7 +23,7 @@ from memoir_engine.store.chain.actions import OpenAction
 from memoir_engine.store.db import ids, schema
 from memoir_engine.store.db.types import FAR, ROOT, Tx, portions
 from memoir_engine.store.review import verdicts
-from memoir_engine.store.review.verdicts import FilingReview
+from memoir_engine.store.review.verdicts import NOW, FilingReview
 from memoir_engine.store.search import passages
 from memoir_engine.store.sources import sources
 from memoir_engine.store.tables.sources import LIVE
@@ -126,9 +126,6 @@ class _CategoryClaims:
         if action_id not in self._stands:
             self._stands[action_id] = actions.undone_by(self._tx, action_id) is None
         return self._stands[action_id]
-
-
-NOW = verdicts.NOW
 
 
 def refile(
