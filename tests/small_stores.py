@@ -7,11 +7,10 @@ from typing import Any
 
 from memoir_engine.core.results import Action, EditPreview, UndoPreview
 from memoir_engine.core.run import new_id
-from memoir_engine.store import undo, verification
+from memoir_engine.store import ingestion, undo, verification
 from memoir_engine.store.chain import state
 from memoir_engine.store.db.database import Database
 from memoir_engine.store.ledger import runs
-from memoir_engine.store.sources import ingestion
 from memoir_engine.store.sources.plan import IngestPlan, Receipt
 from memoir_engine.store.tree import edit_draft, edit_plan, filings
 from small_plans import SteadyClock, drafts_of, plan_of

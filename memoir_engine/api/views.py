@@ -30,7 +30,7 @@ from memoir_engine.runtime.access import runs_of
 from memoir_engine.runtime.view import View, cut_off
 from memoir_engine.store.db.types import Tx
 from memoir_engine.store.ledger import calls, decisions, runs
-from memoir_engine.store.sources.chunks import with_previews
+from memoir_engine.store.tree.chunks import with_previews
 
 T = TypeVar("T")
 

@@ -25,9 +25,9 @@ from memoir_engine.store.db.types import Tx
 from memoir_engine.store.events import activity, sentences
 from memoir_engine.store.events.activity import ActivityFilter
 from memoir_engine.store.ledger import calls, decisions, runs
-from memoir_engine.store.review import sign_offs, verdicts
-from memoir_engine.store.sources import chunks, sources
-from memoir_engine.store.tree import categories
+from memoir_engine.store.review import sign_offs
+from memoir_engine.store.sources import sources
+from memoir_engine.store.tree import categories, chunks, filings
 
 MOST_CHUNKS, MOST_ACTIONS, MOST_RUNS = 2_000, 2_000, 200
 MOST_CALLS, MOST_DECISIONS = 5_000, 5_000  # of all runs of a report together
@@ -111,7 +111,7 @@ class Reports(View):
 
     def _of_category(self, tx: Tx, number: int) -> ReportContent:
         category = categories.node(tx, number)
-        inside = set(verdicts.leaves_below(tx, number))
+        inside = set(filings.leaves_below(tx, number))
         below = [row for row in categories.all_categories(tx) if row.id in inside]
         filed: list[Chunk] = []
         for leaf in below:
@@ -187,7 +187,7 @@ class Reports(View):
 
 def _chunks(tx: Tx, filed: Sequence[Chunk]) -> tuple[ReportedChunk, ...]:
     ids = [chunk.id for chunk in filed]
-    choices, reviews = decisions.of_chunks(tx, ids), verdicts.chunk_reviews(tx, ids)
+    choices, reviews = decisions.of_chunks(tx, ids), filings.chunk_reviews(tx, ids)
     return tuple(
         ReportedChunk(chunk, choices.get(chunk.id, ()), ChunkReview(*reviews[chunk.id]) if chunk.id in reviews else None)
         for chunk in filed

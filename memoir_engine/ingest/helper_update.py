@@ -21,7 +21,8 @@ from memoir_engine.runtime.engine import Engine
 from memoir_engine.runtime.model import Asking
 from memoir_engine.runtime.runner import Verb
 from memoir_engine.runtime.verbs import verb
-from memoir_engine.store.sources import chunks, helpers, sources
+from memoir_engine.store.sources import helpers, sources
+from memoir_engine.store.tree import chunks
 
 
 def set_helper(engine: Engine, actor: Actor, source_id: int, text: str, reason: str | None) -> Action:

@@ -27,7 +27,7 @@ from memoir_engine.runtime.engine import Engine
 from memoir_engine.runtime.runner import OnEvent, listeners
 from memoir_engine.runtime.verbs import Reopened, perform, verb
 from memoir_engine.runtime.view import View
-from memoir_engine.store.ledger import run_end, runs
+from memoir_engine.store.ledger import runs
 from memoir_engine.store.sources import sources
 
 WAITING: tuple[RunStatus, ...] = ("waiting_helper",)
@@ -199,7 +199,7 @@ def reopen_draft(engine: Engine, actor: Actor, options: ConfirmOptions, listener
         problem = f"{', '.join(preview.errors)} cannot be accepted"
         raise HelperInvalid(problem=problem, advice=" ".join(preview.errors.values()))
     author, dated, topic = (known(preview.fields[name]) for name in ("author", "date", "topic"))
-    kept = engine.db.read(lambda tx: run_end.get(tx, draft))
+    kept = engine.db.read(lambda tx: runs.input_of(tx, draft))
     if kept is None:
         raise DraftNotFound(draft=draft)
     upload = Upload.again(kept, max_mb=engine.resolved.config.max_file_mb)

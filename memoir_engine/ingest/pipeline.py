@@ -23,8 +23,8 @@ from memoir_engine.ingest.schedule import Gate
 from memoir_engine.prompts.examples import QUOTE_CHARS
 from memoir_engine.store.db.database import Database
 from memoir_engine.store.db.types import Tx
+from memoir_engine.store.ingestion import commit
 from memoir_engine.store.review.reviews import reviewed_examples
-from memoir_engine.store.sources.ingestion import commit
 from memoir_engine.store.sources.plan import (
     IngestPlan,
     NewCategory,

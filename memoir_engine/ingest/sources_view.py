@@ -18,8 +18,8 @@ from memoir_engine.runtime.access import needs_auditor
 from memoir_engine.runtime.view import View
 from memoir_engine.store.erase import execution
 from memoir_engine.store.search import passages
-from memoir_engine.store.sources import chunks, sources
-from memoir_engine.store.tree import filings
+from memoir_engine.store.sources import sources
+from memoir_engine.store.tree import chunks, filings
 
 
 class SourcesView(View):

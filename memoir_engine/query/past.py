@@ -16,8 +16,7 @@ from memoir_engine.runtime.engine import Engine
 from memoir_engine.store.chain import state
 from memoir_engine.store.db.types import Tx
 from memoir_engine.store.ledger import calls, decisions, runs
-from memoir_engine.store.sources import chunks
-from memoir_engine.store.tree import categories
+from memoir_engine.store.tree import categories, chunks
 
 MOST_ROWS = 1000  # calls and decisions of a run that is no question
 

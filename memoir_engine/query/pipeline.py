@@ -33,8 +33,8 @@ from memoir_engine.query.traverse import OpenPath, PresetChoice, Record, Walk, d
 from memoir_engine.runtime.model import AskQuestion
 from memoir_engine.store.db.database import Database
 from memoir_engine.store.db.types import ROOT, Tx
-from memoir_engine.store.sources import chunks as chunk_rows
 from memoir_engine.store.sources import sources as source_rows
+from memoir_engine.store.tree import chunks as chunk_rows
 from memoir_engine.store.tree.cache import TreeSnapshot
 from memoir_engine.text.terms import ScoreMap, terms
 

@@ -19,8 +19,7 @@ from memoir_engine.store.chain import actions
 from memoir_engine.store.db.types import Tx
 from memoir_engine.store.events import activity
 from memoir_engine.store.ledger import decisions
-from memoir_engine.store.sources import chunks
-from memoir_engine.store.tree import categories, history
+from memoir_engine.store.tree import categories, chunks, history
 
 
 class TreeAt(View):

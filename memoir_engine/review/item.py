@@ -30,8 +30,8 @@ from memoir_engine.store.db.types import FAR, Tx
 from memoir_engine.store.ledger import decisions
 from memoir_engine.store.review import reviews
 from memoir_engine.store.review.reviews import ReviewDecision
-from memoir_engine.store.sources import chunks, sources
-from memoir_engine.store.tree import categories, filings
+from memoir_engine.store.sources import sources
+from memoir_engine.store.tree import categories, chunks, filings
 from memoir_engine.store.tree.cache import TreeSnapshot
 from memoir_engine.text.terms import terms
 

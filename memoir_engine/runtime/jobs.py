@@ -21,7 +21,7 @@ from memoir_engine.runtime.access import needs_owner, runs_of
 from memoir_engine.runtime.engine import Engine
 from memoir_engine.runtime.verbs import Reopened, make, verb_type
 from memoir_engine.runtime.view import View
-from memoir_engine.store.ledger import run_end, runs
+from memoir_engine.store.ledger import runs
 
 UNDER_WAY: tuple[RunStatus, ...] = ("queued", "running")
 POLL_S = 0.2  # how often it is looked whether another process has ended a run
@@ -102,7 +102,7 @@ class JobsView(View):
         needs_owner(self._actor, view.actor, "resume what another has begun")
         kind = verb_type(view.verb)
         again = None if kind is None else kind.resume
-        kept = self._read(lambda tx: run_end.get(tx, run_id)) if view.resumable and again is not None else None
+        kept = self._read(lambda tx: runs.input_of(tx, run_id)) if view.resumable and again is not None else None
         if again is None or kept is None:
             raise _not_resumable(view, is_ingestion=again is not None)
         engine, actor = self._engine, replace(self._actor, user=view.user)

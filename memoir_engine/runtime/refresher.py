@@ -18,7 +18,7 @@ from memoir_engine.store.chain.state import Pulse
 from memoir_engine.store.db import compaction, ids
 from memoir_engine.store.db.database import Database
 from memoir_engine.store.search import passages
-from memoir_engine.store.sources import chunks
+from memoir_engine.store.tree import chunks
 from memoir_engine.store.tree.cache import TreeCache
 
 DELAY_S = 0.1  # between a change and the round that follows it: the caller's own reads go first, and a burst is one round

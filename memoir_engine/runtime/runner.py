@@ -34,9 +34,9 @@ from memoir_engine.runtime.loop import BackgroundLoop
 from memoir_engine.store.db import ids
 from memoir_engine.store.db.database import Database
 from memoir_engine.store.db.types import Tx
-from memoir_engine.store.ledger import calls, run_end, runs
-from memoir_engine.store.ledger.recorder import Recorder, Unit
-from memoir_engine.store.ledger.run_end import RunInput
+from memoir_engine.store.ledger import calls, runs
+from memoir_engine.store.ledger.calls import Recorder, Unit
+from memoir_engine.store.ledger.runs import RunInput
 
 OnEvent = Callable[[Stamped], object]  # called on the engine's own thread, one event after the other, while the run waits for it
 Result = TypeVar("Result")
@@ -135,7 +135,7 @@ class Runner:
         def write(tx: Tx) -> Recorder:
             runs.create(tx, row)
             if verb.kept is not None:
-                run_end.keep(tx, run_id, verb.kept)
+                runs.keep_input(tx, run_id, verb.kept)
             paid = calls.paid_fingerprints(tx, verb.subject) if verb.subject is not None and status == "running" else None
             return Recorder(self._db, run_id, verb.subject, owner=owner, erasures=ids.erasures(tx), paid=paid)
 
@@ -150,7 +150,7 @@ class Runner:
             if not runs.claim(tx, run_id, statuses, now=self._clock.now(), owner=owner):
                 return None
             if verb.kept is not None:
-                run_end.amend(tx, run_id, **verb.kept.how)
+                runs.amend_input(tx, run_id, **verb.kept.how)
             counted, erasures = calls.counted(tx, run_id), ids.erasures(tx)
             recorder = Recorder(self._db, run_id, verb.subject, counted=counted, owner=owner, erasures=erasures)
             return recorder, runs.last_event(tx, run_id)

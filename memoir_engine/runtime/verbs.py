@@ -17,7 +17,7 @@ from memoir_engine.core.errors import InvalidSetting, MemoirError
 from memoir_engine.core.run import Actor, Listener, Run
 from memoir_engine.runtime.engine import Engine
 from memoir_engine.runtime.runner import OnEvent, Verb, listeners
-from memoir_engine.store.ledger.run_end import RunInput
+from memoir_engine.store.ledger.runs import RunInput
 
 Maker = TypeVar("Maker", bound=Callable[..., Any])
 Options = TypeVar("Options")

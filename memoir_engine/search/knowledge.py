@@ -25,10 +25,10 @@ from memoir_engine.runtime.embedding import OFF
 from memoir_engine.runtime.engine import Engine, digest
 from memoir_engine.runtime.runner import Verb
 from memoir_engine.runtime.verbs import NoOptions, verb
+from memoir_engine.store import ingestion
 from memoir_engine.store.db.text_rules import WORKSPACE
 from memoir_engine.store.db.types import Tx
 from memoir_engine.store.search import embeddings, passages
-from memoir_engine.store.sources import knowledge
 from memoir_engine.store.sources.plan import NewSource, check_source
 from memoir_engine.text.partial_dates import parse_date_range
 
@@ -101,7 +101,7 @@ async def add_knowledge(engine: Engine, actor: Actor, doc_id: object, text: obje
     """
     new = await asyncio.to_thread(_new_source, engine, actor, doc_id, text, metadata)
     name = new.doc_id or ""
-    if await engine.db.aread(lambda tx: knowledge.find(tx, name)) is not None:
+    if await engine.db.aread(lambda tx: ingestion.find_knowledge(tx, name)) is not None:
         raise DocIdExists()
     outcome = await engine.runner.perform(add_knowledge_verb(engine, new), actor)
     if isinstance(outcome, MemoirError):
@@ -114,7 +114,9 @@ async def add_knowledge(engine: Engine, actor: Actor, doc_id: object, text: obje
 def add_knowledge_verb(engine: Engine, new: NewSource) -> Verb[Knowledge | MemoirError]:
     async def work(run: Run) -> Knowledge:
         def write(tx: Tx) -> Knowledge:
-            source, action = knowledge.add(tx, new, run_id=run.id, actor=run.actor.name, clock=run.clock, owner=run.owner)
+            source, action = ingestion.add_knowledge(
+                tx, new, run_id=run.id, actor=run.actor.name, clock=run.clock, owner=run.owner
+            )
             return Knowledge(source, new.text, passages.counts(tx, [source.id]).get(source.id, 0), run.id, action)
 
         if not run.cancellation.begin_commit():
@@ -127,7 +129,7 @@ def add_knowledge_verb(engine: Engine, new: NewSource) -> Verb[Knowledge | Memoi
         return {"source_id": outcome.source_id, "passages": outcome.passages, "action_id": outcome.action_id}
 
     request = {"doc_id": new.doc_id, "chars": len(new.text), "sha256": new.sha256}
-    return Verb(knowledge.VERB, request, None, work, lambda _run, error: error, QueryCancelled, record)
+    return Verb(ingestion.KNOWLEDGE_VERB, request, None, work, lambda _run, error: error, QueryCancelled, record)
 
 
 def _new_source(engine: Engine, actor: Actor, doc_id: object, text: object, metadata: object) -> NewSource:

@@ -22,9 +22,10 @@ from memoir_engine.prompts.summarise import SourceKind
 from memoir_engine.runtime.engine import Engine
 from memoir_engine.runtime.model import Asking
 from memoir_engine.runtime.runner import Verb
+from memoir_engine.store import ingestion
 from memoir_engine.store.conversations import messages
 from memoir_engine.store.db.types import Tx
-from memoir_engine.store.sources import knowledge, sources
+from memoir_engine.store.sources import sources
 from memoir_engine.text.chunks import cut
 from memoir_engine.text.summary import summarise as extract_sentences
 from memoir_engine.text.terms import tokens
@@ -158,7 +159,7 @@ async def _ask_all(ask: Asking, prompts: Sequence[summarise.SummaryRequest]) -> 
 def _target(tx: Tx, actor: Actor, session_id: object, doc_id: object) -> SummaryTarget:
     """Read the whole text to summarise. Raises TargetNotFound, also for somebody else's session."""
     if doc_id is not None:
-        source = knowledge.find(tx, validation.text("doc_id", doc_id))
+        source = ingestion.find_knowledge(tx, validation.text("doc_id", doc_id))
         if source is None:
             raise TargetNotFound()
         return SummaryTarget("document", source.doc_id or source.name, sources.text(tx, source.id))

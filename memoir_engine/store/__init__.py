@@ -1,6 +1,5 @@
 """The truth: every row, every transaction, the chain.
 
-Packages import downwards: db and tables < chain (writing and reading events) < ledger < the families (sources, tree, review,
-search, conversations, checkpoints, facts) < events (the registry of event kinds) < undo, verification < archive.
-Families import one another; erase is above them.
+Packages import downwards only: tables < db < chain (writing and reading events) < ledger and checkpoints < sources < search
+< conversations and tree < facts, review and ingestion < erase and events (the registry of kinds) < undo, verification < archive.
 """

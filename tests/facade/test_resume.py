@@ -12,7 +12,7 @@ import pytest
 import warm
 from memoir_engine import Memory
 from memoir_engine.core.errors import RunNotFound, RunNotResumable
-from memoir_engine.store.ledger import run_end, runs
+from memoir_engine.store.ledger import runs
 from scripted import Opened, Script, events, leaves, paper, place
 
 TRADES = paper("Music/Strings/Violin", "Art/Oil/Dutch", "Music/Wind/Flute")
@@ -33,8 +33,8 @@ memory.ingest_text(sys.argv[2], name="trades.txt", metadata={"shelf": 3})
 """
 
 
-def kept(memory: Memory, run_id: str) -> run_end.RunInput | None:
-    return memory._async._engine.db.read(lambda tx: run_end.get(tx, run_id))
+def kept(memory: Memory, run_id: str) -> runs.RunInput | None:
+    return memory._async._engine.db.read(lambda tx: runs.input_of(tx, run_id))
 
 
 def failed(memory: Memory, script: Script) -> str:

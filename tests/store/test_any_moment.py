@@ -18,9 +18,9 @@ from memoir_engine.core.results import Category, Chunk
 from memoir_engine.store.chain import actions
 from memoir_engine.store.db.database import Database
 from memoir_engine.store.db.types import Tx
-from memoir_engine.store.sources import chunks, sources
+from memoir_engine.store.sources import sources
 from memoir_engine.store.tree import categories as tree_categories
-from memoir_engine.store.tree import history
+from memoir_engine.store.tree import chunks, history
 from memoir_engine.store.tree.cache import TreeSnapshot
 from small_plans import SteadyClock
 from small_stores import Store

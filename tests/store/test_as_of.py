@@ -11,9 +11,8 @@ from memoir_engine.core.results import Category, Chunk
 from memoir_engine.store.chain import actions
 from memoir_engine.store.events import activity
 from memoir_engine.store.ledger import runs
-from memoir_engine.store.sources import chunks
 from memoir_engine.store.tree import categories as tree_categories
-from memoir_engine.store.tree import filings, history
+from memoir_engine.store.tree import chunks, filings, history
 from small_stores import Store
 
 JAZZ = ("Art", "Music", "Jazz")

@@ -11,8 +11,8 @@ from memoir_engine.core.run import Attempt
 from memoir_engine.store.db import ids
 from memoir_engine.store.db.types import Tx
 from memoir_engine.store.ledger import decisions
+from memoir_engine.store.ledger.calls import Recorder
 from memoir_engine.store.ledger.decisions import NewChoice
-from memoir_engine.store.ledger.recorder import Recorder
 from small_stores import Store
 
 CHOICE = NewChoice(1, 0, (), ((1, "Art"),), ((1, 1),))

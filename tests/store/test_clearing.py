@@ -11,9 +11,9 @@ from memoir_engine.core.run import Attempt, new_id
 from memoir_engine.store import tables
 from memoir_engine.store.chain import tombstones
 from memoir_engine.store.conversations import messages, retention, sessions
-from memoir_engine.store.db.types import metadata
 from memoir_engine.store.erase import execution
 from memoir_engine.store.ledger import calls, runs
+from memoir_engine.store.tables.columns import metadata
 from memoir_engine.text.messages import Message
 from small_stores import Store
 

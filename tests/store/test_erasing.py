@@ -14,12 +14,13 @@ from memoir_engine.core.results import Action
 from memoir_engine.core.run import Attempt
 from memoir_engine.store import tables
 from memoir_engine.store.db.engines import address
-from memoir_engine.store.db.types import FAR, metadata
+from memoir_engine.store.db.types import FAR
 from memoir_engine.store.erase import execution
 from memoir_engine.store.ledger import calls, decisions, runs
 from memoir_engine.store.ledger.decisions import NewChoice
 from memoir_engine.store.review import sign_offs
 from memoir_engine.store.sources import sources
+from memoir_engine.store.tables.columns import metadata
 from memoir_engine.store.tree import filings
 from small_plans import plan_of
 from small_stores import Store

@@ -20,13 +20,14 @@ from memoir_engine.store.db import ids
 from memoir_engine.store.db.database import Database
 from memoir_engine.store.db.engines import address
 from memoir_engine.store.db.text_rules import owner_key
-from memoir_engine.store.db.types import Tx, metadata
+from memoir_engine.store.db.types import Tx
 from memoir_engine.store.erase import execution
 from memoir_engine.store.facts import rows
 from memoir_engine.store.facts.rows import FactState, NewFact, NewOrigin, ProposalState
 from memoir_engine.store.ledger import calls, decisions, runs
 from memoir_engine.store.ledger.decisions import NewChoice
 from memoir_engine.store.review import sign_offs
+from memoir_engine.store.tables.columns import metadata
 from memoir_engine.text.messages import Message
 from small_plans import SteadyClock
 from small_stores import Store

@@ -10,11 +10,12 @@ import pytest
 from memoir_engine.core import errors
 from memoir_engine.core.events import RunStarted, Stamped
 from memoir_engine.core.run import Attempt
+from memoir_engine.store import ingestion
 from memoir_engine.store.db.types import Tx
 from memoir_engine.store.ledger import calls, decisions, runs
+from memoir_engine.store.ledger.calls import Recorder
 from memoir_engine.store.ledger.decisions import NewChoice
-from memoir_engine.store.ledger.recorder import Recorder
-from memoir_engine.store.sources import helpers, ingestion
+from memoir_engine.store.sources import helpers
 from memoir_engine.store.sources.plan import NewHelper
 from small_plans import plan_of
 from small_stores import Store

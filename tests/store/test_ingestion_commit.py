@@ -7,12 +7,12 @@ from dataclasses import replace
 import pytest
 
 from memoir_engine.core import errors
-from memoir_engine.store import tables
+from memoir_engine.store import ingestion, tables
 from memoir_engine.store.db.types import Tx
 from memoir_engine.store.ledger import decisions, runs
-from memoir_engine.store.sources import chunks, ingestion, sources
+from memoir_engine.store.sources import sources
 from memoir_engine.store.sources.plan import AlreadyStored, NewCategory, PlanStale
-from memoir_engine.store.tree import categories
+from memoir_engine.store.tree import categories, chunks
 from small_plans import plan_of
 from small_stores import Store
 

@@ -11,11 +11,11 @@ from sqlalchemy import insert
 from sqlalchemy.exc import OperationalError
 
 from memoir_engine.core import errors
-from memoir_engine.store import tables
+from memoir_engine.store import ingestion, tables
 from memoir_engine.store.db import ids
 from memoir_engine.store.db.database import Database, Retry
 from memoir_engine.store.db.types import Tx
-from memoir_engine.store.sources import chunks, ingestion
+from memoir_engine.store.tree import chunks
 from servers import Server, new_mariadb, new_postgresql
 from small_plans import SteadyClock, plan_of
 from small_stores import Store

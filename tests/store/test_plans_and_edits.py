@@ -5,8 +5,8 @@ from __future__ import annotations
 import pytest
 
 from memoir_engine.store.ledger import decisions
-from memoir_engine.store.sources import chunks
 from memoir_engine.store.sources.plan import PlanStale
+from memoir_engine.store.tree import chunks
 from small_plans import plan_of
 from small_stores import Store
 

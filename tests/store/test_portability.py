@@ -16,9 +16,9 @@ from memoir_engine.store import tables
 from memoir_engine.store.db import ids, schema
 from memoir_engine.store.db.database import Database
 from memoir_engine.store.db.types import Tx
-from memoir_engine.store.sources import chunks, sources
+from memoir_engine.store.sources import sources
 from memoir_engine.store.sources.plan import PlanStale
-from memoir_engine.store.tree import categories
+from memoir_engine.store.tree import categories, chunks
 from small_plans import SteadyClock, plan_of
 from small_stores import Store
 

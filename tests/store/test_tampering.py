@@ -16,9 +16,10 @@ from memoir_engine.store.chain import actions, payloads
 from memoir_engine.store.chain.canonical_json import seal, stamp
 from memoir_engine.store.db.database import Database
 from memoir_engine.store.db.engines import address
-from memoir_engine.store.db.types import FAR, Tx, metadata
+from memoir_engine.store.db.types import FAR, Tx
 from memoir_engine.store.ledger import calls, decisions, runs
 from memoir_engine.store.ledger.decisions import NewChoice
+from memoir_engine.store.tables.columns import metadata
 from small_plans import SteadyClock
 from small_stores import Store
 

@@ -6,8 +6,8 @@ import pytest
 
 from memoir_engine.core import errors
 from memoir_engine.store.ledger import runs
-from memoir_engine.store.sources import chunks, sources
-from memoir_engine.store.tree import cache, categories
+from memoir_engine.store.sources import sources
+from memoir_engine.store.tree import cache, categories, chunks
 from small_stores import Store
 
 JAZZ = ("Art", "Music", "Jazz")

@@ -14,8 +14,7 @@ from memoir_engine.core.results.review import Verdict
 from memoir_engine.core.run import new_id
 from memoir_engine.store.events import activity
 from memoir_engine.store.review import reviews
-from memoir_engine.store.sources import chunks
-from memoir_engine.store.tree import categories, filings
+from memoir_engine.store.tree import categories, chunks, filings
 from memoir_engine.store.tree.cache import TreeCache
 from small_stores import Store
 

@@ -10,7 +10,7 @@ from memoir_engine.core.results import Action
 from memoir_engine.store.db import schema
 from memoir_engine.store.db.database import Database
 from memoir_engine.store.db.types import Tx
-from memoir_engine.store.ledger import run_end, runs
+from memoir_engine.store.ledger import runs
 from memoir_engine.store.sources import helpers, sources
 from memoir_engine.store.sources.plan import NewHelper, Receipt
 from memoir_engine.store.tree import categories
@@ -120,14 +120,14 @@ def test_a_generated_version_closes_its_run_and_yields_to_a_user(store: Store, f
 
 def test_what_a_run_keeps_comes_back_byte_by_byte_and_goes_with_it(store: Store) -> None:
     run, data = store.begin(), bytes(range(256)) * 40_000
-    store.db.write(lambda tx: run_end.keep(tx, run, run_end.RunInput({"name": "ä›\ud800", "shelf": 3}, data)))
-    store.db.write(lambda tx: run_end.keep(tx, run, run_end.RunInput({"name": "again"}, b"")))
-    store.db.write(lambda tx: run_end.amend(tx, run, shelf=4))
-    assert store.db.read(lambda tx: run_end.get(tx, run)) == run_end.RunInput({"name": "ä›\ud800", "shelf": 4}, data)
+    store.db.write(lambda tx: runs.keep_input(tx, run, runs.RunInput({"name": "ä›\ud800", "shelf": 3}, data)))
+    store.db.write(lambda tx: runs.keep_input(tx, run, runs.RunInput({"name": "again"}, b"")))
+    store.db.write(lambda tx: runs.amend_input(tx, run, shelf=4))
+    assert store.db.read(lambda tx: runs.input_of(tx, run)) == runs.RunInput({"name": "ä›\ud800", "shelf": 4}, data)
     store.db.write(lambda tx: runs.finish(tx, run, "failed", clock=store.clock))
     assert store.db.read(lambda tx: runs.get(tx, run)).resumable
     assert store.db.write(lambda tx: runs.give_up(tx, run, ("failed",), clock=store.clock, error=STOPPED))
-    assert store.db.read(lambda tx: run_end.get(tx, run)) is None
+    assert store.db.read(lambda tx: runs.input_of(tx, run)) is None
     view = store.db.read(lambda tx: runs.get(tx, run))
     assert (view.status, view.error, view.resumable) == ("cancelled", str(STOPPED), False)
     assert store.problem() is None
@@ -136,10 +136,10 @@ def test_what_a_run_keeps_comes_back_byte_by_byte_and_goes_with_it(store: Store)
 def test_nothing_is_kept_of_an_ingestion_that_is_stored_nor_of_what_failed_over_the_same_bytes(store: Store) -> None:
     failed, done = store.begin(subject="5" * 64), store.begin(subject="5" * 64)
     for run in (failed, done):
-        store.db.write(lambda tx, run=run: run_end.keep(tx, run, run_end.RunInput({}, b"bytes")))
+        store.db.write(lambda tx, run=run: runs.keep_input(tx, run, runs.RunInput({}, b"bytes")))
     store.db.write(lambda tx: runs.finish(tx, failed, "failed", clock=store.clock))
     store.commit(plan_of("alpha", [JAZZ]), done)
-    assert store.db.read(lambda tx: run_end.kept_runs(tx, [failed, done])) == set()
+    assert store.db.read(lambda tx: runs.kept_runs(tx, [failed, done])) == set()
 
 
 def test_a_run_is_claimed_by_one(store: Store) -> None:

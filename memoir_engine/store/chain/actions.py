@@ -25,7 +25,7 @@ from memoir_engine.core.run import Clock, new_id
 from memoir_engine.store import tables
 from memoir_engine.store.chain import payloads
 from memoir_engine.store.chain.canonical_json import canonical, moment_of, parse, seal, stamp
-from memoir_engine.store.db.prepared import Prepared
+from memoir_engine.store.db.statements import Prepared
 from memoir_engine.store.db.text_rules import check_field, check_text
 from memoir_engine.store.db.types import FAR, Tx, portions
 

@@ -13,7 +13,7 @@ from sqlalchemy import insert, select
 
 from memoir_engine.store import tables
 from memoir_engine.store.chain.canonical_json import canonical, digest, parse, salts
-from memoir_engine.store.db.prepared import Prepared
+from memoir_engine.store.db.statements import Prepared
 from memoir_engine.store.db.types import Tx, portions
 
 _ADD = Prepared(insert(tables.payload))

@@ -18,9 +18,10 @@ from sqlalchemy import and_, bindparam, func, or_, select
 from memoir_engine.core.results import MessageRecord, SessionView
 from memoir_engine.store import tables
 from memoir_engine.store.chain.canonical_json import parse
-from memoir_engine.store.db.prepared import Prepared
+from memoir_engine.store.db.statements import Prepared
 from memoir_engine.store.db.text_rules import owner_key
 from memoir_engine.store.db.types import Tx, portions
+from memoir_engine.store.search.conversation_passages import record
 from memoir_engine.text.messages import Message
 
 OPENING_CHARS = 300
@@ -60,13 +61,6 @@ def of_session(tx: Tx, session: Any, *, after: int = 0, limit: int | None = None
         is_later = c.n > after if shown is None else or_(c.at > shown, and_(c.at == shown, c.n > after))
         wanted = wanted.where(is_later)
     return tuple(record(row, session.session_id) for row in tx.execute(wanted))
-
-
-def record(row: Any, session_id: str) -> MessageRecord:
-    content = parse(row.content) if row.parts else row.content
-    return MessageRecord(
-        session_id, row.n, row.kind, content, row.at, row.id, row.name, {} if row.rest == "{}" else parse(row.rest), row.run_id
-    )
 
 
 def as_message(record: MessageRecord) -> Message:

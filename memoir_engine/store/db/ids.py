@@ -17,7 +17,7 @@ from sqlalchemy.exc import IntegrityError
 
 from memoir_engine.store import tables
 from memoir_engine.store.db.database import Database
-from memoir_engine.store.db.prepared import Prepared
+from memoir_engine.store.db.statements import Prepared
 from memoir_engine.store.db.types import Tx
 
 COUNTERS = (

@@ -1,77 +1,18 @@
-"""Column types that mean the same on SQLite, PostgreSQL, MySQL and MariaDB.
-
-Invariant: a time comes back aware, UTC and to the microsecond; a key compares byte by byte; a text of any length fits.
-MySQL drops microseconds of a plain DATETIME, ends TEXT and BLOB at 64 KB and compares by collation: hence the variants.
-Source: DESIGN §5 (portable), measured on the three servers.
-"""
+"""A transaction, the numbers that stand for nothing in a row, and portions of long lists."""
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
-from datetime import UTC, datetime
 from itertools import islice
-from typing import Any, TypeVar
+from typing import TypeVar
 
-from sqlalchemy import DateTime, LargeBinary, MetaData, String, Text
-from sqlalchemy.dialects import mysql
-from sqlalchemy.engine import Connection, Dialect
-from sqlalchemy.types import TypeDecorator, TypeEngine
+from sqlalchemy.engine import Connection
 
 T = TypeVar("T")
 Tx = Connection  # a connection inside one transaction, as `Database.read` and `Database.write` hand it out
 
 FAR = 2**62  # to_seq of a row that is still open; a number, so that UNIQUE holds for open rows on every database
 ROOT = 0  # parent_key of level 1; a UNIQUE over a NULL parent lets duplicates through on every database
-
-
-class UTCDateTime(TypeDecorator[datetime]):
-    """An aware datetime, stored in UTC. Naive ones are refused."""
-
-    impl = DateTime
-    cache_ok = True
-
-    def load_dialect_impl(self, dialect: Dialect) -> TypeEngine[Any]:
-        if dialect.name in ("mysql", "mariadb"):
-            return dialect.type_descriptor(mysql.DATETIME(fsp=6))
-        return dialect.type_descriptor(DateTime(timezone=dialect.name == "postgresql"))
-
-    def process_bind_param(self, value: datetime | None, dialect: Dialect) -> datetime | None:
-        if value is None:
-            return None
-        if value.tzinfo is None:
-            raise ValueError(f"naive datetime {value!r}")
-        value = value.astimezone(UTC)
-        return value if dialect.name == "postgresql" else value.replace(tzinfo=None)
-
-    def process_result_value(self, value: datetime | None, dialect: Dialect) -> datetime | None:
-        if value is None:
-            return None
-        return value.astimezone(UTC) if value.tzinfo else value.replace(tzinfo=UTC)
-
-
-LongText = Text().with_variant(mysql.LONGTEXT(), "mysql", "mariadb")
-LongBytes = LargeBinary().with_variant(mysql.LONGBLOB(), "mysql", "mariadb")
-
-
-def key(length: int) -> String:
-    """An ASCII string that is looked up and compared byte by byte: ids, digests, kinds."""
-    return String(length).with_variant(mysql.VARCHAR(length, charset="ascii", collation="ascii_bin"), "mysql", "mariadb")
-
-
-TABLE: dict[str, Any] = {
-    f"{server}_{option}": value
-    for server in ("mysql", "mariadb")
-    for option, value in (("engine", "InnoDB"), ("charset", "utf8mb4"), ("collate", "utf8mb4_bin"))
-}
-
-metadata = MetaData(
-    naming_convention={
-        "ix": "ix_%(table_name)s_%(column_0_N_name)s",
-        "uq": "uq_%(table_name)s_%(column_0_N_name)s",
-        "fk": "fk_%(table_name)s_%(column_0_name)s",
-        "pk": "pk_%(table_name)s",
-    }
-)
 
 
 def portions(values: Iterable[T], size: int = 500) -> Iterator[list[T]]:

@@ -32,7 +32,7 @@ from memoir_engine.store.ledger import runs
 from memoir_engine.store.search import passages
 from memoir_engine.store.sources import sources
 from memoir_engine.store.sources.sources import ERASED
-from memoir_engine.store.tree import categories, filings, versions
+from memoir_engine.store.tree import categories, filings
 
 VERB = "erase"
 Names = Mapping[int, str]
@@ -145,11 +145,11 @@ def _rename_quoting(tx: Tx, action: OpenAction, names: tuple[QuotingName, ...]) 
     """Close categories from below upwards, then rename the others."""
     for one in sorted(names, key=lambda one: -len(one.path)):
         if one.becomes is None:
-            versions.close(tx, action, one.category_id)
+            categories.close(tx, action, one.category_id)
     for one in names:
         if one.becomes is not None:
             parent = categories.open_categories(tx, [one.category_id])[one.category_id].parent_id
-            versions.change(tx, action, "category.renamed", one.category_id, parent, one.becomes)
+            categories.change(tx, action, "category.renamed", one.category_id, parent, one.becomes)
 
 
 def _names(tx: Tx, traced: SourceUsages, rename: Names) -> tuple[QuotingName, ...]:

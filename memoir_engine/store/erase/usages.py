@@ -22,10 +22,11 @@ from memoir_engine.prompts import select as prompts_select
 from memoir_engine.store import tables
 from memoir_engine.store.chain.canonical_json import canonical, parse
 from memoir_engine.store.chain.tombstones import NO_SALT, key_of
-from memoir_engine.store.conversations.messages import as_message, record
+from memoir_engine.store.conversations.messages import as_message
 from memoir_engine.store.db.types import Tx, portions
 from memoir_engine.store.facts import vectors
 from memoir_engine.store.search import embeddings
+from memoir_engine.store.search.conversation_passages import record
 from memoir_engine.store.sources import sources
 from memoir_engine.text.redaction import DistinctWords, iter_strings, map_strings
 

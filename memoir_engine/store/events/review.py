@@ -20,7 +20,7 @@ from memoir_engine.store.events.kind import EventKind, Names, each, family
 from memoir_engine.store.events.projection import Body, Problem, Projection, ReplayedEvent, RowEvidence, SignatureRow, stream
 from memoir_engine.store.events.tree import file_again, filed_before_after, filing_rows
 from memoir_engine.store.events.undo_context import Inverse, UndoContext, step
-from memoir_engine.store.review import sign_offs, verdicts
+from memoir_engine.store.review import sign_offs
 from memoir_engine.store.tables.sources import LIVE
 from memoir_engine.store.tree import categories, filings
 
@@ -30,7 +30,7 @@ def _reviewed(state: Projection, event: ReplayedEvent) -> None:
 
 
 def _rejected(state: Projection, event: ReplayedEvent) -> None:
-    _set_verdict(state, event, verdicts.REJECTED)
+    _set_verdict(state, event, filings.REJECTED)
     state.end_filing(event.body["chunk"], event.seq)
 
 
@@ -77,15 +77,15 @@ def _restore_verdict(undo: UndoContext, event: AuditEvent) -> Inverse:
     if row is None or (row.verdict, row.reviewed_seq) != (body["verdict"], body["reviewed"]):
         return undo.changed(_changes_since(undo.tx, chunk, event.seq))
     says = f"chunk {chunk} is {verdict or 'unreviewed'} again" if seq is None or verdict else f"chunk {chunk} is re-filed again"
-    return step(says, lambda tx, action: verdicts.stamp(tx, action, _last(tx, chunk), verdicts.review_of(tx, (verdict, seq))))
+    return step(says, lambda tx, action: filings.stamp(tx, action, _last(tx, chunk), filings.review_of(tx, (verdict, seq))))
 
 
 def _give_back(undo: UndoContext, event: AuditEvent) -> Inverse:
     """File the chunk again where it was."""
     tx, body, chunk = undo.tx, event.body, event.body["chunk"]
     verdict, seq = body["before"]
-    row = verdicts.last_filing(tx, chunk)
-    if row is None or row.to_seq == FAR or (row.verdict, row.reviewed_seq) != (verdicts.REJECTED, body["reviewed"]):
+    row = filings.last_filing(tx, chunk)
+    if row is None or row.to_seq == FAR or (row.verdict, row.reviewed_seq) != (filings.REJECTED, body["reviewed"]):
         return undo.changed(_changes_since(tx, chunk, event.seq))
     s = tables.source.c
     query = select(s.status, s.status_seq).join(tables.chunk, tables.chunk.c.source_id == s.id)
@@ -97,8 +97,8 @@ def _give_back(undo: UndoContext, event: AuditEvent) -> Inverse:
     path = " › ".join(categories.paths(tx, [leaf]).get(leaf, ()))
 
     def give_back(tx: Tx, action: OpenAction) -> None:
-        review = verdicts.review_of(tx, (verdict, seq))
-        verdicts.refile_rejected(tx, action, _last(tx, chunk), leaf, decision, review)
+        review = filings.review_of(tx, (verdict, seq))
+        filings.refile_rejected(tx, action, _last(tx, chunk), leaf, decision, review)
 
     return undo.check_open({leaf}) or step(f"chunk {chunk} goes back to {path}", give_back)
 
@@ -114,7 +114,7 @@ def _reject_again(undo: UndoContext, event: AuditEvent) -> Inverse:
 
     def reject(tx: Tx, action: OpenAction) -> tuple[int]:
         row = _last(tx, chunk)
-        verdicts.reject_filing(tx, action, row, verdicts.review_of(tx, (verdict, seq)))
+        filings.reject_filing(tx, action, row, filings.review_of(tx, (verdict, seq)))
         return (row.category_id,)
 
     return step(f"chunk {chunk} is rejected again", reject)
@@ -140,7 +140,7 @@ def _filing(tx: Tx, chunk_id: int, from_seq: int) -> Any:
 
 
 def _last(tx: Tx, chunk_id: int) -> Any:
-    row = verdicts.last_filing(tx, chunk_id)
+    row = filings.last_filing(tx, chunk_id)
     assert row is not None
     return row
 

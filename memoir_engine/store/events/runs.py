@@ -20,8 +20,7 @@ from memoir_engine.store.chain.tombstones import TombstoneRow, remains
 from memoir_engine.store.db.types import Tx
 from memoir_engine.store.events.kind import EventKind, family
 from memoir_engine.store.events.projection import Problem, Projection, ReplayedEvent, RowEvidence, RunClosing
-from memoir_engine.store.ledger.run_end import outcome_digest
-from memoir_engine.store.ledger.runs import ALIVE, RESUMABLE
+from memoir_engine.store.ledger.runs import ALIVE, RESUMABLE, outcome_digest
 
 
 def _closed(state: Projection, event: ReplayedEvent) -> None:

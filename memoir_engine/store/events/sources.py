@@ -16,13 +16,13 @@ from typing import Any
 from sqlalchemy import select
 
 from memoir_engine.core.results import AuditEvent, Source
-from memoir_engine.store import tables
+from memoir_engine.store import ingestion, tables
 from memoir_engine.store.chain.canonical_json import parse, roll_up
 from memoir_engine.store.db.types import FAR, Tx
 from memoir_engine.store.events.kind import EventKind, Names, each, family
 from memoir_engine.store.events.projection import Body, Problem, Projection, ReplayedEvent, RowEvidence, RowRange, stream
 from memoir_engine.store.events.undo_context import Inverse, UndoContext, step
-from memoir_engine.store.sources import helpers, knowledge, sources
+from memoir_engine.store.sources import helpers, sources
 from memoir_engine.store.tables.sources import LIVE
 from memoir_engine.store.tree import filings
 
@@ -100,7 +100,7 @@ def _restore(undo: UndoContext, event: AuditEvent) -> Inverse:
 
 def _successor(tx: Tx, source: Any) -> str | None:
     """Name a source that has taken this one's place; a version of it has not, since one leaves as the other comes."""
-    named = knowledge.find(tx, source.doc_id) if source.doc_id else None
+    named = ingestion.find_knowledge(tx, source.doc_id) if source.doc_id else None
     if named is not None and not _are_versions(named, source):
         return f"its doc_id is that of source {named.id} now"
     stored = sources.find_by_digest(tx, source.owner, source.sha256) if source.chunks else None

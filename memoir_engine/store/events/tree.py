@@ -31,7 +31,7 @@ from memoir_engine.store.events.projection import (
     stream,
 )
 from memoir_engine.store.events.undo_context import CategoryPlace, Inverse, Step, UndoContext, step
-from memoir_engine.store.tree import categories, filings, versions
+from memoir_engine.store.tree import categories, filings
 
 
 def _created(state: Projection, event: ReplayedEvent) -> None:
@@ -109,7 +109,7 @@ def _close(undo: UndoContext, event: AuditEvent) -> Inverse:
     if blocked:
         return blocked
     undo.places[number] = None
-    return step(f"the category {left.name} closes", lambda tx, action: (versions.close(tx, action, number),))
+    return step(f"the category {left.name} closes", lambda tx, action: (categories.close(tx, action, number),))
 
 
 def _reopen(undo: UndoContext, event: AuditEvent) -> Inverse:
@@ -128,7 +128,7 @@ def _reopen(undo: UndoContext, event: AuditEvent) -> Inverse:
         return blocked
     undo.places[number] = place
     says = f"the category {last.name} opens again"
-    return step(says, lambda tx, action: versions.reopen(tx, action, number, last.to_seq))
+    return step(says, lambda tx, action: categories.reopen(tx, action, number, last.to_seq))
 
 
 def _restore_version(undo: UndoContext, event: AuditEvent) -> Inverse:
@@ -151,7 +151,7 @@ def _restore_version(undo: UndoContext, event: AuditEvent) -> Inverse:
         says = f"the category {left.name} is called {before.name} again"
     else:
         says = f"the category {before.name} stands for itself again"
-    return step(says, lambda tx, action: (number, versions.restore(tx, action, number, event.seq)))
+    return step(says, lambda tx, action: (number, categories.restore(tx, action, number, event.seq)))
 
 
 def _check_unchanged(undo: UndoContext, number: int, history: _History, seq: int, left: CategoryPlace) -> Inverse | None:

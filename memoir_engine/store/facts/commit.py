@@ -25,7 +25,7 @@ from memoir_engine.store.conversations import messages as stored_messages
 from memoir_engine.store.conversations import sessions
 from memoir_engine.store.db import ids
 from memoir_engine.store.db.database import is_retried
-from memoir_engine.store.db.prepared import Prepared
+from memoir_engine.store.db.statements import Prepared
 from memoir_engine.store.db.text_rules import owner_key
 from memoir_engine.store.db.types import FAR, Tx, portions
 from memoir_engine.store.facts import facts, vectors
@@ -41,6 +41,7 @@ from memoir_engine.store.facts.rows import (
     PlannedSpan,
     ProposalState,
 )
+from memoir_engine.store.search import conversation_passages
 from memoir_engine.text.messages import Message, StoredMessage, match_stored
 
 _C = tables.cut.c
@@ -125,7 +126,7 @@ def _last(tx: Tx, row: Any, count: int) -> list[StoredMessage]:
     c = tables.message.c
     query = select(tables.message).where(c.session_number == row.number).order_by(c.n.desc()).limit(count)
     messages = [
-        StoredMessage(one.n, stored_messages.as_message(stored_messages.record(one, "")), bool(one.salt))
+        StoredMessage(one.n, stored_messages.as_message(conversation_passages.record(one, "")), bool(one.salt))
         for one in tx.execute(query)
     ]
     return messages[::-1]

@@ -19,10 +19,11 @@ from memoir_engine.store import tables
 from memoir_engine.store.chain import payloads
 from memoir_engine.store.chain.canonical_json import moment_of, parse
 from memoir_engine.store.chain.tombstones import NO_SALT
-from memoir_engine.store.conversations.messages import as_message, id_key, record
-from memoir_engine.store.db.prepared import Among, Listed, Prepared
+from memoir_engine.store.conversations.messages import as_message, id_key
+from memoir_engine.store.db.statements import Among, Listed, Prepared
 from memoir_engine.store.db.types import FAR, Tx, portions
 from memoir_engine.store.facts.rows import ACTIVE, REMEMBERED, KnownFact
+from memoir_engine.store.search.conversation_passages import record
 
 _F, _S = tables.fact.c, tables.fact_status.c
 _SHOWN = (

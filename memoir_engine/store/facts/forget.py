@@ -27,7 +27,7 @@ from memoir_engine.store.chain.actions import NOTHING_SAID, OpenAction
 from memoir_engine.store.chain.canonical_json import canonical, parse
 from memoir_engine.store.chain.tombstones import NO_SALT
 from memoir_engine.store.conversations import retention
-from memoir_engine.store.conversations.messages import as_message, record
+from memoir_engine.store.conversations.messages import as_message
 from memoir_engine.store.db import compaction, ids
 from memoir_engine.store.db.types import FAR, Tx, portions
 from memoir_engine.store.facts import facts, rows, vectors
@@ -35,6 +35,7 @@ from memoir_engine.store.facts.facts import OwnerFilter
 from memoir_engine.store.facts.reviews import APPROVED
 from memoir_engine.store.facts.rows import REMEMBERED, FactState
 from memoir_engine.store.search import embeddings
+from memoir_engine.store.search.conversation_passages import record
 from memoir_engine.text import attributes
 from memoir_engine.text.redaction import ERASED, ERASED_CHAR
 

@@ -19,12 +19,13 @@ from memoir_engine.core.ports import Vectors
 from memoir_engine.store import tables
 from memoir_engine.store.chain import actions
 from memoir_engine.store.db import ids
-from memoir_engine.store.db.prepared import Prepared
-from memoir_engine.store.db.types import Tx, key, portions
+from memoir_engine.store.db.statements import Prepared
+from memoir_engine.store.db.types import Tx, portions
 from memoir_engine.store.facts.rows import REMEMBERED
 from memoir_engine.store.search import embeddings
 from memoir_engine.store.search.embeddings import VECTOR_DTYPE, Matrix
 from memoir_engine.store.search.vector_sql import AT_ONCE, FACTS_PREFIX
+from memoir_engine.store.tables.columns import key
 
 _F, _E = tables.fact.c, tables.embedding.c
 _BESIDE = (_E.kind == "fact") & (_E.item_id == _F.id) & (_E.embedder == bindparam("by"))

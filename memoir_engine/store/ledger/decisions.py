@@ -19,7 +19,7 @@ from memoir_engine.store.chain import payloads, tombstones
 from memoir_engine.store.chain.canonical_json import canonical, parse, seal
 from memoir_engine.store.db import ids
 from memoir_engine.store.db.database import is_retried
-from memoir_engine.store.db.prepared import Prepared
+from memoir_engine.store.db.statements import Prepared
 from memoir_engine.store.db.types import Tx, portions
 from memoir_engine.store.ledger.runs import hold
 

@@ -15,22 +15,20 @@ from dataclasses import dataclass, field
 from datetime import datetime, timedelta
 from typing import Any
 
-from sqlalchemy import ColumnElement, and_, bindparam, delete, func, insert, or_, select, update
+from sqlalchemy import ColumnElement, Table, and_, bindparam, delete, func, insert, or_, select, update
 
 from memoir_engine.core.errors import IngestionInterrupted, MemoirError, RunNotFound, WriteFailed
 from memoir_engine.core.events import Stamped
-from memoir_engine.core.results import EventView, RunView
+from memoir_engine.core.results import AuditHead, EventView, RunView
 from memoir_engine.core.run import Clock, RunStatus
 from memoir_engine.store import tables
 from memoir_engine.store.chain import payloads
 from memoir_engine.store.chain.actions import OpenAction
-from memoir_engine.store.chain.canonical_json import canonical, parse, seal
+from memoir_engine.store.chain.canonical_json import OUTCOME, canonical, parse, roll_up, seal, values_digest
 from memoir_engine.store.db.database import is_retried
-from memoir_engine.store.db.prepared import Prepared
-from memoir_engine.store.db.text_rules import check_field
+from memoir_engine.store.db.statements import Prepared
+from memoir_engine.store.db.text_rules import check_field, tame
 from memoir_engine.store.db.types import Tx
-from memoir_engine.store.ledger import run_end
-from memoir_engine.store.ledger.run_end import Ending, close
 
 PRIVATE = ("reply", "remember", "extract", "recall", "search")  # a search may embed conversations on its way
 SUMMARY = "create_summary"  # of a session it has a subject, of a document none
@@ -229,7 +227,7 @@ def interrupt_expired(tx: Tx, *, clock: Clock, ttl_s: float) -> tuple[str, ...]:
         .order_by(tables.run.c.id)
     )
     found = tuple(tx.execute(dead.with_for_update()).scalars())  # all of them before the first takes the head
-    kept, ended = run_end.kept_runs(tx, list(found)), IngestionInterrupted()
+    kept, ended = kept_runs(tx, list(found)), IngestionInterrupted()
     for run_id in found:
         resumable = run_id in kept
         error, remedy = (str(ended), ended.remedy) if resumable else ("its process ended", "Ask, or start it, again.")
@@ -314,7 +312,7 @@ def _views(tx: Tx, *wanted: ColumnElement[bool], limit: int) -> tuple[RunView, .
     rows = tx.execute(select(tables.run).where(*wanted).order_by(tables.run.c.id.desc()).limit(limit)).all()
     requests = payloads.get(tx, (row.request for row in rows))
     sums = _sums(tx, [row.id for row in rows])
-    kept = run_end.kept_runs(tx, [row.id for row in rows if row.status in RESUMABLE])
+    kept = kept_runs(tx, [row.id for row in rows if row.status in RESUMABLE])
     return tuple(_view(row, requests.get(row.request, {}), sums.get(row.id), row.id in kept) for row in rows)
 
 
@@ -380,3 +378,134 @@ def release(tx: Tx, owner: str) -> None:
 
 def holder(tx: Tx) -> str | None:
     return tx.execute(select(tables.lease.c.owner).where(_PLANNER)).scalar()
+
+
+PART = 4_000_000  # bytes: MySQL's default packet is 16 MB
+_FORGET = Prepared(delete(tables.run_input).where(tables.run_input.c.run_id == bindparam("which")))
+
+
+@dataclass(frozen=True)
+class RunInput:
+    """`how` is JSON: all of what was asked but the bytes."""
+
+    how: dict[str, Any]
+    data: bytes
+
+
+def keep_input(tx: Tx, run_id: str, kept: RunInput) -> None:
+    """Write it; does nothing when it is there already."""
+    if kept_runs(tx, [run_id]):
+        return
+    parts = [_told(kept.how), *(kept.data[i : i + PART] for i in range(0, len(kept.data), PART))]
+    for part, some in enumerate(parts):
+        tx.execute(insert(tables.run_input).values(run_id=run_id, part=part, bytes=some))
+
+
+def amend_input(tx: Tx, run_id: str, **how: Any) -> None:
+    """Change how to go on."""
+    c = tables.run_input.c
+    header = (c.run_id == run_id) & (c.part == 0)
+    before = tx.execute(select(c.bytes).where(header)).scalar_one()
+    after = {**_read(before), **how}
+    tx.execute(update(tables.run_input).where(header).values(bytes=_told(after)))
+
+
+def input_of(tx: Tx, run_id: str) -> RunInput | None:
+    c = tables.run_input.c
+    parts = tx.execute(select(c.bytes).where(c.run_id == run_id).order_by(c.part)).scalars().all()
+    return RunInput(_read(parts[0]), b"".join(parts[1:])) if parts else None
+
+
+def kept_runs(tx: Tx, run_ids: list[str]) -> set[str]:
+    """Return the runs whose input is kept."""
+    c = tables.run_input.c
+    return set(tx.execute(select(c.run_id).where(c.run_id.in_(run_ids), c.part == 0)).scalars()) if run_ids else set()
+
+
+def forget_input(tx: Tx, run_id: str) -> None:
+    _FORGET.run(tx, {"which": run_id})
+
+
+def forget_ended_inputs(tx: Tx, subject: str | None) -> None:
+    """Drop the input of failed and interrupted runs over the same bytes: they are stored now."""
+    if subject is not None:
+        c = tables.run.c
+        ended = select(c.id).where(c.subject == subject, c.status.in_(("failed", "interrupted")))
+        tx.execute(delete(tables.run_input).where(tables.run_input.c.run_id.in_(ended)))
+
+
+def _told(how: dict[str, Any]) -> bytes:
+    return canonical(how).encode("utf-8", "surrogatepass")  # what cannot be stored is told so later, by its own error
+
+
+def _read(told: bytes) -> dict[str, Any]:
+    how: dict[str, Any] = parse(told.decode("utf-8", "surrogatepass"))
+    return how
+
+
+def _digests(table: Table) -> Prepared:
+    """Select the digests of a run's rows in the order they were made."""
+    return Prepared(select(table.c.digest).where(table.c.run_id == bindparam("which")).order_by(table.c.id))
+
+
+_THIS_RUN = tables.run.c.id == bindparam("which")
+_BEFORE = Prepared(select(tables.run.c.digest, tables.run.c.salt, tables.run.c.tree_seq, tables.run.c.result).where(_THIS_RUN))
+_CALLS, _DECISIONS = _digests(tables.model_call), _digests(tables.decision)
+_END = Prepared(
+    update(tables.run).where(_THIS_RUN).values({name: bindparam(f"new_{name}") for name in (*OUTCOME, "closed_seq")}), []
+)
+
+
+@dataclass(frozen=True)
+class Ending:
+    """result None: what the row says of it already."""
+
+    status: RunStatus
+    at: datetime
+    result: dict[str, Any] | None = None
+    error: str | None = None
+    remedy: str | None = None
+
+
+def outcome_digest(salt: str, values: Sequence[Any]) -> str:
+    """Hash the values of `OUTCOME` with the run's salt, so that equal outcomes do not look equal."""
+    return values_digest(salt, values)
+
+
+def close(tx: Tx, action: OpenAction, run_id: str, ending: Ending, *, committed: bool = False) -> None:
+    """End the run by an event of the action. With `committed` it ends by the commit itself, whose last event this is."""
+    row = _BEFORE.rows(tx, {"which": run_id})[0]
+    seq = action.next_seq
+    ended = {
+        "status": ending.status,
+        "ended_at": ending.at,
+        "tree_seq": row.tree_seq,
+        "committed_seq": seq if committed else None,
+        "result": row.result if ending.result is None else tame(canonical(ending.result)),
+        "error": ending.error and tame(ending.error),
+        "remedy": ending.remedy and tame(ending.remedy),
+    }
+    action.add(
+        "run.closed",
+        run=run_id,
+        status=ending.status,
+        digest=row.digest,
+        outcome=outcome_digest(row.salt, [ended[name] for name in OUTCOME]),
+        calls=_covered(tx, _CALLS, run_id),
+        decisions=_covered(tx, _DECISIONS, run_id),
+    )
+    _END.run(tx, {f"new_{name}": value for name, value in ended.items()} | {"new_closed_seq": seq, "which": run_id})
+    if ending.status in ("done", "cancelled"):
+        forget_input(tx, run_id)
+
+
+def close_with(tx: Tx, action: OpenAction, run_id: str, *, now: datetime, result: dict[str, Any]) -> AuditHead:
+    """End an action with the end of the run that led to it: done, with its result, and its answers are spent."""
+    close(tx, action, run_id, Ending("done", now, result), committed=True)
+    return action.seal()
+
+
+def _covered(tx: Tx, digests: Prepared, run_id: str) -> list[Any]:
+    """Count the rows of the run so far, and roll their digests up."""
+    rows = digests.rows(tx, {"which": run_id})
+    return [len(rows), roll_up(row.digest for row in rows)]

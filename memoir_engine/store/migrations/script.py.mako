@@ -5,7 +5,7 @@ from __future__ import annotations
 import sqlalchemy as sa
 from alembic import op
 
-from memoir_engine.store.types import LongBytes, LongText, TABLE, UTCDateTime, key
+from memoir_engine.store.tables.columns import LongBytes, LongText, TABLE, UTCDateTime, key
 
 revision = ${repr(up_revision)}
 down_revision = ${repr(down_revision)}

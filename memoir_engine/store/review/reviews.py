@@ -25,10 +25,9 @@ from memoir_engine.store.chain.actions import OpenAction
 from memoir_engine.store.chain.canonical_json import moment_of, parse
 from memoir_engine.store.db import ids
 from memoir_engine.store.db.types import FAR, Tx, portions
-from memoir_engine.store.review import verdicts
-from memoir_engine.store.review.verdicts import APPROVED, NOW, FilingReview
 from memoir_engine.store.tables.sources import LIVE
 from memoir_engine.store.tree import categories, filings
+from memoir_engine.store.tree.filings import APPROVED, NOW, FilingReview
 
 MOST_LESSONS = 4096
 
@@ -108,7 +107,7 @@ def _makers(tx: Tx) -> dict[int, str]:
     return {row[0]: row[1] for row in tx.execute(wanted)}
 
 
-SAID = {"approve": verdicts.APPROVED, "reject": verdicts.REJECTED, "skip": verdicts.SKIPPED}
+SAID = {"approve": filings.APPROVED, "reject": filings.REJECTED, "skip": filings.SKIPPED}
 DECIDED: tuple[ReviewState, ...] = ("approved", "refiled", "rejected")
 
 
@@ -174,7 +173,7 @@ def rejected_items(tx: Tx) -> list[ReviewedFiling]:
     columns = (f.chunk_id, f.from_seq, f.category_id, c.source_id, f.reviewed_by, f.reviewed_seq)
     wanted = select(*columns).join(tables.chunk, c.id == f.chunk_id).join(tables.source, tables.source.c.id == c.source_id)
     wanted = wanted.where(~exists().where(later.c.chunk_id == f.chunk_id, later.c.from_seq > f.from_seq))
-    wanted = wanted.where(f.to_seq < FAR, f.verdict == verdicts.REJECTED, tables.source.c.status.in_(LIVE)).order_by(f.chunk_id)
+    wanted = wanted.where(f.to_seq < FAR, f.verdict == filings.REJECTED, tables.source.c.status.in_(LIVE)).order_by(f.chunk_id)
     return [ReviewedFiling(n, seq, leaf, source, "rejected", by, at) for n, seq, leaf, source, by, at in tx.execute(wanted)]
 
 
@@ -195,10 +194,10 @@ def perform(tx: Tx, decision: ReviewDecision, *, actor: str, clock: Clock, actio
     action.describe(reason=decision.reason)
     review = FilingReview(actor, NOW, SAID[decision.verdict])
     if decision.verdict == "reject":
-        verdicts.reject_filing(tx, action, row, review, payload)
+        filings.reject_filing(tx, action, row, review, payload)
         filings.close_empty_categories(tx, action, [row.category_id])
     else:
-        verdicts.stamp(tx, action, row, review)
+        filings.stamp(tx, action, row, review)
     action.seal()
     return actions.get(tx, action.id)
 
@@ -217,7 +216,7 @@ def done_before(tx: Tx, decision: ReviewDecision, *, actor: str, action_id: str)
 
 def check(tx: Tx, decision: ReviewDecision, *, actor: str) -> Any:
     """Return the filing to be judged. Raises what `perform` does, except for the leaf of a re-filing."""
-    row = filings.open_filing(tx, decision.chunk_id) or verdicts.rejected_filing(tx, decision.chunk_id)
+    row = filings.open_filing(tx, decision.chunk_id) or filings.rejected_filing(tx, decision.chunk_id)
     if row is None or row.from_seq != decision.filed_seq:
         raise _gone(tx, decision)
     state = _state(row.verdict, row.reviewed_by)
@@ -235,7 +234,7 @@ def check(tx: Tx, decision: ReviewDecision, *, actor: str) -> Any:
 
 def as_it_stands(tx: Tx, decision: ReviewDecision) -> ReviewDecision:
     """Return the decision with the present state as seen, for a reviewer who overrides it."""
-    row = verdicts.last_filing(tx, decision.chunk_id)
+    row = filings.last_filing(tx, decision.chunk_id)
     return decision if row is None else replace(decision, seen=_state(row.verdict, row.reviewed_by))
 
 

@@ -15,9 +15,9 @@ from sqlalchemy import bindparam, select
 
 from memoir_engine.core.results import MessageRecord
 from memoir_engine.store import tables
-from memoir_engine.store.conversations.messages import record
+from memoir_engine.store.chain.canonical_json import parse
 from memoir_engine.store.db import ids
-from memoir_engine.store.db.prepared import Prepared
+from memoir_engine.store.db.statements import Prepared
 from memoir_engine.store.db.text_rules import said_key
 from memoir_engine.store.db.types import FAR, Tx
 from memoir_engine.store.search import embeddings, passages
@@ -188,3 +188,10 @@ def _turn_before(tx: Tx, number: int, first: int) -> int:
 
 def _turn(message: MessageRecord, zone: tzinfo) -> SpokenTurn:
     return SpokenTurn(message.name or message.role, message.text, message.created_at.astimezone(zone))
+
+
+def record(row: Any, session_id: str) -> MessageRecord:
+    content = parse(row.content) if row.parts else row.content
+    return MessageRecord(
+        session_id, row.n, row.kind, content, row.at, row.id, row.name, {} if row.rest == "{}" else parse(row.rest), row.run_id
+    )

@@ -16,7 +16,7 @@ from sqlalchemy import Integer, and_, bindparam, case, cast, func, insert, or_, 
 
 from memoir_engine.store import tables
 from memoir_engine.store.db import ids
-from memoir_engine.store.db.prepared import Prepared
+from memoir_engine.store.db.statements import Prepared
 from memoir_engine.store.db.text_rules import WORKSPACE
 from memoir_engine.store.db.types import FAR, Tx, portions
 from memoir_engine.store.sources import sources

@@ -1,1 +1,1 @@
-"""Sources, their chunks and contextual helpers, and the commit of an ingestion."""
+"""Sources, their texts and files, and their contextual helpers."""

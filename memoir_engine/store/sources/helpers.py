@@ -22,8 +22,7 @@ from memoir_engine.store.chain.canonical_json import seal
 from memoir_engine.store.db import ids
 from memoir_engine.store.db.text_rules import check_text
 from memoir_engine.store.db.types import Tx
-from memoir_engine.store.ledger.run_end import close_with
-from memoir_engine.store.ledger.runs import hold
+from memoir_engine.store.ledger.runs import close_with, hold
 from memoir_engine.store.sources import sources
 from memoir_engine.store.sources.plan import NewHelper
 from memoir_engine.store.tables.sources import LIVE

@@ -7,8 +7,10 @@ Source: DESIGN §5 (the ledger: tokens and cost of each call); MEMOIR 2B.4.
 
 from __future__ import annotations
 
+import hashlib
 from collections.abc import Sequence
 from dataclasses import dataclass
+from datetime import datetime
 from typing import Any
 
 from sqlalchemy import (
@@ -29,9 +31,9 @@ from sqlalchemy import (
 from memoir_engine.core.errors import SourceErased, SourceNotCurrent, SourceNotFound
 from memoir_engine.core.results import Heading, Helper, Source
 from memoir_engine.store import tables
-from memoir_engine.store.chain.canonical_json import parse
+from memoir_engine.store.chain.canonical_json import canonical, parse, seal
 from memoir_engine.store.db.types import FAR, Tx, portions
-from memoir_engine.store.sources import chunks
+from memoir_engine.store.sources.plan import NewSource
 from memoir_engine.store.tables.sources import LIVE
 
 ERASED = "erased"
@@ -174,6 +176,50 @@ def write_parts(tx: Tx, source_id: int, text: str, original: bytes) -> None:
         tx.execute(insert(tables.source_file).values(source_id=source_id, part=part, bytes=some_bytes))
 
 
+def write_source(
+    tx: Tx,
+    new: NewSource,
+    number: int,
+    *,
+    run_id: str,
+    now: datetime,
+    version: int,
+    status: str,
+    chunks: int = 0,
+    helper_version: int | None = None,
+) -> dict[str, Any]:
+    """Write the source with its text and bytes, and return its sealed row."""
+    row: dict[str, Any] = {
+        "id": number,
+        "name": new.name,
+        "kind": new.kind,
+        "sha256": new.sha256,
+        "text_sha256": hashlib.sha256(new.text.encode()).hexdigest(),
+        "version": version,
+        "status": status,
+        "status_seq": 0,  # set as soon as the head is locked
+        "chars": len(new.text),
+        "tokens": new.tokens,
+        "chunks": chunks,
+        "title": new.title,
+        "author": new.author,
+        "dated": new.dated,
+        "headings": canonical([[one.level, one.text, one.start] for one in new.headings]),
+        "pages": canonical(list(new.pages)),
+        "metadata": canonical(new.metadata),
+        "doc_id": new.doc_id,
+        "owner": new.owner,
+        "created_at": now,
+        "run_id": run_id,
+        "replaces": new.replaces,
+        "helper_version": helper_version,
+    }
+    sealed = seal(tables.source, [row])[0]
+    tx.execute(insert(tables.source), [sealed])
+    write_parts(tx, number, new.text, new.original)
+    return sealed
+
+
 def _version_in_force(tx: Tx, source_id: int, at_seq: int) -> int | None:
     """Read the helper version in force at a seq from the events; rows only hold the current one."""
     e = tables.audit_event.c
@@ -281,7 +327,7 @@ def counts(tx: Tx) -> Counts:
     spent = tx.execute(select(func.sum(call.tokens_prompt + call.tokens_completion), func.sum(call.cost))).one()
     return Counts(
         sources=count(tx),
-        chunks=chunks.count(tx),
+        chunks=tx.execute(select(func.count()).select_from(tables.filing).where(tables.filing.c.to_seq == FAR)).scalar_one(),
         categories=tx.execute(select(func.count()).where(version.to_seq == FAR)).scalar_one(),
         leaves=tx.execute(
             select(func.count(distinct(tables.filing.c.category_id))).where(tables.filing.c.to_seq == FAR)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from memoir_engine.store.db.types import metadata
+from memoir_engine.store.tables.columns import metadata
 from memoir_engine.store.tables.facts import (
     cut,
     fact,

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from sqlalchemy import BigInteger, Column, Double, Index, Integer, SmallInteger, String, Table, UniqueConstraint
 
-from memoir_engine.store.db.types import TABLE, LongText, UTCDateTime, key, metadata
+from memoir_engine.store.tables.columns import TABLE, LongText, UTCDateTime, key, metadata
 
 # Cuts of conversations, the facts drawn from them, where each was said, and what became of it.
 #

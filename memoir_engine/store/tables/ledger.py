@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from sqlalchemy import BigInteger, Column, Double, ForeignKey, Index, Integer, SmallInteger, String, Table, UniqueConstraint
 
-from memoir_engine.store.db.types import TABLE, LongBytes, LongText, UTCDateTime, key, metadata
+from memoir_engine.store.tables.columns import TABLE, LongBytes, LongText, UTCDateTime, key, metadata
 
 # The ledger: runs, their events, their calls and their decisions.
 #

@@ -11,7 +11,7 @@ from __future__ import annotations
 
 from sqlalchemy import BigInteger, Column, ForeignKey, Index, Integer, String, Table, UniqueConstraint
 
-from memoir_engine.store.db.types import TABLE, LongBytes, LongText, UTCDateTime, key, metadata
+from memoir_engine.store.tables.columns import TABLE, LongBytes, LongText, UTCDateTime, key, metadata
 
 # Sources with their original bytes, their helpers and their chunks.
 #

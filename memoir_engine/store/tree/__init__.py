@@ -1,1 +1,1 @@
-"""The category tree: current and past, its history, edits and filings."""
+"""The category tree: current and past, its history, edits, filings and filed chunks."""

@@ -21,8 +21,7 @@ from memoir_engine.store import tables
 from memoir_engine.store.db import schema
 from memoir_engine.store.db.text_rules import name_key
 from memoir_engine.store.db.types import FAR, ROOT, Tx, portions
-from memoir_engine.store.sources import chunks
-from memoir_engine.store.tree import categories, filings
+from memoir_engine.store.tree import categories, chunks, filings
 from memoir_engine.store.tree.categories import OpenCategory
 
 EditVerb = Literal["create", "rename", "move", "merge", "split", "retire", "refile_many"]

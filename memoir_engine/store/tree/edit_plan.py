@@ -37,7 +37,7 @@ from memoir_engine.store.chain.actions import OpenAction
 from memoir_engine.store.db import ids
 from memoir_engine.store.db.text_rules import check_name
 from memoir_engine.store.db.types import FAR, ROOT, Tx, portions
-from memoir_engine.store.tree import filings, versions
+from memoir_engine.store.tree import categories, filings
 from memoir_engine.store.tree.categories import OpenCategory
 from memoir_engine.store.tree.edit_draft import (
     NEW,
@@ -317,12 +317,12 @@ class _EditWriter:
     def _category(self, step: CreateCategory | ChangeCategory | CloseCategory, payload: str) -> None:
         node, parent = step.node, self._id(step.node.parent_id)
         if isinstance(step, CreateCategory):
-            versions.make(self._tx, self._action, self._new, parent, node.level, node.name, payload=payload)
+            categories.make(self._tx, self._action, self._new, parent, node.level, node.name, payload=payload)
         elif isinstance(step, CloseCategory):
-            versions.close(self._tx, self._action, node.id, payload=payload)
+            categories.close(self._tx, self._action, node.id, payload=payload)
         else:
             into = step.merged_into
-            versions.change(self._tx, self._action, _kind(step), node.id, parent, node.name, merged_into=into, payload=payload)
+            categories.change(self._tx, self._action, _kind(step), node.id, parent, node.name, merged_into=into, payload=payload)
 
     def _refile(self, steps: Sequence[tuple[RefileChunk, str]]) -> None:
         rows = _open_filings(self._tx, [step.chunk for step, _ in steps])

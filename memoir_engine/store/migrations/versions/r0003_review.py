@@ -5,7 +5,7 @@ from __future__ import annotations
 import sqlalchemy as sa
 from alembic import op
 
-from memoir_engine.store.db.types import TABLE, key
+from memoir_engine.store.tables.columns import TABLE, key
 
 revision = "0003"
 down_revision = "0002"

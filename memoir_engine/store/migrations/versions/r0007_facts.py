@@ -5,7 +5,7 @@ from __future__ import annotations
 import sqlalchemy as sa
 from alembic import op
 
-from memoir_engine.store.db.types import TABLE, LongText, UTCDateTime, key
+from memoir_engine.store.tables.columns import TABLE, LongText, UTCDateTime, key
 
 revision = "0007"
 down_revision = "0006"

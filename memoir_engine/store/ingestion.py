@@ -9,7 +9,6 @@ Source: DESIGN §2.2, §5, §6, §8; MEMOIR 2.8–2.11, 3.3–3.6, 7.8, 7.9, 7B.
 
 from __future__ import annotations
 
-import hashlib
 from collections.abc import Callable
 from dataclasses import dataclass, field, replace
 from datetime import datetime
@@ -17,8 +16,8 @@ from typing import Any
 
 from sqlalchemy import insert, select, update
 
-from memoir_engine.core.errors import ErasedMeanwhile, IngestionError, NotALeaf
-from memoir_engine.core.results import AuditHead
+from memoir_engine.core.errors import DocIdExists, ErasedMeanwhile, IngestionError, NotALeaf
+from memoir_engine.core.results import AuditHead, Source
 from memoir_engine.core.results.documents import Path
 from memoir_engine.core.run import Clock
 from memoir_engine.store import tables
@@ -26,12 +25,11 @@ from memoir_engine.store.chain import actions, payloads, tombstones
 from memoir_engine.store.chain.actions import OpenAction
 from memoir_engine.store.chain.canonical_json import canonical, roll_up, seal
 from memoir_engine.store.db import ids, schema
-from memoir_engine.store.db.prepared import Prepared
+from memoir_engine.store.db.statements import Prepared
 from memoir_engine.store.db.text_rules import check_name, name_key
 from memoir_engine.store.db.types import FAR, ROOT, Tx
-from memoir_engine.store.ledger import decisions, run_end
-from memoir_engine.store.ledger.run_end import close_with
-from memoir_engine.store.ledger.runs import hold
+from memoir_engine.store.ledger import decisions, runs
+from memoir_engine.store.ledger.runs import close_with, hold
 from memoir_engine.store.search import embeddings, passages
 from memoir_engine.store.sources import helpers, sources
 from memoir_engine.store.sources.plan import (
@@ -45,7 +43,8 @@ from memoir_engine.store.sources.plan import (
     StoredSource,
     check_source,
 )
-from memoir_engine.store.tree import categories, filings, versions
+from memoir_engine.store.tables.sources import LIVE
+from memoir_engine.store.tree import categories, filings
 from memoir_engine.store.tree.categories import OpenCategory
 
 
@@ -203,7 +202,7 @@ def write(tx: Tx, plan: IngestPlan, placed: ResolvedPlan, run_id: str, version: 
     """Write all rows except those that begin at an event."""
     first = {name: ids.reserve(tx, name, count) for name, count in _counts(plan, placed).items()}
     placed = placed.numbered(first["category"])
-    source = write_source(
+    source = sources.write_source(
         tx,
         plan.source,
         first["source"],
@@ -229,50 +228,6 @@ def _counts(plan: IngestPlan, placed: ResolvedPlan) -> dict[str, int]:
         "helper": 1 if plan.helper else 0,
         "source": 1,
     }
-
-
-def write_source(
-    tx: Tx,
-    new: NewSource,
-    number: int,
-    *,
-    run_id: str,
-    now: datetime,
-    version: int,
-    status: str,
-    chunks: int = 0,
-    helper_version: int | None = None,
-) -> Row:
-    """Write the source with its text and bytes, and return its sealed row."""
-    row: Row = {
-        "id": number,
-        "name": new.name,
-        "kind": new.kind,
-        "sha256": new.sha256,
-        "text_sha256": hashlib.sha256(new.text.encode()).hexdigest(),
-        "version": version,
-        "status": status,
-        "status_seq": 0,  # set as soon as the head is locked
-        "chars": len(new.text),
-        "tokens": new.tokens,
-        "chunks": chunks,
-        "title": new.title,
-        "author": new.author,
-        "dated": new.dated,
-        "headings": canonical([[one.level, one.text, one.start] for one in new.headings]),
-        "pages": canonical(list(new.pages)),
-        "metadata": canonical(new.metadata),
-        "doc_id": new.doc_id,
-        "owner": new.owner,
-        "created_at": now,
-        "run_id": run_id,
-        "replaces": new.replaces,
-        "helper_version": helper_version,
-    }
-    sealed = seal(tables.source, [row])[0]
-    tx.execute(insert(tables.source), [sealed])
-    sources.write_parts(tx, number, new.text, new.original)
-    return sealed
 
 
 def _chunks(tx: Tx, plan: IngestPlan, first: dict[str, int], now: datetime) -> list[Row]:
@@ -368,7 +323,7 @@ def commit(
         embeddings.inherit(tx, plan.source.replaces, rows.first["source"])
     stored = StoredSource(rows.first["source"], action.id, len(plan.chunks), len(rows.placed.made))
     head = close_with(tx, action, run_id, now=rows.now, result=result(stored))
-    run_end.forget_ended(tx, tx.execute(select(tables.run.c.subject).where(tables.run.c.id == run_id)).scalar_one())
+    runs.forget_ended_inputs(tx, tx.execute(select(tables.run.c.subject).where(tables.run.c.id == run_id)).scalar_one())
     return rows.receipt(action.id, head)
 
 
@@ -392,7 +347,7 @@ def write_categories(tx: Tx, action: OpenAction, placed: ResolvedPlan) -> None:
     for i, new in enumerate(placed.made):
         seq = action.next_seq + i
         made.append({"id": placed.ids[new.draft], "level": new.level, "created_seq": seq})
-        rows.append(versions.row_of(placed.ids[new.draft], placed.id_of(new.parent), new.name, seq))
+        rows.append(categories.row_of(placed.ids[new.draft], placed.id_of(new.parent), new.name, seq))
     sealed = seal(tables.category_version, rows)
     for row, new in zip(sealed, placed.made, strict=True):
         numbers = {"category": row["category_id"], "level": new.level, "parent": row["parent_key"]}
@@ -464,3 +419,42 @@ def _file(tx: Tx, action: OpenAction, plan: IngestPlan, rows: IngestRows) -> Non
         )
     if filed:
         _FILE.run_all(tx, filed)
+
+
+KNOWLEDGE_VERB = "add_knowledge"
+STORED = "stored"
+
+
+def find_knowledge(tx: Tx, doc_id: str) -> Source | None:
+    """Return the source in force with exactly this doc_id; some databases treat ids as equal that differ in trailing spaces."""
+    c = tables.source.c
+    rows = tx.execute(select(c.id, c.doc_id).where(c.doc_id == doc_id, c.status.in_(LIVE)).order_by(c.id)).all()
+    number = next((row.id for row in rows if row.doc_id == doc_id), None)
+    return None if number is None else sources.get(tx, number)
+
+
+def add_knowledge(
+    tx: Tx, new: NewSource, *, run_id: str, actor: str, clock: Clock, owner: str | None = None
+) -> tuple[Source, str]:
+    """Write the source with its passages and events, close its run as done, and return the source and the action's id.
+
+    Raises DocIdExists, TextInvalid; WriteFailed if the run has ended or belongs to another process by now.
+    """
+    done = actions.find(tx, run_id=run_id, verb=KNOWLEDGE_VERB)
+    if done is not None:
+        return sources.get(tx, tx.execute(select(tables.source.c.id).where(tables.source.c.run_id == run_id)).scalar_one()), done
+    check_source(new)
+    ids.erasures(tx, hold=True)
+    ids.lock_tree(tx)
+    if new.doc_id is None or find_knowledge(tx, new.doc_id) is not None:
+        raise DocIdExists()
+    number, now = ids.reserve(tx, "source", 1), clock.now()
+    row = sources.write_source(tx, new, number, run_id=run_id, now=now, version=1, status=STORED)
+    hold(tx, run_id, owner, f"the knowledge {new.doc_id!r}")
+    action = OpenAction(tx, verb=KNOWLEDGE_VERB, actor=actor, clock=clock)
+    action.describe(reason=None, run_id=run_id)
+    seq = action.add("source.added", source=number, replaces=None, status=STORED, digest=row["digest"])
+    tx.execute(update(tables.source).where(tables.source.c.id == number).values(status_seq=seq))
+    cut = passages.add_source(tx, number, new.text, new.dated)
+    close_with(tx, action, run_id, now=now, result={"source_id": number, "passages": len(cut), "action_id": action.id})
+    return sources.get(tx, number), action.id
