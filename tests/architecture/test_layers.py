@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from collections import defaultdict
+from graphlib import TopologicalSorter
+
 import modules
 from modules import ADAPTERS, FEATURES, LAYERS, OFFLINE, PACKAGE, PURE, Import, Place
 
@@ -70,6 +73,16 @@ def test_no_module_imports_from_a_layer_above_or_a_sibling_service_or_adapter():
         if source and target and breaks(source, target)
     ]
     assert broken == []
+
+
+def test_the_families_of_the_store_import_one_another_without_a_circle():
+    below: defaultdict[str, set[str]] = defaultdict(set)
+    for found in product_imports():
+        source, target = (name.split(".")[:3] for name in (found.source, found.target))
+        if source != target and source[:2] == target[:2] == [PACKAGE, "store"]:
+            below[source[-1]].add(target[-1])
+    order = list(TopologicalSorter(below).static_order())  # raises CycleError
+    assert order.index("tables") < order.index("db") < order.index("tree") < order.index("ingestion")
 
 
 def test_the_app_imports_the_engine_by_its_public_names_only():
