@@ -14,8 +14,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from memoir_engine.prompts.answer import NOT_ANSWERED, NumberedChunk, read
-from memoir_engine.text.sentences import split
-from memoir_engine.text.summary import cut_at_word
+from memoir_engine.text.sentences import cut_at_word, split
 from memoir_engine.text.terms import search_tokens, tokens
 
 MOST_SENTENCES = 3

@@ -8,7 +8,7 @@ from __future__ import annotations
 from typing import Any
 
 from memoir_engine.prompts import condense
-from memoir_engine.text.summary import summarise
+from memoir_engine.text.sentences import summarise
 from memoir_engine.text.terms import tokens
 
 

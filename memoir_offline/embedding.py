@@ -11,7 +11,7 @@ from collections.abc import Sequence
 
 from memoir_engine.core.ports import Vectors
 from memoir_engine.core.run import Run
-from memoir_engine.text.hashed_vectors import DIM, HASHED_ID, hash_vectors
+from memoir_engine.text.similarity import DIM, HASHED_ID, hash_vectors
 
 AT_ONCE = 16  # texts hashed on the loop itself: a question waits for no thread
 

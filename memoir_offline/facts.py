@@ -12,7 +12,7 @@ from typing import Any
 
 from memoir_engine.core.results.facts import CONTENT_CHARS
 from memoir_engine.prompts.facts import CutMessage, ExtractRequest, read
-from memoir_engine.text.summary import cut_at_word
+from memoir_engine.text.sentences import cut_at_word
 from memoir_offline.rules.dates import validity
 from memoir_offline.rules.entities import names
 from memoir_offline.rules.statements import Statement, statements

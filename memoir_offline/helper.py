@@ -11,8 +11,7 @@ from datetime import date
 from typing import Any
 
 from memoir_engine.prompts.helper import UNKNOWN, HelperInput, read
-from memoir_engine.text.sentences import split
-from memoir_engine.text.summary import summarise
+from memoir_engine.text.sentences import split, summarise
 from memoir_engine.text.terms import terms, tokens
 
 KEY_TERMS = 5

@@ -9,7 +9,7 @@ from __future__ import annotations
 from typing import Any
 
 from memoir_engine.prompts.recap import RECAP_CHARS, read
-from memoir_engine.text.summary import cut_at_word, summarise
+from memoir_engine.text.sentences import cut_at_word, summarise
 from memoir_engine.text.terms import tokens
 
 LOOKED_AT = 12_000  # characters at the end of a cut: what the next one goes on from

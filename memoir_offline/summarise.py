@@ -8,8 +8,8 @@ from __future__ import annotations
 from typing import Any
 
 from memoir_engine.prompts import summarise
-from memoir_engine.text.summary import cut_at_word
-from memoir_engine.text.summary import summarise as sentences_of
+from memoir_engine.text.sentences import cut_at_word
+from memoir_engine.text.sentences import summarise as sentences_of
 from memoir_engine.text.terms import tokens
 
 

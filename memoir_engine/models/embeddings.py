@@ -42,7 +42,7 @@ from memoir_engine.models.client import FIRST_WAIT_S, LONGEST_WAIT_S, Sleep
 from memoir_engine.models.error_mapping import retry_after_s, translated
 from memoir_engine.models.price_list import cost
 from memoir_engine.models.providers import OFFLINE, Choice
-from memoir_engine.text.hashed_vectors import DIM as OFFLINE_DIM
+from memoir_engine.text.similarity import DIM as OFFLINE_DIM
 
 if TYPE_CHECKING:
     from httpx2 import AsyncClient

@@ -1,11 +1,15 @@
-"""Read a file: check it, read it in a process of its own where that needs a parser, and hand on what will be stored.
+"""Read a file: detect its kind, read it in a process of its own where that needs a parser, and hand on what will be stored.
 
 PDF, DOCX, HTML and e-mail go through libraries that follow structures inside the file, so they are read in a process limited
 in time and memory, which sees no variable of this one's environment but the paths it needs. Plain text and Markdown are
 decoded by the standard library and scanned line by line, in time that their size bounds: a process for them would cost
-0.2 s each and guard against nothing.
-Invariant: what is returned satisfies document.Document; any failure is one of E201–E205 and nothing else.
-Source: DESIGN §8 (files.read), §12 (a limited subprocess).
+0.2 s each and guard against nothing. Headings of plain text are underlined as in reStructuredText, its fields stand in a
+mail-like header block or a title in line 1; Markdown has # and underlined headings outside fenced code, and YAML or TOML front
+matter.
+Invariant: a file is read as what its content is; where the name promises something else, it is refused. Its text is kept as it
+is, only offsets are added; no title rather than a wrong one. What is returned satisfies document.Document; any failure is one of
+E201–E205 and nothing else.
+Source: DESIGN §8 (files.read), §12 (type by content, a limited subprocess); CommonMark 4.2, 4.3, 4.5.
 """
 
 from __future__ import annotations
@@ -16,16 +20,17 @@ import re
 import signal
 import subprocess
 import sys
+import tomllib
+from collections.abc import Iterator
 from dataclasses import replace
-from pathlib import Path
+from pathlib import Path, PurePath
 from typing import Any
 
 from memoir_engine.core import errors
-from memoir_engine.core.errors import FileTooLarge, FileUnreadable, MemoirError, NothingToIngest, TextInvalid
-from memoir_engine.readers.charset import Decoded, clean, decode
-from memoir_engine.readers.document import Document, Kind, date_in_name, from_json
-from memoir_engine.readers.kinds import kind_of
-from memoir_engine.readers.plain import markdown_fields, markdown_headings, plain_fields, plain_headings
+from memoir_engine.core.errors import FileTooLarge, FileTypeUnknown, FileUnreadable, MemoirError, NothingToIngest, TextInvalid
+from memoir_engine.core.results import Heading
+from memoir_engine.readers.charset import Decoded, clean, decode, wide_encoding
+from memoir_engine.readers.document import Document, Fields, Kind, date_in_name, fields_of, from_json, iso_date, mail_header
 
 MB = 1024 * 1024
 TIMEOUT_S = 60
@@ -119,3 +124,250 @@ def _storable(value: Any) -> Any:
     if isinstance(value, dict):
         return {name: _storable(item) for name, item in value.items()}
     return [_storable(item) for item in value] if isinstance(value, list) else value
+
+
+_SUFFIXES: dict[str, Kind] = {
+    ".txt": "txt",
+    ".text": "txt",
+    ".md": "md",
+    ".markdown": "md",
+    ".mdown": "md",
+    ".html": "html",
+    ".htm": "html",
+    ".xhtml": "html",
+    ".pdf": "pdf",
+    ".docx": "docx",
+    ".eml": "eml",
+    ".mbox": "eml",
+}
+_MAGIC = (
+    (b"\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1", "an old or password-protected Office file"),
+    (b"\x89PNG\r\n", "a PNG picture"),
+    (b"\xff\xd8\xff", "a JPEG picture"),
+    (b"GIF87a", "a GIF picture"),
+    (b"GIF89a", "a GIF picture"),
+    (b"II*\x00", "a TIFF picture"),
+    (b"MM\x00*", "a TIFF picture"),
+    (b"ID3\x02", "a sound"),
+    (b"ID3\x03", "a sound"),
+    (b"ID3\x04", "a sound"),
+    (b"OggS\x00", "a sound or film"),
+    (b"\x1f\x8b", "a gzip archive"),
+    (b"\xfd7zXZ", "an xz archive"),
+    (b"7z\xbc\xaf", "a 7z archive"),
+    (b"Rar!\x1a", "a RAR archive"),
+    (b"\x7fELF", "a program"),
+    (b"MZ\x90", "a program"),
+    (b"\xca\xfe\xba\xbe", "a program"),
+    (b"SQLite format 3\x00", "a database"),
+    (b"{\\rtf", "an RTF file"),
+    (b"%!PS", "a PostScript file"),
+)
+_MAIL_FIELDS = frozenset(
+    b"from to cc subject date message-id received mime-version return-path delivered-to reply-to sender content-type".split()
+)
+_FIELD = re.compile(rb"([!-9;-~]+)[ \t]*:")
+_ZIP = (b"PK\x03\x04", b"PK\x05\x06")
+_ENCODED = (b"\xff\xfe", b"\xfe\xff", b"\xef\xbb\xbf")
+_CONTROLS = bytes(set(range(32)) - set(b"\t\n\r\x0b\x0c\x1b"))
+_SAMPLE = 65_536
+
+
+def kind_of(data: bytes, name: str) -> Kind:
+    """Return the kind of a file. Raises FileTypeUnknown (E204), saying what the content is."""
+    suffix = PurePath(name).suffix.lower()
+    named = _SUFFIXES.get(suffix)
+    found = "pdf" if named == "pdf" and b"%PDF-" in data[:1024] else _by_magic(data)  # readers allow other bytes before it
+    if found in ("pdf", "docx"):
+        if named not in (None, found):
+            raise FileTypeUnknown(name=name, problem=f"its name ends in {suffix}, but its content is {found.upper()}")
+        return found  # type: ignore[return-value]  # one of the two
+    if found is not None:
+        raise FileTypeUnknown(name=name, problem=f"its content is {found}")
+    if named in ("pdf", "docx"):
+        raise FileTypeUnknown(name=name, problem=f"its name ends in {suffix}, but its content is not {named.upper()}")
+    if named == "eml" and not _mail_fields(data, strict=False):
+        problem = f"its name ends in {suffix}, but it does not begin with the header of a message (From, Date, Subject …)"
+        raise FileTypeUnknown(name=name, problem=problem)
+    if named == "eml" or (named is None and _is_mail(data)):
+        return "eml"
+    if _is_binary(data):
+        raise FileTypeUnknown(name=name, problem="its content is binary, not text")
+    is_html = data[:1024].lstrip().lower().startswith((b"<!doctype html", b"<html"))
+    return named or ("html" if is_html else "txt")
+
+
+def _by_magic(data: bytes) -> str | None:
+    if data[:1024].lstrip().startswith(b"%PDF-"):
+        return "pdf"
+    if data.startswith(_ZIP):
+        return "docx" if b"word/" in data else "a ZIP archive that is not DOCX"
+    if data.startswith(b"RIFF") and data[8:12] in (b"WAVE", b"AVI ", b"WEBP"):
+        return "a sound, film or WebP picture"
+    if data.startswith(b"BZh") and data[4:10] == b"1AY&SY":
+        return "a bzip2 archive"
+    return next((kind for magic, kind in _MAGIC if data.startswith(magic)), None)
+
+
+def _is_mail(data: bytes) -> bool:
+    fields = _mail_fields(data, strict=True)
+    has_sender = b"from" in fields and not fields.isdisjoint((b"date", b"message-id", b"received", b"mime-version"))
+    return has_sender or {b"mime-version", b"content-type"} <= fields
+
+
+def _mail_fields(data: bytes, *, strict: bool) -> set[bytes]:
+    """Return the mail header fields at the start, in lower case. strict: none if other lines stand among them."""
+    lines = data[:_SAMPLE].removeprefix(b"\xef\xbb\xbf").lstrip(b"\r\n").splitlines()
+    fields = set()
+    for line in lines[1:] if lines and lines[0].startswith(b"From ") else lines:
+        field = _FIELD.match(line)
+        if field:
+            fields.add(field[1].lower())
+        elif not line.strip():
+            break
+        elif line[:1] not in b" \t":
+            return set() if strict else fields & _MAIL_FIELDS
+    return fields & _MAIL_FIELDS
+
+
+def _is_binary(data: bytes) -> bool:
+    """Report whether more than a tenth are control characters; UTF-16 is decoded before it is counted."""
+    sample = data[:_SAMPLE]
+    if sample.startswith(_ENCODED):
+        return False
+    wide = wide_encoding(sample)
+    if wide is not None:
+        sample = sample.decode(wide, "ignore").encode("latin-1", "replace")
+    controls = len(sample) - len(sample.translate(None, _CONTROLS))
+    return controls * 10 > len(sample)
+
+
+_UNDERLINED = re.compile(r"(?:^|\n)(?=(\S[^\n]{0,199})\n([=\-~^\"#*+`:.'_])(\2{2,})[ \t]*(?:\n|\Z))")
+
+
+_OVER = re.compile(r"\s*(?:([=\-~^\"#*+`:.'_])\1{2,}[ \t]*\n)?")
+_ALONE = re.compile(r"\s*(\S[^\n]{1,79})\n[ \t]*\n\s*(\S[^\n]*(?:\n[ \t]*\S[^\n]*){0,20})")
+_ENDED = re.compile(r"[.!?…。！？]")  # of a sentence
+_NO_TITLE = re.compile(  # a sentence, an entry of a list or a table, code, a speaker's line, a greeting
+    r"\W|.*[.,:!?…。、，；：！？]$|.*(?:[@|\t<>{}=;]|://|:\s)|\d+[.)]\s"
+    r"|(?:dear|hello|hi|hey|good|to whom|hallo|moin|liebe[rs]?|sehr|guten)\b"
+    r"|(?:ch[eè]re?|bonjour|salut|hola|querid[oa]|estimad[oa]|ciao|car[oa])\b",
+    re.IGNORECASE,
+)
+_WORDS = 12  # of a title
+_TITLED = (".txt", ".text", ".rst")
+
+
+def plain_fields(text: str, headings: tuple[Heading, ...] = (), name: str = "") -> Fields:
+    """Return the fields of the header; without one, a title from the first heading or, in prose, from a lone line 1."""
+    fields = fields_of(mail_header(text))
+    if fields != Fields():
+        return fields
+    over = _OVER.match(text)
+    if headings and over and headings[0].start == over.end():
+        return Fields(headings[0].text)
+    return Fields(_title_line(text) if name.lower().endswith(_TITLED) else None)
+
+
+def _title_line(text: str) -> str | None:
+    """Return a short line 1 that is not a sentence, greeting, entry or date and stands before a paragraph of sentences."""
+    match = _ALONE.match(text)
+    if match is None or not _ENDED.search(match[2]):
+        return None
+    line = match[1].strip()
+    is_name = not line[0].islower() and any(map(str.isalpha, line)) and len(line.split()) <= _WORDS
+    return line if is_name and not _NO_TITLE.match(line) and iso_date(line) is None else None
+
+
+def plain_headings(text: str) -> tuple[Heading, ...]:
+    """Find lines that are underlined by a row of one mark, at least as long; levels in the order the marks first occur."""
+    marks: list[str] = []
+    headings = []
+    for match in _UNDERLINED.finditer(text):
+        title, mark = match[1].rstrip(), match[2]
+        if len(match[3]) + 1 < len(title) or not any(map(str.isalnum, title)):
+            continue
+        if mark not in marks:
+            marks.append(mark)
+        headings.append(Heading(marks.index(mark) + 1, title, match.start(1)))
+    return tuple(headings)
+
+
+_FRONT = re.compile(r"---[ \t]*\n(.{0,64000}?)\n(?:---|\.\.\.)[ \t]*(?:\n|\Z)", re.DOTALL)
+_TOML = re.compile(r"\+\+\+[ \t]*\n(.{0,8000}?)\n\+\+\+[ \t]*(?:\n|\Z)", re.DOTALL)  # matching takes quadratic time
+_ATX = re.compile(r" {0,3}(#{1,6})(?![^ \t])")
+_FENCE = re.compile(r" {0,3}(`{3,}|~{3,})")
+_UNDERLINE = re.compile(r" {0,3}(=+|-+)[ \t]*$")
+_BLOCK = re.compile(r" {0,3}(?:[-*+>|]|\d+[.)])(?:\s|$)| {4}|\t")
+
+
+def markdown_fields(text: str, headings: tuple[Heading, ...]) -> Fields:
+    """Return the fields of the front matter; without a title there, the first heading of level 1."""
+    front = _front(text)
+    fields = fields_of(_toml(front[1]) if front.re is _TOML else _yaml(front[1])) if front else Fields()
+    first = next((heading.text for heading in headings if heading.level == 1), None)
+    return fields if fields.title else fields._replace(title=first)
+
+
+def markdown_headings(text: str) -> tuple[Heading, ...]:
+    """Find # and underlined headings outside front matter and fenced code."""
+    front = _front(text)
+    return tuple(_headings(text, front.end() if front else 0))
+
+
+def _front(text: str) -> re.Match[str] | None:
+    return _FRONT.match(text) or _TOML.match(text)
+
+
+def _headings(text: str, start: int) -> Iterator[Heading]:
+    fence = ""
+    above: tuple[int, str] | None = None  # the line of a paragraph that an underline would make a heading
+    for line in text[start:].split("\n"):
+        opened = _FENCE.match(line)
+        if fence or opened:
+            fence = _fence_after(line, fence, opened)
+            above = None
+        elif atx := _ATX.match(line):
+            above = None
+            if title := _without_closing(line[atx.end() :]):
+                yield Heading(len(atx[1]), title, start)
+        elif above and (under := _UNDERLINE.match(line)):
+            yield Heading(1 if under[1][0] == "=" else 2, above[1], above[0])
+            above = None
+        else:
+            above = (start, line.strip()) if line.strip() and not _BLOCK.match(line) else None
+        start += len(line) + 1
+
+
+def _without_closing(written: str) -> str:
+    """Strip the closing number signs of a heading; "" if nothing else is left."""
+    title = written.rstrip(" \t")
+    unclosed = title.rstrip("#")
+    words = (unclosed if unclosed[-1:] in (" ", "\t") else title).strip()
+    return words if words.strip("#") else ""
+
+
+def _fence_after(line: str, fence: str, opened: re.Match[str] | None) -> str:
+    if not fence:
+        return opened[1] if opened else ""
+    closes = opened is not None and opened[1].startswith(fence) and not line.strip().strip(fence[0])
+    return "" if closes else fence
+
+
+def _yaml(front: str) -> dict[str, Any]:
+    import yaml
+
+    try:
+        if any(isinstance(token, yaml.AliasToken) for token in yaml.scan(front, yaml.SafeLoader)):
+            return {}  # ten lists of ten aliases each are 10^10 words to whoever writes them out
+        values = yaml.safe_load(front)
+    except (yaml.YAMLError, ValueError, RecursionError):  # ValueError: an impossible date
+        return {}
+    return values if isinstance(values, dict) else {}
+
+
+def _toml(front: str) -> dict[str, Any]:
+    try:
+        return tomllib.loads(front)
+    except (ValueError, RecursionError):
+        return {}

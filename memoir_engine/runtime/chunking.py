@@ -19,7 +19,6 @@ from memoir_engine.models import tokens
 from memoir_engine.models.tokens import counter, token_counter, window_of
 from memoir_engine.prompts.facts import FRAME_TOKENS as FACT_FRAME_TOKENS
 from memoir_engine.samples import transcripts
-from memoir_engine.text import cut_boundary, cut_semantic, cut_strategies
 from memoir_engine.text.chunks import DELIMITERS, Piece, cut
 from memoir_engine.text.cut_division import divide
 from memoir_engine.text.cut_strategies import CHUNKERS, Chunker, Embed, compare_counts, resolve_limits
@@ -39,8 +38,6 @@ __all__ = [
     "sample_transcript",
     "token_method",
 ]
-
-BUILT_IN = (cut_strategies, cut_boundary, cut_semantic)  # importing them registers the three strategies
 
 _log = logging.getLogger(__name__)
 

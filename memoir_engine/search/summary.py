@@ -27,7 +27,7 @@ from memoir_engine.store.conversations import messages
 from memoir_engine.store.db.types import Tx
 from memoir_engine.store.sources import sources
 from memoir_engine.text.chunks import cut
-from memoir_engine.text.summary import summarise as extract_sentences
+from memoir_engine.text.sentences import summarise as extract_sentences
 from memoir_engine.text.terms import tokens
 
 NAME = "create_summary"

@@ -16,9 +16,8 @@ from dataclasses import dataclass
 from functools import lru_cache
 from typing import Literal
 
-from memoir_engine.text.clauses import predicate
+from memoir_engine.text.clauses import is_past, predicate, tense_of
 from memoir_engine.text.terms import tokens
-from memoir_engine.text.verbs import is_past, tense_of
 
 Width = Literal["country", "part", "place"]
 

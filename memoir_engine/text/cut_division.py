@@ -11,7 +11,6 @@ Source: CHUNK 2, 3.4, 4.3–4.5, 5.5, 6, 13.2, 15.4, 15.5; spec README, small pr
 
 from __future__ import annotations
 
-from collections import deque
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from hashlib import blake2b
@@ -19,7 +18,6 @@ from operator import index
 from typing import SupportsIndex
 
 import numpy as np
-from numpy.typing import NDArray
 
 from memoir_engine.core.results.conversations import Cut, CutConversation, CutLimits
 from memoir_engine.text.cut_strategies import (
@@ -36,56 +34,6 @@ from memoir_engine.text.cut_strategies import (
     missing_need,
 )
 from memoir_engine.text.transcripts import Utterance
-
-PRICE = 1.0  # of a cut: places worth more are always cut where the minimum allows
-UNFIT = 50.0  # of a cut at a place of no worth
-SHORT = 2_000.0  # of a cut below the minimum
-
-
-def best_cuts(tokens: Ints, worth: NDArray[np.float64], *, minimum: int, maximum: int) -> list[int]:
-    """Return the messages, ascending, that begin a cut, the first one among them. Linear: best starts are heads of queues.
-
-    tokens: (n,) each ≤ maximum. worth: (n,) score of a cut before each message; 0 or less is no place to cut.
-    """
-    sums = np.concatenate(([0], np.cumsum(tokens))).tolist()
-    price = np.where(worth > 0, PRICE - worth, PRICE + UNFIT).tolist()
-    count = len(tokens)
-    cost = [0.0] * (count + 1)
-    came = [0] * (count + 1)
-    near: deque[int] = deque()  # starts within the maximum, best first
-    far: deque[int] = deque()  # those of them that also make the minimum
-    ripe = 0  # the next start that may come to make the minimum
-    for stop in range(1, count + 1):
-        start = stop - 1
-        _push(near, start, cost)
-        while ripe < stop and sums[stop] - sums[ripe] >= minimum:
-            _push(far, ripe, cost)
-            ripe += 1
-        for queue in (near, far):
-            while queue and sums[stop] - sums[queue[0]] > maximum:
-                queue.popleft()
-        came[stop] = near[0]
-        cost[stop] = cost[near[0]] + SHORT
-        if far and cost[far[0]] <= cost[stop]:
-            came[stop], cost[stop] = far[0], cost[far[0]]
-        if stop < count:
-            cost[stop] += price[stop]
-    return _walked(came, count)
-
-
-def _push(queue: deque[int], start: int, cost: Sequence[float]) -> None:
-    while queue and cost[queue[-1]] >= cost[start]:
-        queue.pop()
-    queue.append(start)
-
-
-def _walked(came: Sequence[int], count: int) -> list[int]:
-    starts = []
-    while count > 0:
-        count = came[count]
-        starts.append(count)
-    return starts[::-1]
-
 
 WHOLE = "whole"  # the strategy of what was not cut
 OVERSIZE = "The message is longer than a cut may be ({tokens} of {most} tokens): it is a cut of its own."

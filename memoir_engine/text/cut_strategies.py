@@ -1,19 +1,30 @@
-"""Strategies that cut conversations: their registry, their checks, token counting, and the limits of a cut.
+"""Strategies that cut conversations: their registry and checks, token estimates, the limits of a cut, and the three built in.
 
 A strategy is a function from a conversation and its limits to consecutive ranges of messages, each a cut. It is registered
 under a name, here or as an entry point of the group `memoir_engine.chunker`. It sees only messages that fit into a cut, and its
-result is checked. Without a tokeniser, tokens are estimated from a text's characters: a count depends on the text alone, and a
-text of at least one character has at least one token.
-Invariant: 0 ≤ minimum < maximum ≤ window, and 0 ≤ overlap < maximum; impossible limits are refused with the remedy. Pure.
-Source: CHUNK 1.2, 1.5, 2.3, 3–5, 10, 14.1, 14.3, 15.2–15.5; spec README, small print on CHUNK 2.3 and 15.4.
+result is checked. Without a tokeniser, tokens are estimated from a text's characters.
+- sliding window: cut when the next message does not fit.
+- conversation boundary: cut where the speakers begin something new: a user's message, a long pause, a greeting, good-byes before
+  it, an announced change of subject. The phrases are rules of five languages, not taken from any collection of conversations.
+- semantic: cut where the messages of some hundred tokens before and after have least in common, by their words, rare ones
+  counting more, or by an embedder's vectors; a place scores by how far its similarity falls below that of the places around it.
+`best_cuts` finds the best whole division, not the best next place: a cut costs a fixed price less the score of its place; a
+place without a score, and a cut below the minimum, are so expensive that only the maximum can force them.
+Invariant: 0 ≤ minimum < maximum ≤ window, and 0 ≤ overlap < maximum; impossible limits are refused with the remedy. The same
+conversation has the same cuts; linear in it. A text of at least one character has at least one token. Pure.
+Source: CHUNK 1.2, 1.5, 2.3, 3–5, 10, 14.1, 14.3, 15.2–15.5; spec README, small print on CHUNK 2.3 and 15.4; TextTiling (Hearst
+1997) for blocks and depths; measured in benchmarks/cutting.py.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+import re
+from collections import deque
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
 from typing import NamedTuple, Protocol
+from zlib import crc32
 
 import numpy as np
 from numpy.typing import NDArray
@@ -22,6 +33,7 @@ from memoir_engine.core.errors import InvalidSetting
 from memoir_engine.core.registry import Registry
 from memoir_engine.core.results.conversations import ComparedCount, CutLimits, TokenComparison, TokenMethod
 from memoir_engine.core.settings import ConversationSettings
+from memoir_engine.text.terms import tokens as stems
 from memoir_engine.text.transcripts import Utterance
 
 Ints = NDArray[np.int64]
@@ -255,3 +267,300 @@ def _next_first(sums: np.ndarray, first: int, stop: int, limits: CutLimits) -> i
     shared = sums[stop] - limits.overlap_tokens
     room = sums[stop + 1] - limits.max_tokens
     return min(max(int(np.searchsorted(sums, max(shared, room), side="left")), first + 1), stop)
+
+
+PRICE = 1.0  # of a cut: places worth more are always cut where the minimum allows
+UNFIT = 50.0  # of a cut at a place of no worth
+SHORT = 2_000.0  # of a cut below the minimum
+
+
+def best_cuts(tokens: Ints, worth: NDArray[np.float64], *, minimum: int, maximum: int) -> list[int]:
+    """Return the messages, ascending, that begin a cut, the first one among them. Linear: best starts are heads of queues.
+
+    tokens: (n,) each ≤ maximum. worth: (n,) score of a cut before each message; 0 or less is no place to cut.
+    """
+    sums = np.concatenate(([0], np.cumsum(tokens))).tolist()
+    price = np.where(worth > 0, PRICE - worth, PRICE + UNFIT).tolist()
+    count = len(tokens)
+    cost = [0.0] * (count + 1)
+    came = [0] * (count + 1)
+    near: deque[int] = deque()  # starts within the maximum, best first
+    far: deque[int] = deque()  # those of them that also make the minimum
+    ripe = 0  # the next start that may come to make the minimum
+    for stop in range(1, count + 1):
+        start = stop - 1
+        _push(near, start, cost)
+        while ripe < stop and sums[stop] - sums[ripe] >= minimum:
+            _push(far, ripe, cost)
+            ripe += 1
+        for queue in (near, far):
+            while queue and sums[stop] - sums[queue[0]] > maximum:
+                queue.popleft()
+        came[stop] = near[0]
+        cost[stop] = cost[near[0]] + SHORT
+        if far and cost[far[0]] <= cost[stop]:
+            came[stop], cost[stop] = far[0], cost[far[0]]
+        if stop < count:
+            cost[stop] += price[stop]
+    return _walked(came, count)
+
+
+def _push(queue: deque[int], start: int, cost: Sequence[float]) -> None:
+    while queue and cost[queue[-1]] >= cost[start]:
+        queue.pop()
+    queue.append(start)
+
+
+def _walked(came: Sequence[int], count: int) -> list[int]:
+    starts = []
+    while count > 0:
+        count = came[count]
+        starts.append(count)
+    return starts[::-1]
+
+
+USER = 0.3  # alone never enough to cut where there is still room
+SIGN = 0.9  # of words; with a user's beginning enough
+PAUSE = 1.0  # a pause is enough by itself
+LONGER = 0.5  # for each time that a pause is ten times longer
+ELSEWHERE = 0.5  # what a sign counts before a message that is not a user's
+LEAST_PAUSE_S = 600.0
+PAUSES_APART = 6.0  # times the usual gap
+
+USERS_MESSAGE = "a user's message begins here"
+NEW_TOPIC = "a new subject is announced"
+HELLO = "somebody says hello"
+AFTER_GOODBYE = "good-byes were said before"
+NO_PLACE = "no natural break within reach"
+
+_HEAD = 80  # characters in which a message says what it is
+_TAIL = 160
+_GREETING = 40
+_GREETING_WORDS = 5
+_WORD = re.compile(r"\w+")
+
+Phrases = Mapping[str, tuple[str, ...]]  # the longest word of each -> phrases, a blank at both ends
+
+
+def _plain(words: Sequence[str]) -> str:
+    return f" {' '.join(words)} "
+
+
+def _phrases(listed: str) -> Phrases:
+    found: dict[str, tuple[str, ...]] = {}
+    for phrase in listed.split("|"):
+        words = _WORD.findall(phrase)
+        longest = max(words, key=len)
+        found[longest] = (*found.get(longest, ()), _plain(words))
+    return found
+
+
+_TOPIC = _phrases(
+    "by the way|btw|anyway|anyways|before i forget|moving on|one more thing|one more question|another thing|another question|"
+    "on another note|on a different note|on another topic|on a different topic|different topic|different question|other topic|"
+    "new topic|new question|next question|next topic|next thing|next issue|next task|other question|different subject|"
+    "let's talk about|let's turn to|let's move on|let's discuss|change of topic|change of subject|changing topics|"
+    "changing the subject|change the subject|change topics|switching topics|switching gears|switch gears|"
+    "übrigens|anderes thema|andere frage|neue frage|apropos|au fait|autre question|autre sujet|autre chose|"
+    "por cierto|otra pregunta|otra cosa|cambiando de tema"
+)
+_TOPIC_CJK = ("ところで", "話は変わ", "話変わ", "別の話", "別の質問", "別の件", "次の質問", "次の話題", "それはそうと")
+_HELLO = _phrases(
+    "hi|hey|hello|yo|howdy|greetings|good morning|good afternoon|good evening|good day|long time no see|long time no talk|"
+    "what's up|it's been a while|it's been so long|it's great to see|it's great to hear|it's good to see|it's good to hear|"
+    "hallo|moin|servus|guten morgen|guten tag|guten abend|bonjour|salut|bonsoir|hola|buenos días|buenas tardes|buenas noches"
+)
+_HELLO_CJK = ("こんにちは", "こんばんは", "おはよう", "お久しぶり")
+_GOODBYE = _phrases(
+    "bye|goodbye|good bye|see you|see ya|talk soon|talk later|talk again|talk to you|talk to ya|speak soon|speak later|"
+    "speak to you|chat soon|chat later|chat tomorrow|take care|catch you|catch ya|good night|goodnight|ttyl|until next time|"
+    "have a great|have a good|have a nice|have a lovely|have a wonderful|have a fantastic|gotta go|gotta run|have to go|"
+    "have to run|got to go|got to run|need to go|need to run|i'm off|tschüss|bis bald|bis später|bis morgen|auf wiedersehen|"
+    "gute nacht|au revoir|à bientôt|à demain|à plus|bonne nuit|adiós|hasta luego|hasta pronto|hasta mañana|nos vemos"
+)
+_GOODBYE_CJK = ("さようなら", "さよなら", "またね", "じゃあね", "おやすみ", "また明日")
+
+
+@CHUNKERS.register("conversation_boundary")
+def conversation_boundary(talk: CutInput, limits: CutLimits) -> list[Range]:
+    """Cut at the strongest signs. Raises NoBoundaries without a user's message, a pause or a phrase that begins something."""
+    worth, reasons = boundaries(talk.messages)
+    if not (worth[1:] > 0).any() and int(talk.tokens.sum()) > limits.max_tokens:
+        raise NoBoundaries("no natural break was found in it")
+    starts = best_cuts(talk.tokens, worth, minimum=limits.min_tokens, maximum=limits.max_tokens)
+    stops = [*starts[1:], len(talk)]
+    return [Range(first, stop, (reasons[first] or NO_PLACE) if first else "") for first, stop in zip(starts, stops, strict=True)]
+
+
+def boundaries(messages: Sequence[Utterance]) -> tuple[NDArray[np.float64], list[str]]:
+    """Return the score of a cut before each message, (n,) from 0 on, and the main reason."""
+    worth = np.zeros(len(messages))
+    reasons = [""] * len(messages)
+    hello = goodbye = False
+    for index, message in enumerate(messages):
+        greets, parts = _greets(message.text), _says_goodbye(message.text)
+        found = _signs(message, greets=greets and not hello, parted=goodbye and not parts)
+        worth[index] = USER * message.is_person + (1.0 if message.is_person else ELSEWHERE) * SIGN * len(found)
+        reasons[index] = found[0] if found else USERS_MESSAGE if message.is_person else ""
+        hello, goodbye = greets, parts
+    for index, seconds, pause in _pauses(messages):
+        worth[index] += pause
+        reasons[index] = f"after a pause of {_duration(seconds)}"
+    return worth, reasons
+
+
+def _signs(message: Utterance, *, greets: bool, parted: bool) -> list[str]:
+    signs = ((AFTER_GOODBYE, parted), (HELLO, greets), (NEW_TOPIC, _turns(message.text[:_HEAD])))
+    return [reason for reason, found in signs if found]
+
+
+def _turns(head: str) -> bool:
+    return _holds(head, _TOPIC, _TOPIC_CJK)
+
+
+def _says_goodbye(text: str) -> bool:
+    return _holds(text[-_TAIL:], _GOODBYE, _GOODBYE_CJK)
+
+
+def _greets(text: str) -> bool:
+    words = _WORD.findall(text[:_GREETING].casefold())
+    plain = _plain(words)
+    hello = any(plain.startswith(phrase) for word in words[:_GREETING_WORDS] for phrase in _HELLO.get(word, ()))
+    return hello or text.lstrip().startswith(_HELLO_CJK)
+
+
+def _holds(text: str, phrases: Phrases, marks: Sequence[str]) -> bool:
+    words = _WORD.findall(text.casefold())
+    told = [phrase for word in words if word in phrases for phrase in phrases[word]]
+    if told:
+        plain = _plain(words)
+        return any(phrase in plain for phrase in told)
+    return not text.isascii() and any(mark in text for mark in marks)
+
+
+def _pauses(messages: Sequence[Utterance]) -> list[tuple[int, float, float]]:
+    """Return (message, seconds before it, score) for each gap much longer than usual."""
+    times = np.array([message.at.timestamp() if message.at else np.nan for message in messages])
+    gaps = np.diff(times)
+    known = gaps[np.isfinite(gaps) & (gaps > 0)]
+    if not len(known):
+        return []
+    least = max(LEAST_PAUSE_S, PAUSES_APART * float(np.median(known)) if len(known) > 2 else 0.0)
+    found = np.flatnonzero(np.nan_to_num(gaps, nan=0.0) >= least)
+    return [(int(at) + 1, float(gaps[at]), PAUSE + LONGER * float(np.log10(gaps[at] / least))) for at in found]
+
+
+def _duration(seconds: float) -> str:
+    for name, size in (("day", 86_400), ("hour", 3_600), ("minute", 60)):
+        if seconds >= size:
+            number = int(seconds // size)
+            return f"{number} {name}{'s' if number > 1 else ''}"
+    return f"{int(seconds)} seconds"
+
+
+Floats = NDArray[np.float64]
+
+SHIFT = "the subject shifts here"
+WEAKEST = "the loosest place within reach"
+BLOCK_TOKENS = 200  # as in TextTiling; 120 and 300 to 450 cut joined talks worse, several lengths together no better
+AROUND = 20  # places on each side among which a place's nearness is judged
+DIM = 256  # directions into which words are hashed
+STEEP = 1.5  # standard deviations that a depth is above the mean where a cut is wanted for its own sake
+LEAST = 0.01  # every place may be cut; the deeper the rather
+_SLICE = 4_096  # messages at once
+_BATCH = 256  # texts given to an embedder at once
+
+
+@CHUNKERS.register("semantic")
+def semantic(talk: CutInput, limits: CutLimits) -> list[Range]:
+    worth = shifts(talk, block_tokens=max(1, min(BLOCK_TOKENS, limits.max_tokens // 4)))
+    starts = best_cuts(talk.tokens, worth, minimum=limits.min_tokens, maximum=limits.max_tokens)
+    stops = [*starts[1:], len(talk)]
+    reasons = np.where(worth > 1, SHIFT, WEAKEST)
+    return [Range(first, stop, str(reasons[first]) if first else "") for first, stop in zip(starts, stops, strict=True)]
+
+
+def shifts(talk: CutInput, *, block_tokens: int) -> Floats:
+    """Return (n,) the score of a cut before each message; above 1 the cut is wanted for its own sake."""
+    near = nearness(talk, block_tokens=block_tokens)
+    if len(near) < 3:
+        return np.full(len(near), LEAST)
+    depth = _depths(near)
+    steep = (depth - depth[1:].mean()) / (depth[1:].std() or 1.0)
+    peaks = (depth >= np.concatenate(([0.0], depth[:-1]))) & (depth > np.concatenate((depth[1:], [0.0])))
+    return np.where(peaks, np.maximum(steep / STEEP, LEAST), LEAST)
+
+
+def nearness(talk: CutInput, *, block_tokens: int) -> Floats:
+    """Return (n,) the cosine of the blocks around each place in [-1, 1]; the first place has the mean of the others."""
+    if len(talk) < 2:
+        return np.ones(len(talk))
+    sums = np.concatenate(([0], np.cumsum(talk.tokens)))
+    places = np.arange(1, len(talk))
+    begins = np.minimum(np.searchsorted(sums, sums[places] - block_tokens, side="left"), places - 1)
+    ends = np.maximum(np.searchsorted(sums, sums[places] + block_tokens, side="right") - 1, places + 1)
+    rows = _embedded(talk.messages, talk.embed) if talk.embed else _worded(talk.messages)
+    found = _compared(rows, begins, places, ends)
+    return np.concatenate(([found.mean()], found))
+
+
+def _compared(rows: Iterator[Floats], begins: NDArray[np.int64], places: NDArray[np.int64], ends: NDArray[np.int64]) -> Floats:
+    """Compare blocks slice by slice. rows: vectors of the messages, (m, dim); a place waits until its last message is read."""
+    found = np.zeros(len(places))
+    done, base, held = 0, 0, np.zeros((0, 0))
+    for row in rows:
+        held = np.concatenate((held, row)) if len(held) else row
+        ready = int(np.searchsorted(ends, base + len(held), side="right"))
+        if ready > done:
+            sums = np.concatenate((np.zeros((1, held.shape[1])), np.cumsum(held, axis=0)))
+            here = slice(done, ready)
+            left = sums[places[here] - base] - sums[begins[here] - base]
+            right = sums[ends[here] - base] - sums[places[here] - base]
+            lengths = np.linalg.norm(left, axis=1) * np.linalg.norm(right, axis=1)
+            found[here] = np.einsum("ij,ij->i", left, right) / np.where(lengths > 0, lengths, 1)
+            done = ready
+        keep = int(begins[done]) if done < len(places) else base + len(held)
+        held, base = held[keep - base :], keep
+    return found
+
+
+def _depths(near: Floats) -> Floats:
+    """(n,) by how much the nearness of a place lies below the best on each side of it."""
+    left, right = near.copy(), near.copy()
+    for away in range(1, min(AROUND, len(near) - 1) + 1):
+        left[away:] = np.maximum(left[away:], near[:-away])
+        right[:-away] = np.maximum(right[:-away], near[away:])
+    depth = (left - near) + (right - near)
+    depth[0] = 0.0
+    return np.asarray(depth)
+
+
+def _embedded(messages: Sequence[Utterance], embed: Embed) -> Iterator[Floats]:
+    for first in range(0, len(messages), _BATCH):
+        texts = [message.text for message in messages[first : first + _BATCH]]
+        rows = np.asarray(embed(texts), dtype=np.float64)
+        if rows.ndim != 2 or len(rows) != len(texts) or not np.isfinite(rows).all():
+            raise ValueError("the embedder gave no vectors that can be compared")
+        yield rows
+
+
+def _worded(messages: Sequence[Utterance]) -> Iterator[Floats]:
+    """Words hashed into directions; a word counts by how rare it is in this conversation."""
+    known: dict[str, int] = {}
+    words: list[NDArray[np.int32]] = []  # of one slice each
+    lengths: list[NDArray[np.int32]] = []
+    for first in range(0, len(messages), _SLICE):
+        found = [stems(message.text) for message in messages[first : first + _SLICE]]
+        words.append(np.array([known.setdefault(word, len(known)) for one in found for word in one], dtype=np.int32))
+        lengths.append(np.array([len(one) for one in found], dtype=np.int32))
+    often = np.zeros(len(known))
+    for one in words:
+        often += np.bincount(one, minlength=len(known))
+    codes = np.array([crc32(word.encode("utf-8", "surrogatepass")) for word in known], dtype=np.int64)
+    weight = np.log((len(messages) + 1.0) / (often + 0.5)).clip(min=0.05) * np.where(codes & 1, 1.0, -1.0)
+    direction = (codes >> 1) % DIM
+    while words:
+        one, counts = words.pop(0), lengths.pop(0)
+        cells = np.repeat(np.arange(len(counts)), counts) * DIM + direction[one]
+        summed = np.bincount(cells, weight[one], minlength=len(counts) * DIM).astype(np.float64)  # of no word: whole numbers
+        yield summed.reshape(len(counts), DIM)

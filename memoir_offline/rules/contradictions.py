@@ -21,13 +21,15 @@ from memoir_engine.text.clauses import (
     is_dependent,
     is_full_name,
     is_past_event,
+    is_past_form,
+    is_verb,
     names_subject,
     split_clauses,
     subject,
+    tense_of,
     words,
 )
 from memoir_engine.text.terms import tokens
-from memoir_engine.text.verbs import is_past_form, is_verb, tense_of
 from memoir_offline.rules.endings import BESIDE, CHANGED, COUNTED, ENDED, GONE, NOT, Comparison, come_about, ended, replaced
 from memoir_offline.rules.predicates import Predicate, predicate
 

@@ -17,7 +17,7 @@ from dataclasses import dataclass, replace
 from datetime import date, timedelta
 from typing import Literal
 
-from memoir_engine.text.verbs import is_past, looks_ahead
+from memoir_engine.text.clauses import is_past, looks_ahead
 
 Precision = Literal["day", "week", "month", "season", "year"]
 

@@ -22,11 +22,12 @@ from memoir_engine.text.clauses import (
     has_same_subject,
     is_about,
     is_full_name,
+    is_past,
     main_verb,
     names_subject,
+    tense_of,
 )
 from memoir_engine.text.terms import tokens
-from memoir_engine.text.verbs import is_past, tense_of
 from memoir_offline.rules.predicates import Predicate, predicate
 
 Stance = Literal["none", "duplicate", "complementary", "conflict", "update"]

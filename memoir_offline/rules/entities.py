@@ -8,9 +8,9 @@ from __future__ import annotations
 
 import re
 
+from memoir_engine.text.clauses import is_third_person
 from memoir_engine.text.sentences import split
 from memoir_engine.text.terms import STOP
-from memoir_engine.text.verbs import is_third_person
 from memoir_offline.rules.language import is_english
 
 _PART = r"[A-Z][\w’'&.-]*[\w]|[A-Z]"

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import re
 
-from memoir_engine.text.verbs import is_first_person, is_past_form, is_used_as_past, to_third_person
+from memoir_engine.text.clauses import is_first_person, is_past_form, is_used_as_past, to_third_person
 from memoir_offline.rules.fillers import moved, opening
 from memoir_offline.rules.language import is_english
 

@@ -9,8 +9,8 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 
+from memoir_engine.text.clauses import is_past_form
 from memoir_engine.text.sentences import Sentence, split
-from memoir_engine.text.verbs import is_past_form
 
 _QUOTED = re.compile(
     r"\"[^\"\n]{3,}\"|“[^“”\n]{3,}”|„[^„“”\n]{3,}[“”]|«[^«»\n]{3,}»|「[^「」\n]+」|『[^『』\n]+』|```.*?(?:```|\Z)", re.DOTALL

@@ -11,7 +11,7 @@ from memoir_engine import MemoirError, Memory
 from memoir_engine.core.results import FactView
 from memoir_engine.store import tables
 from memoir_engine.store.search.embeddings import VECTOR_DTYPE
-from memoir_engine.text.hashed_vectors import hash_vectors
+from memoir_engine.text.similarity import hash_vectors
 from scripted import Script
 
 NAME = "Quixandra Vellmore"

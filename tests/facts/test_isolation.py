@@ -17,7 +17,7 @@ from memoir_engine.store.db.database import Database
 from memoir_engine.store.db.text_rules import owner_key
 from memoir_engine.store.facts import facts, rows, vectors
 from memoir_engine.store.facts.rows import NewFact
-from memoir_engine.text.hashed_vectors import DIM, hash_vectors
+from memoir_engine.text.similarity import DIM, hash_vectors
 
 USERS = ["mia", "Mia", "mia ", "ben", "ＭＩＡ", "o'hara", "x%", None]
 WRITES = st.lists(st.tuples(st.sampled_from(USERS), st.sampled_from(["tea", "figs", "rain"])), min_size=1, max_size=12)

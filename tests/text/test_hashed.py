@@ -11,7 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from machine import REPOSITORY
-from memoir_engine.text.hashed_vectors import DIM, HASHED_FROM, HASHED_ID, hash_vectors
+from memoir_engine.text.similarity import DIM, HASHED_FROM, HASHED_ID, hash_vectors
 
 NOTHING = [0.0] * (DIM - 1) + [1.0]
 
@@ -36,7 +36,7 @@ def test_the_id_says_how_long_a_vector_is_and_belongs_to_one_tokeniser():
 
 def test_another_process_gives_the_same_vector():
     script = (
-        "from memoir_engine.text.hashed_vectors import hash_vectors; "
+        "from memoir_engine.text.similarity import hash_vectors; "
         "print(hash_vectors(['The tax on income of 1906, 東京']).tobytes().hex())"
     )
     ran = subprocess.run([sys.executable, "-c", script], cwd=REPOSITORY, capture_output=True, text=True, check=True)

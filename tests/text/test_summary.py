@@ -3,8 +3,7 @@ from __future__ import annotations
 from hypothesis import given
 from hypothesis import strategies as st
 
-from memoir_engine.text.sentences import split
-from memoir_engine.text.summary import cut_at_word, rank, summarise
+from memoir_engine.text.sentences import cut_at_word, rank_sentences, split, summarise
 from memoir_engine.text.terms import tokens
 
 TEXT = (
@@ -19,12 +18,12 @@ def test_a_summary_is_never_longer_than_asked(text, limit):
 
 
 def test_a_repetition_comes_after_what_is_new():
-    order = rank(split(TEXT), tokens)
+    order = rank_sentences(split(TEXT), tokens)
     assert order.index(2) < order.index(1)
 
 
 def test_a_question_tells_less_than_a_statement_of_the_same_words():
-    assert rank(split("Does the pump run? The pump does run."), tokens) == [1, 0]
+    assert rank_sentences(split("Does the pump run? The pump does run."), tokens) == [1, 0]
 
 
 def test_sentences_stay_whole_and_in_the_order_of_the_text():
