@@ -12,7 +12,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, NamedTuple
 
-from sqlalchemy import Table, bindparam, func, insert, select
+from sqlalchemy import ColumnElement, Table, and_, bindparam, func, insert, select
 
 from memoir_engine.core.errors import ErasedMeanwhile
 from memoir_engine.store import tables
@@ -57,6 +57,12 @@ def set_over(tx: Tx, seq: int, gone: Mapping[str, Iterable[str]], changed: Mappi
 
 def key_of(table: Table, row: Any) -> str:
     return "/".join(str(getattr(row, column.name)) for column in table.primary_key.columns)
+
+
+def has_key(table: Table, key: str) -> ColumnElement[bool]:
+    """Return the condition that picks the row of a key, as `key_of` writes it."""
+    parts = zip(table.primary_key.columns, key.split("/"), strict=True)
+    return and_(*(column == column.type.python_type(part) for column, part in parts))
 
 
 @dataclass

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 from itertools import islice
-from typing import TypeVar
+from typing import Any, TypeVar
 
+from sqlalchemy import ColumnElement, Row, Select
 from sqlalchemy.engine import Connection
 
 T = TypeVar("T")
@@ -20,3 +21,9 @@ def portions(values: Iterable[T], size: int = 500) -> Iterator[list[T]]:
     rest = iter(values)
     while some := list(islice(rest, size)):
         yield some
+
+
+def rows_in(tx: Tx, query: Select[Any], column: ColumnElement[Any], values: Iterable[Any]) -> Iterator[Row[Any]]:
+    """Yield the rows of a query whose column has one of these values, portion by portion."""
+    for some in portions(values):
+        yield from tx.execute(query.where(column.in_(some)))

@@ -1,42 +1,46 @@
 """Usages of a source's text: the runs that worked on it, the questions that read it, and the rows that quote it.
 
 Invariant: runs that worked on the source or read it are known by ids; everything else is searched for words and phrases that
-occur in no other source. In facts and speakers' names the words alone go; a fact that lost words has lost its salt, and its
-vectors are made anew of what is left. Spans follow their messages, which change their lengths.
+occur in no other source.
 Source: DESIGN §6 (erasure names facts).
 """
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Iterator, Sequence
+from collections.abc import Collection, Iterable, Iterator
 from dataclasses import dataclass, field
 from itertools import groupby
 from operator import itemgetter
-from types import SimpleNamespace
 from typing import Any
 
-from sqlalchemy import Select, Table, select, update
+from sqlalchemy import or_, select
 
+from memoir_engine.core.errors import NothingChanges
 from memoir_engine.prompts import answer, classify, condense, evidence, helper, settle
 from memoir_engine.prompts import select as prompts_select
 from memoir_engine.store import tables
 from memoir_engine.store.chain.canonical_json import canonical, parse
-from memoir_engine.store.chain.tombstones import NO_SALT, key_of
-from memoir_engine.store.conversations.messages import as_message
-from memoir_engine.store.db.types import Tx, portions
-from memoir_engine.store.facts import vectors
-from memoir_engine.store.search import embeddings
-from memoir_engine.store.search.conversation_passages import record
+from memoir_engine.store.chain.tombstones import key_of
+from memoir_engine.store.db.types import Tx, rows_in
 from memoir_engine.store.sources import sources
 from memoir_engine.text.redaction import DistinctWords, iter_strings, map_strings
 
 REGENERATES = "regenerate_helper"
 ASKS_BY_NAME = "select"  # purpose of calls whose prompts hold names and key terms, no text
+HELPER_TEXTS = ("text", "author", "dated", "topic")
+QUOTING_COLUMNS = {  # by table; JSON is searched inside
+    "payload": ("body",),
+    "run": ("result", "error", "remedy"),
+    "message": ("name", "content", "rest"),
+    "fact": ("content", "subject", "entities"),
+    "fact_origin": ("speaker",),
+    "contextual_helper": HELPER_TEXTS,
+    "model_call": ("error",),
+    "decision": ("note",),
+    "run_event": ("body",),
+}
 _PLAIN = tuple(prompt.INSTRUCTIONS for prompt in (answer, classify, condense, helper, prompts_select, settle))
 _STREAM = {"yield_per": 500}
-SAID = ("name", "content", "rest")  # of a message
-FACT_TEXTS = ("content", "subject", "entities")
-HELPER_TEXTS = tuple(tables.contextual_helper.c[name] for name in ("text", "author", "dated", "topic"))
 
 
 @dataclass
@@ -46,75 +50,102 @@ class SourceUsages:
     source: Any
     own: DistinctWords
     chunks: tuple[int, ...]
+    helpers: tuple[int, ...]
     runs: tuple[str, ...]
     questions: tuple[str, ...]
     calls: tuple[int, ...]  # of its runs
     papers: frozenset[str]  # payloads that hold it as a whole: prompts, replies, requests
+    signed: tuple[str, ...]  # payloads of its signatures: they hold its name
     leaves: tuple[int, ...]  # where its chunks are or were filed
-    signed: tuple[str, ...] = ()  # payloads of its signatures: they hold its name
     quoting: dict[str, tuple[str, ...]] = field(default_factory=dict)
 
 
 def trace(tx: Tx, source_id: int, *, keep: Collection[int] = ()) -> SourceUsages:
-    """keep: categories whose names are nobody's own. Raises SourceNotFound."""
-    sources.get(tx, source_id)
+    """keep: categories whose names count as words of other sources. Raises SourceNotFound, NothingChanges (erased already)."""
+    if sources.get(tx, source_id).status == sources.ERASED:
+        raise NothingChanges(problem=f"source {source_id} was erased already")
     source = tx.execute(select(tables.source).where(tables.source.c.id == source_id)).one()
-    runs = _runs(tx, source)
-    own = _own(tx, source, keep)
-    versions = _names(tx, own, set(runs))
-    chunks = tuple(
-        tx.execute(select(tables.chunk.c.id).where(tables.chunk.c.source_id == source_id).order_by(tables.chunk.c.id)).scalars()
+    runs = runs_on(tx, source)
+    own = distinct_words(tx, source, keep)
+    versions = quoting_versions(tx, own, set(runs))
+    chunk, h, signed = tables.chunk.c, tables.contextual_helper.c, tables.sign_off.c
+    chunks = tuple(tx.execute(select(chunk.id).where(chunk.source_id == source_id).order_by(chunk.id)).scalars())
+    questions = questions_on(tx, set(chunks)) - set(runs)
+    run, call = tables.run.c, tables.model_call.c
+    calls = list(rows_in(tx, select(call.id, call.payload), call.run_id, runs))
+    requests = rows_in(tx, select(run.request), run.id, runs)
+    prompts = rows_in(tx, select(call.payload).where(call.purpose != ASKS_BY_NAME), call.run_id, questions)
+    signatures = select(signed.payload).where(
+        signed.subject == "source", signed.subject_id == source_id, signed.payload.is_not(None)
     )
-    questions = _questions(tx, set(chunks), set(runs))
-    calls = _calls(tx, runs)
-    papers = frozenset((*_papers(tx, runs, questions), *(row.payload for row in calls)))
-    found = SourceUsages(source, own, chunks, runs, questions, tuple(row.id for row in calls), papers, _leaves(tx, chunks))
-    found.signed = _signed(tx, source_id)
-    found.quoting = {**_quoting(tx, found), "category_version": versions}
-    return found
+    leaves = rows_in(tx, select(tables.filing.c.category_id).distinct(), tables.filing.c.chunk_id, chunks)
+    usages = SourceUsages(
+        source=source,
+        own=own,
+        chunks=chunks,
+        helpers=tuple(tx.execute(select(h.id).where(h.source_id == source_id).order_by(h.id)).scalars()),
+        runs=runs,
+        questions=tuple(sorted(questions)),
+        calls=tuple(row.id for row in calls),
+        papers=frozenset((*(row[0] for row in requests), *(row[0] for row in prompts), *(row.payload for row in calls))),
+        signed=tuple(tx.execute(signatures.distinct().order_by(signed.payload)).scalars()),
+        leaves=tuple(sorted({row[0] for row in leaves})),
+    )
+    usages.quoting = {**quoting_rows(tx, usages), "category_version": versions}
+    return usages
 
 
-def told(row: Any, columns: Iterable[str], own: DistinctWords) -> dict[str, Any]:
-    """Return the columns that hold its words, redacted; JSON is searched inside."""
+def redacted(row: Any, columns: Iterable[str], own: DistinctWords) -> dict[str, Any]:
+    """Return the columns that hold its words, without them; JSON is searched inside."""
     changed = {}
     for name in columns:
         before = getattr(row, name)
-        after = before if before is None else _redacted(before, own)
+        if before is None or not own.may_stand_in(before):
+            continue
+        try:
+            value = parse(before)
+        except ValueError:
+            after = own.redacted(before)
+        else:
+            without = map_strings(value, own.redacted)
+            after = before if without == value else canonical(without)
         if after != before:
             changed[name] = after
     return changed
 
 
-def _redacted(text: str, own: DistinctWords) -> str:
-    if not own.may_stand_in(text):
-        return text
-    try:
-        value = parse(text)
-    except ValueError:
-        return own.redacted(text)
-    changed = map_strings(value, own.redacted)
-    return text if changed == value else canonical(changed)
-
-
-def _own(tx: Tx, source: Any, keep: Collection[int]) -> DistinctWords:
-    c, v = tables.contextual_helper.c, tables.category_version.c
-    said = [sources.text(tx, source.id), *_said_of(source)]
-    for row in tx.execute(select(*HELPER_TEXTS).where(c.source_id == source.id)):
-        said += [one for one in row if one]
-    kept = tx.execute(select(v.name).where(v.category_id.in_(sorted(keep)))).scalars().all() if keep else []
-    own = DistinctWords.of(said, names=_called(source), plain=(*_PLAIN, evidence.EXPLAINED, *kept))
-    for text in _of_others(tx, source.id):
+def distinct_words(tx: Tx, source: Any, keep: Collection[int]) -> DistinctWords:
+    """Return the words and phrases that occur in this source and in no other."""
+    h, version = tables.contextual_helper.c, tables.category_version.c
+    texts = [sources.text(tx, source.id), *_record_texts(source)]
+    for row in tx.execute(select(*(h[name] for name in HELPER_TEXTS)).where(h.source_id == source.id)):
+        texts += filter(None, row)
+    kept = tx.execute(select(version.name).where(version.category_id.in_(sorted(keep)))).scalars().all() if keep else []
+    names = filter(None, (source.name, source.name.rpartition(".")[0], source.title, source.author))
+    own = DistinctWords.of(texts, names=names, plain=(*_PLAIN, evidence.EXPLAINED, *kept))
+    for text in texts_of_others(tx, source.id):
         own.forget(text)
     return own
 
 
-def _called(source: Any) -> list[str]:
-    """Return the names people use for it: its file name with and without the ending, its title, its author."""
-    return [one for one in (source.name, source.name.rpartition(".")[0], source.title, source.author) if one]
+def texts_of_others(tx: Tx, source_id: int) -> Iterator[str]:
+    """Yield the texts of all other sources, of withdrawn and replaced ones too."""
+    c, h, s, part = tables.chunk.c, tables.contextual_helper.c, tables.source.c, tables.source_text.c
+    for row in tx.execute(select(tables.source).where(s.id != source_id).order_by(s.id)).all():
+        yield from _record_texts(row) if row.status != sources.ERASED else ()
+    own_helpers = set(tx.execute(select(h.text).where(h.source_id == source_id)).scalars()) - {""}
+    for row in tx.execute(select(*(h[name] for name in HELPER_TEXTS)).where(h.source_id != source_id)).all():
+        if row.text not in own_helpers:  # else a newer version has taken it over
+            yield from filter(None, row)
+    yield from tx.execute(select(c.text).where(c.source_id != source_id).execution_options(**_STREAM)).scalars()
+    whole = select(s.id, part.text).join(tables.source, s.id == part.source_id).where(s.chunks == 0, s.id != source_id)
+    rows = tx.execute(whole.order_by(s.id, part.part).execution_options(yield_per=64))
+    for _, parts in groupby(rows, key=itemgetter(0)):
+        yield "".join(text for _, text in parts)  # a name may lie across two of them
 
 
-def _names(tx: Tx, own: DistinctWords, runs: set[str]) -> tuple[str, ...]:
-    """Versions of categories whose names say its very words, or were made by its own runs of words like them.
+def quoting_versions(tx: Tx, own: DistinctWords, runs: set[str]) -> tuple[str, ...]:
+    """Return the versions of categories whose names say the very words, or were made by its own runs of words like them.
 
     The words of all other names come from elsewhere.
     """
@@ -130,163 +161,51 @@ def _names(tx: Tx, own: DistinctWords, runs: set[str]) -> tuple[str, ...]:
     return tuple(key_of(tables.category_version, row) for row in quoting)
 
 
-def _of_others(tx: Tx, source_id: int) -> Iterator[str]:
-    """All that other sources say, withdrawn and replaced ones too."""
-    c, h = tables.chunk.c, tables.contextual_helper.c
-    for row in tx.execute(select(tables.source).where(tables.source.c.id != source_id).order_by(tables.source.c.id)).all():
-        yield from _said_of(row) if row.status != sources.ERASED else ()
-    taken_over = _taken_over(tx, source_id)
-    for number, *said in tx.execute(select(h.id, *HELPER_TEXTS).where(h.source_id != source_id)).all():
-        yield from (one for one in said if one and number not in taken_over)
-    yield from tx.execute(select(c.text).where(c.source_id != source_id).execution_options(**_STREAM)).scalars()
-    part, s = tables.source_text.c, tables.source.c
-    whole = select(s.id, part.text).join(tables.source, s.id == part.source_id).where(s.chunks == 0, s.id != source_id)
-    rows = tx.execute(whole.order_by(s.id, part.part).execution_options(yield_per=64))
-    for _, parts in groupby(rows, key=itemgetter(0)):
-        yield "".join(text for _, text in parts)  # a name may lie across two of them
-
-
-def _taken_over(tx: Tx, source_id: int) -> set[int]:
-    """Helpers of other sources that are helpers of this one: a newer version has taken them over."""
-    c = tables.contextual_helper.c
-    mine = list(tx.execute(select(c.text).where(c.source_id == source_id)).scalars())
-    rows = tx.execute(select(c.id, c.text).where(c.source_id != source_id)).all() if mine else ()
-    return {row.id for row in rows if row.text and row.text in mine}
-
-
-def _said_of(source: Any) -> list[str]:
-    found = [one for one in (source.name, source.title, source.author, source.dated, source.doc_id) if one]
-    return [*found, *iter_strings([parse(source.metadata), parse(source.headings)])]
-
-
-def _runs(tx: Tx, source: Any) -> tuple[str, ...]:
+def runs_on(tx: Tx, source: Any) -> tuple[str, ...]:
     """Return the runs that ingested these bytes, successful or not, and those that regenerated its helper."""
     c = tables.run.c
     subject = select(c.subject).where(c.id == source.run_id).scalar_subquery()
-    same = set(tx.execute(select(c.id).where(c.subject == subject)).scalars()) | ({source.run_id} if source.run_id else set())
-    wanted = select(c.id, c.verb, tables.payload.c.body).join(tables.payload, tables.payload.c.digest == c.request)
-    for row in tx.execute(wanted.where((c.verb == REGENERATES) | c.verb.like("ingest%"))):
-        asked = parse(row.body)
-        if asked.get("sha256") == source.sha256 or (row.verb == REGENERATES and asked.get("source_id") == source.id):
-            same.add(row.id)
-    return tuple(sorted(same))
+    runs = {*tx.execute(select(c.id).where(c.subject == subject)).scalars(), *filter(None, [source.run_id])}
+    requests = select(c.id, c.verb, tables.payload.c.body).join(tables.payload, tables.payload.c.digest == c.request)
+    for row in tx.execute(requests.where((c.verb == REGENERATES) | c.verb.like("ingest%"))):
+        request = parse(row.body)
+        if request.get("sha256") == source.sha256 or (row.verb == REGENERATES and request.get("source_id") == source.id):
+            runs.add(row.id)
+    return tuple(sorted(runs))
 
 
-def _questions(tx: Tx, chunks: set[int], but: set[str]) -> tuple[str, ...]:
-    """Runs whose result names a chunk of it among what was read or caught."""
-    found = []
+def questions_on(tx: Tx, chunks: set[int]) -> set[str]:
+    """Return the runs whose result names one of the chunks among those read or caught."""
+    runs = set()
     for run_id, result in tx.execute(select(tables.run.c.id, tables.run.c.result).order_by(tables.run.c.id)):
         record = parse(result)
         rows = record.get("chunks")
         read = {row[0] for row in rows} if isinstance(rows, list) else set()
-        if run_id not in but and chunks & {*read, *record.get("net", ())}:
-            found.append(run_id)
-    return tuple(found)
+        if chunks & {*read, *record.get("net", ())}:
+            runs.add(run_id)
+    return runs
 
 
-def _calls(tx: Tx, runs: Iterable[str]) -> list[Any]:
-    c = tables.model_call.c
-    return [row for some in portions(runs) for row in tx.execute(select(c.id, c.payload).where(c.run_id.in_(some)))]
-
-
-def _papers(tx: Tx, runs: Iterable[str], questions: Iterable[str]) -> Iterator[str]:
-    c = tables.model_call.c
-    for some in portions(runs):
-        yield from tx.execute(select(tables.run.c.request).where(tables.run.c.id.in_(some))).scalars()
-    for some in portions(questions):
-        yield from tx.execute(select(c.payload).where(c.run_id.in_(some), c.purpose != ASKS_BY_NAME)).scalars()
-
-
-def _signed(tx: Tx, source_id: int) -> tuple[str, ...]:
-    c = tables.sign_off.c
-    wanted = select(c.payload).where(c.subject == "source", c.subject_id == source_id, c.payload.is_not(None))
-    return tuple(tx.execute(wanted.distinct().order_by(c.payload)).scalars())
-
-
-def _leaves(tx: Tx, chunks: Iterable[int]) -> tuple[int, ...]:
-    c = tables.filing.c
-    found: set[int] = set()
-    for some in portions(chunks):
-        found |= set(tx.execute(select(c.category_id).where(c.chunk_id.in_(some)).distinct()).scalars())
-    return tuple(sorted(found))
-
-
-def _quoting(tx: Tx, found: SourceUsages) -> dict[str, tuple[str, ...]]:
-    """Return rows that hold its words though they are neither its own nor known to have read it."""
-    p, run, call, own = tables.payload.c, tables.run.c, tables.model_call.c, found.own
-    mine, known = set(found.runs), {*found.papers, *found.signed}
-
-    def rows(table: Table, wanted: Select[Any], *columns: str) -> tuple[str, ...]:
-        result = tx.execute(wanted.execution_options(**_STREAM))
-        return tuple(key_of(table, row) for row in result if told(row, columns, own))
-
-    papers = rows(tables.payload, select(p.digest, p.body), "body")
-    runs = rows(tables.run, select(run.id, run.result, run.error, run.remedy), "result", "error", "remedy")
-    m = tables.message.c
-    said = select(m.session_number, m.n, *(m[name] for name in SAID))
-    f, o = tables.fact.c, tables.fact_origin.c
-    speakers = select(o.fact_id, o.n, o.speaker).where(o.speaker.is_not(None))
-    event, note, drawn = tables.run_event.c, tables.decision.c, tables.contextual_helper.c
-    others = select(drawn.id, *HELPER_TEXTS).where(drawn.source_id != found.source.id)
-    return {
-        "payload": tuple(key for key in papers if key not in known),
-        "run": tuple(key for key in runs if key not in mine),
-        "message": rows(tables.message, said, *SAID),
-        "fact": rows(tables.fact, select(f.id, *(f[name] for name in FACT_TEXTS)), *FACT_TEXTS),
-        "fact_origin": rows(tables.fact_origin, speakers, "speaker"),
-        "contextual_helper": rows(tables.contextual_helper, others, *(column.name for column in HELPER_TEXTS)),
-        "model_call": rows(tables.model_call, select(call.id, call.error).where(call.error.is_not(None)), "error"),
-        "decision": rows(tables.decision, select(note.id, note.note).where(note.note.is_not(None)), "note"),
-        "run_event": tuple(
-            key
-            for key in rows(tables.run_event, select(event.run_id, event.n, event.body), "body")
-            if key.split("/")[0] not in mine
-        ),
+def quoting_rows(tx: Tx, usages: SourceUsages) -> dict[str, tuple[str, ...]]:
+    """Return the rows that hold its words though they are neither its own nor known to have read it."""
+    runs = set(usages.runs)
+    own: dict[str, Collection[str]] = {
+        "payload": {*usages.papers, *usages.signed},
+        "run": runs,
+        "run_event": runs,
+        "contextual_helper": {str(number) for number in usages.helpers},
     }
+    keys: dict[str, tuple[str, ...]] = {}
+    for name, columns in QUOTING_COLUMNS.items():
+        table = tables.metadata.tables[name]
+        texts = [table.c[column] for column in columns]
+        query = select(*table.primary_key.columns, *texts).where(or_(*(text.is_not(None) for text in texts)))
+        rows = tx.execute(query.execution_options(**_STREAM))
+        quoting = (key_of(table, row) for row in rows if redacted(row, columns, usages.own))
+        keys[name] = tuple(key for key in quoting if key.split("/")[0] not in own.get(name, ()))
+    return keys
 
 
-def take_out(tx: Tx, own: DistinctWords, keys: Sequence[str]) -> None:
-    """keys: of facts."""
-    c = tables.fact.c
-    owners: set[str] = set()
-    for key in keys:
-        row = tx.execute(select(c.owner, *(c[name] for name in FACT_TEXTS)).where(c.id == int(key))).one()
-        tx.execute(update(tables.fact).where(c.id == int(key)).values(**told(row, FACT_TEXTS, own), salt=NO_SALT))
-        owners.add(row.owner)
-    embeddings.drop(tx, "fact", map(int, keys))
-    vectors.reset_owners(tx, owners)
-
-
-def origins(tx: Tx, speakers: Iterable[str], messages: Iterable[str]) -> list[str]:
-    """Keys of those with such a speaker, and of those in messages that lose words. Both are given by their keys."""
-    c = tables.fact_origin.c
-    there = set(speakers)
-    for session, n in (key.split("/") for key in messages):
-        this = (c.session_number == int(session)) & (c.message == int(n)) & c.start.is_not(None)
-        there.update(f"{row.fact_id}/{row.n}" for row in tx.execute(select(c.fact_id, c.n).where(this)))
-    return sorted(there)
-
-
-def follow(tx: Tx, own: DistinctWords, keys: Sequence[str]) -> None:
-    """Names of speakers lose the words; spans follow what is about to be left of their messages. keys: of origins."""
-    c = tables.fact_origin.c
-    for key in keys:
-        number, n = (int(part) for part in key.split("/"))
-        this = (c.fact_id == number) & (c.n == n)
-        row = tx.execute(select(c.speaker, c.session_number, c.message, c.start, c.end).where(this)).one()
-        changed = told(row, ["speaker"], own) | _span(tx, own, row)
-        tx.execute(update(tables.fact_origin).where(this).values(**changed, salt=NO_SALT))
-
-
-def _span(tx: Tx, own: DistinctWords, origin: Any) -> dict[str, int]:
-    """All of the message, where it does not lose the words as a text does."""
-    c = tables.message.c
-    this = (c.session_number == origin.session_number) & (c.n == origin.message)
-    row = None if origin.start is None else tx.execute(select(tables.message).where(this)).one_or_none()
-    if row is None:
-        return {}
-    left = SimpleNamespace(**{**row._mapping, **told(row, SAID, own)})
-    before, after = (as_message(record(one, "")).text for one in (row, left))
-    is_plain = own.redacted(before) == after
-    start, end = own.moved(before, origin.start, origin.end) if is_plain else (0, len(after))
-    return {"start": start, "end": end}
+def _record_texts(source: Any) -> list[str]:
+    texts = filter(None, (source.name, source.title, source.author, source.dated, source.doc_id))
+    return [*texts, *iter_strings([parse(source.metadata), parse(source.headings)])]
