@@ -10,7 +10,7 @@ Source: MEMOIR 2A.6, 2B, 6.2, 6.4–6.5, 7; API "Documents and the tree", `memor
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from contextlib import suppress
 from dataclasses import asdict, dataclass, field, replace
 from math import ceil, sqrt
@@ -34,6 +34,7 @@ from memoir_engine.runtime.model import Asking
 from memoir_engine.runtime.runner import Verb
 from memoir_engine.runtime.verbs import NoOptions, verb
 from memoir_engine.samples import documents
+from memoir_engine.store.db.types import Tx
 from memoir_engine.store.ledger.runs import RunInput
 from memoir_engine.store.sources import sources
 from memoir_engine.store.sources.plan import AlreadyStored, NewHelper, NewSource, StoredSource, check_source
@@ -126,6 +127,11 @@ def upload_verb(engine: Engine, actor: Actor, upload: Upload, listeners: tuple[L
         failed = IngestResult("error", run.id, name=upload.name, error=ErrorReport.of(error), estimate=progress.estimate)
         return _with_calls(failed, run)
 
+    def after(result: IngestResult) -> None:
+        if progress.filed is not None:
+            engine.keeper.later()
+            embed_behind(engine, actor)
+
     return Verb(
         name=upload.verb,
         request={"name": upload.shown_name, "bytes": len(upload.data), "sha256": sha256},
@@ -138,6 +144,7 @@ def upload_verb(engine: Engine, actor: Actor, upload: Upload, listeners: tuple[L
         waits=lambda result: result.draft is not None,
         kept=upload.kept(),
         unopened=lambda error: IngestResult("error", "", name=upload.name, error=ErrorReport.of(error)),
+        after=after,
     )
 
 
@@ -166,14 +173,13 @@ async def _ingest(ingestion: Ingestion) -> IngestResult:
     generates = engine.resolved.config.auto_source_identification or upload.regenerate
     if helper is None and not generates and await _existing(ingestion) is None:
         return _wait_for_helper(ingestion, document)
-    async with engine.planning(run, upload.name):
-        same = await _same_bytes(ingestion)
+    async with engine.planning(run, upload.name, _same_bytes(ingestion)) as turn:
+        same = turn.seen
         filed = same is not None and same.status == "filed"
         outcome = same if same is not None and filed else await _file(ingestion, document, helper, same)
+        turn.committed = isinstance(outcome, IngestResult)
     if isinstance(outcome, Source):
         return await _already_stored(ingestion, outcome)
-    engine.keeper.later()
-    embed_behind(engine, ingestion.actor)
     return outcome
 
 
@@ -277,12 +283,12 @@ def _source_of(ingestion: Ingestion, document: Document) -> NewSource:
 
 async def _existing(ingestion: Ingestion) -> Source | None:
     """Return the source that is filed with these bytes."""
-    stored = await _same_bytes(ingestion)
+    stored = await ingestion.engine.db.aread(_same_bytes(ingestion))
     return stored if stored is not None and stored.status == "filed" else None
 
 
-async def _same_bytes(ingestion: Ingestion) -> Source | None:
-    return await ingestion.engine.db.aread(lambda tx: sources.find_by_digest(tx, ingestion.actor.user, ingestion.sha256))
+def _same_bytes(ingestion: Ingestion) -> Callable[[Tx], Source | None]:
+    return lambda tx: sources.find_by_digest(tx, ingestion.actor.user, ingestion.sha256)
 
 
 def _as_knowledge(ingestion: Ingestion, source: NewSource, known: Source | None, ask: Asking) -> NewSource:

@@ -7,6 +7,7 @@ Source: DESIGN §8 ("index"); MEMOLLA F-02-02.
 
 from __future__ import annotations
 
+import asyncio
 from contextlib import suppress
 from typing import Any
 
@@ -14,6 +15,7 @@ from memoir_engine.core.errors import MemoirError, QueryCancelled
 from memoir_engine.core.run import Actor, NullLedger, Run, new_id
 from memoir_engine.runtime.embedding import OFF
 from memoir_engine.runtime.engine import Engine
+from memoir_engine.runtime.refresher import DELAY_S
 from memoir_engine.runtime.runner import Verb
 from memoir_engine.store.db.text_rules import WORKSPACE
 
@@ -21,19 +23,19 @@ NAME = "embed"
 
 
 def embed_behind(engine: Engine, actor: Actor) -> None:
-    """Embed the workspace's new passages in the background."""
-    if engine.closed or engine.resolved.config.vector_store == OFF:
-        return
-    if engine.embedder.lexical:  # nobody is asked, so there is nothing to write down
-        engine.loop.submit(_quietly(engine, actor), verb=NAME)
-    else:
-        engine.loop.submit(engine.runner.perform(embed_verb(engine), actor), verb=NAME)
+    """Embed the workspace's new passages in the background, a moment after the change: the caller's own reads go first."""
+    if not engine.closed and engine.resolved.config.vector_store != OFF:
+        engine.loop.submit(_embed_later(engine, actor), verb=NAME)
 
 
-async def _quietly(engine: Engine, actor: Actor) -> None:
-    run = Run(new_id(engine.clock.now()), NAME, actor, engine.clock, NullLedger())
+async def _embed_later(engine: Engine, actor: Actor) -> None:
+    await asyncio.sleep(DELAY_S)
     with suppress(MemoirError):  # it is closed, or the database is away: the next search makes what is missing
-        await engine.vectoring.catch_up(WORKSPACE, run)
+        if not engine.embedder.lexical:
+            await engine.runner.perform(embed_verb(engine), actor)
+        else:  # nobody is asked, so there is nothing to write down
+            run = Run(new_id(engine.clock.now()), NAME, actor, engine.clock, NullLedger())
+            await engine.vectoring.catch_up(WORKSPACE, run)
 
 
 def embed_verb(engine: Engine) -> Verb[int | MemoirError]:

@@ -14,7 +14,7 @@ from collections.abc import AsyncIterator, Callable
 from contextlib import ExitStack, asynccontextmanager, suppress
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any, TypedDict, TypeVar
+from typing import Any, Generic, TypedDict, TypeVar
 
 from memoir_engine.core.config import Resolved
 from memoir_engine.core.errors import DatabaseError, DataDirUnusable, IngestionCancelled, MemoryClosed
@@ -43,6 +43,7 @@ from memoir_engine.text.chunks import Piece, cut
 from memoir_engine.text.terms import SEARCH_TOKENIZER, search_tokens
 
 Cache = TypeVar("Cache")
+Seen = TypeVar("Seen")
 LEASE_S = 15.0  # a planner that shows no life for this long is taken to be dead
 EXPIRED_S = 15.0  # a run without a heartbeat for this long is interrupted
 POLL_S = 0.2  # how often a waiting ingestion looks whether another process has ended
@@ -54,6 +55,14 @@ class Signature(TypedDict):
     actor: str
     clock: Clock
     action_id: str
+
+
+@dataclass
+class Turn(Generic[Seen]):
+    """The turn of one planner. seen: what it read when its turn came. committed: its commit has released the lease."""
+
+    seen: Seen
+    committed: bool = False
 
 
 @dataclass
@@ -148,8 +157,11 @@ class Engine:
             self.db.write(lambda tx: runs.interrupt_expired(tx, clock=self.clock, ttl_s=EXPIRED_S), operation="ending dead runs")
 
     @asynccontextmanager
-    async def planning(self, run: Run, name: str) -> AsyncIterator[None]:
-        """One planner per store: here by a lock, elsewhere by a lease with a heartbeat."""
+    async def planning(self, run: Run, name: str, look: Callable[[Tx], Seen]) -> AsyncIterator[Turn[Seen]]:
+        """One planner per store: here by a lock, elsewhere by a lease with a heartbeat.
+
+        look: reads in the transaction that takes the lease, so that nobody commits in between.
+        """
 
         def release(tx: Tx) -> None:
             if is_held(tx, run.id, run.owner):  # else the same run plans elsewhere by now, with the lease of its name
@@ -159,26 +171,29 @@ class Engine:
             run.emit(Waiting("an ingestion before it"))
         async with self._planning:
             pulse = asyncio.get_running_loop().create_task(self._keep_lease(run.id))
+            turn: Turn[Seen] | None = None
             try:
-                await self._leased(run, name)
-                yield
+                turn = await self._leased(run, name, look)
+                yield turn
             finally:
                 pulse.cancel()
-                with suppress(DatabaseError):  # what was done is done; a lease that shows no life is taken over
-                    await self.db.awrite(release, operation="the end of a lease")
+                if turn is None or not turn.committed:
+                    with suppress(DatabaseError):  # what was done is done; a lease that shows no life is taken over
+                        await self.db.awrite(release, operation="the end of a lease")
 
-    async def _leased(self, run: Run, name: str) -> None:
-        told = False
+    async def _leased(self, run: Run, name: str, look: Callable[[Tx], Seen]) -> Turn[Seen]:
+        waited = False
 
-        def acquire(tx: Tx) -> bool:
-            return runs.acquire(tx, run.id, now=self.clock.now(), ttl_s=LEASE_S)
+        def acquire(tx: Tx) -> Turn[Seen] | None:
+            return Turn(look(tx)) if runs.acquire(tx, run.id, now=self.clock.now(), ttl_s=LEASE_S) else None
 
-        while not await self.db.awrite(acquire, operation=f"the turn of {name!r} to be ingested"):
+        while (turn := await self.db.awrite(acquire, operation=f"the turn of {name!r} to be ingested")) is None:
             run.check(IngestionCancelled, name=name)
-            if not told:
+            if not waited:
                 run.emit(Waiting("an ingestion of another process"))
-                told = True
+                waited = True
             await asyncio.sleep(POLL_S)
+        return turn
 
     async def _keep_lease(self, owner: str) -> None:
         while True:

@@ -21,7 +21,7 @@ from memoir_engine.store.search import passages
 from memoir_engine.store.tree import chunks
 from memoir_engine.store.tree.cache import TreeCache
 
-DELAY_S = 0.1  # between a change and the round that follows it: the caller's own reads go first, and a burst is one round
+DELAY_S = 0.5  # between a change and the round that follows it: the caller's own reads go first, and a burst is one round
 AT_ONCE = 50_000  # chunks whose texts are held while they are taken in
 
 

@@ -58,6 +58,7 @@ class Verb(Generic[Result]):
     kept: the data for a later resumption; written with the run's row.
     unopened: the result when not even the run's row can be written; None raises the database's error.
     actor: whose run it is; None: the caller's.
+    after: starts what follows in the background, once the end of the run is written.
     """
 
     name: str
@@ -72,6 +73,7 @@ class Verb(Generic[Result]):
     kept: RunInput | None = None
     unopened: Callable[[MemoirError], Result] | None = None
     actor: Actor | None = None
+    after: Callable[[Result], None] = lambda _: None
 
 
 @dataclass
@@ -213,6 +215,7 @@ class Runner:
                 await self._pause(running, verb.record(result))
             else:
                 await self._finish(running, "done", verb.record(result))
+            verb.after(result)
             return result
         finally:
             self._running.pop(run.id, None)

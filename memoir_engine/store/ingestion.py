@@ -323,6 +323,7 @@ def commit(
         embeddings.inherit(tx, plan.source.replaces, rows.first["source"])
     stored = StoredSource(rows.first["source"], action.id, len(plan.chunks), len(rows.placed.made))
     head = close_with(tx, action, run_id, now=rows.now, result=result(stored))
+    runs.release(tx, run_id)  # the next planner need not wait for a transaction of its own
     runs.forget_ended_inputs(tx, tx.execute(select(tables.run.c.subject).where(tables.run.c.id == run_id)).scalar_one())
     return rows.receipt(action.id, head)
 
