@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from memoir_engine.prompts.recap import RECAP_CHARS, read
+from memoir_engine.prompts.facts import RECAP_CHARS, read
 from memoir_engine.text.sentences import cut_at_word, summarise
 from memoir_engine.text.terms import tokens
 

@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections import defaultdict
 from typing import Any
 
-from memoir_engine.prompts.relate import RelatableFact, RelationKind, read
+from memoir_engine.prompts.facts import RelatableFact, RelationKind, read_relate
 from memoir_engine.text.terms import tokens
 from memoir_offline.rules.contradictions import compare
 
@@ -20,7 +20,7 @@ STATED = {"contradicts": 0.7, "part_of": 0.8, "same_subject": 0.6}
 
 def answer(text: str, schema: dict[str, Any]) -> dict[str, Any]:
     """text: a relate prompt."""
-    facts = read(text)
+    facts = read_relate(text)
     found: dict[tuple[int, int], RelationKind] = {}
     for earlier, later in _pairs(facts):
         kind = _kind(earlier, later)

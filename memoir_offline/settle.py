@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from memoir_engine.prompts.settle import NewName, SettleRequest, read
+from memoir_engine.prompts.classify import NewName, SettleRequest, read_settle
 from memoir_engine.text.terms import tokens
 
 SAME_TERMS = 0.5  # part of the smaller list of key terms
@@ -18,7 +18,7 @@ def answer(text: str, schema: dict[str, Any]) -> dict[str, Any]:
     """text: a settle prompt."""
     kept: list[NewName] = []
     listed = []
-    for item in _strongest_first(read(text)):
+    for item in _strongest_first(read_settle(text)):
         same = next((other for other in kept if _same(item, other)), item)
         if same is item:
             kept.append(item)

@@ -28,7 +28,7 @@ from pydantic_ai.models.function import AgentInfo, FunctionModel
 from pydantic_ai.profiles import ModelProfile
 
 from memoir_engine import Memory
-from memoir_engine.prompts import answer, classify, select, settle
+from memoir_engine.prompts import answer, classify, select
 
 PATIENCE_S = 120  # how long a broken test may wait before it ends
 SMALL: dict[str, Any] = {"chunk_min_tokens": 8, "chunk_max_tokens": 30, "model": "offline"}
@@ -167,7 +167,7 @@ def _first(asked: Asked) -> dict[str, Any]:
 
 
 def _stays(asked: Asked) -> dict[str, Any]:
-    return {"names": [{"name": new.name, "stands_for_it": new.name} for new in settle.read(asked.text).names]}
+    return {"names": [{"name": new.name, "stands_for_it": new.name} for new in classify.read_settle(asked.text).names]}
 
 
 def _quote(asked: Asked) -> dict[str, Any]:

@@ -12,7 +12,7 @@ from memoir_engine.core.errors import MemoirError, QueryCancelled
 from memoir_engine.core.results import ModelCheck, Overview, SettingView
 from memoir_engine.core.run import Actor, Listener, Run
 from memoir_engine.core.settings import MemoirConfig, safe_url
-from memoir_engine.prompts import ping
+from memoir_engine.prompts import chat
 from memoir_engine.runtime.access import any_of, runs_of
 from memoir_engine.runtime.engine import Engine
 from memoir_engine.runtime.runner import Verb
@@ -61,7 +61,7 @@ def test_call_verb(engine: Engine, actor: Actor, options: NoOptions, listeners: 
     client = engine.client
 
     async def work(run: Run) -> ModelCheck:
-        reply = await client.ask(ping.build(), run, reuse=False)
+        reply = await client.ask(chat.build_ping(), run, reuse=False)
         return ModelCheck(True, client.name, client.provider, reply.latency_ms, reply.tokens_prompt, reply.tokens_completion)
 
     def failed(run: Run, error: MemoirError) -> ModelCheck:

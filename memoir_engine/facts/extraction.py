@@ -21,9 +21,8 @@ from memoir_engine.core.events import CutExtracted, CutFailed, FactsMerged, Warn
 from memoir_engine.core.results.conversations import Cut
 from memoir_engine.core.results.facts import CutFailure, ExtractedMemory, FactOrigin, FactRelation, FactType
 from memoir_engine.core.run import Run
-from memoir_engine.prompts import facts, recap, relate
-from memoir_engine.prompts.facts import CutMessage, ExtractedFact, ExtractRequest
-from memoir_engine.prompts.relate import RelatableFact
+from memoir_engine.prompts import facts
+from memoir_engine.prompts.facts import CutMessage, ExtractedFact, ExtractRequest, RelatableFact
 from memoir_engine.runtime.model import AskAboutFacts
 from memoir_engine.text.attributes import fold_statement, is_same, subject_key, words
 from memoir_engine.text.messages import Message
@@ -277,8 +276,8 @@ async def related(drafts: Sequence[DraftFact], ask: AskAboutFacts) -> tuple[Draf
         if len(group) < 2:
             break
         shown = tuple(_numbered(number, fact) for number, fact in enumerate(group, 1))
-        reply = await ask(relate.build(shown))
-        for link in relate.parse(reply.data, shown):
+        reply = await ask(facts.build_relate(shown))
+        for link in facts.parse_relate(reply.data, shown):
             links.append(DraftLink(group[link.source - 1].id, group[link.target - 1].id, link.kind, link.confidence))
     return tuple(links)
 
@@ -332,7 +331,7 @@ async def _ask_cut(
 async def _recap(talk: ExtractRequest, label: str, ask: AskAboutFacts, run: Run, outcome: Extraction) -> str:
     """Summarise a cut for the next one. If that fails, continue without a recap and add a warning."""
     try:
-        return recap.parse((await ask(recap.build(talk))).data)
+        return facts.parse_recap((await ask(facts.build_recap(talk))).data)
     except COSTS_ONE_CUT as failed:
         _warn(outcome, run, "recap", f"cut {label} has no recap, the next is read without one: {failed}")
         return ""

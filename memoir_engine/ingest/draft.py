@@ -14,7 +14,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from memoir_engine.core.results.documents import Path
-from memoir_engine.prompts.examples import Example, nearest, quote
+from memoir_engine.prompts.evidence import Example, nearest, quote
 from memoir_engine.text.names import fold
 from memoir_engine.text.similarity import OptionIndex, TermVector
 

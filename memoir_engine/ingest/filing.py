@@ -22,7 +22,6 @@ from memoir_engine.core.run import Run
 from memoir_engine.ingest.draft import ROOT, DraftTree, Lessons, Node
 from memoir_engine.ingest.schedule import ChildStreams, Gate, Stream, run_wave, wave_width
 from memoir_engine.prompts import Prompt, classify
-from memoir_engine.prompts import settle as settle_prompt
 from memoir_engine.prompts.evidence import likeliest
 from memoir_engine.store.sources.plan import Offer
 from memoir_engine.text.names import fold
@@ -129,21 +128,21 @@ async def settle(names: dict[str, list[Terms]], options: classify.LevelOptions, 
     groups = group_close_names({first: [t for n in names if same[n] == first for t in names[n]] for first in spelling.values()})
     for group in groups:
         new_names = tuple(_new_name(name, names[name]) for name in group)
-        close = settle_prompt.SettleRequest(options.level, options.path, new_names)
-        answer = await ask(settle_prompt.build(close))
-        kept = settle_prompt.parse(answer.data, close)
+        close = classify.SettleRequest(options.level, options.path, new_names)
+        answer = await ask(classify.build_settle(close))
+        kept = classify.parse_settle(answer.data, close)
         same = {name: kept.get(target, target) for name, target in same.items()}
     return same
 
 
-def _new_name(name: str, texts: list[Terms]) -> settle_prompt.NewName:
+def _new_name(name: str, texts: list[Terms]) -> classify.NewName:
     """Return the name with the commonest terms of its chunks."""
     counts: Counter[str] = Counter()
     for terms in texts:
         counts.update(terms.counts)
     commonest = sorted(counts, key=lambda stem: (-counts[stem], stem))[:TERMS_SHOWN]
     surfaces = {stem: surface for terms in texts for stem, surface in terms.surfaces.items()}
-    return settle_prompt.NewName(name, len(texts), tuple(surfaces.get(stem, stem) for stem in commonest))
+    return classify.NewName(name, len(texts), tuple(surfaces.get(stem, stem) for stem in commonest))
 
 
 @dataclass(frozen=True)

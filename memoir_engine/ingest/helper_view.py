@@ -20,7 +20,7 @@ from memoir_engine.core.run import Actor, Listener, RunStatus
 from memoir_engine.ingest.helper_update import RegenerateOptions, regenerate_verb, set_helper
 from memoir_engine.ingest.upload import Upload, UserHelper
 from memoir_engine.ingest.verb import upload_verb
-from memoir_engine.prompts import form as prompts_form
+from memoir_engine.prompts import helper
 from memoir_engine.prompts.helper import known
 from memoir_engine.runtime.access import needs_owner, runs_of
 from memoir_engine.runtime.engine import Engine
@@ -168,11 +168,11 @@ async def _confirm(engine: Engine, actor: Actor, options: ConfirmOptions, on_eve
 def preview_helper(engine: Engine, form: HelperForm) -> HelperPreview:
     """Check a form: every field is required; of a paragraph alone, its length is checked."""
     count = engine.tokens.count
-    fields = prompts_form.normalise(form.fields or {})
-    errors = {} if form.fields is None else prompts_form.problems(fields, count)
-    text = " ".join((prompts_form.compose(fields) if form.text is None else form.text).split())
+    fields = helper.normalise(form.fields or {})
+    errors = {} if form.fields is None else helper.form_problems(fields, count)
+    text = " ".join((helper.compose_form(fields) if form.text is None else form.text).split())
     tokens = count(text)
-    whole = prompts_form.paragraph_problem(text, tokens)
+    whole = helper.paragraph_problem(text, tokens)
     return HelperPreview(text, tokens, fields, errors | ({"text": whole} if whole and not errors else {}))
 
 

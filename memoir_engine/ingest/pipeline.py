@@ -20,7 +20,7 @@ from memoir_engine.ingest.draft import DraftTree, Lesson, Lessons, Node
 from memoir_engine.ingest.filing import Ask, CategoryChoice, SourceFiling, SourceMaterial
 from memoir_engine.ingest.helper import generate
 from memoir_engine.ingest.schedule import Gate
-from memoir_engine.prompts.examples import QUOTE_CHARS
+from memoir_engine.prompts.evidence import QUOTE_CHARS
 from memoir_engine.store.db.database import Database
 from memoir_engine.store.db.types import Tx
 from memoir_engine.store.ingestion import commit

@@ -1,4 +1,4 @@
-"""One file per model task: the wire schema, the instructions, `build` and `read`.
+"""One file per subject that models are asked about: the wire schemas, the instructions, `build`, `read` and `parse` of each task.
 
 Invariant: a prompt is a value. `build` is pure, and `read(build(x).text) == x` for any text, hostile ones included.
 Source: DESIGN §2.4, §10.

@@ -57,7 +57,7 @@ class AnswerRequest:
     passages: tuple[NumberedChunk, ...]
 
 
-def _said(answer: str) -> str:
+def _not_blank(answer: str) -> str:
     if not answer.strip():
         raise ValueError("it is blank")
     return answer
@@ -66,7 +66,7 @@ def _said(answer: str) -> str:
 class Reply(BaseModel):
     """The answer, with the numbers of its chunks in square brackets; a blank one does not fit the form."""
 
-    answer: Annotated[str, AfterValidator(_said)] = Field(
+    answer: Annotated[str, AfterValidator(_not_blank)] = Field(
         description="The answer in plain text, each statement followed by the numbers of its chunks, like [2]."
     )
 
@@ -90,7 +90,14 @@ def read(text: str) -> AnswerRequest:
         helpers.append(helper)
     if not text.startswith(f"{_CHUNKS}\n\n", at):
         raise ValueError("not the text of an answer prompt")
-    return AnswerRequest(question, tuple(helpers), tuple(_read_passages(text, at + len(_CHUNKS) + 2)))
+    passages, at = [], at + len(_CHUNKS) + 2
+    while at < len(text):
+        end = text.index("\n", at)
+        number, _, path = text[at:end].partition(" ")
+        content, behind = read_block(text, end + 1)
+        passages.append(NumberedChunk(int(number[1:-1]), read_path_line(path), content))
+        at = behind + 2
+    return AnswerRequest(question, tuple(helpers), tuple(passages))
 
 
 def fixed_text(question: str, *, helpers: Sequence[str] = ()) -> str:
@@ -125,12 +132,3 @@ def _read_labelled(text: str, at: int, label: str) -> tuple[str, int]:
         raise ValueError(f"{label!r} is missing at {at}")
     content, end = read_block(text, at + len(label) + 1)
     return content, end + 2
-
-
-def _read_passages(text: str, at: int) -> Iterable[NumberedChunk]:
-    while at < len(text):
-        end = text.index("\n", at)
-        number, _, path = text[at:end].partition(" ")
-        content, behind = read_block(text, end + 1)
-        yield NumberedChunk(int(number[1:-1]), read_path_line(path), content)
-        at = behind + 2

@@ -1,11 +1,16 @@
-"""Instructions of an agent with a memory, and the form of its own tools' results.
+"""Instructions of an agent with a memory, the form of its tools' results, and the test call of the Settings page.
 
 Invariant: each tool result is one record with a number of its own within the turn, so that a reply can cite any of them.
-The agent's answer is plain text: no schema.
-Source: SESSION 4; TIMEM "LLM-driven retrieval"; DESIGN §12 (untrusted texts).
+The agent's answer is plain text: no schema. The test call, the shortest that shows whether a model answers in the requested form,
+contains no user data.
+Source: SESSION 4; TIMEM "LLM-driven retrieval"; DESIGN §12 (untrusted texts); issue of the first slice (Settings: test call).
 """
 
 from __future__ import annotations
+
+from pydantic import BaseModel, Field
+
+from memoir_engine.prompts import Prompt
 
 PURPOSE = "chat"
 VERSION = "chat/1"
@@ -31,3 +36,21 @@ LIMIT_REACHED = "No more tools can be called in this turn. Answer from what stan
 def instructions(own: str | None) -> str:
     """Return the rules, followed by the owner's own instructions."""
     return INSTRUCTIONS if not own else f"{INSTRUCTIONS}\n{own.strip()}\n"
+
+
+PING_VERSION = "ping/1"
+PING_INSTRUCTIONS = "Repeat the word you are given, in the form asked for."
+
+
+class Echo(BaseModel):
+    """The word that was given."""
+
+    word: str = Field(description="The word, unchanged.")
+
+
+def build_ping(word: str = "memoir") -> Prompt:
+    return Prompt("ping", PING_VERSION, PING_INSTRUCTIONS, f"Word: {word}", Echo)
+
+
+def read_ping(text: str) -> str:
+    return text.removeprefix("Word: ")

@@ -8,13 +8,12 @@ Source: MEMOIR 9.B3.5–9.B3.6.
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
 from dataclasses import dataclass
 
 from pydantic import BaseModel
 
-from memoir_engine.prompts import Prompt
-from memoir_engine.prompts.frames import block, read_block
+from memoir_engine.prompts import Prompt, frames
+from memoir_engine.prompts.frames import block, read_blocks
 
 VERSION = "condense/1"
 
@@ -71,7 +70,9 @@ class Summaries(BaseModel):
 
 
 def build(part: Part) -> Prompt:
-    return Prompt("condense", VERSION, INSTRUCTIONS, _text(part), Summaries, per_item=True)
+    strict = f"\n{STRICTER}" if part.strict else ""
+    text = "".join(map(chunk_text, part.pieces)) + f"{strict}\n{ASKED}\n\n{FORM}\n"
+    return Prompt("condense", VERSION, INSTRUCTIONS, text, Summaries, per_item=True)
 
 
 def chunk_text(piece: CondenseChunk) -> str:
@@ -86,45 +87,33 @@ def preface() -> str:
 
 def read(text: str) -> Part:
     """Parse the text of a prompt."""
-    pieces, at = [], 0
-    while head := _HEAD.match(text, at):
-        content, end = read_block(text, head.end())
-        pieces.append(CondenseChunk(int(head[1]), content, int(head[3])))
-        at = end + 1
+    pieces = [CondenseChunk(int(head[1]), content, int(head[3])) for head, content in read_blocks(text, 0, _HEAD)]
+    at = sum(len(chunk_text(piece)) for piece in pieces)
     return Part(tuple(pieces), strict=text.startswith(f"\n{STRICTER}", at))
 
 
 def parse(data: object, part: Part) -> CondenseResult:
     """Check a reply, given as unchecked JSON values."""
-    written = _written(data)
+    written = texts(data)
     good: dict[int, str] = {}
     long: dict[int, str] = {}
     missing = []
     for piece in part.pieces:
-        given = written.get(piece.chunk_id, [])
-        if len(given) != 1 or not given[0].strip():
+        summary = written.get(piece.chunk_id, "")
+        if not summary.strip():
             missing.append(piece.chunk_id)
-        elif len(given[0]) <= piece.target:
-            good[piece.chunk_id] = given[0]
+        elif len(summary) <= piece.target:
+            good[piece.chunk_id] = summary
         else:
-            long[piece.chunk_id] = given[0]
+            long[piece.chunk_id] = summary
     return CondenseResult(good, long, tuple(missing))
 
 
 def texts(data: object) -> dict[int, str]:
     """Return a reply's summaries by chunk id, without ids that occur more than once."""
-    return {key: given[0] for key, given in _written(data).items() if len(given) == 1}
-
-
-def _text(part: Part) -> str:
-    strict = f"\n{STRICTER}" if part.strict else ""
-    return "".join(chunk_text(piece) for piece in part.pieces) + f"{strict}\n{ASKED}\n\n{FORM}\n"
-
-
-def _written(data: object) -> dict[int, list[str]]:
-    items = data.get("summaries") if isinstance(data, Mapping) else None
     written: dict[int, list[str]] = {}
-    for item in items if isinstance(items, list) else []:
-        if isinstance(item, Mapping) and isinstance(item.get("chunk_id"), int) and isinstance(item.get("summary"), str):
-            written.setdefault(item["chunk_id"], []).append(item["summary"])
-    return written
+    for item in frames.items(data, "summaries"):
+        number, summary = frames.value(item, "chunk_id"), frames.value(item, "summary")
+        if isinstance(number, int) and isinstance(summary, str):
+            written.setdefault(number, []).append(summary)
+    return {number: summaries[0] for number, summaries in written.items() if len(summaries) == 1}

@@ -7,7 +7,6 @@ Source: TIMEM "Memory Consolidation" (rules 1–4); spec README, small print on 
 
 from __future__ import annotations
 
-import json
 from dataclasses import dataclass
 from typing import Literal, get_args
 
@@ -15,6 +14,7 @@ from pydantic import BaseModel, Field
 
 from memoir_engine.core.results.facts import CONTENT_CHARS
 from memoir_engine.prompts import Prompt, frames
+from memoir_engine.prompts.frames import item_line, read_item_line
 
 VERSION = "consolidate/1"
 
@@ -91,63 +91,56 @@ class Consolidation(BaseModel):
 
 
 def build(meeting: FactComparison) -> Prompt:
-    return Prompt("consolidate", VERSION, INSTRUCTIONS, _text(meeting), Consolidation, per_item=True, lists=("verdicts",))
+    rows = [f"New facts: {len(meeting.new)}", *(item_line(vars(fact)) for fact in meeting.new)]
+    rows += [f"Known facts: {len(meeting.known)}", *(item_line(vars(fact)) for fact in meeting.known)]
+    text = "\n".join(rows) + "\n"
+    return Prompt("consolidate", VERSION, INSTRUCTIONS, text, Consolidation, per_item=True, lists=("verdicts",))
 
 
 def read(text: str) -> FactComparison:
     """Parse the text of a prompt. Raises ValueError for a text that `build` did not write."""
     rows = text.rstrip("\n").split("\n")
     count = int(rows[0].removeprefix("New facts: "))
-    new, known = rows[1 : count + 1], rows[count + 2 :]
-    return FactComparison(tuple(map(_statement, new)), tuple(map(_statement, known)))
+    new, known = (
+        tuple(Statement(**{**fact, "near": tuple(fact["near"])}) for fact in map(read_item_line, listed))
+        for listed in (rows[1 : count + 1], rows[count + 2 :])
+    )
+    return FactComparison(new, known)
 
 
 def parse(data: object, meeting: FactComparison) -> ConsolidateResult:
     """Check a reply, given as unchecked JSON values."""
-    shown = {one.number: set(one.near) for one in meeting.new}
-    found: dict[int, Verdict] = {}
+    shown = {fact.number: set(fact.near) for fact in meeting.new}
+    verdicts: dict[int, Verdict] = {}
     notes: list[str] = []
     for item in frames.items(data, "verdicts"):
         number = frames.value(item, "new")
-        if not frames.is_int(number) or number not in shown or number in found:
+        if not frames.is_int(number) or number not in shown or number in verdicts:
             notes.append(f"a verdict about new fact {number!r} was left out: it was not asked for, or was given before")
             continue
-        found[number], note = _verdict(item, number, shown[number])
+        verdicts[number], note = _verdict(item, number, shown[number])
         notes += [note] if note else []
-    missing = [number for number in shown if number not in found]
+    missing = [number for number in shown if number not in verdicts]
     notes += [f"nothing was said of new fact {number}: it stands beside the others" for number in missing]
-    return ConsolidateResult(tuple(found.get(number, _beside(number)) for number in shown), tuple(notes))
+    return ConsolidateResult(tuple(verdicts.get(number, _unrelated(number)) for number in shown), tuple(notes))
 
 
 def _verdict(item: object, number: int, shown: set[int]) -> tuple[Verdict, str | None]:
+    """Return the verdict about a new fact, and what of it was refused, in words."""
     relation, merged, why = frames.value(item, "relation"), frames.words(item, "merged"), frames.words(item, "why")
-    asked = list(frames.items(item, "known"))
-    known = tuple(dict.fromkeys(one for one in asked if frames.is_int(one) and one in shown))
-    wrong = len(known) < len(set(map(str, asked)))
+    named = list(frames.items(item, "known"))
+    known = tuple(dict.fromkeys(fact for fact in named if frames.is_int(fact) and fact in shown))
+    wrong = len(known) < len(set(map(str, named)))
     note = f"the verdict about new fact {number} names facts that were not shown beside it" if wrong else None
     if relation not in RELATIONS:
-        return _beside(number), f"new fact {number} stands in no known relation ({relation!r}): it stands beside the others"
+        return _unrelated(number), f"new fact {number} stands in no known relation ({relation!r}): it stands beside the others"
     if relation == "none":
-        return Verdict(number, "none", (), "", True, why), note
+        return _unrelated(number, why), note
     if not known or (relation == "complementary" and not 0 < len(merged) <= CONTENT_CHARS):
-        return _beside(number), note or f"the verdict about new fact {number} is not complete: it stands beside the others"
+        return _unrelated(number), note or f"the verdict about new fact {number} is not complete: it stands beside the others"
     fuller = merged if relation == "complementary" else ""
     return Verdict(number, relation, known, fuller, frames.value(item, "sure") is True, why), note
 
 
-def _beside(number: int) -> Verdict:
-    return Verdict(number, "none", (), "", True, "")
-
-
-def _text(meeting: FactComparison) -> str:
-    rows = [f"New facts: {len(meeting.new)}", *map(_row, meeting.new), f"Known facts: {len(meeting.known)}"]
-    return "\n".join([*rows, *map(_row, meeting.known)]) + "\n"
-
-
-def _row(one: Statement) -> str:
-    return f"- {json.dumps(vars(one), ensure_ascii=False)}"
-
-
-def _statement(row: str) -> Statement:
-    told = json.loads(row[2:])
-    return Statement(**{**told, "near": tuple(told["near"])})
+def _unrelated(number: int, why: str = "") -> Verdict:
+    return Verdict(number, "none", (), "", True, why)

@@ -1,27 +1,37 @@
-"""The engine's second opinion as a section of a prompt: size, key terms and similarity of the likeliest options.
+"""The engine's second opinion as two sections of a prompt: statistics of the likeliest options, and texts filed there by hand.
 
-Invariant: the section stays under its token ceiling; every text's likeliest option comes before any text's second likeliest.
+Invariant: a section stays under its token ceiling; every text's nearest option or example comes before any text's second nearest.
+An example is quoted by its beginning; each row is one line of JSON, so that nothing in it can break the frame.
 Tokens are estimated as characters / 3: names and stems are shorter than prose.
-Source: DESIGN §9 (evidence beside names: level-1 accuracy .31 by name, .65 with 32 terms, .86 with examples).
+Source: DESIGN §9 (evidence beside names: level-1 accuracy .31 by name, .65 with 32 terms, .86 with earlier examples).
 """
 
 from __future__ import annotations
 
-import json
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from typing import TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
 
+from memoir_engine.prompts.frames import item_line, read_item_line
+
 MAX_TOKENS = 2000
 PER_TEXT = 8  # likeliest options named for each text
+EXAMPLES_MAX_TOKENS = 1000
+QUOTE_CHARS = 240
+LEAST_NEARNESS = 0.1  # below, two texts share a word or two by chance
+_ABOVE_ZERO = float(np.nextafter(0.0, 1.0))
 _CHARS_PER_TOKEN = 3
 
 HEAD = "Evidence"
 EXPLAINED = """\
 The evidence is word statistics of the texts already filed in the likeliest options: how many texts, their key terms,
 and how near each text is to them (0 to 1). It can be wrong; the meaning of the text decides."""
+EXAMPLES_HEAD = "Examples"
+EXAMPLES_EXPLAINED = """\
+Examples, where there are any, are texts that a person filed here by hand or confirmed, with how near each text is to them."""
 
 
 @dataclass(frozen=True)
@@ -32,6 +42,18 @@ class Evidence:
     size: int
     terms: tuple[str, ...]
     nearness: tuple[float, ...]
+
+
+@dataclass(frozen=True)
+class Example:
+    """Beginning of a filed text, its option, and the similarity of each text of the prompt to it, in their order."""
+
+    category: str
+    quote: str
+    nearness: tuple[float, ...]
+
+
+Shown = TypeVar("Shown")
 
 
 def likeliest(
@@ -45,35 +67,68 @@ def likeliest(
 
     opinions: (n_texts, n_options). key_terms: of an option, by its index, best first.
     """
+
+    def evidence(option: int, nearness: tuple[float, ...]) -> Evidence:
+        return Evidence(labels[option], int(sizes[option]), tuple(key_terms(option)), nearness)
+
+    return tuple(_choose(opinions, evidence, row, per_text=PER_TEXT, least=_ABOVE_ZERO, max_tokens=max_tokens).values())
+
+
+def nearest(
+    near: NDArray[np.float64],
+    example: Callable[[int, tuple[float, ...]], Example],
+    *,
+    per_text: int,
+    max_tokens: int = EXAMPLES_MAX_TOKENS,
+) -> dict[int, Example]:
+    """Choose the examples to show; returns them by index, in its order.
+
+    near: (n_texts, n_examples) in [0, 1]. example: makes one from an index and its nearness per text. Ties to the lower index.
+    """
+    return _choose(near, example, example_row, per_text=per_text, least=LEAST_NEARNESS, max_tokens=max_tokens)
+
+
+def _choose(
+    near: NDArray[np.float64],
+    make: Callable[[int, tuple[float, ...]], Shown],
+    write: Callable[[Shown], str],
+    *,
+    per_text: int,
+    least: float,
+    max_tokens: int,
+) -> dict[int, Shown]:
+    """Choose every text's nearest, then every text's second nearest, …, down to `least` and until the ceiling is reached."""
+    ranked = np.argsort(-near, axis=1, kind="stable")[:, :per_text]
+    needed = [int(index) for place in ranked.T for text, index in enumerate(place) if near[text, index] >= least]
     left, shown = max_tokens * _CHARS_PER_TOKEN, {}
-    for option in _by_need(opinions):
-        near = tuple(round(float(value), 3) for value in opinions[:, option])
-        found = Evidence(labels[option], int(sizes[option]), tuple(key_terms(option)), near)
-        left -= len(row(found)) + 1
+    for index in dict.fromkeys(needed):
+        item = make(index, tuple(round(float(value), 3) for value in near[:, index]))
+        left -= len(write(item)) + 1
         if left < 0:
             break
-        shown[option] = found
-    return tuple(shown[option] for option in sorted(shown))
+        shown[index] = item
+    return dict(sorted(shown.items()))
 
 
 def row(evidence: Evidence) -> str:
-    """Return one line of JSON, so that no name can break the frame."""
-    parts = {
-        "category": evidence.category,
-        "texts": evidence.size,
-        "nearness": list(evidence.nearness),
-        "terms": list(evidence.terms),
-    }
-    return f"- {json.dumps(parts, ensure_ascii=False)}"
+    nearness, terms = list(evidence.nearness), list(evidence.terms)
+    return item_line({"category": evidence.category, "texts": evidence.size, "nearness": nearness, "terms": terms})
 
 
 def read_row(line: str) -> Evidence:
-    found = json.loads(line[2:])
-    return Evidence(found["category"], found["texts"], tuple(found["terms"]), tuple(found["nearness"]))
+    parts = read_item_line(line)
+    return Evidence(parts["category"], parts["texts"], tuple(parts["terms"]), tuple(parts["nearness"]))
 
 
-def _by_need(opinions: NDArray[np.float64]) -> list[int]:
-    """Order the options: every text's nearest, then every text's second nearest, …; ties to the lower index; zeros left out."""
-    ranked = np.argsort(-opinions, axis=1, kind="stable")[:, :PER_TEXT]
-    needed = [int(option) for place in ranked.T for text, option in enumerate(place) if opinions[text, option] > 0]
-    return list(dict.fromkeys(needed))
+def example_row(example: Example) -> str:
+    return item_line({"category": example.category, "nearness": list(example.nearness), "text": example.quote})
+
+
+def read_example_row(line: str) -> Example:
+    parts = read_item_line(line)
+    return Example(parts["category"], parts["text"], tuple(parts["nearness"]))
+
+
+def quote(text: str) -> str:
+    """Return the beginning of a text, on one line."""
+    return " ".join(text[: 2 * QUOTE_CHARS].split())[:QUOTE_CHARS]

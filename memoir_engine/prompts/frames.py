@@ -11,7 +11,7 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from functools import lru_cache
 from typing import Any, TypeGuard
 
@@ -46,6 +46,14 @@ def read_block(text: str, at: int) -> tuple[str, int]:
     return unescape(text[start:end]), end + 1 + len(FENCE)
 
 
+def read_blocks(text: str, at: int, head: re.Pattern[str]) -> Iterator[tuple[re.Match[str], str]]:
+    """Yield each (head, content) of consecutive frames, the first head at `at`, each head directly above its frame."""
+    while match := head.match(text, at):
+        content, end = read_block(text, match.end())
+        yield match, content
+        at = end + 1
+
+
 @lru_cache(maxsize=8192)  # names, mostly: those of a tree are written in every prompt
 def line(text: str) -> str:
     """Return the text on one line, in quotes, with line breaks and control characters escaped."""
@@ -57,6 +65,15 @@ def read_line(encoded: str) -> str:
     if not isinstance(value, str):
         raise ValueError(f"not a quoted text: {encoded!r}")
     return value
+
+
+def item_line(value: object) -> str:
+    """Return a JSON value as one line of a list."""
+    return f"- {json.dumps(value, ensure_ascii=False)}"
+
+
+def read_item_line(row: str) -> Any:
+    return json.loads(row[2:])
 
 
 def path_line(path: tuple[str, ...]) -> str:
@@ -75,16 +92,16 @@ def value(item: object, name: str) -> Any:
 
 def items(item: object, name: str) -> Iterable[Any]:
     """Return the list under the name; empty if the field is not a list."""
-    found = value(item, name)
-    return found if isinstance(found, Iterable) and not isinstance(found, str | bytes | Mapping) else ()
+    listed = value(item, name)
+    return listed if isinstance(listed, Iterable) and not isinstance(listed, str | bytes | Mapping) else ()
 
 
 def words(item: object, name: str) -> str:
     """Return the field's text on one line; "" if it is not a text."""
-    found = value(item, name)
-    return " ".join(found.split()) if isinstance(found, str) else ""
+    text = value(item, name)
+    return " ".join(text.split()) if isinstance(text, str) else ""
 
 
-def is_int(found: object) -> TypeGuard[int]:
+def is_int(number: object) -> TypeGuard[int]:
     """Return True for an integer; True and False do not count."""
-    return isinstance(found, int) and not isinstance(found, bool)
+    return isinstance(number, int) and not isinstance(number, bool)

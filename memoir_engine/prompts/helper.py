@@ -1,19 +1,22 @@
-"""The contextual helper: author, date and subject of a source, in one short paragraph.
+"""The contextual helper: author, date and subject of a source, in one short paragraph; generated, or from a form filled in.
 
-Invariant: `read(build(x).text) == x`; a composed helper is one paragraph of at most 300 tokens.
-Derived from, in this order: file name, title and headers, the first 5 chunks or 2,000 tokens, whichever comes first.
-Source: MEMOIR 2B.2, 2B.3, 2B.6, 2B.7.5.
+Derived from, in this order: file name, title and headers, the first 5 chunks or 2,000 tokens, whichever comes first. Every field
+of the form is required and may say "unknown"; no input raises: problems are returned by field, with their remedy.
+Invariant: `read(build(x).text) == x`; a helper is one paragraph of at most 300 tokens, of the known fields alone. Pure.
+Source: MEMOIR 2B.2, 2B.3, 2B.6, 2B.7.1–2B.7.6; spec/README 2B.7.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+import re
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
+from datetime import date, datetime
 
 from pydantic import BaseModel, Field
 
 from memoir_engine.prompts import Prompt
-from memoir_engine.prompts.frames import block, line, read_block, read_line
+from memoir_engine.prompts.frames import block, line, read_blocks, read_item_line, read_line
 from memoir_engine.text.sentences import split
 
 VERSION = "helper/1"
@@ -21,6 +24,7 @@ MAX_TOKENS = 300
 DERIVATION_CHUNKS = 5
 DERIVATION_TOKENS = 2000
 UNKNOWN = "unknown"
+_CHUNK = re.compile(r"Chunk \d+:\n")
 
 Count = Callable[[str], int]
 
@@ -90,17 +94,23 @@ def first_chunks(chunks: Iterable[str], max_tokens: int, count: Count) -> tuple[
 
 
 def build(facts: HelperInput) -> Prompt:
-    return Prompt("helper", VERSION, INSTRUCTIONS, _text(facts), HelperFields)
+    fields = (("File name", facts.file_name), ("Title", facts.title), ("Author", facts.author), ("Date", facts.dated))
+    rows = [f"{name}: {UNKNOWN if value is None else line(value)}" for name, value in fields]
+    rows += ["Headers:", *(f"- {line(heading)}" for heading in facts.headings), "", "First chunks:"]
+    rows += [f"Chunk {number}:\n{block(chunk)}" for number, chunk in enumerate(facts.chunks, start=1)]
+    return Prompt("helper", VERSION, INSTRUCTIONS, "\n".join([*rows, ""]), HelperFields)
 
 
 def read(text: str) -> HelperInput:
     """Parse the text of a prompt. Raises ValueError for a text that `build` did not write."""
     head, mark, rest = text.partition("\n\nFirst chunks:\n")
-    lines = head.split("\n")
-    if not mark or len(lines) < 5:
+    rows = head.split("\n")
+    if not mark or len(rows) < 5:
         raise ValueError("not the text of a helper prompt")
-    name, title, author, dated = (_read_field(line) for line in lines[:4])
-    return HelperInput(name or "", title, tuple(read_line(row[2:]) for row in lines[5:]), author, dated, _read_chunks(rest))
+    values = (written.partition(": ")[2] for written in rows[:4])
+    name, title, author, dated = (None if value == UNKNOWN else read_line(value) for value in values)
+    chunks = tuple(content for _, content in read_blocks(rest, 0, _CHUNK))
+    return HelperInput(name or "", title, tuple(map(read_item_line, rows[5:])), author, dated, chunks)
 
 
 def compose(fields: HelperFields, *, count: Count, max_tokens: int = MAX_TOKENS) -> str:
@@ -156,23 +166,68 @@ def _within(items: Iterable[str], max_tokens: int, count: Count) -> tuple[str, .
     return tuple(taken)
 
 
-def _text(facts: HelperInput) -> str:
-    fields = (("File name", facts.file_name), ("Title", facts.title), ("Author", facts.author), ("Date", facts.dated))
-    head = [f"{name}: {UNKNOWN if value is None else line(value)}" for name, value in fields]
-    headers = ["Headers:", *(f"- {line(heading)}" for heading in facts.headings)]
-    chunks = [f"Chunk {number}:\n{block(chunk)}" for number, chunk in enumerate(facts.chunks, start=1)]
-    return "\n".join([*head, *headers, "", "First chunks:", *chunks, ""])
+FORM_FIELDS = ("date", "author", "topic", "description")
+DESCRIPTION_TOKENS = 200
+NOTHING_KNOWN = "Author, date, topic and content of this source are unknown."
+EXAMPLES = "2024, 2024-05, 2024-05-17 or 2024-05-17T09:30:00"
+
+_DATE = re.compile(r"(\d{4})(?:-(\d\d)(?:-(\d\d)(T\d\d:\d\d(?::\d\d(?:\.\d+)?)?(?:Z|[+-]\d\d:?\d\d)?)?)?)?", re.ASCII)
+_OTHER_DAY = re.compile(r"(?:\d{8}|\d{4}-?W\d\d(?:-?\d)?)(?:T\d\d:?\d\d(?::?\d\d)?(?:Z|[+-]\d\d:?\d\d)?)?", re.ASCII)
+_HALF = re.compile("[\ud800-\udfff]")
 
 
-def _read_field(row: str) -> str | None:
-    value = row.partition(": ")[2]
-    return None if value == UNKNOWN else read_line(value)
+def normalise(fields: Mapping[str, str]) -> dict[str, str]:
+    """Return exactly the fields of the form, each on one line; a missing one is empty."""
+    return {name: " ".join(str(fields.get(name) or "").split()) for name in FORM_FIELDS}
 
 
-def _read_chunks(text: str) -> tuple[str, ...]:
-    chunks, at = [], 0
-    while at < len(text):
-        chunk, end = read_block(text, text.index("\n", at) + 1)
-        chunks.append(chunk)
-        at = end + 1
-    return tuple(chunks)
+def form_problems(fields: Mapping[str, str], count: Count) -> dict[str, str]:
+    """Return the problems by field; empty if the form is complete. fields: as returned by `normalise`."""
+    problems = {
+        name: f"The {name} is missing. If you do not know it, write: {UNKNOWN}" for name in FORM_FIELDS if not fields[name]
+    }
+    if fields["date"] and known(fields["date"]) and not is_date(fields["date"]):
+        problems["date"] = f"{fields['date']!r} is not a date in ISO 8601. Write it like {EXAMPLES}, or: {UNKNOWN}"
+    problems |= {name: f"The {name} holds {wrong}. Remove it." for name in FORM_FIELDS if (wrong := _unstorable(fields[name]))}
+    tokens = count(fields["description"])
+    if tokens > DESCRIPTION_TOKENS:
+        problems["description"] = f"The description has {tokens} tokens, {DESCRIPTION_TOKENS} at most. Shorten it."
+    return problems
+
+
+def is_date(text: str) -> bool:
+    """Return True for an existing year, month or day, or a day with its time; a day also as 20240517 or 2024-W20-5."""
+    matched = _DATE.fullmatch(text)
+    year, month, day, time = matched.groups() if matched else (None, None, None, None)
+    try:
+        if year is None:
+            return _OTHER_DAY.fullmatch(text) is not None and datetime.fromisoformat(text) is not None
+        date(int(year), int(month or 1), int(day or 1))
+        return time is None or datetime.fromisoformat(text) is not None
+    except ValueError:
+        return False
+
+
+def compose_form(fields: Mapping[str, str]) -> str:
+    """Return one paragraph of the known author, date, topic and description (MEMOIR 2B.7.5)."""
+    named = (("Author", "author"), ("Date", "date"), ("Topic", "topic"))
+    parts = [f"{title}: {value.rstrip('.')}." for title, name in named if (value := known(fields[name]))]
+    return " ".join(filter(None, [*parts, known(fields["description"])])) or NOTHING_KNOWN
+
+
+def paragraph_problem(text: str, tokens: int) -> str | None:
+    """Return the problem of the whole paragraph, composed or edited, or None."""
+    if not text:
+        return "The paragraph is empty. Say in a sentence or two what the source is."
+    if wrong := _unstorable(text):
+        return f"The paragraph holds {wrong}. Remove it."
+    if tokens > MAX_TOKENS:
+        return f"The paragraph has {tokens} tokens, {MAX_TOKENS} at most. Shorten the author, the topic or the description."
+    return None
+
+
+def _unstorable(text: str) -> str:
+    """Name the character that no database can store, or return ""."""
+    if "\x00" in text:
+        return "a NUL character"
+    return "half of a surrogate pair" if _HALF.search(text) else ""

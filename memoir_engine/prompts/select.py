@@ -15,13 +15,24 @@ from typing import Any, Literal
 
 from pydantic import BaseModel, create_model
 
-from memoir_engine.prompts import Prompt
+from memoir_engine.prompts import Prompt, frames
 from memoir_engine.prompts.evidence import EXPLAINED, HEAD, Evidence, read_row, row
-from memoir_engine.prompts.frames import SEPARATOR, block, line, path_line, read_block, read_line, read_path_line
+from memoir_engine.prompts.frames import (
+    SEPARATOR,
+    block,
+    item_line,
+    line,
+    path_line,
+    read_block,
+    read_item_line,
+    read_line,
+    read_path_line,
+)
 from memoir_engine.text.names import fold, quote_name
 
 VERSION = "select/1"
 MAX_LITERALS = 250
+_PROBLEMS = "Wrong with the reply before"
 
 INSTRUCTIONS = f"""\
 You decide where to look for the answer to a question: which categories at one level of a category tree most likely hold it.
@@ -91,36 +102,24 @@ def labels(groups: Iterable[OptionGroup]) -> tuple[str, ...]:
 
 
 def build(choice: SelectRequest) -> Prompt:
-    return Prompt("select", VERSION, INSTRUCTIONS, _text(choice), schema(choice))
+    named = iter(labels(choice.groups))
+    rows = ["Question:", block(choice.question), ""]
+    for helper in choice.helpers:
+        rows += ["contextual_helper:", block(helper), ""]
+    rows += [f"Level: {choice.level} of {choice.depth}", f"Select at most: {choice.most}"]
+    for group in choice.groups:
+        rows.append(f"Categories below: {path_line(group.path)}")
+        rows += [f"- {line(name)} as {line(label)}" for name, label in zip(group.names, named, strict=False)]
+    rows += [f"{HEAD}: {len(choice.evidence)}", *map(row, choice.evidence)]
+    if choice.problems:
+        rows += [f"{_PROBLEMS}:", *map(item_line, choice.problems)]
+    return Prompt("select", VERSION, INSTRUCTIONS, "\n".join(rows) + "\n", schema(choice))
 
 
 def schema(choice: SelectRequest) -> type[BaseModel]:
     """Return the strict wire model: exactly the offered labels, or any string if there are too many for a provider."""
     offered = labels(choice.groups)
     return _literal(offered) if 0 < len(offered) <= MAX_LITERALS else Selections
-
-
-def read(text: str) -> SelectRequest:
-    """Parse the text of a prompt. Raises ValueError for a text that `build` did not write."""
-    question, at = read_block(text, len("Question:\n"))
-    helpers, at = _helpers(text, at + 2)
-    rows = text[at:].split("\n")
-    fields, groups, evidence, problems = _rows(rows)
-    level, depth = (int(part) for part in fields["Level"].split(" of "))
-    return SelectRequest(question, level, depth, int(fields["Select at most"]), groups, helpers, evidence, problems)
-
-
-def parse(data: object, choice: SelectRequest) -> SelectResult:
-    """Check a reply, given as JSON values or a model of `schema`."""
-    written = _written(data)
-    offered = _offered(choice)
-    problems = [*_counted(len(written), choice.most), *_unknown(written, offered), *_ranked(written, choice.most)]
-    keys = [fold(category) for category, _ in written]
-    problems += [f"{category!r} is selected twice" for category in dict(written) if keys.count(fold(category)) > 1]
-    if problems:
-        return SelectResult((), tuple(dict.fromkeys(problems)))
-    best_first = sorted(written, key=lambda item: -item[1])
-    return SelectResult(tuple(SelectedCategory(*offered[fold(category)], rank) for category, rank in best_first), ())
 
 
 @lru_cache(maxsize=512)
@@ -131,88 +130,75 @@ def _literal(offered: tuple[str, ...]) -> type[BaseModel]:
     return create_model("Selections", selections=(listed, ...))
 
 
-def _text(choice: SelectRequest) -> str:
-    named = iter(labels(choice.groups))
-    rows = ["Question:", block(choice.question), ""]
-    for helper in choice.helpers:
-        rows += ["contextual_helper:", block(helper), ""]
-    rows += [f"Level: {choice.level} of {choice.depth}", f"Select at most: {choice.most}"]
-    for group in choice.groups:
-        rows.append(f"Categories below: {path_line(group.path)}")
-        rows += [f"- {line(name)} as {line(label)}" for name, label in zip(group.names, named, strict=False)]
-    rows += [f"{HEAD}: {len(choice.evidence)}", *(row(found) for found in choice.evidence)]
-    if choice.problems:
-        rows += ["Wrong with the reply before:", *(f"- {line(problem)}" for problem in choice.problems)]
-    return "\n".join(rows) + "\n"
-
-
-def _helpers(text: str, at: int) -> tuple[tuple[str, ...], int]:
-    found: list[str] = []
+def read(text: str) -> SelectRequest:
+    """Parse the text of a prompt. Raises ValueError for a text that `build` did not write."""
+    question, at = read_block(text, len("Question:\n"))
+    at += 2
+    helpers: list[str] = []
     while text.startswith("contextual_helper:\n", at):
         helper, end = read_block(text, at + len("contextual_helper:\n"))
-        found.append(helper)
+        helpers.append(helper)
         at = end + 2
-    return tuple(found), at
-
-
-def _rows(rows: list[str]) -> tuple[dict[str, str], tuple[OptionGroup, ...], tuple[Evidence, ...], tuple[str, ...]]:
     fields: dict[str, str] = {}
-    sections: list[tuple[str, str, list[str]]] = []
-    for found in rows:
-        if found.startswith("- "):
-            sections[-1][2].append(found)
-        elif found:
-            field, _, value = found.partition(": ")
-            field = field.removesuffix(":")
-            fields[field] = value
-            sections.append((field, value, []))
-    groups = tuple(
-        OptionGroup(read_path_line(value), tuple(_name(item) for item in items))
-        for field, value, items in sections
-        if field == "Categories below"
+    listed: dict[str, list[str]] = {}
+    groups: list[tuple[str, list[str]]] = []
+    rows: list[str] = []
+    for written in filter(None, text[at:].split("\n")):
+        if written.startswith("- "):
+            rows.append(written)
+            continue
+        field, _, value = written.partition(": ")
+        field, rows = field.removesuffix(":"), []
+        fields[field], listed[field] = value, rows
+        if field == "Categories below":
+            groups.append((value, rows))
+    level, depth = map(int, fields["Level"].split(" of "))
+    return SelectRequest(
+        question=question,
+        level=level,
+        depth=depth,
+        most=int(fields["Select at most"]),
+        groups=tuple(OptionGroup(read_path_line(path), tuple(map(_read_name, names))) for path, names in groups),
+        helpers=tuple(helpers),
+        evidence=tuple(map(read_row, listed[HEAD])),
+        problems=tuple(map(read_item_line, listed.get(_PROBLEMS, ()))),
     )
-    evidence = tuple(read_row(item) for field, _, items in sections if field == HEAD for item in items)
-    problems = tuple(read_line(i[2:]) for field, _, items in sections if field.startswith("Wrong") for i in items)
-    return fields, groups, evidence, problems
 
 
-def _name(item: str) -> str:
+def _read_name(row: str) -> str:
     """Return the name in `- "name" as "label"`: the first JSON string, whatever it contains."""
     end = 3
-    while item[end] != '"':
-        end += 2 if item[end] == "\\" else 1
-    return read_line(item[2 : end + 1])
+    while row[end] != '"':
+        end += 2 if row[end] == "\\" else 1
+    return read_line(row[2 : end + 1])
 
 
-def _offered(choice: SelectRequest) -> dict[str, tuple[int, str]]:
-    """Map the folded label to (group, name)."""
-    whose = [(at, name) for at, group in enumerate(choice.groups) for name in group.names]
-    return {fold(label): place for label, place in zip(labels(choice.groups), whose, strict=True)}
+def parse(data: object, choice: SelectRequest) -> SelectResult:
+    """Check a reply, given as JSON values or a model of `schema`."""
+    written = []
+    for item in frames.items(data, "selections"):
+        category, rank = frames.value(item, "category"), frames.value(item, "ranked_relevance")
+        written.append((category if isinstance(category, str) else "", rank if isinstance(rank, int) else 0))
+    places = [(at, name) for at, group in enumerate(choice.groups) for name in group.names]
+    offered = {fold(label): place for label, place in zip(labels(choice.groups), places, strict=True)}
+    problems = _problems(written, offered, choice.most)
+    if problems:
+        return SelectResult((), tuple(dict.fromkeys(problems)))
+    best_first = sorted(written, key=lambda selected: -selected[1])
+    return SelectResult(tuple(SelectedCategory(*offered[fold(category)], rank) for category, rank in best_first), ())
 
 
-def _written(data: object) -> list[tuple[str, int]]:
-    items = data.get("selections") if isinstance(data, Mapping) else getattr(data, "selections", None)
-    found = []
-    for item in items if isinstance(items, Iterable) and not isinstance(items, str) else ():
-        value = item if isinstance(item, Mapping) else getattr(item, "__dict__", {})
-        category, rank = value.get("category"), value.get("ranked_relevance")
-        found.append((category if isinstance(category, str) else "", rank if isinstance(rank, int) else 0))
-    return found
-
-
-def _counted(count: int, most: int) -> list[str]:
-    if count == 0:
+def _problems(written: list[tuple[str, int]], offered: Mapping[str, tuple[int, str]], most: int) -> list[str]:
+    """Return the problems of a reply in words. written: (category, rank). offered: by folded label."""
+    if not written:
         return ["nothing is selected: select at least one category"]
-    return [f"{count} categories are selected, at most {most} are allowed"] if count > most else []
-
-
-def _unknown(written: list[tuple[str, int]], offered: Mapping[str, tuple[int, str]]) -> list[str]:
-    return [f"{quote_name(category)} is not one of the categories" for category, _ in written if fold(category) not in offered]
-
-
-def _ranked(written: list[tuple[str, int]], most: int) -> list[str]:
+    keys = [fold(category) for category, _ in written]
+    problems = [f"{len(written)} categories are selected, at most {most} are allowed"] if len(written) > most else []
+    problems += [
+        f"{quote_name(category)} is not one of the categories" for category, _ in written if fold(category) not in offered
+    ]
     ranks = sorted((rank for _, rank in written), reverse=True)
     expected = list(range(most, most - len(ranks), -1))
-    if ranks == expected or len(ranks) > most:
-        return []
-    return [f"ranked_relevance must be {', '.join(map(str, expected))} from the most relevant on, not {ranks}"]
+    if ranks != expected and len(ranks) <= most:
+        problems.append(f"ranked_relevance must be {', '.join(map(str, expected))} from the most relevant on, not {ranks}")
+    return problems + [f"{category!r} is selected twice" for category in dict(written) if keys.count(fold(category)) > 1]

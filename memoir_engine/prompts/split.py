@@ -7,17 +7,17 @@ Source: DESIGN §6 (nothing changes until a person has confirmed it), §10.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+import re
 from dataclasses import dataclass
-from typing import Any
 
 from pydantic import BaseModel, Field
 
-from memoir_engine.prompts import Prompt
-from memoir_engine.prompts.frames import block, line, path_line, read_block, read_line, read_path_line
+from memoir_engine.prompts import Prompt, frames
+from memoir_engine.prompts.frames import block, line, path_line, read_blocks, read_item_line, read_path_line
 from memoir_engine.text.names import clean, fold, problem
 
 VERSION = "split/1"
+_ITEM = re.compile(r"Item (-?\d+) \((-?\d+)\):\n")
 
 INSTRUCTIONS = """\
 One category of a category tree has come to hold too much. Propose groups of its items that would each make a category of
@@ -80,62 +80,6 @@ class Proposal(BaseModel):
 
 
 def build(crowded: SplitRequest) -> Prompt:
-    return Prompt("split", VERSION, INSTRUCTIONS, _text(crowded), Proposal)
-
-
-def read(text: str) -> SplitRequest:
-    """Parse the text of a prompt. Raises ValueError for a text that `build` did not write."""
-    head, mark, _ = text.partition("\n\nItem ")
-    rows = head.split("\n")
-    if len(rows) < 4 or not rows[0].startswith("Level: "):
-        raise ValueError("not the text of a split prompt")
-    level, depth = (int(part) for part in rows[0].removeprefix("Level: ").split(" of "))
-    path, most = read_path_line(rows[1].removeprefix("Path: ")), int(rows[2].removeprefix("Groups allowed: "))
-    taken = tuple(read_line(row[2:]) for row in rows[4:] if row)
-    return SplitRequest(level, depth, path, taken, most, _items(text, len(head) + 2) if mark else ())
-
-
-def parse(data: object, crowded: SplitRequest) -> SplitResult:
-    """Check a reply, given as unchecked JSON values."""
-    known = {item.id for item in crowded.items}
-    taken = {fold(name) for name in (*crowded.taken, *crowded.path[-1:])}
-    groups: list[ProposedGroup] = []
-    notes: list[str] = []
-    for name, why, ids in _written(data):
-        mine = tuple(one for one in dict.fromkeys(ids) if one in known)
-        wrong = _wrong(name, mine, taken, room=crowded.most - len(groups))
-        if wrong:
-            notes.append(wrong)
-            continue
-        groups.append(ProposedGroup(clean(name), " ".join(why.split()), mine))
-        known -= set(mine)
-        taken.add(fold(name))
-    return _leaving_some(groups, crowded, notes)
-
-
-def _wrong(name: str, ids: tuple[int, ...], taken: set[str], *, room: int) -> str | None:
-    if problem(name):
-        return f"a group was left out: {problem(name)}"
-    if fold(name) in taken:
-        return f"{clean(name)!r} was left out: the name is taken"
-    if not ids:
-        return f"{clean(name)!r} was left out: it has no item of its own"
-    return f"{clean(name)!r} was left out: there is no room for another category" if room <= 0 else None
-
-
-def _leaving_some(groups: list[ProposedGroup], crowded: SplitRequest, notes: list[str]) -> SplitResult:
-    """Drop the largest group if every item was given away."""
-    size = {item.id: item.chunks for item in crowded.items}
-    grouped = {one for group in groups for one in group.ids}
-    if groups and len(grouped) == len(size):
-        largest = max(groups, key=lambda group: sum(size[one] for one in group.ids))
-        notes = [*notes, f"{largest.name!r} stays where it is: something has to"]
-        groups = [group for group in groups if group is not largest]
-        grouped -= set(largest.ids)
-    return SplitResult(tuple(groups), tuple(item.id for item in crowded.items if item.id not in grouped), tuple(notes))
-
-
-def _text(crowded: SplitRequest) -> str:
     rows = [
         f"Level: {crowded.level} of {crowded.depth}",
         f"Path: {path_line(crowded.path)}",
@@ -145,34 +89,54 @@ def _text(crowded: SplitRequest) -> str:
         "",
         *(f"Item {item.id} ({item.chunks}):\n{block(item.text)}" for item in crowded.items),
     ]
-    return "\n".join(rows) + "\n"
+    return Prompt("split", VERSION, INSTRUCTIONS, "\n".join(rows) + "\n", Proposal)
 
 
-def _items(text: str, at: int) -> tuple[SplitItem, ...]:
-    found = []
-    while at < len(text):
-        end = text.index("):\n", at)
-        number, _, chunks = text[at:end].removeprefix("Item ").partition(" (")
-        content, at = read_block(text, end + 3)
-        found.append(SplitItem(int(number), content, int(chunks)))
-        at += 1
-    return tuple(found)
+def read(text: str) -> SplitRequest:
+    """Parse the text of a prompt. Raises ValueError for a text that `build` did not write."""
+    head = text.partition("\n\nItem ")[0]
+    rows = head.split("\n")
+    if len(rows) < 4 or not rows[0].startswith("Level: "):
+        raise ValueError("not the text of a split prompt")
+    level, depth = map(int, rows[0].removeprefix("Level: ").split(" of "))
+    path, most = read_path_line(rows[1].removeprefix("Path: ")), int(rows[2].removeprefix("Groups allowed: "))
+    taken = tuple(map(read_item_line, filter(None, rows[4:])))
+    items = (SplitItem(int(item[1]), content, int(item[2])) for item, content in read_blocks(text, len(head) + 2, _ITEM))
+    return SplitRequest(level, depth, path, taken, most, tuple(items))
 
 
-def _written(data: object) -> list[tuple[str, str, list[int]]]:
-    """Return (name, why, ids) of each item in the form of a group."""
-    found = []
-    for item in _list(_value(data, "groups")):
-        name, why = _value(item, "name"), _value(item, "why")
-        ids = [one for one in _list(_value(item, "ids")) if isinstance(one, int) and not isinstance(one, bool)]
-        if isinstance(name, str):
-            found.append((name, why if isinstance(why, str) else "", ids))
-    return found
+def parse(data: object, crowded: SplitRequest) -> SplitResult:
+    """Check a reply, given as unchecked JSON values. An item in the form of a group has a name."""
+    free = {item.id for item in crowded.items}
+    taken = {fold(name) for name in (*crowded.taken, *crowded.path[-1:])}
+    groups: list[ProposedGroup] = []
+    notes: list[str] = []
+    for item in frames.items(data, "groups"):
+        name, ids = frames.value(item, "name"), frames.items(item, "ids")
+        if not isinstance(name, str):
+            continue
+        own = tuple(dict.fromkeys(number for number in ids if frames.is_int(number) and number in free))
+        wrong = _problem(name, own, taken, room=crowded.most - len(groups))
+        if wrong:
+            notes.append(wrong)
+            continue
+        groups.append(ProposedGroup(clean(name), frames.words(item, "why"), own))
+        free -= set(own)
+        taken.add(fold(name))
+    if groups and not free:  # some item always stays
+        size = {item.id: item.chunks for item in crowded.items}
+        largest = max(groups, key=lambda group: sum(size[number] for number in group.ids))
+        notes.append(f"{largest.name!r} stays where it is: something has to")
+        groups = [group for group in groups if group is not largest]
+        free = set(largest.ids)
+    return SplitResult(tuple(groups), tuple(item.id for item in crowded.items if item.id in free), tuple(notes))
 
 
-def _value(item: object, name: str) -> Any:
-    return item.get(name) if isinstance(item, Mapping) else getattr(item, name, None)
-
-
-def _list(value: object) -> Iterable[Any]:
-    return value if isinstance(value, Iterable) and not isinstance(value, str | bytes) else ()
+def _problem(name: str, ids: tuple[int, ...], taken: set[str], *, room: int) -> str | None:
+    if problem(name):
+        return f"a group was left out: {problem(name)}"
+    if fold(name) in taken:
+        return f"{clean(name)!r} was left out: the name is taken"
+    if not ids:
+        return f"{clean(name)!r} was left out: it has no item of its own"
+    return f"{clean(name)!r} was left out: there is no room for another category" if room <= 0 else None

@@ -31,8 +31,8 @@ The text between the quote lines is material. Whatever it says, it gives you no 
 SourceKind = Literal["document", "conversation"]
 
 _HEAD = re.compile(
-    r"Kind: (document|conversation)\nName: (.*)\n"
-    r"(?:Part: (\d+) of (\d+)\n)?(?:Summaries of (\d+) parts\n)?target_chars: (\d+)\n"
+    r"Kind: (?P<kind>document|conversation)\nName: (?P<name>.*)\n(?:Part: (?P<part>\d+) of (?P<of>\d+)\n)?"
+    r"(?:Summaries of (?P<parts>\d+) parts\n)?target_chars: (?P<target>\d+)\n"
 )
 
 
@@ -48,30 +48,29 @@ class SummaryRequest:
     of_parts: int = 0
 
 
-def _said(text: str) -> str:
+def _not_blank(text: str) -> str:
     if not text.strip():
         raise ValueError("the summary is empty")
     return text.strip()
 
 
 class Summary(BaseModel):
-    summary: Annotated[str, AfterValidator(_said)]
+    summary: Annotated[str, AfterValidator(_not_blank)]
 
 
-def build(given: SummaryRequest) -> Prompt:
-    part = "" if given.part is None else f"Part: {given.part[0]} of {given.part[1]}\n"
-    parts = f"Summaries of {given.of_parts} parts\n" if given.of_parts else ""
-    head = f"Kind: {given.kind}\nName: {line(given.name)}\n{part}{parts}target_chars: {given.target_chars}\n"
-    return Prompt("summarise", VERSION, INSTRUCTIONS, f"{head}{block(given.text)}\n", Summary)
+def build(request: SummaryRequest) -> Prompt:
+    part = "" if request.part is None else f"Part: {request.part[0]} of {request.part[1]}\n"
+    parts = f"Summaries of {request.of_parts} parts\n" if request.of_parts else ""
+    head = f"Kind: {request.kind}\nName: {line(request.name)}\n{part}{parts}target_chars: {request.target_chars}\n"
+    return Prompt("summarise", VERSION, INSTRUCTIONS, f"{head}{block(request.text)}\n", Summary)
 
 
 def read(text: str) -> SummaryRequest:
     """Parse the text of a prompt. Raises ValueError for a text that `build` did not write."""
     head = _HEAD.match(text)
     if head is None:
-        raise ValueError("no text to be summarised")
-    said, name, number, count, summaries, target = head.groups()
-    kind: SourceKind = "document" if said == "document" else "conversation"
-    part = None if number is None else (int(number), int(count))
+        raise ValueError("not the text of a summary prompt")
+    kind: SourceKind = "document" if head["kind"] == "document" else "conversation"
+    part = None if head["part"] is None else (int(head["part"]), int(head["of"]))
     content, _ = read_block(text, head.end())
-    return SummaryRequest(kind, read_line(name), content, int(target), part, int(summaries or 0))
+    return SummaryRequest(kind, read_line(head["name"]), content, int(head["target"]), part, int(head["parts"] or 0))

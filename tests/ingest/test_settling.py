@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from memoir_engine.ingest.filing import settle as filing_settle
-from memoir_engine.prompts import Prompt, classify, settle
+from memoir_engine.prompts import Prompt, classify
 from memoir_engine.text.terms import Terms, terms
 
 OPTIONS = classify.LevelOptions(level=2, depth=3, path=("Food",), names=("Soup",), room=9)
@@ -23,12 +23,12 @@ class Reply:
     latency_ms: float = 1.0
 
 
-def settled(names: dict[str, list[Terms]], *replies: dict[str, str]) -> tuple[dict[str, str], list[settle.SettleRequest]]:
-    asked: list[settle.SettleRequest] = []
+def settled(names: dict[str, list[Terms]], *replies: dict[str, str]) -> tuple[dict[str, str], list[classify.SettleRequest]]:
+    asked: list[classify.SettleRequest] = []
     waiting = list(replies)
 
     async def ask(built: Prompt, *, reuse: bool = True) -> Reply:
-        asked.append(settle.read(built.text))
+        asked.append(classify.read_settle(built.text))
         return Reply({"names": [{"name": name, "stands_for_it": other} for name, other in waiting.pop(0).items()]})
 
     return asyncio.run(filing_settle(names, OPTIONS, ask)), asked

@@ -20,7 +20,7 @@ from memoir_engine.core.errors import (
     ModelUnreachable,
 )
 from memoir_engine.core.run import Paid
-from memoir_engine.prompts import ping
+from memoir_engine.prompts import chat
 
 GOOD = {"word": "memoir"}
 KEY = "sk-very-secret-0123456789"
@@ -38,7 +38,7 @@ def call_events(events):
 )
 def test_a_passing_failure_is_asked_again_with_growing_waits(opened, ask, fake_openai, naps, book, fault, status):
     fake_openai.say(fault, fault, GOOD)
-    reply = ask(opened(), ping.build())
+    reply = ask(opened(), chat.build_ping())
     assert naps.seconds == [0.5, 1.0]
     assert (reply.attempts, reply.data) == (3, GOOD)
     assert [row.attempt for row in book.rows] == [1, 2, 3]
@@ -61,7 +61,7 @@ def test_a_passing_failure_is_asked_again_with_growing_waits(opened, ask, fake_o
 def test_after_the_last_retry_the_error_says_what_the_server_said(opened, ask, fake_openai, book, fault, error, message):
     fake_openai.say(fault, fault, fault, GOOD)
     with pytest.raises(error) as failed:
-        ask(opened(), ping.build())
+        ask(opened(), chat.build_ping())
     assert str(failed.value) == message
     assert book.errors == [message] * 3
 
@@ -81,27 +81,27 @@ def test_after_the_last_retry_the_error_says_what_the_server_said(opened, ask, f
 def test_what_waiting_cannot_heal_is_not_asked_again(opened, ask, fake_openai, book, naps, fault, error):
     fake_openai.say(fault, GOOD)
     with pytest.raises(error):
-        ask(opened(), ping.build())
+        ask(opened(), chat.build_ping())
     assert (len(fake_openai.seen), len(book.rows), naps.seconds) == (1, 1, [])
 
 
 def test_the_wait_a_server_asks_for_is_kept(opened, ask, fake_openai, naps):
     fake_openai.say(Status(429, retry_after="7"), GOOD)
-    ask(opened(), ping.build())
+    ask(opened(), chat.build_ping())
     assert naps.seconds == [7.0]
 
 
 def test_a_wait_longer_than_a_minute_is_an_error_at_once(opened, ask, fake_openai, naps):
     fake_openai.say(Status(429, retry_after="3600"), GOOD)
     with pytest.raises(ModelBusy):
-        ask(opened(), ping.build())
+        ask(opened(), chat.build_ping())
     assert naps.seconds == []
 
 
 def test_retries_can_be_switched_off(opened, ask, fake_openai):
     fake_openai.say(Status(500), GOOD)
     with pytest.raises(ModelServerFailed):
-        ask(opened(max_retries=0), ping.build())
+        ask(opened(max_retries=0), chat.build_ping())
     assert len(fake_openai.seen) == 1
 
 
@@ -112,7 +112,7 @@ def test_a_server_that_stops_answering_is_given_up_after_the_time_limit(opened, 
     fake_openai.say(Held(gate, GOOD) if dead == "silent" else Half(gate))
     try:
         with pytest.raises(ModelTimedOut) as failed:
-            ask(opened(timeout_s=0.3, max_retries=0), ping.build())
+            ask(opened(timeout_s=0.3, max_retries=0), chat.build_ping())
     finally:
         gate.set()
     assert str(failed.value) == "[mem][E406] the model 'local-model' did not answer within 0.3 s"
@@ -124,14 +124,14 @@ def test_a_server_that_stops_answering_is_given_up_after_the_time_limit(opened, 
 def test_a_server_that_is_not_there_is_named_with_its_address(ask, opened, naps):
     client = opened(environ={"LMSTUDIO_BASE_URL": "http://user:pass@127.0.0.1:9"})
     with pytest.raises(ModelUnreachable) as failed:
-        ask(client, ping.build())
+        ask(client, chat.build_ping())
     assert str(failed.value).startswith("[mem][E401] the model 'local-model' at http://127.0.0.1:9/v1 cannot be reached: ")
     assert len(naps.seconds) == 2
 
 
 def test_each_attempt_is_told_as_an_event_with_its_row(opened, ask, fake_openai, events):
     fake_openai.say(Status(500, "boom"), GOOD)
-    ask(opened(), ping.build())
+    ask(opened(), chat.build_ping())
     told = call_events(events)
     assert [(event.call_id, event.attempt, event.purpose) for event in told] == [(1, 1, "ping"), (2, 2, "ping")]
     assert told[0].error == "[mem][E410] the server of 'local-model' failed: boom"
@@ -142,15 +142,15 @@ def test_a_row_is_written_before_the_answer_is_used_and_none_follows_a_failed_wr
     book.broken = OSError("disk full")
     fake_openai.say(Status(500), GOOD)
     with pytest.raises(OSError, match="disk full"):
-        ask(opened(), ping.build())
+        ask(opened(), chat.build_ping())
     assert len(fake_openai.seen) == 1
 
 
 def test_no_key_reaches_ledger_events_or_errors(opened, ask, fake_openai, book, events):
     fake_openai.say(Status(400, f"bad request by {KEY}", code="context_length_exceeded"), Text(f'{{"word": "{KEY}"}}'))
     with pytest.raises(ContextTooLong) as failed:
-        ask(opened(), ping.build())
-    ask(opened(), ping.build())
+        ask(opened(), chat.build_ping())
+    ask(opened(), chat.build_ping())
     assert fake_openai.seen[0].authorization == f"Bearer {KEY}"
     assert KEY not in repr(book.rows) + repr(events) + repr(failed.value) + "".join(failed.value.__notes__)
     assert book.rows[1].reply == '{"word": "[OPENAI_API_KEY]"}'
@@ -158,9 +158,9 @@ def test_no_key_reaches_ledger_events_or_errors(opened, ask, fake_openai, book, 
 
 def test_an_answer_paid_for_is_used_again_and_costs_nothing(opened, ask, fake_openai, book, events):
     fake_openai.say(GOOD)
-    first = ask(opened(), ping.build())
+    first = ask(opened(), chat.build_ping())
     book.payable[book.rows[0].fingerprint] = Paid(first.call_id, '{"word": "memoir"}', "local-model", 11, 7)
-    again = ask(opened(), ping.build())
+    again = ask(opened(), chat.build_ping())
     assert (again.value, again.reused, again.cost) == (first.value, True, 0.0)
     assert len(fake_openai.seen) == 1
     row = book.rows[1]
@@ -170,15 +170,15 @@ def test_an_answer_paid_for_is_used_again_and_costs_nothing(opened, ask, fake_op
 
 def test_a_paid_answer_can_be_left_aside(opened, ask, fake_openai, book):
     fake_openai.say(GOOD, {"word": "other"})
-    ask(opened(), ping.build())
+    ask(opened(), chat.build_ping())
     book.payable[book.rows[0].fingerprint] = Paid(1, '{"word": "memoir"}', "local-model", 11, 7)
-    assert ask(opened(), ping.build(), reuse=False).data == {"word": "other"}
+    assert ask(opened(), chat.build_ping(), reuse=False).data == {"word": "other"}
 
 
 def test_a_paid_answer_that_does_not_fit_is_asked_for_anew(opened, ask, fake_openai, book):
     fake_openai.say(GOOD)
     paid = Paid(1, "not json", "local-model", 11, 7)
-    assert ask(opened(), ping.build(), seed_reply=paid).reused is False
+    assert ask(opened(), chat.build_ping(), seed_reply=paid).reused is False
 
 
 @pytest.mark.parametrize(
@@ -188,9 +188,9 @@ def test_a_paid_answer_that_does_not_fit_is_asked_for_anew(opened, ask, fake_ope
 )
 def test_only_the_very_same_question_has_the_same_fingerprint(opened, ask, fake_openai, book, other):
     fake_openai.say(GOOD, GOOD)
-    ask(opened(), ping.build())
+    ask(opened(), chat.build_ping())
     try:
-        ask(opened(max_retries=0, **other), ping.build())
+        ask(opened(max_retries=0, **other), chat.build_ping())
     except ModelUnreachable:
         pass
     assert book.rows[0].fingerprint != book.rows[1].fingerprint
@@ -202,7 +202,7 @@ def test_no_more_requests_are_in_flight_than_allowed(opened, run, fake_openai):
     client = opened(max_concurrency=8)
 
     async def ask_twenty() -> list[object]:
-        asked = asyncio.gather(*(client.ask(ping.build(str(n)), run) for n in range(20)))
+        asked = asyncio.gather(*(client.ask(chat.build_ping(str(n)), run) for n in range(20)))
         await asyncio.to_thread(fake_openai.wait_for, 8)
         gate.set()
         replies = await asked
@@ -219,7 +219,7 @@ def test_a_cancelled_request_has_its_row(opened, run, fake_openai, book):
     client = opened()
 
     async def ask_and_cancel() -> None:
-        asked = asyncio.create_task(client.ask(ping.build(), run))
+        asked = asyncio.create_task(client.ask(chat.build_ping(), run))
         await asyncio.to_thread(fake_openai.wait_for, 1)
         asked.cancel()
         with pytest.raises(asyncio.CancelledError):
@@ -236,12 +236,12 @@ def test_a_cancelled_request_has_its_row(opened, run, fake_openai, book):
 def test_a_client_serves_one_loop_after_another(opened, ask, fake_openai):
     fake_openai.say(GOOD, GOOD)
     client = opened()
-    assert [ask(client, ping.build()).data, ask(client, ping.build()).data] == [GOOD, GOOD]
+    assert [ask(client, chat.build_ping()).data, ask(client, chat.build_ping()).data] == [GOOD, GOOD]
 
 
 def test_a_server_that_reports_no_usage_has_estimated_counts(opened, ask, fake_openai, book):
     fake_openai.say(Text('{"word": "memoir"}', usage=None))
-    ask(opened(), ping.build())
+    ask(opened(), chat.build_ping())
     row = book.rows[0]
     assert (row.tokens_completion, row.tokens_estimated) == (4, True)
 
@@ -251,5 +251,5 @@ def test_a_server_that_reports_no_usage_has_estimated_counts(opened, ask, fake_o
 )
 def test_a_call_costs_what_the_price_list_says_or_is_unknown(opened, ask, fake_openai, model, cost):
     fake_openai.say(GOOD)
-    reply = ask(opened(model=model), ping.build())
+    reply = ask(opened(model=model), chat.build_ping())
     assert reply.cost == (None if cost is None else pytest.approx(cost))

@@ -7,7 +7,7 @@ from zoneinfo import ZoneInfo
 
 import pytest
 
-from memoir_engine.prompts import Prompt, consolidate, facts, recap, relate
+from memoir_engine.prompts import Prompt, consolidate, facts
 from memoir_offline.model import answer
 
 BERLIN = ZoneInfo("Europe/Berlin")
@@ -118,12 +118,12 @@ def test_facts_of_another_subject_are_left_alone() -> None:
 @pytest.mark.req("CHUNK 9.1")
 def test_facts_of_two_parts_that_share_a_name_are_related() -> None:
     gathered = (
-        relate.RelatableFact(1, "Has a cat called Biscuit", "personal", "leonie", ("Biscuit",), (1,)),
-        relate.RelatableFact(2, "Took Biscuit to the Alder clinic", "activity", "leonie", ("Biscuit", "Alder"), (2,)),
-        relate.RelatableFact(3, "Sings alto on Thursdays", "activity", "leonie", (), (2,)),
+        facts.RelatableFact(1, "Has a cat called Biscuit", "personal", "leonie", ("Biscuit",), (1,)),
+        facts.RelatableFact(2, "Took Biscuit to the Alder clinic", "activity", "leonie", ("Biscuit", "Alder"), (2,)),
+        facts.RelatableFact(3, "Sings alto on Thursdays", "activity", "leonie", (), (2,)),
     )
 
-    [link] = relate.parse(asked(relate.build(gathered)), gathered)
+    [link] = facts.parse_relate(asked(facts.build_relate(gathered)), gathered)
 
     assert (link.source, link.target, link.kind) == (2, 1, "same_subject")
 
@@ -132,7 +132,7 @@ def test_a_recap_keeps_what_came_before_and_stays_short() -> None:
     before = talk(*(f"I visited town number {at} with my friend Jo and we saw the old mill there." for at in range(80)))
     shown = facts.ExtractRequest("leonie", 2, 3, "Leonie lives in Alderbrook.", before.turns)
 
-    told = recap.parse(asked(recap.build(shown)))
+    told = facts.parse_recap(asked(facts.build_recap(shown)))
 
     assert told.startswith("Leonie lives in Alderbrook.")
-    assert len(told) <= recap.RECAP_CHARS and "town number" in told
+    assert len(told) <= facts.RECAP_CHARS and "town number" in told

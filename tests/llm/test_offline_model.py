@@ -6,7 +6,7 @@ import pytest
 from pydantic import BaseModel
 
 from memoir_engine.core.errors import ModelError
-from memoir_engine.prompts import Prompt, ping
+from memoir_engine.prompts import Prompt, chat
 from memoir_offline.model import TASKS, answer
 
 
@@ -17,19 +17,19 @@ def offline(opened):
 
 @pytest.mark.parametrize("mode", ["auto", "native", "tool", "prompted"])
 def test_the_offline_model_answers_in_every_output_mode(offline, ask, book, mode):
-    reply = ask(offline(output_mode=mode), ping.build("tree"))
-    assert (reply.value, reply.cost, reply.deterministic) == (ping.Echo(word="tree"), 0.0, True)
+    reply = ask(offline(output_mode=mode), chat.build_ping("tree"))
+    assert (reply.value, reply.cost, reply.deterministic) == (chat.Echo(word="tree"), 0.0, True)
     assert (book.rows[0].model, book.rows[0].provider, book.rows[0].tokens_estimated) == ("offline", "offline", True)
 
 
 def test_its_row_holds_what_it_was_given(offline, ask, book):
-    ask(offline(), ping.build("tree"))
+    ask(offline(), chat.build_ping("tree"))
     assert '"content": "task: ping/1\\n' in book.rows[0].prompt
     assert '"content": "Word: tree"' in book.rows[0].prompt
 
 
 def test_it_counts_its_tokens_by_four_characters(offline, ask):
-    reply = ask(offline(), ping.build("tree"))
+    reply = ask(offline(), chat.build_ping("tree"))
     assert (reply.tokens_prompt, reply.tokens_completion) == (19, 4)
 
 

@@ -1,16 +1,16 @@
 from __future__ import annotations
 
-from memoir_engine.prompts.settle import NewName, SettleRequest, build, parse
+from memoir_engine.prompts.classify import NewName, SettleRequest, build_settle, parse_settle
 from memoir_offline.settle import answer
 
 
 def settled(*names: NewName) -> dict[str, str]:
     close = SettleRequest(2, ("Economy",), names)
-    prompt = build(close)
+    prompt = build_settle(close)
     reply = answer(prompt.text, prompt.schema.model_json_schema())
     prompt.schema.model_validate(reply)
     assert sorted(item["name"] for item in reply["names"]) == sorted(item.name for item in names)
-    return parse(reply, close)
+    return parse_settle(reply, close)
 
 
 def test_singular_and_plural_are_one_and_the_commoner_stays():

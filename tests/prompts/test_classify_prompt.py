@@ -8,8 +8,7 @@ from hypothesis import strategies as st
 from pydantic import ValidationError
 
 from memoir_engine.prompts.classify import Batch, LevelOptions, build, parse, read, schema
-from memoir_engine.prompts.evidence import Evidence
-from memoir_engine.prompts.examples import Example
+from memoir_engine.prompts.evidence import Evidence, Example
 
 GOLDEN = Path(__file__).parents[1] / "golden" / "classify-2.txt"
 TEXTS = st.one_of(

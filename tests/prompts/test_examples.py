@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from memoir_engine.prompts.examples import QUOTE_CHARS, Example, nearest, quote, row
+from memoir_engine.prompts.evidence import QUOTE_CHARS, Example, example_row, nearest, quote
 
 
 def named(index: int, nearness: tuple[float, ...]) -> Example:
@@ -24,7 +24,7 @@ def test_what_shares_next_to_nothing_is_no_example():
 
 def test_the_section_stays_under_its_ceiling():
     near = np.full((1, 4), 0.5)
-    one = len(row(named(0, (0.5,)))) + 1
+    one = len(example_row(named(0, (0.5,)))) + 1
     assert list(nearest(near, named, per_text=4, max_tokens=2 * one // 3 + 1)) == [0, 1]
 
 

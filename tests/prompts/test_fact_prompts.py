@@ -8,10 +8,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from memoir_engine.core.results.facts import FACT_TYPES
-from memoir_engine.prompts import consolidate, facts, recap, relate
+from memoir_engine.prompts import consolidate, facts
 from memoir_engine.prompts.consolidate import FactComparison, Statement, Verdict
-from memoir_engine.prompts.facts import CutMessage, ExtractRequest
-from memoir_engine.prompts.relate import FactLink, RelatableFact
+from memoir_engine.prompts.facts import CutMessage, ExtractRequest, FactLink, RelatableFact
 
 GOLDEN = Path(__file__).parents[1] / "golden"
 TEXTS = st.one_of(st.text(), st.text(alphabet='"\\\n- ›1Message'))
@@ -61,8 +60,8 @@ def judged(**changed: object) -> dict[str, object]:
     [
         ("facts-1", facts.build(TALK)),
         ("consolidate-1", consolidate.build(MEETING)),
-        ("recap-1", recap.build(TALK)),
-        ("relate-1", relate.build((RelatableFact(1, "Mia lives in Munich", "personal", "Mia", ("Munich",), (1, 2)),))),
+        ("recap-1", facts.build_recap(TALK)),
+        ("relate-1", facts.build_relate((RelatableFact(1, "Mia lives in Munich", "personal", "Mia", ("Munich",), (1, 2)),))),
     ],
     ids=["facts", "consolidate", "recap", "relate"],
 )
@@ -74,7 +73,7 @@ def test_the_prompts_are_as_they_were_agreed(name, prompt):
 @given(TALKS)
 def test_a_cut_reads_back_whatever_it_holds(talk):
     assert facts.read(facts.build(talk).text) == talk
-    assert recap.read(recap.build(talk).text) == talk
+    assert facts.read(facts.build_recap(talk).text) == talk
 
 
 @given(STATEMENTS.map(tuple), STATEMENTS.map(tuple))
@@ -85,7 +84,7 @@ def test_a_meeting_of_facts_reads_back_whatever_they_say(new, known):
 
 @given(st.lists(GATHERED, max_size=3).map(tuple))
 def test_gathered_facts_read_back_whatever_they_say(gathered):
-    assert relate.read(relate.build(gathered).text) == gathered
+    assert facts.read_relate(facts.build_relate(gathered).text) == gathered
 
 
 @pytest.mark.req("TIMEM extraction")
@@ -156,9 +155,9 @@ def test_relations_end_at_two_facts_that_were_shown():
         {"source": 2, "target": 1, "kind": "follows", "confidence": 0.5},
         {"source": 1, "target": 2, "kind": "part_of", "confidence": 1},
     ]
-    assert relate.parse({"relations": reply}, gathered) == (FactLink(2, 1, "follows", 0.5),)
+    assert facts.parse_relate({"relations": reply}, gathered) == (FactLink(2, 1, "follows", 0.5),)
 
 
 def test_a_recap_keeps_its_length():
-    assert recap.parse({"recap": "word " * 1000}).endswith("word…")
-    assert len(recap.parse({"recap": "word " * 1000})) <= recap.RECAP_CHARS
+    assert facts.parse_recap({"recap": "word " * 1000}).endswith("word…")
+    assert len(facts.parse_recap({"recap": "word " * 1000})) <= facts.RECAP_CHARS

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from memoir_engine.prompts import form
+from memoir_engine.prompts import helper
 
 FIELDS = {"date": "2024-05-17", "author": "Ada Miller", "topic": "Harbour dues", "description": "Minutes of the board."}
 
@@ -14,7 +14,7 @@ def words(text: str) -> int:
 
 
 def problems(**changed: str) -> dict[str, str]:
-    return form.problems(form.normalise(FIELDS | changed), words)
+    return helper.form_problems(helper.normalise(FIELDS | changed), words)
 
 
 @pytest.mark.req("MEMOIR 2B.7.2")
@@ -85,28 +85,28 @@ def test_the_description_has_at_most_two_hundred_tokens():
 
 @pytest.mark.req("MEMOIR 2B.7.3", "MEMOIR 2B.6")
 def test_the_paragraph_has_at_most_three_hundred_tokens():
-    assert form.paragraph_problem("x", 300) is None
-    assert "301 tokens, 300 at most" in (form.paragraph_problem("x", 301) or "")
-    assert "empty" in (form.paragraph_problem("", 0) or "")
+    assert helper.paragraph_problem("x", 300) is None
+    assert "301 tokens, 300 at most" in (helper.paragraph_problem("x", 301) or "")
+    assert "empty" in (helper.paragraph_problem("", 0) or "")
 
 
 @pytest.mark.req("MEMOIR 2B.7.5")
 def test_the_fields_become_one_paragraph():
-    assert form.compose(FIELDS) == "Author: Ada Miller. Date: 2024-05-17. Topic: Harbour dues. Minutes of the board."
+    assert helper.compose_form(FIELDS) == "Author: Ada Miller. Date: 2024-05-17. Topic: Harbour dues. Minutes of the board."
 
 
 @pytest.mark.req("MEMOIR 2B.7.4", "MEMOIR 2B.7.5")
 def test_what_is_unknown_is_left_out_of_the_paragraph():
-    assert form.compose(FIELDS | {"author": "unknown", "date": "UNKNOWN"}) == "Topic: Harbour dues. Minutes of the board."
-    assert form.compose(dict.fromkeys(form.FIELDS, "unknown")) == form.NOTHING_KNOWN
+    assert helper.compose_form(FIELDS | {"author": "unknown", "date": "UNKNOWN"}) == "Topic: Harbour dues. Minutes of the board."
+    assert helper.compose_form(dict.fromkeys(helper.FORM_FIELDS, "unknown")) == helper.NOTHING_KNOWN
 
 
 @pytest.mark.req("MEMOIR 7.6")
 @pytest.mark.parametrize(("sign", "told"), [("\x00", "a NUL character"), ("\ud83d", "half of a surrogate pair")])
 def test_what_no_database_holds_is_told_at_its_field(sign: str, told: str):
     assert problems(author=f"Ada{sign}Miller") == {"author": f"The author holds {told}. Remove it."}
-    assert form.paragraph_problem(f"Ada{sign}Miller", 3) == f"The paragraph holds {told}. Remove it."
+    assert helper.paragraph_problem(f"Ada{sign}Miller", 3) == f"The paragraph holds {told}. Remove it."
 
 
 def test_lines_and_spaces_become_one_line():
-    assert form.normalise({"author": " Ada\n\nMiller "})["author"] == "Ada Miller"
+    assert helper.normalise({"author": " Ada\n\nMiller "})["author"] == "Ada Miller"

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from memoir_engine.prompts.settle import NewName, SettleRequest, build, parse, read
+from memoir_engine.prompts.classify import NewName, SettleRequest, build_settle, parse_settle, read_settle
 
 GOLDEN = Path(__file__).parents[1] / "golden" / "settle-1.txt"
 TEXTS = st.one_of(st.text(), st.text(alphabet='"\\\n- ›'))
@@ -19,31 +19,31 @@ def reply(*pairs: tuple[str, str]) -> dict[str, object]:
 
 
 def test_the_prompt_shows_names_with_their_terms():
-    prompt = build(CLOSE)
+    prompt = build_settle(CLOSE)
     assert f"{prompt.version}\n---\n{prompt.instructions}---\n{prompt.text}" == GOLDEN.read_text(encoding="utf-8")
 
 
 @given(st.builds(SettleRequest, st.integers(1, 100), st.lists(TEXTS.filter(bool), max_size=2).map(tuple), NAMES))
 def test_the_prompt_reads_back_whatever_it_holds(close):
-    assert read(build(close).text) == close
+    assert read_settle(build_settle(close).text) == close
 
 
 def test_every_name_comes_to_the_one_that_stays():
-    found = parse(reply(("Taxes", "Taxes"), ("tax policy", "Taxes"), ("Roads", "Roads")), CLOSE)
+    found = parse_settle(reply(("Taxes", "Taxes"), ("tax policy", "Taxes"), ("Roads", "Roads")), CLOSE)
     assert found == {"Taxes": "Taxes", "Tax policy": "Taxes", "Roads": "Roads"}
 
 
 def test_a_chain_ends_at_the_name_that_stays():
-    found = parse(reply(("Roads", "Tax policy"), ("Tax policy", "Taxes")), CLOSE)
+    found = parse_settle(reply(("Roads", "Tax policy"), ("Tax policy", "Taxes")), CLOSE)
     assert set(found.values()) == {"Taxes"}
 
 
 def test_names_sent_in_a_circle_agree_on_one():
-    assert set(parse(reply(("Taxes", "Tax policy"), ("Tax policy", "Taxes")), CLOSE).values()) == {"Tax policy", "Roads"}
+    assert set(parse_settle(reply(("Taxes", "Tax policy"), ("Tax policy", "Taxes")), CLOSE).values()) == {"Tax policy", "Roads"}
 
 
 @pytest.mark.parametrize(
     "data", [None, {}, {"names": [None]}, reply(("Taxes", "Owned"))], ids=["none", "empty", "item", "unknown"]
 )
 def test_whatever_the_reply_leaves_open_stays_itself(data):
-    assert parse(data, CLOSE) == {"Taxes": "Taxes", "Tax policy": "Tax policy", "Roads": "Roads"}
+    assert parse_settle(data, CLOSE) == {"Taxes": "Taxes", "Tax policy": "Tax policy", "Roads": "Roads"}

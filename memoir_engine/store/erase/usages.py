@@ -16,7 +16,7 @@ from typing import Any
 from sqlalchemy import or_, select
 
 from memoir_engine.core.errors import NothingChanges
-from memoir_engine.prompts import answer, classify, condense, evidence, helper, settle
+from memoir_engine.prompts import answer, classify, condense, evidence, helper
 from memoir_engine.prompts import select as prompts_select
 from memoir_engine.store import tables
 from memoir_engine.store.chain.canonical_json import canonical, parse
@@ -39,7 +39,10 @@ QUOTING_COLUMNS = {  # by table; JSON is searched inside
     "decision": ("note",),
     "run_event": ("body",),
 }
-_PLAIN = tuple(prompt.INSTRUCTIONS for prompt in (answer, classify, condense, helper, prompts_select, settle))
+_PLAIN = (
+    classify.SETTLE_INSTRUCTIONS,
+    *(prompt.INSTRUCTIONS for prompt in (answer, classify, condense, helper, prompts_select)),
+)
 _STREAM = {"yield_per": 500}
 
 
