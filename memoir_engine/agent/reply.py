@@ -136,14 +136,11 @@ def reply_verb(
         raise InvalidSetting(name="text", value="…", problem=f"it is {len(turn.text)} characters long", advice=advice)
     named, talk = messages.session(turn.session_id), turn.talk.checked()
 
-    async def work(run: Run) -> Reply | MemoirError:
+    async def work(run: Run) -> Reply:
         return await _reply(engine, actor, run, turn, memory)
 
-    def record(outcome: Reply | MemoirError) -> dict[str, Any]:
-        return {} if isinstance(outcome, MemoirError) else _record(outcome)
-
     request = {"text": turn.text, "session_id": named, "max_tool_calls": talk.max_tool_calls}
-    return Verb("reply", request, None, work, lambda _run, error: error, QueryCancelled, record, listeners)
+    return Verb("reply", request, None, work, QueryCancelled, _record, listeners=listeners)
 
 
 async def _reply(engine: Engine, actor: Actor, run: Run, turn: Turn, memory: Memory) -> Reply:

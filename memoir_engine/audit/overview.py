@@ -70,7 +70,7 @@ def test_call_verb(engine: Engine, actor: Actor, options: NoOptions, listeners: 
     def record(check: ModelCheck) -> dict[str, Any]:
         return {"ok": check.ok, "latency_ms": round(check.latency_ms, 3)}
 
-    return Verb("test_call", {"model": client.name}, None, work, failed, QueryCancelled, record, listeners)
+    return Verb("test_call", {"model": client.name}, None, work, QueryCancelled, record, failed=failed, listeners=listeners)
 
 
 def _shown(name: str, value: Any) -> str:

@@ -1,29 +1,43 @@
-"""Extract facts from a conversation, cut by cut, each with the words that state it.
+"""Cut a conversation and extract facts from it, cut by cut, each with the words that state it: for `remember` and `extract`.
 
-Invariants: cuts are asked in order, each with a recap of what came before; a failing cut costs no other unless the caller wants
-to stop at the first. Each quote is looked up in the messages of its cut: one that is not there is marked, never invented.
-A fact found in several cuts becomes one, with all its origins and the best confidence; two that differ in a number, a negation
-or a name stay two. Relations name facts by their ids, and only facts that were shown together; many facts are shown in
-overlapping groups. Except for `extract` and `related`, which ask the model, everything here is pure.
-Source: CHUNK 7, 8, 9, 11, 12; TIMEM "Memory Extraction"; spec README, small print on CHUNK 8.3.
+Invariants: nothing is stored. Cuts are asked in order, each with a recap of what came before; a failing cut costs no other unless
+the caller wants to stop at the first. Each quote is looked up in the messages of its cut: one that is not there is marked, never
+invented. A fact found in several cuts becomes one, with all its origins and the best confidence; two that differ in a number, a
+negation or a name stay two. Relations name facts by their ids, and only facts that were shown together; many facts are shown in
+overlapping groups. The measurements go to the run's events and to the log.
+Source: CHUNK 2, 7, 8, 9, 11, 12; TIMEM "Memory Extraction"; spec README, small print on CHUNK 8.3.
 """
 
 from __future__ import annotations
 
+import asyncio
 import hashlib
+import logging
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field, fields, replace
 from datetime import datetime, tzinfo
+from functools import partial
 from uuid import uuid4
 
-from memoir_engine.core.errors import CostCapReached, ModelError, NothingExtracted
-from memoir_engine.core.events import CutExtracted, CutFailed, FactsMerged, Warned
-from memoir_engine.core.results.conversations import Cut
-from memoir_engine.core.results.facts import CutFailure, ExtractedMemory, FactOrigin, FactRelation, FactType
+import numpy as np
+
+from memoir_engine.core.errors import CostCapReached, MemoirError, ModelError, NothingExtracted, RememberingCancelled
+from memoir_engine.core.events import ConversationCut, CutExtracted, CutFailed, ExtractionMeasured, FactsMerged, Warned
+from memoir_engine.core.ports import Vectors
+from memoir_engine.core.results.conversations import Cut, CutConversation
+from memoir_engine.core.results.facts import (
+    CutFailure,
+    ExtractedMemory,
+    ExtractionMetrics,
+    FactOrigin,
+    FactType,
+)
 from memoir_engine.core.run import Run
 from memoir_engine.prompts import facts
-from memoir_engine.prompts.facts import CutMessage, ExtractedFact, ExtractRequest, RelatableFact
-from memoir_engine.runtime.model import AskAboutFacts
+from memoir_engine.prompts.facts import FRAME_TOKENS, CutMessage, ExtractedFact, ExtractRequest, RelatableFact
+from memoir_engine.runtime.chunking import chunk_conversation
+from memoir_engine.runtime.engine import Engine
+from memoir_engine.runtime.model import AskAboutFacts, Asking
 from memoir_engine.text.attributes import fold_statement, is_same, subject_key, words
 from memoir_engine.text.messages import Message
 from memoir_engine.text.spans import find_quote
@@ -32,7 +46,11 @@ from memoir_engine.text.transcripts import is_label_of
 SHOWN = 60  # facts in one call: pairs grow with the square, prompts with the number
 STEP = 45  # the last quarter of a group meets the next one
 COSTS_ONE_CUT = (ModelError, CostCapReached)  # anything else ends the whole extraction
+EMBEDDED_CHARS = 2_000  # per message: its beginning tells its subject, and embedders refuse long texts
+BY_WORDS = "Where the subject shifts was told by words, since the embedder could not be asked: {problem}"
 _ROLES = {"human": "user", "ai": "assistant"}
+
+_log = logging.getLogger(__name__)
 
 
 @dataclass(frozen=True)
@@ -60,6 +78,23 @@ class Span:
     def is_supported(self) -> bool:
         return self.start is not None
 
+    def origin(self, conversation: str, message: Utterance) -> FactOrigin:
+        return FactOrigin(
+            conversation_id=conversation,
+            message=message.index + 1,
+            message_id=message.id,
+            role=message.role,
+            speaker=message.name,
+            at=message.at,
+            start=self.start,
+            end=self.end,
+            quote=message.text[self.start : self.end] if self.is_supported else None,
+            supported=self.is_supported,
+            removed=False,
+            digest=hashlib.sha256(message.text.encode()).hexdigest(),
+            cut_id=self.cut.id,
+        )
+
 
 @dataclass(frozen=True)
 class DraftFact:
@@ -74,6 +109,22 @@ class DraftFact:
     valid_from: str
     valid_to: str
     spans: tuple[Span, ...]
+
+    def says_the_same(self, other: DraftFact) -> bool:
+        names = (*self.entities, *other.entities)
+        return subject_key(self.subject) == subject_key(other.subject) and is_same(self.content, other.content, names)
+
+    def joined(self, again: DraftFact) -> DraftFact:
+        """Join with the same fact; the words are those of the more confident of the two, of the earlier one if they are equal."""
+        best = again if (again.confidence or 0) > (self.confidence or 0) else self
+        return replace(
+            best,
+            id=self.id,
+            entities=tuple(dict.fromkeys((*self.entities, *again.entities))),
+            valid_from=best.valid_from or self.valid_from or again.valid_from,
+            valid_to=best.valid_to or self.valid_to or again.valid_to,
+            spans=tuple(dict.fromkeys((*self.spans, *again.spans))),
+        )
 
 
 @dataclass(frozen=True)
@@ -112,11 +163,63 @@ class ExtractionInput:
     before: Sequence[Utterance] = ()
     untimed: datetime | None = None
 
+    def is_person(self, name: str) -> bool:
+        """Return True if the name is another one of the user."""
+        return fold_statement(name) != fold_statement(self.person) and is_label_of(self.person, name)
+
+    def prompt_of(self, cut: Cut, recapped: str) -> ExtractRequest:
+        parts = ((index, self.messages[index]) for index in cut.indexes)
+        shown = (
+            self.shown(message, index + 1, message.text[cut.start : cut.end] if cut.split else message.text)
+            for index, message in parts
+        )
+        return ExtractRequest(self.person, cut.n, cut.of, recapped, tuple(shown))
+
+    def shown(self, message: Utterance, number: int, text: str) -> CutMessage:
+        """Leave the name out for the user, however the message calls them: they are one subject, not several.
+
+        A message without a time of its own shows the day it was handed in: a retry asks the same, and is not paid for twice.
+        """
+        name = None if message.name is None or self.is_person(message.name) else message.name
+        at = None if message.at is None else message.at.astimezone(self.zone)
+        if at is not None and message.at == self.untimed:
+            at = at.replace(hour=0, minute=0, second=0, microsecond=0)
+        return CutMessage(number, message.role, name, at, text)
+
+    def draft(self, cut: Cut, fact: ExtractedFact) -> DraftFact:
+        return DraftFact(
+            id=str(uuid4()),
+            content=fact.content,
+            type=fact.type,
+            subject=self.person if self.is_person(fact.subject) else fact.subject,
+            entities=fact.entities,
+            confidence=fact.confidence,
+            valid_from=fact.valid_from,
+            valid_to=fact.valid_to,
+            spans=(self.span(cut, fact),),
+        )
+
+    def span(self, cut: Cut, fact: ExtractedFact) -> Span:
+        """Find the quote in the message it names, else in another of the cut: the words count, not the number."""
+        named = fact.message - 1
+        for index in (named, *(other for other in cut.indexes if other != named)):
+            text = self.messages[index].text
+            first, last = (cut.start or 0, cut.end) if cut.split else (0, None)
+            at = find_quote(fact.quote, text[first:last])
+            if at is not None:
+                return Span(index, first + at[0], first + at[1], cut)
+        return Span(named, None, None, cut)
+
 
 @dataclass
 class Extraction:
-    """Outcome of an extraction. Times in milliseconds."""
+    """Progress and outcome of one extraction. Times in milliseconds. untimed: the time given to messages that have none."""
 
+    conversation: str
+    began_ms: float
+    untimed: datetime | None = None
+    made: CutConversation | None = None
+    cutting_ms: float = 0.0
     merged: MergedFacts = field(default_factory=lambda: MergedFacts(()))
     links: tuple[DraftLink, ...] = ()
     failures: list[CutFailure] = field(default_factory=list)
@@ -127,42 +230,233 @@ class Extraction:
     deduplication_ms: float = 0.0
 
     @property
-    def unsupported(self) -> int:
-        return sum(not span.is_supported for fact in self.merged.facts for span in fact.spans)
+    def cuts(self) -> tuple[Cut, ...]:
+        return self.made.cuts if self.made else ()
+
+    def metrics(self, now_ms: float) -> ExtractionMetrics:
+        return ExtractionMetrics(
+            total_ms=now_ms - self.began_ms,
+            cutting_ms=self.cutting_ms,
+            extraction_ms=self.extraction_ms,
+            deduplication_ms=self.deduplication_ms,
+            cuts=len(self.cuts),
+            failed_cuts=len(self.failures),
+            tokens=self.made.tokens if self.made else 0,
+            tokens_per_cut=tuple(cut.tokens for cut in self.cuts),
+            overlap_tokens=self.made.overlap_tokens if self.made else 0,
+            drawn=self.drawn,
+            duplicates_merged=self.merged.duplicates,
+            unsupported=sum(not span.is_supported for fact in self.merged.facts for span in fact.spans),
+            relations=len(self.links),
+            orphans_removed=self.orphans,
+        )
+
+    def warn(self, run: Run, step: str, text: str) -> None:
+        self.warnings.append(text)
+        run.emit(Warned(step, text))
+
+    def report_metrics(self, run: Run) -> None:
+        """Emit the measurements, and log them (CHUNK 8.5, 11, 12.4)."""
+        metrics = self.metrics(run.clock.tick_ms())
+        shared = {name.name: getattr(metrics, name.name) for name in fields(ExtractionMeasured) if hasattr(metrics, name.name)}
+        event = ExtractionMeasured(**shared, conversation_id=self.conversation, facts_per_cut=metrics.memories_per_cut)
+        run.emit(event)
+        merged = {"drawn": metrics.drawn, "duplicates_merged": metrics.duplicates_merged}
+        _log.info("facts drawn from %s: %s", self.conversation, {**event.body(), **merged})
+        for cut in self.failures:
+            _log.warning("cut %s (%s of %s) of %s failed: %s", cut.cut_id, cut.number, cut.of, self.conversation, cut.message)
 
 
-async def extract(source: ExtractionInput, ask: AskAboutFacts, run: Run, *, fail_fast: bool) -> Extraction:
+async def run_extraction(
+    engine: Engine,
+    user: str | None,
+    messages: Sequence[Message],
+    extraction: Extraction,
+    run: Run,
+    *,
+    before: Sequence[Message] = (),
+) -> tuple[Utterance, ...]:
+    """Cut the messages and extract their facts. before: earlier messages, already read; their last cut is recapped."""
+    config, began = engine.resolved.config, run.clock.tick_ms()
+    extraction.made = made = await cut_by_meaning(engine, messages, extraction, run)
+    extraction.cutting_ms = run.clock.tick_ms() - began
+    extraction.warnings += made.warnings
+    run.emit(
+        ConversationCut(
+            conversation_id=made.conversation_id,
+            strategy=made.strategy,
+            messages=made.messages,
+            tokens=made.tokens,
+            max_tokens=made.limits.max_tokens,
+            cuts=len(made.cuts),
+            tokens_per_cut=tuple(cut.tokens for cut in made.cuts),
+            overlap_tokens=made.overlap_tokens,
+        )
+    )
+    shown = utterances(messages)
+    ask = Asking(engine, run, RememberingCancelled())
+    behind = await last_cut(engine, extraction.conversation, before) if before else ()
+    source = ExtractionInput(shown, made.cuts, user or "the user", config.zone, utterances(behind), extraction.untimed)
+    cutting_warnings = len(extraction.warnings)
+    try:
+        await extract(source, extraction, ask, run, fail_fast=config.conversation.fail_fast)
+    finally:
+        extraction.warnings[cutting_warnings:cutting_warnings] = ask.warnings
+    return shown
+
+
+async def last_cut(engine: Engine, conversation: str, messages: Sequence[Message]) -> Sequence[Message]:
+    """Return as many of the last messages as the model can take at once."""
+    cuts = await asyncio.to_thread(
+        chunk_conversation,
+        messages,
+        conversation_id=conversation,
+        model=engine.client.name,
+        config=engine.resolved.config.conversation.model_copy(update={"strategy": "sliding_window"}),
+        frame_tokens=FRAME_TOKENS,
+    )
+    last = cuts[-1]
+    return () if last.split is not None else messages[last.first : last.last + 1]
+
+
+async def cut_by_meaning(engine: Engine, messages: Sequence[Message], extraction: Extraction, run: Run) -> CutConversation:
+    """Cut by the memory's embedder if the strategy compares meanings; by words if there is none or it cannot be reached."""
+    cut = partial(
+        chunk_conversation,
+        messages,
+        conversation_id=extraction.conversation,
+        model=engine.client.name,
+        config=engine.resolved.config.conversation,
+        frame_tokens=FRAME_TOKENS,
+    )
+    if not engine.embedder.lexical:
+        meaning = CutEmbedder(engine, run, asyncio.get_running_loop())
+        made = await asyncio.to_thread(cut, embed=meaning.embed)
+        if meaning.failed is None:
+            return made
+        extraction.warn(run, "cutting", BY_WORDS.format(problem=meaning.failed))
+    return await asyncio.to_thread(cut)
+
+
+@dataclass
+class CutEmbedder:
+    """Embedder as a cutting strategy calls it, from the thread that cuts. failed: why it could not be reached."""
+
+    engine: Engine
+    run: Run
+    loop: asyncio.AbstractEventLoop
+    failed: MemoirError | None = None
+
+    def embed(self, texts: Sequence[str]) -> Vectors:
+        """Return vectors of shape (n, dim); a blank text gets zeros."""
+        written = [at for at, text in enumerate(texts) if text.strip()]
+        if not written:
+            return np.zeros((len(texts), self.engine.embedder.dim or 1), np.float32)
+        beginnings = [texts[at][:EMBEDDED_CHARS] for at in written]
+        try:
+            vectors = asyncio.run_coroutine_threadsafe(self.engine.embedder.embed(beginnings, self.run), self.loop).result()
+        except MemoirError as failed:
+            self.failed = failed
+            raise
+        rows = np.zeros((len(texts), vectors.shape[1]), np.float32)
+        rows[written] = vectors
+        return rows
+
+
+async def extract(source: ExtractionInput, extraction: Extraction, ask: AskAboutFacts, run: Run, *, fail_fast: bool) -> None:
     """Draw, merge and relate the facts of a conversation.
 
     Raises NothingExtracted if every cut failed, or at the first failure with `fail_fast`; and whatever ends the run.
     """
-    outcome = Extraction()
     began = run.clock.tick_ms()
-    drafts = await _ask_cuts(source, ask, run, outcome, fail_fast)
-    outcome.extraction_ms = run.clock.tick_ms() - began
+    drafts = await ask_cuts(source, extraction, ask, run, fail_fast)
+    extraction.extraction_ms = run.clock.tick_ms() - began
     began = run.clock.tick_ms()
-    outcome.drawn, outcome.merged = len(drafts), merge(drafts)
+    extraction.drawn, extraction.merged = len(drafts), merge(drafts)
     try:
-        links = await related(outcome.merged.facts, ask)
+        links = await related(extraction.merged.facts, ask)
     except COSTS_ONE_CUT as failed:
         links = ()
-        _warn(outcome, run, "relate", f"how the facts are related could not be asked: {failed}")
-    outcome.links, outcome.orphans = repoint(links, outcome.merged.stands_for)
-    outcome.deduplication_ms = run.clock.tick_ms() - began
-    run.emit(
-        FactsMerged(outcome.drawn, len(outcome.merged.facts), outcome.merged.duplicates, len(outcome.links), outcome.orphans)
-    )
-    return outcome
+        extraction.warn(run, "relate", f"how the facts are related could not be asked: {failed}")
+    extraction.links, extraction.orphans = repoint(links, extraction.merged.stands_for)
+    extraction.deduplication_ms = run.clock.tick_ms() - began
+    merged = extraction.merged
+    run.emit(FactsMerged(len(drafts), len(merged.facts), merged.duplicates, len(extraction.links), extraction.orphans))
+
+
+async def ask_cuts(
+    source: ExtractionInput, extraction: Extraction, ask: AskAboutFacts, run: Run, fail_fast: bool
+) -> list[DraftFact]:
+    """Draw the facts of each cut; a cut that fails is noted, and the next is read."""
+    drafts: list[DraftFact] = []
+    recapped = ""
+    if source.before:
+        earlier = (source.shown(message, number, message.text) for number, message in enumerate(source.before, 1))
+        talk = ExtractRequest(source.person, 1, 2, "", tuple(earlier))  # as a cut of its own that nothing came before
+        recapped = await ask_recap(talk, "before it", extraction, ask, run)
+    for cut in source.cuts:
+        talk, began = source.prompt_of(cut, recapped), run.clock.tick_ms()
+        try:
+            parsed = facts.parse((await ask(facts.build(talk))).data, talk)
+        except COSTS_ONE_CUT as failed:
+            extraction.failures.append(CutFailure(cut.id, cut.n, cut.of, failed.code, str(failed), failed.remedy))
+            run.emit(CutFailed(cut.id, cut.n, cut.of, str(failed)))
+            count = len(extraction.failures)
+            if fail_fast or count == len(source.cuts):
+                raise NothingExtracted(
+                    cut=cut.label, problem=str(failed), failed=count, cuts=cut.of, advice=failed.remedy
+                ) from failed
+        else:
+            extraction.warnings += [f"cut {cut.label}: {note}" for note in parsed.notes]
+            new = [source.draft(cut, fact) for fact in parsed.facts]
+            unsupported, elapsed_ms = sum(not fact.spans[0].is_supported for fact in new), run.clock.tick_ms() - began
+            run.emit(CutExtracted(cut.id, cut.n, cut.of, cut.tokens, len(new), unsupported, elapsed_ms))
+            drafts += new
+        if cut.n < cut.of:
+            recapped = await ask_recap(talk, cut.label, extraction, ask, run)
+    return drafts
+
+
+async def ask_recap(talk: ExtractRequest, label: str, extraction: Extraction, ask: AskAboutFacts, run: Run) -> str:
+    """Summarise a cut for the next one. If that fails, continue without a recap and add a warning."""
+    try:
+        return facts.parse_recap((await ask(facts.build_recap(talk))).data)
+    except COSTS_ONE_CUT as failed:
+        extraction.warn(run, "recap", f"cut {label} has no recap, the next is read without one: {failed}")
+        return ""
+
+
+async def related(drafts: Sequence[DraftFact], ask: AskAboutFacts) -> tuple[DraftLink, ...]:
+    """Ask how the facts relate to one another; a single fact is not asked about."""
+    links: list[DraftLink] = []
+    for first in range(0, max(1, len(drafts) - (SHOWN - STEP)), STEP):
+        group = drafts[first : first + SHOWN]
+        if len(group) < 2:
+            break
+        cuts = (tuple(dict.fromkeys(span.cut.n for span in fact.spans)) for fact in group)
+        shown = tuple(
+            RelatableFact(number, fact.content, fact.type, fact.subject, fact.entities, cut_numbers)
+            for number, (fact, cut_numbers) in enumerate(zip(group, cuts, strict=True), 1)
+        )
+        reply = await ask(facts.build_relate(shown))
+        for link in facts.parse_relate(reply.data, shown):
+            links.append(DraftLink(group[link.source - 1].id, group[link.target - 1].id, link.kind, link.confidence))
+    return tuple(links)
 
 
 def merge(drafts: Sequence[DraftFact]) -> MergedFacts:
-    """Join facts that say the same. Each is compared only with those that share a rare word of it: near linear."""
+    """Join facts that say the same. Each is compared only with those that share a rare word of it: near linear.
+
+    A fifth of the words may differ, so one of any quarter of them is shared.
+    """
     kept: list[DraftFact] = []
     stands_for: dict[str, str] = {}
     by_word: dict[str, list[int]] = {}
     for fact in drafts:
         keys = words(fact.content) or frozenset((fold_statement(fact.content),))
-        at = next((i for i in _candidates(keys, by_word) if _is_same(kept[i], fact)), None)
+        rarest = sorted(keys, key=lambda word: len(by_word.get(word, ())))[: len(keys) // 4 + 1]
+        candidates = sorted({at for word in rarest for at in by_word.get(word, ())})
+        at = next((at for at in candidates if kept[at].says_the_same(fact)), None)
         if at is None:
             stands_for[fact.id] = fact.id
             for word in keys:
@@ -170,7 +464,7 @@ def merge(drafts: Sequence[DraftFact]) -> MergedFacts:
             kept.append(fact)
         else:
             stands_for[fact.id] = kept[at].id
-            kept[at] = _joined(kept[at], fact)
+            kept[at] = kept[at].joined(fact)
     return MergedFacts(tuple(kept), stands_for)
 
 
@@ -192,30 +486,6 @@ def repoint(links: Iterable[DraftLink], stands_for: dict[str, str]) -> tuple[tup
         stated = [other.confidence for other in same_ends if other.confidence is not None]
         kept[key] = DraftLink(*key, confidence=max(stated, default=None))
     return tuple(kept.values()), dropped
-
-
-def _candidates(keys: Iterable[str], by_word: dict[str, list[int]]) -> list[int]:
-    """Places of facts that may say the same, earliest first. A fifth of the words may differ, so one of any quarter is shared."""
-    rarest = sorted(keys, key=lambda word: len(by_word.get(word, ())))
-    return sorted({at for word in rarest[: len(rarest) // 4 + 1] for at in by_word.get(word, ())})
-
-
-def _is_same(fact: DraftFact, other: DraftFact) -> bool:
-    names = (*fact.entities, *other.entities)
-    return subject_key(fact.subject) == subject_key(other.subject) and is_same(fact.content, other.content, names)
-
-
-def _joined(known: DraftFact, again: DraftFact) -> DraftFact:
-    """Take the words of the more confident of the two, of the earlier one if they are equal."""
-    best = again if (again.confidence or 0) > (known.confidence or 0) else known
-    return replace(
-        best,
-        id=known.id,
-        entities=tuple(dict.fromkeys((*known.entities, *again.entities))),
-        valid_from=best.valid_from or known.valid_from or again.valid_from,
-        valid_to=best.valid_to or known.valid_to or again.valid_to,
-        spans=tuple(dict.fromkeys((*known.spans, *again.spans))),
-    )
 
 
 def utterances(messages: Sequence[Message]) -> tuple[Utterance, ...]:
@@ -240,150 +510,7 @@ def as_memories(
             confidence=fact.confidence,
             valid_from=fact.valid_from or None,
             valid_to=fact.valid_to or None,
-            origins=tuple(_origin(conversation, spoken[span.message], span) for span in fact.spans),
+            origins=tuple(span.origin(conversation, spoken[span.message]) for span in fact.spans),
         )
         for fact in facts
     )
-
-
-def as_relations(links: Iterable[DraftLink]) -> tuple[FactRelation, ...]:
-    return tuple(FactRelation(link.source, link.target, link.kind, link.confidence) for link in links)
-
-
-def _origin(conversation: str, message: Utterance, span: Span) -> FactOrigin:
-    return FactOrigin(
-        conversation_id=conversation,
-        message=message.index + 1,
-        message_id=message.id,
-        role=message.role,
-        speaker=message.name,
-        at=message.at,
-        start=span.start,
-        end=span.end,
-        quote=message.text[span.start : span.end] if span.is_supported else None,
-        supported=span.is_supported,
-        removed=False,
-        digest=hashlib.sha256(message.text.encode()).hexdigest(),
-        cut_id=span.cut.id,
-    )
-
-
-async def related(drafts: Sequence[DraftFact], ask: AskAboutFacts) -> tuple[DraftLink, ...]:
-    """Ask how the facts relate to one another; a single fact is not asked about."""
-    links: list[DraftLink] = []
-    for first in range(0, max(1, len(drafts) - (SHOWN - STEP)), STEP):
-        group = drafts[first : first + SHOWN]
-        if len(group) < 2:
-            break
-        shown = tuple(_numbered(number, fact) for number, fact in enumerate(group, 1))
-        reply = await ask(facts.build_relate(shown))
-        for link in facts.parse_relate(reply.data, shown):
-            links.append(DraftLink(group[link.source - 1].id, group[link.target - 1].id, link.kind, link.confidence))
-    return tuple(links)
-
-
-def _numbered(number: int, fact: DraftFact) -> RelatableFact:
-    cuts = tuple(dict.fromkeys(span.cut.n for span in fact.spans))
-    return RelatableFact(number, fact.content, fact.type, fact.subject, fact.entities, cuts)
-
-
-async def _ask_cuts(
-    source: ExtractionInput, ask: AskAboutFacts, run: Run, outcome: Extraction, fail_fast: bool
-) -> list[DraftFact]:
-    drafts: list[DraftFact] = []
-    recapped = ""
-    if source.before:
-        earlier = (_turn(source, message, number, message.text) for number, message in enumerate(source.before, 1))
-        talk = ExtractRequest(source.person, 1, 2, "", tuple(earlier))  # as a cut of its own that nothing came before
-        recapped = await _recap(talk, "before it", ask, run, outcome)
-    for cut in source.cuts:
-        talk = ExtractRequest(
-            source.person, cut.n, cut.of, recapped, tuple(_cut_turn(source, cut, index) for index in cut.indexes)
-        )
-        try:
-            drafts += await _ask_cut(source, cut, talk, ask, run, outcome)
-        except COSTS_ONE_CUT as failed:
-            outcome.failures.append(CutFailure(cut.id, cut.n, cut.of, failed.code, str(failed), failed.remedy))
-            run.emit(CutFailed(cut.id, cut.n, cut.of, str(failed)))
-            if fail_fast or len(outcome.failures) == len(source.cuts):
-                count = len(outcome.failures)
-                raise NothingExtracted(
-                    cut=cut.label, problem=str(failed), failed=count, cuts=cut.of, advice=failed.remedy
-                ) from failed
-        if cut.n < cut.of:
-            recapped = await _recap(talk, cut.label, ask, run, outcome)
-    return drafts
-
-
-async def _ask_cut(
-    source: ExtractionInput, cut: Cut, talk: ExtractRequest, ask: AskAboutFacts, run: Run, outcome: Extraction
-) -> list[DraftFact]:
-    began = run.clock.tick_ms()
-    reply = await ask(facts.build(talk))
-    parsed = facts.parse(reply.data, talk)
-    outcome.warnings += [f"cut {cut.label}: {note}" for note in parsed.notes]
-    drafts = [_draft(source, cut, drawn) for drawn in parsed.facts]
-    unsupported = sum(not fact.spans[0].is_supported for fact in drafts)
-    run.emit(CutExtracted(cut.id, cut.n, cut.of, cut.tokens, len(drafts), unsupported, run.clock.tick_ms() - began))
-    return drafts
-
-
-async def _recap(talk: ExtractRequest, label: str, ask: AskAboutFacts, run: Run, outcome: Extraction) -> str:
-    """Summarise a cut for the next one. If that fails, continue without a recap and add a warning."""
-    try:
-        return facts.parse_recap((await ask(facts.build_recap(talk))).data)
-    except COSTS_ONE_CUT as failed:
-        _warn(outcome, run, "recap", f"cut {label} has no recap, the next is read without one: {failed}")
-        return ""
-
-
-def _warn(outcome: Extraction, run: Run, step: str, text: str) -> None:
-    outcome.warnings.append(text)
-    run.emit(Warned(step, text))
-
-
-def _cut_turn(source: ExtractionInput, cut: Cut, index: int) -> CutMessage:
-    message = source.messages[index]
-    return _turn(source, message, index + 1, message.text[cut.start : cut.end] if cut.split else message.text)
-
-
-def _turn(source: ExtractionInput, message: Utterance, number: int, text: str) -> CutMessage:
-    """Leave the name out for the user, however the message calls them: they are one subject, not several.
-
-    A message without a time of its own shows the day it was handed in, so that a retry asks the same and is not paid for twice.
-    """
-    name = None if message.name is None or _is_person(source, message.name) else message.name
-    at = None if message.at is None else message.at.astimezone(source.zone)
-    if at is not None and message.at == source.untimed:
-        at = at.replace(hour=0, minute=0, second=0, microsecond=0)
-    return CutMessage(number, message.role, name, at, text)
-
-
-def _is_person(source: ExtractionInput, name: str) -> bool:
-    return fold_statement(name) != fold_statement(source.person) and is_label_of(source.person, name)
-
-
-def _draft(source: ExtractionInput, cut: Cut, drawn: ExtractedFact) -> DraftFact:
-    return DraftFact(
-        id=str(uuid4()),
-        content=drawn.content,
-        type=drawn.type,
-        subject=source.person if _is_person(source, drawn.subject) else drawn.subject,
-        entities=drawn.entities,
-        confidence=drawn.confidence,
-        valid_from=drawn.valid_from,
-        valid_to=drawn.valid_to,
-        spans=(_span(source, cut, drawn),),
-    )
-
-
-def _span(source: ExtractionInput, cut: Cut, drawn: ExtractedFact) -> Span:
-    """Find the quote in the message it names, else in another of the cut: the words count, not the number."""
-    named = drawn.message - 1
-    for index in (named, *(other for other in cut.indexes if other != named)):
-        text = source.messages[index].text
-        first, last = (cut.start or 0, cut.end) if cut.split else (0, None)
-        at = find_quote(drawn.quote, text[first:last])
-        if at is not None:
-            return Span(index, first + at[0], first + at[1], cut)
-    return Span(named, None, None, cut)

@@ -8,19 +8,20 @@ Source: TIMEM "Memory Forgetting" (both are returned, marked; decay), "Data Isol
 
 from __future__ import annotations
 
-from collections.abc import Callable, Coroutine, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import KW_ONLY, dataclass, replace
 from datetime import datetime
-from typing import Any
+from functools import partial
 
 from memoir_engine.core import validation
 from memoir_engine.core.errors import InvalidSetting, MemoirError, QueryCancelled, QuestionEmpty
-from memoir_engine.core.ports import Near, VectorIndex, Vectors
+from memoir_engine.core.ports import VectorIndex, Vectors
 from memoir_engine.core.results.facts import FACT_TYPES, FactView, RecalledFact
-from memoir_engine.core.run import Actor, NullLedger, Run, new_id
+from memoir_engine.core.run import Actor, Run
 from memoir_engine.runtime import access
 from memoir_engine.runtime.engine import Engine
 from memoir_engine.runtime.runner import Verb
+from memoir_engine.runtime.verbs import run_verb
 from memoir_engine.store.chain import actions
 from memoir_engine.store.db.types import Tx
 from memoir_engine.store.facts import facts
@@ -34,16 +35,16 @@ DAY_S = 86_400
 
 
 @dataclass(frozen=True)
-class Wanted:
-    """Filter of facts; None matches any."""
+class FactFilter:
+    """None matches any. valid_at: facts that were true then."""
 
     status: str | None
     type: str | None
-    at: datetime | None
+    valid_at: datetime | None
 
     def matches(self, fact: FactView) -> bool:
         kinds_match = self.status in (None, fact.status) and self.type in (None, fact.type)
-        return kinds_match and (self.at is None or was_true(fact, self.at))
+        return kinds_match and (self.valid_at is None or was_true(fact, self.valid_at))
 
 
 @dataclass(frozen=True)
@@ -67,41 +68,110 @@ async def recall(engine: Engine, actor: Actor, options: RecallOptions) -> tuple[
 
 
 async def _recall(engine: Engine, actor: Actor, options: RecallOptions) -> tuple[RecalledFact, ...]:
-    asked, most = validation.text("text", options.text), validation.limit(options.limit)
-    if not asked.strip():
+    text, limit = validation.text("text", options.text), validation.limit(options.limit)
+    if not text.strip():
         raise QuestionEmpty()
-    both, state = validation.flag("include_outdated", options.include_outdated), one_of("status", options.status, STATUSES)
-    when, at = moment_of(options.as_of), valid_moment(options.valid_at)
-    if not both and state == "outdated":
+    both = validation.flag("include_outdated", options.include_outdated)
+    status = one_of("status", options.status, STATUSES)
+    as_of, valid_at = moment_of(options.as_of), valid_moment(options.valid_at)
+    if not both and status == "outdated":
         advice = "Leave out status, or include_outdated=False."
-        raise InvalidSetting(name="status", value=state, problem="outdated facts are not included", advice=advice)
-    wanted = Wanted(state if both else "active", one_of("type", options.type, FACT_TYPES), at)
+        raise InvalidSetting(name="status", value=status, problem="outdated facts are not included", advice=advice)
+    matching = FactFilter(status if both else "active", one_of("type", options.type, FACT_TYPES), valid_at)
     user_id, owner = options.user_id, access.whose(actor, options.user_id)
 
     async def work(run: Run) -> tuple[RecalledFact, ...]:
-        held, _ = await engine.nearness.of(owner, run)
-        if held is None:
+        index, _ = await engine.nearness.of(owner, run)
+        if index is None:
             return ()
-        vector = (await engine.nearness.vectors([asked], run))[0]
-        best = await _best_hits(engine, owner, held, vector, most, wanted, when)
-        return _ordered(best, await _active_successors(engine, owner, held, vector, best, wanted, when), most)
+        vector = (await engine.nearness.vectors([text], run))[0]
+        search = FactSearch(engine, owner, index, vector, matching, as_of)
+        best = await search.best(limit)
+        return in_reading_order(best, await search.active_successors(best), limit)
 
-    return await _performed(engine, _for(actor, owner, user_id), user_id, work)
+    if owner != access.NOBODY and user_id is not None:
+        actor = replace(
+            actor, user=user_id
+        )  # the run belongs to the user it is about: they may see it, and it is erased with them
+    if engine.embedder.lexical:
+        return await work(engine.unrecorded_run("recall", actor))
+    verb: Verb[tuple[RecalledFact, ...] | MemoirError] = Verb(
+        name="recall",
+        request={"user_id": user_id},
+        subject=None,
+        work=work,
+        stopped=QueryCancelled,
+        record=lambda recalled: {"facts": [hit.id for hit in recalled]},
+    )
+    return await run_verb(engine, actor, verb)
+
+
+@dataclass(frozen=True)
+class FactSearch:
+    """Search of one recall over the facts of an owner. as_of: the moment as of which they are read."""
+
+    engine: Engine
+    owner: str
+    index: VectorIndex
+    vector: Vectors
+    matching: FactFilter
+    as_of: Moment | None
+
+    async def best(self, limit: int) -> dict[int, RecalledFact]:
+        """Return the best-scored facts by number, best first. What was not searched scores at most the last cosine."""
+        reach = limit * BROAD
+        while True:
+            (near,) = await self.engine.nearness.top(self.index, [self.vector], reach)
+            views = await self.engine.db.aread(partial(self.views, [hit.key for hit in near]))
+            cosines = {hit.key: hit.cosine for hit in near if hit.key in views and self.matching.matches(views[hit.key])}
+            hits = {number: self.scored(views[number], cosine) for number, cosine in cosines.items()}
+            sure = sum(hit.score >= max(0.0, near[-1].cosine) for hit in hits.values()) if near else 0
+            if len(near) < reach or sure >= limit or (len(hits) >= limit and reach >= FAR_ENOUGH):
+                best = sorted(hits.items(), key=lambda item: (-item[1].score, item[1].status, item[1].id))
+                return dict(best[:limit])
+            reach *= BROAD
+
+    async def active_successors(self, best: Mapping[int, RecalledFact]) -> dict[int, RecalledFact]:
+        """Return the active successor of each outdated fact, by number, where the filter allows it."""
+        outdated = [number for number, hit in best.items() if hit.status == "outdated"]
+        if not outdated or self.matching.status == "outdated":
+            return {}
+
+        def read(tx: Tx) -> tuple[dict[int, int], dict[int, FactView]]:
+            successors = facts.current_successors(tx, self.owner, outdated, seq_of(tx, self.as_of))
+            return successors, self.views(successors.values(), tx)
+
+        successors, views = await self.engine.db.aread(read)
+        hits = {number: best[number] for number in successors.values() if number in best}
+        far = [number for number in dict.fromkeys(successors.values()) if number not in hits and number in views]
+        far = [number for number in far if self.matching.matches(views[number])]
+        for number, cosine in zip(far, await self.engine.nearness.scores(self.index, self.vector, far), strict=True):
+            hits[number] = self.scored(views[number], cosine)
+        return {number: hits[successor] for number, successor in successors.items() if successor in hits}
+
+    def views(self, numbers: Iterable[int], tx: Tx) -> dict[int, FactView]:
+        return facts.by_number(tx, self.owner, numbers, seq_of(tx, self.as_of))
+
+    def scored(self, fact: FactView, cosine: float) -> RecalledFact:
+        """Score by the cosine; an outdated fact weighs half as much after each `fact_half_life_days`."""
+        similarity, half_days = max(0.0, cosine), self.engine.resolved.config.fact_half_life_days
+        if half_days is None or fact.retired_at is None:
+            return RecalledFact(fact, similarity, similarity)
+        age_days = max(0.0, (self.engine.clock.now() - fact.retired_at).total_seconds() / DAY_S)
+        return RecalledFact(fact, similarity * float(0.5 ** (age_days / half_days)), similarity)
 
 
 def moment_of(as_of: object) -> int | datetime | None:
-    if as_of is None:
-        return None
-    return validation.moment("as_of", as_of)
+    return None if as_of is None else validation.moment("as_of", as_of)
 
 
 def valid_moment(valid_at: object) -> datetime | None:
     """Check an aware time, given as such or in ISO 8601."""
     if valid_at is None:
         return None
-    found = validation.moment("valid_at", valid_at)
-    if isinstance(found, datetime):
-        return found
+    moment = validation.moment("valid_at", valid_at)
+    if isinstance(moment, datetime):
+        return moment
     advice = "Give a datetime with a time zone, e.g. datetime(2026, 1, 1, tzinfo=UTC)."
     raise InvalidSetting(name="valid_at", value=valid_at, problem="not a valid time", advice=advice)
 
@@ -118,94 +188,6 @@ def seq_of(tx: Tx, when: int | datetime | None) -> int | None:
     return None if when is None else actions.seq_of(tx, when)
 
 
-def _for(actor: Actor, owner: str, user_id: str | None) -> Actor:
-    """Let the run belong to the user it is about: they may see it, and it is erased with them."""
-    return actor if owner == access.NOBODY or user_id is None else replace(actor, user=user_id)
-
-
-async def _performed(
-    engine: Engine,
-    actor: Actor,
-    user_id: str | None,
-    work: Callable[[Run], Coroutine[Any, Any, tuple[RecalledFact, ...]]],
-) -> tuple[RecalledFact, ...]:
-    """Do the work, in a run of its own if the embedder asks a server."""
-    if engine.embedder.lexical:
-        now = engine.clock.now()
-        return await work(Run(new_id(now), "recall", actor, engine.clock, NullLedger()))
-    verb: Verb[tuple[RecalledFact, ...] | MemoirError] = Verb(
-        name="recall",
-        request={"user_id": user_id},
-        subject=None,
-        work=work,
-        failed=lambda run, error: error,
-        stopped=QueryCancelled,
-        record=lambda outcome: {} if isinstance(outcome, MemoirError) else {"facts": [one.fact.id for one in outcome]},
-    )
-    outcome = await engine.runner.perform(verb, actor)
-    if isinstance(outcome, MemoirError):
-        raise outcome
-    return outcome
-
-
-async def _best_hits(
-    engine: Engine, owner: str, held: VectorIndex, vector: Vectors, most: int, wanted: Wanted, when: Moment | None
-) -> dict[int, RecalledFact]:
-    """Return the best-scored facts by number, best first. What was not searched scores at most the last cosine."""
-    reach = most * BROAD
-    while True:
-        (near,) = await engine.nearness.top(held, [vector], reach)
-        found = await engine.db.aread(_looked_up(owner, near, wanted, when))
-        hits = {number: _scored(engine, fact, cosine) for number, cosine, fact in found}
-        sure = sum(hit.score >= max(0.0, near[-1].cosine) for hit in hits.values()) if near else 0
-        if len(near) < reach or sure >= most or (len(hits) >= most and reach >= FAR_ENOUGH):
-            best = sorted(hits.items(), key=lambda one: (-one[1].score, one[1].status, one[1].id))
-            return dict(best[:most])
-        reach *= BROAD
-
-
-async def _active_successors(
-    engine: Engine,
-    owner: str,
-    held: VectorIndex,
-    vector: Vectors,
-    best: Mapping[int, RecalledFact],
-    wanted: Wanted,
-    when: Moment | None,
-) -> dict[int, RecalledFact]:
-    """Return the active successor of each outdated fact, by number, where the filter allows it."""
-    old = [number for number, hit in best.items() if hit.status == "outdated"]
-    if not old or wanted.status == "outdated":
-        return {}
-    after, views = await engine.db.aread(_successors(owner, old, when))
-    tips = {number: best.get(number) for number in after.values()}
-    far = [one for one, hit in tips.items() if hit is None and one in views and wanted.matches(views[one])]
-    for number, cosine in zip(far, await engine.nearness.scores(held, vector, far), strict=True):
-        tips[number] = _scored(engine, views[number], cosine)
-    return {number: hit for number, tip in after.items() if (hit := tips[tip]) is not None}
-
-
-def _looked_up(
-    owner: str, near: Sequence[Near], wanted: Wanted, when: Moment | None
-) -> Callable[[Tx], list[tuple[int, float, FactView]]]:
-    def work(tx: Tx) -> list[tuple[int, float, FactView]]:
-        views = facts.by_number(tx, owner, (one.key for one in near), seq_of(tx, when))
-        return [(one.key, one.cosine, views[one.key]) for one in near if one.key in views and wanted.matches(views[one.key])]
-
-    return work
-
-
-def _successors(
-    owner: str, old: Sequence[int], when: Moment | None
-) -> Callable[[Tx], tuple[dict[int, int], dict[int, FactView]]]:
-    def work(tx: Tx) -> tuple[dict[int, int], dict[int, FactView]]:
-        seq = seq_of(tx, when)
-        after = facts.current_successors(tx, owner, old, seq)
-        return after, facts.by_number(tx, owner, after.values(), seq)
-
-    return work
-
-
 def was_true(fact: FactView, at: datetime) -> bool:
     """Return True if the fact held at that time, by the rule of the store (`facts.was_true`)."""
     since, until = fact.valid_from or fact.said_at, fact.valid_to
@@ -214,29 +196,17 @@ def was_true(fact: FactView, at: datetime) -> bool:
     return (since is None or since <= at) and (until is None or until > at) and fact.cause != "merged"
 
 
-def _ordered(best: Mapping[int, RecalledFact], in_force: Mapping[int, RecalledFact], most: int) -> tuple[RecalledFact, ...]:
+def in_reading_order(
+    best: Mapping[int, RecalledFact], successors: Mapping[int, RecalledFact], limit: int
+) -> tuple[RecalledFact, ...]:
     """Order by score, each outdated fact behind its active successor; of one subject the active facts come first."""
     distinct: dict[str, RecalledFact] = {}
     for number, hit in best.items():
-        for recalled in (in_force.get(number, hit), hit):
+        for recalled in (successors.get(number, hit), hit):
             distinct.setdefault(recalled.id, recalled)
-    hits = list(distinct.values())[:most]
-    of_subject: dict[str, list[RecalledFact]] = {}
-    for hit in sorted(hits, key=lambda one: one.status):
-        of_subject.setdefault(subject_key(hit.fact.subject), []).append(hit)
-    turns = {key: iter(some) for key, some in of_subject.items()}
+    hits = list(distinct.values())[:limit]
+    by_subject: dict[str, list[RecalledFact]] = {}
+    for hit in sorted(hits, key=lambda hit: hit.status):
+        by_subject.setdefault(subject_key(hit.fact.subject), []).append(hit)
+    turns = {subject: iter(members) for subject, members in by_subject.items()}
     return tuple(next(turns[subject_key(hit.fact.subject)]) for hit in hits)
-
-
-def _scored(engine: Engine, fact: FactView, cosine: float) -> RecalledFact:
-    similarity = max(0.0, cosine)
-    return RecalledFact(fact, similarity * _decayed(engine, fact), similarity)
-
-
-def _decayed(engine: Engine, fact: FactView) -> float:
-    """Return the weight of an outdated fact: half as much after each `fact_half_life_days`."""
-    half = engine.resolved.config.fact_half_life_days
-    if half is None or fact.retired_at is None:
-        return 1.0
-    age = max(0.0, (engine.clock.now() - fact.retired_at).total_seconds() / DAY_S)
-    return float(0.5 ** (age / half))

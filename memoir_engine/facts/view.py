@@ -11,13 +11,12 @@ from collections.abc import Callable
 from dataclasses import replace
 from datetime import datetime
 from functools import partial
-from typing import Any, Literal
+from typing import Literal
 
 from memoir_engine.core import validation
 from memoir_engine.core.errors import FactNotFound, InvalidSetting, NotAllowed
 from memoir_engine.core.results import Action
 from memoir_engine.core.results.facts import FactLineage, FactProposal, FactRelation, FactStatus, FactView, ForgetPreview
-from memoir_engine.core.run import new_id
 from memoir_engine.facts.recall import Moment, moment_of, seq_of, valid_moment
 from memoir_engine.runtime import access, messages
 from memoir_engine.runtime.access import needs_auditor
@@ -48,23 +47,26 @@ class FactsView(View):
         before: id of the last fact of the previous page. session_id: only facts drawn from this conversation of the user.
         """
         owner, most = access.whose(self._actor, user_id), validation.limit(limit)
-        wanted, behind = _status(status), None if before is None else _uid(before)
+        if status not in (None, "active", "outdated"):
+            advice = "Use 'active' or 'outdated', or leave it out."
+            raise InvalidSetting(name="status", value=status, problem="there is no such status", advice=advice)
+        last = None if before is None else fact_uid(before)
         when, at = moment_of(as_of), valid_moment(valid_at)
-        named = None if session_id is None else messages.session(session_id)
+        session = None if session_id is None else messages.session(session_id)
         return self._read(
             lambda tx: facts.list_facts(
-                tx, owner, status=wanted, seq=seq_of(tx, when), valid_at=at, limit=most, before=behind, session_id=named
+                tx, owner, status=status, seq=seq_of(tx, when), valid_at=at, limit=most, before=last, session_id=session
             )
         )
 
     def get(self, fact_id: str, as_of: Moment | None = None) -> FactView:
         """Return one fact. Raises FactNotFound, also for a fact of somebody else."""
-        whose, uid, when = access.any_of(self._actor), _uid(fact_id), moment_of(as_of)
+        whose, uid, when = access.any_of(self._actor), fact_uid(fact_id), moment_of(as_of)
         return self._read(lambda tx: facts.get(tx, whose, uid, seq_of(tx, when)))
 
     def lineage(self, fact_id: str, as_of: Moment | None = None) -> FactLineage:
         """Return the facts it replaced and those that replaced it, oldest first. Raises FactNotFound."""
-        whose, uid, when = access.any_of(self._actor), _uid(fact_id), moment_of(as_of)
+        whose, uid, when = access.any_of(self._actor), fact_uid(fact_id), moment_of(as_of)
         return self._read(lambda tx: facts.lineage(tx, whose, uid, seq_of(tx, when)))
 
     def relations(
@@ -74,12 +76,12 @@ class FactsView(View):
 
         after: the last relation of the previous page. Raises FactNotFound if its facts do not exist.
         """
-        most, behind = validation.limit(limit), None if after is None else _relation(after)
+        most, last = validation.limit(limit), None if after is None else checked_relation(after)
         if fact_id is not None:
-            whose, uid = access.any_of(self._actor), _uid(fact_id)
-            return self._read(lambda tx: facts.relations(tx, whose, uid, limit=most, after=behind))
+            whose, uid = access.any_of(self._actor), fact_uid(fact_id)
+            return self._read(lambda tx: facts.relations(tx, whose, uid, limit=most, after=last))
         owner = access.whose(self._actor, user_id)
-        return self._read(lambda tx: facts.relations(tx, owner, limit=most, after=behind))
+        return self._read(lambda tx: facts.relations(tx, owner, limit=most, after=last))
 
     def counts(self, user_id: str | None = None, as_of: Moment | None = None) -> dict[tuple[str, str], int]:
         """Count facts by (type, status)."""
@@ -108,7 +110,7 @@ class FactsView(View):
         Raises NotAllowed, FactNotFound, FactNotOutdated.
         """
         needs_auditor(self._actor, "restore a fact")
-        return self._decide(reviews.restore, _uid(fact_id), reason, f"fact {fact_id} to be in force again")
+        return self._decide(reviews.restore, fact_uid(fact_id), reason, f"fact {fact_id} to be in force again")
 
     def approve(self, proposal_id: int, reason: str | None = None) -> Action:
         """Carry out a proposal. Raises NotAllowed, ProposalNotFound."""
@@ -124,7 +126,7 @@ class FactsView(View):
 
     def preview_forget(self, fact_id: str) -> ForgetPreview:
         """Return what `forget` would erase, by place, and where its words would remain. Raises FactNotFound."""
-        whose, uid = access.any_of(self._actor), _uid(fact_id)
+        whose, uid = access.any_of(self._actor), fact_uid(fact_id)
         return self._read(lambda tx: facts_forget.preview(tx, whose, uid))
 
     def forget(self, fact_id: str, reason: str) -> Action:
@@ -135,7 +137,7 @@ class FactsView(View):
         """
         if "admin" not in self._actor.roles:
             raise NotAllowed(actor=self._actor.name, verb="forget a fact", role="admin")
-        whose, uid, why = access.any_of(self._actor), _uid(fact_id), validation.text("reason", reason)
+        whose, uid, why = access.any_of(self._actor), fact_uid(fact_id), validation.text("reason", reason)
         planned = self._read(lambda tx: facts_forget.plan_forget(tx, whose, uid))
         forget = partial(facts_forget.forget, plan=planned)
         action = self._decide(forget, uid, why, "the forgetting of a fact")
@@ -143,17 +145,13 @@ class FactsView(View):
         self._engine.db.compact()
         return action
 
-    def _decide(self, work: Callable[..., Action], what: object, reason: str | None, operation: str) -> Action:
-        engine, actor, whose = self._engine, self._actor, access.any_of(self._actor)
-        why, action_id = None if reason is None else validation.text("reason", reason), new_id(self._engine.clock.now())
-
-        def write(tx: Any) -> Action:
-            return work(tx, whose, what, actor=actor.name, reason=why, clock=engine.clock, action_id=action_id)
-
-        return engine.db.write(write, operation=operation)
+    def _decide(self, work: Callable[..., Action], subject: object, reason: str | None, operation: str) -> Action:
+        """Perform an action on a fact or a proposal."""
+        whose, reason, signature = access.any_of(self._actor), validation.reason(reason), self._engine.signature(self._actor)
+        return self._engine.db.write(lambda tx: work(tx, whose, subject, reason=reason, **signature), operation=operation)
 
 
-def _uid(fact_id: object) -> str:
+def fact_uid(fact_id: object) -> str:
     """Check a fact id. Raises FactNotFound for an id that no fact can have, as for one that no fact has."""
     uid = validation.text("fact_id", fact_id)
     if len(uid) > UID_CHARS or not uid.isascii():
@@ -161,18 +159,10 @@ def _uid(fact_id: object) -> str:
     return uid
 
 
-def _relation(after: object) -> FactRelation:
+def checked_relation(after: object) -> FactRelation:
+    """Check the last relation of the previous page."""
     if isinstance(after, FactRelation):
-        return replace(
-            after, source=_uid(after.source), target=_uid(after.target), kind=validation.text("after.kind", after.kind)
-        )
+        kind = validation.text("after.kind", after.kind)
+        return replace(after, source=fact_uid(after.source), target=fact_uid(after.target), kind=kind)
     advice = "Give the last relation of the page before, as relations() returned it."
     raise InvalidSetting(name="after", value=after, problem="not a valid relation: expected a FactRelation", advice=advice)
-
-
-def _status(value: object) -> str | None:
-    if value is None or value in ("active", "outdated"):
-        return value
-    raise InvalidSetting(
-        name="status", value=value, problem="there is no such status", advice="Use 'active' or 'outdated', or leave it out."
-    )

@@ -58,20 +58,13 @@ def regenerate_verb(
     async def work(run: Run) -> Helper:
         return await regenerate(engine, actor, source_id, run, force=force)
 
-    def record(outcome: Helper | MemoirError) -> dict[str, Any]:
-        if isinstance(outcome, MemoirError):
-            return {}
-        version = {"version": outcome.version, "in_force": outcome.in_force, "tokens": outcome.tokens}
-        return {"source_id": outcome.source_id, **version}
-
     return Verb(
         name="regenerate_helper",
         request={"source_id": source_id, "force": force},
         subject=None,
         work=work,
-        failed=lambda run, error: error,
         stopped=lambda: IngestionCancelled(name=name),
-        record=record,
+        record=lambda helper: {name: getattr(helper, name) for name in ("source_id", "version", "in_force", "tokens")},
         listeners=listeners,
     )
 

@@ -355,4 +355,4 @@ def samples_verb(
             "errors": [str(result.error.message) for result in results if result.error],
         }
 
-    return Verb("load_samples", {}, None, work, failed, lambda: IngestionCancelled(name=SAMPLES), record, listeners)
+    return Verb("load_samples", {}, None, work, lambda: IngestionCancelled(name=SAMPLES), record, failed, listeners)

@@ -80,9 +80,8 @@ def split_verb(
         request={"category_id": number},
         subject=None,
         work=work,
-        failed=lambda run, error: error,
         stopped=QueryCancelled,
-        record=lambda outcome: {} if isinstance(outcome, MemoirError) else asdict(outcome),
+        record=asdict,
         listeners=listeners,
     )
 

@@ -9,10 +9,9 @@ from __future__ import annotations
 
 import asyncio
 from contextlib import suppress
-from typing import Any
 
 from memoir_engine.core.errors import MemoirError, QueryCancelled
-from memoir_engine.core.run import Actor, NullLedger, Run, new_id
+from memoir_engine.core.run import Actor, Run
 from memoir_engine.runtime.embedding import OFF
 from memoir_engine.runtime.engine import Engine
 from memoir_engine.runtime.refresher import DELAY_S
@@ -34,16 +33,11 @@ async def _embed_later(engine: Engine, actor: Actor) -> None:
         if not engine.embedder.lexical:
             await engine.runner.perform(embed_verb(engine), actor)
         else:  # nobody is asked, so there is nothing to write down
-            run = Run(new_id(engine.clock.now()), NAME, actor, engine.clock, NullLedger())
-            await engine.vectoring.catch_up(WORKSPACE, run)
+            await engine.vectoring.catch_up(WORKSPACE, engine.unrecorded_run(NAME, actor))
 
 
 def embed_verb(engine: Engine) -> Verb[int | MemoirError]:
     async def work(run: Run) -> int:
         return await engine.vectoring.catch_up(WORKSPACE, run)
 
-    def record(outcome: int | MemoirError) -> dict[str, Any]:
-        return {"passages": outcome} if isinstance(outcome, int) else {}
-
-    request = {"embedder": engine.embedder.id}
-    return Verb(NAME, request, None, work, lambda _run, error: error, QueryCancelled, record)
+    return Verb(NAME, {"embedder": engine.embedder.id}, None, work, QueryCancelled, lambda count: {"passages": count})

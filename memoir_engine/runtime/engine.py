@@ -20,7 +20,7 @@ from memoir_engine.core.config import Resolved
 from memoir_engine.core.errors import DatabaseError, DataDirUnusable, IngestionCancelled, MemoryClosed
 from memoir_engine.core.events import Waiting
 from memoir_engine.core.ports import Embedder
-from memoir_engine.core.run import Actor, Clock, Run, SystemClock, new_id
+from memoir_engine.core.run import Actor, Clock, NullLedger, Run, SystemClock, new_id
 from memoir_engine.index.bm25 import LexicalIndex
 from memoir_engine.index.exact import Matrices
 from memoir_engine.index.segments import Weighing
@@ -134,6 +134,10 @@ class Engine:
     def signature(self, actor: Actor) -> Signature:
         """Sign a new action. Taken before the transaction, so that a retried one keeps its id."""
         return Signature(actor=actor.name, clock=self.clock, action_id=self.new_id())
+
+    def unrecorded_run(self, verb: str, actor: Actor) -> Run:
+        """Return a run without a row, for work that asks no server."""
+        return Run(self.new_id(), verb, actor, self.clock, NullLedger())
 
     def check_open(self) -> None:
         """For what needs neither loop nor database, which would say so themselves."""

@@ -47,13 +47,17 @@ LEAVE_S = 10.0  # how long closing waits for a run to stop
 CANCELLED = (IngestionCancelled, QueryCancelled, RememberingCancelled)
 
 
+def error_as_result(_run: Run, error: MemoirError) -> Any:
+    return error
+
+
 @dataclass(frozen=True)
 class Verb(Generic[Result]):
     """A request to be run: its name and arguments, the subject whose paid calls may be re-used, and the work itself.
 
     work: returns the result; raises what went wrong.
-    failed: the result that reports an error. stopped: the error that reports a cancellation.
-    record: ids and numbers of the result, kept with the run.
+    stopped: the error that reports a cancellation. record: ids and numbers of the result, kept with the run.
+    failed: the result that reports an error; by default the error itself, of which nothing is recorded.
     waits: True for a result that waits for a person.
     kept: the data for a later resumption; written with the run's row.
     unopened: the result when not even the run's row can be written; None raises the database's error.
@@ -65,9 +69,9 @@ class Verb(Generic[Result]):
     request: dict[str, Any]
     subject: str | None
     work: Callable[[Run], Coroutine[Any, Any, Result]]
-    failed: Callable[[Run, MemoirError], Result]
     stopped: Callable[[], MemoirError]
-    record: Callable[[Result], dict[str, Any]]
+    record: Callable[[Any], dict[str, Any]]
+    failed: Callable[[Run, MemoirError], Result] = error_as_result
     listeners: tuple[Listener, ...] = ()
     waits: Callable[[Result], bool] = lambda _: False
     kept: RunInput | None = None
@@ -247,12 +251,13 @@ class Runner:
         with suppress(DatabaseError):  # the result reports what is counted so far
             await running.recorder.recount()
         result = verb.failed(running.run, error)
+        record = {} if isinstance(result, MemoirError) else verb.record(result)
         if not isinstance(error, CANCELLED):
-            await self._finish(running, "failed", verb.record(result), error)
+            await self._finish(running, "failed", record, error)
         elif running.leaving and verb.kept is not None:  # nobody cancelled it: it can be resumed
-            await self._finish(running, "interrupted", verb.record(result), IngestionInterrupted())
+            await self._finish(running, "interrupted", record, IngestionInterrupted())
         else:
-            await self._finish(running, "cancelled", verb.record(result), error)
+            await self._finish(running, "cancelled", record, error)
         return result
 
     async def _finish(

@@ -97,6 +97,14 @@ def _check(name: str, options: type[Any], arguments: Mapping[str, Any]) -> None:
         raise InvalidSetting(name="arguments", value=sorted(arguments), problem=problems[0], advice=advice)
 
 
+async def run_verb(engine: Engine, actor: Actor, verb: Verb[Result | MemoirError]) -> Result:
+    """Run a verb on the engine's loop, where the caller is. Raises an error that is its outcome."""
+    outcome = await engine.runner.perform(verb, actor)
+    if isinstance(outcome, MemoirError):
+        raise outcome
+    return outcome
+
+
 @overload
 async def perform(
     engine: Engine, actor: Actor, make: MakerOf[Options, Result | MemoirError], options: Options, on_event: OnEvent | None = None

@@ -24,7 +24,7 @@ from memoir_engine.runtime.background_embedding import embed_behind
 from memoir_engine.runtime.embedding import OFF
 from memoir_engine.runtime.engine import Engine, digest
 from memoir_engine.runtime.runner import Verb
-from memoir_engine.runtime.verbs import NoOptions, verb
+from memoir_engine.runtime.verbs import NoOptions, run_verb, verb
 from memoir_engine.store import ingestion
 from memoir_engine.store.db.text_rules import WORKSPACE
 from memoir_engine.store.db.types import Tx
@@ -44,14 +44,11 @@ def reindex_verb(
     if "admin" not in actor.roles:
         raise NotAllowed(actor=actor.name, verb="make the indexes anew", role="admin")
 
-    def record(outcome: Reindexed | MemoirError) -> dict[str, Any]:
-        return {} if isinstance(outcome, MemoirError) else asdict(outcome)
-
     request = {"embedder": engine.embedder.id}
-    return Verb(NAME, request, None, partial(_reindex, engine), lambda _run, error: error, QueryCancelled, record, listeners)
+    return Verb(NAME, request, None, partial(reindex, engine), QueryCancelled, asdict, listeners=listeners)
 
 
-async def _reindex(engine: Engine, run: Run) -> Reindexed:
+async def reindex(engine: Engine, run: Run) -> Reindexed:
     """Rebuild the words first, so that they can be searched whatever happens to the vectors."""
     began = run.clock.tick_ms()
     run.emit(Reindexing("passages", 0, 0))
@@ -59,7 +56,7 @@ async def _reindex(engine: Engine, run: Run) -> Reindexed:
     total = await engine.db.aread(passages.count)
     run.emit(Reindexing("passages", total, total))
     run.check(QueryCancelled)
-    await asyncio.to_thread(_rebuild_words, engine)
+    await asyncio.to_thread(rebuild_words, engine)
     run.emit(Reindexing("words", total, total))
     embedded, problem = 0, None
     if engine.resolved.config.vector_store != OFF:
@@ -67,7 +64,7 @@ async def _reindex(engine: Engine, run: Run) -> Reindexed:
         embedded = await engine.vectoring.catch_up(
             WORKSPACE, run, told=lambda count: run.emit(Reindexing("vectors", count, total))
         )
-        problem = await asyncio.to_thread(_fill_vectors, engine)
+        problem = await asyncio.to_thread(fill_vectors, engine)
     if problem:
         run.emit(Warned("dense", problem))
     kept = await engine.db.aread(lambda tx: embeddings.count(tx, engine.embedder.id))
@@ -75,14 +72,14 @@ async def _reindex(engine: Engine, run: Run) -> Reindexed:
     return Reindexed(run.id, total, kept, embedded, engine.embedder.id, round(run.clock.tick_ms() - began, 3), problem)
 
 
-def _rebuild_words(engine: Engine) -> None:
+def rebuild_words(engine: Engine) -> None:
     engine.passages.clear()
     engine.lexical.clear()
     engine.keeper.catch_up()
     engine.passages.catch_up()
 
 
-def _fill_vectors(engine: Engine) -> str | None:
+def fill_vectors(engine: Engine) -> str | None:
     """Have the vector index absorb the vectors. Return why it is unavailable, or None."""
     dim = engine.embedder.dim
     if dim is None:  # nothing was ever embedded
@@ -99,16 +96,14 @@ async def add_knowledge(engine: Engine, actor: Actor, doc_id: object, text: obje
 
     Raises DocIdExists (E002), InvalidSetting, FileTooLarge, TextInvalid.
     """
-    new = await asyncio.to_thread(_new_source, engine, actor, doc_id, text, metadata)
+    new = await asyncio.to_thread(checked_source, engine, actor, doc_id, text, metadata)
     name = new.doc_id or ""
     if await engine.db.aread(lambda tx: ingestion.find_knowledge(tx, name)) is not None:
         raise DocIdExists()
-    outcome = await engine.runner.perform(add_knowledge_verb(engine, new), actor)
-    if isinstance(outcome, MemoirError):
-        raise outcome
+    stored = await run_verb(engine, actor, add_knowledge_verb(engine, new))
     engine.keeper.later()
     embed_behind(engine, actor)
-    return outcome
+    return stored
 
 
 def add_knowledge_verb(engine: Engine, new: NewSource) -> Verb[Knowledge | MemoirError]:
@@ -123,16 +118,14 @@ def add_knowledge_verb(engine: Engine, new: NewSource) -> Verb[Knowledge | Memoi
             raise QueryCancelled()
         return await engine.db.awrite(write, operation=f"the knowledge {new.doc_id!r}")
 
-    def record(outcome: Knowledge | MemoirError) -> dict[str, Any]:
-        if isinstance(outcome, MemoirError):
-            return {}
-        return {"source_id": outcome.source_id, "passages": outcome.passages, "action_id": outcome.action_id}
+    def record(stored: Knowledge) -> dict[str, Any]:
+        return {name: getattr(stored, name) for name in ("source_id", "passages", "action_id")}
 
     request = {"doc_id": new.doc_id, "chars": len(new.text), "sha256": new.sha256}
-    return Verb(ingestion.KNOWLEDGE_VERB, request, None, work, lambda _run, error: error, QueryCancelled, record)
+    return Verb(ingestion.KNOWLEDGE_VERB, request, None, work, QueryCancelled, record)
 
 
-def _new_source(engine: Engine, actor: Actor, doc_id: object, text: object, metadata: object) -> NewSource:
+def checked_source(engine: Engine, actor: Actor, doc_id: object, text: object, metadata: object) -> NewSource:
     """Read the text as an ingestion would. Raises InvalidSetting, FileTooLarge, TextInvalid."""
     doc_id, text = validation.text("doc_id", doc_id), validation.text("text", text)
     for name, value in (("doc_id", doc_id), ("text", text)):
@@ -153,7 +146,7 @@ def _new_source(engine: Engine, actor: Actor, doc_id: object, text: object, meta
         original=data,
         title=document.title,
         author=document.author,
-        dated=_date(kept.get("date")) or document.dated,
+        dated=stated_date(kept.get("date")) or document.dated,
         headings=document.headings if document.text == text else (),
         metadata=kept,
         doc_id=doc_id,
@@ -163,7 +156,7 @@ def _new_source(engine: Engine, actor: Actor, doc_id: object, text: object, meta
     return new
 
 
-def _date(value: object) -> str | None:
+def stated_date(value: object) -> str | None:
     """Return a year, a month or a day (also of a time), or None: metadata are the caller's and need not hold a date."""
     if not isinstance(value, str):
         return None

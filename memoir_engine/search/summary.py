@@ -22,6 +22,7 @@ from memoir_engine.prompts.summarise import SourceKind
 from memoir_engine.runtime.engine import Engine
 from memoir_engine.runtime.model import Asking
 from memoir_engine.runtime.runner import Verb
+from memoir_engine.runtime.verbs import run_verb
 from memoir_engine.store import ingestion
 from memoir_engine.store.conversations import messages
 from memoir_engine.store.db.types import Tx
@@ -85,15 +86,12 @@ async def create_summary(engine: Engine, actor: Actor, session_id: object, doc_i
     if (session_id is None) == (doc_id is None):
         raise SummaryTargetUnclear()
     checked = to_options(options)
-    target = await engine.db.aread(lambda tx: _target(tx, actor, session_id, doc_id))
+    target = await engine.db.aread(lambda tx: read_target(tx, actor, session_id, doc_id))
     if not target.text.strip():
         return ""
     if checked.summarizer is not None:
-        return await _summarise_by(checked.summarizer, target.text)
-    outcome = await engine.runner.perform(summary_verb(engine, target, checked), actor)
-    if isinstance(outcome, MemoirError):
-        raise outcome
-    return outcome
+        return await summarise_by(checked.summarizer, target.text)
+    return await run_verb(engine, actor, summary_verb(engine, target, checked))
 
 
 def summary_verb(engine: Engine, target: SummaryTarget, options: SummaryOptions) -> Verb[str | MemoirError]:
@@ -106,20 +104,20 @@ def summary_verb(engine: Engine, target: SummaryTarget, options: SummaryOptions)
 
     async def work(run: Run) -> str:
         try:
-            return await _summarise(engine, target, options.max_chars, Asking(engine, run, QueryCancelled(), client))
+            return await summarise_target(engine, target, options.max_chars, Asking(engine, run, QueryCancelled(), client))
         finally:
             if client is not None:
                 await client.close()
 
-    def record(outcome: str | MemoirError) -> dict[str, Any]:  # no text: the reply of the call holds the summary
-        return {"chars": len(outcome)} if isinstance(outcome, str) else {}
+    def record(summary: str) -> dict[str, Any]:  # no text: the reply of the call holds the summary
+        return {"chars": len(summary)}
 
     name = "session_id" if target.kind == "conversation" else "doc_id"
     request = {name: target.name, "chars": len(target.text), "max_chars": options.max_chars, **options.settings}
-    return Verb(NAME, request, target.subject, work, lambda _run, error: error, QueryCancelled, record)
+    return Verb(NAME, request, target.subject, work, QueryCancelled, record)
 
 
-async def _summarise(engine: Engine, target: SummaryTarget, max_chars: int, ask: Asking) -> str:
+async def summarise_target(engine: Engine, target: SummaryTarget, max_chars: int, ask: Asking) -> str:
     """Summarise in parts while the text is too long for one call, then as a whole."""
     text, summaries = target.text, 0
     cap = engine.resolved.config.max_token_budget // 2  # the instructions, the frame and the answer need room, too
@@ -156,7 +154,7 @@ async def _ask_all(ask: Asking, prompts: Sequence[summarise.SummaryRequest]) -> 
     return [summarise.Summary.model_validate(call.result().data).summary for call in calls]
 
 
-def _target(tx: Tx, actor: Actor, session_id: object, doc_id: object) -> SummaryTarget:
+def read_target(tx: Tx, actor: Actor, session_id: object, doc_id: object) -> SummaryTarget:
     """Read the whole text to summarise. Raises TargetNotFound, also for somebody else's session."""
     if doc_id is not None:
         source = ingestion.find_knowledge(tx, validation.text("doc_id", doc_id))
@@ -171,7 +169,7 @@ def _target(tx: Tx, actor: Actor, session_id: object, doc_id: object) -> Summary
     return SummaryTarget("conversation", name, "\n".join(lines), messages.subject_of(session.number))
 
 
-async def _summarise_by(summarizer: Summarizer, text: str) -> str:
+async def summarise_by(summarizer: Summarizer, text: str) -> str:
     """Call the caller's function, in a thread of its own if it is not async. Its exceptions are raised as they are."""
     summary = summarizer(text) if inspect.iscoroutinefunction(summarizer) else await asyncio.to_thread(summarizer, text)
     if inspect.isawaitable(summary):

@@ -13,6 +13,7 @@ import re
 from collections.abc import Iterable
 from dataclasses import KW_ONLY, dataclass, replace
 from datetime import date
+from functools import partial
 from typing import Any, NamedTuple, get_args
 
 from memoir_engine.core import validation
@@ -28,11 +29,12 @@ from memoir_engine.core.errors import (
 )
 from memoir_engine.core.ports import Health, VectorIndexUnavailable, Vectors, search_pull
 from memoir_engine.core.results import Searchable, SearchResult
-from memoir_engine.core.run import Actor, NullLedger, Run, new_id
+from memoir_engine.core.run import Actor, Run
 from memoir_engine.readers.document import Kind
 from memoir_engine.runtime.embedding import OFF
 from memoir_engine.runtime.engine import Engine
 from memoir_engine.runtime.runner import Verb
+from memoir_engine.runtime.verbs import run_verb
 from memoir_engine.search.ranking import Fused, SearchQuery, VectorSide, check_ranking, rank
 from memoir_engine.store.db.text_rules import WORKSPACE, finder_key
 from memoir_engine.store.db.types import Tx
@@ -152,8 +154,12 @@ class SearchOptions:
 
 async def search(engine: Engine, actor: Actor, options: SearchOptions) -> list[SearchResult]:
     """Raises TopKInvalid (E004), QuestionEmpty (E301), SourceNotFound (E206), InvalidSetting."""
-    request, sieve = options.checked()
-    return await engine.loop.bridge(_search_as_run(engine, actor, request, sieve), verb="search")
+    query, sieve = options.checked()
+    if engine.embedder.lexical or engine.resolved.config.vector_store == OFF:  # no server is asked: no run
+        searching = search_in_run(engine, actor, query, sieve, engine.unrecorded_run("search", actor))
+    else:
+        searching = run_verb(engine, actor, search_verb(engine, actor, query, sieve))
+    return await engine.loop.bridge(searching, verb="search")
 
 
 def search_by_words(engine: Engine, actor: Actor, options: SearchOptions) -> list[SearchResult] | None:
@@ -178,29 +184,16 @@ def searchable(engine: Engine, actor: Actor) -> Searchable:
     return engine.db.read(work)
 
 
-async def _search_as_run(engine: Engine, actor: Actor, query: SearchQuery, sieve: SearchFilter) -> list[SearchResult]:
-    if engine.embedder.lexical or engine.resolved.config.vector_store == OFF:  # no server is asked: no run
-        run = Run(new_id(engine.clock.now()), "search", actor, engine.clock, NullLedger())
-        return await _search(engine, actor, query, sieve, run)
-    outcome = await engine.runner.perform(search_verb(engine, actor, query, sieve), actor)
-    if isinstance(outcome, MemoirError):
-        raise outcome
-    return outcome
-
-
 def search_verb(engine: Engine, actor: Actor, query: SearchQuery, sieve: SearchFilter) -> Verb[list[SearchResult] | MemoirError]:
-    async def work(run: Run) -> list[SearchResult] | MemoirError:
-        return await _search(engine, actor, query, sieve, run)
-
-    def record(outcome: list[SearchResult] | MemoirError) -> dict[str, Any]:
-        return {} if isinstance(outcome, MemoirError) else {"passages": [result.passage_id for result in outcome]}
+    def record(results: list[SearchResult]) -> dict[str, Any]:
+        return {"passages": [result.passage_id for result in results]}
 
     limits = {name: value for name, value in vars(sieve).items() if value is not None}
     request = {"query": query.query, "top_k": query.top_k, "alpha": query.alpha, "fanout": query.fanout, **limits}
-    return Verb("search", request, None, work, lambda _run, error: error, QueryCancelled, record)
+    return Verb("search", request, None, partial(search_in_run, engine, actor, query, sieve), QueryCancelled, record)
 
 
-async def _search(engine: Engine, actor: Actor, query: SearchQuery, sieve: SearchFilter, run: Run) -> list[SearchResult]:
+async def search_in_run(engine: Engine, actor: Actor, query: SearchQuery, sieve: SearchFilter, run: Run) -> list[SearchResult]:
     owner = finder_key(actor.user)
     if not engine.keeper.all_cut:
         await asyncio.to_thread(engine.keeper.cut_missing)
