@@ -14,7 +14,7 @@ VERBS = {  # those that `start` begins, and the modules that register them
     "reindex": "memoir_engine.search.knowledge",
     "remember": "memoir_engine.facts.remember",
     "confirm_helper": "memoir_engine.ingest.helper_view",
-    "regenerate_helper": "memoir_engine.ingest.helper_update",
+    "regenerate_helper": "memoir_engine.ingest.helper",
     "propose_split": "memoir_engine.review.split",
 }
 __getattr__, __dir__ = attach(__name__, __file__)

@@ -44,7 +44,7 @@ if TYPE_CHECKING:
     from memoir_engine.conversations.view import SessionsView
     from memoir_engine.facts.view import FactsView
     from memoir_engine.ingest.helper_view import AsyncHelpers
-    from memoir_engine.ingest.sources_view import SourcesView
+    from memoir_engine.ingest.view import SourcesView
     from memoir_engine.query.tree_view import TreeView
     from memoir_engine.review.split import AsyncReview
     from memoir_engine.runtime.engine import Engine

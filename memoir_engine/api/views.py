@@ -23,11 +23,11 @@ from memoir_engine.core.results import (
     RunView,
 )
 from memoir_engine.ingest.helper_view import AsyncHelpers, HelpersRead
-from memoir_engine.ingest.past import past_result
-from memoir_engine.query.past import compared, result_of
+from memoir_engine.ingest.view import past_result
+from memoir_engine.query.record import compared, result_of
 from memoir_engine.review.split import AsyncReview, Proposals
 from memoir_engine.runtime.access import runs_of
-from memoir_engine.runtime.view import View, cut_off
+from memoir_engine.runtime.engine import View, cut_off
 from memoir_engine.store.db.types import Tx
 from memoir_engine.store.ledger import calls, decisions, runs
 from memoir_engine.store.tree.chunks import with_previews

@@ -18,8 +18,7 @@ from memoir_engine.core import validation
 from memoir_engine.core.results import Action, Chunk, QueryResult, Report
 from memoir_engine.core.run import Actor
 from memoir_engine.runtime.access import any_of, runs_of
-from memoir_engine.runtime.engine import Engine
-from memoir_engine.runtime.view import View
+from memoir_engine.runtime.engine import Engine, View
 from memoir_engine.store.chain import actions
 from memoir_engine.store.db.types import Tx
 from memoir_engine.store.events import activity, sentences

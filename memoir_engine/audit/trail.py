@@ -18,7 +18,7 @@ from memoir_engine.core import validation
 from memoir_engine.core.errors import InvalidSetting
 from memoir_engine.core.results import Action, AuditCheck, AuditEvent, AuditHead, Change
 from memoir_engine.runtime.access import any_of
-from memoir_engine.runtime.view import View
+from memoir_engine.runtime.engine import View
 from memoir_engine.store.chain import actions
 from memoir_engine.store.chain.canonical_json import stamp
 from memoir_engine.store.db.types import Tx

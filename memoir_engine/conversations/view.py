@@ -20,7 +20,7 @@ from memoir_engine.core import validation
 from memoir_engine.core.errors import HistoryRefused, NotAllowed, SessionNotFound
 from memoir_engine.core.results import Cleared, ImportReport, MessageRecord, RetentionPreview, SessionView
 from memoir_engine.runtime import messages as arguments
-from memoir_engine.runtime.view import View
+from memoir_engine.runtime.engine import View
 from memoir_engine.store.conversations import retention, sessions
 from memoir_engine.store.conversations.messages import as_message, find, history, of_session, view, with_previews
 from memoir_engine.store.conversations.messages import sessions as list_sessions

@@ -20,7 +20,7 @@ from memoir_engine.core.results.facts import FactLineage, FactProposal, FactRela
 from memoir_engine.facts.recall import Moment, moment_of, seq_of, valid_moment
 from memoir_engine.runtime import access, messages
 from memoir_engine.runtime.access import needs_auditor
-from memoir_engine.runtime.view import View
+from memoir_engine.runtime.engine import View
 from memoir_engine.store.facts import facts, reviews
 from memoir_engine.store.facts import forget as facts_forget
 

@@ -1,18 +1,31 @@
-"""The contextual helper of a source: written by the user, or generated from name, headings and first chunks.
+"""The contextual helper of a source: written by the user, or generated from name, headings and first chunks; and changed later.
 
-Invariant: at most 300 tokens, whoever wrote it; a generated helper never replaces a user's.
-Source: MEMOIR 2B.1–2B.8, 2B.10.
+Invariant: at most 300 tokens, whoever wrote it; versions are added and never changed. A generated helper never replaces a user's
+unless `force` is given.
+Source: MEMOIR 2B.1–2B.10.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import Any
 
-from memoir_engine.core.errors import HelperInvalid
-from memoir_engine.core.results import Source
+from memoir_engine.core import validation
+from memoir_engine.core.errors import HelperInvalid, IngestionCancelled, MemoirError
+from memoir_engine.core.events import HelperReady
+from memoir_engine.core.results import Action, Helper, Source
+from memoir_engine.core.run import Actor, Listener, Run, new_id
 from memoir_engine.ingest.filing import Ask
 from memoir_engine.prompts import helper
+from memoir_engine.runtime.access import needs_auditor
+from memoir_engine.runtime.engine import Engine
+from memoir_engine.runtime.model import Asking
+from memoir_engine.runtime.runner import Verb
+from memoir_engine.runtime.verbs import verb
+from memoir_engine.store.sources import helpers, sources
 from memoir_engine.store.sources.plan import NewHelper, NewSource
+from memoir_engine.store.tree import chunks
 
 Count = Callable[[str], int]
 
@@ -45,3 +58,71 @@ async def generate(source: NewSource | Source, texts: Sequence[str], ask: Ask, c
     fields = helper.HelperFields.model_validate(answer.data)
     text = helper.compose(fields, count=count)
     return NewHelper("generated", text, count(text), *map(helper.known, (fields.author, fields.date, fields.topic)))
+
+
+def set_helper(engine: Engine, actor: Actor, source_id: int, text: str, reason: str | None) -> Action:
+    """Add a version by a person, in force from now on. Raises NotAllowed, SourceNotFound, HelperInvalid, NothingChanges."""
+    needs_auditor(actor, "set a contextual helper")
+    source_id, text, reason = validation.source(source_id), validation.raw_text("text", text), validation.reason(reason)
+    new, action_id = user_helper(text, engine.tokens.count), new_id(engine.clock.now())
+    return engine.db.write(
+        lambda tx: helpers.set_by_user(
+            tx, source_id, new, actor=actor.name, reason=reason, clock=engine.clock, action_id=action_id
+        ),
+        operation=f"the helper of source {source_id}",
+    )
+
+
+@dataclass(frozen=True)
+class RegenerateOptions:
+    """force: put the new helper in force even over a person's own."""
+
+    source_id: int
+    force: bool = False
+
+
+@verb("regenerate_helper", RegenerateOptions)
+def regenerate_verb(
+    engine: Engine, actor: Actor, options: RegenerateOptions, listeners: tuple[Listener, ...] = ()
+) -> Verb[Helper | MemoirError]:
+    """Raises NotAllowed, InvalidSetting; everything later becomes the outcome."""
+    needs_auditor(actor, "regenerate a contextual helper")
+    source_id, force = validation.source(options.source_id), validation.flag("force", options.force)
+    name = f"the helper of source {source_id}"
+
+    async def work(run: Run) -> Helper:
+        return await regenerate(engine, actor, source_id, run, force=force)
+
+    return Verb(
+        name="regenerate_helper",
+        request={"source_id": source_id, "force": force},
+        subject=None,
+        work=work,
+        stopped=lambda: IngestionCancelled(name=name),
+        record=lambda helper: {name: getattr(helper, name) for name in ("source_id", "version", "in_force", "tokens")},
+        listeners=listeners,
+    )
+
+
+async def regenerate(
+    engine: Engine, actor: Actor, source_id: int, run: Run, *, force: bool, record: Callable[[], dict[str, Any]] | None = None
+) -> Helper:
+    """Generate a helper from the source as it is now and its first chunks, within the same limits (MEMOIR 2B.9).
+
+    The run ends in the same transaction. record: builds the run's record.
+    """
+    needs_auditor(actor, "regenerate a contextual helper")
+    source = await engine.db.aread(lambda tx: sources.get(tx, source_id))
+    texts = await engine.db.aread(lambda tx: chunks.first_texts(tx, source_id))
+    ask = Asking(engine, run, IngestionCancelled(name=source.name))
+    before = run.ledger.sent
+    new = await generate(source, texts, ask, engine.tokens.count)
+    run.emit(HelperReady(new.origin, new.tokens, reused=False, calls=run.ledger.sent - before))
+    who, clock, kept = actor.name, engine.clock, record() if record else None
+    await engine.db.awrite(
+        lambda tx: helpers.commit_regenerated(
+            tx, source_id, new, run_id=run.id, actor=who, clock=clock, force=force, owner=run.owner, result=kept
+        ),
+        operation=f"the helper of source {source_id}",
+    )
+    return (await engine.db.aread(lambda tx: sources.helper_history(tx, source_id)))[0]

@@ -17,16 +17,15 @@ from memoir_engine.core import validation
 from memoir_engine.core.errors import DraftNotFound, HelperInvalid, IngestionCancelled, MemoirError, RunNotFound
 from memoir_engine.core.results import Action, ErrorReport, Helper, HelperDraft, HelperPreview, IngestResult, RunView, WordChange
 from memoir_engine.core.run import Actor, Listener, RunStatus
-from memoir_engine.ingest.helper_update import RegenerateOptions, regenerate_verb, set_helper
+from memoir_engine.ingest.helper import RegenerateOptions, regenerate_verb, set_helper
 from memoir_engine.ingest.upload import Upload, UserHelper
 from memoir_engine.ingest.verb import upload_verb
 from memoir_engine.prompts import helper
 from memoir_engine.prompts.helper import known
 from memoir_engine.runtime.access import needs_owner, runs_of
-from memoir_engine.runtime.engine import Engine
+from memoir_engine.runtime.engine import Engine, View
 from memoir_engine.runtime.runner import OnEvent, listeners
 from memoir_engine.runtime.verbs import Reopened, perform, verb
-from memoir_engine.runtime.view import View
 from memoir_engine.store.ledger import runs
 from memoir_engine.store.sources import sources
 

@@ -21,15 +21,14 @@ from memoir_engine.core.errors import HelperNeeded, IngestionCancelled, MemoirEr
 from memoir_engine.core.events import Estimated, FileRead, HelperRequested, Warned
 from memoir_engine.core.results import ErrorReport, Estimate, IngestResult, Source
 from memoir_engine.core.run import Actor, Listener, Run
-from memoir_engine.ingest.helper import user_helper
-from memoir_engine.ingest.helper_update import regenerate, set_helper
+from memoir_engine.ingest.helper import regenerate, set_helper, user_helper
 from memoir_engine.ingest.pipeline import IngestContext, ingest
 from memoir_engine.ingest.upload import UNNAMED, IngestFileOptions, IngestTextOptions, Upload
 from memoir_engine.models.price_list import cost
 from memoir_engine.readers import Document
 from memoir_engine.runtime.access import needs_auditor
-from memoir_engine.runtime.background_embedding import embed_behind
 from memoir_engine.runtime.engine import Engine, digest, subject_of
+from memoir_engine.runtime.jobs import embed_behind
 from memoir_engine.runtime.model import Asking
 from memoir_engine.runtime.runner import Verb
 from memoir_engine.runtime.verbs import NoOptions, verb

@@ -2,8 +2,9 @@
 
 Invariant: everything a result shows was added to `Progress` as it happened, so an error keeps what was considered and dropped.
 The record holds no text: answer and summaries are in the replies of their calls, chunks are rows, decisions and calls are in the
-ledger.
-Source: MEMOIR 4.4–4.7, 8, 9.B2.4, 9.F; DESIGN §5 ("no text stands outside …"), §9 ("a run with an address of its own").
+ledger. A run of another user answers exactly like a missing one.
+Source: MEMOIR 4.4–4.7, 8, 9.B2.4, 9.F; API "The ledger and the audit"; DESIGN §5 ("no text stands outside …"), §9 ("a run with an
+address of its own").
 """
 
 from __future__ import annotations
@@ -12,7 +13,8 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
 
-from memoir_engine.core.errors import MemoirError
+from memoir_engine.core import validation
+from memoir_engine.core.errors import InvalidSetting, MemoirError
 from memoir_engine.core.errors.root import restore_error
 from memoir_engine.core.results import (
     Call,
@@ -34,13 +36,21 @@ from memoir_engine.core.results import (
     UsedChunk,
 )
 from memoir_engine.core.results.documents import Path
+from memoir_engine.core.run import Actor
 from memoir_engine.models.output_mode import decode
 from memoir_engine.prompts import answer, condense
 from memoir_engine.prompts.select import SelectedCategory
 from memoir_engine.query.budget import Compression, Condensed
+from memoir_engine.runtime.access import runs_of
+from memoir_engine.runtime.engine import Engine
 from memoir_engine.runtime.model import QuestionReply
+from memoir_engine.store.chain import state
+from memoir_engine.store.db.types import Tx
+from memoir_engine.store.ledger import calls, decisions, runs
+from memoir_engine.store.tree import categories, chunks
 
 NOT_SETTINGS = {"what_if", "as_of"}  # the choices and the trees themselves show these
+MOST_ROWS = 1000  # calls and decisions of a run that is no question
 
 
 @dataclass
@@ -306,3 +316,38 @@ def _option(one: Option | None, other: Option | None) -> ComparedOption:
     assert option is not None
     ranks = (one.rank if one else None, other.rank if other else None)
     return ComparedOption(option.category_id, option.name, *ranks, (one is not None, other is not None), option.opinion)
+
+
+def view_of(engine: Engine, actor: Actor, run_id: str) -> RunView:
+    """Raises RunNotFound."""
+    named = validation.run(run_id)
+    return engine.db.read(lambda tx: runs.get(tx, named, user=runs_of(actor)))
+
+
+def result_of(engine: Engine, actor: Actor, run_id: str) -> QueryResult:
+    """Read a question's result from the ledger; of one that still runs, what is known so far. Raises RunNotFound."""
+    named = validation.run(run_id)
+
+    def work(tx: Tx) -> QueryResult:
+        run = runs.get(tx, named, user=runs_of(actor))
+        most = None if run.verb == "query" else MOST_ROWS
+        asked = calls.of_run(tx, run_id, texts=True, limit=most)
+        detail = RunDetail(run, asked, decisions.of_run(tx, run_id, limit=most), ())
+        found = chunks.of_ids(tx, chunk_ids(run.result), at_seq=as_of_seq(run))
+        unerased = {chunk.id: chunk for chunk in found if chunk.text}
+        return from_record(detail, unerased, categories.names(tx, at_seq=run.tree_seq))
+
+    return engine.db.read(work)
+
+
+def compared(engine: Engine, actor: Actor, one: str, other: str) -> RunComparison:
+    """Compare two questions: what was asked, chosen, read and answered differently. Raises RunNotFound, InvalidSetting."""
+    first, second = view_of(engine, actor, one), view_of(engine, actor, other)
+    for run in (first, second):
+        if run.verb != "query":
+            problem = f"it is of {run.verb!r}"
+            raise InvalidSetting(name="run_id", value=run.id, problem=problem, advice="Give the runs of two questions.")
+    seqs = first.tree_seq or 0, second.tree_seq or 0
+    changed = engine.db.read(lambda tx: state.changed_between(tx, *seqs))
+    results = result_of(engine, actor, one), result_of(engine, actor, other)
+    return compare((first, second), results, tree_changed=changed)

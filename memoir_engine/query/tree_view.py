@@ -13,8 +13,7 @@ from memoir_engine.core import validation
 from memoir_engine.core.errors import NotALeaf
 from memoir_engine.core.results import Category, CategoryVersion, Chunk, ChunkPage, Decision, Filing, Moment, TreeChanges
 from memoir_engine.core.run import Actor
-from memoir_engine.runtime.engine import Engine
-from memoir_engine.runtime.view import View
+from memoir_engine.runtime.engine import Engine, View
 from memoir_engine.store.chain import actions
 from memoir_engine.store.db.types import Tx
 from memoir_engine.store.events import activity

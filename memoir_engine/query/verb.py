@@ -21,9 +21,8 @@ from memoir_engine.core.errors import ChoiceNotOffered, DatabaseError, InvalidSe
 from memoir_engine.core.results import Decision, QueryResult
 from memoir_engine.core.run import Actor, Listener, Run
 from memoir_engine.core.settings import check_budget
-from memoir_engine.query.past import result_of, view_of
 from memoir_engine.query.pipeline import QueryContext, QueryRequest, query
-from memoir_engine.query.record import Progress, to_record
+from memoir_engine.query.record import Progress, result_of, to_record, view_of
 from memoir_engine.query.strategies import widths, without_effect
 from memoir_engine.query.traverse import PresetChoice
 from memoir_engine.runtime.engine import Engine

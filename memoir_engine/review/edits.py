@@ -14,7 +14,7 @@ from memoir_engine.core import validation
 from memoir_engine.core.errors import NotAllowed
 from memoir_engine.core.results import Action, EditPreview
 from memoir_engine.core.run import Role, new_id
-from memoir_engine.runtime.view import View
+from memoir_engine.runtime.engine import View
 from memoir_engine.store.tree import edit_draft, edit_plan
 from memoir_engine.store.tree.edit_draft import Edit
 

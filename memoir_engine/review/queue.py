@@ -34,7 +34,7 @@ from memoir_engine.review.queue_cache import WaitingList
 from memoir_engine.review.risk import CODES
 from memoir_engine.runtime import access
 from memoir_engine.runtime.access import needs_auditor
-from memoir_engine.runtime.view import View
+from memoir_engine.runtime.engine import View
 from memoir_engine.store.db.types import Tx
 from memoir_engine.store.facts import reviews
 from memoir_engine.store.facts.reviews import FactDecision

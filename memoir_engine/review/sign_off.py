@@ -11,7 +11,7 @@ from memoir_engine.core.errors import InvalidSetting
 from memoir_engine.core.results import Action, SignOff, SignOffPreview
 from memoir_engine.core.run import new_id
 from memoir_engine.runtime.access import needs_auditor
-from memoir_engine.runtime.view import View
+from memoir_engine.runtime.engine import View
 from memoir_engine.store.events import sentences
 from memoir_engine.store.review import sign_offs
 from memoir_engine.store.review.sign_offs import Subject

@@ -1,4 +1,4 @@
-"""The composition root: one engine put together from its parts, and taken apart again.
+"""The composition root: one engine put together from its parts, and taken apart again; and the base of the views on it.
 
 Invariant: only here do adapters meet; services receive what they need, and nothing reaches for a global.
 Source: DESIGN §3.
@@ -28,11 +28,10 @@ from memoir_engine.models.client import ModelClient
 from memoir_engine.models.embeddings import open_embedder
 from memoir_engine.models.tokens import TokenCounter, counter
 from memoir_engine.runtime.chunking import CHUNKERS
-from memoir_engine.runtime.embedding import Vectoring
 from memoir_engine.runtime.indexes import Nearness, check_chroma, nearest_facts_of, nearest_of, weighing_of
 from memoir_engine.runtime.loop import LOOP, BackgroundLoop
 from memoir_engine.runtime.passages import Collections, SaidPassages
-from memoir_engine.runtime.refresher import Keeper
+from memoir_engine.runtime.refresher import Keeper, Vectoring
 from memoir_engine.runtime.runner import HEARTBEAT_S, Runner
 from memoir_engine.store.db.database import Database
 from memoir_engine.store.db.types import Tx
@@ -44,6 +43,7 @@ from memoir_engine.text.terms import SEARCH_TOKENIZER, search_tokens
 
 Cache = TypeVar("Cache")
 Seen = TypeVar("Seen")
+T = TypeVar("T")
 LEASE_S = 15.0  # a planner that shows no life for this long is taken to be dead
 EXPIRED_S = 15.0  # a run without a heartbeat for this long is interrupted
 POLL_S = 0.2  # how often a waiting ingestion looks whether another process has ended
@@ -285,3 +285,19 @@ def digest(data: bytes) -> str:
 def subject_of(sha256: str, owner: str | None) -> str:
     """Return the key under which paid answers are reused: by runs over the same bytes of the same owner."""
     return hashlib.sha256(f"{sha256}\x00{owner or ''}".encode()).hexdigest()
+
+
+class View:
+    """A part of the facade: the engine, and who looks."""
+
+    def __init__(self, engine: Engine, actor: Actor) -> None:
+        self._engine = engine
+        self._actor = actor
+
+    def _read(self, work: Callable[[Tx], T]) -> T:
+        return self._engine.db.read(work)
+
+
+def cut_off(found: tuple[T, ...], most: int, *, key: str) -> tuple[tuple[T, ...], int | None]:
+    """The first `most` of one more than that, and behind which of them to read on; None when there is no more."""
+    return (found, None) if len(found) <= most else (found[:most], getattr(found[most - 1], key))

@@ -1,28 +1,34 @@
 """Runs by their id: begun by a verb's name, watched from any thread, also after a restart, stopped, given up, or resumed.
 
 Invariant: a resumed ingestion is the same run: what it asked before is answered from the ledger, and only what is missing is
-asked of the model.
-Source: API `memory.start`; DESIGN §7 (Job), §8 (answers paid for); MEMOIR 7.9.
+asked of the model. Nobody waits for vectors made in the background and nothing fails by them: what is still missing is made
+before the next search. A server is asked under a run of its own, so that each request is in the ledger and under the cap.
+Source: API `memory.start`; DESIGN §7 (Job), §8 (answers paid for, "index"); MEMOIR 7.9; MEMOLLA F-02-02.
 """
 
 from __future__ import annotations
 
+import asyncio
 from collections.abc import Mapping, Sequence
+from contextlib import suppress
 from dataclasses import replace
 from math import inf
 from time import monotonic, sleep
 from typing import Any
 
 from memoir_engine.core import validation
-from memoir_engine.core.errors import IngestionCancelled, QueryCancelled, RunNotResumable
+from memoir_engine.core.errors import IngestionCancelled, MemoirError, QueryCancelled, RunNotResumable
 from memoir_engine.core.results import RunView
-from memoir_engine.core.run import Actor, RunStatus
+from memoir_engine.core.run import Actor, Run, RunStatus
 from memoir_engine.runtime.access import needs_owner, runs_of
-from memoir_engine.runtime.engine import Engine
+from memoir_engine.runtime.engine import Engine, View
+from memoir_engine.runtime.refresher import DELAY_S, OFF
+from memoir_engine.runtime.runner import Verb
 from memoir_engine.runtime.verbs import Reopened, make, verb_type
-from memoir_engine.runtime.view import View
+from memoir_engine.store.db.text_rules import WORKSPACE
 from memoir_engine.store.ledger import runs
 
+EMBED = "embed"
 UNDER_WAY: tuple[RunStatus, ...] = ("queued", "running")
 POLL_S = 0.2  # how often it is looked whether another process has ended a run
 RESUMABLE: tuple[RunStatus, ...] = ("failed", "interrupted")
@@ -120,3 +126,25 @@ def _not_resumable(view: RunView, *, is_ingestion: bool) -> RunNotResumable:
         return RunNotResumable(run_id=view.id, problem=f"only ingestions are resumed, this is {view.verb}", advice=advice)
     problem, advice = WHY.get(view.status, ("what it needs to go on is no longer kept", NOTHING_KEPT))
     return RunNotResumable(run_id=view.id, problem=problem, advice=advice)
+
+
+def embed_behind(engine: Engine, actor: Actor) -> None:
+    """Embed the workspace's new passages in the background, a moment after the change: the caller's own reads go first."""
+    if not engine.closed and engine.resolved.config.vector_store != OFF:
+        engine.loop.submit(_embed_later(engine, actor), verb=EMBED)
+
+
+async def _embed_later(engine: Engine, actor: Actor) -> None:
+    await asyncio.sleep(DELAY_S)
+    with suppress(MemoirError):  # it is closed, or the database is away: the next search makes what is missing
+        if not engine.embedder.lexical:
+            await engine.runner.perform(embed_verb(engine), actor)
+        else:  # nobody is asked, so there is nothing to write down
+            await engine.vectoring.catch_up(WORKSPACE, engine.unrecorded_run(EMBED, actor))
+
+
+def embed_verb(engine: Engine) -> Verb[int | MemoirError]:
+    async def work(run: Run) -> int:
+        return await engine.vectoring.catch_up(WORKSPACE, run)
+
+    return Verb(EMBED, {"embedder": engine.embedder.id}, None, work, QueryCancelled, lambda count: {"passages": count})

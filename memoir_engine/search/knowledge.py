@@ -20,9 +20,9 @@ from memoir_engine.core.events import Reindexing, Warned
 from memoir_engine.core.ports import VectorIndexUnavailable
 from memoir_engine.core.results import Knowledge, Reindexed
 from memoir_engine.core.run import Actor, Listener, Run
-from memoir_engine.runtime.background_embedding import embed_behind
-from memoir_engine.runtime.embedding import OFF
 from memoir_engine.runtime.engine import Engine, digest
+from memoir_engine.runtime.jobs import embed_behind
+from memoir_engine.runtime.refresher import OFF
 from memoir_engine.runtime.runner import Verb
 from memoir_engine.runtime.verbs import NoOptions, run_verb, verb
 from memoir_engine.store import ingestion

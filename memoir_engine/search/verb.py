@@ -31,8 +31,8 @@ from memoir_engine.core.ports import Health, VectorIndexUnavailable, Vectors, se
 from memoir_engine.core.results import Searchable, SearchResult
 from memoir_engine.core.run import Actor, Run
 from memoir_engine.readers.document import Kind
-from memoir_engine.runtime.embedding import OFF
 from memoir_engine.runtime.engine import Engine
+from memoir_engine.runtime.refresher import OFF
 from memoir_engine.runtime.runner import Verb
 from memoir_engine.runtime.verbs import run_verb
 from memoir_engine.search.ranking import Fused, SearchQuery, VectorSide, check_ranking, rank

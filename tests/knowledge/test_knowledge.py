@@ -10,7 +10,7 @@ import pytest
 from fake_openai import FakeOpenAI, Status
 from memoir_engine import MemoirError, Memory
 from memoir_engine.core.errors import ConfigurationError, DocIdExists, OptimizeNotImplemented
-from memoir_engine.runtime import embedding
+from memoir_engine.runtime import refresher
 
 TEA = "Tea is grown in Uji. The first harvest begins in May. Shaded leaves become gyokuro, which costs 40 euros."
 Opened = Any
@@ -217,8 +217,8 @@ def test_vectors_are_made_behind_what_is_added(memory: Memory):
 
 
 def test_vectors_made_in_many_batches_are_made_once_each(memory: Memory, monkeypatch: pytest.MonkeyPatch):
-    monkeypatch.setattr(embedding, "BATCH", 2)
-    monkeypatch.setattr(embedding, "LISTED", 5)
+    monkeypatch.setattr(refresher, "BATCH", 2)
+    monkeypatch.setattr(refresher, "LISTED", 5)
     memory.add_knowledge("long", "The tea of Wazuka is picked by hand in May. " * 90)
     engine = memory._async._engine
     engine.loop.wait(engine.vectoring.catch_up("", None))  # type: ignore[arg-type]  # waits its turn, and asks nobody

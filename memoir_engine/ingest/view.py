@@ -1,9 +1,9 @@
-"""`memory.sources`: sources read, withdrawn and erased.
+"""`memory.sources`: sources read, withdrawn and erased; and the results of ingestions, read again from the ledger.
 
 Invariant: roles are checked here, in the engine. When `erase` returns, the text is gone from the database and from the index on
 disk. Deleted rows in a database file are overwritten, at the next opening if somebody else is reading it now. If another process
 writes the index, the text goes from there at that process's next search, or at the next opening.
-Source: DESIGN §6; API `memory.sources.erase`.
+Source: DESIGN §6; API `memory.sources.erase`, "The ledger and the audit"; MEMOIR 6.2.
 """
 
 from __future__ import annotations
@@ -11,12 +11,25 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 
 from memoir_engine.core import validation
-from memoir_engine.core.errors import InvalidSetting, NotAllowed
-from memoir_engine.core.results import Action, Chunk, ErasurePreview, Helper, Source, Tombstone
-from memoir_engine.core.run import new_id
-from memoir_engine.runtime.access import needs_auditor
-from memoir_engine.runtime.view import View
+from memoir_engine.core.errors import HelperNeeded, InvalidSetting, NotAllowed
+from memoir_engine.core.errors.root import restore_error
+from memoir_engine.core.results import (
+    Action,
+    Chunk,
+    ErasurePreview,
+    ErrorReport,
+    Estimate,
+    Helper,
+    IngestResult,
+    Source,
+    Tombstone,
+)
+from memoir_engine.core.run import Actor, new_id
+from memoir_engine.runtime.access import needs_auditor, runs_of
+from memoir_engine.runtime.engine import Engine, View
+from memoir_engine.store.db.types import Tx
 from memoir_engine.store.erase import execution
+from memoir_engine.store.ledger import runs
 from memoir_engine.store.search import passages
 from memoir_engine.store.sources import sources
 from memoir_engine.store.tree import chunks, filings
@@ -131,3 +144,38 @@ def _names(value: object) -> dict[int, str]:
         advice = "Give a dict of names by the ids of categories, e.g. {12: 'Reports'}."
         raise InvalidSetting(name="rename", value=value, problem="it must be a dictionary", advice=advice)
     return {validation.category(number): validation.text("rename", name) for number, name in value.items()}
+
+
+def past_result(engine: Engine, actor: Actor, run_id: str) -> IngestResult:
+    """Raises RunNotFound, also for a run of another user."""
+    named = validation.run(run_id)
+    run = engine.db.read(lambda tx: runs.get(tx, named, user=runs_of(actor)))
+    result, waits, name = run.result, run.status == "waiting_helper", str(run.request.get("name", ""))
+    error = ErrorReport.of(restore_error(run.error, run.remedy)) if run.error else None
+    if waits:
+        error = ErrorReport.of(HelperNeeded(name=name, draft=run_id))
+    source_id, estimate = result.get("source_id"), result.get("estimate")
+    return IngestResult(
+        status="needs_helper" if waits else "error" if error else "success",
+        run_id=run_id,
+        source_id=source_id,
+        name=name,
+        chunks=result.get("chunks", 0),
+        new_categories=result.get("new_categories", 0),
+        calls=run.calls,
+        reused=run.reused,
+        latency_ms=result.get("latency_ms", 0.0),
+        warnings=tuple(result.get("warnings", ())),
+        action_id=result.get("action_id"),
+        helper=None if source_id is None else engine.db.read(lambda tx: _first_helper(tx, run_id, source_id)),
+        error=error,
+        draft=run_id if waits else None,
+        estimate=None if estimate is None else Estimate(**estimate),
+    )
+
+
+def _first_helper(tx: Tx, run_id: str, source_id: int) -> str | None:
+    """Return the contextual helper the source was filed with, if this run filed it; None where it was erased."""
+    if sources.get(tx, source_id).run_id != run_id:
+        return None
+    return next((helper.text or None for helper in sources.helper_history(tx, source_id) if helper.version == 1), None)
