@@ -13,9 +13,9 @@ import asyncio
 import os
 import threading
 import time
-from collections.abc import Callable, Coroutine
+from collections.abc import Callable, Coroutine, Iterator
 from concurrent.futures import ThreadPoolExecutor
-from contextlib import AbstractContextManager, nullcontext
+from contextlib import AbstractContextManager, closing, contextmanager, nullcontext
 from dataclasses import dataclass, field
 from random import Random
 from typing import Any, Literal, TypeVar
@@ -160,20 +160,14 @@ class Database:
         """Leave nothing of deleted rows in the file of SQLite, or (`rows` False) in its log alone. False while others read it."""
         if self.dialect != "sqlite":
             return True
-
-        def attempt() -> bool:
-            with self._turn(True):
-                connection = self._writer.raw_connection()
-                try:
-                    cursor = connection.cursor()
-                    if rows:
-                        cursor.execute("VACUUM")
-                    blocked = cursor.execute("PRAGMA wal_checkpoint(TRUNCATE)").fetchone()[0]
-                    return not blocked
-                finally:
-                    connection.close()
-
-        return self._guarded(attempt, "compacting")
+        for attempt in self._attempts("compacting"):
+            with attempt, self._turn(True), closing(self._writer.raw_connection()) as connection:
+                cursor = connection.cursor()
+                if rows:
+                    cursor.execute("VACUUM")
+                blocked = cursor.execute("PRAGMA wal_checkpoint(TRUNCATE)").fetchone()[0]
+                return not blocked
+        raise AssertionError("unreachable: the last attempt raises")  # pragma: no cover
 
     def close(self) -> None:
         self._closed = True
@@ -192,8 +186,11 @@ class Database:
 
     def _prepare(self, depth: int | None) -> None:
         try:
-            self._guarded(lambda: engines.check_encoding(self._writer), "opening")
-            self._guarded(lambda: schema.bring_up(self._writer), "opening")
+            for attempt in self._attempts("opening"):
+                with attempt:
+                    engines.check_encoding(self._writer)
+                    schema.bring_up(self._writer)
+                    break
             stored = self.write(lambda tx: schema.depth(tx, depth), operation="opening") if depth else None
         except errors.DatabaseLost as lost:
             raise errors.DatabaseUnreachable(url=self.safe_url, problem=_cause(lost)) from lost
@@ -204,40 +201,43 @@ class Database:
 
     def _unit(self, work: Callable[[Tx], T], operation: str) -> T:
         """Run `work` in one transaction; READING takes the snapshot engine, every other operation commits."""
+        for attempt in self._attempts(operation):
+            with attempt as count, self._transaction(operation, retried=count > 1) as tx:
+                return work(tx)
+        raise AssertionError("unreachable: the last attempt raises")  # pragma: no cover
+
+    @contextmanager
+    def _transaction(self, operation: str, *, retried: bool) -> Iterator[Tx]:
+        # a unit inside another would wait for ever for its lock in memory, and take a second connection on servers
+        outer = getattr(self._inside, "unit", None)
+        if outer:
+            raise AssertionError(f"{operation!r} was begun inside {outer!r}: a unit gets its tx and opens no other")
+        self._inside.unit = operation
         engine = self._reader if operation == READING else self._writer
-        retried = False
+        try:
+            with self._turn(operation != READING), engine.connect() as connection:
+                tx = connection.execution_options(retried=True) if retried else connection
+                with tx.begin():
+                    yield tx
+        finally:
+            self._inside.unit = None
 
-        def attempt() -> T:
-            nonlocal retried
-            # a unit inside another would wait for ever for its lock in memory, and take a second connection on servers
-            outer = getattr(self._inside, "unit", None)
-            if outer:
-                raise AssertionError(f"{operation!r} was begun inside {outer!r}: a unit gets its tx and opens no other")
-            self._inside.unit = operation
-            try:
-                with self._turn(operation != READING), engine.connect() as connection:
-                    tx = connection.execution_options(retried=True) if retried else connection
-                    retried = True
-                    with tx.begin():
-                        return work(tx)
-            finally:
-                self._inside.unit = None
-
-        return self._guarded(attempt, operation)
-
-    def _guarded(self, attempt: Callable[[], T], operation: str) -> T:
-        """Run `attempt` until it succeeds, fails for good, or the patience of `Retry` is at its end."""
+    def _attempts(self, operation: str) -> Iterator[AbstractContextManager[int, bool | None]]:
+        """Yield one attempt after the other, until one succeeds, fails for good, or the patience of `Retry` is at its end."""
         if os.getpid() != self._pid:
             problem, advice = "this process was forked after the database was opened", "Open a new Memory in the new process."
             raise errors.WrongThread(verb="write", problem=problem, advice=advice)
         if self._closed:
             raise errors.MemoryClosed()
         for count in range(1, self._retry.attempts + 1):
-            try:
-                return attempt()
-            except (DBAPIError, PoolTimeout) as error:
-                self._settle(error, operation, count)
-        raise AssertionError("unreachable: the last attempt raises")  # pragma: no cover
+            yield self._attempt(operation, count)
+
+    @contextmanager
+    def _attempt(self, operation: str, count: int) -> Iterator[int]:
+        try:
+            yield count
+        except (DBAPIError, PoolTimeout) as error:
+            self._settle(error, operation, count)
 
     def _settle(self, error: Exception, operation: str, count: int) -> None:
         """Wait for the next attempt, or raise what a person can understand."""
