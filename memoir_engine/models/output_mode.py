@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Callable
 from functools import lru_cache
 from typing import TYPE_CHECKING, Any, Literal, get_args
 
@@ -40,8 +39,25 @@ class Undecodable(ValueError):
 @lru_cache(maxsize=64)
 def wire_schema(schema: type[BaseModel]) -> dict[str, Any]:
     """The JSON schema to send; shared, so callers copy before they change it."""
-    cleaned = _clean(schema.model_json_schema())
-    assert isinstance(cleaned, dict)
+    cleaned = schema.model_json_schema()
+    nodes: list[Any] = [cleaned]
+    while nodes:
+        node = nodes.pop()
+        if isinstance(node, list):
+            nodes += node
+        if not isinstance(node, dict):
+            continue
+        for key in _STRICT_UNKNOWN & node.keys():
+            del node[key]
+        if len(node.get("enum", ())) > ENUM_LIMIT:
+            del node["enum"]
+        if node.get("type") == "object" and "properties" in node:
+            node |= {"required": list(node["properties"]), "additionalProperties": False}
+        for key, value in node.items():
+            if key in ("properties", "$defs"):  # their names are data: one may be called `title` or `format`
+                nodes += value.values()
+            elif key not in ("enum", "const", "required"):
+                nodes.append(value)
     return cleaned
 
 
@@ -141,24 +157,3 @@ def _storable(value: Any) -> Any:
     if isinstance(value, list):
         return [_storable(item) for item in value]
     return {_storable(key): _storable(item) for key, item in value.items()} if isinstance(value, dict) else value
-
-
-def _clean(node: Any) -> Any:
-    if isinstance(node, list):
-        return [_clean(item) for item in node]
-    if not isinstance(node, dict):
-        return node
-    kept = {key: _clean_value(key, value) for key, value in node.items() if key not in _STRICT_UNKNOWN}
-    if len(kept.get("enum", ())) > ENUM_LIMIT:
-        del kept["enum"]
-    if kept.get("type") == "object" and "properties" in kept:
-        kept |= {"required": list(kept["properties"]), "additionalProperties": False}
-    return kept
-
-
-def _clean_value(key: str, value: Any) -> Any:
-    """Names of properties and definitions are data: one may be called `title` or `format`."""
-    cleaners: dict[str, Callable[[Any], Any]] = {"enum": list, "const": lambda same: same, "required": list}
-    if key in ("properties", "$defs"):
-        return {name: _clean(inner) for name, inner in value.items()}
-    return cleaners.get(key, _clean)(value)
