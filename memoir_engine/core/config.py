@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import json
 import os
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Literal
@@ -17,24 +17,29 @@ from urllib.parse import quote
 
 from pydantic.fields import FieldInfo
 
-from memoir_engine.core.errors import ConfigurationError, DataDirUnusable, InvalidSetting, UnsupportedBackend
-from memoir_engine.core.settings import (
-    ConversationSettings,
-    MemoirConfig,
-    SessionSettings,
-    conflicting_database,
-    safe_url,
-    unknown_setting,
+from memoir_engine.core.errors import (
+    ConfigurationError,
+    ConflictingSettings,
+    DataDirUnusable,
+    InvalidSetting,
+    UnsupportedBackend,
 )
+from memoir_engine.core.settings import ConversationSettings, MemoirConfig, SessionSettings, safe_url, unknown_setting
 
 __all__ = ["ConversationSettings", "MemoirConfig", "Origin", "Resolved", "Secrets", "SessionSettings", "resolve", "safe_url"]
 
 Origin = Literal["argument", ".env", "environment", "default"]
+Places = list[tuple[Origin, Mapping[str, str]]]  # strongest first
 
 KEYS = ("OPENAI_API_KEY", "ANTHROPIC_API_KEY", "GOOGLE_API_KEY", "XAI_API_KEY")
 SERVERS = ("OPENAI_BASE_URL", "LMSTUDIO_BASE_URL", "OLLAMA_BASE_URL")
 EXAMPLES = {"category_limits": '{"1": 20}', "roles": '{"ana@example.org": ["auditor"]}', "delimiters": '[".", "\\n"]'}
-ALIASES = {"model": "MODEL_CHOICE", "embedder": "EMBEDDING_MODEL", "embedder_dims": "EMBEDDING_MODEL_DIMS"}  # TIMEM's names
+ALIASES = {  # TIMEM's names
+    "model": "MODEL_CHOICE",
+    "embedder": "EMBEDDING_MODEL",
+    "embedder_dims": "EMBEDDING_MODEL_DIMS",
+    "database_url": "TIDB_HOST",  # and its fellows, which `_tidb_url` puts together
+}
 LEAST_SECRET_CHARS = 6  # shorter values are placeholders; hiding them would blank out ordinary words
 
 
@@ -91,13 +96,15 @@ def resolve(
     if not isinstance(options, Mapping | None):
         advice = "Give {'bm25': {…}}, {'chroma': {…}}, or both."
         raise InvalidSetting(name="backend_options", value=options, problem="it must be a dict", advice=advice)
-    given = _arguments(config, db_path, settings)
-    outer = _outer(environ, dotenv)
-    values, origins = _gathered(given, outer)
-    secrets, secret_origins = _secrets(outer)
-    made = _placed(MemoirConfig(**values), "data_dir" in values, db_path)
-    unknown = tuple(sorted({name for _, names in outer for name in names if _is_unknown(name)}))
-    return Resolved(made, secrets, origins | secret_origins, dict(backend_options or {}), unknown)
+    arguments = _arguments(config, db_path, settings)
+    dotenv_names = _read_dotenv(dotenv or Path.cwd() / ".env")
+    places: Places = [(".env", dotenv_names), ("environment", os.environ if environ is None else environ)]
+    values, secrets, origins = _gather(arguments, places)
+    placed = _placed(MemoirConfig(**values), "data_dir" in values, db_path)
+    known = {variable(name) for name in MemoirConfig.model_fields}
+    ours = {name for _, names in places for name in names if name.startswith("MEMOIR_")}
+    unknown = tuple(sorted(name for name in ours if name.upper() not in known))
+    return Resolved(placed, Secrets(secrets), origins, dict(backend_options or {}), unknown)
 
 
 def variable(name: str) -> str:
@@ -110,25 +117,26 @@ def _arguments(config: MemoirConfig | None, db_path: str | Path | None, settings
         if name not in MemoirConfig.model_fields:
             raise unknown_setting(name, [*MemoirConfig.model_fields, "db_path", "backend", "backend_options"])
     set_before = {name: getattr(config, name) for name in config.model_fields_set} if config else {}
-    given = set_before | settings
+    arguments = set_before | settings
     if db_path is None:
-        return given
-    if given.get("database_url") is not None:
-        raise conflicting_database()
-    return given | {"database_url": _sqlite_url(db_path)}
+        return arguments
+    if arguments.get("database_url") is not None:
+        advice = "db_path='…' is shorthand for a SQLite database_url."
+        raise ConflictingSettings(first="database_url", second="db_path", advice=advice)
+    return arguments | {"database_url": _sqlite_url(db_path)}
 
 
 def _sqlite_url(path: str | Path) -> str:
     return "sqlite://" if str(path) == ":memory:" else f"sqlite:///{_absolute(path)}"
 
 
-def _placed(config: MemoirConfig, folder_given: bool, db_path: str | Path | None) -> MemoirConfig:
+def _placed(config: MemoirConfig, folder_is_set: bool, db_path: str | Path | None) -> MemoirConfig:
     """Make paths absolute, so that a later chdir moves nothing.
 
     Beside a `db_path` the folder is named after the file: two databases of one folder then never share indexes.
     """
     folder = _absolute(config.data_dir)
-    if db_path is not None and str(db_path) != ":memory:" and not folder_given:
+    if db_path is not None and str(db_path) != ":memory:" and not folder_is_set:
         folder = _absolute(db_path).with_suffix(".memoir")
     url = config.database_url or _sqlite_url(folder / "memory.db")
     return config.model_copy(update={"data_dir": folder, "database_url": url})
@@ -139,11 +147,6 @@ def _absolute(path: str | Path) -> Path:
         return Path(path).expanduser().resolve()
     except (OSError, RuntimeError, ValueError) as impossible:  # a NUL in it, a ring of links, nobody's home
         raise DataDirUnusable(folder=repr(str(path)), problem=str(impossible)) from None
-
-
-def _outer(environ: Mapping[str, str] | None, dotenv: Path | None) -> list[tuple[Origin, Mapping[str, str]]]:
-    path = dotenv or Path.cwd() / ".env"
-    return [(".env", _read_dotenv(path)), ("environment", os.environ if environ is None else environ)]
 
 
 def _read_dotenv(path: Path) -> dict[str, str]:
@@ -157,34 +160,35 @@ def _read_dotenv(path: Path) -> dict[str, str]:
         raise ConfigurationError(problem=f"{path.name} cannot be read ({type(unreadable).__name__})") from unreadable
 
 
-def _gathered(given: dict[str, Any], outer: list[tuple[Origin, Mapping[str, str]]]) -> tuple[dict[str, Any], dict[str, Origin]]:
-    values: dict[str, Any] = dict(given)
-    origins: dict[str, Origin] = {}
+def _gather(arguments: dict[str, Any], places: Places) -> tuple[dict[str, Any], dict[str, str], dict[str, Origin]]:
+    """Return the values of settings, the secrets, and the origin of each."""
+    values, secrets = dict(arguments), dict[str, str]()
+    origins: dict[str, Origin] = dict.fromkeys(arguments, "argument")
     for name, about in MemoirConfig.model_fields.items():
-        if name in given:
-            origins[name] = "argument"
-            continue
-        origins[name] = "default"
-        for origin, text in _named(name, outer):
-            values[name], origins[name] = _parsed(name, text, about), origin
-            break
-    return values, origins
+        if name not in arguments:
+            origins[name], text = _find(places, variable(name), ALIASES.get(name))
+            if text:
+                values[name] = _parsed(name, text, about)
+    for name in (*KEYS, *SERVERS):
+        origin, text = _find(places, name)
+        if text:
+            origins[name], secrets[name] = origin, text
+    return values, secrets, origins
 
 
-def _named(name: str, outer: list[tuple[Origin, Mapping[str, str]]]) -> Iterator[tuple[Origin, str]]:
-    """Yield the texts set for a setting, strongest first: in each place our own name before the aliases."""
-    for origin, names in outer:
-        for known in (variable(name), ALIASES.get(name, "")):
-            if text := names.get(known, "").strip():
-                yield origin, text
-        if name == "database_url" and (url := _tidb_url(names)):
-            yield origin, url
+def _find(places: Places, *names: str | None) -> tuple[Origin, str]:
+    """Return the text of the first name that is set in the strongest place; an empty one if none is."""
+    for origin, texts in places:
+        for name in filter(None, names):
+            if text := (_tidb_url(texts) if name == "TIDB_HOST" else texts.get(name, "")).strip():
+                return origin, text
+    return "default", ""
 
 
-def _tidb_url(names: Mapping[str, str]) -> str | None:
+def _tidb_url(names: Mapping[str, str]) -> str:
     """Build the URL from TIMEM's variables, which name the database by parts; TiDB speaks MySQL's protocol."""
     if not (host := names.get("TIDB_HOST")):
-        return None
+        return ""
     user, password = quote(names.get("TIDB_USER", "root"), safe=""), quote(names.get("TIDB_PASSWORD", ""), safe="")
     login = f"{user}:{password}" if password else user
     return f"mysql+pymysql://{login}@{host}:{names.get('TIDB_PORT') or 4000}/{names.get('TIDB_DB_NAME') or 'memoir'}"
@@ -201,17 +205,3 @@ def _parsed(name: str, text: str, about: FieldInfo) -> Any:
         example = EXAMPLES.get(name, '{"max_tokens": 4000}')
         advice = f"Write it like {variable(name)}='{example}'."
         raise InvalidSetting(name=variable(name), value=text, problem="it is not JSON", advice=advice) from None
-
-
-def _secrets(outer: list[tuple[Origin, Mapping[str, str]]]) -> tuple[Secrets, dict[str, Origin]]:
-    values: dict[str, str] = {}
-    origins: dict[str, Origin] = {}
-    for name in (*KEYS, *SERVERS):
-        for origin, names in outer:
-            if name not in values and (text := names.get(name, "").strip()):
-                values[name], origins[name] = text, origin
-    return Secrets(values), origins
-
-
-def _is_unknown(name: str) -> bool:
-    return name.startswith("MEMOIR_") and name.removeprefix("MEMOIR_").lower() not in MemoirConfig.model_fields

@@ -8,7 +8,6 @@ Source: MEMOIR 7A; API "MemoirConfig"; spec README, small print on 2.8, 7A.7 and
 from __future__ import annotations
 
 import difflib
-from collections.abc import Mapping
 from datetime import UTC, tzinfo
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, ClassVar, Literal, Self
@@ -16,13 +15,11 @@ from urllib.parse import urlsplit, urlunsplit
 from zoneinfo import ZoneInfo
 
 from pydantic import BaseModel, ConfigDict, Field, ValidationError, model_validator
-from pydantic_core import ErrorDetails
 
 from memoir_engine.core.errors import (
     BudgetBelowChunk,
     ChunkRangeInvalid,
     ConfigurationError,
-    ConflictingSettings,
     InvalidSetting,
     LevelOutsideDepth,
     UnknownSetting,
@@ -39,10 +36,13 @@ class Settings(BaseModel):
 
     if not TYPE_CHECKING:  # so that editors and mypy still see the fields as keywords
 
-        def __init__(self, **given: Any) -> None:
-            _refuse_truth_for_numbers(type(self), given)
+        def __init__(self, **values: Any) -> None:
+            for name, value in values.items():
+                field = type(self).model_fields.get(name)
+                if isinstance(value, bool) and field is not None and field.annotation is not bool:  # pydantic reads True as 1
+                    raise _invalid(type(self), name, value, "it must not be True or False")
             try:
-                super().__init__(**given)
+                super().__init__(**values)
             except ValidationError as refused:
                 raise _translated(type(self), refused) from None  # pydantic's text would repeat passwords
 
@@ -65,36 +65,26 @@ def unknown_setting(name: str, known: list[str]) -> UnknownSetting:
     return UnknownSetting(name=name, near=", ".join(near))
 
 
-def _refuse_truth_for_numbers(kind: type[Settings], given: Mapping[str, Any]) -> None:
-    """Refuse True and False for a number: pydantic would read True as 1."""
-    for name, value in given.items():
-        field = kind.model_fields.get(name)
-        if isinstance(value, bool) and field is not None and field.annotation is not bool:
-            raise _invalid(kind, name, value, "it must not be True or False")
-
-
 def _translated(kind: type[Settings], refused: ValidationError) -> ConfigurationError:
     errors = refused.errors(include_url=False)
-    first = next((e for e in errors if e["type"] == "extra_forbidden"), errors[0])
+    first = next((error for error in errors if error["type"] == "extra_forbidden"), errors[0])
     name, *inner = (str(part) for part in first["loc"] if part != "[key]")
     if first["type"] == "extra_forbidden":
-        prefix = kind.prefix
-        return unknown_setting(prefix + name, [prefix + field for field in kind.model_fields])
-    return _invalid(kind, name, first["input"], _problem(first), "".join(f"[{part}]" for part in inner))
+        return unknown_setting(kind.prefix + name, [kind.prefix + field for field in kind.model_fields])
+    form = _PROBLEMS.get(first["type"]) or _PROBLEMS.get(first["type"].split("_")[0])
+    problem = form.format(**first.get("ctx", {})) if form else first["msg"][:1].lower() + first["msg"][1:]
+    return _invalid(kind, name, first["input"], problem, "".join(f"[{part}]" for part in inner))
 
 
 def _invalid(kind: type[Settings], name: str, value: Any, problem: str, inner: str = "") -> InvalidSetting:
-    default = kind.model_fields[name].get_default(call_default_factory=True)
-    shown = _shown(name, value)
+    if name == "database_url":
+        value = safe_url(value) if isinstance(value, str) else type(value).__name__
     bounds = _range(kind, name)
-    advice = f"{f'Use {bounds}' if bounds else f'Correct {kind.prefix}{name}'}; the default is {default!r}."
-    return InvalidSetting(name=kind.prefix + name + inner, value=shown, problem=problem, advice=advice)
-
-
-def _shown(name: str, value: Any) -> Any:
-    if name != "database_url":
-        return value
-    return safe_url(value) if isinstance(value, str) else type(value).__name__
+    advice = f"Use {bounds}" if bounds else f"Correct {kind.prefix}{name}"
+    default = kind.model_fields[name].get_default(call_default_factory=True)
+    return InvalidSetting(
+        name=kind.prefix + name + inner, value=value, problem=problem, advice=f"{advice}; the default is {default!r}."
+    )
 
 
 def _range(kind: type[Settings], name: str) -> str:
@@ -107,24 +97,15 @@ def _range(kind: type[Settings], name: str) -> str:
     return " and ".join(words[sign].format(bound) for sign, bound in bounds.items())
 
 
-def _problem(error: ErrorDetails) -> str:
-    told = _PROBLEMS.get(error["type"])
-    return told.format(**error.get("ctx", {})) if told else error["msg"][:1].lower() + error["msg"][1:]
-
-
-_PROBLEMS: dict[str, str] = {
+_PROBLEMS = {  # by pydantic's type of error, or its first word
     "greater_than_equal": "it must be {ge} or more",
     "greater_than": "it must be above {gt}",
     "less_than_equal": "it must be {le} or less",
     "less_than": "it must be below {lt}",
-    "int_parsing": "it must be a whole number",
-    "int_type": "it must be a whole number",
-    "int_from_float": "it must be a whole number",
-    "float_parsing": "it must be a number",
-    "float_type": "it must be a number",
+    "int": "it must be a whole number",
+    "float": "it must be a number",
     "finite_number": "it must be a number that has an end",
-    "bool_parsing": "it must be true or false",
-    "bool_type": "it must be true or false",
+    "bool": "it must be true or false",
     "string_type": "it must be a text",
     "string_too_short": "it must not be empty",
     "tuple_type": "it must be a list of texts",
@@ -285,7 +266,7 @@ class MemoirConfig(Settings):
 
     @property
     def zone(self) -> tzinfo:
-        return _zone(self.time_zone)
+        return UTC if self.time_zone == "UTC" else ZoneInfo(self.time_zone)  # UTC works where no zone data is installed
 
     def limit(self, level: int) -> int:
         """Return how many categories one parent may have at this level."""
@@ -296,8 +277,8 @@ class MemoirConfig(Settings):
         if not email.strip():
             return ("viewer",)
         known = {name.strip().casefold(): roles for name, roles in self.roles.items()}
-        given = known.get(email.strip().casefold(), known.get(EVERYBODY, ()))
-        return ("viewer", *(role for role in given if role != "viewer"))
+        roles = known.get(email.strip().casefold(), known.get(EVERYBODY, ()))
+        return ("viewer", *(role for role in roles if role != "viewer"))
 
     @property
     def parts_floor(self) -> int:
@@ -306,7 +287,14 @@ class MemoirConfig(Settings):
 
     @model_validator(mode="after")
     def _hold_together(self) -> Self:
-        _check_zone(self.time_zone)
+        try:
+            _ = self.zone
+        except (OSError, ValueError, KeyError):  # ZoneInfoNotFoundError is a KeyError; a folder's name gives an OSError
+            problem, advice = (
+                "it is not a time zone known here",
+                "Use an IANA name such as 'Europe/Berlin'; the default is 'UTC'.",
+            )
+            raise InvalidSetting(name="time_zone", value=self.time_zone, problem=problem, advice=advice) from None
         _check_vector_store(self.vector_store)
         if self.chunk_min_tokens >= self.chunk_max_tokens:
             raise ChunkRangeInvalid(minimum=self.chunk_min_tokens, maximum=self.chunk_max_tokens)
@@ -319,11 +307,6 @@ class MemoirConfig(Settings):
     def __repr_args__(self) -> Any:
         for name, value in super().__repr_args__():
             yield name, safe_url(value) if name == "database_url" and value else value
-
-
-def conflicting_database() -> ConflictingSettings:
-    advice = "db_path='…' is shorthand for a SQLite database_url."
-    return ConflictingSettings(first="database_url", second="db_path", advice=advice)
 
 
 def check_budget(config: MemoirConfig, budget: int, limiting: str) -> None:
@@ -339,21 +322,9 @@ def check_budget(config: MemoirConfig, budget: int, limiting: str) -> None:
         raise BudgetBelowChunk(budget=budget, least=least, why=f"chunk_min_tokens + {PROMPT_OVERHEAD_TOKENS}")
 
 
-def _check_zone(name: str) -> None:
-    try:
-        _zone(name)
-    except (OSError, ValueError, KeyError):  # ZoneInfoNotFoundError is a KeyError; a folder's name gives an OSError
-        raise InvalidSetting(
-            name="time_zone",
-            value=name,
-            problem="it is not a time zone known here",
-            advice="Use an IANA name such as 'Europe/Berlin'; the default is 'UTC'.",
-        ) from None
-
-
-def _check_vector_store(named: str) -> None:
-    address = urlsplit(named) if named.startswith(("http://", "https://")) else None
-    if address is None and named not in VECTOR_STORES:
+def _check_vector_store(store: str) -> None:
+    address = urlsplit(store) if store.startswith(("http://", "https://")) else None
+    if address is None and store not in VECTOR_STORES:
         problem = "it is neither one of the known ones nor an address"
     elif address is not None and (not address.hostname or address.username or address.query or address.path.strip("/")):
         problem = "expected a scheme, a host and a port"
@@ -361,11 +332,7 @@ def _check_vector_store(named: str) -> None:
         return
     raise InvalidSetting(
         name="vector_store",
-        value=safe_url(named),
+        value=safe_url(store),
         problem=problem,
         advice=f"Use {', '.join(VECTOR_STORES)}, or an address such as http://localhost:8000; the default is 'auto'.",
     )
-
-
-def _zone(name: str) -> tzinfo:
-    return UTC if name == "UTC" else ZoneInfo(name)  # UTC works where no zone data is installed
