@@ -71,7 +71,7 @@ def to_query(query: object, top_k: object, alpha: object, fanout: object, candid
         raise InvalidSetting(name="top_k", value=top_k, problem=f"it is more than {MOST_FOUND}", advice="Ask for fewer.")
     if isinstance(alpha, bool) or not isinstance(alpha, int | float) or alpha != alpha:
         advice = "Give a number from 0 (words only) to 1 (vectors only); the default is 0.5."
-        raise InvalidSetting(name="alpha", value=alpha, problem="it is no number", advice=advice)
+        raise InvalidSetting(name="alpha", value=alpha, problem="not a valid number: expected 0 to 1", advice=advice)
     alpha = float(alpha) if abs(alpha) <= MOST_ALPHA else MOST_ALPHA
     check_ranking(top_k, alpha, fanout)
     everything = validation.flag("candidates", candidates)
@@ -120,7 +120,7 @@ def _day(name: str, value: object) -> str | None:
         date.fromisoformat(day + "-01-01"[: 10 - len(day)])  # the calendar may lack it
     except ValueError:
         advice = "Give a date, or a text such as '2024', '2024-05' or '2024-05-17'."
-        raise InvalidSetting(name=name, value=value, problem="it is no date", advice=advice) from None
+        raise InvalidSetting(name=name, value=value, problem="not a valid date", advice=advice) from None
     return day
 
 

@@ -70,7 +70,7 @@ def test_an_address_that_makes_no_sense_is_no_harm(filled: Memory, wrong: dict[s
 
 def test_a_date_that_is_none_is_refused_with_a_remedy(filled: Memory):
     page = opened("search", q=QUESTION, since="yesterday")
-    assert "it is no date" in page.error[0].value
+    assert "not a valid date" in page.error[0].value
 
 
 def test_a_question_stands_beside_a_search_for_the_same(filled: Memory):

@@ -285,4 +285,4 @@ def _cursor(after: str) -> tuple[datetime, int]:
             return moment.astimezone(UTC), int(number)
     except (ValueError, OverflowError):
         pass
-    raise InvalidSetting(name="after", value=after[:100], problem="it is no cursor", advice="Pages carry it: page.after.")
+    raise InvalidSetting(name="after", value=after[:100], problem="not a valid cursor", advice="Pages carry it: page.after.")
