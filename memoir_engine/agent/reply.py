@@ -19,18 +19,18 @@ from concurrent.futures import CancelledError
 from dataclasses import asdict, dataclass, field, replace
 from typing import TYPE_CHECKING, Any
 
-from memoir_engine.agent.tools import OWN, Memory, Showing, lookups, something
+from memoir_engine.agent.tools import OWN, LookupMemory, Lookups, Showing, something
 from memoir_engine.core import validation
-from memoir_engine.core.errors import CostCapReached, CostUnknown, DatabaseError, InvalidSetting, MemoirError, QueryCancelled
+from memoir_engine.core.errors import CostCapReached, CostUnknown, MemoirError, QueryCancelled
 from memoir_engine.core.results import MessageRecord, Reply
-from memoir_engine.core.run import Actor, Listener, Run, new_id
+from memoir_engine.core.run import Actor, Listener, Run
 from memoir_engine.models.price_list import cost
 from memoir_engine.models.tokens import window_of
 from memoir_engine.prompts import chat
 from memoir_engine.runtime import messages
 from memoir_engine.runtime.engine import Engine
 from memoir_engine.runtime.runner import Verb
-from memoir_engine.store.conversations import messages as conversations_messages
+from memoir_engine.store.conversations import messages as stored_messages
 from memoir_engine.text.cut_strategies import SHARE_OF_WINDOW
 from memoir_engine.text.messages import Message, base_kind
 from memoir_engine.text.restartable_stream import RestartableStream
@@ -43,7 +43,7 @@ OVERHEAD = 4  # tokens of a message's frame
 
 
 def fitting(history: Sequence[Message], budget: int, count: Callable[[str], int]) -> tuple[tuple[Message, ...], int]:
-    """(what fits, how many messages were left out). budget: tokens."""
+    """Return the messages that fit into `budget` tokens, and how many were left out."""
     left = budget
     first = len(history)
     for at in range(len(history) - 1, -1, -1):
@@ -52,7 +52,7 @@ def fitting(history: Sequence[Message], budget: int, count: Callable[[str], int]
         if left < 0:
             break
         first = at
-    kept = [one for at, one in enumerate(history) if at >= first or base_kind(one.kind) == "system"]
+    kept = [message for at, message in enumerate(history) if at >= first or base_kind(message.kind) == "system"]
     return tuple(kept), len(history) - len(kept)
 
 
@@ -82,88 +82,98 @@ class Talk:
         """Raises InvalidSetting."""
         validation.whole("max_tool_calls", self.max_tool_calls, least=0)
         if self.max_tool_calls > MOST_CALLS:
-            advice = f"Give at most {MOST_CALLS}."
-            raise InvalidSetting(name="max_tool_calls", value=self.max_tool_calls, problem="it is too high", advice=advice)
+            validation.refuse("max_tool_calls", self.max_tool_calls, "it is too high", f"Give at most {MOST_CALLS}.")
         if self.system_prompt is not None:
             validation.text("system_prompt", self.system_prompt)
-        own = OWN if validation.flag("lookups", self.lookups) else ()
-        if self.max_tool_calls == 0:
-            own = ()
-        _distinct(self.tools, own)
+        _check_tools(self.tools, OWN if validation.flag("lookups", self.lookups) and self.max_tool_calls > 0 else ())
         return self
 
 
-def _distinct(tools: tuple[object, ...], own: tuple[str, ...]) -> None:
-    """Each has a name of its own, by which a model calls it. Raises InvalidSetting."""
-    from memoir_engine.models.agents import named
+def _check_tools(tools: tuple[object, ...], own: tuple[str, ...]) -> None:
+    """Check that each can be described to a model, under a name of its own. Raises InvalidSetting."""
+    from memoir_engine.models.agents import named, problem_of
 
-    taken = set(own)
+    names: set[str] = set()
     for tool in tools:
         name, problem = named(tool), ""
         if isinstance(tool, type) or not (callable(tool) or hasattr(tool, "ainvoke")):
-            problem, advice = "it is no tool", "Give functions with a docstring and typed parameters, or tools of LangChain."
+            problem, advice = "it is not a tool", "Give functions with a docstring and typed parameters, or tools of LangChain."
         elif not _NAME.fullmatch(name):
             problem, advice = f"it is called {name!r}", "Give a function of 1 to 64 letters, digits, _ and -, made with def."
         elif name in own:
             problem, advice = f"the agent has a tool {name!r} of its own", "Give it another name, or leave lookups out."
-        elif name in taken:
+        elif name in names:
             problem, advice = f"there are two tools called {name!r}", "Give each tool a name of its own."
         if problem:
-            raise InvalidSetting(name="tools", value=tool, problem=problem, advice=advice)
-        taken.add(name)
+            validation.refuse("tools", tool, problem, advice)
+        names.add(name)
+    if problem := problem_of(tools):
+        advice = "Give each parameter a type that JSON has: str, int, float, bool, lists, dicts, or a pydantic model."
+        validation.refuse("tools", list(tools), problem, advice)
 
 
 @dataclass
-class Turn:
-    """One turn under way. words: whom its words are told as they come; said: those that were."""
+class ReplyTurn:
+    """One turn under way. words: the stream that is told each piece as it comes; pieces: those that came."""
 
     text: str
     session_id: str
     talk: Talk
     words: RestartableStream | None = None
     warnings: list[str] = field(default_factory=list)
-    said: list[str] = field(default_factory=list)
+    pieces: list[str] = field(default_factory=list)
+
+    def warn(self, what: str, error: Exception) -> None:
+        problem = str(error) if isinstance(error, MemoirError) else f"{type(error).__name__}: {error}"
+        self.warnings.append(f"{what}: {problem}")
+        _log.warning("[mem] %s", what, extra={"problem": problem})
 
 
 def reply_verb(
-    engine: Engine, actor: Actor, turn: Turn, memory: Memory, listeners: tuple[Listener, ...] = ()
+    engine: Engine, actor: Actor, turn: ReplyTurn, memory: LookupMemory, listeners: tuple[Listener, ...] = ()
 ) -> Verb[Reply | MemoirError]:
     """memory: the actor's. Raises InvalidSetting for what cannot be asked; an error of the model is its result."""
     if not validation.text("text", turn.text).strip():
-        raise InvalidSetting(name="text", value=turn.text, problem="it is empty", advice="Say something.")
+        validation.refuse("text", turn.text, "it is empty", "Say something.")
     if len(turn.text) > MOST_CHARS:
-        advice = f"Shorten it to {MOST_CHARS} characters."
-        raise InvalidSetting(name="text", value="…", problem=f"it is {len(turn.text)} characters long", advice=advice)
-    named, talk = messages.session(turn.session_id), turn.talk.checked()
+        validation.refuse("text", "…", f"it is {len(turn.text)} characters long", f"Shorten it to {MOST_CHARS} characters.")
+    session_id, talk = messages.session(turn.session_id), turn.talk.checked()
 
     async def work(run: Run) -> Reply:
         return await _reply(engine, actor, run, turn, memory)
 
-    request = {"text": turn.text, "session_id": named, "max_tool_calls": talk.max_tool_calls}
-    return Verb("reply", request, None, work, QueryCancelled, _record, listeners=listeners)
+    def record(reply: Reply) -> dict[str, Any]:
+        """Ids and numbers: what the model saw, and what it did."""
+        shown = [{name: value for name, value in asdict(item).items() if value is not None} for item in reply.shown]
+        counts = {"tool_calls": reply.tool_calls, "limited": reply.limited, "warnings": len(reply.warnings)}
+        return {**counts, "messages": [message.n for message in reply.messages], "shown": shown}
+
+    request = {"text": turn.text, "session_id": session_id, "max_tool_calls": talk.max_tool_calls}
+    return Verb("reply", request, None, work, QueryCancelled, record, listeners=listeners)
 
 
-async def _reply(engine: Engine, actor: Actor, run: Run, turn: Turn, memory: Memory) -> Reply:
+async def _reply(engine: Engine, actor: Actor, run: Run, turn: ReplyTurn, memory: LookupMemory) -> Reply:
     began, showing = run.clock.tick_ms(), Showing()
-    person = _person(run, turn)
+    question = Message("human", turn.text, f"{run.id}-0")  # no time of its own: the turn has the chain's
     history = await _history(engine, actor, turn)
     try:
-        turned = await _turned(engine, actor, run, turn, memory, history, showing)
+        turned = await _converse(engine, actor, run, turn, memory, history, showing)
     except asyncio.CancelledError:
-        stopped = _stopped(run, turn)
-        await asyncio.shield(_kept(memory, run, turn, [person, *stopped]))
+        streamed = "".join(turn.pieces)
+        stopped = Message("ai", streamed, f"{run.id}-1", rest={"response_metadata": {"finish_reason": "stopped"}})
+        await asyncio.shield(_store(memory, run, turn, [question, stopped] if streamed else [question]))
         raise
     except MemoirError:
-        await _kept(memory, run, turn, [person])
+        await _store(memory, run, turn, [question])
         raise
-    said = [person, *_numbered(run, turned.messages)]
-    records = await _kept(memory, run, turn, said)
+    numbered = [replace(message, id=f"{run.id}-{at}", at=None) for at, message in enumerate(turned.messages, start=1)]
+    records = await _store(memory, run, turn, [question, *numbered])
     return Reply(
         text=turned.text or NO_WORDS,
         session_id=turn.session_id,
         messages=records,
         run_id=run.id,
-        tool_calls=sum(one.kind == "tool" for one in turned.messages),
+        tool_calls=sum(message.kind == "tool" for message in turned.messages),
         limited=turned.limited,
         shown=showing.all,
         warnings=tuple(turn.warnings),
@@ -172,17 +182,25 @@ async def _reply(engine: Engine, actor: Actor, run: Run, turn: Turn, memory: Mem
     )
 
 
-async def _turned(
-    engine: Engine, actor: Actor, run: Run, turn: Turn, memory: Memory, history: Sequence[Message], showing: Any
+async def _converse(
+    engine: Engine,
+    actor: Actor,
+    run: Run,
+    turn: ReplyTurn,
+    memory: LookupMemory,
+    history: Sequence[Message],
+    showing: Showing,
 ) -> Turned:
     from memoir_engine.models.agents import converse
 
-    own = await _own(engine, actor, turn, memory, showing)
-
-    turn.said.clear()  # of a memory that failed
+    talk, own = turn.talk, list[Callable[..., Any]]()
+    if talk.lookups and (talk.earlier or await something(engine, actor)):
+        own = Lookups(engine, memory, turn.session_id, showing, earlier=talk.earlier).tools
+        own = own[: talk.max_tool_calls]  # the offline model asks all of them at once
+    turn.pieces.clear()  # of a memory that failed
 
     def heard(piece: str) -> None:
-        turn.said.append(piece)
+        turn.pieces.append(piece)
         if turn.words is not None:
             turn.words(piece)
 
@@ -191,112 +209,63 @@ async def _turned(
         run,
         history,
         turn.text,
-        instructions=chat.instructions(turn.talk.system_prompt),
-        tools=[*own, *turn.talk.tools],
-        max_tool_calls=turn.talk.max_tool_calls,
+        instructions=chat.instructions(talk.system_prompt),
+        tools=[*own, *talk.tools],
+        max_tool_calls=talk.max_tool_calls,
         guard=_guard(engine, run),
         on_text=heard if turn.words is not None else None,
         fallback=engine.fallback,
     )
     turn.warnings.extend(turned.warnings)
     if turned.limited:
-        turn.warnings.append(f"more than {turn.talk.max_tool_calls} tool calls were asked for; the reply goes by those made")
+        turn.warnings.append(f"more than {talk.max_tool_calls} tool calls were asked for; the reply goes by those made")
     return turned
 
 
-async def _own(engine: Engine, actor: Actor, turn: Turn, memory: Memory, showing: Any) -> list[Callable[..., Any]]:
-    talk = turn.talk
-    if not talk.lookups or not (talk.earlier or await _something(engine, actor)):
-        return []
-    own = lookups(engine, memory, turn.session_id, showing, earlier=talk.earlier)
-    return own[: talk.max_tool_calls]  # the offline model asks all of them at once
-
-
-async def _something(engine: Engine, actor: Actor) -> bool:
+async def _history(engine: Engine, actor: Actor, turn: ReplyTurn) -> tuple[Message, ...]:
+    """Return the messages before the turn: as many tokens as are configured, else as the model's window has room for."""
     try:
-        return await something(engine, actor)
-    except DatabaseError:  # what it finds says so
-        return True
-
-
-async def _history(engine: Engine, actor: Actor, turn: Turn) -> tuple[Message, ...]:
-    try:
-        records = await engine.db.aread(lambda tx: conversations_messages.history(tx, actor.user, turn.session_id))
+        records = await engine.db.aread(lambda tx: stored_messages.history(tx, actor.user, turn.session_id))
     except Exception as error:  # whatever it is: the reply goes on without it
-        _warn(turn, "what was said before could not be read", error)
+        turn.warn("what was said before could not be read", error)
         return ()
-    room = _room(engine)
-    kept, left_out = await asyncio.to_thread(
-        fitting, [conversations_messages.as_message(one) for one in records], room, engine.tokens.count
-    )
+    config = engine.resolved.config
+    budget = config.max_token_budget
+    if engine.resolved.origins["max_token_budget"] == "default":
+        window = config.conversation.window_tokens or window_of(engine.client.name).tokens
+        budget = max(budget, int(SHARE_OF_WINDOW * window))
+    history = [stored_messages.as_message(record) for record in records]
+    kept, left_out = await asyncio.to_thread(fitting, history, budget, engine.tokens.count)
     if left_out:
         turn.warnings.append(
-            f"{left_out} earlier messages were left out: the model is shown {room} tokens of what was said before"
+            f"{left_out} earlier messages were left out: the model is shown {budget} tokens of what was said before"
         )
     return kept
 
 
-def _room(engine: Engine) -> int:
-    """Tokens of what was said before: as many as somebody set, else what the model's window has room for beside the turn."""
-    resolved = engine.resolved
-    if resolved.origins["max_token_budget"] != "default":
-        return resolved.config.max_token_budget
-    window = resolved.config.conversation.window_tokens or window_of(engine.client.name).tokens
-    return max(resolved.config.max_token_budget, int(SHARE_OF_WINDOW * window))
-
-
-async def _kept(memory: Memory, run: Run, turn: Turn, messages: Sequence[Message]) -> tuple[MessageRecord, ...]:
+async def _store(memory: LookupMemory, run: Run, turn: ReplyTurn, messages: Sequence[Message]) -> tuple[MessageRecord, ...]:
     """Return the records as stored in the session; numbered 0 if they could not be stored."""
     try:
         return await asyncio.to_thread(memory.sessions.append, turn.session_id, messages, run_id=run.id)
     except Exception as error:  # whatever it is: the reply was given
-        _warn(turn, "this turn could not be kept", error)
+        turn.warn("this turn could not be kept", error)
         now = run.clock.now()
         return tuple(
-            MessageRecord(turn.session_id, 0, one.kind, one.content, one.at or now, one.id, one.name, one.rest, run.id)
-            for one in messages
+            MessageRecord(turn.session_id, 0, m.kind, m.content, m.at or now, m.id, m.name, m.rest, run.id) for m in messages
         )
 
 
-def _warn(turn: Turn, what: str, error: Exception) -> None:
-    told = str(error) if isinstance(error, MemoirError) else f"{type(error).__name__}: {error}"
-    turn.warnings.append(f"{what}: {told}")
-    _log.warning("[mem] %s", what, extra={"problem": told})
-
-
-def _person(run: Run, turn: Turn) -> Message:
-    return Message("human", turn.text, f"{run.id}-0")  # no time of its own: the turn has the chain's
-
-
-def _numbered(run: Run, messages: Sequence[Message]) -> list[Message]:
-    return [replace(one, id=f"{run.id}-{at}", at=None) for at, one in enumerate(messages, start=1)]
-
-
-def _stopped(run: Run, turn: Turn) -> list[Message]:
-    """Return the words streamed before somebody stopped the reply."""
-    text = "".join(turn.said)
-    rest = {"response_metadata": {"finish_reason": "stopped"}}
-    return [Message("ai", text, f"{run.id}-1", rest=rest)] if text else []
-
-
-def _record(reply: Reply) -> dict[str, Any]:
-    """Ids and numbers: what the model saw, and what it did."""
-    shown = [{name: value for name, value in asdict(one).items() if value is not None} for one in reply.shown]
-    told = {"tool_calls": reply.tool_calls, "limited": reply.limited, "warnings": len(reply.warnings)}
-    return {**told, "messages": [one.n for one in reply.messages], "shown": shown}
-
-
 def _guard(engine: Engine, run: Run) -> Callable[[str], Awaitable[None]]:
-    """The cap on cost holds before a request is made, and nobody is asked for whom a run was cancelled."""
+    """Return the check before each request: the run is not cancelled, and the cap on cost will hold."""
 
-    async def guard(told: str) -> None:
+    async def guard(prompt: str) -> None:
         run.check(QueryCancelled)
         cap = engine.resolved.config.max_cost
         if cap is None:
             return
         likely = 0.0
         for client in filter(None, (engine.client, engine.fallback)):  # either may answer
-            price = await asyncio.to_thread(cost, client.choice, await asyncio.to_thread(engine.tokens.count, told), 0)
+            price = await asyncio.to_thread(cost, client.choice, await asyncio.to_thread(engine.tokens.count, prompt), 0)
             if price is None:
                 raise CostUnknown(cap=cap, model=client.name)
             likely = max(likely, price)
@@ -304,10 +273,6 @@ def _guard(engine: Engine, run: Run) -> Callable[[str], Awaitable[None]]:
             raise CostCapReached(spent=run.ledger.spent, likely=likely, cap=cap)
 
     return guard
-
-
-def new_session(engine: Engine) -> str:
-    return new_id(engine.clock.now())
 
 
 Wait = Callable[[], Reply]
@@ -329,7 +294,7 @@ class Replying:
         return self.pieces()
 
     def pieces(self, every_s: float | None = None) -> Iterator[str]:
-        """Its words; an empty one every so often while none come, for who must look elsewhere meanwhile."""
+        """Yield its words; an empty one every so often while none come, for who must look elsewhere meanwhile."""
         self._start()
         try:
             while (piece := self._next(every_s)) is not None:
@@ -349,7 +314,7 @@ class Replying:
         raise self._outcome or QueryCancelled()
 
     def stop(self) -> None:
-        """The model is asked nothing more; what it has said so far is kept in the session."""
+        """Ask the model nothing more; what it has said so far is kept in the session."""
         self._stop()
 
     def _next(self, every_s: float | None) -> str | None:

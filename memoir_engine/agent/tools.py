@@ -13,7 +13,8 @@ from collections.abc import Awaitable, Callable, Iterable
 from dataclasses import replace
 from typing import Any, Protocol
 
-from memoir_engine.core.results import FactView, MessageRecord, QueryResult, RecalledFact, SearchResult, Shown
+from memoir_engine.core.errors import DatabaseError
+from memoir_engine.core.results import MessageRecord, QueryResult, RecalledFact, SearchResult, Shown
 from memoir_engine.core.run import Actor
 from memoir_engine.runtime.engine import Engine
 from memoir_engine.store.db.text_rules import WORKSPACE, owner_key
@@ -32,11 +33,10 @@ class Showing:
         self._seen: dict[tuple[str, int | str], Shown] = {}
 
     def show(self, shown: Shown, text: str, **more: Any) -> dict[str, Any]:
-        """The record that the model gets. `more` without what is not known."""
-        key = (shown.kind, shown.id)
-        known = self._seen.setdefault(key, replace(shown, number=len(self._seen) + 1))
-        told = {name: value for name, value in more.items() if value is not None}
-        return {"number": known.number, "text": text[:MOST_CHARS], **told}
+        """Return the record that the model gets; `more` without what is not known."""
+        numbered = self._seen.setdefault((shown.kind, shown.id), replace(shown, number=len(self._seen) + 1))
+        known = {name: value for name, value in more.items() if value is not None}
+        return {"number": numbered.number, "text": text[:MOST_CHARS], **known}
 
     @property
     def all(self) -> tuple[Shown, ...]:
@@ -54,7 +54,7 @@ class Sessions(Protocol):
     def append(self, session_id: str, messages: Iterable[object], *, run_id: str | None = None) -> tuple[MessageRecord, ...]: ...
 
 
-class Memory(Protocol):
+class LookupMemory(Protocol):
     """Memory as an agent's tools use it, acting for the person of the turn; AsyncMemory fits."""
 
     @property
@@ -67,90 +67,83 @@ class Memory(Protocol):
 async def something(engine: Engine, actor: Actor) -> bool:
     """Return True if there is a document, or a fact about the person, that a tool could find."""
     owner = owner_key(actor.user)
-    return await engine.db.aread(lambda tx: sources.count(tx) > 0 or facts.has_facts(tx, owner))
+    try:
+        return await engine.db.aread(lambda tx: sources.count(tx) > 0 or facts.has_facts(tx, owner))
+    except DatabaseError:  # the tools will report it
+        return True
 
 
-def lookups(
-    engine: Engine, memory: Memory, session_id: str, showing: Showing, *, earlier: bool = True
-) -> list[Callable[..., Any]]:
-    """earlier: whether other conversations of the person are searched, too."""
+class Lookups:
+    """The tools of one turn. earlier: whether other conversations of the person are searched, too."""
 
-    async def search_memory(query: str) -> Found:
+    def __init__(self, engine: Engine, memory: LookupMemory, session_id: str, showing: Showing, *, earlier: bool = True) -> None:
+        self._engine, self._memory, self._session_id = engine, memory, session_id
+        self._showing, self._earlier = showing, earlier
+
+    @property
+    def tools(self) -> list[Callable[..., Any]]:
+        return [self.search_memory, self.recall_facts, self.ask_tree]
+
+    async def search_memory(self, query: str) -> Found:
         """Search documents and earlier conversations by words and meaning. Returns passages, each with its number.
 
         Args:
             query: What to look for, as a question or in key words.
         """
-        return await _search(engine, memory, session_id if earlier else None, showing, query)
+        kinds = None
+        if not self._earlier:
+            stored = await self._engine.db.aread(lambda tx: hits.kinds(tx, WORKSPACE))
+            kinds = tuple(kind for kind in stored if kind != hits.CONVERSATION)
+        results = await self._memory.search(query, 2 * FOUND, kinds=kinds) if kinds != () else []
+        others = [hit for hit in results if hit.session_id is None or hit.session_id != self._session_id]
+        return _or_nothing(
+            self._showing.show(
+                Shown(0, "passage", hit.passage_id, hit.source_id, hit.start, hit.end),
+                hit.text,
+                source=hit.source_name or (hit.session_id and "an earlier conversation"),
+                dated=hit.dated,
+            )
+            for hit in others[:FOUND]
+        )
 
-    async def recall_facts(query: str) -> Found:
+    async def recall_facts(self, query: str) -> Found:
         """Recall facts about the person you talk with: what they like, do, plan, own, whom they know. Some are outdated.
 
         Args:
             query: What to recall, as a question or in key words.
         """
-        return await _recall(engine, memory, showing, query)
+        zone = self._engine.resolved.config.zone
+        return _or_nothing(
+            self._showing.show(
+                Shown(0, "fact", recalled.fact.id),
+                recalled.content,
+                status=recalled.status,
+                since=format_date(recalled.fact.valid_from, recalled.fact.valid_from_precision, zone) or None,
+            )
+            for recalled in await self._memory.recall(query, limit=FOUND)
+        )
 
-    async def ask_tree(question: str) -> list[dict[str, Any]]:
+    async def ask_tree(self, question: str) -> list[dict[str, Any]]:
         """Ask the category tree of filed documents: for questions about a whole subject. Returns its answer and its evidence.
 
         Args:
             question: One full question.
         """
-        return await _ask(memory, showing, question)
-
-    return [search_memory, recall_facts, ask_tree]
-
-
-async def _search(engine: Engine, memory: Memory, session_id: str | None, showing: Showing, query: str) -> Found:
-    """session_id: whose words stand before the model already; None leaves out all that was said in conversations."""
-    kinds = None if session_id is not None else await _kinds_of_documents(engine)
-    found = await memory.search(query, 2 * FOUND, kinds=kinds) if kinds != () else []
-    others = [one for one in found if one.session_id is None or one.session_id != session_id]
-    return _or_nothing(
-        showing.show(
-            Shown(0, "passage", one.passage_id, one.source_id, one.start, one.end),
-            one.text,
-            source=one.source_name or (one.session_id and "an earlier conversation"),
-            dated=one.dated,
-        )
-        for one in others[:FOUND]
-    )
+        result = await self._memory.query(question)
+        if result.error is not None:
+            return [{"text": f"The tree has no answer: {result.error.message}"}]
+        texts = {chunk.id: chunk.text for chunk in result.chunks}
+        evidence = [
+            self._showing.show(
+                Shown(0, "chunk", used.chunk_id, used.source_id, used.start, used.end, result.run_id),
+                texts.get(used.chunk_id, ""),
+                filed=" › ".join(used.category_path),
+            )
+            for used in result.used_chunks[:FOUND]
+        ]
+        return [{"text": result.answer or ""}, *evidence]
 
 
-async def _kinds_of_documents(engine: Engine) -> tuple[str, ...]:
-    found = await engine.db.aread(lambda tx: hits.kinds(tx, WORKSPACE))
-    return tuple(kind for kind in found if kind != hits.CONVERSATION)
-
-
-async def _recall(engine: Engine, memory: Memory, showing: Showing, query: str) -> Found:
-    found = await memory.recall(query, limit=FOUND)
-    return _or_nothing(
-        showing.show(Shown(0, "fact", one.fact.id), one.content, status=one.status, since=_since(engine, one.fact))
-        for one in found
-    )
-
-
-async def _ask(memory: Memory, showing: Showing, question: str) -> list[dict[str, Any]]:
-    answered = await memory.query(question)
-    if answered.error is not None:
-        return [{"text": f"The tree has no answer: {answered.error.message}"}]
-    texts = {one.id: one.text for one in answered.chunks}
-    evidence = [
-        showing.show(
-            Shown(0, "chunk", one.chunk_id, one.source_id, one.start, one.end, answered.run_id),
-            texts.get(one.chunk_id, ""),
-            filed=" › ".join(one.category_path),
-        )
-        for one in answered.used_chunks[:FOUND]
-    ]
-    return [{"text": answered.answer or ""}, *evidence]
-
-
-def _or_nothing(found: Iterable[dict[str, Any]]) -> Found:
+def _or_nothing(records: Iterable[dict[str, Any]]) -> Found:
     """An empty list would reach the model as no words at all."""
-    return list(found) or "Nothing was found."
-
-
-def _since(engine: Engine, fact: FactView) -> str | None:
-    return format_date(fact.valid_from, fact.valid_from_precision, engine.resolved.config.zone) or None
+    return list(records) or "Nothing was found."

@@ -19,17 +19,22 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Self
 
-from memoir_engine.agent.reply import Replying, Talk, Turn, new_session, reply_verb
+from memoir_engine.agent.reply import Replying, ReplyTurn, Talk, reply_verb
 from memoir_engine.api.sync import Memory
+from memoir_engine.core import validation
 from memoir_engine.core.config import MemoirConfig
-from memoir_engine.core.errors import DatabaseError, InvalidSetting, MemoirError
+from memoir_engine.core.errors import DatabaseError, MemoirError
 from memoir_engine.core.results import Cleared, ImportReport, MessageRecord, Reply
+from memoir_engine.core.run import new_id
 from memoir_engine.runtime.engine import Engine
 from memoir_engine.text.restartable_stream import RestartableStream
 
 IN_MEMORY = "sqlite://"
-BACKENDS = ("memory", "sqlite", "database")
-ELSEWHERE = {"memory": {"path", "url"}, "sqlite": {"url"}, "database": {"path"}}  # what another backend has
+PLACES: dict[str, dict[str, str]] = {  # by backend: its options that say where it is, and what Memory calls them
+    "memory": {},
+    "sqlite": {"path": "db_path"},
+    "database": {"url": "database_url", "data_dir": "data_dir"},
+}
 KEYS = {"backend", "path", "url", "data_dir", "max_messages", "session_timeout"}
 
 _log = logging.getLogger(__name__)
@@ -77,8 +82,9 @@ class AgentClient:
         **settings: Any,
     ) -> None:
         self._talk = Talk(_tools(tools), max_tool_calls, system_prompt, lookups, earlier=memory is not None).checked()
-        _described(self._talk.tools)
-        _opened_or_none(memory)
+        ours: object = memory  # callers need not keep to types
+        if not isinstance(ours, Memory | None):
+            validation.refuse("memory", memory, "it is not a Memory", "Give a Memory, or a view of one: memory.acting_as(…).")
         self._settings = settings if model is None else {**settings, "model": model}
         self._owned = memory is None
         self._folder: Path | None = None
@@ -87,26 +93,23 @@ class AgentClient:
         if memory is not None:
             if memory_config is not None or self._settings:
                 advice = "Give memory= alone, or the settings from which one is opened."
-                raise InvalidSetting(
-                    name="memory", value="…", problem="it is open already, and settings are given", advice=advice
-                )
+                validation.refuse("memory", "…", "it is open already, and settings are given", advice)
             self.memory = memory
         else:
-            self.memory, self._folder = _opened(memory_config, self._settings)
+            self.memory, self._folder = _open(memory_config, self._settings)
 
     def query(self, text: str, session_id: str | None = None) -> Reply:
         """The reply to a person's words, in a session that goes on, or a new one where none is named (SESSION 1, 4).
 
         Raises InvalidSetting, and ModelError where the model does not answer. What the memory cannot do is in `reply.warnings`.
         """
-        return self._reply(self._turn(text, session_id))
+        turn = self._turn(text, session_id)
+        return self._answered(self.memory, turn, lambda memory: self._wait(memory, turn))
 
     def stream(self, text: str, session_id: str | None = None) -> Replying:
         """The same, its words as they come: iterate over it, `stop()` ends it, `reply` is the whole."""
         turn = self._turn(text, session_id)
-        return Replying(lambda on_text: self._begun(turn, on_text))
-
-    # --- sessions, as `memory.sessions` has them ------------------------------------------------------------------------
+        return Replying(lambda on_text: self._begin(turn, on_text))
 
     def list_sessions(self) -> tuple[str, ...]:
         """Ids of the sessions that have not expired, last active first."""
@@ -131,8 +134,6 @@ class AgentClient:
         """Into a new session or one that is there. Raises HistoryRefused, FormatUnknown."""
         return self.memory.sessions.import_session(data, session_id, dry_run=dry_run)
 
-    # ------------------------------------------------------------------------------------------------------------------
-
     def close(self) -> None:
         """End the memory, where it was opened here."""
         spare, self._spare = self._spare, None
@@ -147,25 +148,23 @@ class AgentClient:
     def __exit__(self, *_: object) -> None:
         self.close()
 
-    def _turn(self, text: str, session_id: str | None) -> Turn:
-        return Turn(text, new_session(self.memory._engine) if session_id is None else session_id, self._talk)
+    def _turn(self, text: str, session_id: str | None) -> ReplyTurn:
+        return ReplyTurn(text, new_id(self.memory._engine.clock.now()) if session_id is None else session_id, self._talk)
 
-    def _reply(self, turn: Turn) -> Reply:
-        return self._answered(self.memory, turn, lambda memory: self._wait(memory, turn))
-
-    def _begun(self, turn: Turn, on_text: Callable[[str], None]) -> tuple[Callable[[], Reply], Callable[[], None]]:
-        """Start the reply; return its future and the function that stops it."""
+    def _begin(self, turn: ReplyTurn, on_text: Callable[[str], None]) -> tuple[Callable[[], Reply], Callable[[], None]]:
+        """Start the reply; return the functions that wait for it and stop it."""
         turn.words, under_way = RestartableStream(on_text), UnderWay()
         first: list[Future[Reply | MemoirError]] = []
         with contextlib.suppress(DatabaseError):  # it is tried once more, by who waits
-            first.append(self._submitted(self.memory, turn, under_way))
+            first.append(self._submit(self.memory, turn, under_way))
 
         def wait(memory: Memory) -> Reply:
-            return _checked((first.pop() if first else self._submitted(memory, turn, under_way)).result())
+            return _checked((first.pop() if first else self._submit(memory, turn, under_way)).result())
 
         return lambda: self._answered(self.memory, turn, wait), under_way.stop
 
-    def _answered(self, memory: Memory, turn: Turn, wait: Callable[[Memory], Reply]) -> Reply:
+    def _answered(self, memory: Memory, turn: ReplyTurn, wait: Callable[[Memory], Reply]) -> Reply:
+        """Wait for the reply; if the memory fails, for one of a private memory."""
         try:
             return wait(memory)
         except DatabaseError as failed:
@@ -177,20 +176,6 @@ class AgentClient:
         words.whole()
         return reply
 
-    def _wait(self, memory: Memory, turn: Turn) -> Reply:
-        engine, actor = memory._engine, memory.actor
-        verb = reply_verb(engine, actor, turn, memory._async)
-        return _checked(engine.loop.wait(engine.runner.perform(verb, actor), verb="reply"))
-
-    def _submitted(self, memory: Memory, turn: Turn, under_way: UnderWay) -> Future[Reply | MemoirError]:
-        """A run that may be stopped. Raises DatabaseError."""
-        engine, actor = memory._engine, memory.actor
-        verb = reply_verb(engine, actor, turn, memory._async)
-        run = engine.runner.open_run(verb, actor)
-        future = engine.loop.submit(engine.runner.execute(verb, run), verb="reply")
-        under_way.add(engine, run.id)
-        return future
-
     def _private(self) -> Memory:
         with self._lock:
             if self._spare is None:
@@ -199,30 +184,28 @@ class AgentClient:
                 self._spare = _unkept({"vector_store": "auto", "backend_options": options}, self.memory.config)
             return self._spare[0]
 
+    def _wait(self, memory: Memory, turn: ReplyTurn) -> Reply:
+        engine, actor = memory._engine, memory.actor
+        verb = reply_verb(engine, actor, turn, memory._async)
+        return _checked(engine.loop.wait(engine.runner.perform(verb, actor), verb="reply"))
 
-def _opened_or_none(memory: object) -> None:
-    """Raises InvalidSetting."""
-    if memory is not None and not isinstance(memory, Memory):
-        advice = "Give a Memory, or a view of one: memory.acting_as(…)."
-        raise InvalidSetting(name="memory", value=memory, problem="it is no Memory", advice=advice)
+    def _submit(self, memory: Memory, turn: ReplyTurn, under_way: UnderWay) -> Future[Reply | MemoirError]:
+        """Begin a run that may be stopped. Raises DatabaseError."""
+        engine, actor = memory._engine, memory.actor
+        verb = reply_verb(engine, actor, turn, memory._async)
+        run = engine.runner.open_run(verb, actor)
+        future = engine.loop.submit(engine.runner.execute(verb, run), verb="reply")
+        under_way.add(engine, run.id)
+        return future
 
 
 def _tools(value: object) -> tuple[object, ...]:
     """Raises InvalidSetting."""
-    if isinstance(value, str | bytes | Mapping) or not isinstance(value, Iterable):
-        advice = "Give a list of functions or of tools of LangChain, even of one."
-        raise InvalidSetting(name="tools", value=value, problem="it must be a list", advice=advice)
-    return tuple(value)
-
-
-def _described(tools: tuple[object, ...]) -> None:
-    """A model can be told of each of them. Raises InvalidSetting."""
-    from memoir_engine.models.agents import problem_of
-
-    problem = problem_of(tools)
-    if problem:
-        advice = "Give each parameter a type that JSON has: str, int, float, bool, lists, dicts, or a pydantic model."
-        raise InvalidSetting(name="tools", value=list(tools), problem=problem, advice=advice)
+    problem, advice = "it must be a list", "Give a list of functions or of tools of LangChain, even of one."
+    tools = validation.items("tools", value, problem, advice)
+    if isinstance(value, Mapping):
+        validation.refuse("tools", value, problem, advice)
+    return tools
 
 
 def _checked(outcome: Reply | MemoirError) -> Reply:
@@ -231,42 +214,42 @@ def _checked(outcome: Reply | MemoirError) -> Reply:
     return outcome
 
 
-def _opened(config: object, settings: dict[str, Any]) -> tuple[Memory, Path | None]:
-    """A memory, and the folder to remove with it. Raises InvalidSetting."""
-    if config is not None and not isinstance(config, Mapping):
+def _open(config: object, settings: dict[str, Any]) -> tuple[Memory, Path | None]:
+    """Open a memory; return it and the folder to remove with it. Raises InvalidSetting."""
+    options = {} if config is None else config
+    if not isinstance(options, Mapping):
         advice = "Give a dict, e.g. {'backend': 'sqlite', 'path': 'sessions.db'}, or leave it out."
-        raise InvalidSetting(name="memory_config", value=config, problem="it must be a dict", advice=advice)
-    told = dict(config or {})
-    unknown = sorted(set(told) - KEYS)
-    if unknown:
-        advice = "Known are: " + ", ".join(sorted(KEYS)) + "."
-        raise InvalidSetting(
-            name=f"memory_config[{unknown[0]!r}]", value=told[unknown[0]], problem="it is unknown", advice=advice
-        )
-    backend = told.get("backend", "sqlite" if "path" in told else "database" if "url" in told else "memory")
-    if backend not in BACKENDS:
-        advice = "Use one of: " + ", ".join(BACKENDS) + "."
-        raise InvalidSetting(name="memory_config['backend']", value=backend, problem="there is no such backend", advice=advice)
-    for name in sorted(name for name in ELSEWHERE[backend] if told.get(name) is not None):
-        problem = f"a backend {backend!r} has no {name}: what is said would not be kept there"
-        advice = f"Leave {name} out, or name the backend that has one."
-        raise InvalidSetting(name=f"memory_config[{name!r}]", value=told[name], problem=problem, advice=advice)
-    kept = {name: told[name] for name in ("max_messages", "session_timeout") if told.get(name) is not None}
-    opened = {**settings, **({"session": kept} if kept else {})}
+        validation.refuse("memory_config", config, "it must be a dict", advice)
+    backend = _backend(options)
+    limits = {name: options[name] for name in ("max_messages", "session_timeout") if options.get(name) is not None}
+    settings = {**settings, **({"session": limits} if limits else {})}
     if backend == "memory":
-        return _unkept(opened)
-    if backend == "sqlite":
-        if "path" in told:
-            if not isinstance(told["path"], str | Path) or not str(told["path"]).strip():
-                advice = "Give the path of a file, as a str or a Path."
-                raise InvalidSetting(name="memory_config['path']", value=told["path"], problem="it is no path", advice=advice)
-            return Memory(db_path=told["path"], **opened), None
-        return Memory(**opened), None
-    if "url" not in told:
+        return _unkept(settings)
+    places = {PLACES[backend][name]: options[name] for name in PLACES[backend] if name in options}
+    return Memory(**places, **settings), None
+
+
+def _backend(options: Mapping[str, Any]) -> str:
+    """Return the backend if the options are those that it has. Raises InvalidSetting."""
+    for name in sorted(set(options) - KEYS):
+        advice = f"Known are: {', '.join(sorted(KEYS))}."
+        validation.refuse(f"memory_config[{name!r}]", options[name], "it is unknown", advice)
+    backend: str = options.get("backend", "sqlite" if "path" in options else "database" if "url" in options else "memory")
+    if backend not in list(PLACES):
+        advice = f"Use one of: {', '.join(PLACES)}."
+        validation.refuse("memory_config['backend']", backend, "there is no such backend", advice)
+    for name in ("path", "url"):
+        if name not in PLACES[backend] and options.get(name) is not None:
+            problem = f"a backend {backend!r} has no {name}: what is said would not be kept there"
+            advice = f"Leave {name} out, or name the backend that has one."
+            validation.refuse(f"memory_config[{name!r}]", options[name], problem, advice)
+    path = options.get("path", ".")
+    if backend == "sqlite" and (not isinstance(path, str | Path) or not str(path).strip()):
+        validation.refuse("memory_config['path']", path, "it is not a path", "Give the path of a file, as a str or a Path.")
+    if backend == "database" and "url" not in options:
         advice = "Give the URL of the database, e.g. postgresql+psycopg://…"
-        raise InvalidSetting(name="memory_config['url']", value=None, problem="it is missing", advice=advice)
-    folders = {"data_dir": told["data_dir"]} if "data_dir" in told else {}
-    return Memory(database_url=told["url"], **folders, **opened), None
+        validation.refuse("memory_config['url']", None, "it is missing", advice)
+    return backend
 
 
 def _unkept(settings: dict[str, Any], config: MemoirConfig | None = None) -> tuple[Memory, Path]:

@@ -93,9 +93,7 @@ class Face:
         engine = features.import_memory(
             path, config, backend=backend, db_path=db_path, backend_options=backend_options, settings=settings
         )
-        memory = object.__new__(cls)
-        memory._bind(engine, Actor())
-        return memory
+        return cls._of(engine, Actor())
 
     @cached_property
     def sources(self) -> SourcesView:
@@ -157,7 +155,7 @@ class Face:
 
     def acting_as(self, actor: str, user: str | None = None, roles: Iterable[Role] = ("viewer",)) -> Self:
         """A light view of the same memory for one person; it shares everything and need not be closed."""
-        return self._view(validation.actor(actor, user, roles))
+        return self._of(self._engine, validation.actor(actor, user, roles))
 
     def warm_up(self) -> None:
         """Load in the background what the first question would otherwise wait for."""
@@ -215,10 +213,11 @@ class Face:
         features.locate(features.VERBS)
         self._engine, self._actor = engine, actor
 
-    def _view(self, actor: Actor) -> Self:
-        view = object.__new__(type(self))
-        view._bind(self._engine, actor)
-        return view
+    @classmethod
+    def _of(cls, engine: Engine, actor: Actor) -> Self:
+        face = object.__new__(cls)
+        face._bind(engine, actor)
+        return face
 
 
 class AsyncMemory(Face):
@@ -248,12 +247,7 @@ class AsyncMemory(Face):
         replaces: the source of which this is a newer version. regenerate: draw its contextual helper anew.
         """
         options = features.IngestTextOptions(
-            text,
-            name=name,
-            contextual_helper=contextual_helper,
-            metadata=metadata,
-            replaces=replaces,
-            regenerate=regenerate,
+            text, name=name, contextual_helper=contextual_helper, metadata=metadata, replaces=replaces, regenerate=regenerate
         )
         return await features.perform(self._engine, self._actor, features.ingest_verb, options, on_event)
 
@@ -270,12 +264,7 @@ class AsyncMemory(Face):
     ) -> IngestResult:
         """The same for the bytes of a file: text, Markdown, HTML, PDF, DOCX or e-mail, known by content and name."""
         options = features.IngestFileOptions(
-            data,
-            name=name,
-            contextual_helper=contextual_helper,
-            metadata=metadata,
-            replaces=replaces,
-            regenerate=regenerate,
+            data, name=name, contextual_helper=contextual_helper, metadata=metadata, replaces=replaces, regenerate=regenerate
         )
         return await features.perform(self._engine, self._actor, features.ingest_verb, options, on_event)
 
@@ -407,8 +396,8 @@ class AsyncMemory(Face):
         without one pass no such filter. Ingesting the same text later files it, as the next version under its doc_id.
         Raises DocIdExists (E002), InvalidSetting, FileTooLarge, TextInvalid.
         """
-        adding = features.add_knowledge(self._engine, self._actor, doc_id, text, metadata)
-        return await self._engine.loop.bridge(adding, verb="add_knowledge")
+        knowledge = features.add_knowledge(self._engine, self._actor, doc_id, text, metadata)
+        return await self._engine.loop.bridge(knowledge, verb="add_knowledge")
 
     async def create_summary(
         self, session_id: str | None = None, doc_id: str | None = None, options: dict[str, Any] | None = None

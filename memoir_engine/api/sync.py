@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any, Self
 from memoir_engine.api import features
 from memoir_engine.api.memory import AsyncMemory, Face
 from memoir_engine.api.synchronous import waits
-from memoir_engine.core.errors import InvalidSetting
+from memoir_engine.core import validation
 from memoir_engine.core.results import ExtractionResult, SearchResult
 
 if TYPE_CHECKING:
@@ -44,9 +44,7 @@ class Memory(Face):
     @cached_property
     def _async(self) -> AsyncMemory:
         """The same memory for one person, on its other face."""
-        face = object.__new__(AsyncMemory)
-        face._bind(self._engine, self._actor)
-        return face
+        return AsyncMemory._of(self._engine, self._actor)
 
     @cached_property
     def review(self) -> Review:
@@ -70,10 +68,9 @@ class MemoryExtractor:
     """
 
     def __init__(self, memory: Memory | AsyncMemory) -> None:
-        given: object = memory
-        if not isinstance(given, Face):
-            advice = "Give a Memory or an AsyncMemory, or a view of one."
-            raise InvalidSetting(name="memory", value=memory, problem="it is no Memory", advice=advice)
+        face: object = memory  # callers need not keep to types
+        if not isinstance(face, Face):
+            validation.refuse("memory", memory, "it is not a Memory", "Give a Memory or an AsyncMemory, or a view of one.")
         self._engine, self._actor = memory._engine, memory._actor
 
     async def extract_async(

@@ -62,7 +62,7 @@ class Upload:
         """
         filename = validation.raw_text("name", name)
         if verb == "ingest_text":
-            data = validation.raw_text("text", content).encode("utf-8", "surrogatepass")
+            data = validation.raw_text("text", content, "Give a str; bytes are ingest_file's.").encode("utf-8", "surrogatepass")
             filename = filename if filename.strip() else UNNAMED
         else:
             data = validation.raw_bytes("data", content)

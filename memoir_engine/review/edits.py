@@ -96,5 +96,5 @@ def _checked(edit: Edit) -> Edit:
         category=edit.category if is_new else validation.category(edit.category),
         other=0 if at_top or edit.verb in ("rename", "split", "retire") else validation.category(edit.other),
         chosen=tuple(validation.chunk(each) if is_new else validation.cursor("chosen", each) for each in edit.chosen),
-        name=validation.raw_words("name", edit.name),
+        name=validation.raw_text("name", edit.name),
     )

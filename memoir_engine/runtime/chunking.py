@@ -165,7 +165,7 @@ def sample_transcript() -> str:
 def _words(**values: object) -> None:
     """Raises InvalidSetting for what is no text; any characters can be counted."""
     for name, value in values.items():
-        validation.raw_words(name, value)
+        validation.raw_text(name, value)
 
 
 def _listed(texts: object) -> list[str]:

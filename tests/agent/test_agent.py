@@ -13,7 +13,7 @@ from pathlib import Path
 import pytest
 
 from memoir_engine import AgentClient, Memory
-from memoir_engine.agent.tools import Showing, lookups
+from memoir_engine.agent.tools import Lookups, Showing
 from memoir_engine.core.errors import DatabaseLost, InvalidSetting, RunNotFound, UnsupportedBackend
 from memoir_engine.store.conversations import messages, sessions
 
@@ -200,7 +200,7 @@ def test_one_s_own_memory_is_used_and_stays_open(tmp_path: Path) -> None:
         ({"memory_config": {"backend": "database"}}, "url"),
         ({"memory_config": "sqlite"}, "memory_config"),
         ({"memory_config": {"backend": "sqlite", "path": 5}}, "path"),
-        ({"memory_config": {"backend": "sqlite", "path": ""}}, "it is no path"),
+        ({"memory_config": {"backend": "sqlite", "path": ""}}, "it is not a path"),
         ({"memory_config": {"backend": "memory", "path": "kept.db"}}, "has no path"),
         ({"max_tool_calls": -1}, "max_tool_calls"),
         ({"tools": ["no tool"]}, "tools"),
@@ -213,7 +213,7 @@ def test_one_s_own_memory_is_used_and_stays_open(tmp_path: Path) -> None:
         ({"tools": [functools.partial(add_numbers, 1)]}, "it is called ''"),
         ({"tools": [of_no_json]}, "'of_no_json' cannot be described to a model"),
         ({"lookups": "yes"}, "lookups"),
-        ({"memory": "mine"}, "it is no Memory"),
+        ({"memory": "mine"}, "it is not a Memory"),
         ({"max_tool_calls": None}, "max_tool_calls"),
         ({"system_prompt": 5}, "system_prompt"),
     ],
@@ -268,7 +268,7 @@ def test_the_tree_can_be_asked_and_its_evidence_is_shown(opened: Opened) -> None
     agent = opened()
     source = agent.memory.ingest_text(TOWER).source_id
     engine, showing = agent.memory._async._engine, Showing()
-    ask_tree = lookups(engine, agent.memory._async, "s", showing)[2]
+    ask_tree = Lookups(engine, agent.memory._async, "s", showing).ask_tree
     answer, evidence = engine.loop.wait(ask_tree("When was the Eiffel Tower finished?"))
     assert "1889" in answer["text"]
     assert TOWER in evidence["text"]

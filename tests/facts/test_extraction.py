@@ -286,7 +286,7 @@ def test_a_reply_that_lists_no_facts_is_none_and_is_asked_again(memory, script, 
 
 
 def test_what_is_no_memory_has_no_extractor():
-    with pytest.raises(MemoirError, match=r"\[E102\] memory = None is invalid: it is no Memory"):
+    with pytest.raises(MemoirError, match=r"\[E102\] memory = None is invalid: it is not a Memory"):
         MemoryExtractor(None)  # type: ignore[arg-type]
 
 
