@@ -4,6 +4,8 @@ Invariant: the same prompt gives the same answer; a closed level gets existing n
 obeyed. Ids are taken in order: a later chunk may join the new category of an earlier one.
 Nearness (the evidence, and what people placed) places; subjects name and steer the upper two levels; categories that hold twice
 their fair share draw less, and the more options a parent has for its chunks, the less a new one is worth.
+New names that mean the same are merged: the same words, a name within another, or the same key terms; every name is answered
+once, by itself or by a name that is answered by itself.
 Source: DESIGN §10; verified/offline-model.md §4.3 (balanced: without a soft cap half the memory lands in one leaf).
 """
 
@@ -14,10 +16,10 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
-from memoir_engine.prompts.classify import Batch, LevelOptions, read
+from memoir_engine.prompts.classify import Batch, LevelOptions, NewName, SettleRequest, read, read_settle
 from memoir_engine.text.names import fold
 from memoir_engine.text.similarity import OptionIndex, TermVector, term_vector
-from memoir_engine.text.terms import Terms, terms
+from memoir_engine.text.terms import Terms, terms, tokens
 from memoir_offline.phrases import GENERAL, Naming
 from memoir_offline.subjects import Match, Shelves, all_branches, branches, content, subjects
 
@@ -32,6 +34,7 @@ NEW_PER_BATCH = 3  # once there are options: eight batches of a wave name new on
 NEAR_NOTHING = 0.03  # below, no option has anything to do with the chunk
 TAUGHT = 0.5  # what a person placed counts as the evidence counts an option's best examples: as one half of its nearness
 CAPPED_FROM = 12  # chunks below the parent before balance matters
+SAME_TERMS = 0.5  # part of the smaller list of key terms
 
 
 @dataclass
@@ -215,3 +218,32 @@ def _shares(shelves: Shelves, found: Terms, source: Terms, least: int = 0) -> di
 
 def _share(of_source: Mapping[str, Match], name: str) -> float:
     return of_source[name].share if name in of_source and of_source[name].words > 1 else 0.0
+
+
+def settle_names(text: str, schema: dict[str, Any]) -> dict[str, Any]:
+    """text: a settle prompt."""
+    kept: list[NewName] = []
+    listed = []
+    for item in _strongest_first(read_settle(text)):
+        same = next((other for other in kept if _same(item, other)), item)
+        if same is item:
+            kept.append(item)
+        listed.append({"name": item.name, "stands_for_it": same.name})
+    return {"names": listed}
+
+
+def _strongest_first(close: SettleRequest) -> list[NewName]:
+    return sorted(close.names, key=lambda item: (-item.chunks, len(item.name), item.name))
+
+
+def _same(one: NewName, other: NewName) -> bool:
+    mine, theirs = set(tokens(one.name)), set(tokens(other.name))
+    if mine == theirs:
+        return True
+    within = bool(mine & theirs) and (mine <= theirs or theirs <= mine)
+    alike = _overlap({s for t in one.terms for s in tokens(t)}, {s for t in other.terms for s in tokens(t)})
+    return within and alike > 0 or alike >= SAME_TERMS
+
+
+def _overlap(mine: set[str], theirs: set[str]) -> float:
+    return len(mine & theirs) / min(len(mine), len(theirs)) if mine and theirs else 0.0

@@ -28,23 +28,25 @@ from pydantic_ai.profiles import ModelProfile
 from pydantic_ai.settings import ModelSettings
 from pydantic_ai.usage import RequestUsage
 
+from memoir_engine.prompts.chat import read_ping
+
 Task = Callable[[str, dict[str, Any]], dict[str, Any]]
 
-# purpose → module with `answer(text, schema)`; loaded when first asked
+# purpose → function of the text and the schema; its module is loaded when first asked
 TASKS: dict[str, str] = {
-    "answer": "memoir_offline.answer",
-    "classify": "memoir_offline.classify",
-    "condense": "memoir_offline.condense",
-    "consolidate": "memoir_offline.consolidate",
-    "facts": "memoir_offline.facts",
-    "helper": "memoir_offline.helper",
-    "ping": "memoir_offline.ping",
-    "recap": "memoir_offline.recap",
-    "relate": "memoir_offline.relate",
-    "select": "memoir_offline.select",
-    "settle": "memoir_offline.settle",
-    "split": "memoir_offline.split",
-    "summarise": "memoir_offline.summarise",
+    "answer": "memoir_offline.answer:answer",
+    "classify": "memoir_offline.classify:answer",
+    "condense": "memoir_offline.summaries:condense_chunks",
+    "consolidate": "memoir_offline.facts:consolidate_facts",
+    "facts": "memoir_offline.facts:extract",
+    "helper": "memoir_offline.helper:answer",
+    "ping": "memoir_offline.model:echo",
+    "recap": "memoir_offline.summaries:recap_cut",
+    "relate": "memoir_offline.facts:relate_facts",
+    "select": "memoir_offline.select:answer",
+    "settle": "memoir_offline.classify:settle_names",
+    "split": "memoir_offline.split:answer",
+    "summarise": "memoir_offline.summaries:summarise_text",
 }
 CHARS_PER_TOKEN = 4
 CHAT = "chat"  # the one task that is a conversation, with tools and without a schema
@@ -95,8 +97,14 @@ def answer(instructions: str, text: str, schema: dict[str, Any]) -> dict[str, An
     purpose = purpose_of(instructions)
     if purpose not in TASKS:
         raise ValueError(f"the offline model knows no task {purpose!r}")
-    task: Task = import_module(TASKS[purpose]).answer
+    module, _, name = TASKS[purpose].partition(":")
+    task: Task = getattr(import_module(module), name)
     return task(text, schema)
+
+
+def echo(text: str, schema: dict[str, Any]) -> dict[str, Any]:
+    """Answer the test call."""
+    return {"word": read_ping(text)}
 
 
 def purpose_of(instructions: str) -> str:

@@ -1,13 +1,13 @@
 from __future__ import annotations
 
 from memoir_engine.prompts.classify import NewName, SettleRequest, build_settle, parse_settle
-from memoir_offline.settle import answer
+from memoir_offline.classify import settle_names
 
 
 def settled(*names: NewName) -> dict[str, str]:
     close = SettleRequest(2, ("Economy",), names)
     prompt = build_settle(close)
-    reply = answer(prompt.text, prompt.schema.model_json_schema())
+    reply = settle_names(prompt.text, prompt.schema.model_json_schema())
     prompt.schema.model_validate(reply)
     assert sorted(item["name"] for item in reply["names"]) == sorted(item.name for item in names)
     return parse_settle(reply, close)
