@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import math
 import re
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from typing import Any
 
@@ -37,81 +37,76 @@ _NOTE = re.compile(r"\[(\d+)\]")
 
 
 @dataclass(frozen=True)
-class _Candidate:
+class Candidate:
+    """A sentence that shares terms with the question. weight: what each term counts: length, place, kind of question."""
+
     passage: NumberedChunk
     place: int  # among the sentences of its passage
     text: str
     terms: frozenset[str]  # the question's terms in it
-    weight: float  # what each term counts: length, place, kind of question
+    weight: float
 
 
 def answer(text: str, schema: dict[str, Any]) -> dict[str, Any]:
     """text: an answer prompt. The reply fits `prompts.answer.Reply`; `schema` offers no choice."""
-    asked = read(text)
-    wanted = frozenset(search_tokens(asked.question))
-    candidates = [c for passage in asked.passages for c in _candidates(passage, wanted, asked.question)]
-    chosen = _choose(candidates, _rarity(wanted, asked.passages))
-    return {"answer": " ".join(_cite(candidate) for candidate in chosen) or NOT_ANSWERED}
+    request = read(text)
+    asked = frozenset(search_tokens(request.question))
+    passages = [frozenset(search_tokens(passage.text)) for passage in request.passages]
+    rarity = {term: math.log1p(len(passages) / max(1, sum(term in words for words in passages))) for term in asked}
+    listed = [candidate for passage in request.passages for candidate in candidates(passage, asked, request.question)]
+    cited = []
+    for candidate in choose(listed, rarity):
+        sentence = cut_at_word(" ".join(candidate.text.split()), MOST_CHARS)
+        unmarked = _NOTE.sub(r"(\1)", sentence)  # a note's [3] would read as a citation
+        cited.append(f"{unmarked} [{candidate.passage.number}]")
+    return {"answer": " ".join(cited) or NOT_ANSWERED}
 
 
-def _candidates(passage: NumberedChunk, wanted: frozenset[str], question: str) -> Iterable[_Candidate]:
-    around = wanted & frozenset(search_tokens(" ".join((*passage.path, passage.text))))
-    nearness = (1 + len(around) / max(1, len(wanted))) * max(0.5, 1 - PRIOR * (passage.number - 1))
+def candidates(passage: NumberedChunk, asked: frozenset[str], question: str) -> Iterator[Candidate]:
+    around = asked & frozenset(search_tokens(" ".join((*passage.path, passage.text))))
+    nearness = (1 + len(around) / max(1, len(asked))) * max(0.5, 1 - PRIOR * (passage.number - 1))
     for place, sentence in enumerate(split(passage.text)):
-        found = wanted & frozenset(search_tokens(sentence.text))
-        if found and sentence.kind != "heading":
-            told = 0.7 if sentence.kind == "row" else 1.0
-            weight = told * nearness * _fit(question, sentence.text) / math.sqrt(max(SHORT, len(tokens(sentence.text))))
-            yield _Candidate(passage, place, sentence.text, found, weight)
+        shared = asked & frozenset(search_tokens(sentence.text))
+        if shared and sentence.kind != "heading":
+            kind = 0.7 if sentence.kind == "row" else 1.0
+            weight = kind * nearness * fit(question, sentence.text) / math.sqrt(max(SHORT, len(tokens(sentence.text))))
+            yield Candidate(passage, place, sentence.text, shared, weight)
 
 
-def _fit(question: str, sentence: str) -> float:
+def fit(question: str, sentence: str) -> float:
     """Return a factor: higher for a sentence with the time or number that is asked for, lower for a question."""
     asks_time, asks_number = bool(_WHEN.search(question)), bool(_HOW_MANY.search(question))
     fits = (asks_time and _TIME.search(sentence)) or (asks_number and _NUMBER.search(sentence))
     return (1.3 if fits else 1.0) * (0.5 if sentence.rstrip().endswith(("?", "？")) else 1.0)
 
 
-def _rarity(wanted: frozenset[str], passages: tuple[NumberedChunk, ...]) -> dict[str, float]:
-    """Weigh each term by how few passages contain it."""
-    texts = [frozenset(search_tokens(passage.text)) for passage in passages]
-    return {term: math.log1p(len(texts) / max(1, sum(term in words for words in texts))) for term in wanted}
-
-
-def _choose(candidates: list[_Candidate], rarity: dict[str, float]) -> list[_Candidate]:
+def choose(candidates: list[Candidate], rarity: dict[str, float]) -> list[Candidate]:
     """Choose up to three sentences: the best, then those that add most of what is asked and not yet covered."""
-    chosen: list[_Candidate] = []
-    said: frozenset[str] = frozenset()
+    chosen: list[Candidate] = []
+    covered: frozenset[str] = frozenset()
     first = 0.0
     while candidates and len(chosen) < MOST_SENTENCES:
-        added = [_told(c.terms - said, rarity) + _again(c, chosen, said, rarity) for c in candidates]
-        gains = [value * c.weight * _nearness(c, chosen) for value, c in zip(added, candidates, strict=True)]
+        added = [total(c.terms - covered, rarity) + _repetition(c, chosen, covered, rarity) for c in candidates]
+        gains = [value * c.weight * (NEAR if _is_near(c, chosen) else 1.0) for value, c in zip(added, candidates, strict=True)]
         at = max(range(len(gains)), key=lambda index: (gains[index], -index))
         first = first or gains[at]
-        if gains[at] <= 0 or gains[at] < LEAST_GAIN * first or (chosen and added[at] < LEAST_NEW * _told(rarity, rarity)):
+        if gains[at] <= 0 or gains[at] < LEAST_GAIN * first or (chosen and added[at] < LEAST_NEW * total(rarity, rarity)):
             break
         chosen.append(candidates[at])
-        said |= candidates[at].terms
+        covered |= candidates[at].terms
         candidates = candidates[:at] + candidates[at + 1 :]
     return chosen
 
 
-def _told(terms: Iterable[str], rarity: dict[str, float]) -> float:
+def total(terms: Iterable[str], rarity: dict[str, float]) -> float:
     return sum(rarity[term] for term in sorted(terms))  # sorted: sums of floats depend on their order, sets on the process
 
 
-def _again(candidate: _Candidate, chosen: list[_Candidate], said: frozenset[str], rarity: dict[str, float]) -> float:
+def _repetition(candidate: Candidate, chosen: list[Candidate], covered: frozenset[str], rarity: dict[str, float]) -> float:
     """Return a bonus for another passage that covers all terms too: two groups may meet on the same day."""
-    heard = any(one.passage is candidate.passage for one in chosen)
-    return 0.0 if heard or len(said) < 2 or not said <= candidate.terms else AGAIN * _told(said, rarity)
+    is_same = any(earlier.passage is candidate.passage for earlier in chosen)
+    return 0.0 if is_same or len(covered) < 2 or not covered <= candidate.terms else AGAIN * total(covered, rarity)
 
 
-def _nearness(candidate: _Candidate, chosen: list[_Candidate]) -> float:
-    near = any(one.passage is candidate.passage and abs(one.place - candidate.place) <= 2 for one in chosen)
-    return NEAR if near else 1.0
-
-
-def _cite(candidate: _Candidate) -> str:
-    sentence = cut_at_word(" ".join(candidate.text.split()), MOST_CHARS)
-    unmarked = _NOTE.sub(r"(\1)", sentence)  # a note's [3] would read as a citation
-    return f"{unmarked} [{candidate.passage.number}]"
+def _is_near(candidate: Candidate, chosen: list[Candidate]) -> bool:
+    return any(earlier.passage is candidate.passage and abs(earlier.place - candidate.place) <= 2 for earlier in chosen)

@@ -34,58 +34,55 @@ _ASKS = re.compile(
 )
 
 
-def respond(messages: Sequence[ModelMessage], wanted: ModelRequestParameters) -> list[ModelResponsePart]:
+def respond(messages: Sequence[ModelMessage], parameters: ModelRequestParameters) -> list[ModelResponsePart]:
     """Return the tool calls to make, or the reply."""
     parts = [part for message in messages for part in message.parts]
     last = max(at for at, part in enumerate(parts) if isinstance(part, UserPromptPart) and part.content != LIMIT_REACHED)
     question = str(parts[last].content)  # type: ignore[union-attr]  # a prompt has content
-    found = [part for part in parts[last + 1 :] if isinstance(part, ToolReturnPart)]
-    offered = {tool.name for tool in wanted.function_tools}
+    results = [part for part in parts[last + 1 :] if isinstance(part, ToolReturnPart)]
+    offered = {tool.name for tool in parameters.function_tools}
     calls = [name for name in LOOKS_UP if name in offered]
-    if calls and not found and search_tokens(question):
+    if calls and not results and search_tokens(question):
         return [ToolCallPart(name, {"query": question}, f"call-{last}-{at}") for at, name in enumerate(calls)]
     earlier = [str(part.content) for part in parts[:last] if isinstance(part, UserPromptPart)][-MOST_TURNS:]
-    return [TextPart(_answered(question, found, earlier))]
+    return [TextPart(reply(question, [record for part in results for record in records(part.content)], earlier))]
 
 
-def _answered(question: str, found: Sequence[ToolReturnPart], earlier: Sequence[str]) -> str:
-    told = [record for part in found for record in _records(part.content)]
-    known = _known(question, [record for record in told if "status" in record])
-    if known:
-        return known
-    said = [{"text": text} for text in earlier]
-    passages = [NumberedChunk(at, (), _CITED.sub("", str(record["text"]))) for at, record in enumerate([*said, *told], start=1)]
-    reply = answer(build(question, passages).text, {})["answer"] if passages else NOT_ANSWERED
-    if reply == NOT_ANSWERED:
+def reply(question: str, looked_up: Sequence[dict[str, Any]], earlier: Sequence[str]) -> str:
+    """Answer from the records that were looked up and from what the person said before in this conversation."""
+    value = current_value(question, [record for record in looked_up if "status" in record])
+    if value:
+        return value
+    listed = [*({"text": text} for text in earlier), *looked_up]
+    passages = [NumberedChunk(at, (), _CITED.sub("", str(record["text"]))) for at, record in enumerate(listed, start=1)]
+    text = answer(build(question, passages).text, {})["answer"] if passages else NOT_ANSWERED
+    if text == NOT_ANSWERED:
         if not _ASKS.search(question):
             return NOTED if search_tokens(question) else SMALL_TALK
         return NOTHING_FOUND
-    numbers = {len(said) + at: record.get("number") for at, record in enumerate(told, start=1)}
-    return _CITED.sub(lambda mark: _cited(numbers.get(int(mark[1]))), reply)
+    # a record is cited by the number that the tool gave it; what the person said in this conversation needs none
+    numbers = {str(at): record["number"] for at, record in enumerate(listed, start=1) if record.get("number") is not None}
+    return _CITED.sub(lambda mark: f" [{numbers[mark[1]]}]" if mark[1] in numbers else "", text)
 
 
-def _known(question: str, facts: Sequence[dict[str, Any]]) -> str:
-    """Answer a person's question about their one home, job and the like: the present, then the past; "" if no fact tells."""
+def current_value(question: str, facts: Sequence[dict[str, Any]]) -> str:
+    """Answer a person's question about their one home, job and the like: the present, then the past; "" if no fact says it."""
     kinds = _kinds(question) if _OWN.search(question) else frozenset()
-    of_it = [record for record in facts if _kinds(str(record["text"])) & kinds]
-    now = [f"{one['text']} [{one.get('number')}]" for one in of_it if one["status"] == "active"]
-    before = [f"{one['text']} [{one.get('number')}]" for one in of_it if one["status"] != "active"]
+    fitting = [fact for fact in facts if _kinds(str(fact["text"])) & kinds]
+    now = [f"{fact['text']} [{fact.get('number')}]" for fact in fitting if fact["status"] == "active"]
+    before = [f"{fact['text']} [{fact.get('number')}]" for fact in fitting if fact["status"] != "active"]
     if not now:
         return ""
     return f"{now[0]}." + (f" Before that: {before[0]}." if before else "")
 
 
 def _kinds(text: str) -> frozenset[str]:
-    found = predicate(text).kinds & SINGLE
-    return found | _WORK if found & _WORK else found
+    kinds = predicate(text).kinds & SINGLE
+    return kinds | _WORK if kinds & _WORK else kinds
 
 
-def _cited(number: object) -> str:
-    """By the number that the tool gave it; what the person said in this conversation needs none."""
-    return "" if number is None else f" [{number}]"
-
-
-def _records(content: Any) -> list[dict[str, Any]]:
+def records(content: Any) -> list[dict[str, Any]]:
+    """Return the records with a text in what a tool gave back, as JSON or as a list."""
     if isinstance(content, str):
         try:
             content = json.loads(content)

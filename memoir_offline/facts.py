@@ -15,6 +15,7 @@ from __future__ import annotations
 import re
 from collections import defaultdict
 from dataclasses import replace
+from itertools import combinations
 from typing import Any
 
 from memoir_engine.core.results.facts import CONTENT_CHARS
@@ -47,79 +48,86 @@ STATED = {"contradicts": 0.7, "part_of": 0.8, "same_subject": 0.6}
 
 def extract(text: str, schema: dict[str, Any]) -> dict[str, Any]:
     """text: a facts prompt."""
-    talk = facts.read(text)
-    drawn = []
+    request = facts.read(text)
+    listed = []
     before = ""
-    for turn in talk.turns:
+    for turn in request.turns:
         if turn.role in SPEAKERS:
-            drawn += [_fact(told, turn, talk) for told in statements(turn.text, before)]
+            listed += [as_fact(statement, turn, request.person) for statement in statements(turn.text, before)]
         before = turn.text
-    return {"facts": drawn}
+    return {"facts": listed}
 
 
-def _fact(told: Statement, turn: facts.CutMessage, talk: facts.ExtractRequest) -> dict[str, Any]:
-    quote = turn.text[told.start : told.end]
+def as_fact(statement: Statement, turn: facts.CutMessage, person: str) -> dict[str, Any]:
+    """person: the subject where neither the statement nor the turn names one."""
+    quote = turn.text[statement.start : statement.end]
     mentioned = names(quote)
     since, until = validity(quote, turn.at.date()) if turn.at else ("", "")
+    subject = statement.about or ("" if statement.own else named_subject(statement.content, mentioned))
     return {
-        "content": cut_at_word(told.content, CONTENT_CHARS),
-        "type": told.type,
-        "subject": told.about or ("" if told.own else _named(told.content, mentioned)) or turn.name or talk.person,
+        "content": cut_at_word(statement.content, CONTENT_CHARS),
+        "type": statement.type,
+        "subject": subject or turn.name or person,
         "entities": list(mentioned),
         "message": turn.number,
         "quote": quote,
-        "confidence": round(min(MOST_STATED, LEAST_STATED + told.worth / PLAIN * (MOST_STATED - LEAST_STATED)), 2),
+        "confidence": round(min(MOST_STATED, LEAST_STATED + statement.worth / PLAIN * (MOST_STATED - LEAST_STATED)), 2),
         "valid_from": since,
         "valid_to": until,
     }
 
 
-def _named(content: str, mentioned: tuple[str, ...]) -> str:
-    """Whom a statement about somebody else is about: the first name in it, where it is in its first half or before what it is."""
+def named_subject(content: str, mentioned: tuple[str, ...]) -> str:
+    """Return the first name in a statement if it is in its first half or, however far on, before its verb, as in "The language
+    used by people in Guinea is French"; "" if none."""
     numbered = _NUMBERED.match(content)
     if numbered and numbered[0] not in mentioned[:1]:
         return numbered[0]
-    told = [name for name in mentioned[:1] if content.find(name) * 2 <= len(content) or _before_its_verb(content, name)]
-    return told[0] if told else ""
-
-
-def _before_its_verb(content: str, name: str) -> bool:
-    """ "The language used by people in Guinea is French": however long the way to it."""
-    return bool(_IS.match(content, content.find(name) + len(name)))
+    name = mentioned[0] if mentioned else ""
+    at = content.find(name)
+    return name if name and (at * 2 <= len(content) or _IS.match(content, at + len(name))) else ""
 
 
 def consolidate_facts(text: str, schema: dict[str, Any]) -> dict[str, Any]:
     """text: a consolidate prompt."""
-    meeting = consolidate.read(text)
-    known = {one.number: one for one in meeting.known}
-    return {"verdicts": [_verdict(new, [known[at] for at in new.near if at in known]) for new in meeting.new]}
+    request = consolidate.read(text)
+    known = {fact.number: fact for fact in request.known}
+    return {"verdicts": [verdict(new, [known[at] for at in new.near if at in known]) for new in request.new]}
 
 
-def _verdict(new: consolidate.Statement, beside: list[consolidate.Statement]) -> dict[str, Any]:
+def verdict(new: consolidate.Statement, beside: list[consolidate.Statement]) -> dict[str, Any]:
     """Judge a new fact: duplicates first, then all known facts it ends (the sure ones, else the doubtful), then refinements."""
-    found = [(one.number, _compared(one, new)) for one in beside]
-    for stance in ("duplicate", "gone", "complementary"):
-        hits = [(number, seen) for number, seen in found if seen.stance == stance or (stance == "gone" and seen.stance in GONE)]
+    compared = [(fact.number, comparison(fact, new)) for fact in beside]
+    result, known = Comparison("none"), list[int]()
+    for stances in (("duplicate",), GONE, ("complementary",)):
+        hits = [hit for hit in compared if hit[1].stance in stances]
         if hits:
-            sure = [hit for hit in hits if hit[1].sure]
-            chosen = (sure or hits) if stance == "gone" else hits[:1]
-            return _said(new, chosen[0][1], [number for number, _ in chosen])
-    return _said(new, Comparison("none"), [])
+            chosen = ([hit for hit in hits if hit[1].sure] or hits) if stances == GONE else hits[:1]
+            result, known = chosen[0][1], [number for number, _ in chosen]
+            break
+    return {
+        "new": new.number,
+        "relation": result.stance,
+        "known": known,
+        "merged": new.content if result.stance == "complementary" else "",
+        "sure": result.sure,
+        "why": result.why,
+    }
 
 
-def _compared(known: consolidate.Statement, new: consolidate.Statement) -> Comparison:
+def comparison(known: consolidate.Statement, new: consolidate.Statement) -> Comparison:
     """Compare two statements of the same subject, without its name if both begin with it."""
     if subject_key(known.subject) != subject_key(new.subject):
         return Comparison("none")
-    bare = _bare(known), _bare(new)
-    is_told = all(one.subject.casefold() not in said.casefold() for one, said in zip((known, new), bare, strict=True))
-    seen = compare(*bare) if is_told else compare(known.content, new.content)
-    if seen.stance in GONE and seen.sure and _began_before(new, known):
-        return replace(seen, sure=False, why=f"{seen.why}, and began before what was known")
-    return seen
+    bare = without_subject(known), without_subject(new)
+    is_bare = all(fact.subject.casefold() not in text.casefold() for fact, text in zip((known, new), bare, strict=True))
+    result = compare(*bare) if is_bare else compare(known.content, new.content)
+    if result.stance in GONE and result.sure and began_before(new, known):
+        return replace(result, sure=False, why=f"{result.why}, and began before what was known")
+    return result
 
 
-def _began_before(new: consolidate.Statement, known: consolidate.Statement) -> bool:
+def began_before(new: consolidate.Statement, known: consolidate.Statement) -> bool:
     """Report whether the new fact is of the past: before the known one began, or years before that was recorded."""
     if not new.valid_from:
         return False
@@ -129,64 +137,46 @@ def _began_before(new: consolidate.Statement, known: consolidate.Statement) -> b
     return bool(known.said_at) and int(known.said_at[:4]) - int(new.valid_from[:4]) > 1
 
 
-def _bare(one: consolidate.Statement) -> str:
+def without_subject(fact: consolidate.Statement) -> str:
     """Return a statement without its subject's name in front, so that "Ada lives in Lyon" meets "Lives in Berlin"."""
-    subject = one.subject.strip()
-    named = re.match(rf"(?:(?:{_KIN})\s+){{0,3}}{re.escape(subject)}\s+(?=\S)", one.content, re.IGNORECASE)
+    subject = fact.subject.strip()
+    named = re.match(rf"(?:(?:{_KIN})\s+){{0,3}}{re.escape(subject)}\s+(?=\S)", fact.content, re.IGNORECASE)
     if not subject or " " in subject or named is None:
-        return one.content
-    rest = one.content[named.end() :]
+        return fact.content
+    rest = fact.content[named.end() :]
     return rest[:1].upper() + rest[1:]
-
-
-def _said(new: consolidate.Statement, seen: Comparison, known: list[int]) -> dict[str, Any]:
-    return {
-        "new": new.number,
-        "relation": seen.stance,
-        "known": known,
-        "merged": new.content if seen.stance == "complementary" else "",
-        "sure": seen.sure,
-        "why": seen.why,
-    }
 
 
 def relate_facts(text: str, schema: dict[str, Any]) -> dict[str, Any]:
     """text: a relate prompt."""
-    listed = facts.read_relate(text)
-    found: dict[tuple[int, int], facts.RelationKind] = {}
-    for earlier, later in _pairs(listed):
-        kind = _kind(earlier, later)
+    kinds: dict[tuple[int, int], facts.RelationKind] = {}
+    for earlier, later in pairs(facts.read_relate(text)):
+        kind = relation(earlier, later)
         if kind is not None:
             pair = (later.number, earlier.number)
-            found.setdefault(pair[::-1] if kind == "part_of" else pair, kind)
+            kinds.setdefault(pair[::-1] if kind == "part_of" else pair, kind)
     return {
         "relations": [
             {"source": source, "target": target, "kind": kind, "confidence": STATED[kind]}
-            for (source, target), kind in found.items()
+            for (source, target), kind in kinds.items()
         ]
     }
 
 
-def _pairs(listed: tuple[facts.RelatableFact, ...]) -> list[tuple[facts.RelatableFact, facts.RelatableFact]]:
-    """Yield pairs that share a content word, the earlier one first, in the order of the later one."""
+def pairs(listed: tuple[facts.RelatableFact, ...]) -> list[tuple[facts.RelatableFact, facts.RelatableFact]]:
+    """Return pairs that share a content word, the earlier one first, in the order of the later one."""
     sharing: dict[str, list[int]] = defaultdict(list)
     for at, fact in enumerate(listed):
         for word in dict.fromkeys(tokens(fact.content)):
             sharing[word].append(at)
-    pairs = {
-        (places[first], places[second])
-        for places in sharing.values()
-        if len(places) <= MOST_SHARING
-        for second in range(1, len(places))
-        for first in range(second)
-    }
-    return [(listed[first], listed[second]) for first, second in sorted(pairs, key=lambda pair: (pair[1], pair[0]))]
+    places = {pair for shared in sharing.values() if len(shared) <= MOST_SHARING for pair in combinations(shared, 2)}
+    return [(listed[first], listed[second]) for first, second in sorted(places, key=lambda pair: (pair[1], pair[0]))]
 
 
-def _kind(earlier: facts.RelatableFact, later: facts.RelatableFact) -> facts.RelationKind | None:
+def relation(earlier: facts.RelatableFact, later: facts.RelatableFact) -> facts.RelationKind | None:
     if earlier.subject.casefold() == later.subject.casefold():
         stance = compare(earlier.content, later.content).stance
-        if stance in ("conflict", "update"):
+        if stance in GONE:
             return "contradicts"
         if stance == "complementary":
             return "part_of"

@@ -10,14 +10,15 @@ from __future__ import annotations
 import asyncio
 import json
 import re
-from collections.abc import Callable
-from importlib import import_module
+from collections.abc import Callable, Sequence
+from pkgutil import resolve_name
 from typing import Any
 
 from pydantic_ai.messages import (
     ModelMessage,
     ModelRequest,
     ModelResponse,
+    ModelResponsePart,
     SystemPromptPart,
     TextPart,
     ToolCallPart,
@@ -80,16 +81,16 @@ class OfflineModel(Model):
         model_settings: ModelSettings | None,
         model_request_parameters: ModelRequestParameters,
     ) -> ModelResponse:
-        _, wanted = self.prepare_request(model_settings, model_request_parameters)
-        instructions, text = _read(messages)
+        _, parameters = self.prepare_request(model_settings, model_request_parameters)
+        instructions, text = first_turn(messages)
         if purpose_of(instructions) == CHAT:
-            return await asyncio.to_thread(_talk, messages, wanted)
-        schema, tool = _schema(wanted)
-        said = json.dumps(await asyncio.to_thread(answer, instructions, text, schema), ensure_ascii=False)
-        part = ToolCallPart(tool, said) if tool else TextPart(said)
-        sent = (len(instructions) + len(text)) // CHARS_PER_TOKEN
-        usage = RequestUsage(input_tokens=sent, output_tokens=len(said) // CHARS_PER_TOKEN)
-        return ModelResponse([part], usage=usage, model_name="offline", provider_name="offline", finish_reason="stop")
+            return await asyncio.to_thread(converse, messages, parameters)
+        tool = parameters.output_tools[0] if parameters.output_mode == "tool" and parameters.output_tools else None
+        output = parameters.output_object
+        schema = tool.parameters_json_schema if tool else output.json_schema if output else {}
+        reply = json.dumps(await asyncio.to_thread(answer, instructions, text, schema), ensure_ascii=False)
+        part = ToolCallPart(tool.name, reply) if tool else TextPart(reply)
+        return response([part], len(instructions) + len(text), len(reply))
 
 
 def answer(instructions: str, text: str, schema: dict[str, Any]) -> dict[str, Any]:
@@ -97,8 +98,7 @@ def answer(instructions: str, text: str, schema: dict[str, Any]) -> dict[str, An
     purpose = purpose_of(instructions)
     if purpose not in TASKS:
         raise ValueError(f"the offline model knows no task {purpose!r}")
-    module, _, name = TASKS[purpose].partition(":")
-    task: Task = getattr(import_module(module), name)
+    task: Task = resolve_name(TASKS[purpose])
     return task(text, schema)
 
 
@@ -113,17 +113,22 @@ def purpose_of(instructions: str) -> str:
     return named.group(1) if named else ""
 
 
-def _talk(messages: list[ModelMessage], wanted: ModelRequestParameters) -> ModelResponse:
+def converse(messages: list[ModelMessage], parameters: ModelRequestParameters) -> ModelResponse:
     from memoir_offline.chat import respond
 
-    parts = respond(messages, wanted)
+    parts = respond(messages, parameters)
     sent = sum(len(str(getattr(part, "content", ""))) for message in messages for part in message.parts)
-    said = sum(len(str(getattr(part, "content", getattr(part, "args", "")))) for part in parts)
-    usage = RequestUsage(input_tokens=sent // CHARS_PER_TOKEN, output_tokens=said // CHARS_PER_TOKEN)
-    return ModelResponse(parts, usage=usage, model_name="offline", provider_name="offline", finish_reason="stop")
+    received = sum(len(str(getattr(part, "content", getattr(part, "args", "")))) for part in parts)
+    return response(parts, sent, received)
 
 
-def _read(messages: list[ModelMessage]) -> tuple[str, str]:
+def response(parts: Sequence[ModelResponsePart], sent: int, received: int) -> ModelResponse:
+    """sent, received: in characters."""
+    usage = RequestUsage(input_tokens=sent // CHARS_PER_TOKEN, output_tokens=received // CHARS_PER_TOKEN)
+    return ModelResponse(list(parts), usage=usage, model_name="offline", provider_name="offline", finish_reason="stop")
+
+
+def first_turn(messages: list[ModelMessage]) -> tuple[str, str]:
     """Return the instructions and the first user turn: later corrections only repeat the schema."""
     requests = [message for message in messages if isinstance(message, ModelRequest)]
     instructions = next((message.instructions for message in requests if message.instructions), "")
@@ -131,11 +136,3 @@ def _read(messages: list[ModelMessage]) -> tuple[str, str]:
     turns = (p.content for m in requests for p in m.parts if isinstance(p, UserPromptPart))
     text = next((content for content in turns if isinstance(content, str)), "")
     return instructions or system, text
-
-
-def _schema(wanted: ModelRequestParameters) -> tuple[dict[str, Any], str | None]:
-    """Return the JSON schema of the answer and the name of the output tool, if one is requested."""
-    if wanted.output_mode == "tool" and wanted.output_tools:
-        tool = wanted.output_tools[0]
-        return tool.parameters_json_schema, tool.name
-    return (wanted.output_object.json_schema if wanted.output_object else {}), None

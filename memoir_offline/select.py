@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from memoir_engine.prompts.select import SelectRequest, labels, read
+from memoir_engine.prompts.select import labels, read
 from memoir_engine.text.terms import Terms, terms
 from memoir_offline.subjects import subjects
 
@@ -19,28 +19,23 @@ SUBJECT_WEIGHT = 0.10
 
 def answer(text: str, schema: dict[str, Any]) -> dict[str, Any]:
     """text: a select prompt."""
-    choice = read(text)
-    values = _values(choice)
-    ranked = sorted(values, key=lambda label: -values[label])
-    chosen = [label for label in ranked if values[label] > 0][: choice.most] or ranked[:1]
-    return {"selections": [{"category": label, "ranked_relevance": choice.most - at} for at, label in enumerate(chosen)]}
-
-
-def _values(choice: SelectRequest) -> dict[str, float]:
-    asked = terms(choice.question)
+    request = read(text)
+    asked = terms(request.question)
     about = subjects().match(asked.counts)
-    shown = {found.category: found for found in choice.evidence}
-    names = [name for group in choice.groups for name in group.names]
+    shown = {evidence.category: evidence for evidence in request.evidence}
+    names = [name for group in request.groups for name in group.names]
     values = {}
-    for label, name in zip(labels(choice.groups), names, strict=True):
-        found = shown.get(label)
-        near = found.nearness[0] + TERM_WEIGHT * _part(asked, " ".join(found.terms)) if found else 0.0
+    for label, name in zip(labels(request.groups), names, strict=True):
+        evidence = shown.get(label)
+        near = evidence.nearness[0] + TERM_WEIGHT * shared_part(asked, " ".join(evidence.terms)) if evidence else 0.0
         subject = min(1.0, about[name].share / 0.1) if name in about else 0.0
-        values[label] = near + NAME_WEIGHT * _part(terms(name), choice.question) + SUBJECT_WEIGHT * subject
-    return values
+        values[label] = near + NAME_WEIGHT * shared_part(terms(name), request.question) + SUBJECT_WEIGHT * subject
+    ranked = sorted(values, key=lambda label: -values[label])
+    chosen = [label for label in ranked if values[label] > 0][: request.most] or ranked[:1]
+    return {"selections": [{"category": label, "ranked_relevance": request.most - at} for at, label in enumerate(chosen)]}
 
 
-def _part(wanted: Terms, text: str) -> float:
-    """Part of the wanted words that the text has."""
-    there = terms(text).counts
-    return sum(1 for stem in wanted.counts if stem in there) / len(wanted.counts) if wanted.counts else 0.0
+def shared_part(words: Terms, text: str) -> float:
+    """Return the part of the words that the text has."""
+    counts = terms(text).counts
+    return sum(1 for stem in words.counts if stem in counts) / len(words.counts) if words.counts else 0.0

@@ -18,25 +18,23 @@ OF_BEFORE = 0.4  # of a recap at most, what stood in the one before
 
 
 def condense_chunks(text: str, schema: dict[str, Any]) -> dict[str, Any]:
-    part = condense.read(text)
-    return {"summaries": [{"chunk_id": piece.chunk_id, "summary": _shortened(piece)} for piece in part.pieces]}
-
-
-def _shortened(piece: condense.CondenseChunk) -> str:
-    return sentences_of(piece.text, max_chars=piece.target, tokenise=tokens) or piece.text.strip()[: piece.target]
+    listed = []
+    for chunk in condense.read(text).pieces:
+        summary = sentences_of(chunk.text, max_chars=chunk.target, tokenise=tokens) or chunk.text.strip()[: chunk.target]
+        listed.append({"chunk_id": chunk.chunk_id, "summary": summary})
+    return {"summaries": listed}
 
 
 def summarise_text(text: str, schema: dict[str, Any]) -> dict[str, Any]:
-    given = summarise.read(text)
-    told = sentences_of(given.text, max_chars=given.target_chars, tokenise=tokens)
-    return {"summary": told or cut_at_word(" ".join(given.text.split()), given.target_chars) or "-"}
+    request = summarise.read(text)
+    summary = sentences_of(request.text, max_chars=request.target_chars, tokenise=tokens)
+    return {"summary": summary or cut_at_word(" ".join(request.text.split()), request.target_chars) or "-"}
 
 
 def recap_cut(text: str, schema: dict[str, Any]) -> dict[str, Any]:
-    """text: a recap prompt."""
-    talk = facts.read(text)
-    said = "\n\n".join(turn.text for turn in talk.turns if turn.role in ("user", "human", "assistant", "ai"))
-    room = int(facts.RECAP_CHARS * OF_BEFORE) if talk.recap else 0
-    before = cut_at_word(talk.recap, room) if room and len(talk.recap) > room else talk.recap
-    told = sentences_of(said[-LOOKED_AT:], max_chars=facts.RECAP_CHARS - len(before) - 1, tokenise=tokens)
-    return {"recap": " ".join(f"{before} {told}".split())}
+    request = facts.read(text)
+    messages = "\n\n".join(turn.text for turn in request.turns if turn.role in ("user", "human", "assistant", "ai"))
+    room = int(facts.RECAP_CHARS * OF_BEFORE) if request.recap else 0
+    before = cut_at_word(request.recap, room) if room and len(request.recap) > room else request.recap
+    added = sentences_of(messages[-LOOKED_AT:], max_chars=facts.RECAP_CHARS - len(before) - 1, tokenise=tokens)
+    return {"recap": " ".join(f"{before} {added}".split())}

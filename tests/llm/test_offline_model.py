@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from pkgutil import resolve_name
+
 import pytest
 from pydantic import BaseModel
 
@@ -48,5 +50,6 @@ def test_the_task_is_named_by_its_own_line_only():
         answer("Do as told. task: ping/1", "Word: x", {})
 
 
-def test_every_task_has_a_home_of_its_own_name():
-    assert {purpose: home.rpartition(".")[2] for purpose, home in TASKS.items()} == {name: name for name in TASKS}
+def test_every_task_has_a_function_of_its_own():
+    assert len(set(TASKS.values())) == len(TASKS)
+    assert all(callable(resolve_name(home)) for home in TASKS.values())
