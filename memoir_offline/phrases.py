@@ -1,6 +1,6 @@
-"""Words that say little as the name of a category.
+"""Phrases of a text that may name a category: nouns by their company, endings and frequency, alone or in pairs.
 
-NEVER: no name has them. VAGUE: nouns that fit almost any text, so a name of them alone is worth half.
+NEVER: words that no name has. VAGUE: nouns that fit almost any text, so a name of them alone is worth half.
 """
 
 from __future__ import annotations
@@ -52,9 +52,10 @@ class Phrase:
 
 
 @dataclass
-class _Seen:
+class WordUse:
     """Counts of one word's uses in the text."""
 
+    word: str
     count: int = 0
     noun: int = 0
     verb: int = 0
@@ -67,140 +68,123 @@ class _Seen:
     def common(self) -> bool:
         return any(form.islower() for form in self.forms)
 
+    def is_proper(self, capitals: float) -> bool:
+        """Report a word that always has a capital, even within sentences, unless the text capitalises everything.
+
+        capitals: part of the words within sentences that have one.
+        """
+        if any(form[0].islower() for form in self.forms):
+            return False
+        return self.capital > 0 if capitals < _FEW_CAPITALS else self.inside == 0
+
+    def shown(self, *, first: bool) -> str:
+        """Return the word as it is mostly written; first: as the first word of a name."""
+        form = min(self.forms.items(), key=lambda item: (-item[1], item[0].isupper(), item[0]))[0]
+        if form.isupper() and len(form) <= 5 and self.word not in self.forms or not form[1:].islower() and not form.isupper():
+            return form  # an abbreviation, or a name with a capital inside
+        if first:
+            return self.word[0].upper() + self.word[1:]
+        return form if form[0].isupper() and self.word not in self.forms and not form.isupper() else self.word
+
 
 def phrases(text: str, *, favoured: Collection[str] = ()) -> list[Phrase]:
     """Best first. favoured: stems that count more, such as those of the source's topic."""
     plain = unicodedata.normalize("NFKC", text)
-    if is_cjk(plain):
-        return _runs(plain)
-    pieces = [found.group() for found in _PIECE.finditer(plain)]
-    seen, pairs = _look(pieces)
-    if _is_foreign(pieces):
-        return _best(_long_words(seen))
-    capitals = sum(word.capital for word in seen.values()) / max(1, sum(word.inside for word in seen.values()))
-    words = {word: _worth(word, found, favoured) for word, found in seen.items()}
-    ones = (_one(word, found, words[word], capitals) for word, found in seen.items())
-    twos = (_two(pair, count, seen, words, capitals) for pair, count in pairs.items())
-    return _best([found for found in (*ones, *twos) if found])
-
-
-def _look(pieces: list[str]) -> tuple[dict[str, _Seen], Counter[tuple[str, str]]]:
-    seen: dict[str, _Seen] = {}
-    pairs: Counter[tuple[str, str]] = Counter()
-    for before, piece, after in _threes(pieces):
-        if not _may_name(piece.lower()):
-            continue
-        found = seen.setdefault(piece.lower(), _Seen())
-        found.count += 1
-        found.forms[piece] += 1
-        lead, follows = before.lower(), after.lower()
-        inside = before != "" and before[0].isalpha()
-        found.inside += inside
-        found.capital += inside and piece[0].isupper()
-        gerund = lead in _PREPOSITIONS and piece.endswith("ing")  # "by reducing …" is something done, "the building" a thing
-        found.noun += lead in _BEFORE_NOUN and not gerund or follows == "of"
-        found.verb += lead in _BEFORE_VERB
-        found.head += not after or not after[0].isalpha() or follows in STOP
-        if after and after[0].isalpha() and _may_name(follows):
-            pairs[piece.lower(), follows] += 1
-    return seen, pairs
-
-
-def _is_foreign(pieces: list[str]) -> bool:
-    """Report a text with hardly any English function word: the rules for nouns do not apply."""
+    if is_cjk(plain):  # scripts without spaces: runs of kanji, katakana, hangul
+        runs = Counter(match.group() for match in _CJK_RUN.finditer(plain))
+        return best(
+            Phrase(run, (run,), (1 + math.log(count)) * min(1.0, 0.4 + len(run) / 6), False) for run, count in runs.items()
+        )
+    pieces = [match.group() for match in _PIECE.finditer(plain)]
+    uses, pairs = word_uses(pieces)
     words = [piece.lower() for piece in pieces if piece[0].isalpha()]
-    return len(words) >= 8 and sum(word in STOP for word in words) < _FEW_STOPS * len(words)
+    if len(words) >= 8 and sum(word in STOP for word in words) < _FEW_STOPS * len(words):
+        return best(long_words(uses.values()))  # hardly any English function word: the rules for nouns do not apply
+    capitals = sum(use.capital for use in uses.values()) / max(1, sum(use.inside for use in uses.values()))
+    worths = {word: worth(use, favoured) for word, use in uses.items()}
+    singles = (single_word(use, worths[word], capitals) for word, use in uses.items())
+    doubles = (
+        two_words(uses[first], uses[second], count, (worths[first], worths[second]), capitals)
+        for (first, second), count in pairs.items()
+    )
+    return best(phrase for phrase in (*singles, *doubles) if phrase)
 
 
-def _long_words(seen: dict[str, _Seen]) -> Iterator[Phrase]:
-    """Score the long words of an unknown language by frequency, length and capitals."""
-    for word, found in seen.items():
-        if len(word) >= 6:
-            worth = (1 + math.log(found.count)) * min(1.5, len(word) / 8) * (1.3 if found.capital else 1.0)
-            yield Phrase(_shown(word, found, first=True), (stem(word),), worth, proper=False, common=found.common)
+def word_uses(pieces: list[str]) -> tuple[dict[str, WordUse], Counter[tuple[str, str]]]:
+    """Count how each word is used that may be part of a name, and the pairs of such words."""
+    uses: dict[str, WordUse] = {}
+    pairs: Counter[tuple[str, str]] = Counter()
+    for before, piece, after in zip(["", *pieces], pieces, [*pieces[1:], ""], strict=False):
+        word, lead, follows = piece.lower(), before.lower(), after.lower()
+        if not piece[0].isalpha() or not may_name(word):
+            continue
+        use = uses.setdefault(word, WordUse(word))
+        use.count += 1
+        use.forms[piece] += 1
+        inside = before != "" and before[0].isalpha()
+        use.inside += inside
+        use.capital += inside and piece[0].isupper()
+        gerund = lead in _PREPOSITIONS and piece.endswith("ing")  # "by reducing …" is something done, "the building" a thing
+        use.noun += lead in _BEFORE_NOUN and not gerund or follows == "of"
+        use.verb += lead in _BEFORE_VERB
+        use.head += not after or not after[0].isalpha() or follows in STOP
+        if after and after[0].isalpha() and may_name(follows):
+            pairs[word, follows] += 1
+    return uses, pairs
 
 
-def _threes(pieces: list[str]) -> Iterator[tuple[str, str, str]]:
-    for at, piece in enumerate(pieces):
-        if piece[0].isalpha():
-            yield pieces[at - 1] if at else "", piece, pieces[at + 1] if at + 1 < len(pieces) else ""
-
-
-def _may_name(word: str) -> bool:
+def may_name(word: str) -> bool:
     if len(word) < 3 or word in STOP or word in NEVER or "'" in word or "’" in word:
         return False
     return not (word.endswith("ly") and word not in _ADVERB_LIKE)
 
 
-def _worth(word: str, found: _Seen, favoured: Collection[str]) -> float:
+def long_words(uses: Iterable[WordUse]) -> Iterator[Phrase]:
+    """Score the long words of an unknown language by frequency, length and capitals."""
+    for use in uses:
+        if len(use.word) >= 6:
+            score = (1 + math.log(use.count)) * min(1.5, len(use.word) / 8) * (1.3 if use.capital else 1.0)
+            yield Phrase(use.shown(first=True), (stem(use.word),), score, proper=False, common=use.common)
+
+
+def worth(use: WordUse, favoured: Collection[str]) -> float:
     """Score a word by how much it is a noun, times its frequency."""
+    word, root = use.word, stem(use.word)
     ending = 0.25 if word.endswith(_NOUN_ENDS) or word.endswith(tuple(f"{end}s" for end in _NOUN_ENDS)) else 0.0
-    company = (found.noun + 0.5 * found.head - 1.5 * found.verb) / found.count
+    company = (use.noun + 0.5 * use.head - 1.5 * use.verb) / use.count
     past = 0.7 if word.endswith("ed") and len(word) > 4 else 0.0
     noun = min(1.0, max(0.0, 0.35 + ending + 0.4 * company - past))
-    found_stem = stem(word)
-    vague = 0.5 if word in VAGUE else 1.3 if found_stem in subjects().words else 0.5 if word.endswith("ing") else 0.8
-    return noun * vague * (1 + math.log(found.count)) * (1.4 if found_stem in favoured else 1.0)
+    vague = 0.5 if word in VAGUE else 1.3 if root in subjects().words else 0.5 if word.endswith("ing") else 0.8
+    return noun * vague * (1 + math.log(use.count)) * (1.4 if root in favoured else 1.0)
 
 
-def _one(word: str, found: _Seen, worth: float, capitals: float) -> Phrase | None:
-    short = len(word) < 4 and found.forms.most_common(1)[0][0].islower()
-    if not found.head or not found.noun or worth <= 0 or short or word.endswith("ing") and found.noun * 2 < found.count:
+def single_word(use: WordUse, worth: float, capitals: float) -> Phrase | None:
+    word, root = use.word, stem(use.word)
+    short = len(word) < 4 and use.forms.most_common(1)[0][0].islower()
+    if not use.head or not use.noun or worth <= 0 or short or word.endswith("ing") and use.noun * 2 < use.count:
         return None
-    proper = _is_proper(found, capitals)
-    describes = 1.0 if not word.endswith(_ADJECTIVE_ENDS) else 0.8 if stem(word) in subjects().words else 0.6
-    return Phrase(
-        _shown(word, found, first=True), (stem(word),), worth * describes * (0.6 if proper else 1.0), proper, found.common
-    )
+    proper = use.is_proper(capitals)
+    describes = 1.0 if not word.endswith(_ADJECTIVE_ENDS) else 0.8 if root in subjects().words else 0.6
+    return Phrase(use.shown(first=True), (root,), worth * describes * (0.6 if proper else 1.0), proper, use.common)
 
 
-def _two(pair: tuple[str, str], count: int, seen: dict[str, _Seen], words: dict[str, float], capitals: float) -> Phrase | None:
+def two_words(first: WordUse, second: WordUse, count: int, worths: tuple[float, float], capitals: float) -> Phrase | None:
     """Build a phrase of two words: the second is its head, the first narrows it."""
-    first, second = (seen[word] for word in pair)
-    if not second.head or words[pair[1]] <= 0.3 or first.verb > first.noun or pair[0] == pair[1]:
+    if not second.head or worths[1] <= 0.3 or first.verb > first.noun or first is second:
         return None
-    if pair[0].endswith(("ing", "ed")) and first.noun == 0 or not (first.noun or second.noun):
+    if first.word.endswith(("ing", "ed")) and first.noun == 0 or not (first.noun or second.noun):
         return None
-    proper = _is_proper(first, capitals) and _is_proper(second, capitals)
-    worth = (0.5 * words[pair[0]] + words[pair[1]]) * (0.55 + 0.5 * math.log2(count + 0.5) if count > 1 else 0.55)
-    name = f"{_shown(pair[0], first, first=True)} {_shown(pair[1], second, first=False)}"
-    return Phrase(name, (stem(pair[0]), stem(pair[1])), worth * (0.6 if proper else 1.0), proper, first.common and second.common)
+    proper = first.is_proper(capitals) and second.is_proper(capitals)
+    score = (0.5 * worths[0] + worths[1]) * (0.55 + 0.5 * math.log2(count + 0.5) if count > 1 else 0.55)
+    name = f"{first.shown(first=True)} {second.shown(first=False)}"
+    stems = (stem(first.word), stem(second.word))
+    return Phrase(name, stems, score * (0.6 if proper else 1.0), proper, first.common and second.common)
 
 
-def _is_proper(found: _Seen, capitals: float) -> bool:
-    """Report a word that always has a capital, even within sentences, unless the text capitalises everything."""
-    lower = sum(count for form, count in found.forms.items() if form[0].islower())
-    return (
-        capitals < _FEW_CAPITALS
-        and found.capital > 0
-        and lower == 0
-        or capitals >= _FEW_CAPITALS
-        and lower == 0
-        and found.inside == 0
-    )
-
-
-def _shown(word: str, found: _Seen, *, first: bool) -> str:
-    form = min(found.forms.items(), key=lambda item: (-item[1], item[0].isupper(), item[0]))[0]
-    if form.isupper() and len(form) <= 5 and word not in found.forms or not form[1:].islower() and not form.isupper():
-        return form  # an abbreviation, or a name with a capital inside
-    if first:
-        return word[0].upper() + word[1:]
-    return form if form[0].isupper() and word not in found.forms and not form.isupper() else word
-
-
-def _runs(text: str) -> list[Phrase]:
-    """Return the words of scripts without spaces: runs of kanji, katakana, hangul."""
-    counts = Counter(found.group() for found in _CJK_RUN.finditer(text))
-    return _best(
-        [Phrase(run, (run,), (1 + math.log(count)) * min(1.0, 0.4 + len(run) / 6), False) for run, count in counts.items()]
-    )
-
-
-def _best(found: Iterable[Phrase]) -> list[Phrase]:
+def best(listed: Iterable[Phrase]) -> list[Phrase]:
     """Keep one phrase for each set of stems, best first; ties by name."""
     kept: dict[tuple[str, ...], Phrase] = {}
-    for phrase in sorted(found, key=lambda phrase: (-round(phrase.score, 6), phrase.name)):
+    for phrase in sorted(listed, key=lambda phrase: (-round(phrase.score, 6), phrase.name)):
         kept.setdefault(phrase.stems, phrase)
     return list(kept.values())
 
@@ -228,22 +212,17 @@ class Naming:
         """Return a name, None if nothing in the text reads as a topic. insist: only a good one, as the chunk fits elsewhere."""
         refused = {frozenset(tokens(name)) for name in taken}
         least = LEAST_AT_TOP if self._options.level == 1 else LEAST_SCORE if insist else 0.3
-        fit = [found for found in phrases(text, favoured=self._favoured) if found.score >= least and self._is_fit(found, refused)]
-        near_best = [found for found in fit if found.score >= NEAR_BEST * fit[0].score]
+        listed = phrases(text, favoured=self._favoured)
+        fitting = [phrase for phrase in listed if phrase.score >= least and self._is_fit(phrase, refused)]
+        near_best = [phrase for phrase in fitting if phrase.score >= NEAR_BEST * fitting[0].score]
         return max(near_best, key=self._shared).name if near_best else None
 
     def _is_fit(self, phrase: Phrase, refused: set[frozenset[str]]) -> bool:
-        if self._options.level == 1 and is_cjk(phrase.name):
-            return False  # a run of characters says not whether it names a subject or somebody
-        stems = set(phrase.stems)
-        if (
-            stems <= self._path
-            or frozenset(stems) in refused
-            or self._options.level == 1
-            and (phrase.proper or not phrase.common)
-        ):
+        # of a run of characters nobody can say whether it names a subject or somebody
+        if self._options.level == 1 and (is_cjk(phrase.name) or phrase.proper or not phrase.common):
             return False
-        return problem(clean(phrase.name)) is None
+        stems = frozenset(phrase.stems)
+        return not (stems <= self._path or stems in refused) and problem(clean(phrase.name)) is None
 
     def _shared(self, phrase: Phrase) -> tuple[int, float]:
         return (sum(all(stem in counts for stem in phrase.stems) for counts in self._others), phrase.score)

@@ -58,59 +58,53 @@ def content(counts: Mapping[str, int]) -> Mapping[str, int]:
 @cache
 def subjects() -> Shelves:
     """Return the subjects of level 1."""
-    listed = [(subject, words) for subject, branches in _all().items() for words in branches.values()]
-    return _shelves(listed + [(name, words) for name, words in _japanese().items()])
+    listed = [(subject, words) for subject, branches in outline().items() for words in branches.values()]
+    japanese = _text("subjects_japanese.txt").replace("\n    ", " ").splitlines()
+    return shelves([*listed, *(tuple(line.split(": ", 1)) for line in japanese)])
 
 
 @cache
 def branches(subject: str) -> Shelves | None:
     """Return the branches (level 2) of a subject, None if it has none."""
-    found = _all().get(subject)
-    return _shelves(found.items()) if found and len(found) > 1 else None
+    listed = outline().get(subject)
+    return shelves(listed.items()) if listed and len(listed) > 1 else None
 
 
 @cache
 def all_branches() -> Shelves:
     """Return the branches of every subject."""
-    return _shelves([listed for found in _all().values() for listed in found.items()])
+    return shelves(branch for listed in outline().values() for branch in listed.items())
 
 
 @cache
-def _all() -> dict[str, dict[str, str]]:
-    found: dict[str, dict[str, str]] = {}
+def outline() -> dict[str, dict[str, str]]:
+    """Read subject → branch → words."""
+    subjects: dict[str, dict[str, str]] = {}
     branch = subject = ""
-    for line in _listed("subjects.txt").splitlines():
+    for line in _text("subjects.txt").splitlines():
         if not line.startswith(" "):
             subject = line
-            found[subject] = {}
+            subjects[subject] = {}
         elif line.startswith("    "):
-            found[subject][branch] += line
+            subjects[subject][branch] += line
         else:
             branch, _, words = line.strip().partition(": ")
-            found[subject][branch] = words
-    return found
+            subjects[subject][branch] = words
+    return subjects
 
 
-def _listed(name: str) -> str:
+def _text(name: str) -> str:
     return files("memoir_offline").joinpath(name).read_text(encoding="utf-8")
 
 
-def _japanese() -> dict[str, str]:
-    return dict(line.split(": ", 1) for line in _listed("subjects_japanese.txt").replace("\n    ", " ").splitlines())
-
-
-def _shelves(listed: Iterable[tuple[str, str]]) -> Shelves:
+def shelves(listed: Iterable[tuple[str, ...]]) -> Shelves:
+    """listed: (name, words). Words are stemmed; those of other scripts stay, as their pairs of characters are terms already."""
     named: dict[str, set[str]] = {}
     for name, words in listed:
         for word in (*name.split(), *words.split()):
-            if found := _stem(word):
-                named.setdefault(found, set()).add(name)
-    return Shelves({found: tuple((name, 1 / len(names)) for name in sorted(names)) for found, names in named.items()})
-
-
-def _stem(word: str) -> str:
-    """Stem a word; words of other scripts stay, as their pairs of characters are terms already."""
-    return stem(word) if word.isascii() else word
+            if root := stem(word) if word.isascii() else word:
+                named.setdefault(root, set()).add(name)
+    return Shelves({root: tuple((name, 1 / len(names)) for name in sorted(names)) for root, names in named.items()})
 
 
 def _dampened(count: int) -> float:
