@@ -11,6 +11,7 @@ Source: TIMEM "Consolidation Rules"; verified/offline-model.md §4.8.
 from __future__ import annotations
 
 import re
+from itertools import takewhile
 
 from memoir_engine.text.attributes import Slot, read_slots
 from memoir_engine.text.clauses import (
@@ -69,65 +70,65 @@ _GENERIC = frozenset({"weight", "phone", "superior"})  # one at a time, known by
 def compare(old: str, new: str) -> Comparison:
     """Compare two statements that are about the same subject or each name their own."""
     old, new = (_BRITISH.sub("or", text if " any" in text else _MEATLESS.sub("is vegetarian", text)) for text in (old, new))
-    corrected = _NOT_BUT.search(new)
-    if corrected:
-        return _corrected(old, new[: corrected.start()], corrected["denied"])
+    correction = _NOT_BUT.search(new)
+    if correction:
+        return compare_correction(old, new[: correction.start()], correction["denied"])
     olds, news = split_clauses(old), split_clauses(new)
-    whole = _clause(old, new)
+    whole = compare_clause(old, new)
     if not 1 < len(olds) * len(news) <= _MOST_PARTS or whole.stance in ("duplicate", "complementary"):
         return whole
-    return _by_parts(olds, news)
+    return compare_parts(olds, news)
 
 
-def _corrected(old: str, new: str, denied: str) -> Comparison:
+def compare_correction(old: str, new: str, denied: str) -> Comparison:
     """ "In Munich, not in Berlin": what is known of Berlin is wrong, where it was of the same."""
-    found = compare(old, new)
-    names_it = set(tokens(denied)) <= set(tokens(old)) and bool(tokens(denied))
-    if found.stance == "update" and names_it:
+    result = compare(old, new)
+    denied_words = frozenset(tokens(denied))
+    names_it = denied_words <= set(tokens(old)) and bool(denied_words)
+    if result.stance == "update" and names_it:
         return Comparison("conflict", True, "it is corrected")
-    frame = predicate(old).said - frozenset(tokens(denied))
-    if found.stance == "none" and names_it and frame and frame <= predicate(new).said and not has_other_subject(old, new):
+    frame = predicate(old).said - denied_words
+    if result.stance == "none" and names_it and frame and frame <= predicate(new).said and not has_other_subject(old, new):
         return Comparison("conflict", True, "it is corrected")
-    return found
+    return result
 
 
-def _by_parts(olds: list[str], news: list[str]) -> Comparison:
+def compare_parts(olds: list[str], news: list[str]) -> Comparison:
     """Compare statements of several clauses; a verdict on only a part of the old one is not sure."""
-    found = [[_clause(one, other) for other in news] for one in olds]
-    gone = [next((seen for seen in row if seen.stance in GONE), None) for row in found]
-    first = next((seen for seen in gone if seen is not None), None)
+    results = [[compare_clause(old, new) for new in news] for old in olds]
+    gone = [next((result for result in row if result.stance in GONE), None) for row in results]
+    first = next((result for result in gone if result is not None), None)
     if first is not None:
-        apart = [at for at, part in enumerate(olds) if gone[at] is None and not (at and is_dependent(part))]
-        if apart:
+        if any(gone[at] is None and not (at and is_dependent(part)) for at, part in enumerate(olds)):
             return Comparison(first.stance, False, "a part of it has changed, and another may still hold")
-        return Comparison(first.stance, all(seen.sure for seen in gone if seen is not None), first.why)
-    said = [[seen.stance for seen in row] for row in found]
-    if all("duplicate" in column for column in zip(*said, strict=True)):
+        return Comparison(first.stance, all(result.sure for result in gone if result is not None), first.why)
+    stances = [[result.stance for result in row] for row in results]
+    if all("duplicate" in column for column in zip(*stances, strict=True)):
         return Comparison("duplicate", True, "a part of it in other words")
-    if all({"duplicate", "complementary"} & set(row) for row in said):
+    if all({"duplicate", "complementary"} & set(row) for row in stances):
         return Comparison("complementary", True, "it says the same and more")
     return BESIDE
 
 
-def _clause(old: str, new: str) -> Comparison:
+def compare_clause(old: str, new: str) -> Comparison:
     before, after = predicate(old), predicate(new)
     if not before.said or not after.said or bool(_FORMER.match(old)) != bool(_FORMER.match(new)):
         return BESIDE
-    gone = _reversed(old, new, before, after) or ended(old, new, before, after)
+    gone = reversed_preference(old, new, before, after) or ended(old, new, before, after)
     if gone:
         return gone
     if not is_full_name(old) and tense_of(old) != tense_of(new):
         return come_about(old, new, before, after) or BESIDE
     return (
-        _again(old, new, before, after)
-        or _fuller(old, new, before, after)
-        or _revalued(old, new)
-        or _replaced(old, new, before, after)
+        repeated(old, new, before, after)
+        or refined(old, new, before, after)
+        or revalued(old, new)
+        or other_value(old, new, before, after)
         or BESIDE
     )
 
 
-def _reversed(old: str, new: str, before: Predicate, after: Predicate) -> Comparison | None:
+def reversed_preference(old: str, new: str, before: Predicate, after: Predicate) -> Comparison | None:
     """Tea over coffee, coffee over tea."""
     if "preference" in before.kinds & after.kinds and before.rest["preference"] == after.rest["preference"]:
         mine, theirs = (_OVER.split(text) for text in (old, new))
@@ -136,47 +137,45 @@ def _reversed(old: str, new: str, before: Predicate, after: Predicate) -> Compar
     return None
 
 
-def _again(old: str, new: str, before: Predicate, after: Predicate) -> Comparison | None:
-    """Detect a duplicate: the same words, or words of one kind about the same things; a shorter repetition counts."""
+def repeated(old: str, new: str, before: Predicate, after: Predicate) -> Comparison | None:
+    """Detect a duplicate: the same words, or words of one kind about the same things.
+
+    A shorter repetition counts if both begin with the same two words: then it says less of the same thing.
+    """
     if bool(subject(old)) != bool(subject(new)) and not {"possession"} & before.kinds | after.kinds:
         return None
     if _ANOTHER.search(new) and not _ANOTHER.search(old):
         return None
     if before.said == after.said:
         return Comparison("duplicate", True, "the same words")
+    has_same_head = words(old)[:2] == words(new)[:2]
     for kind in sorted(before.kinds & after.kinds):
         mine, theirs = before.rest[kind], after.rest[kind]
         if kind in _VALUES and read_slots(old).get(kind) != read_slots(new).get(kind):
             continue
-        if theirs and (mine == theirs or (theirs < mine and 2 * len(theirs) >= len(mine) and _same_head(old, new))):
+        if theirs and (mine == theirs or (theirs < mine and 2 * len(theirs) >= len(mine) and has_same_head)):
             return Comparison("duplicate", True, "the same in other words")
     return None
 
 
-def _same_head(old: str, new: str) -> bool:
-    """Report whether both begin with the same two words: then the shorter says less of the same thing."""
-    return words(old)[:2] == words(new)[:2]
+def refined(old: str, new: str, before: Predicate, after: Predicate) -> Comparison | None:
+    """Detect a refinement: the new one has all words of the old one, in order and about the same thing.
 
-
-def _fuller(old: str, new: str, before: Predicate, after: Predicate) -> Comparison | None:
-    """Detect a refinement: the new one has all words of the old one, in order and about the same thing."""
-    said = iter(words(new))
-    if not before.said < after.said or not all(word in said for word in words(old)):
+    Having a neighbour with a dog is not having a dog; living in a flat in Boston is living in Boston.
+    """
+    new_words = iter(words(new))
+    if not before.said < after.said or not all(word in new_words for word in words(old)):
         return None
     if ENDED.search(new) or bool(NOT.search(new)) != bool(NOT.search(old)) or (_LESS.search(new) and not _LESS.search(old)):
         return None
-    if not is_full_name(old) and (has_other_subject(old, new) or not _same_matter(old, new, before)):
+    (how, _, head), (manner, _, other) = complement(old), complement(new)
+    is_same_matter = how == manner and (head == other or (bool(how) and bool(_HOUSED & before.kinds)))
+    if not is_full_name(old) and (has_other_subject(old, new) or not is_same_matter):
         return None
     return Comparison("complementary", True, "it says the same and more")
 
 
-def _same_matter(old: str, new: str, before: Predicate) -> bool:
-    """Having a neighbour with a dog is not having a dog; living in a flat in Boston is living in Boston."""
-    (how, _, head), (manner, _, other) = complement(old), complement(new)
-    return (head == other and how == manner) or (bool(how) and how == manner and bool(_HOUSED & before.kinds))
-
-
-def _revalued(old: str, new: str) -> Comparison | None:
+def revalued(old: str, new: str) -> Comparison | None:
     """Detect a statement that names what it is about and differs only in the value at its end."""
     mine, theirs = words(old), words(new)
     theirs = theirs[theirs[:1] == ["new"] != mine[:1] :]
@@ -186,22 +185,32 @@ def _revalued(old: str, new: str) -> Comparison | None:
     prefix, suffix = mine[:head], mine[len(mine) - tail :] if tail else []
     if not was or not is_now or len(was) > 6 or len(is_now) > 8 or any(VERB.match(word) for word in (*was, *is_now, *suffix)):
         return None
-    if len({*filter(_DAY.match, was)} ^ {*filter(_DAY.match, is_now)}) > 1 and _figures(was) != _figures(is_now):
+    if len({*filter(_DAY.match, was)} ^ {*filter(_DAY.match, is_now)}) > 1 and _numbers(was) != _numbers(is_now):
         return None  # five kilometres on Mondays, ten on Sundays
     counted = bool(COUNTED.match(was[0]) and COUNTED.match(is_now[0])) and _uncounted(was) == _uncounted(is_now)
+    collected = bool(_COLLECTED.search(" ".join(prefix)))
     if not names_subject(old):
         if prefix[:1] == ["prefers"] and not counted and CHANGED.search(new):
             return Comparison("update", True, "another one is preferred now")
-        return None if is_past_event(old) or is_past_event(new) else _own_value(prefix, suffix, counted)
-    if (suffix and not counted) or not _says(prefix, old):
+        if is_past_event(old) or is_past_event(new):
+            return None
+        if counted and prefix:  # of an unnamed person numbers, times and days change, and so do preferences about one thing
+            return Comparison("update", not collected or bool(suffix), "the same statement with another number or day")
+        is_preference = prefix and prefix[0].startswith("prefer") and suffix
+        return Comparison("update", True, "another one is preferred now") if is_preference else None
+    if (suffix and not counted) or not _has_verb(prefix, old):
         return None
     if counted and not is_full_name(old) and is_past_event(old) and not {"was", "were", "had"} & set(prefix):
         return None  # their team won three games, and five
-    if prefix[-1] == "is" and CHANGED.search(new) and _COLLECTED.search(" ".join(prefix)):
+    if prefix[-1] == "is" and CHANGED.search(new) and collected:
         return Comparison("update", False, "the same statement with another value")
-    if _COLLECTED.search(" ".join(prefix)) and not counted and not _FULL_NAME.search(old[: old.casefold().rfind(was[0])]):
+    if collected and not counted and not _FULL_NAME.search(old[: old.casefold().rfind(was[0])]):
         return None
     return Comparison("update", True, "the same statement with another value")
+
+
+def _common(first: list[str], second: list[str]) -> int:
+    return sum(1 for _ in takewhile(lambda pair: pair[0] == pair[1], zip(first, second, strict=False)))
 
 
 def _uncounted(value: list[str]) -> list[str]:
@@ -209,40 +218,11 @@ def _uncounted(value: list[str]) -> list[str]:
     return [word for word in value if not COUNTED.match(word) and word not in _MEASURES]
 
 
-def _figures(value: list[str]) -> list[str]:
+def _numbers(value: list[str]) -> list[str]:
     return [word for word in value if COUNTED.match(word) and not _DAY.match(word)]
 
 
-def _own_value(prefix: list[str], suffix: list[str], counted: bool) -> Comparison | None:
-    """Compare values of an unnamed person: numbers, times and days change, and so do preferences about one thing."""
-    if counted and prefix:
-        return Comparison(
-            "update", not _COLLECTED.search(" ".join(prefix)) or bool(suffix), "the same statement with another number or day"
-        )
-    if prefix and prefix[0].startswith("prefer") and suffix:
-        return Comparison("update", True, "another one is preferred now")
-    return None
-
-
-def _replaced(old: str, new: str, before: Predicate, after: Predicate) -> Comparison | None:
-    """Detect another value of an attribute that has one value at a time."""
-    if NOT.search(old) or NOT.search(new) or has_other_subject(old, new) or not tense_of(old) == tense_of(new) == "now":
-        return None  # what was once, and what is wished for, stands beside what is
-    found = replaced(old, new) or _other_value(old, new, before, after)
-    if found is None or has_same_subject(old, new):
-        return found
-    return Comparison(found.stance, False, found.why)
-
-
-def _other_value(old: str, new: str, before: Predicate, after: Predicate) -> Comparison | None:
-    for kind in sorted(before.kinds & after.kinds & _GENERIC):
-        if before.rest[kind] and after.rest[kind] and not before.rest[kind] & after.rest[kind]:
-            sure = bool(CHANGED.search(new)) or bool(_PROPER.search(old) and _PROPER.search(new))
-            return Comparison("update", sure, f"another {kind}")
-    return None
-
-
-def _says(prefix: list[str], old: str) -> bool:
+def _has_verb(prefix: list[str], old: str) -> bool:
     """Report whether a verb comes before the value, or a noun beside a name: "Ada, citizen of"."""
     return len(prefix) >= 2 and (
         any(VERB.match(word) or is_past_form(word) or (at and is_verb(word)) for at, word in enumerate(prefix))
@@ -251,8 +231,16 @@ def _says(prefix: list[str], old: str) -> bool:
     )
 
 
-def _common(one: list[str], other: list[str]) -> int:
-    at = 0
-    while at < min(len(one), len(other)) and one[at] == other[at]:
-        at += 1
-    return at
+def other_value(old: str, new: str, before: Predicate, after: Predicate) -> Comparison | None:
+    """Detect another value of an attribute that has one value at a time."""
+    if NOT.search(old) or NOT.search(new) or has_other_subject(old, new) or not tense_of(old) == tense_of(new) == "now":
+        return None  # what was once, and what is wished for, stands beside what is
+    result = replaced(old, new)
+    for kind in sorted(before.kinds & after.kinds & _GENERIC) if result is None else ():
+        if before.rest[kind] and after.rest[kind] and not before.rest[kind] & after.rest[kind]:
+            sure = bool(CHANGED.search(new)) or bool(_PROPER.search(old) and _PROPER.search(new))
+            result = Comparison("update", sure, f"another {kind}")
+            break
+    if result is None or has_same_subject(old, new):
+        return result
+    return Comparison(result.stance, False, result.why)

@@ -99,31 +99,47 @@ _SURELY = re.compile(r"\b(?:will|going to|might|(?-i:may)|wants? to)\b", re.IGNO
 def ended(old: str, new: str, before: Predicate, after: Predicate) -> Comparison | None:
     """Detect that the new statement negates or stops the old one, or reverses its feeling."""
     if USED_TO.search(new) and not USED_TO.search(old):
-        return None if is_past(old) or has_other_subject(old, new) else _was_so(new, before)
+        return None if is_past(old) or has_other_subject(old, new) else used_to_be(new, before)
     if tense_of(old) == "once" and not is_full_name(old):
         return None  # it has ended already
     core = frozenset(word for word in before.said - _FEELING if not COUNTED.match(word))
     shared = before.said & after.said - _FEELING
     if has_other_subject(old, new) or not shared:
         return None
-    if not _hits(new, before, shared) or _other_thing(before, predicate(NOT.sub(" ", ENDED.sub(" ", new)))):
+    if not is_about_main_thing(new, before, shared):
+        return None
+    if is_other_thing(before, predicate(NOT.sub(" ", ENDED.sub(" ", new)))):
         return None
     if ENDED.search(new) and not ENDED.search(old):
-        return _stopped(old, new, before) if 3 * len(shared) >= len(core) else None
-    return None if _MEASURED.search(new) else _denied(old, new, before, after)
+        return stopped(old, new, before) if 3 * len(shared) >= len(core) else None
+    return None if _MEASURED.search(new) else denied(old, new, before, after)
 
 
-def _hits(new: str, before: Predicate, shared: frozenset[str]) -> bool:
+def used_to_be(new: str, before: Predicate) -> Comparison | None:
+    """ "Used to live in Rome" ends Rome, not Berlin: one of the two says all that the other does."""
+    was = predicate(USED_TO.sub(" ", new)).said
+    core = frozenset(word for word in before.said if not COUNTED.match(word))
+    if core and was and (core <= was or was <= core):
+        return Comparison("update", True, "it says that this has ended")
+    return None
+
+
+def is_about_main_thing(new: str, before: Predicate, shared: frozenset[str]) -> bool:
     """Report whether the main thing of the new statement is in the old one: a boss at work is not the work."""
-    return (
-        bool(_CALLED_OFF.search(new))
-        or names_subject(new)
-        or is_about(complement(new)[2], before.said)
-        or complement(new)[1] <= shared
-    )
+    if _CALLED_OFF.search(new) or names_subject(new):
+        return True
+    _, about, head = complement(new)
+    return is_about(head, before.said) or about <= shared
 
 
-def _stopped(old: str, new: str, before: Predicate) -> Comparison | None:
+def is_other_thing(before: Predicate, after: Predicate) -> bool:
+    """Report whether both say the same kind of thing about different things: the ended one is not the known one."""
+    kinds = before.kinds & after.kinds
+    mine, theirs = (frozenset.intersection(each.said, *(each.rest[kind] for kind in kinds)) for each in (before, after))
+    return bool(kinds and mine and theirs and not mine & theirs)
+
+
+def stopped(old: str, new: str, before: Predicate) -> Comparison | None:
     sure = has_same_subject(old, new) and not _FOR_A_WHILE.search(new)
     if _SOLD.search(new) and not _OWNED.search(old):
         return None
@@ -138,11 +154,11 @@ def _stopped(old: str, new: str, before: Predicate) -> Comparison | None:
     return Comparison("update", sure, "it says that this has ended")
 
 
-def _denied(old: str, new: str, before: Predicate, after: Predicate) -> Comparison | None:
+def denied(old: str, new: str, before: Predicate, after: Predicate) -> Comparison | None:
     core = frozenset(word for word in before.said - _FEELING if not COUNTED.match(word))
     shared = before.said & after.said - _FEELING
     negated = bool(NOT.search(new)) != bool(NOT.search(old)) and not ENDED.search(new)
-    opposite = _feels(old) * _feels(new) < 0
+    opposite = feeling(old) * feeling(new) < 0
     if negated == opposite or 2 * len(shared) < len(core):
         return None
     narrowed = predicate(_BECAUSE.sub("", new)).said - core - _FEELING - frozenset(tokens("even ever"))
@@ -153,23 +169,7 @@ def _denied(old: str, new: str, before: Predicate, after: Predicate) -> Comparis
     return Comparison("conflict", not narrowed and not feared and (opposite or shared == core), why)
 
 
-def _was_so(new: str, before: Predicate) -> Comparison | None:
-    """ "Used to live in Rome" ends Rome, not Berlin: one of the two says all that the other does."""
-    was = predicate(USED_TO.sub(" ", new)).said
-    core = frozenset(word for word in before.said if not COUNTED.match(word))
-    if core and was and (core <= was or was <= core):
-        return Comparison("update", True, "it says that this has ended")
-    return None
-
-
-def _other_thing(before: Predicate, after: Predicate) -> bool:
-    """Report whether both say the same kind of thing about different things: the ended one is not the known one."""
-    kinds = before.kinds & after.kinds
-    mine, theirs = (frozenset.intersection(one.said, *(one.rest[kind] for kind in kinds)) for one in (before, after))
-    return bool(kinds and mine and theirs and not mine & theirs)
-
-
-def _feels(text: str) -> int:
+def feeling(text: str) -> int:
     return -1 if _BAD.search(text) else 1 if _GOOD.search(text) else 0
 
 
@@ -178,23 +178,17 @@ def come_about(old: str, new: str, before: Predicate, after: Predicate) -> Compa
     then, later = tense_of(old), tense_of(new)
     if has_other_subject(old, new) or NOT.search(old) or NOT.search(new):
         return None
-    if then == "ahead" and later != "ahead":
-        return _came_true(old, new, after)
     if then == "now" and later == "once" and before.said == after.said:
         return Comparison("update", False, "it speaks of it as of what was")
-    return None
-
-
-def _came_true(old: str, new: str, after: Predicate) -> Comparison | None:
-    wished = _WILL.sub("", old, count=1)
-    if wished == old or not wished:
+    wish = _WILL.sub("", old, count=1)
+    if then != "ahead" or later == "ahead" or wish == old or not wish:
         return None
-    wanted = predicate(wished).said
-    core = frozenset(word for word in wanted if not COUNTED.match(word)) - _WHEN
-    verb = main_verb(wished)
+    wished = predicate(wish).said
+    core = frozenset(word for word in wished if not COUNTED.match(word)) - _WHEN
+    verb = main_verb(wish)
     if not core - {verb} <= after.said or verb != main_verb(new) or not core:
         return None
-    return Comparison("update", wanted == after.said and bool(_SURELY.search(old)), "it has come about")
+    return Comparison("update", wished == after.said and bool(_SURELY.search(old)), "it has come about")
 
 
 CHANGED = re.compile(
@@ -210,20 +204,24 @@ def replaced(old: str, new: str) -> Comparison | None:
     mine, theirs = read_slots(old), read_slots(new)
     if mine.keys() & {"role", "employer"} and ends_work(new):
         named = theirs.keys() & {"role", "employer"}
-        told_of_another = named and not any(mine[slot].words & theirs[slot].words for slot in named & mine.keys())
-        return None if told_of_another else Comparison("update", True, "it says that the job has ended")
+        is_of_another = named and not any(mine[slot].words & theirs[slot].words for slot in named & mine.keys())
+        return None if is_of_another else Comparison("update", True, "it says that the job has ended")
     if is_without_work(old) and theirs.keys() & {"role", "employer"}:
         return Comparison("update", True, "there is work again")
     changed = bool(CHANGED.search(new))
-    for slot, rule in _RULES:
+    for slot, is_surely_other in SLOT_RULES.items():
         if slot in mine and slot in theirs:
-            sure = rule(mine[slot], theirs[slot], changed)
+            sure = is_surely_other(mine[slot], theirs[slot], changed)
             if sure is not None:
                 return Comparison("update", sure, f"another {slot}")
     return None
 
 
-def _home(mine: SlotValue, theirs: SlotValue, changed: bool) -> bool | None:
+# The rules of one slot: True if the second value surely replaces the first, False if perhaps, None if it does not.
+# changed: the new statement says that something has changed.
+
+
+def other_home(mine: SlotValue, theirs: SlotValue, changed: bool) -> bool | None:
     """Compare homes: a town goes with a flat or a street; whether it lies in a country is not known here.
 
     A flat is left when another flat or another town is named as the present home.
@@ -240,13 +238,11 @@ def _home(mine: SlotValue, theirs: SlotValue, changed: bool) -> bool | None:
     return changed or mine.kind == theirs.kind
 
 
-def _role(mine: SlotValue, theirs: SlotValue, changed: bool) -> bool | None:
-    if mine.words & theirs.words:
-        return None
-    return changed or (mine.kind == theirs.kind == "told")
+def other_role(mine: SlotValue, theirs: SlotValue, changed: bool) -> bool | None:
+    return None if mine.words & theirs.words else changed or (mine.kind == theirs.kind == "told")
 
 
-def _employer(mine: SlotValue, theirs: SlotValue, changed: bool) -> bool | None:
+def other_employer(mine: SlotValue, theirs: SlotValue, changed: bool) -> bool | None:
     """ "At a hospital" may be the hospital that has a name."""
     if mine.words & theirs.words:
         return None
@@ -255,46 +251,44 @@ def _employer(mine: SlotValue, theirs: SlotValue, changed: bool) -> bool | None:
     return False if changed or mine.kind == theirs.kind else None
 
 
-def _diet(mine: SlotValue, theirs: SlotValue, changed: bool) -> bool | None:
+def other_diet(mine: SlotValue, theirs: SlotValue, changed: bool) -> bool | None:
     """Compare diets; vegans are vegetarians, too."""
     if mine == theirs:
         return None
     return changed or (mine.words | theirs.words) - {"vegan", "vegetarian", "pescatarian"} != frozenset()
 
 
-def _marriage(mine: SlotValue, theirs: SlotValue, changed: bool) -> bool | None:
+def other_marriage(mine: SlotValue, theirs: SlotValue, changed: bool) -> bool | None:
     (was,), (is_now,) = mine.words, theirs.words
     if was == is_now:
         return None
     return _FORWARD.get(is_now, 0) > _FORWARD.get(was, 0) or is_now in ("divorced", "separated", "widowed") or was not in _FORWARD
 
 
-def _car(mine: SlotValue, theirs: SlotValue, changed: bool) -> bool | None:
-    if mine.words & theirs.words or mine.kind != theirs.kind:
-        return None
-    return changed and mine.kind == "named"
+def other_car(mine: SlotValue, theirs: SlotValue, changed: bool) -> bool | None:
+    return None if mine.words & theirs.words or mine.kind != theirs.kind else changed and mine.kind == "named"
 
 
-def _age(mine: SlotValue, theirs: SlotValue, changed: bool) -> bool | None:
+def other_age(mine: SlotValue, theirs: SlotValue, changed: bool) -> bool | None:
     (was,), (is_now,) = mine.words, theirs.words
     return None if was == is_now else int(is_now) > int(was)
 
 
-def _once(mine: SlotValue, theirs: SlotValue, changed: bool) -> bool | None:
+def other_constant(mine: SlotValue, theirs: SlotValue, changed: bool) -> bool | None:
     """Compare facts that never change, as a birth: two values contradict unless one only says less."""
     return None if mine.kind != theirs.kind or mine.words <= theirs.words or theirs.words <= mine.words else True
 
 
-_RULES: tuple[tuple[Slot, Callable[[SlotValue, SlotValue, bool], bool | None]], ...] = (
-    ("home", _home),
-    ("role", _role),
-    ("employer", _employer),
-    ("diet", _diet),
-    ("marriage", _marriage),
-    ("car", _car),
-    ("age", _age),
-    ("birth day", _once),
-    ("birth place", _once),
-    ("death place", _once),
-    ("made", _once),
-)
+SLOT_RULES: dict[Slot, Callable[[SlotValue, SlotValue, bool], bool | None]] = {
+    "home": other_home,
+    "role": other_role,
+    "employer": other_employer,
+    "diet": other_diet,
+    "marriage": other_marriage,
+    "car": other_car,
+    "age": other_age,
+    "birth day": other_constant,
+    "birth place": other_constant,
+    "death place": other_constant,
+    "made": other_constant,
+}
