@@ -66,15 +66,6 @@ _A_YEAR = r"(?:1[89]|20)\d\d"
 _SIDE = r"(?P<side>last|past|this|next|coming)"
 
 
-def mentions(text: str, said: date) -> list[Mention]:
-    """Return the dates in the order of the text, never overlapping. said: the day it was said, in the speaker's zone."""
-    found: list[Mention] = []
-    for mention in sorted(_all(text, said), key=lambda m: (m.start, m.start - m.end)):
-        if not found or mention.start >= found[-1].end:
-            found.append(mention)
-    return found
-
-
 # the same in the present, but with a date told of what is done: "quit my job in December"
 _DONE = re.compile(
     r"\b(?:I|we|you|he|she|they)\s+(?:\w+ly\s+|just\s+|also\s+|then\s+)?(?:put|set|quit|cut|shut|beat|bet|hit|hurt|wed)\b",
@@ -83,163 +74,200 @@ _DONE = re.compile(
 _LARGE = re.compile(r"\b(?:Sat|Wed)\b")  # days, not what somebody did
 _COUNTED = re.compile(rf"\b(?:\d+|{'|'.join(_NUMBERS)})\b", re.IGNORECASE)
 _SINCE = re.compile(r"\bsince\s+(?:the\s+)?$", re.IGNORECASE)
+_OTHER_WORDS = ("sun", "sat", "wed")  # name a day only if capitalised
+
+Reader = Callable[[re.Match[str], date, bool], Span | None]
+_READERS: list[tuple[re.Pattern[str], Reader]] = []
 
 
-def _all(text: str, said: date) -> Iterator[Mention]:
+def reads(*patterns: str) -> Callable[[Reader], Reader]:
+    """Register a reader of dates: (match, the day it was said, whether it is past) → the days, None if it is no date.
+
+    A reader raises ValueError or OverflowError for the 31st of February, or a year that no calendar has.
+    """
+
+    def register(reader: Reader) -> Reader:
+        _READERS.extend((re.compile(rf"\b{pattern}\b", re.IGNORECASE), reader) for pattern in patterns)
+        return reader
+
+    return register
+
+
+def mentions(text: str, said: date) -> list[Mention]:
+    """Return the dates in the order of the text, never overlapping. said: the day it was said, in the speaker's zone."""
+    disjoint: list[Mention] = []
+    for mention in sorted(all_mentions(text, said), key=lambda m: (m.start, m.start - m.end)):
+        if not disjoint or mention.start >= disjoint[-1].end:
+            disjoint.append(mention)
+    return disjoint
+
+
+def all_mentions(text: str, said: date) -> Iterator[Mention]:
     past = is_past(_LARGE.sub(" ", text)) or bool(not looks_ahead(text) and _DONE.search(text))
-    for pattern, read in _RULES:
-        for found in pattern.finditer(text):
-            start = _start(found)
+    for pattern, read in _READERS:
+        for match in pattern.finditer(text):
+            start = match.end("lead") if "lead" in pattern.groupindex else match.start()
+            start += len(text[start:]) - len(text[start:].lstrip())
             try:
-                span = read(found, said, past or bool(_SINCE.search(text[:start])))
-            except (ValueError, OverflowError):  # the 31st of February, a year no calendar has
+                span = read(match, said, past or bool(_SINCE.search(text[:start])))
+            except (ValueError, OverflowError):
                 continue
             if span is not None:
-                yield Mention(start, found.end(), *span)
+                yield Mention(start, match.end(), *span)
 
 
-def _start(found: re.Match[str]) -> int:
-    """Return the offset of the date after its preposition."""
-    start = found.end("lead") if "lead" in found.re.groupindex else found.start()
-    return start + len(found.string[start:]) - len(found.string[start:].lstrip())
-
-
-def _today(found: re.Match[str], said: date, past: bool) -> Span:
-    words = found.group().lower()
+@reads(
+    r"(?:(?:the )?day (?:before yesterday|after tomorrow)|yesterday|tomorrow|today|tonight|last night"
+    r"|this (?:morning|afternoon|evening))"
+)
+def relative_day(match: re.Match[str], said: date, past: bool) -> Span:
+    text = match.group().lower()
     shift = {"day before yesterday": -2, "day after tomorrow": 2, "yesterday": -1, "last night": -1, "tomorrow": 1}
-    return _days(said, next((by for name, by in shift.items() if name in words), 0))
+    return day_span(said, next((days for name, days in shift.items() if name in text), 0))
 
 
-def _ago(found: re.Match[str], said: date, past: bool) -> Span:
-    return _shifted(said, found["unit"].lower(), -_count(found["count"]))
+@reads(rf"{_COUNT} {_UNIT} ago")
+def ago(match: re.Match[str], said: date, past: bool) -> Span:
+    return shifted(said, match["unit"].lower(), -_count(match["count"]))
 
 
-def _ahead(found: re.Match[str], said: date, past: bool) -> Span | None:
+@reads(rf"(?P<in>)?{_COUNT} {_UNIT} from now", rf"(?P<in>in) {_COUNT} {_UNIT}(?!['’])")
+def ahead(match: re.Match[str], said: date, past: bool) -> Span | None:
     """ "lost five kilos in two months", "drinks two coffees in a day": how long it takes is no date."""
-    takes = _COUNTED.search(found.string, 0, found.start()) and found["count"].lower() in ("a", "an", "one")
-    if found["in"] and (past or (takes and not looks_ahead(found.string))):
+    takes = _COUNTED.search(match.string, 0, match.start()) and match["count"].lower() in ("a", "an", "one")
+    if match["in"] and (past or (takes and not looks_ahead(match.string))):
         return None
-    return _shifted(said, found["unit"].lower(), _count(found["count"]))
+    return shifted(said, match["unit"].lower(), _count(match["count"]))
 
 
-def _side_of_unit(found: re.Match[str], said: date, past: bool) -> Span | None:
-    unit = found["unit"].lower()
+@reads(rf"(?:the )?{_SIDE} {_UNIT}")
+def neighbouring_unit(match: re.Match[str], said: date, past: bool) -> Span | None:
+    unit = match["unit"].lower()
     if unit == "day":
         return None
-    if found["side"].lower() == "past" and unit == "year":
-        return _shifted(said, "year", -1)
-    return _shifted(said, unit, _steps(found["side"]))
+    if match["side"].lower() == "past" and unit == "year":
+        return shifted(said, "year", -1)
+    return shifted(said, unit, _steps(match))
 
 
-def _side_of_weekday(found: re.Match[str], said: date, past: bool) -> Span | None:
-    if _is_other_word(found["weekday"]):
+@reads(rf"(?:the )?{_SIDE} {_DAY_NAME}")
+def neighbouring_weekday(match: re.Match[str], said: date, past: bool) -> Span | None:
+    if match["weekday"] in _OTHER_WORDS:
         return None
-    at, steps = _DAYS.index(found["weekday"].lower()[:3]), _steps(found["side"])
+    at = _DAYS.index(match["weekday"].lower()[:3])
+    if _steps(match) < 0:
+        return day_span(said, -(((said.weekday() - at - 1) % 7) + 1))
+    if match["side"].lower() == "next":
+        return day_span(said, 7 - said.weekday() + at)
+    return day_span(said, (at - said.weekday()) % 7)
+
+
+@reads(rf"{_SIDE} {_MONTH}")
+def neighbouring_month(match: re.Match[str], said: date, past: bool) -> Span:
+    number, steps = _month(match), _steps(match)
     if steps < 0:
-        return _days(said, -(((said.weekday() - at - 1) % 7) + 1))
-    if found["side"].lower() == "next":
-        return _days(said, 7 - said.weekday() + at)
-    return _days(said, (at - said.weekday()) % 7)
+        return month_span(said.year - (number >= said.month), number)
+    return month_span(said.year + (steps > 0 and number <= said.month), number)
 
 
-def _side_of_month(found: re.Match[str], said: date, past: bool) -> Span:
-    month, steps = _month(found), _steps(found["side"])
-    year = said.year
-    if steps < 0:
-        year -= 1 if month >= said.month else 0
-    elif steps > 0:
-        year += 1 if month <= said.month else 0
-    return _of_month(year, month)
-
-
-def _side_of_season(found: re.Match[str], said: date, past: bool) -> Span:
-    first = _SEASONS[found["season"].lower()]
-    steps = _steps(found["side"])
-    spans = [_season(year, first) for year in range(said.year - 2, said.year + 3)]
+@reads(rf"(?:the )?{_SIDE} (?P<season>spring|summer|autumn|fall|winter)")
+def neighbouring_season(match: re.Match[str], said: date, past: bool) -> Span:
+    first, steps = _SEASONS[match["season"].lower()], _steps(match)
+    spans: list[Span] = []
+    for year in range(said.year - 2, said.year + 3):
+        last = month_span(year + (first + 1) // 12, (first + 1) % 12 + 1)[1]
+        spans.append((date(year, first, 1), last, "season"))
     if steps < 0:
         return [span for span in spans if span[1] < said][-1]
     return next(span for span in spans if (span[0] > said if steps > 0 else span[1] >= said))
 
 
-def _weekday(found: re.Match[str], said: date, past: bool) -> Span | None:
-    """ "on Friday" of what is neither past nor ahead is every Friday: no date."""
-    every = not past and found["lead"].lower() == "on" and not looks_ahead(found.string)
-    if every or found["lead"].lower() in ("in", "of") or _is_other_word(found["weekday"]):
-        return None
-    at = _DAYS.index(found["weekday"].lower()[:3])
-    return _days(said, -((said.weekday() - at) % 7)) if past else _days(said, (at - said.weekday()) % 7)
+@reads(r"(?P<year>(?:1[89]|20)\d\d)-(?P<number>0[1-9]|1[0-2])-(?P<day>0[1-9]|[12]\d|3[01])")
+def iso_day(match: re.Match[str], said: date, past: bool) -> Span:
+    return day_span(date(int(match["year"]), int(match["number"]), int(match["day"])), 0)
 
 
-def _is_other_word(weekday: str) -> bool:
-    """Report a word that names a day only if capitalised: sun, sat, wed."""
-    return weekday in ("sun", "sat", "wed")
-
-
-def _iso(found: re.Match[str], said: date, past: bool) -> Span:
-    day = date(int(found["year"]), int(found["number"]), int(found["day"]))
-    return day, day, "day"
-
-
-def _dated(found: re.Match[str], said: date, past: bool) -> Span:
+@reads(
+    rf"(?:the )?{_DAY}(?: of)? {_MONTH}(?:,? {_YEAR})?",
+    rf"(?:the )?{_ORDINAL} of {_MONTH}(?:,? {_YEAR})?",
+    rf"{_MONTH} (?:the )?{_ORDINAL}(?:,? {_YEAR})?",
+    rf"{_MONTH} (?:the )?{_DAY}(?!\d)(?:,? {_YEAR})?",
+)
+def day_of_month(match: re.Match[str], said: date, past: bool) -> Span:
     """Resolve a day of a month, in the named year or the nearest one on the side of the tense."""
-    number = _ORDINALS.get(found["day"].lower().replace(" ", "-")) or int(found["day"])
-    if found["year"]:
-        day = date(int(found["year"]), _month(found), number)
-    else:
-        day = date(said.year, _month(found), number)
-        if past and day > said:
-            day = date(said.year - 1, _month(found), number)
-        elif not past and (said - day).days > 183:
-            day = date(said.year + 1, _month(found), number)
+    number = _ORDINALS.get(match["day"].lower().replace(" ", "-")) or int(match["day"])
+    if match["year"]:
+        return day_span(date(int(match["year"]), _month(match), number), 0)
+    day = date(said.year, _month(match), number)
+    if past and day > said:
+        day = date(said.year - 1, _month(match), number)
+    elif not past and (said - day).days > 183:
+        day = date(said.year + 1, _month(match), number)
+    return day_span(day, 0)
+
+
+@reads(
+    rf"{_LEAD} {_MONTH}(?: (?:of )?{_YEAR})?",
+    rf"{_MONTH} {_YEAR}",
+    rf"(?:from|between) [^.;!?]{{3,30}} (?P<lead>to|and|through) {_MONTH}(?: (?:of )?{_YEAR})?",
+)
+def month(match: re.Match[str], said: date, past: bool) -> Span:
+    number = _month(match)
+    if match["year"]:
+        return month_span(int(match["year"]), number)
+    return month_span(said.year - (number > said.month) if past else said.year + (number < said.month), number)
+
+
+@reads(
+    rf"{_LEAD} {_YEAR}",
+    rf"{_YEAR}(?=\s?(?:[-–—]|to)\s?{_A_YEAR}\b)",
+    rf"{_A_YEAR}\s?(?P<lead>[-–—]|to|and|through)\s?{_YEAR}",
+)
+def year(match: re.Match[str], said: date, past: bool) -> Span:
+    return year_span(int(match["year"]))
+
+
+@reads(rf"{_LEAD} {_DAY_NAME}(?!s)")
+def weekday(match: re.Match[str], said: date, past: bool) -> Span | None:
+    """ "on Friday" of what is neither past nor ahead is every Friday: no date."""
+    every = not past and match["lead"].lower() == "on" and not looks_ahead(match.string)
+    if every or match["lead"].lower() in ("in", "of") or match["weekday"] in _OTHER_WORDS:
+        return None
+    at = _DAYS.index(match["weekday"].lower()[:3])
+    return day_span(said, -((said.weekday() - at) % 7) if past else (at - said.weekday()) % 7)
+
+
+def day_span(said: date, days: int) -> Span:
+    day = said + timedelta(days=days)
     return day, day, "day"
 
 
-def _in_month(found: re.Match[str], said: date, past: bool) -> Span:
-    month = _month(found)
-    if found["year"]:
-        return _of_month(int(found["year"]), month)
-    later = 0 if month >= said.month else 1
-    return _of_month(said.year - (1 if month > said.month else 0) if past else said.year + later, month)
-
-
-def _in_year(found: re.Match[str], said: date, past: bool) -> Span:
-    year = int(found["year"])
-    return date(year, 1, 1), date(year, 12, 31), "year"
-
-
-def _days(said: date, by: int) -> Span:
-    day = said + timedelta(days=by)
-    return day, day, "day"
-
-
-def _shifted(said: date, unit: str, by: int) -> Span:
-    monday = said - timedelta(days=said.weekday())
-    if unit == "day":
-        return _days(said, by)
-    if unit == "week":
-        first = monday + timedelta(weeks=by)
-        return first, first + timedelta(days=6), "week"
-    if unit == "weekend":
-        first = monday + timedelta(weeks=by, days=5)
-        return first, first + timedelta(days=1), "day"
-    if unit == "month":
-        months = said.year * 12 + said.month - 1 + by
-        return _of_month(months // 12, months % 12 + 1)
-    return date(said.year + by, 1, 1), date(said.year + by, 12, 31), "year"
-
-
-def _of_month(year: int, month: int) -> Span:
+def month_span(year: int, month: int) -> Span:
     after = date(year + month // 12, month % 12 + 1, 1)
     return date(year, month, 1), after - timedelta(days=1), "month"
 
 
-def _season(year: int, first: int) -> Span:
-    last = _of_month(year + (first + 1) // 12, (first + 1) % 12 + 1)[1]
-    return date(year, first, 1), last, "season"
+def year_span(year: int) -> Span:
+    return date(year, 1, 1), date(year, 12, 31), "year"
 
 
-def _month(found: re.Match[str]) -> int:
-    return _MONTHS.index(found["month"].lower()[:3]) + 1
+def shifted(said: date, unit: str, by: int) -> Span:
+    """Return the unit that is `by` units before (below 0) or after the day."""
+    if unit == "day":
+        return day_span(said, by)
+    if unit == "month":
+        months = said.year * 12 + said.month - 1 + by
+        return month_span(months // 12, months % 12 + 1)
+    if unit == "year":
+        return year_span(said.year + by)
+    monday = said + timedelta(weeks=by, days=-said.weekday())
+    if unit == "weekend":
+        return monday + timedelta(days=5), monday + timedelta(days=6), "day"
+    return monday, monday + timedelta(days=6), "week"
+
+
+def _month(match: re.Match[str]) -> int:
+    return _MONTHS.index(match["month"].lower()[:3]) + 1
 
 
 def _count(word: str) -> int:
@@ -249,42 +277,8 @@ def _count(word: str) -> int:
     return 2 if "couple" in word else 3 if word in ("a few", "several") else _NUMBERS.get(word, 1)
 
 
-def _steps(side: str) -> int:
-    return {"last": -1, "past": -1, "this": 0}.get(side.lower(), 1)
-
-
-def _rule(pattern: str) -> re.Pattern[str]:
-    return re.compile(rf"\b{pattern}\b", re.IGNORECASE)
-
-
-_RULES: tuple[tuple[re.Pattern[str], Callable[[re.Match[str], date, bool], Span | None]], ...] = (
-    (
-        _rule(
-            r"(?:(?:the )?day (?:before yesterday|after tomorrow)|yesterday|tomorrow|today|tonight|last night"
-            r"|this (?:morning|afternoon|evening))"
-        ),
-        _today,
-    ),
-    (_rule(rf"{_COUNT} {_UNIT} ago"), _ago),
-    (_rule(rf"(?P<in>)?{_COUNT} {_UNIT} from now"), _ahead),
-    (_rule(rf"(?P<in>in) {_COUNT} {_UNIT}(?!['’])"), _ahead),
-    (_rule(rf"(?:the )?{_SIDE} {_UNIT}"), _side_of_unit),
-    (_rule(rf"(?:the )?{_SIDE} {_DAY_NAME}"), _side_of_weekday),
-    (_rule(rf"{_SIDE} {_MONTH}"), _side_of_month),
-    (_rule(rf"(?:the )?{_SIDE} (?P<season>spring|summer|autumn|fall|winter)"), _side_of_season),
-    (_rule(r"(?P<year>(?:1[89]|20)\d\d)-(?P<number>0[1-9]|1[0-2])-(?P<day>0[1-9]|[12]\d|3[01])"), _iso),
-    (_rule(rf"(?:the )?{_DAY}(?: of)? {_MONTH}(?:,? {_YEAR})?"), _dated),
-    (_rule(rf"(?:the )?{_ORDINAL} of {_MONTH}(?:,? {_YEAR})?"), _dated),
-    (_rule(rf"{_MONTH} (?:the )?{_ORDINAL}(?:,? {_YEAR})?"), _dated),
-    (_rule(rf"{_MONTH} (?:the )?{_DAY}(?!\d)(?:,? {_YEAR})?"), _dated),
-    (_rule(rf"{_LEAD} {_MONTH}(?: (?:of )?{_YEAR})?"), _in_month),
-    (_rule(rf"{_MONTH} {_YEAR}"), _in_month),
-    (_rule(rf"{_LEAD} {_YEAR}"), _in_year),
-    (_rule(rf"{_YEAR}(?=\s?(?:[-–—]|to)\s?{_A_YEAR}\b)"), _in_year),
-    (_rule(rf"{_A_YEAR}\s?(?P<lead>[-–—]|to|and|through)\s?{_YEAR}"), _in_year),
-    (_rule(rf"(?:from|between) [^.;!?]{{3,30}} (?P<lead>to|and|through) {_MONTH}(?: (?:of )?{_YEAR})?"), _in_month),
-    (_rule(rf"{_LEAD} {_DAY_NAME}(?!s)"), _weekday),
-)
+def _steps(match: re.Match[str]) -> int:
+    return {"last": -1, "past": -1, "this": 0}.get(match["side"].lower(), 1)
 
 
 _END = r"\s+(?:the\s+)?(?:very\s+)?(?:(?:end|beginning|middle) of\s+)?(?:the\s+)?$"
@@ -304,31 +298,22 @@ def validity(text: str, said: date) -> tuple[str, str]:
     """
     if _YEARLY.search(text):
         return "", ""
-    found = mentions(text, said)
-    ending = [one for one in found if _ends(text[: one.start])]
-    due = [one for one in found if _BY.search(text[: one.start])]
-    begins = next((one for one in found if one not in ending and one not in due), None)
+    dates = mentions(text, said)
+    ending = [mention for mention in dates if any(end.search(text[: mention.start]) for end in (_UNTIL, _TO, _DASH))]
+    due = [mention for mention in dates if _BY.search(text[: mention.start])]
+    begins = next((mention for mention in dates if mention not in ending and mention not in due), None)
     ends = next(iter(ending if is_past(text) else (*ending, *due)), None)
     if begins and ends and ends.last < begins.first:
-        begins = _of_that_year(begins, ends, text)
+        if _TO.search(text[: ends.start]) and not _NAMED_YEAR.search(text[begins.start : begins.end]):
+            # "from May to July 2020": the beginning has the year of the end
+            year = ends.first.year - (begins.first.month > ends.first.month)
+            begins = replace(begins, first=begins.first.replace(year=year, day=min(begins.first.day, 28)))
         ends = None if ends.last < begins.first else ends
-    return _written(begins), _written(ends)
+    return as_iso(begins), as_iso(ends)
 
 
-def _of_that_year(begins: Mention, ends: Mention, text: str) -> Mention:
-    """Give the beginning the year of the end: "from May to July 2020"."""
-    if not _TO.search(text[: ends.start]) or _NAMED_YEAR.search(text[begins.start : begins.end]):
-        return begins
-    year = ends.first.year - (begins.first.month > ends.first.month)
-    return replace(begins, first=begins.first.replace(year=year, day=min(begins.first.day, 28)))
-
-
-def _ends(before: str) -> bool:
-    return any(one.search(before) for one in (_UNTIL, _TO, _DASH))
-
-
-def _written(mention: Mention | None) -> str:
-    """Return the first day as ISO date: a week by its first day, a season by its first month."""
+def as_iso(mention: Mention | None) -> str:
+    """Return the first day as ISO date: a week by its first day, a season by its first month; "" for None."""
     if mention is None:
         return ""
     length = {"year": 4, "month": 7, "season": 7}.get(mention.precision, 10)

@@ -37,17 +37,19 @@ _OPENS = re.compile(r"(?:^|[.!?:;–—-]\s+|[\"'“‘(]\s*)$")
 
 def names(text: str) -> tuple[str, ...]:
     """Return the names in a text; a lone capitalised first word counts only if a verb or a possessive follows it."""
-    found: dict[str, None] = {}
-    for hit in _NAME.finditer(text):
-        words = hit.group().split()
-        opens = bool(_OPENS.search(text[: hit.start()]))
+    listed: dict[str, None] = {}
+    for match in _NAME.finditer(text):
+        words = match.group().split()
+        opens = bool(_OPENS.search(text[: match.start()]))
         while words and _plain(words[0]) in _COMMON:
             words, opens = words[1:], False
         while words and _plain(words[-1]) in _COMMON:
             words = words[:-1]
-        if words and (not (opens and len(words) == 1) or opening_name(text[hit.start() :])):
-            found.setdefault(re.sub(r"['’]s$", "", " ".join(words)), None)
-    return tuple(found) if is_english(text) else tuple(name for name in found if not _is_noun(name, text))
+        if words and (not (opens and len(words) == 1) or opening_name(text[match.start() :])):
+            listed.setdefault(re.sub(r"['’]s$", "", " ".join(words)), None)
+    # a German noun has a capital too: an article precedes it, but no name
+    english = is_english(text)
+    return tuple(name for name in listed if english or not re.search(rf"{_ARTICLE}\s+{re.escape(name)}", text))
 
 
 def opening_name(text: str) -> str:
@@ -58,11 +60,6 @@ def opening_name(text: str) -> str:
     if re.search(rf"\b{hit['name'].lower()}\b", text):
         return ""
     return hit["name"] if hit["verb"] is None or is_third_person(hit["verb"]) else ""
-
-
-def _is_noun(name: str, text: str) -> bool:
-    """Report a German noun, which has a capital too: an article precedes it, but no name."""
-    return bool(re.search(rf"{_ARTICLE}\s+{re.escape(name)}", text))
 
 
 def _plain(word: str) -> str:
@@ -86,33 +83,30 @@ _FULL = {"s": " is", "ll": " will", "d": " would"}
 _NEAR = 2  # sentences
 
 
-def begins_with_pronoun(said: str) -> bool:
-    return bool(_PRONOUN.match(said))
+def begins_with_pronoun(clause: str) -> bool:
+    return bool(_PRONOUN.match(clause))
 
 
-def resolved(said: str, before: str) -> str:
+def resolved(clause: str, before: str) -> str:
     """Replace the leading pronoun by the person it refers to; "" if that is ambiguous.
 
     before: what the same speaker said before it in the same turn.
     """
-    pronoun = _PRONOUN.match(said)
+    pronoun = _PRONOUN.match(clause)
     if pronoun is None or pronoun["who"].lower() not in _NOT_OF:
         return ""
+    others = _NOT_OF[pronoun["who"].lower()]
     for sentence in reversed(split(before)[-_NEAR:]):
-        found = _persons(sentence.text, _NOT_OF[pronoun["who"].lower()])
-        if found:
-            is_of_one = len(found) == 1
-            return f"{found.pop()}{_FULL.get(pronoun['short'] or '', '')}{said[pronoun.end() :]}" if is_of_one else ""
+        kin = _KIN.finditer(sentence.text)
+        persons = {person["name"] or f"My {person['kin']}" for person in kin if not others.search(person["kin"])}
+        persons |= {name for name in (opening_name(sentence.text),) if name}
+        if persons:
+            rest = f"{_FULL.get(pronoun['short'] or '', '')}{clause[pronoun.end() :]}"
+            return f"{persons.pop()}{rest}" if len(persons) == 1 else ""
     return ""
 
 
-def kin_name(said: str) -> str:
+def kin_name(clause: str) -> str:
     """Return the name of the relative or friend that a clause is about: "Max" of "My brother Max lives …"."""
-    hit = _KIN.match(said)
-    return hit["name"] or "" if hit else ""
-
-
-def _persons(sentence: str, others: re.Pattern[str]) -> set[str]:
-    found = {hit["name"] or f"My {hit['kin']}" for hit in _KIN.finditer(sentence) if not others.search(hit["kin"])}
-    name = opening_name(sentence)
-    return found | ({name} if name else set())
+    match = _KIN.match(clause)
+    return match["name"] or "" if match else ""

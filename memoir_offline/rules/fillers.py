@@ -46,17 +46,13 @@ _JOINT = re.compile(  # where what is said of it goes over into something else
 
 def opening(text: str) -> int:
     """Return the length of the lead-in: "Oh well, ", "By the way: ", "Please remember that "."""
-    found, start = -1, 0
-    while start > found:
-        found, start = start, _passed(text, start)
-    return found
-
-
-def _passed(text: str, start: int) -> int:
-    for pattern in (_FILLER, _FRAME, _ANNOUNCED):
-        hit = pattern.match(text[start:])
-        if hit and start + hit.end() < len(text):
-            start += hit.end()
+    before, start = -1, 0
+    while start > before:
+        before = start
+        for pattern in (_FILLER, _FRAME, _ANNOUNCED):
+            match = pattern.match(text[start:])
+            if match and start + match.end() < len(text):
+                start += match.end()
     return start
 
 

@@ -86,22 +86,25 @@ _PARTICIPLE = re.compile(r"(?:ed|en|own|one|ade|ent|old|aught|ought|ost|een|on)$
 
 def about_them(text: str) -> str:
     """Return an English statement in the third person, without its lead-in; another language unchanged."""
-    said = _balanced(text[opening(text) :].strip())
-    if not is_english(spelled(said)):
-        return said.rstrip(".!;,:–— -")
-    said = moved(_LAUGHED.sub("", spelled(said)))
-    second = second_verb(said)
-    if second is not None:
+    clause = without_unpaired_quotes(text[opening(text) :].strip())
+    if not is_english(spelled(clause)):
+        return clause.rstrip(".!;,:–— -")
+    clause = moved(_LAUGHED.sub("", spelled(clause)))
+    second = second_verb(clause)
+    head = _HEAD.match(clause)
+    if second is not None and head is not None and is_first_person(head["verb"]):
         _, start, end = second
-        said = f"{said[:start]}{_shared(said, start, end)}{said[end:]}"
-    called = _CALLED.match(said)
+        clause = f"{clause[:start]}{to_third_person(clause[start:end])}{clause[end:]}"
+        head = _HEAD.match(clause)
+    called = _CALLED.match(clause)
     if called:
         return f"Is called {called['name']}"
-    head = _HEAD.match(said)
-    told = f"{_begun(head)}{said[head.end() :]}" if head else _inside(said)
-    told = _inside(told) if head else re.sub(r"^their\s+", "", told, flags=re.IGNORECASE)
-    told = _GONNA.sub("going to", told).strip().rstrip(".!;,:–— -")
-    return told[:1].upper() + told[1:]
+    if head:
+        statement = speaker_replaced(f"{third_person_verb(head)}{clause[head.end() :]}")
+    else:
+        statement = re.sub(r"^their\s+", "", speaker_replaced(clause), flags=re.IGNORECASE)
+    statement = _GONNA.sub("going to", statement).strip().rstrip(".!;,:–— -")
+    return statement[:1].upper() + statement[1:]
 
 
 def spelled(text: str) -> str:
@@ -109,33 +112,26 @@ def spelled(text: str) -> str:
     return _BARE.sub(lambda hit: f"{hit[0][: -len(hit[hit.lastindex or 0])]}{_APOSTROPHED[hit[hit.lastindex or 0]]}", text)
 
 
-def second_verb(said: str) -> tuple[int, int, int] | None:
+def second_verb(clause: str) -> tuple[int, int, int] | None:
     """Return the offset of "and" and the span of the second verb: "I live in Berlin and work at Google"."""
-    head = _HEAD.match(said)
+    head = _HEAD.match(clause)
     if head is None or head["short"] or not (is_first_person(head["verb"]) or is_past_form(head["verb"].lower())):
         return None
-    hit = _SECOND.search(said, head.end())
-    if hit is None or _INFINITE.search(said, head.end(), hit.start()):
+    second = _SECOND.search(clause, head.end())
+    if second is None or _INFINITE.search(clause, head.end(), second.start()):
         return None
-    fits = is_first_person(hit["verb"]) if is_first_person(head["verb"]) else is_past_form(hit["verb"].lower())
-    return (hit.start(), *hit.span("verb")) if fits else None
+    fits = is_first_person(second["verb"]) if is_first_person(head["verb"]) else is_past_form(second["verb"].lower())
+    return (second.start(), *second.span("verb")) if fits else None
 
 
-def _shared(said: str, start: int, end: int) -> str:
-    """Return the second verb in the third person, in the tense of the first."""
-    head = _HEAD.match(said)
-    return to_third_person(said[start:end]) if head and is_first_person(head["verb"]) else said[start:end]
+def without_unpaired_quotes(clause: str) -> str:
+    for opened, closed in (("“", "”"), ("«", "»")):
+        if clause.count(opened) != clause.count(closed):
+            clause = clause.replace(opened, "").replace(closed, "")
+    return clause if clause.count('"') % 2 == 0 else clause.replace('"', "")
 
 
-def _balanced(said: str) -> str:
-    """Drop unbalanced quotation marks."""
-    for opened, closed in (("“", "”"), ("«", "»"), ("„", "“")):
-        if said.count(opened) != said.count(closed) and opened != "„":
-            said = said.replace(opened, "").replace(closed, "")
-    return said if said.count('"') % 2 == 0 else said.replace('"', "")
-
-
-def _begun(head: re.Match[str]) -> str:
+def third_person_verb(head: re.Match[str]) -> str:
     """Return the first verb with its adverbs in the third person."""
     adverbs, verb = _JUST.sub("", head["adverbs"]), head["verb"]
     short = (head["short"] or "")[1:].lower()
@@ -151,13 +147,10 @@ def _begun(head: re.Match[str]) -> str:
     return f"{_SHORT[short]} {adverbs}{verb}"
 
 
-def _inside(text: str) -> str:
+def speaker_replaced(text: str) -> str:
     """Replace words for the speaker everywhere but in quotation marks."""
     parts = _QUOTED.split(text)
-    return "".join(part if at % 2 else _outside(part) for at, part in enumerate(parts))
-
-
-def _outside(text: str) -> str:
-    for pattern, new in _INSIDE:
-        text = pattern.sub(new, text)
-    return text
+    for at in range(0, len(parts), 2):
+        for pattern, new in _INSIDE:
+            parts[at] = pattern.sub(new, parts[at])
+    return "".join(parts)

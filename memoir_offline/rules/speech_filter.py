@@ -10,7 +10,7 @@ import re
 from collections.abc import Iterator
 
 from memoir_engine.text.clauses import is_past_form
-from memoir_engine.text.sentences import Sentence, split
+from memoir_engine.text.sentences import split
 
 _QUOTED = re.compile(
     r"\"[^\"\n]{3,}\"|“[^“”\n]{3,}”|„[^„“”\n]{3,}[“”]|«[^«»\n]{3,}»|「[^「」\n]+」|『[^『』\n]+』|```.*?(?:```|\Z)", re.DOTALL
@@ -57,33 +57,33 @@ _JOKED = re.compile(r"\b(?:only|just) (?:joking|kidding)\b|^jk\b|,? jk[.!]*$|^(?
 
 def claimed(text: str) -> str:
     shown = list(text)
-    for start, end in _unclaimed(text):
+    for start, end in unclaimed(text):
         shown[start:end] = " " * (end - start)
     return "".join(shown)
 
 
-def _unclaimed(text: str) -> Iterator[tuple[int, int]]:
+def unclaimed(text: str) -> Iterator[tuple[int, int]]:
     handed = _HANDED.search(text)
     if handed:
         yield handed.end(), len(text)
-    for hit in _QUOTED.finditer(text):
-        if _is_of_another(text, hit):
-            yield hit.start() + 1, hit.end() - 1
-    for hit in re.finditer(r"^[ \t]*>[^\n]*$", text, re.MULTILINE):  # an answer repeats what it answers to
-        yield hit.span()
-    for hit in _PRETENDED.finditer(text):
-        close = text.find("\n\n", hit.end())
-        yield hit.start(), len(text) if close < 0 else close
-    said = split(text)
-    for at, sentence in enumerate(said):
-        if _is_unreal(sentence.text):
+    for quote in _QUOTED.finditer(text):
+        if is_of_another(text, quote):
+            yield quote.start() + 1, quote.end() - 1
+    for line in re.finditer(r"^[ \t]*>[^\n]*$", text, re.MULTILINE):  # an answer repeats what it answers to
+        yield line.span()
+    for pretence in _PRETENDED.finditer(text):
+        close = text.find("\n\n", pretence.end())
+        yield pretence.start(), len(text) if close < 0 else close
+    sentences = split(text)
+    for at, sentence in enumerate(sentences):
+        if is_unreal(sentence.text):
             yield sentence.start, sentence.end
-        if _JOKED.search(sentence.text):
-            yield (said[at - 1] if at and _is_short(sentence) else sentence).start, sentence.end
+        if _JOKED.search(sentence.text):  # a short one takes back what stands before it, not what it says itself
+            yield (sentences[at - 1] if at and len(sentence.text.split()) <= 4 else sentence).start, sentence.end
 
 
-def _is_of_another(text: str, quoted: re.Match[str]) -> bool:
-    """Somebody else's speech; a title, a word in doubt and one's own words are not."""
+def is_of_another(text: str, quoted: re.Match[str]) -> bool:
+    """Report somebody else's speech; a title, a word in doubt and one's own words are not."""
     if quoted[0].startswith("```"):
         return True
     line = text[max(text.rfind("\n", 0, quoted.start()), quoted.start() - 100) + 1 : quoted.start()]
@@ -94,12 +94,7 @@ def _is_of_another(text: str, quoted: re.Match[str]) -> bool:
     return bool(_BEFORE.search(line)) and (len(quoted[0].split()) > 1 or quoted[0][0] in "「『")
 
 
-def _is_unreal(sentence: str) -> bool:
+def is_unreal(sentence: str) -> bool:
     condition = _IF.search(sentence)
     past = condition is not None and (condition["verb"].lower() in ("were", "could") or is_past_form(condition["verb"].lower()))
     return bool(_TOLD.search(sentence) or _TAGGED.search(sentence) or (past and _WOULD.search(sentence)))
-
-
-def _is_short(sentence: Sentence) -> bool:
-    """It takes back what stands before it, not what it says itself."""
-    return len(sentence.text.split()) <= 4

@@ -268,70 +268,65 @@ _DIGIT = re.compile(r"\d")
 def statements(text: str, before: str = "") -> list[Statement]:
     """text: one turn of a person. before: the turn it answers to, "" for none."""
     known = frozenset(tokens(before))
-    found: list[Statement] = []
+    listed: list[Statement] = []
     shown = claimed(text)
-    for start, end in _clauses(shown):
-        found += _shared(text, shown, start, end, known) or _told(text, shown, start, end, known)
-    return found
+    for start, end in clauses(shown):
+        listed += halves(text, shown, start, end, known) or statement(text, shown, start, end, known)
+    return listed
 
 
-def _shared(text: str, shown: str, start: int, end: int, known: frozenset[str]) -> list[Statement]:
+def halves(text: str, shown: str, start: int, end: int, known: frozenset[str]) -> list[Statement]:
     """Split a clause whose two verbs share the speaker, if each half is worth remembering."""
     at = start + opening(shown[start:end])
     at += front(shown[at:end])
     second = second_verb(shown[at:end])
     if second is None or not is_english(shown[start:end]):
         return []
-    first = _told(text, shown, start, at + len(shown[at : at + second[0]].rstrip()), known)
-    return [*first, *other] if first and (other := _told(text, shown, at + second[1], end, known, who="I ")) else []
+    first = statement(text, shown, start, at + len(shown[at : at + second[0]].rstrip()), known)
+    other = statement(text, shown, at + second[1], end, known, who="I ") if first else []
+    return [*first, *other] if other else []
 
 
-def _told(text: str, shown: str, start: int, end: int, known: frozenset[str], who: str = "") -> list[Statement]:
-    said, told = who + spelled(shown[start:end]), who + text[start:end]
-    if begins_with_pronoun(said):
-        said = resolved(said, shown[:start])
-        told = resolved(told, shown[:start])
-    filled = filled_in(said)
-    worth = _worth(f"I am {filled}" if filled else said, known)
-    if worth < LEAST:
+def statement(text: str, shown: str, start: int, end: int, known: frozenset[str], who: str = "") -> list[Statement]:
+    """Return the statement of a clause, none if it is not worth remembering. shown: the text as far as it is claimed."""
+    clause, quote = who + spelled(shown[start:end]), who + text[start:end]
+    if begins_with_pronoun(clause):
+        clause, quote = resolved(clause, shown[:start]), resolved(quote, shown[:start])
+    field = filled_in(clause)
+    value = worth(f"I am {field}" if field else clause, known)
+    if value < LEAST:
         return []
-    content = filled or about_them(told)
-    name = kin_name(said) or opening_name(said)
-    return [Statement(start, end, content, fact_type(content), bool(filled) or _is_own(said), worth, name)]
+    content = field or about_them(quote)
+    of_self = bool(_FIRST.search(clause) or _DROPPED.match(clause)) if is_english(clause) else is_of_self(clause)
+    name = kin_name(clause) or opening_name(clause)
+    return [Statement(start, end, content, fact_type(content), bool(field) or of_self, value, name)]
 
 
-def _is_own(said: str) -> bool:
-    return bool(_FIRST.search(said)) or _drops(said) if is_english(said) else is_of_self(said)
-
-
-def _clauses(text: str) -> Iterator[tuple[int, int]]:
+def clauses(text: str) -> Iterator[tuple[int, int]]:
     """Sentences, cut again where a second clause has a subject of its own; without what they open with.
 
     A question about somebody with its answer behind it ("Where is Leeds? It is in England") is one: the answer names nobody.
     """
     asked: Sentence | None = None
-    for sentence in _sentences(text):
+    for sentence in sentences(text):
         if sentence.text.rstrip("\"'”’)").endswith(("?", "？")):
             asked = sentence
             continue
         question, asked = asked, None
-        if question is not None and _answers(question.text, sentence.text):
-            yield question.start, sentence.end
-            continue
+        if question is not None and _PRONOUN.match(sentence.text) and _NAMED.match(question.text):
+            if not (_YOU.search(question.text) or _FIRST.search(question.text)):
+                yield question.start, sentence.end
+                continue
         start = sentence.start
         for cut in () if _SUBORDINATE.match(sentence.text) else _CLAUSE.finditer(sentence.text):
-            if _tells(text[start : sentence.start + cut.start()]) and _tells(text[sentence.start + cut.end() : sentence.end]):
-                yield _opened(text, start, sentence.start + cut.start())
-                start = sentence.start + cut.end()
-        yield _opened(text, start, sentence.end)
+            stop, after = sentence.start + cut.start(), sentence.start + cut.end()
+            if stands_alone(text[start:stop]) and stands_alone(text[after : sentence.end]):
+                yield start + opening(text[start:stop]), stop
+                start = after
+        yield start + opening(text[start : sentence.end]), sentence.end
 
 
-def _answers(question: str, said: str) -> bool:
-    """Report whether a sentence with a leading pronoun answers a question about a name."""
-    return bool(_PRONOUN.match(said) and _NAMED.match(question)) and not (_YOU.search(question) or _FIRST.search(question))
-
-
-def _sentences(text: str) -> Iterator[Sentence]:
+def sentences(text: str) -> Iterator[Sentence]:
     """Yield sentences; a leading label ("Update: …") does not turn one into a table row."""
     for sentence in split(text):
         if sentence.kind != "row" or ":" not in sentence.text or filled_in(sentence.text):
@@ -343,47 +338,40 @@ def _sentences(text: str) -> Iterator[Sentence]:
                 yield Sentence(label + inner.start, label + inner.end, inner.text, inner.kind)
 
 
-def _opened(text: str, start: int, end: int) -> tuple[int, int]:
-    return start + opening(text[start:end]), end
-
-
-def _tells(piece: str) -> bool:
-    """Report whether a piece can stand alone: it has content words and somebody it is about."""
+def stands_alone(piece: str) -> bool:
+    """Report whether a piece has content words and somebody it is about."""
     piece = spelled(piece[:LOOKED_AT])
     content = len(tokens(piece)) + bool(_STANDING.search(piece))
-    return (content >= 2 and bool(_OWN.search(piece) or _DROPPED.match(piece))) or _is_named(piece)
+    return (content >= 2 and bool(_OWN.search(piece) or _DROPPED.match(piece))) or is_named(piece)
 
 
-def _is_named(said: str) -> bool:
+def is_named(clause: str) -> bool:
     """Report whether a clause begins with a name and says what its bearer is or does."""
-    return bool(_NAMED.match(said) or _TWO_NAMES.match(said) or opening_name(said))
+    return bool(_NAMED.match(clause) or _TWO_NAMES.match(clause) or opening_name(clause))
 
 
-def _drops(said: str) -> bool:
-    return bool(_DROPPED.match(said))
-
-
-def _worth(said: str, known: frozenset[str]) -> float:
-    if not said.strip() or is_smalltalk(said):
+def worth(clause: str, known: frozenset[str]) -> float:
+    """Return the worth of a clause in words. known: the stems of the turn before."""
+    if not clause.strip() or is_smalltalk(clause):
         return 0.0
-    words = tokens(said)
-    words += _LETTER.findall(said)
+    words = tokens(clause)
+    words += _LETTER.findall(clause)
     new = len(frozenset(words) - known)
-    told = min(MOST_WORDS, (1 - SAID_BEFORE) * new + SAID_BEFORE * len(words))
-    if not is_english(said):
-        return told + (FOREIGN if is_of_self(said) else 0 if _is_named(said) else NOBODY)
-    if not says_something(said):
+    length = min(MOST_WORDS, (1 - SAID_BEFORE) * new + SAID_BEFORE * len(words))
+    if not is_english(clause):
+        return length + (FOREIGN if is_of_self(clause) else 0 if is_named(clause) else NOBODY)
+    if not says_something(clause):
         return 0.0
-    mine, yours = bool(_FIRST.search(said)), bool(_YOU.search(_QUOTED.sub(" ", said)))
-    own = bool(_OWN.search(said)) or _drops(said) or bool(front(said))
+    mine, yours = bool(_FIRST.search(clause)), bool(_YOU.search(_QUOTED.sub(" ", clause)))
+    own = bool(_OWN.search(clause) or _DROPPED.match(clause)) or bool(front(clause))
     return (
-        told
+        length
         + OWN * own
-        + STANDING * (own and not yours and bool(_STANDING.search(said)))
-        + TIMED * bool(_TIME.search(said))
-        + NUMBERED * bool(_DIGIT.search(said))
-        + BELONGING * bool(_MY.search(said))
+        + STANDING * (own and not yours and bool(_STANDING.search(clause)))
+        + TIMED * bool(_TIME.search(clause))
+        + NUMBERED * bool(_DIGIT.search(clause))
+        + BELONGING * bool(_MY.search(clause))
         + TO_THE_OTHER * yours
-        + PRAISE * bool(_PRAISE.match(said))
-        + (NAMED if _is_named(said) else NOBODY) * (not mine and not yours)
+        + PRAISE * bool(_PRAISE.match(clause))
+        + (NAMED if is_named(clause) else NOBODY) * (not mine and not yours)
     )
