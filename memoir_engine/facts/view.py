@@ -14,12 +14,12 @@ from functools import partial
 from typing import Literal
 
 from memoir_engine.core import validation
-from memoir_engine.core.errors import FactNotFound, InvalidSetting, NotAllowed
+from memoir_engine.core.errors import FactNotFound, InvalidSetting
 from memoir_engine.core.results import Action
 from memoir_engine.core.results.facts import FactLineage, FactProposal, FactRelation, FactStatus, FactView, ForgetPreview
 from memoir_engine.facts.recall import Moment, moment_of, seq_of, valid_moment
 from memoir_engine.runtime import access, messages
-from memoir_engine.runtime.access import needs_auditor
+from memoir_engine.runtime.access import needs_admin, needs_auditor
 from memoir_engine.runtime.engine import View
 from memoir_engine.store.facts import facts, reviews
 from memoir_engine.store.facts import forget as facts_forget
@@ -135,8 +135,7 @@ class FactsView(View):
         Its parts and the merged facts made of it are erased with it; other parts of those become active again. A tombstone
         keeps that there was a fact, who had it forgotten, when and why. Raises NotAllowed, FactNotFound.
         """
-        if "admin" not in self._actor.roles:
-            raise NotAllowed(actor=self._actor.name, verb="forget a fact", role="admin")
+        needs_admin(self._actor, "forget a fact")
         whose, uid, why = access.any_of(self._actor), fact_uid(fact_id), validation.text("reason", reason)
         planned = self._read(lambda tx: facts_forget.plan_forget(tx, whose, uid))
         forget = partial(facts_forget.forget, plan=planned)

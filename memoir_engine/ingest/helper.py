@@ -15,7 +15,7 @@ from memoir_engine.core import validation
 from memoir_engine.core.errors import HelperInvalid, IngestionCancelled, MemoirError
 from memoir_engine.core.events import HelperReady
 from memoir_engine.core.results import Action, Helper, Source
-from memoir_engine.core.run import Actor, Listener, Run, new_id
+from memoir_engine.core.run import Actor, Listener, Run
 from memoir_engine.ingest.filing import Ask
 from memoir_engine.prompts import helper
 from memoir_engine.runtime.access import needs_auditor
@@ -64,11 +64,9 @@ def set_helper(engine: Engine, actor: Actor, source_id: int, text: str, reason: 
     """Add a version by a person, in force from now on. Raises NotAllowed, SourceNotFound, HelperInvalid, NothingChanges."""
     needs_auditor(actor, "set a contextual helper")
     source_id, text, reason = validation.source(source_id), validation.raw_text("text", text), validation.reason(reason)
-    new, action_id = user_helper(text, engine.tokens.count), new_id(engine.clock.now())
+    new, signature = user_helper(text, engine.tokens.count), engine.signature(actor)
     return engine.db.write(
-        lambda tx: helpers.set_by_user(
-            tx, source_id, new, actor=actor.name, reason=reason, clock=engine.clock, action_id=action_id
-        ),
+        lambda tx: helpers.set_by_user(tx, source_id, new, reason=reason, **signature),
         operation=f"the helper of source {source_id}",
     )
 

@@ -11,7 +11,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 
 from memoir_engine.core import validation
-from memoir_engine.core.errors import HelperNeeded, InvalidSetting, NotAllowed
+from memoir_engine.core.errors import HelperNeeded, InvalidSetting
 from memoir_engine.core.errors.root import restore_error
 from memoir_engine.core.results import (
     Action,
@@ -24,8 +24,8 @@ from memoir_engine.core.results import (
     Source,
     Tombstone,
 )
-from memoir_engine.core.run import Actor, new_id
-from memoir_engine.runtime.access import needs_auditor, runs_of
+from memoir_engine.core.run import Actor
+from memoir_engine.runtime.access import needs_admin, needs_auditor, runs_of
 from memoir_engine.runtime.engine import Engine, View
 from memoir_engine.store.db.types import Tx
 from memoir_engine.store.erase import execution
@@ -83,9 +83,9 @@ class SourcesView(View):
         """Remove a source from the tree; it stays readable. Raises NotAllowed, SourceNotFound, NothingChanges."""
         needs_auditor(self._actor, "withdraw a source")
         source_id, reason = validation.source(source_id), validation.reason(reason)
-        engine, actor, action_id = self._engine, self._actor, new_id(self._engine.clock.now())
-        return engine.db.write(
-            lambda tx: filings.withdraw(tx, source_id, actor=actor.name, reason=reason, clock=engine.clock, action_id=action_id),
+        signature = self._engine.signature(self._actor)
+        return self._engine.db.write(
+            lambda tx: filings.withdraw(tx, source_id, reason=reason, **signature),
             operation=f"the withdrawal of source {source_id}",
         )
 
@@ -97,8 +97,8 @@ class SourcesView(View):
         keep: categories that keep their names. rename: names for categories instead of "erased category n".
         Raises NotAllowed, SourceNotFound, NothingChanges, NameTaken, NameInvalid.
         """
-        self._needs_admin("preview an erasure")
-        source_id, kept, names = validation.source(source_id), _categories(keep), _names(rename)
+        needs_admin(self._actor, "preview an erasure")
+        source_id, kept, names = validation.source(source_id), category_ids("keep", keep), new_names("rename", rename)
         return self._read(lambda tx: execution.preview(tx, source_id, keep=kept, rename=names))
 
     def erase(self, source_id: int, reason: str, *, keep: Iterable[int] = (), rename: Mapping[int, str] | None = None) -> Action:
@@ -107,49 +107,43 @@ class SourcesView(View):
         Other versions of the source stay; erase each by itself. Active runs that may hold the text fail, and can be started
         again. Raises like the preview, and InvalidSetting without a reason.
         """
-        self._needs_admin("erase a source")
-        source_id, kept, names = validation.source(source_id), _categories(keep), _names(rename)
-        why = validation.text("reason", reason).strip()
-        if not why:
+        needs_admin(self._actor, "erase a source")
+        source_id, kept, names = validation.source(source_id), category_ids("keep", keep), new_names("rename", rename)
+        reason = validation.text("reason", reason).strip()
+        if not reason:
             raise InvalidSetting(name="reason", value="", problem="it is empty", advice="Say why: it stands on the tombstone.")
-        engine, actor, action_id = self._engine, self._actor, new_id(self._engine.clock.now())
-        done = engine.db.write(
-            lambda tx: execution.erase(
-                tx, source_id, actor=actor.name, reason=why, clock=engine.clock, action_id=action_id, keep=kept, rename=names
-            ),
+        engine, signature = self._engine, self._engine.signature(self._actor)
+        action = engine.db.write(
+            lambda tx: execution.erase(tx, source_id, reason=reason, keep=kept, rename=names, **signature),
             operation=f"the erasure of source {source_id}",
         )
         engine.keeper.erased()
         engine.nearness.kept.forget()
-        return done
+        return action
 
     def tombstone(self, source_id: int) -> Tombstone | None:
         """Return who erased a source, when and why; None if it was not erased. Raises SourceNotFound."""
         source_id = validation.source(source_id)
         return self._read(lambda tx: execution.tombstone(tx, source_id))
 
-    def _needs_admin(self, verb: str) -> None:
-        if "admin" not in self._actor.roles:
-            raise NotAllowed(actor=self._actor.name, verb=verb, role="admin")
+
+def category_ids(name: str, value: object) -> tuple[int, ...]:
+    return tuple(map(validation.category, validation.rows(name, value)))
 
 
-def _categories(value: object) -> tuple[int, ...]:
-    return tuple(map(validation.category, validation.rows("keep", value)))
-
-
-def _names(value: object) -> dict[int, str]:
+def new_names(name: str, value: object) -> dict[int, str]:
     if value is None:
         return {}
     if not isinstance(value, Mapping):
         advice = "Give a dict of names by the ids of categories, e.g. {12: 'Reports'}."
-        raise InvalidSetting(name="rename", value=value, problem="it must be a dictionary", advice=advice)
-    return {validation.category(number): validation.text("rename", name) for number, name in value.items()}
+        raise InvalidSetting(name=name, value=value, problem="it must be a dictionary", advice=advice)
+    return {validation.category(number): validation.text(name, text) for number, text in value.items()}
 
 
 def past_result(engine: Engine, actor: Actor, run_id: str) -> IngestResult:
     """Raises RunNotFound, also for a run of another user."""
-    named = validation.run(run_id)
-    run = engine.db.read(lambda tx: runs.get(tx, named, user=runs_of(actor)))
+    run_id = validation.run(run_id)
+    run = engine.db.read(lambda tx: runs.get(tx, run_id, user=runs_of(actor)))
     result, waits, name = run.result, run.status == "waiting_helper", str(run.request.get("name", ""))
     error = ErrorReport.of(restore_error(run.error, run.remedy)) if run.error else None
     if waits:
@@ -167,14 +161,14 @@ def past_result(engine: Engine, actor: Actor, run_id: str) -> IngestResult:
         latency_ms=result.get("latency_ms", 0.0),
         warnings=tuple(result.get("warnings", ())),
         action_id=result.get("action_id"),
-        helper=None if source_id is None else engine.db.read(lambda tx: _first_helper(tx, run_id, source_id)),
+        helper=None if source_id is None else engine.db.read(lambda tx: first_helper(tx, run_id, source_id)),
         error=error,
         draft=run_id if waits else None,
         estimate=None if estimate is None else Estimate(**estimate),
     )
 
 
-def _first_helper(tx: Tx, run_id: str, source_id: int) -> str | None:
+def first_helper(tx: Tx, run_id: str, source_id: int) -> str | None:
     """Return the contextual helper the source was filed with, if this run filed it; None where it was erased."""
     if sources.get(tx, source_id).run_id != run_id:
         return None

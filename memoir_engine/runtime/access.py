@@ -21,27 +21,27 @@ def speaks_for(actor: Actor) -> bool:
 
 
 def whose(actor: Actor, user_id: object = None) -> str:
-    """The key of the owner to be read; NOBODY where the actor may not see them."""
-    wanted = actor.user if user_id is None else validation.person("user_id", user_id)
-    return owner_key(wanted) if wanted == actor.user or speaks_for(actor) else NOBODY
+    """Return the key of the owner to be read; NOBODY where the actor may not see them."""
+    user = actor.user if user_id is None else validation.person("user_id", user_id)
+    return owner_key(user) if user == actor.user or speaks_for(actor) else NOBODY
 
 
 def any_of(actor: Actor) -> str | None:
-    """For rows named by their id: the actor's own; None is anybody's, for who speaks for all."""
+    """Return whose rows may be named by their id: the actor's own; None is anybody's, for who speaks for all."""
     return None if speaks_for(actor) else owner_key(actor.user)
 
 
 def runs_of(actor: Actor) -> str | None:
-    """The user whose runs are seen beside the workspace's; None is everybody's, for who speaks for all."""
+    """Return the user whose runs are seen beside the workspace's; None is everybody's, for who speaks for all."""
     return actor.user if actor.user is not None or speaks_for(actor) else ""  # nobody is called so
 
 
 def writes_for(actor: Actor, user_id: object = None) -> str | None:
-    """The user whose facts will be written. Raises FactsNotYours."""
-    wanted = actor.user if user_id is None else validation.person("user_id", user_id)
-    if wanted != actor.user and not speaks_for(actor):
-        raise FactsNotYours(actor=actor.name, user=wanted)
-    return wanted
+    """Return the user whose facts will be written. Raises FactsNotYours."""
+    user = actor.user if user_id is None else validation.person("user_id", user_id)
+    if user != actor.user and not speaks_for(actor):
+        raise FactsNotYours(actor=actor.name, user=user)
+    return user
 
 
 def needs_owner(actor: Actor, begun_by: str, verb: str) -> None:
@@ -53,3 +53,8 @@ def needs_owner(actor: Actor, begun_by: str, verb: str) -> None:
 def needs_auditor(actor: Actor, verb: str) -> None:
     if "auditor" not in actor.roles:
         raise NotAllowed(actor=actor.name, verb=verb, role="auditor")
+
+
+def needs_admin(actor: Actor, verb: str) -> None:
+    if "admin" not in actor.roles:
+        raise NotAllowed(actor=actor.name, verb=verb, role="admin")

@@ -15,11 +15,12 @@ from typing import Any
 
 from memoir_engine import readers
 from memoir_engine.core import validation
-from memoir_engine.core.errors import DocIdExists, InvalidSetting, MemoirError, NotAllowed, QueryCancelled
+from memoir_engine.core.errors import DocIdExists, InvalidSetting, MemoirError, QueryCancelled
 from memoir_engine.core.events import Reindexing, Warned
 from memoir_engine.core.ports import VectorIndexUnavailable
 from memoir_engine.core.results import Knowledge, Reindexed
 from memoir_engine.core.run import Actor, Listener, Run
+from memoir_engine.runtime.access import needs_admin
 from memoir_engine.runtime.engine import Engine, digest
 from memoir_engine.runtime.jobs import embed_behind
 from memoir_engine.runtime.refresher import OFF
@@ -41,9 +42,7 @@ def reindex_verb(
     engine: Engine, actor: Actor, options: NoOptions, listeners: tuple[Listener, ...] = ()
 ) -> Verb[Reindexed | MemoirError]:
     """Needs an admin: it takes time, and money when vectors are missing. Raises NotAllowed."""
-    if "admin" not in actor.roles:
-        raise NotAllowed(actor=actor.name, verb="make the indexes anew", role="admin")
-
+    needs_admin(actor, "make the indexes anew")
     request = {"embedder": engine.embedder.id}
     return Verb(NAME, request, None, partial(reindex, engine), QueryCancelled, asdict, listeners=listeners)
 
