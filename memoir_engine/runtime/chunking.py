@@ -94,7 +94,7 @@ def chunk_conversation(
     _words(conversation_id=conversation_id, model=model)
     chosen = _settings(config, settings)
     window = window_of(model)
-    made = divide(
+    conversation = divide(
         utterances(messages),
         token_counter(model, chosen.token_method),
         resolve_limits(chosen, window.tokens, known=window.known),
@@ -105,8 +105,8 @@ def chunk_conversation(
         embed=embed,
         frame_tokens=frame_tokens if chosen.max_tokens is None else 0,
     )
-    _log_cut(made)
-    return made
+    _log_cut(conversation)
+    return conversation
 
 
 def count_tokens(text: str, model: str = "gpt-4o-mini", *, method: str | None = None) -> int:
@@ -123,7 +123,9 @@ def count_tokens(text: str, model: str = "gpt-4o-mini", *, method: str | None = 
         return tokens.count_tokens(text, model)
     counter = token_counter(model, method)
     if not counter.method.exact:
-        warnings.warn(_estimated(model, counter.method), TokensEstimated, stacklevel=2)
+        how = f"tokens of {model} are estimated ({counter.method.basis})"
+        within = f"expected within {counter.method.error_percent:g} % of the model's own count. {counter.method.note}"
+        warnings.warn(f"{how}, {within}", TokensEstimated, stacklevel=2)
     return int(counter.counts([text])[0])
 
 
@@ -179,29 +181,28 @@ def _listed(texts: object) -> list[str]:
 
 
 def _settings(config: ConversationSettings | None, changed: dict[str, Any]) -> ConversationSettings:
-    known = ConversationSettings.model_fields
+    names = ConversationSettings.model_fields
     for name in changed:
-        if name not in known:
-            raise unknown_setting(name, [*known])
+        if name not in names:
+            raise unknown_setting(name, [*names])
     before = {name: getattr(config, name) for name in config.model_fields_set} if config else {}
     return ConversationSettings(**{**before, **changed})
 
 
-def _log_cut(made: CutConversation) -> None:
-    if made.triggered:
+def _log_cut(conversation: CutConversation) -> None:
+    if conversation.triggered:
         _log.info(
             "conversation %r is longer than a cut may be: %d tokens, %d a cut; %d cuts by %s",
-            made.conversation_id,
-            made.tokens,
-            made.limits.max_tokens,
-            len(made.cuts),
-            made.strategy,
-            extra={"conversation_id": made.conversation_id, "tokens": made.tokens, "cuts": len(made.cuts)},
+            conversation.conversation_id,
+            conversation.tokens,
+            conversation.limits.max_tokens,
+            len(conversation.cuts),
+            conversation.strategy,
+            extra={
+                "conversation_id": conversation.conversation_id,
+                "tokens": conversation.tokens,
+                "cuts": len(conversation.cuts),
+            },
         )
-    for warning in made.warnings:
-        _log.warning("conversation %r: %s", made.conversation_id, warning)
-
-
-def _estimated(model: str, method: TokenMethod) -> str:
-    how = f"tokens of {model} are estimated ({method.basis})"
-    return f"{how}, expected within {method.error_percent:g} % of the model's own count. {method.note}"
+    for warning in conversation.warnings:
+        _log.warning("conversation %r: %s", conversation.conversation_id, warning)

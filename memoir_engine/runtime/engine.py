@@ -13,7 +13,6 @@ import threading
 from collections.abc import AsyncIterator, Callable
 from contextlib import ExitStack, asynccontextmanager, suppress
 from dataclasses import dataclass, field
-from pathlib import Path
 from typing import Any, Generic, TypedDict, TypeVar
 
 from memoir_engine.core.config import Resolved
@@ -30,7 +29,7 @@ from memoir_engine.models.tokens import TokenCounter, counter
 from memoir_engine.runtime.chunking import CHUNKERS
 from memoir_engine.runtime.indexes import Nearness, check_chroma, nearest_facts_of, nearest_of, weighing_of
 from memoir_engine.runtime.loop import LOOP, BackgroundLoop
-from memoir_engine.runtime.passages import Collections, SaidPassages
+from memoir_engine.runtime.passages import Collections, ConversationPassages
 from memoir_engine.runtime.refresher import Keeper, Vectoring
 from memoir_engine.runtime.runner import HEARTBEAT_S, Runner
 from memoir_engine.store.db.database import Database
@@ -111,17 +110,16 @@ class Engine:
             parts.callback(self.db.close)
             parts.callback(self.loop.release)
             parts.callback(self.passages.close)
-            parts.callback(self._end, self.embedder)
-            if self.fallback is not None:
-                parts.callback(self._end, self.fallback)
-            parts.callback(self._end, self.client)
+            for adapter in (self.embedder, self.fallback, self.client):
+                if adapter is not None:
+                    parts.callback(self._close_adapter, adapter)
             parts.callback(self.lexical.close)
             parts.callback(self.keeper.close)
             for run_id in reversed(self.runner.ids()):
                 parts.callback(self.runner.leave, run_id)
 
-    def _end(self, one: ModelClient | Embedder) -> None:
-        self.loop.wait(one.close(), verb="close")
+    def _close_adapter(self, adapter: ModelClient | Embedder) -> None:
+        self.loop.wait(adapter.close(), verb="close")
 
     def cache_of(self, kind: type[Cache]) -> Cache:
         """Return the one cache of this kind that a feature keeps beside the engine; made at its first use."""
@@ -210,7 +208,9 @@ def open_engine(resolved: Resolved, clock: Clock | None = None, *, first: Callab
     """Open what is configured. Raises ConfigurationError or DatabaseError, with nothing left open.
     first: done when all the rest is found to be in order, before the database is opened."""
     clock, config = clock or SystemClock(), resolved.config
-    client, fallback = ModelClient.open(config, resolved.secrets), _fallback(resolved)
+    client, fallback = ModelClient.open(config, resolved.secrets), None
+    if config.fallback_model:
+        fallback = ModelClient.open(config.model_copy(update={"model": config.fallback_model}), resolved.secrets)
     embedder, weighing = open_embedder(config, resolved.secrets), weighing_of(resolved)
     tokens, matrices = counter(client.name), Matrices()
     _check(resolved)
@@ -252,24 +252,16 @@ def _indexes(opened: ExitStack, resolved: Resolved, db: Database, weighing: Weig
     folder = resolved.config.data_dir
     lexical = LexicalIndex.open(folder / "bm25", search_tokens, tokeniser_id=SEARCH_TOKENIZER, weighing=weighing)
     opened.callback(lexical.close)
-    passages = Collections(db, folder, SaidPassages(db, resolved.config.zone), nearest_of(resolved, db), weighing)
+    passages = Collections(db, folder, ConversationPassages(db, resolved.config.zone), nearest_of(resolved, db), weighing)
     opened.callback(passages.close)
     return lexical, passages
 
 
-def _fallback(resolved: Resolved) -> ModelClient | None:
-    name = resolved.config.fallback_model
-    return ModelClient.open(resolved.config.model_copy(update={"model": name}), resolved.secrets) if name else None
-
-
 def _check(resolved: Resolved) -> None:
-    """Told now, not when a conversation is long or a search is made. Raises NotRegistered, InvalidSetting, DataDirUnusable."""
+    """Check now, not when a conversation is long or a search is made. Raises NotRegistered, InvalidSetting, DataDirUnusable."""
     CHUNKERS.get(resolved.config.conversation.strategy)
     check_chroma(resolved)
-    _make_folder(resolved.config.data_dir)
-
-
-def _make_folder(folder: Path) -> None:
+    folder = resolved.config.data_dir
     try:
         folder.mkdir(parents=True, exist_ok=True)
     except OSError as refused:

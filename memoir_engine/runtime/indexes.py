@@ -14,6 +14,7 @@ import os
 import threading
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import partial
 from math import isnan
 from pathlib import Path
 from typing import Any, TypeVar, cast
@@ -73,28 +74,28 @@ def open_nearest(vector_store: str, folder: Path | None, of: Of) -> VectorIndex:
     if vector_store == "off":
         return cast(VectorIndex, Off())
     if vector_store.startswith(("http://", "https://")):
-        return _held((os.getpid(), vector_store, of.name, str(of.told)), OnServer(vector_store, of), of.dim)
+        return _share((os.getpid(), vector_store, of.name, str(of.told)), OnServer(vector_store, of), of.dim)
     if vector_store in ("exact", "database") or folder is None:
         return ExactVectors(of.dim)
     place = folder.resolve() / FOLDER / of.name
-    return _held((os.getpid(), place, str(of.told)), InFolder(place, of), of.dim)
+    return _share((os.getpid(), place, str(of.told)), InFolder(place, of), of.dim)
 
 
-def _held(key: tuple[Any, ...], home: Home, dim: int) -> DenseIndex:
+def _share(key: tuple[Any, ...], home: Home, dim: int) -> DenseIndex:
+    """Open an index, or share the one that is open; the last user shuts it, before it can be opened anew."""
+
+    def leave(shut: Callable[[], None]) -> None:
+        with _opening:
+            index, users = _shared.pop(key)
+            if users > 1:
+                _shared[key] = index, users - 1
+            else:
+                shut()
+
     with _opening:
-        index, users = _shared.get(key) or (DenseIndex(home, dim, leave=lambda shut: _left(key, shut)), 0)
+        index, users = _shared.get(key) or (DenseIndex(home, dim, leave=leave), 0)
         _shared[key] = index, users + 1
         return index
-
-
-def _left(key: tuple[Any, ...], shut: Callable[[], None]) -> None:
-    """One holder less; the last one shuts it, before it can be opened anew."""
-    with _opening:
-        index, users = _shared.pop(key)
-        if users > 1:
-            _shared[key] = index, users - 1
-        else:
-            shut()
 
 
 BACKENDS = ("bm25", "chroma")
@@ -113,14 +114,14 @@ def weighing_of(resolved: Resolved) -> Weighing:
         if name not in BACKENDS or not isinstance(value, Mapping):
             advice = "Give {'bm25': {'k1': 0.9, 'b': 0.4}}, {'chroma': {'ef_search': 200}}, or both."
             raise InvalidSetting(name="backend_options", value=name, problem="no backend takes these", advice=advice)
-    given = dict(resolved.backend_options.get("bm25") or {})
-    for name, value in given.items():
+    options = dict(resolved.backend_options.get("bm25") or {})
+    for name, value in options.items():
         fits = name in LEAST_MOST and isinstance(value, int | float) and not isinstance(value, bool)
         if not fits or not LEAST_MOST[name][0] <= value <= LEAST_MOST[name][1]:
             advice = "k1 is from 0.01 to 100, b from 0 to 1; the formula is always Lucene's."
             problem = "it cannot be used" if name in LEAST_MOST else "bm25 takes k1 and b here"
             raise InvalidSetting(name=f"backend_options['bm25'][{name!r}]", value=value, problem=problem, advice=advice)
-    numbers = {name: float(value) for name, value in given.items()}
+    numbers = {name: float(value) for name, value in options.items()}
     return Weighing(**numbers, **({"whole_b": numbers["b"]} if "b" in numbers else {}))
 
 
@@ -160,7 +161,6 @@ def nearest_facts_of(resolved: Resolved, db: Database, matrices: Matrices) -> Ne
     return of
 
 
-S = TypeVar("S")
 T = TypeVar("T")
 
 LIMIT = 10  # TIMEM "Similarity Search Limit"
@@ -189,63 +189,53 @@ class Nearness:
 
         Facts without a vector get theirs first.
         """
-        held, seq, _ = await self.beside(owner, run, lambda tx: None)
-        return held, seq
+        index, seq, _ = await self.beside(owner, run, lambda tx: None)
+        return index, seq
 
     async def beside(self, owner: str, run: Run, read: Callable[[Tx], T]) -> tuple[VectorIndex | None, int, T]:
         """The same, and what is read at that very moment."""
-        dim = self.embedder.dim
-        while True:
-            held = await self._held(owner, dim) if dim else None
-            came = self._came(owner, dim, await _high_water(held))
-            found, more = await self.db.aread(_both(came, read))
-            if found.missing:
-                for at in range(0, len(found.missing), AT_ONCE):
-                    dim = await self._add(found.missing[at : at + AT_ONCE], run)
-                continue
-            if held is not None and len(found.vectors.keys):
-                await _taken_in(held, found)
-            return held, found.seq, more
+        index, changes, result = await self._look(owner, self.embedder.dim, read)
+        while changes.missing:
+            for at in range(0, len(changes.missing), AT_ONCE):
+                facts = changes.missing[at : at + AT_ONCE]
+                vectors = await self.embedder.embed([content for _, content in facts], run)
+                put = partial(facts_vectors.put, embedder=self.embedder.id, facts=facts, vectors=vectors)
+                await self.db.awrite(put, operation="vectors of facts")
+            index, changes, result = await self._look(owner, vectors.shape[1], read)
+        if index is not None and len(changes.vectors.keys):
+            keys, vectors, last = changes.vectors.keys.tolist(), changes.vectors.vectors, changes.last
+            await _ask(index, lambda: index.take_in(keys, vectors, (), last))
+        return index, changes.seq, result
 
-    async def top(self, held: VectorIndex | None, vectors: Vectors | Sequence[Vectors], k: int) -> list[list[Near]]:
-        """The k nearest to each of the vectors, nearest first."""
-        if held is None:
+    async def _look(
+        self, owner: str, dim: int | None, read: Callable[[Tx], T]
+    ) -> tuple[VectorIndex | None, FactVectorChanges, T]:
+        """Open the owner's index, and read what it lacks and the rest at one moment."""
+        index = await self._open(owner, dim) if dim else None
+        since = 0 if index is None else await _ask(index, lambda: index.high_water)
+        changes, result = await self.db.aread(
+            lambda tx: (facts_vectors.vectors_since(tx, owner, self.embedder.id, dim, since), read(tx))
+        )
+        return index, changes, result
+
+    async def top(self, index: VectorIndex | None, vectors: Vectors | Sequence[Vectors], k: int) -> list[list[Near]]:
+        """Return the k nearest to each of the vectors, nearest first."""
+        if index is None:
             return [[] for _ in vectors]
-        return await _asked(held, lambda: [held.top(one, k) for one in vectors])
+        return await _ask(index, lambda: [index.top(vector, k) for vector in vectors])
 
-    async def scores(self, held: VectorIndex, vector: Vectors, numbers: Sequence[int]) -> list[float]:
-        """The true cosine of each; 0 of one that has no vector."""
-        found = await _asked(held, lambda: held.scores(vector, numbers))
-        return [0.0 if isnan(one) else float(one) for one in found]
+    async def scores(self, index: VectorIndex, vector: Vectors, numbers: Sequence[int]) -> list[float]:
+        """Return the true cosine of each; 0 of one that has no vector."""
+        cosines = await _ask(index, lambda: index.scores(vector, numbers))
+        return [0.0 if isnan(cosine) else float(cosine) for cosine in cosines]
 
-    async def _held(self, owner: str, dim: int) -> VectorIndex:
+    async def _open(self, owner: str, dim: int) -> VectorIndex:
         """A database may have to make its table first; SQLite has none."""
         if self.db.dialect == "sqlite":
             return self.index_of(owner, self.embedder.id, dim)
         return await asyncio.to_thread(self.index_of, owner, self.embedder.id, dim)
 
-    def _came(self, owner: str, dim: int | None, since: int) -> Callable[[Tx], FactVectorChanges]:
-        return lambda tx: facts_vectors.vectors_since(tx, owner, self.embedder.id, dim, since)
 
-    async def _add(self, facts: Sequence[tuple[int, str]], run: Run) -> int:
-        """How long a vector is."""
-        vectors = await self.embedder.embed([content for _, content in facts], run)
-        await self.db.awrite(lambda tx: facts_vectors.put(tx, self.embedder.id, facts, vectors), operation="vectors of facts")
-        return int(vectors.shape[1])
-
-
-def _both(one: Callable[[Tx], S], other: Callable[[Tx], T]) -> Callable[[Tx], tuple[S, T]]:
-    return lambda tx: (one(tx), other(tx))
-
-
-async def _high_water(held: VectorIndex | None) -> int:
-    return 0 if held is None else await _asked(held, lambda: held.high_water)
-
-
-async def _taken_in(held: VectorIndex, found: FactVectorChanges) -> None:
-    await _asked(held, lambda: held.take_in(found.vectors.keys.tolist(), found.vectors.vectors, (), found.last))
-
-
-async def _asked(held: VectorIndex, work: Callable[[], T]) -> T:
+async def _ask(index: VectorIndex, work: Callable[[], T]) -> T:
     """A matrix answers at once; for a database the loop does not wait."""
-    return work() if isinstance(held, ExactVectors) else await asyncio.to_thread(work)
+    return work() if isinstance(index, ExactVectors) else await asyncio.to_thread(work)

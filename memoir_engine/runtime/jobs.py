@@ -48,8 +48,8 @@ def start(engine: Engine, actor: Actor, name: str, arguments: Mapping[str, Any])
 
     Raises InvalidSetting for a verb or an argument there is not; for confirm_helper HelperInvalid and DraftNotFound.
     """
-    made = make(engine, actor, name, arguments)
-    verb, run = made if isinstance(made, Reopened) else (made, engine.runner.open_run(made, actor))
+    verb = make(engine, actor, name, arguments)
+    verb, run = verb if isinstance(verb, Reopened) else (verb, engine.runner.open_run(verb, actor))
     engine.loop.submit(engine.runner.execute(verb, run), verb=name)
     return run.id
 

@@ -26,65 +26,78 @@ _USUAL = ("user", "assistant", "system")
 
 
 def said(session_id: object, role: object, content: object, metadata: object, ts: object, number: str) -> tuple[str, Message]:
-    """Session and message of `add_conversation`. number: the id it gets. Raises ConversationInputMissing, InvalidSetting."""
-    if _is_blank(session_id) or _is_blank(content):
+    """Return the session and the message of `add_conversation`. number: the id of the message.
+
+    Raises ConversationInputMissing, InvalidSetting.
+    """
+    if any(not isinstance(value, str) or not value.strip() for value in (session_id, content)):
         raise ConversationInputMissing()
-    text, who = validation.text("content", content), _role(role)
+    text = validation.text("content", content)
+    who = short_text("role", role, ROLE_CHARS, "Say who speaks, e.g. user or assistant.")
     kind = _KINDS.get(who.lower(), "chat")
     rest: dict[str, Any] = {} if metadata is None else {"metadata": validation.metadata(metadata)}
     if who not in _USUAL:
         rest["role"] = who
-    return session(session_id), Message(kind, text, number, None, _time(ts), rest)
+    return session(session_id), Message(kind, text, number, None, timestamp(ts), rest)
 
 
 def session(value: object, name: str = "session_id") -> str:
-    """The id of a session, by the name of the parameter. Raises InvalidSetting."""
-    found = validation.text(name, value)
-    if not found.strip():
-        raise InvalidSetting(name=name, value=found, problem="it is empty", advice="Give the id of a session.")
-    if len(found) > SESSION_CHARS:
-        problem, advice = f"it is {len(found)} characters long", f"Shorten it to {SESSION_CHARS} characters."
-        raise InvalidSetting(name=name, value=f"{found[:50]}…", problem=problem, advice=advice)
-    return found
+    """Check the id of a session. name: of the parameter. Raises InvalidSetting."""
+    return short_text(name, value, SESSION_CHARS, "Give the id of a session.")
+
+
+def short_text(name: str, value: object, most_chars: int, if_empty: str) -> str:
+    """Check a text that is neither blank nor too long. if_empty: the advice then. Raises InvalidSetting."""
+    text = validation.text(name, value)
+    if not text.strip():
+        raise InvalidSetting(name=name, value=text, problem="it is empty", advice=if_empty)
+    if len(text) > most_chars:
+        problem, advice = f"it is {len(text)} characters long", f"Shorten it to {most_chars} characters."
+        raise InvalidSetting(name=name, value=f"{text[:50]}…", problem=problem, advice=advice)
+    return text
 
 
 def messages(value: object) -> tuple[Message, ...]:
-    """A turn. Raises MessageRefused naming the record, InvalidSetting."""
+    """Check the messages of a turn. Raises MessageRefused naming the record, InvalidSetting."""
     if isinstance(value, str | bytes | dict | MessageRecord | Message) or not isinstance(value, Iterable):
         advice = "Give a list, even of one message."
         raise InvalidSetting(name="messages", value="…", problem="it must be a list of messages", advice=advice)
-    return tuple(_message(one, f"messages[{number}]") for number, one in enumerate(value))
+    return tuple(message(record, f"messages[{number}]") for number, record in enumerate(value))
 
 
 def heard(value: object) -> tuple[Message, ...]:
     """Validate messages that are only read: a tool's message need not name the call that it answers."""
-    if isinstance(value, list | tuple):
-        value = [_of_no_call(one) for one in value]
-    return messages(value)
+    if not isinstance(value, list | tuple):
+        return messages(value)
+    records = []
+    for record in value:
+        is_result = isinstance(record, dict) and record.get("role") == "tool" and "type" not in record
+        records.append({**record, "type": "chat"} if is_result and record.get("tool_call_id") is None else record)
+    return messages(records)
 
 
 def most(value: object) -> int | None:
     if value is None:
         return None
-    found = validation.whole("max_messages", value, least=1)
-    if found > MOST_KEPT:
+    limit = validation.whole("max_messages", value, least=1)
+    if limit > MOST_KEPT:
         advice = "Leave it out to keep all of them."
-        raise InvalidSetting(name="max_messages", value=found, problem=f"it is more than {MOST_KEPT}", advice=advice)
-    return found
+        raise InvalidSetting(name="max_messages", value=limit, problem=f"it is more than {MOST_KEPT}", advice=advice)
+    return limit
 
 
 def run(value: object) -> str | None:
-    """The run that said it. Raises RunNotFound for what no run is called, InvalidSetting."""
+    """Check the id of the run that produced a turn. Raises RunNotFound for one that no run can have, InvalidSetting."""
     if value is None:
         return None
-    found = validation.run(value)
-    if len(found) > RUN_CHARS:
-        raise RunNotFound(run_id=f"{found[:RUN_CHARS]}…")
-    return found
+    run_id = validation.run(value)
+    if len(run_id) > RUN_CHARS:
+        raise RunNotFound(run_id=f"{run_id[:RUN_CHARS]}…")
+    return run_id
 
 
 def timeout(value: object) -> float | None:
-    """Seconds."""
+    """Check a timeout in seconds."""
     if value is None:
         return None
     if isinstance(value, bool) or not isinstance(value, int | float) or not 0 < value <= MOST_SECONDS:
@@ -95,7 +108,8 @@ def timeout(value: object) -> float | None:
     return float(value)
 
 
-def _message(value: object, where: str) -> Message:
+def message(value: object, where: str) -> Message:
+    """Check one message. where: its place, for the error. Raises MessageRefused."""
     if isinstance(value, MessageRecord):
         return parse_message({**dict(value), "at": value.created_at.isoformat()}, where)
     if not isinstance(value, Message):
@@ -105,34 +119,15 @@ def _message(value: object, where: str) -> Message:
     return parse_message(to_record(value), where)
 
 
-def _of_no_call(value: object) -> object:
-    if not isinstance(value, dict) or value.get("role") != "tool" or "type" in value or value.get("tool_call_id") is not None:
-        return value
-    return {**value, "type": "chat"}
-
-
-def _is_blank(value: object) -> bool:
-    return not isinstance(value, str) or not value.strip()
-
-
-def _role(value: object) -> str:
-    who = validation.text("role", value)
-    if not who.strip():
-        raise InvalidSetting(name="role", value=who, problem="it is empty", advice="Say who speaks, e.g. user or assistant.")
-    if len(who) > ROLE_CHARS:
-        problem, advice = f"it is {len(who)} characters long", f"Shorten it to {ROLE_CHARS} characters."
-        raise InvalidSetting(name="role", value=f"{who[:50]}…", problem=problem, advice=advice)
-    return who
-
-
-def _time(ts: object) -> datetime | None:
+def timestamp(ts: object) -> datetime | None:
+    """Check an aware time, given as such or in ISO 8601. Raises InvalidSetting."""
     if ts is None:
         return None
     problem = "not a valid timestamp"
     try:
-        found = validation.moment("ts", ts) if isinstance(ts, datetime | str) else None
-        if isinstance(found, datetime):
-            return found
+        moment = validation.moment("ts", ts) if isinstance(ts, datetime | str) else None
+        if isinstance(moment, datetime):
+            return moment
     except InvalidSetting as wrong:
         problem = str(wrong.facts["problem"])
     advice = "Give a datetime with a time zone, e.g. datetime.now(UTC), or leave it out for now."

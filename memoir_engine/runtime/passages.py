@@ -14,6 +14,7 @@ import threading
 from collections import OrderedDict
 from collections.abc import Callable, Iterable, Sequence
 from datetime import UTC, datetime, tzinfo
+from functools import partial
 from pathlib import Path
 
 from memoir_engine.core.ports import VectorIndex, VectorIndexUnavailable
@@ -27,60 +28,6 @@ from memoir_engine.store.db.types import Tx
 from memoir_engine.store.search import conversation_passages, embeddings, passages
 from memoir_engine.store.search.passages import PassageRow
 from memoir_engine.text.terms import PASSAGE_TOKENIZER, rank_tokens
-
-
-class SaidPassages:
-    """Safe for threads. Remembers up to when each owner's conversations are cut, so that a search in between looks at nothing."""
-
-    def __init__(self, db: Database, zone: tzinfo = UTC) -> None:
-        self._db = db
-        self._zone = zone
-        self._lock = threading.Lock()
-        self._done: dict[str, datetime | None] = {}
-        self._erasures = 0
-
-    def catch_up(self, owners: Sequence[str]) -> int:
-        """Cut what is missing of exactly these owners, and return the search clock. If nothing was said it costs one read."""
-        since, erasures = dict(self._done), self._erasures
-        clock, changed = self._db.read(lambda tx: _said_since(tx, owners, since))
-        if clock.erasures != erasures:  # which words it took from which messages, whoever's they are, is not known here
-            self.forget()
-            self._erasures = clock.erasures
-            return self.catch_up(owners)
-        for owner, (numbers, last) in changed.items():
-            for number in numbers:
-                self._cut(number)
-            with self._lock:
-                self._done[owner] = last
-        cut = any(numbers for numbers, _ in changed.values())
-        return self._db.read(ids.searched) if cut else clock.searched
-
-    def indexed(self, tx: Tx, found: Iterable[PassageRow]) -> dict[int, str]:
-        """Return the searchable texts of the conversations' passages among those given."""
-        return conversation_passages.indexed_texts(tx, found, self._zone)
-
-    def forget(self) -> None:
-        """Look at all of them again."""
-        with self._lock:
-            self._done.clear()
-
-    def part_days(self) -> None:
-        """Passages that span days go; look at all of them again."""
-        self._db.write(lambda tx: conversation_passages.drop_multi_day(tx, self._zone), operation="passages that span days")
-        self.forget()
-
-    def _cut(self, number: int) -> None:
-        self._db.write(
-            lambda tx: conversation_passages.cut_session(tx, number, self._zone), operation="passages of a conversation"
-        )
-
-
-def _said_since(
-    tx: Tx, owners: Sequence[str], since: dict[str, datetime | None]
-) -> tuple[ids.SearchClock, dict[str, tuple[tuple[int, ...], datetime | None]]]:
-    """Sessions of each owner in which something was said since, and when the last thing was."""
-    return ids.clock(tx), {owner: conversation_passages.changed_sessions(tx, owner, since.get(owner)) for owner in owners}
-
 
 MOST_USERS = 64  # whose words are kept in memory
 AT_ONCE = 100_000  # passages whose texts are held while they are taken in
@@ -96,13 +43,62 @@ _log = logging.getLogger(__name__)
 NearestOf = Callable[[str, str, int], VectorIndex]  # of an owner, an embedder, a length
 
 
+class ConversationPassages:
+    """Safe for threads. Remembers up to when each owner's conversations are cut, so that a search in between looks at nothing."""
+
+    def __init__(self, db: Database, zone: tzinfo = UTC) -> None:
+        self._db = db
+        self._zone = zone
+        self._lock = threading.Lock()
+        self._done: dict[str, datetime | None] = {}
+        self._erasures = 0
+
+    def catch_up(self, owners: Sequence[str]) -> int:
+        """Cut what is missing of exactly these owners, and return the search clock. If nothing was said it costs one read."""
+        since, erasures = dict(self._done), self._erasures
+        clock, changed = self._db.read(
+            lambda tx: (
+                ids.clock(tx),
+                {owner: conversation_passages.changed_sessions(tx, owner, since.get(owner)) for owner in owners},
+            )
+        )
+        if clock.erasures != erasures:  # which words it took from which messages, whoever's they are, is not known here
+            self.forget()
+            self._erasures = clock.erasures
+            return self.catch_up(owners)
+        for owner, (numbers, last) in changed.items():
+            for number in numbers:
+                cut = partial(conversation_passages.cut_session, number=number, zone=self._zone)
+                self._db.write(cut, operation="passages of a conversation")
+            with self._lock:
+                self._done[owner] = last
+        is_cut = any(numbers for numbers, _ in changed.values())
+        return self._db.read(ids.searched) if is_cut else clock.searched
+
+    def indexed(self, tx: Tx, rows: Iterable[PassageRow]) -> dict[int, str]:
+        """Return the searchable texts of those that are passages of conversations."""
+        return conversation_passages.indexed_texts(tx, rows, self._zone)
+
+    def forget(self) -> None:
+        """Look at all of them again."""
+        with self._lock:
+            self._done.clear()
+
+    def part_days(self) -> None:
+        """Passages that span days go; look at all of them again."""
+        self._db.write(lambda tx: conversation_passages.drop_multi_day(tx, self._zone), operation="passages that span days")
+        self.forget()
+
+
 class Collections:
     """Safe for threads. folder: of the words of the workspace, None keeps them in memory. nearest: gives an index of vectors."""
 
-    def __init__(self, db: Database, folder: Path | None, said: SaidPassages, nearest: NearestOf, weighing: Weighing) -> None:
+    def __init__(
+        self, db: Database, folder: Path | None, conversations: ConversationPassages, nearest: NearestOf, weighing: Weighing
+    ) -> None:
         self._db = db
         self._folder = folder
-        self._said = said
+        self._conversations = conversations
         self._nearest = nearest
         self._weighing = weighing
         self._lock = threading.Lock()
@@ -114,11 +110,11 @@ class Collections:
 
     def cut(self, owner: str) -> int:
         """Cut new messages into passages, and return the search clock."""
-        return self._said.catch_up([WORKSPACE] if owner in (WORKSPACE, NAMELESS) else [WORKSPACE, owner])
+        return self._conversations.catch_up([WORKSPACE] if owner in (WORKSPACE, NAMELESS) else [WORKSPACE, owner])
 
-    def indexed(self, tx: Tx, found: Sequence[PassageRow]) -> dict[int, str]:
+    def indexed(self, tx: Tx, rows: Sequence[PassageRow]) -> dict[int, str]:
         """Return the searchable text of passages by id; for conversations with speaker, time and the message before."""
-        return {one.id: one.text for one in found if one.text is not None} | self._said.indexed(tx, found)
+        return {row.id: row.text for row in rows if row.text is not None} | self._conversations.indexed(tx, rows)
 
     def words(self, owner: str, at: int | None = None) -> list[LexicalIndex]:
         """The workspace's and, where there is an owner, that owner's; each with all that stands.
@@ -151,7 +147,7 @@ class Collections:
     def forget(self) -> None:
         """After an erasure: words of what is gone stay in no file and no memory."""
         with self._catching_up:
-            self._said.forget()
+            self._conversations.forget()
             with self._lock:
                 self._users.clear()
             index = self._words(WORKSPACE)
@@ -181,7 +177,7 @@ class Collections:
 
     def clear(self) -> None:
         """Start from nothing: the next search takes everything in anew."""
-        self._said.part_days()
+        self._conversations.part_days()
         with self._lock:
             self._users.clear()
         self._words(WORKSPACE).clear()
@@ -196,13 +192,13 @@ class Collections:
                     self._clean = self._marked()
                     self._workspace = LexicalIndex.open(folder, rank_tokens, tokeniser_id=tokeniser, weighing=self._weighing)
                 return self._workspace
-            found = self._users.pop(owner, None)
-            if found is None:  # an empty one is no less there
-                found = LexicalIndex.open(None, rank_tokens, tokeniser_id=PASSAGE_TOKENIZER, weighing=self._weighing)
-            self._users[owner] = found
+            index = self._users.pop(owner, None)
+            if index is None:  # an empty one is no less there
+                index = LexicalIndex.open(None, rank_tokens, tokeniser_id=PASSAGE_TOKENIZER, weighing=self._weighing)
+            self._users[owner] = index
             while len(self._users) > MOST_USERS:
                 self._users.popitem(last=False)
-            return found
+            return index
 
     def _take_words(self, owner: str, index: LexicalIndex) -> None:
         with self._catching_up:
@@ -210,7 +206,7 @@ class Collections:
             if index.high_water == now:
                 return
             if owner == WORKSPACE and erasures != self._clean:
-                self._cleaned(index, erasures)
+                self._clean_words(index, erasures)
             elif index.high_water > now:  # SQL stands as it once did
                 index.clear()
             while self._portion(owner, index):
@@ -222,13 +218,14 @@ class Collections:
 
         def work(tx: Tx) -> tuple[int, list[tuple[int, str]], dict[int, int], tuple[int, ...], bool]:
             changed = passages.changed(tx, before, owner=owner, limit=AT_ONCE)
-            texts, wholes = self.indexed(tx, changed.added), _sources(changed.added)
+            texts = self.indexed(tx, changed.added)
+            wholes = {row.id: row.source_id for row in changed.added if row.source_id is not None}  # others stand for themselves
             return changed.seq, sorted(texts.items()), wholes, changed.removed, changed.seq < ids.searched(tx)
 
-        seq, texts, wholes, removed, more = self._db.read(work)
+        seq, texts, wholes, removed, is_behind = self._db.read(work)
         if seq > before:
             index.take_in(texts, removed, seq, wholes=wholes, keep=len(texts) > BATCH)
-        return more
+        return is_behind
 
     def _take_vectors(self, owner: str, embedder: str, dim: int, at: int | None) -> VectorIndex:
         index = self._index_of(owner, embedder, dim)
@@ -266,11 +263,12 @@ class Collections:
                 self._opened[embedder, dim] = self._nearest(owner, embedder, dim)
             return self._opened[embedder, dim]
 
-    # what was erased while this process did not look: masked rows would keep its words on disk
+    def _clean_words(self, index: LexicalIndex, erasures: int) -> None:
+        """Begin anew after erasures that this process did not see: masked rows would keep the words on disk.
 
-    def _cleaned(self, index: LexicalIndex, erasures: int) -> None:
-        """The mark is of the files: only who writes them moves it, and only when they are empty."""
-        self._said.forget()
+        The mark is of the files: only who writes them moves it, and only when they are empty.
+        """
+        self._conversations.forget()
         with self._lock:
             self._users.clear()
         is_empty = index.clear()
@@ -284,7 +282,7 @@ class Collections:
             _log.warning(UNMARKED, extra={"reason": str(refused)})
 
     def _marked(self) -> int:
-        """How many erasures the files on disk are clean of; -1 where that cannot be told."""
+        """Return how many erasures the files on disk are clean of; -1 if the mark cannot be read."""
         mark = self._mark()
         try:
             return int(mark.read_text(encoding="utf-8")) if mark is not None and mark.is_file() else 0
@@ -293,11 +291,6 @@ class Collections:
 
     def _mark(self) -> Path | None:
         return self._folder and self._folder / "passages.erasures"
-
-
-def _sources(found: Sequence[PassageRow]) -> dict[int, int]:
-    """Return the source of each passage that has one; passages of conversations stand for themselves."""
-    return {one.id: one.source_id for one in found if one.source_id is not None}
 
 
 def _owners(owner: str) -> list[str]:

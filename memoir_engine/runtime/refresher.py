@@ -15,7 +15,7 @@ from collections.abc import Callable, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
 from functools import partial
 
-from memoir_engine.core.ports import Embedder, Vectors
+from memoir_engine.core.ports import Embedder
 from memoir_engine.core.run import Run
 from memoir_engine.index.bm25 import LexicalIndex
 from memoir_engine.runtime.passages import Collections
@@ -76,9 +76,19 @@ class Keeper:
             return
         with self._catching_up:
             now = self._lags()
-            if now:
-                self._take_in()
-                self._erasures = now.erasures
+            if not now:
+                return
+            before = self._lexical.high_water
+
+            def is_erased() -> bool:
+                return bool(before) and self._db.read(lambda tx: tombstones.erased_since(tx, before))
+
+            keep = not is_erased()
+            while self._absorb_portion(keep=keep):
+                pass
+            if is_erased():  # now, so that none is missed that was meanwhile
+                self._lexical.compact()  # what is removed is only marked so; its words would stay in the file
+            self._erasures = now.erasures
 
     def _lags(self) -> Pulse | None:
         """None where nothing came since anybody looked."""
@@ -90,20 +100,8 @@ class Keeper:
         self._looked = before, now.seq
         return None
 
-    def _take_in(self) -> None:
-        before = self._lexical.high_water
-
-        def is_erased() -> bool:
-            return bool(before) and self._db.read(lambda tx: tombstones.erased_since(tx, before))
-
-        keep = not is_erased()
-        while self._portion(keep=keep):
-            pass
-        if is_erased():  # now, so that none is missed that was meanwhile
-            self._lexical.compact()  # what is removed is only marked so; its words would stay in the file
-
-    def _portion(self, *, keep: bool) -> bool:
-        """Take in one portion; return True if there may be more."""
+    def _absorb_portion(self, *, keep: bool) -> bool:
+        """Absorb one portion; return True if there may be more."""
         before = self._lexical.high_water
         changed, now = self._db.read(lambda tx: (chunks.changes_since(tx, before, limit=AT_ONCE), actions.seq(tx)))
         if changed.seq > before:
@@ -118,10 +116,10 @@ class Keeper:
         """
         with self._cutting:
             while not self.all_cut:
-                found = self._db.read(passages.uncut)
-                for number in found:
-                    self._db.write(partial(passages.cut_source, source_id=number), operation="passages of a source")
-                self.all_cut = not found
+                source_ids = self._db.read(passages.uncut)
+                for source_id in source_ids:
+                    self._db.write(partial(passages.cut_source, source_id=source_id), operation="passages of a source")
+                self.all_cut = not source_ids
 
     def erased(self) -> None:
         """Caches let go of what was erased, now; then what the database file keeps of it is overwritten."""
@@ -146,18 +144,16 @@ class Keeper:
         if seq is None:
             return self._lexical
         with self._looking_back:
-            erasures, made = self._db.read(ids.erasures), self._then  # what was erased since must not be found again
-            if made is None or made[:2] != (seq, erasures):
-                made = self._then = seq, erasures, self._made(seq)
-            return made[2]
+            erasures, past = self._db.read(ids.erasures), self._then  # what was erased since must not be found again
+            if past is None or past[:2] != (seq, erasures):
+                keys = self._db.read(lambda tx: chunks.filed_ids(tx, at_seq=seq))
+                index = self._lexical.of(keys, lambda missing: self._db.read(lambda tx: chunks.texts(tx, missing)))
+                past = self._then = seq, erasures, index
+            return past[2]
 
     def close(self) -> None:
         self._hurried.set()
         self._pool.shutdown(wait=True)
-
-    def _made(self, seq: int) -> LexicalIndex:
-        keys = self._db.read(lambda tx: chunks.filed_ids(tx, at_seq=seq))
-        return self._lexical.of(keys, lambda missing: self._db.read(lambda tx: chunks.texts(tx, missing)))
 
     def _round(self) -> None:
         try:
@@ -184,13 +180,29 @@ class Vectoring:
         self._done: dict[str, int] = {}  # owner → number of the clock of searching
         self._turns: defaultdict[str, asyncio.Lock] = defaultdict(asyncio.Lock)
 
-    async def catch_up(self, owner: str, run: Run, *, told: Callable[[int], None] = lambda _asked: None) -> int:
-        """How many of that owner's own were asked for; `told` so after each portion.
+    async def catch_up(self, owner: str, run: Run, *, progress: Callable[[int], None] = lambda _embedded: None) -> int:
+        """Embed that owner's passages without a vector, and return their number; `progress` gets it after each portion.
 
         Raises ModelError subclasses, and whatever the ledger raises.
         """
+        embedded = 0
         async with self._turns[owner]:  # who comes second finds them made, and paid for once
-            return await self._make(owner, run, told)
+            while True:
+                now, numbers = await self._db.aread(lambda tx: self._missing(tx, owner))
+                before = embedded
+                for portion in portions(numbers, BATCH):
+                    texts = await self._db.aread(partial(self._texts, owner=owner, numbers=portion))
+                    if texts:
+                        vectors = await self._embedder.embed(list(texts.values()), run)
+                        put = partial(
+                            embeddings.put, kind="passage", embedder=self._embedder.id, keys=list(texts), vectors=vectors
+                        )
+                        await self._db.awrite(put, operation="vectors of passages")
+                        embedded += len(texts)
+                        progress(embedded)
+                if embedded == before:  # nothing is missing of which there is a text
+                    self._done[owner] = now
+                    return embedded
 
     async def stands(self, owner: str, run: Run, at: int) -> int:
         """A number of the clock of searching, up to which each passage that came by `at` has its vector. Raises as `catch_up`."""
@@ -198,28 +210,9 @@ class Vectoring:
             await self.catch_up(owner, run)
         return self._done[owner]
 
-    async def _make(self, owner: str, run: Run, told: Callable[[int], None]) -> int:
-        asked = 0
-        while True:
-            now, numbers = await self._db.aread(lambda tx: self._missing(tx, owner))
-            before = asked
-            for some in portions(numbers, BATCH):
-                texts = await self._db.aread(lambda tx, some=some: self._texts(tx, owner, some))  # type: ignore[misc]
-                if texts:
-                    await self._put(texts, await self._embedder.embed(list(texts.values()), run))
-                    asked += len(texts)
-                    told(asked)
-            if asked == before:  # nothing is missing of which there is a text
-                self._done[owner] = now
-                return asked
-
     def forget(self) -> None:
         """Look again at all there are."""
         self._done.clear()
-
-    async def _put(self, texts: dict[int, str], vectors: Vectors) -> None:
-        name, keys = self._embedder.id, list(texts)
-        await self._db.awrite(lambda tx: embeddings.put(tx, "passage", name, keys, vectors), operation="vectors of passages")
 
     def _missing(self, tx: Tx, owner: str) -> tuple[int, Sequence[int]]:
         """Read the search clock and the passages without a vector at one moment, so that every other vector is older."""
@@ -230,7 +223,7 @@ class Vectoring:
         name, dim = self._embedder.id, self._embedder.dim
         return now, embeddings.missing_ids(tx, name, owner=owner, dim=dim, since=since, limit=LISTED)
 
-    def _texts(self, tx: Tx, owner: str, numbers: Sequence[int]) -> dict[int, str]:
+    def _texts(self, tx: Tx, *, owner: str, numbers: Sequence[int]) -> dict[int, str]:
         """Return the texts for which nobody else has asked meanwhile."""
         name, dim = self._embedder.id, self._embedder.dim
         return self._passages.indexed(tx, embeddings.still_missing(tx, name, numbers, owner=owner, dim=dim))

@@ -80,21 +80,17 @@ def verb_type(name: str) -> VerbType | None:
 
 def make(engine: Engine, actor: Actor, name: str, arguments: Mapping[str, Any]) -> Verb[Any] | Reopened:
     """Raises InvalidSetting for a verb or an argument there is not, and what the verb itself raises."""
-    known = verb_type(name) if isinstance(name, str) else None
-    if known is None:
+    kind = verb_type(name) if isinstance(name, str) else None
+    if kind is None:
         advice = f"Use one of: {', '.join(names())}."
         raise InvalidSetting(name="verb", value=name, problem="there is no such verb to start", advice=advice)
-    _check(name, known.options, arguments)
-    return known.make(engine, actor, known.options(**arguments))
-
-
-def _check(name: str, options: type[Any], arguments: Mapping[str, Any]) -> None:
-    takes = signature(options).parameters
+    takes = signature(kind.options).parameters
     problems = [f"{each!r} is missing" for each in takes if takes[each].default is Parameter.empty and each not in arguments]
     problems += [f"it takes no {each!r}" for each in sorted(arguments) if each not in takes]
     if problems:
         advice = f"Give {name} " + (f"its arguments: {', '.join(takes)}." if takes else "no arguments.")
         raise InvalidSetting(name="arguments", value=sorted(arguments), problem=problems[0], advice=advice)
+    return kind.make(engine, actor, kind.options(**arguments))
 
 
 async def run_verb(engine: Engine, actor: Actor, verb: Verb[Result | MemoirError]) -> Result:

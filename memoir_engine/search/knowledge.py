@@ -61,7 +61,7 @@ async def reindex(engine: Engine, run: Run) -> Reindexed:
     if engine.resolved.config.vector_store != OFF:
         engine.vectoring.forget()
         embedded = await engine.vectoring.catch_up(
-            WORKSPACE, run, told=lambda count: run.emit(Reindexing("vectors", count, total))
+            WORKSPACE, run, progress=lambda count: run.emit(Reindexing("vectors", count, total))
         )
         problem = await asyncio.to_thread(fill_vectors, engine)
     if problem:
