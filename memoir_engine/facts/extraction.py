@@ -294,7 +294,7 @@ async def run_extraction(
         )
     )
     shown = utterances(messages)
-    ask = Asking(engine, run, RememberingCancelled())
+    ask = Asking(engine, run, RememberingCancelled)
     behind = await last_cut(engine, extraction.conversation, before) if before else ()
     source = ExtractionInput(shown, made.cuts, user or "the user", config.zone, utterances(behind), extraction.untimed)
     cutting_warnings = len(extraction.warnings)

@@ -204,7 +204,7 @@ async def store(
     cut_at = {cut.id: at for at, cut in enumerate(conversation.cuts)}
     material = ConsolidationInput(extraction.merged.facts, extraction.links, shown, engine.resolved.config.zone, cut_at)
     signature, most = engine.signature(run.actor), engine.resolved.config.session.max_messages
-    ask = Asking(engine, run, RememberingCancelled())
+    ask = Asking(engine, run, RememberingCancelled)
     for _ in range(PLANS):
         known, stored = await known_facts(material, owner_key(user), engine.nearness, run, seen)
         if stored.whole is not None:

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from functools import partial
 from typing import Any
 
 from memoir_engine.core import validation
@@ -112,7 +113,7 @@ async def regenerate(
     needs_auditor(actor, "regenerate a contextual helper")
     source = await engine.db.aread(lambda tx: sources.get(tx, source_id))
     texts = await engine.db.aread(lambda tx: chunks.first_texts(tx, source_id))
-    ask = Asking(engine, run, IngestionCancelled(name=source.name))
+    ask = Asking(engine, run, partial(IngestionCancelled, name=source.name))
     before = run.ledger.sent
     new = await generate(source, texts, ask, engine.tokens.count)
     run.emit(HelperReady(new.origin, new.tokens, reused=False, calls=run.ledger.sent - before))

@@ -13,6 +13,7 @@ import asyncio
 from collections.abc import Callable, Sequence
 from contextlib import suppress
 from dataclasses import asdict, dataclass, field, replace
+from functools import partial
 from math import ceil, sqrt
 from typing import Any
 
@@ -223,7 +224,7 @@ async def _file(ingestion: Ingestion, document: Document, helper: NewHelper | No
     same: the stored source of the same bytes, which is not filed yet.
     """
     engine, run = ingestion.engine, ingestion.run
-    ask = Asking(engine, run, IngestionCancelled(name=ingestion.upload.name))
+    ask = Asking(engine, run, partial(IngestionCancelled, name=ingestion.upload.name))
 
     def cut(text: str) -> list[Piece]:
         pieces = engine.cut(text)

@@ -165,7 +165,7 @@ async def _query(engine: Engine, request: QueryRequest, as_of: Moment | None, ru
     at_seq, nearness, tree = await asyncio.to_thread(open_memory)
     engine.runner.carry(run.id, lambda tx, _: runs.note_tree_seq(tx, run.id, tree.seq))
     progress.as_of_seq = at_seq
-    ask = Asking(engine, run, QueryCancelled())
+    ask = Asking(engine, run, QueryCancelled)
     context = QueryContext(engine.db, tree, nearness, engine.resolved.config, ask, record, written, engine.tokens.count)
     try:
         await query(replace(request, at_seq=at_seq), context, run, progress)

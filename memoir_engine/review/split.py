@@ -100,7 +100,7 @@ async def _propose(engine: Engine, run: Run, category_id: int) -> SplitProposal:
     limit, depth = engine.resolved.config.limit, engine.resolved.config.hierarchy_depth
     node, items, beside = await engine.db.aread(lambda tx: _standing(tx, category_id, words))
     crowded, unseen = _crowded(node, items, beside, depth, limit(node.level))
-    reply = await Asking(engine, run, QueryCancelled())(split.build(crowded), reuse=False)
+    reply = await Asking(engine, run, QueryCancelled)(split.build(crowded), reuse=False)
     return _proposal(run.id, node, crowded, split.parse(reply.data, crowded), unseen)
 
 

@@ -62,7 +62,7 @@ class AskAboutFacts(Protocol):
 class Asking:
     """The model as one run sees it: capped, and stopped when somebody cancels. client: asked in place of the configured one."""
 
-    def __init__(self, engine: Engine, run: Run, stopped: MemoirError, client: ModelClient | None = None) -> None:
+    def __init__(self, engine: Engine, run: Run, stopped: Callable[[], MemoirError], client: ModelClient | None = None) -> None:
         self._engine = engine
         self._run = run
         self._stopped = stopped
@@ -74,7 +74,7 @@ class Asking:
     async def __call__(self, prompt: Prompt, *, reuse: bool = True) -> Reply:
         """Ask the configured model; its fallback, where there is one, once it is unavailable (MEMOIR 7.4)."""
         if self._run.cancellation.asked:
-            raise self._stopped
+            raise self._stopped()
         likely = 0.0
         if self._cap is not None:
             unpriced, likely = await asyncio.to_thread(self._prices, prompt)

@@ -104,7 +104,7 @@ def summary_verb(engine: Engine, target: SummaryTarget, options: SummaryOptions)
 
     async def work(run: Run) -> str:
         try:
-            return await summarise_target(engine, target, options.max_chars, Asking(engine, run, QueryCancelled(), client))
+            return await summarise_target(engine, target, options.max_chars, Asking(engine, run, QueryCancelled, client))
         finally:
             if client is not None:
                 await client.close()
