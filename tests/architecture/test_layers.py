@@ -75,6 +75,30 @@ def test_no_module_imports_from_a_layer_above_or_a_sibling_service_or_adapter():
     assert broken == []
 
 
+def graph(depth: int | None = None) -> dict[str, set[str]]:
+    """Our modules, or our packages and top modules at a depth, each with those it imports."""
+    below: dict[str, set[str]] = {}
+    for found in product_imports():
+        source, target = (".".join(name.split(".")[:depth]) for name in (found.source, found.target))
+        if source != target and target.split(".")[0] in (PACKAGE, OFFLINE):
+            below.setdefault(source, set()).add(target)
+    return below
+
+
+def test_the_import_graph_has_no_circle():
+    TopologicalSorter(graph()).prepare()  # raises CycleError
+
+
+def test_the_house_has_at_most_eleven_floors():
+    """Of packages and top modules: each stands above all that it imports. The app and the tests are no part of it."""
+    below = {name: targets for name, targets in graph(2).items() if name.split(".")[0] in (PACKAGE, OFFLINE)}
+    floors: dict[str, int] = {}
+    for name in TopologicalSorter(below).static_order():
+        floors[name] = 1 + max((floors[target] for target in below.get(name, ())), default=0)
+    assert floors[f"{PACKAGE}.core"] == 1 < floors[f"{PACKAGE}.runtime"] < floors[f"{PACKAGE}.api"]
+    assert max(floors.values()) <= 11, floors
+
+
 def test_the_families_of_the_store_import_one_another_without_a_circle():
     below: defaultdict[str, set[str]] = defaultdict(set)
     for found in product_imports():
