@@ -1,4 +1,4 @@
-"""ReplayedEvent kinds of conversations: opened, said, trimmed, limited, cleared; and states of graphs that were removed.
+"""Event kinds of conversations: opened, said, trimmed, limited, cleared; and states of graphs that were removed.
 
 Invariant: every message that is stored was appended by a turn, whose digest it and its neighbours give; of a message that a
 limit dropped the event of the dropping keeps the digest. Nothing that was said before a clearing is stored. What the row of a
@@ -9,6 +9,7 @@ Source: DESIGN §6.
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from functools import partial
 from typing import Any, NamedTuple
 
 from sqlalchemy import select
@@ -19,19 +20,19 @@ from memoir_engine.store.chain.tombstones import Tombstones
 from memoir_engine.store.conversations.messages import id_key
 from memoir_engine.store.db.text_rules import owner_key
 from memoir_engine.store.db.types import Tx
-from memoir_engine.store.events.kind import Apply, EventKind, family, ignore
+from memoir_engine.store.events.kind import EventKind, family, ignore
 from memoir_engine.store.events.projection import Problem, Projection, ReplayedEvent, RowEvidence, SessionState, TurnRange, stream
 from memoir_engine.text.messages import KINDS as MESSAGE_KINDS
 from memoir_engine.text.messages import base_kind
 
 
-def _opened(state: Projection, event: ReplayedEvent) -> None:
+def open_session(state: Projection, event: ReplayedEvent) -> None:
     body = event.body
     limits = (body["max_messages"], body["timeout_s"])
     state.sessions[body["session"]] = SessionState(event.seq, body["digest"], state.action_at[event.action_id], limits)
 
 
-def _said(state: Projection, event: ReplayedEvent) -> None:
+def add_turn(state: Projection, event: ReplayedEvent) -> None:
     """Raise ValueError when the messages do not follow those before them."""
     body, session = event.body, state.sessions[event.body["session"]]
     if body["first"] != session.last_n + 1:
@@ -40,45 +41,41 @@ def _said(state: Projection, event: ReplayedEvent) -> None:
     session.turns.append(TurnRange(event.seq, body["first"], session.last_n, body["digest"]))
 
 
-def _trimmed(state: Projection, event: ReplayedEvent) -> None:
+def trim_session(state: Projection, event: ReplayedEvent) -> None:
     state.sessions[event.body["session"]].gone |= dict(event.body["gone"])
 
 
-def _limited(state: Projection, event: ReplayedEvent) -> None:
+def limit_session(state: Projection, event: ReplayedEvent) -> None:
     state.sessions[event.body["session"]].limits = (event.body["max_messages"], event.body["timeout_s"])
 
 
-def _cleared(state: Projection, event: ReplayedEvent) -> None:
+def clear_session(state: Projection, event: ReplayedEvent) -> None:
     session = state.sessions[event.body["session"]]
     session.cleared, session.cleared_seq = session.last_n, event.seq
     state.erasures[event.seq] = event.body["stones"]
 
 
-def _session_digests(tx: Tx, state: Projection, evidence: RowEvidence) -> Iterator[Problem]:
+def session_problems(tx: Tx, state: Projection, evidence: RowEvidence) -> Iterator[Problem]:
     left = dict(state.sessions)
     for row in tx.execute(select(tables.session).order_by(tables.session.c.number)).all():
         session = left.pop(row.number, None)
         if session is None:
             yield Problem(None, f"session {row.number} stands in no event")
             continue
-        yield from _session(row, session)
-        yield from _messages(row, session, list(_stored_messages(tx, row.number, evidence.tombstones)))
+        true = values_digest(row.salt, [getattr(row, name) for name in COVERED["session"]])
+        keys = (owner_key(row.user_id), id_key(row.session_id))
+        if not true == row.digest == session.digest or keys != (row.owner, row.id_key):
+            yield Problem(session.seq, f"session {row.number} is not what event {session.seq} covers")
+        stored = (row.last_n, stamp(row.last_at), row.cleared_seq, row.max_messages, row.timeout_s)
+        if stored != (session.last_n, session.last_at, session.cleared_seq, *session.limits):
+            yield Problem(session.seq, f"how session {row.number} stands is not what its events make it")
+        yield from message_problems(row, session, list(_stored_messages(tx, row.number, evidence.tombstones)))
     for number, session in left.items():
         yield Problem(session.seq, f"session {number} of event {session.seq} is missing")
     m = tables.message.c
     strays = select(m.session_number).where(m.session_number.not_in(select(tables.session.c.number))).limit(1)
     for number in tx.execute(strays).scalars():
         yield Problem(None, f"messages of session {number} stand in no event")
-
-
-def _session(row: Any, session: SessionState) -> Iterator[Problem]:
-    true = values_digest(row.salt, [getattr(row, name) for name in COVERED["session"]])
-    keys = (owner_key(row.user_id), id_key(row.session_id))
-    if not true == row.digest == session.digest or keys != (row.owner, row.id_key):
-        yield Problem(session.seq, f"session {row.number} is not what event {session.seq} covers")
-    stored = (row.last_n, stamp(row.last_at), row.cleared_seq, row.max_messages, row.timeout_s)
-    if stored != (session.last_n, session.last_at, session.cleared_seq, *session.limits):
-        yield Problem(session.seq, f"how session {row.number} stands is not what its events make it")
 
 
 class _StoredMessage(NamedTuple):
@@ -89,7 +86,8 @@ class _StoredMessage(NamedTuple):
     chars: int
 
 
-def _messages(row: Any, session: SessionState, messages: Sequence[_StoredMessage]) -> Iterator[Problem]:
+def message_problems(row: Any, session: SessionState, messages: Sequence[_StoredMessage]) -> Iterator[Problem]:
+    """Compare the messages of a session with its turns, less those that were cleared or dropped. row: of the session."""
     number, by_n = row.number, {message.n: message for message in messages}
     kept = {n for turn in session.turns for n in range(max(turn.first, session.cleared + 1), turn.last + 1)}
     expected = kept - session.gone.keys()
@@ -124,45 +122,39 @@ def _stored_messages(tx: Tx, number: int, tombstones: Tombstones) -> Iterator[_S
         yield _StoredMessage(row.n, true, digest, is_human, len(row.content))
 
 
-def _session_kind(name: str, fields: str, one: str, many: str, apply: Apply) -> EventKind:
-    return EventKind(name, fields, one, many, apply, inverse=None, digests=(_session_digests,), replays=())
-
+_session = partial(EventKind, inverse=None, digests=(session_problems,), replays=())
 
 KINDS = family(
-    _session_kind(
+    _session(
         "session.opened",
         "session digest max_messages timeout_s",
         "a conversation is opened",
         "{count} conversations are opened",
-        _opened,
+        apply=open_session,
     ),
-    _session_kind(
-        "session.said",
-        "session first count digest",
-        "a turn of {messages}",
-        "{count} turns of a conversation",
-        _said,
+    _session(
+        "session.said", "session first count digest", "a turn of {messages}", "{count} turns of a conversation", apply=add_turn
     ),
-    _session_kind(
+    _session(
         "session.trimmed",
         "session gone",
         "the oldest messages give way to the limit",
         "{count} times the oldest messages give way",
-        _trimmed,
+        apply=trim_session,
     ),
-    _session_kind(
+    _session(
         "session.limited",
         "session max_messages timeout_s",
         "what is kept of a conversation is set",
         "{count} conversations get another limit",
-        _limited,
+        apply=limit_session,
     ),
-    _session_kind(
+    _session(
         "session.cleared",
         "session messages runs stones",
         "a conversation is cleared",
         "{count} conversations are cleared",
-        _cleared,
+        apply=clear_session,
     ),
     EventKind(
         "checkpoints.removed",

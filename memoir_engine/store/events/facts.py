@@ -1,4 +1,4 @@
-"""ReplayedEvent kinds of facts: their status, origins, relations, proposals and reviews, and the cuts of a conversation.
+"""Event kinds of facts: their status, origins, relations, proposals and reviews, and the cuts of a conversation.
 
 Invariant: every row hashes to its own digest and is covered by an event, alone or rolled up; every row of a status, a proposal
 or a relation, open or closed, is exactly what replaying the events gives. A change of a fact can be undone while the fact is as
@@ -9,7 +9,8 @@ Source: DESIGN §6; TIMEM "Supports Reversion".
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
+from functools import partial
 from typing import Any
 
 from sqlalchemy import select
@@ -20,9 +21,8 @@ from memoir_engine.store.chain.actions import OpenAction
 from memoir_engine.store.chain.canonical_json import parse
 from memoir_engine.store.db.text_rules import owner_key
 from memoir_engine.store.db.types import FAR, Tx
-from memoir_engine.store.events.kind import Apply, Check, EventKind, Invert, each, family, ignore
+from memoir_engine.store.events.kind import EventKind, each, family, ignore
 from memoir_engine.store.events.projection import (
-    Body,
     Problem,
     Projection,
     ReplayedEvent,
@@ -37,14 +37,14 @@ from memoir_engine.store.facts import reviews, rows
 from memoir_engine.store.facts.rows import FactState, ProposalState
 
 
-def _recorded(state: Projection, event: ReplayedEvent) -> None:
+def record_fact(state: Projection, event: ReplayedEvent) -> None:
     number = event.body["fact"]
     state.facts[number] = (event.seq, event.body["digest"])
     state.fact_states[number, event.seq] = StatusRow(FAR, tuple(event.body["status"]))
     state.origins.setdefault(number, []).append(RowRange(event.seq, *event.body["origins"]))
 
 
-def _moved(state: Projection, event: ReplayedEvent) -> None:
+def move_fact(state: Projection, event: ReplayedEvent) -> None:
     number, was, status = event.body["fact"], event.body["was"], event.body["status"]
     if was:
         state.fact_states[number, was] = state.fact_states[number, was]._replace(to_seq=event.seq)
@@ -54,37 +54,37 @@ def _moved(state: Projection, event: ReplayedEvent) -> None:
         state.fact_states[number, event.seq] = StatusRow(FAR, tuple(status))
 
 
-def _forgotten(state: Projection, event: ReplayedEvent) -> None:
-    _moved(state, event)
+def forget_fact(state: Projection, event: ReplayedEvent) -> None:
+    move_fact(state, event)
     state.erasures[event.seq] = event.body["stones"]
 
 
-def _seen(state: Projection, event: ReplayedEvent) -> None:
+def see_fact(state: Projection, event: ReplayedEvent) -> None:
     state.origins[event.body["fact"]].append(RowRange(event.seq, *event.body["origins"]))
 
 
-def _unseen(state: Projection, event: ReplayedEvent) -> None:
+def unsee_fact(state: Projection, event: ReplayedEvent) -> None:
     state.unseen |= {(event.body["fact"], n): event.seq for n in event.body["ns"]}
 
 
-def _seen_again(state: Projection, event: ReplayedEvent) -> None:
+def see_fact_again(state: Projection, event: ReplayedEvent) -> None:
     for n in event.body["ns"]:
         del state.unseen[event.body["fact"], n]
 
 
-def _related(state: Projection, event: ReplayedEvent) -> None:
+def relate_facts(state: Projection, event: ReplayedEvent) -> None:
     body = event.body
     state.relations[body["source"], body["target"], event.seq] = (FAR, body["relation"], body["confidence"], body["run"])
 
 
-def _unrelated(state: Projection, event: ReplayedEvent) -> None:
+def flip_relation(state: Projection, event: ReplayedEvent) -> None:
     """Close an open relation; open a closed one again."""
     key = (event.body["source"], event.body["target"], event.body["since"])
     until, relation, confidence, run = state.relations[key]
     state.relations[key] = (event.seq if until == FAR else FAR, relation, confidence, run)
 
 
-def _proposed(state: Projection, event: ReplayedEvent) -> None:
+def propose(state: Projection, event: ReplayedEvent) -> None:
     number, was, row = event.body["proposal"], event.body["was"], event.body["row"]
     if was:
         state.proposals[number, was] = state.proposals[number, was]._replace(to_seq=event.seq)
@@ -93,15 +93,15 @@ def _proposed(state: Projection, event: ReplayedEvent) -> None:
         state.proposals[number, event.seq] = StatusRow(FAR, (*_tuples(row), event.body["run"]))
 
 
-def _cuts_recorded(state: Projection, event: ReplayedEvent) -> None:
+def record_cuts(state: Projection, event: ReplayedEvent) -> None:
     state.cuts.append(RowRange(event.seq, event.body["first"], event.body["count"], event.body["digest"]))
 
 
-def _cuts_withdrawn(state: Projection, event: ReplayedEvent) -> None:
+def withdraw_cuts(state: Projection, event: ReplayedEvent) -> None:
     state.cuts_withdrawn |= dict.fromkeys(event.body["cuts"], event.seq)
 
 
-def _cuts_returned(state: Projection, event: ReplayedEvent) -> None:
+def return_cuts(state: Projection, event: ReplayedEvent) -> None:
     for number in event.body["cuts"]:
         del state.cuts_withdrawn[number]
 
@@ -110,22 +110,18 @@ def _tuples(row: list[Any]) -> tuple[Any, ...]:
     return tuple(tuple(value) if isinstance(value, list) else value for value in row)
 
 
-def _move_back(undo: UndoContext, event: AuditEvent) -> Inverse:
+def undo_move(undo: UndoContext, event: AuditEvent) -> Inverse:
     """Give the fact the status it had before; take it back where it had none."""
     tx, number, was = undo.tx, event.body["fact"], event.body.get("was", 0)
     if tx.execute(select(tables.fact.c.id).where(tables.fact.c.id == number, rows.REMEMBERED)).first() is None:
         return Inverse(clash="it was forgotten, and that is final")
-    c = tables.fact_status.c
-    row = tx.execute(select(tables.fact_status).where(c.fact_id == number, c.to_seq == FAR)).one_or_none()
-    expected = 0 if event.kind == "fact.withdrawn" else event.seq
-    if undo.current.get(("fact", number), row.from_seq if row else 0) != expected:
-        now = None if row is None else FactState.of(row).told()
-        since = _bounds(tx.execute(select(c.from_seq, c.to_seq).where(c.fact_id == number)).all(), event.seq)
-        if now != event.body["status"] or undo.later.in_force(since):
-            return undo.changed(since)
-    before = _status_at(tx, number, was)
+    versions = tx.execute(select(tables.fact_status).where(tables.fact_status.c.fact_id == number)).all()
+    changed = _check_current(undo, ("fact", number), event, versions, FactState, event.body["status"])
+    if changed is not None:
+        return changed
+    before = next((FactState.of(row) for row in versions if row.from_seq == was), None)
     if before is None and event.kind != "fact.withdrawn":
-        since = _seen_since(tx, number, event.seq) or _superseded(undo, number)
+        since = _uses_since(undo, number, event.seq)
         if since:
             return undo.changed(since)
     undo.current["fact", number] = was
@@ -141,31 +137,54 @@ def _move_back(undo: UndoContext, event: AuditEvent) -> Inverse:
     return step(f"fact {number} {'is taken back' if before is None else f'is {before.status} again'}", move_back)
 
 
-def _bounds(spans: Any, seq: int) -> list[int]:
-    """Return the seqs later than this one at which rows begin or end."""
-    return sorted({bound for span in spans for bound in span if seq < bound < FAR})
+def undo_proposal(undo: UndoContext, event: AuditEvent) -> Inverse:
+    """Put the version before in its place; take the proposal back where there was none."""
+    number, was = event.body["proposal"], event.body["was"]
+    c = tables.fact_proposal.c
+    versions = undo.tx.execute(select(tables.fact_proposal).where(c.id == number).order_by(c.from_seq)).all()
+    changed = _check_current(undo, ("proposal", number), event, versions, ProposalState, event.body["row"])
+    if changed is not None:
+        return changed
+    before = next((ProposalState.of(row) for row in versions if row.from_seq == was), None)
+    undo.current["proposal", number] = was
+
+    def propose_back(tx: Tx, action: OpenAction) -> None:
+        kind = "fact.unproposed" if before is None else "fact.proposed" if before.outcome is None else "fact.settled"
+        again = None if before is None else _first_seq(tx, was)
+        rows.set_proposal(tx, action, kind, number, versions[0].owner, before, versions[0].run_id, again=again)
+
+    return step(f"the proposal {number} is as it was before", propose_back)
 
 
-def _seen_since(tx: Tx, number: int, seq: int) -> list[int]:
-    """Return where the fact was said again later: what others said stays when one statement of it goes."""
-    c = tables.fact_origin.c
+def _check_current(
+    undo: UndoContext,
+    key: tuple[str, int],
+    event: AuditEvent,
+    versions: Sequence[Any],
+    state: type[FactState] | type[ProposalState],
+    left: object,
+) -> Inverse | None:
+    """Refuse unless the open version is the one the event left, or equals it and nothing in force changed it since."""
+    row = next((row for row in versions if row.to_seq == FAR), None)
+    expected = 0 if event.kind in ("fact.withdrawn", "fact.unproposed") else event.seq
+    if undo.current.get(key, row.from_seq if row else 0) == expected:
+        return None
+    since = sorted({seq for row in versions for seq in (row.from_seq, row.to_seq) if event.seq < seq < FAR})
+    now = None if row is None else state.of(row).body()
+    return undo.changed(since) if now != left or undo.later.in_force(since) else None
+
+
+def _uses_since(undo: UndoContext, number: int, seq: int) -> list[int]:
+    """Return where the fact was said again after `seq`: what others said stays when one statement of it goes.
+
+    If nowhere, return where other facts gave way to it, but for those that this undo restores: its first statement may be later.
+    """
+    c, s = tables.fact_origin.c, tables.fact_status.c
     query = select(c.from_seq).where(c.fact_id == number, c.from_seq > seq, c.to_seq == FAR).distinct()
-    return sorted(tx.execute(query).scalars())
-
-
-def _superseded(undo: UndoContext, number: int) -> list[int]:
-    """Return where other facts gave way to it, but for those that this undo restores: the first statement may have come later."""
-    c = tables.fact_status.c
-    query = select(c.fact_id, c.from_seq).where(c.superseded_by == number, c.to_seq == FAR)
-    outdated = undo.tx.execute(query).all()
-    return sorted(row.from_seq for row in outdated if undo.current.get(("fact", row.fact_id), row.from_seq) == row.from_seq)
-
-
-def _status_at(tx: Tx, number: int, seq: int) -> FactState | None:
-    c = tables.fact_status.c
-    query = select(tables.fact_status).where(c.fact_id == number, c.from_seq == seq)
-    row = tx.execute(query).one_or_none() if seq else None
-    return None if row is None else FactState.of(row)
+    seen = sorted(undo.tx.execute(query).scalars())
+    outdated = undo.tx.execute(select(s.fact_id, s.from_seq).where(s.superseded_by == number, s.to_seq == FAR)).all()
+    still = [row for row in outdated if undo.current.get(("fact", row.fact_id), row.from_seq) == row.from_seq]
+    return seen or sorted(row.from_seq for row in still)
 
 
 def _first_seq(tx: Tx, seq: int) -> int:
@@ -174,30 +193,7 @@ def _first_seq(tx: Tx, seq: int) -> int:
     return int(parse(body).get("again", seq))
 
 
-def _propose_back(undo: UndoContext, event: AuditEvent) -> Inverse:
-    tx, number, was = undo.tx, event.body["proposal"], event.body["was"]
-    c = tables.fact_proposal.c
-    row = tx.execute(select(tables.fact_proposal).where(c.id == number, c.to_seq == FAR)).one_or_none()
-    expected = 0 if event.kind == "fact.unproposed" else event.seq
-    if undo.current.get(("proposal", number), row.from_seq if row else 0) != expected:
-        since = _bounds(tx.execute(select(c.from_seq, c.to_seq).where(c.id == number)).all(), event.seq)
-        now = None if row is None else ProposalState.of(row).told()
-        if now != event.body["row"] or undo.later.in_force(since):
-            return undo.changed(since)
-    undo.current["proposal", number] = was
-
-    def propose_back(tx: Tx, action: OpenAction) -> None:
-        versions = tx.execute(select(tables.fact_proposal).where(c.id == number).order_by(c.from_seq)).all()
-        before = next((row for row in versions if row.from_seq == was), None) if was else None
-        kind = "fact.unproposed" if before is None else "fact.proposed" if before.outcome is None else "fact.settled"
-        proposal = None if before is None else ProposalState.of(before)
-        again = None if before is None else _first_seq(tx, before.from_seq)
-        rows.set_proposal(tx, action, kind, number, versions[0].owner, proposal, versions[0].run_id, again=again)
-
-    return step(f"the proposal {number} is as it was before", propose_back)
-
-
-def _review_back(undo: UndoContext, event: AuditEvent) -> Inverse:
+def undo_review(undo: UndoContext, event: AuditEvent) -> Inverse:
     verdicts = reviews.verdicts_about(undo.tx, event.body)
     since = [verdict.seq for verdict in verdicts if verdict.seq > event.seq]
     if since and (verdicts[-1].verdict != event.body["verdict"] or undo.later.in_force(since)):
@@ -206,9 +202,10 @@ def _review_back(undo: UndoContext, event: AuditEvent) -> Inverse:
     return step(says, lambda tx, action: reviews.restore_verdict(tx, action, event.body))
 
 
-def _unsee(undo: UndoContext, event: AuditEvent) -> Inverse:
+def undo_sighting(undo: UndoContext, event: AuditEvent) -> Inverse:
     """Take the origins back that the event added or returned; return those that it took back."""
-    number, ns = event.body["fact"], _origins_of(event.body)
+    body, number = event.body, event.body["fact"]
+    ns = list(body["ns"]) if "ns" in body else list(range(body["origins"][0], sum(body["origins"][:2])))
     c = tables.fact_origin.c
     query = select(c.to_seq).where(c.fact_id == number, c.n.in_(ns))
     blocked = _check_ends(undo, set(undo.tx.execute(query).scalars()), event, "fact.unseen")
@@ -219,7 +216,7 @@ def _unsee(undo: UndoContext, event: AuditEvent) -> Inverse:
     return blocked or step(says, lambda tx, action: rows.unsee(tx, action, number, ns))
 
 
-def _unrelate(undo: UndoContext, event: AuditEvent) -> Inverse:
+def undo_relation(undo: UndoContext, event: AuditEvent) -> Inverse:
     """Close the relation that the event opened; open the one that it closed."""
     source, target = event.body["source"], event.body["target"]
     since = event.body.get("since", event.seq)
@@ -232,7 +229,7 @@ def _unrelate(undo: UndoContext, event: AuditEvent) -> Inverse:
     return step("how facts are related is as it was before", lambda tx, action: back(tx, action, source, target, since))
 
 
-def _withdraw_cuts(undo: UndoContext, event: AuditEvent) -> Inverse:
+def undo_cuts(undo: UndoContext, event: AuditEvent) -> Inverse:
     """Withdraw the cuts that the event recorded or returned; return those that it withdrew."""
     body = event.body
     numbers = list(body["cuts"]) if "cuts" in body else list(range(body["first"], body["first"] + body["count"]))
@@ -252,63 +249,44 @@ def _check_ends(undo: UndoContext, ends: set[int], event: AuditEvent, closing_ki
     return None if ends == {expected} else undo.changed(ends - {FAR, expected})
 
 
-def _origins_of(body: Body) -> list[int]:
-    if "ns" in body:
-        return list(body["ns"])
-    first, count, _ = body["origins"]
-    return list(range(first, first + count))
+def fact_problems(tx: Tx, state: Projection, evidence: RowEvidence) -> Iterator[Problem]:
+    yield from evidence.each(tx, tables.fact, state.facts, "owner", "user_id", fits=lambda owner, user: owner == owner_key(user))
 
 
-def _fact_digests(tx: Tx, state: Projection, evidence: RowEvidence) -> Iterator[Problem]:
-    left = dict(state.facts)
-    for true, stored, number, owner, user in evidence.rows(tx, tables.fact, "id", "owner", "user_id"):
-        seq, expected = left.pop(number, (None, ""))
-        if seq is None:
-            yield Problem(None, f"fact {number} stands in no event")
-        elif not true == stored == expected or owner != owner_key(user):
-            yield Problem(seq, f"fact {number} is not what event {seq} covers")
-    yield from (Problem(seq, f"fact {number} of event {seq} is missing") for number, (seq, _) in left.items())
-
-
-def _origin_digests(tx: Tx, state: Projection, evidence: RowEvidence) -> Iterator[Problem]:
+def origin_problems(tx: Tx, state: Projection, evidence: RowEvidence) -> Iterator[Problem]:
     origins: dict[int, list[tuple[int, str, str, int]]] = {}
     more, order = ("fact_id", "n", "to_seq"), ("fact_id", "n")
-    for true, stored, number, n, to_seq in evidence.rows(tx, tables.fact_origin, *more, order=order):
-        origins.setdefault(number, []).append((n, true, stored, to_seq))
-    for number in sorted(origins.keys() | state.origins.keys()):
-        found = origins.get(number, [])
-        yield from range_problems(
-            f"the origins of fact {number}", [origin[:3] for origin in found], state.origins.get(number, [])
-        )
-        for n, _, _, to_seq in found:
-            if to_seq != state.unseen.get((number, n), FAR):
-                yield Problem(state.unseen.get((number, n)), f"origin {n} of fact {number} is not as the events leave it")
+    for true, stored, fact, n, to_seq in evidence.rows(tx, tables.fact_origin, *more, order=order):
+        origins.setdefault(fact, []).append((n, true, stored, to_seq))
+    closed: dict[int, dict[int, int]] = {}
+    for (fact, n), seq in state.unseen.items():
+        closed.setdefault(fact, {})[n] = seq
+    for fact in sorted(origins.keys() | state.origins.keys()):
+        what, rows, events = f"the origins of fact {fact}", origins.get(fact, []), state.origins.get(fact, [])
+        yield from range_problems(what, f"origin {{}} of fact {fact}", rows, events, closed.get(fact, {}))
 
 
-def _cut_digests(tx: Tx, state: Projection, evidence: RowEvidence) -> Iterator[Problem]:
+def cut_problems(tx: Tx, state: Projection, evidence: RowEvidence) -> Iterator[Problem]:
     cuts = [(number, true, stored, end) for true, stored, number, end in evidence.rows(tx, tables.cut, "id", "to_seq")]
-    yield from range_problems("cuts of a conversation", [cut[:3] for cut in cuts], state.cuts)
-    for number, _, _, to_seq in cuts:
-        if to_seq != state.cuts_withdrawn.get(number, FAR):
-            yield Problem(state.cuts_withdrawn.get(number), f"cut {number} is not as the events leave it")
+    yield from range_problems("cuts of a conversation", "cut {}", cuts, state.cuts, state.cuts_withdrawn)
 
 
-def _fact_states(tx: Tx, state: Projection, _evidence: RowEvidence) -> Iterator[Problem]:
+def status_problems(tx: Tx, state: Projection, _evidence: RowEvidence) -> Iterator[Problem]:
     owners = _owners(tx)
     stored = {
-        (row.fact_id, row.from_seq): (row.to_seq, tuple(FactState.of(row).told()), row.owner == owners.get(row.fact_id))
+        (row.fact_id, row.from_seq): (row.to_seq, tuple(FactState.of(row).body()), row.owner == owners.get(row.fact_id))
         for row in tx.execute(select(tables.fact_status))
     }
     replayed = {key: (*status, True) for key, status in state.fact_states.items()}
     yield from replay_differences("standing of fact", stored, replayed)
 
 
-def _proposals(tx: Tx, state: Projection, _evidence: RowEvidence) -> Iterator[Problem]:
+def proposal_problems(tx: Tx, state: Projection, _evidence: RowEvidence) -> Iterator[Problem]:
     owners = _owners(tx)
     stored = {
         (row.id, row.from_seq): (
             row.to_seq,
-            (*_tuples(ProposalState.of(row).told()), row.run_id),
+            (*_tuples(ProposalState.of(row).body()), row.run_id),
             row.owner == owners.get(row.new_id),
         )
         for row in tx.execute(select(tables.fact_proposal))
@@ -316,7 +294,7 @@ def _proposals(tx: Tx, state: Projection, _evidence: RowEvidence) -> Iterator[Pr
     yield from replay_differences("proposal", stored, {key: (*row, True) for key, row in state.proposals.items()})
 
 
-def _relations(tx: Tx, state: Projection, _evidence: RowEvidence) -> Iterator[Problem]:
+def relation_problems(tx: Tx, state: Projection, _evidence: RowEvidence) -> Iterator[Problem]:
     owners = _owners(tx)
     stored = {
         (row.source_id, row.target_id, row.from_seq): (row.to_seq, row.kind, row.confidence, row.run_id, row.owner)
@@ -330,203 +308,128 @@ def _owners(tx: Tx) -> dict[int, str]:
     return dict(tx.execute(select(tables.fact.c.id, tables.fact.c.owner)).all())
 
 
-def _kind(
-    name: str,
-    fields: str,
-    one: str,
-    many: str,
-    apply: Apply,
-    invert: Invert | None,
-    *,
-    digests: tuple[Check, ...] = (),
-    replays: tuple[Check, ...] = (),
-) -> EventKind:
-    return EventKind(name, fields, one, many, apply, invert, digests=digests, replays=replays)
-
-
-_ORIGINS, _CUTS = (_origin_digests,), (_cut_digests,)
-_STATUS, _PROPOSALS, _RELATIONS = (_fact_states,), (_proposals,), (_relations,)
+_status = partial(EventKind, inverse=each(undo_move), digests=(), replays=(status_problems,))
+_origins = partial(EventKind, inverse=each(undo_sighting), digests=(origin_problems,), replays=())
+_cuts = partial(EventKind, inverse=each(undo_cuts), digests=(cut_problems,), replays=())
+_proposal = partial(EventKind, apply=propose, inverse=each(undo_proposal), digests=(), replays=(proposal_problems,))
+_relation = partial(EventKind, inverse=each(undo_relation), digests=(), replays=(relation_problems,))
 
 # status, row: the row of `fact_status`, of `fact_proposal`, as a list; was: the seq of the row before;
 # ns: numbers of origins; again: the seq since which a row that an undo brought back held at first
 KINDS = family(
-    _kind(
+    _status(
         "fact.recorded",
         "fact digest status origins",
         "fact {fact} is learned",
         "{count} facts are learned",
-        _recorded,
-        each(_move_back),
-        digests=(_fact_digests, _origin_digests),
-        replays=_STATUS,
+        apply=record_fact,
+        digests=(fact_problems, origin_problems),
     ),
-    _kind(
-        "fact.outdated",
-        "fact was status again?",
-        "fact {fact} is outdated",
-        "{count} facts are outdated",
-        _moved,
-        each(_move_back),
-        replays=_STATUS,
-    ),
-    _kind(
-        "fact.restored",
-        "fact was status again?",
-        "fact {fact} holds again",
-        "{count} facts hold again",
-        _moved,
-        each(_move_back),
-        replays=_STATUS,
-    ),
-    _kind(
-        "fact.withdrawn",
-        "fact was status",
-        "fact {fact} is taken back",
-        "{count} facts are taken back",
-        _moved,
-        each(_move_back),
-        replays=_STATUS,
-    ),
-    _kind(
-        "fact.returned",
-        "fact was status again",
-        "fact {fact} stands again",
-        "{count} facts stand again",
-        _moved,
-        each(_move_back),
-        replays=_STATUS,
-    ),
-    _kind(
+    _status("fact.outdated", "fact was status again?", "fact {fact} is outdated", "{count} facts are outdated", apply=move_fact),
+    _status("fact.restored", "fact was status again?", "fact {fact} holds again", "{count} facts hold again", apply=move_fact),
+    _status("fact.withdrawn", "fact was status", "fact {fact} is taken back", "{count} facts are taken back", apply=move_fact),
+    _status("fact.returned", "fact was status again", "fact {fact} stands again", "{count} facts stand again", apply=move_fact),
+    _status(
         "fact.forgotten",
         "fact was status stones",
         "fact {fact} is forgotten for good",
         "{count} facts are forgotten for good",
-        _forgotten,
-        None,  # final
-        replays=_STATUS,
+        apply=forget_fact,
+        inverse=None,  # final
     ),
-    _kind(
-        "fact.seen",
-        "fact origins",
-        "fact {fact} was said again",
-        "{count} known facts were said again",
-        _seen,
-        each(_unsee),
-        digests=_ORIGINS,
-    ),
-    _kind(
+    _origins("fact.seen", "fact origins", "fact {fact} was said again", "{count} known facts were said again", apply=see_fact),
+    _origins(
         "fact.unseen",
         "fact ns",
         "that fact {fact} was said again is taken back",
         "{count} facts count as not said again",
-        _unseen,
-        each(_unsee),
-        digests=_ORIGINS,
+        apply=unsee_fact,
     ),
-    _kind(
+    _origins(
         "fact.seen_again",
         "fact ns",
         "that fact {fact} was said again holds again",
         "{count} facts count as said again",
-        _seen_again,
-        each(_unsee),
-        digests=_ORIGINS,
+        apply=see_fact_again,
     ),
-    _kind(
+    _cuts(
         "cuts.recorded",
         "first count digest",
         "a conversation is cut into {parts}",
         "{count} conversations are cut",
-        _cuts_recorded,
-        each(_withdraw_cuts),
-        digests=_CUTS,
+        apply=record_cuts,
     ),
-    _kind(
+    _cuts(
         "cuts.withdrawn",
         "cuts",
         "a conversation counts as not remembered",
         "{count} conversations count as not remembered",
-        _cuts_withdrawn,
-        each(_withdraw_cuts),
-        digests=_CUTS,
+        apply=withdraw_cuts,
     ),
-    _kind(
+    _cuts(
         "cuts.returned",
         "cuts",
         "a conversation counts as remembered again",
         "{count} conversations count as remembered again",
-        _cuts_returned,
-        each(_withdraw_cuts),
-        digests=_CUTS,
+        apply=return_cuts,
     ),
-    _kind(
+    EventKind(
         "conversation.seen_again",
         "cut session",
         "a remembered conversation came again",
         "{count} remembered conversations came again",
-        ignore,
-        None,  # it changed nothing
+        apply=ignore,
+        inverse=None,  # it changed nothing
+        digests=(),
+        replays=(),
     ),
-    _kind(
+    _proposal(
         "fact.proposed",
         "proposal was row run again?",
         "a person is asked whether a fact gives way",
         "{count} facts are put to a person",
-        _proposed,
-        each(_propose_back),
-        replays=_PROPOSALS,
     ),
-    _kind(
+    _proposal(
         "fact.settled",
         "proposal was row run again?",
         "it is settled whether a fact gives way",
         "{count} questions about facts are settled",
-        _proposed,
-        each(_propose_back),
-        replays=_PROPOSALS,
     ),
-    _kind(
+    _proposal(
         "fact.unproposed",
         "proposal was row run",
         "a question about a fact is taken back",
         "{count} questions about facts are taken back",
-        _proposed,
-        each(_propose_back),
-        replays=_PROPOSALS,
     ),
-    _kind(
+    EventKind(
         "fact.reviewed",
         "fact? proposal? since verdict was",
         "a fact is reviewed",
         "{count} facts are reviewed",
-        ignore,  # verdicts about facts are read from the events
-        each(_review_back),
+        apply=ignore,  # verdicts about facts are read from the events
+        inverse=each(undo_review),
+        digests=(),
+        replays=(),
     ),
-    _kind(
+    _relation(
         "fact.related",
         "source target relation confidence run",
         "two facts have to do with one another",
         "{count} pairs of facts are related",
-        _related,
-        each(_unrelate),
-        replays=_RELATIONS,
+        apply=relate_facts,
     ),
-    _kind(
+    _relation(
         "fact.unrelated",
         "source target since",
         "two facts are no longer related",
         "{count} pairs of facts are no longer related",
-        _unrelated,
-        each(_unrelate),
-        replays=_RELATIONS,
+        apply=flip_relation,
     ),
-    _kind(
+    _relation(
         "fact.related_again",
         "source target since",
         "two facts are related again",
         "{count} pairs of facts are related again",
-        _unrelated,
-        each(_unrelate),
-        replays=_RELATIONS,
+        apply=flip_relation,
     ),
 )

@@ -9,7 +9,7 @@ Source: DESIGN §6 (verify by digests and replay).
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, NamedTuple
 
@@ -200,14 +200,16 @@ class RowEvidence:
                 true = stored
             yield true, stored, *row[count + 2 :]
 
-    def each(self, tx: Tx, table: Table, expected: Mapping[Any, tuple[int, str]]) -> Iterator[Problem]:
-        """Compare rows that have one event each. expected: seq and digest by id."""
+    def each(
+        self, tx: Tx, table: Table, expected: Mapping[Any, tuple[int, str]], *more: str, fits: Callable[..., bool] | None = None
+    ) -> Iterator[Problem]:
+        """Compare rows that have one event each. expected: seq and digest by id; fits: a condition on the columns `more`."""
         left = dict(expected)
-        for true, stored, number in self.rows(tx, table, "id"):
+        for true, stored, number, *values in self.rows(tx, table, "id", *more):
             seq, digest = left.pop(number, (None, ""))
             if seq is None:
                 yield Problem(None, f"{table.name} {number} stands in no event")
-            elif not true == stored == digest:
+            elif not true == stored == digest or (fits is not None and not fits(*values)):
                 yield Problem(seq, f"{table.name} {number} is not what event {seq} covers")
         for number, (seq, _) in left.items():
             yield Problem(seq, f"{table.name} {number} of event {seq} is missing")
@@ -217,15 +219,23 @@ def stream(tx: Tx, query: Select[Any]) -> Iterator[Any]:
     yield from tx.execute(query.execution_options(**STREAM))
 
 
-def range_problems(what: str, rows: Sequence[tuple[int, str, str]], events: Sequence[RowRange]) -> Iterator[Problem]:
-    """Compare rows with the roll-ups of the events that cover them. rows: (number, true digest, stored digest), rising."""
-    digests = {number: (true, stored) for number, true, stored in rows}
+def range_problems(
+    what: str, row_name: str, rows: Sequence[tuple[int, str, str, int]], events: Sequence[RowRange], closed: Mapping[int, int]
+) -> Iterator[Problem]:
+    """Compare rows with the roll-ups of the events that cover them, and their ends with those that events gave them.
+
+    rows: (number, true digest, stored digest, to_seq), rising. row_name: of one row, `{}` for its number. closed: number → seq.
+    """
+    digests = {number: (true, stored) for number, true, stored, _ in rows}
     for event in events:
         covered = [digests.pop(number, ("", "")) for number in range(event.first, event.first + event.total)]
         if any(true != stored for true, stored in covered) or roll_up(stored for _, stored in covered) != event.digest:
             yield Problem(event.seq, f"{what} are not those that event {event.seq} covers")
     if digests:
         yield Problem(None, f"{what}: number {min(digests)} stands in no event")
+    for number, _, _, to_seq in rows:
+        if to_seq != closed.get(number, FAR):
+            yield Problem(closed.get(number), f"{row_name.format(number)} is not as the events leave it")
 
 
 def replay_differences(what: str, rows: Mapping[Any, Any], replayed: Mapping[Any, Any]) -> Iterator[Problem]:

@@ -1,4 +1,4 @@
-"""ReplayedEvent kinds of review: verdicts about filings, and signatures.
+"""Event kinds of review: verdicts about filings, and signatures.
 
 Invariant: a verdict can be undone while the filing that it is about still carries it, or carries it again; a rejected chunk
 goes back to the leaf from which that verdict took it. Every row of `sign_off` is what replaying the events gives.
@@ -8,6 +8,7 @@ Source: DESIGN §6.
 from __future__ import annotations
 
 from collections.abc import Iterator
+from functools import partial
 from typing import Any
 
 from sqlalchemy import select
@@ -18,18 +19,18 @@ from memoir_engine.store.chain.actions import OpenAction
 from memoir_engine.store.db.types import FAR, Tx
 from memoir_engine.store.events.kind import EventKind, Names, each, family
 from memoir_engine.store.events.projection import Body, Problem, Projection, ReplayedEvent, RowEvidence, SignatureRow, stream
-from memoir_engine.store.events.tree import file_again, filed_before_after, filing_rows
+from memoir_engine.store.events.tree import file_again, filed_before_after, filing_problems
 from memoir_engine.store.events.undo_context import Inverse, UndoContext, step
 from memoir_engine.store.review import sign_offs
 from memoir_engine.store.tables.sources import LIVE
 from memoir_engine.store.tree import categories, filings
 
 
-def _reviewed(state: Projection, event: ReplayedEvent) -> None:
+def review_filing(state: Projection, event: ReplayedEvent) -> None:
     _set_verdict(state, event, event.body["verdict"])
 
 
-def _rejected(state: Projection, event: ReplayedEvent) -> None:
+def reject_chunk(state: Projection, event: ReplayedEvent) -> None:
     _set_verdict(state, event, filings.REJECTED)
     state.end_filing(event.body["chunk"], event.seq)
 
@@ -44,29 +45,29 @@ def _set_verdict(state: Projection, event: ReplayedEvent, verdict: str | None) -
     state.note_review(event)
 
 
-def _returned(state: Projection, event: ReplayedEvent) -> None:
+def return_chunk(state: Projection, event: ReplayedEvent) -> None:
     if state.filings[event.body["chunk"]][-1].to_seq == FAR:
         raise ValueError("the chunk is filed")
     file_again(state, event)
 
 
-def _signed(state: Projection, event: ReplayedEvent) -> None:
+def sign(state: Projection, event: ReplayedEvent) -> None:
     body = event.body
     state.signatures[event.seq] = SignatureRow(
         FAR, body["subject"], body["number"], body["state"], body["statement"], event.action_id
     )
 
 
-def _sign_off_withdrawn(state: Projection, event: ReplayedEvent) -> None:
+def withdraw_sign_off(state: Projection, event: ReplayedEvent) -> None:
     signed = event.body["signed"]
     state.signatures[signed] = state.signatures[signed]._replace(to_seq=event.seq)
 
 
-def _sign_off_restored(state: Projection, event: ReplayedEvent) -> None:
+def restore_sign_off(state: Projection, event: ReplayedEvent) -> None:
     state.signatures[event.seq] = state.signatures[event.body["signed"]]._replace(to_seq=FAR)
 
 
-def _restore_verdict(undo: UndoContext, event: AuditEvent) -> Inverse:
+def undo_review(undo: UndoContext, event: AuditEvent) -> Inverse:
     """Put the verdict before in its place."""
     body, chunk = event.body, event.body["chunk"]
     verdict, seq = body["before"]
@@ -80,7 +81,7 @@ def _restore_verdict(undo: UndoContext, event: AuditEvent) -> Inverse:
     return step(says, lambda tx, action: filings.stamp(tx, action, _last(tx, chunk), filings.review_of(tx, (verdict, seq))))
 
 
-def _give_back(undo: UndoContext, event: AuditEvent) -> Inverse:
+def undo_rejection(undo: UndoContext, event: AuditEvent) -> Inverse:
     """File the chunk again where it was."""
     tx, body, chunk = undo.tx, event.body, event.body["chunk"]
     verdict, seq = body["before"]
@@ -103,7 +104,7 @@ def _give_back(undo: UndoContext, event: AuditEvent) -> Inverse:
     return undo.check_open({leaf}) or step(f"chunk {chunk} goes back to {path}", give_back)
 
 
-def _reject_again(undo: UndoContext, event: AuditEvent) -> Inverse:
+def undo_return(undo: UndoContext, event: AuditEvent) -> Inverse:
     """Reject the chunk again, in the name of whoever rejected it."""
     chunk = event.body["chunk"]
     verdict, seq = event.body["before"]
@@ -120,7 +121,7 @@ def _reject_again(undo: UndoContext, event: AuditEvent) -> Inverse:
     return step(f"chunk {chunk} is rejected again", reject)
 
 
-def _unsign(undo: UndoContext, event: AuditEvent) -> Inverse:
+def undo_sign_off(undo: UndoContext, event: AuditEvent) -> Inverse:
     row = undo.tx.execute(select(tables.sign_off).where(tables.sign_off.c.from_seq == event.seq)).one()
     if row.to_seq != FAR:
         return undo.changed([row.to_seq])
@@ -128,7 +129,7 @@ def _unsign(undo: UndoContext, event: AuditEvent) -> Inverse:
     return step(says, lambda tx, action: sign_offs.withdraw(tx, action, event.seq))
 
 
-def _sign_again(undo: UndoContext, event: AuditEvent) -> Inverse:
+def undo_sign_off_withdrawal(undo: UndoContext, event: AuditEvent) -> Inverse:
     row = undo.tx.execute(select(tables.sign_off).where(tables.sign_off.c.to_seq == event.seq)).one()
     says = f"the signature of {row.signer} under {row.subject} {row.subject_id} stands again"
     return step(says, lambda tx, action: sign_offs.restore(tx, action, event.seq))
@@ -152,7 +153,7 @@ def _changes_since(tx: Tx, chunk_id: int, seq: int) -> list[int]:
     return sorted(later for later in seqs if seq < later < FAR)
 
 
-def _sign_offs(tx: Tx, state: Projection, _evidence: RowEvidence) -> Iterator[Problem]:
+def sign_off_problems(tx: Tx, state: Projection, _evidence: RowEvidence) -> Iterator[Problem]:
     actors = dict(tx.execute(select(tables.action.c.id, tables.action.c.actor)).all())
     left = dict(state.signatures)
     for row in stream(tx, select(tables.sign_off).order_by(tables.sign_off.c.from_seq)):
@@ -167,74 +168,65 @@ def _sign_offs(tx: Tx, state: Projection, _evidence: RowEvidence) -> Iterator[Pr
         yield Problem(seq, f"the signature of event {seq} is missing")
 
 
-def _verdict_before_after(body: Body, _names: Names, _count: int) -> tuple[object, object]:
+def verdict_before_after(body: Body, _names: Names, _count: int) -> tuple[object, object]:
     before = body.get("before")
     return (str(before[0]) if isinstance(before, list) and before and before[0] else None), body.get("verdict")
 
 
+_verdict = partial(EventKind, digests=(), replays=(filing_problems,))
+_sign_off = partial(EventKind, digests=(), replays=(sign_off_problems,))
+
 KINDS = family(
-    EventKind(
+    _verdict(
         "filing.reviewed",
         "chunk filing verdict reviewed before",
         "the filing of {chunk} is reviewed",
         "{count} filings are reviewed",
-        apply=_reviewed,
-        inverse=each(_restore_verdict),
-        digests=(),
-        replays=(filing_rows,),
-        before_after=_verdict_before_after,
+        apply=review_filing,
+        inverse=each(undo_review),
+        before_after=verdict_before_after,
     ),
-    EventKind(
+    _verdict(
         "chunk.rejected",
         "chunk filing category reviewed before",
         "{chunk} is taken out of its place",
         "{count} chunks are taken out of their places",
-        apply=_rejected,
-        inverse=each(_give_back),
-        digests=(),
-        replays=(filing_rows,),
+        apply=reject_chunk,
+        inverse=each(undo_rejection),
         moment="a chunk taken out of {category}",
     ),
-    EventKind(
+    _verdict(
         "chunk.returned",
         "chunk category decision verdict reviewed before",
         "{chunk} is filed again",
         "{count} chunks are filed again",
-        apply=_returned,
-        inverse=each(_reject_again),
-        digests=(),
-        replays=(filing_rows,),
+        apply=return_chunk,
+        inverse=each(undo_return),
         moment="a chunk filed again in {category}",
         before_after=filed_before_after,
     ),
-    EventKind(
+    _sign_off(
         "sign_off.made",
         "subject number state statement",
         "{subject} is signed",
         "{count} signatures are given",
-        apply=_signed,
-        inverse=each(_unsign),
-        digests=(),
-        replays=(_sign_offs,),
+        apply=sign,
+        inverse=each(undo_sign_off),
     ),
-    EventKind(
+    _sign_off(
         "sign_off.withdrawn",
         "signed subject number",
         "the signature under {subject} is withdrawn",
         "{count} signatures are withdrawn",
-        apply=_sign_off_withdrawn,
-        inverse=each(_sign_again),
-        digests=(),
-        replays=(_sign_offs,),
+        apply=withdraw_sign_off,
+        inverse=each(undo_sign_off_withdrawal),
     ),
-    EventKind(
+    _sign_off(
         "sign_off.restored",
         "signed subject number",
         "the signature under {subject} stands again",
         "{count} signatures stand again",
-        apply=_sign_off_restored,
-        inverse=each(_unsign),
-        digests=(),
-        replays=(_sign_offs,),
+        apply=restore_sign_off,
+        inverse=each(undo_sign_off),
     ),
 )

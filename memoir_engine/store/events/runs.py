@@ -8,6 +8,7 @@ Source: DESIGN §6.
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from functools import partial
 from itertools import groupby
 from operator import itemgetter
 from typing import Any, Literal
@@ -23,14 +24,14 @@ from memoir_engine.store.events.projection import Problem, Projection, ReplayedE
 from memoir_engine.store.ledger.runs import ALIVE, RESUMABLE, outcome_digest
 
 
-def _closed(state: Projection, event: ReplayedEvent) -> None:
+def close_run(state: Projection, event: ReplayedEvent) -> None:
     body = event.body
     calls, decisions = tuple(body["calls"]), tuple(body["decisions"])
     closing = RunClosing(event.seq, body["status"], body["digest"], body.get("outcome"), calls, decisions)
     state.runs.setdefault(body["run"], []).append(closing)
 
 
-def _run_digests(tx: Tx, state: Projection, evidence: RowEvidence) -> Iterator[Problem]:
+def run_problems(tx: Tx, state: Projection, evidence: RowEvidence) -> Iterator[Problem]:
     left = dict(state.runs)
     more = ("id", "closed_seq", "request", "salt", *OUTCOME)
     for true, stored, number, closed_seq, request, salt, *outcome in evidence.rows(tx, tables.run, *more):
@@ -60,15 +61,8 @@ def _has_outcome(closing: RunClosing, salt: str, outcome: Sequence[Any], tombsto
     return closing.outcome in (None, outcome_digest(salt, outcome))
 
 
-def _call_digests(tx: Tx, state: Projection, evidence: RowEvidence) -> Iterator[Problem]:
-    return _parts_of_runs(tx, state, evidence, "calls")
-
-
-def _decision_digests(tx: Tx, state: Projection, evidence: RowEvidence) -> Iterator[Problem]:
-    return _parts_of_runs(tx, state, evidence, "decisions")
-
-
-def _parts_of_runs(tx: Tx, state: Projection, evidence: RowEvidence, what: Literal["calls", "decisions"]) -> Iterator[Problem]:
+def part_problems(tx: Tx, state: Projection, evidence: RowEvidence, *, what: Literal["calls", "decisions"]) -> Iterator[Problem]:
+    """Compare the calls or the decisions of every run with the roll-ups of its closings."""
     table, payload = (tables.model_call, "payload") if what == "calls" else (tables.decision, "offer")
     r = tables.run.c
     alive = set(tx.execute(select(r.id).where(r.status.in_(ALIVE), r.closed_seq.is_(None))).scalars())
@@ -99,9 +93,9 @@ KINDS = family(
         "run status digest outcome? calls decisions",  # outcome: absent before outcomes were covered
         "the run ends: {status}",
         "{count} runs end",
-        apply=_closed,
+        apply=close_run,
         inverse=None,
-        digests=(_run_digests, _call_digests, _decision_digests),
+        digests=(run_problems, partial(part_problems, what="calls"), partial(part_problems, what="decisions")),
         replays=(),
     ),
 )

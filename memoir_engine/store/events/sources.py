@@ -1,4 +1,4 @@
-"""ReplayedEvent kinds of sources: added, withdrawn, replaced, restored and erased; their chunks and their contextual helpers.
+"""Event kinds of sources: added, withdrawn, replaced, restored and erased; their chunks and their contextual helpers.
 
 Invariant: all but a source's status and the helper in force never changes; both are what replaying the events gives. Texts and
 bytes hash to what the source's row says.
@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Iterator
+from functools import partial
 from itertools import groupby
 from operator import itemgetter
 from typing import Any
@@ -27,26 +28,26 @@ from memoir_engine.store.tables.sources import LIVE
 from memoir_engine.store.tree import filings
 
 
-def _added(state: Projection, event: ReplayedEvent) -> None:
+def add_source(state: Projection, event: ReplayedEvent) -> None:
     number = event.body["source"]
     state.sources[number] = (event.seq, event.body["digest"])
     state.source_status[number] = (event.body.get("status", "filed"), event.seq)
     state.replaces[number] = event.body.get("replaces")
 
 
-def _withdrawn(state: Projection, event: ReplayedEvent) -> None:
+def withdraw_source(state: Projection, event: ReplayedEvent) -> None:
     number = event.body["source"]
     state.source_status[number] = ("replaced" if "by" in event.body else "withdrawn", event.seq)
     state.end_filings_of(number, event.seq)
 
 
-def _erased(state: Projection, event: ReplayedEvent) -> None:
+def erase_source(state: Projection, event: ReplayedEvent) -> None:
     state.end_filings_of(event.body["source"], event.seq)
     state.source_status[event.body["source"]] = ("erased", event.seq)
     state.erasures[event.seq] = event.body["stones"]
 
 
-def _restored(state: Projection, event: ReplayedEvent) -> None:
+def restore_source(state: Projection, event: ReplayedEvent) -> None:
     state.source_status[event.body["source"]] = (event.body.get("status", "filed"), event.seq)
     for chunk in state.chunks_of(event.body["source"]):
         rows = state.filings.get(chunk, [])
@@ -54,22 +55,22 @@ def _restored(state: Projection, event: ReplayedEvent) -> None:
             rows.append(rows[-1]._replace(from_seq=event.seq, to_seq=FAR))
 
 
-def _chunks_added(state: Projection, event: ReplayedEvent) -> None:
+def add_chunks(state: Projection, event: ReplayedEvent) -> None:
     body = event.body
     state.chunks[body["source"]] = RowRange(event.seq, body["first"], body["count"], body["digest"])
 
 
-def _helper_set(state: Projection, event: ReplayedEvent) -> None:
+def set_helper(state: Projection, event: ReplayedEvent) -> None:
     state.helpers[event.body["helper"]] = (event.seq, event.body["digest"])
     if event.body.get("in_force", True):
-        _helper_chosen(state, event)
+        choose_helper(state, event)
 
 
-def _helper_chosen(state: Projection, event: ReplayedEvent) -> None:
+def choose_helper(state: Projection, event: ReplayedEvent) -> None:
     state.in_force[event.body["source"]] = (event.body["version"], event.seq)
 
 
-def _withdraw(undo: UndoContext, event: AuditEvent) -> Inverse:
+def undo_addition(undo: UndoContext, event: AuditEvent) -> Inverse:
     number, by = event.body["source"], event.body.get("by")
     s, f = tables.source.c, tables.filing.c
     source = undo.tx.execute(select(s.status, s.status_seq, s.name).where(s.id == number)).one()
@@ -82,7 +83,7 @@ def _withdraw(undo: UndoContext, event: AuditEvent) -> Inverse:
     return undo.check_filings(left) or step(says, lambda tx, action: filings.withdraw_source(tx, action, number, by=by))
 
 
-def _restore(undo: UndoContext, event: AuditEvent) -> Inverse:
+def undo_withdrawal(undo: UndoContext, event: AuditEvent) -> Inverse:
     tx, number = undo.tx, event.body["source"]
     source = tx.execute(select(tables.source).where(tables.source.c.id == number)).one()
     if source.status not in ("withdrawn", "replaced"):
@@ -113,7 +114,7 @@ def _are_versions(source: Source, other: Any) -> bool:
     return bool(source.replaces == other.id or other.replaces == source.id)
 
 
-def _choose_helper_before(undo: UndoContext, event: AuditEvent) -> Inverse:
+def undo_helper(undo: UndoContext, event: AuditEvent) -> Inverse:
     """Put the version before in force again; nothing for the first one, and for one that never was in force."""
     tx, number, was = undo.tx, event.body["source"], event.body.get("was")
     if not event.body.get("in_force", True) or was is None:
@@ -128,11 +129,11 @@ def _choose_helper_before(undo: UndoContext, event: AuditEvent) -> Inverse:
     return step(says, lambda tx, action: helpers.put_in_force(tx, action, number, was))
 
 
-def _source_digests(tx: Tx, state: Projection, evidence: RowEvidence) -> Iterator[Problem]:
+def source_problems(tx: Tx, state: Projection, evidence: RowEvidence) -> Iterator[Problem]:
     yield from evidence.each(tx, tables.source, state.sources)
 
 
-def _part_digests(tx: Tx, state: Projection, evidence: RowEvidence) -> Iterator[Problem]:
+def part_problems(tx: Tx, state: Projection, evidence: RowEvidence) -> Iterator[Problem]:
     """Compare texts and bytes with the hashes in their source's row; an added part has no other place to show."""
     s = tables.source.c
     rows = {row.id: row for row in tx.execute(select(s.id, s.sha256, s.text_sha256))}
@@ -155,11 +156,11 @@ def _part_digests(tx: Tx, state: Projection, evidence: RowEvidence) -> Iterator[
                 yield Problem(seq, f"the {column} of source {number} is not what event {seq} covers")
 
 
-def _helper_digests(tx: Tx, state: Projection, evidence: RowEvidence) -> Iterator[Problem]:
+def helper_problems(tx: Tx, state: Projection, evidence: RowEvidence) -> Iterator[Problem]:
     yield from evidence.each(tx, tables.contextual_helper, state.helpers)
 
 
-def _chunk_digests(tx: Tx, state: Projection, evidence: RowEvidence) -> Iterator[Problem]:
+def chunk_problems(tx: Tx, state: Projection, evidence: RowEvidence) -> Iterator[Problem]:
     left = dict(state.chunks)
     for source, group in groupby(evidence.rows(tx, tables.chunk, "source_id", "id"), key=itemgetter(2)):
         rows = list(group)
@@ -179,7 +180,7 @@ def _chunk_digests(tx: Tx, state: Projection, evidence: RowEvidence) -> Iterator
             yield Problem(covered.seq, f"the chunks of source {source} of event {covered.seq} are missing")
 
 
-def _source_states(tx: Tx, state: Projection, _evidence: RowEvidence) -> Iterator[Problem]:
+def source_state_problems(tx: Tx, state: Projection, _evidence: RowEvidence) -> Iterator[Problem]:
     c = tables.source.c
     for row in stream(tx, select(c.id, c.status, c.status_seq, c.replaces, c.helper_version).order_by(c.id)):
         status = state.source_status.get(row.id)
@@ -193,97 +194,87 @@ def _source_states(tx: Tx, state: Projection, _evidence: RowEvidence) -> Iterato
             yield Problem(seq, f"the helper in force of source {row.id} is not the one the events make it")
 
 
-def _versions_before_after(body: Body, _names: Names, _count: int) -> tuple[object, object]:
+def helper_versions(body: Body, _names: Names, _count: int) -> tuple[object, object]:
     was = body.get("was")
     return (None if was is None else f"version {was}"), f"version {body.get('version')}"
 
 
+_source = partial(EventKind, digests=(), replays=(source_state_problems,))
+
 KINDS = family(
-    EventKind(
+    _source(
         "source.added",
         "source digest replaces? status?",  # replaces: absent before there were versions; status: knowledge that is not filed
         "{source} is stored",
         "{count} sources are stored",
-        apply=_added,
-        inverse=each(_withdraw),
-        digests=(_source_digests, _part_digests),
-        replays=(_source_states,),
+        apply=add_source,
+        inverse=each(undo_addition),
+        digests=(source_problems, part_problems),
         moment="{source} filed in {chunks}",
     ),
-    EventKind(
+    _source(
         "source.withdrawn",
         "source filings",
         "{source} leaves the tree with {filings}",
         "{count} sources leave the tree",
-        apply=_withdrawn,
-        inverse=each(_restore),
-        digests=(),
-        replays=(_source_states,),
+        apply=withdraw_source,
+        inverse=each(undo_withdrawal),
         moment="{source} withdrawn",
     ),
-    EventKind(
+    _source(
         "source.replaced",
         "source filings by",
         "{source} gives way to its newer version",
         "{count} sources give way to newer versions",
-        apply=_withdrawn,
-        inverse=each(_restore),
-        digests=(),
-        replays=(_source_states,),
+        apply=withdraw_source,
+        inverse=each(undo_withdrawal),
         moment="{source} replaced by a newer version",
     ),
-    EventKind(
+    _source(
         "source.restored",
         "source withdrawn filings by status?",
         "{source} returns to the tree with {filings}",
         "{count} sources return to the tree",
-        apply=_restored,
-        inverse=each(_withdraw),
-        digests=(),
-        replays=(_source_states,),
+        apply=restore_source,
+        inverse=each(undo_addition),
         moment="{source} filed again",
     ),
-    EventKind(
+    _source(
         "source.erased",
         "source filings places stones",  # stones: the digest of its tombstones
         "{source} is erased for good",
         "{count} sources are erased for good",
-        apply=_erased,
+        apply=erase_source,
         inverse=None,  # final
-        digests=(),
-        replays=(_source_states,),
         moment="{source} erased",
     ),
-    EventKind(
+    _source(
         "helper.set",
         "source helper version was in_force? origin tokens digest",  # in_force: absent before there were versions
         "version {version} of the helper of {source} is written",
         "{count} helpers are written",
-        apply=_helper_set,
-        inverse=each(_choose_helper_before),
-        digests=(_helper_digests,),
-        replays=(_source_states,),
-        before_after=_versions_before_after,
+        apply=set_helper,
+        inverse=each(undo_helper),
+        digests=(helper_problems,),
+        before_after=helper_versions,
     ),
-    EventKind(
+    _source(
         "helper.chosen",
         "source version was",
         "version {version} of the helper of {source} is in force",
         "{count} helpers change",
-        apply=_helper_chosen,
-        inverse=each(_choose_helper_before),
-        digests=(),
-        replays=(_source_states,),
-        before_after=_versions_before_after,
+        apply=choose_helper,
+        inverse=each(undo_helper),
+        before_after=helper_versions,
     ),
     EventKind(
         "chunks.added",
         "source first count digest",
         "{source} is cut into {chunks}",
         "{count} sources are cut into chunks",
-        apply=_chunks_added,
+        apply=add_chunks,
         inverse=None,  # chunks stay; they leave the tree with their source
-        digests=(_chunk_digests,),
+        digests=(chunk_problems,),
         replays=(),
     ),
 )

@@ -1,4 +1,4 @@
-"""ReplayedEvent kinds of the tree: categories and their versions, and where chunks are filed.
+"""Event kinds of the tree: categories and their versions, and where chunks are filed.
 
 Invariant: every row of `category`, `category_version` and `filing`, open or closed, is exactly what replaying the events gives.
 What a person changed is undone exactly or not at all; a category that an ingestion made is left to close when it is empty,
@@ -9,7 +9,8 @@ Source: DESIGN §2.7, §5, §6.
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
+from functools import partial
 from typing import Any, NamedTuple
 
 from sqlalchemy import select
@@ -19,7 +20,7 @@ from memoir_engine.store import tables
 from memoir_engine.store.chain.actions import EDITS, OpenAction
 from memoir_engine.store.db.text_rules import name_key
 from memoir_engine.store.db.types import FAR, ROOT, Tx, portions
-from memoir_engine.store.events.kind import Apply, EventKind, Names, each, family
+from memoir_engine.store.events.kind import EventKind, Names, each, family
 from memoir_engine.store.events.projection import (
     Body,
     FilingRow,
@@ -34,33 +35,33 @@ from memoir_engine.store.events.undo_context import CategoryPlace, Inverse, Step
 from memoir_engine.store.tree import categories, filings
 
 
-def _created(state: Projection, event: ReplayedEvent) -> None:
+def create_category(state: Projection, event: ReplayedEvent) -> None:
     state.categories[event.body["category"]] = (event.body["level"], event.seq)
-    _opened(state, event)
+    open_version(state, event)
 
 
-def _opened(state: Projection, event: ReplayedEvent) -> None:
+def open_version(state: Projection, event: ReplayedEvent) -> None:
     number = event.body["category"]
     state.versions[number, event.seq] = VersionRow(FAR, event.body["parent"], event.body["digest"])
     state.open_versions[number] = event.seq
 
 
-def _closed(state: Projection, event: ReplayedEvent) -> None:
+def close_version(state: Projection, event: ReplayedEvent) -> None:
     key = (event.body["category"], state.open_versions.pop(event.body["category"]))
     state.versions[key] = state.versions[key]._replace(to_seq=event.seq)
 
 
-def _changed(state: Projection, event: ReplayedEvent) -> None:
-    _closed(state, event)
-    _opened(state, event)
+def change_version(state: Projection, event: ReplayedEvent) -> None:
+    close_version(state, event)
+    open_version(state, event)
 
 
-def _filed(state: Projection, event: ReplayedEvent) -> None:
+def file_chunk(state: Projection, event: ReplayedEvent) -> None:
     row = FilingRow(event.seq, FAR, event.body["category"], event.body["decision"], None)
     state.filings.setdefault(event.body["chunk"], []).append(row)
 
 
-def _refiled(state: Projection, event: ReplayedEvent) -> None:
+def refile_chunk(state: Projection, event: ReplayedEvent) -> None:
     state.end_filing(event.body["chunk"], event.seq)
     file_again(state, event)
 
@@ -96,7 +97,7 @@ class _History(NamedTuple):
         return [*(row.from_seq for row in self.rows if row.from_seq > seq), *ends]
 
 
-def _close(undo: UndoContext, event: AuditEvent) -> Inverse:
+def undo_opening(undo: UndoContext, event: AuditEvent) -> Inverse:
     """Close the category: at once where a person made it, else as soon as nothing holds it open."""
     number = event.body["category"]
     history = _History.read(undo.tx, number)
@@ -112,7 +113,7 @@ def _close(undo: UndoContext, event: AuditEvent) -> Inverse:
     return step(f"the category {left.name} closes", lambda tx, action: (categories.close(tx, action, number),))
 
 
-def _reopen(undo: UndoContext, event: AuditEvent) -> Inverse:
+def undo_closing(undo: UndoContext, event: AuditEvent) -> Inverse:
     """Open the last version again."""
     number = event.body["category"]
     history = _History.read(undo.tx, number)
@@ -131,7 +132,7 @@ def _reopen(undo: UndoContext, event: AuditEvent) -> Inverse:
     return step(says, lambda tx, action: categories.reopen(tx, action, number, last.to_seq))
 
 
-def _restore_version(undo: UndoContext, event: AuditEvent) -> Inverse:
+def undo_change(undo: UndoContext, event: AuditEvent) -> Inverse:
     """Restore the name and the parent of the version before."""
     number = event.body["category"]
     history = _History.read(undo.tx, number)
@@ -177,7 +178,7 @@ def _check_unused(undo: UndoContext, number: int, since: int) -> Inverse | None:
     return undo.changed(users) if users else None
 
 
-def _refile_back(undo: UndoContext, events: Sequence[AuditEvent]) -> Inverse:
+def undo_refiling(undo: UndoContext, events: Sequence[AuditEvent]) -> Inverse:
     """Move chunks back, all together; each filing returns with its decision and its review."""
     tx, was = undo.tx, {event.body["chunk"]: event.body["was"] for event in events}
     seqs = {event.body["chunk"]: event.seq for event in events}
@@ -215,14 +216,14 @@ def _move_back(tx: Tx, action: OpenAction, seqs: dict[int, int]) -> set[int]:
     return {row.category_id for row in now.values()}
 
 
-def _version_digests(tx: Tx, _state: Projection, evidence: RowEvidence) -> Iterator[Problem]:
+def version_digest_problems(tx: Tx, _state: Projection, evidence: RowEvidence) -> Iterator[Problem]:
     order = ("category_id", "from_seq")
     for true, stored, number, seq in evidence.rows(tx, tables.category_version, *order, order=order):
         if true != stored:
             yield Problem(seq, f"category {number} is not what event {seq} covers")
 
 
-def _categories(tx: Tx, state: Projection, _evidence: RowEvidence) -> Iterator[Problem]:
+def category_problems(tx: Tx, state: Projection, _evidence: RowEvidence) -> Iterator[Problem]:
     left = dict(state.categories)
     for row in stream(tx, select(tables.category).order_by(tables.category.c.id)):
         replayed = left.pop(row.id, None)
@@ -234,7 +235,7 @@ def _categories(tx: Tx, state: Projection, _evidence: RowEvidence) -> Iterator[P
         yield Problem(seq, f"category {number} of event {seq} is missing")
 
 
-def _versions(tx: Tx, state: Projection, _evidence: RowEvidence) -> Iterator[Problem]:
+def version_problems(tx: Tx, state: Projection, _evidence: RowEvidence) -> Iterator[Problem]:
     left = dict(state.versions)
     columns = tables.category_version.c
     for row in stream(tx, select(tables.category_version).order_by(columns.category_id, columns.from_seq)):
@@ -249,7 +250,7 @@ def _versions(tx: Tx, state: Projection, _evidence: RowEvidence) -> Iterator[Pro
         yield Problem(seq, f"the version of category {number} of event {seq} is missing")
 
 
-def filing_rows(tx: Tx, state: Projection, _evidence: RowEvidence) -> Iterator[Problem]:
+def filing_problems(tx: Tx, state: Projection, _evidence: RowEvidence) -> Iterator[Problem]:
     """Compare filings, with the names of their reviewers and the times of their chunks."""
     actors = dict(tx.execute(select(tables.action.c.id, tables.action.c.actor)).all())
     times = dict(tx.execute(select(tables.chunk.c.id, tables.chunk.c.created_at)).all())
@@ -283,94 +284,76 @@ def filed_before_after(body: Body, names: Names, count: int) -> tuple[object, ob
     return (None, names.category(body.get("category"))) if count == 1 else (None, None)
 
 
-def _refiled_before_after(body: Body, names: Names, count: int) -> tuple[object, object]:
+def refiled_before_after(body: Body, names: Names, count: int) -> tuple[object, object]:
     return (names.category(body.get("was")), names.category(body.get("category"))) if count == 1 else (None, None)
 
 
-def _version_kind(name: str, fields: str, one: str, many: str, apply: Apply, invert: Callable[..., Inverse]) -> EventKind:
-    rows = (_categories, _versions)
-    return EventKind(name, fields, one, many, apply, each(invert), digests=(_version_digests,), replays=rows)
-
+_version = partial(EventKind, digests=(version_digest_problems,), replays=(category_problems, version_problems))
+_change = partial(_version, apply=change_version, inverse=each(undo_change))
+_filing = partial(EventKind, digests=(), replays=(filing_problems,))
 
 KINDS = family(
-    _version_kind(
+    _version(
         "category.created",
         "category level parent digest",
         "{category} is made",
         "{count} categories are made",
-        _created,
-        _close,
+        apply=create_category,
+        inverse=each(undo_opening),
     ),
-    _version_kind(
+    _version(
         "category.closed",
         "category",
         "{category} closes",
         "{count} categories close",
-        _closed,
-        _reopen,
+        apply=close_version,
+        inverse=each(undo_closing),
     ),
-    _version_kind(
+    _version(
         "category.reopened",
         "category closed parent digest",
         "{category} opens again",
         "{count} categories open again",
-        _opened,
-        _close,
+        apply=open_version,
+        inverse=each(undo_opening),
     ),
-    _version_kind(
+    _change(
         "category.renamed",
         "category parent digest",
         "a category gets another name",
         "{count} categories get other names",
-        _changed,
-        _restore_version,
     ),
-    _version_kind(
-        "category.moved",
-        "category parent digest",
-        "a category moves",
-        "{count} categories move",
-        _changed,
-        _restore_version,
-    ),
-    _version_kind(
+    _change("category.moved", "category parent digest", "a category moves", "{count} categories move"),
+    _change(
         "category.merged",
         "category parent digest",
         "a category becomes one with another",
         "{count} categories become one with others",
-        _changed,
-        _restore_version,
     ),
-    _version_kind(
+    _change(
         "category.restored",
         "category parent digest",
         "{category} is what it was before",
         "{count} categories are what they were before",
-        _changed,
-        _restore_version,
     ),
-    EventKind(
+    _filing(
         "chunk.filed",
         "chunk category decision",
         "{chunk} is filed",
         "{count} chunks are filed",
-        apply=_filed,
+        apply=file_chunk,
         inverse=None,  # filings of an ingestion end with its source
-        digests=(),
-        replays=(filing_rows,),
         moment="a chunk filed in {category}",
         before_after=filed_before_after,
     ),
-    EventKind(
+    _filing(
         "chunk.refiled",
         "chunk category was decision reviewed verdict?",
         "{chunk} is filed anew",
         "{count} chunks are filed anew",
-        apply=_refiled,
-        inverse=_refile_back,
-        digests=(),
-        replays=(filing_rows,),
+        apply=refile_chunk,
+        inverse=undo_refiling,
         moment="a chunk moved from {was} to {category}",
-        before_after=_refiled_before_after,
+        before_after=refiled_before_after,
     ),
 )

@@ -166,7 +166,7 @@ class FactState:
     def of(cls, row: Any) -> FactState:
         return cls(row.status, row.cause, row.superseded_by, row.ended_at, row.payload)
 
-    def told(self) -> list[Any]:
+    def body(self) -> list[Any]:
         """Return the state as an event holds it."""
         return [self.status, self.cause, self.superseded_by, None if self.ended_at is None else stamp(self.ended_at), self.paper]
 
@@ -220,7 +220,7 @@ class ProposalState:
     def of(cls, row: Any) -> ProposalState:
         return cls(row.cause, row.doubt, row.new_id, tuple(parse(row.old_ids)), row.payload, row.outcome)
 
-    def told(self) -> list[Any]:
+    def body(self) -> list[Any]:
         return [self.cause, self.doubt, self.new_id, list(self.old_ids), self.paper, self.outcome]
 
 
@@ -236,7 +236,7 @@ def record(tx: Tx, action: OpenAction, owner: str, user_id: str | None, facts: S
         row = seal(tables.fact, [_fact(action, owner, user_id, fact, run_id)])[0]
         origin_rows = _origins(action, fact.number, 1, fact.origins)
         covered = [1, len(origin_rows), roll_up(one["digest"] for one in origin_rows)]
-        seq = action.add("fact.recorded", fact=fact.number, digest=row["digest"], status=FactState().told(), origins=covered)
+        seq = action.add("fact.recorded", fact=fact.number, digest=row["digest"], status=FactState().body(), origins=covered)
         rows.append(row)
         origins += origin_rows
         standings.append(_standing(fact.number, owner, seq, FactState()))
@@ -249,7 +249,7 @@ def set_state(tx: Tx, action: OpenAction, kind: str, number: int, state: FactSta
     """Set a fact's state; None withdraws it. again: the seq since which it was in this same state before."""
     c = tables.fact_status.c
     row = tx.execute(select(tables.fact_status).where(c.fact_id == number, c.to_seq == FAR)).one_or_none()
-    state_body = None if state is None else state.told()
+    state_body = None if state is None else state.body()
     seq = action.add(kind, fact=number, was=row.from_seq if row else 0, status=state_body, **_again(again))
     if row is not None:
         tx.execute(update(tables.fact_status).where(c.fact_id == number, c.to_seq == FAR).values(to_seq=seq))
@@ -316,7 +316,7 @@ def set_proposal(
     """Set a proposal's state; None withdraws it. again: the seq since which it was in this same state before."""
     c = tables.fact_proposal.c
     row = tx.execute(select(tables.fact_proposal).where(c.id == number, c.to_seq == FAR)).one_or_none()
-    proposal_body = None if proposal is None else proposal.told()
+    proposal_body = None if proposal is None else proposal.body()
     seq = action.add(kind, proposal=number, was=row.from_seq if row else 0, row=proposal_body, run=run_id, **_again(again))
     if row is not None:
         tx.execute(update(tables.fact_proposal).where(c.id == number, c.to_seq == FAR).values(to_seq=seq))
