@@ -204,48 +204,39 @@ def undo_review(undo: UndoContext, event: AuditEvent) -> Inverse:
 
 def undo_sighting(undo: UndoContext, event: AuditEvent) -> Inverse:
     """Take the origins back that the event added or returned; return those that it took back."""
-    body, number = event.body, event.body["fact"]
+    body, number, was_unseen = event.body, event.body["fact"], event.kind == "fact.unseen"
     ns = list(body["ns"]) if "ns" in body else list(range(body["origins"][0], sum(body["origins"][:2])))
     c = tables.fact_origin.c
     query = select(c.to_seq).where(c.fact_id == number, c.n.in_(ns))
-    blocked = _check_ends(undo, set(undo.tx.execute(query).scalars()), event, "fact.unseen")
-    if event.kind == "fact.unseen":
-        says = f"that fact {number} was said again holds"
-        return blocked or step(says, lambda tx, action: rows.see_again(tx, action, number, ns))
-    says = f"that fact {number} was said again is taken back"
-    return blocked or step(says, lambda tx, action: rows.unsee(tx, action, number, ns))
+    says = f"that fact {number} was said again {'holds' if was_unseen else 'is taken back'}"
+    blocked = _check_ends(undo, set(undo.tx.execute(query).scalars()), event.seq if was_unseen else FAR)
+    return blocked or step(says, lambda tx, action: rows.set_seen(tx, action, number, ns, is_seen=was_unseen))
 
 
 def undo_relation(undo: UndoContext, event: AuditEvent) -> Inverse:
     """Close the relation that the event opened; open the one that it closed."""
-    source, target = event.body["source"], event.body["target"]
+    source, target, was_closed = event.body["source"], event.body["target"], event.kind == "fact.unrelated"
     since = event.body.get("since", event.seq)
     c = tables.fact_relation.c
     query = select(c.to_seq).where((c.source_id == source) & (c.target_id == target) & (c.from_seq == since))
-    until = undo.tx.execute(query).scalar_one()
-    if until != (event.seq if event.kind == "fact.unrelated" else FAR):
-        return undo.changed([until])
-    back = rows.relate_again if event.kind == "fact.unrelated" else rows.unrelate
-    return step("how facts are related is as it was before", lambda tx, action: back(tx, action, source, target, since))
+    blocked = _check_ends(undo, {undo.tx.execute(query).scalar_one()}, event.seq if was_closed else FAR)
+    says = "how facts are related is as it was before"
+    return blocked or step(says, lambda tx, action: rows.set_related(tx, action, source, target, since, is_related=was_closed))
 
 
 def undo_cuts(undo: UndoContext, event: AuditEvent) -> Inverse:
     """Withdraw the cuts that the event recorded or returned; return those that it withdrew."""
-    body = event.body
+    body, was_withdrawn = event.body, event.kind == "cuts.withdrawn"
     numbers = list(body["cuts"]) if "cuts" in body else list(range(body["first"], body["first"] + body["count"]))
     c = tables.cut.c
     ends = set(undo.tx.execute(select(c.to_seq).where(c.id.in_(numbers))).scalars())
-    blocked = _check_ends(undo, ends, event, "cuts.withdrawn")
-    if event.kind == "cuts.withdrawn":
-        says = "the conversation counts as remembered again"
-        return blocked or step(says, lambda tx, action: rows.return_cuts(tx, action, numbers))
-    says = "the conversation counts as not remembered"
-    return blocked or step(says, lambda tx, action: rows.withdraw_cuts(tx, action, numbers))
+    says = f"the conversation counts as {'remembered again' if was_withdrawn else 'not remembered'}"
+    blocked = _check_ends(undo, ends, event.seq if was_withdrawn else FAR)
+    return blocked or step(says, lambda tx, action: rows.set_remembered(tx, action, numbers, is_remembered=was_withdrawn))
 
 
-def _check_ends(undo: UndoContext, ends: set[int], event: AuditEvent, closing_kind: str) -> Inverse | None:
+def _check_ends(undo: UndoContext, ends: set[int], expected: int) -> Inverse | None:
     """Refuse unless all rows end where the event left them: at its seq where it closed them, else nowhere."""
-    expected = event.seq if event.kind == closing_kind else FAR
     return None if ends == {expected} else undo.changed(ends - {FAR, expected})
 
 

@@ -9,6 +9,8 @@ from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Sequence
 from datetime import datetime
+from itertools import groupby
+from operator import itemgetter
 from typing import Any, cast
 
 from sqlalchemy import ColumnElement, Select, bindparam, func, or_, select
@@ -20,24 +22,13 @@ from memoir_engine.store.chain import payloads
 from memoir_engine.store.chain.canonical_json import moment_of, parse
 from memoir_engine.store.chain.tombstones import NO_SALT
 from memoir_engine.store.conversations.messages import as_message, id_key
-from memoir_engine.store.db.statements import Among, Listed, Prepared
+from memoir_engine.store.db.statements import Listed, Prepared
 from memoir_engine.store.db.types import FAR, Tx, portions
 from memoir_engine.store.facts.rows import ACTIVE, REMEMBERED, KnownFact
 from memoir_engine.store.search.conversation_passages import record
 
 _F, _S = tables.fact.c, tables.fact_status.c
-_SHOWN = (
-    "content",
-    "type",
-    "subject",
-    "entities",
-    "confidence",
-    "said_at",
-    "valid_from",
-    "from_precision",
-    "valid_to",
-    "to_precision",
-)
+_SHOWN = ("content type subject entities confidence said_at valid_from from_precision valid_to to_precision").split()
 _MINE = _F.owner == bindparam("owner")
 _ACTIVE = Listed(
     lambda among: (
@@ -54,12 +45,10 @@ def candidates(tx: Tx, owner: str, ranked: Sequence[Sequence[int]], most: int) -
     numbers = (number for ranking in ranked for number in ranking)
     active = {row.id for row in _ACTIVE.rows(tx, numbers, owner=owner)}
     wanted = (number for ranking in ranked for number in [candidate for candidate in ranking if candidate in active][:most])
-    return {row.id: _known(row) for row in _READ.rows(tx, wanted, owner=owner)}
-
-
-def _known(row: Any) -> KnownFact:
-    number, content, kind, subject, entities, *more = row
-    return KnownFact(number, content, kind, subject, tuple(parse(entities)), *more)
+    known: dict[int, KnownFact] = {}
+    for number, content, kind, subject, entities, *more in _READ.rows(tx, wanted, owner=owner):
+        known[number] = KnownFact(number, content, kind, subject, tuple(parse(entities)), *more)
+    return known
 
 
 _E, _O, _M = tables.audit_event.c, tables.fact_origin.c, tables.message.c
@@ -70,33 +59,37 @@ _BESIDE = Listed(
 _TEXTS = Listed(
     lambda among: select(tables.message).where(_M.session_number == bindparam("number"), among(_M.n), _M.salt != NO_SALT)
 )
-_VIEW_NOW = {"since": FAR - 1, "until": FAR - 1}  # an open row ends at FAR
-
-
-def _superseding(among: Among) -> Select[Any]:
-    holds = _S.from_seq <= bindparam("since"), _S.to_seq > bindparam("until")
-    return select(_S.fact_id, _S.superseded_by).where(among(_S.superseded_by), *holds).order_by(_S.fact_id)
-
-
-def _said(among: Among) -> Select[Any]:
-    holds = _O.from_seq <= bindparam("since"), _O.to_seq > bindparam("until")
-    joined = select(tables.fact_origin, tables.cut.c.cut_id).outerjoin(tables.cut, tables.cut.c.id == _O.cut)
-    return joined.where(among(_O.fact_id), *holds).order_by(_O.fact_id, _O.n)
-
-
-_BEFORE, _ORIGINS = Listed(_superseding), Listed(_said)
+_BEFORE = Listed(
+    lambda among: (
+        select(_S.fact_id, _S.superseded_by)
+        .where(among(_S.superseded_by), _S.from_seq <= bindparam("since"), _S.to_seq > bindparam("until"))
+        .order_by(_S.fact_id)
+    )
+)
+_ORIGINS = Listed(
+    lambda among: (
+        select(tables.fact_origin, tables.cut.c.cut_id)
+        .outerjoin(tables.cut, tables.cut.c.id == _O.cut)
+        .where(among(_O.fact_id), _O.from_seq <= bindparam("since"), _O.to_seq > bindparam("until"))
+        .order_by(_O.fact_id, _O.n)
+    )
+)
 
 
 def views(tx: Tx, rows: Sequence[Any], seq: int | None = None) -> tuple[FactView, ...]:
     """Return fact views. rows: of `fact` with its state, the state's seq as `since`."""
     numbers = [row.id for row in rows]
-    event_by_seq = events(tx, [one for row in rows for one in (row.recorded_seq, row.since)])
-    superseded = _superseded(tx, numbers, seq)
+    view = dict.fromkeys(("since", "until"), FAR - 1 if seq is None else seq)  # an open row ends at FAR
+    event_by_seq = events(tx, [number for row in rows for number in (row.recorded_seq, row.since)])
+    superseded: dict[int, list[int]] = {}
+    for row in _BEFORE.rows(tx, numbers, **view):
+        superseded.setdefault(row.superseded_by, []).append(row.fact_id)
     others = [row.superseded_by for row in rows if row.superseded_by]
-    neighbours = _beside(tx, [*others, *(one for some in superseded.values() for one in some)])
+    others += [number for olds in superseded.values() for number in olds]
+    neighbours = {row.id: row for row in _BESIDE.rows(tx, others)}
     reasons = payloads.get(tx, (row.payload for row in rows))
-    origins = _origins(tx, numbers, seq)
-    uids = {number: one.uid for number, one in neighbours.items() if one.remembered}  # forgotten facts are not linked
+    origins = _origins(tx, numbers, view)
+    uids = {number: row.uid for number, row in neighbours.items() if row.remembered}  # forgotten facts are not linked
     return tuple(
         FactView(
             id=row.uid,
@@ -115,7 +108,7 @@ def views(tx: Tx, rows: Sequence[Any], seq: int | None = None) -> tuple[FactView
             updated_at=event_by_seq[row.since][0] if row.since != row.recorded_seq else row.recorded_at,
             retired_at=event_by_seq[row.since][0] if row.status == "outdated" else None,
             superseded_by=uids.get(row.superseded_by),
-            supersedes=tuple(uids[one] for one in superseded.get(row.id, ()) if one in uids),
+            supersedes=tuple(uids[number] for number in superseded.get(row.id, ()) if number in uids),
             cause=row.cause,
             reason=reasons.get(row.payload, {}).get("reason") if row.payload else None,
             recorded_by=event_by_seq[row.recorded_seq][1],
@@ -140,35 +133,23 @@ def events(tx: Tx, seqs: Iterable[int]) -> dict[int, tuple[datetime, str]]:
     return {row.seq: (moment_of(row.at), row.action_id) for row in _EVENTS.rows(tx, seqs)}
 
 
-def _superseded(tx: Tx, numbers: Sequence[int], seq: int | None) -> dict[int, list[int]]:
-    """Return the facts that each one superseded, oldest first."""
-    found: dict[int, list[int]] = {}
-    for row in _BEFORE.rows(tx, numbers, **_view_at(seq)):
-        found.setdefault(row.superseded_by, []).append(row.fact_id)
-    return found
-
-
-def _beside(tx: Tx, numbers: Iterable[int]) -> dict[int | None, Any]:
-    """Return ids and beginnings of neighbouring facts."""
-    return {row.id: row for row in _BESIDE.rows(tx, numbers)}
-
-
-def _origins(tx: Tx, numbers: Sequence[int], seq: int | None) -> dict[int, list[FactOrigin]]:
-    rows = _ORIGINS.rows(tx, numbers, **_view_at(seq))
-    texts = _texts(tx, {(row.session_number, row.message) for row in rows if row.session_number is not None})
-    found: dict[int, list[FactOrigin]] = {}
+def _origins(tx: Tx, numbers: Sequence[int], view: dict[str, int]) -> dict[int, list[FactOrigin]]:
+    """Return the origins of facts. A quote is shown only while the text of its message is the one it was taken from."""
+    rows = _ORIGINS.rows(tx, numbers, **view)
+    places = sorted({(row.session_number, row.message) for row in rows if row.session_number is not None})
+    texts: dict[tuple[int, int], tuple[str, str]] = {}
+    for session, group in groupby(places, key=itemgetter(0)):
+        for row in _TEXTS.rows(tx, [n for _, n in group], number=session):
+            texts[session, row.n] = (as_message(record(row, "")).text, row.digest)
+    origins: dict[int, list[FactOrigin]] = {}
     for row in rows:
-        found.setdefault(row.fact_id, []).append(_origin(row, texts.get((row.session_number, row.message))))
-    return found
+        origins.setdefault(row.fact_id, []).append(_origin(row, texts.get((row.session_number, row.message))))
+    return origins
 
 
-def _view_at(seq: int | None) -> dict[str, int]:
-    return _VIEW_NOW if seq is None else {"since": seq, "until": seq}
-
-
-def _origin(row: Any, said: tuple[str, str] | None) -> FactOrigin:
-    """Build the view of an origin. said: the message's current text and digest, None if it is gone."""
-    is_there = said is not None and said[1] == row.said
+def _origin(row: Any, message: tuple[str, str] | None) -> FactOrigin:
+    """Build the view of an origin. message: its current text and digest, None if it is gone."""
+    text = message[0] if message is not None and message[1] == row.said else None
     supported = row.start is not None
     return FactOrigin(
         conversation_id=row.conversation,
@@ -179,38 +160,21 @@ def _origin(row: Any, said: tuple[str, str] | None) -> FactOrigin:
         at=row.said_at,
         start=row.start,
         end=row.end,
-        quote=said[0][row.start : row.end] if said is not None and is_there and supported else None,
+        quote=text[row.start : row.end] if text is not None and supported else None,
         supported=supported,
-        removed=not is_there,
+        removed=text is None,
         digest=row.said,
         cut_id=row.cut_id,
     )
 
 
-def _texts(tx: Tx, places: set[tuple[int, int]]) -> dict[tuple[int, int], tuple[str, str]]:
-    """Return the texts of intact messages; those with erased words are left out."""
-    by_session: dict[int, list[int]] = {}
-    for number, n in sorted(places):
-        by_session.setdefault(number, []).append(n)
-    found: dict[tuple[int, int], tuple[str, str]] = {}
-    for number, ns in by_session.items():
-        for row in _TEXTS.rows(tx, ns, number=number):
-            found[number, row.n] = as_message(record(row, "")).text, row.digest
-    return found
-
-
 ANY_OWNER: None = None
 OwnerFilter = str | None  # an owner's key, or ANY_OWNER
 
-_STANDING = (_S.status, _S.cause, _S.superseded_by, _S.ended_at, _S.payload, _S.from_seq.label("since"))
+_STATE = (_S.status, _S.cause, _S.superseded_by, _S.ended_at, _S.payload, _S.from_seq.label("since"))
 
-_NOW = Listed(  # built once: building a statement takes longer than running it
-    lambda among: (
-        select(tables.fact, *_STANDING)
-        .join(tables.fact_status, _S.fact_id == tables.fact.c.id)
-        .where(tables.fact.c.owner == bindparam("owner"), _S.to_seq == FAR, among(tables.fact.c.id))
-    )
-)
+_STATED = select(tables.fact, *_STATE).join(tables.fact_status, _S.fact_id == _F.id)
+_NOW = Listed(lambda among: _STATED.where(_MINE, _S.to_seq == FAR, among(_F.id)))  # building it takes longer than running it
 _MOVED = select(_S.fact_id).where(_S.owner == bindparam("owner")).limit(1)  # each has an index of its own
 _BEGAN = Prepared(_MOVED.where(_S.from_seq > bindparam("seq")))
 _ENDED = Prepared(_MOVED.where(_S.to_seq > bindparam("seq"), _S.to_seq < FAR))
@@ -231,23 +195,23 @@ def list_facts(
 
     session_id: only those said in this conversation of the owner.
     """
-    wanted = _wanted(owner_filter, seq)
+    wanted = _select(owner_filter, seq).where(*owned_by(_S.owner, owner_filter))
     if status is not None:
         wanted = wanted.where(_S.status == status)
     if valid_at is not None:
         wanted = wanted.where(*true_at(valid_at))
     if before is not None:
-        wanted = wanted.where(tables.fact.c.id < number_of(tx, owner_filter, before))
+        wanted = wanted.where(_F.id < number_of(tx, owner_filter, before))
     if session_id is not None:
         s, o = tables.session.c, tables.fact_origin.c
         there = select(s.number).where(s.id_key == id_key(session_id), *owned_by(s.owner, owner_filter)).scalar_subquery()
-        wanted = wanted.where(tables.fact.c.id.in_(select(o.fact_id).where(o.session_number == there, *_at(seq, o))))
-    return views(tx, tx.execute(wanted.order_by(tables.fact.c.id.desc()).limit(limit)).all(), seq)
+        wanted = wanted.where(_F.id.in_(select(o.fact_id).where(o.session_number == there, *_at(seq, o))))
+    return views(tx, tx.execute(wanted.order_by(_F.id.desc()).limit(limit)).all(), seq)
 
 
 def get(tx: Tx, owner_filter: OwnerFilter, uid: str, seq: int | None = None) -> FactView:
     """Return one fact. Raises FactNotFound."""
-    rows = tx.execute(_named(owner_filter, seq).where(tables.fact.c.uid == uid)).all()
+    rows = tx.execute(_select(owner_filter, seq).where(_F.uid == uid)).all()
     if not rows:
         raise FactNotFound(fact_id=uid)
     return views(tx, rows, seq)[0]
@@ -256,21 +220,22 @@ def get(tx: Tx, owner_filter: OwnerFilter, uid: str, seq: int | None = None) -> 
 def by_number(tx: Tx, owner_filter: OwnerFilter, numbers: Iterable[int], seq: int | None = None) -> dict[int, FactView]:
     """Return those of these facts that have a state."""
     found: dict[int, FactView] = {}
-    now = seq is None and owner_filter is not ANY_OWNER
     for some in portions(sorted(set(numbers))):
-        named = _named(owner_filter, seq).where(tables.fact.c.id.in_(some)) if not now else None
-        rows = _NOW.rows(tx, some, owner=owner_filter) if named is None else tx.execute(named).all()
+        if seq is None and owner_filter is not ANY_OWNER:
+            rows = _NOW.rows(tx, some, owner=owner_filter)
+        else:
+            rows = list(tx.execute(_select(owner_filter, seq).where(_F.id.in_(some))))
         found |= {row.id: view for row, view in zip(rows, views(tx, rows, seq), strict=True)}
     return found
 
 
 def number_of(tx: Tx, owner_filter: OwnerFilter, uid: str) -> int:
     """Return a fact's number, withdrawn or not. Raises FactNotFound."""
-    wanted = select(tables.fact.c.id).where(tables.fact.c.uid == uid, *owned_by(tables.fact.c.owner, owner_filter))
-    found = tx.execute(wanted).scalar()
-    if found is None:
+    wanted = select(_F.id).where(_F.uid == uid, *owned_by(_F.owner, owner_filter))
+    number = tx.execute(wanted).scalar()
+    if number is None:
         raise FactNotFound(fact_id=uid)
-    return int(found)
+    return int(number)
 
 
 def lineage(tx: Tx, owner_filter: OwnerFilter, uid: str, seq: int | None = None) -> FactLineage:
@@ -286,9 +251,9 @@ def lineage(tx: Tx, owner_filter: OwnerFilter, uid: str, seq: int | None = None)
         rows = [row for end in ends for row in tx.execute(wanted.where(end))]
         links |= {(row.fact_id, row.superseded_by) for row in rows}
         frontier = {number for link in links for number in link} - seen
-    found = by_number(tx, owner_filter, seen, seq)
-    complete = sorted(link for link in links if found.keys() >= set(link))
-    return FactLineage(tuple(found[one] for one in sorted(found)), tuple((found[a].id, found[b].id) for a, b in complete))
+    facts = by_number(tx, owner_filter, seen, seq)
+    complete = sorted(link for link in links if facts.keys() >= set(link))
+    return FactLineage(tuple(facts[number] for number in sorted(facts)), tuple((facts[a].id, facts[b].id) for a, b in complete))
 
 
 def current_successors(tx: Tx, owner: str, numbers: Collection[int], seq: int | None = None) -> dict[int, int]:
@@ -315,12 +280,9 @@ def counts(tx: Tx, owner_filter: OwnerFilter, seq: int | None = None) -> dict[tu
 def users(tx: Tx, owner_filter: OwnerFilter) -> tuple[tuple[str | None, int], ...]:
     """Return the users with facts, and how many each has."""
     f = tables.fact.c
-    wanted = (
-        select(f.user_id, func.count())
-        .join(tables.fact_status, _S.fact_id == f.id)
-        .where(_S.to_seq == FAR, *owned_by(f.owner, owner_filter))
-    )
-    return tuple((row[0], row[1]) for row in tx.execute(wanted.group_by(f.owner, f.user_id).order_by(f.user_id)))
+    wanted = select(f.user_id, func.count()).join(tables.fact_status, _S.fact_id == f.id)
+    wanted = wanted.where(_S.to_seq == FAR, *owned_by(f.owner, owner_filter)).group_by(f.owner, f.user_id)
+    return tuple((row[0], row[1]) for row in tx.execute(wanted.order_by(f.user_id)))
 
 
 def relations(
@@ -360,10 +322,12 @@ def proposals(
         wanted = wanted.where(p.id.in_(numbers))
     wanted = wanted.order_by(p.id.desc()).limit(limit)
     rows = _in_force(tx, wanted, limit) if state == "open" else tx.execute(wanted).all()
-    facts = by_number(tx, owner_filter, [one for row in rows for one in (row.new_id, *parse(row.old_ids))])
+    facts = by_number(tx, owner_filter, [number for row in rows for number in (row.new_id, *parse(row.old_ids))])
     words = payloads.get(tx, (row.payload for row in rows))
-    first = _first_seqs(tx, [row.id for row in rows])
-    at = _times(tx, first.values())
+    began = select(p.id, func.min(p.from_seq)).group_by(p.id)
+    parts = portions(row.id for row in rows)
+    first: dict[int, int] = {row[0]: row[1] for some in parts for row in tx.execute(began.where(p.id.in_(some)))}
+    event_by_seq = events(tx, first.values())
     return tuple(
         FactProposal(
             id=row.id,
@@ -371,10 +335,10 @@ def proposals(
             cause=row.cause,
             doubt=row.doubt,
             new=facts[row.new_id],
-            old=tuple(facts[one] for one in parse(row.old_ids) if one in facts),
+            old=tuple(facts[number] for number in parse(row.old_ids) if number in facts),
             merged=words.get(row.payload, {}).get("merged"),
             reason=words.get(row.payload, {}).get("reason"),
-            proposed_at=at[first[row.id]],
+            proposed_at=event_by_seq[first[row.id]][0],
             run_id=row.run_id,
             state=cast(Any, row.outcome or "open"),
         )
@@ -389,7 +353,7 @@ def _in_force(tx: Tx, wanted: Select[Any], limit: int) -> list[Any]:
     rows = tx.execute(wanted).all()
     while rows:
         about = {row.id: {row.new_id, *parse(row.old_ids)} for row in rows}
-        active = _active(tx, set().union(*about.values()))
+        active = active_facts(tx, set().union(*about.values()))
         found += [row for row in rows if about[row.id] <= active]
         if len(rows) < limit or len(found) >= limit:
             break
@@ -397,9 +361,10 @@ def _in_force(tx: Tx, wanted: Select[Any], limit: int) -> list[Any]:
     return found[:limit]
 
 
-def _active(tx: Tx, numbers: Collection[int]) -> set[int]:
-    wanted = select(_S.fact_id).where(_S.to_seq == FAR, _S.status == "active")
-    return {one for some in portions(sorted(numbers)) for one in tx.execute(wanted.where(_S.fact_id.in_(some))).scalars()}
+def active_facts(tx: Tx, numbers: Collection[int]) -> set[int]:
+    """Return those of these facts that are active."""
+    wanted = select(_S.fact_id).where(_S.to_seq == FAR, _S.status == ACTIVE)
+    return {number for some in portions(sorted(numbers)) for number in tx.execute(wanted.where(_S.fact_id.in_(some))).scalars()}
 
 
 def has_facts(tx: Tx, owner: str) -> bool:
@@ -409,8 +374,7 @@ def has_facts(tx: Tx, owner: str) -> bool:
 
 def changed_since(tx: Tx, owner: str, seq: int) -> bool:
     """Return True if a fact of the owner changed after that seq."""
-    of = {"owner": owner, "seq": seq}
-    return _BEGAN.first(tx, of) is not None or _ENDED.first(tx, of) is not None
+    return any(moved.first(tx, {"owner": owner, "seq": seq}) is not None for moved in (_BEGAN, _ENDED))
 
 
 def owned_by(column: ColumnElement[Any], owner_filter: OwnerFilter) -> tuple[ColumnElement[bool], ...]:
@@ -434,26 +398,10 @@ def true_at(when: datetime) -> tuple[ColumnElement[bool], ...]:
     )
 
 
-def _wanted(owner_filter: OwnerFilter, seq: int | None) -> Select[Any]:
-    joined = select(tables.fact, *_STANDING).join(tables.fact_status, _S.fact_id == tables.fact.c.id)
-    return joined.where(*owned_by(_S.owner, owner_filter), *owned_by(tables.fact.c.owner, owner_filter), *_at(seq))
-
-
-def _named(owner_filter: OwnerFilter, seq: int | None) -> Select[Any]:
+def _select(owner_filter: OwnerFilter, seq: int | None) -> Select[Any]:
     """Select named facts by the owner in the fact's own row, so that SQLite does not walk all facts of the owner."""
-    joined = select(tables.fact, *_STANDING).join(tables.fact_status, _S.fact_id == tables.fact.c.id)
-    return joined.where(*owned_by(tables.fact.c.owner, owner_filter), *_at(seq))
+    return _STATED.where(*owned_by(_F.owner, owner_filter), *_at(seq))
 
 
 def _at(seq: int | None, columns: Any = _S) -> tuple[ColumnElement[bool], ...]:
     return (columns.to_seq == FAR,) if seq is None else (columns.from_seq <= seq, columns.to_seq > seq)
-
-
-def _first_seqs(tx: Tx, numbers: Sequence[int]) -> dict[int, int]:
-    p = tables.fact_proposal.c
-    wanted = select(p.id, func.min(p.from_seq)).group_by(p.id)
-    return {row[0]: row[1] for some in portions(numbers) for row in tx.execute(wanted.where(p.id.in_(some)))}
-
-
-def _times(tx: Tx, seqs: Iterable[int]) -> dict[int, datetime]:
-    return {seq: at for seq, (at, _) in events(tx, seqs).items()}

@@ -326,7 +326,7 @@ def _leave(tx: Tx, action: OpenAction, number: int, gone: dict[str, Sequence[str
     tx.execute(update(tables.fact_status).where(s.fact_id == number, s.to_seq == FAR).values(to_seq=seq))
     ends = or_(r.source_id == number, r.target_id == number)
     for one in tx.execute(select(tables.fact_relation).where(ends, r.to_seq == FAR)).all():
-        rows.unrelate(tx, action, one.source_id, one.target_id, one.from_seq)
+        rows.set_related(tx, action, one.source_id, one.target_id, one.from_seq, is_related=False)
     owner = select(tables.fact.c.owner).where(tables.fact.c.id == number).scalar_subquery()
     for one in tx.execute(select(tables.fact_proposal).where(p.owner == owner, p.to_seq == FAR)).all():
         if number in (one.new_id, *parse(one.old_ids)):

@@ -10,9 +10,10 @@ Source: DESIGN §6; TIMEM "Supports Reversion".
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from datetime import datetime
-from typing import Any, NamedTuple
+from typing import Any, Literal, NamedTuple, TypedDict, Unpack
 from uuid import uuid4
 
 from sqlalchemy import select
@@ -28,6 +29,7 @@ from memoir_engine.core.errors import (
     ReviewOvertaken,
 )
 from memoir_engine.core.results import Action
+from memoir_engine.core.results.facts import FactView
 from memoir_engine.core.results.review import FactKey, FactReviewItem, FactReviewKind, HeldFact, ReviewState, RiskReason, Verdict
 from memoir_engine.core.run import Clock
 from memoir_engine.store import tables
@@ -38,7 +40,29 @@ from memoir_engine.store.db import ids
 from memoir_engine.store.db.types import FAR, Tx, portions
 from memoir_engine.store.facts import facts, rows
 from memoir_engine.store.facts.facts import OwnerFilter
-from memoir_engine.store.facts.rows import ACTIVE, OUTDATED, FactState, NewFact, NewOrigin, ProposalState
+from memoir_engine.store.facts.rows import ACTIVE, OUTDATED, FactState, NewFact, ProposalState
+
+REVIEWED = "fact.reviewed"  # event of a verdict that changes no row
+APPROVED = "approved"
+REJECTED = "rejected"
+
+
+class Author(TypedDict):
+    """Who decides, why and when; `action_id` is given by the caller, so that it happens once."""
+
+    actor: str
+    reason: str | None
+    clock: Clock
+    action_id: str
+
+
+@contextmanager
+def acting(tx: Tx, verb: str, *, actor: str, reason: str | None, clock: Clock, action_id: str) -> Iterator[OpenAction]:
+    """Open an action and seal it at the end of the block."""
+    action = OpenAction(tx, verb=verb, actor=actor, clock=clock, action_id=action_id)
+    action.describe(reason=reason)
+    yield action
+    action.seal()
 
 
 class LastVerdict(NamedTuple):
@@ -56,14 +80,14 @@ class VerdictEvent(NamedTuple):
 
 def last_verdicts(tx: Tx) -> dict[FactKey, LastVerdict]:
     """Return the last verdict about each item that has one."""
-    found = {_key_of(body): LastVerdict(body["verdict"] or "unreviewed", actor, seq) for seq, body, actor in _said(tx)}
-    return {key: one for key, one in found.items() if one.state != "unreviewed"}
+    last = {key: LastVerdict(body["verdict"] or "unreviewed", actor, seq) for key, seq, body, actor in _verdict_events(tx)}
+    return {key: verdict for key, verdict in last.items() if verdict.state != "unreviewed"}
 
 
 def verdicts_about(tx: Tx, body: dict[str, Any]) -> list[VerdictEvent]:
     """Return all verdicts, and withdrawals of verdicts, about an event's item."""
-    key = _key_of(body)
-    return [VerdictEvent(seq, one["verdict"]) for seq, one, _ in _said(tx) if _key_of(one) == key]
+    about = key_of(body)
+    return [VerdictEvent(seq, body["verdict"]) for key, seq, body, _ in _verdict_events(tx) if key == about]
 
 
 def restore_verdict(tx: Tx, action: OpenAction, body: dict[str, Any]) -> None:
@@ -78,21 +102,24 @@ def status_events(tx: Tx, rows: Sequence[Any]) -> dict[int, tuple[int, str, str]
     e, a = tables.audit_event.c, tables.action.c
     wanted = select(e.seq, a.verb, a.actor).join(tables.action, a.id == e.action_id)
     parts = portions(sorted(set(first.values())))
-    known = {seq: (verb, actor) for some in parts for seq, verb, actor in tx.execute(wanted.where(e.seq.in_(some)))}
+    authors = {seq: (verb, actor) for some in parts for seq, verb, actor in tx.execute(wanted.where(e.seq.in_(some)))}
     plain = {row.from_seq: (row.from_seq, row.verb, row.actor) for row in rows if not row.undoes}
-    return plain | {seq: (root, *known[root]) for seq, root in first.items()}
+    return plain | {seq: (root, *authors[root]) for seq, root in first.items()}
 
 
-def _said(tx: Tx) -> Iterator[tuple[int, dict[str, Any], str]]:
+def _verdict_events(tx: Tx) -> Iterator[tuple[FactKey, int, dict[str, Any], str]]:
+    """Yield the item, seq, body and actor of each verdict, in order."""
     e, a = tables.audit_event.c, tables.action.c
     wanted = select(e.seq, e.body, a.actor).join(tables.action, a.id == e.action_id).where(e.kind == REVIEWED).order_by(e.seq)
-    return ((row.seq, parse(row.body), row.actor) for row in tx.execute(wanted))
+    for seq, text, actor in tx.execute(wanted):
+        body = parse(text)
+        yield key_of(body), seq, body, actor
 
 
-def _key_of(body: dict[str, Any]) -> FactKey:
-    return (
-        FactKey("fact", body["fact"], body["since"]) if "fact" in body else FactKey("proposal", body["proposal"], body["since"])
-    )
+def key_of(body: dict[str, Any]) -> FactKey:
+    """Return the item that the body of a verdict's event is about."""
+    thing: Literal["fact", "proposal"] = "fact" if "fact" in body else "proposal"
+    return FactKey(thing, body[thing], body["since"])
 
 
 DECIDED: dict[str, ReviewState] = {  # by verbs of people
@@ -113,6 +140,16 @@ REASONS = {
 }
 
 
+VERBS: dict[tuple[str, Verdict], tuple[str, ...]] = {  # of the action that carries out a decision
+    ("proposal", "approve"): ("approve_fact",),
+    ("proposal", "reject"): ("reject_fact",),
+    ("proposal", "skip"): ("skip_fact",),
+    ("fact", "approve"): ("confirm_fact",),
+    ("fact", "reject"): ("withdraw_fact", "restore_fact"),
+    ("fact", "skip"): ("skip_fact",),
+}
+
+
 @dataclass(frozen=True)
 class FactDecision:
     """A reviewer's decision. `seen`: the state they saw; anything decided since then wins."""
@@ -126,48 +163,51 @@ class FactDecision:
 def review_items(tx: Tx, owner_filter: OwnerFilter, kind: FactReviewKind | None = None) -> list[HeldFact]:
     """Return all items, or those of one kind, in no order."""
     last_by_key = last_verdicts(tx)
-    items = [] if kind in ("supersession", "fact") else list(_proposed(tx, owner_filter, last_by_key))
+    items = [] if kind in ("supersession", "fact") else list(proposal_items(tx, owner_filter, last_by_key))
     if kind == "proposal":
         return items
-    asked_about = {one.number for one in _asked_about(tx, owner_filter)}
-    standing = (one for one in _standing(tx, owner_filter, last_by_key) if one.key.number not in asked_about)
-    return items + [one for one in standing if kind in (None, one.kind)]
+    p = tables.fact_proposal.c  # a fact that an open proposal would keep is judged with it
+    wanted = select(p.new_id).where(p.to_seq == FAR, p.outcome.is_(None), *facts.owned_by(p.owner, owner_filter))
+    judged = set(tx.execute(wanted).scalars())
+    states = (item for item in fact_items(tx, owner_filter, last_by_key) if item.key.number not in judged)
+    return items + [item for item in states if kind in (None, item.kind)]
 
 
 def get_item(tx: Tx, owner_filter: OwnerFilter, key: FactKey) -> HeldFact | None:
     """Return the item of a fact or proposal as it is now, perhaps since another seq."""
-    last_by_key = last_verdicts(tx)
-    find = _proposed if key.thing == "proposal" else _standing
-    items = find(tx, owner_filter, last_by_key, key.number)
-    return next(iter(items), None)
+    items = proposal_items if key.thing == "proposal" else fact_items
+    return next(iter(items(tx, owner_filter, last_verdicts(tx), key.number)), None)
 
 
 def item_views(tx: Tx, owner_filter: OwnerFilter, items: list[HeldFact]) -> tuple[FactReviewItem, ...]:
     """Return items with their facts, in order."""
-    numbers = [one.key.number for one in items if one.key.thing == "proposal"]
-    proposals = {one.id: one for one in facts.proposals(tx, owner_filter, state=None, numbers=numbers, limit=len(numbers) or 1)}
-    facts_by_number = facts.by_number(tx, owner_filter, [one.key.number for one in items if one.key.thing == "fact"])
-    successors = _successors(tx, owner_filter, [one for one in facts_by_number.values() if one.superseded_by])
-    times = {seq: at for seq, (at, _) in facts.events(tx, [one.at_seq for one in items if one.at_seq]).items()}
+    numbers = [item.key.number for item in items if item.key.thing == "proposal"]
+    settled = facts.proposals(tx, owner_filter, state=None, numbers=numbers, limit=len(numbers) or 1)
+    proposals = {proposal.id: proposal for proposal in settled}
+    facts_by_number = facts.by_number(tx, owner_filter, [item.key.number for item in items if item.key.thing == "fact"])
+    uids = {fact.superseded_by for fact in facts_by_number.values() if fact.superseded_by}
+    new = facts.by_number(tx, owner_filter, [facts.number_of(tx, owner_filter, uid) for uid in uids])
+    successors: dict[str | None, FactView] = {fact.id: fact for fact in new.values()}
+    event_by_seq = facts.events(tx, [item.at_seq for item in items if item.at_seq])
     views = []
     for item in items:
         proposal = proposals.get(item.key.number) if item.key.thing == "proposal" else None
         fact = proposal.new if proposal else facts_by_number.get(item.key.number)
         if fact is None:
             continue
-        others = proposal.old if proposal else tuple(successors[one] for one in (fact.superseded_by,) if one in successors)
+        successor = successors.get(fact.superseded_by)
         views.append(
             FactReviewItem(
                 key=str(item.key),
                 kind=item.kind,
                 user_id=fact.user_id,
                 state=item.state,
-                reasons=tuple(_reasons(item, proposal.doubt if proposal else fact.cause)),
+                reasons=risk_reasons(item, proposal.doubt if proposal else fact.cause),
                 fact=fact,
-                others=others,
+                others=proposal.old if proposal else (successor,) if successor else (),
                 proposal=proposal,
                 reviewer=item.reviewer,
-                reviewed_at=times.get(item.at_seq or 0),
+                reviewed_at=event_by_seq[item.at_seq][0] if item.at_seq in event_by_seq else None,
             )
         )
     return tuple(views)
@@ -179,13 +219,23 @@ def perform(tx: Tx, owner_filter: OwnerFilter, decision: FactDecision, *, actor:
     if actions.exists(tx, action_id):
         return actions.get(tx, action_id)
     item = check(tx, owner_filter, decision, actor=actor)
-    options: dict[str, Any] = {"actor": actor, "reason": decision.reason, "clock": clock, "action_id": action_id}
-    if decision.key.thing == "proposal" and decision.verdict != "skip":
-        settle = approve if decision.verdict == "approve" else reject
-        return settle(tx, owner_filter, decision.key.number, **options)
-    if decision.verdict == "reject":
-        return _refuse(tx, item, **options)
-    return _say(tx, decision, item, **options)
+    number, verdict = decision.key.number, decision.verdict
+    author: Author = {"actor": actor, "reason": decision.reason, "clock": clock, "action_id": action_id}
+    if decision.key.thing == "proposal" and verdict != "skip":
+        return (approve if verdict == "approve" else reject)(tx, owner_filter, number, **author)
+    if verdict == "reject" and item.kind == "supersession":
+        with acting(tx, "restore_fact", **author) as action:
+            rows.set_state(tx, action, "fact.restored", number, FactState())
+    elif verdict == "reject":
+        with acting(tx, "withdraw_fact", **author) as action:
+            paper = rows.put_words(tx, reason=decision.reason) if decision.reason else None
+            rows.set_state(tx, action, "fact.outdated", number, FactState(OUTDATED, "person", None, None, paper))
+    else:
+        with acting(tx, "confirm_fact" if verdict == "approve" else "skip_fact", **author) as action:
+            was = last_verdicts(tx).get(decision.key)
+            about: dict[str, Any] = {decision.key.thing: number}
+            action.add(REVIEWED, **about, since=decision.key.since, verdict=SAID[verdict], was=was.state if was else None)
+    return actions.get(tx, action.id)
 
 
 def done_before(tx: Tx, decision: FactDecision, *, actor: str, action_id: str) -> bool:
@@ -194,7 +244,7 @@ def done_before(tx: Tx, decision: FactDecision, *, actor: str, action_id: str) -
         return False
     action = actions.get(tx, action_id)
     about = {event.body.get(decision.key.thing) for event in action.events}
-    if action.actor == actor and action.verb in _verbs(decision) and decision.key.number in about:
+    if action.actor == actor and action.verb in VERBS[decision.key.thing, decision.verdict] and decision.key.number in about:
         return True
     problem = "something else was done with this id already"
     raise InvalidSetting(name="step_id", value=action_id, problem=problem, advice="Give each step an id of its own.")
@@ -221,42 +271,7 @@ def as_it_stands(tx: Tx, owner_filter: OwnerFilter, decision: FactDecision) -> F
     return decision if item is None else replace(decision, seen=item.state)
 
 
-def _refuse(tx: Tx, item: HeldFact, *, actor: str, reason: str | None, clock: Clock, action_id: str) -> Action:
-    """Outdate a rejected fact; for a rejected supersession, restore the older fact."""
-    gave_way = item.kind == "supersession"
-    action = OpenAction(tx, verb="restore_fact" if gave_way else "withdraw_fact", actor=actor, clock=clock, action_id=action_id)
-    action.describe(reason=reason)
-    if gave_way:
-        rows.set_state(tx, action, "fact.restored", item.key.number, FactState())
-    else:
-        paper = rows.put_words(tx, reason=reason) if reason else None
-        rows.set_state(tx, action, "fact.outdated", item.key.number, FactState(OUTDATED, "person", None, None, paper))
-    action.seal()
-    return actions.get(tx, action.id)
-
-
-def _say(
-    tx: Tx, decision: FactDecision, item: HeldFact, *, actor: str, reason: str | None, clock: Clock, action_id: str
-) -> Action:
-    verb = "confirm_fact" if decision.verdict == "approve" else "skip_fact"
-    action = OpenAction(tx, verb=verb, actor=actor, clock=clock, action_id=action_id)
-    action.describe(reason=reason)
-    was = last_verdicts(tx).get(decision.key)
-    about: dict[str, Any] = {decision.key.thing: decision.key.number}
-    action.add(REVIEWED, **about, since=decision.key.since, verdict=SAID[decision.verdict], was=was.state if was else None)
-    action.seal()
-    return actions.get(tx, action.id)
-
-
-def _verbs(decision: FactDecision) -> tuple[str, ...]:
-    if decision.verdict == "skip":
-        return ("skip_fact",)
-    if decision.key.thing == "proposal":
-        return ("approve_fact",) if decision.verdict == "approve" else ("reject_fact",)
-    return ("confirm_fact",) if decision.verdict == "approve" else ("withdraw_fact", "restore_fact")
-
-
-def _proposed(
+def proposal_items(
     tx: Tx, owner_filter: OwnerFilter, last_by_key: dict[FactKey, LastVerdict], number: int | None = None
 ) -> Iterator[HeldFact]:
     """Yield open proposals that can be settled, and settled ones."""
@@ -265,7 +280,7 @@ def _proposed(
     wanted = wanted.join(tables.audit_event, e.seq == p.from_seq).join(tables.action, a.id == e.action_id)
     wanted = wanted.where(p.to_seq == FAR, *facts.owned_by(p.owner, owner_filter)).order_by(p.id)
     rows = tx.execute(wanted if number is None else wanted.where(p.id == number)).all()
-    active = _active(tx, {one for row in rows if row.outcome is None for one in (row.new_id, *parse(row.old_ids))})
+    active = facts.active_facts(tx, {n for row in rows if row.outcome is None for n in (row.new_id, *parse(row.old_ids))})
     origins = status_events(tx, rows)
     for row in rows:
         (since, _, actor), state = origins[row.from_seq], SETTLED[row.outcome]
@@ -277,22 +292,10 @@ def _proposed(
         yield HeldFact(key, "proposal", verdict.state if verdict and row.outcome is None else state, True, None, by, at)
 
 
-def _active(tx: Tx, numbers: set[int]) -> set[int]:
-    s = tables.fact_status.c
-    wanted = select(s.fact_id).where(s.to_seq == FAR, s.status == ACTIVE)
-    return {one for some in portions(sorted(numbers)) for one in tx.execute(wanted.where(s.fact_id.in_(some))).scalars()}
-
-
-def _asked_about(tx: Tx, owner_filter: OwnerFilter) -> Iterator[FactKey]:
-    """Yield facts that an open proposal would keep: they are judged with it."""
-    p = tables.fact_proposal.c
-    wanted = select(p.new_id).where(p.to_seq == FAR, p.outcome.is_(None), *facts.owned_by(p.owner, owner_filter))
-    return (FactKey("fact", number, 0) for number in tx.execute(wanted).scalars())
-
-
-def _standing(
+def fact_items(
     tx: Tx, owner_filter: OwnerFilter, last_by_key: dict[FactKey, LastVerdict], number: int | None = None
 ) -> Iterator[HeldFact]:
+    """Yield the states of facts."""
     s, f, e, a, o = tables.fact_status.c, tables.fact.c, tables.audit_event.c, tables.action.c, tables.fact_origin.c
     wanted = select(s.fact_id, s.from_seq, s.status, s.cause, f.confidence, a.verb, a.actor, a.undoes, e.body)
     wanted = wanted.join(tables.fact, f.id == s.fact_id)
@@ -316,94 +319,70 @@ def _standing(
         yield HeldFact(key, kind, state, row.fact_id in supported, row.confidence, by, at)
 
 
-def _successors(tx: Tx, owner_filter: OwnerFilter, outdated: list[Any]) -> dict[str | None, Any]:
-    found = {one.superseded_by for one in outdated}
-    numbers = [facts.number_of(tx, owner_filter, uid) for uid in found]
-    return {one.id: one for one in facts.by_number(tx, owner_filter, numbers).values()}
+def risk_reasons(item: HeldFact, cause: str | None) -> tuple[RiskReason, ...]:
+    """Return why an item wants a look. cause: of the outdated fact, or the doubt of the proposal."""
+    unsupported = () if item.supported else (RiskReason(*REASONS["unsupported"], weight=0.5),)
+    weight = {"proposal": 1.0, "supersession": 0.5, "fact": 0.1}[item.kind]
+    return (*unsupported, RiskReason(*REASONS.get(cause or "learned", REASONS["learned"]), weight=weight))
 
 
-def _reasons(item: HeldFact, cause: str | None) -> Iterator[RiskReason]:
-    if not item.supported:
-        yield RiskReason(*REASONS["unsupported"], weight=0.5)
-    reason = REASONS.get(cause or "learned", REASONS["learned"])
-    yield RiskReason(*reason, weight=1.0 if item.kind == "proposal" else 0.5 if item.kind == "supersession" else 0.1)
-
-
-REVIEWED = "fact.reviewed"  # event of a verdict that changes no row
-APPROVED = "approved"
-REJECTED = "rejected"
-
-
-def restore(
-    tx: Tx, owner_filter: OwnerFilter, uid: str, *, actor: str, reason: str | None, clock: Clock, action_id: str
-) -> Action:
+def restore(tx: Tx, owner_filter: OwnerFilter, uid: str, **author: Unpack[Author]) -> Action:
     """Make an outdated fact active again, beside its successor. Raises FactNotFound, FactNotOutdated."""
     ids.reserve(tx, "fact", 0)
-    if actions.exists(tx, action_id):
-        return actions.get(tx, action_id)
+    if actions.exists(tx, author["action_id"]):
+        return actions.get(tx, author["action_id"])
     number = facts.number_of(tx, owner_filter, uid)
     row = open_state(tx, number)
     if row is None:
         raise FactNotFound(fact_id=uid)
     if row.status == ACTIVE:
         raise FactNotOutdated(fact_id=uid)
-    action = OpenAction(tx, verb="restore_fact", actor=actor, clock=clock, action_id=action_id)
-    action.describe(reason=reason)
-    rows.set_state(tx, action, "fact.restored", number, FactState())
-    action.seal()
+    with acting(tx, "restore_fact", **author) as action:
+        rows.set_state(tx, action, "fact.restored", number, FactState())
     return actions.get(tx, action.id)
 
 
-def approve(
-    tx: Tx, owner_filter: OwnerFilter, number: int, *, actor: str, reason: str | None, clock: Clock, action_id: str
-) -> Action:
+def approve(tx: Tx, owner_filter: OwnerFilter, number: int, **author: Unpack[Author]) -> Action:
     """Carry out a proposal. Raises ProposalNotFound, also if one of its facts is no longer active."""
     first = ids.reserve(tx, "fact", 1)
-    if actions.exists(tx, action_id):
-        return actions.get(tx, action_id)
-    row = _open(tx, owner_filter, number)
+    if actions.exists(tx, author["action_id"]):
+        return actions.get(tx, author["action_id"])
+    row = open_proposal(tx, owner_filter, number)
     proposal = ProposalState.of(row)
-    states = {one: open_state(tx, one) for one in (proposal.new_id, *proposal.old_ids)}
-    if any(one is None or one.status != ACTIVE for one in states.values()):
+    involved = {proposal.new_id, *proposal.old_ids}
+    if facts.active_facts(tx, involved) != involved:
         raise ProposalNotFound(proposal_id=number)
-    action = OpenAction(tx, verb="approve_fact", actor=actor, clock=clock, action_id=action_id)
-    action.describe(reason=reason)
-    rows.set_proposal(tx, action, "fact.settled", number, row.owner, replace(proposal, outcome=APPROVED), row.run_id)
-    _done(tx, action, row, proposal, first)
-    action.seal()
+    with acting(tx, "approve_fact", **author) as action:
+        rows.set_proposal(tx, action, "fact.settled", number, row.owner, replace(proposal, outcome=APPROVED), row.run_id)
+        _carry_out(tx, action, row, proposal, first)
     return actions.get(tx, action.id)
 
 
-def reject(
-    tx: Tx, owner_filter: OwnerFilter, number: int, *, actor: str, reason: str | None, clock: Clock, action_id: str
-) -> Action:
+def reject(tx: Tx, owner_filter: OwnerFilter, number: int, **author: Unpack[Author]) -> Action:
     """Settle the proposal and keep all facts. Raises ProposalNotFound."""
     ids.reserve(tx, "fact", 0)
-    if actions.exists(tx, action_id):
-        return actions.get(tx, action_id)
-    row = _open(tx, owner_filter, number)
-    action = OpenAction(tx, verb="reject_fact", actor=actor, clock=clock, action_id=action_id)
-    action.describe(reason=reason)
+    if actions.exists(tx, author["action_id"]):
+        return actions.get(tx, author["action_id"])
+    row = open_proposal(tx, owner_filter, number)
     proposal = replace(ProposalState.of(row), outcome=REJECTED)
-    rows.set_proposal(tx, action, "fact.settled", number, row.owner, proposal, row.run_id)
-    action.seal()
+    with acting(tx, "reject_fact", **author) as action:
+        rows.set_proposal(tx, action, "fact.settled", number, row.owner, proposal, row.run_id)
     return actions.get(tx, action.id)
 
 
 def check_owner(tx: Tx, owner_filter: OwnerFilter, action_id: str) -> None:
     """Raise ActionNotFound for an action on another owner's facts."""
-    c, f, p = tables.audit_event.c, tables.fact.c, tables.fact_proposal.c
     if owner_filter is facts.ANY_OWNER:
         return
-    rows = tx.execute(select(c.body).where(c.action_id == action_id, c.kind.like("fact.%"))).scalars()
-    bodies = [parse(body) for body in rows]
-    numbers = {one for body in bodies for one in (body.get("fact"), body.get("source")) if one is not None}
+    c, f, p = tables.audit_event.c, tables.fact.c, tables.fact_proposal.c
+    texts = tx.execute(select(c.body).where(c.action_id == action_id, c.kind.like("fact.%"))).scalars()
+    bodies = [parse(text) for text in texts]
+    numbers = {body[name] for body in bodies for name in ("fact", "source") if body.get(name) is not None}
     proposals = {body["proposal"] for body in bodies if "proposal" in body}
-    for some in portions(sorted(numbers)):
-        if tx.execute(select(f.id).where(f.id.in_(some), f.owner != owner_filter).limit(1)).first():
-            raise ActionNotFound(action_id=action_id)
-    if tx.execute(select(p.id).where(p.id.in_(proposals), p.owner != owner_filter).limit(1)).first():
-        raise ActionNotFound(action_id=action_id)
+    for column, owner, ids_of_rows in ((f.id, f.owner, numbers), (p.id, p.owner, proposals)):
+        for some in portions(sorted(ids_of_rows)):
+            if tx.execute(select(column).where(column.in_(some), owner != owner_filter).limit(1)).first():
+                raise ActionNotFound(action_id=action_id)
 
 
 def open_state(tx: Tx, number: int) -> Any | None:
@@ -412,71 +391,59 @@ def open_state(tx: Tx, number: int) -> Any | None:
     return tx.execute(select(tables.fact_status).where(c.fact_id == number, c.to_seq == FAR)).one_or_none()
 
 
-def _open(tx: Tx, owner_filter: OwnerFilter, number: int) -> Any:
+def open_proposal(tx: Tx, owner_filter: OwnerFilter, number: int) -> Any:
+    """Return the row of a proposal that is not settled. Raises ProposalNotFound."""
     p = tables.fact_proposal.c
-    wanted = select(tables.fact_proposal).where(
-        p.id == number, p.to_seq == FAR, p.outcome.is_(None), *facts.owned_by(p.owner, owner_filter)
-    )
-    row = tx.execute(wanted).one_or_none()
+    conditions = (p.id == number, p.to_seq == FAR, p.outcome.is_(None), *facts.owned_by(p.owner, owner_filter))
+    row = tx.execute(select(tables.fact_proposal).where(*conditions)).one_or_none()
     if row is None:
         raise ProposalNotFound(proposal_id=number)
     return row
 
 
-def _done(tx: Tx, action: OpenAction, row: Any, proposal: ProposalState, free: int) -> None:
+def _carry_out(tx: Tx, action: OpenAction, row: Any, proposal: ProposalState, free: int) -> None:
     """Apply an approved proposal. free: a number for the merged fact."""
     reasons = payloads.get(tx, [proposal.paper]).get(proposal.paper, {})
     reason = rows.put_words(tx, reason=reasons.get("reason"))
-    new = _fact(tx, proposal.new_id)
+    involved = (proposal.new_id, *proposal.old_ids)
+    f = tables.fact.c
+    by_number = {fact.id: fact for fact in tx.execute(select(tables.fact).where(f.id.in_(involved)))}
+    new = by_number[proposal.new_id]
     if proposal.cause == "duplicate":
         known = proposal.old_ids[0]
-        rows.see(tx, action, known, _origins(tx, proposal.new_id))
+        rows.see(tx, action, known, rows.origins_of(tx, proposal.new_id))
         rows.set_state(tx, action, "fact.outdated", proposal.new_id, FactState(OUTDATED, "merged", known, None, reason))
-        return
-    if proposal.cause == "merged":
-        together = (proposal.new_id, *proposal.old_ids)
-        rows.record(tx, action, row.owner, new.user_id, [_fuller(tx, new, together, reasons["merged"], free)], row.run_id)
-        for number in together:
+    elif proposal.cause == "merged":
+        fuller = _fuller(tx, [by_number[number] for number in involved], reasons["merged"], free)
+        rows.record(tx, action, row.owner, new.user_id, [fuller], row.run_id)
+        for number in involved:
             rows.set_state(tx, action, "fact.outdated", number, FactState(OUTDATED, "merged", free, None, reason))
-        return
-    for number in proposal.old_ids:
-        standing = FactState(OUTDATED, proposal.cause, proposal.new_id, _ended(new, _fact(tx, number), action.at), reason)
-        rows.set_state(tx, action, "fact.outdated", number, standing)
+    else:
+        for number in proposal.old_ids:
+            ended = end_of_validity(new, by_number[number], action.at)
+            state = FactState(OUTDATED, proposal.cause, proposal.new_id, ended, reason)
+            rows.set_state(tx, action, "fact.outdated", number, state)
 
 
-def _ended(new: Any, old: Any, at: datetime) -> datetime:
+def end_of_validity(new: Any, old: Any, at: datetime) -> datetime:
     """Return when the old fact stopped being true: the new one began or was said, else now; never before the old was said."""
     began = old.valid_from or old.said_at
-    known = [one for one in (new.valid_from, new.said_at) if one is not None]
-    if began is None or not known:
-        return known[0] if known else at
-    return next((one for one in known if one >= began), at if old.said_at is None or known[-1] < old.said_at else known[-1])
+    times = [time for time in (new.valid_from, new.said_at) if time is not None]
+    if began is None or not times:
+        return times[0] if times else at
+    return next((time for time in times if time >= began), at if old.said_at is None or times[-1] < old.said_at else times[-1])
 
 
-def _fuller(tx: Tx, new: Any, together: tuple[int, ...], content: str, number: int) -> NewFact:
-    origins = (origin for one in together for origin in _origins(tx, one))
+def _fuller(tx: Tx, facts: Sequence[Any], content: str, number: int) -> NewFact:
+    """Return the fact that puts these together. facts: rows, the newest first: it gives the type, the subject and the times."""
+    same = ("type", "subject", "valid_from", "from_precision", "valid_to", "to_precision", "said_at")
+    confidences = [fact.confidence for fact in facts if fact.confidence is not None]
     return NewFact(
         number=number,
         uid=str(uuid4()),
-        type=new.type,
         content=content,
-        subject=new.subject,
-        entities=tuple(dict.fromkeys(name for one in together for name in parse(_fact(tx, one).entities))),
-        confidence=max((stated for one in together if (stated := _fact(tx, one).confidence) is not None), default=None),
-        valid_from=new.valid_from,
-        from_precision=new.from_precision,
-        valid_to=new.valid_to,
-        to_precision=new.to_precision,
-        said_at=new.said_at,
-        origins=tuple(dict.fromkeys(origins)),
+        entities=tuple(dict.fromkeys(name for fact in facts for name in parse(fact.entities))),
+        confidence=max(confidences, default=None),
+        origins=tuple(dict.fromkeys(origin for fact in facts for origin in rows.origins_of(tx, fact.id))),
+        **{name: getattr(facts[0], name) for name in same},
     )
-
-
-def _fact(tx: Tx, number: int) -> Any:
-    return tx.execute(select(tables.fact).where(tables.fact.c.id == number)).one()
-
-
-def _origins(tx: Tx, number: int) -> list[NewOrigin]:
-    o = tables.fact_origin.c
-    rows = tx.execute(select(tables.fact_origin).where(o.fact_id == number, o.to_seq == FAR).order_by(o.n)).all()
-    return [NewOrigin(**{name: getattr(row, name) for name in NewOrigin.__dataclass_fields__}) for row in rows]

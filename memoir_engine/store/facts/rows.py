@@ -14,7 +14,7 @@ from dataclasses import dataclass, field
 from datetime import datetime
 from typing import Any
 
-from sqlalchemy import Table, func, insert, or_, select, update
+from sqlalchemy import func, insert, or_, select, update
 
 from memoir_engine.core.ports import Vectors
 from memoir_engine.core.results.conversations import Cut
@@ -149,7 +149,7 @@ ACTIVE = "active"
 OUTDATED = "outdated"
 
 _ADD_FACTS, _ADD_ORIGINS = Prepared(insert(tables.fact)), Prepared(insert(tables.fact_origin))
-_ADD_STANDINGS, _ADD_CUTS = Prepared(insert(tables.fact_status)), Prepared(insert(tables.cut))
+_ADD_STATES, _ADD_CUTS = Prepared(insert(tables.fact_status)), Prepared(insert(tables.cut))
 
 
 @dataclass(frozen=True)
@@ -169,6 +169,11 @@ class FactState:
     def body(self) -> list[Any]:
         """Return the state as an event holds it."""
         return [self.status, self.cause, self.superseded_by, None if self.ended_at is None else stamp(self.ended_at), self.paper]
+
+    def row(self, number: int, owner: str, seq: int) -> dict[str, Any]:
+        """Return the open row of a fact that is in this state from `seq` on."""
+        row = {"fact_id": number, "from_seq": seq, "to_seq": FAR, "owner": owner, "status": self.status, "cause": self.cause}
+        return {**row, "superseded_by": self.superseded_by, "ended_at": self.ended_at, "payload": self.paper}
 
 
 @dataclass(frozen=True)
@@ -231,16 +236,19 @@ def put_words(tx: Tx, **words: Any) -> str:
 
 def record(tx: Tx, action: OpenAction, owner: str, user_id: str | None, facts: Sequence[NewFact], run_id: str | None) -> None:
     """Write new active facts with their origins."""
-    rows, origins, standings = [], [], []
+    rows, origins, states = [], [], []
     for fact in facts:
-        row = seal(tables.fact, [_fact(action, owner, user_id, fact, run_id)])[0]
-        origin_rows = _origins(action, fact.number, 1, fact.origins)
-        covered = [1, len(origin_rows), roll_up(one["digest"] for one in origin_rows)]
+        columns = {name: value for name, value in vars(fact).items() if name not in ("number", "origins")}
+        columns |= {"id": fact.number, "owner": owner, "user_id": user_id, "entities": canonical(list(fact.entities))}
+        columns |= {"recorded_at": action.at, "recorded_seq": action.next_seq, "run_id": run_id}
+        row = seal(tables.fact, [columns])[0]
+        origin_rows = _origin_rows(action, fact.number, 1, fact.origins)
+        covered = [1, len(origin_rows), roll_up(origin["digest"] for origin in origin_rows)]
         seq = action.add("fact.recorded", fact=fact.number, digest=row["digest"], status=FactState().body(), origins=covered)
         rows.append(row)
         origins += origin_rows
-        standings.append(_standing(fact.number, owner, seq, FactState()))
-    for add, written in ((_ADD_FACTS, rows), (_ADD_ORIGINS, origins), (_ADD_STANDINGS, standings)):
+        states.append(FactState().row(fact.number, owner, seq))
+    for add, written in ((_ADD_FACTS, rows), (_ADD_ORIGINS, origins), (_ADD_STATES, states)):
         if written:
             add.run_all(tx, written)
 
@@ -249,36 +257,35 @@ def set_state(tx: Tx, action: OpenAction, kind: str, number: int, state: FactSta
     """Set a fact's state; None withdraws it. again: the seq since which it was in this same state before."""
     c = tables.fact_status.c
     row = tx.execute(select(tables.fact_status).where(c.fact_id == number, c.to_seq == FAR)).one_or_none()
-    state_body = None if state is None else state.body()
-    seq = action.add(kind, fact=number, was=row.from_seq if row else 0, status=state_body, **_again(again))
+    more: dict[str, Any] = {} if again is None else {"again": again}
+    seq = action.add(kind, fact=number, was=row.from_seq if row else 0, status=None if state is None else state.body(), **more)
     if row is not None:
         tx.execute(update(tables.fact_status).where(c.fact_id == number, c.to_seq == FAR).values(to_seq=seq))
     if state is not None:
         owner = row.owner if row else tx.execute(select(tables.fact.c.owner).where(tables.fact.c.id == number)).scalar_one()
-        tx.execute(insert(tables.fact_status), [_standing(number, owner, seq, state)])
-
-
-def _again(seq: int | None) -> dict[str, Any]:
-    return {} if seq is None else {"again": seq}
+        tx.execute(insert(tables.fact_status), [state.row(number, owner, seq)])
 
 
 def see(tx: Tx, action: OpenAction, number: int, origins: Sequence[NewOrigin]) -> None:
     """Add origins of a known fact that was said again."""
     last = tx.execute(select(func.max(tables.fact_origin.c.n)).where(tables.fact_origin.c.fact_id == number)).scalar() or 0
-    rows = _origins(action, number, last + 1, origins)
-    action.add("fact.seen", fact=number, origins=[last + 1, len(rows), roll_up(one["digest"] for one in rows)])
+    rows = _origin_rows(action, number, last + 1, origins)
+    action.add("fact.seen", fact=number, origins=[last + 1, len(rows), roll_up(row["digest"] for row in rows)])
     tx.execute(insert(tables.fact_origin), rows)
 
 
-def unsee(tx: Tx, action: OpenAction, number: int, ns: Sequence[int]) -> None:
-    """Withdraw origins of a fact."""
-    seq = action.add("fact.unseen", fact=number, ns=list(ns))
-    _until(tx, tables.fact_origin, (tables.fact_origin.c.fact_id == number) & tables.fact_origin.c.n.in_(ns), seq)
+def origins_of(tx: Tx, number: int) -> list[NewOrigin]:
+    """Return the open origins of a fact, in order."""
+    o = tables.fact_origin.c
+    rows = tx.execute(select(tables.fact_origin).where(o.fact_id == number, o.to_seq == FAR).order_by(o.n)).all()
+    return [NewOrigin(**{name: getattr(row, name) for name in NewOrigin.__dataclass_fields__}) for row in rows]
 
 
-def see_again(tx: Tx, action: OpenAction, number: int, ns: Sequence[int]) -> None:
-    action.add("fact.seen_again", fact=number, ns=list(ns))
-    _until(tx, tables.fact_origin, (tables.fact_origin.c.fact_id == number) & tables.fact_origin.c.n.in_(ns), FAR)
+def set_seen(tx: Tx, action: OpenAction, number: int, ns: Sequence[int], *, is_seen: bool) -> None:
+    """Withdraw origins of a fact, or give them back."""
+    seq = action.add("fact.seen_again" if is_seen else "fact.unseen", fact=number, ns=list(ns))
+    c = tables.fact_origin.c
+    tx.execute(update(tables.fact_origin).where(c.fact_id == number, c.n.in_(ns)).values(to_seq=FAR if is_seen else seq))
 
 
 def relate(
@@ -289,17 +296,12 @@ def relate(
     tx.execute(insert(tables.fact_relation), [{**row, "confidence": confidence, "run_id": run_id}])
 
 
-def unrelate(tx: Tx, action: OpenAction, source: int, target: int, since: int) -> None:
-    """Withdraw a relation. since: its from_seq."""
-    seq = action.add("fact.unrelated", source=source, target=target, since=since)
+def set_related(tx: Tx, action: OpenAction, source: int, target: int, since: int, *, is_related: bool) -> None:
+    """Withdraw a relation, or give it back. since: its from_seq."""
+    seq = action.add("fact.related_again" if is_related else "fact.unrelated", source=source, target=target, since=since)
     c = tables.fact_relation.c
-    _until(tx, tables.fact_relation, (c.source_id == source) & (c.target_id == target) & (c.from_seq == since), seq)
-
-
-def relate_again(tx: Tx, action: OpenAction, source: int, target: int, since: int) -> None:
-    action.add("fact.related_again", source=source, target=target, since=since)
-    c = tables.fact_relation.c
-    _until(tx, tables.fact_relation, (c.source_id == source) & (c.target_id == target) & (c.from_seq == since), FAR)
+    relation = update(tables.fact_relation).where(c.source_id == source, c.target_id == target, c.from_seq == since)
+    tx.execute(relation.values(to_seq=FAR if is_related else seq))
 
 
 def set_proposal(
@@ -316,8 +318,8 @@ def set_proposal(
     """Set a proposal's state; None withdraws it. again: the seq since which it was in this same state before."""
     c = tables.fact_proposal.c
     row = tx.execute(select(tables.fact_proposal).where(c.id == number, c.to_seq == FAR)).one_or_none()
-    proposal_body = None if proposal is None else proposal.body()
-    seq = action.add(kind, proposal=number, was=row.from_seq if row else 0, row=proposal_body, run=run_id, **_again(again))
+    more = {"run": run_id} if again is None else {"run": run_id, "again": again}
+    seq = action.add(kind, proposal=number, was=row.from_seq if row else 0, row=proposal.body() if proposal else None, **more)
     if row is not None:
         tx.execute(update(tables.fact_proposal).where(c.id == number, c.to_seq == FAR).values(to_seq=seq))
     if proposal is not None:
@@ -331,54 +333,16 @@ def record_cuts(tx: Tx, action: OpenAction, rows: Sequence[dict[str, Any]]) -> N
     if not rows:
         return
     sealed = seal(tables.cut, [{**row, "from_seq": action.next_seq, "to_seq": FAR} for row in rows])
-    action.add("cuts.recorded", first=rows[0]["id"], count=len(rows), digest=roll_up(one["digest"] for one in sealed))
+    action.add("cuts.recorded", first=rows[0]["id"], count=len(rows), digest=roll_up(row["digest"] for row in sealed))
     _ADD_CUTS.run_all(tx, sealed)
 
 
-def withdraw_cuts(tx: Tx, action: OpenAction, numbers: Sequence[int]) -> None:
-    seq = action.add("cuts.withdrawn", cuts=list(numbers))
-    _until(tx, tables.cut, tables.cut.c.id.in_(numbers), seq)
+def set_remembered(tx: Tx, action: OpenAction, numbers: Sequence[int], *, is_remembered: bool) -> None:
+    """Withdraw cuts, or give them back."""
+    seq = action.add("cuts.returned" if is_remembered else "cuts.withdrawn", cuts=list(numbers))
+    tx.execute(update(tables.cut).where(tables.cut.c.id.in_(numbers)).values(to_seq=FAR if is_remembered else seq))
 
 
-def return_cuts(tx: Tx, action: OpenAction, numbers: Sequence[int]) -> None:
-    action.add("cuts.returned", cuts=list(numbers))
-    _until(tx, tables.cut, tables.cut.c.id.in_(numbers), FAR)
-
-
-def _until(tx: Tx, table: Table, which: Any, seq: int) -> None:
-    tx.execute(update(table).where(which).values(to_seq=seq))
-
-
-def _fact(action: OpenAction, owner: str, user_id: str | None, new: NewFact, run_id: str | None) -> dict[str, Any]:
-    return {
-        "id": new.number,
-        "uid": new.uid,
-        "owner": owner,
-        "user_id": user_id,
-        "type": new.type,
-        "content": new.content,
-        "subject": new.subject,
-        "entities": canonical(list(new.entities)),
-        "confidence": new.confidence,
-        "valid_from": new.valid_from,
-        "from_precision": new.from_precision,
-        "valid_to": new.valid_to,
-        "to_precision": new.to_precision,
-        "said_at": new.said_at,
-        "recorded_at": action.at,
-        "recorded_seq": action.next_seq,
-        "run_id": run_id,
-    }
-
-
-def _origins(action: OpenAction, number: int, first: int, origins: Sequence[NewOrigin]) -> list[dict[str, Any]]:
-    seq = action.next_seq
-    rows = [
-        {"fact_id": number, "n": n, "from_seq": seq, "to_seq": FAR, **vars(origin)} for n, origin in enumerate(origins, first)
-    ]
-    return seal(tables.fact_origin, rows)
-
-
-def _standing(number: int, owner: str, seq: int, state: FactState) -> dict[str, Any]:
-    row = {"fact_id": number, "from_seq": seq, "to_seq": FAR, "owner": owner, "status": state.status, "cause": state.cause}
-    return {**row, "superseded_by": state.superseded_by, "ended_at": state.ended_at, "payload": state.paper}
+def _origin_rows(action: OpenAction, number: int, first: int, origins: Sequence[NewOrigin]) -> list[dict[str, Any]]:
+    covered = {"fact_id": number, "from_seq": action.next_seq, "to_seq": FAR}
+    return seal(tables.fact_origin, [{**covered, "n": n, **vars(origin)} for n, origin in enumerate(origins, first)])
