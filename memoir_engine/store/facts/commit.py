@@ -9,8 +9,8 @@ Source: DESIGN §2.2, §6; TIMEM "Memory Storage"; CHUNK 6, 13; SESSION 6.3.
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Collection, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
 from typing import Any
 
 from sqlalchemy import bindparam, select
@@ -21,15 +21,15 @@ from memoir_engine.store.chain import actions
 from memoir_engine.store.chain.actions import OpenAction
 from memoir_engine.store.chain.canonical_json import canonical, parse
 from memoir_engine.store.chain.tombstones import refuse_late
-from memoir_engine.store.conversations import messages as stored_messages
 from memoir_engine.store.conversations import sessions
+from memoir_engine.store.conversations.messages import as_message
+from memoir_engine.store.conversations.messages import find as find_session
 from memoir_engine.store.db import ids
 from memoir_engine.store.db.database import is_retried
 from memoir_engine.store.db.statements import Prepared
 from memoir_engine.store.db.text_rules import owner_key
 from memoir_engine.store.db.types import FAR, Tx, portions
-from memoir_engine.store.facts import facts, vectors
-from memoir_engine.store.facts import rows as fact_rows
+from memoir_engine.store.facts import facts, rows, vectors
 from memoir_engine.store.facts.rows import (
     OUTDATED,
     ConversationRead,
@@ -41,7 +41,7 @@ from memoir_engine.store.facts.rows import (
     PlannedSpan,
     ProposalState,
 )
-from memoir_engine.store.search import conversation_passages
+from memoir_engine.store.search.conversation_passages import record
 from memoir_engine.text.messages import Message, StoredMessage, match_stored
 
 _C = tables.cut.c
@@ -54,6 +54,13 @@ _READ = Prepared(
     .where(_C.session_number == bindparam("number"), _C.to_seq == FAR, _C.from_seq > bindparam("since"))
     .order_by(_C.id)
 )
+
+
+_M = tables.message.c
+_DIGESTS = Prepared(
+    select(_M.n, _M.digest).where(_M.session_number == bindparam("session"), _M.n.between(bindparam("first"), bindparam("last")))
+)
+VERB = "remember"
 
 
 @dataclass(frozen=True)
@@ -85,18 +92,17 @@ class SeenMessages:
 
 def conversation_key(owner: str, messages: Sequence[Message]) -> str:
     """Digest a conversation: equal words by the same user, speakers and (if given) times have the same key."""
-    words = [[one.kind, one.name, one.content, one.said_at and one.said_at.isoformat()] for one in messages]
+    words = [[m.kind, m.name, m.content, m.said_at and m.said_at.isoformat()] for m in messages]
     return hashlib.sha256(canonical([owner, words]).encode()).hexdigest()
 
 
 def prior_conversation(tx: Tx, owner: str, key: str) -> PriorConversation | None:
     """Return this conversation's latest cuts, if it was remembered before."""
-    rows = _OF_KEY.rows(tx, {"owner": owner, "key": key})
-    if not rows:
+    cuts = _OF_KEY.rows(tx, {"owner": owner, "key": key})
+    if not cuts:
         return None
-    first = [row for row in rows if row.n == 1][-1]
-    last = [row for row in rows if row.id >= first.id]
-    whole = all(row.to_seq == FAR and not row.failed for row in last)
+    first = [cut for cut in cuts if cut.n == 1][-1]
+    whole = all(cut.to_seq == FAR and not cut.failed for cut in cuts if cut.id >= first.id)
     if whole and first.session_number is not None:
         cleared = _CLEARED.first(tx, {"number": first.session_number})
         whole = cleared is None or (cleared.cleared_seq or 0) <= first.from_seq
@@ -110,44 +116,29 @@ def seen_messages(
     prior = prior_conversation(tx, owner_key(user), key)
     if prior is not None and prior.whole:
         return SeenMessages(prior)
-    row = stored_messages.find(tx, user, session_id)
+    row = find_session(tx, user, session_id)
     if row is None or not messages:
         return SeenMessages()
-    ns = numbers or match_stored(_last(tx, row, len(messages)), messages, is_all=row.messages <= len(messages))
+    c = tables.message.c
+    query = select(tables.message).where(c.session_number == row.number).order_by(c.n.desc()).limit(len(messages))
+    last = [] if numbers else tx.execute(query).all()[::-1]
+    stored = [StoredMessage(m.n, as_message(record(m, "")), bool(m.salt)) for m in last]
+    ns = numbers or match_stored(stored, messages, is_all=row.messages <= len(messages))
     cuts = _READ.rows(tx, {"number": row.number, "since": row.cleared_seq or 0}) if ns else []
-    read = _from_the_first(ns, cuts)
+    read = messages_read(ns, cuts)
     if read == len(messages):
         return SeenMessages(PriorConversation(row.number, ns[0], cuts[-1].id, True))
     return SeenMessages(None, ns, read, row.last_n)
 
 
-def _last(tx: Tx, row: Any, count: int) -> list[StoredMessage]:
-    """Return the last messages of a session, by number."""
-    c = tables.message.c
-    query = select(tables.message).where(c.session_number == row.number).order_by(c.n.desc()).limit(count)
-    messages = [
-        StoredMessage(one.n, stored_messages.as_message(conversation_passages.record(one, "")), bool(one.salt))
-        for one in tx.execute(query)
-    ]
-    return messages[::-1]
-
-
-def _from_the_first(ns: Sequence[int], cuts: Sequence[Any]) -> int:
+def messages_read(ns: Sequence[int], cuts: Sequence[Any]) -> int:
     """Count the messages read from the first on, each by every cut of the last run that covered it."""
-    wanted, of = set(ns), dict[int, tuple[str, bool]]()
+    numbers, last_run = set(ns), dict[int, tuple[str, bool]]()
     for cut in cuts:
-        for n in wanted.intersection(range(cut.first_message, cut.last_message + 1)):
-            run_id, is_read = of.get(n, ("", True))
-            of[n] = cut.run_id, not cut.failed and (is_read or run_id != cut.run_id)
-    return next((at for at, n in enumerate(ns) if not of.get(n, ("", False))[1]), len(ns))
-
-
-VERB = "remember"
-
-_M = tables.message.c
-_DIGESTS = Prepared(
-    select(_M.n, _M.digest).where(_M.session_number == bindparam("session"), _M.n.between(bindparam("first"), bindparam("last")))
-)
+        for n in numbers.intersection(range(cut.first_message, cut.last_message + 1)):
+            run_id, is_read = last_run.get(n, ("", True))
+            last_run[n] = cut.run_id, not cut.failed and (is_read or run_id != cut.run_id)
+    return next((at for at, n in enumerate(ns) if not last_run.get(n, ("", False))[1]), len(ns))
 
 
 @dataclass(frozen=True)
@@ -195,98 +186,92 @@ def remember(
     if is_retried(tx) and actions.exists(tx, action_id):
         return _written(tx, action_id, conversation)
     prior = prior_conversation(tx, owner, conversation.key)
-    session_row = stored_messages.find(tx, user, conversation.session_id, hold=True)
+    session_row = find_session(tx, user, conversation.session_id, hold=True)
     if session_row is not None and session_row.last_n != conversation.last:
         return None
     if facts.changed_since(tx, owner, plan.seq) or (prior is not None and prior.whole):
         return None
-    session, ns = _spoken(tx, user, conversation, actor=actor, clock=clock, action_id=action_id, most=most, run_id=run_id)
-    writer = _FactWriter(tx, owner, conversation, session, ns, first_cut, run_id, _digests(tx, session, ns))
+    messages_id = hashlib.sha256(f"{action_id} said".encode()).hexdigest()[:26]  # stable, and another than the facts' action
+    author = {"actor": actor, "clock": clock, "action_id": messages_id, "run_id": run_id}
+    session, ns = _append_messages(tx, user, conversation, most=most, **author)
+    span = {"session": session, "first": min(ns, default=0), "last": max(ns, default=-1)}
+    digests = {row.n: row.digest for row in _DIGESTS.rows(tx, span)}
+    writer = FactWriter(tx, owner, conversation, session, ns, first_cut, run_id, digests)
     numbers = {fact.key: first_fact + at for at, fact in enumerate(plan.facts)}
     action = OpenAction(tx, verb=VERB, actor=actor, clock=clock, action_id=action_id)
     action.describe(reason=None, run_id=run_id)
-    writer.cuts(action)
-    rows = [writer.fact(fact, numbers) for fact in plan.facts]
-    fact_rows.record(tx, action, owner, user, rows, run_id)
+    rows.record_cuts(tx, action, [writer.cut(at) for at in range(len(conversation.cuts))])
+    new = [writer.fact(fact, numbers) for fact in plan.facts]
+    rows.record(tx, action, owner, user, new, run_id)
     proposals = tuple(first_fact + len(plan.facts) + at for at in range(len(plan.proposals)))
     _change(writer, action, plan, numbers, proposals)
     head = action.seal()
     if plan.vectors is not None and len(plan.facts):
-        vectors.add(tx, embedder, [row.number for row in rows], plan.vectors)
+        vectors.add(tx, embedder, [fact.number for fact in new], plan.vectors)
     return Remembered(action_id, head.seq, conversation.session_id, numbers, proposals)
 
 
-def _change(writer: _FactWriter, action: OpenAction, plan: FactPlan, numbers: dict[int, int], proposals: tuple[int, ...]) -> None:
+def _change(writer: FactWriter, action: OpenAction, plan: FactPlan, numbers: dict[int, int], proposals: tuple[int, ...]) -> None:
     """Apply the new facts' effects on others and on each other."""
     tx, owner, run_id = writer.tx, writer.owner, writer.run_id
     for sighting in plan.sightings:
         number = numbers.get(sighting.fact, sighting.fact)
         new = writer.unseen(number, sighting.spans)
         if new:
-            fact_rows.see(tx, action, number, new)
-    for one in plan.supersessions:
-        old, new_number = numbers.get(one.old, one.old), numbers.get(one.new, one.new)
-        paper = fact_rows.put_words(tx, reason=one.reason)
-        ended = None if one.cause == "merged" else one.ended_at or action.at
-        fact_rows.set_state(tx, action, "fact.outdated", old, FactState(OUTDATED, one.cause, new_number, ended, paper))
+            rows.see(tx, action, number, new)
+    for change in plan.supersessions:
+        old, new_number = numbers.get(change.old, change.old), numbers.get(change.new, change.new)
+        paper = rows.put_words(tx, reason=change.reason)
+        ended = None if change.cause == "merged" else change.ended_at or action.at
+        rows.set_state(tx, action, "fact.outdated", old, FactState(OUTDATED, change.cause, new_number, ended, paper))
     for number, proposal in zip(proposals, plan.proposals, strict=True):
-        olds = tuple(numbers.get(one, one) for one in proposal.old)
-        paper = fact_rows.put_words(tx, reason=proposal.reason, merged=proposal.merged or None)
+        olds = tuple(numbers.get(key, key) for key in proposal.old)
+        paper = rows.put_words(tx, reason=proposal.reason, merged=proposal.merged or None)
         state = ProposalState(proposal.cause, proposal.doubt, numbers.get(proposal.new, proposal.new), olds, paper)
-        fact_rows.set_proposal(tx, action, "fact.proposed", number, owner, state, run_id)
-    existing = _related(tx, owner, {numbers.get(link.source, link.source) for link in plan.links}) if plan.links else set()
-    for link in plan.links:
-        ends = numbers.get(link.source, link.source), numbers.get(link.target, link.target)
-        if (*ends, link.kind) not in existing:
-            fact_rows.relate(tx, action, owner, *ends, link.kind, link.confidence, run_id)
+        rows.set_proposal(tx, action, "fact.proposed", number, owner, state, run_id)
+    links = [(numbers.get(link.source, link.source), numbers.get(link.target, link.target), link) for link in plan.links]
+    r = tables.fact_relation.c
+    related = select(r.source_id, r.target_id, r.kind).where(r.owner == owner, r.to_seq == FAR)
+    parts = portions(sorted({source for source, _, _ in links}))
+    existing = {tuple(row) for some in parts for row in tx.execute(related.where(r.source_id.in_(some)))}
+    for source, target, link in links:
+        if (source, target, link.kind) not in existing:
+            rows.relate(tx, action, owner, source, target, link.kind, link.confidence, run_id)
 
 
 @dataclass(frozen=True)
-class _FactWriter:
+class FactWriter:
     """Build the rows of one commit. session, ns: of the messages, by index. digests: of stored messages, by number."""
 
     tx: Tx
     owner: str
-    said: ConversationRead
+    conversation: ConversationRead
     session: int
     ns: Sequence[int]
     first_cut: int
     run_id: str
     digests: Mapping[int, str]
 
-    def cuts(self, action: OpenAction) -> None:
-        fact_rows.record_cuts(self.tx, action, [self._cut(at) for at in range(len(self.said.cuts))])
-
     def fact(self, fact: PlannedFact, numbers: dict[int, int]) -> NewFact:
-        taken = [origin for key in fact.takes for origin in self._taken(key, numbers)]
-        mine = {**vars(fact), "number": numbers[fact.key]}
-        wanted = {name: mine[name] for name in NewFact.__dataclass_fields__ if name != "origins"}
-        return NewFact(**wanted, origins=tuple(dict.fromkeys((*taken, *self.origins(fact.spans)))))
-
-    def origins(self, spans: Sequence[PlannedSpan]) -> list[NewOrigin]:
-        return [self._origin(span) for span in spans]
+        """Build a planned fact with its origins and those of the stored facts it takes; of planned ones its spans tell."""
+        taken = [origin for key in fact.takes if key >= 0 for origin in rows.origins_of(self.tx, key)]
+        columns = {**vars(fact), "number": numbers[fact.key], "origins": ()}
+        new = NewFact(**{name: columns[name] for name in NewFact.__dataclass_fields__})
+        return replace(new, origins=tuple(dict.fromkeys((*taken, *map(self.origin, fact.spans)))))
 
     def unseen(self, number: int, spans: Sequence[PlannedSpan]) -> list[NewOrigin]:
         """Return the origins the fact does not have yet."""
         o = tables.fact_origin.c
         wanted = select(o.message, o.start, o.end).where(o.fact_id == number, o.session_number == self.session, o.to_seq == FAR)
-        known = {tuple(row) for row in self.tx.execute(wanted)}
-        return [one for one in self.origins(spans) if (one.message, one.start, one.end) not in known]
+        present = {tuple(row) for row in self.tx.execute(wanted)}
+        return [origin for origin in map(self.origin, spans) if (origin.message, origin.start, origin.end) not in present]
 
-    def _taken(self, key: int, numbers: dict[int, int]) -> list[NewOrigin]:
-        """Return the origins of a stored fact; those of a planned one are in the plan's spans."""
-        o = tables.fact_origin.c
-        if key < 0:
-            return []
-        rows = self.tx.execute(select(tables.fact_origin).where(o.fact_id == key, o.to_seq == FAR).order_by(o.n)).all()
-        return [NewOrigin(**{name: getattr(row, name) for name in NewOrigin.__dataclass_fields__}) for row in rows]
-
-    def _origin(self, span: PlannedSpan) -> NewOrigin:
-        message = self.said.messages[span.message]
+    def origin(self, span: PlannedSpan) -> NewOrigin:
+        message = self.conversation.messages[span.message]
         n = self.ns[span.message]
         return NewOrigin(
             session_number=self.session,
-            conversation=self.said.conversation,
+            conversation=self.conversation.conversation,
             message=n,
             message_id=message.id,
             role=message.speaker,
@@ -298,13 +283,13 @@ class _FactWriter:
             cut=self.first_cut + span.cut,
         )
 
-    def _cut(self, at: int) -> dict[str, Any]:
-        cut = self.said.cuts[at]
+    def cut(self, at: int) -> dict[str, Any]:
+        cut = self.conversation.cuts[at]
         return {
             "id": self.first_cut + at,
             "owner": self.owner,
-            "conversation": self.said.conversation,
-            "conversation_key": self.said.key,
+            "conversation": self.conversation.conversation,
+            "conversation_key": self.conversation.key,
             "session_number": self.session,
             "cut_id": cut.id,
             "n": cut.n,
@@ -317,41 +302,21 @@ class _FactWriter:
             "overlap": cut.overlap_tokens,
             "oversize": int(cut.oversize),
             "split": int(cut.split is not None),
-            "failed": int(at in self.said.failed),
+            "failed": int(at in self.conversation.failed),
             "run_id": self.run_id,
         }
 
 
-def _spoken(tx: Tx, user: str | None, conversation: ConversationRead, **how: Any) -> tuple[int, Sequence[int]]:
+def _append_messages(tx: Tx, user: str | None, conversation: ConversationRead, **how: Any) -> tuple[int, Sequence[int]]:
     """Append the unsaved messages; return the session's number and each message's number."""
     new = conversation.messages[len(conversation.numbers) :]
     if not new:
-        row = stored_messages.find(tx, user, conversation.session_id)
+        row = find_session(tx, user, conversation.session_id)
         assert row is not None
         return row.number, conversation.numbers
-    turn = sessions.append(tx, user, conversation.session_id, new, **{**how, "action_id": _beside(how["action_id"])})
+    turn = sessions.append(tx, user, conversation.session_id, new, **how)
     assert turn is not None
     return turn.number, (*conversation.numbers, *range(turn.first, turn.first + len(new)))
-
-
-def _digests(tx: Tx, session: int, ns: Sequence[int]) -> dict[int, str]:
-    if not ns:
-        return {}
-    of = {"session": session, "first": min(ns), "last": max(ns)}
-    return {row.n: row.digest for row in _DIGESTS.rows(tx, of)}
-
-
-def _beside(action_id: str) -> str:
-    """Return the id of the action that stores the messages: stable, and different from the facts' action."""
-    return hashlib.sha256(f"{action_id} said".encode()).hexdigest()[:26]
-
-
-def _related(tx: Tx, owner: str, sources: Collection[int]) -> set[tuple[int, int, str]]:
-    """Return the relations that already lead from these facts."""
-    r = tables.fact_relation.c
-    wanted = select(r.source_id, r.target_id, r.kind).where(r.owner == owner, r.to_seq == FAR)
-    rows = (row for some in portions(sorted(sources)) for row in tx.execute(wanted.where(r.source_id.in_(some))))
-    return {(row[0], row[1], row[2]) for row in rows}
 
 
 def _written(tx: Tx, action_id: str, conversation: ConversationRead) -> Remembered:
@@ -360,6 +325,5 @@ def _written(tx: Tx, action_id: str, conversation: ConversationRead) -> Remember
     events = tx.execute(select(c.seq, c.kind, c.body).where(c.action_id == action_id).order_by(c.seq)).all()
     recorded = [parse(row.body)["fact"] for row in events if row.kind == "fact.recorded"]
     proposals = tuple(parse(row.body)["proposal"] for row in events if row.kind == "fact.proposed")
-    return Remembered(
-        action_id, events[-1].seq, conversation.session_id, {-at: one for at, one in enumerate(recorded, 1)}, proposals
-    )
+    numbers = {-at: number for at, number in enumerate(recorded, 1)}
+    return Remembered(action_id, events[-1].seq, conversation.session_id, numbers, proposals)
