@@ -48,14 +48,12 @@ def wide_encoding(data: bytes) -> str | None:
         return "utf-16-be"
     if len(data) % 2 or 100 * len(_CONTROL.findall(sample)) < len(sample):
         return None
-    return next((encoding for encoding in ("utf-16-le", "utf-16-be") if _is_written(sample.decode(encoding, "replace"))), None)
-
-
-def _is_written(text: str) -> bool:
-    if len(text) < _LEAST:
-        return False
-    known, telling = len(_KNOWN.findall(text)), len(_TELLING.findall(text))
-    return known >= 0.98 * len(text) and telling >= 0.08 * len(text)
+    for encoding in ("utf-16-le", "utf-16-be"):
+        text = sample.decode(encoding, "replace")
+        known, telling = len(_KNOWN.findall(text)), len(_TELLING.findall(text))
+        if len(text) >= _LEAST and known >= 0.98 * len(text) and telling >= 0.08 * len(text):
+            return encoding
+    return None
 
 
 Cost = Callable[[str], float]  # character → nats
@@ -80,7 +78,7 @@ class Language(NamedTuple):
     apart: bool = False
 
 
-def _alphabet(letters: str, first: float) -> Cost:
+def alphabet_cost(letters: str, first: float) -> Cost:
     """Return the cost of letters given by falling frequency: `first` nats for the first, 0.09 (9 %) more for each next."""
     costs = {letter: first + 0.09 * rank for rank, letter in enumerate(letters)}
     costs |= {letter.upper(): cost for letter, cost in costs.items() if len(letter.upper()) == 1 and letter.upper() != letter}
@@ -93,26 +91,21 @@ def _alphabet(letters: str, first: float) -> Cost:
     return cost
 
 
-def _latin(encodings: str, **written: str) -> list[Language]:
-    """Build languages in Latin script. written: for each, its letters beyond ASCII and its function words."""
+def _alphabetic(encodings: str, *, apart: bool = False, **written: str) -> list[Language]:
+    """Build languages with an alphabet. written: for each, its letters beyond ASCII and its function words."""
     return [
-        Language(tuple(encodings.split()), _alphabet(letters, 3.5), frozenset(words))
+        Language(tuple(encodings.split()), alphabet_cost(letters, 2.3 if apart else 3.5), frozenset(words), apart)
         for letters, *words in map(str.split, written.values())
     ]
 
 
-def _non_latin(encodings: str, *alphabets: str) -> list[Language]:
-    """Build languages whose scripts have no ASCII letters."""
-    return [Language(tuple(encodings.split()), _alphabet(letters, 2.3), apart=True) for letters in alphabets]
-
-
-def _lead(char: str, encoding: str) -> int:
+def lead_byte(char: str, encoding: str) -> int:
     """Return the lead byte of a character in a double-byte encoding, 0 if it has none."""
     coded = char.encode(encoding, "ignore")
     return coded[0] if len(coded) == 2 else 0
 
 
-def _ideographs(encoding: str, common: str, first: range, second: range, own: Cost) -> Cost:
+def ideograph_cost(encoding: str, common: str, first: range, second: range, own: Cost) -> Cost:
     """Return the cost of East Asian characters: common ones, those of the first level of the standard, of the second, or strange.
 
     own: the cost of characters of the language's own script, 0 for others.
@@ -122,13 +115,13 @@ def _ideographs(encoding: str, common: str, first: range, second: range, own: Co
     def cost(char: str) -> float:
         if known := usual.get(char) or own(char):
             return known
-        lead = _lead(char, encoding)
+        lead = lead_byte(char, encoding)
         return 8.5 if lead in first or "\uff00" <= char <= "\uff60" else 11.0 if lead in second else STRANGE
 
     return cost
 
 
-def _kana(char: str) -> float:
+def kana_cost(char: str) -> float:
     return 4.2 if "ぁ" <= char <= "ん" else 5.2 if "ァ" <= char <= "ー" else 7.5 if "\uff61" <= char <= "\uff9f" else 0.0
 
 
@@ -156,7 +149,7 @@ _TRADITIONAL = (
 )
 
 LANGUAGES: tuple[Language, ...] = (
-    *_latin(
+    *_alphabetic(
         "cp1252 iso8859_15",
         english="éèïñöü the of and to in is it that for with was on as",
         german="üäöß der die und das ist nicht ein eine mit zu den von sie",
@@ -170,7 +163,7 @@ LANGUAGES: tuple[Language, ...] = (
         dutch="ëéïèö de van het een en in is dat op te zijn met",
         icelandic="íðáþéóúöæý og að í er sem á það til hann við",
     ),
-    *_latin(
+    *_alphabetic(
         "cp1250 iso8859_2",
         polish="łóążęśćźń i w na z się do nie że to jest o od po są",
         czech="íáěéčšžřýůúťóďň a se na v je že to s z do ve co si má",
@@ -180,29 +173,37 @@ LANGUAGES: tuple[Language, ...] = (
         slovene="čšž in je v na se da za so z pa ki",
         romanian="ăîşţâ de şi în a la cu pe un o nu din care să se",
     ),
-    *_latin("cp1254", turkish="ıüşğçöiâî ve bir bu da de için ile ne o çok"),
-    *_latin(
+    *_alphabetic("cp1254", turkish="ıüşğçöiâî ve bir bu da de için ile ne o çok"),
+    *_alphabetic(
         "cp1257 iso8859_13 iso8859_4",
         lithuanian="ėųšžąčįūę ir yra su kad tai į iš jo bet",
         latvian="āīšēļūņžķčģ un ir ar no par ka uz tas kas",
     ),
-    *_non_latin(
+    *_alphabetic(
         "cp1251 koi8_u koi8_r iso8859_5 cp866",
-        *("оеаинтсрвлкмдпуяыьгзбчйхжшюцщэфъё", "оаинвіетрслкумдпзяьбгйчхцїюжшєщфґ", "аиоентрсвлкдпмзгяъубчцйжщхшюфь"),
-        *("аиоенрстувјкдмлпзгбчшцжћњхђљфџ", "анірытеслокяуцпвдзьбмгжйўчшэхюёф"),
+        apart=True,
+        russian="оеаинтсрвлкмдпуяыьгзбчйхжшюцщэфъё",
+        ukrainian="оаинвіетрслкумдпзяьбгйчхцїюжшєщфґ",
+        bulgarian="аиоентрсвлкдпмзгяъубчцйжщхшюфь",
+        serbian="аиоенрстувјкдмлпзгбчшцжћњхђљфџ",
+        belarusian="анірытеслокяуцпвдзьбмгжйўчшэхюёф",
     ),
-    *_non_latin("cp1253 iso8859_7", "αοιετσνηυρπκμλςήίόάέδγθχωύβφώξζψϊ"),
-    *_non_latin("cp1255 iso8859_8", "יוהלארתבמשנדעקפחםטצגסכןזץךף"),
-    *_non_latin("cp1256 iso8859_6", "اليمونرتبةعدسفهكقأحجشطصىخإذثزضغظءئؤآ،؟"),
-    *_non_latin("cp874", "านรอกเง่มยลวดท้สตะัปีบิคหแจพชขใไุูโ็์ผืถณศธซญฐษภฟึำๆฎฉฆฏฮ"),
-    Language(("cp932", "euc_jp", "euc_jis_2004"), _ideographs("euc_jp", _KANJI, range(0xB0, 0xD0), range(0xD0, 0xF5), _kana)),
-    Language(("gb18030",), _ideographs("gb2312", _HANZI, range(0xB0, 0xD8), range(0xD8, 0xF8), lambda _char: 0.0)),
-    Language(("big5", "big5hkscs"), _ideographs("big5", _TRADITIONAL, range(0xA4, 0xC7), range(0xC9, 0xFA), lambda _char: 0.0)),
+    *_alphabetic("cp1253 iso8859_7", apart=True, greek="αοιετσνηυρπκμλςήίόάέδγθχωύβφώξζψϊ"),
+    *_alphabetic("cp1255 iso8859_8", apart=True, hebrew="יוהלארתבמשנדעקפחםטצגסכןזץךף"),
+    *_alphabetic("cp1256 iso8859_6", apart=True, arabic="اليمونرتبةعدسفهكقأحجشطصىخإذثزضغظءئؤآ،؟"),
+    *_alphabetic("cp874", apart=True, thai="านรอกเง่มยลวดท้สตะัปีบิคหแจพชขใไุูโ็์ผืถณศธซญฐษภฟึำๆฎฉฆฏฮ"),
+    Language(
+        ("cp932", "euc_jp", "euc_jis_2004"), ideograph_cost("euc_jp", _KANJI, range(0xB0, 0xD0), range(0xD0, 0xF5), kana_cost)
+    ),
+    Language(("gb18030",), ideograph_cost("gb2312", _HANZI, range(0xB0, 0xD8), range(0xD8, 0xF8), lambda _char: 0.0)),
+    Language(
+        ("big5", "big5hkscs"), ideograph_cost("big5", _TRADITIONAL, range(0xA4, 0xC7), range(0xC9, 0xFA), lambda _char: 0.0)
+    ),
     Language(
         ("cp949",),
-        _ideographs(
+        ideograph_cost(
             *("euc_kr", _HANGUL, range(0), range(0xCA, 0xFE)),
-            lambda char: 7.0 if "가" <= char <= "힣" and _lead(char, "euc_kr") else 0.0,
+            lambda char: 7.0 if "가" <= char <= "힣" and lead_byte(char, "euc_kr") else 0.0,
         ),
     ),
 )
@@ -241,7 +242,7 @@ class _Candidate(NamedTuple):
 
 def guess(data: bytes) -> Guess | None:
     """Guess the legacy encoding of bytes that are not all ASCII; None if no encoding gives a plausible text."""
-    for at, best in enumerate(ranked := _ranked(_sample(data))):
+    for at, best in enumerate(ranked := rank_encodings(foreign_lines(data))):
         text = _try(data, best.encoding)
         if text is None:
             continue
@@ -253,8 +254,8 @@ def guess(data: bytes) -> Guess | None:
     return None
 
 
-def _sample(data: bytes) -> bytes:
-    """Return the lines with bytes beyond ASCII. No candidate encoding has a line break inside a character."""
+def foreign_lines(data: bytes) -> bytes:
+    """Return the lines with bytes beyond ASCII, up to SAMPLE bytes. No candidate encoding has a line break inside a character."""
     lines: list[bytes] = []
     left = SAMPLE
     for line in data.split(b"\n"):
@@ -264,7 +265,7 @@ def _sample(data: bytes) -> bytes:
     return b"\n".join(lines)
 
 
-def _ranked(sample: bytes) -> list[_Candidate]:
+def rank_encodings(sample: bytes) -> list[_Candidate]:
     """Score every encoding that decodes the sample, best first; ties in the order of LANGUAGES."""
     languages: dict[str, list[Language]] = {}
     usual: dict[str, float] = {}
@@ -292,7 +293,7 @@ def _cost(text: str, languages: list[Language]) -> tuple[float, float]:
     for (before, char), count in Counter(zip(" " + text, text, strict=False)).items():
         chars[char] += count
         if not (before.isascii() and char.isascii()):
-            neighbours += count * _neighbour_cost(before, char)
+            neighbours += count * neighbour_cost(before, char)
     plain = _ASCII * sum(count for char, count in chars.items() if char.isascii())
     foreign = [(char, count) for char, count in chars.items() if not char.isascii()]
     words = Counter(_WORDS.findall(text.lower())) if any(language.words for language in languages) else Counter[str]()
@@ -308,7 +309,7 @@ def _cost(text: str, languages: list[Language]) -> tuple[float, float]:
     return min(map(weighed, languages))
 
 
-def _neighbour_cost(before: str, char: str) -> float:
+def neighbour_cost(before: str, char: str) -> float:
     """Penalise pairs that words do not have: an inner capital or final letter, two scripts, a digit or sign after a letter."""
     case = _CASE if before.islower() and char.isupper() else 0.0
     if char.isupper() and not char.isascii():
@@ -317,13 +318,13 @@ def _neighbour_cost(before: str, char: str) -> float:
         return case + (_NO_WORD if before in _BEFORE and char.isalpha() else 0.0)
     if before == "ς" and char.isalpha():  # stands at the end of words only
         return _NO_WORD
-    scripts = _script(before), _script(char)
+    scripts = script_of(before), script_of(char)
     if not char.isalpha():
         return case + (_NO_WORD if char in _BEHIND or (char.isdecimal() and scripts[0] != "east") else 0.0)
     return case if scripts[0] == scripts[1] else _EAST if "east" in scripts else case + _SCRIPTS
 
 
-def _script(letter: str) -> str:
+def script_of(letter: str) -> str:
     code = ord(letter)
     if code >= 0x2E80:
         return "east"
@@ -369,7 +370,15 @@ def decode(data: bytes, name: str) -> Decoded:
     if wide is not None:
         return Decoded(_strictly(data, wide, name), wide)
     text = _try(data, "utf-8")
-    return Decoded(text, "utf-8") if text is not None else _mixed(data) or _guessed(data, name)
+    decoded = Decoded(text, "utf-8") if text is not None else _mixed(data)
+    if decoded is not None:
+        return decoded
+    best = guess(data)
+    if best is None:
+        advice = "Save it again as UTF-8."
+        raise TextInvalid(name=name, problem="it is in no single encoding that could be recognised", advice=advice)
+    doubt = f" ({best.runner_up} fits almost as well: look at the text, or save it again as UTF-8)" if best.runner_up else ""
+    return Decoded(best.text, best.encoding, (f"the encoding is not stated; read as {best.encoding}{doubt}",))
 
 
 def canonical_encoding(label: str) -> str:
@@ -408,15 +417,6 @@ def _mixed(data: bytes) -> Decoded | None:
     warning = f"not all of it is UTF-8: {foreign} byte(s) were read as Windows-1252"
     repaired = _FOREIGN.sub(lambda byte: bytes([ord(byte[0]) - 0xDC00]).decode("cp1252", "replace"), text)
     return Decoded(repaired, "utf-8", (warning,))
-
-
-def _guessed(data: bytes, name: str) -> Decoded:
-    best = guess(data)
-    if best is None:
-        advice = "Save it again as UTF-8."
-        raise TextInvalid(name=name, problem="it is in no single encoding that could be recognised", advice=advice)
-    doubt = f" ({best.runner_up} fits almost as well: look at the text, or save it again as UTF-8)" if best.runner_up else ""
-    return Decoded(best.text, best.encoding, (f"the encoding is not stated; read as {best.encoding}{doubt}",))
 
 
 def _strictly(data: bytes, encoding: str, name: str) -> str:

@@ -106,11 +106,16 @@ class Flow:
 
 
 _MONTHS = "january february march april may june july august september october november december".split()
-_ISO = re.compile(r"(\d{4})(?:[-/.](\d{1,2})(?:[-/.](\d{1,2}))?)?(?![\d/.-])")
-_DAY_FIRST = re.compile(r"(\d{1,2})(?:st|nd|rd|th)?[ -]([A-Za-z]{3,9})\.?,?[ -](\d{4})\b")
-_MONTH_FIRST = re.compile(r"([A-Za-z]{3,9})\.? (\d{1,2})(?:st|nd|rd|th)?,? (\d{4})\b")
-_MONTH_ONLY = re.compile(r"([A-Za-z]{3,9})\.?,? (\d{4})\b")
-_JAPANESE = re.compile(r"(\d{4})年(?:\s*(\d{1,2})月(?:\s*(\d{1,2})日)?)?")
+_DATE_FORMS = tuple(
+    re.compile(form)
+    for form in (
+        r"(?P<year>\d{4})年(?:\s*(?P<month>\d{1,2})月(?:\s*(?P<day>\d{1,2})日)?)?",
+        r"(?P<year>\d{4})(?:[-/.](?P<month>\d{1,2})(?:[-/.](?P<day>\d{1,2}))?)?(?![\d/.-])",
+        r"(?P<day>\d{1,2})(?:st|nd|rd|th)?[ -](?P<name>[A-Za-z]{3,9})\.?,?[ -](?P<year>\d{4})\b",
+        r"(?P<name>[A-Za-z]{3,9})\.? (?P<day>\d{1,2})(?:st|nd|rd|th)?,? (?P<year>\d{4})\b",
+        r"(?P<name>[A-Za-z]{3,9})\.?,? (?P<year>\d{4})\b",
+    )
+)
 _WEEKDAY = re.compile(r"(?i)(?:mon|tue|wed|thu|fri|sat|sun)[a-z]*,\s*")
 _IN_NAME = re.compile(r"(?<!\d)(\d{4})-(\d{2})-(\d{2})(?!\d)")
 
@@ -122,26 +127,20 @@ def iso_date(value: object) -> str | None:
     if isinstance(value, date):
         return value.isoformat()
     words = _WEEKDAY.sub("", str(value or "").strip(), count=1)
-    if match := _JAPANESE.match(words) or _ISO.match(words):
-        return _iso(*match.groups())
-    if match := _DAY_FIRST.match(words):
-        return _iso(match[3], _month(match[2]), match[1])
-    if match := _MONTH_FIRST.match(words):
-        return _iso(match[3], _month(match[1]), match[2])
-    if match := _MONTH_ONLY.match(words):
-        return _iso(match[2], _month(match[1]), None)
-    return None
+    match = next(filter(None, (form.match(words) for form in _DATE_FORMS)), None)
+    if match is None:
+        return None
+    parts = match.groupdict()
+    if "name" in parts:  # three letters or more suffice, "Sept" too, but not "Marathon"
+        name = parts["name"].lower()
+        parts["month"] = str(next((number for number, month in enumerate(_MONTHS, start=1) if month.startswith(name)), 0))
+    return _iso(parts["year"], parts["month"], parts.get("day"))
 
 
 def date_in_name(name: str) -> str | None:
     """Return the date in the name of a file, as in 2014-11-13-why-we-use-https.md."""
     match = _IN_NAME.search(name)
     return _iso(*match.groups()) if match else None
-
-
-def _month(name: str) -> str:
-    """Return the number of a month, 0 if it is none: three letters or more suffice, "Sept" too, but not "Marathon"."""
-    return str(next((n for n, month in enumerate(_MONTHS, start=1) if month.startswith(name.lower())), 0))
 
 
 def _iso(year: str, month: str | None, day: str | None) -> str | None:

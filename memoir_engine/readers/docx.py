@@ -12,7 +12,7 @@ from __future__ import annotations
 
 import re
 import zipfile
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from io import BytesIO
@@ -46,41 +46,52 @@ class DocxText:
 
     def write(self, body: Any) -> None:
         """Write the body, then its notes."""
-        self._blocks(body, self.flow)
+        self.write_blocks(body, self.flow)
         for number, note in enumerate(self._noted, start=1):  # a note may refer to another, which follows it
             self.flow.insert(f"[{number}] {self.text_of(note)}".rstrip())
 
     def text_of(self, blocks: Any) -> str:
         """Return the text of blocks, apart from `flow`."""
         flow = Flow()
-        self._blocks(blocks, flow)
+        self.write_blocks(blocks, flow)
         return flow.text
 
-    def _blocks(self, within: Any, flow: Flow) -> None:
-        for block in _elements(within, ("p", "tbl")):
+    def write_blocks(self, within: Any, flow: Flow) -> None:
+        for block in elements(within, ("p", "tbl")):
             flow.break_block()
             if block.tag == _W + "p":
-                self._paragraph(block, flow)
+                self.write_paragraph(block, flow)
             else:
-                for cells in self._rows(block):
+                for cells in self.rows(block):
                     flow.add("".join(f"{cell} | " for cell in cells))
                     flow.break_line()
 
-    def _paragraph(self, paragraph: Any, flow: Flow) -> None:
+    def write_paragraph(self, paragraph: Any, flow: Flow) -> None:
         boxes: list[Any] = []
         marks: list[str] = []
-        words = "".join(self._inline(paragraph, boxes, marks))
+        words = "".join(self.inline(paragraph, boxes, marks))
         style = self.styles.get(_value(paragraph, "pPr/pStyle"), "")
         heading = _HEADING.match(style)
         if heading or style == "Title":
-            _heading(flow, int(heading[1]) if heading else 1, words, marks)
+            text = title = " ".join(words.split())
+            for mark in marks:  # marks of notes stay in the text but not in the heading's name
+                title = " ".join(title.replace(mark, "", 1).split())
+            if title:
+                flow.insert(text, (Heading(int(heading[1]) if heading else 1, title, 0),))
         else:
-            _lines(flow, words, listed=style.startswith("List"))
+            lines = words.split("\n")
+            if style.startswith("List"):
+                flow.break_line()
+                lines[0] = f"- {lines[0]}" if lines[0].strip() else ""
+            for line in lines:
+                flow.add(line)
+                flow.break_line()
         for box in boxes:
-            self._blocks(box, flow)
+            self.write_blocks(box, flow)
 
-    def _inline(self, within: Any, boxes: list[Any], marks: list[str]) -> Iterator[str]:
-        for element in _readable(within):
+    def inline(self, within: Any, boxes: list[Any], marks: list[str]) -> Iterator[str]:
+        """Yield the words of a paragraph; its text boxes and the marks of its notes are added to the lists."""
+        for element in readable(within):
             if element.tag in _TEXT:
                 yield element.text or ""
             elif element.tag in _SIGNS:
@@ -88,92 +99,66 @@ class DocxText:
             elif element.tag == _W + "br":
                 yield "\n" if element.get(_W + "type", "textWrapping") == "textWrapping" else ""
             elif element.tag in _NOTES:
-                yield self._mark(element, marks)
+                note = self.notes[_NOTES[element.tag]].get(element.get(_W + "id"))
+                if note is not None:
+                    self._noted.append(note)
+                    marks.append(f"[{len(self._noted)}]")
+                    yield marks[-1]
             elif element.tag == _BOX:
                 boxes.append(element)
             else:
-                yield from self._inline(element, boxes, marks)
+                yield from self.inline(element, boxes, marks)
 
-    def _mark(self, reference: Any, marks: list[str]) -> str:
-        note = self.notes[_NOTES[reference.tag]].get(reference.get(_W + "id"))
-        if note is None:
-            return ""
-        self._noted.append(note)
-        marks.append(f"[{len(self._noted)}]")
-        return marks[-1]
-
-    def _rows(self, table: Any) -> Iterator[list[str]]:
+    def rows(self, table: Any) -> Iterator[list[str]]:
         """Yield the cells of each row; a vertically merged cell is repeated in each of its rows, a horizontal one is not."""
         above: dict[int, str] = {}
-        for row in _elements(table, ("tr",)):
+        for row in elements(table, ("tr",)):
             if row.find(f"{_W}trPr/{_W}del") is not None:
                 continue
             column, cells = _number(row, "trPr/gridBefore", 0), []
-            for cell in _elements(row, ("tc",)):
+            for cell in elements(row, ("tc",)):
                 merged = cell.find(f"{_W}tcPr/{_W}vMerge")
                 if merged is None or merged.get(_W + "val") == "restart" or column not in above:
-                    above[column] = self._cell(cell)
+                    above[column] = self.cell_text(cell)
                 cells.append(above[column])
                 column += _number(cell, "tcPr/gridSpan", 1)
             yield cells
 
-    def _cell(self, cell: Any) -> str:
+    def cell_text(self, cell: Any) -> str:
         """Return a cell in one line; the cells of a table within it are separated by commas, its rows by semicolons."""
         words = []
-        for block in _elements(cell, ("p", "tbl")):
+        for block in elements(cell, ("p", "tbl")):
             if block.tag == _W + "p":
                 flow = Flow()
-                self._paragraph(block, flow)
+                self.write_paragraph(block, flow)
                 words += flow.text.split()
             else:
-                words.append("; ".join(", ".join(filter(None, cells)) for cells in self._rows(block)))
+                words.append("; ".join(", ".join(filter(None, cells)) for cells in self.rows(block)))
         return " ".join(words)
 
 
-def _heading(flow: Flow, level: int, words: str, marks: Iterable[str]) -> None:
-    """Add a heading; marks of notes stay in the text but not in the heading's name."""
-    text = title = " ".join(words.split())
-    for mark in marks:
-        title = " ".join(title.replace(mark, "", 1).split())
-    if title:
-        flow.insert(text, (Heading(level, title, 0),))
-
-
-def _lines(flow: Flow, words: str, *, listed: bool) -> None:
-    lines = words.split("\n")
-    if listed:
-        flow.break_line()
-        lines[0] = f"- {lines[0]}" if lines[0].strip() else ""
-    for line in lines:
-        flow.add(line)
-        flow.break_line()
-
-
-def _elements(within: Any, names: tuple[str, ...]) -> Iterator[Any]:
+def elements(within: Any, names: tuple[str, ...]) -> Iterator[Any]:
     """Yield the outermost elements of these names, also those in a content control or an accepted change."""
     tags = tuple(_W + name for name in names)
-    for element in _readable(within):
+    for element in readable(within):
         if element.tag in tags:
             yield element
         else:
-            yield from _elements(element, names)
+            yield from elements(element, names)
 
 
-def _readable(within: Any) -> Iterator[Any]:
+def readable(within: Any) -> Iterator[Any]:
     """Yield the children that may hold text. The tag of an XML comment is not a string."""
     for element in within:
         if not isinstance(element.tag, str) or element.tag in _UNREAD:
             continue
         if element.tag == _MC + "AlternateContent":
             yield from element[:1]
-        elif element.tag != _W + "sdt" or _is_filled(element):
+        elif element.tag != _W + "sdt":
             yield element
-
-
-def _is_filled(control: Any) -> bool:
-    if control.find(f"{_W}sdtPr/{_W}showingPlcHdr") is not None:
-        return False
-    return _value(control, "sdtPr/docPartObj/docPartGallery") != "Table of Contents"
+        elif element.find(f"{_W}sdtPr/{_W}showingPlcHdr") is None:
+            if _value(element, "sdtPr/docPartObj/docPartGallery") != "Table of Contents":
+                yield element
 
 
 def _value(element: Any, path: str) -> str | None:
@@ -195,7 +180,6 @@ _MOST_QUOTED, _QUOTED_CHARS = 6, 80  # headers and footers named in the warning,
 
 
 def read_docx(data: bytes, name: str) -> Document:
-    _check_archive(data, name)
     document = _open(data, name)
     notes, warnings = _notes(document.part)
     words = DocxText({None: "", **{style.style_id: style.name or "" for style in document.styles}}, notes)
@@ -203,19 +187,18 @@ def read_docx(data: bytes, name: str) -> Document:
     flow, properties = words.flow, document.core_properties
     first = next((heading.text for heading in flow.headings if heading.level == 1), None)
     title, author = own_words(properties.title) or first, own_words(properties.author)
-    warnings += _margins(document.part, words)
-    return Document("docx", flow.text, title, author, _dated(properties), tuple(flow.headings), warnings=tuple(warnings))
-
-
-def _dated(properties: Any) -> str | None:
-    """Return the date of a document, but neither its template's nor now, which the library gives if there are no properties."""
+    moments: tuple[Any, ...] = (properties.created, properties.modified)
     if properties.last_modified_by == "python-docx" and properties.created is None:
-        return None
-    moments = (properties.created, properties.modified)
-    return next((iso_date(moment) for moment in moments if moment and moment != _TEMPLATE), None)
+        moments = ()  # there are no properties; the library gives now
+    dated = next((iso_date(moment) for moment in moments if moment and moment != _TEMPLATE), None)
+    warnings += _margins(document.part, words)
+    return Document("docx", flow.text, title, author, dated, tuple(flow.headings), warnings=tuple(warnings))
 
 
-def _check_archive(data: bytes, name: str) -> None:
+def _open(data: bytes, name: str) -> Any:
+    """Open a document after a check of its archive's sizes. Raises FileUnreadable (E203)."""
+    import docx
+
     try:
         with zipfile.ZipFile(BytesIO(data)) as archive:
             entries = archive.infolist()
@@ -227,11 +210,6 @@ def _check_archive(data: bytes, name: str) -> None:
     if len(entries) > MAX_ENTRIES or unpacked > MAX_UNPACKED or too_dense:
         problem = f"it would unpack to {unpacked / 1e6:.0f} MB in {len(entries)} parts, which no honest document does"
         raise FileUnreadable(name=name, kind="DOCX", problem=problem)
-
-
-def _open(data: bytes, name: str) -> Any:
-    import docx
-
     try:
         return docx.Document(BytesIO(data))
     except MemoryError:

@@ -80,7 +80,7 @@ class _Page:
     _in_pre: int = 0
 
     def start(self, name: str, attributes: Mapping[str, str]) -> None:
-        self._flush()
+        self.flush()
         if name == "meta":
             field_name = (attributes.get("name") or attributes.get("property") or "").lower()
             if field_name in _META and attributes.get("content"):
@@ -94,12 +94,12 @@ class _Page:
             self._heading.append(" " if name in _PARTING else "")
         else:
             self._in_pre += name == "pre"
-            self._break(name)
+            self.separate(name)
             if name == "li":
                 self.flow.add("- ")
 
     def end(self, name: str) -> None:
-        self._flush()
+        self.flush()
         self._in_title -= self._in_title > 0
         if self._unseen:
             self._unseen -= 1
@@ -111,7 +111,7 @@ class _Page:
                 self._heading = []
         else:
             self._in_pre -= name == "pre"
-            self._break(name)
+            self.separate(name)
             if name in _CELLS:
                 self.flow.add(" | ")
 
@@ -119,9 +119,9 @@ class _Page:
         self._words.append(words)
 
     def close(self) -> None:
-        self._flush()
+        self.flush()
 
-    def _flush(self) -> None:
+    def flush(self) -> None:
         if not self._words:
             return
         words = "".join(self._words)
@@ -133,7 +133,7 @@ class _Page:
         elif not self._unseen:
             self.flow.add(words, verbatim=self._in_pre > 0)
 
-    def _break(self, name: str) -> None:
+    def separate(self, name: str) -> None:
         if name in _BLOCKS:
             self.flow.break_block()
         elif name in _LINES:

@@ -64,15 +64,11 @@ def letterhead(message: EmailMessage) -> Letterhead:
     fields = {name: value for name in SHOWN if name in message and (value := as_line(str(message[name])))}
     warnings = tuple(f"{name} is not wholly legible" for name, value in fields.items() if "\ufffd" in value)
     lines = tuple(f"{name}: {value}" for name, value in fields.items())
-    return Letterhead(fields.get("Subject"), fields.get("From"), _moment(message), lines, warnings)
+    return Letterhead(fields.get("Subject"), fields.get("From"), sending_time(message), lines, warnings)
 
 
-def as_line(value: str) -> str | None:
-    """Return a value as one line without control characters; None if it is empty."""
-    return one_line(_CONTROLS.sub(" ", value))
-
-
-def _moment(message: EmailMessage) -> str | None:
+def sending_time(message: EmailMessage) -> str | None:
+    """Return the date of the header as ISO 8601, with the sender's zone if it states one."""
     value = message.get("Date")
     moment = getattr(value, "datetime", None)
     if not isinstance(moment, datetime):
@@ -83,9 +79,14 @@ def _moment(message: EmailMessage) -> str | None:
     return moment.isoformat()
 
 
+def as_line(value: str) -> str | None:
+    """Return a value as one line without control characters; None if it is empty."""
+    return one_line(_CONTROLS.sub(" ", value))
+
+
 @lru_cache(maxsize=64)  # each is read several times
 def _parsed(name: str, value: str) -> Any:
-    short = _legible(value[: _LONGEST_OF_A_PART if name.lower().startswith("content-") else _LONGEST])
+    short = legible(value[: _LONGEST_OF_A_PART if name.lower().startswith("content-") else _LONGEST])
     try:
         return _known(name, short)
     except MemoryError:
@@ -94,7 +95,7 @@ def _parsed(name: str, value: str) -> Any:
         return _plain(name, short.replace("=?", "= ?"))  # without encoded words: they may have caused it
 
 
-def _legible(value: str) -> str:
+def legible(value: str) -> str:
     """Decode bytes beyond ASCII, which the parser keeps as lone surrogates, as UTF-8 or else Windows-1252."""
     if value.isascii():
         return value
@@ -149,7 +150,7 @@ def content_of(part: EmailMessage) -> tuple[bytes, tuple[str, ...]]:
         del part["Content-Transfer-Encoding"]  # with it, the bytes as received are not accessible
         source = part.get_payload(decode=True)
         warning = "its base64 is broken; it was decoded as far as it goes"
-        return _decode_broken_base64(source if isinstance(source, bytes) else b""), (warning,)
+        return decode_broken_base64(source if isinstance(source, bytes) else b""), (warning,)
     return data, ()
 
 
@@ -190,26 +191,24 @@ def _stated(data: bytes, charset: str) -> str | None:
     return None
 
 
-def _decode_broken_base64(source: bytes) -> bytes:
+def decode_broken_base64(source: bytes) -> bytes:
     """Decode base64 leniently; keep a mailing list's plain footer after it, and text that never was base64."""
-    if not _BLANK_WITHIN.search(source):
-        return _decode_base64(source)
-    lines = [line.strip() for line in source.splitlines()]
-    encoded = list(takewhile(_BASE64_LINE.fullmatch, lines))
-    if 2 * sum(map(len, encoded)) < len(source):
-        return source
-    return _decode_base64(b"".join(encoded)) + b"\n\n" + b"\n".join(lines[len(encoded) :])
-
-
-def _decode_base64(encoded: bytes) -> bytes:
+    encoded, rest = source, b""
+    if _BLANK_WITHIN.search(source):
+        lines = [line.strip() for line in source.splitlines()]
+        head = list(takewhile(_BASE64_LINE.fullmatch, lines))
+        if 2 * sum(map(len, head)) < len(source):
+            return source
+        encoded, rest = b"".join(head), b"\n\n" + b"\n".join(lines[len(head) :])
     pure = _NOT_BASE64.sub(b"", encoded)
     if len(pure) % 4 == 1:
         pure = pure[:-1]  # a single character encodes no byte
-    return base64.b64decode(pure + b"=" * (-len(pure) % 4))
+    return base64.b64decode(pure + b"=" * (-len(pure) % 4)) + rest
 
 
 MAX_DEPTH = 30  # a message forwarded ten times is three parts deep each time
 MAX_PARTS = 5_000
+_TOO_DEEP = f"its parts are nested more than {MAX_DEPTH} deep, which no honest message does"
 _MOST_LISTED = 20  # warnings, and names in one
 _POSTMARK = re.compile(rb"(?:\A|\n\r?\n)From \S+ .{0,100}\d{4}.{0,20}\r?\n(?=[A-Za-z-]+:)")
 _BOUNDARY = re.compile(rb"^--([\w'()+,./:=?-]{1,70})[ \t\r]*$", re.MULTILINE)
@@ -218,174 +217,161 @@ _Leaf = tuple[Literal["plain", "html", "message", "attachment"], EmailMessage]
 
 
 @dataclass
-class _Output:
+class MailText:
     """The text and warnings of a message, as far as it has been read."""
 
     name: str
     flow: Flow = field(default_factory=Flow)
-    warnings: dict[str, None] = field(default_factory=dict)  # in order, each once
     attachments: list[str] = field(default_factory=list)
     parts: int = 0
     has_words: bool = False
+    _warnings: dict[str, None] = field(default_factory=dict)  # in order, each once
 
     def warn(self, *warnings: str) -> None:
-        self.warnings.update(dict.fromkeys(warnings))
+        self._warnings.update(dict.fromkeys(warnings))
+
+    @property
+    def warnings(self) -> tuple[str, ...]:
+        warnings = list(self._warnings)
+        left = len(warnings) - _MOST_LISTED
+        if left > 0:
+            warnings[_MOST_LISTED:] = [f"{left} more of this kind"]
+        if self.attachments:
+            count = len(self.attachments)
+            names = ", ".join(self.attachments[:_MOST_LISTED]) + (", …" if count > _MOST_LISTED else "")
+            warnings.append(f"{count} attachment(s) are named in the text but were not read: {names}")
+        return tuple(warnings)
+
+    def write(self, message: EmailMessage, depth: int = 0, *, level: int = 0) -> Letterhead:
+        """Write a message and those inside it. level: 0 for the outermost, 1 for one forwarded in it, and so on."""
+        head = letterhead(message)
+        self.warn(*head.warnings)
+        if level:
+            self.flow.heading(level, f"Forwarded message: {head.subject}" if head.subject else "Forwarded message")
+        for line in head.lines:
+            self.flow.add(line)
+            self.flow.break_line()
+        self.flow.break_block()
+        for kind, part in self.leaves(message, depth):
+            self.parts += 1
+            if self.parts > MAX_PARTS:
+                raise self.refused(f"it has more than {MAX_PARTS} parts, which no honest message has")
+            if kind == "message":
+                self.write(part, depth + 1, level=level + 1)
+            elif kind == "attachment":
+                self.name_attachment(part)
+            elif kind == "html":
+                self.write_page(part, level)
+            else:
+                self.write_plain(part)
+        return head
+
+    def write_plain(self, part: EmailMessage) -> None:
+        words = text_of(part, self.name)
+        self.warn(*words.warnings)
+        if words.text.strip():
+            self.flow.insert(words.text.replace("\r\n", "\n").replace("\r", "\n").strip("\n"))
+            self.has_words = True
+
+    def write_page(self, part: EmailMessage, level: int) -> None:
+        if part.get_content_charset():  # it overrides the page's own
+            words = text_of(part, self.name)
+            warnings, page = words.warnings, read_html(words.text.encode(), encoding="utf-8")
+        else:
+            data, warnings = content_of(part)
+            if b"\x00" in data:
+                raise nul_characters(self.name)
+            page = read_html(data)
+        self.warn(*warnings)
+        self.flow.insert(page.text, page.headings, deeper=level)
+        self.has_words |= bool(page.text)
+
+    def name_attachment(self, part: EmailMessage) -> None:
+        name = as_line((part.get_filename() or "").replace("\\", "/").rpartition("/")[2]) or part.get_content_type()
+        size = len(content_of(part)[0])
+        self.attachments.append(name)
+        self.flow.break_line()
+        self.flow.add(f"Attachment: {name}, {size_of(size)}" if size else f"Attachment: {name}")
+        self.flow.break_line()
+
+    def leaves(self, part: EmailMessage, depth: int) -> Iterator[_Leaf]:
+        """Yield the texts, messages and attachments of a part to write, in order."""
+        if depth > MAX_DEPTH:
+            raise self.refused(_TOO_DEEP)
+        kind = part.get_content_type()
+        if kind in _SEALED:
+            raise self.refused("it is encrypted, or signed in a way that hides its text")
+        self.warn(*structural_warnings(part))
+        if kind == "multipart/alternative" and part.is_multipart():
+            yield from self.best_alternative(part, depth)
+        elif part.get_content_maintype() == "multipart":
+            parts = inner_parts(part) or split_by_boundary(part)
+            for inner in parts:
+                yield from self.leaves(inner, depth + 1)
+            if not parts:
+                yield "plain", part
+        elif kind == "message/rfc822" and inner_parts(part) and not is_encoded(part):
+            yield "message", inner_parts(part)[0]
+        elif kind in ("text/plain", "text/html") and part.get_content_disposition() != "attachment":
+            yield ("html" if kind == "text/html" else "plain"), part
+        else:
+            yield "attachment", part
+
+    def best_alternative(self, part: EmailMessage, depth: int) -> Iterator[_Leaf]:
+        """Yield the first alternative with plain words, else the last with HTML; of the others messages and attachments only."""
+        options = [list(self.leaves(inner, depth + 1)) for inner in inner_parts(part)]
+        plain = [n for n, option in enumerate(options) if any(map(self.is_plain, option))]
+        html = [n for n, option in enumerate(options) if any(kind == "html" for kind, _ in option)]
+        chosen = (plain or html[-1:] or [0])[0]
+        for n, option in enumerate(options):
+            for kind, leaf in option:
+                is_attached = kind == "attachment" and leaf.get_content_disposition() == "attachment"
+                if n == chosen or kind == "message" or is_attached:
+                    yield kind, leaf
+
+    def is_plain(self, leaf: _Leaf) -> bool:
+        """Return True for plain text with any words."""
+        try:
+            return leaf[0] == "plain" and bool(text_of(leaf[1], self.name).text.strip())
+        except TextInvalid:
+            return True  # raised when it is written
+
+    def refused(self, problem: str) -> FileUnreadable:
+        return FileUnreadable(name=self.name, kind="EML", problem=problem)
 
 
 def read_mail(data: bytes, name: str) -> Document:
     """Read one message. Raises FileUnreadable (E203), NothingToIngest (E201), TextInvalid (E205)."""
+    mail = MailText(name)
     data = data.removeprefix(b"\xef\xbb\xbf").lstrip(b"\r\n")
     count = sum(1 for _ in _POSTMARK.finditer(data)) if data.startswith(b"From ") else 1
     if count > 1:
-        problem = f"it is a mailbox of {count} messages; save each of them as an .eml file of its own"
-        raise FileUnreadable(name=name, kind="EML", problem=problem)
-    output = _Output(name)
+        raise mail.refused(f"it is a mailbox of {count} messages; save each of them as an .eml file of its own")
     try:
-        message = email.message_from_bytes(data, EmailMessage, policy=POLICY)
-        head = _write(output, message, 0)
+        head = mail.write(email.message_from_bytes(data, EmailMessage, policy=POLICY))
     except RecursionError as deep:
-        raise _too_deep(name) from deep
-    if not (output.has_words or output.attachments or head.subject):
+        raise mail.refused(_TOO_DEEP) from deep
+    if not (mail.has_words or mail.attachments or head.subject):
         raise NothingToIngest(name=name)
-    flow, warnings = output.flow, _warnings(output)
-    return Document("eml", flow.text, head.subject, head.author, head.dated, tuple(flow.headings), warnings=warnings)
+    headings = tuple(mail.flow.headings)
+    return Document("eml", mail.flow.text, head.subject, head.author, head.dated, headings, warnings=mail.warnings)
 
 
-def _too_deep(name: str) -> FileUnreadable:
-    problem = f"its parts are nested more than {MAX_DEPTH} deep, which no honest message does"
-    return FileUnreadable(name=name, kind="EML", problem=problem)
-
-
-def _warnings(output: _Output) -> tuple[str, ...]:
-    warnings = list(output.warnings)
-    left = len(warnings) - _MOST_LISTED
-    if left > 0:
-        warnings[_MOST_LISTED:] = [f"{left} more of this kind"]
-    if output.attachments:
-        count = len(output.attachments)
-        names = ", ".join(output.attachments[:_MOST_LISTED]) + (", …" if count > _MOST_LISTED else "")
-        warnings.append(f"{count} attachment(s) are named in the text but were not read: {names}")
-    return tuple(warnings)
-
-
-def _write(output: _Output, message: EmailMessage, depth: int, *, level: int = 0) -> Letterhead:
-    """Write a message and those inside it. level: 0 for the outermost, 1 for one forwarded in it, and so on."""
-    head = letterhead(message)
-    output.warn(*head.warnings)
-    if level:
-        output.flow.heading(level, f"Forwarded message: {head.subject}" if head.subject else "Forwarded message")
-    for line in head.lines:
-        output.flow.add(line)
-        output.flow.break_line()
-    output.flow.break_block()
-    for kind, part in _leaves(output, message, depth):
-        output.parts += 1
-        if output.parts > MAX_PARTS:
-            problem = f"it has more than {MAX_PARTS} parts, which no honest message has"
-            raise FileUnreadable(name=output.name, kind="EML", problem=problem)
-        if kind == "message":
-            _write(output, part, depth + 1, level=level + 1)
-        elif kind == "attachment":
-            _name_attachment(output, part)
-        else:
-            _write_words(output, part, kind, level)
-    return head
-
-
-def _write_words(output: _Output, part: EmailMessage, kind: str, level: int) -> None:
-    if kind == "html":
-        page = _page(output, part)
-        output.flow.insert(page.text, page.headings, deeper=level)
-        output.has_words |= bool(page.text)
-        return
-    words = text_of(part, output.name)
-    output.warn(*words.warnings)
-    if words.text.strip():
-        output.flow.insert(words.text.replace("\r\n", "\n").replace("\r", "\n").strip("\n"))
-        output.has_words = True
-
-
-def _page(output: _Output, part: EmailMessage) -> Document:
-    if part.get_content_charset():
-        words = text_of(part, output.name)
-        output.warn(*words.warnings)
-        return read_html(words.text.encode(), encoding="utf-8")  # the part's charset overrides the page's
-    data, broken = content_of(part)
-    if b"\x00" in data:
-        raise nul_characters(output.name)
-    output.warn(*broken)
-    return read_html(data)
-
-
-def _name_attachment(output: _Output, part: EmailMessage) -> None:
-    name = as_line((part.get_filename() or "").replace("\\", "/").rpartition("/")[2]) or part.get_content_type()
-    size = len(content_of(part)[0])
-    output.attachments.append(name)
-    output.flow.break_line()
-    output.flow.add(f"Attachment: {name}, {size_of(size)}" if size else f"Attachment: {name}")
-    output.flow.break_line()
-
-
-def _leaves(output: _Output, part: EmailMessage, depth: int) -> Iterator[_Leaf]:
-    """Yield the texts, messages and attachments of a part to write, in order."""
-    if depth > MAX_DEPTH:
-        raise _too_deep(output.name)
-    kind = part.get_content_type()
-    if kind in _SEALED:
-        raise FileUnreadable(name=output.name, kind="EML", problem="it is encrypted, or signed in a way that hides its text")
-    output.warn(*structural_warnings(part))
-    if kind == "multipart/alternative" and part.is_multipart():
-        yield from _best(output, part, depth)
-    elif part.get_content_maintype() == "multipart":
-        parts = _inner(part) or _split_by_boundary(part)
-        for inner in parts:
-            yield from _leaves(output, inner, depth + 1)
-        if not parts:
-            yield "plain", part
-    elif kind == "message/rfc822" and _inner(part) and not _is_encoded(part):
-        yield "message", _inner(part)[0]
-    elif kind in ("text/plain", "text/html") and part.get_content_disposition() != "attachment":
-        yield ("html" if kind == "text/html" else "plain"), part
-    else:
-        yield "attachment", part
-
-
-def _best(output: _Output, part: EmailMessage, depth: int) -> Iterator[_Leaf]:
-    """Yield the first alternative with plain words, else the last with HTML; of the others messages and attachments only."""
-    options = [list(_leaves(output, inner, depth + 1)) for inner in _inner(part)]
-    plain = [n for n, option in enumerate(options) if any(_is_plain(output, leaf) for leaf in option)]
-    html = [n for n, option in enumerate(options) if any(kind == "html" for kind, _ in option)]
-    chosen = (plain or html[-1:] or [0])[0]
-    for n, option in enumerate(options):
-        yield from option if n == chosen else (leaf for leaf in option if _is_enclosed(leaf))
-
-
-def _is_plain(output: _Output, leaf: _Leaf) -> bool:
-    try:
-        return leaf[0] == "plain" and bool(text_of(leaf[1], output.name).text.strip())
-    except TextInvalid:
-        return True  # raised when it is written
-
-
-def _is_enclosed(leaf: _Leaf) -> bool:
-    return leaf[0] == "message" or (leaf[0] == "attachment" and leaf[1].get_content_disposition() == "attachment")
-
-
-def _is_encoded(part: EmailMessage) -> bool:
+def is_encoded(part: EmailMessage) -> bool:
     """Report a transfer encoding, which RFC 2046 §5.2.1 forbids for a message and the parser does not undo."""
     return str(part.get("Content-Transfer-Encoding", "")).strip().lower() in ("base64", "quoted-printable")
 
 
-def _inner(part: EmailMessage) -> list[EmailMessage]:
+def inner_parts(part: EmailMessage) -> list[EmailMessage]:
     payload = part.get_payload()
     return [inner for inner in payload if isinstance(inner, EmailMessage)] if isinstance(payload, list) else []
 
 
-def _split_by_boundary(part: EmailMessage) -> list[EmailMessage]:
+def split_by_boundary(part: EmailMessage) -> list[EmailMessage]:
     """Split a part whose boundary is missing or wrong, by the first line that looks like one."""
     body = part.get_payload(decode=True)
     boundary = _BOUNDARY.search(body) if isinstance(body, bytes) else None
     if boundary is None:
         return []
     head = b'Content-Type: %s; boundary="%s"\n\n' % (part.get_content_type().encode(), boundary[1])
-    return _inner(email.message_from_bytes(head + boundary.string, EmailMessage, policy=POLICY))
+    return inner_parts(email.message_from_bytes(head + boundary.string, EmailMessage, policy=POLICY))

@@ -21,7 +21,6 @@ import signal
 import subprocess
 import sys
 import tomllib
-from collections.abc import Iterator
 from dataclasses import replace
 from pathlib import Path, PurePath
 from typing import Any
@@ -189,9 +188,9 @@ def kind_of(data: bytes, name: str) -> Kind:
     if named == "eml" and not _mail_fields(data, strict=False):
         problem = f"its name ends in {suffix}, but it does not begin with the header of a message (From, Date, Subject …)"
         raise FileTypeUnknown(name=name, problem=problem)
-    if named == "eml" or (named is None and _is_mail(data)):
+    if named == "eml" or (named is None and is_mail(data)):
         return "eml"
-    if _is_binary(data):
+    if is_binary(data):
         raise FileTypeUnknown(name=name, problem="its content is binary, not text")
     is_html = data[:1024].lstrip().lower().startswith((b"<!doctype html", b"<html"))
     return named or ("html" if is_html else "txt")
@@ -209,7 +208,8 @@ def _by_magic(data: bytes) -> str | None:
     return next((kind for magic, kind in _MAGIC if data.startswith(magic)), None)
 
 
-def _is_mail(data: bytes) -> bool:
+def is_mail(data: bytes) -> bool:
+    """Return True if the bytes begin with a mail header that names a sender or a MIME type."""
     fields = _mail_fields(data, strict=True)
     has_sender = b"from" in fields and not fields.isdisjoint((b"date", b"message-id", b"received", b"mime-version"))
     return has_sender or {b"mime-version", b"content-type"} <= fields
@@ -230,7 +230,7 @@ def _mail_fields(data: bytes, *, strict: bool) -> set[bytes]:
     return fields & _MAIL_FIELDS
 
 
-def _is_binary(data: bytes) -> bool:
+def is_binary(data: bytes) -> bool:
     """Report whether more than a tenth are control characters; UTF-16 is decoded before it is counted."""
     sample = data[:_SAMPLE]
     if sample.startswith(_ENCODED):
@@ -266,10 +266,10 @@ def plain_fields(text: str, headings: tuple[Heading, ...] = (), name: str = "") 
     over = _OVER.match(text)
     if headings and over and headings[0].start == over.end():
         return Fields(headings[0].text)
-    return Fields(_title_line(text) if name.lower().endswith(_TITLED) else None)
+    return Fields(title_line(text) if name.lower().endswith(_TITLED) else None)
 
 
-def _title_line(text: str) -> str | None:
+def title_line(text: str) -> str | None:
     """Return a short line 1 that is not a sentence, greeting, entry or date and stands before a paragraph of sentences."""
     match = _ALONE.match(text)
     if match is None or not _ENDED.search(match[2]):
@@ -303,40 +303,56 @@ _BLOCK = re.compile(r" {0,3}(?:[-*+>|]|\d+[.)])(?:\s|$)| {4}|\t")
 
 def markdown_fields(text: str, headings: tuple[Heading, ...]) -> Fields:
     """Return the fields of the front matter; without a title there, the first heading of level 1."""
-    front = _front(text)
-    fields = fields_of(_toml(front[1]) if front.re is _TOML else _yaml(front[1])) if front else Fields()
+    fields = fields_of(front_matter(text))
     first = next((heading.text for heading in headings if heading.level == 1), None)
     return fields if fields.title else fields._replace(title=first)
 
 
+def front_matter(text: str) -> dict[str, Any]:
+    """Return the values of the YAML or TOML at the start of a text; none where it is broken."""
+    if toml := _TOML.match(text):
+        try:
+            return tomllib.loads(toml[1])
+        except (ValueError, RecursionError):
+            return {}
+    front = _FRONT.match(text)
+    if front is None:
+        return {}
+    import yaml
+
+    try:
+        if any(isinstance(token, yaml.AliasToken) for token in yaml.scan(front[1], yaml.SafeLoader)):
+            return {}  # ten lists of ten aliases each are 10^10 words to whoever writes them out
+        values = yaml.safe_load(front[1])
+    except (yaml.YAMLError, ValueError, RecursionError):  # ValueError: an impossible date
+        return {}
+    return values if isinstance(values, dict) else {}
+
+
 def markdown_headings(text: str) -> tuple[Heading, ...]:
     """Find # and underlined headings outside front matter and fenced code."""
-    front = _front(text)
-    return tuple(_headings(text, front.end() if front else 0))
-
-
-def _front(text: str) -> re.Match[str] | None:
-    return _FRONT.match(text) or _TOML.match(text)
-
-
-def _headings(text: str, start: int) -> Iterator[Heading]:
+    front = _FRONT.match(text) or _TOML.match(text)
+    start = front.end() if front else 0
+    headings: list[Heading] = []
     fence = ""
     above: tuple[int, str] | None = None  # the line of a paragraph that an underline would make a heading
     for line in text[start:].split("\n"):
         opened = _FENCE.match(line)
-        if fence or opened:
-            fence = _fence_after(line, fence, opened)
-            above = None
+        before, above = above, None
+        if fence:
+            closes = opened is not None and opened[1].startswith(fence) and not line.strip().strip(fence[0])
+            fence = "" if closes else fence
+        elif opened:
+            fence = opened[1]
         elif atx := _ATX.match(line):
-            above = None
             if title := _without_closing(line[atx.end() :]):
-                yield Heading(len(atx[1]), title, start)
-        elif above and (under := _UNDERLINE.match(line)):
-            yield Heading(1 if under[1][0] == "=" else 2, above[1], above[0])
-            above = None
-        else:
-            above = (start, line.strip()) if line.strip() and not _BLOCK.match(line) else None
+                headings.append(Heading(len(atx[1]), title, start))
+        elif before and (under := _UNDERLINE.match(line)):
+            headings.append(Heading(1 if under[1][0] == "=" else 2, before[1], before[0]))
+        elif line.strip() and not _BLOCK.match(line):
+            above = (start, line.strip())
         start += len(line) + 1
+    return tuple(headings)
 
 
 def _without_closing(written: str) -> str:
@@ -345,29 +361,3 @@ def _without_closing(written: str) -> str:
     unclosed = title.rstrip("#")
     words = (unclosed if unclosed[-1:] in (" ", "\t") else title).strip()
     return words if words.strip("#") else ""
-
-
-def _fence_after(line: str, fence: str, opened: re.Match[str] | None) -> str:
-    if not fence:
-        return opened[1] if opened else ""
-    closes = opened is not None and opened[1].startswith(fence) and not line.strip().strip(fence[0])
-    return "" if closes else fence
-
-
-def _yaml(front: str) -> dict[str, Any]:
-    import yaml
-
-    try:
-        if any(isinstance(token, yaml.AliasToken) for token in yaml.scan(front, yaml.SafeLoader)):
-            return {}  # ten lists of ten aliases each are 10^10 words to whoever writes them out
-        values = yaml.safe_load(front)
-    except (yaml.YAMLError, ValueError, RecursionError):  # ValueError: an impossible date
-        return {}
-    return values if isinstance(values, dict) else {}
-
-
-def _toml(front: str) -> dict[str, Any]:
-    try:
-        return tomllib.loads(front)
-    except (ValueError, RecursionError):
-        return {}

@@ -37,8 +37,15 @@ def main() -> None:
     data = sys.stdin.buffer.read()
     limit(memory_mb, seconds)
     gc.disable()  # a process that ends with its one file has no use for it, and it takes a third of the time
-    answer = json.dumps(_answer(kind, data, memory_mb)).encode()
-    output.write(answer)
+    answer: dict[str, Any]
+    try:
+        answer = {"document": to_json(parse(kind, data, ""))}
+    except IngestionError as error:
+        answer = {"error": type(error).__name__, "facts": error.facts}
+    except MemoryError:
+        problem = f"reading it takes more than {memory_mb} MB of memory"
+        answer = {"error": "FileUnreadable", "facts": {"kind": kind.upper(), "problem": problem}}
+    output.write(json.dumps(answer).encode())
     output.close()
 
 
@@ -57,16 +64,6 @@ def limit(memory_mb: int, seconds: int) -> None:
     except OSError:
         used = 0
     resource.setrlimit(resource.RLIMIT_AS, (used + memory_mb * 1_000_000,) * 2)
-
-
-def _answer(kind: str, data: bytes, memory_mb: int) -> dict[str, Any]:
-    try:
-        return {"document": to_json(parse(kind, data, ""))}
-    except IngestionError as error:
-        return {"error": type(error).__name__, "facts": error.facts}
-    except MemoryError:
-        problem = f"reading it takes more than {memory_mb} MB of memory"
-        return {"error": "FileUnreadable", "facts": {"kind": kind.upper(), "problem": problem}}
 
 
 def parse(kind: str, data: bytes, name: str) -> Document:
