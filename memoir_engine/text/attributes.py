@@ -106,6 +106,7 @@ _AT_WORK = re.compile(
     re.IGNORECASE,
 )
 _JOINED = re.compile(r"^(?:has\s)?joined\s(?P<name>[A-Z][\w'’.&-]*(?:\s[A-Z][\w'’.&-]*)*)\sas\s(?:an?|their)\s")
+_NO_EMPLOYER = frozenset("home night free work now fun money".split())
 _WITH = re.compile(r"\b(?:works?|working)\s(?:\w+\s)?with\b", re.IGNORECASE)
 _ORGANISATION = re.compile(
     r"\b(?:hospital|bank|school|university|company|firm|start-?up|bakery|restaurant|caf[eé]|hotel|inn|mill|shop|store|library"
@@ -193,19 +194,22 @@ _JOB_ENDED = re.compile(
 @lru_cache(maxsize=4096)
 def read_slots(text: str) -> dict[Slot, SlotValue]:
     """Read the slots that one clause fills."""
-    said = predicate(text)
-    found: dict[Slot, SlotValue | None] = {
-        "home": _home(said),
-        **_work(said),
-        "diet": _diet(said),
-        "marriage": _marriage(said),
-        "car": _named(_CAR.search(said)),
-        "age": _age(said),
-        **_birth(said),
-        "made": _made(_MADE.search(said)),
-        "death place": _made(_DIED.search(said)),
+    clause = predicate(text)
+    born = _BORN.search(clause)
+    is_day = born is not None and bool(re.search(r"\d", born[1]))
+    values: dict[Slot, SlotValue | None] = {
+        "home": _home(clause),
+        **_work(clause),
+        "diet": _diet(clause),
+        "marriage": _choice(_MARRIAGE.search(clause)),
+        "car": _named(_CAR.search(clause)),
+        "age": _choice(_AGE.search(clause)),
+        "birth day": SlotValue(frozenset(re.findall(r"\w+", born[1].casefold()))) if born and is_day else None,
+        "birth place": None if is_day else _named(born),
+        "made": _made(_MADE.search(clause)),
+        "death place": _made(_DIED.search(clause)),
     }
-    return {slot: value for slot, value in found.items() if value is not None and value.words}
+    return {slot: value for slot, value in values.items() if value is not None and value.words}
 
 
 def is_without_work(text: str) -> bool:
@@ -217,9 +221,9 @@ def ends_work(text: str) -> bool:
     return bool(_JOB_ENDED.search(predicate(text))) or is_without_work(text)
 
 
-def _home(said: str) -> SlotValue | None:
-    found = _HOME.search(said)
-    if not found or _PART_OF_THE_WEEK.search(said):
+def _home(clause: str) -> SlotValue | None:
+    found = _HOME.search(clause)
+    if not found or _PART_OF_THE_WEEK.search(clause):
         return None
     place = found[1]
     named = _NAME.search(place)
@@ -241,52 +245,44 @@ def _home(said: str) -> SlotValue | None:
     return SlotValue(_stems(plain), place_width(plain))
 
 
-def _work(said: str) -> dict[Slot, SlotValue | None]:
+def _work(clause: str) -> dict[Slot, SlotValue | None]:
     """Read role and employer, unless the work is a side job."""
-    if _BESIDES.search(said):
+    if _BESIDES.search(clause):
         return {}
-    role = _AS.search(said)
-    is_a = None if role else _IS_A.search(said)
+    role = _AS.search(clause)
+    is_a = None if role else _IS_A.search(clause)
     head = is_a[1].split()[-1].casefold() if is_a else ""
     job = role[1] if role else is_a[1] if is_a and head in _JOBS else ""
-    return {"role": SlotValue(_stems(job), "told" if role else "is") if job else None, "employer": _employer(said)}
+    return {"role": SlotValue(_stems(job), "told" if role else "is") if job else None, "employer": _employer(clause)}
 
 
-def _employer(said: str) -> SlotValue | None:
-    joined = _JOINED.match(said[:1].lower() + said[1:])
+def _employer(clause: str) -> SlotValue | None:
+    joined = _JOINED.match(clause[:1].lower() + clause[1:])
     if joined:
         return SlotValue(_stems(joined["name"]), "named")
-    at = _AT_WORK.search(said)
-    if not at or _WITH.search(said):
+    at = _AT_WORK.search(clause)
+    if not at or _WITH.search(clause):
         return None
     named = _NAME.match(at[1])
     if named:
         return SlotValue(_stems(named[0]), "named")
-    is_plain = bool(re.fullmatch(r"[^\W\d]+", at[1])) and at[1].casefold() not in (
-        "home",
-        "night",
-        "free",
-        "work",
-        "now",
-        "fun",
-        "money",
-    )
+    is_plain = bool(re.fullmatch(r"[^\W\d]+", at[1])) and at[1].casefold() not in _NO_EMPLOYER
     if _ORGANISATION.search(at[1]):
         return SlotValue(_stems(at[1]), "common")
     return SlotValue(_stems(at[1]), "maybe") if is_plain and re.search(r"\bat\s\w+$", at[0]) else None
 
 
-def _diet(said: str) -> SlotValue | None:
-    kept = _DIET.search(said) or _ON_DIET.search(said)
+def _diet(clause: str) -> SlotValue | None:
+    kept = _DIET.search(clause) or _ON_DIET.search(clause)
     if kept:
         return SlotValue(frozenset({kept[1].casefold()}))
-    if _MEATLESS.search(said):
+    if _MEATLESS.search(clause):
         return SlotValue(frozenset({"vegetarian"}))
-    return SlotValue(frozenset({"meat"})) if _MEAT.search(said) else None
+    return SlotValue(frozenset({"meat"})) if _MEAT.search(clause) else None
 
 
-def _marriage(said: str) -> SlotValue | None:
-    found = _MARRIAGE.search(said)
+def _choice(found: re.Match[str] | None) -> SlotValue | None:
+    """Return the one group that matched."""
     return SlotValue(frozenset({next(filter(None, found.groups())).casefold()})) if found else None
 
 
@@ -297,24 +293,10 @@ def _named(found: re.Match[str] | None) -> SlotValue | None:
     return SlotValue(_stems(name[0] if name else found[1]), "named" if name else "common")
 
 
-def _age(said: str) -> SlotValue | None:
-    found = _AGE.search(said)
-    return SlotValue(frozenset({next(filter(None, found.groups()))})) if found else None
-
-
 def _made(found: re.Match[str] | None) -> SlotValue | None:
     """Read a named place or maker; `kind` is the verb, so that only equal verbs are compared."""
     named = _NAME.match(found[2]) if found else None
     return SlotValue(_stems(named[0]), found["how"].casefold()) if found and named else None
-
-
-def _birth(said: str) -> dict[Slot, SlotValue | None]:
-    found = _BORN.search(said)
-    if not found:
-        return {}
-    if re.search(r"\d", found[1]):
-        return {"birth day": SlotValue(frozenset(re.findall(r"\w+", found[1].casefold())))}
-    return {"birth place": _named(found)}
 
 
 def _stems(text: str) -> frozenset[str]:

@@ -67,8 +67,15 @@ def boundaries(text: str, start: int, stop: int, delimiters: Sequence[str]) -> l
         return []
     blank_lines_only = "\n" not in delimiters
     # The delimiter of a boundary at `start` lies a little before it; what follows `stop` decides about a period there.
-    found = (_graded(text, match) for match in pattern.finditer(text, max(0, start - 8), min(len(text), stop + 8)))
-    return [b for b in found if start <= b.end <= stop and not (blank_lines_only and b.strength is Strength.LINE)]
+    found = []
+    for match in pattern.finditer(text, max(0, start - 8), min(len(text), stop + 8)):
+        at, end = match.span()
+        lines = text.count("\n", at, end)
+        is_finished = text[at] != "\n" or _is_finished(text, at)
+        strength = _GRADES[lines > 1, is_finished] if lines else Strength.SENTENCE
+        if start <= end <= stop and not (blank_lines_only and strength is Strength.LINE):
+            found.append(Boundary(strength, end))
+    return found
 
 
 def line_and_sentence_ends(text: str, start: int, stop: int) -> Iterator[Boundary]:
@@ -89,14 +96,6 @@ def soft_boundaries(text: str, start: int, stop: int) -> Iterator[Boundary]:
         for match in pattern.finditer(text, max(0, start - 1), min(len(text), stop + 1)):
             if start <= match.end() <= stop:
                 yield Boundary(strength, match.end())
-
-
-def _graded(text: str, match: re.Match[str]) -> Boundary:
-    at, end = match.span()
-    lines = text.count("\n", at, end)
-    if lines == 0:
-        return Boundary(Strength.SENTENCE, end)
-    return Boundary(_GRADES[lines > 1, text[at] != "\n" or _is_finished(text, at)], end)
 
 
 def _is_finished(text: str, at: int) -> bool:
@@ -195,6 +194,106 @@ class _Cutting:
             return stop.before - start.before
         return self.tokens.count(self.text[start.at : stop.at])
 
+    def next(self, here: _Mark) -> tuple[_Mark, int]:
+        """Return the end of the chunk that begins here, and its tokens. A recount above the maximum tries again with less."""
+        limit = self.maximum
+        while limit > 0:
+            there = self.choose(here, limit)
+            size = self.count(here, there)
+            if size <= self.maximum:
+                return there, size
+            limit = min(limit, there.before - here.before) - (size - self.maximum)
+        at = here.at + 1
+        return _Mark(bisect_right(self.ends, at), at, False), self.tokens.count(self.text[here.at : at])
+
+    def choose(self, here: _Mark, limit: int) -> _Mark:
+        """Return the end of the text or of a planned division, else the last boundary of the best strength in reach.
+
+        That one keeps this chunk, and if possible the rest, above the minimum.
+        """
+        left = len(self.ends) - here.before
+        if left <= limit:
+            return self.end
+        if left <= _TAIL * self.maximum and limit == self.maximum:
+            planned = self.divide(here, soft=False) or self.divide(here, soft=True)
+            if planned is not None:
+                return planned
+        low = here.before + min(max(self.minimum, 1), limit)
+        high = max(low, min(here.before + limit, len(self.ends) - self.minimum))
+        start, stop = max(int(self.ends[low - 1]), here.at + 1), int(self.ends[high - 1])
+        return (
+            self.last_break(start, stop, low, high)
+            or self.last_mark(boundaries(self.text, start, stop, self.delimiters), low, high)
+            or self.last_mark(list(soft_boundaries(self.text, start, stop)), low, high)
+            or self.last_token(here, high)
+        )
+
+    def last_break(self, start: int, stop: int, low: int, high: int) -> _Mark | None:
+        """Return the best boundary if it is at a line break and better than any sentence within a line."""
+        best: tuple[Strength, _Mark] | None = None
+        for strength, at in line_and_sentence_ends(self.text, start, stop) if "\n" in self.delimiters else ():
+            mark = self.mark(at, low - 1, high) if strength > (best[0] if best else Strength.SENTENCE) else None
+            if mark is not None:
+                best = (strength, mark)
+                if strength is Strength.FULL_PARAGRAPH:
+                    break
+        return best[1] if best else None
+
+    def last_mark(self, found: list[Boundary], low: int, high: int) -> _Mark | None:
+        for _, at in sorted(found, reverse=True):
+            mark = self.mark(at, low - 1, high)
+            if mark is not None:
+                return mark
+        return None
+
+    def last_token(self, here: _Mark, high: int) -> _Mark:
+        """Return the last token end before `high` that also ends a character; else one character."""
+        at = int(self.ends[high - 1])
+        if high < len(self.ends) and self.ends[high] == at:  # the tokens before `high` end inside a character
+            high = bisect_left(self.ends, at, here.before, high)
+            at = int(self.ends[high - 1]) if high > here.before else here.at + 1
+        if at <= here.at:
+            at = here.at + 1
+        index = bisect_right(self.ends, at)
+        is_end = index > 0 and int(self.ends[index - 1]) == at
+        return _Mark(index, at, is_end and self.tokens.splits(self.text, at))
+
+    def divide(self, here: _Mark, *, soft: bool) -> _Mark | None:
+        """Return the first cut of the cheapest division of the rest.
+
+        None if no division keeps below the maximum, or if the cheapest needs a chunk below the minimum, unless `soft`.
+        """
+        places = self.places(here, soft=soft)
+        last = len(places) - 1
+        costs: list[float] = [float("inf")] * last + [
+            0.0
+        ]  # of the cheapest way from a place to the end; ties fall to the later stop
+        stops = [0] * (last + 1)
+        for i in range(last - 1, -1, -1):
+            for j in range(i + 1, last + 1):
+                size = places[j][0].before - places[i][0].before
+                if size > self.maximum:
+                    break
+                short = _SHORT + self.minimum - size if size < self.minimum else 0
+                cost = costs[j] + places[j][1] + short
+                if cost <= costs[i]:
+                    costs[i], stops[i] = cost, j
+        return places[stops[0]][0] if costs[0] < (float("inf") if soft else _SHORT) else None
+
+    def places(self, here: _Mark, *, soft: bool) -> list[tuple[_Mark, int]]:
+        """Return (place, cost of a cut there), from here to the end of the text, in order."""
+        found = boundaries(self.text, here.at + 1, len(self.text) - 1, self.delimiters)
+        if soft:
+            found = [*soft_boundaries(self.text, here.at + 1, len(self.text) - 1), *found]
+        best = {boundary.end: boundary.strength for boundary in sorted(found)}  # the stronger of two at one offset
+        places = [(here, 0)]
+        for at, strength in sorted(best.items()):
+            mark = self.mark(at, here.before, len(self.ends))
+            near = mark is not None and strength is Strength.WORD and mark.before - places[-1][0].before < _STEP
+            if mark is not None and not near:
+                places.append((mark, _COST[strength]))
+        return [*places, (self.end, 0)]
+
 
 def cut(
     text: str, tokens: TokenCounts, *, minimum: int = 300, maximum: int = 500, delimiters: Sequence[str] = DELIMITERS
@@ -212,120 +311,7 @@ def cut(
     pieces: list[Piece] = []
     here = _Mark(0, 0, True)
     while here.at < len(text):
-        there, size = _next(job, here)
+        there, size = job.next(here)
         pieces.append(Piece(len(pieces), here.at, there.at, text[here.at : there.at], size, size < minimum))
         here = there
     return pieces
-
-
-def _next(job: _Cutting, here: _Mark) -> tuple[_Mark, int]:
-    """Return the end of the chunk that begins here, and its tokens. A recount above the maximum tries again with less."""
-    limit = job.maximum
-    while limit > 0:
-        there = _choose(job, here, limit)
-        size = job.count(here, there)
-        if size <= job.maximum:
-            return there, size
-        limit = min(limit, there.before - here.before) - (size - job.maximum)
-    at = here.at + 1
-    return _Mark(bisect_right(job.ends, at), at, False), job.tokens.count(job.text[here.at : at])
-
-
-def _choose(job: _Cutting, here: _Mark, limit: int) -> _Mark:
-    left = len(job.ends) - here.before
-    if left <= limit:
-        return job.end
-    if left <= _TAIL * job.maximum and limit == job.maximum:
-        planned = _divide(job, here, soft=False) or _divide(job, here, soft=True)
-        if planned is not None:
-            return planned
-    return _within(job, here, limit)
-
-
-def _within(job: _Cutting, here: _Mark, limit: int) -> _Mark:
-    """Return the last boundary of the best strength that keeps this chunk, and if possible the rest, above the minimum."""
-    low = here.before + min(max(job.minimum, 1), limit)
-    high = max(low, min(here.before + limit, len(job.ends) - job.minimum))
-    start, stop = max(int(job.ends[low - 1]), here.at + 1), int(job.ends[high - 1])
-    return (
-        _last_break(job, start, stop, low, high)
-        or _last_mark(job, boundaries(job.text, start, stop, job.delimiters), low, high)
-        or _last_mark(job, list(soft_boundaries(job.text, start, stop)), low, high)
-        or _last_token(job, here, high)
-    )
-
-
-def _last_break(job: _Cutting, start: int, stop: int, low: int, high: int) -> _Mark | None:
-    """Return the best boundary if it is at a line break and better than any sentence within a line."""
-    best: tuple[Strength, _Mark] | None = None
-    for strength, at in line_and_sentence_ends(job.text, start, stop) if "\n" in job.delimiters else ():
-        mark = job.mark(at, low - 1, high) if strength > (best[0] if best else Strength.SENTENCE) else None
-        if mark is not None:
-            best = (strength, mark)
-            if strength is Strength.FULL_PARAGRAPH:
-                break
-    return best[1] if best else None
-
-
-def _last_mark(job: _Cutting, found: list[Boundary], low: int, high: int) -> _Mark | None:
-    for _, at in sorted(found, reverse=True):
-        mark = job.mark(at, low - 1, high)
-        if mark is not None:
-            return mark
-    return None
-
-
-def _last_token(job: _Cutting, here: _Mark, high: int) -> _Mark:
-    """Return the last token end before `high` that also ends a character; else one character."""
-    at = int(job.ends[high - 1])
-    if high < len(job.ends) and job.ends[high] == at:  # the tokens before `high` end inside a character
-        high = bisect_left(job.ends, at, here.before, high)
-        at = int(job.ends[high - 1]) if high > here.before else here.at + 1
-    if at <= here.at:
-        at = here.at + 1
-    index = bisect_right(job.ends, at)
-    is_end = index > 0 and int(job.ends[index - 1]) == at
-    return _Mark(index, at, is_end and job.tokens.splits(job.text, at))
-
-
-def _divide(job: _Cutting, here: _Mark, *, soft: bool) -> _Mark | None:
-    """Return the first cut of the cheapest division of the rest.
-
-    None if no division keeps below the maximum, or if the cheapest needs a chunk below the minimum and softer cuts are untried.
-    """
-    places = _places(job, here, soft=soft)
-    cost, first = _cheapest(places, len(places) - 1, job)
-    if first is None or (cost >= _SHORT and not soft):
-        return None
-    return first
-
-
-def _places(job: _Cutting, here: _Mark, *, soft: bool) -> list[tuple[_Mark, int]]:
-    """Return (place, cost of a cut there), from here to the end of the text, in order."""
-    found = boundaries(job.text, here.at + 1, len(job.text) - 1, job.delimiters)
-    if soft:
-        found = [*soft_boundaries(job.text, here.at + 1, len(job.text) - 1), *found]
-    best = {boundary.end: boundary.strength for boundary in sorted(found)}  # the stronger of two at one offset
-    places = [(here, 0)]
-    for at, strength in sorted(best.items()):
-        mark = job.mark(at, here.before, len(job.ends))
-        near = mark is not None and strength is Strength.WORD and mark.before - places[-1][0].before < _STEP
-        if mark is not None and not near:
-            places.append((mark, _COST[strength]))
-    return [*places, (job.end, 0)]
-
-
-def _cheapest(places: list[tuple[_Mark, int]], last: int, job: _Cutting) -> tuple[float, _Mark | None]:
-    """Return the cost of the cheapest way from the first place to the last, and its first stop. Ties fall to the later stop."""
-    costs: list[float] = [float("inf")] * last + [0.0]
-    stops = [0] * (last + 1)
-    for i in range(last - 1, -1, -1):
-        for j in range(i + 1, last + 1):
-            size = places[j][0].before - places[i][0].before
-            if size > job.maximum:
-                break
-            short = _SHORT + job.minimum - size if size < job.minimum else 0
-            cost = costs[j] + places[j][1] + short
-            if cost <= costs[i]:
-                costs[i], stops[i] = cost, j
-    return costs[0], places[stops[0]][0] if costs[0] < float("inf") else None

@@ -15,7 +15,6 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from hashlib import blake2b
 from operator import index
-from typing import SupportsIndex
 
 import numpy as np
 
@@ -48,7 +47,7 @@ FELL_BACK = "The strategy {name} was not used: {why}. The sliding window cut ins
 
 
 @dataclass
-class _Job:
+class _Division:
     """State of one division. used: the strategy that cuts; a fallback replaces it.
 
     tokens: of the texts; taken: with each message's frame, which is what limits apply to.
@@ -64,6 +63,95 @@ class _Job:
     chunker: Chunker
     used: str
     warnings: list[str] = field(default_factory=list)
+
+    def cuts(self) -> Iterator[Cut]:
+        """Yield cuts: stretches without a message above the maximum by the strategy, such messages by themselves."""
+        first = 0
+        self.taken.flags.writeable = False  # a plug-in is shown the very counts that its cuts are checked by
+        talk = CutInput(self.messages, self.taken, self.embed)
+        try:
+            missing = missing_need(self.chunker, talk, exact=self.counter.method.exact)
+        except TypeError:
+            missing = "what it does not name in a set of words"
+        if missing is not None:
+            self.fall_back(f"it needs {missing}")
+        for large in [*np.flatnonzero(self.taken > self.limits.max_tokens).tolist(), len(self.messages)]:
+            if large > first:
+                yield from self.stretch(talk.slice(first, large), first)
+            if large < len(self.messages):
+                yield from self.oversize(large)
+            first = large + 1
+
+    def stretch(self, talk: CutInput, offset: int) -> list[Cut]:
+        ranges = self.ranges(talk)
+        sums = np.concatenate(([0], np.cumsum(self.tokens[offset : offset + len(talk)])))
+        cuts, before = [], 0
+        for messages in ranges:
+            shared = max(before - messages.first, 0)
+            tokens = int(sums[messages.first + shared] - sums[messages.first])
+            reason = messages.reason or (BEHIND_LARGE if offset and not before else "")
+            cut = self.cut(offset + messages.first, offset + messages.stop)
+            cuts.append(replace(cut, reason=reason, overlap_messages=shared, overlap_tokens=tokens))
+            before = messages.stop
+        return cuts
+
+    def ranges(self, talk: CutInput) -> Sequence[Range]:
+        try:
+            # a plug-in's numbers and words become our own types
+            ranges = [Range(index(first), index(stop), str(*reason)) for first, stop, *reason in self.chunker(talk, self.limits)]
+            why = find_fault(ranges, talk, self.limits)
+        except NoBoundaries as none:
+            why = str(none)
+        except Exception as failed:  # a plug-in may raise anything
+            why = f"it failed ({type(failed).__name__})"
+        if why is None:
+            return ranges
+        self.fall_back(why)
+        return self.chunker(talk, self.limits)
+
+    def fall_back(self, why: str) -> None:
+        self.warnings.append(FELL_BACK.format(name=self.used, why=why))
+        self.used, self.chunker = SLIDING_WINDOW, CHUNKERS.get(SLIDING_WINDOW)
+
+    def oversize(self, index: int) -> list[Cut]:
+        tokens, limits = int(self.taken[index]), self.limits
+        cut = replace(self.cut(index, index + 1), oversize=True, reason=LARGE if index else "")
+        if tokens <= limits.window:
+            warning = OVERSIZE.format(tokens=tokens, most=limits.max_tokens)
+            self.warnings.append(f"{warning} (message {index})")
+            return [replace(cut, warnings=(warning,))]
+        frame = tokens - int(self.tokens[index])
+        parts = self.counter.parts(self.messages[index].text, max(limits.max_tokens - frame, 1))
+        warning = SPLIT.format(tokens=tokens, window=limits.window, parts=len(parts))
+        self.warnings.append(f"{warning} (message {index})")
+        return [
+            replace(cut, tokens=size, split=(part, len(parts)), start=start, end=end, warnings=(warning,))
+            for part, (start, end, size) in enumerate(parts, 1)
+        ]
+
+    def cut(self, first: int, stop: int) -> Cut:
+        return Cut(
+            id="",
+            conversation_id=self.conversation_id,
+            n=0,
+            of=0,
+            strategy=self.used,
+            first=first,
+            last=stop - 1,
+            message_ids=tuple(message.id for message in self.messages[first:stop]),
+            tokens=int(self.tokens[first:stop].sum()),
+        )
+
+    def numbered(self, cuts: list[Cut]) -> tuple[Cut, ...]:
+        """Give the cuts their numbers, and ids that depend on nothing but the conversation, the limits and the strategy."""
+        limits, numbered = (self.limits.max_tokens, self.limits.min_tokens, self.limits.overlap_tokens), []
+        for n, cut in enumerate(cuts, 1):
+            place = (self.conversation_id, self.used, limits, n, len(cuts), cut.first, cut.start)
+            digest = blake2b(repr(place).encode(), digest_size=12)
+            for message in self.messages[cut.first : cut.last + 1]:
+                digest.update(b"\x00" + message.text.encode("utf-8", "surrogatepass"))
+            numbered.append(replace(cut, n=n, of=len(cuts), id=f"cut-{digest.hexdigest()}", strategy=self.used))
+        return tuple(numbered)
 
 
 def divide(
@@ -86,13 +174,18 @@ def divide(
     chunker, messages = CHUNKERS.get(strategy), tuple(messages)
     tokens = counter.counts([message.text for message in messages])
     taken = tokens + frame_tokens
-    job = _Job(conversation_id, messages, tokens, taken, limits, counter, embed, chunker, strategy)
+    job = _Division(conversation_id, messages, tokens, taken, limits, counter, embed, chunker, strategy)
+    if not counter.method.exact:
+        basis, error = counter.method.basis, counter.method.error_percent
+        job.warnings.append(APPROXIMATE.format(model=model, basis=basis, error=error))
+    if not limits.window_known:
+        job.warnings.append(WINDOW_ASSUMED.format(model=model, window=limits.window))
     triggered = automatic and int(taken.sum()) > limits.max_tokens
     if triggered:
-        cuts = _numbered(job, list(_cut(job)))
+        cuts = job.numbered(list(job.cuts()))
     else:
         job.used = WHOLE
-        cuts = _numbered(job, [_made(job, 0, len(messages))] if messages else [])
+        cuts = job.numbered([job.cut(0, len(messages))] if messages else [])
     return CutConversation(
         conversation_id=conversation_id,
         cuts=cuts,
@@ -105,118 +198,5 @@ def divide(
         limits=limits,
         method=counter.method,
         message_tokens=tuple(tokens.tolist()),
-        warnings=(*_about(counter, limits, model), *dict.fromkeys(job.warnings)),
+        warnings=tuple(dict.fromkeys(job.warnings)),
     )
-
-
-def _about(counter: Counter, limits: CutLimits, model: str) -> Iterator[str]:
-    if not counter.method.exact:
-        yield APPROXIMATE.format(model=model, basis=counter.method.basis, error=counter.method.error_percent)
-    if not limits.window_known:
-        yield WINDOW_ASSUMED.format(model=model, window=limits.window)
-
-
-def _cut(job: _Job) -> Iterator[Cut]:
-    """Yield cuts: stretches without a message above the maximum by the strategy, such messages by themselves."""
-    first = 0
-    job.taken.flags.writeable = False  # a plug-in is shown the very counts that its cuts are checked by
-    talk = CutInput(job.messages, job.taken, job.embed)
-    missing = _missing(job, talk)
-    if missing is not None:
-        _fall_back(job, f"it needs {missing}")
-    for large in [*np.flatnonzero(job.taken > job.limits.max_tokens).tolist(), len(job.messages)]:
-        if large > first:
-            yield from _stretch(job, talk.slice(first, large), first)
-        if large < len(job.messages):
-            yield from _oversize(job, large)
-        first = large + 1
-
-
-def _missing(job: _Job, talk: CutInput) -> str | None:
-    try:
-        return missing_need(job.chunker, talk, exact=job.counter.method.exact)
-    except TypeError:
-        return "what it does not name in a set of words"
-
-
-def _stretch(job: _Job, talk: CutInput, offset: int) -> list[Cut]:
-    ranges = _ranges(job, talk)
-    sums = np.concatenate(([0], np.cumsum(job.tokens[offset : offset + len(talk)])))
-    cuts, before = [], 0
-    for one in ranges:
-        shared = max(before - one.first, 0)
-        tokens = int(sums[one.first + shared] - sums[one.first])
-        reason = one.reason or (BEHIND_LARGE if offset and not before else "")
-        made = _made(job, offset + one.first, offset + one.stop)
-        cuts.append(replace(made, reason=reason, overlap_messages=shared, overlap_tokens=tokens))
-        before = one.stop
-    return cuts
-
-
-def _ranges(job: _Job, talk: CutInput) -> Sequence[Range]:
-    try:
-        ranges = [_range(*one) for one in job.chunker(talk, job.limits)]
-        why = find_fault(ranges, talk, job.limits)
-    except NoBoundaries as none:
-        why = str(none)
-    except Exception as failed:  # a plug-in may raise anything
-        why = f"it failed ({type(failed).__name__})"
-    if why is None:
-        return ranges
-    _fall_back(job, why)
-    return job.chunker(talk, job.limits)
-
-
-def _range(first: SupportsIndex, stop: SupportsIndex, reason: str = "") -> Range:
-    """Convert a plug-in's numbers and words to our own types."""
-    return Range(int(index(first)), int(index(stop)), str(reason))
-
-
-def _fall_back(job: _Job, why: str) -> None:
-    job.warnings.append(FELL_BACK.format(name=job.used, why=why))
-    job.used, job.chunker = SLIDING_WINDOW, CHUNKERS.get(SLIDING_WINDOW)
-
-
-def _oversize(job: _Job, index: int) -> list[Cut]:
-    tokens, limits = int(job.taken[index]), job.limits
-    made = replace(_made(job, index, index + 1), oversize=True, reason=LARGE if index else "")
-    if tokens <= limits.window:
-        said = OVERSIZE.format(tokens=tokens, most=limits.max_tokens)
-        job.warnings.append(f"{said} (message {index})")
-        return [replace(made, warnings=(said,))]
-    frame = tokens - int(job.tokens[index])
-    parts = job.counter.parts(job.messages[index].text, max(limits.max_tokens - frame, 1))
-    said = SPLIT.format(tokens=tokens, window=limits.window, parts=len(parts))
-    job.warnings.append(f"{said} (message {index})")
-    return [
-        replace(made, tokens=size, split=(part, len(parts)), start=start, end=end, warnings=(said,))
-        for part, (start, end, size) in enumerate(parts, 1)
-    ]
-
-
-def _made(job: _Job, first: int, stop: int) -> Cut:
-    return Cut(
-        id="",
-        conversation_id=job.conversation_id,
-        n=0,
-        of=0,
-        strategy=job.used,
-        first=first,
-        last=stop - 1,
-        message_ids=tuple(message.id for message in job.messages[first:stop]),
-        tokens=int(job.tokens[first:stop].sum()),
-    )
-
-
-def _numbered(job: _Job, cuts: list[Cut]) -> tuple[Cut, ...]:
-    return tuple(
-        replace(cut, n=n, of=len(cuts), id=_id(job, cut, n, len(cuts)), strategy=job.used) for n, cut in enumerate(cuts, 1)
-    )
-
-
-def _id(job: _Job, cut: Cut, n: int, of: int) -> str:
-    limits = (job.limits.max_tokens, job.limits.min_tokens, job.limits.overlap_tokens)
-    digest = blake2b(repr((job.conversation_id, job.used, limits, n, of, cut.first, cut.start)).encode(), digest_size=12)
-    for message in job.messages[cut.first : cut.last + 1]:
-        digest.update(b"\x00" + message.text.encode("utf-8", "surrogatepass"))
-    return f"cut-{digest.hexdigest()}"

@@ -91,14 +91,18 @@ class Counter(Protocol):
 
 def approximate_counts(texts: Sequence[str]) -> Ints:
     """Return (n,) estimated tokens of each text."""
-    found = np.zeros(len(texts), dtype=np.int64)
+    counts = np.zeros(len(texts), dtype=np.int64)
     first, size = 0, 0
     for index, text in enumerate(texts):
         size += len(text)
         if size >= _BLOCK or index == len(texts) - 1:
-            found[first : index + 1] = _together(texts[first : index + 1])
+            group = texts[first : index + 1]
+            ends = np.cumsum([len(text) for text in group])
+            sums = np.concatenate(([0.0], np.cumsum(token_shares("".join(group)))))
+            weights = np.round(np.diff(np.concatenate(([0.0], sums[ends]))), 6)  # sums differ by what stands before
+            counts[first : index + 1] = np.maximum(np.rint(weights), [bool(text) for text in group])
             first, size = index + 1, 0
-    return found
+    return counts
 
 
 def token_shares(text: str) -> NDArray[np.float64]:
@@ -112,7 +116,8 @@ def token_shares(text: str) -> NDArray[np.float64]:
 
 def compare_counts(estimated: Sequence[int], actual: Sequence[int], *, method: TokenMethod, actual_by: str) -> TokenComparison:
     """Compare estimated with actual counts, text by text; an estimate of 0 for 0 actual tokens counts as right."""
-    rows = tuple(ComparedCount(one, true, _error(one, true)) for one, true in zip(estimated, actual, strict=True))
+    pairs = zip(estimated, actual, strict=True)
+    rows = tuple(ComparedCount(guess, true, error_percent(guess, true)) for guess, true in pairs)
     errors = [abs(row.error_percent) for row in rows]
     return TokenComparison(
         method=method,
@@ -122,20 +127,12 @@ def compare_counts(estimated: Sequence[int], actual: Sequence[int], *, method: T
         actual_tokens=sum(actual),
         mean_error_percent=sum(errors) / len(errors) if errors else 0.0,
         worst_error_percent=max(errors, default=0.0),
-        bias_percent=_error(sum(estimated), sum(actual)),
+        bias_percent=error_percent(sum(estimated), sum(actual)),
         within_5_percent=sum(error <= 5 for error in errors) / len(errors) if errors else 1.0,
     )
 
 
-def _together(texts: Sequence[str]) -> Ints:
-    ends = np.cumsum([len(text) for text in texts])
-    sums = np.concatenate(([0.0], np.cumsum(token_shares("".join(texts)))))
-    weights = np.diff(np.concatenate(([0.0], sums[ends])))
-    filled = np.diff(np.concatenate(([0], ends))) > 0
-    return np.maximum(np.rint(np.round(weights, 6)), filled).astype(np.int64)  # rounded: sums differ by what stands before
-
-
-def _error(estimated: int, actual: int) -> float:
+def error_percent(estimated: int, actual: int) -> float:
     if actual == 0:
         return 0.0 if estimated == 0 else 100.0
     return 100.0 * (estimated - actual) / actual
@@ -209,13 +206,13 @@ def find_fault(ranges: Sequence[Range], talk: CutInput, limits: CutLimits) -> st
     if not ranges or ranges[0].first != 0 or ranges[-1].stop != len(talk):
         return "it left messages out"
     sums = np.concatenate(([0], np.cumsum(talk.tokens)))
-    for one in ranges:
-        if not 0 <= one.first < one.stop <= len(talk):
+    for cut in ranges:
+        if not 0 <= cut.first < cut.stop <= len(talk):
             return "a cut of it is empty or reaches beyond the conversation"
-        if sums[one.stop] - sums[one.first] > limits.max_tokens:
+        if sums[cut.stop] - sums[cut.first] > limits.max_tokens:
             return f"a cut of it is longer than {limits.max_tokens} tokens"
-    for one, other in pairwise(ranges):
-        if not (one.first < other.first <= one.stop < other.stop):
+    for cut, following in pairwise(ranges):
+        if not (cut.first < following.first <= cut.stop < following.stop):
             return "its cuts leave messages out or are out of order"
     return None
 
@@ -256,17 +253,12 @@ def sliding_window(talk: CutInput, limits: CutLimits) -> list[Range]:
     ranges: list[Range] = []
     first = stop = 0
     while stop < len(talk):
-        first = _next_first(sums, first, stop, limits) if ranges else 0
+        if ranges:  # the earliest start whose shared messages fit into the overlap, and with which the next message still fits
+            room = max(sums[stop] - limits.overlap_tokens, sums[stop + 1] - limits.max_tokens)
+            first = min(max(int(np.searchsorted(sums, room, side="left")), first + 1), stop)
         stop = int(np.searchsorted(sums, sums[first] + limits.max_tokens, side="right")) - 1
         ranges.append(Range(first, stop, LIMIT_REACHED if ranges else ""))
     return ranges
-
-
-def _next_first(sums: np.ndarray, first: int, stop: int, limits: CutLimits) -> int:
-    """Return the earliest start whose shared messages fit into the overlap, and with which the next message still fits."""
-    shared = sums[stop] - limits.overlap_tokens
-    room = sums[stop + 1] - limits.max_tokens
-    return min(max(int(np.searchsorted(sums, max(shared, room), side="left")), first + 1), stop)
 
 
 PRICE = 1.0  # of a cut: places worth more are always cut where the minimum allows
@@ -302,21 +294,17 @@ def best_cuts(tokens: Ints, worth: NDArray[np.float64], *, minimum: int, maximum
             came[stop], cost[stop] = far[0], cost[far[0]]
         if stop < count:
             cost[stop] += price[stop]
-    return _walked(came, count)
+    starts = []
+    while count > 0:
+        count = came[count]
+        starts.append(count)
+    return starts[::-1]
 
 
 def _push(queue: deque[int], start: int, cost: Sequence[float]) -> None:
     while queue and cost[queue[-1]] >= cost[start]:
         queue.pop()
     queue.append(start)
-
-
-def _walked(came: Sequence[int], count: int) -> list[int]:
-    starts = []
-    while count > 0:
-        count = came[count]
-        starts.append(count)
-    return starts[::-1]
 
 
 USER = 0.3  # alone never enough to cut where there is still room
@@ -398,28 +386,17 @@ def boundaries(messages: Sequence[Utterance]) -> tuple[NDArray[np.float64], list
     reasons = [""] * len(messages)
     hello = goodbye = False
     for index, message in enumerate(messages):
-        greets, parts = _greets(message.text), _says_goodbye(message.text)
-        found = _signs(message, greets=greets and not hello, parted=goodbye and not parts)
-        worth[index] = USER * message.is_person + (1.0 if message.is_person else ELSEWHERE) * SIGN * len(found)
-        reasons[index] = found[0] if found else USERS_MESSAGE if message.is_person else ""
+        greets, parts = _greets(message.text), holds_phrase(message.text[-_TAIL:], _GOODBYE, _GOODBYE_CJK)
+        turns = holds_phrase(message.text[:_HEAD], _TOPIC, _TOPIC_CJK)
+        signs = ((AFTER_GOODBYE, goodbye and not parts), (HELLO, greets and not hello), (NEW_TOPIC, turns))
+        why = [reason for reason, is_there in signs if is_there]
+        worth[index] = USER * message.is_person + (1.0 if message.is_person else ELSEWHERE) * SIGN * len(why)
+        reasons[index] = why[0] if why else USERS_MESSAGE if message.is_person else ""
         hello, goodbye = greets, parts
-    for index, seconds, pause in _pauses(messages):
+    for index, seconds, pause in pauses(messages):
         worth[index] += pause
         reasons[index] = f"after a pause of {_duration(seconds)}"
     return worth, reasons
-
-
-def _signs(message: Utterance, *, greets: bool, parted: bool) -> list[str]:
-    signs = ((AFTER_GOODBYE, parted), (HELLO, greets), (NEW_TOPIC, _turns(message.text[:_HEAD])))
-    return [reason for reason, found in signs if found]
-
-
-def _turns(head: str) -> bool:
-    return _holds(head, _TOPIC, _TOPIC_CJK)
-
-
-def _says_goodbye(text: str) -> bool:
-    return _holds(text[-_TAIL:], _GOODBYE, _GOODBYE_CJK)
 
 
 def _greets(text: str) -> bool:
@@ -429,16 +406,17 @@ def _greets(text: str) -> bool:
     return hello or text.lstrip().startswith(_HELLO_CJK)
 
 
-def _holds(text: str, phrases: Phrases, marks: Sequence[str]) -> bool:
+def holds_phrase(text: str, phrases: Phrases, marks: Sequence[str]) -> bool:
+    """Return True if one of the phrases, or of the marks of scripts without spaces, is in the text."""
     words = _WORD.findall(text.casefold())
-    told = [phrase for word in words if word in phrases for phrase in phrases[word]]
-    if told:
+    possible = [phrase for word in words if word in phrases for phrase in phrases[word]]
+    if possible:
         plain = _plain(words)
-        return any(phrase in plain for phrase in told)
+        return any(phrase in plain for phrase in possible)
     return not text.isascii() and any(mark in text for mark in marks)
 
 
-def _pauses(messages: Sequence[Utterance]) -> list[tuple[int, float, float]]:
+def pauses(messages: Sequence[Utterance]) -> list[tuple[int, float, float]]:
     """Return (message, seconds before it, score) for each gap much longer than usual."""
     times = np.array([message.at.timestamp() if message.at else np.nan for message in messages])
     gaps = np.diff(times)
@@ -485,7 +463,7 @@ def shifts(talk: CutInput, *, block_tokens: int) -> Floats:
     near = nearness(talk, block_tokens=block_tokens)
     if len(near) < 3:
         return np.full(len(near), LEAST)
-    depth = _depths(near)
+    depth = depths(near)
     steep = (depth - depth[1:].mean()) / (depth[1:].std() or 1.0)
     peaks = (depth >= np.concatenate(([0.0], depth[:-1]))) & (depth > np.concatenate((depth[1:], [0.0])))
     return np.where(peaks, np.maximum(steep / STEEP, LEAST), LEAST)
@@ -499,12 +477,14 @@ def nearness(talk: CutInput, *, block_tokens: int) -> Floats:
     places = np.arange(1, len(talk))
     begins = np.minimum(np.searchsorted(sums, sums[places] - block_tokens, side="left"), places - 1)
     ends = np.maximum(np.searchsorted(sums, sums[places] + block_tokens, side="right") - 1, places + 1)
-    rows = _embedded(talk.messages, talk.embed) if talk.embed else _worded(talk.messages)
-    found = _compared(rows, begins, places, ends)
+    rows = embedded_rows(talk.messages, talk.embed) if talk.embed else word_rows(talk.messages)
+    found = compare_blocks(rows, begins, places, ends)
     return np.concatenate(([found.mean()], found))
 
 
-def _compared(rows: Iterator[Floats], begins: NDArray[np.int64], places: NDArray[np.int64], ends: NDArray[np.int64]) -> Floats:
+def compare_blocks(
+    rows: Iterator[Floats], begins: NDArray[np.int64], places: NDArray[np.int64], ends: NDArray[np.int64]
+) -> Floats:
     """Compare blocks slice by slice. rows: vectors of the messages, (m, dim); a place waits until its last message is read."""
     found = np.zeros(len(places))
     done, base, held = 0, 0, np.zeros((0, 0))
@@ -524,8 +504,8 @@ def _compared(rows: Iterator[Floats], begins: NDArray[np.int64], places: NDArray
     return found
 
 
-def _depths(near: Floats) -> Floats:
-    """(n,) by how much the nearness of a place lies below the best on each side of it."""
+def depths(near: Floats) -> Floats:
+    """Return (n,) how far the nearness of a place lies below the best on each side of it."""
     left, right = near.copy(), near.copy()
     for away in range(1, min(AROUND, len(near) - 1) + 1):
         left[away:] = np.maximum(left[away:], near[:-away])
@@ -535,7 +515,8 @@ def _depths(near: Floats) -> Floats:
     return np.asarray(depth)
 
 
-def _embedded(messages: Sequence[Utterance], embed: Embed) -> Iterator[Floats]:
+def embedded_rows(messages: Sequence[Utterance], embed: Embed) -> Iterator[Floats]:
+    """Yield the embedder's vectors batch by batch. Raises ValueError for vectors that cannot be compared."""
     for first in range(0, len(messages), _BATCH):
         texts = [message.text for message in messages[first : first + _BATCH]]
         rows = np.asarray(embed(texts), dtype=np.float64)
@@ -544,8 +525,8 @@ def _embedded(messages: Sequence[Utterance], embed: Embed) -> Iterator[Floats]:
         yield rows
 
 
-def _worded(messages: Sequence[Utterance]) -> Iterator[Floats]:
-    """Words hashed into directions; a word counts by how rare it is in this conversation."""
+def word_rows(messages: Sequence[Utterance]) -> Iterator[Floats]:
+    """Yield words hashed into directions; a word counts by how rare it is in this conversation."""
     known: dict[str, int] = {}
     words: list[NDArray[np.int32]] = []  # of one slice each
     lengths: list[NDArray[np.int32]] = []

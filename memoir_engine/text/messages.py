@@ -32,14 +32,18 @@ def check(base: str, data: dict[str, Any]) -> dict[str, Any]:
     _check_content(base, data)
     for name in ("name", "id"):
         value = data.get(name)
-        if value is not None and not isinstance(value, str) and not (name == "id" and _is_number(value)):
+        is_number = isinstance(value, int | float) and not isinstance(value, bool)
+        if value is not None and not isinstance(value, str) and not (name == "id" and is_number):
             raise InvalidMessage(f"its {name} is not a text")
     rest = {name: value for name, value in data.items() if name not in _OF_EACH}
     for name in ("additional_kwargs", "response_metadata"):
         if not isinstance(rest.get(name, {}), dict):
             raise InvalidMessage(f"its {name} is not a record")
-    if base in _CHECKS:
-        _CHECKS[base](data)
+    if base == "ai":
+        _check_calls(data)
+    for is_wrong, reason in _FAULTS.get(base, ()):
+        if is_wrong(data):
+            raise InvalidMessage(reason)
     check_storable(data)
     return rest
 
@@ -52,14 +56,14 @@ def check_storable(value: object, path: str = "", deep: int = 0) -> None:
     if isinstance(value, str):
         _check_text(value, here)
     elif isinstance(value, dict):
-        for name, one in value.items():
+        for name, item in value.items():
             if not isinstance(name, str):
                 raise InvalidMessage(f"{here} has a name that is not a text")
             _check_text(name, here)
-            check_storable(one, f"{path}.{name}" if path else name, deep + 1)
+            check_storable(item, f"{path}.{name}" if path else name, deep + 1)
     elif isinstance(value, list | tuple):
-        for number, one in enumerate(value):
-            check_storable(one, f"{path}[{number}]", deep + 1)
+        for number, item in enumerate(value):
+            check_storable(item, f"{path}[{number}]", deep + 1)
     elif isinstance(value, float):
         if not isfinite(value):
             raise InvalidMessage(f"{here} is {value}, which JSON cannot say")
@@ -92,7 +96,7 @@ def _check_content(base: str, data: dict[str, Any]) -> None:
         raise InvalidMessage("a part of its content is neither a text nor a record")
 
 
-def _ai(data: dict[str, Any]) -> None:
+def _check_calls(data: dict[str, Any]) -> None:
     for call in _list(data, "tool_calls"):
         if not isinstance(call.get("name"), str) or not isinstance(call.get("args"), dict) or "id" not in call:
             raise InvalidMessage("a tool call needs a name, args and an id")
@@ -109,53 +113,30 @@ def _ai(data: dict[str, Any]) -> None:
         raise InvalidMessage("its usage_metadata does not count input, output and total tokens")
 
 
-def _tool(data: dict[str, Any]) -> None:
-    if not isinstance(data.get("tool_call_id"), str):
-        raise InvalidMessage("it has no tool_call_id")
-    if data.get("status", "success") not in ("success", "error"):
-        raise InvalidMessage("its status is neither success nor error")
-
-
-def _chat(data: dict[str, Any]) -> None:
-    if not isinstance(data.get("role"), str):
-        raise InvalidMessage("it has no role")
-
-
-def _function(data: dict[str, Any]) -> None:
-    if not isinstance(data.get("name"), str):
-        raise InvalidMessage("it has no name of a function")
-
-
-def _remove(data: dict[str, Any]) -> None:
-    if data.get("id") is None:
-        raise InvalidMessage("it does not say which message is removed")
-    if data.get("content"):
-        raise InvalidMessage("what removes a message has no content")
-
-
-_CHECKS: dict[str, Callable[[dict[str, Any]], None]] = {
-    "ai": _ai,
-    "tool": _tool,
-    "chat": _chat,
-    "function": _function,
-    "remove": _remove,
+_FAULTS: dict[str, tuple[tuple[Callable[[dict[str, Any]], bool], str], ...]] = {  # by kind
+    "tool": (
+        (lambda data: not isinstance(data.get("tool_call_id"), str), "it has no tool_call_id"),
+        (lambda data: data.get("status", "success") not in ("success", "error"), "its status is neither success nor error"),
+    ),
+    "chat": ((lambda data: not isinstance(data.get("role"), str), "it has no role"),),
+    "function": ((lambda data: not isinstance(data.get("name"), str), "it has no name of a function"),),
+    "remove": (
+        (lambda data: data.get("id") is None, "it does not say which message is removed"),
+        (lambda data: bool(data.get("content")), "what removes a message has no content"),
+    ),
 }
 
 
 def _list(data: dict[str, Any], name: str) -> list[dict[str, Any]]:
-    found = data.get(name, [])
-    if not isinstance(found, list) or any(not isinstance(one, dict) for one in found):
+    records = data.get(name, [])
+    if not isinstance(records, list) or any(not isinstance(record, dict) for record in records):
         raise InvalidMessage(f"its {name} are not a list of records")
-    return found
+    return records
 
 
 def _text_or_none(record: dict[str, Any], name: str) -> None:
     if record.get(name) is not None and not isinstance(record[name], str):
         raise InvalidMessage(f"the {name} of a tool call is not a text")
-
-
-def _is_number(value: object) -> bool:
-    return isinstance(value, int | float) and not isinstance(value, bool)
 
 
 Content = str | list[Any]  # a text, or parts: texts and dicts
@@ -231,12 +212,12 @@ def fill_times(messages: Sequence[Message]) -> tuple[Message, ...]:
     A time before the predecessor's is replaced too: clocks differ, the order of messages does not. Without any
     time nothing changes; the store then uses its own.
     """
-    last = next((one.at for one in messages if one.at is not None), None)
-    found = []
-    for one in messages:
-        last = one.at if last is None or (one.at is not None and one.at > last) else last
-        found.append(one if one.at == last else replace(one, at=last))
-    return tuple(found)
+    last = next((message.at for message in messages if message.at is not None), None)
+    filled = []
+    for message in messages:
+        last = message.at if last is None or (message.at is not None and message.at > last) else last
+        filled.append(message if message.at == last else replace(message, at=last))
+    return tuple(filled)
 
 
 def parse_message(record: object, where: str = "message") -> Message:
@@ -258,13 +239,14 @@ def to_record(message: Message) -> dict[str, Any]:
     """Write the message like `langchain_core.messages.messages_to_dict`, with `at` beside, which LangChain ignores."""
     data = {"content": message.content, **_defaults(message.kind), **message.rest}
     data |= {"type": message.kind, "name": message.name, "id": message.id}
-    return {"type": message.kind, "data": data, **_time(message)}
+    time = {} if message.at is None else {"at": message.at.astimezone(UTC).isoformat()}
+    return {"type": message.kind, "data": data, **time}
 
 
 def to_constructor(message: Message) -> dict[str, Any]:
     """Write the message like `langchain_core.load.dumpd`."""
-    said = {"content": message.content, **message.rest, "type": message.kind, "name": message.name, "id": message.id}
-    kwargs = {name: value for name, value in said.items() if value is not None or name == "content"}
+    fields = {"content": message.content, **message.rest, "type": message.kind, "name": message.name, "id": message.id}
+    kwargs = {name: value for name, value in fields.items() if value is not None or name == "content"}
     path = ["langchain", "schema", "messages", KINDS[message.kind]]
     return {"lc": 1, "type": "constructor", "id": path, "kwargs": kwargs}
 
@@ -275,14 +257,17 @@ def to_openai(message: Message) -> dict[str, Any]:
     role = {"human": "user", "ai": "assistant"}.get(base, base)
     if base == "chat":
         role = str(message.rest.get("role"))
-    told: dict[str, Any] = {"role": message.rest.get("additional_kwargs", {}).get("__openai_role__", role)}
+    record: dict[str, Any] = {"role": message.rest.get("additional_kwargs", {}).get("__openai_role__", role)}
     if message.name:
-        told["name"] = message.name
-    if message.rest.get("tool_calls"):
-        told["tool_calls"] = [_openai_call(call) for call in message.rest["tool_calls"]]
+        record["name"] = message.name
+    if calls := message.rest.get("tool_calls"):
+        functions = ({"name": call["name"], "arguments": json.dumps(call["args"], ensure_ascii=False)} for call in calls)
+        record["tool_calls"] = [
+            {"type": "function", "id": call["id"], "function": function} for call, function in zip(calls, functions, strict=True)
+        ]
     if base == "tool":
-        told["tool_call_id"] = message.rest["tool_call_id"]
-    return {**told, "content": message.content}
+        record["tool_call_id"] = message.rest["tool_call_id"]
+    return {**record, "content": message.content}
 
 
 def as_record(value: object) -> object:
@@ -296,7 +281,11 @@ def _read(record: object) -> Message:
     if not isinstance(record, dict):
         raise InvalidMessage(f"it is {'a text' if isinstance(record, str) else type(record).__name__}, not a record")
     if record.get("lc") is not None and record.get("type") == "constructor":
-        return _constructed(record)
+        path = record.get("id")
+        name = path[-1] if isinstance(path, list) and path else None
+        if not isinstance(name, str) or name not in _KIND_OF:
+            raise InvalidMessage(f"it constructs {name!r:.60}, which is not a message")
+        return _message(_KIND_OF[name], record.get("kwargs"), record)
     if "role" in record and "type" not in record:
         return _openai(record)
     kind = record.get("type")
@@ -304,16 +293,7 @@ def _read(record: object) -> Message:
         raise InvalidMessage("it has no type" if kind is None else f"its type {kind!r:.60} is unknown")
     if "data" not in record and "content" not in record:
         raise InvalidMessage("it has no data")
-    data = record.get("data", _timeless(record))
-    return _message(kind, data, record)
-
-
-def _constructed(record: dict[str, Any]) -> Message:
-    path = record.get("id")
-    name = path[-1] if isinstance(path, list) and path else None
-    if not isinstance(name, str) or name not in _KIND_OF:
-        raise InvalidMessage(f"it constructs {name!r:.60}, which is not a message")
-    return _message(_KIND_OF[name], record.get("kwargs"), record)
+    return _message(kind, record.get("data", _timeless(record)), record)
 
 
 def _message(kind: str, data: object, record: dict[str, Any]) -> Message:
@@ -364,42 +344,31 @@ def _calls(calls: object) -> dict[str, Any]:
                 raise ValueError("they are not an object")
             good.append({**named, "args": args, "type": "tool_call"})
         except (TypeError, ValueError) as error:
-            told = f"its arguments are not JSON: {error}"
-            bad.append({**named, "args": str(function.get("arguments")), "error": told, "type": "invalid_tool_call"})
+            reason = f"its arguments are not JSON: {error}"
+            bad.append({**named, "args": str(function.get("arguments")), "error": reason, "type": "invalid_tool_call"})
     return {"tool_calls": good, "invalid_tool_calls": bad}
-
-
-def _openai_call(call: dict[str, Any]) -> dict[str, Any]:
-    function = {"name": call["name"], "arguments": json.dumps(call["args"], ensure_ascii=False)}
-    return {"type": "function", "id": call["id"], "function": function}
 
 
 def _defaults(kind: str) -> dict[str, Any]:
     return {**_COMMON, **_OWN.get(kind, {}), **(_TOOL if base_kind(kind) == "tool" else {})}
 
 
-def _time(message: Message) -> dict[str, str]:
-    return {} if message.at is None else {"at": message.at.astimezone(UTC).isoformat()}
-
-
 def _when(record: dict[str, Any]) -> datetime | None:
     """Read the time from `at`, else from the first other time field that holds a time."""
     for name in TIMES:
         value = record.get(name)
-        found = None if value is None else parse_time(value)
-        if found is not None:
-            return found
-        if value is not None and (name == "at" or _is_time(value)):
-            naive = isinstance(value, datetime)
-            raise InvalidMessage(
-                "its time has no zone" if naive else f"its time {value!r:.60} is not a valid timestamp, or has no zone"
-            )
+        at = None if value is None else parse_time(value)
+        if at is not None:
+            return at
+        if isinstance(value, datetime):
+            raise InvalidMessage("its time has no zone")
+        if value is not None and (name == "at" or is_naive_time(value)):
+            raise InvalidMessage(f"its time {value!r:.60} is not a valid timestamp, or has no zone")
     return None
 
 
-def _is_time(value: object) -> bool:
-    if isinstance(value, datetime):
-        return True
+def is_naive_time(value: object) -> bool:
+    """Return True for ISO 8601 text that `parse_time` refuses: a time without a zone."""
     try:
         return isinstance(value, str) and bool(datetime.fromisoformat(value))
     except ValueError:
@@ -431,39 +400,38 @@ class StoredMessage(NamedTuple):
     message: Message
     is_whole: bool
 
+    def matches(self, other: Message, *, is_sure: bool) -> bool:
+        """Return True if the other is this message. is_sure: so many others match that it needs no time or id of its own."""
+        own, content = self.message, self.message.content
+        if (own.kind, own.name) != (other.kind, other.name):
+            return False
+        if self.is_whole or not isinstance(content, str) or not isinstance(other.content, str):
+            is_same = content == other.content
+        else:
+            pairs = zip(content, other.content, strict=False)
+            is_same = len(content) == len(other.content) and all(char in (theirs, ERASED_CHAR) for char, theirs in pairs)
+        if not is_same:
+            return False
+        if own.id is not None and other.id is not None:
+            return own.id == other.id
+        return is_sure if other.said_at is None else own.said_at == other.said_at
+
 
 def match_stored(stored: Sequence[StoredMessage], given: Sequence[Message], *, is_all: bool) -> tuple[int, ...]:
     """Return the numbers in the session of the leading new messages that it already has; the rest are new to it.
 
     stored: the last of the session, in the order of their numbers. is_all: it holds no others; earlier ones may be dropped.
     """
+
+    def agree(last: Sequence[StoredMessage], new: Sequence[Message], *, is_sure: bool) -> bool:
+        return all(message.matches(other, is_sure=is_sure) for message, other in zip(last, new, strict=False))
+
     if not stored:
         return ()
     dropped = stored[0].n - 1
-    if is_all and dropped + len(stored) <= len(given) and _agree(stored, given[dropped:], is_sure=True):
+    if is_all and dropped + len(stored) <= len(given) and agree(stored, given[dropped:], is_sure=True):
         return tuple(range(1, dropped + len(stored) + 1))
     for count in range(min(len(stored), len(given)), 0, -1):
-        if _agree(stored[-count:], given, is_sure=is_all and count == len(stored)):
-            return tuple(one.n for one in stored[-count:])
+        if agree(stored[-count:], given, is_sure=is_all and count == len(stored)):
+            return tuple(message.n for message in stored[-count:])
     return ()
-
-
-def _agree(stored: Sequence[StoredMessage], given: Sequence[Message], *, is_sure: bool) -> bool:
-    """Compare pairwise. is_sure: so many agree that none needs a time or an id of its own."""
-    return all(_is_same(one, other, is_sure) for one, other in zip(stored, given, strict=False))
-
-
-def _is_same(one: StoredMessage, other: Message, is_sure: bool) -> bool:
-    known = one.message
-    if (known.kind, known.name) != (other.kind, other.name) or not _same_words(one, other):
-        return False
-    if known.id is not None and other.id is not None:
-        return known.id == other.id
-    return is_sure if other.said_at is None else known.said_at == other.said_at
-
-
-def _same_words(one: StoredMessage, other: Message) -> bool:
-    mine, theirs = one.message.content, other.content
-    if one.is_whole or not isinstance(mine, str) or not isinstance(theirs, str):
-        return mine == theirs
-    return len(mine) == len(theirs) and all(a in (b, ERASED_CHAR) for a, b in zip(mine, theirs, strict=True))

@@ -25,13 +25,21 @@ class DateRange(NamedTuple):
 
 def parse_date_range(written: str | None, zone: tzinfo) -> DateRange | None:
     """Parse YYYY, YYYY-MM, YYYY-MM-DD, or a date with a time; None for anything else, and for dates that do not exist."""
-    found = _FORM.fullmatch(written.strip()) if written else None
-    if found is None:
+    match = _FORM.fullmatch(written.strip()) if written else None
+    if match is None:
         return None
-    year, month, day, hour, minute, second = (None if part is None else int(part) for part in found.groups())
+    year, month, day, hour, minute, second = (None if part is None else int(part) for part in match.groups())
+    precision: Precision
+    precision = "instant" if hour is not None else "day" if day is not None else "month" if month is not None else "year"
     try:
         first = datetime(year or 0, month or 1, day or 1, hour or 0, minute or 0, second or 0, tzinfo=zone)
-        return DateRange(first.astimezone(UTC), _after(first, month, day, hour).astimezone(UTC), _precision(month, day, hour))
+        if precision in ("instant", "day"):
+            after = first + (timedelta(minutes=1) if precision == "instant" else timedelta(days=1))
+        elif month is None or month == 12:
+            after = first.replace(year=first.year + 1, month=1)
+        else:
+            after = first.replace(month=month + 1)
+        return DateRange(first.astimezone(UTC), after.astimezone(UTC), precision)
     except (ValueError, OverflowError):
         return None
 
@@ -42,19 +50,3 @@ _SIGNS = {"year": 4, "month": 7, "day": 10}
 def format_date(at: datetime | None, precision: str | None, zone: tzinfo) -> str:
     """Write the date in the zone, with its precision; "" for none."""
     return "" if at is None else at.astimezone(zone).isoformat(timespec="minutes")[: _SIGNS.get(precision or "", 16)]
-
-
-def _after(first: datetime, month: int | None, day: int | None, hour: int | None) -> datetime:
-    if hour is not None:
-        return first + timedelta(minutes=1)
-    if day is not None:
-        return first + timedelta(days=1)
-    if month is None or month == 12:
-        return first.replace(year=first.year + 1, month=1)
-    return first.replace(month=month + 1)
-
-
-def _precision(month: int | None, day: int | None, hour: int | None) -> Precision:
-    if hour is not None:
-        return "instant"
-    return "day" if day is not None else "month" if month is not None else "year"

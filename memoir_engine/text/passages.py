@@ -63,62 +63,69 @@ class ConversationPassage:
 
 def split_passages(text: str) -> list[TextPassage]:
     """Split a text into passages, in order; blank ones are left out."""
-    return [TextPassage(start, end, text[start:end]) for start, end in _windows(text) if not _is_blank(text[start:end])]
+    return [TextPassage(start, end, text[start:end]) for start, end in windows(text) if text[start:end].strip()]
 
 
 def split_conversation(turns: Sequence[SpokenTurn]) -> list[ConversationPassage]:
     """Split consecutive messages, joined by line breaks, into passages; each day begins a new one."""
-    found: list[ConversationPassage] = []
-    for first, behind in pairwise([*_days(turns), len(turns)]):
-        said = [turn.text for turn in turns[first:behind]]
-        begins = list(accumulate((len(text) + 1 for text in said), initial=0))
-        found += [_stretch(turns, first, begins, passage) for passage in split_passages("\n".join(said))]
-    return found
+    passages: list[ConversationPassage] = []
+    for first, behind in pairwise([*day_starts(turns), len(turns)]):
+        texts = [turn.text for turn in turns[first:behind]]
+        begins = list(accumulate((len(text) + 1 for text in texts), initial=0))
+        for passage in split_passages("\n".join(texts)):
+            # messages without any of its text, and line breaks, belong to no span
+            parts = [(first + number, start, end) for number, start, end in _parts(begins, passage) if start < end]
+            text = "\n".join(turns[number].text[start:end] for number, start, end in parts)
+            start, end = parts[0][1], parts[-1][2]
+            passages.append(ConversationPassage(parts[0][0], start, parts[-1][0], end, text, _indexed(turns, parts)))
+    return passages
 
 
 def passage_text(before: SpokenTurn | None, turns: Sequence[SpokenTurn], start: int, end: int) -> tuple[str, str]:
     """Return text and indexed text of a known span: from `start` in the first turn to `end` in the last."""
-    known = [*([before] if before else []), *turns]
-    first = len(known) - len(turns)
+    shown = [*([before] if before else []), *turns]
+    first = len(shown) - len(turns)
     spans = [(first + i, start if i == 0 else 0, end if i == len(turns) - 1 else len(turn.text)) for i, turn in enumerate(turns)]
     parts = [part for part in spans if part[1] < part[2]]
-    return "\n".join(known[number].text[begin:behind] for number, begin, behind in parts), _indexed(known, parts) if parts else ""
+    return "\n".join(shown[number].text[begin:behind] for number, begin, behind in parts), _indexed(shown, parts) if parts else ""
 
 
-def _days(turns: Sequence[SpokenTurn]) -> list[int]:
+def day_starts(turns: Sequence[SpokenTurn]) -> list[int]:
     """Return the first turn of each day; a turn without a time belongs to the day before."""
-    found, day = [0] if turns else [], None
+    starts, day = [0] if turns else [], None
     for number, turn in enumerate(turns):
         if turn.at is None:
             continue
         if day not in (None, turn.at.date()):
-            found.append(number)
+            starts.append(number)
         day = turn.at.date()
-    return found
+    return starts
 
 
-def _windows(text: str) -> list[tuple[int, int]]:
-    found: list[tuple[int, int]] = []
+def windows(text: str) -> list[tuple[int, int]]:
+    """Return the (start, end) of all passages of a text, blank ones too."""
+    spans: list[tuple[int, int]] = []
     start = 0
     while start < len(text):
         end = min(start + PASSAGE_CHARS, len(text))
         end = _whole(text, end)
-        found.append((start, end))
+        spans.append((start, end))
         if end == len(text):
             break
         start = _whole(text, end - OVERLAP_CHARS)
-    return found
+    return spans
 
 
 def _whole(text: str, at: int) -> int:
     """Return the nearest place at or before `at` that parts no sign; `at` itself, or one before it, if none is near."""
     for place in range(at, max(at - LONGEST_SIGN, 0), -1):
-        if not _parts_a_sign(text, place):
+        if not parts_a_sign(text, place):
             return place
     return at - 1 if _is_pair(text, at) else at
 
 
-def _parts_a_sign(text: str, at: int) -> bool:
+def parts_a_sign(text: str, at: int) -> bool:
+    """Return True if a cut before `at` parts a letter from its accent, an emoji or a flag, or a surrogate pair."""
     if at >= len(text):
         return False
     before, after = text[at - 1], text[at]
@@ -131,18 +138,13 @@ def _parts_a_sign(text: str, at: int) -> bool:
         or unicodedata.category(after) in ("Mn", "Mc", "Me")  # accents, vowel signs, variation selectors
         or "\U0001f3fb" <= after <= "\U0001f3ff"  # skin tones
         or "\U000e0020" <= after <= "\U000e007f"  # tags of regional flags
-        or _joins_jamo(before, after)
+        or ("\u1100" <= before <= "\u11ff" and "\u1160" <= after <= "\u11ff")  # Korean letters of one syllable, one by one
         or _joins_flag(text, at)
     )
 
 
 def _is_pair(text: str, at: int) -> bool:
     return at < len(text) and "\ud800" <= text[at - 1] <= "\udbff" and "\udc00" <= text[at] <= "\udfff"
-
-
-def _joins_jamo(before: str, after: str) -> bool:
-    """Return True for Korean letters written one by one that are read as one syllable."""
-    return "\u1100" <= before <= "\u11ff" and "\u1160" <= after <= "\u11ff"
 
 
 def _joins_flag(text: str, at: int) -> bool:
@@ -159,31 +161,15 @@ def _is_regional(sign: str) -> bool:
     return "\U0001f1e6" <= sign <= "\U0001f1ff"
 
 
-def _is_blank(text: str) -> bool:
-    return not text.strip()
-
-
-def _stretch(turns: Sequence[SpokenTurn], offset: int, begins: Sequence[int], passage: TextPassage) -> ConversationPassage:
-    """Build a passage of a conversation; messages without any of its text, and line breaks, belong to no span.
-
-    begins: offsets of the turns from `offset` on.
-    """
-    parts = [(offset + number, begin, end) for number, begin, end in _parts(begins, passage) if begin < end]
-    first, start, _ = parts[0]
-    last, _, end = parts[-1]
-    said = "\n".join(turns[number].text[begin:behind] for number, begin, behind in parts)
-    return ConversationPassage(first, start, last, end, said, _indexed(turns, parts))
-
-
 def _parts(begins: Sequence[int], passage: TextPassage) -> list[tuple[int, int, int]]:
     """Return (message, start, end) in each message the passage touches."""
     number = bisect_right(begins, passage.start) - 1
-    found = []
+    parts = []
     while number < len(begins) - 1 and begins[number] < passage.end:
         begin, behind = begins[number], begins[number + 1] - 1
-        found.append((number, max(passage.start - begin, 0), min(passage.end, behind) - begin))
+        parts.append((number, max(passage.start - begin, 0), min(passage.end, behind) - begin))
         number += 1
-    return found
+    return parts
 
 
 def _indexed(turns: Sequence[SpokenTurn], parts: Sequence[tuple[int, int, int]]) -> str:
@@ -192,16 +178,13 @@ def _indexed(turns: Sequence[SpokenTurn], parts: Sequence[tuple[int, int, int]])
     day = ""
     for number, start, end in parts:
         turn = turns[number]
-        if turn.at is not None and (said := _day(turn.at)) != day:
-            lines.append(day := said)
+        if turn.at is not None:  # in figures and in words: a question may use either
+            date = f"{turn.at:%Y-%m-%d}, {turn.at.day} {_MONTHS[turn.at.month - 1]} {turn.at.year}"
+            lines += [date] if date != day else []
+            day = date
         lines.append(_said(turn, start, end))
     return "\n".join(lines)
 
 
 def _said(turn: SpokenTurn, start: int, end: int | None) -> str:
     return f"{turn.speaker}: {turn.text[start:end]}"
-
-
-def _day(at: datetime) -> str:
-    """Write a day in figures and in words: a question may use either."""
-    return f"{at:%Y-%m-%d}, {at.day} {_MONTHS[at.month - 1]} {at.year}"

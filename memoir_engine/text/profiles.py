@@ -42,7 +42,12 @@ def encode_leaf(chunks: Mapping[int, Terms]) -> bytes:
     stems = sorted({stem for terms in chunks.values() for stem in terms.counts})
     at = {stem: number for number, stem in enumerate(stems)}
     rows = [
-        [chunk, [at[stem] for stem in terms.counts], list(terms.counts.values()), _unlike(terms)]
+        [
+            chunk,
+            [at[stem] for stem in terms.counts],
+            list(terms.counts.values()),
+            {s: form for s, form in terms.surfaces.items() if form != s},
+        ]
         for chunk, terms in sorted(chunks.items())
     ]
     body = json.dumps({"format": _FORMAT, "stems": stems, "chunks": rows}, ensure_ascii=False, separators=(",", ":"))
@@ -56,19 +61,13 @@ def decode_leaf(blob: bytes) -> dict[int, Terms] | None:
         if body["format"] != _FORMAT:
             return None
         stems = [sys.intern(stem) for stem in body["stems"]]  # most leaves have them: one string each, told apart by its address
-        return {row[0]: _terms(stems, *row[1:]) for row in body["chunks"]}
+        chunks = {}
+        for chunk, numbers, counts, unlike in body["chunks"]:  # unlike: only the forms that differ from their stem
+            own = [stems[number] for number in numbers]
+            chunks[chunk] = Terms(dict(zip(own, counts, strict=True)), dict(zip(own, own, strict=True)) | unlike)
+        return chunks
     except (zlib.error, ValueError, KeyError, IndexError, TypeError):
         return None
-
-
-def _unlike(terms: Terms) -> dict[str, str]:
-    """Return only the forms that differ from their stem."""
-    return {stem: surface for stem, surface in terms.surfaces.items() if surface != stem}
-
-
-def _terms(stems: Sequence[str], numbers: Sequence[int], counts: Sequence[int], unlike: dict[str, str]) -> Terms:
-    found = [stems[number] for number in numbers]
-    return Terms(dict(zip(found, counts, strict=True)), dict(zip(found, found, strict=True)) | unlike)
 
 
 Ids = NDArray[np.int64]
@@ -145,12 +144,12 @@ class Profiles:
         made = self.fork()
         made._parents = {categories.get(c, c): categories.get(p, p) for c, p in self._parents.items()}
         made._children = {categories.get(p, p): tuple(categories.get(c, c) for c in found) for p, found in self._children.items()}
-        made._held = {categories.get(c, c): _renamed(held, chunks) for c, held in self._held.items()}
+        made._held = {
+            categories.get(c, c): {chunks.get(chunk, chunk): row for chunk, row in held.items()} for c, held in self._held.items()
+        }
         made._shelves, made._told = {categories.get(p, p): shelf for p, shelf in self._shelves.items()}, {}
         made._leaves = None
         return made
-
-    # --- what is counted ---------------------------------------------------------------------------------------------
 
     def learn(self, texts: Iterable[Terms]) -> None:
         """Note the spellings of words, for the key terms. An ingestion learns all its chunks before its first wave."""
@@ -230,8 +229,6 @@ class Profiles:
         made._own = set(made._held)
         return made
 
-    # --- what it tells -----------------------------------------------------------------------------------------------
-
     def size(self, category: int) -> int:
         """Return the number of chunks in or below a category; for 0: in all of level 1."""
         if category == ROOT:
@@ -262,8 +259,6 @@ class Profiles:
         """Return (n_options,) cosines to the centroids."""
         return np.asarray(self._shelf(parent).to_centroids([text])[0][self._columns(parent, options)])
 
-    # --- inside ------------------------------------------------------------------------------------------------------
-
     def _columns(self, parent: int, options: Sequence[int]) -> list[int]:
         at = {category: column for column, category in enumerate(self._children.get(parent, ()))}
         return [at[option] for option in options]
@@ -272,12 +267,9 @@ class Profiles:
         if parent not in self._shelves:
             children = self._children.get(parent, ())
             most = max(MIN_EXAMPLES, MAX_EXAMPLES // max(len(children), 1))
-            self._shelves[parent] = OptionIndex([self._examples(child, most) for child in children])
+            rows = [list(self._held.get(child, {}).values()) for child in children]
+            self._shelves[parent] = OptionIndex([[held[at] for at in sample(len(held), most)] for held in rows])
         return self._shelves[parent]
-
-    def _examples(self, category: int, most: int) -> list[TermVector]:
-        rows = list(self._held.get(category, {}).values())
-        return [rows[at] for at in sample(len(rows), most)]
 
     def _surface(self, stem: str) -> str:
         found = self._surfaces.get(stem)
@@ -363,7 +355,3 @@ class QuestionProfile:
     def opinion(self, parent: int, options: Sequence[int]) -> Floats:
         """Return (n_options,) in [0, 1] for a single open path."""
         return self.opinions([(parent, options)])[0]
-
-
-def _renamed(held: Mapping[int, TermVector], chunks: Mapping[int, int]) -> dict[int, TermVector]:
-    return {chunks.get(chunk, chunk): row for chunk, row in held.items()}

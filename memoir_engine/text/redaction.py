@@ -61,7 +61,11 @@ class DistinctWords:
         for word, root in own.words.items():
             own._stems.setdefault(root, set()).add(word)
         for name in names:
-            own._add_name(_words(name))
+            words = _words(name)
+            if len(words) > 1 and not STOP.issuperset(words):
+                own._vocabulary.update(words)
+                own._name_lengths.setdefault(words[-1], set()).add(len(words))
+                own.phrases.add(" ".join(words))
         for text in (*plain, ERASED):
             words = _words(text)
             own._forget_words(words)
@@ -111,12 +115,6 @@ class DistinctWords:
         for start, end in reversed(self._spans(text)):
             text = text[:start] + "*" * len(text[start:end].encode()) + text[end:]
         return text
-
-    def _add_name(self, words: list[str]) -> None:
-        if len(words) > 1 and not STOP.issuperset(words):
-            self._vocabulary.update(words)
-            self._name_lengths.setdefault(words[-1], set()).add(len(words))
-            self.phrases.add(" ".join(words))
 
     def _forget_words(self, words: Iterable[str]) -> None:
         for word in words:

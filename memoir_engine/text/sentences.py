@@ -42,7 +42,7 @@ _ABBREVIATIONS = frozenset(
 )
 _BEFORE_NUMBERS = frozenset("no nos p art sec para jan feb mar apr jun jul aug sep sept oct nov dec".split())
 
-_LINE = re.compile(r"[^\n]*\n?")
+_LINE = re.compile(r"[^\n]+\n?|\n")
 _HEADING = re.compile(r"[ \t]{0,3}#{1,6}[ \t]+")
 _ITEM = re.compile(r"[ \t]*(?:[-*+•‣◦]|\(?\d{1,3}[.)]|\(?[a-z][.)])[ \t]+")
 _QUOTED = re.compile(r"[ \t]*(?:>[ \t]?)+")
@@ -59,16 +59,25 @@ _MAX_WORD = 64  # characters that are looked back through for an abbreviation
 
 
 def split(text: str) -> list[Sentence]:
-    return [sentence for start, end, kind in _units(text) for sentence in _cut(text, start, end, kind)]
+    sentences: list[Sentence | None] = []
+    for start, end, kind in units(text):
+        if kind in ("prose", "item"):
+            for mark in _END.finditer(text, start, end):
+                if mark.start() >= start and _ends(text, start, mark, end):
+                    sentences.append(_trimmed(text, start, mark.end(), kind))
+                    start = mark.end()
+        sentences.append(_trimmed(text, start, end, kind))
+    return [sentence for sentence in sentences if sentence is not None]
 
 
-def _units(text: str) -> Iterator[tuple[int, int, Kind]]:
+def units(text: str) -> Iterator[tuple[int, int, Kind]]:
     """Yield paragraphs, headings, items and rows: (start behind any mark, end, kind)."""
     front = _FRONT.match(text)
     behind = front.end() if front else 0
     opened: tuple[int, int, Kind] | None = None
     kind: Kind | None
-    for start, end in _lines(text):
+    for line in _LINE.finditer(text):
+        start, end = line.start(), line.start() + len(line.group().rstrip())
         body, kind = _read_line(text, start, end)
         if kind is None and opened is None and body < end and _VALUE.match(text, body, end):
             kind = "row"
@@ -85,12 +94,6 @@ def _units(text: str) -> Iterator[tuple[int, int, Kind]]:
             opened = (opened[0], end, opened[2]) if opened else (body, end, kind or "prose")
     if opened:
         yield _closed(text, *opened)
-
-
-def _lines(text: str) -> Iterator[tuple[int, int]]:
-    for found in _LINE.finditer(text):
-        if found.end() > found.start():
-            yield found.start(), found.start() + len(found.group().rstrip())
 
 
 def _read_line(text: str, start: int, end: int) -> tuple[int, Kind | None]:
@@ -114,21 +117,11 @@ def _closed(text: str, start: int, end: int, kind: Kind) -> tuple[int, int, Kind
     return start, end, "heading" if short and not _END.search(text, start, end) and text[end - 1] not in ":;,]" else kind
 
 
-def _cut(text: str, start: int, end: int, kind: Kind) -> Iterator[Sentence]:
-    if kind in ("prose", "item"):
-        for found in _END.finditer(text, start, end):
-            if found.start() >= start and _ends(text, start, found, end):
-                yield from _trimmed(text, start, found.end(), kind)
-                start = found.end()
-    yield from _trimmed(text, start, end, kind)
-
-
-def _trimmed(text: str, start: int, end: int, kind: Kind) -> Iterator[Sentence]:
+def _trimmed(text: str, start: int, end: int, kind: Kind) -> Sentence | None:
     piece = text[start:end]
     start += len(piece) - len(piece.lstrip())
     end = start + len(piece.strip())
-    if start < end:
-        yield Sentence(start, end, text[start:end], kind)
+    return Sentence(start, end, text[start:end], kind) if start < end else None
 
 
 def _ends(text: str, start: int, found: re.Match[str], end: int) -> bool:
@@ -143,10 +136,11 @@ def _ends(text: str, start: int, found: re.Match[str], end: int) -> bool:
     last = _LAST_WORD.search(text, max(start, found.start() - _MAX_WORD), found.start() + 1)
     if found.group()[0] != "." or last is None:
         return True
-    return not _is_abbreviation(last.group(1), following)
+    return not is_abbreviation(last.group(1), following)
 
 
-def _is_abbreviation(word: str, following: str) -> bool:
+def is_abbreviation(word: str, following: str) -> bool:
+    """Return True if the full stop behind the word is part of it. following: the next character of ink."""
     folded = word.casefold()
     initial = len(word) == 1 and word.isalpha() and word.isupper() and word != "I"
     dotted = "." in word and all(len(part) == 1 for part in word.split("."))  # U.S., e.g.
@@ -185,11 +179,12 @@ def summarise(text: str, *, max_chars: int, tokenise: Tokeniser) -> str:
 
 def rank_sentences(sentences: Sequence[Sentence], tokenise: Tokeniser) -> list[int]:
     """Rank sentence indices, best first, each weighed against those before it. O(n²) for n sentences."""
-    weights = _weights([tokenise(sentence.text) for sentence in sentences])
+    weights = tfidf([tokenise(sentence.text) for sentence in sentences])
     if not weights.size:
         return list(range(len(sentences)))
     centre = weights.sum(axis=0)
-    relevance = weights @ (centre / (np.linalg.norm(centre) or 1.0)) * _bonuses(sentences)
+    bonuses = np.array([_bonus(sentence.text) for sentence in sentences], np.float32)
+    relevance = weights @ (centre / (np.linalg.norm(centre) or 1.0)) * bonuses
     likeness = weights @ weights.T
     nearest = np.zeros(len(sentences), np.float32)
     open_ = np.ones(len(sentences), bool)
@@ -210,7 +205,7 @@ def cut_at_word(text: str, max_chars: int) -> str:
     return (head[: head.rfind(" ")] if " " in head[1:] else head[:max_chars]).rstrip(" ,;:–-")
 
 
-def _weights(tokens: Sequence[list[str]]) -> Matrix:
+def tfidf(tokens: Sequence[list[str]]) -> Matrix:
     """Return TF-IDF rows of unit length, (n_sentences, n_terms)."""
     vocabulary = {term: at for at, term in enumerate(dict.fromkeys(term for row in tokens for term in row))}
     counts = np.zeros((len(tokens), len(vocabulary)), np.float32)
@@ -224,8 +219,5 @@ def _weights(tokens: Sequence[list[str]]) -> Matrix:
     return unit
 
 
-def _bonuses(sentences: Sequence[Sentence]) -> Matrix:
-    def bonus(text: str) -> float:
-        return (1 + 0.1 * bool(re.search(r"\d", text)) + 0.1 * bool(_NAME.search(text))) * (0.5 if text.endswith("?") else 1)
-
-    return np.array([bonus(sentence.text) for sentence in sentences], np.float32)
+def _bonus(text: str) -> float:
+    return (1 + 0.1 * bool(re.search(r"\d", text)) + 0.1 * bool(_NAME.search(text))) * (0.5 if text.endswith("?") else 1)

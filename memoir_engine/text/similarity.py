@@ -83,7 +83,7 @@ class OptionIndex:
         ids = np.concatenate([row.ids for row in rows]) if rows else np.zeros(0, np.intp)
         weights = np.concatenate([row.weights for row in rows]) if rows else np.zeros(0)
         owner = np.repeat(np.arange(self._rows), [len(row.ids) for row in rows])
-        self._terms, local = _compact(ids)
+        self._terms, local = compact_ids(ids)
         self._index(local, weights, owner)
         self._ranked: dict[int, Ints] = {}
 
@@ -123,7 +123,14 @@ class OptionIndex:
     def key_terms(self, option: int, most: int) -> list[int]:
         """Return the term ids that set the option apart from its siblings, best first."""
         if option not in self._ranked:
-            self._ranked[option] = self._rank(option)
+            mine = slice(self._run_starts[option], self._run_starts[option + 1])
+            term, sums, held = (run[mine] for run in self._runs)
+            size = int(self.sizes[option])
+            mean = sums / max(size, 1)
+            rest = (self._totals[term] - sums) / max(self._rows - size, 1)
+            score = mean * mean / (mean + rest + 1e-12)
+            score = np.where(held >= min(2, 1 + size // 4), score, score * 0.25)  # a word of one example says little
+            self._ranked[option] = np.asarray(term[np.lexsort((term, -np.round(score, 9)))][:MOST_TERMS])
         return [int(self._terms[term]) for term in self._ranked[option][:most]]
 
     def _cosines(self, texts: Sequence[TermVector]) -> Floats:
@@ -138,7 +145,7 @@ class OptionIndex:
         squares = np.bincount(whose, weights**2, minlength=len(texts))
         lengths = np.sqrt(squares + np.array([text.unknown for text in texts]) * self._new**2)
         even = (weights / np.where(lengths > 0, lengths, 1)[whose])[known]
-        hits, term = _ranges(self._starts, place[known])
+        hits, term = slice_positions(self._starts, place[known])
         cells = whose[known][term] * self._rows + self._owner[hits]
         found = np.bincount(cells, even[term] * self._weights[hits], minlength=len(texts) * self._rows)
         return np.asarray(found.reshape(len(texts), self._rows))
@@ -162,17 +169,6 @@ class OptionIndex:
             left[left == best[:, self._labels]] = -1
         return np.asarray(total / np.clip(self.sizes, 1, _BEST))
 
-    def _rank(self, option: int) -> Ints:
-        mine = slice(self._run_starts[option], self._run_starts[option + 1])
-        term, sums, held = (found[mine] for found in self._runs)
-        size = int(self.sizes[option])
-        mean = sums / max(size, 1)
-        others = self._totals[term] - sums
-        rest = others / max(self._rows - size, 1)
-        score = mean * mean / (mean + rest + 1e-12)
-        score = np.where(held >= min(2, 1 + size // 4), score, score * 0.25)  # a word of one example says little
-        return np.asarray(term[np.lexsort((term, -np.round(score, 9)))][:MOST_TERMS])
-
 
 def group_close_names(examples: Mapping[str, Sequence[Terms]]) -> tuple[tuple[str, ...], ...]:
     """Group new names that may be one category: similar texts, or all words of one in another; mostly none."""
@@ -183,8 +179,8 @@ def group_close_names(examples: Mapping[str, Sequence[Terms]]) -> tuple[tuple[st
     vectors = [[term_vector(found, ids) for found in examples[name]] for name in names]
     shelf = OptionIndex(vectors)
     near = np.array([shelf.nearness(found).max(axis=0) if found else np.zeros(len(names)) for found in vectors])
-    words = [_words(name) for name in names]
-    within = np.array([[bool(one) and one <= other for other in words] for one in words], dtype=bool).reshape(near.shape)
+    stems = [{stem_of(word) or word for word in fold(name).split()} for name in names]
+    within = np.array([[bool(own) and own <= other for other in stems] for own in stems], dtype=bool).reshape(near.shape)
     group = list(range(len(names)))
     for one, other in np.argwhere((near >= _CLOSE) | within).tolist():
         low, high = sorted((group[one], group[other]))
@@ -193,11 +189,7 @@ def group_close_names(examples: Mapping[str, Sequence[Terms]]) -> tuple[tuple[st
     return tuple(found for found in together if len(found) > 1)
 
 
-def _words(name: str) -> set[str]:
-    return {stem_of(word) or word for word in fold(name).split()}
-
-
-def _compact(ids: Ints) -> tuple[Ints, Ints]:
+def compact_ids(ids: Ints) -> tuple[Ints, Ints]:
     """Return the ids that occur, ascending, and the index of each entry among them."""
     if not len(ids) or len(ids) < int(ids.max()) // 4:
         terms, local = np.unique(ids, return_inverse=True)
@@ -206,7 +198,7 @@ def _compact(ids: Ints) -> tuple[Ints, Ints]:
     return np.flatnonzero(occurs), (np.cumsum(occurs) - 1)[ids]
 
 
-def _ranges(starts: Ints, places: Ints) -> tuple[Ints, Ints]:
+def slice_positions(starts: Ints, places: Ints) -> tuple[Ints, Ints]:
     """Return all positions of the given slices, one after another, and the slice each belongs to."""
     lengths = starts[places + 1] - starts[places]
     which = np.repeat(np.arange(len(places)), lengths)
@@ -232,23 +224,19 @@ def hash_vectors(texts: Sequence[str]) -> NDArray[np.float32]:
     """Return (n, 512), rows of unit length."""
     rows = np.zeros((len(texts), DIM), dtype=np.float64)
     for row, text in zip(rows, texts, strict=True):
-        _fill(row, text)
+        weighed = _weighed(text)
+        if weighed:
+            directions = np.concatenate([features[0] for features, _ in weighed])
+            shares = np.concatenate([features[1] for features, _ in weighed])
+            weights = np.repeat([weight for _, weight in weighed], [len(features[0]) for features, _ in weighed])
+            row[:] = np.bincount(directions, weights=shares * weights, minlength=DIM)
+        length = math.sqrt(float(row @ row))
+        if length < 1e-9:
+            row[:] = 0.0
+            row[_NOTHING] = 1.0
+        else:
+            row /= length
     return rows.astype(np.float32)
-
-
-def _fill(row: NDArray[np.float64], text: str) -> None:
-    found = _weighed(text)
-    if found:
-        directions = np.concatenate([features[0] for features, _ in found])
-        shares = np.concatenate([features[1] for features, _ in found])
-        weights = np.repeat([weight for _, weight in found], [len(features[0]) for features, _ in found])
-        row[:] = np.bincount(directions, weights=shares * weights, minlength=DIM)
-    length = math.sqrt(float(row @ row))
-    if length < 1e-9:
-        row[:] = 0.0
-        row[_NOTHING] = 1.0
-    else:
-        row /= length
 
 
 def _weighed(text: str) -> list[tuple[Features, float]]:
@@ -259,35 +247,29 @@ def _weighed(text: str) -> list[tuple[Features, float]]:
         del forms[word]
     if not text.isascii():
         stems, forms = _but_cjk(stems), _but_cjk(forms)
-        stems.update(gram for run in words(text) if is_cjk(run) for gram in _grams(run))
-    found = [(_word(word), 1 + math.log(count)) for word, count in sorted(stems.items())]
-    return found + [(_pieces(word), PIECES_SHARE * (1 + math.log(count))) for word, count in sorted(forms.items())]
+        stems.update(gram for run in words(text) if is_cjk(run) for gram in cjk_grams(run))
+    words_of = [(_features(word), 1 + math.log(count)) for word, count in sorted(stems.items())]
+    pieces = [(_features(word, in_pieces=True), PIECES_SHARE * (1 + math.log(count))) for word, count in sorted(forms.items())]
+    return words_of + pieces
 
 
 def _but_cjk(counts: Counter[str]) -> Counter[str]:
     return Counter({word: count for word, count in counts.items() if not is_cjk(word)})
 
 
-def _grams(run: str) -> list[str]:
+def cjk_grams(run: str) -> list[str]:
     """Return the grams of a run of CJK signs; the run itself if no gram is left."""
     twos = [pair for at in range(len(run) - 1) if not _HIRAGANA.fullmatch(pair := run[at : at + 2])]
     return [*twos, *(run[at : at + 3] for at in range(len(run) - 2))] or [run]
 
 
-@lru_cache(maxsize=50_000)
-def _word(word: str) -> Features:
-    return _features([("w", word)])
-
-
-@lru_cache(maxsize=50_000)
-def _pieces(word: str) -> Features:
-    """Return all pieces of a word, of unit length together."""
+@lru_cache(maxsize=100_000)
+def _features(word: str, *, in_pieces: bool = False) -> Features:
+    """Return a word as one direction, or all its pieces, of unit length together."""
     bordered = f"<{word}>"
-    return _features([("p", bordered[at : at + size]) for size in PIECES for at in range(len(bordered) - size + 1)])
-
-
-def _features(named: Sequence[tuple[str, str]]) -> Features:
+    pieces = [bordered[at : at + size] for size in PIECES for at in range(len(bordered) - size + 1)]
+    named = [f"p\x00{piece}" for piece in pieces] if in_pieces else [f"w\x00{word}"]
     share = 1 / math.sqrt(len(named))
-    codes = [crc32(f"{kind}\x00{feature}".encode("utf-8", "surrogatepass")) for kind, feature in named]
+    codes = [crc32(feature.encode("utf-8", "surrogatepass")) for feature in named]
     signs = np.array([share if code & 1 else -share for code in codes])
     return np.array([(code >> 1) % _NOTHING for code in codes], np.int32), signs

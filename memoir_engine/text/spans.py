@@ -110,7 +110,13 @@ def without_marks(text: str) -> str:
 
 def claims(answer: str, count: int) -> list[Claim]:
     """Return the answer's statements with the chunk numbers each cites, those in 1…count only."""
-    return [_claim(answer, start, end, count) for start, end in _stretches(answer) if without_marks(answer[start:end])]
+    found = []
+    for start, end in _stretches(answer):
+        text = without_marks(answer[start:end])
+        numbers = (number for number in dict.fromkeys(cited_numbers(answer[start:end], count)) if 1 <= number <= count)
+        if text:
+            found.append(Claim(start, end, text, tuple(numbers)))
+    return found
 
 
 def _stretches(answer: str) -> list[tuple[int, int]]:
@@ -126,11 +132,6 @@ def _stretches(answer: str) -> list[tuple[int, int]]:
         if start < sentence.end:
             spans.append((start, sentence.end))
     return spans
-
-
-def _claim(answer: str, start: int, end: int, count: int) -> Claim:
-    cited = tuple(number for number in dict.fromkeys(cited_numbers(answer[start:end], count)) if 1 <= number <= count)
-    return Claim(start, end, without_marks(answer[start:end]), cited)
 
 
 Tokenise = Callable[[str], list[str]]
@@ -150,7 +151,7 @@ class Support:
 def support(statement: str, chunk: str, *, tokenise: Tokenise) -> Support:
     """Find the support of one sentence of an answer, with or without its citations."""
     plain = without_marks(statement)
-    verbatim = _find(plain, chunk)
+    verbatim = find_verbatim(plain, chunk)
     if verbatim:
         return Support((verbatim,), 1.0)
     wanted = set(tokenise(plain))
@@ -159,7 +160,7 @@ def support(statement: str, chunk: str, *, tokenise: Tokenise) -> Support:
     return Support(tuple(sorted((sentence.start, sentence.end) for sentence in chosen)), round(share, 4))
 
 
-def _find(statement: str, chunk: str) -> tuple[int, int] | None:
+def find_verbatim(statement: str, chunk: str) -> tuple[int, int] | None:
     """Find the statement verbatim, ignoring spacing and the end mark."""
     words = statement.rstrip(".!?。！？").split()
     if not words:

@@ -17,6 +17,7 @@ import warnings
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime, tzinfo
+from itertools import pairwise
 from typing import Any
 
 from memoir_engine.core.errors import FormatUnknown, MessageRefused
@@ -60,9 +61,10 @@ def _read(message: Any, index: int) -> Utterance:
     if isinstance(message, dict):
         role, content = message.get("role"), message.get("content")
         if "type" not in message and role in _ROLES and isinstance(content, str):
-            given, name = message.get("id"), message.get("name")
-            return Utterance(str(index) if given is None else str(given), role, content, _time(message, index), name)
-        message = parse_message(_plain(message, index), f"messages[{index}]")
+            number, name = message.get("id"), message.get("name")
+            return Utterance(str(index if number is None else number), role, content, _time(message, index), name)
+        at = _time(message, index)
+        message = parse_message({**message, **({} if at is None else {"at": at.isoformat()})}, f"messages[{index}]")
     if isinstance(message, Message):
         return Utterance(message.id or str(index), message.speaker, message.text, message.said_at, message.name)
     if not isinstance(getattr(message, "text", None), str) or not isinstance(getattr(message, "role", None), str):
@@ -86,12 +88,6 @@ def _time(message: Mapping[str, Any], index: int) -> datetime | None:
     return at
 
 
-def _plain(message: Mapping[str, Any], index: int) -> dict[str, Any]:
-    """Return the message with its time as records have it."""
-    at = _time(message, index)
-    return {**message, **({} if at is None else {"at": at.isoformat()})}
-
-
 _CLOCK = r"\d\d?:\d\d(?::\d\d)?"
 _HALF = r"(?:[ \u00a0\u202f]?[AaPp]\.?[Mm]\.?)?"
 WRITTEN = (
@@ -111,19 +107,22 @@ _UNCLEAR = "The times of this conversation are left out: whether {example} is of
 
 def parse_times(written: Sequence[str | None], zone: tzinfo) -> list[datetime | None]:
     """Parse the written time of each line. zone: of times without one. A time of day without a day gives None."""
-    dated = [None if one is None else _DATED.fullmatch(one) for one in written]
+    dated = [None if text is None else _DATED.fullmatch(text) for text in written]
     numeric = [hit for hit in dated if hit]
-    day_first = _day_first(numeric, zone)
+    day_first = is_day_first(numeric, zone)
     if day_first is None and numeric:
-        warnings.warn(_unclear(numeric[0]), UserWarning, stacklevel=3)
+        example, orders = numeric[0], (("a", "b"), ("b", "a"))
+        one, other = (f"{int(example[day])} {_MONTHS[int(example[month]) - 1]}" for day, month in orders)
+        message = _UNCLEAR.format(example=example[0].split(",")[0], one=one, other=other)
+        warnings.warn(message, UserWarning, stacklevel=3)
     return [
-        _of_iso(one, zone) if hit is None else None if day_first is None else _of(hit, zone, day_first=day_first)
-        for one, hit in zip(written, dated, strict=True)
+        _of_iso(text, zone) if hit is None else None if day_first is None else _of(hit, zone, day_first=day_first)
+        for text, hit in zip(written, dated, strict=True)
     ]
 
 
-def _day_first(dated: Sequence[re.Match[str]], zone: tzinfo) -> bool | None:
-    """None where both orders fit."""
+def is_day_first(dated: Sequence[re.Match[str]], zone: tzinfo) -> bool | None:
+    """Return the order of day and month in these times; None where both orders fit."""
     orders = [first for first in (True, False) if all(_of(hit, zone, day_first=first) for hit in dated)]
     if len(orders) != 2:
         return orders[0] if orders else True
@@ -133,20 +132,19 @@ def _day_first(dated: Sequence[re.Match[str]], zone: tzinfo) -> bool | None:
         return False
     if all(_of(hit, zone, day_first=True) == _of(hit, zone, day_first=False) for hit in dated):
         return True
-    fits = [first for first in orders if _rises([_of(hit, zone, day_first=first) for hit in dated])]
-    return fits[0] if len(fits) == 1 else _day_first_in(str(getattr(zone, "key", "")))
+    fits = []
+    for first in orders:
+        times = [time for time in (_of(hit, zone, day_first=first) for hit in dated) if time is not None]
+        if all(time <= following for time, following in pairwise(times)):
+            fits.append(first)
+    return fits[0] if len(fits) == 1 else is_day_first_in(str(getattr(zone, "key", "")))
 
 
-def _day_first_in(zone: str) -> bool | None:
+def is_day_first_in(zone: str) -> bool | None:
     """Guess the order from the zone's name; None for UTC and for the Americas outside the United States."""
     if zone in _UNITED_STATES:
         return False
     return True if zone.partition("/")[0] in ("Europe", "Asia", "Africa", "Australia", "Atlantic", "Indian") else None
-
-
-def _rises(times: Sequence[datetime | None]) -> bool:
-    known = [one for one in times if one is not None]
-    return all(one <= other for one, other in zip(known, known[1:], strict=False))
 
 
 def _of(hit: re.Match[str], zone: tzinfo, *, day_first: bool) -> datetime | None:
@@ -155,7 +153,7 @@ def _of(hit: re.Match[str], zone: tzinfo, *, day_first: bool) -> datetime | None
         year, month, day = a, b, c
     else:
         year, month, day = (c if c > 99 else 2000 + c), *((b, a) if day_first else (a, b))
-    hour, minute, second = (int(one) for one in f"{hit['clock']}:0".split(":")[:3])
+    hour, minute, second = (int(part) for part in f"{hit['clock']}:0".split(":")[:3])
     if hit["half"]:
         hour = hour % 12 + (12 if hit["half"] in "Pp" else 0)
     try:
@@ -172,13 +170,6 @@ def _of_iso(written: str | None, zone: tzinfo) -> datetime | None:
     return at if at is None or at.tzinfo else at.replace(tzinfo=zone)
 
 
-def _unclear(hit: re.Match[str]) -> str:
-    one, other = (
-        f"{day} {_MONTHS[month - 1]}" for day, month in ((int(hit["a"]), int(hit["b"])), (int(hit["b"]), int(hit["a"])))
-    )
-    return _UNCLEAR.format(example=hit[0].split(",")[0], one=one, other=other)
-
-
 _MONTHS = "January February March April May June July August September October November December".split()
 
 
@@ -187,8 +178,8 @@ _NO_NAMES = frozenset("user human me you myself i ich moi yo 私 自分".split()
 
 def is_label_of(person: str, label: str) -> bool:
     """Return True if a label means the person: a user id, the part of an address before the @, or a word like "me"."""
-    said, own = _plain_label(label), _plain_label(person)
-    return said in _NO_NAMES or said in (own, own.partition("@")[0])
+    label, own = _plain_label(label), _plain_label(person)
+    return label in _NO_NAMES or label in (own, own.partition("@")[0])
 
 
 def _plain_label(name: str) -> str:
@@ -212,13 +203,13 @@ def read_transcript(text: str, *, zone: tzinfo = UTC) -> list[Utterance]:
     """
     begins = text.lstrip("\ufeff \t\r\n")
     if begins[:1] in ("[", "{"):
-        found = _json(begins)
-        if found is not None:
-            return found
-    made = _lines(text, zone)
-    if len(made) < _LEAST:
+        messages = _json(begins)
+        if messages is not None:
+            return messages
+    messages = read_lines(text, zone)
+    if len(messages) < _LEAST:
         raise FormatUnknown(problem="no two lines of it begin with a name and a colon, and it is no JSON")
-    return made
+    return messages
 
 
 def _json(text: str) -> list[Utterance] | None:
@@ -234,32 +225,29 @@ def _json(text: str) -> list[Utterance] | None:
     return utterances(data)
 
 
-def _lines(text: str, zone: tzinfo) -> list[Utterance]:
-    said: list[tuple[str | None, str | None, list[str]]] = []  # who, when as it is written, lines; nobody in a notice
+def read_lines(text: str, zone: tzinfo) -> list[Utterance]:
+    """Read lines like "Ana: Hello."; a notice of the messenger itself, dated by a day in figures, is the system's."""
+    messages: list[tuple[str | None, str | None, list[str]]] = []  # name, written time, lines; no name in a notice
     for line in text.splitlines():
         bare = line.strip().strip(MARKS)
-        found = _LINE.match(bare)
-        notice = None if found else _NOTICE.match(bare)
-        if found:
-            said.append((found["name"].strip(), found["at"], [found["text"]]))
-        elif notice and _is_dated(notice["at"]):
-            said.append((None, notice["at"], [notice["text"]]))
-        elif said:
-            said[-1][2].append(line.rstrip())
+        spoken = _LINE.match(bare)
+        notice = None if spoken else _NOTICE.match(bare)
+        if spoken:
+            messages.append((spoken["name"].strip(), spoken["at"], [spoken["text"]]))
+        elif notice and ("/" in notice["at"][:5] or "." in notice["at"][:5]):
+            messages.append((None, notice["at"], [notice["text"]]))
+        elif messages:
+            messages[-1][2].append(line.rstrip())
         elif bare:
-            said.append(("", None, [bare]))
-    times = parse_times([at for _, at, _ in said], zone)
+            messages.append(("", None, [bare]))
+    times = parse_times([at for _, at, _ in messages], zone)
     return [
-        Utterance(str(index), "system" if name is None else _role(name), "\n".join(lines).strip(), at, name or None)
-        for index, ((name, _, lines), at) in enumerate(zip(said, times, strict=True))
+        Utterance(str(index), role_of(name), "\n".join(lines).strip(), at, name or None)
+        for index, ((name, _, lines), at) in enumerate(zip(messages, times, strict=True))
     ]
 
 
-def _is_dated(written: str) -> bool:
-    """Return True if the time has a day in figures: a notice of the messenger is then a line without a speaker."""
-    return "/" in written[:5] or "." in written[:5]
-
-
-def _role(name: str) -> str:
-    word = name.casefold()
+def role_of(name: str | None) -> str:
+    """Return the role of a speaker; a notice has no name."""
+    word = "system" if name is None else name.casefold()
     return "assistant" if word in _ASSISTANTS else "system" if word in _SYSTEMS else "user"

@@ -14,7 +14,9 @@ import pytest
 LIMIT_S = 100
 LONG = 400_000
 MARKDOWN = "from memoir_engine.readers.reader import markdown_headings as read"
-TRANSCRIPT = "from memoir_engine.text.transcripts import _lines\nfrom datetime import UTC\nread = lambda text: _lines(text, UTC)"
+TRANSCRIPT = (
+    "from memoir_engine.text.transcripts import read_lines\nfrom datetime import UTC\nread = lambda text: read_lines(text, UTC)"
+)
 SENTENCES = "from memoir_engine.text.sentences import split as read"
 CLAIMS = "from memoir_engine.text.spans import claims\nread = lambda text: claims(text, 9)"
 MARKS = "from memoir_engine.text.spans import without_marks as read"
