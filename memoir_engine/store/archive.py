@@ -337,7 +337,7 @@ def _refuse_other(tx: Tx, file: Reading) -> None:
 def _count_on(tx: Tx) -> None:
     """Counters that came after the file was written."""
     known = set(tx.execute(select(store_tables.counter.c.name)).scalars())
-    missing = [{"name": name, "value": 0} for name in ids.COUNTERS if name not in known]
+    missing = [{"name": name, "value": 0} for name in schema.COUNTERS if name not in known]
     if missing:
         tx.execute(insert(store_tables.counter), missing)
 

@@ -6,6 +6,7 @@ import asyncio
 import threading
 
 from memoir_engine.core.run import Attempt
+from memoir_engine.store.db.types import Tx
 from memoir_engine.store.ledger.calls import Recorder
 from small_stores import Store
 
@@ -20,14 +21,12 @@ def attempt(store: Store, run: str, *, reused_from: int | None = None) -> Attemp
 async def left_while_writing(store: Store, recorder: Recorder, run: str) -> None:
     """Whoever waited for the call to be written is cancelled while its unit is at work."""
     there, go_on = threading.Event(), threading.Event()
-    write = recorder._write
 
-    def slow(*given: object) -> int:
+    def slow(tx: Tx, again: bool) -> None:
         there.set()
         assert go_on.wait(120)
-        return write(*given)  # type: ignore[arg-type]
 
-    recorder._write = slow  # type: ignore[method-assign, assignment]
+    recorder.carry(slow)
     task = asyncio.create_task(recorder.record(attempt(store, run)))
     assert await asyncio.to_thread(there.wait, 30)
     task.cancel()

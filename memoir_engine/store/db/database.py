@@ -20,7 +20,6 @@ from dataclasses import dataclass, field
 from random import Random
 from typing import Any, Literal, TypeVar
 
-from sqlalchemy import Engine
 from sqlalchemy.engine import URL
 from sqlalchemy.exc import DBAPIError, NoSuchModuleError, OperationalError
 from sqlalchemy.exc import TimeoutError as PoolTimeout
@@ -28,7 +27,7 @@ from sqlalchemy.exc import TimeoutError as PoolTimeout
 from memoir_engine.core import errors
 from memoir_engine.core.run import Clock
 from memoir_engine.store.db import engines, schema
-from memoir_engine.store.db.engines import address, extra_of, in_memory, is_ours, make_folder, refused, safe
+from memoir_engine.store.db.engines import address, in_memory, make_folder, safe
 from memoir_engine.store.db.types import Tx
 
 Failure = Literal["lost", "conflict", "fatal"]
@@ -60,19 +59,19 @@ def kind_of(error: Exception) -> Failure:
         return "conflict"
     if not isinstance(error, DBAPIError):
         return "fatal"
-    known = _by_code(error)
-    if known is not None:
-        return known
-    if error.connection_invalidated:
-        return "lost"
-    return "lost" if isinstance(error, OperationalError) and _no_connection(error) else "fatal"
+    by_code = _by_code(error)
+    if by_code is not None:
+        return by_code
+    # psycopg gives no SQLSTATE when it could not connect; SQLite never loses a connection
+    lost = isinstance(error, OperationalError) and "sqlite3" not in type(error.orig).__module__
+    return "lost" if error.connection_invalidated or (lost and getattr(error.orig, "sqlstate", None) is None) else "fatal"
 
 
-def problem_of(error: Exception) -> str:
+def problem_of(error: BaseException) -> str:
     """Return the driver's message in one line, without the statement and its parameters."""
     origin = error.orig if isinstance(error, DBAPIError) and error.orig is not None else error
-    said = origin.args[1] if len(origin.args) > 1 and isinstance(origin.args[1], str) else str(origin)
-    return (said.strip().splitlines() or [type(origin).__name__])[0]
+    message = origin.args[1] if len(origin.args) > 1 and isinstance(origin.args[1], str) else str(origin)
+    return (message.strip().splitlines() or [type(origin).__name__])[0]
 
 
 def _by_code(error: DBAPIError) -> Failure | None:
@@ -86,11 +85,6 @@ def _by_code(error: DBAPIError) -> Failure | None:
     if any(word in str(origin) for word in _SQLITE_CONFLICT):
         return "conflict"
     return None
-
-
-def _no_connection(error: OperationalError) -> bool:
-    """psycopg gives no SQLSTATE when it could not connect; SQLite never loses a connection."""
-    return "sqlite3" not in type(error.orig).__module__ and getattr(error.orig, "sqlstate", None) is None
 
 
 READING = "reading"
@@ -109,9 +103,14 @@ class Database:
         self._retry = retry
         self._pid = os.getpid()
         self._closed = False
-        self._writer, self._reader = _engines(url, self.safe_url)
+        try:
+            self._writer = engines.build(url, writes=True)
+            self._reader = self._writer if in_memory(url) else engines.build(url, writes=False)
+        except (ImportError, NoSuchModuleError) as missing:
+            raise engines.driver_missing(url) from missing
         self.dialect: str = self._writer.dialect.name
-        self._turn = _turns(url)
+        self._lock = threading.Lock()  # SQLite has one writer: threads queue for it here, instead of in its busy loop
+        self._locks_readers = in_memory(url)
         self._pool = ThreadPoolExecutor(engines.POOL, thread_name_prefix="memoir-sql")
         self._inside = threading.local()  # whether this thread is in a unit of this database
 
@@ -175,6 +174,10 @@ class Database:
         for engine in {self._reader, self._writer}:
             engine.dispose(close=self._pid == os.getpid())
 
+    def _turn(self, writes: bool) -> AbstractContextManager[object]:
+        """Return what to hold during a unit: on SQLite one writer at a time, in memory one unit."""
+        return self._lock if self.dialect == "sqlite" and (writes or self._locks_readers) else nullcontext()
+
     async def _in_pool(self, work: Callable[[Tx], T], operation: str) -> T:
         """Run a unit in the pool. A task that is cancelled waits until its unit has ended: it is then written or it is not."""
         unit = self._pool.submit(self._unit, work, operation)
@@ -191,9 +194,9 @@ class Database:
                     engines.check_encoding(self._writer)
                     schema.bring_up(self._writer)
                     break
-            stored = self.write(lambda tx: schema.depth(tx, depth), operation="opening") if depth else None
+            stored = int(self.write(lambda tx: schema.settle(tx, "depth", str(depth)), operation="opening")) if depth else None
         except errors.DatabaseLost as lost:
-            raise errors.DatabaseUnreachable(url=self.safe_url, problem=_cause(lost)) from lost
+            raise errors.DatabaseUnreachable(url=self.safe_url, problem=problem_of(lost.__cause__ or lost)) from lost
         except errors.WriteFailed as failed:
             raise errors.DatabaseUnreachable(url=self.safe_url, problem=failed.facts["problem"]) from failed
         if stored is not None and stored != depth:
@@ -237,47 +240,22 @@ class Database:
         try:
             yield count
         except (DBAPIError, PoolTimeout) as error:
-            self._settle(error, operation, count)
-
-    def _settle(self, error: Exception, operation: str, count: int) -> None:
-        """Wait for the next attempt, or raise what a person can understand."""
-        kind = kind_of(error)
-        if kind != "fatal" and count < self._retry.attempts:
+            kind = kind_of(error)
+            if kind == "fatal" or count == self._retry.attempts:
+                raise self._failure(error, kind, operation, count) from error
             wait_s = self._retry.wait_s(count)
             if self.on_retry:
                 self.on_retry(operation, count, wait_s)
             time.sleep(wait_s)
-        elif kind == "lost":
-            raise errors.DatabaseLost(url=self.safe_url, attempts=count) from error
-        elif operation == READING:
-            raise errors.ReadFailed(problem=problem_of(error)) from error
-        else:
-            raise errors.WriteFailed(operation=operation, problem=problem_of(error)) from error
+
+    def _failure(self, error: Exception, kind: Failure, operation: str, attempts: int) -> errors.MemoirError:
+        if kind == "lost":
+            return errors.DatabaseLost(url=self.safe_url, attempts=attempts)
+        if operation == READING:
+            return errors.ReadFailed(problem=problem_of(error))
+        return errors.WriteFailed(operation=operation, problem=problem_of(error))
 
 
 def is_retried(tx: Tx) -> bool:
     """Tell whether this unit ran before: it may have been committed although its answer was lost."""
     return bool(tx.get_execution_options().get("retried"))
-
-
-def _engines(url: URL, safe_url: str) -> tuple[Engine, Engine]:
-    try:
-        writer = engines.build(url, writes=True)
-        return writer, writer if in_memory(url) else engines.build(url, writes=False)
-    except (ImportError, NoSuchModuleError) as missing:
-        if not is_ours(url):
-            raise refused(url.drivername, "its driver is not installed, and is none that Memoir brings") from missing
-        raise errors.DriverMissing(url=safe_url, extra=extra_of(url)) from missing
-
-
-def _turns(url: URL) -> Callable[[bool], AbstractContextManager[object]]:
-    """SQLite has one writer: threads queue for it here, in turn, instead of in its busy loop; in memory readers too."""
-    if url.get_backend_name() != "sqlite":
-        return lambda _writes: nullcontext()
-    lock = threading.Lock()
-    alone = in_memory(url)
-    return lambda writes: lock if writes or alone else nullcontext()
-
-
-def _cause(error: BaseException) -> str:
-    return problem_of(error.__cause__) if isinstance(error.__cause__, Exception) else str(error)

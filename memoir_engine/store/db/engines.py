@@ -18,7 +18,7 @@ from sqlalchemy.engine import URL, make_url
 from sqlalchemy.exc import ArgumentError
 from sqlalchemy.pool import StaticPool
 
-from memoir_engine.core.errors import InvalidSetting
+from memoir_engine.core.errors import DriverMissing, InvalidSetting, MemoirError
 
 _DRIVERS = {
     "postgres": "postgresql+psycopg",
@@ -45,24 +45,21 @@ def address(url: str) -> URL:
 
 
 def refused(scheme: str, problem: str) -> InvalidSetting:
-    """The error that names the setting; of its value only the scheme, for the rest may hold a password."""
+    """Return the error that names the setting; of its value only the scheme, for the rest may hold a password."""
     shown = scheme if re.fullmatch(r"\w+(\+\w+)?", scheme) else "…"
     return InvalidSetting(name="database_url", value=f"{shown}://…", problem=problem, advice=_ADVICE)
 
 
-def is_ours(url: URL) -> bool:
-    """Tell whether an extra of this package brings the driver."""
-    return url.drivername in _DRIVERS.values()
-
-
 def safe(url: URL) -> str:
-    """Without password and query, for messages and pages."""
+    """Return the address without password and query, for messages and pages."""
     return url.set(query={}).render_as_string(hide_password=True)
 
 
-def extra_of(url: URL) -> str:
-    """The extra of this package that brings the driver."""
-    return _EXTRAS[url.get_backend_name()]
+def driver_missing(url: URL) -> MemoirError:
+    """Return the error for a driver that cannot be imported, with the extra of this package that brings it."""
+    if url.drivername not in _DRIVERS.values():
+        return refused(url.drivername, "its driver is not installed, and is none that Memoir brings")
+    return DriverMissing(url=safe(url), extra=_EXTRAS[url.get_backend_name()])
 
 
 def in_memory(url: URL) -> bool:
@@ -92,7 +89,22 @@ _PRAGMAS = (
 
 def build(url: URL, *, writes: bool) -> Engine:
     """Raises sqlalchemy's NoSuchModuleError or ImportError when the driver is missing."""
-    return _sqlite(url, writes=writes) if url.get_backend_name() == "sqlite" else _server(url, writes=writes)
+    if url.get_backend_name() == "sqlite":
+        return _sqlite(url, writes=writes)
+    connect: dict[str, Any] = {"connect_timeout": 5}
+    if "pymysql" in url.drivername:
+        connect |= {"read_timeout": 300, "write_timeout": 300, "charset": "utf8mb4"}
+    elif "psycopg" in url.drivername:
+        connect["client_encoding"] = "utf8"  # else that of the environment, the role or the database
+    return create_engine(
+        url,
+        isolation_level="READ COMMITTED" if writes else "REPEATABLE READ",
+        connect_args=connect,
+        pool_size=POOL,
+        max_overflow=4,
+        pool_pre_ping=True,
+        pool_recycle=1800,
+    )
 
 
 def check_encoding(engine: Engine) -> None:
@@ -108,23 +120,6 @@ def check_encoding(engine: Engine) -> None:
         problem = f"its encoding is {encoding}, in which not every text can be kept"
         advice = "Give Memoir a database made with: CREATE DATABASE … ENCODING 'UTF8' TEMPLATE template0"
         raise InvalidSetting(name="database_url", value=safe(engine.url), problem=problem, advice=advice)
-
-
-def _server(url: URL, *, writes: bool) -> Engine:
-    connect: dict[str, Any] = {"connect_timeout": 5}
-    if "pymysql" in url.drivername:
-        connect |= {"read_timeout": 300, "write_timeout": 300, "charset": "utf8mb4"}
-    elif "psycopg" in url.drivername:
-        connect["client_encoding"] = "utf8"  # else that of the environment, the role or the database
-    return create_engine(
-        url,
-        isolation_level="READ COMMITTED" if writes else "REPEATABLE READ",
-        connect_args=connect,
-        pool_size=POOL,
-        max_overflow=4,
-        pool_pre_ping=True,
-        pool_recycle=1800,
-    )
 
 
 def _sqlite(url: URL, *, writes: bool) -> Engine:

@@ -12,30 +12,13 @@ from __future__ import annotations
 import secrets
 from typing import NamedTuple
 
-from sqlalchemy import bindparam, insert, or_, select, update
-from sqlalchemy.exc import IntegrityError
+from sqlalchemy import bindparam, or_, select, update
 
 from memoir_engine.store import tables
+from memoir_engine.store.db import schema
 from memoir_engine.store.db.database import Database
 from memoir_engine.store.db.statements import Prepared
 from memoir_engine.store.db.types import Tx
-
-COUNTERS = (
-    "category",
-    "chunk",
-    "cut",
-    "decision",
-    "erasure",
-    "fact",
-    "helper",
-    "model_call",
-    "passage",
-    "search",
-    "session",
-    "source",
-    "thread",
-    "tree",
-)
 
 _MINE = tables.counter.c.name == bindparam("which")
 _ADD = Prepared(update(tables.counter).where(_MINE).values(value=tables.counter.c.value + bindparam("count")), [])
@@ -43,20 +26,20 @@ _READ = Prepared(select(tables.counter.c.value).where(_MINE))
 _HOLD = Prepared(select(tables.counter.c.value).where(_MINE).with_for_update(read=True))
 _CLOCK = Prepared(
     select(tables.counter.c.name, tables.counter.c.value).where(
-        or_(*(tables.counter.c.name == one for one in ("search", "erasure")))
+        or_(tables.counter.c.name == "search", tables.counter.c.name == "erasure")
     )
 )
 
 
 class SearchClock(NamedTuple):
-    """searched: up to where whatever is searched has changed. erasures: how many there were."""
+    """searched: the number of the last change to what is searched. erasures: how many there were."""
 
     searched: int
     erasures: int
 
 
 def reserve(tx: Tx, name: str, count: int) -> int:
-    """The first of `count` consecutive ids; the counter stays locked until the transaction ends."""
+    """Return the first of `count` consecutive ids; the counter stays locked until the transaction ends."""
     _ADD.run(tx, {"which": name, "count": count})
     return int(_READ.rows(tx, {"which": name})[0].value) - count + 1
 
@@ -67,14 +50,16 @@ def hold(tx: Tx, name: str) -> None:
 
 
 def tick(tx: Tx) -> int:
-    """The next number of the clock of searching. Who ticks commits before who ticks later, so an index that has seen one number
-    has seen all before it."""
+    """Return the next number of the clock of searching.
+
+    Who ticks commits before who ticks later, so an index that has seen one number has seen all before it.
+    """
     return reserve(tx, "search", 1)
 
 
 def searched(tx: Tx) -> int:
     """Return the clock of searching: the number of the last change to what is searched."""
-    return _shown(_READ, tx, "search")
+    return _value(_READ, tx, "search")
 
 
 def lock_tree(tx: Tx) -> None:
@@ -83,38 +68,22 @@ def lock_tree(tx: Tx) -> None:
 
 
 def erasures(tx: Tx, *, hold: bool = False) -> int:
-    """How many there were. With `hold` none can happen until the transaction ends: take it before any other lock."""
-    return _shown(_HOLD if hold else _READ, tx, "erasure")
+    """Return how many there were. With `hold` none can happen until the transaction ends: take it before any other lock."""
+    return _value(_HOLD if hold else _READ, tx, "erasure")
 
 
 def clock(tx: Tx) -> SearchClock:
-    found = {row[0]: row[1] for row in _CLOCK.rows(tx, {})}
-    return SearchClock(int(found.get("search", 0)), int(found.get("erasure", 0)))
+    values = {row.name: int(row.value) for row in _CLOCK.rows(tx, {})}
+    return SearchClock(values.get("search", 0), values.get("erasure", 0))
 
 
-def _shown(read: Prepared, tx: Tx, name: str) -> int:
-    found = read.first(tx, {"which": name})
-    return 0 if found is None else int(found.value)
-
-
-_NAME = "store"
+def _value(read: Prepared, tx: Tx, name: str) -> int:
+    row = read.first(tx, {"which": name})
+    return 0 if row is None else int(row.value)
 
 
 def identity(db: Database) -> str:
-    """32 hex digits; given when first asked for."""
-    return db.read(_known) or db.write(_given, operation="the identity of the store")
-
-
-def _known(tx: Tx) -> str | None:
-    return tx.execute(select(tables.setting.c.value).where(tables.setting.c.name == _NAME)).scalar()
-
-
-def _given(tx: Tx) -> str:
-    if (known := _known(tx)) is not None:
-        return known
-    try:
-        with tx.begin_nested():
-            tx.execute(insert(tables.setting).values(name=_NAME, value=secrets.token_hex(16)))
-    except IntegrityError:
-        pass  # another process was faster
-    return _known(tx) or ""
+    """Return the identity of the store, 32 hex digits, drawn at the first request."""
+    stored = db.read(lambda tx: schema.setting(tx, "store"))
+    drawn = secrets.token_hex(16)
+    return stored or db.write(lambda tx: schema.settle(tx, "store", drawn), operation="the identity of the store")

@@ -31,29 +31,25 @@ stamp = Table("alembic_version", _own, Column("version_num", String(32), primary
 
 
 def create(connection: Connection, *, revision: str, resumed: bool) -> None:
-    """Every table, index and first row, and `revision` as its stamp. Raises InvalidSetting: tables of others are there.
+    """Create every table, index and first row, and `revision` as the stamp. Raises InvalidSetting: tables of others are there.
 
     `resumed`: a creation stopped half way; what it left holds nothing and is dropped.
     """
     if resumed:
         tables.metadata.drop_all(connection)
     else:
-        _refuse_others(connection)
+        taken = sorted(set(inspect(connection).get_table_names()) & set(tables.metadata.tables))
+        if taken:
+            problem = f"it holds tables of another program ({', '.join(taken[:5])})"
+            shown = connection.engine.url.render_as_string(hide_password=True)
+            raise InvalidSetting(name="database_url", value=shown, problem=problem, advice="Give Memoir a database of its own.")
         _own.create_all(connection)
         connection.execute(insert(stamp).values(version_num=UNDER_WAY))
     tables.metadata.create_all(connection, checkfirst=False)
-    connection.execute(insert(tables.counter), [{"name": one, "value": 0} for one in COUNTERS])
+    connection.execute(insert(tables.counter), [{"name": name, "value": 0} for name in COUNTERS])
     connection.execute(insert(tables.lease).values(name="planner"))
     connection.execute(insert(tables.audit_head).values(_HEAD))
     connection.execute(update(stamp).values(version_num=revision))
-
-
-def _refuse_others(connection: Connection) -> None:
-    taken = sorted(set(inspect(connection).get_table_names()) & set(tables.metadata.tables))
-    if taken:
-        problem = f"it holds tables of another program ({', '.join(taken[:5])})"
-        shown = connection.engine.url.render_as_string(hide_password=True)
-        raise InvalidSetting(name="database_url", value=shown, problem=problem, advice="Give Memoir a database of its own.")
 
 
 REVISION = "0008"  # the head of migrations/versions; a test holds the two equal
@@ -64,29 +60,38 @@ def bring_up(engine: Engine) -> None:
     """Migrate to REVISION where needed. Raises SchemaTooNew."""
     with engine.connect() as connection:
         with connection.begin():
-            found = _revision(connection)
-        if found == REVISION:
+            revision = _revision(connection)
+        if revision == REVISION:
             return
         with connection.begin(), _Alone(connection):
-            _to_the_head(connection)
+            revision = _revision(connection)  # again: another process may have migrated meanwhile
+            if revision in (None, UNDER_WAY):
+                create(connection, revision=REVISION, resumed=revision is not None)
+            elif revision != REVISION:
+                _migrate(connection, revision)
 
 
-def depth(tx: Tx, given: int) -> int:
-    """The depth of this store; recorded at its first opening."""
-    stored = tx.execute(select(tables.setting.c.value).where(tables.setting.c.name == "depth").with_for_update()).scalar()
+def setting(tx: Tx, name: str) -> str | None:
+    """Return a value that the store keeps about itself."""
+    return tx.execute(select(tables.setting.c.value).where(tables.setting.c.name == name)).scalar()
+
+
+def settle(tx: Tx, name: str, value: str) -> str:
+    """Record a setting unless it has a value, and return its value from now on."""
+    stored = tx.execute(select(tables.setting.c.value).where(tables.setting.c.name == name).with_for_update()).scalar()
     if stored is not None:
-        return int(stored)
+        return str(stored)
     try:
         with tx.begin_nested():
-            tx.execute(insert(tables.setting).values(name="depth", value=str(given)))
-    except IntegrityError:  # another process opened it at the same time; a row that is not there yet cannot be locked
-        return stored_depth(tx) or given
-    return given
+            tx.execute(insert(tables.setting).values(name=name, value=value))
+    except IntegrityError:  # another process was faster; a row that is not there yet cannot be locked
+        return setting(tx, name) or value
+    return value
 
 
 def stored_depth(tx: Tx) -> int | None:
-    stored = tx.execute(select(tables.setting.c.value).where(tables.setting.c.name == "depth")).scalar()
-    return None if stored is None else int(stored)
+    depth = setting(tx, "depth")
+    return None if depth is None else int(depth)
 
 
 def alembic_config(connection: Connection) -> Any:
@@ -98,22 +103,14 @@ def alembic_config(connection: Connection) -> Any:
     return config
 
 
-def _to_the_head(connection: Connection) -> None:
-    found = _revision(connection)
-    if found in (None, UNDER_WAY):
-        create(connection, revision=REVISION, resumed=found is not None)
-    elif found != REVISION:
-        _migrate(connection, found)
-
-
-def _migrate(connection: Connection, found: str | None) -> None:
+def _migrate(connection: Connection, revision: str | None) -> None:
     from alembic import command
     from alembic.script import ScriptDirectory
 
     config = alembic_config(connection)
     known = {script.revision for script in ScriptDirectory.from_config(config).walk_revisions()}
-    if found not in known:
-        raise SchemaTooNew(found=found, known=REVISION)
+    if revision not in known:
+        raise SchemaTooNew(found=revision, known=REVISION)
     command.upgrade(config, "head")
 
 

@@ -17,7 +17,6 @@ from weakref import WeakKeyDictionary
 from sqlalchemy import BigInteger, BindParameter, ColumnElement, Delete, Insert, Select, Update, bindparam
 from sqlalchemy.engine import Dialect
 from sqlalchemy.exc import DBAPIError
-from sqlalchemy.types import TypeEngine
 
 from memoir_engine.store.db.types import Tx, portions
 
@@ -25,7 +24,7 @@ Convert = Callable[[Any], Any]
 
 
 class Prepared:
-    """columns: which ones an INSERT is given; without them all of its table's. No IN lists: their length is not known before."""
+    """A statement without IN lists. columns: those an INSERT names; by default all of its table's."""
 
     def __init__(self, statement: Select[Any] | Insert | Update | Delete, columns: Sequence[str] | None = None) -> None:
         self.statement = statement
@@ -39,7 +38,6 @@ class Prepared:
             self._compiled(tx.dialect).run(tx, [values])
 
     def run_all(self, tx: Tx, rows: Sequence[Mapping[str, Any]]) -> None:
-        """One row after the other."""
         if tx.dispatch.before_cursor_execute:
             tx.execute(self.statement, rows)
         else:
@@ -55,24 +53,22 @@ class Prepared:
         return next(iter(self.rows(tx, values)), None)
 
     def _compiled(self, dialect: Dialect) -> _Compiled:
-        found = self._by_dialect.get(dialect)
-        if found is None:
-            found = self._by_dialect[dialect] = _Compiled(self.statement, dialect, self._columns)
-        return found
+        if dialect not in self._by_dialect:
+            self._by_dialect[dialect] = _Compiled(self.statement, dialect, self._columns)
+        return self._by_dialect[dialect]
 
 
 class _Compiled:
-    """A statement in the words of one dialect."""
+    """A statement compiled for one dialect."""
 
     def __init__(self, statement: Any, dialect: Dialect, columns: Sequence[str] | None) -> None:
-        made = statement.compile(dialect=dialect, column_keys=columns)
-        self._sql = str(made)
+        compiled = statement.compile(dialect=dialect, column_keys=columns)
+        self._sql = str(compiled)
         self._error: type[Exception] = dialect.loaded_dbapi.Error
-        converts = {name: _into(bind.type, dialect) for bind, name in made.bind_names.items()}
-        given = {name: value for name, value in made.params.items() if value is not None}  # written in the statement itself
-        self._given = given
+        converts = {name: bind.type.dialect_impl(dialect).bind_processor(dialect) for bind, name in compiled.bind_names.items()}
+        self._fixed = {name: value for name, value in compiled.params.items() if value is not None}  # in the statement itself
         self._converts = {name: convert for name, convert in converts.items() if convert is not None}
-        self._order = tuple(made.positiontup) if made.positional else None
+        self._order = tuple(compiled.positiontup) if compiled.positional else None
         self._placed = [(at, self._converts[name]) for at, name in enumerate(self._order or ()) if name in self._converts]
         self._columns = list(statement.selected_columns) if isinstance(statement, Select) else []
         self._row: Any = namedtuple("Row", [column.key for column in self._columns])  # type: ignore[misc]  # known only here
@@ -96,24 +92,23 @@ class _Compiled:
         cursor = tx.connection.cursor()
         try:
             cursor.execute(self._sql, bound)
-            found = cursor.fetchall()
-            outward = self._outward
-            if outward is None:
-                outward = self._outward = self._converting(tx.dialect, cursor.description)
+            rows = cursor.fetchall()
+            if self._outward is None:
+                self._outward = self._converts_of(tx.dialect, cursor.description)
         except self._error as error:
             self._refused(tx, bound, error)
         finally:
             cursor.close()
-        if outward:
-            found = list(map(list, found))
-            for row in found:
-                for at, convert in outward:
+        if self._outward:
+            rows = list(map(list, rows))
+            for row in rows:
+                for at, convert in self._outward:
                     row[at] = convert(row[at])
-        return list(map(self._row._make, found))
+        return list(map(self._row._make, rows))
 
     def _bound(self, values: Mapping[str, Any]) -> Any:
-        if self._given:
-            values = {**self._given, **values}
+        if self._fixed:
+            values = {**self._fixed, **values}
         if self._order is None:
             return {**values, **{name: convert(values[name]) for name, convert in self._converts.items()}}
         bound = list(map(values.__getitem__, self._order))
@@ -121,10 +116,11 @@ class _Compiled:
             bound[at] = convert(bound[at])
         return bound
 
-    def _converting(self, dialect: Dialect, description: Sequence[Any]) -> list[tuple[int, Convert]]:
-        """Which columns are converted, by their place; what a driver says of its types is known with the first rows."""
-        made = [_out_of(column.type, dialect, told[1]) for column, told in zip(self._columns, description, strict=True)]
-        return [(at, convert) for at, convert in enumerate(made) if convert is not None]
+    def _converts_of(self, dialect: Dialect, description: Sequence[Any]) -> list[tuple[int, Convert]]:
+        """Return the converters of columns, by place; the types a driver names are known with the first rows."""
+        pairs = zip(self._columns, description, strict=True)
+        converts = [column.type.dialect_impl(dialect).result_processor(dialect, told[1]) for column, told in pairs]
+        return [(at, convert) for at, convert in enumerate(converts) if convert is not None]
 
     def _refused(self, tx: Tx, bound: Any, error: Exception) -> NoReturn:
         """Raise the error as SQLAlchemy does, so that the unit is retried where that helps."""
@@ -135,36 +131,28 @@ class _Compiled:
         raise DBAPIError.instance(self._sql, bound, error, self._error, connection_invalidated=lost, dialect=dialect) from error
 
 
-def _into(kind: TypeEngine[Any], dialect: Dialect) -> Convert | None:
-    return kind.dialect_impl(dialect).bind_processor(dialect)
-
-
-def _out_of(kind: TypeEngine[Any], dialect: Dialect, told: object) -> Convert | None:
-    return kind.dialect_impl(dialect).result_processor(dialect, told)
-
-
 MOST = 512
 
 Among = Callable[[ColumnElement[int]], ColumnElement[bool]]
 
 
 class Listed:
-    """make: the statement, given what says of a column that it is among the ids."""
+    """A statement over a list of ids. make: builds it from the condition that a column is among them."""
 
     def __init__(self, make: Callable[[Among], Select[Any]]) -> None:
         self._make = make
         self._by_length: dict[int, Prepared] = {}
 
-    def rows(self, tx: Tx, numbers: Iterable[int], **given: Any) -> list[Any]:
-        """In the order of the statement, 512 ids after 512, rising."""
-        found: list[Any] = []
-        for some in portions(sorted(set(numbers)), MOST):
-            length = 1 << (len(some) - 1).bit_length()
-            filled = some + some[-1:] * (length - len(some))
-            found += self._prepared(length).rows(tx, given | {f"id_{at}": number for at, number in enumerate(filled)})
-        return found
+    def rows(self, tx: Tx, numbers: Iterable[int], **values: Any) -> list[Any]:
+        """Return the rows in the order of the statement, 512 ids after 512, rising."""
+        rows: list[Any] = []
+        for portion in portions(sorted(set(numbers)), MOST):
+            length = 1 << (len(portion) - 1).bit_length()
+            filled = portion + portion[-1:] * (length - len(portion))
+            rows += self._of_length(length).rows(tx, values | {f"id_{at}": number for at, number in enumerate(filled)})
+        return rows
 
-    def _prepared(self, length: int) -> Prepared:
+    def _of_length(self, length: int) -> Prepared:
         if length not in self._by_length:
             binds: list[BindParameter[int]] = [bindparam(f"id_{at}", type_=BigInteger) for at in range(length)]
             self._by_length[length] = Prepared(self._make(lambda column: column.in_(binds)))

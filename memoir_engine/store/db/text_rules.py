@@ -24,16 +24,23 @@ def name_key(name: str) -> str:
 
 
 def check_name(name: str) -> str:
-    """The name without spaces around it. Raises NameInvalid."""
+    """Return the name without spaces around it. Raises NameInvalid."""
     clean = name.strip()
-    problem = _name_problem(clean)
-    if problem:
-        raise NameInvalid(name=clean[:NAME_LIMIT], problem=problem, limit=NAME_LIMIT)
-    return clean
+    if not clean:
+        problem = "it is empty"
+    elif len(clean) > NAME_LIMIT:
+        problem = f"it has {len(clean)} characters"
+    elif "›" in clean:
+        problem = "› separates the names of a path"
+    elif any(unicodedata.category(c) in ("Cc", "Cs", "Zl", "Zp") for c in clean):
+        problem = "it holds control characters"
+    else:
+        return clean
+    raise NameInvalid(name=clean[:NAME_LIMIT], problem=problem, limit=NAME_LIMIT)
 
 
 def check_text(text: str, name: str) -> str:
-    """The text itself. Raises TextInvalid for what no database stores alike."""
+    """Return the text itself. Raises TextInvalid for what no database stores alike."""
     if "\x00" in text:
         raise TextInvalid(name=name, problem="it holds NUL characters", advice="Remove them and try again.")
     try:
@@ -45,7 +52,7 @@ def check_text(text: str, name: str) -> str:
 
 
 def check_field(value: str, field: str, limit: int = FIELD_LIMIT) -> str:
-    """A short string with a column of its own. Raises TextInvalid."""
+    """Return a short string with a column of its own. Raises TextInvalid."""
     if len(value) > limit:
         advice = f"Shorten it to {limit} characters."
         raise TextInvalid(name=field, problem=f"it is {len(value)} characters long", advice=advice)
@@ -55,18 +62,6 @@ def check_field(value: str, field: str, limit: int = FIELD_LIMIT) -> str:
 def tame(text: str) -> str:
     """Make a library's message storable: remove NUL characters, replace lone surrogates."""
     return text.replace("\x00", "").encode("utf-8", "replace").decode()
-
-
-def _name_problem(name: str) -> str | None:
-    if not name:
-        return "it is empty"
-    if len(name) > NAME_LIMIT:
-        return f"it has {len(name)} characters"
-    if "›" in name:
-        return "› separates the names of a path"
-    if any(unicodedata.category(c) in ("Cc", "Cs", "Zl", "Zp") for c in name):
-        return "it holds control characters"
-    return None
 
 
 WORKSPACE = ""

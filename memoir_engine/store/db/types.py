@@ -1,8 +1,9 @@
-"""A transaction, the numbers that stand for nothing in a row, and portions of long lists."""
+"""A transaction, the two numbers that stand for nothing in a row, values of rows, and portions of long lists."""
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
+from dataclasses import fields
 from itertools import islice
 from typing import Any, TypeVar
 
@@ -17,13 +18,19 @@ ROOT = 0  # parent_key of level 1; a UNIQUE over a NULL parent lets duplicates t
 
 
 def portions(values: Iterable[T], size: int = 500) -> Iterator[list[T]]:
-    """A few at a time: an IN list and a packet have their limits."""
+    """Yield a few at a time: an IN list and a packet have their limits."""
     rest = iter(values)
-    while some := list(islice(rest, size)):
-        yield some
+    while portion := list(islice(rest, size)):
+        yield portion
 
 
 def rows_in(tx: Tx, query: Select[Any], column: ColumnElement[Any], values: Iterable[Any]) -> Iterator[Row[Any]]:
     """Yield the rows of a query whose column has one of these values, portion by portion."""
-    for some in portions(values):
-        yield from tx.execute(query.where(column.in_(some)))
+    for portion in portions(values):
+        yield from tx.execute(query.where(column.in_(portion)))
+
+
+def build(kind: type[T], row: Any, **values: Any) -> T:
+    """Build a dataclass from the columns that are named like its fields, and from further or corrected values."""
+    names = {field.name for field in fields(kind)}  # type: ignore[arg-type]  # a dataclass
+    return kind(**{**{name: value for name, value in row._asdict().items() if name in names}, **values})

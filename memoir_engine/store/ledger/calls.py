@@ -24,10 +24,14 @@ from memoir_engine.store.db import ids
 from memoir_engine.store.db.database import Database, is_retried
 from memoir_engine.store.db.statements import Prepared
 from memoir_engine.store.db.text_rules import tame
-from memoir_engine.store.db.types import Tx
+from memoir_engine.store.db.types import Tx, build
 from memoir_engine.store.ledger import runs
 from memoir_engine.store.ledger.runs import hold
 
+_AS_THEY_ARE = (  # fields of an attempt that are columns
+    *("run_id", "purpose", "prompt_version", "fingerprint", "output_mode", "attempt", "started_at"),
+    *("tokens_prompt", "tokens_completion", "reused_from"),
+)
 _C = tables.model_call.c
 _ADD = Prepared(insert(tables.model_call))
 _PAID = Prepared(
@@ -50,27 +54,40 @@ class Counted(NamedTuple):
 
 
 def record(tx: Tx, attempt: Attempt, subject: str | None = None, *, call_id: int | None = None, owner: str | None = None) -> int:
-    """Write the attempt; its id, reserved beforehand or now. Raises what `hold` raises of the run and its `owner`."""
-    written = _written(tx, attempt) if is_retried(tx) else None
-    if written is not None:
-        return written
+    """Write the attempt and return its id, reserved beforehand or now. Raises what `hold` raises of the run and its `owner`."""
+    if is_retried(tx):
+        same = select(_C.id).where(_C.run_id == attempt.run_id, _C.fingerprint == attempt.fingerprint)
+        same = same.where(_C.attempt == attempt.attempt, _C.started_at == attempt.started_at)
+        written = tx.execute(same.order_by(_C.id.desc()).limit(1)).scalar()
+        if written is not None:
+            return int(written)
     hold(tx, attempt.run_id, owner, "a call")
-    row = _row(attempt, subject)
-    row["id"] = call_id or ids.reserve(tx, "model_call", 1)
-    row["payload"] = payloads.put(tx, [{"prompt": _clean(attempt.prompt), "reply": _clean(attempt.reply)}])[0]
+    number = call_id or ids.reserve(tx, "model_call", 1)
+    texts = {"prompt": _storable(attempt.prompt), "reply": None if attempt.reply is None else _storable(attempt.reply)}
+    row = {name: getattr(attempt, name) for name in _AS_THEY_ARE} | {
+        "id": number,
+        "subject": subject,
+        "model": attempt.model[:200],
+        "provider": attempt.provider[:100],
+        "params": canonical(attempt.params),
+        "latency_ms": round(attempt.latency_ms, 3),  # as exact as every database gives it back
+        "tokens_estimated": int(attempt.tokens_estimated),
+        "cost": None if attempt.cost is None else round(attempt.cost, 10),
+        "error": attempt.error and tame(attempt.error),
+        "payload": payloads.put(tx, [texts])[0],
+    }
     _ADD.run(tx, seal(tables.model_call, [row])[0])
-    return int(row["id"])
+    return number
 
 
 def paid(tx: Tx, fingerprint: str, subject: str) -> Paid | None:
     """Find the answer to the same question that an uncommitted run of the same subject paid for."""
-    c = tables.model_call.c
     wanted = (
-        select(c.id, c.payload, c.model, c.tokens_prompt, c.tokens_completion)
-        .join(tables.run, tables.run.c.id == c.run_id)
-        .where(c.fingerprint == fingerprint, c.subject == subject, c.error.is_(None), c.reused_from.is_(None))
+        select(_C.id, _C.payload, _C.model, _C.tokens_prompt, _C.tokens_completion)
+        .join(tables.run, tables.run.c.id == _C.run_id)
+        .where(_C.fingerprint == fingerprint, _C.subject == subject, _C.error.is_(None), _C.reused_from.is_(None))
         .where(tables.run.c.committed_seq.is_(None))
-        .order_by(c.id.desc())  # the last one: what was asked again was answered wrongly before
+        .order_by(_C.id.desc())  # the last one: what was asked again was answered wrongly before
     )
     row = tx.execute(wanted.limit(1)).one_or_none()
     lost = tables.tombstone.c.row_key == (row.payload if row else "")  # its words, to an erasure
@@ -88,91 +105,36 @@ def paid_fingerprints(tx: Tx, subject: str) -> set[str]:
 
 
 def counted(tx: Tx, run_id: str) -> Counted:
-    c = tables.model_call.c
-    sums = select(func.count().label("written"), func.count(c.reused_from).label("reused"), func.sum(c.cost).label("spent"))
-    row = tx.execute(sums.where(c.run_id == run_id)).one()
+    sums = select(func.count().label("written"), func.count(_C.reused_from).label("reused"), func.sum(_C.cost).label("spent"))
+    row = tx.execute(sums.where(_C.run_id == run_id)).one()
     return Counted(row.written - row.reused, row.reused, float(row.spent or 0.0))
 
 
 def of_run(tx: Tx, run_id: str, *, texts: bool = False, after: int = 0, limit: int | None = None) -> tuple[Call, ...]:
-    """Behind the call `after`, in the order they were written; prompts and replies only with `texts`."""
-    c = tables.model_call.c
-    wanted = select(tables.model_call).where(c.run_id == run_id, c.id > after).order_by(c.id).limit(limit)
-    rows = tx.execute(wanted).all()
+    """Return the calls behind `after`, in the order they were written; prompts and replies only with `texts`."""
+    rows = tx.execute(select(tables.model_call).where(_C.run_id == run_id, _C.id > after).order_by(_C.id).limit(limit)).all()
     bodies = payloads.get(tx, (row.payload for row in rows)) if texts else {}
     return tuple(_call(row, bodies.get(row.payload, {})) for row in rows)
 
 
 def answers(tx: Tx, run_id: str) -> int:
-    """How many questions of the run were answered: going on with it asks none of them again."""
-    c = tables.model_call.c
-    return tx.execute(select(func.count(c.fingerprint.distinct())).where(c.run_id == run_id, c.error.is_(None))).scalar_one()
+    """Count the questions of the run that were answered: going on with it asks none of them again."""
+    return tx.execute(select(func.count(_C.fingerprint.distinct())).where(_C.run_id == run_id, _C.error.is_(None))).scalar_one()
 
 
 def get(tx: Tx, call_id: int) -> Call | None:
-    """With prompt and reply."""
-    row = tx.execute(select(tables.model_call).where(tables.model_call.c.id == call_id)).one_or_none()
+    """Return a call with its prompt and reply."""
+    row = tx.execute(select(tables.model_call).where(_C.id == call_id)).one_or_none()
     return None if row is None else _call(row, payloads.get(tx, [row.payload]).get(row.payload, {}))
 
 
-def _written(tx: Tx, attempt: Attempt) -> int | None:
-    c = tables.model_call.c
-    same = select(c.id).where(c.run_id == attempt.run_id, c.fingerprint == attempt.fingerprint)
-    same = same.where(c.attempt == attempt.attempt, c.started_at == attempt.started_at)
-    return tx.execute(same.order_by(c.id.desc()).limit(1)).scalar()
+def _storable(text: str) -> str:
+    """Return the text verbatim but for half surrogates, which no database stores; JSON escapes NUL."""
+    return text.encode("utf-8", "replace").decode()
 
 
-def _clean(text: str | None) -> str | None:
-    """Verbatim, but for what no database stores: NUL is escaped by JSON, half surrogates are replaced."""
-    return text if text is None else text.encode("utf-8", "replace").decode()
-
-
-def _row(attempt: Attempt, subject: str | None) -> dict[str, Any]:
-    return {
-        "run_id": attempt.run_id,
-        "subject": subject,
-        "purpose": attempt.purpose,
-        "prompt_version": attempt.prompt_version,
-        "fingerprint": attempt.fingerprint,
-        "model": attempt.model[:200],
-        "provider": attempt.provider[:100],
-        "output_mode": attempt.output_mode,
-        "params": canonical(attempt.params),
-        "attempt": attempt.attempt,
-        "started_at": attempt.started_at,
-        "latency_ms": round(attempt.latency_ms, 3),  # as exact as every database gives it back
-        "tokens_prompt": attempt.tokens_prompt,
-        "tokens_completion": attempt.tokens_completion,
-        "tokens_estimated": int(attempt.tokens_estimated),
-        "cost": None if attempt.cost is None else round(attempt.cost, 10),
-        "error": attempt.error and tame(attempt.error),
-        "reused_from": attempt.reused_from,
-    }
-
-
-def _call(row: Any, body: dict[str, Any]) -> Call:
-    return Call(
-        id=row.id,
-        run_id=row.run_id,
-        purpose=row.purpose,
-        prompt_version=row.prompt_version,
-        model=row.model,
-        provider=row.provider,
-        output_mode=row.output_mode,
-        params=parse(row.params),
-        attempt=row.attempt,
-        started_at=row.started_at,
-        latency_ms=row.latency_ms,
-        tokens_prompt=row.tokens_prompt,
-        tokens_completion=row.tokens_completion,
-        tokens_estimated=bool(row.tokens_estimated),
-        cost=row.cost,
-        error=row.error,
-        reused_from=row.reused_from,
-        fingerprint=row.fingerprint,
-        prompt=body.get("prompt"),
-        reply=body.get("reply"),
-    )
+def _call(row: Any, texts: dict[str, Any]) -> Call:
+    return build(Call, row, params=parse(row.params), tokens_estimated=bool(row.tokens_estimated), **texts)
 
 
 BLOCK = 16  # call ids reserved at a time
@@ -242,12 +204,18 @@ class Recorder:
             self._units.append(unit)
 
     async def record(self, attempt: Attempt) -> int:
-        carried, fresh = self._taken(), list[int]()
+        carried, fresh = self._take(), list[int]()
+
+        def write(tx: Tx) -> int:
+            if ids.erasures(tx, hold=True) != self._erasures:
+                raise ErasedMeanwhile
+            number = record(tx, attempt, self._subject, call_id=self._next_id(tx, fresh), owner=self._owner)
+            held = not is_retried(tx)  # by the call: another look at the run's row would cost a statement a call
+            self._put(tx, carried, owner=None if held else self._owner)
+            return number
+
         try:
-            call_id = await self._db.awrite(
-                lambda tx: self._write(tx, attempt, carried, fresh),
-                operation=f"the call {attempt.purpose} of run {self._run_id}",
-            )
+            call_id = await self._db.awrite(write, operation=f"the call {attempt.purpose} of run {self._run_id}")
         except BaseException:
             self._give_back(carried)
             raise
@@ -275,12 +243,17 @@ class Recorder:
 
     async def flush(self, then: Callable[[Tx], None] | None = None, *, operation: str | None = None) -> None:
         """Write what waits, and `then` in the same transaction."""
-        carried = self._taken()
+        carried = self._take()
         if not any(carried) and then is None:
             return
 
         def write(tx: Tx) -> None:
-            self._flush(tx, carried)
+            kept = carried
+            if ids.erasures(tx, hold=True) != self._erasures:  # only events that cannot quote
+                kept = Carried([stamped for stamped in carried.events if isinstance(stamped.event, WORDLESS)], [])
+            if kept.units:
+                hold(tx, self._run_id, self._owner, "a decision")
+            self._put(tx, kept, owner=self._owner)
             if then is not None:
                 then(tx)
 
@@ -289,14 +262,6 @@ class Recorder:
         except BaseException:
             self._give_back(carried)
             raise
-
-    def _write(self, tx: Tx, attempt: Attempt, carried: Carried, fresh: list[int]) -> int:
-        if ids.erasures(tx, hold=True) != self._erasures:
-            raise ErasedMeanwhile
-        written = record(tx, attempt, self._subject, call_id=self._next_id(tx, fresh), owner=self._owner)
-        held = not is_retried(tx)  # by the call: another look at the run's row would cost a statement a call
-        self._put(tx, carried, owner=None if held else self._owner)
-        return written
 
     def _next_id(self, tx: Tx, fresh: list[int]) -> int:
         """From a block of its own, so that few calls lock the counter; what a run leaves of a block stays unused.
@@ -310,21 +275,13 @@ class Recorder:
         fresh[:] = range(first + 1, first + BLOCK)
         return first
 
-    def _flush(self, tx: Tx, carried: Carried) -> None:
-        """Write what waits; after an erasure during the run only events that cannot quote."""
-        if ids.erasures(tx, hold=True) != self._erasures:
-            carried = Carried([one for one in carried.events if isinstance(one.event, WORDLESS)], [])
-        if carried.units:
-            hold(tx, self._run_id, self._owner, "a decision")
-        self._put(tx, carried, owner=self._owner)
-
     def _put(self, tx: Tx, carried: Carried, *, owner: str | None) -> None:
         for unit in carried.units:
             unit(tx, self._doubtful or is_retried(tx))
         if carried.events:
             runs.append_events(tx, carried.events, again=self._doubtful, owner=owner)
 
-    def _taken(self) -> Carried:
+    def _take(self) -> Carried:
         with self._lock:
             carried, self._waiting, self._units = Carried(self._waiting, self._units), [], []
         return carried

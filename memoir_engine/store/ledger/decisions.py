@@ -20,14 +20,14 @@ from memoir_engine.store.chain.canonical_json import canonical, parse, seal
 from memoir_engine.store.db import ids
 from memoir_engine.store.db.database import is_retried
 from memoir_engine.store.db.statements import Prepared
-from memoir_engine.store.db.types import Tx, portions
+from memoir_engine.store.db.types import Tx, build, portions
 from memoir_engine.store.ledger.runs import hold
 
 _ADD = Prepared(insert(tables.decision))
 
 
 def record(tx: Tx, run_id: str, choices: Sequence[NewChoice], *, owner: str | None = None) -> tuple[int, ...]:
-    """Write the choices of a question, a level at a time; their ids. Raises what `hold` raises of the run and its `owner`."""
+    """Write the choices of a question at one level and return their ids. Raises what `hold` raises of the run and its `owner`."""
     if not choices:
         return ()
     hold(tx, run_id, owner, "a decision")
@@ -36,18 +36,18 @@ def record(tx: Tx, run_id: str, choices: Sequence[NewChoice], *, owner: str | No
 
 
 def add(tx: Tx, run_id: str, choices: Sequence[NewChoice], *, again: bool) -> tuple[int, ...]:
-    """The same for a run that is held, under which nothing was erased. again: they may have been written before."""
-    written = _written(tx, run_id, choices) if again else ()
-    if written:
-        return written
-    offers = [offer_body(choice.level, choice.parent_id, choice.parent_path, choice.options) for choice in choices]
+    """Do the same for a run that is held, under which nothing was erased. again: they may have been written before."""
+    if again:
+        c, levels = tables.decision.c, sorted({choice.level for choice in choices})
+        written = tx.execute(select(c.id).where(c.run_id == run_id, c.level.in_(levels)).order_by(c.id)).scalars().all()
+        if written:
+            return tuple(written)
+    bodies = [offer_body(choice.level, choice.parent_id, choice.parent_path, choice.options) for choice in choices]
     first = ids.reserve(tx, "decision", len(choices))
-    rows = [
-        _row(first + i, run_id, choice, offer)
-        for i, (choice, offer) in enumerate(zip(choices, payloads.put(tx, offers), strict=True))
-    ]
+    offers = payloads.put(tx, bodies)
+    rows = [_row(number, run_id, *pair) for number, pair in enumerate(zip(choices, offers, strict=True), first)]
     write(tx, rows)
-    return tuple(range(first, first + len(choices)))
+    return tuple(row["id"] for row in rows)
 
 
 def write(tx: Tx, rows: Sequence[dict[str, Any]]) -> None:
@@ -62,32 +62,26 @@ def offer_body(
 
 
 def of_run(tx: Tx, run_id: str, *, after: int = 0, limit: int | None = None) -> tuple[Decision, ...]:
-    """Behind the decision `after`, in the order they were made."""
+    """Return the decisions behind `after`, in the order they were made."""
     return _decisions(tx, (tables.decision.c.run_id == run_id) & (tables.decision.c.id > after), limit)
 
 
 def count(tx: Tx, run_id: str) -> int:
-    """How many choices a run made."""
+    """Count the choices of a run."""
     return int(tx.execute(select(func.count()).where(tables.decision.c.run_id == run_id)).scalar_one())
 
 
 def of_chunk(tx: Tx, chunk_id: int) -> tuple[Decision, ...]:
-    """From level 1 to its leaf."""
+    """Return the decisions that placed a chunk, from level 1 to its leaf."""
     return _decisions(tx, tables.decision.c.chunk_id == chunk_id, None)
 
 
 def of_chunks(tx: Tx, chunk_ids: Sequence[int]) -> dict[int, tuple[Decision, ...]]:
-    found: dict[int, tuple[Decision, ...]] = {}
-    for some in portions(sorted(set(chunk_ids))):
-        for one in _decisions(tx, tables.decision.c.chunk_id.in_(some), None):
-            found[one.chunk_id or 0] = (*found.get(one.chunk_id or 0, ()), one)
-    return found
-
-
-def _written(tx: Tx, run_id: str, choices: Sequence[NewChoice]) -> tuple[int, ...]:
-    c = tables.decision.c
-    levels = sorted({choice.level for choice in choices})
-    return tuple(tx.execute(select(c.id).where(c.run_id == run_id, c.level.in_(levels)).order_by(c.id)).scalars())
+    by_chunk: dict[int, tuple[Decision, ...]] = {}
+    for portion in portions(sorted(set(chunk_ids))):
+        for decision in _decisions(tx, tables.decision.c.chunk_id.in_(portion), None):
+            by_chunk[decision.chunk_id or 0] = (*by_chunk.get(decision.chunk_id or 0, ()), decision)
+    return by_chunk
 
 
 def _row(number: int, run_id: str, choice: NewChoice, offer: str) -> dict[str, Any]:
@@ -99,8 +93,8 @@ def _row(number: int, run_id: str, choice: NewChoice, offer: str) -> dict[str, A
         "level": choice.level,
         "parent_id": choice.parent_id,
         "offer": offer,
-        "chosen": canonical([list(one) for one in choice.chosen]),
-        "opinions": canonical([list(one) for one in choice.opinions]),
+        "chosen": canonical([list(pair) for pair in choice.chosen]),
+        "opinions": canonical([list(pair) for pair in choice.opinions]),
         "decided_by": choice.decided_by,
         "seen": int(choice.seen),
         "attempts": choice.attempts,
@@ -108,45 +102,31 @@ def _row(number: int, run_id: str, choice: NewChoice, offer: str) -> dict[str, A
     }
 
 
-def _decisions(tx: Tx, wanted: ColumnElement[bool], limit: int | None) -> tuple[Decision, ...]:
-    rows = tx.execute(select(tables.decision).where(wanted).order_by(tables.decision.c.id).limit(limit)).all()
+def _decisions(tx: Tx, condition: ColumnElement[bool], limit: int | None) -> tuple[Decision, ...]:
+    rows = tx.execute(select(tables.decision).where(condition).order_by(tables.decision.c.id).limit(limit)).all()
     offers = payloads.get(tx, (row.offer for row in rows))
-    names = _first_names(tx, {category for row in rows for category, _ in parse(row.chosen)})
-    return tuple(_decision(row, offers.get(row.offer), names) for row in rows)
+    c, first_names = tables.category_version.c, dict[int, str]()
+    for portion in portions(sorted({category for row in rows for category, _ in parse(row.chosen)})):
+        versions = tx.execute(select(c.category_id, c.name).where(c.category_id.in_(portion)).order_by(c.from_seq.desc()))
+        first_names |= {version.category_id: version.name for version in versions}
+    return tuple(_decision(row, offers.get(row.offer), first_names) for row in rows)
 
 
-def _first_names(tx: Tx, category_ids: set[int]) -> dict[int, str]:
-    """Return the first names of categories."""
-    c = tables.category_version.c
-    names: dict[int, str] = {}
-    for some in portions(sorted(category_ids)):
-        rows = tx.execute(select(c.category_id, c.name).where(c.category_id.in_(some)).order_by(c.from_seq.desc()))
-        names |= {row.category_id: row.name for row in rows}
-    return names
-
-
-def _decision(row: Any, offer: dict[str, Any] | None, names: dict[int, str]) -> Decision:
+def _decision(row: Any, offer: dict[str, Any] | None, first_names: dict[int, str]) -> Decision:
     ranks: dict[int, int] = dict(parse(row.chosen))
     opinions: dict[int, float] = dict(parse(row.opinions))
     offered: list[tuple[int, str]] = [(number, name) for number, name in offer["options"]] if offer else []
-    known = {number for number, _ in offered}
     options = [Option(number, name, opinions.get(number), ranks.get(number)) for number, name in offered]
-    made = [number for number in ranks if number not in known]
-    options += [Option(n, names.get(n, ""), opinions.get(n), ranks[n], is_new=offer is not None) for n in made]
-    return Decision(
-        id=row.id,
-        run_id=row.run_id,
-        call_id=row.call_id,
-        chunk_id=row.chunk_id,
-        level=row.level,
+    is_new, new = offer is not None, ranks.keys() - {number for number, _ in offered}
+    options += [Option(n, first_names.get(n, ""), opinions.get(n), ranks[n], is_new) for n in ranks if n in new]
+    return build(
+        Decision,
+        row,
         parent_id=row.parent_id or None,
         parent_path=tuple(offer["path"]) if offer else (),
         options=tuple(options),
         chosen=tuple(ranks),
-        decided_by=row.decided_by,
         seen=bool(row.seen),
-        attempts=row.attempts,
-        note=row.note,
         taught=tuple(offer.get("taught", ())) if offer else (),
     )
 

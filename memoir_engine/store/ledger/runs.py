@@ -1,11 +1,14 @@
-"""Runs in the ledger: who may see them, who may write for them, their life, and the planner's lease.
+"""Runs in the ledger: who may see them, who may write for them, their life and end, kept input, and the planner's lease.
 
 Invariant: a run is created before its first call and closed by an event in the chain, however it ended; one that is resumed is
 open again, and closed again. Only the process that opened a run last may write for it (fencing), so an event covers the first n
 of its calls and decisions. A run that waits for a person needs no process and never expires. A run without a user is the
 workspace's, unless it works on conversations or facts: those are as private as a user's. `run_event` is progress, no evidence.
 At most one process holds the lease; one that shows no life for `ttl_s` loses it to the next who asks.
-Source: DESIGN §2.5, §5, §6, §7 (heartbeat, owner), §8.
+The row of a closed run equals what its last `run.closed` covers (the run, its calls, decisions and outcome) and is not written
+to any more; `owner` and `heartbeat_at` are no evidence. Kept input is none either: it goes with a run that is done or cancelled,
+and that of a failed or interrupted one when another run stores the same bytes.
+Source: DESIGN §2.5, §5, §6, §7 (heartbeat, owner), §8; MEMOIR 2B.7 (an ingestion that waits for a person), 7.9.
 """
 
 from __future__ import annotations
@@ -15,7 +18,7 @@ from dataclasses import dataclass, field
 from datetime import datetime, timedelta
 from typing import Any
 
-from sqlalchemy import ColumnElement, Table, and_, bindparam, delete, func, insert, or_, select, update
+from sqlalchemy import ColumnElement, Select, Table, and_, bindparam, delete, func, insert, or_, select, update
 
 from memoir_engine.core.errors import IngestionInterrupted, MemoirError, RunNotFound, WriteFailed
 from memoir_engine.core.events import Stamped
@@ -28,14 +31,14 @@ from memoir_engine.store.chain.canonical_json import OUTCOME, canonical, parse, 
 from memoir_engine.store.db.database import is_retried
 from memoir_engine.store.db.statements import Prepared
 from memoir_engine.store.db.text_rules import check_field, tame
-from memoir_engine.store.db.types import Tx
+from memoir_engine.store.db.types import Tx, build
 
 PRIVATE = ("reply", "remember", "extract", "recall", "search")  # a search may embed conversations on its way
 SUMMARY = "create_summary"  # of a session it has a subject, of a document none
 
 
 def seen_by(user: str | None) -> tuple[ColumnElement[bool], ...]:
-    """None sees everybody's; '' is who acts for no user."""
+    """Return the conditions for the runs a user may see. None sees everybody's; '' acts for no user."""
     c = tables.run.c
     if user is None:
         return ()
@@ -78,7 +81,7 @@ RESUMABLE: tuple[RunStatus, ...] = ("failed", "interrupted")
 OPENED: dict[str, Any] = {"ended_at": None, "closed_seq": None, "error": None, "remedy": None}
 
 _THIS = tables.run.c.id == bindparam("which")
-_THERE = Prepared(select(tables.run.c.id).where(_THIS))
+_EXISTS = Prepared(select(tables.run.c.id).where(_THIS))
 _TO_END = Prepared(select(tables.run.c.closed_seq, tables.run.c.actor, tables.run.c.owner).where(_THIS).with_for_update())
 _SET_TREE = Prepared(update(tables.run).where(_THIS).values(tree_seq=bindparam("seq")), [])
 _ADD, _ADD_EVENTS = Prepared(insert(tables.run)), Prepared(insert(tables.run_event))
@@ -102,7 +105,7 @@ class NewRun:
 
 def create(tx: Tx, run: NewRun) -> None:
     """Write the run's row; does nothing when it is there already."""
-    if _THERE.first(tx, {"which": run.id}) is not None:
+    if _EXISTS.first(tx, {"which": run.id}) is not None:
         return
     row: dict[str, Any] = {
         "id": run.id,
@@ -135,15 +138,15 @@ def start(tx: Tx, run_id: str, *, now: datetime, owner: str | None = None) -> No
 def claim(tx: Tx, run_id: str, statuses: Sequence[RunStatus], *, now: datetime, owner: str) -> bool:
     """Queue a run again that is in one of these statuses; False when somebody else was faster."""
     free = update(tables.run).where(tables.run.c.id == run_id, tables.run.c.status.in_(statuses))
-    said = {"result": "{}"} if tuple(statuses) == ("waiting_helper",) else {}  # what its form was filled in with has served
-    if tx.execute(free.values(status="queued", heartbeat_at=now, owner=owner, **OPENED, **said)).rowcount == 1:
+    emptied = {"result": "{}"} if tuple(statuses) == ("waiting_helper",) else {}  # what its form was filled in with has served
+    if tx.execute(free.values(status="queued", heartbeat_at=now, owner=owner, **OPENED, **emptied)).rowcount == 1:
         return True
     mine = select(tables.run.c.id).where(tables.run.c.id == run_id, tables.run.c.status == "queued", tables.run.c.owner == owner)
     return is_retried(tx) and tx.execute(mine).scalar() is not None
 
 
 def pause(tx: Tx, run_id: str, *, now: datetime, result: dict[str, Any], owner: str | None = None) -> None:
-    """It waits for a person; what is known so far stands in its result. Raises what `hold` raises."""
+    """Let the run wait for a person; its result holds what is known so far. Raises what `hold` raises."""
     hold(tx, run_id, owner, "a pause")
     _set(tx, run_id, status="waiting_helper", heartbeat_at=now, result=canonical(result))
 
@@ -169,12 +172,12 @@ def set_tree_seq(tx: Tx, run_id: str, tree_seq: int, *, owner: str | None = None
 
 
 def note_tree_seq(tx: Tx, run_id: str, tree_seq: int) -> None:
-    """Set columns of a run that is held."""
+    """Do the same for a run that is held."""
     _SET_TREE.run(tx, {"which": run_id, "seq": tree_seq})
 
 
 def heartbeat(tx: Tx, run_ids: Iterable[str], now: datetime, *, owners: Iterable[str] | None = None) -> None:
-    """These runs are alive; those that have ended, or go on under none of the `owners`, are left alone."""
+    """Mark runs as alive; those that have ended, or go on under none of the `owners`, are left alone."""
     ids, c = sorted(set(run_ids)), tables.run.c
     mine = [] if owners is None else [c.owner.in_(sorted(set(owners)))]
     if ids:
@@ -208,39 +211,32 @@ def finish(
 
 
 def expired(tx: Tx, *, now: datetime, ttl_s: float) -> tuple[str, ...]:
-    """Runs whose process has shown no life for `ttl_s`."""
-    cutoff = now - timedelta(seconds=ttl_s)
-    dead = (
-        select(tables.run.c.id)
-        .where(tables.run.c.status.in_(AT_WORK), tables.run.c.heartbeat_at < cutoff)
-        .order_by(tables.run.c.id)
-    )
-    return tuple(tx.execute(dead).scalars())
+    """Return the runs whose process has shown no life for `ttl_s`."""
+    return tuple(tx.execute(_expired(now, ttl_s)).scalars())
 
 
 def interrupt_expired(tx: Tx, *, clock: Clock, ttl_s: float) -> tuple[str, ...]:
-    """Runs whose process shows no life become interrupted, each with its closing event; their ids."""
-    cutoff = clock.now() - timedelta(seconds=ttl_s)
-    dead = (
-        select(tables.run.c.id)
-        .where(tables.run.c.status.in_(AT_WORK), tables.run.c.heartbeat_at < cutoff)
-        .order_by(tables.run.c.id)
-    )
-    found = tuple(tx.execute(dead.with_for_update()).scalars())  # all of them before the first takes the head
-    kept, ended = kept_runs(tx, list(found)), IngestionInterrupted()
-    for run_id in found:
-        resumable = run_id in kept
-        error, remedy = (str(ended), ended.remedy) if resumable else ("its process ended", "Ask, or start it, again.")
+    """Interrupt the runs whose process shows no life, each with its closing event, and return their ids."""
+    run_ids = tuple(tx.execute(_expired(clock.now(), ttl_s).with_for_update()).scalars())  # all before the first takes the head
+    resumable, ended = kept_runs(tx, list(run_ids)), IngestionInterrupted()
+    for run_id in run_ids:
+        error, remedy = (str(ended), ended.remedy) if run_id in resumable else ("its process ended", "Ask, or start it, again.")
         finish(tx, run_id, "interrupted", clock=clock, error=error, remedy=remedy)
-    return found
+    return run_ids
+
+
+def _expired(now: datetime, ttl_s: float) -> Select[str]:
+    c = tables.run.c
+    dead = select(c.id).where(c.status.in_(AT_WORK), c.heartbeat_at < now - timedelta(seconds=ttl_s))
+    return dead.order_by(c.id)
 
 
 def get(tx: Tx, run_id: str, *, user: str | None = None) -> RunView:
-    """Raises RunNotFound, also for a run of another user when `user` is given."""
-    found = _views(tx, tables.run.c.id == run_id, *seen_by(user), limit=1)
-    if not found:
+    """Return a run. Raises RunNotFound, also for a run of another user when `user` is given."""
+    views = _views(tx, tables.run.c.id == run_id, *seen_by(user), limit=1)
+    if not views:
         raise RunNotFound(run_id=run_id)
-    return found[0]
+    return views[0]
 
 
 def recent(
@@ -253,17 +249,17 @@ def recent(
     before: str | None = None,
     user: str | None = None,
 ) -> tuple[RunView, ...]:
-    """Newest first; `before` is a run id. `user`: as `seen_by` says."""
-    wanted = list(seen_by(user))
+    """Return runs, newest first; `before` is a run id. `user`: as `seen_by` says."""
+    c, conditions = tables.run.c, list(seen_by(user))
     if verb:
-        wanted.append(tables.run.c.verb == verb)
+        conditions.append(c.verb == verb)
     if verbs is not None:
-        wanted.append(tables.run.c.verb.in_(tuple(verbs)))
+        conditions.append(c.verb.in_(verbs))
     if status:
-        wanted.append(tables.run.c.status.in_(tuple(status)))
+        conditions.append(c.status.in_(status))
     if before:
-        wanted.append(tables.run.c.id < before)
-    return _views(tx, *wanted, limit=limit)
+        conditions.append(c.id < before)
+    return _views(tx, *conditions, limit=limit)
 
 
 def append_events(tx: Tx, stamped: Sequence[Stamped], *, again: bool = False, owner: str | None = None) -> None:
@@ -271,30 +267,24 @@ def append_events(tx: Tx, stamped: Sequence[Stamped], *, again: bool = False, ow
 
     Of a run that has another owner by now nothing is written: the numbers are taken.
     """
-    for run_id in dict.fromkeys(one.run_id for one in stamped):
+    e = tables.run_event.c
+    for run_id in dict.fromkeys(event.run_id for event in stamped):
         if not is_held(tx, run_id, owner):
             continue
-        there = _numbers(tx, run_id, min(one.n for one in stamped)) if again or is_retried(tx) else set()
+        written: set[int] = set()
+        if again or is_retried(tx):
+            written = set(tx.execute(select(e.n).where(e.run_id == run_id, e.n >= min(event.n for event in stamped))).scalars())
         rows = [
             {"run_id": run_id, "n": one.n, "at": one.at, "kind": one.event.kind, "body": canonical(one.event.kept())}
             for one in stamped
-            if one.run_id == run_id and one.n not in there
+            if one.run_id == run_id and one.n not in written
         ]
         if rows:
             _ADD_EVENTS.run_all(tx, rows)
 
 
-def _numbers(tx: Tx, run_id: str, first: int) -> set[int]:
-    """Return its events from `first` on."""
-    return set(
-        tx.execute(
-            select(tables.run_event.c.n).where(tables.run_event.c.run_id == run_id, tables.run_event.c.n >= first)
-        ).scalars()
-    )
-
-
 def last_event(tx: Tx, run_id: str) -> int:
-    """The number of its last event, 0 before the first."""
+    """Return the number of the run's last event, 0 before the first."""
     return tx.execute(select(func.max(tables.run_event.c.n)).where(tables.run_event.c.run_id == run_id)).scalar() or 0
 
 
@@ -308,66 +298,52 @@ def _set(tx: Tx, run_id: str, **values: Any) -> None:
     tx.execute(update(tables.run).where(tables.run.c.id == bindparam("which")).values(**values), {"which": run_id})
 
 
-def _views(tx: Tx, *wanted: ColumnElement[bool], limit: int) -> tuple[RunView, ...]:
-    rows = tx.execute(select(tables.run).where(*wanted).order_by(tables.run.c.id.desc()).limit(limit)).all()
+def _views(tx: Tx, *conditions: ColumnElement[bool], limit: int) -> tuple[RunView, ...]:
+    rows = tx.execute(select(tables.run).where(*conditions).order_by(tables.run.c.id.desc()).limit(limit)).all()
     requests = payloads.get(tx, (row.request for row in rows))
     sums = _sums(tx, [row.id for row in rows])
     kept = kept_runs(tx, [row.id for row in rows if row.status in RESUMABLE])
-    return tuple(_view(row, requests.get(row.request, {}), sums.get(row.id), row.id in kept) for row in rows)
+    return tuple(
+        build(
+            RunView,
+            row,
+            user=row.user_id,
+            request=requests.get(row.request, {}),
+            result=parse(row.result),
+            resumable=row.id in kept,
+            **sums.get(row.id, {}),
+        )
+        for row in rows
+    )
 
 
-def _sums(tx: Tx, run_ids: list[str]) -> dict[str, Any]:
+def _sums(tx: Tx, run_ids: list[str]) -> dict[str, dict[str, Any]]:
+    """Return what each run's calls add up to, by the names of `RunView`; a run without calls is left out."""
+    if not run_ids:
+        return {}
     c = tables.model_call.c
-    wanted = select(
-        c.run_id,
-        (func.count() - func.count(c.reused_from)).label("calls"),
-        func.count(c.reused_from).label("reused"),
-        func.sum(c.tokens_prompt).label("tokens_prompt"),
-        func.sum(c.tokens_completion).label("tokens_completion"),
-        func.sum(c.cost).label("cost"),
-        func.sum(c.latency_ms).label("latency_ms"),
-    )
-    rows = tx.execute(wanted.where(c.run_id.in_(run_ids)).group_by(c.run_id)) if run_ids else ()
-    return {row.run_id: row for row in rows}
-
-
-def _view(row: Any, request: dict[str, Any], sums: Any, resumable: bool) -> RunView:
-    return RunView(
-        id=row.id,
-        verb=row.verb,
-        actor=row.actor,
-        user=row.user_id,
-        status=row.status,
-        started_at=row.started_at,
-        ended_at=row.ended_at,
-        heartbeat_at=row.heartbeat_at,
-        tree_seq=row.tree_seq,
-        request=request,
-        result=parse(row.result),
-        error=row.error,
-        remedy=row.remedy,
-        calls=int(sums.calls) if sums else 0,
-        reused=int(sums.reused) if sums else 0,
-        tokens_prompt=int(sums.tokens_prompt) if sums else 0,
-        tokens_completion=int(sums.tokens_completion) if sums else 0,
-        cost=sums.cost if sums else None,
-        latency_ms=float(sums.latency_ms) if sums else 0.0,
-        resumable=resumable,
-    )
+    counts = (func.count() - func.count(c.reused_from)).label("calls"), func.count(c.reused_from).label("reused")
+    sums = [func.sum(c[name]).label(name) for name in ("tokens_prompt", "tokens_completion", "cost", "latency_ms")]
+    rows = tx.execute(select(c.run_id, *counts, *sums).where(c.run_id.in_(run_ids)).group_by(c.run_id)).mappings()
+    whole = ("calls", "reused", "tokens_prompt", "tokens_completion")
+    return {
+        row["run_id"]: {name: int(row[name]) for name in whole} | {"cost": row["cost"], "latency_ms": float(row["latency_ms"])}
+        for row in rows
+    }
 
 
 _PLANNER = tables.lease.c.name == "planner"
 
 
 def acquire(tx: Tx, owner: str, *, now: datetime, ttl_s: float) -> bool:
-    """True when it is `owner`'s from now on, also when it was already."""
+    """Take the planner's lease unless somebody alive holds it; True when it is `owner`'s from now on."""
     c = tables.lease.c
     free = or_(c.owner.is_(None), c.owner == owner, c.heartbeat_at < now - timedelta(seconds=ttl_s))
     return tx.execute(update(tables.lease).where(_PLANNER, free).values(owner=owner, heartbeat_at=now)).rowcount == 1
 
 
 def renew(tx: Tx, owner: str, *, now: datetime) -> bool:
-    """False when somebody else has taken it over."""
+    """Show that the owner lives; False when somebody else has taken the lease over."""
     mine = update(tables.lease).where(_PLANNER, tables.lease.c.owner == owner)
     return tx.execute(mine.values(heartbeat_at=now)).rowcount == 1
 
@@ -393,27 +369,26 @@ class RunInput:
 
 
 def keep_input(tx: Tx, run_id: str, kept: RunInput) -> None:
-    """Write it; does nothing when it is there already."""
+    """Write what a run needs to be resumed; does nothing when it is there already."""
     if kept_runs(tx, [run_id]):
         return
-    parts = [_told(kept.how), *(kept.data[i : i + PART] for i in range(0, len(kept.data), PART))]
-    for part, some in enumerate(parts):
-        tx.execute(insert(tables.run_input).values(run_id=run_id, part=part, bytes=some))
+    parts = [_bytes(kept.how), *(kept.data[i : i + PART] for i in range(0, len(kept.data), PART))]
+    for number, part in enumerate(parts):
+        tx.execute(insert(tables.run_input).values(run_id=run_id, part=number, bytes=part))
 
 
 def amend_input(tx: Tx, run_id: str, **how: Any) -> None:
-    """Change how to go on."""
+    """Change the arguments with which a run is resumed."""
     c = tables.run_input.c
     header = (c.run_id == run_id) & (c.part == 0)
     before = tx.execute(select(c.bytes).where(header)).scalar_one()
-    after = {**_read(before), **how}
-    tx.execute(update(tables.run_input).where(header).values(bytes=_told(after)))
+    tx.execute(update(tables.run_input).where(header).values(bytes=_bytes({**_how(before), **how})))
 
 
 def input_of(tx: Tx, run_id: str) -> RunInput | None:
     c = tables.run_input.c
     parts = tx.execute(select(c.bytes).where(c.run_id == run_id).order_by(c.part)).scalars().all()
-    return RunInput(_read(parts[0]), b"".join(parts[1:])) if parts else None
+    return RunInput(_how(parts[0]), b"".join(parts[1:])) if parts else None
 
 
 def kept_runs(tx: Tx, run_ids: list[str]) -> set[str]:
@@ -434,12 +409,12 @@ def forget_ended_inputs(tx: Tx, subject: str | None) -> None:
         tx.execute(delete(tables.run_input).where(tables.run_input.c.run_id.in_(ended)))
 
 
-def _told(how: dict[str, Any]) -> bytes:
-    return canonical(how).encode("utf-8", "surrogatepass")  # what cannot be stored is told so later, by its own error
+def _bytes(how: dict[str, Any]) -> bytes:
+    return canonical(how).encode("utf-8", "surrogatepass")  # what cannot be stored is refused later, by its own error
 
 
-def _read(told: bytes) -> dict[str, Any]:
-    how: dict[str, Any] = parse(told.decode("utf-8", "surrogatepass"))
+def _how(header: bytes) -> dict[str, Any]:
+    how: dict[str, Any] = parse(header.decode("utf-8", "surrogatepass"))
     return how
 
 
@@ -448,17 +423,14 @@ def _digests(table: Table) -> Prepared:
     return Prepared(select(table.c.digest).where(table.c.run_id == bindparam("which")).order_by(table.c.id))
 
 
-_THIS_RUN = tables.run.c.id == bindparam("which")
-_BEFORE = Prepared(select(tables.run.c.digest, tables.run.c.salt, tables.run.c.tree_seq, tables.run.c.result).where(_THIS_RUN))
+_BEFORE = Prepared(select(tables.run.c.digest, tables.run.c.salt, tables.run.c.tree_seq, tables.run.c.result).where(_THIS))
 _CALLS, _DECISIONS = _digests(tables.model_call), _digests(tables.decision)
-_END = Prepared(
-    update(tables.run).where(_THIS_RUN).values({name: bindparam(f"new_{name}") for name in (*OUTCOME, "closed_seq")}), []
-)
+_END = Prepared(update(tables.run).where(_THIS).values({name: bindparam(f"new_{name}") for name in (*OUTCOME, "closed_seq")}), [])
 
 
 @dataclass(frozen=True)
 class Ending:
-    """result None: what the row says of it already."""
+    """result: None keeps that of the row."""
 
     status: RunStatus
     at: datetime
