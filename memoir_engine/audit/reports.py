@@ -110,7 +110,7 @@ class Reports(View):
 
     def _of_category(self, tx: Tx, number: int) -> ReportContent:
         category = categories.node(tx, number)
-        inside = set(filings.leaves_below(tx, number))
+        inside = categories.below(categories.open_tree(tx).values(), number)
         below = [row for row in categories.all_categories(tx) if row.id in inside]
         filed: list[Chunk] = []
         for leaf in below:

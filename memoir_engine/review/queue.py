@@ -41,7 +41,7 @@ from memoir_engine.store.facts.reviews import FactDecision
 from memoir_engine.store.review import reviews as review_reviews
 from memoir_engine.store.review.reviews import ReviewDecision
 from memoir_engine.store.tree import categories
-from memoir_engine.store.tree.edit_draft import below
+from memoir_engine.store.tree.categories import below
 
 SAMPLE_PERCENT = 5.0  # of all filings, unless the caller says otherwise
 ID_CHARS = 26

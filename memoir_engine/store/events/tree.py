@@ -210,8 +210,8 @@ def _move_back(tx: Tx, action: OpenAction, seqs: dict[int, int]) -> set[int]:
     moves = []
     for chunk, seq in seqs.items():
         old = before[chunk, seq]
-        reviewed = (old.reviewed_by, old.reviewed_seq)
-        moves.append(filings.FilingMove(now[chunk], old.category_id, old.decision_id, reviewed, verdict=old.verdict))
+        review = filings.FilingReview(old.reviewed_by, old.reviewed_seq, old.verdict)
+        moves.append(filings.FilingMove(now[chunk], old.category_id, old.decision_id, review))
     filings.move(tx, action, moves)
     return {row.category_id for row in now.values()}
 

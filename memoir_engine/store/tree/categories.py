@@ -1,12 +1,15 @@
-"""The category tree, now or as of a seq.
+"""The category tree, now or as of a seq, and the versions of a category: created, changed, closed, reopened; one event each.
 
-Invariant: "now" and "then" are the same query with another number; siblings come in order of creation.
-Source: DESIGN §2.7, §5; MEMOIR 3.3–3.8.
+Invariant: "now" and "then" are the same query with another number; siblings come in order of creation. A version is closed and
+the next opened at one seq; the event carries the new version's digest, its payload the path before and after. A merge writes a
+last version that names its target, and closes it.
+Source: DESIGN §2.7, §5, §6; MEMOIR 3.3–3.8.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections import Counter
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from typing import Any, NamedTuple
 
@@ -63,13 +66,19 @@ def snapshot(tx: Tx, at_seq: int | None = None) -> TreeRows:
         .order_by(tables.category.c.level, v.category_id)
     )
     rows = tx.execute(query).all()
-    totals = _totals(tx, {row.category_id: row.parent_key for row in rows}, at_seq)
+    parents = {row.category_id: row.parent_key for row in rows}
+    filed: Select[Any] = select(tables.filing.c.category_id, func.count()).where(open_at(tables.filing, at_seq))
+    totals: dict[int, int] = {}
+    for category_id, chunks in tx.execute(filed.group_by(tables.filing.c.category_id)):
+        while category_id in parents:
+            totals[category_id] = totals.get(category_id, 0) + chunks
+            category_id = parents[category_id]
     return TreeRows(seq, tuple(CategoryRow(n, p, level, name, totals.get(n, 0), made) for n, p, level, name, made in rows))
 
 
 def all_categories(tx: Tx, *, at_seq: int | None = None) -> tuple[Category, ...]:
     """Return every category, parents before children."""
-    return tuple(_views(snapshot(tx, at_seq), schema.stored_depth(tx)).values())
+    return tuple(_views(tx, at_seq).values())
 
 
 def roots(tx: Tx, *, at_seq: int | None = None) -> tuple[Category, ...]:
@@ -78,7 +87,7 @@ def roots(tx: Tx, *, at_seq: int | None = None) -> tuple[Category, ...]:
 
 def children(tx: Tx, category_id: int | None, *, at_seq: int | None = None) -> tuple[Category, ...]:
     """Return the children of a category, or of the root for None. Raises CategoryNotFound."""
-    views = _views(snapshot(tx, at_seq), schema.stored_depth(tx))
+    views = _views(tx, at_seq)
     if category_id is not None and category_id not in views:
         raise CategoryNotFound(category_id=category_id)
     return tuple(category for category in views.values() if category.parent_id == category_id)
@@ -86,7 +95,7 @@ def children(tx: Tx, category_id: int | None, *, at_seq: int | None = None) -> t
 
 def node(tx: Tx, category_id: int, *, at_seq: int | None = None) -> Category:
     """Return one category. Raises CategoryNotFound, also if it is closed at that seq."""
-    category = _views(snapshot(tx, at_seq), schema.stored_depth(tx)).get(category_id)
+    category = _views(tx, at_seq).get(category_id)
     if category is None:
         raise CategoryNotFound(category_id=category_id)
     return category
@@ -94,21 +103,19 @@ def node(tx: Tx, category_id: int, *, at_seq: int | None = None) -> Category:
 
 def path(tx: Tx, category_id: int, *, at_seq: int | None = None) -> tuple[Category, ...]:
     """Return the categories from level 1 down to this one. Raises CategoryNotFound."""
-    views = _views(snapshot(tx, at_seq), schema.stored_depth(tx))
-    steps: list[Category] = []
-    below: int | None = category_id
-    while below is not None:
-        if below not in views:
-            raise CategoryNotFound(category_id=category_id)
-        steps.append(views[below])
-        below = views[below].parent_id
+    views = _views(tx, at_seq)
+    if category_id not in views:
+        raise CategoryNotFound(category_id=category_id)
+    steps = [views[category_id]]
+    while (parent_id := steps[-1].parent_id) is not None:
+        steps.append(views[parent_id])
     return tuple(reversed(steps))
 
 
 def search(tx: Tx, needle: str, *, limit: int = 50, at_seq: int | None = None) -> tuple[Category, ...]:
     """Return categories whose name contains `needle`, ignoring case, the fullest first."""
     folded = needle.casefold().strip()
-    views = _views(snapshot(tx, at_seq), schema.stored_depth(tx)).values()
+    views = _views(tx, at_seq).values()
     hits = sorted(
         (category for category in views if folded in category.name.casefold()),
         key=lambda category: (-category.chunks, category.id),
@@ -122,8 +129,8 @@ def search_paths(
     """Return categories whose path has a word beginning with each word of `text`; matches in their own name first."""
     words = fold(text.replace(SEPARATOR, " ")).split()
     hits: list[tuple[int, int, int, Category]] = []
-    for category in _views(snapshot(tx, at_seq), schema.stored_depth(tx)).values():
-        whole, own = _words(category.path), _words(category.path[-1:])
+    for category in _views(tx, at_seq).values():
+        whole, own = fold(" ".join(category.path)).split(), fold(category.name).split()
         if (category.is_leaf or not leaves_only) and all(_begins(word, whole) for word in words):
             hits.append((-sum(_begins(word, own) for word in words), -category.chunks, category.id, category))
     return tuple(category for *_, category in sorted(hits, key=lambda hit: hit[:3])[:limit])
@@ -155,18 +162,37 @@ def open_children(tx: Tx, parent_ids: Iterable[int]) -> dict[int, OpenCategory]:
 
 def open_tree(tx: Tx) -> dict[int, OpenCategory]:
     """Return all open categories by id, without counting what is filed in them."""
-    v = tables.category_version.c
-    wanted = select(v.category_id, tables.category.c.level, v.parent_key, v.name, v.name_key)
-    wanted = wanted.join(tables.category, tables.category.c.id == v.category_id).where(v.to_seq == FAR).order_by(v.category_id)
+    wanted = _OPEN.where(tables.category_version.c.to_seq == FAR)
     return {row.category_id: OpenCategory(*row) for row in tx.execute(wanted)}
+
+
+def below(nodes: Iterable[OpenCategory], category_id: int) -> frozenset[int]:
+    """Return the ids of a category and of all its descendants among these."""
+    offspring: dict[int, list[int]] = {}
+    for node in nodes:
+        offspring.setdefault(node.parent_id, []).append(node.id)
+    ids, new = {category_id}, [category_id]
+    while new:
+        new = [child for parent in new for child in offspring.get(parent, ())]
+        ids |= set(new)
+    return frozenset(ids)
+
+
+def path_in(nodes: Mapping[int, Any], category_id: int) -> Path:
+    """Return the names from level 1 down to a category, as far as it and its ancestors are among the nodes."""
+    names: list[str] = []
+    while category_id in nodes:
+        names.append(nodes[category_id].name)
+        category_id = nodes[category_id].parent_id
+    return tuple(reversed(names))
 
 
 def merged_into(tx: Tx, category_ids: Iterable[int], *, at_seq: int | None = None) -> dict[int, int]:
     """Map closed categories to the open category they were merged into, following chains of merges."""
-    ends = {one: one for one in category_ids}
+    ends = {category_id: category_id for category_id in category_ids}
     while closed := set(ends.values()) - open_categories(tx, ends.values(), at_seq=at_seq).keys():
-        known = _last_merges(tx, closed, at_seq)
-        ends = {one: known.get(end, end) for one, end in ends.items() if end not in closed or end in known}
+        into = {number: row.merged_into for number, row in _last(tx, closed, at_seq).items() if row.merged_into is not None}
+        ends = {number: into.get(end, end) for number, end in ends.items() if end not in closed or end in into}
     return ends
 
 
@@ -177,83 +203,57 @@ def names(tx: Tx, *, at_seq: int | None = None) -> dict[int, str]:
 
 def paths(tx: Tx, category_ids: Iterable[int], *, at_seq: int | None = None) -> dict[int, Path]:
     """Return the names from level 1 down, now or at that seq; a closed category has its last path."""
-    steps: dict[int, tuple[int, str]] = {}
+    rows: dict[int, Any] = {}
     pending = {category_id for category_id in category_ids if category_id}
     ids = set(pending)
     while pending:
-        steps |= _last_names(tx, pending, at_seq)
-        pending = {steps[category_id][0] for category_id in pending if category_id in steps} - steps.keys() - {ROOT}
-    return {category_id: _path(category_id, steps) for category_id in ids if category_id in steps}
+        rows |= _last(tx, pending, at_seq)
+        pending = {rows[number].parent_id for number in pending if number in rows} - rows.keys() - {ROOT}
+    return {number: path_in(rows, number) for number in ids if number in rows}
+
+
+_OPEN = (
+    select(
+        *(tables.category_version.c.category_id, tables.category.c.level, tables.category_version.c.parent_key),
+        *(tables.category_version.c.name, tables.category_version.c.name_key),
+    )
+    .join(tables.category, tables.category.c.id == tables.category_version.c.category_id)
+    .order_by(tables.category_version.c.category_id)
+)
 
 
 def _open(tx: Tx, column: str, values: Iterable[int], at_seq: int | None = None) -> dict[int, OpenCategory]:
-    v = tables.category_version.c
+    wanted = _OPEN.where(open_at(tables.category_version, at_seq))
     by_id: dict[int, OpenCategory] = {}
-    for batch in portions(sorted(set(values))):
-        query = select(v.category_id, tables.category.c.level, v.parent_key, v.name, v.name_key)
-        query = query.join(tables.category, tables.category.c.id == v.category_id)
-        query = query.where(open_at(tables.category_version, at_seq), v[column].in_(batch))
-        by_id |= {row.category_id: OpenCategory(*row) for row in tx.execute(query.order_by(v.category_id))}
+    for portion in portions(sorted(set(values))):
+        rows = tx.execute(wanted.where(tables.category_version.c[column].in_(portion)))
+        by_id |= {row.category_id: OpenCategory(*row) for row in rows}
     return by_id
 
 
-def _last_names(tx: Tx, category_ids: Iterable[int], at_seq: int | None) -> dict[int, tuple[int, str]]:
+def _last(tx: Tx, category_ids: Iterable[int], at_seq: int | None) -> dict[int, Any]:
+    """Return the last version of each category, now or at that seq."""
     v = tables.category_version.c
-    name_of: dict[int, tuple[int, str]] = {}
-    for batch in portions(sorted(category_ids)):
-        query = select(v.category_id, v.parent_key, v.name).where(v.category_id.in_(batch)).order_by(v.from_seq)
-        query = query if at_seq is None else query.where(v.from_seq <= at_seq)
-        name_of |= {row.category_id: (row.parent_key, row.name) for row in tx.execute(query)}
-    return name_of
-
-
-def _last_merges(tx: Tx, category_ids: Iterable[int], at_seq: int | None) -> dict[int, int]:
-    v = tables.category_version.c
-    last: dict[int, int | None] = {}
-    for some in portions(sorted(category_ids)):
-        wanted = select(v.category_id, v.merged_into).where(v.category_id.in_(some)).order_by(v.from_seq)
-        wanted = wanted if at_seq is None else wanted.where(v.from_seq <= at_seq)
-        last |= {row.category_id: row.merged_into for row in tx.execute(wanted)}
-    return {number: into for number, into in last.items() if into is not None}
-
-
-def _path(category_id: int, steps: dict[int, tuple[int, str]]) -> Path:
-    names: list[str] = []
-    while category_id in steps:
-        category_id, name = steps[category_id]
-        names.append(name)
-    return tuple(reversed(names))
-
-
-def _words(path: Path) -> list[str]:
-    return fold(" ".join(path)).split()
+    wanted = select(v.category_id, v.parent_key.label("parent_id"), v.name, v.merged_into).order_by(v.from_seq)
+    wanted = wanted if at_seq is None else wanted.where(v.from_seq <= at_seq)
+    last: dict[int, Any] = {}
+    for portion in portions(sorted(category_ids)):
+        last |= {row.category_id: row for row in tx.execute(wanted.where(v.category_id.in_(portion)))}
+    return last
 
 
 def _begins(word: str, words: list[str]) -> bool:
-    """Return True if a word begins with this prefix, or contains it in scripts that do not separate words."""
-    return any(one.startswith(word) or (not word.isascii() and word in one) for one in words)
+    """Return True if one of the words begins with this one, or contains it in scripts that do not separate words."""
+    return any(other.startswith(word) or (not word.isascii() and word in other) for other in words)
 
 
-def _totals(tx: Tx, parents: dict[int, int], at_seq: int | None) -> dict[int, int]:
-    counted: Select[Any] = select(tables.filing.c.category_id, func.count()).where(open_at(tables.filing, at_seq))
-    totals: dict[int, int] = {}
-    for leaf, chunks in tx.execute(counted.group_by(tables.filing.c.category_id)):
-        above = leaf
-        while above != ROOT and above in parents:
-            totals[above] = totals.get(above, 0) + chunks
-            above = parents[above]
-    return totals
-
-
-def _views(rows: TreeRows, depth: int | None) -> dict[int, Category]:
+def _views(tx: Tx, at_seq: int | None) -> dict[int, Category]:
     """Return the categories by id, parents before children."""
-    offspring: dict[int, int] = {}
-    for row in rows.categories:
-        offspring[row.parent_id] = offspring.get(row.parent_id, 0) + 1
+    rows, depth = snapshot(tx, at_seq).categories, schema.stored_depth(tx)
+    offspring = Counter(row.parent_id for row in rows)
     views: dict[int, Category] = {}
-    for row in rows.categories:
+    for row in rows:
         above = views[row.parent_id].path if row.parent_id in views else ()
-        is_leaf = row.level == depth if depth else row.id not in offspring
         views[row.id] = Category(
             id=row.id,
             name=row.name,
@@ -261,8 +261,8 @@ def _views(rows: TreeRows, depth: int | None) -> dict[int, Category]:
             parent_id=row.parent_id or None,
             path=(*above, row.name),
             chunks=row.chunks,
-            children=offspring.get(row.id, 0),
-            is_leaf=is_leaf,
+            children=offspring[row.id],
+            is_leaf=row.level == depth if depth else row.id not in offspring,
             created_seq=row.created_seq,
         )
     return views
@@ -314,10 +314,9 @@ def change(
 
 def close(tx: Tx, action: OpenAction, category_id: int, *, payload: str | None = None) -> int:
     """Close a category and return its parent."""
-    c = tables.category_version.c
-    parent = tx.execute(select(c.parent_key).where(c.category_id == category_id, c.to_seq == FAR)).scalar_one()
+    parent = _parent(tx, category_id)
     _end(tx, category_id, action.add("category.closed", payload=payload, category=category_id))
-    return int(parent)
+    return parent
 
 
 def reopen(tx: Tx, action: OpenAction, category_id: int, closed_seq: int) -> None:
@@ -331,11 +330,15 @@ def reopen(tx: Tx, action: OpenAction, category_id: int, closed_seq: int) -> Non
 
 def restore(tx: Tx, action: OpenAction, category_id: int, changed_seq: int) -> int:
     """Restore the version that was replaced at that seq, and return the present parent."""
-    c = tables.category_version.c
-    parent = tx.execute(select(c.parent_key).where(c.category_id == category_id, c.to_seq == FAR)).scalar_one()
+    parent = _parent(tx, category_id)
     old = _ended_at(tx, category_id, changed_seq)
     change(tx, action, "category.restored", category_id, old.parent_key, old.name, merged_into=old.merged_into)
-    return int(parent)
+    return parent
+
+
+def _parent(tx: Tx, category_id: int) -> int:
+    c = tables.category_version.c
+    return int(tx.execute(select(c.parent_key).where(c.category_id == category_id, c.to_seq == FAR)).scalar_one())
 
 
 def _ended_at(tx: Tx, category_id: int, seq: int) -> Any:

@@ -22,7 +22,7 @@ from memoir_engine.store.db import schema
 from memoir_engine.store.db.text_rules import name_key
 from memoir_engine.store.db.types import FAR, ROOT, Tx, portions
 from memoir_engine.store.tree import categories, chunks, filings
-from memoir_engine.store.tree.categories import OpenCategory
+from memoir_engine.store.tree.categories import OpenCategory, below, path_in
 
 EditVerb = Literal["create", "rename", "move", "merge", "split", "retire", "refile_many"]
 
@@ -40,7 +40,7 @@ class Edit:
     chosen: tuple[int, ...] = ()
     name: str = ""
 
-    def told(self) -> dict[str, Any]:
+    def request(self) -> dict[str, Any]:
         """Return the request for the action's payload, without what its events list one by one."""
         return {name: value for name, value in asdict(self).items() if value and name not in ("verb", "chosen")}
 
@@ -75,15 +75,8 @@ def refile_many(chunk_ids: Iterable[int], category_id: int) -> Edit:
 
 def make_edit(verb: object, *arguments: Any, **named: Any) -> Edit:
     """Build the edit of a verb from its arguments. Raises ReviewError for an unknown verb, InvalidSetting."""
-    constructors: dict[str, Callable[..., Edit]] = {
-        "create": create,
-        "rename": rename,
-        "move": move,
-        "merge": merge,
-        "split": split,
-        "retire": retire,
-        "refile_many": refile_many,
-    }
+    functions: tuple[Callable[..., Edit], ...] = (create, rename, move, merge, split, retire, refile_many)
+    constructors = {function.__name__: function for function in functions}
     if not isinstance(verb, str):
         advice = f"Use one of: {', '.join(constructors)}."
         raise InvalidSetting(name="verb", value=verb, problem="it must be a text", advice=advice)
@@ -101,9 +94,9 @@ def _each(name: str, value: object) -> tuple[int, ...]:
     if isinstance(value, str | bytes) or not isinstance(value, Iterable):
         raise InvalidSetting(name=name, value=value, problem="it must be a list of ids", advice="Give a list, even of one.")
     numbers = list(value)
-    for one in numbers:
-        if isinstance(one, bool) or not isinstance(one, int):
-            raise InvalidSetting(name=name, value=one, problem="it must be a whole number", advice="Results carry the ids.")
+    for number in numbers:
+        if isinstance(number, bool) or not isinstance(number, int):
+            raise InvalidSetting(name=name, value=number, problem="it must be a whole number", advice="Results carry the ids.")
     return tuple(dict.fromkeys(numbers))
 
 
@@ -121,47 +114,28 @@ class EditSnapshot:
     loose: frozenset[int] = frozenset()
 
     def path(self, category_id: int) -> Path:
-        names: list[str] = []
-        while category_id in self.nodes:
-            names.append(self.nodes[category_id].name)
-            category_id = self.nodes[category_id].parent_id
-        return tuple(reversed(names))
+        return path_in(self.nodes, category_id)
 
-    def below(self, category_id: int) -> frozenset[int]:
-        """Return the category and all its descendants."""
-        return below(self.nodes.values(), category_id)
-
-
-def below(nodes: Iterable[OpenCategory], category_id: int) -> frozenset[int]:
-    offspring: dict[int, list[int]] = {}
-    for node in nodes:
-        offspring.setdefault(node.parent_id, []).append(node.id)
-    found, new = {category_id}, [category_id]
-    while new:
-        new = [child for one in new for child in offspring.get(one, ())]
-        found |= set(new)
-    return frozenset(found)
+    def chunks_below(self, category_ids: Iterable[int]) -> int:
+        """Count what is filed in these categories or below."""
+        every = {number for category_id in category_ids for number in below(self.nodes.values(), category_id)}
+        return sum(self.counts.get(number, 0) for number in every)
 
 
 def load(tx: Tx, edit: Edit) -> EditSnapshot:
     nodes = categories.open_tree(tx)
-    depth = schema.stored_depth(tx) or max((one.level for one in nodes.values()), default=1)
-    counts = chunks.counts(tx, [one.id for one in nodes.values() if one.level == depth])
-    return EditSnapshot(depth, nodes, counts, _filed(tx, edit, nodes), filings.closable_categories(tx))
-
-
-def _filed(tx: Tx, edit: Edit, nodes: Mapping[int, OpenCategory]) -> dict[int, int]:
+    depth = schema.stored_depth(tx) or max((node.level for node in nodes.values()), default=1)
+    counts = chunks.counts(tx, [node.id for node in nodes.values() if node.level == depth])
     c = tables.filing.c
-    column, ids_to_read = c.category_id, below(nodes.values(), edit.category)
     if edit.verb == "refile_many":
-        column, ids_to_read = c.chunk_id, frozenset(edit.chosen)
-    elif edit.verb not in ("merge", "split"):
-        return {}
-    found: dict[int, int] = {}
-    for some in portions(sorted(ids_to_read)):
-        rows = tx.execute(select(c.chunk_id, c.category_id).where(c.to_seq == FAR, column.in_(some)))
-        found |= {row.chunk_id: row.category_id for row in rows}
-    return dict(sorted(found.items()))
+        column, among = c.chunk_id, frozenset(edit.chosen)
+    else:
+        column, among = c.category_id, below(nodes.values(), edit.category) if edit.verb in ("merge", "split") else frozenset()
+    filed: dict[int, int] = {}
+    for portion in portions(sorted(among)):
+        rows = tx.execute(select(c.chunk_id, c.category_id).where(c.to_seq == FAR, column.in_(portion)))
+        filed |= {row.chunk_id: row.category_id for row in rows}
+    return EditSnapshot(depth, nodes, counts, dict(sorted(filed.items())), filings.closable_categories(tx))
 
 
 NEW = -1  # id of the category an edit creates, until it is written
@@ -226,21 +200,16 @@ class EditDraft:
 
     def children(self, category_id: int) -> tuple[OpenCategory, ...]:
         """Return the children by id; those of 0 are level 1."""
-        found = self._children.get(category_id, {})
-        return tuple(found[number] for number in sorted(found))
+        return tuple(node for _, node in sorted(self._children.get(category_id, {}).items()))
 
     def count(self, leaf: int) -> int:
         return self._counts.get(leaf, 0)
 
     def named(self, parent: int, key: str) -> OpenCategory | None:
-        return next((one for one in self._children.get(parent, {}).values() if one.name_key == key), None)
+        return next((node for node in self._children.get(parent, {}).values() if node.name_key == key), None)
 
     def path(self, category_id: int) -> Path:
-        names: list[str] = []
-        while category_id != ROOT:
-            names.append(self._nodes[category_id].name)
-            category_id = self._nodes[category_id].parent_id
-        return tuple(reversed(names))
+        return path_in(self._nodes, category_id)
 
     def title(self, category_id: int) -> str:
         return TOP if category_id == ROOT else self._nodes[category_id].name
@@ -277,17 +246,14 @@ class EditDraft:
 
     def tidy(self) -> None:
         """Close categories that this edit emptied and only their last filing kept open, and then their parents, deepest first."""
-        here = {self._nodes[number] for number in self._left if number in self._nodes}
-        while here:
-            node = max(here, key=lambda one: (one.level, -one.id))
-            here.discard(node)
-            if self._is_orphan(node):
+        pending = {self._nodes[number] for number in self._left if number in self._nodes}
+        while pending:
+            node = max(pending, key=lambda node: (node.level, -node.id))
+            pending.discard(node)
+            is_empty = not self.count(node.id) and not self._children.get(node.id)
+            if is_empty and node.id in self.standing.loose and node.id not in self._touched:
                 self.close(node)
-                here |= {self._nodes[node.parent_id]} if node.parent_id != ROOT else set()
-
-    def _is_orphan(self, node: OpenCategory) -> bool:
-        empty = not self.count(node.id) and not self._children.get(node.id)
-        return empty and node.id in self.standing.loose and node.id not in self._touched
+                pending |= {self._nodes[node.parent_id]} if node.parent_id != ROOT else set()
 
     def _change(self, was: OpenCategory, node: OpenCategory) -> None:
         self._go(was)
@@ -300,15 +266,12 @@ class EditDraft:
         if taken is not None:
             self.obstacles.append(NameTaken(name=taken.name, parent=self.title(node.parent_id)))
         limit, there = self._limits(node.level), len(self._children.get(node.parent_id, {}))
-        if there >= limit and self._moves(node):
+        before = self.standing.nodes.get(node.id)
+        is_coming = before is None or before.parent_id != node.parent_id  # a new name in its old place takes no room
+        if there >= limit and is_coming:
             self.obstacles.append(LimitReached(parent=self.title(node.parent_id), count=there, level=node.level))
         self._nodes[node.id] = node
         self._children.setdefault(node.parent_id, {})[node.id] = node
-
-    def _moves(self, node: OpenCategory) -> bool:
-        """Return True if it comes from another parent: a new name in its old place takes no room."""
-        before = self.standing.nodes.get(node.id)
-        return before is None or before.parent_id != node.parent_id
 
     def _go(self, node: OpenCategory) -> None:
         del self._children[node.parent_id][node.id]

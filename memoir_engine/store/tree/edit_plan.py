@@ -47,10 +47,12 @@ from memoir_engine.store.tree.edit_draft import (
     Edit,
     EditDraft,
     EditSnapshot,
+    EditVerb,
     RefileChunk,
     Step,
     load,
 )
+from memoir_engine.store.tree.filings import NOW, FilingMove, FilingReview
 
 Limits = Callable[[int], int]
 
@@ -65,17 +67,8 @@ class EditPlan:
 
 def plan(edit: Edit, snapshot: EditSnapshot, limits: Limits) -> EditPlan:
     draft = EditDraft(snapshot, limits)
-    verbs: dict[str, Callable[[EditDraft, Edit], None]] = {
-        "create": _create,
-        "rename": _rename,
-        "move": _move,
-        "merge": _merge,
-        "split": _split,
-        "retire": _retire,
-        "refile_many": _refile_many,
-    }
     try:
-        verbs[edit.verb](draft, edit)
+        _SIMULATE[edit.verb](draft, edit)
         draft.tidy()
     except MemoirError as refused:
         return EditPlan(edit, (), (*draft.obstacles, refused), draft)
@@ -138,10 +131,10 @@ def _split(draft: EditDraft, edit: Edit) -> None:
     node, name = draft.node(edit.category), check_name(edit.name)
     is_leaf = node.level == draft.standing.depth
     what = "chunk" if is_leaf else "category"
-    held = draft.standing.filed.keys() if is_leaf else {one.id for one in draft.children(node.id)}
-    strange = [one for one in edit.chosen if one not in held]
-    if strange:
-        raise NotInside(what=f"{what} {strange[0]}", name=node.name)
+    held = draft.standing.filed.keys() if is_leaf else {child.id for child in draft.children(node.id)}
+    for number in edit.chosen:
+        if number not in held:
+            raise NotInside(what=f"{what} {number}", name=node.name)
     if not edit.chosen or len(edit.chosen) == len(held):
         problem = f"all of {node.name!r} was chosen; rename it instead" if edit.chosen else "nothing was chosen"
         raise NothingChanges(problem=problem)
@@ -168,14 +161,25 @@ def _refile_many(draft: EditDraft, edit: Edit) -> None:
     leaf, filed = draft.node(edit.other), draft.standing.filed
     if leaf.level != draft.standing.depth:
         raise NotALeaf(name=leaf.name, level=leaf.level, depth=draft.standing.depth)
-    unknown = [chunk for chunk in edit.chosen if chunk not in filed]
-    if unknown:
-        raise ChunkNotFound(chunk_id=unknown[0])
+    for chunk in edit.chosen:
+        if chunk not in filed:
+            raise ChunkNotFound(chunk_id=chunk)
     moving = [(chunk, filed[chunk]) for chunk in edit.chosen if filed[chunk] != leaf.id]
     if not moving:
         problem = f"all of them are filed in {leaf.name!r} already" if edit.chosen else "no chunk was chosen"
         raise NothingChanges(problem=problem)
     draft.refile(moving, leaf.id, reviewed=True)
+
+
+_SIMULATE: dict[EditVerb, Callable[[EditDraft, Edit], None]] = {
+    "create": _create,
+    "rename": _rename,
+    "move": _move,
+    "merge": _merge,
+    "split": _split,
+    "retire": _retire,
+    "refile_many": _refile_many,
+}
 
 
 def _no_parent(node: OpenCategory, parent: str, parent_level: int) -> WrongLevel:
@@ -191,17 +195,21 @@ def _no_parent(node: OpenCategory, parent: str, parent_level: int) -> WrongLevel
 
 def preview_of(plan: EditPlan) -> EditPreview:
     obstacles = plan.obstacles
-    kinds = {
-        kind: tuple(one.message for one in obstacles if isinstance(one, kind)) for kind in (NameTaken, LimitReached, WrongLevel)
-    }
+    refiled = sum(isinstance(step, RefileChunk) for step in plan.steps)
+    changed = (step for step in plan.steps if isinstance(step, ChangeCategory))
+    moved = {step.node.id for step in changed if step.was.parent_id != step.node.parent_id}
+    clashes, limits, levels = (
+        tuple(obstacle.message for obstacle in obstacles if isinstance(obstacle, kind))
+        for kind in (NameTaken, LimitReached, WrongLevel)
+    )
     return EditPreview(
         verb=plan.edit.verb,
         possible=not obstacles,
-        chunks_moved=_moved(plan),
+        chunks_moved=refiled + plan.drawing.standing.chunks_below(moved),
         categories_changed=len({step.node.id for step in plan.steps if not isinstance(step, RefileChunk)}),
-        clashes=kinds[NameTaken],
-        limit=next(iter(kinds[LimitReached]), None),
-        depth=next(iter(kinds[WrongLevel]), None),
+        clashes=clashes,
+        limit=next(iter(limits), None),
+        depth=next(iter(levels), None),
         problem=obstacles[0].message if obstacles else None,
         changes=changes(plan),
     )
@@ -214,11 +222,11 @@ def changes(plan: EditPlan) -> tuple[str, ...]:
     going = Counter((step.was, step.leaf) for step in plan.steps if isinstance(step, RefileChunk))
     merged = {step.node.id for step in plan.steps if isinstance(step, ChangeCategory) and step.merged_into is not None}
     sentences = (_say(step, snapshot, going, merged, new) for step in plan.steps)
-    return tuple(dict.fromkeys(one for one in sentences if one))
+    return tuple(dict.fromkeys(filter(None, sentences)))
 
 
 def _say(step: Step, snapshot: EditSnapshot, going: Counter[tuple[int, int]], merged: set[int], new: Path) -> str:
-    def told(category_id: int) -> str:
+    def path(category_id: int) -> str:
         return _path(new if category_id == NEW else snapshot.path(category_id))
 
     match step:
@@ -226,31 +234,17 @@ def _say(step: Step, snapshot: EditSnapshot, going: Counter[tuple[int, int]], me
             return f"{_path(new)} is made"
         case RefileChunk():
             chunks = going[step.was, step.leaf]
-            return f"{_count(chunks, 'chunk')} {'goes' if chunks == 1 else 'go'} from {told(step.was)} to {told(step.leaf)}"
+            return f"{_count(chunks, 'chunk')} {'goes' if chunks == 1 else 'go'} from {path(step.was)} to {path(step.leaf)}"
         case CloseCategory():
-            return "" if step.node.id in merged else f"{told(step.node.id)} closes"
+            return "" if step.node.id in merged else f"{path(step.node.id)} closes"
         case ChangeCategory(merged_into=int(into)):
-            return f"{told(step.node.id)} becomes one with {told(into)}"
+            return f"{path(step.node.id)} becomes one with {path(into)}"
         case ChangeCategory() if step.was.name != step.node.name:
-            return f"{told(step.node.id)} is called {step.node.name}"
-    chunks = _carried(snapshot, {step.node.id})
-    return f"{told(step.node.id)} moves below {told(step.node.parent_id)}" + (
+            return f"{path(step.node.id)} is called {step.node.name}"
+    chunks = snapshot.chunks_below([step.node.id])
+    return f"{path(step.node.id)} moves below {path(step.node.parent_id)}" + (
         f" with {_count(chunks, 'chunk')}" if chunks else ""
     )
-
-
-def _moved(plan: EditPlan) -> int:
-    """Count the chunks that get another leaf, or move along with their category."""
-    refiled = sum(isinstance(step, RefileChunk) for step in plan.steps)
-    carried = {
-        step.node.id for step in plan.steps if isinstance(step, ChangeCategory) and step.was.parent_id != step.node.parent_id
-    }
-    return refiled + _carried(plan.drawing.standing, carried)
-
-
-def _carried(snapshot: EditSnapshot, category_ids: set[int]) -> int:
-    every = {category_id for number in category_ids for category_id in snapshot.below(number)}
-    return sum(snapshot.counts.get(category_id, 0) for category_id in every)
 
 
 def _path(path: Sequence[str]) -> str:
@@ -291,65 +285,42 @@ def perform(
     new = ids.reserve(tx, "category", count) if count else NEW
     digests = _payloads(tx, edit_plan)
     action = OpenAction(tx, verb=edit.verb, actor=actor, clock=clock, action_id=action_id)
-    action.describe(reason=reason, edit=edit.told())
-    writer = _EditWriter(tx, action, new, actor)
-    for kind, steps in groupby(zip(edit_plan.steps, digests, strict=True), key=lambda pair: type(pair[0])):
-        writer.take(kind, list(steps))
+    action.describe(reason=reason, edit=edit.request())
+    steps = zip(edit_plan.steps, digests, strict=True)
+    for is_refile, pairs in groupby(steps, key=lambda pair: isinstance(pair[0], RefileChunk)):
+        if is_refile:
+            _write_refiles(tx, action, list(pairs), new, actor)
+        else:
+            for step, payload in pairs:
+                _write_category(tx, action, step, payload, new)
     action.seal()
     return actions.get(tx, action.id)
 
 
-class _EditWriter:
-    """Write the steps of one action. `new` is the id of the category it creates."""
-
-    def __init__(self, tx: Tx, action: OpenAction, new: int, actor: str) -> None:
-        self._tx = tx
-        self._action = action
-        self._new = new
-        self._actor = actor
-
-    def take(self, kind: type[Step], steps: Sequence[tuple[Any, str]]) -> None:
-        if kind is RefileChunk:
-            self._refile(steps)
-        for step, payload in steps if kind is not RefileChunk else ():
-            self._category(step, payload)
-
-    def _category(self, step: CreateCategory | ChangeCategory | CloseCategory, payload: str) -> None:
-        node, parent = step.node, self._id(step.node.parent_id)
-        if isinstance(step, CreateCategory):
-            categories.make(self._tx, self._action, self._new, parent, node.level, node.name, payload=payload)
-        elif isinstance(step, CloseCategory):
-            categories.close(self._tx, self._action, node.id, payload=payload)
-        else:
-            into = step.merged_into
-            categories.change(self._tx, self._action, _kind(step), node.id, parent, node.name, merged_into=into, payload=payload)
-
-    def _refile(self, steps: Sequence[tuple[RefileChunk, str]]) -> None:
-        rows = _open_filings(self._tx, [step.chunk for step, _ in steps])
-        moves = []
-        for step, payload in steps:
-            old = rows[step.chunk]
-            reviewed = (self._actor, filings.NOW) if step.reviewed else (None, None)
-            decision = None if step.reviewed else old.decision_id
-            moves.append(filings.FilingMove(old, self._id(step.leaf), decision, reviewed, payload))
-        filings.move(self._tx, self._action, moves)
-
-    def _id(self, number: int) -> int:
-        return self._new if number == NEW else number
+def _write_category(tx: Tx, action: OpenAction, step: Any, payload: str, new: int) -> None:
+    """Write the change of a category. new: the id of the one the edit creates."""
+    node, parent = step.node, new if step.node.parent_id == NEW else step.node.parent_id
+    if isinstance(step, CreateCategory):
+        categories.make(tx, action, new, parent, node.level, node.name, payload=payload)
+    elif isinstance(step, CloseCategory):
+        categories.close(tx, action, node.id, payload=payload)
+    else:
+        kind = "category.moved" if step.was.parent_id != node.parent_id else "category.renamed"
+        kind = kind if step.merged_into is None else "category.merged"
+        categories.change(tx, action, kind, node.id, parent, node.name, merged_into=step.merged_into, payload=payload)
 
 
-def _kind(step: ChangeCategory) -> str:
-    if step.merged_into is not None:
-        return "category.merged"
-    return "category.moved" if step.was.parent_id != step.node.parent_id else "category.renamed"
-
-
-def _open_filings(tx: Tx, chunk_ids: Sequence[int]) -> dict[int, Any]:
-    c = tables.filing.c
-    found: dict[int, Any] = {}
-    for some in portions(chunk_ids):
-        found |= {row.chunk_id: row for row in tx.execute(select(tables.filing).where(c.to_seq == FAR, c.chunk_id.in_(some)))}
-    return found
+def _write_refiles(tx: Tx, action: OpenAction, steps: Sequence[tuple[Any, str]], new: int, actor: str) -> None:
+    c, rows = tables.filing.c, dict[int, Any]()
+    for portion in portions(step.chunk for step, _ in steps):
+        found = tx.execute(select(tables.filing).where(c.to_seq == FAR, c.chunk_id.in_(portion)))
+        rows |= {row.chunk_id: row for row in found}
+    moves = []
+    for step, payload in steps:
+        old, leaf = rows[step.chunk], new if step.leaf == NEW else step.leaf
+        review = FilingReview(actor, NOW) if step.reviewed else FilingReview()
+        moves.append(FilingMove(old, leaf, None if step.reviewed else old.decision_id, review, payload))
+    filings.move(tx, action, moves)
 
 
 def _payloads(tx: Tx, edit_plan: EditPlan) -> list[str]:
@@ -367,21 +338,13 @@ def _payloads(tx: Tx, edit_plan: EditPlan) -> list[str]:
 
 def _before_after(step: Step, snapshot: EditSnapshot, edit_plan: EditPlan) -> dict[str, Any]:
     """Return the paths by name before and after the step."""
-    before: Path | None
-    after: Path | None
+    after_edit = edit_plan.drawing.path
     match step:
         case CreateCategory():
-            before, after = None, edit_plan.drawing.path(step.node.id)
-        case RefileChunk():
-            before, after = snapshot.path(step.was), edit_plan.drawing.path(step.leaf)
-        case ChangeCategory(merged_into=None):
-            before, after = snapshot.path(step.node.id), edit_plan.drawing.path(step.node.id)
-        case ChangeCategory(merged_into=into):
-            before, after = snapshot.path(step.node.id), edit_plan.drawing.path(into or step.node.id)
+            return {"before": None, "after": list(after_edit(step.node.id))}
         case CloseCategory():
-            before, after = snapshot.path(step.node.id), None
-    return {"before": _names(before), "after": _names(after)}
-
-
-def _names(path: Path | None) -> list[str] | None:
-    return None if path is None else list(path)
+            return {"before": list(snapshot.path(step.node.id)), "after": None}
+        case RefileChunk():
+            return {"before": list(snapshot.path(step.was)), "after": list(after_edit(step.leaf))}
+        case ChangeCategory():
+            return {"before": list(snapshot.path(step.node.id)), "after": list(after_edit(step.merged_into or step.node.id))}

@@ -1,15 +1,17 @@
-"""Filings changed by a person: re-file a chunk, withdraw a source; and the empty categories this leaves.
+"""Filings changed by a person: re-file a chunk, judge a filing, withdraw a source; and the empty categories this leaves.
 
 Invariant: a filing is closed and another opened at one seq, in the action that tells who and why; nothing is overwritten. A
 category closes in the action that empties it, and its parents with it, if the ingestion that made it was undone. One made by an
-ingestion in force stays open even if empty, and so does one that a person renamed or moved, until that is undone.
-Source: DESIGN §2.7, §2.8, §6 (Undo).
+ingestion in force stays open even if empty, and so does one that a person renamed or moved, until that is undone. A verdict
+belongs to one filing; its event holds the verdict before, so that it can be restored. A rejected filing closes and its chunk is
+filed nowhere until somebody files it: a chunk of a live source without an open filing is rejected.
+Source: DESIGN §2.7, §2.8, §4 (filing), §6 (Undo).
 """
 
 from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import datetime
 from typing import Any
 
@@ -28,6 +30,8 @@ from memoir_engine.store.search import passages
 from memoir_engine.store.sources import sources
 from memoir_engine.store.tables.sources import LIVE
 from memoir_engine.store.tree import categories
+
+_V, _E = tables.category_version.c, tables.audit_event.c
 
 
 def close_categories_after_undo(tx: Tx, action: OpenAction, done: Action, emptied: Collection[int]) -> None:
@@ -51,44 +55,36 @@ def close_empty_categories(
     claims = _CategoryClaims(tx)
     pending = categories.open_categories(tx, category_ids)
     while pending:
-        deepest = max(category_id.level for category_id in pending.values())
-        now = {number: category_id for number, category_id in pending.items() if category_id.level == deepest}
-        pending = {number: category_id for number, category_id in pending.items() if category_id.level != deepest}
-        used = _used(tx, now)
-        closing = [category_id for category_id in sorted(now.keys() - used) if claims.is_loose(category_id)]
+        deepest = max(category.level for category in pending.values())
+        parents = {number: category.parent_id for number, category in pending.items() if category.level == deepest}
+        pending = {number: category for number, category in pending.items() if category.level != deepest}
         closing = [
-            category_id
-            for category_id in closing
-            if not (gone and claims.may_return(category_id)) and (among is None or category_id in among)
+            number
+            for number in sorted(parents.keys() - _used(tx, parents))
+            if claims.is_loose(number) and not (gone and claims.may_return(number)) and (among is None or number in among)
         ]
         for number in closing:
             categories.close(tx, action, number)
-        pending |= categories.open_categories(tx, {now[number].parent_id for number in closing} - {ROOT})
+        pending |= categories.open_categories(tx, {parents[number] for number in closing} - {ROOT})
 
 
 def closable_categories(tx: Tx) -> frozenset[int]:
     """Return the open categories that would close with their last filing."""
-    v, created = tables.category_version.c, tables.audit_event.c
     undone = select(tables.action.c.undoes).where(tables.action.c.undoes.is_not(None))
-    query = select(tables.category.c.id).join(tables.audit_event, created.seq == tables.category.c.created_seq)
-    query = query.join(tables.category_version, v.category_id == tables.category.c.id).where(
-        v.to_seq == FAR, created.action_id.in_(undone)
-    )
+    query = select(tables.category.c.id).join(tables.audit_event, _E.seq == tables.category.c.created_seq)
+    query = query.join(tables.category_version, _V.category_id == tables.category.c.id)
+    undone_ids = tx.execute(query.where(_V.to_seq == FAR, _E.action_id.in_(undone))).scalars().all()
     claims = _CategoryClaims(tx)
-    return frozenset(category_id for category_id in tx.execute(query).scalars().all() if claims.is_loose(category_id))
+    return frozenset(category_id for category_id in undone_ids if claims.is_loose(category_id))
 
 
 def _used(tx: Tx, category_ids: Iterable[int]) -> set[int]:
     """Return the categories that hold an open filing or an open category."""
-    filed, version = tables.filing.c, tables.category_version.c
+    holders = (tables.filing.c.category_id, tables.filing.c.to_seq), (_V.parent_key, _V.to_seq)
     used: set[int] = set()
-    for some in portions(sorted(category_ids)):
-        used |= set(
-            tx.execute(select(filed.category_id).where(filed.to_seq == FAR, filed.category_id.in_(some)).distinct()).scalars()
-        )
-        used |= set(
-            tx.execute(select(version.parent_key).where(version.to_seq == FAR, version.parent_key.in_(some)).distinct()).scalars()
-        )
+    for portion in portions(sorted(category_ids)):
+        for column, to_seq in holders:
+            used |= set(tx.execute(select(column).where(to_seq == FAR, column.in_(portion)).distinct()).scalars())
     return used
 
 
@@ -100,27 +96,21 @@ class _CategoryClaims:
         self._stands: dict[str, bool] = {}
 
     def is_loose(self, category_id: int) -> bool:
-        made = select(tables.audit_event.c.action_id).join(
-            tables.category, tables.category.c.created_seq == tables.audit_event.c.seq
-        )
+        made = select(_E.action_id).join(tables.category, tables.category.c.created_seq == _E.seq)
         maker = self._tx.execute(made.where(tables.category.c.id == category_id)).scalar()
-        return maker is not None and not self._is_standing(maker) and not self._is_held(category_id, maker)
+        if maker is None or self._is_standing(maker):
+            return False
+        opened = select(_E.action_id).join(tables.category_version, _V.from_seq == _E.seq).where(_V.category_id == category_id)
+        roots = {actions.root(self._tx, action) for action in self._tx.execute(opened.distinct()).scalars().all()} - {maker}
+        return not any(actions.verb(self._tx, root) in actions.EDITS and self._is_standing(root) for root in roots)
 
     def may_return(self, category_id: int) -> bool:
         """Return True if an action in force has closed a filing in it, or moved a category out of it."""
-        f, v, event = tables.filing.c, tables.category_version.c, tables.audit_event.c
-        left = select(event.action_id).join(tables.filing, f.to_seq == event.seq).where(f.category_id == category_id)
-        gone = select(event.action_id).join(tables.category_version, v.to_seq == event.seq).where(v.parent_key == category_id)
+        f = tables.filing.c
+        left = select(_E.action_id).join(tables.filing, f.to_seq == _E.seq).where(f.category_id == category_id)
+        gone = select(_E.action_id).join(tables.category_version, _V.to_seq == _E.seq).where(_V.parent_key == category_id)
         takers = {*self._tx.execute(left.distinct()).scalars(), *self._tx.execute(gone.distinct()).scalars()}
-        return any(self._is_standing(actions.root(self._tx, one)) for one in takers)
-
-    def _is_held(self, category_id: int, maker: str) -> bool:
-        v, event = tables.category_version.c, tables.audit_event.c
-        opened = (
-            select(event.action_id).join(tables.category_version, v.from_seq == event.seq).where(v.category_id == category_id)
-        )
-        roots = {actions.root(self._tx, one) for one in self._tx.execute(opened.distinct()).scalars().all()} - {maker}
-        return any(actions.verb(self._tx, one) in actions.EDITS and self._is_standing(one) for one in roots)
+        return any(self._is_standing(actions.root(self._tx, action)) for action in takers)
 
     def _is_standing(self, action_id: str) -> bool:
         if action_id not in self._stands:
@@ -158,7 +148,7 @@ def refile(
     if old is None:
         refile_rejected(tx, action, rejected, category_id, None, FilingReview(actor, NOW), payload)
     else:
-        move(tx, action, [FilingMove(old, category_id, None, (actor, NOW), payload)])
+        move(tx, action, [FilingMove(old, category_id, None, FilingReview(actor, NOW), payload)])
         close_empty_categories(tx, action, before)
     action.seal()
     return actions.get(tx, action.id)
@@ -169,8 +159,9 @@ def withdraw(tx: Tx, source_id: int, *, actor: str, reason: str | None, clock: C
     ids.lock_tree(tx)
     if action_id is not None and actions.exists(tx, action_id):
         return actions.get(tx, action_id)
-    if sources.get(tx, source_id).status not in LIVE:
-        raise NothingChanges(problem=f"source {source_id} is {sources.get(tx, source_id).status} already")
+    status = sources.get(tx, source_id).status
+    if status not in LIVE:
+        raise NothingChanges(problem=f"source {source_id} is {status} already")
     action = OpenAction(tx, verb="withdraw", actor=actor, clock=clock, action_id=action_id)
     action.describe(reason=reason)
     leaves = withdraw_source(tx, action, source_id)
@@ -181,37 +172,34 @@ def withdraw(tx: Tx, source_id: int, *, actor: str, reason: str | None, clock: C
 
 @dataclass(frozen=True)
 class FilingMove:
-    """A filing `old` that ends, and its chunk's next leaf. `reviewed`: reviewer and the seq of the review; a seq of 0 is now.
-
-    verdict: of that review, if the filing existed before.
-    """
+    """A filing `old` that ends, its chunk's next leaf, and who reviewed that; a verdict only if the filing existed before."""
 
     old: Any
     category_id: int
     decision: int | None
-    reviewed: tuple[str | None, int | None]
+    review: FilingReview
     payload: str | None = None
-    verdict: str | None = None
 
 
 def move(tx: Tx, action: OpenAction, moves: Sequence[FilingMove]) -> None:
     """Close filings and open the next ones, one event each."""
     ended, rows = [], []
-    for filing_move in moves:
-        old, (by, review_seq) = filing_move.old, filing_move.reviewed
-        review_seq = action.next_seq if review_seq == NOW else review_seq
-        numbers: dict[str, Any] = {"chunk": old.chunk_id, "category": filing_move.category_id, "was": old.category_id}
-        verdict = {} if filing_move.verdict is None else {"verdict": filing_move.verdict}
-        seq = action.add(
-            "chunk.refiled", payload=filing_move.payload, **numbers, decision=filing_move.decision, reviewed=review_seq, **verdict
-        )
+    for step in moves:
+        old, review = step.old, step.review.at(action)
+        body = {"chunk": old.chunk_id, "category": step.category_id, "was": old.category_id, "decision": step.decision}
+        verdict = {} if review.verdict is None else {"verdict": review.verdict}
+        seq = action.add("chunk.refiled", payload=step.payload, **body, reviewed=review.seq, **verdict)
         ended.append((old.chunk_id, old.from_seq, seq))
-        row = {"chunk_id": old.chunk_id, "from_seq": seq, "to_seq": FAR, "category_id": filing_move.category_id}
-        row |= {"created_at": old.created_at, "decision_id": filing_move.decision}
-        rows.append({**row, "reviewed_by": by, "reviewed_seq": review_seq, "verdict": filing_move.verdict})
+        rows.append(_filing(old, seq, step.category_id, step.decision, review))
     _end(tx, ended)
     if rows:
         tx.execute(insert(tables.filing), rows)
+
+
+def _filing(old: Any, seq: int, category_id: int, decision: int | None, review: FilingReview) -> dict[str, Any]:
+    """Return the row that follows a filing of the same chunk."""
+    row = {"chunk_id": old.chunk_id, "from_seq": seq, "to_seq": FAR, "category_id": category_id, "created_at": old.created_at}
+    return row | {"decision_id": decision, "reviewed_by": review.by, "reviewed_seq": review.seq, "verdict": review.verdict}
 
 
 def withdraw_source(tx: Tx, action: OpenAction, source_id: int, *, by: int | None = None) -> list[int]:
@@ -230,8 +218,8 @@ def restore_source(tx: Tx, action: OpenAction, source_id: int, withdrawn_seq: in
     closed = filings_of(tx, source_id, to_seq=withdrawn_seq)
     chunks = tx.execute(select(tables.source.c.chunks).where(tables.source.c.id == source_id)).scalar_one()
     status = "filed" if chunks else "stored"
-    said = {} if chunks else {"status": status}
-    seq = action.add("source.restored", source=source_id, withdrawn=withdrawn_seq, filings=len(closed), by=by, **said)
+    body: dict[str, Any] = {"source": source_id, "withdrawn": withdrawn_seq, "filings": len(closed), "by": by}
+    seq = action.add("source.restored", **body, **({} if chunks else {"status": status}))
     rows = [{**row._mapping, "from_seq": seq, "to_seq": FAR} for row in closed]
     if rows:
         tx.execute(insert(tables.filing), rows)
@@ -266,19 +254,14 @@ def open_filing(tx: Tx, chunk_id: int) -> Any | None:
 
 def check_leaf(tx: Tx, filing: Any, category_id: int) -> None:
     """Check that the chunk of this filing can go there. Raises CategoryNotFound, NotALeaf, NothingChanges."""
-    leaf = _leaf(tx, category_id)
-    if filing.to_seq == FAR and filing.category_id == category_id:
-        raise NothingChanges(problem=f"chunk {filing.chunk_id} is already filed in {leaf.name!r}")
-
-
-def _leaf(tx: Tx, category_id: int) -> categories.OpenCategory:
-    category = categories.open_categories(tx, [category_id]).get(category_id)
-    if category is None:
+    leaf = categories.open_categories(tx, [category_id]).get(category_id)
+    if leaf is None:
         raise CategoryNotFound(category_id=category_id)
     depth = schema.stored_depth(tx)
-    if depth is not None and category.level != depth:
-        raise NotALeaf(name=category.name, level=category.level, depth=depth)
-    return category
+    if depth is not None and leaf.level != depth:
+        raise NotALeaf(name=leaf.name, level=leaf.level, depth=depth)
+    if filing.to_seq == FAR and filing.category_id == category_id:
+        raise NothingChanges(problem=f"chunk {filing.chunk_id} is already filed in {leaf.name!r}")
 
 
 def _set_status(tx: Tx, source_id: int, status: str, seq: int) -> None:
@@ -299,23 +282,25 @@ class FilingReview:
     seq: int | None = None
     verdict: str | None = None
 
+    def at(self, action: OpenAction) -> FilingReview:
+        """Return the review with its seq, for the event that is written next."""
+        return replace(self, seq=action.next_seq) if self.seq == NOW else self
+
 
 def stamp(tx: Tx, action: OpenAction, row: Any, review: FilingReview) -> None:
     """Set or withdraw the verdict on an open filing."""
-    seq = action.next_seq if review.seq == NOW else review.seq
-    action.add(
-        "filing.reviewed", chunk=row.chunk_id, filing=row.from_seq, verdict=review.verdict, reviewed=seq, before=_before(row)
-    )
-    _write(tx, row, reviewed_by=review.by, reviewed_seq=seq, verdict=review.verdict)
+    review = review.at(action)
+    body = {"chunk": row.chunk_id, "filing": row.from_seq, "verdict": review.verdict}
+    action.add("filing.reviewed", **body, reviewed=review.seq, before=_before(row))
+    _write(tx, row, reviewed_by=review.by, reviewed_seq=review.seq, verdict=review.verdict)
 
 
 def reject_filing(tx: Tx, action: OpenAction, row: Any, review: FilingReview, payload: str | None = None) -> None:
     """Close an open filing as rejected."""
-    seq = action.next_seq
-    reviewed = seq if review.seq == NOW else review.seq
-    numbers = {"chunk": row.chunk_id, "filing": row.from_seq, "category": row.category_id}
-    action.add("chunk.rejected", payload=payload, **numbers, reviewed=reviewed, before=_before(row))
-    _write(tx, row, to_seq=seq, reviewed_by=review.by, reviewed_seq=reviewed, verdict=REJECTED)
+    review = review.at(action)
+    body = {"chunk": row.chunk_id, "filing": row.from_seq, "category": row.category_id}
+    seq = action.add("chunk.rejected", payload=payload, **body, reviewed=review.seq, before=_before(row))
+    _write(tx, row, to_seq=seq, reviewed_by=review.by, reviewed_seq=review.seq, verdict=REJECTED)
 
 
 def refile_rejected(
@@ -328,13 +313,10 @@ def refile_rejected(
     payload: str | None = None,
 ) -> None:
     """File a rejected chunk again. `rejected`: its last filing."""
-    seq = action.next_seq
-    reviewed = seq if review.seq == NOW else review.seq
+    review = review.at(action)
     body = {"chunk": rejected.chunk_id, "category": category_id, "decision": decision, "verdict": review.verdict}
-    action.add("chunk.returned", payload=payload, **body, reviewed=reviewed, before=_before(rejected))
-    row = {"chunk_id": rejected.chunk_id, "from_seq": seq, "to_seq": FAR, "category_id": category_id, "decision_id": decision}
-    stamps = {"reviewed_by": review.by, "reviewed_seq": reviewed, "verdict": review.verdict}
-    tx.execute(insert(tables.filing), [{**row, **stamps, "created_at": rejected.created_at}])
+    seq = action.add("chunk.returned", payload=payload, **body, reviewed=review.seq, before=_before(rejected))
+    tx.execute(insert(tables.filing), [_filing(rejected, seq, category_id, decision, review)])
 
 
 def review_of(tx: Tx, stamp_: tuple[str | None, int | None]) -> FilingReview:
@@ -383,16 +365,3 @@ def chunk_reviews(tx: Tx, chunk_ids: Iterable[int]) -> dict[int, tuple[str, str 
     for some in portions(sorted(set(chunk_ids))):
         reviews |= {row[0]: (row[1], row[2], moment_of(row[3])) for row in tx.execute(wanted.where(f.chunk_id.in_(some)))}
     return reviews
-
-
-def leaves_below(tx: Tx, category_id: int) -> tuple[int, ...]:
-    """Return the open categories at or below one, by id."""
-    v = tables.category_version.c
-    below: dict[int, list[int]] = {}
-    for child, parent in tx.execute(select(v.category_id, v.parent_key).where(v.to_seq == FAR)):
-        below.setdefault(parent, []).append(child)
-    found, new = {category_id}, [category_id]
-    while new:
-        new = [child for parent in new for child in below.get(parent, ())]
-        found |= set(new)
-    return tuple(sorted(found))
