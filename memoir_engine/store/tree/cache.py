@@ -55,8 +55,8 @@ def put_many(tx: Tx, profiles: Iterable[Profile]) -> None:
 
 
 def remove(tx: Tx, category_ids: Iterable[int]) -> None:
-    for some in portions(sorted(set(category_ids))):
-        tx.execute(delete(tables.profile).where(tables.profile.c.category_id.in_(some)))
+    for portion in portions(sorted(set(category_ids))):
+        tx.execute(delete(tables.profile).where(tables.profile.c.category_id.in_(portion)))
 
 
 def clear(tx: Tx) -> None:
@@ -199,15 +199,15 @@ class TreeCache:
     def _loaded(self, tx: Tx, at_seq: int | None = None) -> tuple[TreeSnapshot, dict[int, int]]:
         rows = categories.snapshot(tx, at_seq)
         chunks_of = _filings(tx, at_seq)
-        terms_of = _from_blobs(tx)
-        missing = [chunk for leaf in chunks_of.values() for chunk in leaf if chunk not in terms_of]
+        leaf_of = {chunk: leaf for leaf, chunk_ids in chunks_of.items() for chunk in chunk_ids}
+        terms_of: dict[int, Terms] = {}
+        for profile in get_all(tx, TOKENIZER).values():
+            terms_of |= decode_leaf(profile.body) or {}
+        missing = [chunk for chunk in leaf_of if chunk not in terms_of]
         texts = chunks.texts(tx, missing)
         terms_of |= {chunk: self._counted.get(chunk) or terms(texts.get(chunk, "")) for chunk in missing}
-        parents = {row.id: row.parent_id for row in rows.categories}
-        leaf_of = {chunk: leaf for leaf, chunk_ids in chunks_of.items() for chunk in chunk_ids}
-        profiles = Profiles.build(
-            parents, {leaf: {chunk: terms_of[chunk] for chunk in chunk_ids} for leaf, chunk_ids in chunks_of.items()}
-        )
+        by_leaf = {leaf: {chunk: terms_of[chunk] for chunk in chunk_ids} for leaf, chunk_ids in chunks_of.items()}
+        profiles = Profiles.build({row.id: row.parent_id for row in rows.categories}, by_leaf)
         return TreeSnapshot(rows.seq, self._depth, rows.categories, profiles), leaf_of
 
     def _caught_up(self, tx: Tx) -> tuple[TreeSnapshot, dict[int, int]]:
@@ -225,7 +225,12 @@ class TreeCache:
             if chunk in leaf_of:
                 profiles.remove(leaf_of.pop(chunk), chunk)
         for filed in changed.filed:
-            self._file(profiles, leaf_of, filed)
+            old_leaf = leaf_of.get(filed.chunk_id)
+            if old_leaf is None:
+                profiles.file(filed.category_id, filed.chunk_id, self._counted.get(filed.chunk_id) or terms(filed.text))
+            else:
+                profiles.move(filed.chunk_id, old_leaf, filed.category_id)
+            leaf_of[filed.chunk_id] = filed.category_id
         for gone in before.keys() - now.keys():
             profiles.drop(gone)
         if any(now[category] != before[category] for category in now.keys() & before.keys()):
@@ -234,21 +239,11 @@ class TreeCache:
             profiles.in_order({filed.category_id for filed in changed.filed})
         return TreeSnapshot(rows.seq, self._depth, rows.categories, profiles), leaf_of
 
-    def _file(self, profiles: Profiles, leaf_of: dict[int, int], filed: chunks.FiledChunk) -> None:
-        before = leaf_of.get(filed.chunk_id)
-        if before is not None:
-            profiles.move(filed.chunk_id, before, filed.category_id)
-        else:
-            profiles.file(filed.category_id, filed.chunk_id, self._counted.get(filed.chunk_id) or terms(filed.text))
-        leaf_of[filed.chunk_id] = filed.category_id
-
     def _blob(self, tx: Tx, leaf: int, held: list[int], seq: int) -> Profile:
-        terms_of = {chunk: found for chunk in held if (found := self._counted.get(chunk)) is not None}
-        if len(terms_of) < len(held):
-            before = get_all(tx, TOKENIZER, only=(leaf,)).get(leaf)
-            terms_of |= {
-                c: words for c, words in ((decode_leaf(before.body) if before else None) or {}).items() if c in set(held)
-            }
+        terms_of = {chunk: self._counted[chunk] for chunk in held if chunk in self._counted}
+        stored = get_all(tx, TOKENIZER, only=(leaf,)).get(leaf) if len(terms_of) < len(held) else None
+        stored_terms = decode_leaf(stored.body) or {} if stored else {}
+        terms_of |= {chunk: stored_terms[chunk] for chunk in held if chunk in stored_terms}
         texts = chunks.texts(tx, [chunk for chunk in held if chunk not in terms_of])
         terms_of |= {chunk: terms(text) for chunk, text in texts.items()}
         return Profile(leaf, seq, TOKENIZER, encode_leaf({chunk: terms_of[chunk] for chunk in held if chunk in terms_of}))
@@ -258,18 +253,10 @@ def _filings(tx: Tx, at_seq: int | None = None) -> dict[int, list[int]]:
     """Return the chunks of each leaf, by id."""
     c = tables.filing.c
     held: dict[int, list[int]] = {}
-    for leaf, chunk in tx.execute(
-        select(c.category_id, c.chunk_id).where(categories.open_at(tables.filing, at_seq)).order_by(c.chunk_id)
-    ):
+    wanted = select(c.category_id, c.chunk_id).where(categories.open_at(tables.filing, at_seq))
+    for leaf, chunk in tx.execute(wanted.order_by(c.chunk_id)):
         held.setdefault(leaf, []).append(chunk)
     return held
-
-
-def _from_blobs(tx: Tx) -> dict[int, Terms]:
-    known: dict[int, Terms] = {}
-    for profile in get_all(tx, TOKENIZER).values():
-        known |= decode_leaf(profile.body) or {}
-    return known
 
 
 def _outdated_leaves(tx: Tx) -> dict[int, list[int]]:

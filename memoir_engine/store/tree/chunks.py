@@ -32,23 +32,17 @@ PLACED = "ChunkPlaced"
 def with_previews(tx: Tx, events: Sequence[EventView], alive: Mapping[int, str]) -> tuple[EventView, ...]:
     """Add to each ChunkPlaced event how its chunk begins. alive: previews by event number, of a run in progress here."""
     missing = [event for event in events if event.kind == PLACED and event.n not in alive]
-    stored = _stored(tx, missing[0].run_id, {int(event.body["position"]) for event in missing}) if missing else {}
+    c, stored = tables.chunk.c, dict[int, str | None]()
+    wanted = select(c.position, func.substr(c.text, 1, READ_CHARS)).join(tables.source, tables.source.c.id == c.source_id)
+    for portion in portions(sorted({int(event.body["position"]) for event in missing})):
+        of_run = wanted.where(tables.source.c.run_id == missing[0].run_id, c.position.in_(portion))
+        stored |= {position: opening(text) or None for position, text in tx.execute(of_run)}
     return tuple(
         replace(event, body=event.body | {"quote": alive.get(event.n) or stored.get(int(event.body["position"]))})
         if event.kind == PLACED
         else event
         for event in events
     )
-
-
-def _stored(tx: Tx, run_id: str, positions: set[int]) -> dict[int, str]:
-    c = tables.chunk.c
-    wanted = select(c.position, func.substr(c.text, 1, READ_CHARS)).join(tables.source, tables.source.c.id == c.source_id)
-    found = {}
-    for some in portions(sorted(positions)):
-        for position, text in tx.execute(wanted.where(tables.source.c.run_id == run_id, c.position.in_(some))):
-            found[position] = opening(text)
-    return {position: text for position, text in found.items() if text}
 
 
 ID_DIGITS = 18  # below the range of every database's integers
@@ -75,10 +69,9 @@ class ChunkChanges:
 
 def page(tx: Tx, category_id: int, *, after: str | None = None, limit: int = 50, at_seq: int | None = None) -> ChunkPage:
     """Return a page of a leaf's chunks; `after` is the cursor of the page before."""
-    chunks_ = _of_leaf(tx, category_id, at_seq, limit=limit + 1, after=None if after is None else _cursor(after))
-    more = len(chunks_) > limit
-    last = chunks_[limit - 1] if more else None
-    return ChunkPage(chunks_[:limit], f"{stamp(last.created_at)}|{last.id}" if last else None)
+    rows = _of_leaf(tx, category_id, at_seq, limit=limit + 1, after=None if after is None else _cursor(after))
+    last = rows[limit - 1] if len(rows) > limit else None
+    return ChunkPage(rows[:limit], f"{stamp(last.created_at)}|{last.id}" if last else None)
 
 
 def of_leaves(
@@ -97,25 +90,18 @@ def of_leaves(
     leaves, ranks = list(dict.fromkeys(category_ids)), ranks or {}
     paths = categories.paths(tx, set(leaves), at_seq=at_seq) if paths is None else paths
     if at_seq is None and per_leaf_limit is None:
-        return {leaf: _made(_LEAF.rows(tx, {"leaf": leaf}), paths, ranks.get(leaf)) for leaf in leaves}
-    by_leaf = {leaf: _of_leaf(tx, leaf, at_seq, limit=per_leaf_limit, paths=paths) for leaf in leaves}
-    return {
-        leaf: tuple(replace(chunk, ranked_relevance=ranks.get(leaf)) for chunk in chunks_) for leaf, chunks_ in by_leaf.items()
-    }
+        return {leaf: _as_chunks(_LEAF.rows(tx, {"leaf": leaf}), paths, ranks.get(leaf)) for leaf in leaves}
+    return {leaf: _of_leaf(tx, leaf, at_seq, limit=per_leaf_limit, paths=paths, rank=ranks.get(leaf)) for leaf in leaves}
 
 
 def counts(tx: Tx, category_ids: Iterable[int], *, at_seq: int | None = None) -> dict[int, int]:
     """Count the chunks of each of these leaves."""
     c = tables.filing.c
-    found: dict[int, int] = {}
-    for some in portions(sorted(set(category_ids))):
-        rows = tx.execute(
-            select(c.category_id, func.count())
-            .where(categories.open_at(tables.filing, at_seq), c.category_id.in_(some))
-            .group_by(c.category_id)
-        )
-        found |= {row[0]: row[1] for row in rows}
-    return found
+    wanted = select(c.category_id, func.count()).where(categories.open_at(tables.filing, at_seq)).group_by(c.category_id)
+    by_leaf: dict[int, int] = {}
+    for portion in portions(sorted(set(category_ids))):
+        by_leaf |= {row[0]: row[1] for row in tx.execute(wanted.where(c.category_id.in_(portion)))}
+    return by_leaf
 
 
 def count(tx: Tx, *, at_seq: int | None = None) -> int:
@@ -132,41 +118,41 @@ def filed_ids(tx: Tx, *, at_seq: int | None = None) -> frozenset[int]:
 
 def get(tx: Tx, chunk_id: int, *, at_seq: int | None = None) -> Chunk:
     """Return a chunk with its leaf, if filed. Raises ChunkNotFound, also for a chunk that was stored later."""
-    found = of_ids(tx, [chunk_id], at_seq=at_seq)
-    if not found:
+    chunks = of_ids(tx, [chunk_id], at_seq=at_seq)
+    if not chunks:
         raise ChunkNotFound(chunk_id=chunk_id)
-    return found[0]
+    return chunks[0]
 
 
 def of_ids(
     tx: Tx, chunk_ids: Sequence[int], *, at_seq: int | None = None, paths: Mapping[int, Path] | None = None
 ) -> tuple[Chunk, ...]:
     """Return chunks in the order of the ids; unknown ones are left out. paths: of the leaves, as far as known."""
-    found: dict[int, Chunk] = {}
-    for some in portions(sorted(set(chunk_ids))):
-        query = _SOME if at_seq is None else _of_any_state(at_seq).where(_AMONG)
-        rows = tx.execute(query, {"some": some}).all()
-        new = {row.category_id for row in rows} - {None} - (paths or {}).keys()
-        known_paths = {**(paths or {}), **categories.paths(tx, new, at_seq=at_seq)} if new else paths or {}
-        found |= {one.id: one for one in _made(rows, known_paths)}
-    return tuple(found[one] for one in dict.fromkeys(chunk_ids) if one in found)
+    by_id: dict[int, Chunk] = {}
+    query, known = _SOME if at_seq is None else _of_any_state(at_seq).where(_AMONG), dict(paths or {})
+    for portion in portions(sorted(set(chunk_ids))):
+        rows = tx.execute(query, {"some": portion}).all()
+        known |= categories.paths(tx, {row.category_id for row in rows} - {None} - known.keys(), at_seq=at_seq)
+        by_id |= {chunk.id: chunk for chunk in _as_chunks(rows, known)}
+    return tuple(by_id[number] for number in dict.fromkeys(chunk_ids) if number in by_id)
 
 
 def leaves_of_sources(tx: Tx, source_ids: Iterable[int], *, at_seq: int | None = None) -> tuple[int, ...]:
     """Return the leaves that hold chunks of these sources."""
     c = tables.filing.c
-    found: set[int] = set()
-    for some in portions(sorted(set(source_ids))):
-        wanted = select(c.category_id).join(tables.chunk, tables.chunk.c.id == c.chunk_id)
-        wanted = wanted.where(categories.open_at(tables.filing, at_seq), tables.chunk.c.source_id.in_(some))
-        found |= set(tx.execute(wanted.distinct()).scalars())
-    return tuple(sorted(found))
+    wanted = select(c.category_id).join(tables.chunk, tables.chunk.c.id == c.chunk_id).distinct()
+    wanted = wanted.where(categories.open_at(tables.filing, at_seq))
+    leaves: set[int] = set()
+    for portion in portions(sorted(set(source_ids))):
+        leaves |= set(tx.execute(wanted.where(tables.chunk.c.source_id.in_(portion))).scalars())
+    return tuple(sorted(leaves))
 
 
 def of_source(tx: Tx, source_id: int, *, at_seq: int | None = None) -> tuple[Chunk, ...]:
     """Return a source's chunks by position."""
     wanted = _of_any_state(at_seq).where(tables.chunk.c.source_id == source_id)
-    return _chunks(tx, wanted.order_by(tables.chunk.c.position), at_seq)
+    rows = tx.execute(wanted.order_by(tables.chunk.c.position)).all()
+    return _as_chunks(rows, categories.paths(tx, {row.category_id for row in rows}, at_seq=at_seq))
 
 
 def first_texts(tx: Tx, source_id: int, *, limit: int = 5) -> tuple[str, ...]:
@@ -176,11 +162,10 @@ def first_texts(tx: Tx, source_id: int, *, limit: int = 5) -> tuple[str, ...]:
 
 
 def texts(tx: Tx, chunk_ids: Iterable[int]) -> dict[int, str]:
-    found: dict[int, str] = {}
-    for some in portions(sorted(set(chunk_ids))):
-        rows = tx.execute(select(tables.chunk.c.id, tables.chunk.c.text).where(tables.chunk.c.id.in_(some)))
-        found |= {row.id: row.text for row in rows}
-    return found
+    c, by_id = tables.chunk.c, dict[int, str]()
+    for portion in portions(sorted(set(chunk_ids))):
+        by_id |= {row.id: row.text for row in tx.execute(select(c.id, c.text).where(c.id.in_(portion)))}
+    return by_id
 
 
 def changes_since(tx: Tx, seq: int, *, limit: int | None = None) -> ChunkChanges:
@@ -193,12 +178,12 @@ def changes_since(tx: Tx, seq: int, *, limit: int | None = None) -> ChunkChanges
     upto = filed[-1].seq if full else actions.seq(tx)
     if full:  # a roll-up event files many chunks at one seq: apply all of them or none
         same = tx.execute(wanted.where(c.from_seq == upto).order_by(c.chunk_id))
-        filed = (*(one for one in filed if one.seq < upto), *(FiledChunk(*row) for row in same))
+        filed = (*(chunk for chunk in filed if chunk.seq < upto), *(FiledChunk(*row) for row in same))
     gone = select(c.chunk_id).where(c.to_seq > seq, c.to_seq <= upto, c.to_seq < FAR)
-    closed = set(tx.execute(gone).scalars()) - {one.chunk_id for one in filed}
-    still = select(c.chunk_id).where(c.to_seq == FAR)
-    alive = {n for some in portions(sorted(closed)) for n in tx.execute(still.where(c.chunk_id.in_(some))).scalars()}
-    return ChunkChanges(upto, filed, tuple(sorted(closed - alive)))
+    closed = set(tx.execute(gone).scalars()) - {chunk.chunk_id for chunk in filed}
+    for portion in portions(sorted(closed)):
+        closed -= set(tx.execute(select(c.chunk_id).where(c.to_seq == FAR, c.chunk_id.in_(portion))).scalars())
+    return ChunkChanges(upto, filed, tuple(sorted(closed)))
 
 
 def _of_leaf(
@@ -209,6 +194,7 @@ def _of_leaf(
     limit: int | None,
     after: tuple[datetime, int] | None = None,
     paths: Mapping[int, Path] | None = None,
+    rank: int | None = None,
 ) -> tuple[Chunk, ...]:
     """Read a leaf's chunks by created_at, then id. For a past seq, open and closed filings are read apart, each by its index."""
     c = tables.filing.c
@@ -217,11 +203,11 @@ def _of_leaf(
         at, number = after
         # this form keeps the index on every database; a tuple comparison makes MariaDB read the whole leaf
         wanted = wanted.where(c.created_at >= at, (c.created_at > at) | (c.chunk_id > number))
-    here = _chunks(tx, wanted.where(c.to_seq == FAR), at_seq, paths)
-    if at_seq is None:
-        return here
-    gone = _chunks(tx, wanted.where(c.to_seq < FAR), at_seq, paths)
-    return tuple(sorted((*here, *gone), key=lambda one: (one.created_at, one.id)))[:limit]
+    rows = list(tx.execute(wanted.where(c.to_seq == FAR)))
+    if at_seq is not None:
+        rows = sorted((*rows, *tx.execute(wanted.where(c.to_seq < FAR))), key=lambda row: (row.created_at, row.id))[:limit]
+    paths = categories.paths(tx, [category_id], at_seq=at_seq) if paths is None else paths
+    return _as_chunks(rows, paths, rank)
 
 
 def _of_any_state(at_seq: int | None) -> Select[Any]:
@@ -242,12 +228,7 @@ def _wanted(at_seq: int | None, *, outer: bool = False) -> Select[Any]:
     return select(*columns).select_from(filed)
 
 
-def _chunks(tx: Tx, wanted: Select[Any], at_seq: int | None, paths: Mapping[int, Path] | None = None) -> tuple[Chunk, ...]:
-    rows = tx.execute(wanted).all()
-    return _made(rows, categories.paths(tx, {row.category_id for row in rows}, at_seq=at_seq) if paths is None else paths)
-
-
-def _made(rows: Iterable[Any], paths: Mapping[int, Path], rank: int | None = None) -> tuple[Chunk, ...]:
+def _as_chunks(rows: Iterable[Any], paths: Mapping[int, Path], rank: int | None = None) -> tuple[Chunk, ...]:
     return tuple(
         Chunk(
             id=row.id,

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Iterable, Mapping
-from typing import Any, NamedTuple
+from typing import Any
 
 from sqlalchemy import select
 
@@ -19,17 +19,8 @@ from memoir_engine.store import tables
 from memoir_engine.store.chain.actions import causes
 from memoir_engine.store.db.types import FAR, Tx
 from memoir_engine.store.tree import categories
-from memoir_engine.store.tree.categories import CategoryRow
+from memoir_engine.store.tree.categories import CategoryRow, path_in
 from memoir_engine.text.names import SEPARATOR
-
-Rows = Mapping[int, CategoryRow]
-
-
-class _Sat(NamedTuple):
-    """The leaf of a chunk at both moments; None if it is not filed."""
-
-    before: int | None
-    after: int | None
 
 
 def versions(tx: Tx, category_id: int) -> tuple[CategoryVersion, ...]:
@@ -76,7 +67,11 @@ def filings(tx: Tx, chunk_id: int, *, at_seq: int | None = None) -> tuple[Filing
             to_seq=_until(row),
             began=why[row.from_seq],
             ended=why.get(row.to_seq),
-            says=_filed(rows[at - 1], row, paths[at - 1]) if at else "filed",
+            says="filed"
+            if not at
+            else f"moved from {_joined(paths[at - 1])}"
+            if rows[at - 1].to_seq == row.from_seq
+            else "filed again",
             reviewed_by=row.reviewed_by,
             verdict=row.verdict,
         )
@@ -88,8 +83,7 @@ def filings(tx: Tx, chunk_id: int, *, at_seq: int | None = None) -> tuple[Filing
 def changes(tx: Tx, since: int, until: int) -> TreeChanges:
     """Return what differs between two seqs, in either order."""
     before, after = (categories.snapshot(tx, seq).categories for seq in (since, until))
-    sat = _sat(tx, since, until)
-    return TreeChanges(since, until, _changed_categories(tx, before, after, until), _leaves(tx, sat, since, until))
+    return TreeChanges(since, until, _category_changes(tx, before, after, until), _leaf_changes(tx, since, until))
 
 
 def _ends(rows: Iterable[Any]) -> list[int]:
@@ -104,22 +98,18 @@ def _renamed_or_moved(was: Any, row: Any, before: Path, after: Path, into: Mappi
     if was.to_seq != row.from_seq:
         return "opened again"
     if row.merged_into is not None:
-        return f"became one with {_told(into.get(row.merged_into, ()))}"
-    said = [f"renamed from {was.name} to {row.name}"] if was.name != row.name else []
+        return f"became one with {_joined(into.get(row.merged_into, ()))}"
+    words = [f"renamed from {was.name} to {row.name}"] if was.name != row.name else []
     if was.parent_key != row.parent_key:
-        said.append(f"moved from {_told(before[:-1])} to {_told(after[:-1])}")
-    return " and ".join(said) or "stands by itself again"
+        words.append(f"moved from {_joined(before[:-1])} to {_joined(after[:-1])}")
+    return " and ".join(words) or "stands by itself again"
 
 
-def _filed(was: Any, row: Any, before: Path) -> str:
-    return f"moved from {_told(before)}" if was.to_seq == row.from_seq else "filed again"
-
-
-def _told(path: Path) -> str:
+def _joined(path: Path) -> str:
     return f" {SEPARATOR} ".join(path)
 
 
-def _changed_categories(
+def _category_changes(
     tx: Tx, before: tuple[CategoryRow, ...], after: tuple[CategoryRow, ...], until: int
 ) -> tuple[CategoryChange, ...]:
     old, new = ({row.id: row for row in rows} for rows in (before, after))
@@ -127,58 +117,40 @@ def _changed_categories(
     changed = []
     for number in sorted(old.keys() | new.keys()):
         was, now = old.get(number), new.get(number)
-        stands = now or was
-        assert stands is not None
         merged = into.get(number, number)
         change = CategoryChange(
             category_id=number,
-            before=_path(number, old) if was else None,
-            after=_path(number, new) if now else None,
-            parent_id=stands.parent_id or None,
+            before=path_in(old, number) if was else None,
+            after=path_in(new, number) if now else None,
+            parent_id=(new.get(number) or old[number]).parent_id or None,
             made=was is None,
             closed=now is None,
             renamed=bool(was and now and was.name != now.name),
             moved=bool(was and now and was.parent_id != now.parent_id),
             merged_into=None if merged == number else merged,
-            merged_path=() if merged == number else _path(merged, new),
+            merged_path=() if merged == number else path_in(new, merged),
         )
         if change.made or change.closed or change.renamed or change.moved:
             changed.append(change)
     return tuple(changed)
 
 
-def _path(category_id: int, rows: Rows) -> Path:
-    names: list[str] = []
-    while category_id in rows:
-        names.append(rows[category_id].name)
-        category_id = rows[category_id].parent_id
-    return tuple(reversed(names))
-
-
-def _sat(tx: Tx, since: int, until: int) -> dict[int, _Sat]:
-    """Return the leaves of chunks that may have moved; a filing that begins and ends in between is at neither moment."""
+def _leaf_changes(tx: Tx, since: int, until: int) -> tuple[LeafChange, ...]:
+    """Return what each leaf gained and lost; a filing that begins and ends in between is at neither moment."""
     c = tables.filing.c
     first, last = min(since, until), max(since, until)
-    began = (c.from_seq > first) & (c.from_seq <= last)
-    ended = (c.to_seq > first) & (c.to_seq <= last)
-    leaves: dict[int, list[int | None]] = {}
-    for row in tx.execute(select(c.chunk_id, c.category_id, c.from_seq, c.to_seq).where(began | ended)):
-        sat = leaves.setdefault(row.chunk_id, [None, None])
+    changed = ((c.from_seq > first) & (c.from_seq <= last)) | ((c.to_seq > first) & (c.to_seq <= last))
+    leaves: dict[int, list[int | None]] = {}  # chunk → its leaf at each of the two moments
+    for row in tx.execute(select(c.chunk_id, c.category_id, c.from_seq, c.to_seq).where(changed)):
+        at_both = leaves.setdefault(row.chunk_id, [None, None])
         for at, seq in enumerate((since, until)):
             if row.from_seq <= seq < row.to_seq:
-                sat[at] = row.category_id
-    return {chunk: _Sat(*leaves[chunk]) for chunk in sorted(leaves)}
-
-
-def _leaves(tx: Tx, sat: Mapping[int, _Sat], since: int, until: int) -> tuple[LeafChange, ...]:
-    kinds: dict[int, dict[str, list[int]]] = defaultdict(lambda: defaultdict(list))
-    for chunk, (before, after) in sat.items():
+                at_both[at] = row.category_id
+    kinds: dict[int, dict[str, tuple[int, ...]]] = defaultdict(lambda: defaultdict(tuple))
+    for chunk, (before, after) in sorted(leaves.items()):
         if before != after and after is not None:
-            kinds[after]["added" if before is None else "came"].append(chunk)
+            kinds[after]["added" if before is None else "came"] += (chunk,)
         if before != after and before is not None:
-            kinds[before]["removed" if after is None else "went"].append(chunk)
-    paths = categories.paths(tx, kinds, at_seq=max(since, until))
-    return tuple(
-        LeafChange(leaf, paths.get(leaf, ()), **{kind: tuple(chunks) for kind, chunks in kinds[leaf].items()})
-        for leaf in sorted(kinds)
-    )
+            kinds[before]["removed" if after is None else "went"] += (chunk,)
+    paths = categories.paths(tx, kinds, at_seq=last)
+    return tuple(LeafChange(leaf, paths.get(leaf, ()), **kinds[leaf]) for leaf in sorted(kinds))
