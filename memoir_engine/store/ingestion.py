@@ -1,23 +1,25 @@
-"""Commit an ingestion: one plan, one transaction, one action.
+"""Commit an ingestion: one plan, one transaction, one action; or a text stored under a doc_id of its own, without a plan.
 
 Invariant: all or nothing, and once per run: a retried unit finds its own action and returns the same receipt. The plan is
 checked against the current tree under `ids.lock_tree`: a draft becomes the open category of the same name under the same parent
 if there is one, else a new one; no parent exceeds its limit; what is closed, moved or full raises PlanStale. Counters are
 reserved in alphabetical order, the order of the locks; rows that need no seq are written before the chain's head is locked.
-Source: DESIGN §2.2, §5, §6, §8; MEMOIR 2.8–2.11, 3.3–3.6, 7.8, 7.9, 7B.
+Knowledge is searchable, and filed only once it is ingested; at most one source in force has a doc_id.
+Source: DESIGN §2.2, §5, §6, §8; MEMOIR 2.8–2.11, 3.3–3.6, 7.8, 7.9, 7B; MEMOLLA F-02, E002.
 """
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Callable
-from dataclasses import dataclass, field, replace
+from dataclasses import asdict, dataclass, field, replace
 from datetime import datetime
 from typing import Any
 
 from sqlalchemy import insert, select, update
 
 from memoir_engine.core.errors import DocIdExists, ErasedMeanwhile, IngestionError, NotALeaf
-from memoir_engine.core.results import AuditHead, Source
+from memoir_engine.core.results import Source
 from memoir_engine.core.results.documents import Path
 from memoir_engine.core.run import Clock
 from memoir_engine.store import tables
@@ -36,7 +38,6 @@ from memoir_engine.store.sources.plan import (
     AlreadyStored,
     IngestPlan,
     NewCategory,
-    NewChunk,
     NewSource,
     PlanStale,
     Receipt,
@@ -49,24 +50,14 @@ from memoir_engine.store.tree.categories import OpenCategory
 
 
 @dataclass(frozen=True)
-class ResolvedCategory:
-    """A category to be created. `parent` is an id, or the draft of one that is created before it."""
-
-    draft: int
-    parent: int
-    level: int
-    name: str
-    name_key: str
-
-
-@dataclass(frozen=True)
 class ResolvedPlan:
     """A plan mapped to the current tree. `ids` maps drafts to ids; new categories get theirs when numbers are reserved.
 
-    `merged`: categories merged meanwhile, and their targets. A decision keeps what was chosen; its chunk is filed in the target.
+    made: categories to be created, each after its parent.
+    merged: categories merged meanwhile, and their targets. A decision keeps what was chosen; its chunk is filed in the target.
     """
 
-    made: tuple[ResolvedCategory, ...]
+    made: tuple[NewCategory, ...]
     ids: dict[int, int]
     paths: dict[int, Path] = field(default_factory=dict)
     merged: dict[int, int] = field(default_factory=dict)
@@ -77,12 +68,6 @@ class ResolvedPlan:
     def now(self, number: int) -> int:
         """Return the category where what was planned for this one is filed."""
         return self.merged.get(number, self.id_of(number))
-
-    def path(self, number: int) -> Path:
-        return self.paths.get(number, ())
-
-    def numbered(self, first: int) -> ResolvedPlan:
-        return replace(self, ids=self.ids | {one.draft: first + i for i, one in enumerate(self.made)})
 
 
 def resolve(tx: Tx, plan: IngestPlan, limits: Callable[[int], int]) -> ResolvedPlan:
@@ -103,31 +88,26 @@ class _PlanResolver:
         self._known = known
         self._merged = merged
         self._levels: dict[int, int] = {}
-        self.made: list[ResolvedCategory] = []
+        self.made: list[NewCategory] = []
         self.ids: dict[int, int] = {}
 
     def settle(self, level: int, drafts: list[NewCategory]) -> None:
-        parents = {self._parent(new) for new in drafts}
-        children = categories.open_children(self._tx, (one for one in parents if one >= ROOT)).values()
-        names = {(one.parent_id, one.name_key): one.id for one in children}
-        sizes: dict[int, int] = {}
-        for one in children:
-            sizes[one.parent_id] = sizes.get(one.parent_id, 0) + 1
-        for new in drafts:
-            self._settle_one(new, self._parent(new), names, sizes)
+        parents = [self._parent(new) for new in drafts]
+        children = categories.open_children(self._tx, (parent for parent in parents if parent >= ROOT)).values()
+        ids_by_name = {(child.parent_id, child.name_key): child.id for child in children}
+        sizes = Counter(child.parent_id for child in children)
+        for new, parent in zip(drafts, parents, strict=True):
             self._levels[new.draft] = level
-
-    def _settle_one(self, new: NewCategory, parent: int, names: dict[tuple[int, str], int], sizes: dict[int, int]) -> None:
-        name = check_name(new.name)
-        key = name_key(name)
-        if (parent, key) in names:
-            self.ids[new.draft] = names[parent, key]  # made meanwhile, or twice in this plan
-            return
-        if sizes.get(parent, 0) >= self._limits(new.level):
-            raise PlanStale(f"category {parent} has reached the limit of level {new.level}")
-        sizes[parent] = sizes.get(parent, 0) + 1
-        names[parent, key] = self.ids[new.draft] = new.draft
-        self.made.append(ResolvedCategory(new.draft, parent, new.level, name, key))
+            name = check_name(new.name)
+            key = parent, name_key(name)
+            if key in ids_by_name:
+                self.ids[new.draft] = ids_by_name[key]  # made meanwhile, or twice in this plan
+                continue
+            if sizes[parent] >= self._limits(level):
+                raise PlanStale(f"category {parent} has reached the limit of level {level}")
+            sizes[parent] += 1
+            ids_by_name[key] = self.ids[new.draft] = new.draft
+            self.made.append(replace(new, parent=parent, name=name))
 
     def _parent(self, new: NewCategory) -> int:
         parent = self.ids.get(new.parent, self._merged.get(new.parent, new.parent))
@@ -139,16 +119,15 @@ class _PlanResolver:
 
 def _still_open(tx: Tx, plan: IngestPlan) -> tuple[dict[int, OpenCategory], dict[int, int]]:
     """Return the categories the plan names as they are now, and the targets of those merged meanwhile."""
-    named = {new.parent for new in plan.categories} | {one.chosen for one in plan.decisions}
-    named |= {one.parent for one in plan.decisions}
-    named = {one for one in named if one > ROOT}
+    named = {new.parent for new in plan.categories} | {number for new in plan.decisions for number in (new.chosen, new.parent)}
+    named = {number for number in named if number > ROOT}
     open_nodes = categories.open_categories(tx, named)
     merged = categories.merged_into(tx, named - open_nodes.keys())
     closed = tuple(sorted(named - open_nodes.keys() - merged.keys()))
     if closed:
         raise PlanStale(f"categories {list(closed)} are closed", closed)
     open_nodes |= categories.open_categories(tx, merged.values())
-    chosen = {(one.chosen, one.parent, one.level) for one in plan.decisions if one.chosen > ROOT and one.parent >= ROOT}
+    chosen = {(new.chosen, new.parent, new.level) for new in plan.decisions if new.chosen > ROOT and new.parent >= ROOT}
     for number, parent, level in sorted(chosen):
         now = open_nodes.get(number)  # a merged category counts as its target, wherever that is
         if now is not None and (now.parent_id, now.level) != (merged.get(parent, parent), level):
@@ -158,13 +137,11 @@ def _still_open(tx: Tx, plan: IngestPlan) -> tuple[dict[int, OpenCategory], dict
 
 def _paths(tx: Tx, plan: IngestPlan) -> dict[int, Path]:
     """Return the names above each offer, for categories and drafts alike."""
-    drafts = {new.draft: new for new in plan.categories}
     parents = {offer.parent for offer in plan.offers} | {new.parent for new in plan.categories}
-    found: dict[int, Path] = dict(categories.paths(tx, (one for one in parents if one > ROOT)))
-    found[ROOT] = ()
-    for new in sorted(drafts.values(), key=lambda one: one.level):
-        found[new.draft] = (*found[new.parent], new.name.strip())
-    return found
+    paths = categories.paths(tx, (number for number in parents if number > ROOT)) | {ROOT: ()}
+    for new in sorted(plan.categories, key=lambda new: new.level):
+        paths[new.draft] = (*paths[new.parent], new.name.strip())
+    return paths
 
 
 Row = dict[str, Any]
@@ -188,20 +165,28 @@ class IngestRows:
     def helper_id(self) -> int | None:
         return self.first["helper"] if self.helper else None
 
-    def told(self) -> Row:
+    def summary(self) -> Row:
         """Return what a retried unit rebuilds its receipt from."""
-        categories = [list(pair) for pair in sorted(self.placed.ids.items())]
-        first = self.first
-        return {"source": first["source"], "helper": self.helper_id, "first_chunk": first["chunk"], "categories": categories}
-
-    def receipt(self, action_id: str, head: AuditHead) -> Receipt:
-        return Receipt(self.first["source"], self.helper_id, action_id, self.first["chunk"], self.placed.ids, head.seq, head.hash)
+        drafts = [list(pair) for pair in sorted(self.placed.ids.items())]
+        return {
+            "source": self.first["source"],
+            "helper": self.helper_id,
+            "first_chunk": self.first["chunk"],
+            "categories": drafts,
+        }
 
 
 def write(tx: Tx, plan: IngestPlan, placed: ResolvedPlan, run_id: str, version: int, now: datetime) -> IngestRows:
     """Write all rows except those that begin at an event."""
-    first = {name: ids.reserve(tx, name, count) for name, count in _counts(plan, placed).items()}
-    placed = placed.numbered(first["category"])
+    counts = {  # in alphabetical order, the order of the locks
+        "category": len(placed.made),
+        "chunk": len(plan.chunks),
+        "decision": len(plan.decisions),
+        "helper": 1 if plan.helper else 0,
+        "source": 1,
+    }
+    first = {name: ids.reserve(tx, name, count) for name, count in counts.items()}
+    placed = replace(placed, ids=placed.ids | {new.draft: number for number, new in enumerate(placed.made, first["category"])})
     source = sources.write_source(
         tx,
         plan.source,
@@ -219,24 +204,18 @@ def write(tx: Tx, plan: IngestPlan, placed: ResolvedPlan, run_id: str, version: 
     return IngestRows(first, placed, now, source, helper, chunks, _decisions(tx, plan, placed, first, run_id))
 
 
-def _counts(plan: IngestPlan, placed: ResolvedPlan) -> dict[str, int]:
-    """Return how many ids to reserve, in alphabetical order: the order of the locks."""
-    return {
-        "category": len(placed.made),
-        "chunk": len(plan.chunks),
-        "decision": len(plan.decisions),
-        "helper": 1 if plan.helper else 0,
-        "source": 1,
-    }
-
-
 def _chunks(tx: Tx, plan: IngestPlan, first: dict[str, int], now: datetime) -> list[Row]:
-    def row(i: int, one: NewChunk) -> Row:
-        text = plan.source.text[one.start : one.end]
-        ends: Row = {"position": one.position, "start": one.start, "end": one.end, "tokens": one.tokens, "text": text}
-        return {"id": first["chunk"] + i, "source_id": first["source"], "created_at": now, **ends}
-
-    sealed = seal(tables.chunk, [row(i, one) for i, one in enumerate(plan.chunks)])
+    rows = [
+        {
+            "id": number,
+            "source_id": first["source"],
+            "created_at": now,
+            "text": plan.source.text[new.start : new.end],
+            **asdict(new),
+        }
+        for number, new in enumerate(plan.chunks, first["chunk"])
+    ]
+    sealed = seal(tables.chunk, rows)
     if sealed:
         _ADD_CHUNKS.run_all(tx, sealed)
     return sealed
@@ -247,32 +226,27 @@ def _decisions(tx: Tx, plan: IngestPlan, placed: ResolvedPlan, first: dict[str, 
     bodies = []
     for offer in plan.offers:
         parent = placed.id_of(offer.parent)
-        options = [(placed.id_of(one), name) for one, name in offer.options]
-        bodies.append(decisions.offer_body(offer.level, parent, placed.path(offer.parent), options, offer.taught))
+        options = [(placed.id_of(number), name) for number, name in offer.options]
+        bodies.append(decisions.offer_body(offer.level, parent, placed.paths.get(offer.parent, ()), options, offer.taught))
     offers = payloads.put(tx, bodies)
-    chunk_of = {one.position: first["chunk"] + i for i, one in enumerate(plan.chunks)}
+    chunk_of = {new.position: number for number, new in enumerate(plan.chunks, first["chunk"])}
     rows: list[Row] = []
     leaves: dict[int, tuple[int, int]] = {}
-    for i, new in enumerate(plan.decisions):
-        chosen = placed.id_of(new.chosen)
+    for number, new in enumerate(plan.decisions, first["decision"]):
         rows.append(
             {
-                "id": first["decision"] + i,
+                "id": number,
                 "run_id": run_id,
-                "call_id": new.call_id,
                 "chunk_id": chunk_of[new.position],
-                "level": new.level,
                 "parent_id": placed.id_of(new.parent),
                 "offer": offers[new.offer],
-                "chosen": f"[[{chosen},1]]",
-                "opinions": canonical([[placed.id_of(one), value] for one, value in new.opinions]),
-                "decided_by": new.decided_by,
+                "chosen": f"[[{placed.id_of(new.chosen)},1]]",
+                "opinions": canonical([[placed.id_of(category), value] for category, value in new.opinions]),
                 "seen": int(new.seen),
-                "attempts": new.attempts,
-                "note": new.note,
+                **{name: getattr(new, name) for name in ("call_id", "level", "decided_by", "attempts", "note")},
             }
         )
-        leaves[new.position] = (first["decision"] + i, placed.now(new.chosen))
+        leaves[new.position] = (number, placed.now(new.chosen))
     if rows:
         decisions.write(tx, rows)
     return leaves
@@ -310,25 +284,33 @@ def commit(
     if plan.tree_seq and tombstones.erased_since(tx, plan.tree_seq):
         raise ErasedMeanwhile
     ids.lock_tree(tx)
-    _refuse_twin(tx, plan)
-    plan, version = _numbered(tx, plan)
+    twin = sources.find_by_digest(tx, plan.source.owner, plan.source.sha256)
+    if twin is not None and twin.status == "filed":  # stored knowledge may be filed now
+        raise AlreadyStored(twin.id)
+    replaced, version = plan.source.replaces, 1
+    if replaced is not None:
+        before = sources.current(tx, replaced)
+        plan = replace(plan, source=replace(plan.source, doc_id=plan.source.doc_id or before.doc_id))
+        version = before.version + 1
     rows = write(tx, plan, resolve(tx, plan, limits), run_id, version, clock.now())
     hold(tx, run_id, owner, f"the ingestion of {plan.source.name!r}")
     action = OpenAction(tx, verb=VERB, actor=actor, clock=clock)
-    action.describe(reason=reason, run_id=run_id, receipt=rows.told())
-    _tell(tx, action, plan, rows)
-    _replace(tx, action, plan, rows.first["source"])
-    passages.add_source(tx, rows.first["source"], plan.source.text, plan.source.dated)
-    if plan.source.replaces is not None:
-        embeddings.inherit(tx, plan.source.replaces, rows.first["source"])
-    stored = StoredSource(rows.first["source"], action.id, len(plan.chunks), len(rows.placed.made))
+    action.describe(reason=reason, run_id=run_id, receipt=rows.summary())
+    _add_events(tx, action, plan, rows)
+    number = rows.first["source"]
+    if replaced is not None:  # it stays readable
+        filings.close_empty_categories(tx, action, filings.withdraw_source(tx, action, replaced, by=number))
+    passages.add_source(tx, number, plan.source.text, plan.source.dated)
+    if replaced is not None:
+        embeddings.inherit(tx, replaced, number)
+    stored = StoredSource(number, action.id, len(plan.chunks), len(rows.placed.made))
     head = close_with(tx, action, run_id, now=rows.now, result=result(stored))
     runs.release(tx, run_id)  # the next planner need not wait for a transaction of its own
     runs.forget_ended_inputs(tx, tx.execute(select(tables.run.c.subject).where(tables.run.c.id == run_id)).scalar_one())
-    return rows.receipt(action.id, head)
+    return Receipt(number, rows.helper_id, action.id, rows.first["chunk"], rows.placed.ids, head.seq, head.hash)
 
 
-def _tell(tx: Tx, action: OpenAction, plan: IngestPlan, rows: IngestRows) -> None:
+def _add_events(tx: Tx, action: OpenAction, plan: IngestPlan, rows: IngestRows) -> None:
     """Add the events, with the rows that begin at them."""
     number = rows.first["source"]
     seq = action.add("source.added", source=number, replaces=plan.source.replaces, digest=rows.source["digest"])
@@ -337,39 +319,31 @@ def _tell(tx: Tx, action: OpenAction, plan: IngestPlan, rows: IngestRows) -> Non
         helpers.add_event(action, rows.helper, was=None, in_force=True)
     covered = roll_up(row["digest"] for row in rows.chunks)
     action.add("chunks.added", source=number, first=rows.first["chunk"], count=len(rows.chunks), digest=covered)
-    write_categories(tx, action, rows.placed)
-    _file(tx, action, plan, rows)
+    _create_categories(tx, action, rows.placed)
+    filed = []
+    for chunk, new in enumerate(plan.chunks, rows.first["chunk"]):
+        decision, leaf = rows.leaves[new.position]
+        seq = action.add("chunk.filed", chunk=chunk, category=leaf, decision=decision)
+        row = {"chunk_id": chunk, "from_seq": seq, "to_seq": FAR, "category_id": leaf, "created_at": rows.now}
+        filed.append({**row, "decision_id": decision, "reviewed_by": None, "reviewed_seq": None})
+    if filed:
+        _FILE.run_all(tx, filed)
 
 
-def write_categories(tx: Tx, action: OpenAction, placed: ResolvedPlan) -> None:
+def _create_categories(tx: Tx, action: OpenAction, placed: ResolvedPlan) -> None:
     """Create categories with their first version and one event each, parents first."""
-    rows = []
-    made = []
-    for i, new in enumerate(placed.made):
-        seq = action.next_seq + i
-        made.append({"id": placed.ids[new.draft], "level": new.level, "created_seq": seq})
-        rows.append(categories.row_of(placed.ids[new.draft], placed.id_of(new.parent), new.name, seq))
-    sealed = seal(tables.category_version, rows)
+    rows, versions = [], []
+    for seq, new in enumerate(placed.made, action.next_seq):
+        number = placed.ids[new.draft]
+        rows.append({"id": number, "level": new.level, "created_seq": seq})
+        versions.append(categories.row_of(number, placed.id_of(new.parent), new.name, seq))
+    sealed = seal(tables.category_version, versions)
     for row, new in zip(sealed, placed.made, strict=True):
         numbers = {"category": row["category_id"], "level": new.level, "parent": row["parent_key"]}
         action.add("category.created", **numbers, digest=row["digest"])
     if sealed:
-        tx.execute(insert(tables.category), made)
+        tx.execute(insert(tables.category), rows)
         tx.execute(insert(tables.category_version), sealed)
-
-
-def _numbered(tx: Tx, plan: IngestPlan) -> tuple[IngestPlan, int]:
-    """Return the plan with its version number; a newer version keeps the doc_id of the one before. Raises SourceNotCurrent."""
-    if plan.source.replaces is None:
-        return plan, 1
-    before = sources.current(tx, plan.source.replaces)
-    return replace(plan, source=replace(plan.source, doc_id=plan.source.doc_id or before.doc_id)), before.version + 1
-
-
-def _refuse_twin(tx: Tx, plan: IngestPlan) -> None:
-    stored = sources.find_by_digest(tx, plan.source.owner, plan.source.sha256)
-    if stored is not None and stored.status == "filed":  # stored knowledge may be filed now
-        raise AlreadyStored(stored.id)
 
 
 def _receipt(tx: Tx, action_id: str) -> Receipt:
@@ -382,44 +356,14 @@ def _receipt(tx: Tx, action_id: str) -> Receipt:
 
 
 def _check(tx: Tx, plan: IngestPlan) -> None:
-    new = plan.source
-    check_source(new, plan.helper.text if plan.helper else "")
+    check_source(plan.source, plan.helper.text if plan.helper else "")
     depth = schema.stored_depth(tx)
-    leaves = {one.position: one.level for one in plan.decisions}  # the last of a position is its leaf's
+    leaves = {new.position: new.level for new in plan.decisions}  # the last of a position is its leaf's
     wrong = [level for level in leaves.values() if depth is not None and level != depth]
     if wrong:
-        raise NotALeaf(name=new.name, level=wrong[0], depth=depth)
+        raise NotALeaf(name=plan.source.name, level=wrong[0], depth=depth)
     if len(leaves) != len(plan.chunks):
         raise IngestionError(problem=f"{len(plan.chunks) - len(leaves)} chunks have no category")
-
-
-def _replace(tx: Tx, action: OpenAction, plan: IngestPlan, number: int) -> None:
-    """Take the replaced version out of the tree; it stays readable."""
-    if plan.source.replaces is not None:
-        leaves = filings.withdraw_source(tx, action, plan.source.replaces, by=number)
-        filings.close_empty_categories(tx, action, leaves)
-
-
-def _file(tx: Tx, action: OpenAction, plan: IngestPlan, rows: IngestRows) -> None:
-    filed = []
-    for i, one in enumerate(plan.chunks):
-        decision, leaf = rows.leaves[one.position]
-        chunk = rows.first["chunk"] + i
-        seq = action.add("chunk.filed", chunk=chunk, category=leaf, decision=decision)
-        filed.append(
-            {
-                "chunk_id": chunk,
-                "from_seq": seq,
-                "to_seq": FAR,
-                "category_id": leaf,
-                "created_at": rows.now,
-                "decision_id": decision,
-                "reviewed_by": None,
-                "reviewed_seq": None,
-            }
-        )
-    if filed:
-        _FILE.run_all(tx, filed)
 
 
 KNOWLEDGE_VERB = "add_knowledge"
@@ -443,7 +387,8 @@ def add_knowledge(
     """
     done = actions.find(tx, run_id=run_id, verb=KNOWLEDGE_VERB)
     if done is not None:
-        return sources.get(tx, tx.execute(select(tables.source.c.id).where(tables.source.c.run_id == run_id)).scalar_one()), done
+        stored = tx.execute(select(tables.source.c.id).where(tables.source.c.run_id == run_id)).scalar_one()
+        return sources.get(tx, stored), done
     check_source(new)
     ids.erasures(tx, hold=True)
     ids.lock_tree(tx)

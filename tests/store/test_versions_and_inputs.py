@@ -87,7 +87,7 @@ def test_versions_of_a_helper_and_their_undo(store: Store) -> None:
     store.undo(action.action_id)
     assert (in_force(store, source), store.state()) == ((1, "generated"), before)
     assert [one.version for one in store.db.read(lambda tx: sources.helper_history(tx, source))] == [2, 1]
-    assert store.db.read(lambda tx: sources.helpers(tx, (source,)))[source].version == 1
+    assert store.db.read(lambda tx: sources.in_brief(tx, (source,)))[0][1].version == 1
     assert store.problem() is None
 
 

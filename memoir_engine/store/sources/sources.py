@@ -17,7 +17,6 @@ from sqlalchemy import (
     BigInteger,
     BindParameter,
     ColumnElement,
-    Select,
     bindparam,
     case,
     cast,
@@ -32,7 +31,7 @@ from memoir_engine.core.errors import SourceErased, SourceNotCurrent, SourceNotF
 from memoir_engine.core.results import Heading, Helper, Source
 from memoir_engine.store import tables
 from memoir_engine.store.chain.canonical_json import canonical, parse, seal
-from memoir_engine.store.db.types import FAR, Tx, portions
+from memoir_engine.store.db.types import FAR, Tx, build, portions
 from memoir_engine.store.sources.plan import NewSource
 from memoir_engine.store.tables.sources import LIVE
 
@@ -43,20 +42,23 @@ LONG_PART = 1_000_000  # of texts from earlier versions; the number of parts tel
 FILE_PART = 4_000_000  # bytes
 TEXTS_AT_ONCE = 64
 
+_C = tables.source.c
+_AS_THEY_ARE = ("name", "kind", "sha256", "tokens", "title", "author", "dated", "doc_id", "owner", "replaces")  # of `NewSource`
+
 
 def find_by_digest(tx: Tx, owner: str | None, sha256: str) -> Source | None:
     """Return the live source with these bytes, if any; a filed one rather than one that is only stored."""
-    is_owner = tables.source.c.owner.is_(None) if owner is None else tables.source.c.owner == owner
-    found = _sources(tx, tables.source.c.sha256 == sha256, is_owner, tables.source.c.status.in_(LIVE), limit=100)
-    return min(found, key=lambda one: one.status != "filed", default=None)
+    is_owner = _C.owner.is_(None) if owner is None else _C.owner == owner
+    twins = _sources(tx, _C.sha256 == sha256, is_owner, _C.status.in_(LIVE), limit=100)
+    return min(twins, key=lambda source: source.status != "filed", default=None)
 
 
 def get(tx: Tx, source_id: int) -> Source:
     """Return a source. Raises SourceNotFound."""
-    found = _sources(tx, tables.source.c.id == source_id, limit=1) if abs(source_id) <= MOST_ID else ()
-    if not found:
+    rows = _sources(tx, _C.id == source_id, limit=1) if abs(source_id) <= MOST_ID else ()
+    if not rows:
         raise SourceNotFound(source_id=source_id)
-    return found[0]
+    return rows[0]
 
 
 def in_brief(tx: Tx, source_ids: Sequence[int], *, at_seq: int | None = None) -> tuple[tuple[Source, Helper | None], ...]:
@@ -65,26 +67,27 @@ def in_brief(tx: Tx, source_ids: Sequence[int], *, at_seq: int | None = None) ->
     Leaves out the positions of headings and pages, which are slow to read for a long text.
     """
     briefs: dict[int, Source] = {}
-    current: dict[int, Helper] = {}
-    for some in portions([source_id for source_id in source_ids if abs(source_id) <= MOST_ID]):
-        briefs |= {row.id: _source(row) for row in tx.execute(_BRIEF, {"some": some})}
+    in_force: dict[int, Helper | None] = {}
+    for portion in portions([source_id for source_id in source_ids if abs(source_id) <= MOST_ID]):
+        briefs |= {row.id: _source(row) for row in tx.execute(_BRIEF, {"some": portion})}
         if at_seq is None:
-            current |= {source_id.source_id: source_id for source_id in _helpers(tx, _IN_FORCE, some=some)}
-    missing = next((source_id for source_id in source_ids if source_id not in briefs), None)
-    if missing is not None:
-        raise SourceNotFound(source_id=missing)
-    then = {} if at_seq is None else {source_id: helper(tx, source_id, at_seq=at_seq) for source_id in source_ids}
-    return tuple((briefs[source_id], current.get(source_id) or then.get(source_id)) for source_id in source_ids)
+            in_force |= {row.source_id: _helper(row) for row in tx.execute(_IN_FORCE, {"some": portion})}
+    for source_id in source_ids:
+        if source_id not in briefs:
+            raise SourceNotFound(source_id=source_id)
+        if at_seq is not None:
+            in_force[source_id] = helper(tx, source_id, at_seq=at_seq)
+    return tuple((briefs[source_id], in_force.get(source_id)) for source_id in source_ids)
 
 
 def current(tx: Tx, source_id: int) -> Source:
     """Return a source that can be replaced: the live version. Raises SourceNotFound, SourceNotCurrent."""
-    found = get(tx, source_id)
-    if found.status not in LIVE:
-        newest = next((one.id for one in versions(tx, source_id) if one.status in LIVE), None)
+    source = get(tx, source_id)
+    if source.status not in LIVE:
+        newest = next((version.id for version in versions(tx, source_id) if version.status in LIVE), None)
         advice = "Ingest without replaces." if newest is None else f"Replace the version in force: replaces={newest}."
-        raise SourceNotCurrent(source_id=source_id, status=found.status, advice=advice)
-    return found
+        raise SourceNotCurrent(source_id=source_id, status=source.status, advice=advice)
+    return source
 
 
 def recent(
@@ -93,17 +96,17 @@ def recent(
     """Return sources newest first, below the id `before`. search: part of a name. live: without the withdrawn."""
     conditions: list[ColumnElement[bool]] = []
     if before is not None:
-        conditions.append(tables.source.c.id < before)
+        conditions.append(_C.id < before)
     if search:
-        conditions.append(func.lower(tables.source.c.name).contains(search.lower(), autoescape=True))
+        conditions.append(func.lower(_C.name).contains(search.lower(), autoescape=True))
     if live:
-        conditions.append(tables.source.c.status.in_(LIVE))
+        conditions.append(_C.status.in_(LIVE))
     return _sources(tx, *conditions, limit=limit)
 
 
 def by_name(tx: Tx, name: str, *, live: bool = False) -> tuple[Source, ...]:
     """Return sources of exactly this name, newest first. live: without replaced and withdrawn ones."""
-    return _sources(tx, tables.source.c.name == name, *([tables.source.c.status.in_(LIVE)] if live else []), limit=100)
+    return _sources(tx, _C.name == name, *([_C.status.in_(LIVE)] if live else []), limit=100)
 
 
 def versions(tx: Tx, source_id: int) -> tuple[Source, ...]:
@@ -146,18 +149,14 @@ def helper(tx: Tx, source_id: int, *, at_seq: int | None = None) -> Helper | Non
     """Return the helper in force, now or at that seq."""
     c = tables.contextual_helper.c
     version = tables.source.c.helper_version if at_seq is None else _version_in_force(tx, source_id, at_seq)
-    found = _helpers(tx, _of(source_id).where(c.version == version))
-    return found[0] if found else None
+    row = tx.execute(_HELPERS.where(c.source_id == source_id, c.version == version)).one_or_none()
+    return None if row is None else _helper(row)
 
 
 def helper_history(tx: Tx, source_id: int) -> tuple[Helper, ...]:
     """Return every version, newest first."""
-    return _helpers(tx, _of(source_id))
-
-
-def helpers(tx: Tx, source_ids: tuple[int, ...]) -> dict[int, Helper]:
-    """Return the helpers in force of several sources."""
-    return {one.source_id: one for one in _helpers(tx, _IN_FORCE, some=source_ids)}
+    c = tables.contextual_helper.c
+    return tuple(map(_helper, tx.execute(_HELPERS.where(c.source_id == source_id).order_by(c.version.desc()))))
 
 
 def part_chars(last: ColumnElement[int], chars: ColumnElement[int]) -> ColumnElement[int]:
@@ -169,11 +168,11 @@ def write_parts(tx: Tx, source_id: int, text: str, original: bytes) -> None:
     """Store text and bytes in parts that fit into a packet; an empty one is a single empty part."""
     texts = [text[i : i + TEXT_PART] for i in range(0, len(text), TEXT_PART)] or [""]
     files = [original[i : i + FILE_PART] for i in range(0, len(original), FILE_PART)] or [b""]
-    rows = [{"source_id": source_id, "part": part, "text": some} for part, some in enumerate(texts)]
+    rows = [{"source_id": source_id, "part": part, "text": chars} for part, chars in enumerate(texts)]
     for portion in portions(rows, TEXTS_AT_ONCE):
         tx.execute(insert(tables.source_text), portion)
-    for part, some_bytes in enumerate(files):
-        tx.execute(insert(tables.source_file).values(source_id=source_id, part=part, bytes=some_bytes))
+    for part, piece in enumerate(files):
+        tx.execute(insert(tables.source_file).values(source_id=source_id, part=part, bytes=piece))
 
 
 def write_source(
@@ -189,29 +188,19 @@ def write_source(
     helper_version: int | None = None,
 ) -> dict[str, Any]:
     """Write the source with its text and bytes, and return its sealed row."""
-    row: dict[str, Any] = {
+    row: dict[str, Any] = {name: getattr(new, name) for name in _AS_THEY_ARE} | {
         "id": number,
-        "name": new.name,
-        "kind": new.kind,
-        "sha256": new.sha256,
         "text_sha256": hashlib.sha256(new.text.encode()).hexdigest(),
         "version": version,
         "status": status,
         "status_seq": 0,  # set as soon as the head is locked
         "chars": len(new.text),
-        "tokens": new.tokens,
         "chunks": chunks,
-        "title": new.title,
-        "author": new.author,
-        "dated": new.dated,
-        "headings": canonical([[one.level, one.text, one.start] for one in new.headings]),
+        "headings": canonical([[heading.level, heading.text, heading.start] for heading in new.headings]),
         "pages": canonical(list(new.pages)),
         "metadata": canonical(new.metadata),
-        "doc_id": new.doc_id,
-        "owner": new.owner,
         "created_at": now,
         "run_id": run_id,
-        "replaces": new.replaces,
         "helper_version": helper_version,
     }
     sealed = seal(tables.source, [row])[0]
@@ -234,47 +223,17 @@ def _refuse_erased(tx: Tx, source_id: int) -> None:
         raise SourceErased(source_id=source_id)
 
 
-def _of(source_id: int) -> Select[Any]:
-    c = tables.contextual_helper.c
-    return _with_force().where(c.source_id == source_id).order_by(c.version.desc())
-
-
-def _with_force() -> Select[Any]:
-    joined = tables.contextual_helper.join(tables.source, tables.source.c.id == tables.contextual_helper.c.source_id)
-    return select(tables.contextual_helper, tables.source.c.helper_version).select_from(joined)
-
-
-def _brief() -> Select[Any]:
-    brief = [literal("[]").label(column.name) if column.name in ("headings", "pages") else column for column in tables.source.c]
-    return select(*brief, literal(None).label("added_by")).where(tables.source.c.id.in_(_SOME))
-
-
 _SOME: BindParameter[Any] = bindparam("some", expanding=True)
-_BRIEF = _brief()
-_IN_FORCE = (
-    _with_force()
-    .where(tables.contextual_helper.c.source_id.in_(_SOME), tables.contextual_helper.c.version == tables.source.c.helper_version)
-    .order_by(tables.contextual_helper.c.source_id)
-)
-
-
-def _helpers(tx: Tx, wanted: Select[Any], **given: Any) -> tuple[Helper, ...]:
-    return tuple(_helper(row) for row in tx.execute(wanted, given))
+_BRIEF = select(
+    *(literal("[]").label(column.name) if column.name in ("headings", "pages") else column for column in _C),
+    literal(None).label("added_by"),
+).where(_C.id.in_(_SOME))
+_HELPERS = select(tables.contextual_helper, _C.helper_version).join(tables.source, _C.id == tables.contextual_helper.c.source_id)
+_IN_FORCE = _HELPERS.where(_C.id.in_(_SOME), tables.contextual_helper.c.version == _C.helper_version).order_by(_C.id)
 
 
 def _helper(row: Any) -> Helper:
-    return Helper(
-        source_id=row.source_id,
-        version=row.version,
-        origin=row.origin,
-        text=row.text,
-        tokens=row.tokens,
-        author=row.author,
-        dated=row.dated,
-        topic=row.topic,
-        created_at=row.created_at,
-        in_force=row.version == row.helper_version,
-    )
+    return build(Helper, row, in_force=row.version == row.helper_version)
 
 
 def _sources(tx: Tx, *wanted: ColumnElement[bool], limit: int) -> tuple[Source, ...]:
@@ -284,28 +243,13 @@ def _sources(tx: Tx, *wanted: ColumnElement[bool], limit: int) -> tuple[Source, 
 
 
 def _source(row: Any) -> Source:
-    return Source(
-        id=row.id,
-        name=row.name,
-        kind=row.kind,
-        sha256=row.sha256,
-        version=row.version,
-        status=row.status,
-        chars=row.chars,
-        tokens=row.tokens,
-        chunks=row.chunks,
-        title=row.title,
-        author=row.author,
-        dated=row.dated,
+    return build(
+        Source,
+        row,
         headings=tuple(Heading(level, text, start) for level, text, start in parse(row.headings)),
         pages=tuple(parse(row.pages)),
         metadata=parse(row.metadata),
-        doc_id=row.doc_id,
-        owner=row.owner,
-        created_at=row.created_at,
-        run_id=row.run_id,
         added_by=row.added_by or "",
-        replaces=row.replaces,
     )
 
 

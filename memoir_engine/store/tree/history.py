@@ -67,11 +67,7 @@ def filings(tx: Tx, chunk_id: int, *, at_seq: int | None = None) -> tuple[Filing
             to_seq=_until(row),
             began=why[row.from_seq],
             ended=why.get(row.to_seq),
-            says="filed"
-            if not at
-            else f"moved from {_joined(paths[at - 1])}"
-            if rows[at - 1].to_seq == row.from_seq
-            else "filed again",
+            says=_refiled(rows[at - 1], row, paths[at - 1]) if at else "filed",
             reviewed_by=row.reviewed_by,
             verdict=row.verdict,
         )
@@ -103,6 +99,10 @@ def _renamed_or_moved(was: Any, row: Any, before: Path, after: Path, into: Mappi
     if was.parent_key != row.parent_key:
         words.append(f"moved from {_joined(before[:-1])} to {_joined(after[:-1])}")
     return " and ".join(words) or "stands by itself again"
+
+
+def _refiled(was: Any, row: Any, before: Path) -> str:
+    return f"moved from {_joined(before)}" if was.to_seq == row.from_seq else "filed again"
 
 
 def _joined(path: Path) -> str:
