@@ -8,6 +8,7 @@ Source: MEMOLLA F-02-02, F-03; DESIGN §5 (passage), §6 (who and whose); verifi
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
+from dataclasses import replace
 from datetime import UTC, datetime, tzinfo
 from typing import Any, NamedTuple
 
@@ -55,21 +56,23 @@ def cut_session(tx: Tx, number: int, zone: tzinfo = UTC) -> None:
     query = select(tables.passage).where(c.session_number == number, c.to_seq == FAR)
     open_rows = tx.execute(query.order_by(c.first_message, c.start)).all()
     passage_owner = said_key(owner)
-    if any(one.owner != passage_owner for one in open_rows):  # cut when sessions without a user were still the workspace's
-        _drop(tx, [one.id for one in open_rows])
+    if any(row.owner != passage_owner for row in open_rows):  # cut when sessions without a user were still the workspace's
+        _drop(tx, [row.id for row in open_rows])
         open_rows = []
-    last = open_rows[-1] if open_rows else None
-    spans = _spans(tx, number, 0, None, zone) if last is None else _behind(tx, number, last, zone)
-    if last is not None:
-        spans = [*_before(tx, number, open_rows[0], zone), *spans]
-        if (same := _same(last, spans)) is not None:
-            spans.pop(same)
-        else:
+    if not open_rows:
+        spans = _spans(tx, number, 0, None, zone)
+    else:
+        first, last = open_rows[0], open_rows[-1]
+        spans = _spans(tx, number, 0, first.first_message, zone, end=first.start)
+        spans += _spans(tx, number, last.first_message, None, zone, start=last.start)
+        place = last.first_message, last.start, last.last_message, last.end
+        kept = [span for span in spans if (span.first, span.start, span.last, span.end) != place]
+        if len(kept) == len(spans):
             _drop(tx, [last.id])
+        spans = kept
     if spans:
-        passages.add(
-            tx, passage_owner, spans, session_number=number, n=0 if last is None else max(one.n for one in open_rows) + 1
-        )
+        n = max((row.n for row in open_rows), default=-1) + 1
+        passages.add(tx, passage_owner, spans, session_number=number, n=n)
 
 
 def drop_through(tx: Tx, number: int, gone: Sequence[int]) -> None:
@@ -88,7 +91,7 @@ def drop_multi_day(tx: Tx, zone: tzinfo) -> None:
     both = p.join(first, begins).join(last, ends)
     wanted = select(p.c.session_number, first.c.at, last.c.at).select_from(both)
     rows = tx.execute(wanted.where(p.c.to_seq == FAR, p.c.first_message < p.c.last_message))
-    for number in sorted({one for one, *ats in rows if len({at.astimezone(zone).date() for at in ats}) > 1}):
+    for number in sorted({number for number, *ats in rows if len({at.astimezone(zone).date() for at in ats}) > 1}):
         theirs = select(p.c.id).where(p.c.session_number == number, p.c.to_seq == FAR)
         _drop(tx, tx.execute(theirs.order_by(p.c.id)).scalars().all())
 
@@ -101,21 +104,19 @@ def indexed_texts(tx: Tx, rows: Iterable[PassageRow], zone: tzinfo = UTC) -> dic
 def texts(tx: Tx, rows: Iterable[PassageRow], zone: tzinfo = UTC) -> dict[int, PassageText]:
     """Return the conversation passages among these rows, by id. The owner was checked when the rows were read."""
     by_session: dict[int, list[PassageRow]] = {}
-    for one in rows:
-        if one.session_number is not None:
-            by_session.setdefault(one.session_number, []).append(one)
+    for row in rows:
+        if row.session_number is not None:
+            by_session.setdefault(row.session_number, []).append(row)
     result: dict[int, PassageText] = {}
     for number, of_session in by_session.items():
         session_id = tx.execute(select(tables.session.c.session_id).where(tables.session.c.number == number)).scalar_one()
-        first = min(one.first_message or 0 for one in of_session)
-        messages = _said(
-            tx, number, _turn_before(tx, number, first), max(one.last_message or 0 for one in of_session), session_id
-        )
-        result |= {one.id: _shown(one, messages, session_id, zone) for one in of_session}
+        begin = _turn_before(tx, number, min(row.first_message or 0 for row in of_session))
+        messages = _spoken(tx, number, begin, max(row.last_message or 0 for row in of_session), session_id)
+        result |= {row.id: _passage_text(row, messages, session_id, zone) for row in of_session}
     return result
 
 
-def _shown(row: PassageRow, messages: Sequence[MessageRecord], session_id: str, zone: tzinfo) -> PassageText:
+def _passage_text(row: PassageRow, messages: Sequence[MessageRecord], session_id: str, zone: tzinfo) -> PassageText:
     first, last = row.first_message or 0, row.last_message or 0
     inside = tuple(message for message in messages if first <= message.n <= last)
     before = next((message for message in reversed(messages) if message.n < first), None)
@@ -128,13 +129,13 @@ def _spans(
     tx: Tx, number: int, first: int, upto: int | None, zone: tzinfo, start: int = 0, end: int | None = None
 ) -> list[PassageSpan]:
     """Cut messages `first` to `upto`, beginning at `start` in the first and ending at `end` in the last."""
-    messages = _said(tx, number, first, upto, "")
-    turns = [_turn(stretch, zone) for stretch in messages]
+    messages = _spoken(tx, number, first, upto, "")
+    turns = [_turn(message, zone) for message in messages]
     if turns and messages[-1].n == upto and end is not None:
-        turns[-1] = SpokenTurn(turns[-1].speaker, turns[-1].text[:end], turns[-1].at)
+        turns[-1] = replace(turns[-1], text=turns[-1].text[:end])
     skipped = start if turns and messages[0].n == first else 0
     if skipped:
-        turns[0] = SpokenTurn(turns[0].speaker, turns[0].text[skipped:], turns[0].at)
+        turns[0] = replace(turns[0], text=turns[0].text[skipped:])
     return [
         PassageSpan(
             start=stretch.start + (skipped if stretch.first == 0 else 0),
@@ -147,26 +148,13 @@ def _spans(
     ]
 
 
-def _behind(tx: Tx, number: int, last: Any, zone: tzinfo) -> list[PassageSpan]:
-    return _spans(tx, number, last.first_message, None, zone, start=last.start)
-
-
-def _before(tx: Tx, number: int, first: Any, zone: tzinfo) -> list[PassageSpan]:
-    return _spans(tx, number, 0, first.first_message, zone, end=first.start)
-
-
-def _same(last: Any, spans: Sequence[PassageSpan]) -> int | None:
-    place = (last.first_message, last.start, last.last_message, last.end)
-    return next((i for i, span in enumerate(spans) if (span.first, span.start, span.last, span.end) == place), None)
-
-
 def _drop(tx: Tx, gone: Sequence[int]) -> None:
     if gone:
         passages.close(tx, gone)
         embeddings.drop(tx, "passage", gone)
 
 
-def _said(tx: Tx, number: int, first: int, upto: int | None, session_id: str) -> list[MessageRecord]:
+def _spoken(tx: Tx, number: int, first: int, upto: int | None, session_id: str) -> list[MessageRecord]:
     """Return the messages of people and models that have text, in the order they were appended."""
     c = tables.message.c
     wanted = select(tables.message).where(c.session_number == number, c.n >= first)

@@ -60,12 +60,15 @@ def put(tx: Tx, kind: Kind, embedder: str, keys: Sequence[int], vectors: Vectors
     seq = ids.tick(tx)  # an erasure has committed and is seen below, or waits for us
     c = tables.embedding.c
     written = 0
-    for some in portions(zip(keys, vectors, strict=True), AT_ONCE):
-        numbers = [key for key, _ in some]
-        still_open = set(numbers) if kind == "fact" else _open(tx, numbers)
+    common = {"kind": kind, "embedder": embedder, "dim": vectors.shape[1], "seq": seq}
+    for pairs in portions(zip(keys, np.ascontiguousarray(vectors, dtype=VECTOR_DTYPE), strict=True), AT_ONCE):
+        numbers = [key for key, _ in pairs]
         tx.execute(delete(tables.embedding).where(c.kind == kind, c.embedder == embedder, c.item_id.in_(numbers)))
-        common = {"kind": kind, "embedder": embedder, "dim": vectors.shape[1], "seq": seq}
-        rows = [{**common, "item_id": key, "vector": _bytes(vector)} for key, vector in some if key in still_open]
+        if kind == "passage":
+            p = tables.passage.c
+            still_open = set(tx.execute(select(p.id).where(p.id.in_(numbers), p.to_seq == FAR)).scalars())
+            pairs = [pair for pair in pairs if pair[0] in still_open]
+        rows = [{**common, "item_id": key, "vector": vector.tobytes()} for key, vector in pairs]
         if rows:
             tx.execute(insert(tables.embedding), rows)
         written += len(rows)
@@ -81,16 +84,16 @@ def missing(
 
 
 def missing_ids(tx: Tx, embedder: str, *, owner: str, dim: int | None, since: int, limit: int) -> Sequence[int]:
-    """Return their ids only. Scans everything after `since`: ask for many at once."""
+    """Return the ids of these passages only. Scans everything after `since`: ask for many at once."""
     p = tables.passage.c
-    wanted = select(p.id).where(p.owner == owner, p.to_seq == FAR, p.from_seq > since, ~_said(embedder, dim))
+    wanted = select(p.id).where(p.owner == owner, p.to_seq == FAR, p.from_seq > since, ~_has_vector(embedder, dim))
     return tx.execute(wanted.order_by(p.id).limit(limit)).scalars().all()
 
 
 def still_missing(tx: Tx, embedder: str, numbers: Sequence[int], *, owner: str, dim: int | None) -> tuple[PassageRow, ...]:
     """Return those of these passages that are still open and without a vector."""
-    left = tx.execute(select(tables.passage.c.id).where(tables.passage.c.id.in_(numbers), ~_said(embedder, dim))).scalars()
-    return tuple(passages.get(tx, left, owner=owner).values())
+    left = select(tables.passage.c.id).where(tables.passage.c.id.in_(numbers), ~_has_vector(embedder, dim))
+    return tuple(passages.get(tx, tx.execute(left).scalars(), owner=owner).values())
 
 
 def matrix(tx: Tx, embedder: str, dim: int, *, owner: str = WORKSPACE) -> Matrix:
@@ -103,22 +106,23 @@ def changed(tx: Tx, embedder: str, dim: int, since: int, *, owner: str = WORKSPA
 
     limit: about how many vectors; the result then names the number it goes up to.
     """
-    p, c, now = tables.passage.c, tables.embedding.c, ids.searched(tx)
-    upto = now if limit is None else _upto(tx, embedder, since, limit, now)
+    p, c, upto = tables.passage.c, tables.embedding.c, ids.searched(tx)
+    if limit is not None:  # everything of one number comes together
+        beyond = select(c.seq).where(c.kind == "passage", c.embedder == embedder, c.seq > since)
+        upto = tx.execute(beyond.order_by(c.seq).limit(1).offset(limit)).scalar() or upto
     all_open = _of_owner(embedder, dim, owner).order_by(None)  # ordering by id makes some databases walk all rows
     # a vector appears once, at the later number; + 0 keeps the unselective condition off its index
     came = all_open.where(c.seq > since, c.seq <= upto, p.from_seq + 0 <= upto)
     came_back = all_open.where(p.from_seq > since, p.from_seq <= upto, c.seq + 0 <= upto)  # apart: OR uses no index
-    found = {row[0]: row for wanted in (came, came_back) for row in tx.execute(wanted)}
+    by_id = {row[0]: row for wanted in (came, came_back) for row in tx.execute(wanted)}
     removed = select(p.id).where(p.owner == owner, p.to_seq > since, p.to_seq <= upto).order_by(p.id)
-    return VectorChanges(upto, _matrix([found[key] for key in sorted(found)], dim), tuple(tx.execute(removed).scalars()))
+    return VectorChanges(upto, _matrix([by_id[key] for key in sorted(by_id)], dim), tuple(tx.execute(removed).scalars()))
 
 
 def get(tx: Tx, kind: Kind, keys: Iterable[int], embedder: str, dim: int) -> Matrix:
     """Return the vectors that exist for these ids."""
     parameters = {"kind": kind, "embedder": embedder, "dim": dim}
-    rows = [row for some in portions(sorted(set(keys))) for row in tx.execute(_OF, {"ids": some, **parameters})]
-    return _matrix(rows, dim)
+    return _matrix([row for ids_ in portions(sorted(set(keys))) for row in tx.execute(_OF, {"ids": ids_, **parameters})], dim)
 
 
 def inherit(tx: Tx, source_id: int, version_id: int) -> None:
@@ -139,9 +143,8 @@ def count(tx: Tx, embedder: str, *, owner: str = WORKSPACE) -> int:
     """Count exactly this owner's open passages with a vector of this embedder."""
     c, p = tables.embedding.c, tables.passage.c
     wanted = select(func.count()).select_from(tables.embedding.join(tables.passage, p.id == c.item_id))
-    return int(
-        tx.execute(wanted.where(c.kind == "passage", c.embedder == embedder, p.owner == owner, p.to_seq == FAR)).scalar_one()
-    )
+    wanted = wanted.where(c.kind == "passage", c.embedder == embedder, p.owner == owner, p.to_seq == FAR)
+    return int(tx.execute(wanted).scalar_one())
 
 
 def embedders(tx: Tx) -> tuple[tuple[str, int], ...]:
@@ -157,30 +160,16 @@ def drop(tx: Tx, kind: Kind, keys: Iterable[int]) -> None:
         tx.execute(delete(tables.embedding).where(c.kind == kind, c.item_id.in_(some)))
 
 
-def _said(embedder: str, dim: int | None) -> ColumnElement[bool]:
+def _has_vector(embedder: str, dim: int | None) -> ColumnElement[bool]:
     c = tables.embedding.c
     query = select(c.item_id).where(c.kind == "passage", c.item_id == tables.passage.c.id, c.embedder == embedder)
     return (query if dim is None else query.where(c.dim == dim)).exists()
 
 
-def _upto(tx: Tx, embedder: str, since: int, limit: int, now: int) -> int:
-    """Return the clock number to stop at; everything of one number comes together."""
-    seq = tables.embedding.c.seq
-    beyond = select(seq).where(tables.embedding.c.kind == "passage", tables.embedding.c.embedder == embedder, seq > since)
-    return tx.execute(beyond.order_by(seq).limit(1).offset(limit)).scalar() or now
-
-
-def _open(tx: Tx, numbers: Sequence[int]) -> set[int]:
-    c = tables.passage.c
-    return set(tx.execute(select(c.id).where(c.id.in_(numbers), c.to_seq == FAR)).scalars())
-
-
 def _of_owner(embedder: str, dim: int, owner: str) -> Select[int, bytes]:
     c, p = tables.embedding.c, tables.passage.c
-    wanted = select(c.item_id, c.vector).join(tables.passage, p.id == c.item_id)
-    return wanted.where(c.kind == "passage", c.embedder == embedder, c.dim == dim, p.owner == owner, p.to_seq == FAR).order_by(
-        c.item_id
-    )
+    wanted = select(c.item_id, c.vector).join(tables.passage, p.id == c.item_id).order_by(c.item_id)
+    return wanted.where(c.kind == "passage", c.embedder == embedder, c.dim == dim, p.owner == owner, p.to_seq == FAR)
 
 
 def _matrix(rows: Iterable[Row[int, bytes]], dim: int) -> Matrix:
@@ -188,7 +177,3 @@ def _matrix(rows: Iterable[Row[int, bytes]], dim: int) -> Matrix:
     pairs = [(row[0], row[1]) for row in rows]
     vectors = np.frombuffer(b"".join(vector for _, vector in pairs), dtype=VECTOR_DTYPE).reshape(len(pairs), dim)
     return Matrix(np.array([key for key, _ in pairs], np.int64), vectors.astype(np.float32, copy=False))
-
-
-def _bytes(vector: Vectors) -> bytes:
-    return np.ascontiguousarray(vector, dtype=VECTOR_DTYPE).tobytes()

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Sequence
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 from sqlalchemy import Integer, and_, bindparam, case, cast, func, insert, or_, select, update
 
@@ -117,77 +117,79 @@ def add(
         return range(0)
     first, seq = ids.reserve(tx, "passage", len(spans)), ids.tick(tx)
     of = {"source_id": source_id, "session_number": session_number, "owner": owner, "from_seq": seq, "to_seq": FAR}
-    rows = [{"id": first + at, "n": n + at, **of, **_row(span)} for at, span in enumerate(spans)]
-    for some in portions(rows, 1000):
-        tx.execute(insert(tables.passage), some)
+    rows = [
+        {"id": first + at, "n": n + at, "first_message": span.first, "last_message": span.last, **of}
+        | {"start": span.start, "end": span.end, "dated": span.dated}
+        for at, span in enumerate(spans)
+    ]
+    for portion in portions(rows, 1000):
+        tx.execute(insert(tables.passage), portion)
     return range(first, first + len(spans))
 
 
 def add_source(tx: Tx, source_id: int, text: str, dated: str | None) -> range:
     day = iso_day(dated)
-    return add(tx, WORKSPACE, [PassageSpan(one.start, one.end, dated=day) for one in split_passages(text)], source_id=source_id)
+    return add(
+        tx, WORKSPACE, [PassageSpan(span.start, span.end, dated=day) for span in split_passages(text)], source_id=source_id
+    )
 
 
 def iso_day(dated: str | None) -> str | None:
     """Return the year, month or day a date begins with, or None if it is not an ISO date."""
-    found = _DAY.match(dated or "")
-    return found and found[0]
+    match = _DAY.match(dated or "")
+    return match and match[0]
 
 
 def close(tx: Tx, passage_ids: Iterable[int]) -> None:
     """Close passages: they leave every search."""
     seq = ids.tick(tx)
-    for some in portions(passage_ids):
-        tx.execute(update(tables.passage).where(tables.passage.c.id.in_(some), tables.passage.c.to_seq == FAR).values(to_seq=seq))
+    for portion in portions(passage_ids):
+        tx.execute(update(tables.passage).where(_P.id.in_(portion), _P.to_seq == FAR).values(to_seq=seq))
 
 
 def follow(tx: Tx, source_id: int, *, live: bool) -> None:
     """Close or reopen a source's passages after its status has changed."""
-    c, seq = tables.passage.c, ids.tick(tx)
-    stands = c.to_seq < FAR if live else c.to_seq == FAR
+    seq = ids.tick(tx)
     values = {"from_seq": seq, "to_seq": FAR} if live else {"to_seq": seq}
-    tx.execute(update(tables.passage).where(c.source_id == source_id, stands).values(**values))
+    changing = _P.to_seq < FAR if live else _P.to_seq == FAR
+    tx.execute(update(tables.passage).where(_P.source_id == source_id, changing).values(**values))
 
 
 def uncut(tx: Tx, *, limit: int = 100) -> tuple[int, ...]:
     """Return live sources without passages: imported ones, or those older than passages."""
-    s = tables.source.c
-    cut = select(tables.passage.c.id).where(tables.passage.c.source_id == s.id).exists()
-    wanted = select(s.id).where(s.status.in_(LIVE), s.chars > 0, ~cut)
-    return tuple(tx.execute(wanted.order_by(s.id).limit(limit)).scalars())
+    cut = select(_P.id).where(_P.source_id == _S.id).exists()
+    wanted = select(_S.id).where(_S.status.in_(LIVE), _S.chars > 0, ~cut)
+    return tuple(tx.execute(wanted.order_by(_S.id).limit(limit)).scalars())
 
 
 def cut_source(tx: Tx, source_id: int) -> None:
     """Cut a source now, unless another process has done so meanwhile."""
     ids.tick(tx)  # concurrent cutters wait here
-    c, s = tables.passage.c, tables.source.c
-    row = tx.execute(select(s.status, s.dated).where(s.id == source_id)).one()
-    if row.status in LIVE and not tx.execute(select(c.id).where(c.source_id == source_id).limit(1)).first():
+    row = tx.execute(select(_S.status, _S.dated).where(_S.id == source_id)).one()
+    if row.status in LIVE and not tx.execute(select(_P.id).where(_P.source_id == source_id).limit(1)).first():
         add_source(tx, source_id, sources.text(tx, source_id), row.dated)
 
 
 def count(tx: Tx, owner: str = WORKSPACE) -> int:
     """Count exactly this owner's open passages."""
-    c = tables.passage.c
-    return int(tx.execute(select(func.count()).where(c.owner == owner, c.to_seq == FAR)).scalar_one())
+    return int(tx.execute(select(func.count()).where(_P.owner == owner, _P.to_seq == FAR)).scalar_one())
 
 
 def counts(tx: Tx, source_ids: Iterable[int]) -> dict[int, int]:
     """Count the open passages of each source; sources without any are left out."""
-    c = tables.passage.c
-    found: dict[int, int] = {}
-    for some in portions(sorted(set(source_ids))):
-        rows = tx.execute(select(c.source_id, func.count()).where(c.source_id.in_(some), c.to_seq == FAR).group_by(c.source_id))
-        found |= {row[0]: row[1] for row in rows}
-    return found
+    wanted = select(_P.source_id, func.count()).where(_P.to_seq == FAR).group_by(_P.source_id)
+    by_source: dict[int, int] = {}
+    for portion in portions(sorted(set(source_ids))):
+        by_source |= {row[0]: row[1] for row in tx.execute(wanted.where(_P.source_id.in_(portion)))}
+    return by_source
 
 
 def get(tx: Tx, passage_ids: Iterable[int], *, owner: str = WORKSPACE) -> dict[int, PassageRow]:
     """Return open passages of this owner or the workspace by id, with the texts of sources."""
     by_id: dict[int, PassageRow] = {}
-    for some in portions(dict.fromkeys(passage_ids), _SIZES[-1]):
-        size = next(each for each in _SIZES if each >= len(some))
-        parameters = dict(zip(_NAMES, some + some[-1:] * (size - len(some)), strict=False))
+    for portion in portions(dict.fromkeys(passage_ids), _SIZES[-1]):
+        size = next(size for size in _SIZES if size >= len(portion))
+        parameters = dict(zip(_NAMES, portion + portion[-1:] * (size - len(portion)), strict=False))
         for row in _OF[size].rows(tx, {"owner": owner, **parameters}):
             passage = PassageRow(*row)
             earlier = by_id.get(passage.id)  # a passage may span two parts of a text
@@ -200,33 +202,18 @@ def changed(tx: Tx, since: int, *, owner: str = WORKSPACE, limit: int | None = N
 
     added: by id, with the texts of sources.
     """
-    now = ids.searched(tx)
-    upto = now if limit is None else _upto(tx, since, owner, limit, now)
+    upto = ids.searched(tx)
+    if limit is not None:  # everything of one number comes together
+        upto = tx.execute(_BEYOND, {"owner": owner, "since": since, "limit": limit}).scalar() or upto
     added = [PassageRow(*row) for row in tx.execute(_CAME, {"owners": [owner], "since": since, "upto": upto})]
     gone = _WENT.rows(tx, {"owner": owner, "since": since, "upto": upto})
     return PassageChanges(upto, tuple(_with_texts(tx, added)), tuple(row.id for row in gone))
 
 
-def _upto(tx: Tx, since: int, owner: str, limit: int, now: int) -> int:
-    """Return the clock number to stop at; everything of one number comes together."""
-    last = tx.execute(_BEYOND, {"owner": owner, "since": since, "limit": limit}).scalar()
-    return now if last is None else last
-
-
 def _with_texts(tx: Tx, added: Sequence[PassageRow]) -> Iterable[PassageRow]:
     """Add the texts of sources, reading each source once."""
     number, text = None, ""
-    for passage in sorted(added, key=lambda found: (found.source_id or 0, found.id)):
+    for passage in sorted(added, key=lambda passage: (passage.source_id or 0, passage.id)):
         if passage.source_id is not None and passage.source_id != number:
             number, text = passage.source_id, sources.text(tx, passage.source_id)
         yield passage if passage.source_id is None else passage._replace(text=text[passage.start : passage.end])
-
-
-def _row(span: PassageSpan) -> dict[str, Any]:
-    return {
-        "start": span.start,
-        "end": span.end,
-        "first_message": span.first,
-        "last_message": span.last,
-        "dated": span.dated,
-    }
