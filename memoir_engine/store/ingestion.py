@@ -205,14 +205,9 @@ def write(tx: Tx, plan: IngestPlan, placed: ResolvedPlan, run_id: str, version: 
 
 
 def _chunks(tx: Tx, plan: IngestPlan, first: dict[str, int], now: datetime) -> list[Row]:
+    common, text = {"source_id": first["source"], "created_at": now}, plan.source.text
     rows = [
-        {
-            "id": number,
-            "source_id": first["source"],
-            "created_at": now,
-            "text": plan.source.text[new.start : new.end],
-            **asdict(new),
-        }
+        {"id": number, "text": text[new.start : new.end], **common, **asdict(new)}
         for number, new in enumerate(plan.chunks, first["chunk"])
     ]
     sealed = seal(tables.chunk, rows)
@@ -233,19 +228,17 @@ def _decisions(tx: Tx, plan: IngestPlan, placed: ResolvedPlan, first: dict[str, 
     rows: list[Row] = []
     leaves: dict[int, tuple[int, int]] = {}
     for number, new in enumerate(plan.decisions, first["decision"]):
-        rows.append(
-            {
-                "id": number,
-                "run_id": run_id,
-                "chunk_id": chunk_of[new.position],
-                "parent_id": placed.id_of(new.parent),
-                "offer": offers[new.offer],
-                "chosen": f"[[{placed.id_of(new.chosen)},1]]",
-                "opinions": canonical([[placed.id_of(category), value] for category, value in new.opinions]),
-                "seen": int(new.seen),
-                **{name: getattr(new, name) for name in ("call_id", "level", "decided_by", "attempts", "note")},
-            }
-        )
+        row = {name: getattr(new, name) for name in ("call_id", "level", "decided_by", "attempts", "note")} | {
+            "id": number,
+            "run_id": run_id,
+            "chunk_id": chunk_of[new.position],
+            "parent_id": placed.id_of(new.parent),
+            "offer": offers[new.offer],
+            "chosen": f"[[{placed.id_of(new.chosen)},1]]",
+            "opinions": canonical([[placed.id_of(category), value] for category, value in new.opinions]),
+            "seen": int(new.seen),
+        }
+        rows.append(row)
         leaves[new.position] = (number, placed.now(new.chosen))
     if rows:
         decisions.write(tx, rows)

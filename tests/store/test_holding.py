@@ -43,7 +43,6 @@ def redraw(tx: Tx, store: Store, run: str) -> object:
 LATE: dict[str, Late] = {
     "call": lambda tx, store, run: calls.record(tx, call(store, run), owner=OLD),
     "decision": lambda tx, store, run: decisions.record(tx, run, [CHOICE], owner=OLD),
-    "tree": lambda tx, store, run: runs.set_tree_seq(tx, run, 1, owner=OLD),
     "pause": lambda tx, store, run: runs.pause(tx, run, now=store.clock.now(), result={}, owner=OLD),
     "start": lambda tx, store, run: runs.start(tx, run, now=store.clock.now(), owner=OLD),
     "commit": commit,

@@ -23,6 +23,7 @@ from memoir_engine.store.db.statements import Prepared
 from memoir_engine.store.db.types import Tx, build, portions
 from memoir_engine.store.ledger.runs import hold
 
+_AS_THEY_ARE = ("call_id", "level", "parent_id", "decided_by", "attempts", "note")  # fields of a choice that are columns
 _ADD = Prepared(insert(tables.decision))
 
 
@@ -45,7 +46,19 @@ def add(tx: Tx, run_id: str, choices: Sequence[NewChoice], *, again: bool) -> tu
     bodies = [offer_body(choice.level, choice.parent_id, choice.parent_path, choice.options) for choice in choices]
     first = ids.reserve(tx, "decision", len(choices))
     offers = payloads.put(tx, bodies)
-    rows = [_row(number, run_id, *pair) for number, pair in enumerate(zip(choices, offers, strict=True), first)]
+    rows = [
+        {name: getattr(choice, name) for name in _AS_THEY_ARE}
+        | {
+            "id": number,
+            "run_id": run_id,
+            "chunk_id": None,
+            "offer": offer,
+            "chosen": canonical([list(pair) for pair in choice.chosen]),
+            "opinions": canonical([list(pair) for pair in choice.opinions]),
+            "seen": int(choice.seen),
+        }
+        for number, (choice, offer) in enumerate(zip(choices, offers, strict=True), first)
+    ]
     write(tx, rows)
     return tuple(row["id"] for row in rows)
 
@@ -82,24 +95,6 @@ def of_chunks(tx: Tx, chunk_ids: Sequence[int]) -> dict[int, tuple[Decision, ...
         for decision in _decisions(tx, tables.decision.c.chunk_id.in_(portion), None):
             by_chunk[decision.chunk_id or 0] = (*by_chunk.get(decision.chunk_id or 0, ()), decision)
     return by_chunk
-
-
-def _row(number: int, run_id: str, choice: NewChoice, offer: str) -> dict[str, Any]:
-    return {
-        "id": number,
-        "run_id": run_id,
-        "call_id": choice.call_id,
-        "chunk_id": None,
-        "level": choice.level,
-        "parent_id": choice.parent_id,
-        "offer": offer,
-        "chosen": canonical([list(pair) for pair in choice.chosen]),
-        "opinions": canonical([list(pair) for pair in choice.opinions]),
-        "decided_by": choice.decided_by,
-        "seen": int(choice.seen),
-        "attempts": choice.attempts,
-        "note": choice.note,
-    }
 
 
 def _decisions(tx: Tx, condition: ColumnElement[bool], limit: int | None) -> tuple[Decision, ...]:

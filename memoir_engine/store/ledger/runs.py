@@ -166,13 +166,8 @@ def give_up(tx: Tx, run_id: str, statuses: Sequence[RunStatus], *, clock: Clock,
     return True
 
 
-def set_tree_seq(tx: Tx, run_id: str, tree_seq: int, *, owner: str | None = None) -> None:
-    hold(tx, run_id, owner, "the tree of a run")
-    note_tree_seq(tx, run_id, tree_seq)
-
-
 def note_tree_seq(tx: Tx, run_id: str, tree_seq: int) -> None:
-    """Do the same for a run that is held."""
+    """Note the tree that a run reads, for a run that is held."""
     _SET_TREE.run(tx, {"which": run_id, "seq": tree_seq})
 
 

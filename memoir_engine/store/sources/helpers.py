@@ -7,6 +7,7 @@ Source: MEMOIR 2B.4, 2B.8, 2B.9, 2B.10; DESIGN §6.
 
 from __future__ import annotations
 
+from dataclasses import asdict
 from datetime import datetime
 from typing import Any
 
@@ -34,18 +35,8 @@ Row = dict[str, Any]
 
 def write(tx: Tx, source_id: int, version: int, new: NewHelper, *, number: int, now: datetime) -> Row:
     """Write a version and return its sealed row; `add_event` records it."""
-    row: Row = {
-        "id": number,
-        "source_id": source_id,
-        "version": version,
-        "origin": new.origin,
-        "text": check_text(new.text, "contextual_helper"),
-        "tokens": new.tokens,
-        "author": new.author,
-        "dated": new.dated,
-        "topic": new.topic,
-        "created_at": now,
-    }
+    check_text(new.text, "contextual_helper")
+    row: Row = {"id": number, "source_id": source_id, "version": version, "created_at": now, **asdict(new)}
     sealed = seal(tables.contextual_helper, [row])[0]
     tx.execute(insert(tables.contextual_helper), [sealed])
     return sealed

@@ -116,10 +116,10 @@ class TreeSnapshot:
     def paths(self) -> Mapping[int, Path]:
         """The names from level 1 down, of every category."""
         if not self._paths:
-            found: dict[int, Path] = {}
+            paths: dict[int, Path] = {}
             for row in self.rows:  # parents before children
-                found[row.id] = (*found.get(row.parent_id, ()), row.name)
-            self._paths.update(found)
+                paths[row.id] = (*paths.get(row.parent_id, ()), row.name)
+            self._paths.update(paths)  # at once: others may read
         return self._paths
 
     def limited_to(self, leaves: Iterable[int]) -> TreeSnapshot:

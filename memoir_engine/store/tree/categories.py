@@ -143,13 +143,6 @@ def open_at(table: Any, at_seq: int | None) -> ColumnElement[bool]:
     return (table.c.from_seq <= at_seq) & (table.c.to_seq > at_seq)  # type: ignore[no-any-return]  # as above
 
 
-def child_by_name(tx: Tx, parent_id: int | None, name: str) -> int | None:
-    """Return the id of the open child whose folded name equals this one."""
-    v = tables.category_version.c
-    wanted = select(v.category_id).where(v.parent_key == (parent_id or ROOT), v.name_key == name_key(name), v.to_seq == FAR)
-    return tx.execute(wanted).scalar()
-
-
 def open_categories(tx: Tx, category_ids: Iterable[int], *, at_seq: int | None = None) -> dict[int, OpenCategory]:
     """Return those of these categories that are open."""
     return _open(tx, "category_id", category_ids, at_seq)
