@@ -35,7 +35,6 @@ from memoir_engine.core.results import (
     RunView,
     UsedChunk,
 )
-from memoir_engine.core.results.documents import Path
 from memoir_engine.core.run import Actor
 from memoir_engine.models.output_mode import decode
 from memoir_engine.prompts import answer, condense
@@ -146,12 +145,12 @@ def to_record(result: QueryResult) -> dict[str, Any]:
 
 
 def as_of_seq(run: RunView) -> int | None:
-    """The seq a question asked about; None when it asked about the present, or has not read the tree yet."""
+    """Return the seq a question asked about; None when it asked about the present, or has not read the tree yet."""
     return None if run.request.get("as_of") is None else run.tree_seq
 
 
 def chunk_ids(record: Mapping[str, Any]) -> list[int]:
-    """Ids of every chunk that `from_record` needs."""
+    """Return the ids of every chunk that `from_record` needs."""
     return list(dict.fromkeys([*(row[0] for row in record.get("chunks", ())), *record.get("net", ())]))
 
 
@@ -162,29 +161,35 @@ def from_record(detail: RunDetail, chunks: Mapping[int, Chunk], names: Mapping[i
     detail.calls: with their replies.
     """
     run, record = detail.run, detail.run.result
-    paths = tuple(PathChoice(tuple(ids), _names(ids, names), tuple(ranks)) for ids, ranks in record.get("paths", ()))
+    paths = tuple(PathChoice(tuple(ids), path_names(ids, names), tuple(ranks)) for ids, ranks in record.get("paths", ()))
     by_leaf = {path.category_ids[-1]: path.names for path in paths if path.category_ids}
     leaves = {key: leaf for key, leaf, _ in record.get("chunks", ())}
-    attempts = _attempts(detail.calls, record.get("calls", ()))
-    responses = tuple(_response(calls, detail.decisions) for calls in attempts)
+    attempts = attempts_by_call(detail.calls, record.get("calls", ()))
+    responses = tuple(to_response(calls, detail.decisions) for calls in attempts)
     replies = [call for call in detail.calls if call.error is None and call.reply]
+    last = next((call.reply for call in reversed(replies) if call.purpose == "answer"), None)
     return QueryResult(
         status="error" if run.error else "success",
         run_id=run.id,
         question=str(run.request.get("question", "")),
-        answer=_answer(replies),
+        answer="" if last is None else answer.Reply.model_validate(decode(last)).answer,
         chunks=tuple(
             replace(chunks[key], category_id=leaf, category_path=by_leaf.get(leaf, ()), ranked_relevance=rank)
             for key, leaf, rank in record.get("chunks", ())
             if key in chunks
         ),
         used_chunks=tuple(
-            _used_chunk(chunks[key], by_leaf.get(leaves.get(key, 0), ()), number, quotes, cited)
+            UsedChunk(
+                *(key, by_leaf.get(leaves.get(key, 0), ()), number),
+                *(chunks[key].source_id, chunks[key].start, chunks[key].end),
+                quotes=tuple((start, end) for start, end in quotes),
+                cited=cited,
+            )
             for key, number, quotes, cited in record.get("used", ())
             if key in chunks
         ),
         dropped_paths=tuple(
-            DroppedPath(_names(ids, names), tuple(ids), reason, count) for ids, reason, count in record.get("dropped", ())
+            DroppedPath(path_names(ids, names), tuple(ids), reason, count) for ids, reason, count in record.get("dropped", ())
         ),
         paths=paths,
         responses=responses,
@@ -198,27 +203,17 @@ def from_record(detail: RunDetail, chunks: Mapping[int, Chunk], names: Mapping[i
         after=record.get("after"),
         warnings=tuple(record.get("warnings", ())),
         compression_ratio=record.get("ratio"),
-        summaries=_summaries(record.get("summaries", ()), replies),
+        summaries=stored_summaries(record.get("summaries", ()), replies),
         as_of_seq=as_of_seq(run),
         error=ErrorReport.of(restore_error(run.error, run.remedy)) if run.error else None,
     )
 
 
-def _names(ids: Sequence[int], names: Mapping[int, str]) -> tuple[str, ...]:
+def path_names(ids: Sequence[int], names: Mapping[int, str]) -> tuple[str, ...]:
     return tuple(names.get(category, "?") for category in ids)
 
 
-def _used_chunk(chunk: Chunk, path: Path, number: int, quotes: Sequence[Sequence[int]], cited: bool) -> UsedChunk:
-    spans = tuple((start, end) for start, end in quotes)
-    return UsedChunk(chunk.id, path, number, chunk.source_id, chunk.start, chunk.end, spans, cited)
-
-
-def _answer(replies: Sequence[Call]) -> str:
-    last = next((call.reply for call in reversed(replies) if call.purpose == "answer"), None)
-    return "" if last is None else answer.Reply.model_validate(decode(last)).answer
-
-
-def _summaries(rows: Sequence[Sequence[Any]], replies: Sequence[Call]) -> tuple[ChunkSummary, ...]:
+def stored_summaries(rows: Sequence[Sequence[Any]], replies: Sequence[Call]) -> tuple[ChunkSummary, ...]:
     """Return the summaries with their texts; one whose reply was erased is left out."""
     texts = {call.id: condense.texts(decode(call.reply or "")) for call in replies if call.purpose == "condense"}
     return tuple(
@@ -228,7 +223,7 @@ def _summaries(rows: Sequence[Sequence[Any]], replies: Sequence[Call]) -> tuple[
     )
 
 
-def _attempts(calls: Sequence[Call], order: Sequence[int]) -> list[list[Call]]:
+def attempts_by_call(calls: Sequence[Call], order: Sequence[int]) -> list[list[Call]]:
     """Group the attempts of each successful call, in the `order` of call ids where it is known.
 
     Calls may run at the same time (width_scope="path"), so attempts are matched by their fingerprint.
@@ -243,10 +238,10 @@ def _attempts(calls: Sequence[Call], order: Sequence[int]) -> list[list[Call]]:
     return sorted(answered, key=lambda attempts: place.get(attempts[-1].id, len(place)))
 
 
-def _response(attempts: Sequence[Call], decisions: Sequence[Decision]) -> Response:
+def to_response(attempts: Sequence[Call], decisions: Sequence[Decision]) -> Response:
     call = attempts[-1]
-    made = (decision for decision in decisions if decision.call_id == call.id)
-    chosen = (option for decision in made for option in decision.options if option.rank is not None)
+    options = (option for decision in decisions if decision.call_id == call.id for option in decision.options)
+    chosen = (option for option in options if option.rank is not None)
     best_first = sorted(chosen, key=lambda option: -(option.rank or 0))
     return Response(
         purpose=call.purpose,
@@ -269,8 +264,8 @@ def compare(runs: tuple[RunView, RunView], results: tuple[QueryResult, QueryResu
     return RunComparison(
         one=one,
         other=other,
-        settings=_settings(runs, results),
-        choices=_choices(one.decisions, other.decisions),
+        settings=compare_settings(runs, results),
+        choices=compare_choices(one.decisions, other.decisions),
         paths_both=tuple(path for leaf, path in leaves[0].items() if leaf in leaves[1]),
         paths_one=tuple(path for leaf, path in leaves[0].items() if leaf not in leaves[1]),
         paths_other=tuple(path for leaf, path in leaves[1].items() if leaf not in leaves[0]),
@@ -282,7 +277,7 @@ def compare(runs: tuple[RunView, RunView], results: tuple[QueryResult, QueryResu
     )
 
 
-def _settings(runs: tuple[RunView, RunView], results: tuple[QueryResult, QueryResult]) -> tuple[ComparedSetting, ...]:
+def compare_settings(runs: tuple[RunView, RunView], results: tuple[QueryResult, QueryResult]) -> tuple[ComparedSetting, ...]:
     """Return the settings and models that differ."""
 
     def settings(run: RunView, result: QueryResult) -> dict[str, str]:
@@ -294,24 +289,24 @@ def _settings(runs: tuple[RunView, RunView], results: tuple[QueryResult, QueryRe
     return tuple(ComparedSetting(name, first, second) for name, first, second in pairs if first != second)
 
 
-def _choices(one: Sequence[Decision], other: Sequence[Decision]) -> tuple[ComparedChoice, ...]:
+def compare_choices(one: Sequence[Decision], other: Sequence[Decision]) -> tuple[ComparedChoice, ...]:
     """Pair the decisions by level and parent; within a level in the order of `one`, then those of `other` alone."""
     sides = [{(decision.level, decision.parent_id or 0): decision for decision in side} for side in (one, other)]
     places = sorted(dict.fromkeys([*sides[0], *sides[1]]), key=lambda place: place[0])
-    return tuple(_choice(sides[0].get(place), sides[1].get(place)) for place in places)
+    return tuple(compare_choice(sides[0].get(place), sides[1].get(place)) for place in places)
 
 
-def _choice(one: Decision | None, other: Decision | None) -> ComparedChoice:
+def compare_choice(one: Decision | None, other: Decision | None) -> ComparedChoice:
     decision = one or other
     assert decision is not None
     offered = [{option.category_id: option for option in side.options} if side else {} for side in (one, other)]
-    options = [_option(offered[0].get(key), offered[1].get(key)) for key in dict.fromkeys([*offered[0], *offered[1]])]
+    options = [compare_option(offered[0].get(key), offered[1].get(key)) for key in dict.fromkeys([*offered[0], *offered[1]])]
     options.sort(key=lambda o: (-max(o.one or 0, o.other or 0), -(o.opinion or 0.0), o.category_id))
     present = (one is not None, other is not None)
     return ComparedChoice(decision.level, decision.parent_id, decision.parent_path, tuple(options), present)
 
 
-def _option(one: Option | None, other: Option | None) -> ComparedOption:
+def compare_option(one: Option | None, other: Option | None) -> ComparedOption:
     option = one or other
     assert option is not None
     ranks = (one.rank if one else None, other.rank if other else None)
@@ -320,21 +315,21 @@ def _option(one: Option | None, other: Option | None) -> ComparedOption:
 
 def view_of(engine: Engine, actor: Actor, run_id: str) -> RunView:
     """Raises RunNotFound."""
-    named = validation.run(run_id)
-    return engine.db.read(lambda tx: runs.get(tx, named, user=runs_of(actor)))
+    run_id = validation.run(run_id)
+    return engine.db.read(lambda tx: runs.get(tx, run_id, user=runs_of(actor)))
 
 
 def result_of(engine: Engine, actor: Actor, run_id: str) -> QueryResult:
     """Read a question's result from the ledger; of one that still runs, what is known so far. Raises RunNotFound."""
-    named = validation.run(run_id)
+    run_id = validation.run(run_id)
 
     def work(tx: Tx) -> QueryResult:
-        run = runs.get(tx, named, user=runs_of(actor))
+        run = runs.get(tx, run_id, user=runs_of(actor))
         most = None if run.verb == "query" else MOST_ROWS
-        asked = calls.of_run(tx, run_id, texts=True, limit=most)
-        detail = RunDetail(run, asked, decisions.of_run(tx, run_id, limit=most), ())
-        found = chunks.of_ids(tx, chunk_ids(run.result), at_seq=as_of_seq(run))
-        unerased = {chunk.id: chunk for chunk in found if chunk.text}
+        requests = calls.of_run(tx, run_id, texts=True, limit=most)
+        detail = RunDetail(run, requests, decisions.of_run(tx, run_id, limit=most), ())
+        shown = chunks.of_ids(tx, chunk_ids(run.result), at_seq=as_of_seq(run))
+        unerased = {chunk.id: chunk for chunk in shown if chunk.text}
         return from_record(detail, unerased, categories.names(tx, at_seq=run.tree_seq))
 
     return engine.db.read(work)

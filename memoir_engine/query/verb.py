@@ -21,7 +21,7 @@ from memoir_engine.core.errors import ChoiceNotOffered, DatabaseError, InvalidSe
 from memoir_engine.core.results import Decision, QueryResult
 from memoir_engine.core.run import Actor, Listener, Run
 from memoir_engine.core.settings import check_budget
-from memoir_engine.query.pipeline import QueryContext, QueryRequest, query
+from memoir_engine.query.pipeline import QueryRequest, Question
 from memoir_engine.query.record import Progress, result_of, to_record, view_of
 from memoir_engine.query.strategies import widths, without_effect
 from memoir_engine.query.traverse import PresetChoice
@@ -107,7 +107,7 @@ def query_verb(
     scope: the width_scope of the run it branches from; None takes the configuration's. Both are kept with the request.
     """
     options = options.checked()
-    request = replace(_to_request(engine, options), preset=preset or {})
+    request = replace(to_request(engine, options), preset=preset or {})
     if scope == "path" or scope == "level":
         request = replace(request, width_scope=scope)
     max_width = engine.resolved.config.max_width
@@ -117,7 +117,7 @@ def query_verb(
 
     async def work(run: Run) -> QueryResult:
         progress.run_id = run.id
-        await _query(engine, request, options.as_of, run, progress)
+        await ask_question(engine, request, options.as_of, run, progress)
         return progress.result(wall_ms=run.clock.tick_ms() - began)
 
     def failed(run: Run, error: MemoirError) -> QueryResult:
@@ -137,10 +137,12 @@ def query_verb(
     )
 
 
-async def _query(engine: Engine, request: QueryRequest, as_of: Moment | None, run: Run, progress: Progress) -> None:
+async def ask_question(engine: Engine, request: QueryRequest, as_of: Moment | None, run: Run, progress: Progress) -> None:
+    """Open the memory as of a moment, and answer into `progress`."""
+
     def record(level: Sequence[Decision]) -> None:
         """Write a level's decisions with the next call: transactions of their own would double their number."""
-        choices, first = [_new_choice(decision) for decision in level], len(progress.decisions)
+        choices, first = [new_choice(decision) for decision in level], len(progress.decisions)
         progress.decisions.extend(level)
 
         def write(tx: Tx, again: bool) -> None:
@@ -166,16 +168,29 @@ async def _query(engine: Engine, request: QueryRequest, as_of: Moment | None, ru
     engine.runner.carry(run.id, lambda tx, _: runs.note_tree_seq(tx, run.id, tree.seq))
     progress.as_of_seq = at_seq
     ask = Asking(engine, run, QueryCancelled)
-    context = QueryContext(engine.db, tree, nearness, engine.resolved.config, ask, record, written, engine.tokens.count)
+    question = Question(
+        request=replace(request, at_seq=at_seq),
+        db=engine.db,
+        tree=tree,
+        nearness=nearness,
+        config=engine.resolved.config,
+        ask=ask,
+        record=record,
+        written=written,
+        count=engine.tokens.count,
+        run=run,
+        progress=progress,
+    )
     try:
-        await query(replace(request, at_seq=at_seq), context, run, progress)
+        await question.answer()
     finally:
         progress.warnings.extend(ask.warnings)
         with suppress(DatabaseError):  # the end of the run will report it
             await written()
 
 
-def _new_choice(decision: Decision) -> NewChoice:
+def new_choice(decision: Decision) -> NewChoice:
+    """Turn a decision into the row that is stored."""
     ranks = {option.category_id: option.rank or 0 for option in decision.options}
     return NewChoice(
         level=decision.level,
@@ -192,17 +207,13 @@ def _new_choice(decision: Decision) -> NewChoice:
     )
 
 
-def _to_request(engine: Engine, options: QueryOptions) -> QueryRequest:
-    config = engine.resolved.config
-    limiting = options.prompt_limiting_strategy
+def to_request(engine: Engine, options: QueryOptions) -> QueryRequest:
+    """Fill in the configuration. Raises ConfigurationError."""
+    config, limiting = engine.resolved.config, options.prompt_limiting_strategy
     limiting = config.prompt_limiting_strategy if limiting is None else limiting
     if limiting not in ("PRUNE", "SUMMARIZE"):
-        raise InvalidSetting(
-            name="prompt_limiting_strategy",
-            value=limiting,
-            problem="there is no such strategy",
-            advice="Use 'PRUNE' or 'SUMMARIZE'.",
-        )
+        problem, advice = "there is no such strategy", "Use 'PRUNE' or 'SUMMARIZE'."
+        raise InvalidSetting(name="prompt_limiting_strategy", value=limiting, problem=problem, advice=advice)
     budget = options.max_token_budget or config.max_token_budget
     check_budget(config, budget, limiting)
     return QueryRequest(
@@ -230,7 +241,7 @@ def what_if_verb(engine: Engine, actor: Actor, options: WhatIfOptions, listeners
         advice = "Give the run of a question that was answered; runs.list(verb='query') shows them."
         raise InvalidSetting(name="run_id", value=run_id, problem=problem, advice=advice)
     decisions = result_of(engine, actor, run_id).decisions
-    chosen = _offered(decisions, decision_id, validation.rows("take", options.take))
+    chosen = offered_choice(decisions, decision_id, validation.rows("take", options.take))
     request, since = view.request, view.tree_seq or 0
     repeated = {field.name for field in fields(QueryOptions)} - {"after", "page_size"}  # the branch begins at its first page
     again = QueryOptions(**{name: value for name, value in request.items() if name in repeated})
@@ -254,9 +265,9 @@ def preset_choices(decisions: Sequence[Decision], decision_id: int, take: Sequen
     """
     at = next(decision for decision in decisions if decision.id == decision_id)
     above = [decision for decision in decisions if decision.level < at.level]
-    repeated = {level: _chosen([d for d in above if d.level == level]) for level in {d.level for d in above}}
-    beside = _chosen([d for d in decisions if d.level == at.level and d.id != decision_id])
-    replaced = [rank for _, _, rank in _chosen([at])]
+    repeated = {level: chosen_options([d for d in above if d.level == level]) for level in {d.level for d in above}}
+    beside = chosen_options([d for d in decisions if d.level == at.level and d.id != decision_id])
+    replaced = [rank for _, _, rank in chosen_options([at])]
     first = sum(rank > max(replaced) for _, _, rank in beside) if replaced else 0
     ordered = [(parent, category, "repeated") for parent, category, _ in beside]
     ordered[first:first] = [(at.parent_id or 0, category, "reviewer") for category in take]
@@ -265,8 +276,8 @@ def preset_choices(decisions: Sequence[Decision], decision_id: int, take: Sequen
     return {**higher, at.level: here}
 
 
-def _chosen(decisions: Sequence[Decision]) -> list[tuple[int, int, int]]:
-    """(parent, category, rank), best first."""
+def chosen_options(decisions: Sequence[Decision]) -> list[tuple[int, int, int]]:
+    """Return (parent, category, rank) of the options chosen, best first."""
     rows = [
         (decision.parent_id or 0, option.category_id, option.rank)
         for decision in decisions
@@ -276,7 +287,7 @@ def _chosen(decisions: Sequence[Decision]) -> list[tuple[int, int, int]]:
     return sorted(rows, key=lambda row: -row[2])
 
 
-def _offered(decisions: Sequence[Decision], decision_id: int, take: tuple[int, ...]) -> tuple[int, ...]:
+def offered_choice(decisions: Sequence[Decision], decision_id: int, take: tuple[int, ...]) -> tuple[int, ...]:
     """Return the categories to take, each once. Raises ChoiceNotOffered."""
     decision = next((row for row in decisions if row.id == decision_id), None)
     offered = {option.category_id for option in decision.options} if decision else set()
