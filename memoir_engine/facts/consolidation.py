@@ -26,7 +26,7 @@ from memoir_engine.facts.extraction import DraftFact, DraftLink, Utterance, repo
 from memoir_engine.prompts import consolidate as prompts_consolidate
 from memoir_engine.prompts.consolidate import FactComparison, Statement, Verdict
 from memoir_engine.runtime.indexes import LIMIT, Nearness
-from memoir_engine.runtime.model import AskAboutFacts
+from memoir_engine.runtime.model import Ask
 from memoir_engine.store.chain import actions
 from memoir_engine.store.db.types import Tx
 from memoir_engine.store.facts import facts
@@ -110,7 +110,7 @@ async def known_facts(
     return KnownFacts(owner, index, seq), more
 
 
-async def consolidate(material: ConsolidationInput, known: KnownFacts, near: Nearness, ask: AskAboutFacts, run: Run) -> FactPlan:
+async def consolidate(material: ConsolidationInput, known: KnownFacts, near: Nearness, ask: Ask, run: Run) -> FactPlan:
     """Compare the drafts with the known facts, group by group. Raises errors of the model and the embedder; nothing is stored."""
     if material.vectors is None:
         return FactPlan(known.seq)
@@ -274,7 +274,7 @@ class Comparison:
     draft_vectors: Vectors  # (n, dim)
     known: KnownFacts
     near: Nearness
-    ask: AskAboutFacts
+    ask: Ask
     run: Run
     plan: PlanDraft = field(default_factory=PlanDraft)
     shown: set[int] = field(default_factory=set)

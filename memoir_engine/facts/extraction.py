@@ -37,7 +37,7 @@ from memoir_engine.prompts import facts
 from memoir_engine.prompts.facts import FRAME_TOKENS, CutMessage, ExtractedFact, ExtractRequest, RelatableFact
 from memoir_engine.runtime.chunking import chunk_conversation
 from memoir_engine.runtime.engine import Engine
-from memoir_engine.runtime.model import AskAboutFacts, Asking
+from memoir_engine.runtime.model import Ask, Asking
 from memoir_engine.text.attributes import fold_statement, is_same, subject_key, words
 from memoir_engine.text.messages import Message
 from memoir_engine.text.spans import find_quote
@@ -363,7 +363,7 @@ class CutEmbedder:
         return rows
 
 
-async def extract(source: ExtractionInput, extraction: Extraction, ask: AskAboutFacts, run: Run, *, fail_fast: bool) -> None:
+async def extract(source: ExtractionInput, extraction: Extraction, ask: Ask, run: Run, *, fail_fast: bool) -> None:
     """Draw, merge and relate the facts of a conversation.
 
     Raises NothingExtracted if every cut failed, or at the first failure with `fail_fast`; and whatever ends the run.
@@ -384,9 +384,7 @@ async def extract(source: ExtractionInput, extraction: Extraction, ask: AskAbout
     run.emit(FactsMerged(len(drafts), len(merged.facts), merged.duplicates, len(extraction.links), extraction.orphans))
 
 
-async def ask_cuts(
-    source: ExtractionInput, extraction: Extraction, ask: AskAboutFacts, run: Run, fail_fast: bool
-) -> list[DraftFact]:
+async def ask_cuts(source: ExtractionInput, extraction: Extraction, ask: Ask, run: Run, fail_fast: bool) -> list[DraftFact]:
     """Draw the facts of each cut; a cut that fails is noted, and the next is read."""
     drafts: list[DraftFact] = []
     recapped = ""
@@ -417,7 +415,7 @@ async def ask_cuts(
     return drafts
 
 
-async def ask_recap(talk: ExtractRequest, label: str, extraction: Extraction, ask: AskAboutFacts, run: Run) -> str:
+async def ask_recap(talk: ExtractRequest, label: str, extraction: Extraction, ask: Ask, run: Run) -> str:
     """Summarise a cut for the next one. If that fails, continue without a recap and add a warning."""
     try:
         return facts.parse_recap((await ask(facts.build_recap(talk))).data)
@@ -426,7 +424,7 @@ async def ask_recap(talk: ExtractRequest, label: str, extraction: Extraction, as
         return ""
 
 
-async def related(drafts: Sequence[DraftFact], ask: AskAboutFacts) -> tuple[DraftLink, ...]:
+async def related(drafts: Sequence[DraftFact], ask: Ask) -> tuple[DraftLink, ...]:
     """Ask how the facts relate to one another; a single fact is not asked about."""
     links: list[DraftLink] = []
     for first in range(0, max(1, len(drafts) - (SHOWN - STEP)), STEP):

@@ -12,17 +12,17 @@ from __future__ import annotations
 import asyncio
 import threading
 from collections import Counter
-from collections.abc import Awaitable, Sequence
+from collections.abc import Container, Sequence
 from dataclasses import dataclass, replace
-from typing import Any, Protocol
 
 from memoir_engine.core.errors import ChunkUnclassified
 from memoir_engine.core.events import BatchClassified, CategoryProposed, ChunkPlaced
 from memoir_engine.core.run import Run
 from memoir_engine.ingest.draft import ROOT, DraftTree, Lessons, Node
 from memoir_engine.ingest.schedule import ChildStreams, Gate, Stream, run_wave, wave_width
-from memoir_engine.prompts import Prompt, classify
+from memoir_engine.prompts import classify
 from memoir_engine.prompts.evidence import likeliest
+from memoir_engine.runtime.model import Ask
 from memoir_engine.store.sources.plan import Offer
 from memoir_engine.text.names import fold
 from memoir_engine.text.profiles import Profiles
@@ -34,23 +34,6 @@ FEW = 500  # pairs of new and filed chunks: compared in less time than a hop to 
 RETRIES = 2  # of an invalid item (spec/README 2A.8)
 KEPT_OPINIONS = 8  # of each chunk: enough to show the runners-up
 TERMS_SHOWN = 6  # of a new name to be settled
-
-
-class BatchAnswer(Protocol):
-    """The reply of a call, as far as filing needs it."""
-
-    @property
-    def data(self) -> Any: ...
-    @property
-    def call_id(self) -> int: ...
-    @property
-    def latency_ms(self) -> float: ...
-
-
-class Ask(Protocol):
-    """Ask the model; `reuse=False` when the same prompt was just answered wrongly."""
-
-    def __call__(self, prompt: Prompt, *, reuse: bool = True) -> Awaitable[BatchAnswer]: ...
 
 
 @dataclass(frozen=True)
@@ -99,7 +82,7 @@ async def ask_batch(question: BatchQuestion, ask: Ask, run: Run, *, source: str)
         if not bad:
             break
         retried += len(bad) if attempt <= RETRIES else 0
-        before, batch = batch, _without_others(batch, bad)
+        before, batch = batch, only(batch, bad)
     options = question.batch.options
     run.emit(BatchClassified(options.level, options.path, len(question.positions), len(choices), retried, latency_ms))
     if bad:
@@ -109,9 +92,9 @@ async def ask_batch(question: BatchQuestion, ask: Ask, run: Run, *, source: str)
     return [choices[number] for number in sorted(choices)]
 
 
-def _without_others(batch: classify.Batch, bad: dict[int, str]) -> classify.Batch:
-    """Return the question about the bad chunks alone; they keep their ids and their columns of evidence and examples."""
-    kept = [i for i, (number, _) in enumerate(batch.chunks) if number in bad]
+def only(batch: classify.Batch, ids: Container[int]) -> classify.Batch:
+    """Return the question about these chunks alone; they keep their ids and their columns of evidence and examples."""
+    kept = [i for i, (number, _) in enumerate(batch.chunks) if number in ids]
     evidence = tuple(replace(e, nearness=tuple(e.nearness[i] for i in kept)) for e in batch.evidence)
     examples = tuple(replace(e, nearness=tuple(e.nearness[i] for i in kept)) for e in batch.examples)
     return replace(batch, chunks=tuple(batch.chunks[i] for i in kept), evidence=evidence, examples=examples)
@@ -127,7 +110,7 @@ async def settle(names: dict[str, list[Terms]], options: classify.LevelOptions, 
     same = {name: spelling.setdefault(fold(name), name) for name in names}
     groups = group_close_names({first: [t for n in names if same[n] == first for t in names[n]] for first in spelling.values()})
     for group in groups:
-        new_names = tuple(_new_name(name, names[name]) for name in group)
+        new_names = tuple(new_name(name, names[name]) for name in group)
         close = classify.SettleRequest(options.level, options.path, new_names)
         answer = await ask(classify.build_settle(close))
         kept = classify.parse_settle(answer.data, close)
@@ -135,7 +118,7 @@ async def settle(names: dict[str, list[Terms]], options: classify.LevelOptions, 
     return same
 
 
-def _new_name(name: str, texts: list[Terms]) -> classify.NewName:
+def new_name(name: str, texts: list[Terms]) -> classify.NewName:
     """Return the name with the commonest terms of its chunks."""
     counts: Counter[str] = Counter()
     for terms in texts:

@@ -17,11 +17,10 @@ from memoir_engine.core.errors import HelperInvalid, IngestionCancelled, MemoirE
 from memoir_engine.core.events import HelperReady
 from memoir_engine.core.results import Action, Helper, Source
 from memoir_engine.core.run import Actor, Listener, Run
-from memoir_engine.ingest.filing import Ask
 from memoir_engine.prompts import helper
 from memoir_engine.runtime.access import needs_auditor
 from memoir_engine.runtime.engine import Engine
-from memoir_engine.runtime.model import Asking
+from memoir_engine.runtime.model import Ask, Asking
 from memoir_engine.runtime.runner import Verb
 from memoir_engine.runtime.verbs import verb
 from memoir_engine.store.sources import helpers, sources

@@ -18,7 +18,7 @@ from memoir_engine.core.run import Run
 from memoir_engine.prompts import answer as prompt
 from memoir_engine.query.budget import Compression, PathReading, PrunedPaths, Size, compression, drop_last, estimate, prune
 from memoir_engine.query.record import Progress
-from memoir_engine.runtime.model import AskQuestion
+from memoir_engine.runtime.model import Ask
 from memoir_engine.text.spans import claims, support
 from memoir_engine.text.terms import search_tokens
 
@@ -90,7 +90,7 @@ async def fit_summarised(
     return Final(PrunedPaths(tuple(readings), ()), helpers, passages, tokens)
 
 
-async def answer(question: str, final: Final, ask: AskQuestion, progress: Progress, run: Run) -> None:
+async def answer(question: str, final: Final, ask: Ask, progress: Progress, run: Run) -> None:
     """Ask the final prompt; add the answer and its used chunks to `progress`."""
     for reading in final.pruned.dropped:
         progress.dropped.append(dropped(reading))

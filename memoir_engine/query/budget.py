@@ -13,8 +13,9 @@ from math import floor
 
 from memoir_engine.core.errors import BudgetTooSmall, NoRoomForContent, SummariesTooLong, SummaryMissing
 from memoir_engine.core.results import Chunk, PathChoice
+from memoir_engine.models.client import Reply
 from memoir_engine.prompts import condense
-from memoir_engine.runtime.model import AskQuestion, QuestionReply
+from memoir_engine.runtime.model import Ask
 
 Count = Callable[[str], int]
 
@@ -152,13 +153,13 @@ def split_parts(pieces: Sequence[condense.CondenseChunk], cap: int, count: Count
 async def summarise(
     chunks: Sequence[Chunk],
     target: Compression,
-    ask: AskQuestion,
+    ask: Ask,
     *,
     cap: int,
     retries: int,
     tolerance_percent: float,
     count: Count,
-    heard: Callable[[QuestionReply], None],
+    heard: Callable[[Reply], None],
 ) -> dict[int, Condensed]:
     """Return a summary of every chunk, by id. heard: called with each reply.
 
@@ -175,9 +176,7 @@ async def summarise(
     return summaries
 
 
-async def _summarise_part(
-    part: condense.Part, ask: AskQuestion, *, retries: int, heard: Callable[[QuestionReply], None]
-) -> dict[int, Condensed]:
+async def _summarise_part(part: condense.Part, ask: Ask, *, retries: int, heard: Callable[[Reply], None]) -> dict[int, Condensed]:
     """Keep the shortest summary of each chunk; one still over its target after all retries stays as it is."""
     summaries: dict[int, Condensed] = {}
     left = part

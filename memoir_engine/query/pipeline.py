@@ -31,7 +31,7 @@ from memoir_engine.query.answer import Final, SourceContext
 from memoir_engine.query.record import Progress
 from memoir_engine.query.strategies import Widths
 from memoir_engine.query.traverse import OpenPath, PresetChoice, Record, Walk, drop_path, ends_at_leaf, reading_order, traverse
-from memoir_engine.runtime.model import AskQuestion
+from memoir_engine.runtime.model import Ask
 from memoir_engine.store.db.database import Database
 from memoir_engine.store.db.types import ROOT, Tx
 from memoir_engine.store.sources import sources as source_rows
@@ -82,7 +82,7 @@ class Question:
     tree: TreeSnapshot
     nearness: ScoreMap
     config: MemoirConfig
-    ask: AskQuestion
+    ask: Ask
     record: Record
     written: Callable[[], Awaitable[None]]
     count: Callable[[str], int]

@@ -36,13 +36,13 @@ from memoir_engine.core.results import (
     UsedChunk,
 )
 from memoir_engine.core.run import Actor
+from memoir_engine.models.client import Reply
 from memoir_engine.models.output_mode import decode
 from memoir_engine.prompts import answer, condense
 from memoir_engine.prompts.select import SelectedCategory
 from memoir_engine.query.budget import Compression, Condensed
 from memoir_engine.runtime.access import runs_of
 from memoir_engine.runtime.engine import Engine
-from memoir_engine.runtime.model import QuestionReply
 from memoir_engine.store.chain import state
 from memoir_engine.store.db.types import Tx
 from memoir_engine.store.ledger import calls, decisions, runs
@@ -73,7 +73,7 @@ class Progress:
     summaries: dict[int, Condensed] = field(default_factory=dict)
     as_of_seq: int | None = None
 
-    def heard(self, purpose: str, answer: QuestionReply, picked: Sequence[SelectedCategory] = ()) -> None:
+    def heard(self, purpose: str, answer: Reply, picked: Sequence[SelectedCategory] = ()) -> None:
         """Add the response of a call that ended (MEMOIR 4.4), in call order."""
         self.deterministic &= answer.deterministic
         output = tuple({"category": option.name, "ranked_relevance": option.rank} for option in picked)

@@ -21,18 +21,19 @@ from memoir_engine.core.events import LevelSelected, PathDropped
 from memoir_engine.core.results import Decision, DroppedPath, Option, PathChoice
 from memoir_engine.core.results.documents import Path
 from memoir_engine.core.run import Run
+from memoir_engine.models.client import Reply
 from memoir_engine.prompts import select
 from memoir_engine.prompts.evidence import likeliest
 from memoir_engine.query.record import Progress
 from memoir_engine.query.strategies import Widths
-from memoir_engine.runtime.model import AskQuestion, QuestionReply
+from memoir_engine.runtime.model import Ask
 from memoir_engine.store.tree.cache import TreeSnapshot
 from memoir_engine.text.profiles import QuestionProfile
 
 FEW = 300  # chunks below the open paths: their words are compared in less time than a hop to another thread takes
 ATTEMPTS = 2  # a wrong selection is asked once more, then refused (MEMOIR 4.1.2)
 
-Heard = tuple[QuestionReply, tuple[select.SelectedCategory, ...]]
+Heard = tuple[Reply, tuple[select.SelectedCategory, ...]]
 Record = Callable[[Sequence[Decision]], None]  # keeps decisions for the result and has them written; writing sets their ids
 
 
@@ -87,7 +88,7 @@ class Walk:
     opinion: QuestionProfile
     widths: Widths
     helpers: tuple[str, ...]
-    ask: AskQuestion
+    ask: Ask
     record: Record
     run: Run
     profile_terms: int  # key terms shown of an option

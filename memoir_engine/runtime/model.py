@@ -1,6 +1,5 @@
 """The model as one run sees it: enforces its cost cap, cancellation and fallback model.
 
-The protocols that questions and facts ask through stand here too.
 Invariant: a cost cap is checked before a call is made; answers paid for before cost nothing.
 Source: MEMOIR 7.4; API `max_cost`; DESIGN §2.4, §2.6.
 """
@@ -9,8 +8,7 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Awaitable, Callable
-from datetime import datetime
-from typing import Any, Protocol
+from typing import Protocol
 
 from memoir_engine.core.errors import CostCapReached, CostUnknown, MemoirError, ModelError
 from memoir_engine.core.errors.system import FALLEN_BACK, UNAVAILABLE
@@ -22,41 +20,10 @@ from memoir_engine.prompts import Prompt
 from memoir_engine.runtime.engine import Engine
 
 
-class QuestionReply(Protocol):
-    @property
-    def data(self) -> Any: ...
-    @property
-    def value(self) -> Any: ...
-    @property
-    def call_id(self) -> int: ...
-    @property
-    def latency_ms(self) -> float: ...
-    @property
-    def timestamp(self) -> datetime: ...
-    @property
-    def model(self) -> str: ...
-    @property
-    def tokens_prompt(self) -> int: ...
-    @property
-    def tokens_completion(self) -> int: ...
-    @property
-    def cost(self) -> float | None: ...
-    @property
-    def deterministic(self) -> bool: ...
+class Ask(Protocol):
+    """Ask the model of a run; `reuse=False` when the same prompt was just answered wrongly."""
 
-
-AskQuestion = Callable[[Prompt], Awaitable[QuestionReply]]
-
-
-class FactsReply(Protocol):
-    """Reply to a call, as far as facts need it."""
-
-    @property
-    def data(self) -> Any: ...
-
-
-class AskAboutFacts(Protocol):
-    def __call__(self, prompt: Prompt, *, reuse: bool = True) -> Awaitable[FactsReply]: ...
+    def __call__(self, prompt: Prompt, *, reuse: bool = True) -> Awaitable[Reply]: ...
 
 
 class Asking:
