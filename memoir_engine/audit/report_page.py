@@ -11,53 +11,11 @@ import base64
 import hashlib
 from collections.abc import Iterable
 from html import escape
+from importlib.resources import files
+from typing import Any
 
-from memoir_engine.audit.report_record import Record
-
-STYLE = """
-:root{--ink:#1b1b2f;--soft:#5d6078;--line:#dcdde8;--back:#fff;--card:#f7f7fb;--good:#1a7f4b;--bad:#b3541e;--accent:#4f46e5}
-@media (prefers-color-scheme:dark){:root{--ink:#e9e9f4;--soft:#a3a6bd;--line:#33354c;--back:#12131f;--card:#1a1c2b;
---good:#5ccf93;--bad:#f0a35e;--accent:#8f88ff}}
-*{box-sizing:border-box}
-body{margin:0;background:var(--back);color:var(--ink);font:15px/1.5 Inter,system-ui,"Segoe UI",Roboto,sans-serif}
-main{max-width:60rem;margin:0 auto;padding:2.5rem 1.5rem}
-h1{font-size:1.7rem;line-height:1.25;margin:.1rem 0 .4rem;overflow-wrap:anywhere}
-h2{font-size:1.15rem;margin:2.4rem 0 .6rem;border-bottom:1px solid var(--line);padding-bottom:.3rem}
-h3{font-size:1rem;margin:0 0 .2rem;overflow-wrap:anywhere}
-p{margin:.2rem 0}
-.kind{color:var(--accent);font-weight:600;letter-spacing:.02em}
-.label{color:var(--soft);font-size:.85rem;margin-top:.8rem}
-.soft{color:var(--soft);font-size:.9em;font-weight:400}
-.warn{color:var(--bad)}
-.digest{font-family:"JetBrains Mono",ui-monospace,Menlo,Consolas,monospace;font-size:.8em;
-overflow-wrap:anywhere;color:var(--soft)}
-.path{font-weight:600}
-.tag{display:inline-block;border:1px solid var(--line);border-radius:6px;padding:0 .45em;font-size:.78rem;font-weight:500;
-color:var(--soft);vertical-align:middle}
-.tag.good{color:var(--good);border-color:currentColor}
-.tag.bad{color:var(--bad);border-color:currentColor}
-dl{display:grid;grid-template-columns:minmax(8rem,max-content) 1fr;gap:.25rem 1.2rem;margin:.6rem 0}
-dt{color:var(--soft)}
-dd{margin:0;overflow-wrap:anywhere}
-article{background:var(--card);border:1px solid var(--line);border-radius:10px;padding:.9rem 1.1rem;margin:.8rem 0}
-blockquote{margin:.4rem 0;padding:.1rem 0 .1rem .9rem;border-left:3px solid var(--line);white-space:pre-wrap;
-overflow-wrap:anywhere}
-blockquote.answer{border-color:var(--accent)}
-pre{font:inherit;white-space:pre-wrap;overflow-wrap:anywhere;margin:.5rem 0;padding-left:.9rem;border-left:3px solid var(--line)}
-.quote{padding-left:.9rem;border-left:3px solid var(--good);overflow-wrap:anywhere}
-ul{margin:.3rem 0;padding-left:1.2rem}
-li{overflow-wrap:anywhere}
-table{width:100%;border-collapse:collapse;font-size:.88rem;margin:.6rem 0;font-variant-numeric:tabular-nums}
-th{color:var(--soft);font-weight:500}
-th,td{text-align:left;vertical-align:top;padding:.3rem .6rem .3rem 0;border-top:1px solid var(--line);overflow-wrap:anywhere}
-td.n{white-space:nowrap}
-footer{margin-top:3rem}
-@media print{@page{margin:16mm 14mm}:root{--ink:#000;--soft:#444;--line:#bbb;--back:#fff;--card:#fff;--good:#14663c;--bad:#8a3d10;
---accent:#3730a3}body{font-size:10.5pt}main{max-width:none;padding:0}h2,h3{break-after:avoid}tr,.quote,blockquote{break-inside:avoid}
-article{border-radius:0;border-width:1px 0 0;padding:.6rem 0;margin:.4rem 0}thead{display:table-header-group}}
-""".strip()
-
-
+Record = dict[str, Any]
+STYLE = files("memoir_engine.audit").joinpath("report_page.css").read_text(encoding="utf-8").strip()
 KINDS = {"source": "Source", "category": "Category", "run": "Run", "person": "Person"}
 IN_FORCE = ' <span class="tag good">in force</span>'
 _POLICY = (
@@ -74,13 +32,13 @@ def page(report: Record) -> str:
     categories = [(_path(row["path"]), row["level"], row["chunks"]) for row in report["categories"]]
     sections = (
         f"<section><dl>{facts}</dl></section>\n" if facts else "",
-        "" if report["answer"] is None else _answer(report["answer"]),
-        _section("Signatures", map(_sign_off, report["sign_offs"])),
-        _section("Contextual helper", map(_helper, report["helpers"])),
+        "" if report["answer"] is None else answer_html(report["answer"]),
+        _section("Signatures", map(sign_off_html, report["sign_offs"])),
+        _section("Contextual helper", map(helper_html, report["helpers"])),
         _section("Categories", [_table(("Path", "Level", "Chunks"), categories)], len(categories)),
-        _section("Chunks", [*map(_chunk, report["chunks"]), _left_out(report, "chunks")], len(report["chunks"])),
-        _section("Runs", [*map(_run, report["runs"]), *(_left_out(report, name) for name in ("runs", "calls", "decisions"))]),
-        _section("Activity", [*map(_action, report["actions"]), _left_out(report, "actions")], len(report["actions"])),
+        _section("Chunks", [*map(chunk_html, report["chunks"]), _left_out(report, "chunks")], len(report["chunks"])),
+        _section("Runs", [*map(run_html, report["runs"]), *(_left_out(report, name) for name in ("runs", "calls", "decisions"))]),
+        _section("Activity", [*map(action_html, report["actions"]), _left_out(report, "actions")], len(report["actions"])),
     )
     return (
         '<!doctype html>\n<html lang="en">\n<head>\n<meta charset="utf-8">\n'
@@ -113,7 +71,7 @@ def _section(title: str, parts: Iterable[str], count: int | None = None) -> str:
     return f"<section><h2>{title}{counted}</h2>\n{body}</section>\n" if body else ""
 
 
-def _answer(answer: Record) -> str:
+def answer_html(answer: Record) -> str:
     question = f'<p class="label">Question</p><blockquote>{_text(answer["question"])}</blockquote>'
     reply = f'<p class="label">Answer</p><blockquote class="answer">{_text(answer["text"])}</blockquote>'
     warnings = (f'<p class="warn">{_text(warning)}</p>' for warning in answer["warnings"])
@@ -125,13 +83,13 @@ def _answer(answer: Record) -> str:
     )
     return (
         _section("Question and answer", [question, reply, *warnings])
-        + _section("Read for it", map(_used_chunk, answer["read"]), len(answer["read"]))
+        + _section("Read for it", map(used_chunk_html, answer["read"]), len(answer["read"]))
         + _section("Left aside", [_table(("Path not read", "Why", "Chunks"), dropped)])
         + _section("Caught outside the paths, not read by the model", net)
     )
 
 
-def _used_chunk(used: Record) -> str:
+def used_chunk_html(used: Record) -> str:
     cited = '<span class="tag good">cited</span>' if used["cited"] else '<span class="tag">read, not cited</span>'
     where = f"characters {used['span'][0]}–{used['span'][1]} of {_text(used['source']['name'])}"
     quotes = "".join(
@@ -142,7 +100,7 @@ def _used_chunk(used: Record) -> str:
     return f'<article>{head}<p class="soft">{where}</p>{quotes}<pre>{_text(used["text"])}</pre></article>\n'
 
 
-def _sign_off(sign_off: Record) -> str:
+def sign_off_html(sign_off: Record) -> str:
     tone = {"valid": "good", "void": "bad"}.get(sign_off["state"], "")
     end = sign_off["ended_by"]
     since = f'<p class="soft">since {_text(end["says"])} by {_text(end["by"])} ({end["action"]})</p>' if end else ""
@@ -155,7 +113,7 @@ def _sign_off(sign_off: Record) -> str:
     )
 
 
-def _helper(helper: Record) -> str:
+def helper_html(helper: Record) -> str:
     return (
         f"<article><h3>Version {helper['version']}{IN_FORCE if helper['in_force'] else ''}</h3>"
         f'<p class="soft">{_text(helper["origin"])} · {helper["tokens"]} tokens · {_time(helper["written_at"])}</p>'
@@ -163,7 +121,7 @@ def _helper(helper: Record) -> str:
     )
 
 
-def _chunk(chunk: Record) -> str:
+def chunk_html(chunk: Record) -> str:
     review = chunk["review"]
     reviewed = '<span class="tag">not reviewed</span>'
     if review is not None:
@@ -172,11 +130,12 @@ def _chunk(chunk: Record) -> str:
     place = _path(chunk["path"]) if chunk["path"] else '<span class="tag bad">not in the tree</span>'
     return (
         f"<article><h3>{_text(chunk['source']['name'])} · chunk {chunk['number']} {reviewed}</h3>"
-        f'<p class="soft">{where}</p><p>{place}</p><pre>{_text(chunk["text"])}</pre>{_decisions(chunk["decisions"])}</article>\n'
+        f'<p class="soft">{where}</p><p>{place}</p><pre>{_text(chunk["text"])}</pre>'
+        f"{decisions_html(chunk['decisions'])}</article>\n"
     )
 
 
-def _decisions(decisions: Iterable[Record]) -> str:
+def decisions_html(decisions: Iterable[Record]) -> str:
     def option(offered: Record) -> str:
         opinion = offered["second_opinion"]
         name = _text(offered["name"])
@@ -199,24 +158,24 @@ def _decisions(decisions: Iterable[Record]) -> str:
     return _table(("Level", "Chosen", "Rejected", "Decided"), map(row, decisions))
 
 
-def _run(run: Record) -> str:
+def run_html(run: Record) -> str:
     tokens = run["tokens_prompt"] + run["tokens_completion"]
     ended = _time(run["ended_at"]) if run["ended_at"] else "not yet"
     error = f'<p class="warn">{_text(run["error"])}</p>' if run["error"] else ""
     request = "".join(
         f"<dt>{_text(name)}</dt><dd>{_text(value)}</dd>" for name, value in run["request"].items() if value is not None
     )
-    calls = _table(("Call", "For", "Model", "Prompt", "Tokens", "Time", "Cost"), map(_call, run["calls"]), numbers=(4, 5, 6))
+    calls = _table(("Call", "For", "Model", "Prompt", "Tokens", "Time", "Cost"), map(call_cells, run["calls"]), numbers=(4, 5, 6))
     return (
         f'<article class="run"><h3>{_text(run["verb"])} by {_text(run["actor"])} '
         f'<span class="tag">{_text(run["status"])}</span></h3>'
         f'<p class="soft">{_time(run["started_at"])} to {ended} · {len(run["calls"])} calls · {tokens} tokens · '
         f'{run["latency_ms"]:.0f} ms · {_money(run["cost"])} · <span class="digest">{_text(run["id"])}</span></p>{error}'
-        f"<dl>{request}</dl>{_decisions(run['decisions'])}{calls}</article>\n"
+        f"<dl>{request}</dl>{decisions_html(run['decisions'])}{calls}</article>\n"
     )
 
 
-def _call(call: Record) -> tuple[object, ...]:
+def call_cells(call: Record) -> tuple[object, ...]:
     notes = f"<br>attempt {call['attempt']}" if call["attempt"] > 1 else ""
     notes += f"<br>answer of call {call['reused_from']}" if call["reused_from"] else ""
     notes += f'<br><span class="warn">{_text(call["error"])}</span>' if call["error"] else ""
@@ -231,7 +190,7 @@ def _call(call: Record) -> tuple[object, ...]:
     )
 
 
-def _action(action: Record) -> str:
+def action_html(action: Record) -> str:
     def line(change: Record) -> str:
         before = f'<span class="soft">{_text(change["before"])}</span> ' if change["before"] else ""
         after = f"→ <b>{_text(change['after'])}</b>" if change["after"] else ""

@@ -1,25 +1,46 @@
-"""Reports of a source, a category, a run or a person, each collected in one read transaction.
+"""Reports of a source, a category, a run or a person: collected in one read transaction, as a JSON record and as a page.
 
 Invariant: everything in a report is of one moment, named by its head of the chain. Rows beyond a limit are counted, not listed.
-Source: API "The ledger and the audit"; DESIGN §6.
+The page is drawn from the record, so both say the same. Keys are added, never renamed (REPORT_FORMAT counts up). The digest is
+sha256 over the record without the digest itself, as JSON with sorted keys and no spaces.
+Source: API "The ledger and the audit" (memory.reports); DESIGN §6.
 """
 
 from __future__ import annotations
 
+import hashlib
+import json
 import re
 from collections import Counter
 from collections.abc import Callable, Sequence
-from typing import Any
+from dataclasses import dataclass, field
+from datetime import datetime
+from typing import Any, Literal
 
-from memoir_engine.audit.report_page import page
-from memoir_engine.audit.report_record import ChunkReview, Kind, ReportContent, ReportedChunk, ReportedRun, as_json, record
+from memoir_engine.audit.activity_file import action_record
+from memoir_engine.audit.report_page import Record, page
 from memoir_engine.audit.trail import with_words
 from memoir_engine.core import validation
-from memoir_engine.core.results import Action, Chunk, QueryResult, Report
+from memoir_engine.core.results import (
+    Action,
+    AuditHead,
+    Call,
+    Category,
+    Chunk,
+    Decision,
+    Helper,
+    Option,
+    QueryResult,
+    Report,
+    RunView,
+    SignOff,
+    UsedChunk,
+)
 from memoir_engine.core.run import Actor
 from memoir_engine.runtime.access import any_of, runs_of
 from memoir_engine.runtime.engine import Engine, View
 from memoir_engine.store.chain import actions
+from memoir_engine.store.chain.canonical_json import stamp
 from memoir_engine.store.db.types import Tx
 from memoir_engine.store.events import activity, sentences
 from memoir_engine.store.events.activity import ActivityFilter
@@ -30,6 +51,60 @@ from memoir_engine.store.tree import categories, chunks, filings
 
 MOST_CHUNKS, MOST_ACTIONS, MOST_RUNS = 2_000, 2_000, 200
 MOST_CALLS, MOST_DECISIONS = 5_000, 5_000  # of all runs of a report together
+REPORT_FORMAT = "memoir-report/1"
+_CALL_FIELDS = (
+    *("id", "purpose", "model", "provider", "prompt_version", "params", "attempt", "started_at", "latency_ms"),
+    *("tokens_prompt", "tokens_completion", "tokens_estimated", "cost", "error", "reused_from"),
+)
+Kind = Literal["source", "category", "run", "person"]
+
+
+@dataclass(frozen=True)
+class ChunkReview:
+    """The last review of a chunk's filing; verdict None: the reviewer filed it there."""
+
+    by: str
+    verdict: str | None
+    at: datetime
+
+
+@dataclass(frozen=True)
+class ReportedChunk:
+    """A chunk, the decisions that filed it, and its review."""
+
+    chunk: Chunk
+    decisions: tuple[Decision, ...] = ()
+    review: ChunkReview | None = None
+
+
+@dataclass(frozen=True)
+class ReportedRun:
+    """A run with its calls; `decisions` stay empty where the report lists them with the chunks."""
+
+    run: RunView
+    calls: tuple[Call, ...] = ()
+    decisions: tuple[Decision, ...] = ()
+
+
+@dataclass(frozen=True)
+class ReportContent:
+    """Everything a report holds. left_out: how many rows were omitted, by kind."""
+
+    kind: Kind
+    title: str
+    by: str
+    at: datetime
+    head: AuditHead
+    facts: tuple[tuple[str, str], ...] = ()
+    helpers: tuple[Helper, ...] = ()
+    categories: tuple[Category, ...] = ()
+    chunks: tuple[ReportedChunk, ...] = ()
+    answer: QueryResult | None = None
+    texts: dict[int, str] = field(default_factory=dict)  # by id of the source that an answer quotes
+    runs: tuple[ReportedRun, ...] = ()
+    sign_offs: tuple[SignOff, ...] = ()
+    actions: tuple[Action, ...] = ()
+    left_out: dict[str, int] = field(default_factory=dict)
 
 
 class Reports(View):
@@ -45,24 +120,133 @@ class Reports(View):
     def source(self, source_id: int) -> Report:
         """Report where each chunk is filed and why, who reviewed and signed it, and its cost. Raises SourceNotFound."""
         number = validation.source(source_id)
-        return self._report(lambda tx: self._of_source(tx, number))
+
+        def collect(tx: Tx) -> ReportContent:
+            source = sources.get(tx, number)
+            filed = chunks.of_source(tx, number)
+            actions, more = self._actions(tx, ActivityFilter(source=number))
+            reported = reported_runs(tx, [source.run_id])
+            return self._content(
+                tx,
+                "source",
+                source.name,
+                (
+                    ("Name", source.name),
+                    ("Title", source.title),
+                    ("Author", source.author),
+                    ("Date", source.dated),
+                    ("Kind", source.kind),
+                    ("Version", source.version),
+                    ("Status", source.status),
+                    ("Characters", source.chars),
+                    ("Tokens", source.tokens),
+                    ("Added", f"{source.created_at:%Y-%m-%d %H:%M:%S} UTC"),
+                    ("Added by", source.added_by),
+                    ("SHA-256 of the original", source.sha256),
+                    *((str(name), value) for name, value in source.metadata.items()),
+                ),
+                helpers=sources.helper_history(tx, number),
+                chunks=reported_chunks(tx, filed[:MOST_CHUNKS]),
+                runs=reported,
+                sign_offs=sentences.sign_offs(sign_offs.listed(tx, subject="source", number=number)),
+                actions=actions,
+                left_out={"chunks": len(filed) - MOST_CHUNKS, "actions": more, "calls": omitted_calls(*reported)},
+            )
+
+        return self._report(collect)
 
     def category(self, category_id: int) -> Report:
         """Report the same for the chunks in a category or below; costs are of their sources. Raises CategoryNotFound."""
         number = validation.category(category_id)
-        return self._report(lambda tx: self._of_category(tx, number))
+
+        def collect(tx: Tx) -> ReportContent:
+            category = categories.node(tx, number)
+            inside = categories.below(categories.open_tree(tx).values(), number)
+            below = [row for row in categories.all_categories(tx) if row.id in inside]
+            filed: list[Chunk] = []
+            for leaf in below:
+                if leaf.is_leaf and len(filed) < MOST_CHUNKS:
+                    filed += chunks.page(tx, leaf.id, limit=MOST_CHUNKS - len(filed)).chunks
+            actions, more = self._actions(tx, ActivityFilter(category=number))
+            source_ids = dict.fromkeys(chunk.source_id for chunk in filed)
+            run_ids = list(dict.fromkeys(sources.get(tx, source_id).run_id for source_id in source_ids))
+            reported = reported_runs(tx, run_ids[:MOST_RUNS])
+            return self._content(
+                tx,
+                "category",
+                " › ".join(category.path),
+                (("Level", category.level), ("Chunks", category.chunks), ("Categories below", len(below) - 1)),
+                categories=tuple(below),
+                chunks=reported_chunks(tx, filed),
+                runs=reported,
+                sign_offs=sentences.sign_offs(sign_offs.listed(tx, subject="category", number=number)),
+                actions=actions,
+                left_out={
+                    "chunks": category.chunks - len(filed),
+                    "runs": len(run_ids) - MOST_RUNS,
+                    "actions": more,
+                    "calls": omitted_calls(*reported),
+                },
+            )
+
+        return self._report(collect)
 
     def run(self, run_id: str) -> Report:
         """Report the request, the choices and rejections of each level, the answer and the calls. Raises RunNotFound."""
         run_id = validation.run(run_id)
         verb = self._read(lambda tx: runs.get(tx, run_id, user=runs_of(self._actor))).verb
         answer = self._result_of(run_id) if verb == "query" else None  # the answer of a finished run never changes
-        return self._report(lambda tx: self._of_run(tx, run_id, answer))
+
+        def collect(tx: Tx) -> ReportContent:
+            run = runs.get(tx, run_id, user=runs_of(self._actor))
+            choices = decisions.of_run(tx, run_id, limit=MOST_DECISIONS)
+            reported = ReportedRun(run, calls.of_run(tx, run_id, limit=MOST_CALLS), choices)
+            actions, more = self._actions(tx, ActivityFilter(run=run_id))
+            quoted = {used.source_id for used in answer.used_chunks if used.quotes} if answer else set()
+            facts = (("Run", run.id), ("Verb", run.verb), ("By", run.actor), ("Status", run.status))
+            title = str(run.request.get("question") or run.request.get("name") or run.verb)
+            return self._content(
+                tx,
+                "run",
+                title if len(title) <= 200 else f"{title[:199]}…",
+                (*facts, ("Tree as of event", run.tree_seq)),
+                answer=answer,
+                texts={number: sources.text(tx, number) for number in sorted(quoted)},
+                runs=(reported,),
+                actions=actions,
+                left_out={
+                    "actions": more,
+                    "calls": omitted_calls(reported),
+                    "decisions": decisions.count(tx, run_id) - len(choices),
+                },
+            )
+
+        return self._report(collect)
 
     def person(self, name: str) -> Report:
         """Report one person's actions with their reasons, and their signatures."""
         name = validation.text("name", name)
-        return self._report(lambda tx: self._of_person(tx, name))
+
+        def collect(tx: Tx) -> ReportContent:
+            acted = ActivityFilter(actor=name, but=("close",))
+            actions, more = self._actions(tx, acted)
+            counts: Counter[str] = Counter()  # several verbs may share their words
+            for verb, count in activity.by_verb(tx, acted).items():
+                counts[sentences.verb(verb)] += count
+            taken_back = activity.taken_back(tx, acted)
+            facts = [("Actions", len(actions) + more), *sorted(counts.items()), ("Taken back since", taken_back or None)]
+            signed = sign_offs.listed(tx, signer=name, limit=MOST_ACTIONS)
+            return self._content(
+                tx,
+                "person",
+                name,
+                facts,
+                sign_offs=sentences.sign_offs(signed),
+                actions=actions,
+                left_out={"actions": more},
+            )
+
+        return self._report(collect)
 
     def _report(self, collect: Callable[[Tx], ReportContent]) -> Report:
         content = self._read(collect)
@@ -72,119 +256,22 @@ class Reports(View):
             content.kind, content.title, f"{name}-report", page(report), as_json(report), report["digest"], content.head
         )
 
-    def _content(self, tx: Tx, kind: Kind, title: str, facts: Sequence[tuple[str, Any]], **more: Any) -> ReportContent:
+    def _content(
+        self, tx: Tx, kind: Kind, title: str, facts: Sequence[tuple[str, Any]], *, left_out: dict[str, int], **rows: Any
+    ) -> ReportContent:
+        """Build the content; empty facts and counts that are not positive stay out."""
         present = tuple((label, str(value)) for label, value in facts if value not in (None, ""))
-        return ReportContent(kind, title, self._actor.name, self._engine.clock.now(), actions.head(tx), present, **more)
+        omitted = {name: count for name, count in left_out.items() if count > 0}
+        who, when, head = self._actor.name, self._engine.clock.now(), actions.head(tx)
+        return ReportContent(kind, title, who, when, head, present, left_out=omitted, **rows)
 
-    def _of_source(self, tx: Tx, number: int) -> ReportContent:
-        source = sources.get(tx, number)
-        filed = chunks.of_source(tx, number)
-        actions, more = self._actions(tx, ActivityFilter(source=number))
-        reported = _runs(tx, [source.run_id])
-        return self._content(
-            tx,
-            "source",
-            source.name,
-            (
-                ("Name", source.name),
-                ("Title", source.title),
-                ("Author", source.author),
-                ("Date", source.dated),
-                ("Kind", source.kind),
-                ("Version", source.version),
-                ("Status", source.status),
-                ("Characters", source.chars),
-                ("Tokens", source.tokens),
-                ("Added", f"{source.created_at:%Y-%m-%d %H:%M:%S} UTC"),
-                ("Added by", source.added_by),
-                ("SHA-256 of the original", source.sha256),
-                *((str(name), value) for name, value in source.metadata.items()),
-            ),
-            helpers=sources.helper_history(tx, number),
-            chunks=_chunks(tx, filed[:MOST_CHUNKS]),
-            runs=reported,
-            sign_offs=sentences.sign_offs(sign_offs.listed(tx, subject="source", number=number)),
-            actions=actions,
-            left_out=_left_out(chunks=len(filed) - MOST_CHUNKS, actions=more, calls=_omitted_calls(*reported)),
-        )
-
-    def _of_category(self, tx: Tx, number: int) -> ReportContent:
-        category = categories.node(tx, number)
-        inside = categories.below(categories.open_tree(tx).values(), number)
-        below = [row for row in categories.all_categories(tx) if row.id in inside]
-        filed: list[Chunk] = []
-        for leaf in below:
-            if leaf.is_leaf and len(filed) < MOST_CHUNKS:
-                filed += chunks.page(tx, leaf.id, limit=MOST_CHUNKS - len(filed)).chunks
-        actions, more = self._actions(tx, ActivityFilter(category=number))
-        source_ids = dict.fromkeys(chunk.source_id for chunk in filed)
-        run_ids = list(dict.fromkeys(sources.get(tx, source_id).run_id for source_id in source_ids))
-        reported = _runs(tx, run_ids[:MOST_RUNS])
-        return self._content(
-            tx,
-            "category",
-            " › ".join(category.path),
-            (("Level", category.level), ("Chunks", category.chunks), ("Categories below", len(below) - 1)),
-            categories=tuple(below),
-            chunks=_chunks(tx, filed),
-            runs=reported,
-            sign_offs=sentences.sign_offs(sign_offs.listed(tx, subject="category", number=number)),
-            actions=actions,
-            left_out=_left_out(
-                chunks=category.chunks - len(filed),
-                runs=len(run_ids) - MOST_RUNS,
-                actions=more,
-                calls=_omitted_calls(*reported),
-            ),
-        )
-
-    def _of_run(self, tx: Tx, run_id: str, answer: QueryResult | None) -> ReportContent:
-        run = runs.get(tx, run_id, user=runs_of(self._actor))
-        choices = decisions.of_run(tx, run_id, limit=MOST_DECISIONS)
-        reported = ReportedRun(run, calls.of_run(tx, run_id, limit=MOST_CALLS), choices)
-        actions, more = self._actions(tx, ActivityFilter(run=run_id))
-        quoted = {used.source_id for used in answer.used_chunks if used.quotes} if answer else set()
-        title = str(run.request.get("question") or run.request.get("name") or run.verb)
-        return self._content(
-            tx,
-            "run",
-            title if len(title) <= 200 else f"{title[:199]}…",
-            (("Run", run.id), ("Verb", run.verb), ("By", run.actor), ("Status", run.status), ("Tree as of event", run.tree_seq)),
-            answer=answer,
-            texts={number: sources.text(tx, number) for number in sorted(quoted)},
-            runs=(reported,),
-            actions=actions,
-            left_out=_left_out(
-                actions=more, calls=_omitted_calls(reported), decisions=decisions.count(tx, run_id) - len(choices)
-            ),
-        )
-
-    def _of_person(self, tx: Tx, name: str) -> ReportContent:
-        wanted = ActivityFilter(actor=name, but=("close",))
-        actions, more = self._actions(tx, wanted)
-        counts: Counter[str] = Counter()  # several verbs may share their words
-        for verb, count in activity.by_verb(tx, wanted).items():
-            counts[sentences.verb(verb)] += count
-        taken_back = activity.taken_back(tx, wanted)
-        facts = [("Actions", len(actions) + more), *sorted(counts.items()), ("Taken back since", taken_back or None)]
-        signed = sign_offs.listed(tx, signer=name, limit=MOST_ACTIONS)
-        return self._content(
-            tx,
-            "person",
-            name,
-            facts,
-            sign_offs=sentences.sign_offs(signed),
-            actions=actions,
-            left_out=_left_out(actions=more),
-        )
-
-    def _actions(self, tx: Tx, wanted: ActivityFilter) -> tuple[tuple[Action, ...], int]:
+    def _actions(self, tx: Tx, filters: ActivityFilter) -> tuple[tuple[Action, ...], int]:
         """Return the newest actions in words, and how many more there are."""
-        newest = with_words(tx, activity.page(tx, wanted, limit=MOST_ACTIONS, whose=any_of(self._actor)))
-        return newest, 0 if len(newest) < MOST_ACTIONS else activity.count(tx, wanted) - len(newest)
+        newest = with_words(tx, activity.page(tx, filters, limit=MOST_ACTIONS, whose=any_of(self._actor)))
+        return newest, 0 if len(newest) < MOST_ACTIONS else activity.count(tx, filters) - len(newest)
 
 
-def _chunks(tx: Tx, filed: Sequence[Chunk]) -> tuple[ReportedChunk, ...]:
+def reported_chunks(tx: Tx, filed: Sequence[Chunk]) -> tuple[ReportedChunk, ...]:
     ids = [chunk.id for chunk in filed]
     choices, reviews = decisions.of_chunks(tx, ids), filings.chunk_reviews(tx, ids)
     return tuple(
@@ -193,7 +280,7 @@ def _chunks(tx: Tx, filed: Sequence[Chunk]) -> tuple[ReportedChunk, ...]:
     )
 
 
-def _runs(tx: Tx, run_ids: Sequence[str | None]) -> tuple[ReportedRun, ...]:
+def reported_runs(tx: Tx, run_ids: Sequence[str | None]) -> tuple[ReportedRun, ...]:
     """Return these runs without decisions (the report lists them with the chunks), with calls up to MOST_CALLS in all."""
     reported: list[ReportedRun] = []
     room = MOST_CALLS
@@ -203,9 +290,144 @@ def _runs(tx: Tx, run_ids: Sequence[str | None]) -> tuple[ReportedRun, ...]:
     return tuple(reported)
 
 
-def _omitted_calls(*reported: ReportedRun) -> int:
+def omitted_calls(*reported: ReportedRun) -> int:
     return sum(run.run.calls + run.run.reused - len(run.calls) for run in reported)
 
 
-def _left_out(**counts: int) -> dict[str, int]:
-    return {name: count for name, count in counts.items() if count > 0}
+def record(content: ReportContent) -> Record:
+    """Return the report as JSON values, with its digest."""
+    body: Record = {
+        "format": REPORT_FORMAT,
+        "kind": content.kind,
+        "title": content.title,
+        "made_by": content.by,
+        "made_at": stamp(content.at),
+        "head": _fields(content.head, "seq", "hash", "at"),
+        "facts": [{"label": label, "value": value} for label, value in content.facts],
+        "helpers": [
+            {**_fields(helper, "version", "origin", "in_force", "text", "tokens"), "written_at": stamp(helper.created_at)}
+            for helper in content.helpers
+        ],
+        "categories": [
+            {**_fields(category, "id"), "path": list(category.path), **_fields(category, "level", "chunks")}
+            for category in content.categories
+        ],
+        "chunks": [
+            {
+                **chunk_record(reported.chunk),
+                "review": None if reported.review is None else _fields(reported.review, "by", "verdict", "at"),
+                "decisions": [decision_record(decision) for decision in reported.decisions],
+            }
+            for reported in content.chunks
+        ],
+        "answer": None if content.answer is None else answer_record(content.answer, content.texts),
+        "runs": [run_record(run) for run in content.runs],
+        "sign_offs": [sign_off_record(sign_off) for sign_off in content.sign_offs],
+        # without their events: those are in the export of the activity
+        "actions": [{k: v for k, v in action_record(action).items() if k != "events"} for action in content.actions],
+        "left_out": dict(content.left_out),
+    }
+    return {**body, "digest": digest(body)}
+
+
+def digest(report: Record) -> str:
+    """Return the sha256 of the record without its digest, as hexadecimal."""
+    covered = {name: value for name, value in report.items() if name != "digest"}
+    return hashlib.sha256(json.dumps(covered, ensure_ascii=False, sort_keys=True, separators=(",", ":")).encode()).hexdigest()
+
+
+def as_json(report: Record) -> str:
+    return json.dumps(report, ensure_ascii=False, indent=1) + "\n"
+
+
+def _fields(value: object, *names: str) -> Record:
+    """Return these attributes by their names, times as texts."""
+    values = {name: getattr(value, name) for name in names}
+    return {name: stamp(each) if isinstance(each, datetime) else each for name, each in values.items()}
+
+
+def chunk_record(chunk: Chunk) -> Record:
+    return {
+        "id": chunk.id,
+        "source": {"id": chunk.source_id, "name": chunk.source_name},
+        "number": chunk.position + 1,
+        "span": [chunk.start, chunk.end],
+        "tokens": chunk.tokens,
+        "category": chunk.category_id,
+        "path": list(chunk.category_path),
+        "text": chunk.text,
+    }
+
+
+def decision_record(decision: Decision) -> Record:
+    def option(offered: Option) -> Record:
+        return {"category": offered.category_id, "name": offered.name, "second_opinion": offered.opinion}
+
+    def by_opinion(rejected: Option) -> tuple[float, int]:
+        return (-(rejected.opinion if rejected.opinion is not None else -1.0), rejected.category_id)
+
+    chosen = sorted((o for o in decision.options if o.category_id in decision.chosen), key=lambda o: o.rank or 0)
+    return {
+        "level": decision.level,
+        "under": list(decision.parent_path),
+        "chosen": [{**option(o), "rank": o.rank, "new": o.is_new} for o in chosen],
+        "rejected": [option(o) for o in sorted(decision.rejected, key=by_opinion)],
+        "decided_by": decision.decided_by,
+        "second_opinion_seen": decision.seen,
+        "attempts": decision.attempts,
+        "call": decision.call_id,
+        "note": decision.note,
+        "taught_by": list(decision.taught),
+    }
+
+
+def answer_record(result: QueryResult, texts: dict[int, str]) -> Record:
+    """texts: by id of the source that the answer quotes."""
+    chunks = {chunk.id: chunk for chunk in result.chunks}
+
+    def used_chunk(used: UsedChunk) -> Record:
+        chunk, text = chunks.get(used.chunk_id), texts.get(used.source_id, "")
+        return {
+            "number": used.number,
+            "cited": used.cited,
+            "chunk": used.chunk_id,
+            "source": {"id": used.source_id, "name": chunk.source_name if chunk else ""},
+            "span": [used.start, used.end],
+            "path": list(used.category_path),
+            "quotes": [{"span": [start, end], "text": text[start:end]} for start, end in used.quotes],
+            "text": chunk.text if chunk else "",
+        }
+
+    return {
+        "question": result.question,
+        "text": result.answer,
+        "as_of_event": result.as_of_seq,
+        "read": [used_chunk(used) for used in result.used_chunks],
+        "dropped": [
+            {"path": list(path.category_path), "reason": path.reason, "chunks": path.chunks} for path in result.dropped_paths
+        ],
+        "safety_net": [chunk_record(chunk) for chunk in result.net],
+        "left_out_by_limit": result.left_out,
+        "warnings": list(result.warnings),
+    }
+
+
+def run_record(reported: ReportedRun) -> Record:
+    run = reported.run
+    return {
+        **_fields(run, "id", "verb", "actor", "status", "started_at", "ended_at"),
+        "tree_event": run.tree_seq,
+        **_fields(run, "request", "error", "tokens_prompt", "tokens_completion", "latency_ms", "cost"),
+        "calls": [_fields(call, *_CALL_FIELDS) for call in reported.calls],
+        "decisions": [decision_record(decision) for decision in reported.decisions],
+    }
+
+
+def sign_off_record(sign_off: SignOff) -> Record:
+    end = sign_off.ended_by
+    return {
+        "event": sign_off.seq,
+        **_fields(sign_off, "subject", "subject_id", "title", "signer", "at", "statement"),
+        **_fields(sign_off, "chunks", "reviewed", "categories", "digest", "state"),
+        "ended_by": None if end is None else {"action": end.action_id, "by": end.actor, "says": end.says},
+    }

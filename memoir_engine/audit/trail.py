@@ -10,6 +10,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import asdict, replace
 from datetime import datetime
+from functools import partial
 from itertools import chain
 from typing import Any, Literal
 
@@ -87,10 +88,10 @@ class AuditTrail(View):
         before then, both with a time zone. text: part of the reason. but: verbs to leave out. Reasons about facts and
         conversations of others are None, and not searched.
         """
-        wanted = _filter(actor, verb, kind, source, category, run, since, until, text, but)
+        filters = checked_filter(but, actor, verb, kind, text, source, category, run, since, until)
         limit, whose = validation.limit(limit), any_of(self._actor)
         before = None if before is None else validation.action(before, "before")
-        return self._read(lambda tx: with_words(tx, activity.page(tx, wanted, before=before, limit=limit, whose=whose)))
+        return self._read(lambda tx: with_words(tx, activity.page(tx, filters, before=before, limit=limit, whose=whose)))
 
     def action(self, action_id: str) -> Action:
         """One action with its events and its changes in words. Raises ActionNotFound."""
@@ -126,31 +127,29 @@ class AuditTrail(View):
     ) -> str:
         """Every action that passes the filters of `actions`: as CSV safe for spreadsheets, or as JSON with every event."""
         if format not in ("csv", "json"):
-            raise InvalidSetting(name="format", value=format, problem="there is no such format", advice="Use csv or json.")
-        wanted = _filter(actor, verb, kind, source, category, run, since, until, text, but)
-        pages = self._pages(wanted)
-        if format == "csv":
-            return "".join([csv_row(COLUMNS), *(csv_rows(page) for page in pages)])
-        head = self.head()
-        filters = {name: stamp(value) if isinstance(value, datetime) else value for name, value in asdict(wanted).items()}
-        about = {"head": {"seq": head.seq, "hash": head.hash, "at": stamp(head.at)}, "filters": filters}
-        rows = ",\n".join(to_json(action_record(action)) for page in pages for action in page)
-        start = f'{{"format": {to_json(ACTIVITY_FORMAT)}, {to_json(about)[1:-1]}, "actions": ['
-        return f"{start}{chr(10) if rows else ''}{rows}\n]}}\n"
-
-    def _pages(self, wanted: ActivityFilter) -> Iterator[tuple[Action, ...]]:
-        """Yield actions page by page, with events; actions done meanwhile come before the first page and are not included."""
-        whose = any_of(self._actor)
+            raise InvalidSetting(name="format", value=format, problem="not a valid format", advice="Use csv or json.")
+        filters = checked_filter(but, actor, verb, kind, text, source, category, run, since, until)
+        whose, head = any_of(self._actor), self.head()
 
         def read(tx: Tx, before: str | None) -> tuple[Action, ...]:
-            page = activity.page(tx, wanted, before=before, limit=PAGE_ACTIONS, whose=whose)
+            page = activity.page(tx, filters, before=before, limit=PAGE_ACTIONS, whose=whose)
             return activity.with_events(tx, with_words(tx, page))
 
-        page = self._read(lambda tx: read(tx, None))
-        while page:
-            yield page
-            last = page[-1].action_id
-            page = self._read(lambda tx, last=last: read(tx, last))  # type: ignore[misc]  # a default
+        def pages() -> Iterator[tuple[Action, ...]]:
+            """Yield actions page by page; actions done meanwhile come before the first page and are not included."""
+            page = self._read(lambda tx: read(tx, None))
+            while page:
+                yield page
+                last = page[-1].action_id
+                page = self._read(partial(read, before=last))
+
+        if format == "csv":
+            return "".join([csv_row(COLUMNS), *(csv_rows(page) for page in pages())])
+        values = {name: stamp(value) if isinstance(value, datetime) else value for name, value in asdict(filters).items()}
+        about = {"head": {"seq": head.seq, "hash": head.hash, "at": stamp(head.at)}, "filters": values}
+        rows = ",\n".join(to_json(action_record(action)) for page in pages() for action in page)
+        start = f'{{"format": {to_json(ACTIVITY_FORMAT)}, {to_json(about)[1:-1]}, "actions": ['
+        return f"{start}{chr(10) if rows else ''}{rows}\n]}}\n"
 
 
 def with_words(tx: Tx, actions: Sequence[Action]) -> tuple[Action, ...]:
@@ -180,31 +179,14 @@ def _ids(bodies: Iterable[dict[str, Any]], key: str, subject: str = "") -> list[
     return [number for number in chain((body.get(key) for body in bodies), signed) if isinstance(number, int)]
 
 
-def _filter(
-    actor: str | None,
-    verb: str | None,
-    kind: str | None,
-    source: int | None,
-    category: int | None,
-    run: str | None,
-    since: datetime | None,
-    until: datetime | None,
-    text: str | None,
-    but: Sequence[str],
-) -> ActivityFilter:
-    """Check the filters of `actions`. Raises InvalidSetting naming the one that is wrong."""
-    return ActivityFilter(
-        actor=None if actor is None else validation.text("actor", actor),
-        verb=None if verb is None else validation.text("verb", verb),
-        kind=None if kind is None else validation.text("kind", kind),
-        source=None if source is None else validation.source(source),
-        category=None if category is None else validation.category(category),
-        run=None if run is None else validation.run(run),
-        since=None if since is None else _time("since", since),
-        until=None if until is None else _time("until", until),
-        text=None if text is None else validation.text("text", text),
-        but=validation.texts("but", but),
-    )
+def checked_filter(but: Sequence[str], *values: Any) -> ActivityFilter:
+    """Check the filters of `actions`. values: in the order of FILTER_CHECKS, None where not given.
+
+    Raises InvalidSetting naming the one that is wrong.
+    """
+    checks = zip(FILTER_CHECKS.items(), values, strict=True)
+    checked = {name: None if value is None else check(value) for (name, check), value in checks}
+    return ActivityFilter(**checked, but=validation.texts("but", but))
 
 
 def _time(name: str, value: object) -> datetime:
@@ -212,3 +194,10 @@ def _time(name: str, value: object) -> datetime:
     if isinstance(moment, datetime):
         return moment
     raise InvalidSetting(name=name, value=value, problem="not a valid time", advice="Give a datetime with a time zone.")
+
+
+FILTER_CHECKS: dict[str, Callable[[Any], Any]] = {
+    **{name: partial(validation.text, name) for name in ("actor", "verb", "kind", "text")},
+    **{"source": validation.source, "category": validation.category, "run": validation.run},
+    **{name: partial(_time, name) for name in ("since", "until")},
+}

@@ -1,46 +1,170 @@
-"""The order of both review queues: filters, order, pages, keys and cursors. Pure.
+"""The risk of a filing, and the order of both review queues: filters, pages, keys and cursors. Pure.
 
-Invariants: a total order that stays while items are decided: what one page showed never comes again on a later one, and nothing
-is skipped between them. Filings come by risk. Facts: open proposals first, then superseded facts, then facts whose quote is not
-in the text, then the others, the least sure first. Skipped items come last, after everything that nobody has looked at.
-Source: DESIGN §9; API "The ledger and the audit"; TIMEM "Supports Reversion".
+A chunk is in the wrong leaf if any of its levels went wrong, for any of the reasons; so its risk is 1 − ∏(1 − weight) over all
+reasons of all levels, as if they were independent. The weights are guesses of how often each reason means an error, set without
+looking at any data and fitted to none:
+
+- disagrees .6    the model and the word statistics chose differently, neither knowing of the other: one of them is wrong
+- limit .5        the model wanted a new category and had to take an existing one
+- margin up to .5 the chosen option is hardly nearer than the next: (1 − m)² / 2, with m its lead as a share of its nearness;
+                  a model that saw another option to be nearer and chose against it counts as no margin, and a little more
+- new .3          the category was made by this very choice; more if an existing one was near, which may mean the same
+- retried .3      the first answer was not valid
+- sample .25      drawn at random: behind strong reasons, before none, so that quiet errors are found too
+- no_helper .1    the model did not know what text the chunk belongs to
+
+No number in here comes from a model.
+Invariants: the risk of a filing never changes while nothing is decided about it, whatever happens to others. A total order that
+stays while items are decided: what one page showed never comes again on a later one, and nothing is skipped between them. Filings
+come by risk. Facts: open proposals first, then superseded facts, then facts whose quote is not in the text, then the others, the
+least sure first. Skipped items come last, after everything that nobody has looked at.
+Source: DESIGN §9 (order of the review queue); API "The ledger and the audit"; TIMEM "Supports Reversion".
 """
 
 from __future__ import annotations
 
 import re
 from bisect import bisect_right
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from operator import attrgetter
 from typing import NamedTuple, get_args
 
+from memoir_engine.core.results import RiskReason
 from memoir_engine.core.results.review import FactKey, FactReviewKind, HeldFact, ReviewState
-from memoir_engine.review.risk import RiskSignal, in_sample, risk, source_signals
+from memoir_engine.store.review.reviews import ReviewedFiling
+
+DISAGREES, LIMIT, MARGIN, NEW, RETRIED, SAMPLE, NO_HELPER = 0.6, 0.5, 0.5, 0.3, 0.3, 0.25, 0.1
+AGAINST = 0.1  # at most, on top of no margin
+WORTH_SAYING = 0.02
+CODES = ("margin", "disagrees", "new_category", "limit", "retried", "no_helper", "sample")
+_64_BITS = 2**64 - 1
 
 STATES: tuple[ReviewState, ...] = get_args(ReviewState)
+UNSUPPORTED = 2
+PER_MILLE = 1000
+_KEY = re.compile(r"(fact|proposal)-(\d{1,18})-(\d{1,18})", re.ASCII)
+_CURSOR = re.compile(r"([01])\.([0-3])\.(\d{1,4})\.(\d{1,18})\.(\d{1,18})", re.ASCII)
+_RANKS: dict[FactReviewKind, int] = {"proposal": 0, "supersession": 1, "fact": 3}
 
-
+Names = Callable[[int], str]  # of a category
 Position = tuple[int, float, int, int]
+FactPosition = tuple[int, int, int, int, int]
 
 
-class QueuedFiling(NamedTuple):
-    """A current or rejected filing, as the store has it."""
+@dataclass(frozen=True, slots=True)
+class RiskChoice:
+    """Decision at one level, with what its risk depends on. opinions: (category, nearness), only the nearest."""
 
-    chunk_id: int
-    filed_seq: int
-    category_id: int
-    source_id: int
-    state: ReviewState
-    reviewer: str | None
-    reviewed_seq: int | None
+    level: int
+    chosen: int
+    opinions: tuple[tuple[int, float], ...]
+    decided_by: str
+    seen: bool
+    attempts: int
+    is_new: bool
+
+
+@dataclass(frozen=True, slots=True)
+class RiskSignal:
+    """One reason with its weight. rival: the option that was nearly chosen, or should have been."""
+
+    code: str
+    weight: float
+    level: int = 0
+    chosen: int = 0
+    rival: int = 0
+
+
+def risk_signals(choices: Sequence[RiskChoice]) -> tuple[RiskSignal, ...]:
+    """Return the reasons to doubt the decisions of one chunk, heaviest first."""
+    signals = (signal for choice in choices for signal in _choice_signals(choice) if signal.weight >= WORTH_SAYING)
+    return tuple(sorted(signals, key=lambda signal: (-signal.weight, signal.code, signal.level)))
+
+
+def source_signals(*, has_helper: bool, in_sample: bool) -> tuple[RiskSignal, ...]:
+    """Return the reasons that do not come from the decisions."""
+    sample = (RiskSignal("sample", SAMPLE),) if in_sample else ()
+    return sample if has_helper else (*sample, RiskSignal("no_helper", NO_HELPER))
+
+
+def risk(signals: Iterable[RiskSignal]) -> float:
+    """Combine weights to a risk in [0, 1), rounded so that it survives a cursor."""
+    right = 1.0
+    for signal in signals:
+        right *= 1 - signal.weight
+    return round(1 - right, 6)
+
+
+def in_sample(percent: float, seed: int, chunk_id: int, filed_seq: int) -> bool:
+    """Return True if the filing is in the random sample, the same for everybody with this seed.
+
+    The sample of a larger percentage includes that of a smaller one.
+    """
+    return _mixed(_mixed(_mixed(seed) ^ chunk_id) ^ filed_seq) / 2**64 * 100 < percent
+
+
+def reasons(signals: Sequence[RiskSignal], name: Names) -> tuple[RiskReason, ...]:
+    """Word the reasons, one per kind, heaviest first; the weight is that of all of its kind together."""
+    kinds: dict[str, list[RiskSignal]] = {}
+    for signal in sorted(signals, key=lambda signal: -signal.weight):
+        kinds.setdefault(signal.code, []).append(signal)
+    worded = [RiskReason(code, _worded(same[0], name), risk(same)) for code, same in kinds.items()]
+    return tuple(sorted(worded, key=lambda reason: (-reason.weight, reason.code)))
+
+
+def _mixed(number: int) -> int:
+    """Scramble a 64-bit number (splitmix64): ten times faster than a digest."""
+    mixed = (number + 0x9E3779B97F4A7C15) & _64_BITS
+    mixed = ((mixed ^ mixed >> 30) * 0xBF58476D1CE4E5B9) & _64_BITS
+    mixed = ((mixed ^ mixed >> 27) * 0x94D049BB133111EB) & _64_BITS
+    return mixed ^ mixed >> 31
+
+
+def _choice_signals(choice: RiskChoice) -> list[RiskSignal]:
+    opinions = dict(choice.opinions)
+    rival, nearness = max(
+        ((category, near) for category, near in choice.opinions if category != choice.chosen),
+        key=lambda pair: pair[1],
+        default=(0, 0.0),
+    )
+    weights: dict[str, float] = {}
+    if choice.is_new:
+        weights["new_category"] = NEW + (1 - NEW) * nearness
+    elif choice.decided_by != "forced" and nearness > 0:
+        own = opinions.get(choice.chosen, 0.0)
+        lead = (own - nearness) / max(own, nearness)
+        if lead < 0 and not choice.seen:
+            weights["disagrees"] = DISAGREES
+        else:
+            weights["margin"] = MARGIN * (1 - max(lead, 0.0)) ** 2 + AGAINST * max(-lead, 0.0)
+    if choice.decided_by == "limit":
+        weights["limit"] = LIMIT
+    if choice.attempts > 1:
+        weights["retried"] = RETRIED
+    return [RiskSignal(code, weight, choice.level, choice.chosen, rival) for code, weight in weights.items()]
+
+
+def _worded(signal: RiskSignal, name: Names) -> str:
+    chosen, rival, where = name(signal.chosen), name(signal.rival), f"at level {signal.level}"
+    near = f"; nearest of those there were: {rival}" if rival else ""
+    margin = f"nearer to {rival} than to {chosen}" if signal.weight > MARGIN else f"about as near to {rival} as to {chosen}"
+    return {
+        "margin": f"By its words it is {margin} ({where}).",
+        "disagrees": f"By its words it is nearer to {rival} than to {chosen} ({where}), which the model did not know.",
+        "new_category": f"{chosen} was made for it ({where}){near}.",
+        "limit": f"No new category could be made {where}: the limit was reached, so it had to be {chosen}.",
+        "retried": f"The model was asked again {where}: its first answer was not valid.",
+        "no_helper": "The text had no contextual helper.",
+        "sample": "Drawn by lot.",
+    }[signal.code]
 
 
 @dataclass(frozen=True)
 class QueueItem:
     """A filing with the reasons to doubt it. is_helped: its source has a contextual helper."""
 
-    filed: QueuedFiling
+    filed: ReviewedFiling
     signs: tuple[RiskSignal, ...]
     risk: float
     is_helped: bool
@@ -71,6 +195,14 @@ class QueueFilter:
     reason: str | None = None
     reviewer: str | None = None
 
+    def match(self, item: QueueItem) -> bool:
+        return (
+            (self.source is None or item.filed.source_id == self.source)
+            and (self.branch is None or item.filed.category_id in self.branch)
+            and (self.reviewer is None or item.filed.reviewer == self.reviewer)
+            and (self.reason is None or any(sign.code == self.reason for sign in item.signs))
+        )
+
 
 @dataclass(frozen=True)
 class QueuePage:
@@ -87,12 +219,12 @@ def key_of(chunk_id: int, filed_seq: int) -> str:
 def read_key(key: str) -> tuple[int, int] | None:
     """Return (chunk, filed_seq), or None if it is not a valid key."""
     chunk, _, seq = key.partition("-")
-    known = chunk.isascii() and seq.isascii() and chunk.isdecimal() and seq.isdecimal() and len(key) < 40
-    return (int(chunk), int(seq)) if known else None
+    is_key = chunk.isascii() and seq.isascii() and chunk.isdecimal() and seq.isdecimal() and len(key) < 40
+    return (int(chunk), int(seq)) if is_key else None
 
 
 def ranked_items(
-    filed: Iterable[QueuedFiling],
+    filed: Iterable[ReviewedFiling],
     signs: Mapping[int, tuple[RiskSignal, ...]],
     unhelped: frozenset[int],
     lot: SampleRule,
@@ -102,33 +234,42 @@ def ranked_items(
 
     before: an earlier result with the same sample rule, whose signals are reused.
     """
-    known = {(item.filed.chunk_id, item.filed.filed_seq): item for item in before}
-    found = [_weighed(one, known.get((one.chunk_id, one.filed_seq)), signs, one.source_id not in unhelped, lot) for one in filed]
-    return tuple(sorted(found, key=attrgetter("place")))
+    earlier = {(item.filed.chunk_id, item.filed.filed_seq): item for item in before}
+    items = []
+    for filing in filed:
+        is_helped, item = filing.source_id not in unhelped, earlier.get((filing.chunk_id, filing.filed_seq))
+        if item is not None and item.is_helped == is_helped:
+            items.append(item if item.filed == filing else replace(item, filed=filing))
+            continue
+        drawn = lot.percent > 0 and in_sample(lot.percent, lot.seed, filing.chunk_id, filing.filed_seq)
+        signals = (*signs.get(filing.chunk_id, ()), *source_signals(has_helper=is_helped, in_sample=drawn))
+        items.append(QueueItem(filing, signals, risk(signals), is_helped))
+    return tuple(sorted(items, key=attrgetter("place")))
 
 
 def page(
     waiting: Sequence[QueueItem],
-    wanted: QueueFilter,
+    filters: QueueFilter,
     *,
     state: ReviewState | None,
     limit: int,
     after: Position | None = None,
 ) -> QueuePage:
     """Return one page. waiting: in order. state: None matches every state. after: the position behind which the page begins."""
-    let = [one for one in waiting if _lets_through(one, wanted)]
+    matching = [item for item in waiting if filters.match(item)]
     counts: dict[str, int] = dict.fromkeys(STATES, 0)
-    for one in let:
-        counts[one.filed.state] += 1
-    shown = [one for one in let if _is_of(one.filed.state, state)]
+    for item in matching:
+        counts[item.filed.state] += 1
+    states = shown_states(state)
+    shown = [item for item in matching if item.filed.state in states]
     rest = shown if after is None else shown[bisect_right(shown, after, key=attrgetter("place")) :]
     more = rest[limit - 1] if len(rest) > limit else None
     return QueuePage(tuple(rest[:limit]), len(shown), counts, cursor(more) if more else None)
 
 
 def find(waiting: Iterable[QueueItem], key: str) -> QueueItem | None:
-    known = read_key(key)
-    return next((one for one in waiting if (one.filed.chunk_id, one.filed.filed_seq) == known), None)
+    filing = read_key(key)
+    return next((item for item in waiting if (item.filed.chunk_id, item.filed.filed_seq) == filing), None)
 
 
 def cursor(last: QueueItem) -> str:
@@ -140,71 +281,44 @@ def read_cursor(after: str) -> Position | None:
     """Return the position behind which the next page begins, or None if it is not a valid cursor."""
     skipped, _, rest = after.partition("|")
     against, _, key = rest.partition("|")
-    known = read_key(key)
+    filing = read_key(key)
     try:
-        return (int(skipped), -float(against), *known) if known else None
+        return (int(skipped), -float(against), *filing) if filing else None
     except ValueError:
         return None
 
 
-def _weighed(
-    one: QueuedFiling, before: QueueItem | None, signs: Mapping[int, tuple[RiskSignal, ...]], is_helped: bool, lot: SampleRule
-) -> QueueItem:
-    if before is not None and before.is_helped == is_helped:
-        return before if before.filed == one else replace(before, filed=one)
-    drawn = lot.percent > 0 and in_sample(lot.percent, lot.seed, one.chunk_id, one.filed_seq)
-    found = (*signs.get(one.chunk_id, ()), *source_signals(has_helper=is_helped, in_sample=drawn))
-    return QueueItem(one, found, risk(found), is_helped)
-
-
-def _lets_through(one: QueueItem, wanted: QueueFilter) -> bool:
-    filed = one.filed
-    return (
-        (wanted.source is None or filed.source_id == wanted.source)
-        and (wanted.branch is None or filed.category_id in wanted.branch)
-        and (wanted.reviewer is None or filed.reviewer == wanted.reviewer)
-        and (wanted.reason is None or any(sign.code == wanted.reason for sign in one.signs))
-    )
-
-
-def _is_of(state: ReviewState, wanted: ReviewState | None) -> bool:
-    """Return True if the state matches; skipped items stay in the queue."""
-    return wanted is None or state == wanted or (wanted == "unreviewed" and state == "skipped")
-
-
-_KEY = re.compile(r"(fact|proposal)-(\d{1,18})-(\d{1,18})", re.ASCII)
-_CURSOR = re.compile(r"([01])\.([0-3])\.(\d{1,4})\.(\d{1,18})\.(\d{1,18})", re.ASCII)
-_RANKS: dict[FactReviewKind, int] = {"proposal": 0, "supersession": 1, "fact": 3}
-UNSUPPORTED = 2
-PER_MILLE = 1000
-
-FactPosition = tuple[int, int, int, int, int]
+def shown_states(state: ReviewState | None) -> frozenset[ReviewState]:
+    """Return the states that a filter shows: None shows all; skipped items stay among the unreviewed ones."""
+    if state is None:
+        return frozenset(STATES)
+    return frozenset({state, "skipped"}) if state == "unreviewed" else frozenset({state})
 
 
 def read_fact_key(key: str) -> FactKey | None:
     """Return None if it is not a valid key of a fact."""
-    found = _KEY.fullmatch(key)
-    return None if found is None else FactKey("fact" if found[1] == "fact" else "proposal", int(found[2]), int(found[3]))
+    match = _KEY.fullmatch(key)
+    return None if match is None else FactKey("fact" if match[1] == "fact" else "proposal", int(match[2]), int(match[3]))
 
 
 def fact_page(
     held: Sequence[HeldFact], state: ReviewState | None, limit: int, after: FactPosition | None
 ) -> tuple[list[HeldFact], str | None]:
-    """Return the next items and the cursor behind them. State "unreviewed" includes skipped items, last."""
-    shown = {"unreviewed", "skipped"} if state == "unreviewed" else {state}
-    wanted = sorted((one for one in held if state is None or one.state in shown), key=place)
-    first = 0 if after is None else bisect_right(wanted, after, key=place)
-    some = wanted[first : first + limit]
-    return some, ".".join(map(str, place(some[-1]))) if first + limit < len(wanted) else None
+    """Return the next items and the cursor behind them."""
+    states = shown_states(state)
+    shown = sorted((item for item in held if item.state in states), key=place)
+    first = 0 if after is None else bisect_right(shown, after, key=place)
+    items = shown[first : first + limit]
+    return items, ".".join(map(str, place(items[-1]))) if first + limit < len(shown) else None
 
 
 def read_fact_cursor(cursor: str) -> FactPosition | None:
-    found = _CURSOR.fullmatch(cursor)
-    return None if found is None else (int(found[1]), int(found[2]), int(found[3]), int(found[4]), int(found[5]))
+    match = _CURSOR.fullmatch(cursor)
+    return None if match is None else (int(match[1]), int(match[2]), int(match[3]), int(match[4]), int(match[5]))
 
 
-def place(one: HeldFact) -> FactPosition:
-    """Position of a fact in the queue."""
-    rank = _RANKS[one.kind] if one.supported or one.kind != "fact" else UNSUPPORTED
-    stated = PER_MILLE if one.confidence is None else int(min(1.0, max(0.0, one.confidence)) * PER_MILLE)
-    return int(one.state == "skipped"), rank, stated, one.key.number, one.key.since
+def place(item: HeldFact) -> FactPosition:
+    """Return the position of a fact in the queue."""
+    rank = _RANKS[item.kind] if item.supported or item.kind != "fact" else UNSUPPORTED
+    stated = PER_MILLE if item.confidence is None else int(min(1.0, max(0.0, item.confidence)) * PER_MILLE)
+    return int(item.state == "skipped"), rank, stated, item.key.number, item.key.since

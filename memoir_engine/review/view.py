@@ -1,21 +1,146 @@
-"""The view that changes what stands: each verb needs a role, is an action of somebody, and can be undone.
+"""The view of the review: decide what waits, edit the tree by hand, sign, and undo.
 
-Invariant: the role is checked here, in the engine, whatever a page shows.
+Invariant: the role is checked here, in the engine, whatever a page shows. Each verb is one action of somebody and can be undone;
+preview and edit come from the same plan.
 Source: API "The ledger and the audit"; DESIGN §6.
 """
 
 from __future__ import annotations
 
+from collections.abc import Iterable
+from dataclasses import replace
+from typing import Any
+
 from memoir_engine.core import validation
-from memoir_engine.core.results import Action, UndoPreview
-from memoir_engine.review.edits import TreeEdits
+from memoir_engine.core.errors import InvalidSetting
+from memoir_engine.core.results import Action, EditPreview, SignOff, SignOffPreview, UndoPreview
+from memoir_engine.core.run import new_id
 from memoir_engine.review.queue import Reviews, id_of_caller
-from memoir_engine.review.sign_off import SignOffs
 from memoir_engine.runtime import access
+from memoir_engine.runtime.access import needs_auditor
+from memoir_engine.runtime.engine import View
 from memoir_engine.store import undo
 from memoir_engine.store.db.types import Tx
+from memoir_engine.store.events import sentences
 from memoir_engine.store.facts import reviews
-from memoir_engine.store.tree import filings
+from memoir_engine.store.review import sign_offs
+from memoir_engine.store.review.sign_offs import Subject
+from memoir_engine.store.tree import edit_draft, edit_plan, filings
+from memoir_engine.store.tree.edit_draft import Edit
+
+STATEMENT_CHARS = 4_000
+
+
+class TreeEdits(View):
+    """Make, rename, move, merge, split and retire categories; file many chunks anew."""
+
+    def create(self, parent_id: int | None, name: str, *, reason: str | None = None) -> Action:
+        """An empty category below a parent, or at level 1. Raises NameTaken, LimitReached, WrongLevel, NameInvalid."""
+        return self._edit(edit_draft.create(parent_id, name), "make a category", reason)
+
+    def rename(self, category_id: int, name: str, *, reason: str | None = None) -> Action:
+        """Raises NameTaken, NameInvalid, NothingChanges."""
+        return self._edit(edit_draft.rename(category_id, name), "rename a category", reason)
+
+    def move(self, category_id: int, parent_id: int | None, *, reason: str | None = None) -> Action:
+        """Below another parent one level up, with all that it holds. Raises WrongLevel, NameTaken, LimitReached."""
+        return self._edit(edit_draft.move(category_id, parent_id), "move a category", reason)
+
+    def merge(self, category_id: int, into_id: int, *, reason: str | None = None) -> Action:
+        """Make two of one level one; categories of one name below them become one, too. Raises WrongLevel, LimitReached."""
+        return self._edit(edit_draft.merge(category_id, into_id), "merge categories", reason)
+
+    def split(self, category_id: int, chosen: Iterable[int], name: str, *, reason: str | None = None) -> Action:
+        """Put what was chosen, chunks of a leaf or categories below an inner one, into a new category beside it.
+
+        Raises NotInside, NothingChanges (nothing or all was chosen), NameTaken, LimitReached, NameInvalid.
+        """
+        return self._edit(edit_draft.split(category_id, chosen, name), "split a category", reason)
+
+    def retire(self, category_id: int, *, reason: str | None = None) -> Action:
+        """Close an empty category. Raises CategoryInUse, which says what is in it."""
+        return self._edit(edit_draft.retire(category_id), "retire a category", reason)
+
+    def refile_many(self, chunk_ids: Iterable[int], category_id: int, *, reason: str | None = None) -> Action:
+        """File chunks under another leaf, as one action; those that are there already stay. Raises ChunkNotFound, NotALeaf."""
+        return self._edit(edit_draft.refile_many(chunk_ids, category_id), "re-file chunks", reason)
+
+    def preview(self, verb: str, *arguments: Any, **named: Any) -> EditPreview:
+        """Return what one of these verbs would do with the same arguments, or what prevents it. Changes nothing."""
+        needs_auditor(self._actor, "preview an edit of the tree")
+        named.pop("reason", None)
+        edit, limits = checked_edit(edit_draft.make_edit(verb, *arguments, **named)), self._engine.resolved.config.limit
+        return self._read(lambda tx: edit_plan.preview(tx, edit, limits=limits))
+
+    def _edit(self, edit: Edit, what: str, reason: str | None) -> Action:
+        needs_auditor(self._actor, what)
+        edit = checked_edit(edit)
+        limits, keywords = self._engine.resolved.config.limit, _keywords(self, reason)
+        done = self._engine.db.write(
+            lambda tx: edit_plan.perform(tx, edit, limits=limits, **keywords), operation=f"the edit of the tree ({edit.verb})"
+        )
+        self._engine.keeper.later()
+        return done
+
+
+class SignOffs(View):
+    """Sign, and see whether what was signed still stands."""
+
+    def sign_off(self, source_id: int, statement: str, *, expected: str | None = None) -> Action:
+        """Stand for a source as it is now. `expected`: the digest of `preview_sign_off`, of what the signer has seen.
+
+        Raises NotAllowed, SourceNotFound, SignedStateChanged, NothingChanges (signed by the same person already).
+        """
+        needs_auditor(self._actor, "sign off")
+        return self._sign("source", validation.source(source_id), statement, expected)
+
+    def sign_off_category(self, category_id: int, statement: str, *, expected: str | None = None) -> Action:
+        """The same for a category with all below it. Raises CategoryNotFound, too."""
+        needs_auditor(self._actor, "sign off")
+        return self._sign("category", validation.category(category_id), statement, expected)
+
+    def preview_sign_off(self, *, source_id: int | None = None, category_id: int | None = None) -> SignOffPreview:
+        """Return what a signature would cover, of a source or of a category. Raises SourceNotFound, CategoryNotFound."""
+        subject, number = _subject(source_id, category_id)
+        if subject is None or number is None:
+            raise InvalidSetting(
+                name="source_id", value=None, problem="there is nothing to sign", advice="Give one of the two ids."
+            )
+        return self._read(lambda tx: sign_offs.preview(tx, subject, number))
+
+    def sign_offs(
+        self, *, source_id: int | None = None, category_id: int | None = None, limit: int = 100, before: int | None = None
+    ) -> tuple[SignOff, ...]:
+        """Newest first, below the seq `before`; of one source or category, or all."""
+        subject, number = _subject(source_id, category_id)
+        most = validation.limit(limit)
+        below = None if before is None else validation.cursor("before", before)
+        rows = self._read(lambda tx: sign_offs.listed(tx, subject=subject, number=number, before=below, limit=most))
+        return sentences.sign_offs(rows)
+
+    def _sign(self, subject: Subject, number: int, statement: str, expected: str | None) -> Action:
+        words = validation.text("statement", statement).strip()
+        if not words:
+            advice = "Say what you stand for, e.g. 'I have read all of it, and it is filed where it belongs.'"
+            raise InvalidSetting(name="statement", value=words, problem="it is empty", advice=advice)
+        if len(words) > STATEMENT_CHARS:
+            advice = f"Shorten it to {STATEMENT_CHARS} characters."
+            raise InvalidSetting(name="statement", value="…", problem=f"it is {len(words)} characters long", advice=advice)
+        seen = None if expected is None else validation.text("expected", expected)
+        engine, actor, action_id = self._engine, self._actor, new_id(self._engine.clock.now())
+        return engine.db.write(
+            lambda tx: sign_offs.sign(
+                tx,
+                subject,
+                number,
+                actor=actor.name,
+                statement=words,
+                clock=engine.clock,
+                expected=seen,
+                action_id=action_id,
+            ),
+            operation=f"the signature under {subject} {number}",
+        )
 
 
 class ReviewView(Reviews, SignOffs, TreeEdits):
@@ -23,14 +148,11 @@ class ReviewView(Reviews, SignOffs, TreeEdits):
 
     def refile(self, chunk_id: int, category_id: int, reason: str | None = None) -> Action:
         """File a chunk under another leaf. Raises NotAllowed, ChunkNotFound, CategoryNotFound, NotALeaf, NothingChanges."""
-        self._needs("auditor", "re-file a chunk")
-        chunk_id, category_id, reason = validation.chunk(chunk_id), validation.category(category_id), validation.reason(reason)
-        engine, actor, action_id = self._engine, self._actor, self._new_action()
-        return engine.db.write(
-            lambda tx: filings.refile(
-                tx, chunk_id, category_id, actor=actor.name, reason=reason, clock=engine.clock, action_id=action_id
-            ),
-            operation=f"the re-filing of chunk {chunk_id}",
+        needs_auditor(self._actor, "re-file a chunk")
+        chunk_id, category_id = validation.chunk(chunk_id), validation.category(category_id)
+        keywords = _keywords(self, reason)
+        return self._engine.db.write(
+            lambda tx: filings.refile(tx, chunk_id, category_id, **keywords), operation=f"the re-filing of chunk {chunk_id}"
         )
 
     def preview_undo(self, action_id: str) -> UndoPreview:
@@ -44,15 +166,15 @@ class ReviewView(Reviews, SignOffs, TreeEdits):
         return self._read(work)
 
     def undo(self, action_id: str, reason: str | None = None, *, undo_id: str | None = None) -> Action:
-        """Append the inverses of an action. Raises UndoBlocked (E703) naming what stands in the way.
+        """Append the inverses of an action. Raises UndoBlocked (E703) naming what prevents it.
 
         undo_id: the id of this action, where the caller gives it (26 letters and digits): with the same one it happens once.
         """
-        self._needs("auditor", "undo an action")
+        needs_auditor(self._actor, "undo an action")
         whose, action_id, reason = access.any_of(self._actor), validation.action(action_id), validation.reason(reason)
         self._read(lambda tx: reviews.check_owner(tx, whose, action_id))
         engine, actor = self._engine, self._actor
-        own = self._new_action() if undo_id is None else id_of_caller("undo_id", undo_id)
+        own = new_id(engine.clock.now()) if undo_id is None else id_of_caller("undo_id", undo_id)
         return engine.db.write(
             lambda tx: undo.undo(
                 tx,
@@ -65,3 +187,30 @@ class ReviewView(Reviews, SignOffs, TreeEdits):
             ),
             operation=f"the undoing of {action_id}",
         )
+
+
+def _keywords(view: View, reason: str | None) -> dict[str, Any]:
+    """Return who acts, when, why and under which id, made beforehand: a unit that is run again finds what it already wrote."""
+    clock = view._engine.clock
+    return {"actor": view._actor.name, "reason": validation.reason(reason), "clock": clock, "action_id": new_id(clock.now())}
+
+
+def checked_edit(edit: Edit) -> Edit:
+    """Check the ids and the name of an edit. Raises InvalidSetting, CategoryNotFound, ChunkNotFound."""
+    is_new, at_top = edit.verb in ("create", "refile_many"), edit.verb in ("create", "move") and edit.other == 0
+    return replace(
+        edit,
+        category=edit.category if is_new else validation.category(edit.category),
+        other=0 if at_top or edit.verb in ("rename", "split", "retire") else validation.category(edit.other),
+        chosen=tuple(validation.chunk(each) if is_new else validation.cursor("chosen", each) for each in edit.chosen),
+        name=validation.raw_text("name", edit.name),
+    )
+
+
+def _subject(source_id: int | None, category_id: int | None) -> tuple[Subject | None, int | None]:
+    if source_id is not None and category_id is not None:
+        advice = "Give source_id or category_id."
+        raise InvalidSetting(name="category_id", value=category_id, problem="it is one or the other", advice=advice)
+    if source_id is not None:
+        return "source", validation.source(source_id)
+    return (None, None) if category_id is None else ("category", validation.category(category_id))

@@ -203,7 +203,7 @@ def _other_columns(members: dict[str, bytes]) -> None:
 
 
 BROKEN: dict[str, tuple[Change, str]] = {
-    "a forged name": (_forged_name, "record does not hold"),
+    "a forged name": (_forged_name, "record does not verify"),
     "a history cut off": (_cut_history, "history"),
     "a value of another kind": (_wrong_type, "tables/category.jsonl, line 2, id"),
     "a line that is no JSON": (_no_json, "tables/chunk.jsonl, line"),
@@ -211,11 +211,11 @@ BROKEN: dict[str, tuple[Change, str]] = {
     "a row too few": (lambda m: m.update({"tables/chunk.jsonl": lines(m, "chunk")[0]}), "tables/chunk.jsonl is not"),
     "a table missing": (lambda m: m.pop("tables/chunk.jsonl") and None, "tables/chunk.jsonl is missing"),
     "a member too many": (lambda m: m.update({"../../etc/passwd": b"x"}), "does not name"),
-    "no manifest": (lambda m: m.pop("manifest.json") and None, "no export of Memoir"),
-    "another format": (lambda m: manifest(m, format="other"), "no export of Memoir"),
+    "no manifest": (lambda m: m.pop("manifest.json") and None, "not an export of Memoir"),
+    "another format": (lambda m: manifest(m, format="other"), "not an export of Memoir"),
     "another head": (lambda m: manifest(m, head={"seq": 3, "hash": "0" * 64, "at": "x"}), "history ends with event"),
     "another depth": (lambda m: manifest(m, depth=4), "depth"),
-    "another state": (lambda m: manifest(m, state="0" * 64), "what stands in it"),
+    "another state": (lambda m: manifest(m, state="0" * 64), "its state is not"),
     "a manifest of nonsense": (lambda m: m.update({"manifest.json": b"[1"}), "manifest.json"),
 }
 
@@ -271,7 +271,7 @@ def test_a_bomb_is_not_unpacked(file: Path, tmp_path: Path) -> None:
 
 def test_what_is_no_archive_or_not_there_is_refused(tmp_path: Path) -> None:
     (tmp_path / "text.zip").write_text("no zip")
-    with pytest.raises(ImportRefused, match="no zip"):
+    with pytest.raises(ImportRefused, match="not a zip"):
         Memory.import_(tmp_path / "text.zip", data_dir=tmp_path / "new", **SMALL)
     with pytest.raises(ImportRefused, match="No such file"):
         Memory.import_(tmp_path / "nothing.zip", data_dir=tmp_path / "new", **SMALL)

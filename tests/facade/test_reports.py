@@ -9,7 +9,7 @@ import pytest
 
 from memoir_engine import Memory
 from memoir_engine.audit import reports
-from memoir_engine.audit.report_record import digest
+from memoir_engine.audit.reports import digest
 from memoir_engine.core.errors import CategoryNotFound, RunNotFound, SourceNotFound
 from memoir_engine.core.results import Report
 from scripted import paper

@@ -12,7 +12,7 @@ from html.parser import HTMLParser
 import pytest
 
 from memoir_engine.audit.report_page import STYLE, page
-from memoir_engine.audit.report_record import (
+from memoir_engine.audit.reports import (
     REPORT_FORMAT,
     ChunkReview,
     ReportContent,

@@ -4,8 +4,22 @@ from __future__ import annotations
 
 import pytest
 
-from memoir_engine.review.order import QueuedFiling, QueueFilter, QueueItem, SampleRule, page, ranked_items, read_cursor, read_key
-from memoir_engine.review.risk import RiskChoice, in_sample, reasons, risk, risk_signals, source_signals
+from memoir_engine.review.order import (
+    QueueFilter,
+    QueueItem,
+    RiskChoice,
+    SampleRule,
+    in_sample,
+    page,
+    ranked_items,
+    read_cursor,
+    read_key,
+    reasons,
+    risk,
+    risk_signals,
+    source_signals,
+)
+from memoir_engine.store.review.reviews import ReviewedFiling
 
 NAMES = {1: "Jazz", 2: "Opera", 0: ""}.__getitem__
 
@@ -59,8 +73,8 @@ def test_the_lot_falls_on_about_as_many_as_asked_for():
     assert all(in_sample(100, 1, chunk, 7) for chunk in range(100))
 
 
-def filed(chunk: int, state: str = "unreviewed") -> QueuedFiling:
-    return QueuedFiling(chunk, 10 + chunk, 5, 1, state, None, None)  # type: ignore[arg-type]
+def filed(chunk: int, state: str = "unreviewed") -> ReviewedFiling:
+    return ReviewedFiling(chunk, 10 + chunk, 5, 1, state, None, None)  # type: ignore[arg-type]
 
 
 def test_pages_are_cut_behind_a_place_that_a_cursor_writes_and_reads():

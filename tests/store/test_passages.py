@@ -232,7 +232,7 @@ def test_an_export_holds_neither_passages_nor_vectors_nor_their_counters(sqlite_
 
     names = {table.name for table in archive.tables()}
     assert names.isdisjoint({"passage", "embedding"})
-    counters = sqlite_store.db.read(lambda tx: [row[0] for row in archive._exported_rows(tx, tables.counter)])
+    counters = sqlite_store.db.read(lambda tx: [row[0] for row in archive.exported_rows(tx, tables.counter)])
     assert set(counters).isdisjoint({"passage", "search"})
     assert {"passage", "search"} <= set(
         sqlite_store.db.read(lambda tx: tx.execute(select(tables.counter.c.name)).scalars().all())

@@ -45,7 +45,7 @@ def test_approving_and_skipping_stamp_the_filing_and_are_undone_to_the_state_bef
     assert (approved.verb, approved.actor, approved.reason) == ("approve", "Mia", "so it is")
     assert [event.kind for event in approved.events] == ["filing.reviewed"]
     assert states(store) == ["approved", "skipped"]
-    assert (item(store, first).reviewer, item(store, first).at_seq) == ("Mia", approved.events[0].seq)
+    assert (item(store, first).reviewer, item(store, first).reviewed_seq) == ("Mia", approved.events[0].seq)
     assert store.problem() is None
     assert store.state() != before
     store.undo(approved.action_id)

@@ -112,7 +112,7 @@ DECIDED: tuple[ReviewState, ...] = ("approved", "refiled", "rejected")
 
 
 class ReviewedFiling(NamedTuple):
-    """A filing that is open, or rejected and not filed since. `at_seq`: when it was reviewed."""
+    """A filing that is open, or rejected and not filed since. reviewed_seq: when it was reviewed."""
 
     chunk_id: int
     filed_seq: int
@@ -120,7 +120,7 @@ class ReviewedFiling(NamedTuple):
     source_id: int
     state: ReviewState
     reviewer: str | None
-    at_seq: int | None
+    reviewed_seq: int | None
 
 
 @dataclass(frozen=True)
