@@ -17,9 +17,8 @@ from dataclasses import dataclass, field
 from datetime import datetime
 from typing import Any, Literal
 
-from memoir_engine.audit.activity_file import action_record
 from memoir_engine.audit.report_page import Record, page
-from memoir_engine.audit.trail import with_words
+from memoir_engine.audit.trail import action_record, with_words
 from memoir_engine.core import validation
 from memoir_engine.core.results import (
     Action,

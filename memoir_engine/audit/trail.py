@@ -2,11 +2,15 @@
 
 Invariant: reads only; filters are SQL, words come from a table that a test keeps complete. Everybody may see every action; the
 reason of an action on somebody's facts or conversations is visible to that user and to admins only.
-Source: API "The ledger and the audit"; DESIGN §6.
+No CSV cell can be taken for a formula; the JSON holds the same, with every event as the chain has it.
+Source: API "The ledger and the audit"; DESIGN §6; OWASP, CSV injection (what spreadsheets take for a formula).
 """
 
 from __future__ import annotations
 
+import csv
+import io
+import json
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import asdict, replace
 from datetime import datetime
@@ -14,7 +18,6 @@ from functools import partial
 from itertools import chain
 from typing import Any, Literal
 
-from memoir_engine.audit.activity_file import ACTIVITY_FORMAT, COLUMNS, action_record, csv_row, csv_rows, to_json
 from memoir_engine.core import validation
 from memoir_engine.core.errors import InvalidSetting
 from memoir_engine.core.results import Action, AuditCheck, AuditEvent, AuditHead, Change
@@ -29,6 +32,13 @@ from memoir_engine.store.events.kind import Names
 from memoir_engine.store.verification import verify
 
 PAGE_ACTIONS = 500  # actions read together for an export
+ACTIVITY_FORMAT = "memoir-activity/1"
+COLUMNS = (
+    *("at", "actor", "action", "verb", "what", "before", "after", "count", "reason", "run", "undoes", "undone_by"),
+    *("first_event", "last_event", "last_hash"),
+)
+_FORMULA = ("=", "+", "-", "@", "＝", "＋", "－", "＠", "|", "%")  # full-width forms count, too
+_BLANKS = " \t\r\n\v\f\u00a0\u200b\u2060\ufeff"
 
 
 class AuditTrail(View):
@@ -201,3 +211,71 @@ FILTER_CHECKS: dict[str, Callable[[Any], Any]] = {
     **{"source": validation.source, "category": validation.category, "run": validation.run},
     **{name: partial(_time, name) for name in ("since", "until")},
 }
+
+
+def safe_cell(value: object) -> str:
+    """Return the value as a spreadsheet cell: without control characters, and with an apostrophe before a formula."""
+    text = "" if value is None else str(value)
+    text = "".join(char if char.isprintable() or char == "\n" else " " for char in text)
+    return f"'{text}" if text.lstrip(_BLANKS).startswith(_FORMULA) else text
+
+
+def csv_row(cells: Iterable[object]) -> str:
+    out = io.StringIO()
+    csv.writer(out, quoting=csv.QUOTE_ALL, lineterminator="\r\n").writerow([safe_cell(cell) for cell in cells])
+    return out.getvalue()
+
+
+def csv_rows(actions: Iterable[Action]) -> str:
+    """Return one row per change; the action's own cells are repeated."""
+    rows = []
+    for action in actions:
+        who = (stamp(action.at), action.actor, action.action_id, sentences.verb(action.verb))
+        first, last = (action.events[0], action.events[-1]) if action.events else (None, None)
+        ends = (first.seq if first else None, last.seq if last else None, last.hash if last else None)
+        for change in action.changes or (None,):
+            what = (change.says, change.before, change.after, change.count) if change else (None, None, None, None)
+            rows.append(csv_row((*who, *what, action.reason, action.run_id, action.undoes, action.undone_by, *ends)))
+    return "".join(rows)
+
+
+def action_record(action: Action) -> dict[str, Any]:
+    return {
+        "action": action.action_id,
+        "at": stamp(action.at),
+        "actor": action.actor,
+        "verb": action.verb,
+        "says": sentences.verb(action.verb),
+        "reason": action.reason,
+        "run": action.run_id,
+        "undoes": action.undoes,
+        "undone_by": action.undone_by,
+        "changes": [
+            {
+                "kind": change.kind,
+                "says": change.says,
+                "before": change.before,
+                "after": change.after,
+                "count": change.count,
+                "source": change.source_id,
+                "category": change.category_id,
+                "chunk": change.chunk_id,
+            }
+            for change in action.changes
+        ],
+        "events": [
+            {
+                "seq": event.seq,
+                "at": stamp(event.at),
+                "kind": event.kind,
+                "body": event.body,
+                "payload": event.payload,
+                "hash": event.hash,
+            }
+            for event in action.events
+        ],
+    }
+
+
+def to_json(value: object) -> str:
+    return json.dumps(value, ensure_ascii=False, sort_keys=True)

@@ -8,8 +8,8 @@ import json
 from datetime import UTC, datetime
 
 import pytest
-from memoir_engine.audit.activity_file import COLUMNS, action_record, csv_row, csv_rows, to_json
 
+from memoir_engine.audit.trail import COLUMNS, action_record, csv_row, csv_rows, to_json
 from memoir_engine.core.results import Action, AuditEvent, Change
 
 AT = datetime(2026, 1, 1, tzinfo=UTC)

@@ -10,7 +10,7 @@ Source: SESSION 3.3, 3.4, 5.1–5.4; spec README, 12; DESIGN §6.
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from datetime import UTC, tzinfo
 from typing import Any
 
@@ -27,11 +27,14 @@ from memoir_engine.store.chain.tombstones import NO_SALT
 from memoir_engine.store.checkpoints import deletion
 from memoir_engine.store.conversations.messages import find, subject_of
 from memoir_engine.store.db.text_rules import owner_key
-from memoir_engine.store.db.types import FAR, Tx, portions
+from memoir_engine.store.db.types import FAR, Tx, portions, rows_in
 from memoir_engine.store.ledger import runs
 from memoir_engine.store.search import conversation_passages, embeddings, passages
 from memoir_engine.text.messages import base_kind
 from memoir_engine.text.redaction import ERASED
+
+LIMIT_VERB = "limit_session"
+CLEAR_VERB = "clear_session"
 
 
 @dataclass(frozen=True)
@@ -48,7 +51,7 @@ def brief(n: int, kind: str, content: object, rest: dict[str, Any], name: str | 
     base = base_kind(kind)
     parts = [part for part in content if isinstance(part, dict)] if isinstance(content, list) else []
     if base == "ai":
-        return MessageBrief(n, base, frozenset(_makes(rest, parts)))
+        return MessageBrief(n, base, frozenset(tool_calls(rest, parts)))
     answers = _ids(part.get("tool_use_id") for part in parts if part.get("type") == "tool_result")
     if base == "tool":
         answers |= _ids([rest.get("tool_call_id")])
@@ -59,30 +62,29 @@ def brief(n: int, kind: str, content: object, rest: dict[str, Any], name: str | 
 
 def dropped(messages: Sequence[MessageBrief], most: int | None) -> tuple[int, ...]:
     """Return the numbers of the messages to drop, in order. messages: all of a session, in order."""
-    others = [one for one in messages if one.kind != "system"]
+    others = [message for message in messages if message.kind != "system"]
     if most is None or len(others) <= most:
         return ()
-    gone = {one.n for one in others[:-most]}
+    gone = {message.n for message in others[:-most]}
     made: set[str] = set()
-    for one in others[-most:]:
-        made |= one.makes
-        if one.answers and not one.answers & made:
-            gone.add(one.n)
-    return tuple(one.n for one in messages if one.n in gone)
+    for message in others[-most:]:
+        made |= message.makes
+        if message.answers and not message.answers & made:
+            gone.add(message.n)
+    return tuple(message.n for message in messages if message.n in gone)
 
 
-def _makes(rest: dict[str, Any], parts: Sequence[dict[str, Any]]) -> Iterable[str]:
+def tool_calls(rest: dict[str, Any], parts: Sequence[dict[str, Any]]) -> set[str]:
+    """Return the ids of the tool calls in a model's message, in every shape that LangChain keeps them."""
     extras = rest.get("additional_kwargs", {})
-    calls = [*rest.get("tool_calls", ()), *rest.get("invalid_tool_calls", ()), *_records(extras.get("tool_calls"))]
-    yield from _ids(call.get("id") for call in calls if isinstance(call, dict))
-    yield from _ids(part.get("id") for part in parts if part.get("type") == "tool_use")
+    raw = extras.get("tool_calls")
+    calls = [*rest.get("tool_calls", ()), *rest.get("invalid_tool_calls", ()), *(raw if isinstance(raw, list) else ())]
+    ids = _ids(call.get("id") for call in calls if isinstance(call, dict))
+    ids |= _ids(part.get("id") for part in parts if part.get("type") == "tool_use")
     legacy = extras.get("function_call")
     if isinstance(legacy, dict) and isinstance(legacy.get("name"), str):
-        yield f"function {legacy['name']}"
-
-
-def _records(value: object) -> list[Any]:
-    return value if isinstance(value, list) else []
+        ids.add(f"function {legacy['name']}")
+    return ids
 
 
 def _ids(values: Iterable[object]) -> set[str]:
@@ -115,11 +117,8 @@ def briefs(tx: Tx, number: int) -> list[MessageBrief]:
     """Return all messages of a session, in order, as a limit sees them."""
     c = tables.message.c
     parts = case((c.parts == 1, c.content), else_="null")
-    wanted = select(c.n, c.kind, c.name, parts, c.rest).where(c.session_number == number).order_by(c.at, c.n)
-    return [brief(n, kind, parse(content), parse(rest), name) for n, kind, name, content, rest in tx.execute(wanted)]
-
-
-LIMIT_VERB = "limit_session"
+    rows = tx.execute(select(c.n, c.kind, c.name, parts, c.rest).where(c.session_number == number).order_by(c.at, c.n))
+    return [brief(n, kind, parse(content), parse(rest), name) for n, kind, name, content, rest in rows]
 
 
 def limit(
@@ -155,16 +154,13 @@ def limit(
     action.seal()
 
 
-CLEAR_VERB = "clear_session"
-
-
 @dataclass(frozen=True)
-class _Held:
+class SessionRecords:
     """Runs, calls and payload digests that hold a session's words."""
 
-    runs: list[str] = field(default_factory=list)
-    calls: list[int] = field(default_factory=list)
-    papers: list[str] = field(default_factory=list)
+    runs: list[str]
+    calls: list[int]
+    papers: list[str]
 
 
 def clear(
@@ -179,12 +175,21 @@ def clear(
 ) -> Cleared:
     """Clear sessions; None clears all of the user's, and graph states too. Missing or empty sessions are skipped."""
     if actions.exists(tx, action_id):
-        return _done(tx, action_id)
-    sessions = _sessions(tx, user, session_ids)
+        e = tables.audit_event.c
+        bodies = tx.execute(select(e.body).where(e.action_id == action_id, e.kind == "session.cleared")).scalars().all()
+        threads = deletion.done(tx, action_id).threads
+        return Cleared(len(bodies), sum(parse(body)["messages"] for body in bodies), action_id, threads)
+    if session_ids is not None:
+        rows = [row for name in sorted(set(session_ids)) if (row := find(tx, user, name, hold=True)) is not None]
+    else:
+        c = tables.session.c
+        held = select(tables.session).where(c.owner == owner_key(user)).order_by(c.number).with_for_update()
+        rows = list(tx.execute(held).all())
+    sessions = sorted((row for row in rows if row.messages or row.cleared_seq is None), key=lambda row: row.number)
     gone = deletion.delete_threads(tx, owner_key(user), None) if session_ids is None else deletion.NOTHING
     if not sessions and gone == deletion.NOTHING:
         return Cleared(0, 0, None)
-    records = {row.number: _held(tx, row, clock) for row in sessions}
+    records = {row.number: session_records(tx, row, clock) for row in sessions}
     action = OpenAction(tx, verb=CLEAR_VERB, actor=actor, clock=clock, action_id=action_id)
     action.describe(reason=reason)
     for row in sessions:
@@ -195,78 +200,46 @@ def clear(
     return Cleared(len(sessions), sum(row.messages for row in sessions), action.id, gone.threads)
 
 
-def _sessions(tx: Tx, user: str | None, session_ids: Iterable[str] | None) -> list[Any]:
-    """Lock and return the sessions with something to clear, by number."""
-    if session_ids is not None:
-        found = (find(tx, user, one, hold=True) for one in sorted(set(session_ids)))
-        rows = [row for row in found if row is not None]
-    else:
-        c = tables.session.c
-        wanted = select(tables.session).where(c.owner == owner_key(user)).order_by(c.number).with_for_update()
-        rows = list(tx.execute(wanted).all())
-    return sorted((row for row in rows if row.messages or row.cleared_seq is None), key=lambda row: row.number)
-
-
-def _held(tx: Tx, session: Any, clock: Clock) -> _Held:
+def session_records(tx: Tx, session: Any, clock: Clock) -> SessionRecords:
     """Collect what holds the session's words. Its runs are cancelled first, so that none writes anything more."""
-    r, call, m = tables.run.c, tables.model_call.c, tables.message.c
+    r, p, call, m = tables.run.c, tables.payload.c, tables.model_call.c, tables.message.c
     wrote = select(m.run_id).where(m.session_number == session.number, m.run_id.is_not(None))
-    is_involved = or_(r.subject == subject_of(session.number), r.id.in_(wrote), r.id.in_(_asked_of(tx, session)))
-    run_rows = tx.execute(select(r.id, r.request).where(is_involved).order_by(r.id)).all()
-    held = _Held([row.id for row in run_rows], [], [row.request for row in run_rows])
-    _cancel(tx, held.runs, clock)
-    for some in portions(held.runs):
-        rows = tx.execute(select(call.id, call.payload).where(call.run_id.in_(some))).all()
-        held.calls.extend(row.id for row in rows)
-        held.papers.extend(row.payload for row in rows)
-    there = {one for some in portions(sorted(set(held.papers))) for one in _there(tx, some)}
-    held.papers[:] = sorted(there)
-    return held
-
-
-def _asked_of(tx: Tx, session: Any) -> list[str]:
-    """Return this user's runs whose request names the session: they may have read messages dropped since."""
-    r, p = tables.run.c, tables.payload.c
+    # this user's runs whose request names the session may have read messages dropped since
     is_user = r.user_id.is_(None) if session.user_id is None else r.user_id == session.user_id
     quoted = canonical({"session_id": session.session_id})[1:-1]
-    wanted = (
-        select(r.id, p.body).join(tables.payload, p.digest == r.request).where(is_user, p.body.contains(quoted, autoescape=True))
-    )
-    return [run_id for run_id, body in tx.execute(wanted) if parse(body).get("session_id") == session.session_id]
+    requests = select(r.id, p.body).join(tables.payload, p.digest == r.request)
+    naming = tx.execute(requests.where(is_user, p.body.contains(quoted, autoescape=True)))
+    readers = [run_id for run_id, body in naming if parse(body).get("session_id") == session.session_id]
+    is_involved = or_(r.subject == subject_of(session.number), r.id.in_(wrote), r.id.in_(readers))
+    involved = tx.execute(select(r.id, r.request).where(is_involved).order_by(r.id)).all()
+    run_ids = [row.id for row in involved]
+    alive = rows_in(tx, select(r.id).where(r.status.in_(runs.ALIVE)).order_by(r.id), r.id, run_ids)
+    for row in list(alive):
+        runs.finish(tx, row.id, "cancelled", clock=clock, result={}, error="its session was cleared")
+    calls = list(rows_in(tx, select(call.id, call.payload), call.run_id, run_ids))
+    papers = sorted({*(row.request for row in involved), *(row.payload for row in calls)})
+    present = sorted(row.digest for row in rows_in(tx, select(p.digest), p.digest, papers))
+    return SessionRecords(run_ids, [row.id for row in calls], present)
 
 
-def _there(tx: Tx, papers: Sequence[str]) -> Iterable[str]:
-    return tx.execute(select(tables.payload.c.digest).where(tables.payload.c.digest.in_(papers))).scalars()
-
-
-def _cancel(tx: Tx, run_ids: Sequence[str], clock: Clock) -> None:
-    """Close the runs in progress; they are refused if they go on."""
-    c = tables.run.c
-    for some in portions(run_ids):
-        for run_id in tx.execute(select(c.id).where(c.id.in_(some), c.status.in_(runs.ALIVE)).order_by(c.id)).scalars().all():
-            runs.finish(tx, run_id, "cancelled", clock=clock, result={}, error="its session was cleared")
-
-
-def _clear(tx: Tx, action: OpenAction, session: Any, held: _Held) -> None:
+def _clear(tx: Tx, action: OpenAction, session: Any, records: SessionRecords) -> None:
     number, seq = session.number, action.next_seq
+    r, c = tables.run.c, tables.model_call.c
     tx.execute(delete(tables.message).where(tables.message.c.session_number == number))
-    for some in portions(held.papers):
-        tx.execute(delete(tables.payload).where(tables.payload.c.digest.in_(some)))
-    for some in portions(held.runs):
-        r = tables.run.c
-        tx.execute(delete(tables.run_event).where(tables.run_event.c.run_id.in_(some)))
-        tx.execute(delete(tables.run_input).where(tables.run_input.c.run_id.in_(some)))
-        emptied = {"result": "{}", "subject": None, "salt": NO_SALT}
-        tx.execute(update(tables.run).where(r.id.in_(some)).values(**emptied))
-        for name in ("error", "remedy"):
-            tx.execute(update(tables.run).where(r.id.in_(some), r[name].is_not(None)).values(**{name: ERASED}))
-    for some_calls in portions(held.calls):
-        c = tables.model_call.c
-        tx.execute(update(tables.model_call).where(c.id.in_(some_calls)).values(subject=None, fingerprint="", salt=NO_SALT))
-        tx.execute(update(tables.model_call).where(c.id.in_(some_calls), c.error.is_not(None)).values(error=ERASED))
-    changed = {"run": held.runs, "outcome": held.runs, "model_call": [str(one) for one in held.calls]}
-    covered = tombstones.set_over(tx, seq, {"payload": held.papers}, changed)
-    action.add("session.cleared", session=number, messages=session.messages, runs=len(held.runs), stones=covered)
+    for digests in portions(records.papers):
+        tx.execute(delete(tables.payload).where(tables.payload.c.digest.in_(digests)))
+    for run_ids in portions(records.runs):
+        tx.execute(delete(tables.run_event).where(tables.run_event.c.run_id.in_(run_ids)))
+        tx.execute(delete(tables.run_input).where(tables.run_input.c.run_id.in_(run_ids)))
+        errors = {name: case((r[name].is_not(None), ERASED)) for name in ("error", "remedy")}
+        emptied = {"result": "{}", "subject": None, "salt": NO_SALT, **errors}
+        tx.execute(update(tables.run).where(r.id.in_(run_ids)).values(**emptied))
+    for numbers in portions(records.calls):
+        blank = {"subject": None, "fingerprint": "", "salt": NO_SALT, "error": case((c.error.is_not(None), ERASED))}
+        tx.execute(update(tables.model_call).where(c.id.in_(numbers)).values(**blank))
+    changed = {"run": records.runs, "outcome": records.runs, "model_call": [str(call) for call in records.calls]}
+    covered = tombstones.set_over(tx, seq, {"payload": records.papers}, changed)
+    action.add("session.cleared", session=number, messages=session.messages, runs=len(records.runs), stones=covered)
     nothing = {"messages": 0, "turns": 0, "chars": 0, "cleared_seq": seq}
     tx.execute(update(tables.session).where(tables.session.c.number == number).values(**nothing))
 
@@ -274,16 +247,7 @@ def _clear(tx: Tx, action: OpenAction, session: Any, held: _Held) -> None:
 def drop_passages(tx: Tx, numbers: Sequence[int]) -> None:
     """Close the sessions' passages and drop their vectors; what remains is cut again before the next search."""
     c = tables.passage.c
-    for some in portions(numbers):
-        wanted = select(c.id).where(c.session_number.in_(some), c.to_seq == FAR).order_by(c.id)
-        cut = list(tx.execute(wanted).scalars())
-        if cut:
-            passages.close(tx, cut)
-            embeddings.drop(tx, "passage", cut)
-
-
-def _done(tx: Tx, action_id: str) -> Cleared:
-    c = tables.audit_event.c
-    bodies = tx.execute(select(c.body).where(c.action_id == action_id, c.kind == "session.cleared")).scalars().all()
-    threads = deletion.done(tx, action_id).threads
-    return Cleared(len(bodies), sum(parse(body)["messages"] for body in bodies), action_id, threads)
+    cut = [row.id for row in rows_in(tx, select(c.id).where(c.to_seq == FAR).order_by(c.id), c.session_number, numbers)]
+    if cut:
+        passages.close(tx, cut)
+        embeddings.drop(tx, "passage", cut)

@@ -11,7 +11,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from dataclasses import dataclass, replace
 from datetime import datetime
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, get_args
 
 from sqlalchemy import exists, func, or_, select
 
@@ -24,12 +24,14 @@ from memoir_engine.store.chain import actions, payloads
 from memoir_engine.store.chain.actions import OpenAction
 from memoir_engine.store.chain.canonical_json import moment_of, parse
 from memoir_engine.store.db import ids
-from memoir_engine.store.db.types import FAR, Tx, portions
+from memoir_engine.store.db.types import FAR, Tx, rows_in
 from memoir_engine.store.tables.sources import LIVE
 from memoir_engine.store.tree import categories, filings
 from memoir_engine.store.tree.filings import APPROVED, NOW, FilingReview
 
 MOST_LESSONS = 4096
+STATES = {"approve": filings.APPROVED, "reject": filings.REJECTED, "skip": filings.SKIPPED}
+DECIDED: tuple[ReviewState, ...] = ("approved", "refiled", "rejected")
 
 
 class ChunkDecision(NamedTuple):
@@ -51,11 +53,16 @@ def decisions_since(tx: Tx, decision_id: int) -> list[ChunkDecision]:
     c = tables.decision.c
     columns = (c.id, c.chunk_id, c.level, c.chosen, c.opinions, c.decided_by, c.seen, c.attempts, c.run_id)
     rows = tx.execute(select(*columns).where(c.id > decision_id, c.chunk_id.is_not(None)).order_by(c.id)).all()
-    makers = _makers(tx) if rows else {}
+    if not rows:
+        return []
+    made, event, action = tables.category.c, tables.audit_event.c, tables.action.c
+    runs = select(made.id, action.run_id).join(tables.audit_event, event.seq == made.created_seq)
+    runs = runs.join(tables.action, action.id == event.action_id).where(action.run_id.is_not(None))
+    makers = {row.id: row.run_id for row in tx.execute(runs)}
     decisions = []
     for number, chunk, level, chosen, opinions, by, seen, attempts, run in rows:
         category = parse(chosen)[0][0]
-        nearest = tuple((one, near) for one, near in parse(opinions))
+        nearest = tuple((option, near) for option, near in parse(opinions))
         decisions.append(
             ChunkDecision(number, chunk, level, category, nearest, by, bool(seen), attempts, makers.get(category) == run)
         )
@@ -83,32 +90,14 @@ def sources_without_helper(tx: Tx) -> frozenset[int]:
 def times(tx: Tx, seqs: Iterable[int]) -> dict[int, datetime]:
     """Return when these events happened."""
     c = tables.audit_event.c
-    found: dict[int, datetime] = {}
-    for some in portions(sorted(set(seqs))):
-        found |= {row.seq: moment_of(row.at) for row in tx.execute(select(c.seq, c.at).where(c.seq.in_(some)))}
-    return found
+    return {row.seq: moment_of(row.at) for row in rows_in(tx, select(c.seq, c.at), c.seq, sorted(set(seqs)))}
 
 
 def rejected_from(tx: Tx, seqs: Iterable[int]) -> dict[int, int]:
     """Return the leaf of each rejected chunk, by the seq of the rejection."""
     c = tables.audit_event.c
-    found: dict[int, int] = {}
-    for some in portions(sorted(set(seqs))):
-        rows = tx.execute(select(c.seq, c.body).where(c.kind == "chunk.rejected", c.seq.in_(some)))
-        found |= {row.seq: parse(row.body)["category"] for row in rows}
-    return found
-
-
-def _makers(tx: Tx) -> dict[int, str]:
-    """Map each category to the run that made it."""
-    event, action = tables.audit_event.c, tables.action.c
-    wanted = select(tables.category.c.id, action.run_id).join(tables.audit_event, event.seq == tables.category.c.created_seq)
-    wanted = wanted.join(tables.action, action.id == event.action_id).where(action.run_id.is_not(None))
-    return {row[0]: row[1] for row in tx.execute(wanted)}
-
-
-SAID = {"approve": filings.APPROVED, "reject": filings.REJECTED, "skip": filings.SKIPPED}
-DECIDED: tuple[ReviewState, ...] = ("approved", "refiled", "rejected")
+    rejections = select(c.seq, c.body).where(c.kind == "chunk.rejected")
+    return {row.seq: parse(row.body)["category"] for row in rows_in(tx, rejections, c.seq, sorted(set(seqs)))}
 
 
 class ReviewedFiling(NamedTuple):
@@ -151,11 +140,8 @@ def open_items(tx: Tx, chunk_ids: Iterable[int] | None = None) -> list[ReviewedF
     """Return open filings by chunk; of all chunks, or of these."""
     f, c = tables.filing.c, tables.chunk.c
     columns = (f.chunk_id, f.from_seq, f.category_id, c.source_id, f.verdict, f.reviewed_by, f.reviewed_seq)
-    wanted = select(*columns).join(tables.chunk, c.id == f.chunk_id).where(f.to_seq == FAR).order_by(f.chunk_id)
-    queries = (
-        [wanted] if chunk_ids is None else [wanted.where(f.chunk_id.in_(query)) for query in portions(sorted(set(chunk_ids)))]
-    )
-    rows = [row for query in queries for row in tx.execute(query).all()]
+    query = select(*columns).join(tables.chunk, c.id == f.chunk_id).where(f.to_seq == FAR).order_by(f.chunk_id)
+    rows: Iterable[Any] = tx.execute(query) if chunk_ids is None else rows_in(tx, query, f.chunk_id, sorted(set(chunk_ids)))
     return [ReviewedFiling(n, seq, leaf, source, _state(said, by), by, at) for n, seq, leaf, source, said, by, at in rows]
 
 
@@ -189,10 +175,13 @@ def perform(tx: Tx, decision: ReviewDecision, *, actor: str, clock: Clock, actio
     if decision.verdict == "refile":
         leaf = decision.category_id or 0
         return filings.refile(tx, decision.chunk_id, leaf, actor=actor, reason=decision.reason, clock=clock, action_id=action_id)
-    payload = payloads.put(tx, [_before_after(tx, row)])[0] if decision.verdict == "reject" else None
+    payload = None
+    if decision.verdict == "reject":
+        path = categories.paths(tx, [row.category_id])[row.category_id]
+        payload = payloads.put(tx, [{"before": list(path), "after": None}])[0]
     action = OpenAction(tx, verb=decision.verdict, actor=actor, clock=clock, action_id=action_id)
     action.describe(reason=decision.reason)
-    review = FilingReview(actor, NOW, SAID[decision.verdict])
+    review = FilingReview(actor, NOW, STATES[decision.verdict])
     if decision.verdict == "reject":
         filings.reject_filing(tx, action, row, review, payload)
         filings.close_empty_categories(tx, action, [row.category_id])
@@ -221,7 +210,7 @@ def check(tx: Tx, decision: ReviewDecision, *, actor: str) -> Any:
         raise _gone(tx, decision)
     state = _state(row.verdict, row.reviewed_by)
     is_own = row.reviewed_by == actor
-    is_repeat = is_own and SAID.get(decision.verdict) == row.verdict and row.verdict is not None
+    is_repeat = is_own and STATES.get(decision.verdict) == row.verdict and row.verdict is not None
     unseen = state in DECIDED and decision.seen != state and not (is_own and decision.seen is None)
     if unseen and not is_repeat:
         raise ReviewOvertaken(key=decision.key, by=row.reviewed_by, what=state)
@@ -254,14 +243,5 @@ def _gone(tx: Tx, decision: ReviewDecision) -> MemoirError:
 def _state(verdict: str | None, by: str | None) -> ReviewState:
     if by is None:
         return "unreviewed"
-    states: dict[str | None, ReviewState] = {
-        None: "refiled",
-        "approved": "approved",
-        "skipped": "skipped",
-        "rejected": "rejected",
-    }
+    states: dict[str | None, ReviewState] = {None: "refiled", **{state: state for state in get_args(ReviewState)}}
     return states[verdict]
-
-
-def _before_after(tx: Tx, row: Any) -> dict[str, Any]:
-    return {"before": list(categories.paths(tx, [row.category_id])[row.category_id]), "after": None}

@@ -10,11 +10,12 @@ Source: DESIGN §6.
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable
+from contextlib import suppress
 from dataclasses import dataclass, field
 from typing import Any, Literal
 
-from sqlalchemy import ColumnElement, Select, insert, select, update
+from sqlalchemy import Select, insert, select, update
 
 from memoir_engine.core.errors import CategoryNotFound, NothingChanges, SignedStateChanged, SourceNotFound
 from memoir_engine.core.results import Action, SignOff, SignOffPreview
@@ -24,10 +25,11 @@ from memoir_engine.store.chain import actions, payloads
 from memoir_engine.store.chain.actions import OpenAction
 from memoir_engine.store.chain.canonical_json import canonical, digest, moment_of, parse, salts
 from memoir_engine.store.db import ids
-from memoir_engine.store.db.types import FAR, Tx, portions
+from memoir_engine.store.db.types import FAR, Tx, rows_in
 from memoir_engine.store.tree import categories
 
 Subject = Literal["source", "category"]
+VERB = "sign_off"
 _SCANNED = 5_000  # events at a time
 
 
@@ -42,27 +44,31 @@ class SignedState:
     categories: int
 
 
-def current_state(tx: Tx, subject: Subject, number: int) -> SignedState | None:
-    """Return the state of a source or branch, or None for an unknown source or closed category."""
-    return _of_source(tx, number) if subject == "source" else _of_branch(tx, number)
+def current_state(tx: Tx, subject: Subject, number: int) -> SignedState:
+    """Return the state of a source or branch. Raises SourceNotFound, CategoryNotFound (unknown or closed)."""
+    return source_state(tx, number) if subject == "source" else branch_state(tx, number)
 
 
 def changed_by(tx: Tx, subject: Subject, number: int, since: int) -> str | None:
     """Return the first action in force after `since` that touched the subject; if none is in force, the first at all."""
-    scope = _scope(tx, subject, number, since)
+    scope = signed_scope(tx, subject, number, since)
+    e = tables.audit_event.c
+    batch, after = select(e.seq, e.action_id, e.kind, e.body).order_by(e.seq).limit(_SCANNED), since
     first: str | None = None
-    later: dict[str, bool] = {}
-    for seq, action_id, kind, body in _events_after(tx, since):
-        if action_id not in later and scope.touched(kind, body):
-            first = first or action_id
-            later[action_id] = _stands(tx, action_id, since, seq)
-            if later[action_id]:
-                return action_id
+    seen: set[str] = set()
+    while rows := tx.execute(batch.where(e.seq > after)).all():
+        for row in rows:
+            if row.action_id not in seen and scope.touched(row.kind, parse(row.body)):
+                first = first or row.action_id
+                seen.add(row.action_id)
+                if _is_in_force(tx, row.action_id, since, row.seq):
+                    return str(row.action_id)
+        after = rows[-1].seq
     return first
 
 
 @dataclass
-class _Digest:
+class StateHasher:
     """Hash the state line by line, counting chunks and reviews."""
 
     chunks: int = 0
@@ -72,67 +78,62 @@ class _Digest:
     def __post_init__(self) -> None:
         self._hash = hashlib.sha256()
 
-    def take(self, *values: Any) -> None:
+    def add(self, *values: Any) -> None:
         self._hash.update(canonical(values).encode() + b"\n")
 
-    def take_filings(self, rows: Iterable[Any]) -> None:
+    def add_filings(self, rows: Iterable[Any]) -> None:
         for row in rows:
-            filed = row.category_id is not None
-            self.take(row.id, row.digest, row.category_id, row.decision_id, row.reviewed_by, row.verdict)
-            self.chunks += filed
-            self.reviewed += filed and row.reviewed_by is not None and row.verdict != "skipped"
-            self.leaves |= {row.category_id} if filed else set()
+            is_filed = row.category_id is not None
+            self.add(row.id, row.digest, row.category_id, row.decision_id, row.reviewed_by, row.verdict)
+            self.chunks += is_filed
+            self.reviewed += is_filed and row.reviewed_by is not None and row.verdict != "skipped"
+            self.leaves |= {row.category_id} if is_filed else set()
 
-    def done(self, title: str, categories: int) -> SignedState:
+    def state(self, title: str, categories: int) -> SignedState:
         return SignedState(title, self._hash.hexdigest(), self.chunks, self.reviewed, categories)
 
 
-def _of_source(tx: Tx, number: int) -> SignedState | None:
-    c = tables.source.c
+def source_state(tx: Tx, number: int) -> SignedState:
+    c, h = tables.source.c, tables.contextual_helper.c
     row = tx.execute(select(c.name, c.digest, c.status, c.replaces, c.helper_version).where(c.id == number)).one_or_none()
     if row is None:
-        return None
-    hasher = _Digest()
-    hasher.take("source", number, row.digest, row.status, row.replaces, _helper(tx, number, row.helper_version))
-    hasher.take_filings(tx.execute(_filings(outer=True).where(tables.chunk.c.source_id == number).order_by(tables.chunk.c.id)))
+        raise SourceNotFound(source_id=number)
+    helper = tx.execute(select(h.digest).where(h.source_id == number, h.version == row.helper_version)).scalar()
+    hasher = StateHasher()
+    hasher.add("source", number, row.digest, row.status, row.replaces, helper)
+    hasher.add_filings(tx.execute(_filings(outer=True).where(tables.chunk.c.source_id == number).order_by(tables.chunk.c.id)))
     for leaf, path in sorted(categories.paths(tx, hasher.leaves).items()):
-        hasher.take(leaf, *path)
-    return hasher.done(row.name, len(hasher.leaves))
+        hasher.add(leaf, *path)
+    return hasher.state(row.name, len(hasher.leaves))
 
 
-def _of_branch(tx: Tx, number: int) -> SignedState | None:
+def branch_state(tx: Tx, number: int) -> SignedState:
     nodes = categories.open_tree(tx)
     if number not in nodes:
-        return None
+        raise CategoryNotFound(category_id=number)
     path = categories.paths(tx, [number])[number]
     below: dict[int, list[int]] = {}
     for node in nodes.values():
         below.setdefault(node.parent_id, []).append(node.id)
     inside = sorted(_closure([number], below))
-    hasher = _Digest()
-    hasher.take("category", *path)
-    for one in inside:
-        hasher.take(one, nodes[one].parent_id, nodes[one].name)
+    hasher = StateHasher()
+    hasher.add("category", *path)
+    for category_id in inside:
+        hasher.add(category_id, nodes[category_id].parent_id, nodes[category_id].name)
     c = tables.filing.c
-    for some in portions(inside):
-        hasher.take_filings(tx.execute(_filings().where(c.category_id.in_(some)).order_by(c.category_id, c.chunk_id)))
-    return hasher.done(" › ".join(path), len(inside))
+    hasher.add_filings(rows_in(tx, _filings().order_by(c.category_id, c.chunk_id), c.category_id, inside))
+    return hasher.state(" › ".join(path), len(inside))
 
 
 def _filings(*, outer: bool = False) -> Select[Any]:
     f, c = tables.filing.c, tables.chunk.c
-    wanted = select(c.id, c.digest, f.category_id, f.decision_id, f.reviewed_by, f.verdict)
-    return wanted.join_from(tables.chunk, tables.filing, (f.chunk_id == c.id) & (f.to_seq == FAR), isouter=outer)
-
-
-def _helper(tx: Tx, source_id: int, version: int | None) -> str | None:
-    c = tables.contextual_helper.c
-    return tx.execute(select(c.digest).where(c.source_id == source_id, c.version == version)).scalar()
+    columns = select(c.id, c.digest, f.category_id, f.decision_id, f.reviewed_by, f.verdict)
+    return columns.join_from(tables.chunk, tables.filing, (f.chunk_id == c.id) & (f.to_seq == FAR), isouter=outer)
 
 
 @dataclass(frozen=True)
-class _Scope:
-    """Everything the subject has held since it was signed. `above`: categories whose names are part of it."""
+class SignedScope:
+    """Everything the subject has held since it was signed. above: categories whose names are part of it."""
 
     is_branch: bool
     sources: set[int]
@@ -151,7 +152,7 @@ class _Scope:
         return body.get("source") in self.sources
 
 
-def _scope(tx: Tx, subject: Subject, number: int, since: int) -> _Scope:
+def signed_scope(tx: Tx, subject: Subject, number: int, since: int) -> SignedScope:
     v, f, c = tables.category_version.c, tables.filing.c, tables.chunk.c
     above: dict[int, list[int]] = {}
     below: dict[int, list[int]] = {}
@@ -162,31 +163,22 @@ def _scope(tx: Tx, subject: Subject, number: int, since: int) -> _Scope:
     if subject == "source":
         leaves = {row.category_id for row in tx.execute(filed.where(c.source_id == number))}
         chunks = set(tx.execute(select(c.id).where(c.source_id == number)).scalars())
-        return _Scope(False, {number}, chunks, set(), _closure(leaves, above))
+        return SignedScope(False, {number}, chunks, set(), _closure(leaves, above))
     inside = _closure([number], below)
-    rows = [row for some in portions(sorted(inside)) for row in tx.execute(filed.where(f.category_id.in_(some)))]
+    rows = list(rows_in(tx, filed, f.category_id, sorted(inside)))
     chunks, sources = {row.chunk_id for row in rows}, {row.source_id for row in rows}
-    return _Scope(True, sources, chunks, inside, _closure([number], above))
+    return SignedScope(True, sources, chunks, inside, _closure([number], above))
 
 
 def _closure(begin: Iterable[int], steps: dict[int, list[int]]) -> set[int]:
-    found, new = set(begin), list(begin)
+    reached, new = set(begin), list(begin)
     while new:
-        new = [far for near in new for far in steps.get(near, ()) if far not in found]
-        found |= set(new)
-    return found
+        new = [far for near in new for far in steps.get(near, ()) if far not in reached]
+        reached |= set(new)
+    return reached
 
 
-def _events_after(tx: Tx, since: int) -> Iterator[tuple[int, str, str, dict[str, Any]]]:
-    e = tables.audit_event.c
-    wanted = select(e.seq, e.action_id, e.kind, e.body).order_by(e.seq).limit(_SCANNED)
-    while rows := tx.execute(wanted.where(e.seq > since)).all():
-        for row in rows:
-            yield row.seq, row.action_id, row.kind, parse(row.body)
-        since = rows[-1].seq
-
-
-def _stands(tx: Tx, action_id: str, since: int, seq: int) -> bool:
+def _is_in_force(tx: Tx, action_id: str, since: int, seq: int) -> bool:
     """Return False if the action's effect came after the signature and was undone since."""
     root = actions.root(tx, action_id)
     e = tables.audit_event.c
@@ -194,12 +186,9 @@ def _stands(tx: Tx, action_id: str, since: int, seq: int) -> bool:
     return began is None or began <= since or actions.undone_by(tx, root) is None
 
 
-VERB = "sign_off"
-
-
 def preview(tx: Tx, subject: Subject, number: int) -> SignOffPreview:
     """Return what a signature would cover now. Raises SourceNotFound, CategoryNotFound."""
-    state = _standing(tx, subject, number)
+    state = current_state(tx, subject, number)
     return SignOffPreview(subject, number, state.title, state.digest, state.chunks, state.reviewed, state.categories)
 
 
@@ -221,10 +210,14 @@ def sign(
     ids.lock_tree(tx)
     if action_id is not None and actions.exists(tx, action_id):
         return actions.get(tx, action_id)
-    now = _standing(tx, subject, number)
+    now = current_state(tx, subject, number)
     if expected is not None and expected != now.digest:
         raise SignedStateChanged(title=now.title)
-    if any(row.signer == actor and _is_valid(row, body, now) for row, body in _open_rows(tx, subject, number)):
+    c = tables.sign_off.c
+    mine = (c.subject == subject, c.subject_id == number, c.to_seq == FAR, c.signer == actor)
+    rows = tx.execute(select(tables.sign_off).where(*mine)).all()
+    bodies = payloads.get(tx, (row.payload for row in rows))
+    if any(_is_valid(row, bodies.get(row.payload, {}), now) for row in rows):
         raise NothingChanges(problem=f"{actor!r} has signed {now.title!r} as it stands")
     words = {"statement": statement, "title": now.title, "chunks": now.chunks, "reviewed": now.reviewed}
     salt = salts(1)[0]
@@ -265,29 +258,29 @@ def listed(
 ) -> tuple[SignOff, ...]:
     """Return sign-offs, newest first, below the seq `before`."""
     c = tables.sign_off.c
-    conditions: list[ColumnElement[bool]] = []
-    if subject is not None:
-        conditions.append(c.subject == subject)
-    if number is not None:
-        conditions.append(c.subject_id == number)
-    if signer is not None:
-        conditions.append(c.signer == signer)
+    equal = ((c.subject, subject), (c.subject_id, number), (c.signer, signer))
+    conditions = [column == value for column, value in equal if value is not None]
     if before is not None:
         conditions.append(c.from_seq < before)
     rows = tx.execute(select(tables.sign_off).where(*conditions).order_by(c.from_seq.desc()).limit(limit)).all()
     bodies = payloads.get(tx, (row.payload for row in rows))
-    states: dict[tuple[Subject, int], SignedState | None] = {}
+    states: dict[tuple[Subject, int], SignedState] = {}
     for row in rows:
         if row.to_seq == FAR and (row.subject, row.subject_id) not in states:
-            states[row.subject, row.subject_id] = current_state(tx, row.subject, row.subject_id)
+            with suppress(SourceNotFound, CategoryNotFound):
+                states[row.subject, row.subject_id] = current_state(tx, row.subject, row.subject_id)
     return tuple(_view(tx, row, bodies.get(row.payload, {}), states.get((row.subject, row.subject_id))) for row in rows)
 
 
-def _view(tx: Tx, row: Any, body: dict[str, Any], state: SignedState | None) -> SignOff:
-    event = tx.execute(
-        select(tables.audit_event.c.at, tables.audit_event.c.action_id).where(tables.audit_event.c.seq == row.from_seq)
-    ).one()
-    ended = _ended_by(tx, row, body, state)
+def _view(tx: Tx, row: Any, body: dict[str, Any], now: SignedState | None) -> SignOff:
+    e = tables.audit_event.c
+    event = tx.execute(select(e.at, e.action_id).where(e.seq == row.from_seq)).one()
+    state: Literal["valid", "void", "withdrawn"] = "valid"
+    ended: str | None = None
+    if row.to_seq != FAR:
+        state, ended = "withdrawn", actions.action_of(tx, row.to_seq)
+    elif not _is_valid(row, body, now):
+        state, ended = "void", changed_by(tx, row.subject, row.subject_id, row.from_seq)
     return SignOff(
         seq=row.from_seq,
         action_id=event.action_id,
@@ -301,30 +294,10 @@ def _view(tx: Tx, row: Any, body: dict[str, Any], state: SignedState | None) -> 
         chunks=body.get("chunks", 0),
         reviewed=body.get("reviewed", 0),
         categories=body.get("categories", 0),
-        state="withdrawn" if row.to_seq != FAR else "valid" if _is_valid(row, body, state) else "void",
+        state=state,
         ended_by=None if ended is None else actions.brief(tx, ended),
     )
 
 
-def _ended_by(tx: Tx, row: Any, body: dict[str, Any], state: SignedState | None) -> str | None:
-    if row.to_seq != FAR:
-        return actions.action_of(tx, row.to_seq)
-    return None if _is_valid(row, body, state) else changed_by(tx, row.subject, row.subject_id, row.from_seq)
-
-
-def _is_valid(row: Any, body: dict[str, Any], state: SignedState | None) -> bool:
-    return state is not None and "salt" in body and digest(body["salt"], state.digest) == row.state
-
-
-def _open_rows(tx: Tx, subject: Subject, number: int) -> Sequence[tuple[Any, dict[str, Any]]]:
-    c = tables.sign_off.c
-    rows = tx.execute(select(tables.sign_off).where(c.subject == subject, c.subject_id == number, c.to_seq == FAR)).all()
-    bodies = payloads.get(tx, (row.payload for row in rows))
-    return [(row, bodies.get(row.payload, {})) for row in rows]
-
-
-def _standing(tx: Tx, subject: Subject, number: int) -> SignedState:
-    state = current_state(tx, subject, number)
-    if state is None:
-        raise SourceNotFound(source_id=number) if subject == "source" else CategoryNotFound(category_id=number)
-    return state
+def _is_valid(row: Any, body: dict[str, Any], now: SignedState | None) -> bool:
+    return now is not None and "salt" in body and digest(body["salt"], now.digest) == row.state
