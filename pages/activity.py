@@ -1,4 +1,4 @@
-"""Activity: who did what, when and why; take it back, take it along, and check that the record was not touched."""
+"""Activity: who did what, when and why; undo, export, and verification of the record."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ FILES = (
 
 
 def take_along(memory: Memory) -> None:
-    """What the filters let through, made when it is asked for."""
+    """Offer the filtered actions for download, made on demand."""
     with st.popover(said.EXPORT, icon=":material/download:", key="act-export"):
         st.caption(said.EXPORT_HELP)
         for form, mime, label, icon in FILES:
@@ -33,7 +33,7 @@ def take_along(memory: Memory) -> None:
 
 
 def _file(memory: Memory, form: str) -> bytes:
-    """Spreadsheets know UTF-8 by its mark."""
+    """Encode a CSV as UTF-8 with a byte order mark, by which spreadsheets recognise it."""
     asked = asked_activity.wanted()
     return memory.audit.export("csv", **asked).encode("utf-8-sig") if form == "csv" else memory.audit.export(**asked).encode()
 

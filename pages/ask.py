@@ -1,4 +1,4 @@
-"""Ask: a question, the way it goes through the tree, and the answer with the words it stands on."""
+"""Ask: a question, its way through the tree, and the answer with its supporting words."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Conversations: what was said, kept, taken along and cleared."""
+"""Conversations: messages, retention, export and clearing."""
 
 from __future__ import annotations
 

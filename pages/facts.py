@@ -36,7 +36,7 @@ def written(make: Callable[[Sequence[FactView]], bytes], memory: Memory, asked: 
 
 
 def asked_for(memory: Memory) -> tuple[fact_asked.Asked, tuple[FactView, ...]]:
-    """The fields, and all facts of the user that was chosen."""
+    """Draw the filters; return them with all facts of the chosen user."""
     fields = st.grid(4, gap="medium", min_column_width=190)
     with fields:
         user = fact_asked.user(memory)

@@ -1,4 +1,4 @@
-"""Overview: what the memory holds, what needs attention, what was done last, and the shortest way to a question."""
+"""Overview: the memory's contents, what needs attention, the latest actions, and the shortest way to a question."""
 
 from __future__ import annotations
 

@@ -12,7 +12,7 @@ from ui import wording_review as said
 
 
 def view() -> str:
-    """One by one, unless the address asks for the list."""
+    """Return the view: one by one, unless the address asks for the list."""
     chosen = "list" if state.asked("view") == "list" else "one"
     st.session_state["rv-view"] = chosen
     st.segmented_control(
@@ -28,7 +28,7 @@ def view() -> str:
 
 
 def kind() -> str:
-    """Filings, unless the address asks for facts."""
+    """Return the kind: filings, unless the address asks for facts."""
     if not memory.overview().chunks:
         state.show(of="facts")
     chosen = "facts" if state.asked("of") == "facts" else "filings"
@@ -46,13 +46,13 @@ def kind() -> str:
 
 
 def _turn() -> None:
-    """What narrowed the one queue down says nothing of the other."""
+    """Drop the filters when the kind changes, since they apply to the other queue only."""
     state.show(**review_asked.NOTHING, state=None, view=None, of="facts" if st.session_state["rv-of"] == "facts" else None)
 
 
 @st.fragment
 def queue(memory: Memory, chosen: str) -> None:
-    """Deciding draws this part alone again."""
+    """Draw the queue as a fragment, so that deciding redraws this part alone."""
     with problems.noted():
         asked = review_asked.of_address(memory)
         if chosen == "list":

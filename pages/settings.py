@@ -1,4 +1,4 @@
-"""Settings: what is in force and where it came from, a test call, and the check of the audit chain."""
+"""Settings: values in force and their origin, a test call, and the check of the audit chain."""
 
 from __future__ import annotations
 
@@ -41,7 +41,7 @@ def tested(check: ModelCheck) -> None:
 
 
 def _keep(key: str, check: dict[str, Any]) -> None:
-    """As text, so that one card's result stays while the other's button is pressed."""
+    """Store a result as text, so that one card's result stays while the other's button is pressed."""
     st.session_state[key] = json.dumps(check)
 
 
@@ -81,7 +81,7 @@ def in_force(memory: Memory, settings: tuple[SettingView, ...]) -> None:
 
 
 def _about(setting: SettingView) -> str:
-    """Cells are plain text, so the marks of code would stand there as they are."""
+    """Strip code marks, since table cells are plain text."""
     return " ".join(setting.about.replace("`", "").split())
 
 

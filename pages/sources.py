@@ -1,4 +1,4 @@
-"""Sources: add files or text, say what they are, watch them being filed, open one and see what became of each chunk."""
+"""Sources: add files or text, describe them, watch their filing, and open one to see the fate of each chunk."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Category tree: walk it, read what is filed under a category, and see why a chunk is where it is."""
+"""Category tree: browse it, read what is filed under a category, and see why a chunk is where it is."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ TREE_WIDTH = 370  # px; where what stands beside it would get too narrow, it mov
 
 
 def asked(tree: TreeAt) -> tuple[Category | None, Chunk | None]:
-    """The category and the chunk that the URL names."""
+    """Return the category and the chunk in the URL."""
     chunk_id, category_id = state.asked_id("chunk"), state.asked_id("cat")
     chunk = tree.chunk(chunk_id) if chunk_id is not None else None
     if chunk is not None and chunk.category_id is not None:
@@ -53,7 +53,7 @@ def draw(memory: Memory, looked_at: past.Past | None) -> None:
 
 
 def draw_past(memory: Memory, then: past.Past) -> None:
-    """The tree as it stood, with what is different now; nothing can be changed from here."""
+    """Draw the read-only tree of that moment, with its differences to now."""
     past.panel(memory, then)
     with st.container(horizontal=True, gap="medium"):
         left, right = st.container(width=TREE_WIDTH), st.container()

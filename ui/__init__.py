@@ -1,1 +1,1 @@
-"""The app: draws what memoir_engine's facade answers, and decides nothing."""
+"""The Streamlit app: draws what the engine's facade returns and decides nothing itself."""

@@ -1,4 +1,4 @@
-"""The activity as a list, and one action with what it did, its events, and the way to take it back."""
+"""List of actions, and one action in detail with its effects, its events and its undo button."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ def listed(memory: Memory) -> None:
 
 
 def link(label: str, action_id: str | None, *, key: str, icon: str = ":material/arrow_forward:") -> None:
-    """To an action, or back to the list. A link of a page to itself leaves the address as it was; a button changes it."""
+    """Draw a button to an action, or back to the list; a page's link to itself would leave the address unchanged."""
     st.button(label, key=key, icon=icon, type="tertiary", on_click=state.show, kwargs={"action": action_id})
 
 
@@ -104,7 +104,7 @@ def _facts(memory: Memory, action: Action) -> None:
 
 
 def _run_link(memory: Memory, run_id: str) -> None:
-    """A question opens on its own page; of an ingestion, its source."""
+    """Link a question's run to its own page and an ingestion's to its source."""
     with problems.noted():
         run = memory.runs.get(run_id).run
         source = run.result.get("source_id")

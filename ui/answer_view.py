@@ -1,4 +1,4 @@
-"""A question's run on the screen: level by level while it goes, whole when it has ended.
+"""Draw the run of a question: level by level while it runs, the whole result once it has ended.
 
 Invariant: what is drawn comes from the ledger by the run's id alone, so a reload or another person's tab sees the same.
 """

@@ -1,4 +1,4 @@
-"""A question about an earlier moment: the field it is asked with, and the banner its answer stands under.
+"""Questions about an earlier moment: the field that picks the moment, and the banner above the answer.
 
 Invariant: the moment is a seq in the address; a day and a time only lead to one.
 Source: DESIGN §2.7, §2.10.
@@ -21,7 +21,7 @@ MINUTE = timedelta(minutes=1)
 
 
 def field(memory: Memory) -> dict[str, Any]:
-    """What the question is asked with: nothing, or the moment."""
+    """Draw the field; return the keyword arguments for `query`: none, or the moment."""
     seq = asked(memory, NAME)
     st.session_state[ON] = seq is not None  # the address says so
     st.toggle(said.AS_OF_ON, key=ON, help=said.AS_OF_HELP, on_change=lambda: _switch(memory))
@@ -45,13 +45,13 @@ def field(memory: Memory) -> dict[str, Any]:
 
 
 def asked(memory: Memory, name: str) -> int | None:
-    """The moment that the address names; a number beyond the newest event means that one."""
+    """Return the seq in the address, capped at the newest event; None if there is none."""
     seq = state.asked_id(name)
     return None if seq is None else min(seq, memory.audit.head().seq)
 
 
 def banner(memory: Memory, view: RunView) -> None:
-    """Over the answer of a question about an earlier moment."""
+    """Draw the banner above an answer about an earlier moment."""
     seq = moment(view)
     if seq is None:
         return
@@ -62,7 +62,7 @@ def banner(memory: Memory, view: RunView) -> None:
 
 
 def moment(view: RunView) -> int | None:
-    """The seq a question was about; None where it was about the memory as it stood."""
+    """Return the seq a question was about; None if it was about the current memory."""
     return view.tree_seq if view.request.get(NAME) is not None else None
 
 
@@ -71,7 +71,7 @@ def tree(memory: Memory, seq: int | None) -> TreeAt:
 
 
 def place(seq: int | None, **wanted: int) -> dict[str, str]:
-    """The address of something in the tree of that moment."""
+    """Return the query parameters that open the tree at that moment."""
     moments = {} if seq is None else {"seq": str(seq)}
     return {name: str(value) for name, value in wanted.items()} | moments
 

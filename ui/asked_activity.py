@@ -1,6 +1,6 @@
-"""The filters of the Activity page: what the address asks for, and the fields that change it.
+"""Filters of the Activity page, read from the address and changed by its fields.
 
-Invariant: the address is the only place that keeps them; what it holds of a wrong form is no filter.
+Invariant: the address is the only place that keeps them; a malformed value counts as no filter.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ ENDS = ("close", "converse")  # what a run leaves when it ends, and each turn of
 
 
 def wanted() -> dict[str, Any]:
-    """As `audit.actions` takes them."""
+    """Return the filters as keyword arguments of `audit.actions`."""
     until = day("to")
     found: dict[str, Any] = {
         "actor": state.asked("who"),
@@ -120,7 +120,7 @@ def _iso(value: object) -> str | None:
 
 
 def _key(name: str) -> str:
-    """A field is drawn anew when the address says something else: its key says what it began with."""
+    """Build a widget key that contains the address's value, so that the field is redrawn when the address changes."""
     return f"act-{name}-{state.asked(name) or ''}"
 
 
@@ -133,5 +133,5 @@ def _changed(name: str, value: str | None) -> None:
 
 
 def _midnight(wanted: date | None) -> datetime | None:
-    """In the viewer's time zone."""
+    """Return midnight of that day in the viewer's time zone."""
     return None if wanted is None else datetime.combine(wanted, time(), figures.zone()).astimezone(UTC)

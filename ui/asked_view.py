@@ -1,4 +1,4 @@
-"""How a question was asked: what the person chose, and the parameters recorded with the calls (MEMOIR 9.11)."""
+"""Settings of a question: those the person chose, and the model parameters recorded with its calls (MEMOIR 9.11)."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ SETTINGS = ("prompt_limiting_strategy", "max_token_budget", "use_rankings", "wid
 
 
 def line(view: RunView) -> str:
-    """The short of it, in one line."""
+    """Summarise the settings in one line."""
     asked, strategy = view.request, str(view.request.get("strategy", ""))
     budget = asked.get("max_token_budget")
     told = [
@@ -48,7 +48,7 @@ def show(memory: Memory, detail: RunDetail, result: QueryResult) -> None:
 
 
 def _asked(memory: Memory, request: dict[str, Any]) -> list[tuple[str, str]]:
-    """What was not chosen stands as it is configured, and says so."""
+    """List every setting with its value; those not chosen show the configured value, marked as such."""
     chosen = [(name, _plain(value)) for name, value in request.items() if name != "question"]
     config = memory.config
     silent = [name for name in SETTINGS if name not in request]
@@ -60,7 +60,7 @@ def _exact(deterministic: bool) -> tuple[str, str]:
 
 
 def _sent(calls: Sequence[Call]) -> list[tuple[str, str]]:
-    """Each parameter once, with all values it had."""
+    """List each model parameter once, with all values it had."""
     values: dict[str, dict[str, None]] = {}
     for call in calls:
         known = {"model": call.model, "provider": call.provider, "output_mode": call.output_mode, **call.params}

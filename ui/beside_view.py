@@ -1,6 +1,6 @@
-"""Two questions' runs side by side, and the button that makes a branch of one.
+"""Two questions' runs side by side, and the button that branches one of them.
 
-Invariant: both are read from the ledger by their ids, which stand in the address; nothing is compared here.
+Invariant: both are read from the ledger by their ids, which are in the address; nothing is computed here.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ RECENT = 30
 
 
 def show(memory: Memory, one_id: str, other_id: str) -> None:
-    """Both runs, their answers above, where they part below."""
+    """Draw both runs: the answers first, then the levels where they differ."""
     views = memory.jobs.get(one_id), memory.jobs.get(other_id)
     _head(one_id, other_id)
     waiting = next((view for view in views if view.status != "done"), None)
@@ -106,7 +106,7 @@ def _chunks(ids: Sequence[int], result: QueryResult, *, key: str) -> None:
 
 
 def branch_of(view: RunView, result: QueryResult, *, link: bool = False) -> None:
-    """Says of which choice a branch is made; with `link` the way to the original beside it."""
+    """Show which choice this run branches; with `link` also the way to compare it with the original."""
     branch = view.request.get("what_if")
     if not branch:
         return
@@ -127,7 +127,7 @@ def branch_of(view: RunView, result: QueryResult, *, link: bool = False) -> None
 
 
 def button(memory: Memory, view: RunView) -> None:
-    """On a question's own page: beside a search for the same, or any other question."""
+    """Draw the compare button of a question: with a search for the same words, or with any other question."""
     with st.popover(wording_beside.COMPARE, icon=":material/compare_arrows:", key="beside-pick"):
         searched_beside.button(view)
         st.divider()
@@ -151,7 +151,7 @@ def _pick(memory: Memory, view: RunView) -> None:
 
 
 def take(memory: Memory, result: QueryResult, category_id: int) -> None:
-    """In the drawer of a category: the way to a branch, where it was offered and not chosen."""
+    """Draw the branch button in a category's drawer, if the category was offered and not chosen."""
     decision = next((each for each in result.decisions if _passed(each, category_id)), None)
     if decision is None or result.error is not None:
         return

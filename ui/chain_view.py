@@ -1,4 +1,4 @@
-"""The chain on the page: its head to write down, and the check that nobody has touched the record."""
+"""Audit chain on the page: its head to write down, and the check that the record is untouched."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ def card(memory: Memory) -> None:
 
 
 def _check(memory: Memory, expected: str, *, links_only: bool) -> None:
-    """A mistyped head is no sign of tampering, so it is never compared."""
+    """Verify the chain; a mistyped head proves no tampering, so it is rejected before any comparison."""
     st.session_state.pop(KEPT, None)
     bar = st.empty()
 
@@ -65,7 +65,7 @@ def _told(memory: Memory) -> None:
 
 
 def _bad(memory: Memory, seq: int) -> None:
-    """The first event that no longer holds, and the action it belongs to, where both are still there."""
+    """Show the first event that fails, and its action, if they still exist."""
     st.caption(said.BAD_AT.format(seq=figures.count(seq)))
     with problems.noted():
         found = [event for event in memory.audit.events(limit=1, before=seq + 1) if event.seq == seq]

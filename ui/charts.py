@@ -1,4 +1,4 @@
-"""Charts, by plotly: the waterfall of a run's calls, and what a memory is about.
+"""Plotly charts: the waterfall of a run's calls and the treemap of the categories.
 
 Invariant: labels from outside are escaped, since plotly reads a little HTML; plotly is imported when a chart is drawn.
 """
@@ -42,7 +42,7 @@ MOST = 200  # bars; a run with more shows its first
 
 
 def waterfall(calls: Sequence[Call], *, dark: bool) -> Any:
-    """A bar per call, from its start to its end, in milliseconds after the first."""
+    """Draw a bar for each call, in milliseconds from the start of the first."""
     import plotly.graph_objects as go
 
     colors, shown = (DARK if dark else LIGHT), calls[:MOST]
@@ -77,7 +77,7 @@ def waterfall(calls: Sequence[Call], *, dark: bool) -> Any:
 
 
 def treemap(categories: Sequence[Category], *, dark: bool) -> Any:
-    """The first two levels, the first alone where it has many, MARKS tiles at most; a click gives the category's id as `id`."""
+    """Draw the first two levels, or only the first if it is large; MARKS tiles at most. A click returns the category's `id`."""
     import plotly.graph_objects as go
 
     levels = 1 if sum(c.level == 1 and c.chunks > 0 for c in categories) > MANY else 2
@@ -120,7 +120,7 @@ def treemap(categories: Sequence[Category], *, dark: bool) -> Any:
 
 
 def _tile(category: Category, parents: set[int | None]) -> str:
-    """A name as it stands on its tile: on one line above others, else in lines short enough for a narrow tile."""
+    """Format a name for its tile: one line above other tiles, else lines short enough for a narrow tile."""
     words = textwrap.wrap(figures.one_line(category.name, LONGEST), LINE, break_long_words=False)
     lines = [category.name] if category.id in parents else [figures.one_line(line, LONGEST_WORD) for line in words]
     return f"{'<br>'.join(html.escape(line, quote=False) for line in lines)} · {category.chunks:,}"

@@ -1,6 +1,6 @@
-"""The list of conversations, and the ways in: what would be kept, and an import with its report.
+"""List of conversations, the retention preview, and imports with their report.
 
-Invariant: what others wrote stands in tables and plain text; nothing is stored before its report was seen.
+Invariant: text of others is drawn in tables or as plain text; nothing is stored before its report was shown.
 """
 
 from __future__ import annotations
@@ -116,7 +116,7 @@ def _open(sessions: Sequence[SessionView]) -> None:
 
 
 def limits(key: str, most: int | None, timeout_s: float | None) -> tuple[int | None, float | None]:
-    """Messages and seconds, as somebody sets them."""
+    """Draw the fields for the limits; return (messages, seconds)."""
     with st.container(horizontal=True, vertical_alignment="bottom"):
         messages = st.number_input(said.MOST, 0, 1_000_000, most or 0, step=10, help=said.MOST_HELP, key=f"{key}-most", width=160)
         hours = st.number_input(
@@ -126,7 +126,7 @@ def limits(key: str, most: int | None, timeout_s: float | None) -> tuple[int | N
 
 
 def retention(memory: Memory) -> None:
-    """What limits would do to all conversations, before they are written into the settings."""
+    """Preview the effect of retention limits on all conversations, before they go into the settings."""
     import pandas as pd
 
     kept = memory.config.session
@@ -156,7 +156,7 @@ def retention(memory: Memory) -> None:
 
 
 def _bring(memory: Memory) -> None:
-    """A panel with an address of its own (`bring=1`)."""
+    """Draw the import panel, if the address asks for it (`bring=1`)."""
     close: dict[str, str | int | None] = {"bring": None}
     with st.container(border=True, key="conv-panel"):
         with st.container(horizontal=True, vertical_alignment="center"):
@@ -173,7 +173,7 @@ def _bring(memory: Memory) -> None:
 
 
 def _given(memory: Memory) -> tuple[bytes | str, str | None]:
-    """What is to be imported, nothing yet where it is empty; and into which conversation."""
+    """Return the data to import (empty: none yet) and the target conversation."""
     file = st.file_uploader(said.DROP, type=["json", "txt", "md"], key="conv-file", max_upload_size=memory.config.max_file_mb)
     pasted = st.text_area(said.PASTE, height=110, max_chars=PASTE_CHARS, key="conv-pasted")
     known = {one.session_id: one for one in memory.sessions.list(limit=AT_ONCE, expired=True)}
@@ -199,7 +199,7 @@ def _look(memory: Memory, data: bytes | str, into: str | None) -> None:
 
 
 def _import(memory: Memory, data: bytes | str, into: str | None, *, dry_run: bool = False) -> Sequence[ImportReport]:
-    """One conversation into the one that was chosen; every conversation of an export into one of its own."""
+    """Import one conversation into the chosen one, or each conversation of an export into its own."""
     if into is not None or len(memory.sessions.import_sessions(data, dry_run=True)) == 1:
         return (memory.sessions.import_session(data, into, dry_run=dry_run),)
     return memory.sessions.import_sessions(data, dry_run=dry_run)

@@ -1,6 +1,6 @@
-"""Which conversation is looked at, how it is to be cut, and the drawing of where each strategy cuts it.
+"""Cuts page: choice of the conversation, the cutting limits, and the drawing of each strategy's cuts.
 
-Invariant: nothing is stored and no model is asked; a number of the address that cannot be is no number.
+Invariant: nothing is stored and no model is called; an impossible number in the address is ignored.
 """
 
 from __future__ import annotations
@@ -32,7 +32,7 @@ LISTED = 50  # sessions to choose from
 
 
 def chosen(memory: Memory) -> Sequence[Any] | None:
-    """The conversation to look at; None while there is none."""
+    """Return the messages of the chosen conversation, or None."""
     known = _known(memory)
     kinds = [said.SAMPLE, said.PASTED, said.FILE] + ([said.SESSION] if known else [])
     default = said.SESSION if state.asked("session") else said.SAMPLE
@@ -48,7 +48,7 @@ def chosen(memory: Memory) -> Sequence[Any] | None:
 
 
 def _known(memory: Memory) -> list[str]:
-    """Ids of the last sessions, and of the one that the address names. Raises SessionNotFound where there is no such one."""
+    """Return ids of the latest sessions plus the one in the address. Raises SessionNotFound."""
     known = [one.session_id for one in memory.sessions.list(limit=LISTED)]
     asked = state.asked("session")
     if asked is None or asked in known:
@@ -107,7 +107,7 @@ def nothing() -> None:
 
 
 def _limits(whole: CutConversation) -> tuple[int, int, float]:
-    """Tokens of a cut, its least in percent, and what is shared in percent, as somebody set them."""
+    """Draw the fields; return the tokens of a cut, its minimum in per cent and the overlap in per cent."""
     fitting = whole.limits.max_tokens if whole.triggered else max(LEAST_TOKENS, whole.tokens // PARTS)
     asked = state.asked_id("most")
     value = min(max(asked, 1), MOST_TOKENS) if asked is not None else fitting
@@ -122,7 +122,7 @@ def _limits(whole: CutConversation) -> tuple[int, int, float]:
 
 
 def _strategies() -> list[str]:
-    """Ours in the order of their rules, then plug-ins by name."""
+    """List the built-in strategies in the order of their rules, then plug-ins by name."""
     return [*said.STRATEGIES, *(name for name in CHUNKERS if name not in said.STRATEGIES)]
 
 

@@ -1,7 +1,7 @@
-"""One text that waits: the form in which a person says what it is, beside the paragraph this becomes.
+"""Form for one waiting text: its contextual fields beside the paragraph they compose.
 
-Invariant: nothing is stored before Confirm; a wrong field is told under the field, with an example.
-Buttons stand where they are, whatever is typed, so that leaving a field never moves one away from a click.
+Invariant: nothing is stored before Confirm; an invalid field is explained below it, with an example. Buttons never move while
+somebody types, so leaving a field does not shift one away from a click.
 Source: MEMOIR 2B.7.1–2B.7.7.
 """
 
@@ -174,7 +174,7 @@ def _keep(draft: HelperDraft, name: str) -> None:
 
 
 def _wrong(draft: HelperDraft, name: str, value: str, errors: dict[str, str]) -> None:
-    """A field still empty is told only to somebody who has tried to confirm."""
+    """Show a field's error; a field still empty is an error only after an attempt to confirm."""
     if name in errors and (value.strip() or st.session_state.get(f"tried-{draft.draft}")):
         _tell(errors[name])
 

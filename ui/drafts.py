@@ -1,6 +1,6 @@
-"""Texts that wait until a person has said what they are: what has been said so far, and all of them in a table.
+"""Texts waiting for their contextual helper: the values typed so far, and a table of all of them.
 
-Invariant: what is typed stays in this browser's session, as text, until it is confirmed; the engine judges it.
+Invariant: typed values stay in this browser's session, as text, until confirmed; the engine validates them.
 """
 
 from __future__ import annotations
@@ -19,13 +19,13 @@ TEXT = "text"  # the paragraph as a person has edited it; not there while the co
 
 
 def told(draft: HelperDraft) -> dict[str, str]:
-    """What was typed so far, else what the file says of itself."""
+    """Return the typed values, else those found in the file."""
     typed = json.loads(st.session_state.get(_key(draft.draft), "{}"))
     return {name: draft.fields.get(name, "") for name in FIELDS} | {name: str(value) for name, value in typed.items()}
 
 
 def tell(draft: HelperDraft, **values: str | None) -> None:
-    """Keep what was typed; None forgets it."""
+    """Store typed values; None removes one."""
     kept = {name: value for name, value in {**told(draft), **values}.items() if value is not None}
     st.session_state[_key(draft.draft)] = json.dumps(kept)
 
@@ -36,7 +36,7 @@ def preview(memory: Memory, draft: HelperDraft) -> HelperPreview:
 
 
 def confirm(memory: Memory, draft: HelperDraft) -> None:
-    """Raises HelperInvalid, DraftNotFound."""
+    """Start the job that files the text. Raises HelperInvalid, DraftNotFound."""
     known = told(draft)
     memory.start("confirm_helper", draft=draft.draft, fields={n: known[n] for n in FIELDS}, text=known.get(TEXT))
     forget(draft.draft)
@@ -47,7 +47,7 @@ def forget(draft_id: str) -> None:
 
 
 def waiting(memory: Memory) -> None:
-    """The table of all that wait, with what can be done to several at once; nothing when none does."""
+    """Draw the table of waiting texts with its bulk actions; nothing if none waits."""
     import pandas as pd
 
     drafts = memory.helpers.drafts()
@@ -132,7 +132,7 @@ def _row(draft: HelperDraft, shown: HelperPreview) -> dict[str, object]:
 
 
 def _stamp(drafts: Sequence[HelperDraft]) -> str:
-    """A table of other drafts is another table: a selection never slips to a row that moved up."""
+    """Key the table by its drafts, so that a selection never slips to a row that moved up."""
     return f"{len(drafts)}-{drafts[0].draft}-{drafts[-1].draft}"
 
 

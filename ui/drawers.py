@@ -1,6 +1,6 @@
-"""Drawers at the right edge: the evidence behind a citation, a call as it was sent, a category, a leaf that was read.
+"""Drawers at the right edge: the evidence of a citation, a model call, a category, a leaf that was read.
 
-Invariant: texts of sources and models stand in components or code blocks, never in Markdown.
+Invariant: texts of sources and models are drawn by components or code blocks, never as Markdown.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ SOME, MOST = 4, 24  # chunks of a leaf, categories inside
 
 
 def open_for(memory: Memory, picked: Picked, result: QueryResult | None = None) -> None:
-    """The drawer of what was clicked on a decision path."""
+    """Open the drawer of the element clicked on a decision path."""
     if picked.kind == "call":
         call(memory, picked.id)
     elif picked.kind == "leaf" and result is not None:
@@ -31,7 +31,7 @@ def open_for(memory: Memory, picked: Picked, result: QueryResult | None = None) 
 
 @st.dialog(wording.EVIDENCE_TITLE, width=WIDTH, position="right", icon=":material/format_quote:")
 def evidence(memory: Memory, used: UsedChunk, label: int) -> None:
-    """The words a citation stands on, marked in the source; `label` is the number it has in the answer."""
+    """Mark the words a citation relies on in its source; `label` is the citation's number in the answer."""
     with problems.shown():
         chunk = memory.tree.chunk(used.chunk_id)
         text = memory.sources.text(chunk.source_id)
@@ -46,7 +46,7 @@ def evidence(memory: Memory, used: UsedChunk, label: int) -> None:
 
 @st.dialog(wording.CALL_TITLE, width=WIDTH, position="right", icon=":material/chat:")
 def call(memory: Memory, call_id: int) -> None:
-    """One request as it went over the wire, and what came back."""
+    """Show one request as it was sent, and its reply."""
     with problems.shown():
         made = memory.runs.call(call_id)
     with st.container(horizontal=True):
@@ -69,13 +69,13 @@ def call(memory: Memory, call_id: int) -> None:
 
 
 def _height(text: str) -> int | Literal["content"]:
-    """Long texts scroll in a box of their own."""
+    """Give long texts a scrolling box."""
     return 300 if len(text) > 1_200 or text.count("\n") > 14 else "content"
 
 
 @st.dialog(wording.CATEGORY_TITLE, width=WIDTH, position="right", icon=":material/account_tree:")
 def category(memory: Memory, category_id: int, result: QueryResult | None = None) -> None:
-    """What a category holds; of a question's `result`, also what would have been had it been taken."""
+    """Show what a category holds; with a question's `result` also what choosing it would have changed."""
     seq = None if result is None else result.as_of_seq
     tree = as_of.tree(memory, seq)
     with problems.shown():
@@ -95,7 +95,7 @@ def category(memory: Memory, category_id: int, result: QueryResult | None = None
 
 
 def _inside(tree: TreeAt, node: Category, seq: int | None) -> None:
-    """What one would go there to see: the categories of it, or the first chunks of a leaf."""
+    """Show the contents: subcategories, or the first chunks of a leaf."""
     if node.is_leaf:
         chunks = tree.chunks(node.id, limit=SOME).chunks
         st.markdown(f"**{wording.FILED_HERE}**")
@@ -112,7 +112,7 @@ def _inside(tree: TreeAt, node: Category, seq: int | None) -> None:
 
 @st.dialog(wording.EVIDENCE, width=WIDTH, position="right", icon=":material/menu_book:")
 def leaf(memory: Memory, category_id: int, result: QueryResult) -> None:
-    """The chunks of one leaf that were read for an answer."""
+    """Show the chunks of one leaf that were read for an answer."""
     chunks = [chunk for chunk in result.chunks if chunk.category_id == category_id]
     if not chunks:
         st.caption(wording.evidence(0, 0))

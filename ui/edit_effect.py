@@ -1,7 +1,7 @@
-"""The end of every edit: its effect in words, the reason, and the button that does it.
+"""Confirmation of every edit: its effect in words, the reason, and the button.
 
-Invariant: nothing is done that was not shown: what stood on the screen when the button was pressed is compared with what it
-would do now. Names are text of others and never markup.
+Invariant: only the effect shown is carried out: it is compared with the effect at the moment the button is pressed. Names are
+untrusted text and never markup.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ SHOWN_CHANGES = 12
 
 @dataclass(frozen=True)
 class Wanted:
-    """An edit of `memory.review` with its arguments. lands: the category to show afterwards, 0 for the whole tree."""
+    """Edit of `memory.review` with its arguments. lands: category to show afterwards, 0 for the whole tree."""
 
     verb: str
     given: tuple[Any, ...]
@@ -30,7 +30,7 @@ class Wanted:
 
 
 def decide(memory: Memory, wanted: Wanted, *, key: str, label: str | None = None) -> None:
-    """Show what it would do; do it once somebody says so, and go where it leads."""
+    """Show the effect, perform the edit on confirmation, and go to the category it leads to."""
     preview = memory.review.preview(wanted.verb, *wanted.given)
     effect(preview, key=key)
     reason = st.text_input(said.REASON, placeholder=said.REASON_FORM, max_chars=2000, key=f"{key}-reason")
@@ -72,7 +72,7 @@ def effect(preview: EditPreview, *, key: str) -> None:
 
 
 def changes(lines: tuple[str, ...]) -> None:
-    """Many are cut short, and their number said."""
+    """List the changes; a long list is cut and its length shown."""
     st.markdown("\n".join(f"- {md_escape(line[:1].upper() + line[1:])}" for line in lines[:SHOWN_CHANGES]))
     if len(lines) > SHOWN_CHANGES:
         st.caption(f"… and {len(lines) - SHOWN_CHANGES} more")

@@ -1,7 +1,7 @@
-"""The one Memory of the process, for every tab and every route.
+"""The process's only Memory, shared by every tab and route.
 
-Invariant: at most one is open; it is opened by the first who needs it and closed with the server.
-A failure to open is not kept: the next page tries again, so a database that comes back is found.
+Invariant: at most one is open; the first caller opens it and the server's end closes it. A failure to open is not cached: the
+next page tries again, so a database that comes back is found.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ _held: list[Memory] = []
 
 
 def memory() -> Memory:
-    """Raises MemoirError when it cannot be opened."""
+    """Return the open memory. Raises MemoirError if it cannot be opened."""
     with _lock:
         if not _held:
             _held.append(Memory())
@@ -26,7 +26,7 @@ def memory() -> Memory:
 
 
 def warm() -> None:
-    """Open it ahead of the first page; that page shows the error, if there is one. MEMOIR_DEMO=1 fills an empty one."""
+    """Open the memory before the first page; errors are left to that page. MEMOIR_DEMO=1 fills an empty one."""
     with contextlib.suppress(MemoirError):
         opened = memory()
         opened.warm_up()

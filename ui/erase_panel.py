@@ -1,7 +1,7 @@
-"""Erasing a source: what would be cleared, the names that quote it, a reason, and a word to type. Then its tombstone.
+"""Erasure of a source: preview of what is cleared, names that quote it, a reason, and a word to type; then its tombstone.
 
-Invariant: nothing happens before reason and word are there; texts of sources and people stand in tables, labels and plain text,
-never in Markdown. The panel has an address of its own (`erase=1`).
+Invariant: nothing happens before reason and word are entered; untrusted text is drawn in tables, labels and plain text, never in
+Markdown. The panel has an address of its own (`erase=1`).
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ SHORT_WORD = "erase"
 
 
 def button(memory: Memory, source: Source) -> None:
-    """The way to the panel."""
+    """Draw the button that opens the panel."""
     if state.asked(ASKED) is None and st.button(
         said.ERASE, icon=":material/delete_forever:", key="erase-open", help=said.ERASE_HELP, type="tertiary"
     ):
@@ -28,7 +28,7 @@ def button(memory: Memory, source: Source) -> None:
 
 
 def panel(memory: Memory, source: Source) -> None:
-    """Where the address asks for it."""
+    """Draw the panel, if the address asks for it."""
     if state.asked(ASKED) is None:
         return
     with st.container(border=True, key="erase-panel"):
@@ -49,7 +49,7 @@ def panel(memory: Memory, source: Source) -> None:
 
 
 def tombstone(memory: Memory, source: Source) -> None:
-    """What stands where the source was."""
+    """Draw the tombstone of an erased source."""
     stone = memory.sources.tombstone(source.id)
     if stone is None:
         return
@@ -112,7 +112,7 @@ def _form(memory: Memory, source: Source, preview: ErasurePreview) -> None:
 
 
 def _names(shared: list[QuotingName]) -> dict[int, str]:
-    """What a person wants each shared name to be."""
+    """Return the replacement names entered for shared categories, by id."""
     if not shared:
         return {}
     st.markdown(f"**{said.NAMES}**")

@@ -1,6 +1,6 @@
-"""Text of others inside Markdown labels, as nothing but text.
+"""Escaping of untrusted text in Markdown labels.
 
-Invariant: no link, no image, no directive and no HTML survives; a reader sees the same characters.
+Invariant: no link, image, directive or HTML survives; a reader sees the same characters.
 """
 
 from __future__ import annotations
@@ -13,6 +13,6 @@ _GAP = "\u200b"  # zero width: breaks what a Markdown reader would turn into a l
 
 
 def md_escape(text: str) -> str:
-    """For labels, captions and badges; whole texts go through st.text, tables and components instead."""
+    """Escape labels, captions and badges; whole texts go through st.text, tables and components instead."""
     flat = " ".join(text.split())
     return _MARKS.sub(r"\\\1", _LIVE.sub(rf"\1{_GAP}", flat))

@@ -11,7 +11,7 @@ from memoir_engine import ErrorReport, QueryResult, RunDetail
 
 
 def as_json(result: QueryResult, detail: RunDetail) -> str:
-    """The answer with its evidence, and the ledger of its run."""
+    """Serialise the answer with its evidence, and the ledger of its run."""
     return json.dumps({"result": _plain(result), "ledger": _plain(detail)}, ensure_ascii=False, indent=2)
 
 

@@ -1,6 +1,6 @@
-"""What is asked of the facts: whose, in which state, of which type, as of when, with which words; all of it in the address.
+"""Filters of the Facts page: user, status, type, moment and words; all of them in the address.
 
-Invariant: a value of the address that cannot be is no value; the moment is one at which something was learned or ended.
+Invariant: an impossible value in the address is ignored; the moment is one at which something was learned or ended.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ MOMENTS = 200
 
 @dataclass(frozen=True)
 class Asked:
-    """user: None is the workspace. moment: as of when it was known; held: when it was true; None is now."""
+    """Filters in force. user: None is the workspace. moment: as of when it was known; held: when it was true; None is now."""
 
     user: str | None
     statuses: tuple[str, ...]
@@ -34,13 +34,13 @@ class Asked:
 
 
 def seen_by(memory: Memory) -> Memory:
-    """Who may not look at everybody's looks at their own."""
+    """Limit the memory to the person's own facts, unless they may see everybody's."""
     actor = memory.actor
     return memory if "admin" in actor.roles else memory.acting_as(actor.name, user=actor.name, roles=actor.roles)
 
 
 def user(memory: Memory) -> str | None:
-    """One of those whose facts may be seen; the only one is not asked for."""
+    """Return the chosen user among those whose facts may be seen; no choice is offered if there is only one."""
     known = [one for one, _ in memory.facts.users()]
     counts = dict(memory.facts.users())
     wanted = state.asked("user")
@@ -96,7 +96,7 @@ def words() -> str:
 
 
 def moment(known: Sequence[FactView]) -> tuple[datetime | None, datetime | None]:
-    """(as of when it was known, when it was true): at most one of them. known: all of the user's facts."""
+    """Return (as of when it was known, when it was true), at most one of them set. known: all of the user's facts."""
     learned = _learned(known)
     ways = [said.KNOWN_THEN, said.TRUE_THEN] if learned else [said.TRUE_THEN]
     with st.container(horizontal=True, vertical_alignment="bottom", key="facts-when"):
@@ -118,9 +118,9 @@ def moment(known: Sequence[FactView]) -> tuple[datetime | None, datetime | None]
 
 
 def _learned(known: Sequence[FactView]) -> dict[str, datetime]:
-    """Each action by which something was learned or its state moved, but for the last, which is now.
+    """Map labels to the actions that added or changed facts, without the last one, which is now.
 
-    A moment within an action means after it; of two within a second the parts of it are told, too.
+    The moment lies just after the action; labels of two within one second show fractions.
     """
     acted: dict[str, datetime] = {}
     for fact in known:
@@ -133,7 +133,7 @@ def _learned(known: Sequence[FactView]) -> dict[str, datetime]:
 
 
 def _begun(known: Sequence[FactView]) -> dict[str, datetime]:
-    """The days on which something began to hold, each at its end, in the zone in which they were said."""
+    """Map labels to the days on which facts became valid, each at its end, in the zone of the statement."""
     now = datetime.now(engine.memory().config.zone)
     begun = sorted({fact_lanes.begins(fact).astimezone(now.tzinfo).date() for fact in known})
     ends = {day.isoformat(): datetime.combine(day, time.max, now.tzinfo) for day in begun[-MOMENTS:]}
@@ -141,7 +141,7 @@ def _begun(known: Sequence[FactView]) -> dict[str, datetime]:
 
 
 def found(memory: Memory, asked: Asked) -> tuple[FactView, ...]:
-    """Those that the filters let through; a search has them in its own order."""
+    """Return the facts that pass the filters; a search returns them in its own order."""
     if asked.words:
         only = asked.statuses[0] if len(asked.statuses) == 1 else None
         hits = memory.recall(
@@ -154,7 +154,7 @@ def found(memory: Memory, asked: Asked) -> tuple[FactView, ...]:
 
 
 def every(memory: Memory, asked: Asked) -> tuple[FactView, ...]:
-    """All of those, for a file: also what the page has no room for."""
+    """Return all matching facts for a file, including those beyond the page's limit."""
     if asked.words:
         return found(memory, asked)
     facts: list[FactView] = []

@@ -1,6 +1,6 @@
-"""What waits for a person: both statements side by side, what would be done, and the two ways to decide.
+"""Undecided fact changes: both statements side by side, the proposed change, and the two decisions.
 
-Invariant: nothing has been changed before somebody decides; a decision is an action, and can be undone.
+Invariant: nothing changes before somebody decides; a decision is an action and can be undone.
 """
 
 from __future__ import annotations

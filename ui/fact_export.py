@@ -1,6 +1,6 @@
-"""Facts as a file: what the filters let through, with where each was said.
+"""Export of the filtered facts, with the place each was said.
 
-Invariant: no cell can be taken for a formula, so that no spreadsheet runs what somebody said.
+Invariant: no cell can be taken for a formula, so that no spreadsheet executes a statement.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ def as_json(facts: Sequence[FactView]) -> bytes:
 
 
 def as_csv(facts: Sequence[FactView]) -> bytes:
-    """Spreadsheets know UTF-8 by its mark."""
+    """Encode as UTF-8 with a byte order mark, by which spreadsheets recognise it."""
     rows = [_flat(_record(fact)) for fact in facts]
     out = io.StringIO()
     names = list(rows[0]) if rows else ["id"]

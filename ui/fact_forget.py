@@ -1,6 +1,6 @@
-"""Forgetting a fact: what goes with it, what is in force again, where its words stay all the same. Then a reason.
+"""Forgetting a fact: what is removed with it, what comes back into force, where its words remain; then a reason.
 
-Invariant: the effect is shown before it can be done; what people said stands as escaped text. Looked up only when asked for.
+Invariant: the effect is shown before it can be carried out; statements are escaped. Looked up only on request.
 """
 
 from __future__ import annotations
@@ -61,7 +61,7 @@ def _facts(title: str, facts: tuple[FactView, ...]) -> None:
 
 
 def _stays(preview: ForgetPreview) -> None:
-    """Words that this fact was not drawn from: a person may want to go there."""
+    """List the messages that keep the words without being the fact's source, each as a link."""
     with st.container(border=True, gap="small"):
         st.markdown(f":orange[:material/info:] {said.FORGET_STAYS.format(places=_counted(preview.stays))}")
         for conversation, number in preview.elsewhere[:SHOWN]:

@@ -1,6 +1,6 @@
-"""How facts have to do with one another, as a graph: facts on a ring, relations as lines between them.
+"""Graph of the relations between facts: facts on a ring, relations as lines.
 
-Invariant: a line is told by its words as well as by its colour; labels from outside are escaped: plotly reads some HTML.
+Invariant: a relation is shown by words as well as by colour; labels are escaped, since plotly reads some HTML.
 """
 
 from __future__ import annotations

@@ -1,6 +1,6 @@
-"""Facts as lanes of a timeline: those that took one another's place share a lane, and lanes of one subject stand together.
+"""Layout of facts as timeline lanes: facts that superseded one another share a lane, lanes of one subject are adjacent.
 
-Invariant: every fact stands in exactly one lane; bars of one row of a lane do not overlap. Pure.
+Invariant: every fact is in exactly one lane; bars of one row of a lane do not overlap. Pure.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ LEAST = 0.012  # of the whole width: what a bar takes at least
 
 @dataclass(frozen=True)
 class Bar:
-    """begin, end: seconds since 1970. row: within its lane. after: ids of the facts whose place it took."""
+    """begin, end: seconds since 1970. row: within its lane. after: ids of the facts it superseded."""
 
     id: str
     text: str
@@ -39,20 +39,20 @@ class Lane:
 
 
 def begins(fact: FactView) -> datetime:
-    """Since when it holds, as far as it was said; else when it was said, or had ended by then; else when it was learned."""
+    """Return the stated start; else when it was said, or its end if earlier; else when it was recorded."""
     begun = fact.valid_from or fact.said_at or fact.recorded_at
     return fact.valid_to if fact.valid_from is None and fact.valid_to is not None and fact.valid_to < begun else begun
 
 
 def span(facts: Sequence[FactView], now: datetime) -> tuple[float, float]:
-    """What the timeline shows, in seconds since 1970: all that began, and some room before it."""
+    """Return the range of the timeline in seconds since 1970: all starts, with some room before the first."""
     first = min((begins(fact) for fact in facts), default=now).timestamp()
     last = max(now.timestamp(), *(begins(fact).timestamp() for fact in facts), first + 86_400)
     return first - (last - first) * 0.02, last
 
 
 def lanes(facts: Sequence[FactView], now: datetime, *, doubted: Collection[str], told: Callable[[FactView], str]) -> list[Lane]:
-    """doubted: ids of facts that wait for a person's word. Subjects with most facts first; in each, chains first."""
+    """doubted: ids of facts that wait for a decision. Subjects with most facts first; in each, chains first."""
     begin, end = span(facts, now)
     room = (end - begin) * LEAST
     by_id = {fact.id: fact for fact in facts}
@@ -74,7 +74,7 @@ def lanes(facts: Sequence[FactView], now: datetime, *, doubted: Collection[str],
 
 
 def _chains(facts: Sequence[FactView], by_id: dict[str, FactView]) -> list[list[FactView]]:
-    """Facts that are connected by having taken one another's place."""
+    """Group facts that are connected by superseding one another."""
     group = {fact.id: fact.id for fact in facts}
 
     def root(uid: str) -> str:
@@ -117,7 +117,7 @@ def _lane(
 
 
 def _successors(fact: FactView, by_id: dict[str, FactView]) -> int:
-    """How many facts took its place, one after the other: of two that were said at once, the older has more."""
+    """Count the facts that superseded it in turn: of two said at once, the older has more."""
     seen = [fact.id]
     while (after := by_id.get(fact.superseded_by or "")) is not None and after.id not in seen:
         seen.append(after.id)
@@ -126,7 +126,7 @@ def _successors(fact: FactView, by_id: dict[str, FactView]) -> int:
 
 
 def _end(fact: FactView, by_id: dict[str, FactView], end: float) -> float:
-    """Until what is said to end it, until what took its place began, until it was retired, or until now."""
+    """Return the stated end, else the start of its successor, else when it was retired, else now."""
     stops = [end]
     if fact.valid_to is not None:
         stops.append(fact.valid_to.timestamp())

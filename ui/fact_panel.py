@@ -1,6 +1,6 @@
-"""One fact: the chain it stands in, the sentences behind it, and what a person may do about it.
+"""Details of one fact: its chain, the sentences behind it, and the actions on it.
 
-Invariant: what people said stands in components, tables or plain text, never in Markdown; nothing is changed in the past.
+Invariant: statements are drawn by components, tables or plain text, never as Markdown; the past is read-only.
 """
 
 from __future__ import annotations
@@ -78,7 +78,7 @@ def _restore(memory: Memory, fact: FactView) -> None:
 
 @st.dialog(said.EVIDENCE_TITLE, width=WIDTH, icon=":material/format_quote:")
 def _evidence(memory: Memory, lineage: FactLineage, fact: FactView) -> None:
-    """The words behind the fact; where it took the place of another, or another its place, both side by side."""
+    """Show the source sentences; for a superseding or superseded fact, both side by side."""
     older, newer = _pair(lineage, fact)
     if older is None:
         _side(memory, newer, said.ONLY)
@@ -122,7 +122,7 @@ def _origin(memory: Memory, fact: FactView, origin: FactOrigin, at: int) -> None
 
 
 def _message(memory: Memory, fact: FactView, origin: FactOrigin) -> str | None:
-    """The whole message where it can still be read; else the words alone."""
+    """Return the whole message if it is still readable, else the quoted words alone."""
     if origin.removed:
         return None
     theirs = memory.acting_as(memory.actor.name, user=fact.user_id, roles=memory.actor.roles)

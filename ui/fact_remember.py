@@ -1,6 +1,6 @@
-"""Bring a conversation along: whose facts it gives, the text or file, and the work itself as it goes on.
+"""Import of a conversation to remember: the user, the text or file, and the progress of the job.
 
-Invariant: the page only watches a job, so leaving it stops nothing; what is shown of a run is what its events say.
+Invariant: the page only watches a job, so leaving it stops nothing; progress is read from the run's events.
 """
 
 from __future__ import annotations
@@ -32,7 +32,7 @@ def _form(memory: Memory) -> None:
 
 
 def fields(memory: Memory, *, fresh: int = 0) -> tuple[str, str] | None:
-    """Whose facts, and the conversation; the job and whose it is, once it is started. fresh: another one has empty fields."""
+    """Draw the form; return (job, user) once it is started. fresh: start with empty fields."""
     if not who.may(memory, key="facts-remember", role="viewer"):
         return None
     fixed = None if "admin" in memory.actor.roles else memory.actor.name
@@ -60,14 +60,14 @@ def fields(memory: Memory, *, fresh: int = 0) -> tuple[str, str] | None:
 
 
 def _record(spoken: Any) -> dict[str, str]:
-    """An utterance as a message: what of it is known."""
+    """Convert an utterance to a message with the fields that are known."""
     named = {"name": spoken.name} if spoken.name else {}
     timed = {"at": spoken.at.isoformat()} if spoken.at else {}
     return {"role": spoken.role, "content": spoken.text, **named, **timed}
 
 
 def samples(memory: Memory) -> None:
-    """The sample conversations, each for the person it is of."""
+    """Offer the sample conversations, each with its user."""
     if st.button(said.SAMPLES, icon=":material/auto_awesome:", type="primary", key="facts-samples"):
         with problems.noted(), st.spinner(said.RUNNING):
             for talk in sample_conversations():
@@ -76,7 +76,7 @@ def samples(memory: Memory) -> None:
 
 
 def progress(memory: Memory) -> None:
-    """The job that the address names, until somebody closes it."""
+    """Show the job in the address until it is closed."""
     run_id = state.asked("job")
     if run_id is not None:
         with problems.noted():

@@ -1,6 +1,6 @@
-"""A fact in words: since when, until when, in which state, where it was said.
+"""Texts that describe a fact: period, status and origins.
 
-Invariant: a date that was said is shown as it was said, in the zone of the memory, whoever looks; a moment in the viewer's.
+Invariant: a stated date is shown as stated, in the memory's time zone; a recorded moment in the viewer's.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ def day(when: datetime) -> str:
 
 
 def dated(when: datetime | None, precision: str | None) -> str:
-    """As precisely as it was said."""
+    """Format a date to its stated precision."""
     if when is None:
         return ""
     zone = engine.memory().config.zone if precision in ("year", "month", "day") else figures.zone()
@@ -30,14 +30,14 @@ def dated(when: datetime | None, precision: str | None) -> str:
 
 
 def since(fact: FactView) -> str:
-    """Nothing of what was over when it was said."""
+    """Format the start; empty if the fact was already over when it was said."""
     if fact.valid_from is None and fact.end_said and fact.valid_to and fact.said_at and fact.valid_to <= fact.said_at:
         return ""
     return dated(fact.valid_from, fact.valid_from_precision) or day(fact.said_at or fact.recorded_at)
 
 
 def until(fact: FactView) -> str:
-    """What was said of its end includes that day, month or year."""
+    """Format the end; a stated end includes that whole day, month or year."""
     if fact.valid_to is not None:
         return dated(fact.valid_to - (JUST_BEFORE if fact.end_said else timedelta()), fact.valid_to_precision)
     return day(fact.retired_at) if fact.status == "outdated" and fact.retired_at else ""
@@ -57,7 +57,7 @@ def told(fact: FactView) -> str:
 
 
 def origins(fact: FactView) -> tuple[FactOrigin, ...]:
-    """Where it was said, each place once: what two cuts share is in both."""
+    """Return the places where the fact was said, each once: two overlapping cuts may both contain it."""
     return tuple({(one.conversation_id, one.message, one.start, one.end): one for one in reversed(fact.origins)}.values())[::-1]
 
 

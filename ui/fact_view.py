@@ -1,4 +1,4 @@
-"""The facts that were asked for: figures over them, then as a timeline, a table or a graph."""
+"""Facts that pass the filters: figures, then a timeline, a table or a graph."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from ui.components import timeline
 
 
 def metrics(memory: Memory, known: Sequence[FactView], asked: fact_asked.Asked, waiting: int) -> None:
-    """known: all of the user's facts, as they stand now."""
+    """known: all of the user's facts in their current state."""
     counts = memory.facts.counts(asked.user, as_of=asked.moment)
     totals = {one: sum(number for (_, status), number in counts.items() if status == one) for one in said.STATUSES}
     changes = [when for fact in known for when in (fact.recorded_at, fact.retired_at) if when]

@@ -1,6 +1,6 @@
-"""What is known of a job from its events: kept as text between two looks, so that only new events are read.
+"""Progress of a job, accumulated from its events and cached as text, so that only new events are read.
 
-Invariant: a job that goes on counts its chunks anew; its batches are numbered by attempt and stay.
+Invariant: a resumed job counts its chunks anew; its batches are numbered by attempt and stay.
 """
 
 from __future__ import annotations
@@ -56,7 +56,7 @@ class Feed:
 
 
 def of(memory: Memory, run_id: str) -> Feed:
-    """Everything up to now."""
+    """Return the progress up to now."""
     key = f"feed-{run_id}"
     feed, more = Feed(**json.loads(st.session_state.get(key, "{}"))), True
     while more:

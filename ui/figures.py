@@ -1,6 +1,6 @@
-"""Numbers, times and names as people read them.
+"""Numbers, times and names formatted for people.
 
-Invariant: a figure never says more than is known: an unknown price is no zero, an estimate is marked.
+Invariant: a figure never claims more than is known: an unknown price is not zero, an estimate is marked.
 """
 
 from __future__ import annotations
@@ -69,7 +69,7 @@ def elapsed(run: RunView) -> str:
 
 
 def spent(run: RunView) -> str:
-    """Time of a run, for Markdown; calls, tokens and money where there were any."""
+    """Format a run's time for Markdown, with its calls, tokens and cost if it had any."""
     if not run.calls:
         return elapsed(run)
     used = short(run.tokens_prompt + run.tokens_completion)
@@ -87,7 +87,7 @@ def ago(when: datetime) -> str:
 
 
 def stamp(when: datetime) -> str:
-    """In the viewer's time zone."""
+    """Format a moment in the viewer's time zone."""
     return when.astimezone(zone()).strftime("%Y-%m-%d %H:%M:%S")
 
 
@@ -99,7 +99,7 @@ def zone() -> tzinfo:
 
 
 def shortened(name: str, limit: int = 60) -> str:
-    """Cut in the middle, so that the beginning and the ending of a file's name stay."""
+    """Cut a name in the middle, so that the beginning and a file's extension stay."""
     flat = " ".join(name.split())
     if len(flat) <= limit:
         return flat
@@ -108,7 +108,7 @@ def shortened(name: str, limit: int = 60) -> str:
 
 
 def named(name: str, limit: int) -> tuple[str, str | None]:
-    """A name as Markdown, cut where it is too long for its place, and then the whole of it, to be shown on demand."""
+    """Return a name as Markdown, and the whole name for a tooltip if it had to be cut."""
     short = shortened(name, limit)
     return md_escape(short), None if short == " ".join(name.split()) else md_escape(name)
 
@@ -119,5 +119,5 @@ def one_line(text: str, limit: int = 160) -> str:
 
 
 def score(value: float) -> str:
-    """Three digits that matter."""
+    """Format a score to three significant digits."""
     return f"{value:.3g}"

@@ -1,6 +1,6 @@
-"""Whether something is being filed at this moment, and a page that redraws itself when it has been.
+"""Running ingestions, and redrawing a page when they change the memory.
 
-Invariant: while nothing is filed nothing polls; a page is redrawn when the memory has changed, not at every look.
+Invariant: nothing polls while nothing is being filed; a page is redrawn when the memory has changed, not at every poll.
 """
 
 from __future__ import annotations
@@ -16,12 +16,12 @@ MOST = 20
 
 
 def runs(memory: Memory) -> tuple[RunView, ...]:
-    """The last of them, newest first."""
+    """Return the latest ingestion runs, newest first."""
     return memory.jobs.list(limit=MOST, verbs=INGESTS)
 
 
 def unsettled(memory: Memory) -> list[RunView]:
-    """Texts that could not be filed, as long as none of the same name was tried after them; newest first."""
+    """Return failed ingestions that no later run of the same name has replaced; newest first."""
     failed: list[RunView] = []
     later: set[str] = set()
     for run in runs(memory):
@@ -37,7 +37,7 @@ def busy(memory: Memory) -> bool:
 
 
 def follow(memory: Memory, *, key: str) -> None:
-    """Draw the page again as soon as something more was stored, and once when the last has ended."""
+    """Redraw the page whenever something was stored, and once more after the last run has ended."""
     if not busy(memory):
         return
     seen = memory.audit.head().seq

@@ -1,6 +1,6 @@
-"""Questions to begin with: those of the samples, while they are there and nothing has been asked yet.
+"""Example questions about the samples, offered until the first question has been asked.
 
-Invariant: a click fills the question in; nothing is asked before the person asks it.
+Invariant: a click fills in the question; only the person asks it.
 """
 
 from __future__ import annotations
@@ -14,12 +14,12 @@ FEW = 3
 
 
 def fit(memory: Memory) -> bool:
-    """The samples were loaded, and nothing was asked."""
+    """Check whether the samples are loaded and nothing has been asked."""
     return not memory.runs.list(limit=1, verb="query") and bool(memory.jobs.list(limit=1, verbs=("load_samples",)))
 
 
 def everyone(memory: Memory) -> None:
-    """Each with what to look at when it has been answered."""
+    """Show all questions, each with what to look for in its answer."""
     st.markdown(f"**{wording_tree.TRY_ONE}**")
     for at, question in enumerate(memory.sample_questions()):
         with st.container(gap="xxsmall"):
@@ -28,7 +28,7 @@ def everyone(memory: Memory) -> None:
 
 
 def few(memory: Memory) -> None:
-    """Some of them in a row, for a page with other things on it."""
+    """Show some of them in a row, on a page with other content."""
     with st.container(horizontal=True, vertical_alignment="center", gap="xsmall", key="first-questions"):
         st.caption(wording_tree.TRY_ONE, width="content")
         for at, question in enumerate(memory.sample_questions()[:FEW]):

@@ -1,4 +1,4 @@
-"""What every page has: its head, the banner of the offline model, the foot of the sidebar."""
+"""Common parts of every page: its head, the offline model's banner, the foot of the sidebar."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ A_ROW: list[Literal["single-row", "single-cell"]] = ["single-row", "single-cell"
 
 @contextmanager
 def head(page: str, title: str, full: str | None = None) -> Iterator[None]:
-    """The page's title, and where it is cut the whole of it; what is drawn inside stands to its right."""
+    """Draw the page's title, with a tooltip if it is cut; content drawn inside is placed to its right."""
     with st.container(horizontal=True, vertical_alignment="center", key=f"head-{page}"):
         st.title(title, icon=ICONS[page], anchor=False, width="content", help=full)
         yield
@@ -40,7 +40,7 @@ def head(page: str, title: str, full: str | None = None) -> Iterator[None]:
 
 @contextmanager
 def found(page: str, title: str) -> Iterator[None]:
-    """Look up what the address names; where that is nothing, the page has its head and says so, and ends there."""
+    """Look up the object in the address; if it does not exist, say so below the page's head and stop the page."""
     try:
         yield
     except MemoirError as error:
@@ -51,7 +51,7 @@ def found(page: str, title: str) -> Iterator[None]:
 
 
 def here(label: str, *, key: str, icon: str | None = None, help: str | None = None, **query: str | int) -> None:
-    """The way to another place on the same page: a link of a page to itself would draw it and leave the address as it was."""
+    """Draw a button to another place on the same page: a link would redraw it without changing the address."""
     if st.button(label, key=key, icon=icon, help=help, type="tertiary"):
         state.only(**query)
         st.rerun()
@@ -68,7 +68,7 @@ def offline_banner(memory: Memory) -> None:
 
 
 def foot(memory: Memory) -> None:
-    """Which model answers and how long the chain is, small, below the navigation."""
+    """Show the model in use and the chain's length below the navigation."""
     audit = memory.audit.head()
     with st.sidebar:
         st.caption(
@@ -83,8 +83,7 @@ def metrics(values: dict[str, str], *, width: int = 110, columns: int = 4, expla
 
 
 def sides(left: int, right: int, *, least: int) -> tuple[DeltaGenerator, DeltaGenerator]:
-    """Two parts side by side in these shares, one below the other, both as wide as the page, where a share is narrower
-    than `least` pixels."""
+    """Return two parts side by side in these shares; stacked at full width if a share is narrower than `least` pixels."""
     tracks, key = left + right, f"sides-{left}-{right}"
     # a grid drops one track at a time, and a part that keeps its own number of them would leave the rest of its row empty
     st.html(f"<style>.stGrid.st-key-{key}:not([data-test-column-count='{tracks}']) > .stGridCell {{grid-column: 1 / -1}}</style>")
@@ -93,7 +92,7 @@ def sides(left: int, right: int, *, least: int) -> tuple[DeltaGenerator, DeltaGe
 
 
 def empty(title: str, text: str, icon: str) -> None:
-    """An empty state: what is missing and what to do about it; buttons follow it."""
+    """Draw an empty state: what is missing and what to do; buttons follow it."""
     with st.container(horizontal_alignment="center", gap="xsmall"):
         st.space("medium")
         st.markdown(f"## :gray[{icon}]", width="content")
@@ -102,7 +101,7 @@ def empty(title: str, text: str, icon: str) -> None:
 
 
 def first_buttons(memory: Memory) -> None:
-    """What one does with an empty memory: load the samples, or add something of one's own; wait, while it is being filed."""
+    """Offer first steps in an empty memory: load the samples or add something; while filing, wait."""
     if filing.busy(memory):
         with st.container(horizontal=True, horizontal_alignment="center"):
             st.page_link("../pages/sources.py", label=wording_errors.BEING_FILED, icon=":material/progress_activity:")
@@ -120,5 +119,5 @@ def first_buttons(memory: Memory) -> None:
 
 
 def table_height(rows: int, *, most: int = 14) -> int | Literal["content"]:
-    """As high as its rows; a longer table scrolls."""
+    """Fit the height to the rows; a table longer than `most` scrolls."""
     return "content" if rows <= most else 34 * most

@@ -32,14 +32,14 @@ _FIXED = {
 
 
 def policy(host: str) -> str:
-    """The content policy; sockets are allowed to `host` only. A host that is not a plain name gets none."""
+    """Return the Content-Security-Policy; sockets are allowed to `host` only, if it is a plain host name."""
     named = _HOST.fullmatch(host)
     return _POLICY.format(inline=inline_scripts(), sockets=f" ws://{host} wss://{host}" if named else "")
 
 
 @cache
 def inline_scripts() -> str:
-    """Hashes of the scripts that stand in Streamlit's own page, so that these and no others may run."""
+    """Return the hashes of the scripts in Streamlit's own page, so that only these may run."""
     page = (Path(streamlit.__file__).parent / "static" / "index.html").read_bytes()
     digests = [hashlib.sha256(script).digest() for script in re.findall(rb"<script>(.*?)</script>", page, re.DOTALL)]
     return " ".join(f"'sha256-{base64.b64encode(digest).decode()}'" for digest in digests)

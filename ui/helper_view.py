@@ -1,6 +1,6 @@
-"""The contextual helper of a stored source: the one in force, its versions with their difference, and changing it.
+"""Contextual helper of a stored source: the current one, its versions with their differences, and editing.
 
-Invariant: a version is never changed, only another put in force, by an action that can be taken back.
+Invariant: a version never changes; another is put in force by an action that can be undone.
 Source: MEMOIR 2B.8, 2B.9.
 """
 
@@ -21,7 +21,7 @@ LOOKED_AT = 200  # actions, newest first, among which the last change of a helpe
 
 
 def card(memory: Memory, source: Source) -> None:
-    """The helper in force."""
+    """Show the current helper."""
     helper = memory.sources.helper(source.id)
     with st.container(border=True, key="src-helper"):
         with st.container(horizontal=True, vertical_alignment="center"):
@@ -37,7 +37,7 @@ def card(memory: Memory, source: Source) -> None:
 
 
 def tab(memory: Memory, source: Source, *, live: bool) -> None:
-    """Everything about it; live: whether it can be changed."""
+    """Draw the helper's tab; live: it can be edited."""
     history = memory.helpers.history(source.id)
     if live and who.may(memory, key="helper"):
         _change(memory, source, next((one for one in history if one.in_force), None))
@@ -113,13 +113,13 @@ def _close(flag: str) -> None:
 
 
 def _runs(memory: Memory, source_id: int) -> tuple[RunView, ...]:
-    """Newest first."""
+    """Return the runs that wrote this helper, newest first."""
     runs = memory.jobs.list(limit=filing.MOST, verbs=("regenerate_helper",))
     return tuple(run for run in runs if run.request.get("source_id") == source_id)
 
 
 def _under_way(memory: Memory, source_id: int) -> bool:
-    """Whether the model writes it at this moment; the last try is told when it failed."""
+    """Check whether the model is writing it now; show the last attempt if it failed."""
     runs = _runs(memory, source_id)
     if runs and runs[0].status == "failed" and runs[0].error:
         problems.tell(runs[0].error, runs[0].remedy)
@@ -176,7 +176,7 @@ def _last_change(memory: Memory, source_id: int) -> None:
 
 
 def _last(memory: Memory, source_id: int) -> Action | None:
-    """The last action that changed the helper of this source; None where only its ingestion did."""
+    """Return the last action that changed this source's helper; None if only its ingestion did."""
     actions = memory.audit.actions(limit=LOOKED_AT)
     return next((a for a in actions if a.verb in said.HELPER_VERBS and _concerns(memory, a.action_id, source_id)), None)
 

@@ -1,6 +1,6 @@
-"""What a category has been called and where a chunk has sat: who changed it, when and why, with the way to each moment.
+"""History of a category's names and of a chunk's places: who changed them, when and why, with links to each moment.
 
-Invariant: names and reasons are people's and models' text; they stand in table cells, never in Markdown.
+Invariant: names and reasons are untrusted text; they are drawn in table cells, never as Markdown.
 Source: DESIGN §2.7, §6.
 """
 
@@ -19,7 +19,7 @@ Row = tuple[Cause, str, str]
 
 
 def asked(memory: Memory) -> None:
-    """Of what the address names, if there ever was such a thing."""
+    """Show the history of the object in the address, if it ever existed."""
     chunk_id, category_id = state.asked_id("chunk"), state.asked_id("cat")
     with suppress(ReviewError):
         if chunk_id is not None:
@@ -29,14 +29,14 @@ def asked(memory: Memory) -> None:
 
 
 def category(memory: Memory, category_id: int) -> None:
-    """Everything a category has been through, the last first."""
+    """Show every change of a category, newest first."""
     versions = memory.tree.history(category_id)
     rows = [row for at, one in enumerate(versions) for row in _version(one, versions[at + 1 : at + 2])]
     _table(memory, said.HISTORY, said.HISTORY_ABOUT, rows, f"history-{category_id}")
 
 
 def chunk(memory: Memory, chunk_id: int) -> None:
-    """Every place a chunk has had, the last first."""
+    """Show every place a chunk has had, newest first."""
     filings = memory.tree.filings(chunk_id)
     rows = [row for at, one in enumerate(filings) for row in _filing(one, filings[at + 1 : at + 2])]
     _table(memory, said.PLACES, said.PLACES_ABOUT, rows, f"places-{chunk_id}")
@@ -80,7 +80,7 @@ def _table(memory: Memory, title: str, about: str, rows: list[Row], key: str) ->
 
 
 def _look(memory: Memory, key: str, causes: Sequence[Cause]) -> None:
-    """The moment when the action of this row had been done."""
+    """Open the tree at the moment after this row's action."""
     row = state.row(st.session_state[key])
     if row is not None and row < len(causes):
         state.show(seq=memory.tree.as_of(causes[row].at).seq)

@@ -1,6 +1,6 @@
-"""Under a job: what was estimated beside what it took, its batches as they were asked, and what going on with it will ask.
+"""Details below a job: the estimate beside the actual cost, its batches, and what resuming will ask.
 
-Invariant: a number that nobody knows yet is left empty; the estimate is the one made when the chunks were cut.
+Invariant: an unknown number is left empty; the estimate is the one made when the chunks were cut.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ from ui.escape import md_escape
 
 
 def show(memory: Memory, run: RunView) -> None:
-    """Folded away; read only when somebody opens it."""
+    """Draw the folded details; they are read only when opened."""
     folded = st.expander(said.LOG, key=f"log-{run.id}", on_change="rerun", icon=":material/receipt_long:", type="compact")
     if not folded.open:
         return
@@ -29,7 +29,7 @@ def show(memory: Memory, run: RunView) -> None:
 
 
 def going_on(memory: Memory, run: RunView) -> str:
-    """What resuming will ask of the model, and what it will not."""
+    """Describe what resuming will ask of the model and what it will skip."""
     kept = _answers_kept(memory, run)
     if not kept:
         return said.RESUME_NEW
@@ -39,7 +39,7 @@ def going_on(memory: Memory, run: RunView) -> str:
 
 
 def _answers_kept(memory: Memory, run: RunView) -> int:
-    """Counted once for each state of the run, since a list of jobs is drawn again and again."""
+    """Count the stored answers, cached by the run's state, since a list of jobs is redrawn often."""
     key = f"kept-{run.id}-{run.calls + run.reused}"
     if key not in st.session_state:
         st.session_state[key] = memory.runs.answers_kept(run.id)

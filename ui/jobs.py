@@ -1,6 +1,6 @@
-"""Jobs on the screen: what is being filed, what became of each chunk as it happens, and how the others ended.
+"""List of jobs: running ones with the fate of each chunk, and how the others ended.
 
-Invariant: only a running job is asked again and again, and only for what happened since; when none runs, nothing polls.
+Invariant: only a running job is polled, and only for new events; when none runs, nothing polls.
 """
 
 from __future__ import annotations
@@ -23,9 +23,9 @@ ENDED = 3  # cards of jobs that do not run; older ones are folded away, but for 
 
 
 def live(memory: Memory, seen: Set[str] = frozenset()) -> None:
-    """The list of jobs, which redraws itself while one of them runs.
+    """Draw the list of jobs, redrawing it while one of them runs.
 
-    seen: jobs that were active when the page began to draw: one that ended since is missing from what is drawn above.
+    seen: jobs active when the page began to draw; one that ended since is missing from what is drawn above.
     """
     before = seen | active(memory)
 
@@ -48,7 +48,7 @@ def live(memory: Memory, seen: Set[str] = frozenset()) -> None:
 
 
 def _sorted(memory: Memory, runs: tuple[RunView, ...]) -> tuple[list[RunView], list[RunView]]:
-    """What runs or needs somebody in front, then the last that ended; the others apart."""
+    """Split into active jobs and those needing attention, then the latest ended ones; and the rest."""
     shown = [run for run in runs if run.verb != "load_samples" or run.status in (*ACTIVE, "failed")]  # its texts have their own
     troubled = {run.id for run in filing.unsettled(memory)} | {run.id for run in shown if run.status in (WAITING, "interrupted")}
     first = [run for run in shown if run.status in ACTIVE] + [run for run in shown if run.id in troubled]
@@ -135,12 +135,12 @@ def _buttons(memory: Memory, run: RunView) -> None:
 
 
 def _hopeless(run: RunView) -> bool:
-    """The very bytes are at fault: going on with them would end where it ended."""
+    """Check whether the file itself is at fault, so that resuming would fail again."""
     return (run.error or "").startswith(AT_FAULT)
 
 
 def _open(label: str, icon: str, **parameters: str | int) -> None:
-    """To a place on the Sources page, from there as from elsewhere; a link of a page to itself leaves the address as it was."""
+    """Draw a button to a place on the Sources page; a page's link to itself would leave the address unchanged."""
     query = {name: str(value) for name, value in parameters.items()}
     if st.button(label, key="-".join(["open", *query, *query.values()]), icon=icon, type="tertiary"):
         st.switch_page("../pages/sources.py", query_params=query)
@@ -196,7 +196,7 @@ def _seconds(run: RunView) -> float:
 
 
 def _was_there(run: RunView) -> bool:
-    """The same bytes were filed before, so nothing was done."""
+    """Check whether the same bytes were filed before, so that nothing was done."""
     known = run.verb in ("ingest_file", "ingest_text") and run.status == "done" and run.result.get("source_id")
     return bool(known) and run.result.get("action_id") is None
 

@@ -1,6 +1,6 @@
-"""A text that is known by a name and searched, but not filed: said so, shown whole, and filed where somebody wants it.
+"""Knowledge text, named and searchable but not filed: a note that says so, its text, and the way to file it.
 
-Invariant: the text of others stands in the reader, which draws characters only.
+Invariant: untrusted text is drawn by the reader, which draws characters only.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ SHOWN = 200_000  # characters in the browser
 
 
 def note(memory: Memory, source: Source) -> None:
-    """What it is known as, and the way into the tree."""
+    """Show the name it is known by, and the button that files it."""
     if source.status != UNFILED:
         return
     with st.container(border=True, horizontal=True, vertical_alignment="center", key="knowledge"):
@@ -33,7 +33,7 @@ def note(memory: Memory, source: Source) -> None:
 
 
 def whole(memory: Memory, source: Source) -> bool:
-    """Its text, where there are no chunks to show; whether it was."""
+    """Show the whole text if it has no chunks; return whether it was shown."""
     if source.chunks:
         return False
     st.caption(said.NOT_FILED)

@@ -1,6 +1,6 @@
-"""The facts that were drawn from a conversation, each a way to where it stands now.
+"""Facts extracted from a conversation, each linking to its current state.
 
-Invariant: only facts that the person may see; what they say is shown as characters.
+Invariant: only facts the person may see; statements are drawn as characters.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ CHARS = 46
 
 
 def show(memory: Memory, session: SessionView, message: int | None) -> None:
-    """Of the whole conversation, or of one of its messages. Looked up when somebody opens it."""
+    """List the facts of a conversation or of one message. Looked up when opened."""
     box = st.expander(said.FACTS, icon=":material/psychology:", key="conv-facts", on_change="rerun")
     if not box.open:
         return
@@ -37,7 +37,7 @@ def show(memory: Memory, session: SessionView, message: int | None) -> None:
 
 
 def _draw(memory: Memory, session_id: str) -> None:
-    """The way to draw facts from it, and the work as it goes on."""
+    """Draw the button that extracts facts, and the running job."""
     if state.asked("job") is not None:
         remember_jobs.one(memory, str(state.asked("job")))
     elif st.button(said.DRAW_FACTS, icon=":material/psychology:", key="conv-draw", help=said.DRAW_FACTS_HELP):

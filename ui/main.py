@@ -1,7 +1,7 @@
-"""The frame around every page: configuration, the guards, the navigation.
+"""Entry point: page configuration, guards and navigation around every page.
 
-Invariant: no page runs, and none is offered, before whoever has to sign in has done so; a memory that cannot be opened is
-said so once, on whatever page was asked for.
+Invariant: where sign-in is required, no page runs or is offered before it; a memory that cannot be opened is reported once, on
+whichever page was requested.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ def page(name: str, title: str, *, default: bool = False) -> st.Page:
 
 
 def guard() -> Memory:
-    """The open memory, or its error and the end of this page."""
+    """Return the open memory, or show its error and stop the page."""
     try:
         return who.memory()
     except MemoirError as error:

@@ -1,4 +1,4 @@
-"""The whole memory as a file to take away."""
+"""Download of the whole memory as one file."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ def show(memory: Memory) -> None:
 
 
 def whole(memory: Memory) -> Callable[[], bytes]:
-    """Written when it is asked for, and nothing of it stays on this machine."""
+    """Return a function that writes the file on demand and keeps nothing of it on this machine."""
 
     def write() -> bytes:
         with TemporaryDirectory(prefix="memoir-export-") as folder:

@@ -1,6 +1,6 @@
-"""Looking back: the slider over the moments of the tree, the banner of the past, and what is different now.
+"""Looking back: the slider over the tree's moments, the banner of the past, and the differences to now.
 
-Invariant: the moment is a seq in the address and nowhere else; what is looked at in the past cannot be changed there.
+Invariant: the moment is a seq in the address and nowhere else; the past is read-only.
 Source: DESIGN §2.7 (now and then are the same query with another number), §2.10.
 """
 
@@ -26,7 +26,7 @@ SLIDER = "past-moment"
 
 @dataclass(frozen=True)
 class Past:
-    """The moment looked at, with what is different now."""
+    """Moment shown, with its differences to now."""
 
     tree: TreeAt
     seq: int
@@ -35,7 +35,7 @@ class Past:
 
 
 def asked(memory: Memory) -> Past | None:
-    """What the address asks for; None is now."""
+    """Return the moment in the address; None is now."""
     seq = as_of.asked(memory, "seq")
     if seq is None:
         return None
@@ -44,7 +44,7 @@ def asked(memory: Memory) -> Past | None:
 
 
 def button(memory: Memory, past: Past | None) -> None:
-    """The way in, and the way out."""
+    """Draw the button that enters or leaves the past."""
     if past is None:
         last = memory.tree.moments(limit=1)
         if last:
@@ -57,7 +57,7 @@ def button(memory: Memory, past: Past | None) -> None:
 
 
 def panel(memory: Memory, past: Past) -> None:
-    """What moment it is, and the slider to another."""
+    """Show the moment and the slider to other ones."""
     later = memory.tree.moments(limit=SOME, after=past.seq)
     moments = (*later, *memory.tree.moments(limit=SOME, before=past.seq + 1))
     with st.container(border=True, key="past", gap="small"):
@@ -71,7 +71,7 @@ def panel(memory: Memory, past: Past) -> None:
 
 
 def marks(past: Past) -> Marks:
-    """What is said beside the categories of then; what was added since stands below what is above it now."""
+    """Mark the categories of that moment; those added since are shown below their current parent."""
     known = {one.category_id: Mark(_word(one), _now(one)) for one in past.changes.categories}
     for leaf in past.changes.leaves:
         known.setdefault(leaf.category_id, Mark(_came_and_left(leaf), said.CHUNKS.capitalize()))
@@ -88,7 +88,7 @@ def marks(past: Past) -> Marks:
 
 
 def since(past: Past) -> None:
-    """What is different now, as a table."""
+    """Show the differences to now as a table."""
     import pandas as pd
 
     st.markdown(f"**{said.SINCE}**")
@@ -112,7 +112,7 @@ def since(past: Past) -> None:
 
 
 def note(past: Past, memory: Memory, category: Category | None, chunk: Chunk | None) -> None:
-    """What has become of what is looked at."""
+    """Say what has become of the category or chunk shown."""
     told = ""
     if chunk is not None:
         place = memory.tree.chunk_place(chunk.id)
@@ -129,7 +129,7 @@ def note(past: Past, memory: Memory, category: Category | None, chunk: Chunk | N
 
 @contextmanager
 def noted() -> Iterator[None]:
-    """What the address names may not have been there yet, or not any more: that is said, and the tree still stands."""
+    """Report an object that did not exist at that moment, and still draw the tree."""
     try:
         yield
     except ReviewError:
@@ -144,7 +144,7 @@ def _banner(past: Past, last: Moment | None) -> None:
 
 
 def _slider(moments: Sequence[Moment], seq: int) -> None:
-    """Moments: newest first."""
+    """moments: newest first."""
     times = {START: said.BEGINNING} | {
         one.seq: said.AT.format(at=figures.stamp(one.at), seq=one.seq) for one in reversed(moments)
     }

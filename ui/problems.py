@@ -1,7 +1,6 @@
-"""Every error on every page, in one form: what happened, what to do, its code.
+"""Errors in one form on every page: what happened, what to do, and the code.
 
-Invariant: the message is the engine's own, or the app's where an address names nothing; it is shown as text, and nothing of
-a traceback reaches the page.
+Invariant: the message is the engine's own, or the app's if the address names nothing; it is shown as text, without any traceback.
 """
 
 from __future__ import annotations
@@ -33,7 +32,7 @@ def show(error: MemoirError | ErrorReport) -> None:
 
 
 def tell(message: str, remedy: str | None) -> None:
-    """The same for an error that a run left behind as text."""
+    """Show an error that a run has stored as text."""
     coded = _CODED.fullmatch(message)
     code, words = coded.groups() if coded else ("", message)
     lines = [f"**{md_escape(_sentence(words))}**"]
@@ -45,7 +44,7 @@ def tell(message: str, remedy: str | None) -> None:
 
 
 def unexpected(error: BaseException) -> bool:
-    """Whatever no page expected: said plainly, written to the log in full. True: nothing more is to be shown."""
+    """Report an unexpected error plainly and log it in full. True: show nothing more."""
     _log.error("a page failed", exc_info=error)
     st.error(f"**{wording.UNEXPECTED}**  \n{wording.UNEXPECTED_REMEDY}", icon=":material/error:")
     return True
@@ -62,7 +61,7 @@ def shown() -> Iterator[None]:
 
 
 def _astray(error: MemoirError, said: wording_errors.Said) -> None:
-    """A wrong address: in the words of the app, with a way on."""
+    """Explain a wrong address in the app's words, with a link to go on."""
     tell(f"[mem][{error.code}] {said.message.format(**error.facts)}", wording_errors.REMEDY)
     st.page_link(f"../pages/{said.page}.py", label=said.label, icon=":material/arrow_forward:")
 

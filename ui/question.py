@@ -1,4 +1,4 @@
-"""The form of a question: its words, its strategy with its numbers, and what was asked before."""
+"""Question form: its words, its strategy with the numbers, and earlier questions."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ NOTHING: dict[str, str | int | None] = dict.fromkeys(FIELDS)  # of the form
 
 
 def form(memory: Memory, prefilled: str) -> None:
-    """Starting puts the run's id into the URL at once, so that the link works while it still runs."""
+    """Draw the form; starting puts the run's id into the URL at once, so that the link works while it still runs."""
     text = st.text_area(
         wording.QUESTION, value=prefilled, placeholder=wording.QUESTION_PLACEHOLDER, height=110, key=f"question-{prefilled}"
     )
@@ -55,7 +55,7 @@ def recent(memory: Memory) -> None:
 
 
 def again(view: RunView) -> dict[str, str | int | None]:
-    """The address of the form as it was filled in for this run; what it left open stays open."""
+    """Return the query parameters that refill the form as for this run; fields left open stay open."""
     asked = view.request
     net = asked.get("safety_net")
     return NOTHING | {
@@ -76,7 +76,7 @@ def _strategy_asked() -> str:
 
 
 def _asked(name: str, otherwise: int, *, least: int, most: int) -> int:
-    """A number of the address, where it is one that the form takes."""
+    """Return a number from the address if it is within the form's limits, else `otherwise`."""
     number = state.asked_id(name)
     return otherwise if number is None or not least <= number <= most else number
 
@@ -155,5 +155,5 @@ def _more(memory: Memory) -> dict[str, Any]:
 
 
 def per_path_limit(limiting: str) -> Literal["auto"] | None:
-    """Where everything is shortened to fit, nothing is left out beforehand."""
+    """Return no limit if everything is shortened to fit, since then nothing is dropped beforehand."""
     return None if limiting == "SUMMARIZE" else "auto"

@@ -1,7 +1,7 @@
-"""Remembering as it goes on: where the conversation is cut, and the facts as they are drawn, then as they stand.
+"""Remembering in progress: the cuts of the conversation, then the facts as they are extracted and stored.
 
-Invariant: the page only watches a job, so leaving it stops nothing. While it runs, facts are shown as the model wrote them down;
-once stored, as they are kept.
+Invariant: the page only watches a job, so leaving it stops nothing. Running, it shows facts as the model wrote them; afterwards,
+as they are stored.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ STORED = 400  # of the user's last facts, those of the job are looked for
 
 
 def live(memory: Memory) -> None:
-    """The last of them, drawn again while one runs."""
+    """Show the latest jobs, redrawing while one runs."""
     before = {run.id for run in _runs(memory) if run.status in ACTIVE}
 
     @st.fragment(run_every=EVERY_S if before else None, key="remember-jobs")
@@ -42,7 +42,7 @@ def live(memory: Memory) -> None:
 
 
 def one(memory: Memory, run_id: str) -> None:
-    """One that the address names."""
+    """Show the job of this run."""
     active = memory.jobs.get(run_id).status in ACTIVE
 
     @st.fragment(run_every=EVERY_S if active else None, key="facts-job")
@@ -122,7 +122,7 @@ def _cut(events: tuple[EventView, ...]) -> str:
 
 
 def _progress(run: RunView, events: tuple[EventView, ...]) -> None:
-    """How many parts have been read, while it runs."""
+    """Show how many parts have been read, while it runs."""
     if run.status not in ACTIVE:
         return
     parts = [event.body for event in events if event.kind in ("CutExtracted", "CutFailed")]
@@ -132,7 +132,7 @@ def _progress(run: RunView, events: tuple[EventView, ...]) -> None:
 
 
 def _drawn(memory: Memory, run: RunView, events: tuple[EventView, ...]) -> list[str]:
-    """The facts of this run, the last first."""
+    """List the facts of this run, newest first."""
     if run.status == "done":
         user = run.request.get("user_id")
         kept = memory.facts.list(str(user) if user else None, limit=STORED)
@@ -143,7 +143,7 @@ def _drawn(memory: Memory, run: RunView, events: tuple[EventView, ...]) -> list[
 
 
 def _written(reply: str | None) -> list[dict[str, str]]:
-    """The facts of a reply; none where it has another form."""
+    """Parse the facts of a reply; none if it has another form."""
     try:
         found = json.loads(reply or "")["facts"]
         return [{"type": str(one["type"]), "content": str(one["content"])} for one in found]

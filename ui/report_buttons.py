@@ -1,4 +1,4 @@
-"""Take a report along: a page that needs nothing but itself, or JSON. It is made when it is asked for."""
+"""Report downloads: a self-contained page, or JSON, made on demand."""
 
 from __future__ import annotations
 
@@ -18,13 +18,13 @@ WIDTH = 340  # px of what a menu says; it is as wide as its widest line
 
 
 def show(make: Callable[[], Report], *, name: str, key: str) -> None:
-    """`name`: of the files, without an ending."""
+    """name: file name without an extension."""
     with st.popover(said.REPORT, icon=":material/summarize:", key=f"report-{key}"):
         files(make, name=name, key=key)
 
 
 def files(make: Callable[[], Report], *, name: str, key: str) -> None:
-    """What it is and its two forms, for a menu that offers more than the report."""
+    """Offer both forms with a description, for a menu with further downloads."""
     st.caption(said.REPORT_ABOUT, width=WIDTH)
     for form, mime, label, icon in FILES:
         st.download_button(

@@ -1,6 +1,6 @@
-"""Which part of the review queue is asked for: the address says it, the filters change it.
+"""Filters of the review queue, read from the address and changed by its fields.
 
-Invariant: the address is the truth; a value of the wrong form, or of a thing that is not there, is no filter.
+Invariant: the address is authoritative; a malformed value, or one that names nothing, counts as no filter.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ NOTHING: dict[str, str | int | None] = dict.fromkeys(("reason", "src", "cat", "b
 
 @dataclass(frozen=True)
 class Asked:
-    """What the queue is asked for. `sample` in per cent."""
+    """Filters of the queue; `sample` in per cent."""
 
     kind: str = "filings"
     state: str = "unreviewed"
@@ -39,13 +39,13 @@ class Asked:
         return any(value is not None for name, value in asdict(self).items() if name not in ("state", "kind"))
 
     def arguments(self) -> dict[str, Any]:
-        """For `memory.review.queue`. A sample is drawn by giving a reason to what the lot falls on."""
+        """Return the arguments of `memory.review.queue`. A sample is drawn by adding a reason to randomly chosen items."""
         wanted = {name: value for name, value in asdict(self).items() if name != "kind"}
         return wanted | ({"reason": "sample"} if self.sample else {})
 
 
 def of_address(memory: Memory) -> Asked:
-    """What the address asks for, as far as it is there."""
+    """Read the filters in the address, dropping what does not exist."""
     reason, reviewer, sample = state.asked("reason"), state.asked("by"), state.asked_id("sample")
     wanted = state.asked("state")
     if state.asked("of") == "facts":
@@ -61,7 +61,7 @@ def of_address(memory: Memory) -> Asked:
 
 
 def draw(memory: Memory, asked: Asked, counts: Mapping[str, int]) -> None:
-    """States with their counts, then what narrows the queue down."""
+    """Draw the states with their counts, then the filters."""
     with st.container(horizontal=True, vertical_alignment="center", key="review-filters"):
         _states(asked, counts)
         if asked.kind == "facts":
@@ -80,7 +80,7 @@ def draw(memory: Memory, asked: Asked, counts: Mapping[str, int]) -> None:
 
 
 def in_words(memory: Memory, asked: Asked) -> str:
-    """The filters in force, for Markdown."""
+    """Describe the filters in force, for Markdown."""
     from ui.escape import md_escape
 
     told = [
@@ -127,7 +127,7 @@ def _reviewer(asked: Asked) -> None:
 
 
 def _put(name: str) -> None:
-    """A filter was changed: the address says so, and the item that was looked at is no longer asked for."""
+    """Write a changed filter into the address and drop the item that was open."""
     value = st.session_state[f"rv-{name}"]
     other = {"sample": "reason", "reason": "sample"}.get(name, "item")  # a sample is of everything, whatever speaks against it
     state.show(**{other: None, "item": None, name: None if value in (None, "", "unreviewed") else str(value)})
@@ -149,7 +149,7 @@ def _sources(memory: Memory, chosen: int | None) -> dict[str, str]:
 
 
 def _branches(memory: Memory, chosen: int | None) -> dict[str, str]:
-    """The first level; below the chosen category its children, and the way up."""
+    """List the first level; below a chosen category its children, and the way up."""
     nodes = list(memory.tree.roots())
     if chosen is not None:
         nodes += [*memory.tree.path(chosen), *memory.tree.children(chosen)]

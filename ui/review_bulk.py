@@ -1,6 +1,6 @@
-"""One verdict for many items: what it would do, doing it, what became of it, and taking it back.
+"""One verdict for many items: preview, execution, outcome and undo.
 
-Invariant: the steps that are done are those whose effect was shown, with the ids they got then; each is done once.
+Invariant: the steps performed are those previewed, with the ids assigned then; each is performed once.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ ICONS = {
 
 
 def bar(memory: Memory, chosen: Sequence[ReviewItem]) -> None:
-    """Verdict, reason and effect for the rows that are chosen."""
+    """Draw verdict, reason and effect for the selected rows."""
     if "auditor" not in memory.actor.roles:
         st.info(md_escape(review_steps.why_not(memory)), icon=":material/lock:")
         return
@@ -66,7 +66,7 @@ def _head(chosen: Sequence[ReviewItem]) -> None:
 
 
 def told(memory: Memory) -> None:
-    """What became of the last steps, and the way back."""
+    """Show the outcome of the last steps, and the undo button."""
     kept = json.loads(st.session_state.get(DONE, "{}"))
     if not kept:
         return
@@ -87,7 +87,7 @@ def told(memory: Memory) -> None:
 
 
 def _place(memory: Memory) -> int | None:
-    """The leaf that was chosen among those whose path has the words."""
+    """Return the leaf chosen among those whose path matches the words."""
     with st.container(horizontal=True, vertical_alignment="bottom"):
         words = st.text_input(said.FIND_PLACE, key="rv-bulk-find", placeholder=said.WHERE_HELP)
         leaves = memory.tree.search_paths(words, limit=FOUND, leaves_only=True) if words.strip() else _leaves(memory)
@@ -105,7 +105,7 @@ def _leaves(memory: Memory) -> list[Any]:
 
 
 def _steps(chosen: Sequence[ReviewItem], verdict: str, category: int | None, reason: str | None) -> tuple[review_steps.Sent, ...]:
-    """The same choice keeps its ids, however often the page is drawn."""
+    """Build the steps; the same selection keeps its ids, however often the page is drawn."""
     wanted = [[item.key, verdict, category, reason, item.state] for item in chosen]
     kept = json.loads(st.session_state.get(STEPS, "[]"))
     if [[one["key"], one["verdict"], one["category"], one["reason"], one["seen"]] for one in kept] == wanted:
@@ -156,7 +156,7 @@ def _do(memory: Memory) -> None:
 
 
 def _undo(memory: Memory) -> None:
-    """The last first, as later ones may stand on earlier ones."""
+    """Undo the last step first, as later ones may depend on earlier ones."""
     kept = json.loads(st.session_state.get(DONE, "{}"))
     done = [] if kept.get("undo") else kept.get("done", [])  # a second click finds it done
     steps = [review_steps.Sent(_new_id(), key, review_steps.UNDO, of=step_id) for step_id, key in reversed(done)]
@@ -177,5 +177,5 @@ def _perform(memory: Memory, steps: Sequence[review_steps.Sent], *, undo: bool) 
 
 
 def _new_id() -> str:
-    """As the browser makes them: 12 hex digits of the time in ms, 14 of chance."""
+    """Make an id like the browser's: 12 hex digits of the time in ms, 14 random ones."""
     return f"{time.time_ns() // 1_000_000:012x}{secrets.token_hex(7)}"

@@ -1,6 +1,6 @@
-"""An item of the review queue and its evidence, as the browser draws them: plain values, nothing decided here.
+"""Review items and their evidence as plain values for the browser; nothing is decided here.
 
-Invariant: figures are the engine's second opinion and likeness of words; ranks and reasons are told as they are.
+Invariant: figures are the engine's second opinion and word similarity; ranks and reasons are passed on unchanged.
 """
 
 from __future__ import annotations

@@ -1,7 +1,7 @@
-"""One item after another: what the browser is given to draw, and what it sends back.
+"""Review desk, one item after another: the data sent to the browser, and the steps that come back.
 
-Invariant: each message of the browser is done and answered in one run of the fragment; a run without a message gives what
-somebody who just came needs. What is kept between runs are strings and numbers.
+Invariant: each browser message is handled and answered in one run of the fragment; a run without a message sends what a newcomer
+needs. Only strings and numbers are kept between runs.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ _NEW = {"rv-more": None, "rv-wish": "[]", "rv-find": "", "rv-told": "[]", "rv-n"
 
 
 def page(memory: Memory, asked: Asked) -> ReviewPage | FactReviewPage:
-    """The part of the queue that the browser asked for last, else its beginning."""
+    """Return the part of the queue that the browser requested last, else its beginning."""
     if st.session_state.get("rv-asked") != str(asked):
         st.session_state.update({"rv-asked": str(asked), "rv-more": None, "rv-wish": "[]"})
     if asked.kind == "facts":
@@ -41,7 +41,7 @@ def show(memory: Memory, asked: Asked, found: ReviewPage | FactReviewPage) -> No
 
 
 def arrived(memory: Memory, message: Mapping[str, Any]) -> None:
-    """Do what the browser sent, and note what it asks for."""
+    """Perform the browser's steps and note what it requests."""
     steps = review_steps.read(message.get("steps"))
     told = _perform(memory, steps)
     kept = {one["id"]: one for one in [*json.loads(_kept("rv-told")), *told]}
@@ -58,7 +58,7 @@ def arrived(memory: Memory, message: Mapping[str, Any]) -> None:
 
 
 def _perform(memory: Memory, steps: Sequence[review_steps.Sent]) -> list[dict[str, Any]]:
-    """Without an answer where the memory itself fails: the browser keeps the steps and sends them again."""
+    """Perform the steps; no answer if the memory itself fails, so that the browser sends them again."""
     try:
         told = review_steps.perform(memory, steps) if steps else []
     except MemoirError as error:
@@ -71,7 +71,7 @@ def _perform(memory: Memory, steps: Sequence[review_steps.Sent]) -> list[dict[st
 
 
 def _again(memory: Memory, key: str) -> dict[str, Any] | None:
-    """The item of the same chunk as it stands now: what was taken back, or filed meanwhile, is a filing of its own."""
+    """Return the current item of the same chunk: after an undo or a refiling it is a new filing."""
     try:
         if review_facts.is_key(key):
             return review_facts.item(memory.review.fact(key))
@@ -108,7 +108,7 @@ def _data(memory: Memory, asked: Asked, found: ReviewPage | FactReviewPage) -> d
 
 
 def _items(memory: Memory, asked: Asked, found: ReviewPage | FactReviewPage) -> tuple[list[dict[str, Any]], dict[str, int]]:
-    """Changes of facts that wait for a person stand before the filings: nothing is more doubtful than what was not done."""
+    """List the items; undecided fact changes come before filings, being the most doubtful."""
     if isinstance(found, FactReviewPage):
         return [review_facts.item(one) for one in found.items], dict(found.counts)
     items = [review_data.item(one) for one in found.items]
@@ -120,7 +120,7 @@ def _items(memory: Memory, asked: Asked, found: ReviewPage | FactReviewPage) -> 
 
 
 def _first(memory: Memory, key: str | None) -> dict[str, Any] | None:
-    """The item that the address names, wherever it stands in the queue."""
+    """Return the item in the address, wherever it is in the queue."""
     if key is None or len(key) > review_steps.KEY_CHARS:
         return None
     try:
@@ -132,7 +132,7 @@ def _first(memory: Memory, key: str | None) -> dict[str, Any] | None:
 
 
 def _evidence(memory: Memory, key: str) -> dict[str, Any] | None:
-    """None: the item is there no more."""
+    """Return the evidence; None if the item no longer exists."""
     try:
         if review_facts.is_key(key):
             found = memory.review.fact(key)

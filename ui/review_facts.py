@@ -1,6 +1,6 @@
-"""A fact in the review, as the browser draws it: what was said on both sides, what is asked, and what each answer does.
+"""Review of a fact as plain values for the browser: both statements, the question, and the effect of each answer.
 
-Invariant: plain values; what people said is read from the messages, and nothing is decided here.
+Invariant: statements are read from the messages, and nothing is decided here.
 """
 
 from __future__ import annotations
@@ -56,7 +56,7 @@ def evidence(memory: Memory, found: FactReviewItem) -> dict[str, Any]:
 
 
 def _does(found: FactReviewItem) -> list[str]:
-    """What each answer does, in words."""
+    """Describe the effect of each answer."""
     if found.proposal is None:
         return list(said.FACT_DOES[found.kind])
     together = said.TOGETHER.format(content=found.proposal.merged) if found.proposal.merged else ""
@@ -73,7 +73,7 @@ def _side(memory: Memory, fact: FactView, label: str) -> dict[str, Any]:
 
 
 def _said(memory: Memory, fact: FactView, origin: FactOrigin) -> dict[str, Any]:
-    """The words in their message; without them where they are not there any more, or never were."""
+    """Return the quotation within its message; without the message if it no longer exists or never did."""
     when = f" · {figures.stamp(origin.at)[:16]}" if origin.at else ""
     told = {"where": fact_told.place(origin, fact.user_id) + when, "before": "", "quote": "", "behind": "", "missing": ""}
     text = message(memory, fact, origin)
@@ -91,7 +91,7 @@ def _said(memory: Memory, fact: FactView, origin: FactOrigin) -> dict[str, Any]:
 
 
 def message(memory: Memory, fact: FactView, origin: FactOrigin) -> str | None:
-    """The whole message where it can still be read; else the words alone, or None."""
+    """Return the whole message if still readable, else the quotation alone, or None."""
     if origin.removed:
         return None
     theirs = memory.acting_as(memory.actor.name, user=fact.user_id, roles=memory.actor.roles)
@@ -103,7 +103,7 @@ def message(memory: Memory, fact: FactView, origin: FactOrigin) -> str | None:
 
 
 def _chain(memory: Memory, fact: FactView) -> list[dict[str, Any]]:
-    """What was believed about it before and since, where there is more than this one."""
+    """Return the fact's predecessors and successors, if there are any."""
     try:
         lineage = memory.facts.lineage(fact.id).facts
     except MemoirError:

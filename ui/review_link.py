@@ -1,4 +1,4 @@
-"""How much waits for a person, with the way to it: all of it, of one source, or of one branch."""
+"""Number of items to review, as a link: of the whole memory, one source, or one branch."""
 
 from __future__ import annotations
 
@@ -10,12 +10,12 @@ from ui import wording_review as said
 
 
 def waiting(memory: Memory, *, source: int | None = None, branch: int | None = None) -> int:
-    """Filings that nobody has looked at."""
+    """Count the filings that nobody has reviewed."""
     return memory.review.queue(source=source, branch=branch, limit=1).counts.get("unreviewed", 0)
 
 
 def show(memory: Memory, *, source: int | None = None, branch: int | None = None) -> None:
-    """A link with the number, where there is anything to review; as wide as its words."""
+    """Draw the link with its number, if there is anything to review; as wide as its text."""
     many = waiting(memory, source=source, branch=branch)
     if not many:
         return
@@ -31,7 +31,7 @@ def show(memory: Memory, *, source: int | None = None, branch: int | None = None
 
 
 def line(many: int) -> None:
-    """The same as a line among what needs attention."""
+    """Draw the same as a line in the list of what needs attention."""
     if not many:
         return
     with st.container(horizontal=True, vertical_alignment="center", key="to-review"):

@@ -1,7 +1,7 @@
-"""The queue as a table: many rows chosen, one verdict for all, its effect shown first, and one button that takes all of it back.
+"""Review queue as a table: select many rows, preview one verdict for all, perform it, undo it with one button.
 
-Invariant: what is done is exactly what was shown: the steps get their ids when their effect is drawn, and a second click on the
-same button finds them done.
+Invariant: what is performed is exactly what was previewed: steps get their ids with the preview, and a second click on the same
+button finds them done.
 """
 
 from __future__ import annotations
@@ -53,7 +53,7 @@ def _nothing(asked: Asked) -> None:
 
 
 def _table(items: Sequence[ReviewItem], *, decided: bool) -> list[ReviewItem]:
-    """Draw it; the rows that are chosen. Other rows are another table: a choice never slides onto what was not chosen."""
+    """Draw the table; return the selected rows. Its key depends on the rows, so that a selection never slips to another item."""
     import pandas as pd
 
     columns = {

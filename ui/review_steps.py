@@ -1,7 +1,7 @@
-"""What a browser sent, done once each and in order, and what became of it.
+"""Steps sent by a browser, performed once each and in order, with their outcomes.
 
-Invariant: nothing that a browser says is trusted: each step is looked at here, and again in the engine. A step has the id
-that it was given when its key was pressed, so the same one sent twice is done once; one bad step stops no other.
+Invariant: the browser is not trusted: each step is checked here and again in the engine. A step gets its id when its key is
+pressed, so a step sent twice is performed once; a bad step stops no other.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ Verdict = Literal["approve", "reject", "skip", "refile"]
 
 @dataclass(frozen=True)
 class Sent:
-    """One thing that a reviewer did: a verdict on an item, or `undo` of the step `of`."""
+    """Step of a reviewer: a verdict on an item, or `undo` of the step `of`."""
 
     id: str
     key: str
@@ -42,18 +42,18 @@ class Sent:
 
 
 def read(sent: object) -> tuple[Sent, ...]:
-    """The steps of a message, without those that have not their form."""
+    """Parse the steps of a message, dropping malformed ones."""
     found = [_read(one) for one in sent[:MOST]] if isinstance(sent, list) else []
     return tuple(one for one in found if one is not None)
 
 
 def why_not(memory: Memory) -> str:
-    """Why this person cannot decide."""
+    """Explain why this person cannot decide."""
     return said.NAMELESS if memory.actor.name == who.ALONE else said.VIEWER.format(name=memory.actor.name)
 
 
 def perform(memory: Memory, steps: Iterable[Sent]) -> list[dict[str, Any]]:
-    """Do them in order; the outcome of each, as the browser reads it."""
+    """Perform the steps in order; return their outcomes as the browser reads them."""
     told: list[dict[str, Any]] = []
     for undoing, some in groupby(steps, key=lambda one: one.verdict == UNDO):
         together = tuple(some)
@@ -62,7 +62,7 @@ def perform(memory: Memory, steps: Iterable[Sent]) -> list[dict[str, Any]]:
 
 
 def _verdicts(memory: Memory, steps: tuple[Sent, ...]) -> list[dict[str, Any]]:
-    """Raises what may go away by itself; what will not is the outcome, so that nobody sends it for ever."""
+    """Raise errors that may pass by themselves; return lasting ones as outcomes, so that nobody retries for ever."""
     try:
         return [_outcome(outcome) for outcome in memory.review.apply([one.step() for one in steps])]
     except MemoirError as error:
@@ -119,5 +119,5 @@ def _reason(value: object) -> str | None:
 
 
 def _plain(error: MemoirError) -> str:
-    """Its message without the code in front."""
+    """Return the message without its code prefix."""
     return re.sub(r"^\[mem\]\[\w+\] ", "", str(error))

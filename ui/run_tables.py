@@ -1,4 +1,4 @@
-"""Under an answer: calls, chunks that were read, their summaries, paths that were not followed, the net, the settings."""
+"""Tables under an answer: calls, chunks read, their summaries, paths not followed, the safety net, the settings."""
 
 from __future__ import annotations
 
@@ -83,7 +83,7 @@ def _calls(memory: Memory, calls: Sequence[Call]) -> None:
 
 
 def _open_call(memory: Memory, calls: Sequence[Call], row: int | None) -> None:
-    """Once per selection: a drawer that was closed stays closed until another row is chosen."""
+    """Open the call's drawer once per selection: a closed drawer stays closed until another row is chosen."""
     picked = calls[row].id if row is not None and row < len(calls) else 0
     if picked and st.session_state.get("call-shown") != picked:
         drawers.call(memory, picked)

@@ -1,6 +1,6 @@
-"""What is searched, by which embedder, and making it anew: with its progress, on the Settings page.
+"""Search index card of the Settings page: what is indexed, by which embedder, and reindexing with its progress.
 
-Invariant: while nothing is made anew nothing polls; how the last one ended is said until it is made anew again.
+Invariant: nothing polls while no reindexing runs; the last outcome is shown until the next reindexing.
 """
 
 from __future__ import annotations
@@ -61,7 +61,7 @@ def _follow(memory: Memory, run_id: str) -> None:
 
 
 def _told(memory: Memory, run_id: str) -> tuple[str, int, int]:
-    """The last step it told of."""
+    """Return the last progress step reported."""
     told: list[dict[str, Any]] = [event.body for event in memory.runs.events(run_id) if event.kind == "Reindexing"]
     if not told:
         return STEPS[0], 0, 0

@@ -1,7 +1,7 @@
-"""A search on the screen: what is asked and among what, the ranking, and each passage at its place in the source.
+"""Search page: the query and its filters, the ranking, and each passage in its source.
 
-Invariant: the address holds the query, the filters and the weight, so a reload or another person finds the same; the ranking of
-every weight is worked out of one search, by the engine's own scores.
+Invariant: the address holds query, filters and weight, so a reload or another person sees the same; the rankings of all weights
+are computed from one search, by the engine's own scores.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ FIELDS = ("since", "until")
 
 
 def form(memory: Memory, there: Searchable) -> tuple[str, dict[str, Any]]:
-    """The query and what it is limited to, as they stand in the address."""
+    """Draw the form; return the query and its filters, as the address has them."""
     with st.form("search", border=False, enter_to_submit=True), st.container(horizontal=True, vertical_alignment="bottom"):
         query = st.text_input(
             said.QUERY,
@@ -97,7 +97,7 @@ def results(memory: Memory, there: Searchable, query: str, limits: dict[str, Any
 
 
 def _mode(found: Sequence[SearchResult], there: Searchable) -> None:
-    """By which vectors; or why by none."""
+    """Say which vectors were searched, or why none were."""
     degraded = next((one for one in found if one.mode == "bm25_only"), None)
     if degraded is None:
         by = said.BY_LEXICAL if there.lexical else said.BY_SEMANTIC
@@ -112,7 +112,7 @@ def _mode(found: Sequence[SearchResult], there: Searchable) -> None:
 
 @st.dialog(said.OPENED, width=WIDTH, position="right", icon=":material/menu_book:")
 def _opened(memory: Memory, one: SearchResult) -> None:
-    """The passage marked, with what stands around it."""
+    """Show the passage marked in its surroundings."""
     name, full = figures.named(said.named(one), 48)
     st.markdown(f"**{name}** · {said.place(one)}", help=full)
     with problems.shown():

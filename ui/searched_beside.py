@@ -1,7 +1,7 @@
-"""One question's two ways side by side: what the tree read for it, what a search finds for it, and what the safety net caught.
+"""One question answered two ways, side by side: the tree's chunks, the search's passages, and the safety net's catch.
 
-Invariant: a passage and a chunk are the same find where their spans share a character of one source; nothing else is decided
-here. The question is read from the ledger by the id in the address, the search is made anew.
+Invariant: a passage and a chunk match if their spans overlap in one source; nothing else is decided here. The question is read
+from the ledger by the id in the address, the search is repeated.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ NAME = "search"  # in the address
 
 @dataclass(frozen=True)
 class Beside:
-    """both: chunks of the tree that the search has found too. net: caught chunks, with whether the search found them."""
+    """both: chunks of the tree that the search found too. net: caught chunks, with whether the search found them."""
 
     both: frozenset[int]
     passages: frozenset[int]  # that the tree has read too

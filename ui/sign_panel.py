@@ -1,4 +1,4 @@
-"""Signatures under a source or a branch: who stands for it, whether it is still what was signed, and a form to sign."""
+"""Signatures of a source or branch: signers, whether the content is still what they signed, and the form to sign."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from ui.escape import md_escape
 
 
 def show(memory: Memory, *, source_id: int | None = None, category_id: int | None = None) -> None:
-    """Of one of the two."""
+    """Draw the signatures of a source or of a category (exactly one is given)."""
     key = f"sign-{'src' if source_id is not None else 'cat'}-{source_id or category_id}"
     with st.container(border=True, key=key):
         st.markdown(f"**{said.SIGN}**", help=said.SIGN_ABOUT)

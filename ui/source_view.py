@@ -1,4 +1,4 @@
-"""Sources as a table, and one source with its text, its helper, its versions and where each of its chunks sits."""
+"""Sources as a table, and one source with its text, its helper, its versions and the place of each chunk."""
 
 from __future__ import annotations
 
@@ -147,7 +147,7 @@ def detail(memory: Memory, source_id: int) -> None:
 
 
 def _erased(memory: Memory, source: Source, versions: tuple[Source, ...]) -> None:
-    """Its numbers, and what stands in its place."""
+    """Show an erased source's figures and its tombstone."""
     left, right = frame.sides(1, 2, least=270)
     with left:
         frame.metrics(_numbers(source, 0), columns=3, width=96)
@@ -158,7 +158,7 @@ def _erased(memory: Memory, source: Source, versions: tuple[Source, ...]) -> Non
 
 
 def _warnings(memory: Memory, source: Source) -> None:
-    """What its ingestion had to say about it, which stays true for as long as it is kept."""
+    """Show the warnings of its ingestion, which hold as long as the source is kept."""
     with suppress(MemoirError):  # the run of another is not ours to read
         run = memory.jobs.get(source.run_id or "")
         for warning in run.result.get("warnings", ()):

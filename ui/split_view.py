@@ -1,7 +1,7 @@
-"""A split: of what one ticks, or of groups that the model proposes, looked at and confirmed one by one.
+"""Splitting a category: by ticked chunks, or by groups that the model proposes, confirmed one by one.
 
-Invariant: a proposal is a run that the address names as `proposal`; it changes nothing. What it says is the model's and shown as
-text of others.
+Invariant: a proposal is a run that the address names as `proposal`; it changes nothing. Its text is the model's and shown as
+untrusted text.
 """
 
 from __future__ import annotations
@@ -109,7 +109,7 @@ def _about(memory: Memory, proposal: SplitProposal, group: SplitGroup) -> None:
 
 
 def _confirm(memory: Memory, node: Category, group: SplitGroup, key: str) -> None:
-    """Only what is in the category still: others may have moved some of it."""
+    """Move only what is still in the category, since others may have moved some of it."""
     here = {one.id for one in memory.tree.children(node.id)} if not node.is_leaf else _filed(memory, node)
     if set(group.chosen) <= here:
         _split(memory, node, group.chosen, group.name, key)

@@ -1,6 +1,6 @@
-"""What a page remembers: strings and numbers in the session, what may be shared in the URL.
+"""Page state: strings and numbers in the session; shareable state in the URL.
 
-Invariant: nothing from the URL or the browser is trusted; a value of the wrong form is no value.
+Invariant: nothing from the URL or the browser is trusted; a malformed value counts as none.
 """
 
 from __future__ import annotations
@@ -12,7 +12,7 @@ import streamlit as st
 
 
 def asked(name: str) -> str | None:
-    """A value of the URL, if it has one."""
+    """Return a value of the URL, or None."""
     value = st.query_params.get(name)
     return value if value else None
 
@@ -23,7 +23,7 @@ def asked_id(name: str) -> int | None:
 
 
 def show(**wanted: str | int | None) -> None:
-    """Put values into the URL of this page; None takes one out."""
+    """Put values into the URL of this page; None removes one."""
     for name, value in wanted.items():
         if value is None:
             st.query_params.pop(name, None)
@@ -32,18 +32,18 @@ def show(**wanted: str | int | None) -> None:
 
 
 def only(**wanted: str | int) -> None:
-    """Make these the whole of the URL of this page."""
+    """Replace the URL's values by these."""
     st.query_params.from_dict({name: str(value) for name, value in wanted.items()})
 
 
 def kept(**wanted: str | int) -> dict[str, str]:
-    """The address of something on a page that may be looking at the past: the moment stays in it."""
+    """Return the query parameters for a link on a page about the past: they keep the moment."""
     seq = asked("seq")
     return {name: str(value) for name, value in wanted.items()} | ({"seq": seq} if seq is not None else {})
 
 
 def row(selected: Mapping[str, Any]) -> int | None:
-    """The row of a table that was clicked, by its box or by any of its cells."""
+    """Return the row of a table that was clicked, by its box or any of its cells."""
     chosen = selected["selection"]
     if chosen["rows"]:
         return int(chosen["rows"][0])

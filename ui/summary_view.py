@@ -1,4 +1,4 @@
-"""SUMMARIZE: by how much everything had to shrink, what each chunk was allowed and took, and each summary beside its chunk.
+"""Results of SUMMARIZE: the overall reduction, each chunk's allowance and use, and each summary beside its chunk.
 
 Source: MEMOIR 9.B3.
 """
@@ -40,7 +40,7 @@ def _numbers(result: QueryResult, ratio: float) -> dict[str, str]:
 
 
 def _shown(result: QueryResult) -> str:
-    """The key of which summary is looked at: the pages below the table, which a click on a row turns."""
+    """Return the widget key of the summary shown: the pager below the table, which a click on a row turns."""
     return f"summary-shown-{result.run_id}"
 
 
@@ -79,7 +79,7 @@ def _table(result: QueryResult, kept: Sequence[ChunkSummary], chunks: dict[int, 
 
 
 def _turn(page: str, row: int | None, count: int) -> None:
-    """Once per click on a row: whoever turns the page afterwards is not turned back."""
+    """Turn the pager once per click on a row, so that later paging is not turned back."""
     if row is not None and row < count and st.session_state.get(f"{page}-row") != row:
         st.session_state[page] = row + 1
     st.session_state[f"{page}-row"] = row

@@ -1,6 +1,6 @@
-"""Talking in a conversation: words as they come, a way to stop them, and what the model was shown for an answer.
+"""Chat in a conversation: streamed words, a stop button, and what the model was shown for an answer.
 
-Invariant: what anybody says is drawn as plain text. Leaving the page or pressing Stop ends the turn; what was said is kept.
+Invariant: messages are drawn as plain text. Leaving the page or pressing Stop ends the turn; the words so far are stored.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ _under_way: dict[int, threading.Event] = {}  # turns of this process, by the num
 
 
 def begin(memory: Memory) -> None:
-    """A new conversation, opened where somebody asks for one."""
+    """Draw the button that opens a new conversation."""
     if st.button(said.NEW, icon=":material/add_comment:", key="talk-new"):
         with problems.shown():
             state.only(session=memory.sessions.create().session_id)
@@ -31,14 +31,14 @@ def begin(memory: Memory) -> None:
 
 
 def settle(session: SessionView) -> None:
-    """Where Stop was pressed, wait until what was said is stored: Streamlit draws the page anew while the turn still ends."""
+    """Wait after Stop until the turn is stored, since Streamlit redraws the page while the turn still ends."""
     turn = _under_way.get(session.number)
     if turn is not None and st.session_state.get(_stop_key(session)):
         turn.wait(SETTLED_S)
 
 
 def talk(memory: Memory, session: SessionView) -> None:
-    """The place to speak, and above it the turn that it begins."""
+    """Draw the input field and, above it, the turn it starts."""
     turn = st.container(key="talk-turn", gap="small")
     text = st.chat_input(said.PLACEHOLDER, key=f"talk-{session.number}", max_chars=MOST_CHARS)
     if not text:
@@ -51,7 +51,7 @@ def talk(memory: Memory, session: SessionView) -> None:
 
 
 def shown(memory: Memory, run_id: str) -> None:
-    """What stood before the model when it said this: passages, facts, chunks, by the numbers it cites."""
+    """Show the model's context for this reply: passages, facts and chunks, by their citation numbers."""
     record = memory.runs.get(run_id).run.result
     found = record.get("shown", ())
     st.caption(said.SHOWN if found else said.NOTHING_SHOWN)

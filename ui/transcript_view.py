@@ -1,6 +1,6 @@
-"""One conversation: what was said, and beside it what can be known of it and done with it.
+"""One conversation: its messages, and beside them its details and actions.
 
-Invariant: the address names the conversation and the message; nothing is cleared before it was asked about once more.
+Invariant: the address names conversation and message; clearing asks for confirmation first.
 """
 
 from __future__ import annotations
@@ -47,12 +47,12 @@ def detail(memory: Memory, session_id: str) -> None:
 
 
 def _own(memory: Memory) -> bool:
-    """Whether the page is for who looks at it, and not for the user whom the address names."""
+    """Check whether the page is about its viewer rather than the user in the address."""
     return memory.actor.user in (None, memory.actor.name)
 
 
 def _title(session: SessionView) -> tuple[str, str | None]:
-    """How it begins, and the whole of that where it is cut."""
+    """Return the beginning of the conversation, and the whole sentence if that was cut."""
     whole = session.opening or session.session_id
     short = figures.one_line(whole, LONGEST)
     return md_escape(short), md_escape(whole) if short.endswith("…") else None
@@ -68,7 +68,7 @@ def _numbers(session: SessionView) -> dict[str, str]:
 
 
 def _said(memory: Memory, session: SessionView) -> MessageRecord | None:
-    """Draw a part of it; the message that the address names, if it is among those."""
+    """Draw a part of the messages; return the one in the address if it is among them."""
     target, before = state.asked_id("n"), state.asked_id("before")
     last = min(before - 1, session.last_n) if before else session.last_n
     if target is not None and not last - AT_ONCE < target <= last:
@@ -173,7 +173,7 @@ def _along(memory: Memory, session: SessionView) -> None:
 
 
 def _clear(memory: Memory, session: SessionView) -> None:
-    """Asked about once more, in a panel with an address of its own (`clear=1`)."""
+    """Ask for confirmation in a panel with its own address (`clear=1`), then clear."""
     leave: dict[str, str | int | None] = {"clear": None}
     with st.container(border=True, key="conv-clear-panel"):
         st.subheader(f":red[:material/delete_forever:] {said.CLEAR_TITLE}", anchor=False)
@@ -191,5 +191,5 @@ def _clear(memory: Memory, session: SessionView) -> None:
 
 
 def _may(memory: Memory, role: str, key: str) -> bool:
-    """One's own is one's own."""
+    """Allow the viewer's own conversations; others need the role."""
     return memory.actor.user is not None or who.may(memory, key=key, role=role)

@@ -1,7 +1,7 @@
-"""The edit panel of the Category tree: which edit, of what, where to; its effect and the doing of it are in `edit_effect`.
+"""Edit panel of the Category tree: which edit, of what, where to; `edit_effect` previews and performs it.
 
-Invariant: which edit is open stands in the address as `edit`; what is chosen are ids, looked up again before they are used. The
-past cannot be edited, and neither can anybody without the role, who is told so.
+Invariant: the open edit is in the address as `edit`; choices are ids, looked up again before use. The past is read-only, and
+whoever lacks the role is told so.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ OFFERED = 30
 
 
 def show(memory: Memory, node: Category | None) -> None:
-    """For a category, or for the whole tree."""
+    """Draw the panel for a category, or for the whole tree."""
     if state.asked("seq") is not None:
         return
     with st.container(border=True, key="tree-edit", gap="small"):
@@ -37,7 +37,7 @@ def show(memory: Memory, node: Category | None) -> None:
 
 
 def one_chunk(memory: Memory, chunk: Chunk) -> None:
-    """File the chunk that is shown elsewhere."""
+    """Draw the edit that refiles the chunk shown."""
     if state.asked("seq") is not None or chunk.category_id is None:
         return
     with st.expander(said.FILE_ELSEWHERE, icon=said.ICONS["refile_many"], key=f"edit-chunk-{chunk.id}"):
@@ -46,7 +46,7 @@ def one_chunk(memory: Memory, chunk: Chunk) -> None:
 
 
 def _verb(memory: Memory, node: Category | None) -> str | None:
-    """The one chosen, which the address keeps."""
+    """Return the chosen edit, which the address keeps."""
     fit = _fitting(memory, node)
     key = f"edit-verb-{node.id if node else 0}"
     asked = state.asked("edit")
@@ -125,7 +125,7 @@ def _refile(memory: Memory, leaf: int, chosen: Sequence[int], key: str) -> None:
 
 
 def _target(memory: Memory, verb: str, key: str, fits: Callable[[Category], bool]) -> int | None:
-    """A category, found by words of its path."""
+    """Return a category, found by words of its path."""
     words = st.text_input(said.FIND, placeholder=said.FIND_FORM, icon=":material/search:", live=True, key=f"{key}-find")
     found = [one for one in memory.tree.search_paths(words, limit=SEARCHED) if fits(one)][:OFFERED]
     if not found:
@@ -143,7 +143,7 @@ def _target(memory: Memory, verb: str, key: str, fits: Callable[[Category], bool
 
 
 def _picked(memory: Memory, node: Category, key: str) -> tuple[int, ...]:
-    """What is ticked: chunks of a leaf, or the categories inside."""
+    """Return the ticked ids: chunks of a leaf, or subcategories."""
     import pandas as pd
 
     if node.is_leaf:

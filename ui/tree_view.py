@@ -1,4 +1,4 @@
-"""What stands beside the tree: the root, a category with what is inside, or one chunk with the choices that put it there."""
+"""Details beside the tree: the root, a category with its contents, or a chunk with the choices that filed it."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ LONGEST, CRUMB = 40, 28  # characters of a name in a title, and on the way to it
 
 
 def root(tree: TreeAt, sources: int | None) -> None:
-    """sources: how many there are; None where only the tree is known."""
+    """sources: their number; None if only the tree is known."""
     st.subheader(wording.ROOT, anchor=False)
     categories = tree.all()
     values = {

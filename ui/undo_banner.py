@@ -1,6 +1,6 @@
-"""What was just done, with the way back: shown for the action that the address names as `done`.
+"""Banner after an action, with its undo: shown for the action that the address names as `done`.
 
-Invariant: an undo is looked at before it is done, is an action itself, and can be undone in its turn.
+Invariant: an undo is previewed, is an action itself, and can be undone in turn.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ SHOWN = 2  # of what an action did, in the banner
 
 
 def show(memory: Memory) -> None:
-    """Nothing where the address names no action, or one there is not."""
+    """Draw the banner; nothing if the address names no existing action."""
     action_id = state.asked("done")
     if action_id is None:
         return
@@ -60,7 +60,7 @@ def _decide(memory: Memory, action: Action) -> None:
 
 
 def _still(memory: Memory) -> int | None:
-    """The category of the address, where it is still there."""
+    """Return the category in the address, if it still exists."""
     category_id = state.asked_id("cat")
     try:
         return None if category_id is None else memory.tree.node(category_id).id
@@ -69,7 +69,7 @@ def _still(memory: Memory) -> int | None:
 
 
 def _what(action: Action) -> str:
-    """In a few words: what kind of change it was, and the first things it did."""
+    """Summarise the action: its kind and the first things it did."""
     did = "; ".join(_did(one) for one in action.changes[:SHOWN])
     more = " …" if len(action.changes) > SHOWN else ""
     return (did or action.says or action.verb) + more

@@ -1,6 +1,6 @@
-"""Adding files or a text: what it will take, whether it is a newer version of what is there, and off it goes.
+"""Upload of files or a text: the estimate, the question whether it is a newer version of a source, and the start.
 
-Invariant: nothing is asked of a model before the button is pressed; a name that recurs is asked about file by file.
+Invariant: no model is called before the button is pressed; a recurring name is asked about file by file.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ _ANOTHER = 0  # no source has this id
 
 @dataclass(frozen=True)
 class Given:
-    """A file or a text that was chosen, not yet started. mark: its own in this session."""
+    """Chosen file or text, not yet started. mark: its id in this session."""
 
     verb: str
     name: str
@@ -37,7 +37,7 @@ class Given:
 
 
 def add(memory: Memory) -> bool:
-    """Whether it is a conversation that is to be added."""
+    """Draw the upload form; return whether a conversation is to be added instead."""
     kind = st.segmented_control(
         "Kind",
         [said.ADD_FILES, said.ADD_TEXT, said.ADD_TALK],
@@ -98,7 +98,7 @@ def _text(memory: Memory) -> None:
 
 
 def _started(memory: Memory, given: Sequence[Given], *, key: str, disabled: bool = False) -> bool:
-    """Ask what has to be asked, tell what it will take, and start it when the button is pressed."""
+    """Ask what is open, show the estimate, and start when the button is pressed."""
     replaces = {one.mark: _which(memory, one) for one in given}
     unsaid = any(answer is None for answer in replaces.values())
     _foreseen(memory, [one for one in given if one.data.strip()])
@@ -124,7 +124,7 @@ def _start(memory: Memory, one: Given, replaces: int | None) -> str:
 
 
 def _which(memory: Memory, one: Given) -> int | None:
-    """The source of which this is a newer version, _ANOTHER for none, None while nobody has said it."""
+    """Return the source this replaces, _ANOTHER for none, None while undecided."""
     there = memory.sources.by_name(one.name) if one.data else ()
     if not there:
         return _ANOTHER
@@ -149,7 +149,7 @@ def _newer(source: Source, *, alone: bool) -> str:
 
 
 def _foreseen(memory: Memory, given: Sequence[Given]) -> None:
-    """What all of it will take; a large upload only when asked for, since cutting it takes its time."""
+    """Show the estimate of all uploads; for large ones only on request, since cutting them takes time."""
     if not given:
         return
     unknown = [one for one in given if _key(one) not in st.session_state]
@@ -192,7 +192,7 @@ def _tell(memory: Memory, estimates: Sequence[Estimate]) -> None:
 
 
 def _cap(cap: float | None, dearest: float | None) -> None:
-    """The cap holds for each run, and each text is a run of its own. dearest None: no price is known."""
+    """Explain the cost cap, which holds per run, each text being a run. dearest None: no price is known."""
     if cap is None:
         return
     form, color = (

@@ -1,7 +1,7 @@
-"""Who is at the screen: the person signed in, or the name somebody gave. Every page acts through `memory()`.
+"""Identity of the viewer: the person signed in, or the name they gave. Every page acts through `memory()`.
 
-Invariant: each action of the app carries this person, and the engine checks their roles; what is hidden here is hidden to be
-kind, not to be safe. Where sign-in is set up, nobody gets past `memory()` without it.
+Invariant: each action carries this person, and the engine checks their roles; hiding a button is a courtesy, not security. Where
+sign-in is set up, nobody gets past `memory()` without it.
 Source: DESIGN §6 "Who and whose", §12.
 """
 
@@ -26,7 +26,7 @@ _log = logging.getLogger("memoir.app")
 
 @dataclass(frozen=True)
 class Person:
-    """`name` is what actions carry, `shown` what one is called by."""
+    """Viewer: `name` is recorded with actions, `shown` is displayed."""
 
     name: str
     shown: str
@@ -34,7 +34,7 @@ class Person:
 
 
 def memory() -> Memory:
-    """The memory for the person at the screen; the page ends here where one has to sign in first. Raises MemoirError."""
+    """Return the memory acting as the viewer; stop the page if they have to sign in first. Raises MemoirError."""
     guard()
     opened = engine.memory()
     person = _signed_in(opened) if _by_sign_in() else _named(opened)
@@ -42,7 +42,7 @@ def memory() -> Memory:
 
 
 def mine() -> Memory:
-    """The same for what belongs to a person, conversations and facts: one's own where people sign in, else everybody's."""
+    """Return the memory limited to the viewer's conversations and facts; without sign-in, everybody's."""
     opened = memory()
     if not _by_sign_in():
         return opened
@@ -50,7 +50,7 @@ def mine() -> Memory:
 
 
 def theirs() -> Memory:
-    """The same, or for the user whom the address names: oneself, or anybody where one is an admin. `user=` names nobody."""
+    """Return the memory for the user in the address, which only an admin or that user may name; else `mine`."""
     opened = memory()
     named = asked_user().get("user")
     if named is None or not (named == opened.actor.name or "admin" in opened.actor.roles):
@@ -59,17 +59,17 @@ def theirs() -> Memory:
 
 
 def asked_user() -> dict[str, str]:
-    """The part of this page's address that names a user."""
+    """Return the query parameter of this page that names a user."""
     return {"user": st.query_params["user"]} if "user" in st.query_params else {}
 
 
 def user_named(user: str | None) -> dict[str, str]:
-    """The part of an address that names this one, for a page about what belongs to a person; nobody is not named by default."""
+    """Return the query parameters that name this user, for a page of personal data; by default none."""
     return {"user": user or ""} if user or _by_sign_in() else {}
 
 
 def guard() -> None:
-    """Where sign-in is set up and nobody is signed in: the way in, and the end of this page."""
+    """Show the sign-in page and stop, if sign-in is set up and nobody is signed in."""
     if not _by_sign_in() or st.user.get("is_logged_in"):
         return
     st.space("large")
@@ -84,7 +84,7 @@ def guard() -> None:
 
 
 def may(memory: Memory, *, key: str, role: str = "auditor") -> bool:
-    """Whether this person may; if not, it is said why, here, or they are asked who they are."""
+    """Check the viewer's role; if it lacks, explain why here or ask who they are."""
     if role in memory.actor.roles:
         return True
     if _by_sign_in():
@@ -96,18 +96,18 @@ def may(memory: Memory, *, key: str, role: str = "auditor") -> bool:
 
 
 def owns(memory: Memory, begun_by: str) -> bool:
-    """What one has begun, one may stop and go on with; what another has begun, an auditor may."""
+    """Check whether the viewer may stop or resume this run: its starter, or an auditor."""
     return memory.actor.name == begun_by or "auditor" in memory.actor.roles
 
 
 def ask(key: str) -> None:
-    """A small form behind a button: under which name changes are to be kept."""
+    """Draw a small form for the name under which changes are recorded."""
     with st.popover(said.SAY_WHO, icon=":material/badge:", key=f"who-{key}"):
         _form(key)
 
 
 def foot(memory: Memory) -> None:
-    """At the foot of the sidebar: who this is, and the way to be somebody else."""
+    """Show the viewer at the foot of the sidebar, with the way to change."""
     with st.sidebar, st.container(key="who", gap="small"):
         if _by_sign_in():
             person = _signed_in(memory)
@@ -136,13 +136,13 @@ def _form(key: str) -> None:
 
 
 def _named(opened: Memory) -> Person:
-    """Without sign-in everybody may do everything, once they have said who they are."""
+    """Return the name the viewer gave; without sign-in everybody may do everything once named."""
     name = st.session_state.get(NAME_KEY) or opened.config.reviewer
     return Person(name, name, EVERY_ROLE) if name else Person(ALONE, ALONE, ("viewer",))
 
 
 def _signed_in(opened: Memory) -> Person:
-    """By e-mail, which is theirs alone: a name anybody may choose. One that nobody says was verified is no e-mail of theirs."""
+    """Identify by verified e-mail, which is unique: anybody may choose a name."""
     verified = str(st.user.get("email_verified", opened.config.trust_email)).lower() == "true"
     email = str(st.user.get("email") or "") if verified else ""
     name = email or str(st.user.get("sub") or "")
@@ -154,12 +154,12 @@ def _signed_in(opened: Memory) -> Person:
 
 
 def _by_sign_in() -> bool:
-    """Streamlit knows `is_logged_in` where its secrets have an [auth] section, and only there."""
+    """Check whether sign-in is set up: only then does Streamlit know `is_logged_in`."""
     return "is_logged_in" in st.user
 
 
 def _providers() -> list[str]:
-    """Their names; "" is the one that stands in [auth] itself."""
+    """Return the providers' names; "" is the one in [auth] itself."""
     try:
         section = st.secrets.get("auth", {})
     except (OSError, StreamlitError):  # no secrets at all

@@ -1,6 +1,6 @@
-"""A request's body as it went over the wire, taken apart for reading.
+"""Parsing of recorded request bodies for display.
 
-Invariant: nothing is lost or added; what is not understood is shown as it is.
+Invariant: nothing is lost or added; an unknown form is shown as it is.
 """
 
 from __future__ import annotations
@@ -10,7 +10,7 @@ from typing import Any
 
 
 def turns(body: str) -> list[tuple[str, str]]:
-    """(role, text) of each message in a chat or responses request; one turn of the whole where it is neither."""
+    """Return (role, text) of each message in a chat or responses request; else the whole body as one turn."""
     try:
         asked = json.loads(body)
         listed = asked.get("messages") or asked.get("input") or []
@@ -22,7 +22,7 @@ def turns(body: str) -> list[tuple[str, str]]:
 
 
 def pretty(reply: str) -> str:
-    """JSON with line breaks; anything else as it came."""
+    """Indent JSON; return anything else unchanged."""
     try:
         return json.dumps(json.loads(reply), ensure_ascii=False, indent=2)
     except ValueError:

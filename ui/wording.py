@@ -1,6 +1,6 @@
-"""Every sentence the app says, in plain language.
+"""Texts shared by the app's pages, in plain language.
 
-Invariant: words of the glossary only; the second opinion is the engine's own similarity and is never called confidence.
+Invariant: glossary words only; the second opinion is the engine's own similarity and is never called confidence.
 """
 
 from __future__ import annotations
@@ -181,7 +181,7 @@ def dropped(reason: str) -> str:
 
 
 def decided_by(who: str, note: str | None, taught: Sequence[int] = ()) -> str:
-    """taught: ids of the chunks, placed by people, that the model was shown as examples."""
+    """Describe who decided. taught: ids of human-placed chunks that the model was shown as examples."""
     said = note or _DECIDED.get(who, "")
     shown = TAUGHT.format(ids=", ".join(map(str, taught))) if taught else ""
     return f"{said} {shown}".strip()

@@ -1,4 +1,4 @@
-"""Words of the Activity page and of signatures."""
+"""Texts of the Activity page and of signatures."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What is said where two questions' runs stand side by side, and where another option is taken."""
+"""Texts of two runs side by side, and of branches."""
 
 from __future__ import annotations
 

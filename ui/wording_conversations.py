@@ -1,4 +1,4 @@
-"""What the Conversations page says."""
+"""Texts of the Conversations page."""
 
 from __future__ import annotations
 

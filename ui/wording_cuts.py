@@ -1,4 +1,4 @@
-"""What the Cuts page says."""
+"""Texts of the Cuts page."""
 
 from __future__ import annotations
 

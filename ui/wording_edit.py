@@ -1,4 +1,4 @@
-"""Words of editing the tree by hand: what can be done, what it would do, what was done."""
+"""Texts of manual tree edits: the edits, their effects and outcomes."""
 
 from __future__ import annotations
 

@@ -1,6 +1,6 @@
-"""What the app says of erasing a source, of its tombstone, and of the whole memory as a file.
+"""Texts of erasing a source, of its tombstone, and of downloading the whole memory.
 
-Invariant: what cannot be taken back is said before it is done, in plain words.
+Invariant: an irreversible effect is stated before it happens, in plain words.
 """
 
 from __future__ import annotations

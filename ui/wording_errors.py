@@ -1,6 +1,6 @@
-"""Wrong addresses, as somebody with a browser understands them: what is not there, why that may be, where to go on.
+"""Explanations of wrong addresses: what is missing, why, and where to go on.
 
-Invariant: only errors whose own remedy speaks of the library stand here; all others keep the engine's words.
+Invariant: only errors whose own remedy speaks of the library are here; all others keep the engine's words.
 """
 
 from __future__ import annotations
@@ -9,7 +9,7 @@ from typing import NamedTuple
 
 
 class Said(NamedTuple):
-    """`message` is formatted with the facts of the error; `page` is where `label` leads."""
+    """Explanation: `message` is formatted with the error's facts; `label` links to `page`."""
 
     message: str
     page: str

@@ -1,4 +1,4 @@
-"""What the Facts page says."""
+"""Texts of the Facts page."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What is said where the tree is looked at as it stood, and where it is told what something has been through."""
+"""Texts of the tree at an earlier moment, and of histories."""
 
 from __future__ import annotations
 

@@ -1,6 +1,6 @@
-"""What the Review page says: the queue, why something is in it, what can be decided and what became of it.
+"""Texts of the Review page: the queue, reasons, decisions and outcomes.
 
-Invariant: words of the glossary only; the second opinion is the engine's own and is never called confidence.
+Invariant: glossary words only; the second opinion is the engine's own and is never called confidence.
 """
 
 from __future__ import annotations

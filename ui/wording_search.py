@@ -1,4 +1,4 @@
-"""What the Search page says."""
+"""Texts of the Search page."""
 
 from __future__ import annotations
 
@@ -86,12 +86,12 @@ def kind(name: str) -> str:
 
 
 def named(one: SearchResult) -> str:
-    """What a result is of, as it is called."""
+    """Return the title of a result's source."""
     return one.source_name or one.session_id or one.doc_id or ""
 
 
 def place(one: SearchResult) -> str:
-    """Where in it."""
+    """Describe the position within the source."""
     if not one.message_ids:
         return PASSAGE.format(start=f"{one.start:,}", end=f"{one.end:,}")
     first, last = one.message_ids[0], one.message_ids[-1]

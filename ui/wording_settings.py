@@ -1,6 +1,6 @@
-"""What the Settings page says.
+"""Texts of the Settings page.
 
-Invariant: a mistyped head is called mistyped; only the engine's own check speaks of a chain that is not what it was.
+Invariant: a mistyped head is called mistyped; only the engine's own check calls a chain changed.
 """
 
 from __future__ import annotations

@@ -1,6 +1,6 @@
-"""What the Sources page says: adding, saying what a source is, jobs, a source and its versions.
+"""Texts of the Sources page: adding, describing a source, jobs, a source and its versions.
 
-Invariant: words of the glossary only; what was computed before anything was asked is called estimated.
+Invariant: glossary words only; a figure computed in advance is called estimated.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""What talking says."""
+"""Texts of the chat."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Small words of the pages to look around in: the orders of the tree, who acted, questions to begin with."""
+"""Texts of the pages to browse: orders of the tree, actors, example questions."""
 
 from __future__ import annotations
 

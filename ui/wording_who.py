@@ -1,4 +1,4 @@
-"""What the app says about the person at the screen: who it is, what they may do, and why not more."""
+"""Texts about the viewer: their identity, their permissions, and why something is not permitted."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Components v2: each has its Python face here and its script and style beside it.
+"""Streamlit components (v2): Python wrappers with their scripts and styles beside them.
 
 Invariant: text reaches the page by `textContent` only, and every id that comes back is checked in Python.
 """

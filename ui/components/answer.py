@@ -1,6 +1,6 @@
-"""An answer with its citations as buttons.
+"""Answer text with its citations as buttons.
 
-Invariant: the model's text is shown as text; only numbers of chunks it really was given become buttons.
+Invariant: the model's text is shown as plain text; only numbers of chunks it was given become buttons.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ _component = st.components.v2.component(
 
 
 def labels(text: str, used: Iterable[UsedChunk]) -> dict[int, int]:
-    """The number of a chunk in the prompt -> the number a reader sees: 1, 2, … as they appear, then what no [n] names."""
+    """Map a chunk's number in the prompt to the number shown: 1, 2, … in order of appearance, then the uncited ones."""
     known = [chunk.number for chunk in used]
     seen = [int(found) for found in re.findall(r"\[([0-9]{1,9})\]", text)]
     order = dict.fromkeys([number for number in seen if number in known] + known)
@@ -32,7 +32,7 @@ def labels(text: str, used: Iterable[UsedChunk]) -> dict[int, int]:
 
 
 def show(text: str, used: tuple[UsedChunk, ...], *, key: str) -> UsedChunk | None:
-    """Draw it; the citation that was clicked."""
+    """Draw the answer; return the citation that was clicked."""
     shown = labels(text, used)
     cites = [
         (chunk.number, wording.OPEN_CITATION.format(path=figures.path(chunk.category_path)), shown[chunk.number])

@@ -1,6 +1,6 @@
-"""Two runs' choices in one drawing: a column per level, a card per category above, per option its place in each of the two.
+"""Choices of two runs in one drawing: a column per level, a card per category, in it each option's rank in both runs.
 
-Invariant: what differs is told in words and by a mark, never by colour alone.
+Invariant: differences are shown by words and a mark, never by colour alone.
 """
 
 from __future__ import annotations
@@ -53,6 +53,6 @@ def _card(choice: ComparedChoice) -> dict[str, Any]:
 
 
 def _place(rank: int | None, choice: ComparedChoice, side: int) -> int | None:
-    """1 for the best of this card: ranks count from the worst, people count from the best."""
+    """Convert a rank (larger is better) into a place, 1 being the best of this card."""
     ranks = [each for option in choice.options if (each := (option.one, option.other)[side]) is not None]
     return None if rank is None else sorted(ranks, reverse=True).index(rank) + 1

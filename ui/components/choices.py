@@ -1,7 +1,7 @@
-"""Decisions drawn: a question's path through the tree, or the choices that put one chunk where it is.
+"""Drawing of decisions: a question's path through the tree, or the choices that filed one chunk.
 
-Invariant: ranks are the model's, bars are the engine's second opinion, and what was offered but not chosen stands there too.
-Runs of levels with a single option are folded into one column, so that 100 levels stay readable.
+Invariant: ranks are the model's, bars are the engine's second opinion; options not chosen are shown too. Runs of levels with a
+single option are folded into one column, so that 100 levels stay readable.
 """
 
 from __future__ import annotations
@@ -28,14 +28,14 @@ _component = st.components.v2.component(
 
 @dataclass(frozen=True)
 class Picked:
-    """What was clicked: kind is category, leaf or call."""
+    """Element that was clicked: a category, a leaf or a call."""
 
     kind: str
     id: int
 
 
 def path(result: QueryResult, calls: Sequence[Call], *, key: str) -> Picked | None:
-    """A question's way from level 1 to the evidence."""
+    """Draw a question's way from level 1 to the evidence; return the element that was clicked."""
     lost = {dropped.category_ids[-1]: dropped for dropped in result.dropped_paths if dropped.category_ids}
     columns = _fold(_columns(result.decisions, {call.id: call for call in calls}, lost))
     if result.paths or result.chunks:
@@ -44,7 +44,7 @@ def path(result: QueryResult, calls: Sequence[Call], *, key: str) -> Picked | No
 
 
 def ladder(decisions: Sequence[Decision], *, key: str) -> Picked | None:
-    """The choices that put one chunk into its leaf, level by level."""
+    """Draw the choices that filed one chunk into its leaf, level by level; return the element that was clicked."""
     return _draw(_fold(_columns(decisions, {}, {})), decisions, "ladder", key)
 
 
@@ -86,7 +86,7 @@ def _column(level: int, decisions: list[Decision], calls: dict[int, Call], lost:
 
 
 def _places(decisions: list[Decision]) -> dict[int, int]:
-    """1 for the best of a level, over all its parents: ranks count from the worst, people count from the best."""
+    """Map each choice to its place within its level, over all parents; 1 is the best (the model's ranks rise)."""
     chosen = [(option.rank or 0, option.category_id) for d in decisions for option in d.options if option.category_id in d.chosen]
     return {category_id: at for at, (_, category_id) in enumerate(sorted(chosen, key=lambda c: (-c[0], c[1])), start=1)}
 
@@ -109,7 +109,7 @@ def _card(decision: Decision, places: dict[int, int], lost: dict[int, DroppedPat
 
 
 def _options(decision: Decision, places: dict[int, int]) -> list[dict[str, Any]]:
-    """The chosen first, best rank first; then the others, nearest first."""
+    """List the options: the chosen ones by rank, then the others by similarity."""
     last = len(places) + 1
     ordered = sorted(decision.options, key=lambda o: (places.get(o.category_id, last), -(o.opinion or 0.0), o.name))
     return [
@@ -125,7 +125,7 @@ def _options(decision: Decision, places: dict[int, int]) -> list[dict[str, Any]]
 
 
 def _fold(columns: list[dict[str, Any]]) -> list[dict[str, Any]]:
-    """Columns whose every card had one option, FOLDED or more of them in a row, become one column of chips."""
+    """Fold FOLDED or more consecutive columns in which every card has one option into one column of chips."""
     folded: list[dict[str, Any]] = []
     waiting: list[dict[str, Any]] = []
     for column in [*columns, None]:

@@ -1,4 +1,4 @@
-"""A button that copies a link to the very thing on the screen."""
+"""Button that copies a link to the item on the screen."""
 
 from __future__ import annotations
 

@@ -1,6 +1,6 @@
-"""Where each strategy cuts a conversation: a strip for each over the whole of it, and the talk itself with the cuts beside it.
+"""Cuts of a conversation by each strategy: one strip per strategy over the whole, and the messages with the cuts beside them.
 
-Invariant: a strategy is known by its number and its place, never by colour alone; what people said is drawn as text.
+Invariant: a strategy is identified by number and position, never by colour alone; messages are drawn as text.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ _component = st.components.v2.component(
 
 
 def show(messages: Sequence[Any], made: Mapping[str, CutConversation], *, key: str) -> None:
-    """messages: as `read_transcript` or a session gives them. made: by strategy, of the same messages."""
+    """messages: as `read_transcript` or a session returns them. made: the cuts by strategy."""
     tokens = next(iter(made.values())).message_tokens
     sums = [0, *accumulate(tokens)]
     data = {

@@ -1,6 +1,6 @@
-"""Keeps a reader's place: what is opened from a list starts at its top, and the list is found again where it was left.
+"""Scroll position: a detail page starts at its top, and its list is restored to where the reader left it.
 
-Invariant: it moves the page once, when it is drawn for the first time, and never against somebody who scrolls.
+Invariant: it scrolls once, on the first draw, and never against a reader who is scrolling.
 """
 
 from __future__ import annotations
@@ -15,10 +15,10 @@ _component = st.components.v2.component(
 
 
 def keep(name: str) -> None:
-    """Of a list."""
+    """Remember the scroll position of this list."""
     _component(key=f"place-{name}", data={"name": name, "top": False}, width="content", height="content")
 
 
 def top(name: str) -> None:
-    """Of what was opened from one."""
+    """Scroll a page opened from a list to its top."""
     _component(key=f"place-{name}", data={"name": name, "top": True}, width="content", height="content")

@@ -1,7 +1,7 @@
-"""Passages found, ranked again in the browser while a person moves the weight between words and vectors.
+"""Search results, re-ranked in the browser while the reader moves the weight between words and vectors.
 
-Invariant: scores are the engine's; the browser adds them up by `alpha` as the engine does, over all candidates, so what stands
-first here stands first there. Texts are shown as they are, never as markup.
+Invariant: scores are the engine's; the browser combines them by `alpha` as the engine does, over all candidates, so both rank
+alike. Texts are shown as they are, never as markup.
 """
 
 from __future__ import annotations
@@ -32,7 +32,7 @@ _component = st.components.v2.component(
 
 @dataclass(frozen=True)
 class Chosen:
-    """opened: the passage whose place was asked for, None where none was. alpha: the weight as it was last let go of."""
+    """opened: passage whose source was requested, or None. alpha: the weight when the slider was last released."""
 
     opened: int | None
     alpha: float
@@ -71,9 +71,9 @@ def _row(one: SearchResult, query: str) -> dict[str, Any]:
 
 
 def excerpt(text: str, marks: Sequence[tuple[int, int]], *, cut: bool = False) -> int:
-    """Where to begin reading, so that most of the marked words are seen: at a word, 0 where the beginning is as good.
+    """Return the offset of a word from which most marked words are visible; 0 if the beginning is as good.
 
-    cut: something stands before the passage in its source, so that its first word may be a part of one.
+    cut: text precedes the passage in its source, so its first word may be incomplete.
     """
     first = _second_word(text, marks) if cut else 0
     if not marks or marks[-1][1] <= SEEN_CHARS:
@@ -84,7 +84,7 @@ def excerpt(text: str, marks: Sequence[tuple[int, int]], *, cut: bool = False) -
 
 
 def _second_word(text: str, marks: Sequence[tuple[int, int]]) -> int:
-    """0 where the first word is a marked one, or where no other begins soon."""
+    """Return the offset of the second word; 0 if the first is marked or no other begins soon."""
     found = _SECOND.match(text)
     at = found.end() if found else 0
     return at if not marks or marks[0][0] >= at else 0

@@ -1,6 +1,6 @@
-"""Text of a source, with spans marked: the chunk in its surroundings, or all chunks in order.
+"""Source text with marked spans: one chunk in its surroundings, or all chunks in order.
 
-Invariant: what is shown between two chunk boundaries is exactly `text[start:end]` of the source.
+Invariant: the text between two chunk boundaries is exactly `text[start:end]` of the source.
 """
 
 from __future__ import annotations
@@ -33,7 +33,7 @@ Mark = tuple[int, int, str]
 
 @dataclass(frozen=True)
 class Block:
-    """`marks` are offsets into `text`; `link` is what a person may click, then `id` comes back."""
+    """One block of text; `marks` are offsets into `text`, and a click on `link` returns `id`."""
 
     text: str
     kind: str = ""
@@ -45,7 +45,7 @@ class Block:
 
 
 def show(blocks: Sequence[Block], *, key: str, height: int = 0) -> int | None:
-    """Draw them; the id of the block whose link was clicked. height 0: as high as the text."""
+    """Draw the blocks; return the id of the block whose link was clicked. height 0: as high as the text."""
     result = _component(
         key=key,
         data={"blocks": [asdict(block) for block in blocks], "height": height},
@@ -56,9 +56,9 @@ def show(blocks: Sequence[Block], *, key: str, height: int = 0) -> int | None:
 
 
 def chunk_in_source(chunk: Chunk, text: str, quotes: Iterable[tuple[int, int]] = ()) -> tuple[Block, ...]:
-    """The chunk marked, with what stands before and after it in the source.
+    """Mark a chunk between the text before and after it.
 
-    quotes: spans in the source's text; what of them lies inside the chunk is marked as the supporting words.
+    quotes: spans in the source's text; the parts inside the chunk are marked as supporting words.
     """
     before, after = text[max(0, chunk.start - AROUND) : chunk.start], text[chunk.end : chunk.end + AROUND]
     middle = Block(
@@ -86,7 +86,7 @@ def chunks_in_order(chunks: Iterable[Chunk]) -> tuple[Block, ...]:
 
 
 def chunks_caught(chunks: Iterable[Chunk], question: str) -> tuple[Block, ...]:
-    """What a search by words has found: whose text it is, and the words it shares with the question marked."""
+    """Show chunks found by the word search, with their source, marking the words they share with the question."""
     return tuple(
         Block(
             chunk.text,
@@ -101,9 +101,9 @@ def chunks_caught(chunks: Iterable[Chunk], question: str) -> tuple[Block, ...]:
 
 
 def chunks_read(chunks: Iterable[Chunk], used: Iterable[UsedChunk], labels: Mapping[int, int]) -> tuple[Block, ...]:
-    """Chunks that stood in a prompt; those the answer cites carry its number, and the words it stands on are marked.
+    """Show the chunks of a prompt; cited ones carry their number, with the supporting words marked.
 
-    labels: the number in the prompt -> the number a reader sees (`answer.labels`).
+    labels: number in the prompt -> number shown (`answer.labels`).
     """
     cited = {each.chunk_id: each for each in used if each.cited}
     return tuple(
@@ -120,7 +120,7 @@ def chunks_read(chunks: Iterable[Chunk], used: Iterable[UsedChunk], labels: Mapp
 
 
 def changed(changes: Iterable[WordChange]) -> tuple[Block, ...]:
-    """Two versions of a text as one: words that went are marked removed, words that came are marked added."""
+    """Merge two versions of a text into one, marking removed and added words."""
     text, marks = "", []
     for change in changes:
         start = len(text) + bool(text)
@@ -131,14 +131,14 @@ def changed(changes: Iterable[WordChange]) -> tuple[Block, ...]:
 
 
 def shared(text: str, question: str) -> tuple[Mark, ...]:
-    """Words of the question in a text, in any of their forms: only to guide the eye, nothing is decided by it."""
+    """Mark the question's words in a text, in any inflection; a visual aid only, no decision depends on it."""
     wanted = {word for word in _words(question) if len(word) >= SHORTEST or word.isdigit()} - EVERYWHERE
     found = ((match, match.group().casefold()) for match in WORD.finditer(text))
     return tuple((match.start(), match.end(), "word") for match, word in found if any(_akin(word, each) for each in wanted))
 
 
 def _akin(word: str, other: str) -> bool:
-    """The same, or the same but for an ending: earn and earned, boat and boats."""
+    """Check whether two words are equal but for an ending: earn and earned, boat and boats."""
     if word == other or word.isdigit() or other.isdigit():
         return word == other
     shorter, longer = sorted((word, other), key=len)
@@ -150,6 +150,6 @@ def _words(text: str) -> set[str]:
 
 
 def _quotes(chunk: Chunk, quotes: Iterable[tuple[int, int]]) -> tuple[Mark, ...]:
-    """What of them lies in the chunk: a sentence may begin in the chunk before, or end in the one behind."""
+    """Clip the quoted spans to the chunk: a sentence may begin in the chunk before or end in the one behind."""
     parts = ((max(start, chunk.start), min(end, chunk.end)) for start, end in quotes)
     return tuple(sorted((start - chunk.start, end - chunk.start, "quote") for start, end in parts if start < end))

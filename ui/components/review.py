@@ -1,6 +1,6 @@
-"""The review desk as a component: evidence, why, decide; keys first, items ahead of time, steps sent until confirmed.
+"""Review desk as a component: evidence, reasons, decision; driven by keys, items preloaded, steps re-sent until confirmed.
 
-Invariant: what the browser decides is a list of steps with ids of its own; this face only mounts it and hands the message on.
+Invariant: the browser's decisions are a list of steps with their own ids; this wrapper only mounts it and passes messages on.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ _component = st.components.v2.component(
 
 
 def show(data: Mapping[str, Any], *, key: str, on_sent: Callable[[Mapping[str, Any]], None]) -> None:
-    """Draw it. `on_sent` gets each message of the browser, before the page is drawn again."""
+    """Draw the desk. `on_sent` receives each browser message before the page is redrawn."""
 
     def arrived() -> None:
         message = st.session_state[key].get("sent")

@@ -1,6 +1,6 @@
-"""Scripts and styles of the components, read from beside them.
+"""Loader of the components' scripts and styles.
 
-Invariant: a component's script is one module, so what several share is put in front of each.
+Invariant: a component's script is one module, so shared code is prepended to each.
 """
 
 from __future__ import annotations
@@ -15,5 +15,5 @@ def read(name: str) -> str:
 
 
 def script(*names: str) -> str:
-    """One module of these files, behind what all of them share."""
+    """Join these files into one module, after the code that all components share."""
     return "\n".join(read(name) for name in ("make.js", *names))

@@ -1,7 +1,7 @@
-"""Facts over time: a lane for each thing that was ever believed of somebody, with what took the place of what.
+"""Timeline of facts: one lane per subject of belief, showing which fact superseded which.
 
-Invariant: what is active and what is not is told by words and form, never by colour alone; what people said is drawn as text.
-Keys walk the lanes as pointers do.
+Invariant: active and retired facts differ by words and shape, never by colour alone; statements are drawn as text. The keyboard
+can do everything the pointer can.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ _component = st.components.v2.component(
 
 
 def show(lanes: Sequence[Lane], *, begin: float, end: float, now: float, chosen: str | None, key: str) -> str | None:
-    """begin, end, now: seconds since 1970. The id of the fact that was clicked now; None where none was."""
+    """Return the id of the fact just clicked, or None. begin, end, now: seconds since 1970."""
     data: dict[str, Any] = {
         "lanes": [_lane(lane) for lane in lanes],
         "begin": begin,

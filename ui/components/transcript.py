@@ -1,6 +1,6 @@
-"""A conversation as it was said, message by message.
+"""Conversation, message by message.
 
-Invariant: what people, models and tools said is drawn as characters, never as markup.
+Invariant: messages of people, models and tools are drawn as characters, never as markup.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ _component = st.components.v2.component(
 
 
 def show(messages: Sequence[MessageRecord], *, key: str, target: int | None = None, height: int = HEIGHT) -> int | None:
-    """Draw them; the number of the message whose details were asked for. target: the one that is brought into view."""
+    """Draw the messages; return the number of the one whose details were requested. target: message to scroll to."""
     drawn = [_drawn(one) for one in messages]
     result = _component(
         key=key,

@@ -1,7 +1,7 @@
-"""The category tree as a component: lazy, keyboard-driven, drawn only where it can be seen.
+"""Category tree as a component: lazy, keyboard-driven, rendering only what is visible.
 
-Invariant: up to WHOLE categories travel at once, more only branch by branch as they are opened; an id from the browser
-is looked up before it is used.
+Invariant: up to WHOLE categories are sent at once, larger trees branch by branch as they are opened; an id from the browser is
+looked up before it is used.
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ Row = tuple[int, str, int, int, str, str, str]  # id, name, chunks, categories i
 
 @dataclass(frozen=True)
 class Mark:
-    """What is said beside a category, in a word and in full; `faint` where it is about what is inside."""
+    """Note beside a category: a short and a full text; `faint` if it concerns only its descendants."""
 
     word: str
     why: str
@@ -40,7 +40,7 @@ class Mark:
 
 @dataclass(frozen=True)
 class Marks:
-    """By category. `later`: categories that are not there yet, each below its parent (0: level 1)."""
+    """Marks by category. `later`: categories that do not exist yet at this moment, by parent (0: level 1)."""
 
     known: Mapping[int, Mark] = field(default_factory=dict)
     later: Sequence[tuple[int, int, str]] = ()  # parent, category, name
@@ -52,7 +52,7 @@ NOTHING, NONE = Mark("", ""), Marks()
 def category_tree(tree: TreeAt, *, key: str, total: int, version: str, shown: Category | None, marks: Marks = NONE) -> None:
     """Draw the tree with `shown` revealed; choosing a category puts it into the URL as `cat`.
 
-    total: categories there are; version: the moment the tree was read at, so that old branches are forgotten.
+    total: number of categories; version: the moment the tree was read at, so that stale branches are dropped.
     """
     way = [] if shown is None else [category.id for category in tree.path(shown.id) if not category.is_leaf]
     whole = total <= WHOLE
