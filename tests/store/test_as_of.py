@@ -10,6 +10,7 @@ from memoir_engine.core.errors import CategoryNotFound, ChunkNotFound, InvalidSe
 from memoir_engine.core.results import Category, Chunk
 from memoir_engine.store.chain import actions
 from memoir_engine.store.events import activity
+from memoir_engine.store.events.activity import ActivityFilter
 from memoir_engine.store.ledger import runs
 from memoir_engine.store.tree import categories as tree_categories
 from memoir_engine.store.tree import chunks, filings, history
@@ -97,7 +98,7 @@ def test_before_the_first_event_there_is_nothing(store: Store) -> None:
 def test_a_time_names_the_last_whole_action(store: Store) -> None:
     store.ingest("alpha", JAZZ, OPERA)
     ended = seq(store)
-    made = store.db.read(actions.actions)[0].at
+    made = store.db.read(lambda tx: activity.page(tx, ActivityFilter()))[0].at
     assert store.db.read(lambda tx: actions.seq_of(tx, made)) == ended
     assert store.db.read(lambda tx: actions.seq_of(tx, made - timedelta(microseconds=1))) == 0
     assert store.db.read(lambda tx: actions.seq_of(tx, datetime(2999, 1, 1, tzinfo=UTC))) == ended

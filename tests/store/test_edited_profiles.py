@@ -6,7 +6,8 @@ from collections.abc import Callable
 
 import pytest
 
-from memoir_engine.store.chain import actions
+from memoir_engine.store.events import activity
+from memoir_engine.store.events.activity import ActivityFilter
 from memoir_engine.store.tree.cache import TreeCache
 from recounted import differs, told
 from small_stores import Store
@@ -43,7 +44,7 @@ def test_after_an_edit_and_its_undo_the_profiles_equal_a_recount(filed: Store, n
     before = told(cache.current())
     EDITS[name](filed)
     assert differs(filed, cache) is None
-    filed.undo(filed.db.read(lambda tx: actions.actions(tx, limit=1))[0].action_id)
+    filed.undo(filed.db.read(lambda tx: activity.page(tx, ActivityFilter(), limit=1))[0].action_id)
     assert differs(filed, cache) is None
     assert told(cache.current()) == before
 

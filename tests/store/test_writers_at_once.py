@@ -14,6 +14,8 @@ from memoir_engine.store import tables
 from memoir_engine.store.chain import actions
 from memoir_engine.store.db import ids
 from memoir_engine.store.db.types import Tx
+from memoir_engine.store.events import activity
+from memoir_engine.store.events.activity import ActivityFilter
 from memoir_engine.store.ledger import calls, runs
 from small_plans import plan_of
 from small_stores import Store
@@ -50,7 +52,7 @@ def test_eight_people_refile_and_undo_at_once_and_all_is_as_before(store: Store)
         list(pool.map(correct, range(first, first + WRITERS)))
     assert store.state() == before
     assert store.problem() is None
-    assert len(store.db.read(lambda tx: actions.actions(tx, limit=200))) == 1 + 2 * 3 * WRITERS
+    assert len(store.db.read(lambda tx: activity.page(tx, ActivityFilter(), limit=200))) == 1 + 2 * 3 * WRITERS
 
 
 def test_eight_processes_refile_and_undo_at_once(sqlite_store: Store) -> None:

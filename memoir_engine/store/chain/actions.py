@@ -12,8 +12,8 @@ Source: DESIGN §2.7, §5 (seq is the product's logical clock), §6 (Undo).
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Iterable, Iterator
-from dataclasses import dataclass, field
+from collections.abc import Iterable
+from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime, timedelta
 from typing import Any
 
@@ -32,33 +32,31 @@ from memoir_engine.store.db.types import FAR, Tx, portions
 
 def standing(tx: Tx, action_ids: Iterable[str]) -> dict[str, str]:
     """Return by action its undo in force, the last where there are several; actions without one are left out."""
-    asked = list(dict.fromkeys(action_ids))
-    by, moments = _undoings(tx, asked)
-    # an undoing is later than what it undoes: newest first, each comes before what depends on it
-    order = [*sorted(moments, key=lambda one: moments[one], reverse=True), *(one for one in asked if one not in moments)]
+    ids = list(dict.fromkeys(action_ids))
+    undos, times = _undos(tx, ids)
+    # an undo is later than what it undoes: newest first, each comes before what depends on it
+    newest_first = sorted(times, key=lambda action: times[action], reverse=True)
     stands: dict[str, str | None] = {}
-    for number in order:
-        found = sorted(by.get(number, ()), key=lambda one: moments[one], reverse=True)
-        stands[number] = next((one for one in found if stands.get(one) is None), None)
-    return {number: one for number in asked if (one := stands[number]) is not None}
+    for action in (*newest_first, *(action for action in ids if action not in times)):
+        candidates = sorted(undos.get(action, ()), key=lambda undo: times[undo], reverse=True)
+        stands[action] = next((undo for undo in candidates if stands.get(undo) is None), None)
+    return {action: undo for action in ids if (undo := stands[action]) is not None}
 
 
-def _undoings(tx: Tx, asked: list[str]) -> tuple[dict[str, list[str]], dict[str, str]]:
+def _undos(tx: Tx, ids: list[str]) -> tuple[dict[str, list[str]], dict[str, str]]:
     """Return the undos of each action, undos of undos included, and the time of each."""
     a = tables.action.c
-    by: dict[str, list[str]] = {}
-    moments: dict[str, str] = {}
-    seen, level = set(asked), asked
+    undos: dict[str, list[str]] = {}
+    times: dict[str, str] = {}
+    level, seen = ids, set(ids)
     while level:
-        met: list[str] = []
-        for some in portions(level):
-            for row in tx.execute(select(a.id, a.undoes, a.at).where(a.undoes.in_(some))):
-                by.setdefault(row.undoes, []).append(row.id)
-                moments[row.id] = row.at
-                met.append(row.id)
-        level = [one for one in met if one not in seen]
+        rows = [row for some in portions(level) for row in tx.execute(select(a.id, a.undoes, a.at).where(a.undoes.in_(some)))]
+        for row in rows:
+            undos.setdefault(row.undoes, []).append(row.id)
+            times[row.id] = row.at
+        level = [row.id for row in rows if row.id not in seen]
         seen.update(level)
-    return by, moments
+    return undos, times
 
 
 GENESIS = "0" * 64
@@ -162,38 +160,22 @@ def events(
         wanted = wanted.where(tables.audit_event.c.action_id == action_id)
     if kind is not None:
         wanted = wanted.where(tables.audit_event.c.kind == kind)
-    return _events(tx, wanted)
-
-
-def actions(
-    tx: Tx, *, before: str | None = None, limit: int = 100, verb: str | None = None, but: tuple[str, ...] = ()
-) -> tuple[Action, ...]:
-    """Newest first, without their events; `before` is an action id, `but` are verbs to leave out."""
-    wanted = select(tables.action).order_by(tables.action.c.at.desc(), tables.action.c.id.desc()).limit(limit)
-    if before is not None:
-        at = select(tables.action.c.at).where(tables.action.c.id == before).scalar_subquery()
-        wanted = wanted.where(tables.action.c.at < at)
-    if verb is not None:
-        wanted = wanted.where(tables.action.c.verb == verb)
-    if but:
-        wanted = wanted.where(tables.action.c.verb.not_in(but))
-    return tuple(_actions(tx, wanted))
+    return read_events(tx, wanted)
 
 
 def get(tx: Tx, action_id: str) -> Action:
     """With its events, in order. Raises ActionNotFound."""
-    found = next(_actions(tx, select(tables.action).where(tables.action.c.id == action_id), with_events=True), None)
-    if found is None:
-        raise ActionNotFound(action_id=action_id)
-    return found
+    action = brief(tx, action_id)
+    events = select(tables.audit_event).where(tables.audit_event.c.action_id == action_id).order_by(tables.audit_event.c.seq)
+    return replace(action, events=read_events(tx, events))
 
 
 def brief(tx: Tx, action_id: str) -> Action:
     """Without its events. Raises ActionNotFound."""
-    found = next(_actions(tx, select(tables.action).where(tables.action.c.id == action_id)), None)
-    if found is None:
+    actions = read_actions(tx, select(tables.action).where(tables.action.c.id == action_id))
+    if not actions:
         raise ActionNotFound(action_id=action_id)
-    return found
+    return actions[0]
 
 
 def find(tx: Tx, *, run_id: str, verb: str) -> str | None:
@@ -215,13 +197,13 @@ def action_of(tx: Tx, seq: int) -> str:
     return str(tx.execute(select(tables.audit_event.c.action_id).where(tables.audit_event.c.seq == seq)).scalar_one())
 
 
-def _actions(tx: Tx, wanted: Select[Any], *, with_events: bool = False) -> Iterator[Action]:
-    rows = tx.execute(wanted).all()
+def read_actions(tx: Tx, query: Select[Any]) -> tuple[Action, ...]:
+    """Return the actions that a query of whole rows selects, without their events."""
+    rows = tx.execute(query).all()
     bodies = payloads.get(tx, (row.payload for row in rows))
     undone = standing(tx, [row.id for row in rows])
-    for row in rows:
-        own = select(tables.audit_event).where(tables.audit_event.c.action_id == row.id).order_by(tables.audit_event.c.seq)
-        yield Action(
+    return tuple(
+        Action(
             action_id=row.id,
             verb=row.verb,
             actor=row.actor,
@@ -230,12 +212,14 @@ def _actions(tx: Tx, wanted: Select[Any], *, with_events: bool = False) -> Itera
             run_id=row.run_id,
             undoes=row.undoes,
             undone_by=undone.get(row.id),
-            events=_events(tx, own) if with_events else (),
         )
+        for row in rows
+    )
 
 
-def _events(tx: Tx, wanted: Select[Any]) -> tuple[AuditEvent, ...]:
-    rows: Iterable[Any] = tx.execute(wanted).all()
+def read_events(tx: Tx, query: Select[Any]) -> tuple[AuditEvent, ...]:
+    """Return the events that a query of whole rows selects, with their payloads."""
+    rows = tx.execute(query).all()
     bodies = payloads.get(tx, (row.payload for row in rows))
     return tuple(
         AuditEvent(
@@ -308,16 +292,16 @@ class Dependents:
 
     def in_force(self, seqs: Iterable[int]) -> tuple[str, ...]:
         """Return the other actions of these seqs that are not undone, oldest first."""
-        return tuple(one for one in self._others(seqs) if self.undone_by(one) is None)
+        return tuple(action for action in self._others(seqs) if self.undone_by(action) is None)
 
     def edits(self, seqs: Iterable[int]) -> tuple[str, ...]:
         """Return those of them that changed categories by hand."""
-        return tuple(one for one in self.in_force(seqs) if self.verb(one) in EDITS)
+        return tuple(action for action in self.in_force(seqs) if verb(self.tx, action) in EDITS)
 
     def undoings(self, seqs: Iterable[int]) -> tuple[str, ...]:
         """Return the undos of the others: undone themselves, they bring back what they took."""
-        found = (self.undone_by(one) for one in self._others(seqs))
-        return tuple(dict.fromkeys(one for one in found if one is not None))
+        undos = (self.undone_by(action) for action in self._others(seqs))
+        return tuple(dict.fromkeys(undo for undo in undos if undo is not None))
 
     def root(self, action_id: str) -> str:
         """Follow undos to the action that they are about."""
@@ -325,25 +309,18 @@ class Dependents:
             self._roots[action_id] = root(self.tx, action_id)
         return self._roots[action_id]
 
-    def verb(self, action_id: str) -> str:
-        return verb(self.tx, action_id)
-
     def undone_by(self, action_id: str) -> str | None:
         if action_id not in self._undoings:
             self._undoings[action_id] = undone_by(self.tx, action_id)
         return self._undoings[action_id]
 
     def _others(self, seqs: Iterable[int]) -> tuple[str, ...]:
-        wanted = sorted(set(seqs))
-        self._learn(wanted)
-        roots = dict.fromkeys(self.root(self._actions[seq]) for seq in wanted)
-        return tuple(one for one in roots if one != self.root(self.own))
-
-    def _learn(self, seqs: list[int]) -> None:
-        c = tables.audit_event.c
-        for some in portions(seq for seq in seqs if seq not in self._actions):
+        c, wanted = tables.audit_event.c, sorted(set(seqs))
+        for some in portions(seq for seq in wanted if seq not in self._actions):
             rows = self.tx.execute(select(c.seq, c.action_id).where(c.seq.in_(some)))
             self._actions |= {row.seq: row.action_id for row in rows}
+        roots = dict.fromkeys(self.root(self._actions[seq]) for seq in wanted)
+        return tuple(root for root in roots if root != self.root(self.own))
 
 
 def root(tx: Tx, action_id: str) -> str:

@@ -28,6 +28,16 @@ def state_hash(tx: Tx) -> str:
     return covered.hexdigest()
 
 
+_BEHIND = [
+    select(seq).where(seq > bindparam("since"), seq < bindparam("open")).exists()
+    for table in (tables.filing, tables.category_version)
+    for seq in (table.c.from_seq, table.c.to_seq)
+]
+_ERASURES = select(tables.counter.c.value).where(tables.counter.c.name == "erasure").scalar_subquery()
+_HEAD = tables.audit_head.c
+_PULSE = Prepared(select(_HEAD.seq, or_(*_BEHIND).label("changed"), _ERASURES.label("erasures")).where(_HEAD.id == 1))
+
+
 class Pulse(NamedTuple):
     """The chain's seq, whether the tree or what is filed in it has changed since another, and how many erasures there were."""
 
@@ -37,20 +47,9 @@ class Pulse(NamedTuple):
 
 
 def pulse(tx: Tx, since: int) -> Pulse:
-    """One statement, for caches: most events are of questions, which change nothing in them."""
+    """Compare the tree with what it was at another seq, in one statement: most events are of questions and change nothing."""
     row = _PULSE.rows(tx, {"since": since, "open": FAR})[0]
     return Pulse(row.seq, bool(row.changed), row.erasures or 0)
-
-
-def _pulse() -> Prepared:
-    seqs = (table.c[name] for table in (tables.filing, tables.category_version) for name in ("from_seq", "to_seq"))
-    behind = (select(seq).where(seq > bindparam("since"), seq < bindparam("open")).exists() for seq in seqs)
-    erasures = select(tables.counter.c.value).where(tables.counter.c.name == "erasure").scalar_subquery()
-    head = tables.audit_head.c
-    return Prepared(select(head.seq, or_(*behind).label("changed"), erasures.label("erasures")).where(head.id == 1))
-
-
-_PULSE = _pulse()
 
 
 def changed_between(tx: Tx, one: int, other: int) -> bool:
@@ -64,21 +63,26 @@ def changed_between(tx: Tx, one: int, other: int) -> bool:
 
 
 def _open_rows() -> Iterable[Select[Any]]:
-    f, v, s, o = tables.filing.c, tables.category_version.c, tables.source.c, tables.sign_off.c
-    yield (
-        select(f.chunk_id, f.category_id, f.decision_id, f.reviewed_by, f.reviewed_seq, f.verdict)
-        .where(f.to_seq == FAR)
-        .order_by(f.chunk_id)
-    )
+    f, v, source, sign_off = tables.filing.c, tables.category_version.c, tables.source.c, tables.sign_off.c
+    filings = select(f.chunk_id, f.category_id, f.decision_id, f.reviewed_by, f.reviewed_seq, f.verdict).where(f.to_seq == FAR)
+    yield filings.order_by(f.chunk_id)
     yield _rejected()
     yield select(v.category_id, v.parent_key, v.name, v.merged_into).where(v.to_seq == FAR).order_by(v.category_id)
-    yield select(s.id, s.status, s.helper_version).where(s.status.in_(LIVE)).order_by(s.id)
-    yield select(o.subject, o.subject_id, o.signer, o.state).where(o.to_seq == FAR).order_by(o.subject, o.subject_id, o.state)
-    yield from _open_facts()
+    yield select(source.id, source.status, source.helper_version).where(source.status.in_(LIVE)).order_by(source.id)
+    signed = (sign_off.subject, sign_off.subject_id, sign_off.state)
+    yield select(*signed[:2], sign_off.signer, sign_off.state).where(sign_off.to_seq == FAR).order_by(*signed)
+    s, o, r, p, c = tables.fact_status.c, tables.fact_origin.c, tables.fact_relation.c, tables.fact_proposal.c, tables.cut.c
+    states = select(s.fact_id, s.status, s.cause, s.superseded_by, s.ended_at, s.payload).where(s.to_seq == FAR)
+    yield states.order_by(s.fact_id)
+    origins = select(o.fact_id, o.n, o.digest).join(tables.fact_status, s.fact_id == o.fact_id)
+    yield origins.where(o.to_seq == FAR, s.to_seq == FAR).order_by(o.fact_id, o.n)
+    yield select(r.source_id, r.target_id, r.kind, r.confidence).where(r.to_seq == FAR).order_by(r.source_id, r.target_id)
+    yield select(p.id, p.cause, p.new_id, p.old_ids, p.outcome).where(p.to_seq == FAR).order_by(p.id)
+    yield select(c.id, c.digest).where(c.to_seq == FAR).order_by(c.id)
 
 
 def _rejected() -> Select[Any]:
-    """Chunks of live sources that are filed nowhere, and who said so: where they were last filed is history."""
+    """Select chunks of live sources that are filed nowhere, and who said so: where they were last filed is history."""
     f, s, c = tables.filing.c, tables.source.c, tables.chunk.c
     last = select(f.chunk_id.label("chunk"), func.max(f.from_seq).label("seq")).group_by(f.chunk_id).subquery()
     wanted = select(f.chunk_id, f.reviewed_by, f.reviewed_seq).join(
@@ -86,15 +90,3 @@ def _rejected() -> Select[Any]:
     )
     wanted = wanted.join(tables.chunk, c.id == f.chunk_id).join(tables.source, s.id == c.source_id)
     return wanted.where(f.to_seq < FAR, s.status.in_(LIVE)).order_by(f.chunk_id)
-
-
-def _open_facts() -> Iterable[Select[Any]]:
-    """How facts stand, where they were said, what is proposed of them, and which conversations are remembered."""
-    s, o, r, p, c = tables.fact_status.c, tables.fact_origin.c, tables.fact_relation.c, tables.fact_proposal.c, tables.cut.c
-    standing = select(s.fact_id, s.status, s.cause, s.superseded_by, s.ended_at, s.payload).where(s.to_seq == FAR)
-    yield standing.order_by(s.fact_id)
-    said = select(o.fact_id, o.n, o.digest).join(tables.fact_status, s.fact_id == o.fact_id)
-    yield said.where(o.to_seq == FAR, s.to_seq == FAR).order_by(o.fact_id, o.n)
-    yield select(r.source_id, r.target_id, r.kind, r.confidence).where(r.to_seq == FAR).order_by(r.source_id, r.target_id)
-    yield select(p.id, p.cause, p.new_id, p.old_ids, p.outcome).where(p.to_seq == FAR).order_by(p.id)
-    yield select(c.id, c.digest).where(c.to_seq == FAR).order_by(c.id)

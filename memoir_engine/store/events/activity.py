@@ -8,6 +8,7 @@ Source: API "The ledger and the audit"; DESIGN §2.7, §6.
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime
@@ -16,7 +17,7 @@ from typing import Any
 from sqlalchemy import BigInteger, ColumnElement, Select, String, Subquery, cast, func, literal, or_, select, union
 from sqlalchemy.dialects.postgresql import JSON
 
-from memoir_engine.core.results import Action, AuditEvent, Moment
+from memoir_engine.core.results import Action, Moment
 from memoir_engine.core.results.documents import Path
 from memoir_engine.core.results.evidence import Tally
 from memoir_engine.store import tables
@@ -28,6 +29,7 @@ from memoir_engine.store.db.types import ROOT, Tx, portions
 from memoir_engine.store.events.registry import KINDS
 from memoir_engine.store.tree import categories as tree_categories
 
+SHOWN = 12  # lines of one action; the others are counted together
 _MANY = 900  # ids in one list
 
 
@@ -36,7 +38,8 @@ def of_source(tx: Tx, number: int) -> ColumnElement[bool]:
     chunks = select(tables.chunk.c.id).where(tables.chunk.c.source_id == number)
     e = tables.audit_event.c
     named = or_(e.kind.startswith("source."), e.kind.startswith("helper."), e.kind.startswith("chunks."))
-    own = select(e.action_id).where(named, _says(e.body, "source", number))
+    said = or_(e.body.contains(f'"source":{number},'), e.body.contains(f'"source":{number}}}'))  # canonical JSON: no spaces
+    own = select(e.action_id).where(named, said)
     filings = _of_seqs(_filed(tables.filing.c.chunk_id.in_(chunks)))
     return or_(
         tables.action.c.id.in_(own),
@@ -64,12 +67,10 @@ def in_reason(tx: Tx, text: str) -> ColumnElement[bool]:
     reason = _json(tx, tables.payload.c.body, "reason")
     # SQLite folds the case of ASCII letters only: the usual ways to write a word are asked for one by one
     ways = dict.fromkeys((text, text.lower(), text.upper(), text.capitalize(), text.title()))
-    wanted = or_(
-        *(reason.contains(way, autoescape=True) for way in ways), func.lower(reason).contains(text.lower(), autoescape=True)
-    )
-    return tables.action.c.payload.in_(
-        select(tables.payload.c.digest).join(tables.action, tables.action.c.payload == tables.payload.c.digest).where(wanted)
-    )
+    folded = func.lower(reason).contains(text.lower(), autoescape=True)
+    says = or_(*(reason.contains(way, autoescape=True) for way in ways), folded)
+    a, p = tables.action.c, tables.payload.c
+    return a.payload.in_(select(p.digest).join(tables.action, a.payload == p.digest).where(says))
 
 
 def of_others(tx: Tx, whose: str, among: ColumnElement[bool]) -> Select[Any]:
@@ -80,29 +81,28 @@ def of_others(tx: Tx, whose: str, among: ColumnElement[bool]) -> Select[Any]:
     e, f, p, s = tables.audit_event.c, tables.fact.c, tables.fact_proposal.c, tables.session.c
 
     def touching(member: str, kind: str, number: ColumnElement[int], owner: ColumnElement[str]) -> Select[Any]:
-        theirs = owner.not_in((WORKSPACE, whose))
-        return (
-            select(e.action_id).join(number.table, number == _number(tx, e.body, member)).where(among, e.kind.like(kind), theirs)
-        )
+        query = select(e.action_id).join(number.table, number == _number(tx, e.body, member))
+        return query.where(among, e.kind.like(kind), owner.not_in((WORKSPACE, whose)))
 
-    found = union(
+    touched = union(
         touching("fact", "fact.%", f.id, f.owner),
         touching("proposal", "fact.%", p.id, p.owner),
         touching("session", "session.%", s.number, s.owner),
     ).subquery()
-    return select(found.c[0])
+    return select(touched.c[0])
 
 
 def _inside(tx: Tx, number: int) -> list[int]:
+    """Return the category and all that has ever been below it."""
     v = tables.category_version.c
     below: dict[int, list[int]] = {}
     for child, parent in tx.execute(select(v.category_id, v.parent_key).where(v.parent_key != ROOT).distinct()):
         below.setdefault(parent, []).append(child)
-    found, new = {number}, [number]
+    inside, new = {number}, [number]
     while new:
-        new = [child for parent in new for child in below.get(parent, ()) if child not in found]
-        found |= set(new)
-    return sorted(found)
+        new = [child for parent in new for child in below.get(parent, ()) if child not in inside]
+        inside |= set(new)
+    return sorted(inside)
 
 
 def _any(column: ColumnElement[int], numbers: list[int]) -> ColumnElement[bool]:
@@ -119,7 +119,7 @@ def _of_seqs(seqs: Subquery) -> Select[Any]:
 
 
 def _reviewed(tx: Tx, condition: ColumnElement[bool]) -> Select[Any]:
-    """Verdicts stand in their filing's row, the last of them only: the others in their events."""
+    """Select actions with verdicts about filings, from their events: the row of a filing keeps the last one only."""
     e, f = tables.audit_event.c, tables.filing.c
     chunk, filing = _number(tx, e.body, "chunk"), _number(tx, e.body, "filing")
     mine = (f.chunk_id == chunk) & (f.from_seq == filing)
@@ -132,25 +132,17 @@ def _signed(subject: str, numbers: list[int]) -> Select[Any]:
     return _of_seqs(union(select(o.from_seq).where(mine), select(o.to_seq).where(mine)).subquery())
 
 
-def _says(body: ColumnElement[str], key: str, number: int) -> ColumnElement[bool]:
-    """In canonical JSON a number ends with a comma or a brace."""
-    return or_(body.contains(f'"{key}":{number},'), body.contains(f'"{key}":{number}}}'))
-
-
 def _number(tx: Tx, body: ColumnElement[str], key: str) -> ColumnElement[int]:
     return cast(_json(tx, body, key), BigInteger)
 
 
 def _json(tx: Tx, body: ColumnElement[str], key: str) -> ColumnElement[str]:
-    """A member of a JSON object, as text."""
+    """Select a member of a JSON object, as text."""
     if tx.dialect.name == "postgresql":
         member: ColumnElement[str] = cast(body, JSON)[key].astext
         return member
-    found = func.json_extract(body, literal(f"$.{key}"))
-    return found if tx.dialect.name == "sqlite" else cast(func.json_unquote(found), String(4000))
-
-
-SHOWN = 12  # lines of one action; what is more is told as one
+    value = func.json_extract(body, literal(f"$.{key}"))
+    return value if tx.dialect.name == "sqlite" else cast(func.json_unquote(value), String(4000))
 
 
 @dataclass(frozen=True)
@@ -170,47 +162,48 @@ class ActivityFilter:
 
 
 def page(
-    tx: Tx, wanted: ActivityFilter, *, before: str | None = None, limit: int = 50, whose: str | None = None
+    tx: Tx, filters: ActivityFilter, *, before: str | None = None, limit: int = 50, whose: str | None = None
 ) -> tuple[Action, ...]:
-    """Newest first, below the action `before`; without events. whose: who looks, as the key of an owner; None may see all."""
-    conditions = _conditions(tx, wanted, whose)
+    """Return actions, newest first, below the action `before`, without events.
+
+    whose: who looks, as the key of an owner; None may see all.
+    """
+    conditions = _conditions(tx, filters, whose)
     a = tables.action.c
     if before is not None:
         conditions.append(a.at < select(a.at).where(a.id == before).scalar_subquery())
-    rows = tx.execute(select(tables.action).where(*conditions).order_by(a.at.desc(), a.id.desc()).limit(limit)).all()
-    bodies = payloads.get(tx, (row.payload for row in rows))
-    undone = chain_actions.standing(tx, [row.id for row in rows])
-    return veiled(tx, whose, [_action(row, bodies.get(row.payload, {}), undone.get(row.id)) for row in rows])
+    query = select(tables.action).where(*conditions).order_by(a.at.desc(), a.id.desc()).limit(limit)
+    return veiled(tx, whose, chain_actions.read_actions(tx, query))
 
 
 def veiled(tx: Tx, whose: str | None, actions: Sequence[Action]) -> tuple[Action, ...]:
-    """Without the reasons of what was done to facts and conversations of others: they are about these people."""
-    told = [one.action_id for one in actions if one.reason is not None]
-    if whose is None or not told:
+    """Return the actions without the reasons of those on facts and conversations of others: they are about these people."""
+    with_reason = [action.action_id for action in actions if action.reason is not None]
+    if whose is None or not with_reason:
         return tuple(actions)
     theirs: set[str] = set()
-    for some in portions(told):
+    for some in portions(with_reason):
         theirs.update(tx.execute(of_others(tx, whose, tables.audit_event.c.action_id.in_(some))).scalars())
-    return tuple(replace(one, reason=None) if one.action_id in theirs else one for one in actions)
+    return tuple(replace(action, reason=None) if action.action_id in theirs else action for action in actions)
 
 
-def count(tx: Tx, wanted: ActivityFilter, *, whose: str | None = None) -> int:
-    """How many actions pass."""
-    return int(tx.execute(select(func.count()).select_from(tables.action).where(*_conditions(tx, wanted, whose))).scalar_one())
+def count(tx: Tx, filters: ActivityFilter, *, whose: str | None = None) -> int:
+    """Count the actions that pass."""
+    return int(tx.execute(select(func.count()).select_from(tables.action).where(*_conditions(tx, filters, whose))).scalar_one())
 
 
-def by_verb(tx: Tx, wanted: ActivityFilter) -> dict[str, int]:
-    """How many pass, by what was done."""
+def by_verb(tx: Tx, filters: ActivityFilter) -> dict[str, int]:
+    """Count the actions that pass, by verb."""
     verb = tables.action.c.verb
-    rows = tx.execute(select(verb, func.count()).where(*_conditions(tx, wanted)).group_by(verb).order_by(verb)).all()
+    rows = tx.execute(select(verb, func.count()).where(*_conditions(tx, filters)).group_by(verb).order_by(verb)).all()
     return {name: int(many) for name, many in rows}
 
 
-def taken_back(tx: Tx, wanted: ActivityFilter) -> int:
-    """How many of those that pass were undone, and that stands."""
+def taken_back(tx: Tx, filters: ActivityFilter) -> int:
+    """Count the actions that pass and are undone."""
     undone = select(tables.action.c.undoes).where(tables.action.c.undoes.is_not(None))
-    found = tx.execute(select(tables.action.c.id).where(*_conditions(tx, wanted), tables.action.c.id.in_(undone))).scalars().all()
-    return len(chain_actions.standing(tx, found))
+    passing = select(tables.action.c.id).where(*_conditions(tx, filters), tables.action.c.id.in_(undone))
+    return len(chain_actions.standing(tx, tx.execute(passing).scalars().all()))
 
 
 def tallies(tx: Tx, action_ids: Sequence[str]) -> dict[str, tuple[tuple[Tally, ...], int]]:
@@ -222,47 +215,32 @@ def tallies(tx: Tx, action_ids: Sequence[str]) -> dict[str, tuple[tuple[Tally, .
         counted = counted.where(e.action_id.in_(some)).group_by(e.action_id, e.kind, e.payload)
         for row in tx.execute(counted.order_by(func.min(e.seq))):
             groups.setdefault(row.action_id, []).append((row.first, row.events))
-    events = {one.seq: one for one in _events(tx, (first for found in groups.values() for first, _ in found[:SHOWN]))}
+    firsts = sorted(first for counts in groups.values() for first, _ in counts[:SHOWN])
+    parts = (select(tables.audit_event).where(e.seq.in_(some)).order_by(e.seq) for some in portions(firsts))
+    events = {event.seq: event for query in parts for event in chain_actions.read_events(tx, query)}
     return {
-        action: (tuple(Tally(events[first], count) for first, count in found[:SHOWN]), sum(count for _, count in found[SHOWN:]))
-        for action, found in groups.items()
+        action: (tuple(Tally(events[first], count) for first, count in counts[:SHOWN]), sum(count for _, count in counts[SHOWN:]))
+        for action, counts in groups.items()
     }
-
-
-def _events(tx: Tx, seqs: Iterable[int]) -> tuple[AuditEvent, ...]:
-    """In order, with their payloads."""
-    found: list[Any] = []
-    for some in portions(sorted(set(seqs))):
-        found += tx.execute(
-            select(tables.audit_event).where(tables.audit_event.c.seq.in_(some)).order_by(tables.audit_event.c.seq)
-        ).all()
-    bodies = payloads.get(tx, (row.payload for row in found))
-    return tuple(
-        AuditEvent(row.seq, moment_of(row.at), row.action_id, row.kind, parse(row.body), bodies.get(row.payload or ""), row.hash)
-        for row in found
-    )
 
 
 def names(
     tx: Tx, *, sources: Iterable[int], categories: Iterable[int], chunks: Iterable[int]
 ) -> tuple[dict[int, str], dict[int, Path], dict[int, tuple[int, int]]]:
     """Return names of sources, paths of categories, and source and position of chunks; the chunks' sources included."""
-    placed: dict[int, tuple[int, int]] = {}
+    c, s = tables.chunk.c, tables.source.c
+    places: dict[int, tuple[int, int]] = {}
     for some in portions(sorted(set(chunks))):
-        c = tables.chunk.c
-        placed |= {row[0]: (row[1], row[2]) for row in tx.execute(select(c.id, c.source_id, c.position).where(c.id.in_(some)))}
-    called: dict[int, str] = {}
-    for some in portions(sorted({*sources, *(source for source, _ in placed.values())})):
-        called |= {
-            row[0]: row[1]
-            for row in tx.execute(select(tables.source.c.id, tables.source.c.name).where(tables.source.c.id.in_(some)))
-        }
-    return called, tree_categories.paths(tx, categories), placed
+        places |= {row[0]: (row[1], row[2]) for row in tx.execute(select(c.id, c.source_id, c.position).where(c.id.in_(some)))}
+    source_names: dict[int, str] = {}
+    for some in portions(sorted({*sources, *(source for source, _ in places.values())})):
+        source_names |= {row[0]: row[1] for row in tx.execute(select(s.id, s.name).where(s.id.in_(some)))}
+    return source_names, tree_categories.paths(tx, categories), places
 
 
 def with_events(tx: Tx, actions: Sequence[Action]) -> tuple[Action, ...]:
-    """The same, each with all its events."""
-    return tuple(replace(one, events=chain_actions.get(tx, one.action_id).events) for one in actions)
+    """Return the actions, each with all its events."""
+    return tuple(replace(action, events=chain_actions.get(tx, action.action_id).events) for action in actions)
 
 
 def actors(tx: Tx, *, limit: int = 200) -> tuple[str, ...]:
@@ -275,46 +253,33 @@ def verbs(tx: Tx) -> tuple[str, ...]:
     return tuple(tx.execute(select(tables.action.c.verb).distinct().order_by(tables.action.c.verb)).scalars())
 
 
-def _conditions(tx: Tx, wanted: ActivityFilter, whose: str | None = None) -> list[ColumnElement[bool]]:
+def _conditions(tx: Tx, filters: ActivityFilter, whose: str | None = None) -> list[ColumnElement[bool]]:
     a, e = tables.action.c, tables.audit_event.c
-    found: list[ColumnElement[bool]] = [
-        column == value for column, value in ((a.actor, wanted.actor), (a.verb, wanted.verb), (a.run_id, wanted.run)) if value
-    ]
-    if wanted.but:
-        found.append(a.verb.not_in(wanted.but))
-    if wanted.since is not None:
-        found.append(a.at >= stamp(wanted.since))
-    if wanted.until is not None:
-        found.append(a.at < stamp(wanted.until))
-    if wanted.kind:
-        found.append(a.id.in_(select(e.action_id).where(e.kind == wanted.kind)))
-    if wanted.source is not None:
-        found.append(of_source(tx, wanted.source))
-    if wanted.category is not None:
-        found.append(of_category(tx, wanted.category))
-    if wanted.text:
-        said = in_reason(tx, wanted.text)
-        found.append(said)
+    equal = ((a.actor, filters.actor), (a.verb, filters.verb), (a.run_id, filters.run))
+    conditions: list[ColumnElement[bool]] = [column == value for column, value in equal if value]
+    if filters.but:
+        conditions.append(a.verb.not_in(filters.but))
+    if filters.since is not None:
+        conditions.append(a.at >= stamp(filters.since))
+    if filters.until is not None:
+        conditions.append(a.at < stamp(filters.until))
+    if filters.kind:
+        conditions.append(a.id.in_(select(e.action_id).where(e.kind == filters.kind)))
+    if filters.source is not None:
+        conditions.append(of_source(tx, filters.source))
+    if filters.category is not None:
+        conditions.append(of_category(tx, filters.category))
+    if filters.text:
+        says = in_reason(tx, filters.text)
+        conditions.append(says)
         if whose is not None:  # what may not be read is not found either
-            found.append(a.id.not_in(of_others(tx, whose, e.action_id.in_(select(a.id).where(said)))))
-    return found
-
-
-def _action(row: Any, body: dict[str, Any], undone_by: str | None) -> Action:
-    return Action(
-        action_id=row.id,
-        verb=row.verb,
-        actor=row.actor,
-        at=moment_of(row.at),
-        reason=body.get("reason"),
-        run_id=row.run_id,
-        undoes=row.undoes,
-        undone_by=undone_by,
-    )
+            conditions.append(a.id.not_in(of_others(tx, whose, e.action_id.in_(select(a.id).where(says)))))
+    return conditions
 
 
 Row = dict[str, Any]
 Spans = Mapping[str, tuple[int, int]]
+TREE_FAMILIES = ("category.", "chunk.", "source.")  # of event kinds: what changes the tree, or what is filed in it
 
 PLACES = ("category", "other", "was")  # what events and edits call the categories they name
 EDITS = {
@@ -328,105 +293,25 @@ EDITS = {
 }
 
 
-def of_actions(tx: Tx, actions: Sequence[Any], spans: Spans) -> dict[str, str]:
-    """actions: rows of `action`; spans: the first and last seq of each."""
-    undone = [row.undoes for row in actions if row.undoes is not None]
-    others = [row for some in portions(undone) for row in tx.execute(select(tables.action).where(tables.action.c.id.in_(some)))]
-    every = {row.id: row for row in (*others, *actions)}
-    known = {**spans_of(tx, [one for one in every if one not in spans]), **spans}
-    said = _words(tx, [row for row in every.values() if row.id in known], known)
-    return {row.id: said[row.id] if row.undoes is None else f"taken back: {said.get(row.undoes, '…')}" for row in actions}
-
-
-def spans_of(tx: Tx, action_ids: Iterable[str]) -> dict[str, tuple[int, int]]:
-    """First and last seq of each."""
-    e = tables.audit_event.c
-    found: dict[str, tuple[int, int]] = {}
-    for some in portions(action_ids):
-        wanted = select(e.action_id, func.min(e.seq), func.max(e.seq)).where(e.action_id.in_(some))
-        found |= {row[0]: (row[1], row[2]) for row in tx.execute(wanted.group_by(e.action_id))}
-    return found
-
-
-def _words(tx: Tx, actions: Sequence[Any], spans: Spans) -> dict[str, str]:
-    events = _kinds_and_bodies(tx, [spans[row.id][0] for row in actions])
-    bodies = payloads.get(tx, (row.payload for row in actions))
-    told = {row.id: bodies.get(row.payload, {}).get("edit") or events[spans[row.id][0]][1] for row in actions}
-    categories = _categories(tx, {told[row.id].get(name) or 0 for row in actions for name in PLACES})
-    sources = _sources(tx, {told[row.id].get("source") or 0 for row in actions})
-    said = {}
-    for row in actions:
-        first = spans[row.id][0]
-        kind = events[first][0]
-        registered = KINDS.get(kind)
-        form = EDITS.get(row.verb) or (registered and registered.moment) or kind.replace(".", " ")
-        numbers = told[row.id]
-        places = {name: _called(categories.get(numbers.get(name) or 0, ()), first) for name in PLACES}
-        source, chunks = sources.get(numbers.get("source") or 0, ("a source", "chunks"))
-        said[row.id] = form.format(**places, name=numbers.get("name", "a category"), source=source, chunks=chunks)
-    return said
-
-
-def _called(names: Sequence[tuple[int, str]], seq: int) -> str:
-    """names: with the seq from which each holds."""
-    before = [name for since, name in names if since < seq] or [name for _, name in names[:1]]
-    return before[-1] if before else "the root"
-
-
-def _kinds_and_bodies(tx: Tx, seqs: Iterable[int]) -> dict[int, tuple[str, Row]]:
-    """Kind and body by seq."""
-    e = tables.audit_event.c
-    found: dict[int, tuple[str, Row]] = {}
-    for some in portions(sorted(set(seqs))):
-        rows = tx.execute(select(e.seq, e.kind, e.body).where(e.seq.in_(some)))
-        found |= {row.seq: (row.kind, parse(row.body)) for row in rows}
-    return found
-
-
-def _categories(tx: Tx, category_ids: Iterable[int]) -> dict[int, list[tuple[int, str]]]:
-    v = tables.category_version.c
-    found: dict[int, list[tuple[int, str]]] = {}
-    for some in portions(sorted(category_ids)):
-        for row in tx.execute(select(v.category_id, v.from_seq, v.name).where(v.category_id.in_(some)).order_by(v.from_seq)):
-            found.setdefault(row.category_id, []).append((row.from_seq, row.name))
-    return found
-
-
-def _sources(tx: Tx, source_ids: Iterable[int]) -> dict[int, tuple[str, str]]:
-    """Name and size."""
-    s = tables.source.c
-    found: dict[int, tuple[str, str]] = {}
-    for some in portions(sorted(source_ids)):
-        for row in tx.execute(select(s.id, s.name, s.chunks).where(s.id.in_(some))):
-            found[row.id] = (row.name, f"{row.chunks} chunk{'' if row.chunks == 1 else 's'}")
-    return found
-
-
-TREE_FAMILIES = ("category.", "chunk.", "source.")  # of event kinds: what changes the tree, or what is filed in it
-
-
 def moments(tx: Tx, *, limit: int, before: int | None = None, after: int | None = None) -> tuple[Moment, ...]:
-    """Newest first: the last ones, those next below the seq `before`, or those next above the seq `after`."""
+    """Return moments of the tree, newest first: the last ones, those next below the seq `before`, or next above `after`."""
     a, e = tables.action.c, tables.audit_event.c
     touches = or_(*(e.kind.startswith(family, autoescape=True) for family in TREE_FAMILIES))
-    touching = select(e.seq).where(e.action_id == a.id, touches).exists()
-    wanted = (
-        select(tables.action).where(touching).limit(limit + 1)
-    )  # one more: an action that a bound falls inside is left out below
+    query = select(tables.action).where(select(e.seq).where(e.action_id == a.id, touches).exists())
     if before is not None and before <= chain_actions.seq(tx):
-        wanted = wanted.where(a.at < select(e.at).where(e.seq == before).scalar_subquery())
+        query = query.where(a.at < select(e.at).where(e.seq == before).scalar_subquery())
     if after is not None and after > 0:
-        its = tables.action.alias()
-        wanted = wanted.where(
-            a.at >= select(its.c.at).join(tables.audit_event, e.action_id == its.c.id).where(e.seq == after).scalar_subquery()
-        )
+        other = tables.action.alias()
+        began = select(other.c.at).join(tables.audit_event, e.action_id == other.c.id).where(e.seq == after)
+        query = query.where(a.at >= began.scalar_subquery())
     order = (a.at.desc(), a.id.desc()) if after is None else (a.at, a.id)
-    rows = tx.execute(wanted.order_by(*order)).all()
+    rows = tx.execute(query.order_by(*order).limit(limit + 1)).all()  # one more: an action that a bound falls inside is left out
     spans = spans_of(tx, [row.id for row in rows])
-    known = [row for row in rows if row.id in spans and _between(after, spans[row.id][1], before)][:limit]
-    known = known if after is None else known[::-1]
-    says = of_actions(tx, known, spans)
-    bodies = payloads.get(tx, (row.payload for row in known))
+    first, last = -1 if after is None else after, math.inf if before is None else before
+    whole = [row for row in rows if row.id in spans and first < spans[row.id][1] < last][:limit]
+    whole = whole if after is None else whole[::-1]
+    words = words_of(tx, whole, spans)
+    bodies = payloads.get(tx, (row.payload for row in whole))
     return tuple(
         Moment(
             seq=spans[row.id][1],
@@ -436,11 +321,72 @@ def moments(tx: Tx, *, limit: int, before: int | None = None, after: int | None 
             actor=row.actor,
             reason=bodies.get(row.payload, {}).get("reason"),
             run_id=row.run_id,
-            says=says[row.id],
+            says=words[row.id],
         )
-        for row in known
+        for row in whole
     )
 
 
-def _between(after: int | None, seq: int, before: int | None) -> bool:
-    return (after is None or seq > after) and (before is None or seq < before)
+def words_of(tx: Tx, actions: Sequence[Any], spans: Spans) -> dict[str, str]:
+    """Return by action what it did to the tree. actions: rows; spans: the first and last seq of each."""
+    undone = [row.undoes for row in actions if row.undoes is not None]
+    others = [row for some in portions(undone) for row in tx.execute(select(tables.action).where(tables.action.c.id.in_(some)))]
+    every = {row.id: row for row in (*others, *actions)}
+    spans = {**spans_of(tx, [action for action in every if action not in spans]), **spans}
+    words = _words(tx, [row for row in every.values() if row.id in spans], spans)
+    return {row.id: words[row.id] if row.undoes is None else f"taken back: {words.get(row.undoes, '…')}" for row in actions}
+
+
+def spans_of(tx: Tx, action_ids: Iterable[str]) -> dict[str, tuple[int, int]]:
+    """Return the first and last seq of each action."""
+    e = tables.audit_event.c
+    spans: dict[str, tuple[int, int]] = {}
+    for some in portions(action_ids):
+        query = select(e.action_id, func.min(e.seq), func.max(e.seq)).where(e.action_id.in_(some))
+        spans |= {row[0]: (row[1], row[2]) for row in tx.execute(query.group_by(e.action_id))}
+    return spans
+
+
+def _words(tx: Tx, actions: Sequence[Any], spans: Spans) -> dict[str, str]:
+    """Fill the form of each action's verb, or of the kind of its first event, with what its edit or that event names."""
+    e = tables.audit_event.c
+    events: dict[int, tuple[str, Row]] = {}
+    for some in portions(sorted({spans[row.id][0] for row in actions})):
+        rows = tx.execute(select(e.seq, e.kind, e.body).where(e.seq.in_(some)))
+        events |= {row.seq: (row.kind, parse(row.body)) for row in rows}
+    bodies = payloads.get(tx, (row.payload for row in actions))
+    facts = {row.id: bodies.get(row.payload, {}).get("edit") or events[spans[row.id][0]][1] for row in actions}
+    categories = _category_names(tx, {facts[row.id].get(name) or 0 for row in actions for name in PLACES})
+    sources = _sources(tx, {facts[row.id].get("source") or 0 for row in actions})
+    words = {}
+    for row in actions:
+        first, numbers = spans[row.id][0], facts[row.id]
+        kind = events[first][0]
+        form = EDITS.get(row.verb) or (KINDS[kind].moment if kind in KINDS else None) or kind.replace(".", " ")
+        places = {name: _name_before(categories.get(numbers.get(name) or 0, ()), first) for name in PLACES}
+        source, chunks = sources.get(numbers.get("source") or 0, ("a source", "chunks"))
+        words[row.id] = form.format(**places, name=numbers.get("name", "a category"), source=source, chunks=chunks)
+    return words
+
+
+def _name_before(names: Sequence[tuple[int, str]], seq: int) -> str:
+    """Return the name that held just before `seq`, else the first one. names: with the seq from which each holds."""
+    before = [name for since, name in names if since < seq] or [name for _, name in names[:1]]
+    return before[-1] if before else "the root"
+
+
+def _category_names(tx: Tx, category_ids: Iterable[int]) -> dict[int, list[tuple[int, str]]]:
+    v = tables.category_version.c
+    names: dict[int, list[tuple[int, str]]] = {}
+    for some in portions(sorted(category_ids)):
+        for row in tx.execute(select(v.category_id, v.from_seq, v.name).where(v.category_id.in_(some)).order_by(v.from_seq)):
+            names.setdefault(row.category_id, []).append((row.from_seq, row.name))
+    return names
+
+
+def _sources(tx: Tx, source_ids: Iterable[int]) -> dict[int, tuple[str, str]]:
+    """Return the name of each source, and its size in words."""
+    s = tables.source.c
+    parts = (select(s.id, s.name, s.chunks).where(s.id.in_(some)) for some in portions(sorted(source_ids)))
+    rows = [row for query in parts for row in tx.execute(query)]
+    return {row.id: (row.name, f"{row.chunks} chunk{'' if row.chunks == 1 else 's'}") for row in rows}

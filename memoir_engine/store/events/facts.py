@@ -195,8 +195,8 @@ def _first_seq(tx: Tx, seq: int) -> int:
 
 def undo_review(undo: UndoContext, event: AuditEvent) -> Inverse:
     verdicts = reviews.verdicts_about(undo.tx, event.body)
-    since = [verdict.seq for verdict in verdicts if verdict.seq > event.seq]
-    if since and (verdicts[-1].verdict != event.body["verdict"] or undo.later.in_force(since)):
+    since = [seq for seq, _ in verdicts if seq > event.seq]
+    if since and (verdicts[-1][1] != event.body["verdict"] or undo.later.in_force(since)):
         return undo.changed(since)
     says = "the review of a fact is as it was before"
     return step(says, lambda tx, action: reviews.restore_verdict(tx, action, event.body))

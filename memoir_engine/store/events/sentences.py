@@ -59,12 +59,13 @@ def verb(name: str) -> str:
 
 def changes(tallies: Iterable[Tally], names: Names, more: int = 0) -> tuple[Change, ...]:
     """Describe an action, one line for many events alike. `more` events are not among them."""
-    lines = tuple(_change(tally, names) for tally in tallies)
+    lines = tuple(change_of(tally, names) for tally in tallies)
     return (*lines, Change(kind="", says=f"and {more} more events", count=more)) if more else lines
 
 
-def _change(tally: Tally, names: Names) -> Change:
-    body, says = tally.event.body, _sentence(tally, names)
+def change_of(tally: Tally, names: Names) -> Change:
+    """Describe events alike in one line."""
+    body, says = tally.event.body, sentence(tally, names)
     before, after = (None if text and text in says else text for text in _before_after(tally, names))
 
     def number(key: str) -> int | None:
@@ -83,7 +84,8 @@ def _change(tally: Tally, names: Names) -> Change:
     )
 
 
-def _sentence(tally: Tally, names: Names) -> str:
+def sentence(tally: Tally, names: Names) -> str:
+    """Return the words of the kind, filled with what the body names."""
     kind, body = KINDS.get(tally.event.kind), tally.event.body
     if kind is None:
         return f"{tally.count} × {tally.event.kind}"
@@ -135,4 +137,6 @@ def _text(value: object) -> str | None:
 
 def sign_offs(signed: Iterable[SignOff]) -> tuple[SignOff, ...]:
     """Return the signatures with the verbs of what ended them in words."""
-    return tuple(replace(one, ended_by=one.ended_by and replace(one.ended_by, says=verb(one.ended_by.verb))) for one in signed)
+    return tuple(
+        replace(sign, ended_by=sign.ended_by and replace(sign.ended_by, says=verb(sign.ended_by.verb))) for sign in signed
+    )

@@ -17,7 +17,7 @@ from sqlalchemy import select
 
 from memoir_engine.core.results import AuditEvent
 from memoir_engine.store import tables
-from memoir_engine.store.chain.actions import EDITS, OpenAction
+from memoir_engine.store.chain.actions import EDITS, OpenAction, verb
 from memoir_engine.store.db.text_rules import name_key
 from memoir_engine.store.db.types import FAR, ROOT, Tx, portions
 from memoir_engine.store.events.kind import EventKind, Names, each, family
@@ -102,7 +102,7 @@ def undo_opening(undo: UndoContext, event: AuditEvent) -> Inverse:
     number = event.body["category"]
     history = _History.read(undo.tx, number)
     left = history.opened_at(event.seq)
-    if undo.later.verb(undo.later.root(undo.action.action_id)) not in EDITS:
+    if verb(undo.tx, undo.later.root(undo.action.action_id)) not in EDITS:
         edits = undo.later.edits(history.since(event.seq))
         says = f"the category {left.name} closes once nothing is filed in it"
         return Inverse(blocked_by=edits) if edits else step(says, lambda _tx, _action: (number,))

@@ -125,7 +125,10 @@ class UndoContext:
         ended = {row.chunk_id: row for row in left if row.to_seq != FAR}
         since: dict[int, list[int]] = {chunk: [row.to_seq] for chunk, row in ended.items()}
         unmoved: set[int] = set()
-        later = self._filings_of(ended)
+        c, later = tables.filing.c, list[Any]()
+        for some in portions(sorted(ended)):
+            query = select(tables.filing).where(c.chunk_id.in_(some)).order_by(c.chunk_id, c.from_seq)
+            later += self.tx.execute(query).all()
         for row in later:
             old = ended[row.chunk_id]
             if row.from_seq > old.from_seq:
@@ -168,24 +171,11 @@ class UndoContext:
 
     def _review_seqs(self, rows: Iterable[Any]) -> list[int]:
         """Return the seqs, later than the action, of reviews of these filings, verdicts that later ones replaced included."""
-        own, seqs = self.action.events[-1].seq, set[int]()
+        own, seqs, c = self.action.events[-1].seq, set[int](), tables.audit_event.c
         new = {row.reviewed_seq for row in rows if (row.reviewed_seq or 0) > own}
         while new:
             seqs |= new
-            new = {seq for seq in self._replaced_reviews(new) if seq > own} - seqs
+            query = select(c.body).where(c.kind.in_(("filing.reviewed", "chunk.rejected")))
+            texts = [text for some in portions(sorted(new)) for text in self.tx.execute(query.where(c.seq.in_(some))).scalars()]
+            new = {seq for seq in (parse(text)["before"][1] or 0 for text in texts) if seq > own} - seqs
         return sorted(seqs)
-
-    def _replaced_reviews(self, seqs: Iterable[int]) -> list[int]:
-        c = tables.audit_event.c
-        replaced: list[int] = []
-        for portion in portions(sorted(seqs)):
-            query = select(c.body).where(c.seq.in_(portion), c.kind.in_(("filing.reviewed", "chunk.rejected")))
-            replaced += [parse(body)["before"][1] or 0 for body in self.tx.execute(query).scalars()]
-        return replaced
-
-    def _filings_of(self, chunk_ids: Iterable[int]) -> list[Any]:
-        c = tables.filing.c
-        rows: list[Any] = []
-        for portion in portions(sorted(chunk_ids)):
-            rows += self.tx.execute(select(tables.filing).where(c.chunk_id.in_(portion)).order_by(c.chunk_id, c.from_seq)).all()
-        return rows

@@ -73,21 +73,16 @@ class LastVerdict(NamedTuple):
     seq: int
 
 
-class VerdictEvent(NamedTuple):
-    seq: int
-    verdict: ReviewState | None  # None: withdrawn
-
-
 def last_verdicts(tx: Tx) -> dict[FactKey, LastVerdict]:
     """Return the last verdict about each item that has one."""
     last = {key: LastVerdict(body["verdict"] or "unreviewed", actor, seq) for key, seq, body, actor in _verdict_events(tx)}
     return {key: verdict for key, verdict in last.items() if verdict.state != "unreviewed"}
 
 
-def verdicts_about(tx: Tx, body: dict[str, Any]) -> list[VerdictEvent]:
-    """Return all verdicts, and withdrawals of verdicts, about an event's item."""
+def verdicts_about(tx: Tx, body: dict[str, Any]) -> list[tuple[int, ReviewState | None]]:
+    """Return seq and state of all verdicts about an event's item; None where a verdict was withdrawn."""
     about = key_of(body)
-    return [VerdictEvent(seq, body["verdict"]) for key, seq, body, _ in _verdict_events(tx) if key == about]
+    return [(seq, body["verdict"]) for key, seq, body, _ in _verdict_events(tx) if key == about]
 
 
 def restore_verdict(tx: Tx, action: OpenAction, body: dict[str, Any]) -> None:
