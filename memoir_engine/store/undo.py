@@ -8,7 +8,6 @@ Source: DESIGN §6 (Undo).
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass, field
 from itertools import groupby
 from operator import attrgetter
 
@@ -21,7 +20,7 @@ from memoir_engine.store.db import ids
 from memoir_engine.store.db.types import Tx
 from memoir_engine.store.erase.execution import VERB as ERASE
 from memoir_engine.store.events.registry import KINDS
-from memoir_engine.store.events.undo_context import Step, UndoContext
+from memoir_engine.store.events.undo_context import Inverse, UndoContext, join
 from memoir_engine.store.tree import filings
 
 FINAL = "a source was erased by it or since, and an erasure is final"
@@ -29,19 +28,12 @@ FINAL = "a source was erased by it or since, and an erasure is final"
 Limits = Callable[[int], int]
 
 
-@dataclass
-class _Plan:
-    steps: list[Step] = field(default_factory=list)
-    blocked_by: list[str] = field(default_factory=list)
-    clash: str | None = None
-
-
 def preview(tx: Tx, action_id: str, *, limits: Limits) -> UndoPreview:
     """Describe what undoing would change, and what blocks it. Raises ActionNotFound."""
-    plan = _plan(tx, actions.get(tx, action_id), limits)
+    plan = plan_undo(tx, actions.get(tx, action_id), limits)
     possible = not plan.blocked_by and plan.clash is None
     says = tuple(dict.fromkeys(line for step in plan.steps for line in step.says))
-    return UndoPreview(action_id, possible, says, tuple(plan.blocked_by), plan.clash)
+    return UndoPreview(action_id, possible, says, plan.blocked_by, plan.clash)
 
 
 def undo(
@@ -63,7 +55,7 @@ def undo(
     if undo_id is not None and actions.exists(tx, undo_id):
         return actions.get(tx, undo_id)
     done = actions.get(tx, action_id)
-    plan = _plan(tx, done, limits)
+    plan = plan_undo(tx, done, limits)
     _refuse(action_id, plan)
     action = OpenAction(tx, verb="undo", actor=actor, clock=clock, action_id=undo_id)
     action.describe(reason=reason, undoes=action_id)
@@ -75,30 +67,26 @@ def undo(
     return actions.get(tx, action.id)
 
 
-def _plan(tx: Tx, done: Action, limits: Limits) -> _Plan:
+def plan_undo(tx: Tx, done: Action, limits: Limits) -> Inverse:
     """Invert the events last first, those of one kind that follow one another together."""
-    plan = _Plan()
     if done.undone_by:
-        plan.blocked_by.append(done.undone_by)
-        plan.clash = "it has been undone already"
-        return plan
+        return Inverse(blocked_by=(done.undone_by,), clash="it has been undone already")
     context = UndoContext(tx, done, limits)
+    inverses = []
     for kind, events in groupby(reversed(done.events), key=attrgetter("kind")):
         invert = KINDS[kind].inverse if kind in KINDS else None
-        if invert is None:
-            continue
-        inverse = invert(context, tuple(events))
-        plan.steps += inverse.steps
-        plan.blocked_by += [action for action in inverse.blocked_by if action not in plan.blocked_by]
-        plan.clash = plan.clash or inverse.clash
+        if invert is not None:
+            inverses.append(invert(context, tuple(events)))
+    plan = join(inverses)
     if done.verb == ERASE or any(actions.verb(tx, action) == ERASE for action in plan.blocked_by):
-        plan.clash = FINAL
-    if not plan.steps and not plan.blocked_by and plan.clash is None:
-        plan.clash = "it changed nothing that could be undone"
+        return plan._replace(clash=FINAL)
+    if plan == Inverse():
+        return Inverse(clash="it changed nothing that could be undone")
     return plan
 
 
-def _refuse(action_id: str, plan: _Plan) -> None:
+def _refuse(action_id: str, plan: Inverse) -> None:
+    """Raise UndoBlocked if something stands against the plan."""
     if plan.clash == FINAL:
         raise UndoBlocked(action_id=action_id, problem=FINAL, advice="What was erased cannot come back.")
     if plan.clash:

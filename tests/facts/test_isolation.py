@@ -16,7 +16,7 @@ from memoir_engine.store.db import ids
 from memoir_engine.store.db.database import Database
 from memoir_engine.store.db.text_rules import owner_key
 from memoir_engine.store.facts import facts, rows, vectors
-from memoir_engine.store.facts.rows import NewFact
+from memoir_engine.store.facts.rows import PlannedFact
 from memoir_engine.text.similarity import DIM, hash_vectors
 
 USERS = ["mia", "Mia", "mia ", "ben", "ＭＩＡ", "o'hara", "x%", None]
@@ -28,7 +28,7 @@ def written(tx, clock, user: str | None, word: str) -> int:
     action = OpenAction(tx, verb="remember", actor="local", clock=clock)
     action.describe(reason=None)
     nothing = dict.fromkeys(("confidence", "valid_from", "from_precision", "valid_to", "to_precision", "said_at"))
-    fact = NewFact(number, f"{number:032x}", "preference", f"{user} likes {word}", str(user), (), **nothing)
+    fact = PlannedFact(number, f"{number:032x}", "preference", f"{user} likes {word}", str(user), (), **nothing)
     rows.record(tx, action, owner_key(user), user, [fact], None)
     action.seal()
     vectors.put(tx, "hashed", [(number, fact.content)], hash_vectors([fact.content]))

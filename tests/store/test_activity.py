@@ -18,7 +18,7 @@ from memoir_engine.store.db.types import Tx
 from memoir_engine.store.events import activity
 from memoir_engine.store.events.activity import ActivityFilter
 from memoir_engine.store.facts import rows
-from memoir_engine.store.facts.rows import NewFact
+from memoir_engine.store.facts.rows import PlannedFact
 from memoir_engine.store.review import sign_offs
 from memoir_engine.store.tree import filings
 from small_stores import Store
@@ -139,7 +139,7 @@ def noted(store: Store, user: str | None, reason: str) -> str:
 
     def write(tx: Tx) -> str:
         number = ids.reserve(tx, "fact", 1)
-        fact = NewFact(number, f"{number:032x}", "preference", "They like tea", "they", (), **none)
+        fact = PlannedFact(number, f"{number:032x}", "preference", "They like tea", "they", (), **none)
         action = OpenAction(tx, verb="withdraw_fact", actor="Ada", clock=store.clock)
         action.describe(reason=reason)
         rows.record(tx, action, owner_key(user), user, [fact], None)

@@ -23,7 +23,7 @@ from memoir_engine.store.db.text_rules import owner_key
 from memoir_engine.store.db.types import Tx
 from memoir_engine.store.erase import execution
 from memoir_engine.store.facts import rows
-from memoir_engine.store.facts.rows import FactState, NewFact, NewOrigin, ProposalState
+from memoir_engine.store.facts.rows import FactState, NewOrigin, PlannedFact, ProposalState
 from memoir_engine.store.ledger import calls, decisions, runs
 from memoir_engine.store.ledger.decisions import NewChoice
 from memoir_engine.store.review import sign_offs
@@ -89,7 +89,7 @@ def learn(tx: Tx, store: Store) -> None:
     """Two facts of one cut, related; one gives way to the other, by a proposal."""
     number, owner, now = ids.reserve(tx, "fact", 3), owner_key("mia"), store.clock.now()
     origin = NewOrigin(1, "s", 3, "three", "human", "Mia", now, 0, 5, "d" * 64, 1)
-    more = ("preference", "Likes tea", "Mia", ("tea",), 0.5, now, "day", now, "day", now, (origin,))
+    more = ("preference", "Likes tea", "Mia", ("tea",), 0.5, now, "day", now, "day", now, (), (), (origin,))
     action = OpenAction(tx, verb="remember", actor="Mia", clock=store.clock)
     action.describe(reason=None)
     cut = {
@@ -102,7 +102,7 @@ def learn(tx: Tx, store: Store) -> None:
     cut |= {"cut_id": "cut-1", "n": 1, "of": 1, "strategy": "whole", "first_message": 1, "last_message": 3, "message_ids": "[]"}
     cut |= {"tokens": 3, "overlap": 0, "oversize": 0, "split": 0, "failed": 0, "run_id": "c" * 26}
     rows.record_cuts(tx, action, [cut])
-    facts = [NewFact(number + at, f"{at + 5:036x}", *more) for at in range(2)]
+    facts = [PlannedFact(number + at, f"{at + 5:036x}", *more) for at in range(2)]
     rows.record(tx, action, owner, "mia", facts, "c" * 26)
     paper = rows.put_words(tx, reason="newer")
     rows.set_state(tx, action, "fact.outdated", number, FactState("outdated", "update", number + 1, now, paper))

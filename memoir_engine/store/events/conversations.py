@@ -10,18 +10,17 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from functools import partial
-from typing import Any, NamedTuple
+from typing import Any
 
 from sqlalchemy import select
 
 from memoir_engine.store import tables
 from memoir_engine.store.chain.canonical_json import COVERED, roll_up, stamp, values_digest
-from memoir_engine.store.chain.tombstones import Tombstones
 from memoir_engine.store.conversations.messages import id_key
 from memoir_engine.store.db.text_rules import owner_key
 from memoir_engine.store.db.types import Tx
 from memoir_engine.store.events.kind import EventKind, family, ignore
-from memoir_engine.store.events.projection import Problem, Projection, ReplayedEvent, RowEvidence, SessionState, TurnRange, stream
+from memoir_engine.store.events.projection import Problem, Projection, ReplayedEvent, RowEvidence, SessionState, TurnRange
 from memoir_engine.text.messages import KINDS as MESSAGE_KINDS
 from memoir_engine.text.messages import base_kind
 
@@ -69,7 +68,9 @@ def session_problems(tx: Tx, state: Projection, evidence: RowEvidence) -> Iterat
         stored = (row.last_n, stamp(row.last_at), row.cleared_seq, row.max_messages, row.timeout_s)
         if stored != (session.last_n, session.last_at, session.cleared_seq, *session.limits):
             yield Problem(session.seq, f"how session {row.number} stands is not what its events make it")
-        yield from message_problems(row, session, list(_stored_messages(tx, row.number, evidence.tombstones)))
+        here = tables.message.c.session_number == row.number
+        messages = evidence.rows(tx, tables.message, "n", "kind", "content", order=("n",), where=here)
+        yield from message_problems(row, session, list(messages))
     for number, session in left.items():
         yield Problem(session.seq, f"session {number} of event {session.seq} is missing")
     m = tables.message.c
@@ -78,17 +79,12 @@ def session_problems(tx: Tx, state: Projection, evidence: RowEvidence) -> Iterat
         yield Problem(None, f"messages of session {number} stand in no event")
 
 
-class _StoredMessage(NamedTuple):
-    n: int
-    true: str
-    stored: str
-    is_human: bool
-    chars: int
+def message_problems(row: Any, session: SessionState, messages: Sequence[Any]) -> Iterator[Problem]:
+    """Compare the messages of a session with its turns, less those that were cleared or dropped.
 
-
-def message_problems(row: Any, session: SessionState, messages: Sequence[_StoredMessage]) -> Iterator[Problem]:
-    """Compare the messages of a session with its turns, less those that were cleared or dropped. row: of the session."""
-    number, by_n = row.number, {message.n: message for message in messages}
+    row: of the session. messages: (true digest, stored digest, number, kind, content).
+    """
+    number, by_n = row.number, {n: (true, stored) for true, stored, n, _, _ in messages}
     kept = {n for turn in session.turns for n in range(max(turn.first, session.cleared + 1), turn.last + 1)}
     expected = kept - session.gone.keys()
     for n in sorted(expected ^ by_n.keys()):
@@ -100,26 +96,13 @@ def message_problems(row: Any, session: SessionState, messages: Sequence[_Stored
         if turn.last <= session.cleared:
             continue
         numbers = range(turn.first, turn.last + 1)
-        digests = [by_n[n].true if n in by_n else session.gone[n] for n in numbers]
-        if any(by_n[n].true != by_n[n].stored for n in numbers if n in by_n) or roll_up(digests) != turn.digest:
+        digests = [by_n[n][0] if n in by_n else session.gone[n] for n in numbers]
+        if any(by_n[n][0] != by_n[n][1] for n in numbers if n in by_n) or roll_up(digests) != turn.digest:
             yield Problem(turn.seq, f"the messages of session {number} are not those that event {turn.seq} covers")
-    counts = (len(messages), sum(message.is_human for message in messages), sum(message.chars for message in messages))
+    people = [kind for *_, kind, _ in messages if kind in MESSAGE_KINDS and base_kind(kind) == "human"]
+    counts = (len(messages), len(people), sum(len(content) for *_, content in messages))
     if counts != (row.messages, row.turns, row.chars):
         yield Problem(session.seq, f"what is counted in session {number} is not what stands in it")
-
-
-_MESSAGE = tuple(tables.message.c[name] for name in (*COVERED["message"], "salt", "digest"))
-
-
-def _stored_messages(tx: Tx, number: int, tombstones: Tombstones) -> Iterator[_StoredMessage]:
-    """Yield the messages; an erased one that is as its erasure left it counts with its stored digest."""
-    for row in stream(tx, select(*_MESSAGE).where(tables.message.c.session_number == number).order_by(tables.message.c.n)):
-        *values, salt, digest = row
-        true = values_digest(salt, values)
-        if true != digest and tombstones.fits("message", f"{number}/{row.n}", values, salt):
-            true = digest
-        is_human = row.kind in MESSAGE_KINDS and base_kind(row.kind) == "human"
-        yield _StoredMessage(row.n, true, digest, is_human, len(row.content))
 
 
 _session = partial(EventKind, inverse=None, digests=(session_problems,), replays=())

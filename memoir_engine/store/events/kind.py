@@ -14,7 +14,7 @@ from memoir_engine.core.results import AuditEvent
 from memoir_engine.core.results.documents import Path
 from memoir_engine.store.db.types import Tx
 from memoir_engine.store.events.projection import Body, Problem, Projection, ReplayedEvent, RowEvidence
-from memoir_engine.store.events.undo_context import Inverse, UndoContext
+from memoir_engine.store.events.undo_context import Inverse, UndoContext, join
 
 Apply = Callable[[Projection, ReplayedEvent], None]
 Invert = Callable[[UndoContext, Sequence[AuditEvent]], Inverse]
@@ -77,14 +77,7 @@ class EventKind:
 
 def each(invert: Callable[[UndoContext, AuditEvent], Inverse]) -> Invert:
     """Plan the undo of events one by one."""
-
-    def all_of(undo: UndoContext, events: Sequence[AuditEvent]) -> Inverse:
-        inverses = [invert(undo, event) for event in events]
-        steps = tuple(step for inverse in inverses for step in inverse.steps)
-        blocked_by = tuple(dict.fromkeys(action for inverse in inverses for action in inverse.blocked_by))
-        return Inverse(steps, blocked_by, next((inverse.clash for inverse in inverses if inverse.clash), None))
-
-    return all_of
+    return lambda undo, events: join([invert(undo, event) for event in events])
 
 
 def family(*kinds: EventKind) -> dict[str, EventKind]:

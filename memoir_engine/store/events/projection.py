@@ -13,7 +13,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, NamedTuple
 
-from sqlalchemy import Select, Table, select
+from sqlalchemy import ColumnElement, Select, Table, select
 
 from memoir_engine.store.chain.canonical_json import COVERED, roll_up, values_digest
 from memoir_engine.store.chain.tombstones import Tombstones
@@ -184,7 +184,9 @@ class RowEvidence:
     tombstones: Tombstones
     payloads: dict[str, int | None]
 
-    def rows(self, tx: Tx, table: Table, *more: str, order: tuple[str, ...] = ("id",)) -> Iterator[Any]:
+    def rows(
+        self, tx: Tx, table: Table, *more: str, order: tuple[str, ...] = ("id",), where: ColumnElement[bool] | None = None
+    ) -> Iterator[Any]:
         """Yield rows as (true digest, stored digest, *more); the true digest is computed from the row.
 
         An erased row that is as its erasure left it counts with its stored digest.
@@ -193,7 +195,8 @@ class RowEvidence:
         columns = [table.c[name] for name in (*covered, "salt", "digest", *more)]
         count = len(covered)
         keys = [covered.index(column.name) for column in table.primary_key.columns]
-        for row in stream(tx, select(*columns).order_by(*(table.c[name] for name in order))):
+        query = select(*columns).order_by(*(table.c[name] for name in order))
+        for row in stream(tx, query if where is None else query.where(where)):
             values, salt, stored = row[:count], row[count], row[count + 1]
             true = values_digest(salt, values)
             if true != stored and self.tombstones.fits(table.name, "/".join(str(row[key]) for key in keys), values, salt):

@@ -45,6 +45,13 @@ def step(says: str, perform: Callable[[Tx, OpenAction], Iterable[int] | None]) -
     return Inverse((Step((says,), perform),))
 
 
+def join(inverses: Sequence[Inverse]) -> Inverse:
+    """Make one inverse of several: all steps in order, each action that blocks once, the first clash."""
+    steps = tuple(step for inverse in inverses for step in inverse.steps)
+    blocked_by = tuple(dict.fromkeys(action for inverse in inverses for action in inverse.blocked_by))
+    return Inverse(steps, blocked_by, next((inverse.clash for inverse in inverses if inverse.clash), None))
+
+
 class CategoryPlace(NamedTuple):
     """Parent and name of a category in one of its versions."""
 

@@ -35,7 +35,6 @@ from memoir_engine.store.facts.rows import (
     ConversationRead,
     FactPlan,
     FactState,
-    NewFact,
     NewOrigin,
     PlannedFact,
     PlannedSpan,
@@ -207,7 +206,7 @@ def remember(
     _change(writer, action, plan, numbers, proposals)
     head = action.seal()
     if plan.vectors is not None and len(plan.facts):
-        vectors.add(tx, embedder, [fact.number for fact in new], plan.vectors)
+        vectors.add(tx, embedder, [fact.key for fact in new], plan.vectors)
     return Remembered(action_id, head.seq, conversation.session_id, numbers, proposals)
 
 
@@ -252,12 +251,11 @@ class FactWriter:
     run_id: str
     digests: Mapping[int, str]
 
-    def fact(self, fact: PlannedFact, numbers: dict[int, int]) -> NewFact:
+    def fact(self, fact: PlannedFact, numbers: dict[int, int]) -> PlannedFact:
         """Build a planned fact with its origins and those of the stored facts it takes; of planned ones its spans tell."""
         taken = [origin for key in fact.takes if key >= 0 for origin in rows.origins_of(self.tx, key)]
-        columns = {**vars(fact), "number": numbers[fact.key], "origins": ()}
-        new = NewFact(**{name: columns[name] for name in NewFact.__dataclass_fields__})
-        return replace(new, origins=tuple(dict.fromkeys((*taken, *map(self.origin, fact.spans)))))
+        origins = dict.fromkeys((*taken, *map(self.origin, fact.spans)))
+        return replace(fact, key=numbers[fact.key], origins=tuple(origins))
 
     def unseen(self, number: int, spans: Sequence[PlannedSpan]) -> list[NewOrigin]:
         """Return the origins the fact does not have yet."""

@@ -40,7 +40,7 @@ from memoir_engine.store.db import ids
 from memoir_engine.store.db.types import FAR, Tx, portions
 from memoir_engine.store.facts import facts, rows
 from memoir_engine.store.facts.facts import OwnerFilter
-from memoir_engine.store.facts.rows import ACTIVE, OUTDATED, FactState, NewFact, ProposalState
+from memoir_engine.store.facts.rows import ACTIVE, OUTDATED, FactState, PlannedFact, ProposalState
 
 REVIEWED = "fact.reviewed"  # event of a verdict that changes no row
 APPROVED = "approved"
@@ -429,12 +429,12 @@ def end_of_validity(new: Any, old: Any, at: datetime) -> datetime:
     return next((time for time in times if time >= began), at if old.said_at is None or times[-1] < old.said_at else times[-1])
 
 
-def _fuller(tx: Tx, facts: Sequence[Any], content: str, number: int) -> NewFact:
+def _fuller(tx: Tx, facts: Sequence[Any], content: str, number: int) -> PlannedFact:
     """Return the fact that puts these together. facts: rows, the newest first: it gives the type, the subject and the times."""
     same = ("type", "subject", "valid_from", "from_precision", "valid_to", "to_precision", "said_at")
     confidences = [fact.confidence for fact in facts if fact.confidence is not None]
-    return NewFact(
-        number=number,
+    return PlannedFact(
+        key=number,
         uid=str(uuid4()),
         content=content,
         entities=tuple(dict.fromkeys(name for fact in facts for name in parse(fact.entities))),

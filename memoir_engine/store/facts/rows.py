@@ -56,8 +56,28 @@ class PlannedSpan:
 
 
 @dataclass(frozen=True)
+class NewOrigin:
+    """A span of a message. message: its number in the session. said: the message's digest."""
+
+    session_number: int | None
+    conversation: str
+    message: int
+    message_id: str | None
+    role: str
+    speaker: str | None
+    said_at: datetime | None
+    start: int | None
+    end: int | None
+    said: str
+    cut: int | None
+
+
+@dataclass(frozen=True)
 class PlannedFact:
-    """key: negative. takes: facts whose origins it inherits."""
+    """A new fact. key: negative in a plan, the fact's number when it is written. takes: facts whose origins it inherits.
+
+    spans: where the plan found it; origins: where it was said, once messages and cuts are stored.
+    """
 
     key: int
     uid: str
@@ -73,6 +93,7 @@ class PlannedFact:
     said_at: datetime | None
     spans: tuple[PlannedSpan, ...] = ()
     takes: tuple[int, ...] = ()
+    origins: tuple[NewOrigin, ...] = ()
 
 
 @dataclass(frozen=True)
@@ -177,40 +198,6 @@ class FactState:
 
 
 @dataclass(frozen=True)
-class NewOrigin:
-    """A span of a message. message: its number in the session. said: the message's digest."""
-
-    session_number: int | None
-    conversation: str
-    message: int
-    message_id: str | None
-    role: str
-    speaker: str | None
-    said_at: datetime | None
-    start: int | None
-    end: int | None
-    said: str
-    cut: int | None
-
-
-@dataclass(frozen=True)
-class NewFact:
-    number: int
-    uid: str
-    type: str
-    content: str
-    subject: str
-    entities: tuple[str, ...]
-    confidence: float | None
-    valid_from: datetime | None
-    from_precision: str | None
-    valid_to: datetime | None
-    to_precision: str | None
-    said_at: datetime | None
-    origins: tuple[NewOrigin, ...] = field(default=())
-
-
-@dataclass(frozen=True)
 class ProposalState:
     """A row of `fact_proposal`. outcome: None while open."""
 
@@ -234,20 +221,20 @@ def put_words(tx: Tx, **words: Any) -> str:
     return payloads.put(tx, [words])[0]
 
 
-def record(tx: Tx, action: OpenAction, owner: str, user_id: str | None, facts: Sequence[NewFact], run_id: str | None) -> None:
+def record(tx: Tx, action: OpenAction, owner: str, user_id: str | None, facts: Sequence[PlannedFact], run_id: str | None) -> None:
     """Write new active facts with their origins."""
     rows, origins, states = [], [], []
     for fact in facts:
-        columns = {name: value for name, value in vars(fact).items() if name not in ("number", "origins")}
-        columns |= {"id": fact.number, "owner": owner, "user_id": user_id, "entities": canonical(list(fact.entities))}
+        columns = {name: value for name, value in vars(fact).items() if name not in ("key", "spans", "takes", "origins")}
+        columns |= {"id": fact.key, "owner": owner, "user_id": user_id, "entities": canonical(list(fact.entities))}
         columns |= {"recorded_at": action.at, "recorded_seq": action.next_seq, "run_id": run_id}
         row = seal(tables.fact, [columns])[0]
-        origin_rows = _origin_rows(action, fact.number, 1, fact.origins)
+        origin_rows = _origin_rows(action, fact.key, 1, fact.origins)
         covered = [1, len(origin_rows), roll_up(origin["digest"] for origin in origin_rows)]
-        seq = action.add("fact.recorded", fact=fact.number, digest=row["digest"], status=FactState().body(), origins=covered)
+        seq = action.add("fact.recorded", fact=fact.key, digest=row["digest"], status=FactState().body(), origins=covered)
         rows.append(row)
         origins += origin_rows
-        states.append(FactState().row(fact.number, owner, seq))
+        states.append(FactState().row(fact.key, owner, seq))
     for add, written in ((_ADD_FACTS, rows), (_ADD_ORIGINS, origins), (_ADD_STATES, states)):
         if written:
             add.run_all(tx, written)

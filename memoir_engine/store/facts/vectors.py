@@ -8,10 +8,10 @@ Source: TIMEM "Vector Operations", "Similarity Search"; DESIGN §2.3; verified/s
 from __future__ import annotations
 
 from collections.abc import Collection, Sequence
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
-from sqlalchemy import BigInteger, bindparam, delete, insert, select
+from sqlalchemy import BigInteger, ColumnClause, bindparam, delete, insert, select
 from sqlalchemy import table as named_table
 from sqlalchemy.sql import column as named_column
 
@@ -84,21 +84,18 @@ def _texts(tx: Tx, numbers: list[int]) -> tuple[tuple[int, str], ...]:
 
 def reset_owners(tx: Tx, owners: Collection[str]) -> None:
     """Empty all such tables of these owners, so that they are filled again."""
-    for name in _tables(tx):
-        owner = named_column("owner", key(64))
-        for some in portions(sorted(owners), AT_ONCE):
-            tx.execute(delete(named_table(name, owner)).where(owner.in_(some)))
+    _delete(tx, named_column("owner", key(64)), sorted(owners))
 
 
 def drop(tx: Tx, numbers: Collection[int]) -> None:
     """Delete forgotten facts from all such tables."""
-    for name in _tables(tx):
-        item = named_column("item_id", BigInteger)
-        for some in portions(sorted(numbers), AT_ONCE):
-            tx.execute(delete(named_table(name, item)).where(item.in_(some)))
+    _delete(tx, named_column("item_id", BigInteger), sorted(numbers))
 
 
-def _tables(tx: Tx) -> Sequence[str]:
+def _delete(tx: Tx, column: ColumnClause[Any], values: Sequence[str] | Sequence[int]) -> None:
     if tx.dialect.name not in ("postgresql", "mysql"):
-        return ()
-    return tx.execute(select(tables.setting.c.name).where(tables.setting.c.name.like(f"{FACTS_PREFIX}%"))).scalars().all()
+        return
+    names = tx.execute(select(tables.setting.c.name).where(tables.setting.c.name.like(f"{FACTS_PREFIX}%"))).scalars().all()
+    for name in names:
+        for some in portions(values, AT_ONCE):
+            tx.execute(delete(named_table(name, column)).where(column.in_(some)))
